@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes of functions and variables, and the cleanup idiom for locals. */
+#pragma once
+
+#include <stdlib.h>
+
+/* Exported from the shared library; every other symbol is hidden. */
+#define CHI_PUBLIC __attribute__((visibility("default")))
+
+/* Checks the arguments of a printf-like function. */
+#define CHI_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+
+/*
+ * Calls `function(&variable)` when the variable leaves its scope, so that early returns leak
+ * nothing. A constructor ends with `*out = x; x = NULL; return CHI_OK;`.
+ */
+#define _cleanup_(function) __attribute__((cleanup(function)))
+
+/* For locals from malloc: `_cleanup_(chi_freep) char *x = NULL;` */
+static inline void chi_freep(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+#define CHI_LIKELY(x)	__builtin_expect(!!(x), 1)
+#define CHI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define CHI_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strict numbers. strtoull and its kin skip spaces, take signs and hexadecimal, and depend on a
+ * NUL and on the locale; none of that may decide what a stranger's text means.
+ */
+#include "base/num.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+int chi_num_u64(const char *text, size_t len, uint64_t max, uint64_t *out)
+{
+	uint64_t value = 0;
+	if (len == 0) {
+		return -CHI_ESYNTAX;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (!is_digit(text[i])) {
+			return -CHI_ESYNTAX;
+		}
+		uint64_t digit = (uint64_t)(text[i] - '0');
+		if (value > (UINT64_MAX - digit) / 10) {
+			return -CHI_ESYNTAX;
+		}
+		value = value * 10 + digit;
+	}
+	if (value > max) {
+		return -CHI_ESYNTAX;
+	}
+	*out = value;
+	return CHI_OK;
+}
+
+int chi_num_i64(const char *text, size_t len, int64_t max, int64_t *out)
+{
+	uint64_t magnitude = 0;
+	bool negative = len > 0 && text[0] == '-';
+	size_t sign = len > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	if (max < 0 || chi_num_u64(text + sign, len - sign, (uint64_t)max, &magnitude) != CHI_OK) {
+		return -CHI_ESYNTAX;
+	}
+	*out = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return CHI_OK;
+}
+
+/* The power of two that a size's last letter stands for; 0 if it is no suffix. */
+static unsigned suffix_shift(char c)
+{
+	switch (c) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	case 'T':
+		return 40;
+	default:
+		return 0;
+	}
+}
+
+int chi_num_size(const char *text, size_t len, uint64_t *out)
+{
+	uint64_t value = 0;
+	unsigned shift = len > 0 ? suffix_shift(text[len - 1]) : 0;
+	if (chi_num_u64(text, shift > 0 ? len - 1 : len, UINT64_MAX >> shift, &value) != CHI_OK) {
+		return -CHI_ESYNTAX;
+	}
+	*out = value << shift;
+	return CHI_OK;
+}
+
+/* The digits behind the point as hundredths; the third decides the rounding, so later ones only
+ * have to be digits. At least one digit. */
+static int parse_fraction(const char *text, size_t len, uint32_t *hundredths)
+{
+	static const uint32_t weights[] = {10, 1};
+	uint32_t value = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (!is_digit(text[i])) {
+			return -CHI_ESYNTAX;
+		}
+		if (i < 2) {
+			value += weights[i] * (uint32_t)(text[i] - '0');
+		} else if (i == 2 && text[i] >= '5') {
+			value += 1;
+		}
+	}
+	*hundredths = value;
+	return len > 0 ? CHI_OK : -CHI_ESYNTAX;
+}
+
+/* True if a digit other than 0 is in the text: such a value is known, however small. */
+static bool has_nonzero_digit(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] >= '1' && text[i] <= '9') {
+			return true;
+		}
+	}
+	return false;
+}
+
+int chi_num_chi2(const char *text, size_t len, uint16_t *out)
+{
+	if (len == 1 && text[0] == '-') {
+		*out = CHI_CHI2_UNKNOWN;
+		return CHI_OK;
+	}
+	const char *point = len > 0 ? memchr(text, '.', len) : NULL;
+	size_t whole_len = point != NULL ? (size_t)(point - text) : len;
+	uint64_t whole = 0;
+	uint32_t hundredths = 0;
+	if (chi_num_u64(text, whole_len, CHI_CHI2_MAX / 100, &whole) != CHI_OK) {
+		return -CHI_ESYNTAX;
+	}
+	if (point != NULL &&
+	    parse_fraction(point + 1, len - whole_len - 1, &hundredths) != CHI_OK) {
+		return -CHI_ESYNTAX;
+	}
+	uint32_t value = (uint32_t)whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
+	if (value > CHI_CHI2_MAX) {
+		return -CHI_ESYNTAX;
+	}
+	/* 0.004 is a value, and a known value never rounds to the mark of an unknown one. */
+	if (value == 0 && has_nonzero_digit(text, len)) {
+		value = 1;
+	}
+	*out = (uint16_t)value;
+	return CHI_OK;
+}
+
+size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE])
+{
+	if (chi2 == CHI_CHI2_UNKNOWN) {
+		out[0] = '-';
+		out[1] = '\0';
+		return 1;
+	}
+	/* 655.35, the largest a uint16_t can say, still fits. */
+	int n = snprintf(out, CHI_CHI2_TEXT_SIZE, "%u.%02u", chi2 / 100u, chi2 % 100u);
+	return (size_t)n;
+}
+
+void chi_hex_print(const void *bytes, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *b = bytes;
+	for (size_t i = 0; i < len; i++) {
+		out[2 * i] = digits[b[i] >> 4];
+		out[2 * i + 1] = digits[b[i] & 15];
+	}
+	out[2 * len] = '\0';
+}
+
+static int hex_digit(char c)
+{
+	if (is_digit(c)) {
+		return c - '0';
+	}
+	if (c >= 'a' && c <= 'f') {
+		return c - 'a' + 10;
+	}
+	if (c >= 'A' && c <= 'F') {
+		return c - 'A' + 10;
+	}
+	return -1;
+}
+
+int chi_hex_parse(const char *text, size_t len, uint8_t *out)
+{
+	if (len % 2 != 0) {
+		return -CHI_ESYNTAX;
+	}
+	/* Looked at in full before the first byte is written: `out` is left alone on failure. */
+	for (size_t i = 0; i < len; i++) {
+		if (hex_digit(text[i]) < 0) {
+			return -CHI_ESYNTAX;
+		}
+	}
+	for (size_t i = 0; i < len / 2; i++) {
+		out[i] = (uint8_t)(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]));
+	}
+	return CHI_OK;
+}
+
+/* Table 3-7 by first byte: how long the sequence is, and the bounds of its second byte, which
+ * keep out overlong forms, surrogates and everything over U+10FFFF. */
+struct utf8_lead {
+	uint8_t first_min;
+	uint8_t first_max;
+	uint8_t len;
+	uint8_t second_min;
+	uint8_t second_max;
+};
+
+static const struct utf8_lead utf8_leads[] = {
+	{0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
+	{0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
+	{0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
+};
+
+/* Length of the sequence of two or more bytes at b[0], 0 if it is not well-formed. */
+static size_t utf8_sequence(const uint8_t *b, size_t left)
+{
+	for (size_t i = 0; i < CHI_COUNT(utf8_leads); i++) {
+		const struct utf8_lead *lead = &utf8_leads[i];
+		if (b[0] < lead->first_min || b[0] > lead->first_max) {
+			continue;
+		}
+		if (left < lead->len || b[1] < lead->second_min || b[1] > lead->second_max) {
+			return 0;
+		}
+		for (size_t k = 2; k < lead->len; k++) {
+			if ((b[k] & 0xc0) != 0x80) {
+				return 0;
+			}
+		}
+		return lead->len;
+	}
+	return 0;
+}
+
+bool chi_utf8_valid(const char *text, size_t len)
+{
+	const uint8_t *b = (const uint8_t *)text;
+	size_t i = 0;
+	while (i < len) {
+		size_t n = b[i] < 0x80 ? 1 : utf8_sequence(b + i, len - i);
+		if (n == 0) {
+			return false;
+		}
+		i += n;
+	}
+	return true;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words that every room of Chistore shares, and that a program using libchistore sees:
+ * status codes, position keys, records, filters, scans. Plain data only; nothing here owns
+ * memory unless the comment beside it says so.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CHI_MUSTUSE __attribute__((warn_unused_result))
+#else
+#define CHI_MUSTUSE
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------ */
+
+/*
+ * Every function that can fail returns an int: CHI_OK, or a negative -CHI_E... code. A function
+ * whose comment says so may also return CHI_NONE: not a failure, "there is no such thing".
+ */
+#define CHI_OK	 0
+#define CHI_NONE 1
+
+enum chi_error {
+	CHI_EINVAL = 1,	   /* an argument is out of its range */
+	CHI_EFEN,	   /* text is not a FEN, or a position no key can hold */
+	CHI_EKEY,	   /* bytes are not a position key */
+	CHI_EMOVE,	   /* text is no legal move in the position */
+	CHI_ESYNTAX,	   /* other text that does not parse (number, filter, dump, address) */
+	CHI_ETOOBIG,	   /* over a documented limit */
+	CHI_ENOMEM,	   /* out of memory, or over the memory budget of a request */
+	CHI_EIO,	   /* the operating system failed a read or a write */
+	CHI_EFULL,	   /* no space left; reads go on */
+	CHI_ENOSTORE,	   /* no store at that path or of that name */
+	CHI_EEXIST,	   /* something is there already */
+	CHI_EVERSION,	   /* a store or a peer of a version this program cannot use */
+	CHI_ECORRUPT,	   /* a stored record or page is damaged */
+	CHI_EACCES,	   /* the operating system or the server denies access */
+	CHI_EREADONLY,	   /* opened for reading only, or read-only media */
+	CHI_EBUSY,	   /* another writer, or a full queue: try again later */
+	CHI_ENETFS,	   /* refused: the path is on a network file system */
+	CHI_EFORK,	   /* a handle was used in a child of the process that opened it */
+	CHI_ECONNECT,	   /* no connection to the server */
+	CHI_ETIMEOUT,	   /* the time given for the call is over */
+	CHI_EPROTO,	   /* the peer broke the protocol */
+	CHI_EUNSUPPORTED,  /* the peer does not know the operation, or it makes no sense here */
+	CHI_ECANCELED,	   /* given up on request */
+	CHI_EINTERNAL,	   /* a state that should not be; please report it */
+	CHI_ERROR_COUNT	   /* number of codes, plus one */
+};
+
+/* Text of any code above, with or without its sign, and of CHI_OK and CHI_NONE; never NULL,
+ * static storage. */
+const char *chi_strerror(int status);
+
+/*
+ * What went wrong, where: filled by functions that take a `struct chi_fault *` when they return
+ * a negative status. The pointer may be NULL. `text` is one line without a full stop, lower
+ * case, made for a person: names the field or place and the reason.
+ */
+#define CHI_FAULT_SIZE 256
+struct chi_fault {
+	char text[CHI_FAULT_SIZE];
+};
+
+/* ---- Position ---------------------------------------------------------------------------- */
+
+/*
+ * Position key (docs: store/FORMAT.md): 8-byte mask of the occupied squares, then one nibble per
+ * piece. Exact and invertible; 9 to 24 bytes. Bytes from `len` on are zero, so that two keys
+ * are equal exactly if the structs are.
+ */
+#define CHI_KEY_MIN 9
+#define CHI_KEY_MAX 24
+struct chi_key {
+	uint8_t len;
+	uint8_t bytes[CHI_KEY_MAX];
+};
+
+/* A FEN printed by Chistore fits, with its final NUL. */
+#define CHI_FEN_SIZE 128
+/* A FEN read may be this long, in bytes, without a NUL. */
+#define CHI_FEN_INPUT_MAX 128
+
+/*
+ * A move in 16 bits, meaningful only together with the position it is played in:
+ *
+ *    15 14     12 11         6 5          0
+ *   +--+---------+------------+------------+
+ *   | 0|promotion| from square| to square  |     squares a1 = 0, b1 = 1 ... h8 = 63
+ *   +--+---------+------------+------------+     promotion: 0 none, 1 knight, 2 bishop,
+ *                                                3 rook, 4 queen
+ * Castling is written king takes own rook (from = king, to = rook), as Chess960 needs it.
+ * 0 is no move.
+ */
+typedef uint16_t chi_move;
+
+/*
+ * The statistic: chi-square in hundredths. CHI_CHI2_UNKNOWN says "not known" and is never a
+ * value; known values are 1..CHI_CHI2_MAX (0.01..255.99).
+ */
+#define CHI_CHI2_UNKNOWN 0
+#define CHI_CHI2_MAX	 25599
+
+/* Which statistic a store holds; the numbers are stored and sent. */
+enum chi_statistic {
+	CHI_STATISTIC_EXTERNAL = 1, /* supplied by whoever puts the position */
+	CHI_STATISTIC_CONTROL = 2,  /* computed from the position alone */
+	CHI_STATISTIC_OUTCOME = 3,  /* computed from the results of games */
+};
+
+/* ---- Record ------------------------------------------------------------------------------ */
+
+/* Games by result. `other` counts games without a result ("*"); it belongs to no side and is
+ * not part of the games a statistic is computed from. */
+struct chi_counts {
+	uint64_t white; /* games won by White */
+	uint64_t draws;
+	uint64_t black; /* games won by Black */
+	uint64_t other;
+};
+
+/* A move played from a position, with the games that played it. */
+struct chi_move_stat {
+	chi_move move;
+	struct chi_counts counts;
+};
+
+/* Limits of a record. */
+#define CHI_ENGINE_MAX 64    /* bytes of an engine's name, 1 or more */
+#define CHI_PV_MAX     256   /* moves of a principal variation */
+#define CHI_LINE_MAX   1024  /* moves of a line */
+#define CHI_NOTE_MAX   65536 /* bytes of a note */
+#define CHI_EVALS_MAX  64    /* evaluations of one position */
+#define CHI_MOVES_MAX  256   /* distinct moves from one position */
+#define CHI_SCORE_MAX  1000000 /* |centipawns| of a score */
+#define CHI_MATE_MAX   10000   /* |moves| of a mate score */
+
+/*
+ * An engine's evaluation. Of one engine (name compared bytewise) a record keeps one: the deeper
+ * stays, of equal depth the later put.
+ */
+struct chi_eval {
+	const char *engine; /* UTF-8, engine_len bytes, no control characters; not NUL-terminated
+			       unless it came from this library, which always adds a NUL */
+	size_t engine_len;
+	uint32_t depth; /* plies, 0..65535 */
+	bool is_mate;	/* score counts moves to mate, not centipawns */
+	int32_t score;	/* side to move's view; centipawns, or mate in N (> 0: the side to move
+			   mates; < 0: it is mated; 0: is mated now) */
+	uint64_t nodes; /* 0: not given */
+	uint64_t date;	/* seconds since 1970-01-01 UTC; 0: not given */
+	const chi_move *pv;
+	size_t n_pv;
+};
+
+/*
+ * What is known about a position. Pointers belong to whoever the function that filled the
+ * record names. Absent parts have count 0.
+ */
+struct chi_record {
+	uint16_t chi2; /* hundredths, or CHI_CHI2_UNKNOWN */
+	struct chi_counts counts;
+	const struct chi_move_stat *moves; /* ascending by move */
+	size_t n_moves;
+	const struct chi_eval *evals; /* ascending by engine name, bytewise */
+	size_t n_evals;
+	const chi_move *line; /* legal, played from the position one after the other */
+	size_t n_line;
+	const char *note; /* UTF-8, n_note bytes; from this library NUL-terminated */
+	size_t n_note;
+};
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/* Which parts of `struct chi_put` are given. */
+enum chi_put_part {
+	CHI_PUT_CHI2 = 1 << 0,	 /* set the statistic (external stores only) */
+	CHI_PUT_COUNTS = 1 << 1, /* set the counts */
+	CHI_PUT_ADD = 1 << 2,	 /* add the counts and the moves to those stored */
+	CHI_PUT_MOVES = 1 << 3,	 /* set the moves played */
+	CHI_PUT_LINE = 1 << 4,	 /* set the line; an empty one removes it */
+	CHI_PUT_NOTE = 1 << 5,	 /* set the note; an empty one removes it */
+	CHI_PUT_EVALS = 1 << 6,	 /* merge the evaluations: per engine, the deeper stays */
+	CHI_PUT_RESTORE = 1 << 7, /* the record becomes exactly what is given, statistic included,
+				     whatever was stored; stands alone */
+};
+
+/*
+ * One position to store. Parts not named in `parts` stay as they are; with parts == 0 the
+ * position itself is stored if it was not. CHI_PUT_ADD alone adds counts and moves; it excludes
+ * CHI_PUT_COUNTS and CHI_PUT_MOVES. In a control or outcome store the statistic is computed,
+ * and CHI_PUT_CHI2 is refused.
+ */
+struct chi_put {
+	struct chi_key key;
+	uint32_t parts; /* enum chi_put_part, or'ed */
+	struct chi_record record;
+};
+
+/* What a batch did. */
+struct chi_put_result {
+	uint64_t added;	    /* positions that were not in the store */
+	uint64_t updated;   /* positions whose record changed */
+	uint64_t unchanged; /* positions that were stored just so already */
+};
+
+/* When a write is answered. */
+enum chi_durability {
+	CHI_SYNC = 0, /* after its transaction is committed and synced */
+	CHI_ASYNC = 1, /* when it is applied; a later synced write makes it durable too */
+};
+
+/* ---- Scanning ---------------------------------------------------------------------------- */
+
+enum chi_side {
+	CHI_SIDE_ANY = 0,
+	CHI_SIDE_WHITE = 1, /* White to move */
+	CHI_SIDE_BLACK = 2,
+};
+
+/* Material of one position as counts; index: 0 pawn, 1 knight, 2 bishop, 3 rook, 4 queen,
+ * 5 king. */
+struct chi_material {
+	uint8_t white[6];
+	uint8_t black[6];
+};
+
+/* Which positions are wanted. A zeroed filter passes all. */
+struct chi_filter {
+	bool has_material;
+	bool either_colour; /* the material matches with colours exchanged too */
+	struct chi_material material;
+	uint8_t pieces_min; /* kings included; 0: no bound */
+	uint8_t pieces_max; /* 0: no bound */
+	uint8_t side;	    /* enum chi_side */
+	uint64_t games_min; /* white + draws + black at least this */
+};
+
+enum chi_order {
+	CHI_ORDER_STRENGTH = 0, /* by (statistic, key); the statistic not known counts as 0 */
+	CHI_ORDER_POSITION = 1, /* by key alone; the band still filters */
+};
+
+/* What a scan delivers for each position. */
+enum chi_want {
+	CHI_WANT_KEYS = 0,    /* statistic and key: the strength tree alone is read */
+	CHI_WANT_COUNTS = 1,  /* and the counts */
+	CHI_WANT_RECORDS = 2, /* and the whole record */
+};
+
+/*
+ * Where a scan stands: the last row it delivered. A scan opened with `after` set goes on behind
+ * that row in the scan's direction, whether or not the row still exists. As text (command
+ * line): CHI_CURSOR_TEXT_SIZE, see chi_cursor_print.
+ */
+struct chi_cursor {
+	bool set;
+	uint16_t chi2;
+	struct chi_key key;
+};
+
+/* A band of the statistic, bounds included. chi2_min == 0 includes the positions whose
+ * statistic is not known; chi2_min == chi2_max == 0 is those alone. */
+struct chi_scan_spec {
+	uint16_t chi2_min;
+	uint16_t chi2_max; /* CHI_CHI2_MAX for no bound */
+	bool descending;
+	uint8_t order; /* enum chi_order */
+	uint8_t want;  /* enum chi_want; chi_count ignores it */
+	uint64_t limit; /* rows; 0: no limit; chi_count ignores it */
+	struct chi_filter filter;
+	struct chi_cursor after;
+};
+
+/* One row of a scan, or one answer of a probe. */
+struct chi_row {
+	struct chi_key key;
+	bool found;	/* a probe's position is in the store; always true in a scan */
+	uint16_t chi2;	/* or CHI_CHI2_UNKNOWN */
+	struct chi_counts counts; /* zero unless wanted */
+};
+
+/* ---- Store ------------------------------------------------------------------------------- */
+
+/* What a store says of itself; every field is also printed by `chistore info`. */
+struct chi_info {
+	uint8_t uuid[16];
+	uint16_t format_major;
+	uint16_t format_minor;
+	uint8_t statistic;	/* enum chi_statistic */
+	uint64_t created;	/* seconds since 1970-01-01 UTC */
+	char creator[32];	/* program and version that created it, NUL-terminated */
+	uint64_t sequence;	/* committed write transactions since creation */
+	uint64_t positions;	/* entries of the position tree */
+	uint64_t known;		/* entries of the strength tree */
+	struct chi_counts base; /* base rates the outcome statistic was computed with */
+	uint64_t file_bytes;	/* size of the data file */
+	uint64_t used_bytes;	/* of it, pages in use */
+	uint64_t map_bytes;	/* address space reserved */
+	uint32_t readers;	/* reader slots in use, all processes */
+	uint32_t readers_max;
+	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
+};
+
+/* What a verification found. */
+struct chi_verify_result {
+	uint64_t positions; /* records read and found sound */
+	uint64_t known;	    /* strength entries read and found sound */
+	uint64_t errors;    /* damaged, missing or disagreeing entries */
+};
+
+#ifdef __cplusplus
+}
+#endif
