@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue of bytes: appended at the end, consumed at the front, starts small, grows to a limit.
+ * Not thread-safe.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+struct chi_buffer {
+	uint8_t *data;	 /* the allocation */
+	size_t start;	 /* first byte not yet consumed */
+	size_t len;	 /* bytes not yet consumed, from start */
+	size_t capacity; /* size of the allocation */
+	size_t limit;	 /* len never exceeds it */
+};
+
+/* Takes no memory yet. */
+void chi_buffer_init(struct chi_buffer *buffer, size_t limit);
+
+/* Frees the memory; harmless on a zeroed buffer. */
+void chi_buffer_deinit(struct chi_buffer *buffer);
+
+static inline const uint8_t *chi_buffer_bytes(const struct chi_buffer *buffer)
+{
+	return buffer->data + buffer->start;
+}
+
+/*
+ * Makes room for `len` more bytes behind the content and returns where they go; they count once
+ * chi_buffer_added tells so. NULL if that is over the limit or memory is out.
+ */
+uint8_t *chi_buffer_reserve(struct chi_buffer *buffer, size_t len);
+void chi_buffer_added(struct chi_buffer *buffer, size_t len);
+
+/* -CHI_ETOOBIG over the limit, -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_buffer_append(struct chi_buffer *buffer, const void *bytes, size_t len);
+
+/* Drops `len` bytes (at most buffer->len) at the front. */
+void chi_buffer_consume(struct chi_buffer *buffer, size_t len);
+
+/* Gives memory beyond `keep` bytes of capacity back if the buffer is empty. */
+void chi_buffer_trim(struct chi_buffer *buffer, size_t keep);

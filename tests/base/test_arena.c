@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The arena: its budget to the byte, alignment, and that no two allocations share memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "tests/base/seed.h"
+
+#define UNIT alignof(max_align_t)
+
+static void budget_is_exact(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, 10 * UNIT);
+	assert_null(chi_arena_alloc(&arena, 10 * UNIT + 1));
+	assert_int_equal(arena.used, 0);
+	assert_non_null(chi_arena_alloc(&arena, 9 * UNIT));
+	assert_null(chi_arena_alloc(&arena, UNIT + 1));
+	assert_non_null(chi_arena_alloc(&arena, UNIT));
+	assert_null(chi_arena_alloc(&arena, 1));
+	assert_null(chi_arena_alloc(&arena, 0));
+	chi_arena_reset(&arena);
+	assert_non_null(chi_arena_alloc(&arena, 10 * UNIT));
+}
+
+static void sizes_that_overflow(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, SIZE_MAX);
+	assert_non_null(chi_arena_alloc(&arena, 1));
+	assert_null(chi_arena_alloc(&arena, SIZE_MAX));
+	assert_null(chi_arena_alloc(&arena, SIZE_MAX - UNIT + 1));
+	assert_null(chi_arena_alloc(&arena, SIZE_MAX - UNIT));
+	assert_null(chi_arena_array(&arena, SIZE_MAX / 2 + 1, 2));
+	assert_null(chi_arena_array(&arena, (size_t)1 << 33, (size_t)1 << 33));
+	assert_null(chi_arena_text(&arena, "x", SIZE_MAX));
+	assert_non_null(chi_arena_array(&arena, 0, SIZE_MAX));
+	assert_non_null(chi_arena_array(&arena, SIZE_MAX, 0));
+}
+
+static void empty_allocations_differ(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, 4096);
+	void *a = chi_arena_alloc(&arena, 0);
+	void *b = chi_arena_alloc(&arena, 0);
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_ptr_not_equal(a, b);
+}
+
+static void text_ends_with_nul(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, 4096);
+	memset(chi_arena_alloc(&arena, 1000), 0xff, 1000);
+	chi_arena_reset(&arena);
+	char *text = chi_arena_text(&arena, "abcdef", 3);
+	assert_string_equal(text, "abc");
+	assert_string_equal(chi_arena_text(&arena, NULL, 0), "");
+}
+
+static void arrays_are_zeroed_after_reuse(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, 4096);
+	memset(chi_arena_alloc(&arena, 2000), 0xff, 2000);
+	chi_arena_reset(&arena);
+	uint64_t *array = chi_arena_array(&arena, 250, sizeof(*array));
+	for (size_t i = 0; i < 250; i++) {
+		assert_true(array[i] == 0);
+	}
+}
+
+static void deinit_is_harmless(void **state)
+{
+	(void)state;
+	struct chi_arena arena = {0};
+	chi_arena_deinit(&arena);
+	chi_arena_reset(&arena);
+	chi_arena_init(&arena, 4096);
+	assert_non_null(chi_arena_alloc(&arena, 10));
+	chi_arena_deinit(&arena);
+	chi_arena_deinit(&arena);
+	/* Usable again, with the same budget. */
+	assert_non_null(chi_arena_alloc(&arena, 10));
+	chi_arena_deinit(&arena);
+}
+
+/* Many sizes, small and larger than a block: each region keeps the pattern it was given until
+ * all were handed out, so none overlaps another, and each is aligned. */
+static void regions_do_not_overlap(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("regions_do_not_overlap");
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, (size_t)64 << 20);
+	for (int round = 0; round < 30; round++) {
+		struct {
+			unsigned char *bytes;
+			size_t len;
+		} regions[300];
+		size_t total = 0;
+		for (size_t i = 0; i < 300; i++) {
+			regions[i].len = seed_below(&seed, i % 50 == 0 ? 100000 : 300);
+			regions[i].bytes = chi_arena_alloc(&arena, regions[i].len);
+			assert_non_null(regions[i].bytes);
+			assert_int_equal((uintptr_t)regions[i].bytes % UNIT, 0);
+			memset(regions[i].bytes, (int)(i & 0xff), regions[i].len);
+			total += regions[i].len;
+		}
+		assert_true(arena.used >= total);
+		for (size_t i = 0; i < 300; i++) {
+			for (size_t k = 0; k < regions[i].len; k++) {
+				assert_int_equal(regions[i].bytes[k], i & 0xff);
+			}
+		}
+		chi_arena_reset(&arena);
+		assert_int_equal(arena.used, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(budget_is_exact),
+		cmocka_unit_test(sizes_that_overflow),
+		cmocka_unit_test(empty_allocations_differ),
+		cmocka_unit_test(text_ends_with_nul),
+		cmocka_unit_test(arrays_are_zeroed_after_reuse),
+		cmocka_unit_test(deinit_is_harmless),
+		cmocka_unit_test(regions_do_not_overlap),
+	};
+	return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a failure: its limit, its UTF-8, and what a hostile quotation turns into. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "tests/base/seed.h"
+
+#define LIMIT (CHI_FAULT_SIZE - 1)
+
+static void formats_and_returns_the_status(void **state)
+{
+	(void)state;
+	struct chi_fault fault;
+	assert_int_equal(chi_fault(&fault, -CHI_EFEN, "rank %d has %d squares", 3, 9), -CHI_EFEN);
+	assert_string_equal(fault.text, "rank 3 has 9 squares");
+	assert_int_equal(chi_fault(NULL, -CHI_EKEY, "nobody reads %s", "this"), -CHI_EKEY);
+	assert_int_equal(chi_fault_plain(NULL, -CHI_EIO), -CHI_EIO);
+	assert_int_equal(chi_fault_plain(&fault, -CHI_EIO), -CHI_EIO);
+	assert_string_equal(fault.text, chi_strerror(-CHI_EIO));
+}
+
+static void a_percent_sign_in_data_is_data(void **state)
+{
+	(void)state;
+	struct chi_fault fault;
+	chi_fault(&fault, -CHI_EFEN, "'%s'", "%s%n%d");
+	assert_string_equal(fault.text, "'%s%n%d'");
+}
+
+static void cuts_at_the_limit(void **state)
+{
+	(void)state;
+	char text[LIMIT + 3];
+	struct chi_fault fault;
+	for (size_t len = LIMIT - 1; len <= LIMIT + 2; len++) {
+		memset(text, 'x', len);
+		text[len] = '\0';
+		chi_fault(&fault, -CHI_EINVAL, "%s", text);
+		assert_int_equal(strlen(fault.text), len < LIMIT ? len : LIMIT);
+	}
+}
+
+/* A sequence of two, three or four bytes stands at every distance around the limit: it is there
+ * whole or not at all, and never shows as a '?'. */
+static void never_cuts_inside_a_sequence(void **state)
+{
+	(void)state;
+	static const char *const sequences[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+	struct chi_fault fault;
+	for (size_t i = 0; i < 3; i++) {
+		size_t n = strlen(sequences[i]);
+		for (size_t before = LIMIT - 6; before <= LIMIT; before++) {
+			char text[LIMIT + 1];
+			memset(text, 'x', before);
+			text[before] = '\0';
+			chi_fault(&fault, -CHI_EINVAL, "%s%s%s", text, sequences[i], "yyyyyyyy");
+			assert_true(chi_utf8_valid(fault.text, strlen(fault.text)));
+			assert_null(strchr(fault.text, '?'));
+			assert_int_equal(strstr(fault.text, sequences[i]) != NULL,
+					 before + n <= LIMIT);
+		}
+	}
+}
+
+static void control_characters_become_question_marks(void **state)
+{
+	(void)state;
+	struct chi_fault fault;
+	for (int c = 1; c < 0x20; c++) {
+		chi_fault(&fault, -CHI_EINVAL, "a%cb", c);
+		assert_string_equal(fault.text, "a?b");
+	}
+	chi_fault(&fault, -CHI_EINVAL, "a%cb", 0x7f);
+	assert_string_equal(fault.text, "a?b");
+	for (int c = 0x80; c < 0xa0; c++) {
+		chi_fault(&fault, -CHI_EINVAL, "a\xc2%cb", c);
+		assert_string_equal(fault.text, "a?b");
+	}
+	chi_fault(&fault, -CHI_EINVAL,
+		  "a\xc2\xa0"
+		  "b");
+	assert_string_equal(fault.text, "a\xc2\xa0"
+					"b");
+}
+
+static void broken_utf8_becomes_question_marks(void **state)
+{
+	(void)state;
+	struct chi_fault fault;
+	chi_fault(&fault, -CHI_EINVAL, "%s",
+		  "a\xff"
+		  "b\xe2\x82"
+		  "c\xed\xa0\x80");
+	assert_string_equal(fault.text, "a?b??c???");
+	/* A text of nothing but C1 controls fills the limit: two bytes shrink to one. */
+	char text[2 * LIMIT + 1];
+	for (size_t i = 0; i < LIMIT; i++) {
+		memcpy(text + 2 * i, "\xc2\x85", 2);
+	}
+	text[2 * LIMIT] = '\0';
+	chi_fault(&fault, -CHI_EINVAL, "%s", text);
+	assert_int_equal(strlen(fault.text), LIMIT);
+	assert_int_equal(strspn(fault.text, "?"), LIMIT);
+}
+
+static void any_bytes_give_printable_utf8(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("any_bytes_give_printable_utf8");
+	for (int round = 0; round < 20000; round++) {
+		char text[600];
+		size_t len = seed_below(&seed, sizeof(text));
+		for (size_t i = 0; i < len; i++) {
+			text[i] = (char)(1 + seed_below(&seed, 255));
+		}
+		text[len] = '\0';
+		struct chi_fault fault;
+		chi_fault(&fault, -CHI_EINVAL, "%s", text);
+		size_t out = strlen(fault.text);
+		assert_in_range(out, 0, LIMIT);
+		assert_true(chi_utf8_valid(fault.text, out));
+		for (size_t i = 0; i < out; i++) {
+			assert_true((unsigned char)fault.text[i] >= 0x20 && fault.text[i] != 0x7f);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats_and_returns_the_status),
+		cmocka_unit_test(a_percent_sign_in_data_is_data),
+		cmocka_unit_test(cuts_at_the_limit),
+		cmocka_unit_test(never_cuts_inside_a_sequence),
+		cmocka_unit_test(control_characters_become_question_marks),
+		cmocka_unit_test(broken_utf8_becomes_question_marks),
+		cmocka_unit_test(any_bytes_give_printable_utf8),
+	};
+	return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
+}
