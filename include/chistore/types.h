@@ -311,6 +311,9 @@ struct chi_info {
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
 };
 
+/* Called for each damage a verification finds, with a line of text, valid during the call. */
+typedef void chi_verify_report(void *context, const char *text);
+
 /* What a verification found. */
 struct chi_verify_result {
 	uint64_t positions; /* records read and found sound */

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libchistore: a store of chess positions, in this process or behind a daemon, through one
+ * interface.
+ *
+ * Caveats first:
+ *  - A chi_client is used by one thread at a time; open one per thread. Any number may be open.
+ *  - What a call returns by pointer (records, texts) lives until the next call on that client.
+ *  - A client opened in-process does not survive fork(); one on a socket must not be shared.
+ *  - The library never prints, exits, or changes signal handling; it writes to sockets with
+ *    MSG_NOSIGNAL.
+ *
+ * Functions return CHI_OK, CHI_NONE where the comment says so, or a negative -CHI_E... code with
+ * a text in chi_error(). A failed connection is made again by the next call.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct chi_client;
+struct chi_iter;
+
+/* "0.1.0" */
+const char *chi_version(void);
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+struct chi_options {
+	const char *store;	 /* name of the store on a server; NULL: "default" */
+	bool writable;		 /* in-process: open for writing too; ignored on sockets */
+	uint32_t connect_ms;	 /* time to connect; 0: 5,000 */
+	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000 */
+	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
+	bool force_netfs;	 /* in-process: open on a network file system all the same */
+	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */
+};
+
+/*
+ * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT` (an IPv6
+ * HOST in brackets). `options` may be NULL, and need not outlive the call. On failure *out is
+ * NULL and `fault` (may be NULL) tells. -CHI_ESYNTAX (address), -CHI_ENOSTORE, -CHI_ECONNECT,
+ * -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what opening a store can give.
+ */
+CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
+			 struct chi_client **out, struct chi_fault *fault);
+
+/* Commits what CHI_ASYNC puts left open in-process; ends iterators. NULL is fine. */
+void chi_close(struct chi_client *client);
+
+/* The text of the last failure on this client; "" if there was none. Until the next call. */
+const char *chi_error(const struct chi_client *client);
+
+/* Creates an empty store; the address must be a directory's. See chi_open for `fault`. */
+CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic,
+			   struct chi_fault *fault);
+
+/* Asks the peer for a sign of life; in-process it looks whether the store can be read. */
+CHI_MUSTUSE int chi_ping(struct chi_client *client);
+
+CHI_MUSTUSE int chi_get_info(struct chi_client *client, struct chi_info *out);
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+/*
+ * Statistic and counts of `n` positions, any number; rows[i] answers keys[i], rows[i].found says
+ * whether it is stored. In-process there is no allocation, no lock and, after the thread's first
+ * call, no system call. More than 4,096 at once are split for a server.
+ */
+CHI_MUSTUSE int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+			  struct chi_row *rows);
+
+/* The whole record, until the next call. CHI_NONE if the position is not stored. */
+CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
+			struct chi_record *out);
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/*
+ * Stores `n` positions, all or nothing; at most 10,000 in one call. With CHI_SYNC the batch is
+ * durable when the call returns. `result` may be NULL. Failures name the entry.
+ */
+CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+			enum chi_durability durability, struct chi_put_result *result);
+
+/* Sets the store's base rates, as loading a dump does; statistics stored before stay. Durable
+ * when it returns. */
+CHI_MUSTUSE int chi_put_base(struct chi_client *client, const struct chi_counts *base);
+
+/* Deletes `n` positions, all or nothing; those not stored are passed over. `deleted` may be NULL.
+ */
+CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
+			   enum chi_durability durability, uint64_t *deleted);
+
+/* Makes every earlier CHI_ASYNC write of this client durable. */
+CHI_MUSTUSE int chi_flush(struct chi_client *client);
+
+/* ---- Pipelining -------------------------------------------------------------------------- */
+
+/*
+ * Several requests on the way at once: queue them with the chi_pipe_... calls, then take the
+ * answers with chi_pipe_next, in the order queued. Up to 64 may be unanswered; -CHI_EBUSY
+ * says that answers must be taken first. Other calls on the client give -CHI_EBUSY meanwhile.
+ */
+CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
+CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+			     enum chi_durability durability);
+
+struct chi_answer {
+	int status;		  /* of that request; chi_error() has its text */
+	const struct chi_row *rows; /* of a probe; until the next call */
+	size_t n_rows;
+	struct chi_put_result put; /* of a put */
+};
+
+/* The next answer; CHI_NONE if nothing is queued. A negative result is a broken connection: what
+ * was queued is dropped, and writes among it may or may not have happened. */
+CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
+
+/* ---- Scanning ---------------------------------------------------------------------------- */
+
+/* Begins an ordered walk (types.h). One per client at a time; ended by chi_iter_close, also when
+ * it failed or came to its end. While it is open other calls on the client give -CHI_EBUSY. */
+CHI_MUSTUSE int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
+			      struct chi_iter **out);
+
+/*
+ * The next row, until the next call: CHI_OK, or CHI_NONE behind the last. *record is set if
+ * the spec wanted records (`record` may be NULL otherwise).
+ */
+CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
+			      const struct chi_record **record);
+
+/* A cursor behind the row delivered last: put it in a spec's `after` to go on later. */
+void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out);
+
+/* True if the rows so far came from more than one committed state: a server ends snapshots that
+ * are older than a second. Known for certain after the last row. In-process always false. */
+bool chi_iter_mixed(const struct chi_iter *iter);
+
+void chi_iter_close(struct chi_iter *iter);
+
+/* How many positions a scan of this band and filter would deliver, limit aside. `mixed` may be
+ * NULL; see chi_iter_mixed. */
+CHI_MUSTUSE int chi_count(struct chi_client *client, const struct chi_scan_spec *spec,
+			  uint64_t *count, bool *mixed);
+
+/* ---- Whole-store work -------------------------------------------------------------------- */
+
+/* Reads and checks everything. CHI_OK: sound; -CHI_ECORRUPT: `report` was called for each damage.
+ * In-process, a damaged page can kill the process: run it in a child. */
+CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
+			   struct chi_verify_result *result);
+
+/* Makes a new store in the local directory `path` with a consistent copy, under running writes. */
+CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
+
+/* Rewrites the data file without its free pages. -CHI_EBUSY if other processes have it open. */
+CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
+			    uint64_t *bytes_after);
+
+/* Computes every statistic anew (control, outcome). `base` NULL: the sum of all counts. */
+CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
+			    uint64_t *changed);
+
+/* ---- Positions and moves, without a store -------------------------------------------------- */
+
+/* FEN (4 to 6 fields, X-FEN or Shredder-FEN) to a key, normalised; -CHI_EFEN with the field and
+ * the reason in `fault` (may be NULL), -CHI_ETOOBIG. */
+CHI_MUSTUSE int chi_key_from_fen(const char *text, size_t len, struct chi_key *out,
+				 struct chi_fault *fault);
+
+/* A key to its normalised X-FEN, NUL-terminated. -CHI_EKEY. */
+CHI_MUSTUSE int chi_key_to_fen(const struct chi_key *key, char out[CHI_FEN_SIZE],
+			       struct chi_fault *fault);
+
+/* A position as engines hold it; bit 0 is a1, bit 63 is h8. */
+struct chi_board {
+	uint64_t white; /* every white piece */
+	uint64_t black;
+	uint64_t pawns; /* of both sides, and so on */
+	uint64_t knights;
+	uint64_t bishops;
+	uint64_t rooks;
+	uint64_t queens;
+	uint64_t kings;
+	uint64_t castling;  /* squares of the rooks that may castle */
+	int8_t en_passant;  /* the square behind the pawn that moved two steps, or -1 */
+	bool black_to_move;
+};
+
+/* Normalises as reading a FEN does. -CHI_EKEY if no key can hold it. */
+CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key *out,
+				   struct chi_fault *fault);
+
+/* The control statistic of a position; CHI_CHI2_UNKNOWN if one side attacks nothing. -CHI_EKEY. */
+CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
+
+/* The position after a legal move. -CHI_EKEY, -CHI_EMOVE. */
+CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
+
+/* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it names no one legal move. */
+CHI_MUSTUSE int chi_key_move(const struct chi_key *key, const char *text, size_t len,
+			     chi_move *out, struct chi_fault *fault);
+
+/* A legal move as UCI and SAN, NUL-terminated. -CHI_EKEY, -CHI_EMOVE. */
+#define CHI_MOVE_TEXT_SIZE 12
+CHI_MUSTUSE int chi_key_uci(const struct chi_key *key, chi_move move,
+			    char out[CHI_MOVE_TEXT_SIZE]);
+CHI_MUSTUSE int chi_key_san(const struct chi_key *key, chi_move move,
+			    char out[CHI_MOVE_TEXT_SIZE]);
+
+/* "KRPvKR" or "KRPKR"; see chi_filter.material. -CHI_ESYNTAX. */
+CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_material *out,
+				   struct chi_fault *fault);
+
+/* "76.00" to 7600 and back; "-" is CHI_CHI2_UNKNOWN. -CHI_ESYNTAX. */
+#ifndef CHI_CHI2_TEXT_SIZE
+#define CHI_CHI2_TEXT_SIZE 8
+#endif
+CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
+size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
+
+/* "external", "control", "outcome"; NULL for another number. */
+const char *chi_statistic_name(int statistic);
+
+#ifdef __cplusplus
+}
+#endif
