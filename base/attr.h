@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-/* Exported from the shared library; every other symbol is hidden. */
-#define CHI_PUBLIC __attribute__((visibility("default")))
-
 /* Checks the arguments of a printf-like function. */
 #define CHI_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The byte queue: its limit to the byte, and that nothing is lost or reordered by moving. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "tests/base/seed.h"
+
+static void limit_is_exact(void **state)
+{
+	(void)state;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 10);
+	assert_null(chi_buffer_bytes(&buffer));
+	assert_null(chi_buffer_reserve(&buffer, 11));
+	assert_null(chi_buffer_reserve(&buffer, SIZE_MAX));
+	assert_int_equal(chi_buffer_append(&buffer, "0123456789a", 11), -CHI_ETOOBIG);
+	assert_int_equal(buffer.len, 0);
+	assert_int_equal(chi_buffer_append(&buffer, "012345678", 9), CHI_OK);
+	assert_int_equal(chi_buffer_append(&buffer, "ab", 2), -CHI_ETOOBIG);
+	assert_int_equal(chi_buffer_append(&buffer, "9", 1), CHI_OK);
+	assert_int_equal(chi_buffer_append(&buffer, "x", 1), -CHI_ETOOBIG);
+	assert_int_equal(chi_buffer_append(&buffer, NULL, 0), CHI_OK);
+	assert_memory_equal(chi_buffer_bytes(&buffer), "0123456789", 10);
+	chi_buffer_consume(&buffer, 4);
+	assert_int_equal(chi_buffer_append(&buffer, "abcd", 4), CHI_OK);
+	assert_memory_equal(chi_buffer_bytes(&buffer), "456789abcd", 10);
+	assert_int_equal(chi_buffer_append(&buffer, "x", 1), -CHI_ETOOBIG);
+}
+
+static void consuming_all_starts_over(void **state)
+{
+	(void)state;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 100);
+	chi_buffer_consume(&buffer, 5);
+	assert_int_equal(chi_buffer_append(&buffer, "abc", 3), CHI_OK);
+	chi_buffer_consume(&buffer, 3);
+	assert_int_equal(buffer.start, 0);
+	assert_int_equal(buffer.len, 0);
+}
+
+static void trim_needs_an_empty_buffer(void **state)
+{
+	(void)state;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 1 << 20);
+	assert_non_null(chi_buffer_reserve(&buffer, 5000));
+	chi_buffer_added(&buffer, 5000);
+	chi_buffer_trim(&buffer, 1000);
+	assert_true(buffer.capacity >= 5000);
+	chi_buffer_consume(&buffer, 5000);
+	chi_buffer_trim(&buffer, 1 << 20);
+	assert_true(buffer.capacity >= 5000);
+	chi_buffer_trim(&buffer, 1000);
+	assert_int_equal(buffer.capacity, 0);
+	assert_int_equal(chi_buffer_append(&buffer, "abc", 3), CHI_OK);
+}
+
+static void deinit_is_harmless_twice(void **state)
+{
+	(void)state;
+	struct chi_buffer zeroed = {0};
+	chi_buffer_deinit(&zeroed);
+	struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 8);
+	assert_int_equal(chi_buffer_append(&buffer, "abc", 3), CHI_OK);
+	chi_buffer_deinit(&buffer);
+	chi_buffer_deinit(&buffer);
+}
+
+/* Bytes carry their running number: whatever the sizes, they come out in order. */
+static void any_sizes_keep_the_order(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("buffer");
+	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 3000);
+	uint64_t in = 0;
+	uint64_t out = 0;
+	for (int round = 0; round < 20000; round++) {
+		size_t want = seed_below(&seed, 700);
+		uint8_t *room = chi_buffer_reserve(&buffer, want);
+		assert_int_equal(room != NULL, buffer.len + want <= 3000);
+		if (room != NULL) {
+			for (size_t i = 0; i < want; i++) {
+				room[i] = (uint8_t)(in++ * 37);
+			}
+			chi_buffer_added(&buffer, want);
+		}
+		assert_true(buffer.capacity <= 3000 + 1);
+		size_t take = seed_below(&seed, buffer.len + 1);
+		for (size_t i = 0; i < take; i++) {
+			assert_int_equal(chi_buffer_bytes(&buffer)[i], (uint8_t)(out++ * 37));
+		}
+		chi_buffer_consume(&buffer, take);
+		assert_int_equal(buffer.len, in - out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limit_is_exact),
+		cmocka_unit_test(consuming_all_starts_over),
+		cmocka_unit_test(trim_needs_an_empty_buffer),
+		cmocka_unit_test(deinit_is_harmless_twice),
+		cmocka_unit_test(any_sizes_keep_the_order),
+	};
+	return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
+}
