@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests and responses as plain structs, and their translation to and from protobuf bytes
+ * (PROTOCOL.md). The only users of the generated code are proto/'s own .c files.
+ *
+ * Unpacking never trusts the bytes: memory comes from an arena with a budget, every field is
+ * range-checked here as far as it can be without knowing chess, and what was wrong is named.
+ * Texts are checked to be UTF-8 without NUL and are NUL-terminated.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "chistore/types.h"
+
+#define CHI_PROTOCOL_VERSION 1
+#define CHI_STORE_NAME_MAX   64 /* bytes of a store's name: letters, digits, '-', '_', '.' */
+#define CHI_CLIENT_NAME_MAX  64
+
+/* Batch limits (RELIABILITY section 3). */
+#define CHI_PROBE_MAX	     4096  /* positions of a Probe or Get */
+#define CHI_PUT_MAX	     10000 /* entries of a Put, positions of a Delete */
+#define CHI_SCAN_ROWS_MAX    10000 /* rows of a response */
+#define CHI_SCAN_BYTES_MAX   (1u << 20)
+#define CHI_WINDOW_DEFAULT   8
+#define CHI_WINDOW_MAX	     1024
+#define CHI_IN_FLIGHT_MAX    64
+#define CHI_DECODE_BUDGET    (8u << 20) /* bytes an unpacked request may take */
+
+enum chi_op {
+	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
+	CHI_OP_HELLO,
+	CHI_OP_PING,
+	CHI_OP_INFO,
+	CHI_OP_PROBE,
+	CHI_OP_GET,
+	CHI_OP_PUT,
+	CHI_OP_DELETE,
+	CHI_OP_SCAN,
+	CHI_OP_COUNT,
+	CHI_OP_CREDIT,
+	CHI_OP_CANCEL,
+	CHI_OP_BACKUP,
+	CHI_OP_VERIFY,
+	CHI_OP_COMPACT,
+	CHI_OP_RESCORE,
+	CHI_OP_COUNT_OF_OPS
+};
+
+struct chi_text {
+	const char *bytes; /* NUL-terminated when unpacked */
+	size_t len;
+};
+
+/*
+ * Positions of a Probe, Get or Delete. keys[0 .. n - n_fens) came as keys; the last n_fens came as
+ * FENs, fens[i] belongs to keys[n - n_fens + i], which unpacking leaves zeroed for the reader to
+ * fill (this room knows no chess).
+ */
+struct chi_positions {
+	struct chi_key *keys;
+	size_t n;
+	struct chi_text *fens;
+	size_t n_fens;
+};
+
+struct chi_request {
+	uint64_t id;
+	struct chi_text store; /* empty: "default" */
+	enum chi_op op;
+	union {
+		struct {
+			uint32_t version;
+			struct chi_text client;
+		} hello;
+		struct chi_positions positions; /* PROBE, GET */
+		struct {
+			struct chi_positions positions;
+			enum chi_durability durability;
+		} del;
+		struct {
+			enum chi_durability durability;
+			struct chi_put *entries; /* key zeroed where a FEN was sent */
+			struct chi_text *fens;	 /* one an entry; len 0 where a key was sent;
+						    NULL when packing means keys throughout */
+			size_t n;
+			const struct chi_counts *base; /* or NULL */
+		} put;
+		struct {
+			struct chi_scan_spec spec; /* filter.has_material false: see material */
+			struct chi_text material;  /* signature; empty: any */
+			uint32_t window;	   /* as sent; 0: default */
+		} scan; /* SCAN, COUNT (band and filter only) */
+		struct {
+			uint32_t responses;
+		} credit;
+		struct {
+			uint32_t window;
+		} backup;
+		struct {
+			const struct chi_counts *base; /* or NULL */
+		} rescore;
+	} u;
+};
+
+/* Appends the request as a frame. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_request_pack(const struct chi_request *request, struct chi_buffer *out);
+
+/*
+ * Unpacks the body of a frame; everything points into `arena` or into `bytes`, so both must stay.
+ * -CHI_EPROTO: no message at all (the id, if it could be read, is set; close after answering);
+ * -CHI_EINVAL, -CHI_ETOOBIG, -CHI_EKEY, -CHI_ENOMEM (over the budget): id and op are set, `field`
+ * names the field (static storage or in the arena), `fault` tells. An unknown op is CHI_OK.
+ */
+CHI_MUSTUSE int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
+				   struct chi_request *out, const char **field,
+				   struct chi_fault *fault);
+
+struct chi_entry {
+	struct chi_key key;
+	bool found;
+	struct chi_record record;
+};
+
+struct chi_hello_limits {
+	uint32_t request_bytes;
+	uint32_t response_bytes;
+	uint32_t probe_positions;
+	uint32_t put_entries;
+	uint32_t requests_in_flight;
+	uint32_t scan_rows;
+};
+
+struct chi_store_name {
+	struct chi_text name;
+	enum chi_statistic statistic;
+	bool writable;
+};
+
+struct chi_response {
+	uint64_t id;
+	int status; /* CHI_OK, CHI_NONE (NOT_FOUND) or -CHI_E... */
+	struct chi_text message;
+	struct chi_text field;
+	bool last;
+	enum chi_op op; /* whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none */
+	union {
+		struct {
+			uint32_t version;
+			struct chi_text server;
+			struct chi_hello_limits limits;
+			struct chi_store_name *stores;
+			size_t n_stores;
+		} hello;
+		struct chi_info info;
+		struct {
+			struct chi_row *rows;
+			size_t n;
+			bool counts; /* rows carry counts (always in a probe) */
+		} probe;
+		struct {
+			struct chi_entry *entries;
+			size_t n;
+		} get;
+		struct chi_put_result put;
+		struct {
+			uint64_t deleted;
+		} del;
+		struct {
+			enum chi_want want;	 /* rows or entries are filled */
+			struct chi_row *rows;
+			struct chi_entry *entries;
+			size_t n;
+			struct chi_cursor cursor;
+			bool mixed;
+		} scan;
+		struct {
+			uint64_t count;
+			bool mixed;
+		} count;
+		struct {
+			const uint8_t *data;
+			size_t len;
+		} backup;
+		struct {
+			struct chi_text report;
+			struct chi_verify_result result;
+		} verify;
+		struct {
+			uint64_t before;
+			uint64_t after;
+		} compact;
+		struct {
+			uint64_t changed;
+		} rescore;
+	} u;
+};
+
+/* Appends the response as a frame; on failure the buffer is as before. -CHI_ETOOBIG if the body
+ * is over CHI_FRAME_RESPONSE_MAX or the buffer's limit, -CHI_ENOMEM. Scratch memory comes from
+ * `arena`. */
+CHI_MUSTUSE int chi_response_pack(const struct chi_response *response, struct chi_arena *arena,
+				  struct chi_buffer *out);
+
+/* As chi_request_unpack, for the client. -CHI_EPROTO for anything the server should not send. */
+CHI_MUSTUSE int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
+				    struct chi_response *out, struct chi_fault *fault);
+
+/* How many bytes an entry takes in a response, an upper bound: lets a sender stop before a
+ * response gets too large. */
+size_t chi_entry_size(const struct chi_entry *entry);
+
+/* "probe", "put", ...: the name of an operation for logs; never NULL. */
+const char *chi_op_name(enum chi_op op);
+
+/* Status to wire code and back: the only place that knows both. */
+int chi_status_to_code(int status);
+int chi_status_from_code(int code);
