@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Starts and stops the real programs for system tests.
+
+The programs are named by the environment: CHISTORED (daemon) and CHISTORE_BIN (command line).
+CHISTORE_TEST_ADDR names a daemon that runs already; start_daemon then hands that one out and
+never stops it. Everything made here lives in temporary directories that are removed at exit, and
+no process outlives the test: what start_daemon started is killed at exit at the latest.
+
+    with harness.start_daemon({"default": path}) as daemon:
+        harness.run_cli("ping", address=daemon.address)
+"""
+
+import atexit
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+# Longest wait for the readiness line, for a stop and for a command, in seconds. Nothing sleeps
+# for that long unless something is broken; the sanitizers and valgrind need the head room.
+START_TIMEOUT = 60
+STOP_TIMEOUT = 60
+CLI_TIMEOUT = 120
+
+READY = re.compile(r"^chistored: ready, listening on (.*)$")
+
+_temporary = []
+_daemons = []
+
+
+def _program(variable, default):
+    path = os.environ.get(variable) or shutil.which(default)
+    if not path:
+        raise RuntimeError(f"set {variable} to the path of {default}")
+    return path
+
+
+def make_temp_dir():
+    """A new directory, removed at exit. Short, as a socket path has room for 107 bytes."""
+    path = tempfile.mkdtemp(prefix="chi-", dir="/tmp")
+    _temporary.append(path)
+    return path
+
+
+def make_store(path=None, statistic="control"):
+    """Creates a store with the command line; returns its directory."""
+    if path is None:
+        path = os.path.join(make_temp_dir(), "store")
+    done = run_cli("init", "--statistic", statistic, address=path)
+    if done.returncode != 0:
+        raise RuntimeError(f"chistore init failed ({done.returncode}): {done.stderr}")
+    return path
+
+
+def run_cli(*args, input=None, address=None, env=None, timeout=CLI_TIMEOUT):
+    """Runs `chistore [-a ADDRESS] ARGS...`; text in, text out. Bytes in give bytes out."""
+    command = [_program("CHISTORE_BIN", "chistore")]
+    if address is not None:
+        command += ["-a", address]
+    command += [str(arg) for arg in args]
+    environment = dict(os.environ)
+    environment.pop("CHISTORE", None)
+    environment.update(env or {})
+    text = not isinstance(input, (bytes, bytearray))
+    extra = {"encoding": "utf-8"} if text else {}
+    # Without input, standard input is empty and not whatever the test runner has there.
+    extra.update({"stdin": subprocess.DEVNULL} if input is None else {"input": input})
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment, timeout=timeout, check=False, **extra)
+
+
+class Daemon:
+    """A running chistored. `address` is the first unix: address, else the TCP one."""
+
+    def __init__(self, addresses, process=None):
+        self.process = process
+        self.addresses = addresses
+        unix = [a for a in addresses if a.startswith("unix:")]
+        tcp = [a for a in addresses if a.startswith("tcp:")]
+        self.unix_address = unix[0] if unix else None
+        self.tcp_address = tcp[0] if tcp else None
+        self.address = self.unix_address or self.tcp_address
+        self._lines = []
+        self._collector = None
+
+    @property
+    def pid(self):
+        return self.process.pid if self.process else None
+
+    @property
+    def owned(self):
+        """False for the daemon of CHISTORE_TEST_ADDR."""
+        return self.process is not None
+
+    def running(self):
+        return not self.owned or self.process.poll() is None
+
+    def stderr_text(self):
+        """What the daemon has written to standard error so far."""
+        return "".join(self._lines)
+
+    def _wait(self, timeout):
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise RuntimeError(f"chistored did not stop in {timeout} s:\n" + self.stderr_text())
+        if self._collector:
+            self._collector.join(timeout)
+        return self.process.returncode
+
+    def stop(self, timeout=STOP_TIMEOUT):
+        """SIGTERM, then the exit code; 0 is a clean stop. None for a daemon not ours."""
+        if not self.owned:
+            return None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self._wait(timeout)
+
+    def kill(self):
+        """SIGKILL, as a crash."""
+        if not self.owned:
+            return None
+        if self.process.poll() is None:
+            self.process.kill()
+        return self._wait(STOP_TIMEOUT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, *_):
+        code = self.stop()
+        if exc_type is None and code not in (0, None):
+            raise RuntimeError(f"chistored stopped with {code}:\n" + self.stderr_text())
+        if exc_type is not None and self.owned:
+            sys.stderr.write(self.stderr_text())
+
+
+def _collect(stream, daemon, ready):
+    """Reads standard error to its end, so that the daemon never blocks on a full pipe."""
+    for line in stream:
+        daemon._lines.append(line)
+        if READY.match(line):
+            ready.set()
+    stream.close()
+    ready.set()
+
+
+def start_daemon(stores=None, listen=None, extra_args=(), env=None, wrapper=()):
+    """Starts chistored on `stores` (name -> directory) and waits until it is ready.
+
+    Without `stores` a new control store is served as "default". Without `listen` it listens on a
+    Unix socket in a temporary directory; "tcp:127.0.0.1:0" picks a free port, see tcp_address.
+    `wrapper` is put before the command (valgrind, strace).
+    """
+    running = os.environ.get("CHISTORE_TEST_ADDR")
+    if running:
+        return Daemon([running])
+    if stores is None:
+        stores = {"default": make_store()}
+    if listen is None:
+        listen = ["unix:" + os.path.join(make_temp_dir(), "socket")]
+    command = list(wrapper) + [_program("CHISTORED", "chistored")]
+    for name, path in stores.items():
+        command += ["--store", f"{name}={path}"]
+    for address in listen:
+        command += ["--listen", address]
+    command += [str(arg) for arg in extra_args]
+    environment = dict(os.environ)
+    environment.update(env or {})
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                               env=environment)
+    daemon = Daemon([], process)
+    _daemons.append(daemon)
+    ready = threading.Event()
+    daemon._collector = threading.Thread(target=_collect, args=(process.stderr, daemon, ready),
+                                         daemon=True)
+    daemon._collector.start()
+    if not ready.wait(START_TIMEOUT):
+        daemon.kill()
+        raise RuntimeError("chistored was not ready in time:\n" + daemon.stderr_text())
+    found = [READY.match(line) for line in list(daemon._lines)]
+    addresses = [match.group(1).split() for match in found if match]
+    if not addresses:
+        code = daemon._wait(STOP_TIMEOUT)
+        raise RuntimeError(f"chistored ended with {code} at once:\n" + daemon.stderr_text())
+    made = Daemon(addresses[0], process)
+    made._lines, made._collector = daemon._lines, daemon._collector
+    return made
+
+
+@atexit.register
+def _clean_up():
+    for daemon in _daemons:
+        if daemon.running():
+            daemon.kill()
+    for path in _temporary:
+        shutil.rmtree(path, ignore_errors=True)
