@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys are made and read through four sets of squares, one for each bit of a nibble, so that a
+ * piece's code is four shifts instead of a search through the kinds.
+ */
+#include "chess/key.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/bitboard.h"
+#include "chess/fen.h"
+#include "chess/validate.h"
+
+#define MASK_SIZE  8
+#define PIECES_MAX 32
+
+/* Nibble codes that are more than a kind of piece; the table in chess/key.h has all. */
+enum code {
+	CODE_BLACK_KING_MOVES = 0,
+	CODE_WHITE_CASTLE = 7,
+	CODE_EP_PAWN = 8,
+	CODE_BLACK_KING_WAITS = 10,
+	CODE_BLACK_CASTLE = 15,
+};
+
+/* Reverses the bits of each byte: files a..h run from the least to the most significant bit in
+ * a set of squares, the other way in a mask. */
+static uint64_t mirror_files(uint64_t set)
+{
+	set = (set >> 1 & UINT64_C(0x5555555555555555)) | (set & UINT64_C(0x5555555555555555)) << 1;
+	set = (set >> 2 & UINT64_C(0x3333333333333333)) | (set & UINT64_C(0x3333333333333333)) << 2;
+	return (set >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (set & UINT64_C(0x0f0f0f0f0f0f0f0f))
+								   << 4;
+}
+
+/* The mask at the start of a key as a set of squares. Byte 0 is rank 1. */
+static uint64_t mask_squares(const uint8_t *bytes)
+{
+	uint64_t mask = 0;
+	for (int rank = 0; rank < MASK_SIZE; rank++) {
+		mask |= (uint64_t)bytes[rank] << (8 * rank);
+	}
+	return mirror_files(mask);
+}
+
+static size_t key_size(int pieces)
+{
+	return MASK_SIZE + (size_t)(pieces + 1) / 2;
+}
+
+/* Fills one set of squares for each bit of the codes, bit 0 first. */
+static void code_planes(const struct chi_position *p, uint64_t planes[4])
+{
+	uint64_t ep_pawn = p->ep == CHI_NO_SQUARE ? 0 : chi_bit(p->ep ^ 8);
+	uint64_t moving_king =
+		p->side == CHI_BLACK ? chi_position_pieces(p, CHI_BLACK, CHI_KING) : 0;
+	planes[0] = p->kind[CHI_BISHOP] | p->kind[CHI_KNIGHT] | p->kind[CHI_QUEEN] | p->castle;
+	planes[1] = (p->kind[CHI_KING] | p->kind[CHI_KNIGHT] | p->kind[CHI_ROOK]) & ~moving_king;
+	planes[2] = (p->kind[CHI_PAWN] & ~ep_pawn) | p->kind[CHI_QUEEN] | p->kind[CHI_ROOK];
+	planes[3] = (p->colour[CHI_BLACK] | ep_pawn) & ~moving_king;
+}
+
+void chi_key_encode(const struct chi_position *position, struct chi_key *out)
+{
+	uint64_t planes[4];
+	uint64_t left = chi_position_occupied(position);
+	uint64_t mask = mirror_files(left);
+	int n = chi_popcount(left);
+	code_planes(position, planes);
+	*out = (struct chi_key){.len = (uint8_t)key_size(n)};
+	for (int rank = 0; rank < MASK_SIZE; rank++) {
+		out->bytes[rank] = (uint8_t)(mask >> (8 * rank));
+	}
+	/* The bound cannot be reached by a position that keeps its contract. */
+	for (int i = 0; left != 0 && i < PIECES_MAX; i++) {
+		int square = chi_pop(&left);
+		unsigned code =
+			(unsigned)((planes[0] >> square & 1) | (planes[1] >> square & 1) << 1 |
+				   (planes[2] >> square & 1) << 2 | (planes[3] >> square & 1) << 3);
+		out->bytes[MASK_SIZE + i / 2] |= (uint8_t)(i % 2 == 0 ? code << 4 : code);
+	}
+}
+
+bool chi_key_shape_ok(const uint8_t *bytes, size_t len)
+{
+	if (len < CHI_KEY_MIN || len > CHI_KEY_MAX) {
+		return false;
+	}
+	int n = chi_popcount(mask_squares(bytes));
+	return n >= 1 && n <= PIECES_MAX && len == key_size(n) &&
+	       (n % 2 == 0 || (bytes[len - 1] & 15) == 0);
+}
+
+size_t chi_key_take(const uint8_t *bytes, size_t len, struct chi_key *out)
+{
+	if (len < MASK_SIZE) {
+		return 0;
+	}
+	int n = chi_popcount(mask_squares(bytes));
+	if (n < 1 || n > PIECES_MAX || len < key_size(n)) {
+		return 0;
+	}
+	*out = (struct chi_key){.len = (uint8_t)key_size(n)};
+	memcpy(out->bytes, bytes, out->len);
+	return out->len;
+}
+
+int chi_key_compare(const struct chi_key *a, const struct chi_key *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order = memcmp(a->bytes, b->bytes, len);
+	return order != 0 ? order : (int)a->len - (int)b->len;
+}
+
+/* Puts the piece with `code` on `square`, and notes the right it carries. */
+static int put_code(struct chi_position *position, unsigned code, int square,
+		    struct chi_fault *fault)
+{
+	static const uint8_t kinds[16] = {
+		CHI_KING, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
+		CHI_PAWN, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
+	};
+	int colour = code == CODE_BLACK_KING_MOVES || code > CODE_EP_PAWN ? CHI_BLACK : CHI_WHITE;
+	if (code == CODE_BLACK_KING_MOVES) {
+		position->side = CHI_BLACK;
+	} else if (code == CODE_EP_PAWN) {
+		int rank = square >> 3;
+		if (position->ep != CHI_NO_SQUARE || (rank != 3 && rank != 4)) {
+			return chi_fault(fault, -CHI_EKEY, "misplaced en passant pawn");
+		}
+		colour = rank == 3 ? CHI_WHITE : CHI_BLACK;
+		position->ep = (uint8_t)(square ^ 8);
+	} else if (code == CODE_WHITE_CASTLE || code == CODE_BLACK_CASTLE) {
+		position->castle |= chi_bit(square);
+	}
+	chi_position_put(position, colour, kinds[code], square);
+	return CHI_OK;
+}
+
+int chi_key_decode(const struct chi_key *key, struct chi_position *out, struct chi_fault *fault)
+{
+	struct chi_position position;
+	if (!chi_key_shape_ok(key->bytes, key->len)) {
+		return chi_fault(fault, -CHI_EKEY,
+				 "%u bytes do not fit the mask, or the padding is not zero",
+				 key->len);
+	}
+	for (size_t i = key->len; i < CHI_KEY_MAX; i++) {
+		if (key->bytes[i] != 0) {
+			return chi_fault(fault, -CHI_EKEY, "bytes behind the key are not zero");
+		}
+	}
+	chi_position_clear(&position);
+	uint64_t left = mask_squares(key->bytes);
+	for (int i = 0; left != 0; i++) {
+		unsigned pair = key->bytes[MASK_SIZE + i / 2];
+		unsigned code = i % 2 == 0 ? pair >> 4 : pair & 15;
+		int rc = put_code(&position, code, chi_pop(&left), fault);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+	int rc = chi_position_check(&position, -CHI_EKEY, fault);
+	if (rc == CHI_OK) {
+		*out = position;
+	}
+	return rc;
+}
+
+int chi_key_from_fen(const char *text, size_t len, struct chi_key *out, struct chi_fault *fault)
+{
+	struct chi_position position;
+	int rc = chi_fen_parse(text, len, &position, fault);
+	if (rc == CHI_OK) {
+		chi_key_encode(&position, out);
+	}
+	return rc;
+}
+
+int chi_key_to_fen(const struct chi_key *key, char out[CHI_FEN_SIZE], struct chi_fault *fault)
+{
+	struct chi_position position;
+	int rc = chi_key_decode(key, &position, fault);
+	if (rc == CHI_OK) {
+		chi_fen_print(&position, out);
+	}
+	return rc;
+}

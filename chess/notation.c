@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* UCI moves, and lines of moves in either notation. SAN is in chess/san.c. */
+#include "chess/notation.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/movegen.h"
+
+#define E_FILE 4
+
+static const char promotion_letters[] = "-nbrq???";
+
+static char *print_square(int square, char *at)
+{
+	*at++ = (char)('a' + (square & 7));
+	*at++ = (char)('1' + (square >> 3));
+	return at;
+}
+
+/* True if castling with this king and rook is what standard chess knows. */
+static bool is_standard_castling(int king, int rook)
+{
+	return (king & 7) == E_FILE && ((rook & 7) == 0 || (rook & 7) == 7);
+}
+
+size_t chi_uci_print(const struct chi_position *position, chi_move move, char out[CHI_UCI_SIZE])
+{
+	int from = chi_move_from(move);
+	int to = chi_move_to(move);
+	int promotion = chi_move_promotion(move) & 7;
+	if (chi_position_is_castling(position, move) && is_standard_castling(from, to)) {
+		to = chi_castling_king_to(from, to);
+	}
+	char *at = print_square(to, print_square(from, out));
+	if (promotion != 0) {
+		*at++ = promotion_letters[promotion];
+	}
+	*at = '\0';
+	return (size_t)(at - out);
+}
+
+static bool read_square(const char *text, int *square)
+{
+	if (text[0] < 'a' || text[0] > 'h' || text[1] < '1' || text[1] > '8') {
+		return false;
+	}
+	*square = (text[1] - '1') * 8 + text[0] - 'a';
+	return true;
+}
+
+/* Castling by the king's step of two squares, e1g1: the move as king takes rook, or 0. */
+static chi_move castling_by_step(const struct chi_position *position, int from, int to)
+{
+	uint64_t rooks = position->castle & position->colour[position->side];
+	if (from != chi_position_king(position, position->side) || (from & 7) != E_FILE) {
+		return 0;
+	}
+	while (rooks != 0) {
+		int rook = __builtin_ctzll(rooks);
+		rooks &= rooks - 1;
+		if (chi_castling_king_to(from, rook) == to) {
+			return chi_move_make(from, rook, 0);
+		}
+	}
+	return 0;
+}
+
+/* The move that UCI text spells, legal or not; 0 if it spells none. */
+static chi_move read_uci(const char *text, size_t len)
+{
+	int from = 0;
+	int to = 0;
+	int promotion = 0;
+	if ((len != 4 && len != 5) || !read_square(text, &from) || !read_square(text + 2, &to)) {
+		return 0;
+	}
+	if (len == 5) {
+		const char *letter = memchr("nbrq", text[4], 4);
+		if (letter == NULL) {
+			return 0;
+		}
+		promotion = (int)(strchr(promotion_letters, *letter) - promotion_letters);
+	}
+	return chi_move_make(from, to, promotion);
+}
+
+int chi_uci_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
+		  struct chi_fault *fault)
+{
+	chi_move move = read_uci(text, len);
+	if (move != 0 && !chi_movegen_is_legal(position, move)) {
+		move = castling_by_step(position, chi_move_from(move),
+					len == 4 ? chi_move_to(move) : CHI_NO_SQUARE);
+		move = move != 0 && chi_movegen_is_legal(position, move) ? move : 0;
+	}
+	if (move == 0) {
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is no legal move here",
+				 (int)(len < CHI_SAN_INPUT_MAX ? len : CHI_SAN_INPUT_MAX), text);
+	}
+	*out = move;
+	return CHI_OK;
+}
+
+int chi_move_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
+		   struct chi_fault *fault)
+{
+	if (chi_san_parse(position, text, len, out, fault) == CHI_OK) {
+		return CHI_OK;
+	}
+	/* SAN's fault stays unless the text spells a move in UCI's form. */
+	return chi_uci_parse(position, text, len, out, read_uci(text, len) != 0 ? fault : NULL);
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Length of a move number with its dots at the start of `text`; 0 if there is none. */
+static size_t number_length(const char *text, size_t len)
+{
+	size_t digits = 0;
+	while (digits < len && text[digits] >= '0' && text[digits] <= '9') {
+		digits++;
+	}
+	size_t end = digits;
+	while (end < len && text[end] == '.') {
+		end++;
+	}
+	return digits > 0 && end > digits ? end : 0;
+}
+
+/* Takes the next move's text, without its number, from `*text`; false at the end. */
+static bool next_token(const char **text, size_t *len, const char **token, size_t *token_len)
+{
+	const char *at = *text;
+	const char *end = at + *len;
+	size_t skipped = 0;
+	do {
+		while (at < end && is_space(*at)) {
+			at++;
+		}
+		skipped = number_length(at, (size_t)(end - at));
+		at += skipped;
+	} while (skipped > 0);
+	*token = at;
+	while (at < end && !is_space(*at)) {
+		at++;
+	}
+	*token_len = (size_t)(at - *token);
+	*text = at;
+	*len = (size_t)(end - at);
+	return *token_len > 0;
+}
+
+int chi_line_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
+		   size_t max, size_t *n, struct chi_fault *fault)
+{
+	struct chi_position current = *position;
+	const char *token = NULL;
+	size_t token_len = 0;
+	size_t count = 0;
+	while (next_token(&text, &len, &token, &token_len)) {
+		struct chi_position next;
+		struct chi_fault why = {{0}};
+		if (count == max) {
+			return chi_fault(fault, -CHI_ETOOBIG, "more than %zu moves", max);
+		}
+		if (chi_move_parse(&current, token, token_len, &out[count], &why) != CHI_OK) {
+			return chi_fault(fault, -CHI_EMOVE, "move %zu: %s", count + 1, why.text);
+		}
+		chi_position_play(&current, out[count], &next);
+		current = next;
+		count++;
+	}
+	*n = count;
+	return CHI_OK;
+}
+
+int chi_line_check(const struct chi_position *position, const chi_move *moves, size_t n,
+		   struct chi_fault *fault)
+{
+	struct chi_position current = *position;
+	for (size_t i = 0; i < n; i++) {
+		struct chi_position next;
+		if (!chi_movegen_is_legal(&current, moves[i])) {
+			char text[CHI_UCI_SIZE];
+			chi_uci_print(&current, moves[i], text);
+			return chi_fault(fault, -CHI_EMOVE, "move %zu, %s, is not legal", i + 1,
+					 text);
+		}
+		chi_position_play(&current, moves[i], &next);
+		current = next;
+	}
+	return CHI_OK;
+}
