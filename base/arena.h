@@ -11,8 +11,8 @@ struct chi_arena_block;
 
 struct chi_arena {
 	struct chi_arena_block *blocks; /* newest first */
-	size_t used;	/* bytes handed out since the last reset */
-	size_t budget;	/* most bytes that may be handed out between resets */
+	size_t used;			/* bytes handed out since the last reset */
+	size_t budget;			/* most bytes that may be handed out between resets */
 };
 
 /* Takes no memory yet. `budget` in bytes. */

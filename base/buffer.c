@@ -33,8 +33,8 @@ static void move_to_front(struct chi_buffer *buffer)
 /* A new allocation of at least `needed` bytes with the content at its front. */
 static bool grow(struct chi_buffer *buffer, size_t needed)
 {
-	size_t capacity = buffer->capacity < FIRST_CAPACITY / 2 ? FIRST_CAPACITY
-								: buffer->capacity * 2;
+	size_t capacity =
+		buffer->capacity < FIRST_CAPACITY / 2 ? FIRST_CAPACITY : buffer->capacity * 2;
 	/* Doubling must neither overflow nor take memory that the limit makes useless. */
 	if (capacity < buffer->capacity || capacity > buffer->limit) {
 		capacity = buffer->limit;

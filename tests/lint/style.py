@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Holds the form of the sources: clang-format, the sizes of files and functions, blanks, licence.
+
+    style.py SOURCE_ROOT
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import tree
+
+FILE_LINES_MAX = 600
+FUNCTION_LINES_MAX = 60
+SPDX = "SPDX-License-Identifier: MIT"
+LICENSED = (".c", ".h", ".py", ".sh", ".proto", "meson.build", "meson_options.txt", "Makefile")
+
+# Text that others wrote, or that is meant to be odd.
+DATA = ("tests/data/", "tests/fuzz/corpus/", "bench/data/", "demo/data/")
+DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn", ".hex", ".patch")
+
+
+def check_length(path, text):
+    lines = text.count("\n")
+    if lines > FILE_LINES_MAX:
+        return [f"{lines}: more than {FILE_LINES_MAX} lines; split by noun"]
+    return []
+
+
+def check_blanks(path, text):
+    faults = [
+        f"{number}: blank at the end of the line"
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.endswith((" ", "\t", "\r"))
+    ]
+    if text and not text.endswith("\n"):
+        faults.append("0: no line feed at the end of the file")
+    if text.endswith("\n\n"):
+        faults.append("0: empty lines at the end of the file")
+    return faults
+
+
+def check_licence(path, text):
+    head = text.split("\n", 2)[:2]
+    first = head[1] if head[0].startswith("#!") and len(head) > 1 else head[0]
+    return [] if SPDX in first else [f"1: the first line is not '{SPDX}'"]
+
+
+def check_functions(path, text):
+    """Lines from a function's name to its closing brace, as universal-ctags sees them."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "source.c")
+        with open(copy, "w", encoding="utf-8") as file:
+            file.write(text)
+        tags = subprocess.run(
+            ["ctags", "--languages=C", "--kinds-C=f", "--fields=ne", "-o", "-", copy],
+            capture_output=True, text=True, check=True).stdout
+    faults = []
+    for tag in tags.splitlines():
+        name = tag.split("\t", 1)[0]
+        start = re.search(r"\tline:(\d+)", tag)
+        end = re.search(r"\tend:(\d+)", tag)
+        if start and end:
+            lines = int(end.group(1)) - int(start.group(1)) + 1
+            if lines > FUNCTION_LINES_MAX:
+                faults.append(f"{start.group(1)}: {name} has {lines} lines")
+    return faults
+
+
+def format_faults(root, paths):
+    """clang-format's complaints, one a file."""
+    result = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", "--ferror-limit=1", *paths],
+        cwd=root, capture_output=True, text=True, check=False)
+    faults = sorted(set(re.findall(r"^([^:\s]+:\d+):\d+: error", result.stderr, re.M)))
+    if result.returncode != 0 and not faults:
+        faults = result.stderr.splitlines()[:5]
+    return [f"{fault}: run make format" for fault in faults]
+
+
+def check_format(path, text):
+    """For the planted fault: the configuration is that of the project."""
+    root = sys.argv[1]
+    result = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", f"--assume-filename={os.path.join(root, path)}"],
+        input=text, cwd=root, capture_output=True, text=True, check=False)
+    return [result.stderr] if result.returncode != 0 else []
+
+
+def check_python(path, text):
+    try:
+        compile(text, path, "exec")
+    except SyntaxError as error:
+        return [f"{error.lineno}: {error.msg}"]
+    return []
+
+
+def main():
+    root = sys.argv[1]
+    report = tree.Report()
+    paths = [p for p in tree.files(root) if not p.startswith(DATA)]
+    sources = [p for p in paths if p.endswith((".c", ".h"))]
+    texts = [p for p in paths if not p.endswith(DATA_ENDS)]
+
+    report.planted("file length", check_length, "x.c", "\n" * (FILE_LINES_MAX + 1))
+    report.clean("file length", check_length, "x.c", "\n" * FILE_LINES_MAX)
+    report.over("file length", check_length, root, sources)
+
+    body = "int f(void)\n{\n" + "\tg();\n" * (FUNCTION_LINES_MAX - 3) + "}\n"
+    report.planted("function length", check_functions, "x.c", body.replace("}", "\tg();\n}"))
+    report.clean("function length", check_functions, "x.c", body)
+    report.over("function length", check_functions, root, sources)
+
+    report.planted("blanks", check_blanks, "x.c", "int x; \n")
+    report.planted("blanks at the end", check_blanks, "x.c", "int x;\n\n")
+    report.over("blanks", check_blanks, root, texts)
+
+    report.planted("licence", check_licence, "x.c", "int x;\n")
+    report.clean("licence", check_licence, "x.sh", f"#!/bin/sh\n# {SPDX}\n")
+    report.over("licence", check_licence, root, [p for p in paths if p.endswith(LICENSED)])
+
+    report.planted("format", check_format, "x.c", "int f (void) { return 1; }\n")
+    report.clean("format", check_format, "x.c", "int f(void)\n{\n\treturn 1;\n}\n")
+    report.line(f"format ({len(sources)} files)", format_faults(root, sources))
+
+    report.planted("Python syntax", check_python, "x.py", "def f(:\n")
+    report.over("Python syntax", check_python, root, [p for p in paths if p.endswith(".py")])
+    report.finish()
+
+
+main()
