@@ -44,3 +44,17 @@ static inline size_t seed_below(struct seed *seed, size_t bound)
 {
 	return (size_t)(seed_next(seed) % bound);
 }
+
+/*
+ * How many rounds a test takes whose worth grows with their number: `normal` of them, an eighth
+ * with CHISTORE_EFFORT=low (under a sanitizer, where each round is slow), 20 times as many with
+ * CHISTORE_EFFORT=high (a long run on demand).
+ */
+static inline size_t seed_rounds(size_t normal)
+{
+	const char *effort = getenv("CHISTORE_EFFORT");
+	if (effort != NULL && strcmp(effort, "high") == 0) {
+		return normal * 20;
+	}
+	return effort != NULL && strcmp(effort, "low") == 0 ? normal / 8 + 1 : normal;
+}

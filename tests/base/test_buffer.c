@@ -84,7 +84,7 @@ static void any_sizes_keep_the_order(void **state)
 	chi_buffer_init(&buffer, 3000);
 	uint64_t in = 0;
 	uint64_t out = 0;
-	for (int round = 0; round < 20000; round++) {
+	for (size_t left = seed_rounds(20000); left > 0; left--) {
 		size_t want = seed_below(&seed, 700);
 		uint8_t *room = chi_buffer_reserve(&buffer, want);
 		assert_int_equal(room != NULL, buffer.len + want <= 3000);

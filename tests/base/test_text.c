@@ -127,7 +127,7 @@ static void utf8_of_long_texts(void **state)
 {
 	(void)state;
 	struct seed seed = seed_start("utf8_of_long_texts");
-	for (int round = 0; round < 5000; round++) {
+	for (size_t left = seed_rounds(5000); left > 0; left--) {
 		char text[512];
 		size_t len = 0;
 		size_t multibyte = SIZE_MAX;

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# A front to meson and ninja, so that nobody has to remember how they are called. Each target
+# that has a '##' is listed by `make help`.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Seconds for each target of `make fuzz`.
+T ?= 60
+
+SHELL := /bin/bash
+SOURCES = $$(find base bench chess client daemon examples include proto store tests \
+	-name '*.[ch]' 2>/dev/null)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@echo
+	@echo 'Settings: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) T=$(T)'
+
+build: build/build.ninja ## build everything with debugging information in build/
+	ninja -C build
+
+build/build.ninja:
+	@tools/deps.sh build
+	CC=$${CC:-gcc} meson setup build
+
+build-release/build.ninja:
+	@tools/deps.sh build
+	CC=$${CC:-gcc} meson setup build-release --buildtype=release --prefix='$(PREFIX)'
+
+deps: ## install the Debian packages that are missing (as root), or name them
+	tools/deps.sh build test
+
+demo: ## build, make a store of real positions, serve it and ask it
+	@tools/deps.sh build
+	@$(MAKE) --no-print-directory build
+	demo/demo.sh
+
+check: ## run every test: plain, ASan + UBSan, TSan, fuzz corpora, lint
+	@tools/deps.sh build test
+	@tools/check.sh
+
+test: build ## run the tests of the plain build only
+	meson test -C build --no-rebuild --print-errorlogs
+
+sanitize: ## run the whole suite under ASan and UBSan in build-asan/
+	@tools/deps.sh build test
+	@tools/check.sh asan
+
+tsan: ## run the rooms with threads under TSan in build-tsan/
+	@tools/deps.sh build test
+	@tools/check.sh tsan
+
+fuzz: ## run each fuzz target for T seconds in build-fuzz/
+	@tools/deps.sh build test
+	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz -Dfuzz=true \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
+	ninja -C build-fuzz
+	tools/fuzz.sh build-fuzz $(T)
+
+bench: build-release/build.ninja ## measure, and print the ratios of docs/BENCHMARKS.md
+	@tools/deps.sh build bench
+	ninja -C build-release
+	bench/run.sh build-release
+
+lint: build/build.ninja ## check arrows, format, sizes, symbols, scripts and man pages
+	@tools/deps.sh build test
+	meson test -C build --suite lint --print-errorlogs
+
+format: ## rewrite the sources with clang-format
+	clang-format -i $(SOURCES)
+
+tidy: build ## run clang-tidy over the sources (slow, not part of check)
+	@tools/deps.sh test
+	git ls-files '*.c' ':!tests' ':!bench' | xargs -P 2 -n 4 clang-tidy -p build --quiet \
+		--extra-arg=-Wno-unknown-warning-option
+
+install: build-release/build.ninja ## build for release and install under DESTDIR and PREFIX
+	meson configure build-release -Dprefix='$(PREFIX)'
+	ninja -C build-release
+	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
+
+clean: ## remove the build directories
+	rm -rf build build-asan build-tsan build-fuzz build-release
+
+.PHONY: help build deps demo check test sanitize tsan fuzz bench lint format tidy install clean
+.DEFAULT_GOAL := help

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Everything that has to hold: the whole suite in a plain gcc build, again under ASan and UBSan
+# with clang, and the rooms that have threads under TSan. A step that fails does not stop the
+# others; the last line is 'N passed, N failed' over all single test cases.
+#
+#	tools/check.sh [plain|asan|tsan]...		(default: all three)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+# Where threads are: the store's readers, the daemon, the client, and the programs as a whole.
+TSAN_ROOMS="store|client|daemon|system"
+
+logs=()
+
+say() {
+	printf '\n== %s (%d s)\n' "$1" "$SECONDS"
+}
+
+# setup DIR COMPILER OPTION...: makes or keeps a build directory.
+setup() {
+	local dir=$1 compiler=$2
+	shift 2
+	[ -f "$dir/build.ninja" ] || CC=$compiler meson setup "$dir" "$@" >"$dir.log" 2>&1 ||
+		{ cat "$dir.log"; return 1; }
+	rm -f "$dir.log"
+	ninja -C "$dir" --quiet
+}
+
+# run DIR OPTION...: runs tests; the count at the end comes from the logs.
+run() {
+	local dir=$1
+	shift
+	meson test -C "$dir" --no-rebuild --print-errorlogs "$@"
+}
+
+# expect DIR: from here on, a run of DIR without a log is a failure.
+expect() {
+	rm -f "$1"/meson-logs/testlog*
+	logs+=("$1/meson-logs/testlog")
+}
+
+check_plain() {
+	say "plain build, gcc"
+	expect build
+	setup build gcc && run build
+}
+
+# The tests are the same, but those that only grow with their count of rounds take the low
+# effort: a sanitizer multiplies the time of each round and finds what it finds in few.
+check_asan() {
+	say "ASan and UBSan, clang"
+	expect build-asan
+	setup build-asan clang -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args=-fno-sanitize-recover=all || return
+	CHISTORE_EFFORT=low ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 run build-asan --no-suite lint -t 4
+}
+
+# Names of the tests of a build whose program or script is in one of the rooms with threads.
+tsan_tests() {
+	meson introspect --tests "$1" | /usr/bin/python3 -c '
+import json, re, sys
+rooms = re.compile(rf"/tests/({sys.argv[1]})/")
+for test in json.load(sys.stdin):
+    if any(rooms.search(word) for word in test["cmd"]):
+        print(test["name"])' "$TSAN_ROOMS"
+}
+
+# TSan wants its shadow where address randomisation may put the program; where the kernel
+# allows it, randomisation is switched off.
+fixed_addresses() {
+	if setarch "$(uname -m)" -R true 2>/dev/null; then
+		setarch "$(uname -m)" -R "$@"
+	else
+		"$@"
+	fi
+}
+
+check_tsan() {
+	say "TSan, clang"
+	expect build-tsan
+	setup build-tsan clang -Db_sanitize=thread -Db_lundef=false || return
+	local tests
+	mapfile -t tests < <(tsan_tests build-tsan)
+	if [ ${#tests[@]} -eq 0 ]; then
+		echo "no test is in: $TSAN_ROOMS"
+		return
+	fi
+	CHISTORE_EFFORT=low TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+		fixed_addresses meson test -C build-tsan --no-rebuild --print-errorlogs -t 6 "${tests[@]}"
+}
+
+for step in "${@:-all}"; do
+	case $step in
+	plain | asan | tsan) check_"$step" ;;
+	all)
+		check_plain
+		check_asan
+		check_tsan
+		;;
+	*)
+		echo "usage: tools/check.sh [plain|asan|tsan]..." >&2
+		exit 2
+		;;
+	esac
+done
+
+say "sum"
+tools/summary.py "${logs[@]}"

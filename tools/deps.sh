@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages of the sets named (build, test, bench) that are missing: as root
+# with apt-get, otherwise it prints the command to type and fails. Packages that are there cost
+# one dpkg-query and no network.
+#
+#	tools/deps.sh [--print] SET...
+set -eu
+
+build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
+protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev libsystemd-dev"
+test="libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3
+python3-protobuf protobuf-compiler universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind
+git binutils util-linux"
+bench="stockfish redis-server"
+
+usage() {
+	echo "usage: tools/deps.sh [--print] build|test|bench..." >&2
+	exit 2
+}
+
+packages_of() {
+	case $1 in
+	build) echo "$build" ;;
+	test) echo "$test" ;;
+	bench) echo "$bench" ;;
+	*) usage ;;
+	esac
+}
+
+is_installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+print=no
+if [ "${1-}" = --print ]; then
+	print=yes
+	shift
+fi
+[ $# -gt 0 ] || usage
+
+# An assignment, unlike a 'for' over the command, ends the script when packages_of fails.
+wanted=
+for set in "$@"; do
+	packages=$(packages_of "$set")
+	wanted="$wanted $packages"
+done
+
+if [ $print = yes ]; then
+	# shellcheck disable=SC2086 # a list of words
+	printf '%s\n' $wanted
+	exit 0
+fi
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "deps: this is no Debian; see HACKING.md for what is needed" >&2
+	exit 0
+fi
+
+missing=
+for package in $wanted; do
+	is_installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "Packages are missing. Install them with:" >&2
+	echo "  sudo apt-get install --no-install-recommends$missing" >&2
+	exit 1
+fi
+
+echo "deps: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086 # a list of words
+apt-get install -y -qq --no-install-recommends $missing
