@@ -11,6 +11,9 @@ cd "$(dirname "$0")/.." || exit 1
 # Where threads are: the store's readers, the daemon, the client, and the programs as a whole.
 TSAN_ROOMS="store|client|daemon|system"
 
+# For builds that multiply the time of each round: fewer of them, of which the plain build has all.
+low_effort=(CHISTORE_EFFORT=low CHISTORE_KILL_CYCLES=5 CHISTORE_HAMMER_SECONDS=3)
+
 logs=()
 
 say() {
@@ -27,13 +30,6 @@ setup() {
 	ninja -C "$dir" --quiet
 }
 
-# run DIR OPTION...: runs tests; the count at the end comes from the logs.
-run() {
-	local dir=$1
-	shift
-	meson test -C "$dir" --no-rebuild --print-errorlogs "$@"
-}
-
 # expect DIR: from here on, a run of DIR without a log is a failure.
 expect() {
 	rm -f "$1"/meson-logs/testlog*
@@ -43,18 +39,18 @@ expect() {
 check_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc && run build
+	setup build gcc && meson test -C build --no-rebuild --print-errorlogs
 }
 
-# The tests are the same, but those that only grow with their count of rounds take the low
-# effort: a sanitizer multiplies the time of each round and finds what it finds in few.
+# The whole suite but the lint, which looks at the sources and not at the build.
 check_asan() {
 	say "ASan and UBSan, clang"
 	expect build-asan
 	setup build-asan clang -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dc_args=-fno-sanitize-recover=all || return
-	CHISTORE_EFFORT=low ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
-		UBSAN_OPTIONS=print_stacktrace=1 run build-asan --no-suite lint -t 4
+	env "${low_effort[@]}" UBSAN_OPTIONS=print_stacktrace=1 \
+		ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+		meson test -C build-asan --no-rebuild --print-errorlogs --no-suite lint -t 4
 }
 
 # Names of the tests of a build whose program or script is in one of the rooms with threads.
@@ -87,8 +83,8 @@ check_tsan() {
 		echo "no test is in: $TSAN_ROOMS"
 		return
 	fi
-	CHISTORE_EFFORT=low TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-		fixed_addresses meson test -C build-tsan --no-rebuild --print-errorlogs -t 6 "${tests[@]}"
+	fixed_addresses env "${low_effort[@]}" TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+		meson test -C build-tsan --no-rebuild --print-errorlogs -t 6 "${tests[@]}"
 }
 
 for step in "${@:-all}"; do
