@@ -60,7 +60,7 @@ fuzz: ## run each fuzz target for T seconds in build-fuzz/
 bench: build-release/build.ninja ## measure, and print the ratios of docs/BENCHMARKS.md
 	@tools/deps.sh build bench
 	ninja -C build-release
-	bench/run.sh build-release
+	/usr/bin/python3 bench/run.py build-release
 
 lint: build/build.ninja ## check arrows, format, sizes, symbols, scripts and man pages
 	@tools/deps.sh build test
