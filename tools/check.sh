@@ -103,4 +103,6 @@ for step in "${@:-all}"; do
 done
 
 say "sum"
-tools/summary.py "${logs[@]}"
+mkdir -p build
+tools/summary.py "${logs[@]}" | tee build/summary.txt
+exit "${PIPESTATUS[0]}"

@@ -7,11 +7,14 @@
 #	tools/deps.sh [--print] SET...
 set -eu
 
+# cmocka and python3 are in `build`, since the tests are configured and compiled with the rest.
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
-protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev libsystemd-dev"
-test="libcmocka-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3
-python3-protobuf protobuf-compiler universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind
-git binutils util-linux"
+protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev libsystemd-dev
+libcmocka-dev python3"
+# llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
+test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
+protobuf-compiler universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
+util-linux"
 bench="stockfish redis-server"
 
 usage() {

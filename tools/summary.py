@@ -15,6 +15,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 GOOD_RESULTS = {"OK", "SKIP", "EXPECTEDFAIL"}
+DETAIL_LINES_MAX = 40
 
 
 def count_cases(path):
@@ -35,10 +36,21 @@ def count_cases(path):
 
 
 def bad_tests(path):
-    """Names of tests that meson calls failed, whatever their cases said."""
+    """The log rows of tests that meson calls failed, whatever their cases said."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [(row["name"], row["result"]) for row in rows if row["result"] not in GOOD_RESULTS]
+    return [row for row in rows if row["result"] not in GOOD_RESULTS]
+
+
+def print_details(row):
+    """What a TAP test says of its failed cases: meson shows its standard error alone."""
+    shown = False
+    count = 0
+    for line in row.get("stdout", "").splitlines():
+        shown = line.startswith("not ok") or (shown and line.startswith("#"))
+        count += shown
+        if shown and count <= DETAIL_LINES_MAX:
+            print(f"  {row['name']}: {line}")
 
 
 def summarise(logbase):
@@ -50,10 +62,11 @@ def summarise(logbase):
     passed = sum(c[0] for c in counts.values())
     skipped = sum(c[1] for c in counts.values())
     failed = [name for c in counts.values() for name in c[2]]
-    for name, result in bad_tests(log):
+    for row in bad_tests(log):
+        print_details(row)
         # Died after its last good case: no case tells of it, so the test itself does.
-        if not any(name.split(" / ")[-1] in entry for entry in failed):
-            failed.append(f"{name}: {result}")
+        if not any(row["name"] in case for case in failed):
+            failed.append(f"{row['name']}: {row['result']}")
     if passed + len(failed) == 0:
         failed = [f"{logbase}: no test ran"]
     return passed, skipped, failed
