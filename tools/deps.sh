@@ -74,6 +74,6 @@ fi
 
 echo "deps: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
+apt-get update -qq || echo "deps: the package lists could not be fetched; trying with those at hand" >&2
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -qq --no-install-recommends $missing

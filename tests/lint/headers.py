@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Compiles each header alone, so that none leans on what happens to be included before it; the
+installed ones also as C++, and without the project's own settings.
+
+    headers.py SOURCE_ROOT BUILD_ROOT
+
+BUILD_ROOT has the headers that are generated.
+"""
+
+import subprocess
+import sys
+
+import tree
+
+ROOMS = ("base/", "chess/", "client/", "daemon/", "include/", "proto/", "store/")
+
+
+def syntax(command, text):
+    result = subprocess.run(
+        [*command, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-"],
+        input=text, cwd="/", capture_output=True, text=True, check=False)
+    return [f"0: {line}" for line in result.stderr.splitlines() if "error:" in line][:3]
+
+
+def check_c(path, text):
+    root, build = sys.argv[1:3]
+    return syntax(["cc", "-std=c11", "-D_GNU_SOURCE", "-I", root, "-I", f"{root}/include",
+                   "-I", build, "-x", "c"], text)
+
+
+def check_installed(path, text):
+    """As a program sees it: /usr/include alone, strict C and C++."""
+    root = sys.argv[1]
+    faults = []
+    for command in (["cc", "-std=c11", "-pedantic", "-x", "c"],
+                    ["c++", "-std=c++11", "-pedantic", "-x", "c++"]):
+        faults += syntax([*command, "-I", f"{root}/include"], text)
+    return faults
+
+
+def include(path, text):
+    return check_c(path, f'#include "{path}"\n')
+
+
+def include_installed(path, text):
+    header = path.removeprefix("include/")
+    return check_installed(path, f"#include <{header}>\n")
+
+
+def main():
+    root = sys.argv[1]
+    report = tree.Report()
+    headers = [p for p in tree.files(root) if p.endswith(".h") and p.startswith(ROOMS)]
+    report.planted("header", check_c, "x.h", "static inline size_t f(void) { return 0; }\n")
+    report.over("each header compiles alone", include, root, headers)
+    report.planted("installed header", check_installed, "x.h", '#include "base/num.h"\n')
+    report.planted("installed header", check_installed, "x.h", "enum x { A } class;\n")
+    report.over("installed headers compile as C and C++", include_installed, root,
+                [p for p in headers if p.startswith("include/")])
+    report.finish()
+
+
+main()
