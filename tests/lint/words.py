@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Looks for what a finished tree does not hold: paths of one machine, and marks of unfinished work.
+"""Looks for what a finished tree does not hold: paths of one machine, marks of unfinished work, and
+references to documents and files that are not there.
 
     words.py SOURCE_ROOT
 """
 
+import os
 import re
 import sys
 
@@ -13,6 +15,11 @@ import tree
 MARKS = "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"])
 UNFINISHED = re.compile(rf"\b({MARKS})\b|\bst" + r"ubs?\b|\bnot imple" + "mented")
 MACHINE = re.compile(r"(^|[^A-Za-z0-9_.])/(wo" + "rk|fa" + "rm|ho" + r"me/\w+|ro" + r"ot)/|\.\./sha" + "red")
+
+DOCUMENT = re.compile(r"(?<![\w:/.-])([A-Za-z0-9_][A-Za-z0-9_./-]*\.md)\b")
+# Papers that may be called by their name alone.
+PAPER = re.compile(r"\b(DESI" + "GN|RELIA" + "BILITY|STY" + r"LE)\b(?!\.md)")
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 DATA = ("tests/data/", "tests/fuzz/corpus/", "bench/data/", "demo/data/")
 DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn")
@@ -35,11 +42,32 @@ def check_machine(path, text):
     return found(MACHINE, text)
 
 
+def names_nothing(path, name, known):
+    """True if no file is meant by `name`, written in the file at `path`."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    return beside not in known and not any(k == name or k.endswith("/" + name) for k in known)
+
+
+def check_references(path, text, known):
+    """Documents named anywhere; in Markdown also every relative link."""
+    faults = []
+    for number, line in enumerate(text.split("\n"), 1):
+        names = set(DOCUMENT.findall(line))
+        names |= {name + ".md" for name in PAPER.findall(line)}
+        if path.endswith(".md"):
+            names |= set(LINK.findall(line))
+        faults += [f"{number}: {name} is not there"
+                   for name in sorted(names) if names_nothing(path, name.rstrip("/"), known)]
+    return faults
+
+
 def main():
     root = sys.argv[1]
     report = tree.Report()
+    every = tree.files(root)
+    known = set(every) | {os.path.dirname(path) for path in every}
     paths = [
-        p for p in tree.files(root) if not p.startswith(DATA) and not p.endswith(DATA_ENDS)
+        p for p in every if not p.startswith(DATA) and not p.endswith(DATA_ENDS)
     ]
     for mark in ("TO" + "DO", "st" + "ub", "not imple" + "mented"):
         report.planted("marks", check_unfinished, "x.c", f"/* {mark}: later */")
@@ -49,6 +77,16 @@ def main():
         report.planted("paths", check_machine, "x.c", f"see {place}")
     report.clean("paths", check_machine, "x.c", "build/work/x, the homework/x")
     report.over("no paths of one machine", check_machine, root, paths)
+
+    def references(path, text):
+        return check_references(path, text, known)
+
+    report.planted("references", references, "x.c", "/* see docs/NO" + "NE.md */")
+    report.planted("references", references, "x.c", "/* as RELIA" + "BILITY says */")
+    report.planted("links", references, "docs/x.md", "[here](../no" + "where.c)")
+    report.clean("references", references, "docs/x.md", "[a](../HACKING.md#tests) HACKING.md")
+    report.over("documents that are named are there", references, root,
+                [p for p in paths if p.endswith((".c", ".h", ".md", ".proto"))])
     report.finish()
 
 
