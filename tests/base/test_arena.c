@@ -84,6 +84,22 @@ static void arrays_are_zeroed_after_reuse(void **state)
 	}
 }
 
+/* An arena lives as long as its connection, and must not keep what one large request took. */
+static void reset_keeps_a_small_block_and_no_large_one(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, (size_t)16 << 20);
+	assert_non_null(chi_arena_alloc(&arena, 100));
+	struct chi_arena_block *first = arena.blocks;
+	chi_arena_reset(&arena);
+	assert_ptr_equal(arena.blocks, first);
+	assert_non_null(chi_arena_alloc(&arena, (size_t)3 << 20));
+	chi_arena_reset(&arena);
+	assert_null(arena.blocks);
+	assert_non_null(chi_arena_alloc(&arena, 100));
+}
+
 static void deinit_is_harmless(void **state)
 {
 	(void)state;
@@ -140,6 +156,7 @@ int main(void)
 		cmocka_unit_test(empty_allocations_differ),
 		cmocka_unit_test(text_ends_with_nul),
 		cmocka_unit_test(arrays_are_zeroed_after_reuse),
+		cmocka_unit_test(reset_keeps_a_small_block_and_no_large_one),
 		cmocka_unit_test(deinit_is_harmless),
 		cmocka_unit_test(regions_do_not_overlap),
 	};
