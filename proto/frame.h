@@ -22,8 +22,8 @@
  * -CHI_ETOOBIG: the length is above `max` (known before the body has come).
  * -CHI_EPROTO: length 0, or a head longer than needed.
  */
-CHI_MUSTUSE int chi_frame_take(const uint8_t *bytes, size_t len, size_t max,
-			       const uint8_t **body, size_t *body_len, size_t *frame_len);
+CHI_MUSTUSE int chi_frame_take(const uint8_t *bytes, size_t len, size_t max, const uint8_t **body,
+			       size_t *body_len, size_t *frame_len);
 
 /* Writes the head for a body of `body_len` bytes; returns its length, 1..CHI_FRAME_HEAD_MAX. */
 size_t chi_frame_head(size_t body_len, uint8_t out[CHI_FRAME_HEAD_MAX]);

@@ -22,14 +22,14 @@
 #define CHI_CLIENT_NAME_MAX  64
 
 /* Batch limits (RELIABILITY section 3). */
-#define CHI_PROBE_MAX	     4096  /* positions of a Probe or Get */
-#define CHI_PUT_MAX	     10000 /* entries of a Put, positions of a Delete */
-#define CHI_SCAN_ROWS_MAX    10000 /* rows of a response */
-#define CHI_SCAN_BYTES_MAX   (1u << 20)
-#define CHI_WINDOW_DEFAULT   8
-#define CHI_WINDOW_MAX	     1024
-#define CHI_IN_FLIGHT_MAX    64
-#define CHI_DECODE_BUDGET    (8u << 20) /* bytes an unpacked request may take */
+#define CHI_PROBE_MAX	   4096	 /* positions of a Probe or Get */
+#define CHI_PUT_MAX	   10000 /* entries of a Put, positions of a Delete */
+#define CHI_SCAN_ROWS_MAX  10000 /* rows of a response */
+#define CHI_SCAN_BYTES_MAX (1u << 20)
+#define CHI_WINDOW_DEFAULT 8
+#define CHI_WINDOW_MAX	   1024
+#define CHI_IN_FLIGHT_MAX  64
+#define CHI_DECODE_BUDGET  (8u << 20) /* bytes an unpacked request may take */
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
@@ -94,7 +94,7 @@ struct chi_request {
 			struct chi_scan_spec spec; /* filter.has_material false: see material */
 			struct chi_text material;  /* signature; empty: any */
 			uint32_t window;	   /* as sent; 0: default */
-		} scan; /* SCAN, COUNT (band and filter only) */
+		} scan;				   /* SCAN, COUNT (band and filter only) */
 		struct {
 			uint32_t responses;
 		} credit;
@@ -113,8 +113,9 @@ CHI_MUSTUSE int chi_request_pack(const struct chi_request *request, struct chi_b
 /*
  * Unpacks the body of a frame; everything points into `arena` or into `bytes`, so both must stay.
  * -CHI_EPROTO: no message at all (the id, if it could be read, is set; close after answering);
- * -CHI_EINVAL, -CHI_ETOOBIG, -CHI_EKEY, -CHI_ENOMEM (over the budget): id and op are set, `field`
- * names the field (static storage or in the arena), `fault` tells. An unknown op is CHI_OK.
+ * -CHI_EINVAL, -CHI_ETOOBIG (also: over the arena's budget), -CHI_EKEY, -CHI_ENOMEM: id and op are
+ * set, `field` names the field (static storage or in the arena), `fault` tells. An unknown op is
+ * CHI_OK.
  */
 CHI_MUSTUSE int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
 				   struct chi_request *out, const char **field,
@@ -147,7 +148,8 @@ struct chi_response {
 	struct chi_text message;
 	struct chi_text field;
 	bool last;
-	enum chi_op op; /* whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none */
+	bool unknown_op; /* with -CHI_EUNSUPPORTED: the operation itself is not known */
+	enum chi_op op;	 /* whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none */
 	union {
 		struct {
 			uint32_t version;
@@ -171,7 +173,7 @@ struct chi_response {
 			uint64_t deleted;
 		} del;
 		struct {
-			enum chi_want want;	 /* rows or entries are filled */
+			enum chi_want want; /* rows or entries are filled */
 			struct chi_row *rows;
 			struct chi_entry *entries;
 			size_t n;

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks the bytes of a message beside its description and refuses what must not reach the
+ * unpacking (see pbc.h). Takes no memory: the way to the field at hand is a list of stack frames,
+ * as deep as the message types are nested, which are not recursive.
+ */
+#include "proto/pbc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/num.h"
+#include "base/wire.h"
+
+#define FIELDS_MAX 20 /* no message type has more fields; the walk refuses one that had */
+#define VARINT_MAX 10
+#define ANY	   UINT32_MAX
+
+enum wire_type {
+	WIRE_VARINT = 0,
+	WIRE_64 = 1,
+	WIRE_BYTES = 2,
+	WIRE_32 = 5
+};
+
+struct walk {
+	enum chi_enums enums;
+	struct chi_flaw *flaw;
+};
+
+/* The field at hand in one message, and the message that this one stands in. */
+struct level {
+	const struct level *outer;
+	const ProtobufCFieldDescriptor *field;
+	uint32_t index;		   /* of the element, if the field is repeated */
+	uint32_t seen[FIELDS_MAX]; /* elements so far of each field */
+	bool oneof_seen;	   /* no message type has two oneofs */
+};
+
+struct value {
+	enum wire_type type;
+	uint64_t number; /* of a varint */
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/*
+ * Limits of single fields: bytes of a text, elements of a repeated field. FENs have none here:
+ * one that is too long is a bad FEN, as it is everywhere.
+ */
+static const struct limit {
+	const ProtobufCMessageDescriptor *type;
+	uint32_t field;
+	size_t max;
+	const char *reason;
+} limits[] = {
+	{&chistore__v1__request__descriptor, 2, CHI_STORE_NAME_MAX, "more than 64 bytes"},
+	{&chistore__v1__hello__descriptor, 2, CHI_CLIENT_NAME_MAX, "more than 64 bytes"},
+	{&chistore__v1__probe__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
+	{&chistore__v1__get__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
+	{&chistore__v1__delete__descriptor, 2, CHI_PUT_MAX, "more than 10000 positions"},
+	{&chistore__v1__put__descriptor, 2, CHI_PUT_MAX, "more than 10000 entries"},
+	{&chistore__v1__record__descriptor, 3, CHI_MOVES_MAX, "more than 256 moves"},
+	{&chistore__v1__record__descriptor, 4, CHI_EVALS_MAX, "more than 64 evaluations"},
+	{&chistore__v1__record__descriptor, 5, CHI_LINE_MAX, "more than 1024 moves"},
+	{&chistore__v1__record__descriptor, 6, CHI_NOTE_MAX, "more than 65536 bytes"},
+	{&chistore__v1__eval__descriptor, 1, CHI_ENGINE_MAX, "more than 64 bytes"},
+	{&chistore__v1__eval__descriptor, 7, CHI_PV_MAX, "more than 256 moves"},
+	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
+	{&chistore__v1__scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX, "more than 10000 entries"},
+};
+
+static int check_message(struct walk *walk, const struct level *outer,
+			 const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len);
+
+/* ---- Saying what is wrong ---------------------------------------------------------------- */
+
+static void print_path(const struct level *level, char *out, size_t size, size_t *len)
+{
+	if (level == NULL || level->field == NULL) {
+		return;
+	}
+	if (level->outer != NULL) {
+		print_path(level->outer, out, size, len);
+		*len += (size_t)snprintf(out + *len, size - *len, ".");
+	}
+	*len += (size_t)snprintf(out + *len, size - *len, "%s", level->field->name);
+	if (level->field->label == PROTOBUF_C_LABEL_REPEATED) {
+		*len += (size_t)snprintf(out + *len, size - *len, "[%u]", level->index);
+	}
+	/* The names are ours and the path fits; should it ever not, it is cut and no more. */
+	if (*len >= size) {
+		*len = size - 1;
+	}
+}
+
+static int refuse(struct walk *walk, const struct level *level, int status, const char *reason)
+{
+	size_t len = 0;
+	print_path(level, walk->flaw->path, sizeof(walk->flaw->path), &len);
+	walk->flaw->reason = reason;
+	return status;
+}
+
+/* ---- Reading the wire -------------------------------------------------------------------- */
+
+/* Unlike chi_read_varint this takes encodings that are longer than needed: protobuf allows them,
+ * and some runtimes write them. */
+static uint64_t read_varint(struct chi_reader *r, size_t max)
+{
+	uint64_t value = 0;
+	for (size_t i = 0; i < max; i++) {
+		uint8_t byte = chi_read_u8(r);
+		if (i < VARINT_MAX - 1 || byte <= 1) {
+			value |= (uint64_t)(byte & 0x7f) << (7 * i);
+		}
+		if (byte < 0x80) {
+			return r->bad ? 0 : value;
+		}
+	}
+	r->bad = true;
+	return 0;
+}
+
+/* One field; false if the bytes are none. */
+static bool read_field(struct chi_reader *r, uint32_t *number, struct value *value)
+{
+	*value = (struct value){0};
+	uint64_t tag = read_varint(r, 5);
+	value->type = (enum wire_type)(tag & 7);
+	*number = (uint32_t)(tag >> 3);
+	if (tag >> 32 != 0 || *number == 0) {
+		return false;
+	}
+	switch (value->type) {
+	case WIRE_VARINT:
+		value->number = read_varint(r, VARINT_MAX);
+		break;
+	case WIRE_64:
+		(void)chi_read_bytes(r, 8);
+		break;
+	case WIRE_32:
+		(void)chi_read_bytes(r, 4);
+		break;
+	case WIRE_BYTES:
+		value->number = read_varint(r, 5);
+		value->len = value->number > UINT32_MAX ? SIZE_MAX : (size_t)value->number;
+		value->bytes = chi_read_bytes(r, value->len);
+		break;
+	default:
+		/* Groups, long out of use, and numbers without a meaning. */
+		return false;
+	}
+	return !r->bad;
+}
+
+void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct value value;
+	uint32_t number = 0;
+	*id = 0;
+	*op_field = 0;
+	while (chi_reader_left(&r) > 0 && read_field(&r, &number, &value)) {
+		if (number == 1 && value.type == WIRE_VARINT) {
+			*id = value.number;
+		} else if (number >= 16 && number <= 30 && *op_field == 0) {
+			*op_field = number;
+		}
+	}
+}
+
+/* ---- Single fields ----------------------------------------------------------------------- */
+
+static enum wire_type wire_type_of(const ProtobufCFieldDescriptor *field)
+{
+	switch (field->type) {
+	case PROTOBUF_C_TYPE_STRING:
+	case PROTOBUF_C_TYPE_BYTES:
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return WIRE_BYTES;
+	default:
+		return WIRE_VARINT;
+	}
+}
+
+/* NULL if the number fits the field's type, else what is wrong. */
+static const char *number_flaw(const struct walk *walk, const ProtobufCFieldDescriptor *field,
+			       uint64_t number)
+{
+	switch (field->type) {
+	case PROTOBUF_C_TYPE_UINT32:
+	case PROTOBUF_C_TYPE_SINT32:
+		return number <= UINT32_MAX ? NULL : "number over 32 bits";
+	case PROTOBUF_C_TYPE_ENUM:
+		if (walk->enums == CHI_ENUMS_OPEN) {
+			return NULL;
+		}
+		return number <= INT32_MAX && protobuf_c_enum_descriptor_get_value(
+						      field->descriptor, (int)number) != NULL
+			       ? NULL
+			       : "unknown value";
+	default:
+		return NULL;
+	}
+}
+
+/* Numbers of a repeated field in one piece; *count tells how many. */
+static const char *packed_flaw(const struct walk *walk, const struct level *level,
+			       const struct value *value, uint32_t *count)
+{
+	struct chi_reader r = chi_reader_of(value->bytes, value->len);
+	*count = 0;
+	while (chi_reader_left(&r) > 0) {
+		const char *flaw = number_flaw(walk, level->field, read_varint(&r, VARINT_MAX));
+		if (r.bad) {
+			return "numbers cut short";
+		}
+		if (flaw != NULL) {
+			return flaw;
+		}
+		*count += 1;
+	}
+	return NULL;
+}
+
+static const char *text_flaw(const struct value *value)
+{
+	const char *text = (const char *)value->bytes;
+	if (value->len > 0 && memchr(text, '\0', value->len) != NULL) {
+		return "NUL in a text";
+	}
+	return chi_utf8_valid(text, value->len) ? NULL : "text is not UTF-8";
+}
+
+/* NULL unless the text's length, or the elements up to now, are over the field's limit. */
+static const char *limit_flaw(const ProtobufCMessageDescriptor *type,
+			      const ProtobufCFieldDescriptor *field, size_t len, size_t elements)
+{
+	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
+	for (size_t i = 0; i < CHI_COUNT(limits); i++) {
+		if (limits[i].type == type && limits[i].field == field->id) {
+			return (repeated ? elements : len) > limits[i].max ? limits[i].reason
+									   : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Which rules of the message as a whole the field breaks by being here. */
+static const char *place_flaw(struct level *level, uint32_t seen)
+{
+	const ProtobufCFieldDescriptor *field = level->field;
+	if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0) {
+		if (level->oneof_seen) {
+			return "more than one of fields that exclude each other";
+		}
+		level->oneof_seen = true;
+	}
+	if (field->type == PROTOBUF_C_TYPE_MESSAGE && seen > 0 &&
+	    field->label != PROTOBUF_C_LABEL_REPEATED) {
+		return "given twice";
+	}
+	return NULL;
+}
+
+static int check_value(struct walk *walk, struct level *level, const struct value *value,
+		       uint32_t *elements)
+{
+	const ProtobufCFieldDescriptor *field = level->field;
+	const char *flaw = NULL;
+	*elements = 1;
+	if (value->type == WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED &&
+	    wire_type_of(field) == WIRE_VARINT) {
+		flaw = packed_flaw(walk, level, value, elements);
+	} else if (value->type != wire_type_of(field)) {
+		flaw = "field of another type";
+	} else if (field->type == PROTOBUF_C_TYPE_STRING) {
+		flaw = text_flaw(value);
+	} else if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+		return check_message(walk, level, field->descriptor, value->bytes, value->len);
+	} else {
+		flaw = number_flaw(walk, field, value->number);
+	}
+	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_EINVAL, flaw);
+}
+
+static int check_field(struct walk *walk, struct level *level,
+		       const ProtobufCMessageDescriptor *type, const struct value *value)
+{
+	size_t index = (size_t)(level->field - type->fields);
+	uint32_t *seen = &level->seen[index];
+	uint32_t elements = 0;
+	level->index = *seen;
+	const char *flaw = place_flaw(level, *seen);
+	if (flaw != NULL) {
+		return refuse(walk, level, -CHI_EINVAL, flaw);
+	}
+	/* Before the contents: what is too much is not worth looking at. */
+	flaw = limit_flaw(type, level->field, value->len, (size_t)*seen + 1);
+	if (flaw != NULL) {
+		return refuse(walk, level, -CHI_ETOOBIG, flaw);
+	}
+	int rc = check_value(walk, level, value, &elements);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	*seen += elements;
+	flaw = limit_flaw(type, level->field, value->len, *seen);
+	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_ETOOBIG, flaw);
+}
+
+static int check_message(struct walk *walk, const struct level *outer,
+			 const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len)
+{
+	struct level level = {.outer = outer};
+	if (type->n_fields > FIELDS_MAX) {
+		return refuse(walk, outer, -CHI_EINTERNAL, "message type with too many fields");
+	}
+	struct chi_reader r = chi_reader_of(bytes, len);
+	while (chi_reader_left(&r) > 0) {
+		struct value value;
+		uint32_t number = 0;
+		if (!read_field(&r, &number, &value)) {
+			return refuse(walk, outer, -CHI_EPROTO, "not a protobuf message");
+		}
+		level.field = protobuf_c_message_descriptor_get_field(type, number);
+		/* A field of a later version: not ours to judge. */
+		if (level.field == NULL) {
+			continue;
+		}
+		int rc = check_field(walk, &level, type, &value);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len,
+		 enum chi_enums enums, struct chi_flaw *flaw)
+{
+	struct walk walk = {.enums = enums, .flaw = flaw};
+	*flaw = (struct chi_flaw){.reason = ""};
+	return check_message(&walk, NULL, type, bytes, len);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way into protobuf-c: its generated code under short names, and unpacking that takes memory
+ * from an arena. Only this room's .c files include it.
+ *
+ * Nothing is unpacked that was not checked first. protobuf-c 1.4.1 cuts numbers that do not fit,
+ * cuts texts at a NUL, takes any bytes for UTF-8 and merges repeated sub-messages in ways that
+ * have had faults; the check refuses all of that by name, and counts the elements of repeated
+ * fields before there is memory for them.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "proto/chistore.pb-c.h"
+#include "proto/msg.h"
+
+/* PB(Request) for the generated type of message Request. */
+#define PB(name) Chistore__V1__##name
+
+/* The field of an operation in Request, and of its result in Response. */
+#define CHI_OP_FIELD(op)       ((uint32_t)(op) + 15)
+#define CHI_OP_OF_FIELD(field) ((enum chi_op)((field)-15))
+
+/* Longest path of a field: "put.entries[9999].record.moves[255].counts.white" and more. */
+#define CHI_PATH_SIZE 128
+
+/* Where in a message something is wrong, and what. */
+struct chi_flaw {
+	char path[CHI_PATH_SIZE]; /* "" if it is the message as such */
+	const char *reason;	  /* static storage */
+};
+
+/* A request must know its enumerators; a response may carry those of a later version. */
+enum chi_enums {
+	CHI_ENUMS_CLOSED,
+	CHI_ENUMS_OPEN
+};
+
+/*
+ * CHI_OK; -CHI_EPROTO: the bytes are no protobuf message; -CHI_EINVAL: a field has a wrong type,
+ * stands twice or does not fit; -CHI_ETOOBIG: a text or a repeated field is over its limit.
+ */
+CHI_MUSTUSE int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+			     size_t len, enum chi_enums enums, struct chi_flaw *flaw);
+
+/* What can be read of a message that may be broken further on: its field 1 as a number, and the
+ * lowest-placed field of 16..30. Both 0 if not there. */
+void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field);
+
+/*
+ * Unpacks checked bytes; the message lives as long as the arena's memory and is not freed.
+ * -CHI_ETOOBIG: over the arena's budget; -CHI_ENOMEM; -CHI_EPROTO: refused by protobuf-c.
+ */
+CHI_MUSTUSE int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+			      size_t len, struct chi_arena *arena, ProtobufCMessage **out);
+
+/* Says what is wrong; the path is a format. Returns `status`. */
+CHI_PRINTF(4, 5)
+int chi_flaw(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...);
+
+/* Puts "prefix." in front of the path, for a caller that knows where its callee was. */
+CHI_PRINTF(2, 3) void chi_flaw_under(struct chi_flaw *flaw, const char *prefix, ...);
+
+/* Fills `fault` from the flaw and returns `status`. */
+int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fault);
+
+/* The flaw of an arena that gave NULL for `size` bytes: over the budget, or out of memory. */
+int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size);
+
+/* The status of an arena that gave NULL for `size` bytes: over the budget, or out of memory. */
+int chi_arena_status(const struct chi_arena *arena, size_t size);
+
+/* Room for `len` bytes behind the buffer's content: -CHI_ETOOBIG over its limit, -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at);
+
+/* Appends the message as a frame; `max` bounds the body. Leaves `out` alone on failure. */
+CHI_MUSTUSE int chi_pb_pack(const ProtobufCMessage *message, size_t max, struct chi_buffer *out);
+
+/* A text as protobuf-c packs it, NUL-terminated; NULL when memory is out. */
+char *chi_pb_text(struct chi_arena *arena, struct chi_text text);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests from bytes that nobody vouches for: checked, unpacked, range-checked, named. */
+#include "proto/msg.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "proto/record.h"
+
+#define PIECES_MAX 32 /* on a board, as a key can hold them */
+#define PUT_PARTS                                                                                  \
+	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
+	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE)
+
+/* ---- Positions --------------------------------------------------------------------------- */
+
+/* How many keys stand in the piece of keys; -CHI_EKEY if it does not end with one. */
+static int count_keys(struct chi_unpacker *u, const ProtobufCBinaryData *from, size_t *n)
+{
+	size_t at = 0;
+	*n = 0;
+	while (at < from->len) {
+		size_t len = from->data[at];
+		if (len > from->len - at - 1) {
+			return chi_flaw(u->flaw, -CHI_EKEY, "cut short", "keys[%zu]", *n);
+		}
+		at += 1 + len;
+		*n += 1;
+	}
+	return CHI_OK;
+}
+
+static int keys_from(struct chi_unpacker *u, const ProtobufCBinaryData *from, size_t n,
+		     struct chi_key *out)
+{
+	const uint8_t *at = from->data;
+	for (size_t i = 0; i < n; i++) {
+		size_t len = *at++;
+		const char *reason = chi_key_from(at, len, &out[i]);
+		if (reason != NULL) {
+			return chi_flaw(u->flaw, -CHI_EKEY, reason, "keys[%zu]", i);
+		}
+		at += len;
+	}
+	return CHI_OK;
+}
+
+static int positions_from(struct chi_unpacker *u, const ProtobufCBinaryData *keys, char **fens,
+			  size_t n_fens, size_t max, struct chi_positions *out)
+{
+	size_t n_keys = 0;
+	int rc = count_keys(u, keys, &n_keys);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (n_keys > max || n_fens > max - n_keys) {
+		return chi_flaw(u->flaw, -CHI_ETOOBIG, "too many positions",
+				n_keys > max ? "keys" : "fens");
+	}
+	size_t n = n_keys + n_fens;
+	out->keys = chi_arena_array(u->arena, n, sizeof(*out->keys));
+	out->fens = chi_arena_array(u->arena, n_fens, sizeof(*out->fens));
+	if (out->keys == NULL || out->fens == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->keys));
+	}
+	out->n = n;
+	out->n_fens = n_fens;
+	for (size_t i = 0; i < n_fens; i++) {
+		out->fens[i] = chi_text_from(fens[i]);
+	}
+	return keys_from(u, keys, n_keys, out->keys);
+}
+
+/* ---- Put --------------------------------------------------------------------------------- */
+
+static const char *parts_flaw(uint32_t parts)
+{
+	if ((parts & ~(uint32_t)PUT_PARTS) != 0) {
+		return "unknown part";
+	}
+	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
+		return "RESTORE stands alone";
+	}
+	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
+		return "ADD excludes COUNTS and MOVES";
+	}
+	return NULL;
+}
+
+static int put_entry_from(struct chi_unpacker *u, const PB(PutEntry) * from, struct chi_put *put,
+			  struct chi_text *fen)
+{
+	*fen = chi_text_from(from->fen);
+	if ((from->key.len > 0) == (fen->len > 0)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL,
+				fen->len > 0 ? "key and fen exclude each other" : "missing",
+				fen->len > 0 ? "fen" : "key");
+	}
+	if (fen->len == 0) {
+		const char *reason = chi_key_from(from->key.data, from->key.len, &put->key);
+		if (reason != NULL) {
+			return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
+		}
+	}
+	const char *reason = parts_flaw(from->parts);
+	if (reason != NULL) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
+	}
+	put->parts = from->parts;
+	int rc = chi_record_from(u, from->record, &put->record);
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "record");
+	}
+	return rc;
+}
+
+/* Base rates if there are any; the same answer for Put and Rescore. */
+static int base_from(struct chi_unpacker *u, const PB(Counts) * from, const struct chi_counts **out)
+{
+	*out = NULL;
+	if (from == NULL) {
+		return CHI_OK;
+	}
+	struct chi_counts *base = chi_arena_alloc(u->arena, sizeof(*base));
+	if (base == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, sizeof(*base));
+	}
+	*base = chi_counts_from(from);
+	*out = base;
+	return CHI_OK;
+}
+
+static int put_from(struct chi_unpacker *u, const PB(Put) * from, struct chi_request *out)
+{
+	size_t n = from->n_entries;
+	out->u.put.durability = (enum chi_durability)from->durability;
+	out->u.put.n = n;
+	out->u.put.entries = chi_arena_array(u->arena, n, sizeof(*out->u.put.entries));
+	out->u.put.fens = chi_arena_array(u->arena, n, sizeof(*out->u.put.fens));
+	if (out->u.put.entries == NULL || out->u.put.fens == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->u.put.entries));
+	}
+	for (size_t i = 0; i < n; i++) {
+		int rc = put_entry_from(u, from->entries[i], &out->u.put.entries[i],
+					&out->u.put.fens[i]);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "entries[%zu]", i);
+			return rc;
+		}
+	}
+	return base_from(u, from->base_rates, &out->u.put.base);
+}
+
+/* ---- Scan and Count ---------------------------------------------------------------------- */
+
+static int filter_from(struct chi_unpacker *u, const PB(Filter) * from, struct chi_request *out)
+{
+	struct chi_filter *filter = &out->u.scan.spec.filter;
+	if (from == NULL) {
+		return CHI_OK;
+	}
+	if (from->pieces_min > PIECES_MAX || from->pieces_max > PIECES_MAX) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "over 32",
+				from->pieces_min > PIECES_MAX ? "filter.pieces_min"
+							      : "filter.pieces_max");
+	}
+	out->u.scan.material = chi_text_from(from->material);
+	filter->either_colour = from->either_colour;
+	filter->pieces_min = (uint8_t)from->pieces_min;
+	filter->pieces_max = (uint8_t)from->pieces_max;
+	filter->side = (uint8_t)from->side;
+	filter->games_min = from->games_min;
+	return CHI_OK;
+}
+
+static int band_from(struct chi_unpacker *u, uint32_t min, uint32_t max, struct chi_request *out)
+{
+	if (min > CHI_CHI2_MAX || max > CHI_CHI2_MAX) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "over 25599",
+				min > CHI_CHI2_MAX ? "chi2_min" : "chi2_max");
+	}
+	if (min > max) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "chi2_min is above chi2_max", "chi2_min");
+	}
+	out->u.scan.spec.chi2_min = (uint16_t)min;
+	out->u.scan.spec.chi2_max = (uint16_t)max;
+	return CHI_OK;
+}
+
+static int window_from(struct chi_unpacker *u, uint32_t from, uint32_t *out)
+{
+	*out = from;
+	return from <= CHI_WINDOW_MAX ? CHI_OK
+				      : chi_flaw(u->flaw, -CHI_EINVAL, "over 1024", "window");
+}
+
+static int scan_from(struct chi_unpacker *u, const PB(Scan) * from, struct chi_request *out)
+{
+	struct chi_scan_spec *spec = &out->u.scan.spec;
+	spec->descending = from->descending;
+	spec->order = (uint8_t)from->order;
+	spec->want = (uint8_t)from->want;
+	spec->limit = from->limit;
+	int rc = band_from(u, from->chi2_min, from->chi2_max, out);
+	if (rc == CHI_OK) {
+		rc = filter_from(u, from->filter, out);
+	}
+	if (rc == CHI_OK && from->after != NULL) {
+		rc = chi_cursor_from(u, from->after, &spec->after);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "after");
+		}
+	}
+	return rc == CHI_OK ? window_from(u, from->window, &out->u.scan.window) : rc;
+}
+
+static int count_from(struct chi_unpacker *u, const PB(Count) * from, struct chi_request *out)
+{
+	int rc = band_from(u, from->chi2_min, from->chi2_max, out);
+	return rc == CHI_OK ? filter_from(u, from->filter, out) : rc;
+}
+
+/* ---- All --------------------------------------------------------------------------------- */
+
+static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_request *out)
+{
+	switch (from->op_case) {
+	case CHISTORE__V1__REQUEST__OP_HELLO:
+		out->u.hello.version = from->hello->version;
+		out->u.hello.client = chi_text_from(from->hello->client);
+		return CHI_OK;
+	case CHISTORE__V1__REQUEST__OP_PROBE:
+		return positions_from(u, &from->probe->keys, from->probe->fens, from->probe->n_fens,
+				      CHI_PROBE_MAX, &out->u.positions);
+	case CHISTORE__V1__REQUEST__OP_GET:
+		return positions_from(u, &from->get->keys, from->get->fens, from->get->n_fens,
+				      CHI_PROBE_MAX, &out->u.positions);
+	case CHISTORE__V1__REQUEST__OP_DELETE:
+		out->u.del.durability = (enum chi_durability)from->delete_->durability;
+		return positions_from(u, &from->delete_->keys, from->delete_->fens,
+				      from->delete_->n_fens, CHI_PUT_MAX, &out->u.del.positions);
+	case CHISTORE__V1__REQUEST__OP_PUT:
+		return put_from(u, from->put, out);
+	case CHISTORE__V1__REQUEST__OP_SCAN:
+		return scan_from(u, from->scan, out);
+	case CHISTORE__V1__REQUEST__OP_COUNT:
+		return count_from(u, from->count, out);
+	case CHISTORE__V1__REQUEST__OP_CREDIT:
+		/* Never an error, as it has no answer: what is too much is as much as can be. */
+		out->u.credit.responses = from->credit->responses <= CHI_WINDOW_MAX
+						  ? from->credit->responses
+						  : CHI_WINDOW_MAX;
+		return CHI_OK;
+	case CHISTORE__V1__REQUEST__OP_BACKUP:
+		return window_from(u, from->backup->window, &out->u.backup.window);
+	case CHISTORE__V1__REQUEST__OP_RESCORE:
+		return base_from(u, from->rescore->base_rates, &out->u.rescore.base);
+	default:
+		return CHI_OK;
+	}
+}
+
+/* Stores' names become paths of messages and parts of log lines: nothing else is let in. */
+static bool is_store_name(struct chi_text name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.bytes[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The name of the operation as the proto file has it, for paths. */
+static int unpack_op(struct chi_unpacker *u, const PB(Request) * from, struct chi_request *out)
+{
+	out->store = chi_text_from(from->store);
+	if (out->id == 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
+	}
+	if (!is_store_name(out->store)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
+	}
+	int rc = op_from(u, from, out);
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
+	}
+	return rc;
+}
+
+static int unpack(const uint8_t *bytes, size_t len, struct chi_unpacker *u, struct chi_request *out)
+{
+	ProtobufCMessage *message = NULL;
+	int rc = chi_pb_check(&chistore__v1__request__descriptor, bytes, len, CHI_ENUMS_CLOSED,
+			      u->flaw);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_pb_unpack(&chistore__v1__request__descriptor, bytes, len, u->arena, &message);
+	if (rc == -CHI_EPROTO) {
+		return chi_flaw(u->flaw, rc, "not a protobuf message", "%s", "");
+	}
+	if (rc != CHI_OK) {
+		chi_flaw_memory(u->flaw, u->arena, 0);
+		return rc;
+	}
+	return unpack_op(u, (const PB(Request) *)(const void *)message, out);
+}
+
+/* The name outlives the unpacker: in the arena, or static if that is full. */
+static const char *keep_path(struct chi_arena *arena, const char *path)
+{
+	const char *kept = chi_arena_text(arena, path, strlen(path));
+	return kept != NULL ? kept : "";
+}
+
+int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
+		       struct chi_request *out, const char **field, struct chi_fault *fault)
+{
+	struct chi_flaw flaw = {.reason = ""};
+	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
+	uint32_t op_field = 0;
+	memset(out, 0, sizeof(*out));
+	*field = "";
+	/* First what an answer needs, so that even a broken request gets one. */
+	chi_pb_peek(bytes, len, &out->id, &op_field);
+	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
+	int rc = unpack(bytes, len, &u, out);
+	if (rc != CHI_OK) {
+		*field = keep_path(arena, flaw.path);
+		return chi_flaw_fault(&flaw, rc, fault);
+	}
+	return CHI_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packed rows (PROTOCOL.md): what probes and scans answer with. Protobuf would spend a sub-message
+ * and its allocation on each; these are read and written at memory speed.
+ *
+ *	+-------+---------------+---------+-------------+ - - - - - - - - - - - - - - - +
+ *	| flags | chi2, 2 bytes | key len | key         | white, draws, black, other     |
+ *	|       | little-endian | 9..24   | 9..24 bytes | varints, if bit 1 of the flags |
+ *	+-------+---------------+---------+-------------+ - - - - - - - - - - - - - - - +
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/record.h"
+
+/* Bytes behind the rows that chi_put_rows may overwrite, for copies of fixed size. */
+#define CHI_ROWS_SLACK CHI_KEY_MAX
+
+/* Bytes of the rows; 0 if a key has a length no key has, or there are no rows. */
+size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts);
+
+/* `at` has room for chi_rows_len + CHI_ROWS_SLACK bytes. */
+uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool counts);
+
+/* What rows carry; RAGGED: some found rows have counts, others not. */
+enum chi_row_kind {
+	CHI_ROWS_PLAIN,
+	CHI_ROWS_COUNTED,
+	CHI_ROWS_RAGGED
+};
+
+/*
+ * Exactly `n` rows from exactly `len` bytes, into the arena. `n` is checked against `len` before
+ * memory is taken. *kind speaks of the rows found; without any it is CHI_ROWS_PLAIN.
+ */
+CHI_MUSTUSE int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacker *u,
+			      struct chi_row **out, enum chi_row_kind *kind);

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether two messages say the same, field by field: pointers differ, contents may not. */
+#include "tests/proto/sample.h"
+
+#include <string.h>
+
+static bool same_bytes(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
+}
+
+static bool same_text(struct chi_text a, struct chi_text b)
+{
+	return same_bytes(a.bytes, a.len, b.bytes, b.len);
+}
+
+/* Four numbers and no padding. */
+static bool same_counts(const struct chi_counts *a, const struct chi_counts *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static bool same_base(const struct chi_counts *a, const struct chi_counts *b)
+{
+	return (a == NULL) == (b == NULL) && (a == NULL || same_counts(a, b));
+}
+
+static bool same_key(const struct chi_key *a, const struct chi_key *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static bool same_moves(const chi_move *a, size_t a_n, const chi_move *b, size_t b_n)
+{
+	return same_bytes(a, a_n * sizeof(*a), b, b_n * sizeof(*b));
+}
+
+static bool same_eval(const struct chi_eval *a, const struct chi_eval *b)
+{
+	return same_bytes(a->engine, a->engine_len, b->engine, b->engine_len) &&
+	       a->depth == b->depth && a->is_mate == b->is_mate && a->score == b->score &&
+	       a->nodes == b->nodes && a->date == b->date &&
+	       same_moves(a->pv, a->n_pv, b->pv, b->n_pv);
+}
+
+static bool same_record(const struct chi_record *a, const struct chi_record *b)
+{
+	if (a->chi2 != b->chi2 || !same_counts(&a->counts, &b->counts) ||
+	    a->n_moves != b->n_moves || a->n_evals != b->n_evals ||
+	    !same_moves(a->line, a->n_line, b->line, b->n_line) ||
+	    !same_bytes(a->note, a->n_note, b->note, b->n_note)) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n_moves; i++) {
+		if (a->moves[i].move != b->moves[i].move ||
+		    !same_counts(&a->moves[i].counts, &b->moves[i].counts)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < a->n_evals; i++) {
+		if (!same_eval(&a->evals[i], &b->evals[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_cursor(const struct chi_cursor *a, const struct chi_cursor *b)
+{
+	return a->set == b->set && a->chi2 == b->chi2 && same_key(&a->key, &b->key);
+}
+
+static bool same_positions(const struct chi_positions *a, const struct chi_positions *b)
+{
+	if (a->n != b->n || a->n_fens != b->n_fens) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		if (!same_key(&a->keys[i], &b->keys[i])) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < a->n_fens; i++) {
+		if (!same_text(a->fens[i], b->fens[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_put(const struct chi_request *a, const struct chi_request *b)
+{
+	if (a->u.put.n != b->u.put.n || a->u.put.durability != b->u.put.durability ||
+	    !same_base(a->u.put.base, b->u.put.base)) {
+		return false;
+	}
+	for (size_t i = 0; i < a->u.put.n; i++) {
+		const struct chi_put *x = &a->u.put.entries[i];
+		const struct chi_put *y = &b->u.put.entries[i];
+		struct chi_text none = {0};
+		struct chi_text x_fen = a->u.put.fens != NULL ? a->u.put.fens[i] : none;
+		struct chi_text y_fen = b->u.put.fens != NULL ? b->u.put.fens[i] : none;
+		if (!same_key(&x->key, &y->key) || x->parts != y->parts ||
+		    !same_text(x_fen, y_fen) || !same_record(&x->record, &y->record)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_scan(const struct chi_request *a, const struct chi_request *b)
+{
+	const struct chi_scan_spec *x = &a->u.scan.spec;
+	const struct chi_scan_spec *y = &b->u.scan.spec;
+	return x->chi2_min == y->chi2_min && x->chi2_max == y->chi2_max &&
+	       x->descending == y->descending && x->order == y->order && x->want == y->want &&
+	       x->limit == y->limit && same_cursor(&x->after, &y->after) &&
+	       x->filter.has_material == y->filter.has_material &&
+	       x->filter.either_colour == y->filter.either_colour &&
+	       x->filter.pieces_min == y->filter.pieces_min &&
+	       x->filter.pieces_max == y->filter.pieces_max && x->filter.side == y->filter.side &&
+	       x->filter.games_min == y->filter.games_min &&
+	       same_text(a->u.scan.material, b->u.scan.material) &&
+	       a->u.scan.window == b->u.scan.window;
+}
+
+bool same_request(const struct chi_request *a, const struct chi_request *b)
+{
+	if (a->id != b->id || a->op != b->op || !same_text(a->store, b->store)) {
+		return false;
+	}
+	switch (a->op) {
+	case CHI_OP_HELLO:
+		return a->u.hello.version == b->u.hello.version &&
+		       same_text(a->u.hello.client, b->u.hello.client);
+	case CHI_OP_PROBE:
+	case CHI_OP_GET:
+		return same_positions(&a->u.positions, &b->u.positions);
+	case CHI_OP_DELETE:
+		return a->u.del.durability == b->u.del.durability &&
+		       same_positions(&a->u.del.positions, &b->u.del.positions);
+	case CHI_OP_PUT:
+		return same_put(a, b);
+	case CHI_OP_SCAN:
+	case CHI_OP_COUNT:
+		return same_scan(a, b);
+	case CHI_OP_CREDIT:
+		return a->u.credit.responses == b->u.credit.responses;
+	case CHI_OP_BACKUP:
+		return a->u.backup.window == b->u.backup.window;
+	case CHI_OP_RESCORE:
+		return same_base(a->u.rescore.base, b->u.rescore.base);
+	default:
+		return true;
+	}
+}
+
+/* ---- Responses --------------------------------------------------------------------------- */
+
+static bool same_rows(const struct chi_row *a, const struct chi_row *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!same_key(&a[i].key, &b[i].key) || a[i].found != b[i].found ||
+		    a[i].chi2 != b[i].chi2 || !same_counts(&a[i].counts, &b[i].counts)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_entries(const struct chi_entry *a, const struct chi_entry *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!same_key(&a[i].key, &b[i].key) || a[i].found != b[i].found ||
+		    !same_record(&a[i].record, &b[i].record)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_hello(const struct chi_response *a, const struct chi_response *b)
+{
+	if (a->u.hello.version != b->u.hello.version ||
+	    !same_text(a->u.hello.server, b->u.hello.server) ||
+	    memcmp(&a->u.hello.limits, &b->u.hello.limits, sizeof(a->u.hello.limits)) != 0 ||
+	    a->u.hello.n_stores != b->u.hello.n_stores) {
+		return false;
+	}
+	for (size_t i = 0; i < a->u.hello.n_stores; i++) {
+		const struct chi_store_name *x = &a->u.hello.stores[i];
+		const struct chi_store_name *y = &b->u.hello.stores[i];
+		if (!same_text(x->name, y->name) || x->statistic != y->statistic ||
+		    x->writable != y->writable) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_scan_result(const struct chi_response *a, const struct chi_response *b)
+{
+	if (a->u.scan.n != b->u.scan.n || a->u.scan.want != b->u.scan.want ||
+	    a->u.scan.mixed != b->u.scan.mixed ||
+	    !same_cursor(&a->u.scan.cursor, &b->u.scan.cursor)) {
+		return false;
+	}
+	return a->u.scan.want == CHI_WANT_RECORDS
+		       ? same_entries(a->u.scan.entries, b->u.scan.entries, a->u.scan.n)
+		       : same_rows(a->u.scan.rows, b->u.scan.rows, a->u.scan.n);
+}
+
+static bool same_info(const struct chi_info *a, const struct chi_info *b)
+{
+	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0 &&
+	       strcmp(a->creator, b->creator) == 0 && a->format_major == b->format_major &&
+	       a->format_minor == b->format_minor && a->statistic == b->statistic &&
+	       a->created == b->created && a->sequence == b->sequence &&
+	       a->positions == b->positions && a->known == b->known &&
+	       same_counts(&a->base, &b->base) && a->file_bytes == b->file_bytes &&
+	       a->used_bytes == b->used_bytes && a->map_bytes == b->map_bytes &&
+	       a->readers == b->readers && a->readers_max == b->readers_max &&
+	       a->oldest_reader == b->oldest_reader;
+}
+
+bool same_response(const struct chi_response *a, const struct chi_response *b)
+{
+	if (a->id != b->id || a->op != b->op || a->status != b->status || a->last != b->last ||
+	    a->unknown_op != b->unknown_op || !same_text(a->message, b->message) ||
+	    !same_text(a->field, b->field)) {
+		return false;
+	}
+	switch (a->op) {
+	case CHI_OP_HELLO:
+		return same_hello(a, b);
+	case CHI_OP_INFO:
+		return same_info(&a->u.info, &b->u.info);
+	case CHI_OP_PROBE:
+		return a->u.probe.n == b->u.probe.n && a->u.probe.counts == b->u.probe.counts &&
+		       same_rows(a->u.probe.rows, b->u.probe.rows, a->u.probe.n);
+	case CHI_OP_GET:
+		return a->u.get.n == b->u.get.n &&
+		       same_entries(a->u.get.entries, b->u.get.entries, a->u.get.n);
+	case CHI_OP_PUT:
+		return memcmp(&a->u.put, &b->u.put, sizeof(a->u.put)) == 0;
+	case CHI_OP_DELETE:
+		return a->u.del.deleted == b->u.del.deleted;
+	case CHI_OP_SCAN:
+		return same_scan_result(a, b);
+	case CHI_OP_COUNT:
+		return a->u.count.count == b->u.count.count && a->u.count.mixed == b->u.count.mixed;
+	case CHI_OP_BACKUP:
+		return same_bytes(a->u.backup.data, a->u.backup.len, b->u.backup.data,
+				  b->u.backup.len);
+	case CHI_OP_VERIFY:
+		return same_text(a->u.verify.report, b->u.verify.report) &&
+		       memcmp(&a->u.verify.result, &b->u.verify.result,
+			      sizeof(a->u.verify.result)) == 0;
+	case CHI_OP_COMPACT:
+		return a->u.compact.before == b->u.compact.before &&
+		       a->u.compact.after == b->u.compact.after;
+	case CHI_OP_RESCORE:
+		return a->u.rescore.changed == b->u.rescore.changed;
+	default:
+		return true;
+	}
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* Making random messages. Numbers are chosen around the edges of a varint's lengths. */
+#include "tests/proto/sample.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+static size_t below(struct sample *s, size_t bound)
+{
+	return seed_below(s->seed, bound);
+}
+
+static bool coin(struct sample *s)
+{
+	return below(s, 2) != 0;
+}
+
+/* 0 often, and every number of bits. */
+static uint64_t number(struct sample *s)
+{
+	unsigned bits = (unsigned)below(s, 65);
+	uint64_t value = seed_next(s->seed);
+	return bits == 0 ? 0 : value >> (64 - bits);
+}
+
+static void *take(struct sample *s, size_t n, size_t size)
+{
+	void *array = chi_arena_array(s->arena, n, size);
+	if (array == NULL) {
+		abort();
+	}
+	return array;
+}
+
+static struct chi_text text(struct sample *s, size_t max)
+{
+	static const char *const letters[] = {
+		"a", "Z", "0", "-", " ", "\xc3\xa4", "\xe2\x99\x9e", "\xf0\x9f\x8f\xb0"};
+	char *bytes = take(s, max + 1, 1);
+	size_t len = 0;
+	size_t want = below(s, max + 1);
+	for (;;) {
+		const char *letter = letters[below(s, CHI_COUNT(letters))];
+		if (len + strlen(letter) > want) {
+			return (struct chi_text){.bytes = bytes, .len = len};
+		}
+		memcpy(bytes + len, letter, strlen(letter));
+		len += strlen(letter);
+	}
+}
+
+static struct chi_counts counts(struct sample *s)
+{
+	return (struct chi_counts){number(s), number(s), number(s), number(s)};
+}
+
+struct chi_key sample_key(struct sample *s)
+{
+	struct chi_key key = {0};
+	size_t pieces = 1 + below(s, 32);
+	for (size_t placed = 0; placed < pieces;) {
+		size_t square = below(s, 64);
+		uint8_t bit = (uint8_t)(0x80 >> (square % 8));
+		placed += (key.bytes[square / 8] & bit) == 0;
+		key.bytes[square / 8] |= bit;
+	}
+	key.len = (uint8_t)(8 + (pieces + 1) / 2);
+	for (size_t i = 8; i < key.len; i++) {
+		key.bytes[i] = (uint8_t)seed_next(s->seed);
+	}
+	if (pieces % 2 == 1) {
+		key.bytes[key.len - 1] &= 0xf0;
+	}
+	return key;
+}
+
+static chi_move a_move(struct sample *s)
+{
+	return (chi_move)(1 + below(s, 0x4fff));
+}
+
+static const chi_move *moves(struct sample *s, size_t *n)
+{
+	*n = below(s, 6);
+	chi_move *list = take(s, *n, sizeof(*list));
+	for (size_t i = 0; i < *n; i++) {
+		list[i] = a_move(s);
+	}
+	return *n > 0 ? list : NULL;
+}
+
+static void move_stats(struct sample *s, struct chi_record *record)
+{
+	size_t n = below(s, 4);
+	struct chi_move_stat *stats = take(s, n, sizeof(*stats));
+	for (size_t i = 0; i < n; i++) {
+		stats[i].move = (chi_move)(1 + i * 5000 + below(s, 4000));
+		stats[i].counts = counts(s);
+	}
+	record->moves = n > 0 ? stats : NULL;
+	record->n_moves = n;
+}
+
+static void evals(struct sample *s, struct chi_record *record)
+{
+	static const char *const engines[] = {"A 1", "Fish \xc3\xa9", "b"};
+	size_t n = below(s, 4);
+	struct chi_eval *list = take(s, n, sizeof(*list));
+	for (size_t i = 0; i < n; i++) {
+		list[i].engine = engines[i];
+		list[i].engine_len = strlen(engines[i]);
+		list[i].depth = (uint32_t)below(s, 65536);
+		list[i].is_mate = coin(s);
+		int32_t max = list[i].is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+		list[i].score = (int32_t)below(s, 2 * (size_t)max + 1) - max;
+		list[i].nodes = number(s);
+		list[i].date = number(s);
+		list[i].pv = moves(s, &list[i].n_pv);
+	}
+	record->evals = n > 0 ? list : NULL;
+	record->n_evals = n;
+}
+
+struct chi_record sample_record(struct sample *s)
+{
+	struct chi_record record = {0};
+	if (below(s, 8) == 0) {
+		return record;
+	}
+	record.chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
+	record.counts = counts(s);
+	move_stats(s, &record);
+	evals(s, &record);
+	record.line = moves(s, &record.n_line);
+	struct chi_text note = text(s, 40);
+	record.note = note.bytes;
+	record.n_note = note.len;
+	return record;
+}
+
+static void positions(struct sample *s, struct chi_positions *out)
+{
+	out->n = below(s, 9);
+	out->n_fens = below(s, out->n + 1);
+	out->keys = take(s, out->n, sizeof(*out->keys));
+	out->fens = take(s, out->n_fens, sizeof(*out->fens));
+	for (size_t i = 0; i < out->n - out->n_fens; i++) {
+		out->keys[i] = sample_key(s);
+	}
+	for (size_t i = 0; i < out->n_fens; i++) {
+		out->fens[i] = text(s, 30);
+	}
+}
+
+static const struct chi_counts *base(struct sample *s)
+{
+	struct chi_counts *made = take(s, 1, sizeof(*made));
+	*made = counts(s);
+	if (below(s, 4) == 0) {
+		*made = (struct chi_counts){0};
+	}
+	return coin(s) ? made : NULL;
+}
+
+static uint32_t put_parts(struct sample *s)
+{
+	switch (below(s, 4)) {
+	case 0:
+		return CHI_PUT_RESTORE;
+	case 1:
+		return CHI_PUT_ADD | (uint32_t)(below(s, 8) << 4);
+	default:
+		return (uint32_t)below(s, 128) & ~(uint32_t)CHI_PUT_ADD;
+	}
+}
+
+static void put(struct sample *s, struct chi_request *out)
+{
+	size_t n = below(s, 5);
+	out->u.put.n = n;
+	out->u.put.durability = coin(s) ? CHI_ASYNC : CHI_SYNC;
+	out->u.put.entries = take(s, n, sizeof(*out->u.put.entries));
+	struct chi_text *fens = take(s, n, sizeof(*fens));
+	bool any_fen = false;
+	for (size_t i = 0; i < n; i++) {
+		struct chi_put *entry = &out->u.put.entries[i];
+		if (coin(s)) {
+			fens[i] = text(s, 30);
+		}
+		if (fens[i].len == 0) {
+			entry->key = sample_key(s);
+		}
+		any_fen |= fens[i].len > 0;
+		entry->parts = put_parts(s);
+		entry->record = sample_record(s);
+	}
+	out->u.put.fens = any_fen ? fens : NULL;
+	out->u.put.base = base(s);
+}
+
+static void cursor(struct sample *s, struct chi_cursor *out)
+{
+	if (coin(s)) {
+		out->set = true;
+		out->chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
+		out->key = sample_key(s);
+	}
+}
+
+static void scan(struct sample *s, struct chi_request *out)
+{
+	struct chi_scan_spec *spec = &out->u.scan.spec;
+	spec->chi2_max = (uint16_t)below(s, CHI_CHI2_MAX + 1);
+	spec->chi2_min = (uint16_t)below(s, (size_t)spec->chi2_max + 1);
+	if (coin(s)) {
+		out->u.scan.material = text(s, 12);
+		spec->filter.either_colour = coin(s);
+		spec->filter.pieces_min = (uint8_t)below(s, 33);
+		spec->filter.pieces_max = (uint8_t)below(s, 33);
+		spec->filter.side = (uint8_t)below(s, 3);
+		spec->filter.games_min = number(s);
+	}
+	if (out->op == CHI_OP_SCAN) {
+		spec->descending = coin(s);
+		spec->order = (uint8_t)below(s, 2);
+		spec->want = (uint8_t)below(s, 3);
+		spec->limit = number(s);
+		cursor(s, &spec->after);
+		out->u.scan.window = (uint32_t)below(s, CHI_WINDOW_MAX + 1);
+	}
+}
+
+void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->id = 1 + number(s) / 2;
+	out->op = op;
+	if (coin(s)) {
+		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
+	}
+	switch (op) {
+	case CHI_OP_HELLO:
+		out->u.hello.version = (uint32_t)number(s);
+		out->u.hello.client = text(s, CHI_CLIENT_NAME_MAX);
+		break;
+	case CHI_OP_PROBE:
+	case CHI_OP_GET:
+		positions(s, &out->u.positions);
+		break;
+	case CHI_OP_DELETE:
+		positions(s, &out->u.del.positions);
+		out->u.del.durability = coin(s) ? CHI_ASYNC : CHI_SYNC;
+		break;
+	case CHI_OP_PUT:
+		put(s, out);
+		break;
+	case CHI_OP_SCAN:
+	case CHI_OP_COUNT:
+		scan(s, out);
+		break;
+	case CHI_OP_CREDIT:
+		out->u.credit.responses = (uint32_t)below(s, CHI_WINDOW_MAX + 1);
+		break;
+	case CHI_OP_BACKUP:
+		out->u.backup.window = (uint32_t)below(s, CHI_WINDOW_MAX + 1);
+		break;
+	case CHI_OP_RESCORE:
+		out->u.rescore.base = base(s);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- Responses --------------------------------------------------------------------------- */
+
+struct chi_row *sample_rows(struct sample *s, size_t n, bool with_counts, bool all_found)
+{
+	struct chi_row *rows = take(s, n, sizeof(*rows));
+	for (size_t i = 0; i < n; i++) {
+		rows[i].key = sample_key(s);
+		rows[i].found = all_found || coin(s);
+		if (rows[i].found) {
+			rows[i].chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
+		}
+		if (rows[i].found && with_counts) {
+			rows[i].counts = counts(s);
+		}
+	}
+	return rows;
+}
+
+static struct chi_entry *entries(struct sample *s, size_t n)
+{
+	struct chi_entry *list = take(s, n, sizeof(*list));
+	for (size_t i = 0; i < n; i++) {
+		list[i].key = sample_key(s);
+		list[i].found = coin(s);
+		if (list[i].found) {
+			list[i].record = sample_record(s);
+		}
+	}
+	return list;
+}
+
+static void hello_result(struct sample *s, struct chi_response *out)
+{
+	size_t n = below(s, 4);
+	out->u.hello.version = (uint32_t)number(s);
+	out->u.hello.server = text(s, 20);
+	out->u.hello.limits = (struct chi_hello_limits){
+		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
+		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
+	};
+	out->u.hello.n_stores = n;
+	out->u.hello.stores = take(s, n, sizeof(*out->u.hello.stores));
+	for (size_t i = 0; i < n; i++) {
+		out->u.hello.stores[i].name = text(s, 10);
+		out->u.hello.stores[i].statistic = (enum chi_statistic)(1 + below(s, 3));
+		out->u.hello.stores[i].writable = coin(s);
+	}
+}
+
+static void info_result(struct sample *s, struct chi_info *out)
+{
+	for (size_t i = 0; i < sizeof(out->uuid); i++) {
+		out->uuid[i] = (uint8_t)seed_next(s->seed);
+	}
+	strcpy(out->creator, coin(s) ? "chistore 0.1.0, 31 bytes long.." : "");
+	out->format_major = (uint16_t)below(s, 65536);
+	out->format_minor = (uint16_t)below(s, 65536);
+	out->statistic = (uint8_t)(1 + below(s, 3));
+	out->created = number(s);
+	out->sequence = number(s);
+	out->positions = number(s);
+	out->known = number(s);
+	out->base = counts(s);
+	out->file_bytes = number(s);
+	out->used_bytes = number(s);
+	out->map_bytes = number(s);
+	out->readers = (uint32_t)number(s);
+	out->readers_max = (uint32_t)number(s);
+	out->oldest_reader = number(s);
+}
+
+static void scan_result(struct sample *s, struct chi_response *out)
+{
+	out->u.scan.n = below(s, 6);
+	out->u.scan.want = out->u.scan.n > 0 ? (enum chi_want)below(s, 3) : CHI_WANT_KEYS;
+	if (out->u.scan.want == CHI_WANT_RECORDS) {
+		out->u.scan.entries = entries(s, out->u.scan.n);
+	} else {
+		out->u.scan.rows =
+			sample_rows(s, out->u.scan.n, out->u.scan.want == CHI_WANT_COUNTS, true);
+	}
+	cursor(s, &out->u.scan.cursor);
+	out->u.scan.mixed = coin(s);
+}
+
+static void verify_result(struct sample *s, struct chi_response *out)
+{
+	out->u.verify.report = text(s, 50);
+	out->u.verify.result.positions = number(s);
+	out->u.verify.result.known = number(s);
+	out->u.verify.result.errors = number(s);
+}
+
+static void error_response(struct sample *s, struct chi_response *out)
+{
+	static const int statuses[] = {CHI_OK,	       CHI_NONE,	  -CHI_EINVAL,
+				       -CHI_EFEN,      -CHI_EBUSY,	  -CHI_EREADONLY,
+				       -CHI_EINTERNAL, -CHI_EUNSUPPORTED, -CHI_ENOMEM};
+	out->op = CHI_OP_UNKNOWN;
+	out->status = statuses[below(s, CHI_COUNT(statuses))];
+	out->unknown_op = out->status == -CHI_EUNSUPPORTED && coin(s);
+	out->message = text(s, 30);
+	out->field = text(s, 30);
+}
+
+void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->id = number(s);
+	out->last = coin(s);
+	out->op = op;
+	switch (op) {
+	case CHI_OP_HELLO:
+		hello_result(s, out);
+		break;
+	case CHI_OP_INFO:
+		info_result(s, &out->u.info);
+		break;
+	case CHI_OP_PROBE:
+		out->u.probe.n = below(s, 8);
+		out->u.probe.rows = sample_rows(s, out->u.probe.n, true, false);
+		for (size_t i = 0; i < out->u.probe.n; i++) {
+			out->u.probe.counts |= out->u.probe.rows[i].found;
+		}
+		break;
+	case CHI_OP_GET:
+		out->u.get.n = below(s, 6);
+		out->u.get.entries = entries(s, out->u.get.n);
+		break;
+	case CHI_OP_PUT:
+		out->u.put = (struct chi_put_result){number(s), number(s), number(s)};
+		break;
+	case CHI_OP_DELETE:
+		out->u.del.deleted = number(s);
+		break;
+	case CHI_OP_SCAN:
+		scan_result(s, out);
+		break;
+	case CHI_OP_COUNT:
+		out->u.count.count = number(s);
+		out->u.count.mixed = coin(s);
+		break;
+	case CHI_OP_BACKUP:
+		out->u.backup.len = below(s, 100);
+		out->u.backup.data = (const uint8_t *)text(s, 100).bytes;
+		break;
+	case CHI_OP_VERIFY:
+		verify_result(s, out);
+		break;
+	case CHI_OP_COMPACT:
+		out->u.compact.before = number(s);
+		out->u.compact.after = number(s);
+		break;
+	case CHI_OP_RESCORE:
+		out->u.rescore.changed = number(s);
+		break;
+	default:
+		error_response(s, out);
+		break;
+	}
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests and responses there and back: what is packed unpacks to the same, and what protobuf-c
+ * makes of the bytes written by hand packs to those very bytes again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+#include "proto/pbc.h"
+#include "tests/proto/sample.h"
+
+#define ROUNDS 1500 /* of each operation */
+#define BUDGET ((size_t)64 << 20)
+
+struct bench {
+	struct chi_arena made;
+	struct chi_arena read;
+	struct chi_arena scratch;
+	struct chi_buffer wire;
+};
+
+static void bench_init(struct bench *b)
+{
+	chi_arena_init(&b->made, BUDGET);
+	chi_arena_init(&b->read, BUDGET);
+	chi_arena_init(&b->scratch, BUDGET);
+	chi_buffer_init(&b->wire, BUDGET);
+}
+
+static void bench_reset(struct bench *b)
+{
+	chi_arena_reset(&b->made);
+	chi_arena_reset(&b->read);
+	chi_arena_reset(&b->scratch);
+	chi_buffer_consume(&b->wire, b->wire.len);
+}
+
+static void bench_deinit(struct bench *b)
+{
+	chi_arena_deinit(&b->made);
+	chi_arena_deinit(&b->read);
+	chi_arena_deinit(&b->scratch);
+	chi_buffer_deinit(&b->wire);
+}
+
+/* The body of the one frame in the buffer. */
+static const uint8_t *only_body(const struct chi_buffer *wire, size_t *len)
+{
+	const uint8_t *body = NULL;
+	size_t frame_len = 0;
+	assert_int_equal(
+		chi_frame_take(chi_buffer_bytes(wire), wire->len, BUDGET, &body, len, &frame_len),
+		CHI_OK);
+	assert_int_equal(frame_len, wire->len);
+	return body;
+}
+
+/* protobuf-c reads the bytes and writes the same ones: nothing unknown, out of order, or in a
+ * form that it would not choose. */
+static void protobuf_agrees(const ProtobufCMessageDescriptor *type, const uint8_t *body, size_t len)
+{
+	ProtobufCMessage *message = protobuf_c_message_unpack(type, NULL, len, body);
+	assert_non_null(message);
+	assert_int_equal(protobuf_c_message_get_packed_size(message), len);
+	_cleanup_(chi_freep) uint8_t *again = malloc(len);
+	assert_non_null(again);
+	assert_int_equal(protobuf_c_message_pack(message, again), len);
+	assert_memory_equal(again, body, len);
+	protobuf_c_message_free_unpacked(message, NULL);
+}
+
+static void requests_survive(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("requests");
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	struct sample sample = {&seed, &b.made};
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+			struct chi_request out;
+			struct chi_request in;
+			struct chi_fault fault = {""};
+			const char *field = NULL;
+			size_t len = 0;
+			bench_reset(&b);
+			sample_request(&sample, (enum chi_op)op, &out);
+			assert_int_equal(chi_request_pack(&out, &b.wire), CHI_OK);
+			const uint8_t *body = only_body(&b.wire, &len);
+			int rc = chi_request_unpack(body, len, &b.read, &in, &field, &fault);
+			if (rc != CHI_OK) {
+				fail_msg("%s: %s", chi_op_name(out.op), fault.text);
+			}
+			assert_true(same_request(&out, &in));
+			protobuf_agrees(&chistore__v1__request__descriptor, body, len);
+		}
+	}
+}
+
+static void responses_survive(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("responses");
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	struct sample sample = {&seed, &b.made};
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int op = CHI_OP_UNKNOWN; op < CHI_OP_COUNT_OF_OPS; op++) {
+			struct chi_response out;
+			struct chi_response in;
+			struct chi_fault fault = {""};
+			size_t len = 0;
+			bench_reset(&b);
+			sample_response(&sample, (enum chi_op)op, &out);
+			/* An error without id, text and end would be an empty message. */
+			out.id |= 1;
+			assert_int_equal(chi_response_pack(&out, &b.scratch, &b.wire), CHI_OK);
+			const uint8_t *body = only_body(&b.wire, &len);
+			int rc = chi_response_unpack(body, len, &b.read, &in, &fault);
+			if (rc != CHI_OK) {
+				fail_msg("%s: %s", chi_op_name(out.op), fault.text);
+			}
+			assert_true(same_response(&out, &in));
+			protobuf_agrees(&chistore__v1__response__descriptor, body, len);
+		}
+	}
+}
+
+/* What was there stays, in front; what fails leaves no trace. */
+static void packing_appends(void **state)
+{
+	(void)state;
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	struct chi_request ping = {.id = 5, .op = CHI_OP_PING};
+	struct chi_response pong = {.id = 5, .last = true, .op = CHI_OP_PING};
+	assert_int_equal(chi_request_pack(&ping, &b.wire), CHI_OK);
+	size_t first = b.wire.len;
+	assert_int_equal(chi_response_pack(&pong, &b.scratch, &b.wire), CHI_OK);
+	b.wire.limit = b.wire.len + 3;
+	size_t before = b.wire.len;
+	assert_int_equal(chi_request_pack(&ping, &b.wire), -CHI_ETOOBIG);
+	assert_int_equal(chi_response_pack(&pong, &b.scratch, &b.wire), -CHI_ETOOBIG);
+	struct chi_request probe = {.id = 5, .op = CHI_OP_PROBE};
+	struct chi_response rows = {.id = 5, .op = CHI_OP_PROBE};
+	assert_int_equal(chi_request_pack(&probe, &b.wire), -CHI_ETOOBIG);
+	assert_int_equal(chi_response_pack(&rows, &b.scratch, &b.wire), -CHI_ETOOBIG);
+	assert_int_equal(b.wire.len, before);
+	assert_true(first > 0 && first < before);
+}
+
+/* The limit of a buffer holds to the byte for requests written by hand. */
+static void request_fits_exactly(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("exact");
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	struct sample sample = {&seed, &b.made};
+	struct chi_request put;
+	sample_request(&sample, CHI_OP_PUT, &put);
+	assert_int_equal(chi_request_pack(&put, &b.wire), CHI_OK);
+	size_t len = b.wire.len;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer tight;
+	chi_buffer_init(&tight, len);
+	assert_int_equal(chi_request_pack(&put, &tight), CHI_OK);
+	chi_buffer_consume(&tight, len);
+	tight.limit = len - 1;
+	assert_int_equal(chi_request_pack(&put, &tight), -CHI_ETOOBIG);
+}
+
+static void response_over_the_limit(void **state)
+{
+	(void)state;
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	/* First with room to spare, to learn what the fields around the data take. */
+	uint8_t *data = chi_arena_array(&b.made, CHI_FRAME_RESPONSE_MAX, 1);
+	struct chi_response response = {.id = 1, .op = CHI_OP_BACKUP};
+	response.u.backup.data = data;
+	response.u.backup.len = CHI_FRAME_RESPONSE_MAX - 64;
+	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
+	size_t len = 0;
+	(void)only_body(&b.wire, &len);
+	size_t room = CHI_FRAME_RESPONSE_MAX - len;
+	chi_buffer_consume(&b.wire, b.wire.len);
+	response.u.backup.len += room;
+	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
+	(void)only_body(&b.wire, &len);
+	assert_int_equal(len, CHI_FRAME_RESPONSE_MAX);
+	response.u.backup.len++;
+	size_t before = b.wire.len;
+	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), -CHI_ETOOBIG);
+	assert_int_equal(b.wire.len, before);
+}
+
+/* The sum of chi_entry_size is never less than what the entries add to a response. */
+static void entry_size_is_an_upper_bound(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("entries");
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	struct sample sample = {&seed, &b.made};
+	for (int round = 0; round < 500; round++) {
+		bench_reset(&b);
+		struct chi_response response;
+		sample_response(&sample, CHI_OP_GET, &response);
+		response.id = 1;
+		size_t bound = 0;
+		for (size_t i = 0; i < response.u.get.n; i++) {
+			bound += chi_entry_size(&response.u.get.entries[i]);
+		}
+		assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
+		assert_true(b.wire.len >= bound && b.wire.len <= bound + 16);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_survive),
+		cmocka_unit_test(responses_survive),
+		cmocka_unit_test(packing_appends),
+		cmocka_unit_test(request_fits_exactly),
+		cmocka_unit_test(response_over_the_limit),
+		cmocka_unit_test(entry_size_is_an_upper_bound),
+	};
+	return cmocka_run_group_tests_name("msg", tests, NULL, NULL);
+}
