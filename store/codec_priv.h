@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the encoder and the decoder of records share: the head byte and the small rules. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+/*
+ * Head byte of a record:
+ *
+ *    7        6        5       4  3     2  1      0
+ *   +--------+--------+-------+--------+--------+-------+
+ *   |sections|reserved| moves | result | counts | chi2  |
+ *   +--------+--------+-------+--------+--------+-------+
+ *
+ * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full. Reserved is 0.
+ */
+#define HEAD_CHI2     0x01
+#define HEAD_COUNTS   0x06
+#define HEAD_RESULT   0x18
+#define HEAD_MOVES    0x20
+#define HEAD_RESERVED 0x40
+#define HEAD_SECTIONS 0x80
+
+#define COUNTS_NONE 0
+#define COUNTS_ONE  1
+#define COUNTS_FULL 2
+
+#define CHECKSUM_SIZE 4
+
+enum section {
+	SECTION_LINE = 1,
+	SECTION_EVALS = 2,
+	SECTION_NOTE = 3,
+	SECTION_UNKNOWN, /* this and all above: later versions */
+};
+
+/* Flags of an evaluation. */
+#define EVAL_MATE     0x01
+#define EVAL_NEGATIVE 0x02
+#define EVAL_NODES    0x04
+#define EVAL_DATE     0x08
+#define EVAL_PV	      0x10
+#define EVAL_FLAGS    0x1f
+
+#define EVAL_DEPTH_MAX 65535
+
+/* What a move must be to have been a move in any position. */
+static inline bool move_plausible(chi_move move)
+{
+	return (move >> 12) <= 4 && (move >> 6 & 63) != (move & 63);
+}
+
+/* Result number (0 white, 1 draw, 2 black, 3 other) of the count at that place. */
+static inline uint64_t *count_at(struct chi_counts *counts, unsigned result)
+{
+	switch (result) {
+	case 0:
+		return &counts->white;
+	case 1:
+		return &counts->draws;
+	case 2:
+		return &counts->black;
+	default:
+		return &counts->other;
+	}
+}
+
+/* True if the moves are one move, played by the one game that `counts` holds: the short form. */
+static inline bool is_single(const struct chi_counts *counts, const struct chi_move_stat *moves,
+			     size_t n_moves)
+{
+	return n_moves == 1 && counts->white == moves[0].counts.white &&
+	       counts->draws == moves[0].counts.draws && counts->black == moves[0].counts.black &&
+	       counts->other == moves[0].counts.other;
+}
+
+/* True if a note's or an engine's bytes may stand in a record. */
+bool chi_record_text_ok(const char *text, size_t len, bool engine);

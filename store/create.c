@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a new, empty store: three trees, a stamp and a state. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "chess/statistic.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+static int fill(MDB_txn *txn, const struct chi_stamp *stamp)
+{
+	MDB_dbi meta;
+	MDB_dbi tree;
+	int rc = mdb_dbi_open(txn, META_TREE, MDB_CREATE, &meta);
+	if (rc == 0) {
+		rc = mdb_dbi_open(txn, POSITION_TREE, MDB_CREATE, &tree);
+	}
+	if (rc == 0) {
+		rc = mdb_dbi_open(txn, STRENGTH_TREE, MDB_CREATE, &tree);
+	}
+	if (rc == 0) {
+		rc = chi_stamp_put(txn, meta, stamp);
+	}
+	const struct chi_state state = {0};
+	return rc == 0 ? chi_state_put(txn, meta, &state) : rc;
+}
+
+/* Returns LMDB's code. */
+static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
+{
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+	if (rc != 0) {
+		return rc;
+	}
+	rc = fill(txn, stamp);
+	if (rc != 0) {
+		mdb_txn_abort(txn);
+		return rc;
+	}
+	return mdb_txn_commit(txn);
+}
+
+/* Our own lock file exists from the start, so that readers without write permission in the
+ * directory find it. Returns an errno. */
+static int make_lock_file(const char *dir)
+{
+	char path[CHI_PATH_SIZE];
+	if (chi_path_join(path, dir, CHI_LOCK_NAME) < 0) {
+		return ENAMETOOLONG;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	if (fd < 0) {
+		return errno;
+	}
+	return close(fd) < 0 ? errno : 0;
+}
+
+static int build(const char *hidden, enum chi_statistic statistic, struct chi_fault *fault)
+{
+	struct chi_stamp stamp;
+	int rc = chi_stamp_new(statistic, &stamp);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "no random numbers for the store's identity");
+	}
+	uint64_t map_bytes;
+	rc = chi_map_bytes(0, &map_bytes, fault);
+	MDB_env *mdb = NULL;
+	if (rc == CHI_OK) {
+		rc = chi_trees_start(hidden, 0, map_bytes, &mdb, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	int error = fill_env(mdb, &stamp);
+	mdb_env_close(mdb);
+	if (error == 0) {
+		error = make_lock_file(hidden);
+	}
+	return chi_lmdb_write_fault(fault, error, "create a store in", hidden);
+}
+
+/* CHI_OK if nothing is in the way, or an empty directory. */
+static int check_place(const char *path, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	/* rename() replaces an empty directory and refuses one that holds anything. */
+	if (!S_ISDIR(st.st_mode)) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no directory", path);
+	}
+	char data[CHI_PATH_SIZE];
+	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' holds a store already", path);
+	}
+	return CHI_OK;
+}
+
+int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_fault *fault)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	int rc = check_place(path, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	char hidden[CHI_PATH_SIZE];
+	rc = chi_path_begin(path, hidden, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_file_system_check(hidden, fault);
+	if (rc == CHI_OK) {
+		rc = build(hidden, statistic, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_path_publish(hidden, path, fault);
+	}
+	if (rc < 0) {
+		chi_path_remove(hidden);
+	}
+	return rc;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening LMDB with the settings that keep the promises: a map of 1 TiB reserved once, because
+ * growing it under live readers unmaps their pages; transactions not bound to threads; every
+ * commit synced; no writable map, where a full disk is a SIGBUS.
+ *
+ * Read-ahead is left on while the file fits in memory, where it warms the cache several times
+ * faster, and switched off above half of the memory, where it only drives out pages that are
+ * in use: a tree's neighbours lie scattered over the file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+#define MAP_BYTES   (UINT64_C(1) << 40)
+#define MAX_READERS 1024
+#define MAX_TREES   16
+
+int chi_trees_compare(const MDB_val *a, const MDB_val *b)
+{
+	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
+}
+
+int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault)
+{
+	const char *text = getenv("CHISTORE_MAP_BYTES");
+	*out = wanted != 0 ? wanted : MAP_BYTES;
+	if (wanted != 0 || text == NULL || text[0] == '\0') {
+		return CHI_OK;
+	}
+	if (chi_num_size(text, strlen(text), out) < 0 || *out == 0) {
+		return chi_fault(fault, -CHI_EINVAL, "CHISTORE_MAP_BYTES: '%s' is not a size",
+				 text);
+	}
+	return CHI_OK;
+}
+
+static void close_mdb(MDB_env **mdb)
+{
+	if (*mdb != NULL) {
+		mdb_env_close(*mdb);
+	}
+}
+
+static void abort_txn(MDB_txn **txn)
+{
+	if (*txn != NULL) {
+		mdb_txn_abort(*txn);
+	}
+}
+
+static bool larger_than_half_of_memory(const char *dir)
+{
+	char path[CHI_PATH_SIZE];
+	struct stat st;
+	long pages = sysconf(_SC_PHYS_PAGES);
+	long size = sysconf(_SC_PAGESIZE);
+	return chi_path_join(path, dir, DATA_NAME) == CHI_OK && stat(path, &st) == 0 && pages > 0 &&
+	       size > 0 && (uint64_t)st.st_size > (uint64_t)pages * (uint64_t)size / 2;
+}
+
+int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
+		    struct chi_fault *fault)
+{
+	_cleanup_(close_mdb) MDB_env *mdb = NULL;
+	int rc = mdb_env_create(&mdb);
+	if (rc == 0) {
+		rc = mdb_env_set_maxreaders(mdb, MAX_READERS);
+	}
+	if (rc == 0) {
+		rc = mdb_env_set_maxdbs(mdb, MAX_TREES);
+	}
+	if (rc == 0) {
+		rc = mdb_env_set_mapsize(mdb, map_bytes);
+	}
+	if (rc == 0) {
+		flags |= larger_than_half_of_memory(dir) ? MDB_NORDAHEAD : 0;
+		rc = mdb_env_open(mdb, dir, flags | MDB_NOTLS, FILE_MODE);
+	}
+	if (rc != 0) {
+		return chi_lmdb_fault(fault, rc, "open", dir);
+	}
+	*out = mdb;
+	mdb = NULL;
+	return CHI_OK;
+}
+
+static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fault *fault)
+{
+	int rc = mdb_dbi_open(txn, name, 0, out);
+	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
+		return chi_fault(fault, -CHI_ECORRUPT, "the store's '%s' tree is missing", name);
+	}
+	return chi_lmdb_fault(fault, rc, "open the tree", name);
+}
+
+static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, struct chi_fault *fault)
+{
+	/* Without a meta tree it is somebody else's LMDB file, with a broken one it is ours. */
+	int rc = mdb_dbi_open(txn, META_TREE, 0, &trees->meta);
+	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
+		return chi_fault(fault, -CHI_ENOSTORE, "an LMDB environment, but no chistore");
+	}
+	rc = rc != 0 ? chi_lmdb_fault(fault, rc, "open the tree", META_TREE)
+		     : chi_stamp_get(txn, trees->meta, readonly, &trees->stamp, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_state state;
+	rc = chi_state_get(txn, trees->meta, &state);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "the store's state record is damaged");
+	}
+	trees->bias = state.sequence - mdb_txn_id(txn);
+	rc = open_tree(txn, POSITION_TREE, &trees->position, fault);
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, STRENGTH_TREE, &trees->strength, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_lmdb_fault(fault, mdb_set_compare(txn, trees->strength, chi_trees_compare),
+				    "order", STRENGTH_TREE);
+	}
+	return rc;
+}
+
+int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes, struct chi_trees *out,
+		   struct chi_fault *fault)
+{
+	_cleanup_(close_mdb) MDB_env *mdb = NULL;
+	int rc = chi_trees_start(dir, readonly ? MDB_RDONLY : 0, map_bytes, &mdb, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	int dead = 0;
+	(void)mdb_reader_check(mdb, &dead);
+	_cleanup_(abort_txn) MDB_txn *txn = NULL;
+	int error = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+	if (error != 0) {
+		return chi_lmdb_fault(fault, error, "read", dir);
+	}
+	rc = open_trees(txn, readonly, out, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	/* Committing a read transaction is what keeps the handles of the trees. */
+	error = mdb_txn_commit(txn);
+	txn = NULL;
+	if (error != 0) {
+		return chi_lmdb_fault(fault, error, "read", dir);
+	}
+	out->mdb = mdb;
+	mdb = NULL;
+	return CHI_OK;
+}
+
+int chi_env_drain(struct chi_env *env)
+{
+	for (size_t i = 0; i < POOL_SLOTS; i++) {
+		struct chi_read *read = atomic_exchange(&env->pool[i].read, NULL);
+		if (read != NULL) {
+			mdb_txn_abort(read->txn);
+			free(read);
+			env->reads--;
+		}
+	}
+	return env->reads == 0 ? CHI_OK : -CHI_EBUSY;
+}
+
+int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
+{
+	if (env->mdb != NULL) {
+		mdb_env_close(env->mdb);
+		env->mdb = NULL;
+	}
+	struct chi_trees trees;
+	int rc = chi_trees_open(env->path, env->mode == CHI_STORE_READ, env->map_bytes, &trees,
+				fault);
+	if (rc < 0) {
+		return rc;
+	}
+	env->mdb = trees.mdb;
+	env->meta = trees.meta;
+	env->position = trees.position;
+	env->strength = trees.strength;
+	env->bias = trees.bias;
+	env->stamp = trees.stamp;
+	return CHI_OK;
+}
+
+int chi_env_regrow(struct chi_env *env)
+{
+	int rc = chi_env_drain(env);
+	return rc < 0 ? rc : chi_lmdb_status(mdb_env_set_mapsize(env->mdb, 0));
+}
+
+/* Waits until no thread of this process writes. */
+static int wait_idle(struct chi_env *env, struct chi_fault *fault)
+{
+	(void)pthread_mutex_lock(&env->mutex);
+	while (env->writing) {
+		if (pthread_equal(env->writer, pthread_self())) {
+			(void)pthread_mutex_unlock(&env->mutex);
+			return chi_fault(fault, -CHI_EBUSY, "this thread is already writing");
+		}
+		(void)pthread_cond_wait(&env->idle, &env->mutex);
+	}
+	env->writing = true;
+	env->writer = pthread_self();
+	(void)pthread_mutex_unlock(&env->mutex);
+	return CHI_OK;
+}
+
+int chi_env_claim(struct chi_store *store, struct chi_fault *fault)
+{
+	struct chi_env *env = store->env;
+	if (chi_env_forked(env)) {
+		return chi_fault_plain(fault, -CHI_EFORK);
+	}
+	if (store->mode == CHI_STORE_READ) {
+		return chi_fault(fault, -CHI_EREADONLY, "the store was opened for reading only");
+	}
+	int rc = wait_idle(env, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_lock_writer(&env->lock, store->lock_wait_ms, "chistore", fault);
+	if (rc < 0) {
+		chi_env_release(env);
+	}
+	return rc;
+}
+
+void chi_env_release(struct chi_env *env)
+{
+	if (chi_env_forked(env)) {
+		return;
+	}
+	if (env->mode != CHI_STORE_DAEMON) {
+		chi_lock_writer_release(&env->lock);
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	env->writing = false;
+	(void)pthread_cond_signal(&env->idle);
+	(void)pthread_mutex_unlock(&env->mutex);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The one place where LMDB's and the operating system's error numbers become ours. */
+#pragma once
+
+#include "chistore/types.h"
+
+/* 0 -> CHI_OK, MDB_NOTFOUND -> CHI_NONE, all others negative. */
+CHI_MUSTUSE int chi_lmdb_status(int rc);
+
+/* The same with a text: what was being done to what, and the reason. CHI_OK and CHI_NONE write
+ * nothing. */
+int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const char *path);
+
+/*
+ * For a failed commit or copy: LMDB reports a full disk as an input/output error, because the
+ * write was only cut short. `path` is asked whether space is left.
+ */
+int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *path);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store's own lock file, `chistore.lock`: who may write, and who has the store open. Open file
+ * description locks (F_OFD_SETLK), which unlike the older record locks are not lost when
+ * some other part of the process opens and closes the file, and vanish with a dead process.
+ *
+ *    byte 0: exclusive by the one writer      byte 1: shared by all who have the store open
+ *
+ * The file's text names the last writer, for the error message of the next.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#define CHI_LOCK_NAME "chistore.lock"
+
+struct chi_lock {
+	int fd;	       /* -1: not open, or read-only media without the file */
+	bool writable; /* fd is open for writing */
+	bool writer;   /* byte 0 is ours */
+};
+
+/* Opens (for a writer or where it is missing: makes) the file in `dir`, and takes the users' lock,
+ * waiting up to `wait_ms` for a compaction to end. A reader goes without on read-only media. */
+CHI_MUSTUSE int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t wait_ms,
+			      struct chi_fault *fault);
+
+/* Gives back everything. Harmless on a lock that is not open. */
+void chi_lock_close(struct chi_lock *lock);
+
+/* In a forked child: closes the descriptor, which leaves the parent's locks alone. Async-signal
+ * safe. */
+void chi_lock_forget(struct chi_lock *lock);
+
+/* Takes the writer's lock, waiting up to `wait_ms`; `role` goes into the file's text. -CHI_EBUSY
+ * names the holder. */
+CHI_MUSTUSE int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
+				struct chi_fault *fault);
+void chi_lock_writer_release(struct chi_lock *lock);
+
+/* Nobody else may have the store open: -CHI_EBUSY if somebody has. */
+CHI_MUSTUSE int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault);
+void chi_lock_share(struct chi_lock *lock);

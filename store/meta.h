@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The two records of the meta tree: the stamp, written once, and the state, written by every
+ * write transaction (FORMAT.md). */
+#pragma once
+
+#include <lmdb.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#define CHI_FORMAT_MAJOR 1
+#define CHI_FORMAT_MINOR 0
+
+#define CHI_STAMP_SIZE 112
+#define CHI_STATE_SIZE 48
+
+struct chi_stamp {
+	uint16_t major;
+	uint16_t minor;
+	enum chi_statistic statistic;
+	uint64_t incompatible;	/* feature bits: unknown ones forbid opening, */
+	uint64_t ro_compatible; /* unknown ones forbid writing, */
+	uint64_t compatible;	/* unknown ones are harmless */
+	uint8_t uuid[16];
+	uint64_t created;
+	char creator[32];
+};
+
+struct chi_state {
+	uint64_t sequence;
+	struct chi_counts base;
+};
+
+/* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */
+CHI_MUSTUSE int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out);
+
+void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]);
+
+/* -CHI_ENOSTORE (not our magic), -CHI_EVERSION, -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly,
+				 struct chi_stamp *out, struct chi_fault *fault);
+
+void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]);
+CHI_MUSTUSE int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out);
+
+/* Reading and writing in a transaction. */
+CHI_MUSTUSE int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct chi_stamp *out,
+			      struct chi_fault *fault);
+CHI_MUSTUSE int chi_stamp_put(MDB_txn *txn, MDB_dbi meta, const struct chi_stamp *stamp);
+CHI_MUSTUSE int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out);
+/* Returns LMDB's code: the caller knows the path a fault names. */
+CHI_MUSTUSE int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probes. The question an engine asks millions of times must cost little more than LMDB's own
+ * lookup: a read transaction comes from a pool by one atomic exchange and is renewed, which
+ * makes no system call, and the record is decoded where it lies in the map. A transaction in the
+ * pool is reset: it keeps its reader slot but no snapshot, so that it holds no page back.
+ */
+#include <stdlib.h>
+
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+unsigned chi_pool_place(void)
+{
+	static atomic_uint next;
+	static _Thread_local unsigned place; /* + 1; 0: not given yet */
+	if (CHI_UNLIKELY(place == 0)) {
+		place = atomic_fetch_add(&next, 1) % POOL_SLOTS + 1;
+	}
+	return place - 1;
+}
+
+/* Begins a transaction that was not in the pool; with env->mutex held. Returns LMDB's code. */
+static int begin_new(struct chi_env *env, MDB_txn **txn)
+{
+	int rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	if (rc == MDB_READERS_FULL) {
+		int dead = 0;
+		(void)mdb_reader_check(env->mdb, &dead);
+		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	}
+	if (rc == MDB_MAP_RESIZED && chi_env_regrow(env) == CHI_OK) {
+		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	}
+	return rc;
+}
+
+static int begin_locked(struct chi_env *env, struct chi_read **out)
+{
+	if (env->mdb == NULL) {
+		return -CHI_EIO;
+	}
+	struct chi_read *read = malloc(sizeof(*read));
+	if (read == NULL) {
+		return -CHI_ENOMEM;
+	}
+	read->env = env;
+	int rc = begin_new(env, &read->txn);
+	if (rc != 0) {
+		free(read);
+		return chi_lmdb_status(rc);
+	}
+	env->reads++;
+	*out = read;
+	return CHI_OK;
+}
+
+static void discard(struct chi_read *read)
+{
+	struct chi_env *env = read->env;
+	(void)pthread_mutex_lock(&env->mutex);
+	mdb_txn_abort(read->txn);
+	env->reads--;
+	(void)pthread_mutex_unlock(&env->mutex);
+	free(read);
+}
+
+/* A transaction from this thread's slot, or the next that has one. */
+static struct chi_read *pop(struct chi_env *env)
+{
+	unsigned place = chi_pool_place();
+	for (unsigned i = 0; i < POOL_SLOTS; i++) {
+		struct chi_pool_slot *slot = &env->pool[(place + i) % POOL_SLOTS];
+		/* The plain look first: an exchange would take the cache line from its owner. */
+		if (atomic_load_explicit(&slot->read, memory_order_relaxed) == NULL) {
+			continue;
+		}
+		struct chi_read *read =
+			atomic_exchange_explicit(&slot->read, NULL, memory_order_acquire);
+		if (read != NULL) {
+			return read;
+		}
+	}
+	return NULL;
+}
+
+static bool push(struct chi_env *env, struct chi_read *read)
+{
+	unsigned place = chi_pool_place();
+	for (unsigned i = 0; i < POOL_SLOTS; i++) {
+		struct chi_read *none = NULL;
+		if (atomic_compare_exchange_strong_explicit(
+			    &env->pool[(place + i) % POOL_SLOTS].read, &none, read,
+			    memory_order_release, memory_order_relaxed)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int chi_read_begin(struct chi_store *store, struct chi_read **out)
+{
+	struct chi_env *env = store->env;
+	if (chi_env_forked(env)) {
+		return -CHI_EFORK;
+	}
+	struct chi_read *read = pop(env);
+	if (CHI_LIKELY(read != NULL)) {
+		if (CHI_LIKELY(mdb_txn_renew(read->txn) == 0)) {
+			*out = read;
+			return CHI_OK;
+		}
+		discard(read);
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	int rc = begin_locked(env, out);
+	(void)pthread_mutex_unlock(&env->mutex);
+	return rc;
+}
+
+void chi_read_end(struct chi_read *read)
+{
+	if (read == NULL || chi_env_forked(read->env)) {
+		return;
+	}
+	mdb_txn_reset(read->txn);
+	if (!push(read->env, read)) {
+		discard(read);
+	}
+}
+
+uint64_t chi_read_sequence(const struct chi_read *read)
+{
+	/* Each of our commits adds one to LMDB's transaction number and one to the sequence
+	 * number; their distance was taken when the environment was opened. */
+	return mdb_txn_id(read->txn) + read->env->bias;
+}
+
+/* The position's record in the map; CHI_NONE if there is none. */
+static int lookup(struct chi_read *read, const struct chi_key *key, MDB_val *value)
+{
+	if (chi_env_forked(read->env)) {
+		return -CHI_EFORK;
+	}
+	if (CHI_UNLIKELY(key->len < CHI_KEY_MIN || key->len > CHI_KEY_MAX)) {
+		return -CHI_EKEY;
+	}
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	int rc = mdb_get(read->txn, read->env->position, &bytes, value);
+	return CHI_LIKELY(rc == 0) ? CHI_OK : chi_lmdb_status(rc);
+}
+
+int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
+{
+	MDB_val value;
+	*row = (struct chi_row){.key = *key};
+	int rc = lookup(read, key, &value);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_record_peek(key->bytes, key->len, value.mv_data, value.mv_size, &row->chi2,
+			     &row->counts);
+	if (CHI_UNLIKELY(rc < 0)) {
+		/* A damaged record is reported, never returned. */
+		*row = (struct chi_row){.key = *key};
+		return rc;
+	}
+	row->found = true;
+	return CHI_OK;
+}
+
+int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, struct chi_row *rows)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = chi_read_row(read, &keys[i], &rows[i]);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
+		    struct chi_record *record)
+{
+	*record = (struct chi_record){0};
+	MDB_val value;
+	int rc = lookup(read, key, &value);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_record_decode(key->bytes, key->len, value.mv_data, value.mv_size, arena, record,
+			       NULL);
+	if (rc < 0) {
+		*record = (struct chi_record){0};
+	}
+	return rc;
+}

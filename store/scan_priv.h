@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A walk, as shared by the delivery of rows (scan.c) and by counting (count.c). */
+#pragma once
+
+#include "store/store_priv.h"
+
+/*
+ * A scan by strength is two walks: positions whose statistic is not known stand in the position
+ * tree alone, and come first (ascending) or last (descending). A scan by key is one.
+ */
+enum chi_phase {
+	CHI_PHASE_UNKNOWN,  /* the position tree, those without a statistic */
+	CHI_PHASE_STRENGTH, /* the strength tree */
+	CHI_PHASE_POSITION, /* the position tree, those in the band */
+	CHI_PHASE_OVER,
+};
+
+struct chi_scan {
+	struct chi_read *read;
+	struct chi_scan_spec spec;
+	enum chi_phase phase;
+	MDB_cursor *cursor; /* on the phase's tree; NULL until its first entry */
+	uint64_t left;	    /* entries that the tree can still have: a damaged one may
+			       lead in circles */
+	uint64_t positions; /* entries of the trees in this snapshot */
+	uint64_t known;
+	uint64_t rows; /* delivered */
+	bool filters_key;
+	bool joins; /* strength entries need their position record */
+	int rc;	    /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
+	/* The last entry looked at, in the map, as its tree's key. */
+	MDB_val last;
+	enum chi_phase last_phase;
+	uint16_t last_chi2;
+};
+
+/* An entry of either tree. */
+struct chi_entry {
+	MDB_val tree_key;
+	MDB_val value;
+	const uint8_t *key; /* position key */
+	size_t key_len;
+	uint16_t chi2; /* strength tree: from its key. Position tree: set by the match */
+};
+
+/* The next entry of the current phase, going through the phases. CHI_NONE: no more. */
+CHI_MUSTUSE int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry);
+
+/* Goes on to the phase behind the current one. */
+void chi_walk_leave(struct chi_scan *scan);
+
+/* Whether the entry is wanted. Fills row->chi2, and row->counts if they are read; `record` gets
+ * the position record's value where one was read. */
+CHI_MUSTUSE int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
+			       MDB_val *record, bool *matched);

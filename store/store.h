@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store: one LMDB environment in a directory, two B-trees that always agree (FORMAT.md).
+ *
+ * Caveats first:
+ *  - A directory is opened once per process; opening it again gives the same environment with
+ *    a reference more. Nothing else may open the store's lock.mdb, not even to look at it.
+ *  - No handle survives fork(): in the child every call returns -CHI_EFORK, closing is harmless.
+ *  - A read transaction that stays open keeps old pages from being reused and lets the file grow.
+ *    End it soon: the daemon ends its own after a second.
+ *  - Only local file systems that honour fsync keep the promises; network ones are refused.
+ *
+ * Threads: a chi_store may be used by any number of threads at once. A chi_read, chi_scan or
+ * chi_write is used by one thread at a time; a chi_write by the thread that began it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+struct chi_store;
+struct chi_read;
+struct chi_scan;
+struct chi_write;
+
+/* ---- Creating, opening, closing ---------------------------------------------------------- */
+
+/*
+ * Makes a new, empty store in directory `path`, which must not exist or be empty; its parent
+ * must exist. Crash-safe: built under another name beside it, synced, renamed; there is a whole
+ * store or none. Mode 0750, files 0640 minus the umask.
+ * -CHI_EEXIST, -CHI_EACCES, -CHI_EFULL, -CHI_EIO, -CHI_ENETFS, -CHI_EINVAL (statistic).
+ */
+CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic,
+				 struct chi_fault *fault);
+
+enum chi_store_mode {
+	CHI_STORE_READ,	  /* read only; works on read-only media */
+	CHI_STORE_WRITE,  /* may write: each write transaction takes the store's writer lock,
+			     waiting up to lock_wait_ms for other processes */
+	CHI_STORE_DAEMON, /* may write, and holds the writer lock until closed */
+};
+
+struct chi_store_options {
+	enum chi_store_mode mode;
+	uint32_t lock_wait_ms; /* how long to wait for another writer before -CHI_EBUSY */
+	uint64_t map_bytes;    /* 0: 1 TiB (or what CHISTORE_MAP_BYTES says; for valgrind, TSan) */
+	bool force_netfs;      /* open on a network file system all the same */
+};
+
+/*
+ * Opens the store in directory `path`. If this process has it open already, the result shares
+ * that environment; asking for more rights than the first opening had is -CHI_EBUSY. Checks the
+ * stamp, the file's size against its last page, and frees the slots of dead readers.
+ * -CHI_ENOSTORE (the fault tells a missing path from a directory that holds no store),
+ * -CHI_EVERSION, -CHI_ECORRUPT, -CHI_EACCES, -CHI_EREADONLY, -CHI_EBUSY (the fault names the
+ * process that writes), -CHI_ENETFS, -CHI_EIO, -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_store_open(const char *path, const struct chi_store_options *options,
+			       struct chi_store **out, struct chi_fault *fault);
+
+/* Every read, scan and write begun on the handle must have ended. NULL is fine. */
+void chi_store_close(struct chi_store *store);
+
+enum chi_statistic chi_store_statistic(const struct chi_store *store);
+
+/* The directory's path as given; valid while the store is open. */
+const char *chi_store_path(const struct chi_store *store);
+
+CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
+
+/* Frees reader slots that dead processes left; to be called every few seconds by who serves. */
+CHI_MUSTUSE int chi_store_check_readers(struct chi_store *store, int *freed);
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+/* Begins a snapshot: one committed state, however long it lives. Cheap: a renewed transaction
+ * from a pool. Ended by chi_read_end. */
+CHI_MUSTUSE int chi_read_begin(struct chi_store *store, struct chi_read **out);
+void chi_read_end(struct chi_read *read);
+
+/* The number of the committed state that the snapshot shows; two snapshots with the same number
+ * show the same. */
+uint64_t chi_read_sequence(const struct chi_read *read);
+
+/*
+ * Statistic and counts of one position: fills all of `row`. CHI_NONE if it is not stored
+ * (row->found is false then), -CHI_ECORRUPT if its record is damaged. Allocates nothing.
+ */
+CHI_MUSTUSE int chi_read_row(struct chi_read *read, const struct chi_key *key,
+			     struct chi_row *row);
+
+/* The same for `n` keys; rows[i] answers keys[i]. Stops at the first failure. */
+CHI_MUSTUSE int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n,
+			      struct chi_row *rows);
+
+/* The whole record, in memory of `arena`; it outlives the snapshot. CHI_NONE, -CHI_ECORRUPT,
+ * -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_read_record(struct chi_read *read, const struct chi_key *key,
+				struct chi_arena *arena, struct chi_record *record);
+
+/* ---- Scanning ---------------------------------------------------------------------------- */
+
+/* CHI_OK, or -CHI_EINVAL naming the field of a scan that came from outside. */
+CHI_MUSTUSE int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault);
+
+/*
+ * Opens an ordered walk over a snapshot; `read` must outlive it. -CHI_EINVAL names what is out
+ * of range in the spec.
+ */
+CHI_MUSTUSE int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec,
+			      struct chi_scan **out, struct chi_fault *fault);
+void chi_scan_close(struct chi_scan *scan);
+
+/*
+ * Fills up to `max` rows, having looked at up to `steps` entries (so that a filter that matches
+ * nothing cannot hold a thread). CHI_OK: call again for more (*n may be 0); CHI_NONE: the scan
+ * is over, rows[0..*n) are its last; negative: *n rows before the failure are good.
+ */
+CHI_MUSTUSE int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max,
+			      uint64_t steps, size_t *n);
+
+/*
+ * One row with its whole record in memory of `arena`. CHI_OK: a row if *got, else call again;
+ * CHI_NONE: over.
+ */
+CHI_MUSTUSE int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
+				struct chi_row *row, struct chi_record *record, bool *got);
+
+/*
+ * Adds to *count how many of the next `steps` entries match, without building rows; limit and
+ * want are ignored. CHI_OK: call again; CHI_NONE: counted to the end. Where the spec's answer
+ * stands in the trees' sizes it comes at once.
+ */
+CHI_MUSTUSE int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count);
+
+/* Where the walk stands: a scan of the same spec with this as `after`, on this snapshot or
+ * another, goes on exactly behind it. Rows skipped by the filter are behind it too. */
+void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out);
+
+/* A cursor as text and back: lower-case hex, at most CHI_CURSOR_TEXT_SIZE - 1. */
+#define CHI_CURSOR_TEXT_SIZE 64
+size_t chi_cursor_print(const struct chi_cursor *cursor, char out[CHI_CURSOR_TEXT_SIZE]);
+CHI_MUSTUSE int chi_cursor_parse(const char *text, size_t len, struct chi_cursor *out);
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/*
+ * Checks a put that came from outside against everything but the stored record: key, parts,
+ * limits, UTF-8, legality of line, principal variations and moves, and that the statistic may be
+ * given in a store of this kind. Needs no store: call it where the put enters, on any thread.
+ * -CHI_EINVAL, -CHI_EKEY, -CHI_EMOVE, -CHI_ETOOBIG.
+ */
+CHI_MUSTUSE int chi_put_check(const struct chi_put *put, enum chi_statistic statistic,
+			      struct chi_fault *fault);
+
+/* Begins the one write transaction. -CHI_EREADONLY, -CHI_EBUSY (another process writes and did
+ * not finish in lock_wait_ms), -CHI_EFULL, -CHI_EIO. Threads of this process wait for each other.
+ */
+CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
+				struct chi_fault *fault);
+
+/*
+ * Applies a checked put. `result` counts what it did. Any failure is sticky: later calls return
+ * it and the commit aborts; nothing of the transaction is stored. -CHI_ECORRUPT: the record that
+ * was to be changed is damaged. -CHI_ETOOBIG: merging would exceed a limit of types.h.
+ */
+CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
+			      struct chi_put_result *result);
+
+/* Removes a position from both trees; CHI_NONE if it was not stored (not sticky). */
+CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *key);
+
+/* Sets the base rates in the metadata; statistics stored before stay until chi_write_rescore. */
+CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
+
+/* Commits and syncs: when it returns CHI_OK the transaction is durable. Frees `write` in every
+ * case. -CHI_EFULL if the disk is full (reads and later, smaller writes go on). */
+CHI_MUSTUSE int chi_write_commit(struct chi_write *write, struct chi_fault *fault);
+void chi_write_abort(struct chi_write *write);
+
+/*
+ * Computes the statistic of every position anew and rebuilds the strength tree, in one
+ * transaction. In an outcome store the base rates are set first, to the sum of the counts of all
+ * positions unless `base` gives them. -CHI_EUNSUPPORTED in an external store. *changed counts
+ * the positions whose statistic changed.
+ */
+CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
+				  uint64_t *changed, struct chi_fault *fault);
+
+/* ---- Whole-store work -------------------------------------------------------------------- */
+
+/*
+ * Reads everything: both trees agree entry by entry, every record's checksum and fields, every
+ * key decodes, the order, the counts, a computed statistic equals the stored one (control).
+ * CHI_OK if sound, -CHI_ECORRUPT if not, other codes if it could not be done. Bounded by the
+ * entry counts, also on damaged trees; a damaged page may still kill the process, so whoever
+ * must live runs it in a child process. Reads one snapshot.
+ */
+CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report,
+				 void *context, struct chi_verify_result *result);
+
+/* Writes a consistent copy of the data file, made under running writes, to a file or pipe. */
+CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault);
+
+/*
+ * Receives such a copy into a new store directory: begin makes a hidden directory beside `path`
+ * and gives a descriptor to write the bytes to; finish checks the stamp, syncs and renames;
+ * either of finish and abandon frees `copy`. `path` must not exist.
+ */
+struct chi_copy;
+CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
+			       struct chi_fault *fault);
+CHI_MUSTUSE int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault);
+void chi_copy_abandon(struct chi_copy *copy);
+
+/*
+ * Rewrites the data file without its free pages, in two steps, so that a server can go on
+ * reading during the first: prepare writes and syncs the compacted file beside the old one
+ * and keeps writers out; swap closes the environment, renames, and opens it anew; drop gives up.
+ * At swap no read or scan may be open on the handle and no other process may have the store
+ * open: -CHI_EBUSY, and nothing has changed. swap and drop free `compaction`.
+ */
+struct chi_compaction;
+CHI_MUSTUSE int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
+				    struct chi_fault *fault);
+CHI_MUSTUSE int chi_compact_swap(struct chi_compaction *compaction, uint64_t *bytes_before,
+				 uint64_t *bytes_after, struct chi_fault *fault);
+void chi_compact_drop(struct chi_compaction *compaction);

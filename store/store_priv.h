@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the store share: the environment behind the handles, the pool of read
+ * transactions, and the small functions they call across.
+ *
+ * Locks, in the order they are taken: the registry's mutex, then a chi_env's `mutex`. Neither is
+ * held while an LMDB write transaction runs; `writing` keeps that place.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "store/codec.h"
+#include "store/lock.h"
+#include "store/meta.h"
+#include "store/store.h"
+
+#define DATA_NAME     "data.mdb"
+#define COMPACT_NAME  "data.mdb.compact"
+#define LMDB_LOCK     "lock.mdb"
+#define POSITION_TREE "position"
+#define STRENGTH_TREE "strength"
+#define META_TREE     "meta"
+
+#define DIR_MODE  0750
+#define FILE_MODE 0640
+
+/* Reset read transactions kept for reuse. Threads start looking at different slots, so that
+ * each finds its own again and no cache line is fought for. */
+#define POOL_SLOTS 64
+
+struct chi_pool_slot {
+	_Alignas(64) _Atomic(struct chi_read *) read;
+};
+
+/* One open directory of this process; the handles on it share it. */
+struct chi_env {
+	struct chi_pool_slot pool[POOL_SLOTS];
+	MDB_env *mdb; /* NULL if reopening after a swap failed */
+	MDB_dbi meta;
+	MDB_dbi position;
+	MDB_dbi strength;
+	bool poisoned; /* set in a forked child */
+	uint64_t bias; /* sequence number of a snapshot = its LMDB transaction id + bias */
+	struct chi_stamp stamp;
+	enum chi_store_mode mode; /* of the first opening: the most rights there are */
+	char *path;		  /* as first given */
+	uint64_t map_bytes;
+	struct chi_lock lock;
+
+	struct chi_env *next; /* registry */
+	dev_t dev;
+	ino_t ino;
+	unsigned refs;
+
+	pthread_mutex_t mutex; /* for all below, and for replacing `mdb` */
+	pthread_cond_t idle;   /* signalled when `writing` becomes false */
+	size_t reads;	       /* read transactions alive, those in the pool included */
+	bool writing;	       /* a write or a compaction has the one writer's place */
+	pthread_t writer;      /* the thread that took it */
+};
+
+struct chi_store {
+	struct chi_env *env;
+	enum chi_store_mode mode;
+	uint32_t lock_wait_ms;
+	char *path;
+};
+
+struct chi_read {
+	struct chi_env *env;
+	MDB_txn *txn;
+};
+
+/* Bytes of an MDB_val, and the reverse. */
+static inline MDB_val chi_val(const void *bytes, size_t len)
+{
+	/* LMDB takes what it only reads through the same struct as what it gives. */
+	union {
+		const void *in;
+		void *out;
+	} pointer = {.in = bytes};
+	return (MDB_val){.mv_size = len, .mv_data = pointer.out};
+}
+
+/* A thread's place to start in the pool. */
+unsigned chi_pool_place(void);
+
+/* ---- path.c: directories built beside and renamed ------------------------------------------- */
+
+#define CHI_PATH_SIZE 4096
+
+/* "dir/name"; -CHI_EINVAL if it is too long. */
+CHI_MUSTUSE int chi_path_join(char out[CHI_PATH_SIZE], const char *dir, const char *name);
+
+/* The hidden directory beside `path` in which a new store is built; made, and empty. */
+CHI_MUSTUSE int chi_path_begin(const char *path, char out[CHI_PATH_SIZE], struct chi_fault *fault);
+
+/* Syncs the directory, gives it its name, syncs the parent. -CHI_EEXIST if `path` holds something
+ * by now. */
+CHI_MUSTUSE int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fault);
+
+/* Removes a store's files in `hidden`, and it. */
+void chi_path_remove(const char *hidden);
+
+/* fsync of a file or directory by name. */
+CHI_MUSTUSE int chi_path_sync(const char *path);
+
+/* ---- filecheck.c: before LMDB maps a file -----------------------------------------------------
+ */
+
+/* CHI_OK if the data file is one that LMDB may map: its head, and that no page in use lies
+ * behind the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
+CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
+
+/* CHI_OK, or -CHI_ENETFS if `path` is on a network file system. */
+CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault);
+
+/* ---- env.c --------------------------------------------------------------------------------------
+ */
+
+/* Opens LMDB on a directory with our settings and the trees, checks the stamp. */
+struct chi_trees {
+	MDB_env *mdb;
+	MDB_dbi meta;
+	MDB_dbi position;
+	MDB_dbi strength;
+	struct chi_stamp stamp;
+	uint64_t bias;
+};
+CHI_MUSTUSE int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes,
+			       struct chi_trees *out, struct chi_fault *fault);
+
+/* LMDB alone, without trees. */
+CHI_MUSTUSE int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
+				struct chi_fault *fault);
+
+/* The comparator of the strength tree, for mdb_set_compare. */
+int chi_trees_compare(const MDB_val *a, const MDB_val *b);
+
+/* The map's size that the options or the environment ask for. */
+CHI_MUSTUSE int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault);
+
+/*
+ * With env->mutex held: ends all pooled transactions. -CHI_EBUSY if others are alive.
+ */
+int chi_env_drain(struct chi_env *env);
+
+/* With env->mutex held and the pool drained: closes LMDB and opens it anew. */
+CHI_MUSTUSE int chi_env_restart(struct chi_env *env, struct chi_fault *fault);
+
+/* Another process grew the map: takes over its size. Refused while transactions are alive. */
+CHI_MUSTUSE int chi_env_regrow(struct chi_env *env);
+
+/* Takes and gives back the one writer's place: threads of this process wait, then the lock file
+ * is locked unless the process holds it anyway. */
+CHI_MUSTUSE int chi_env_claim(struct chi_store *store, struct chi_fault *fault);
+void chi_env_release(struct chi_env *env);
+
+/* ---- registry.c
+ * ---------------------------------------------------------------------------------- */
+
+void chi_registry_lock(void);
+void chi_registry_unlock(void);
+/* With the registry locked. */
+struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
+CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
+void chi_registry_remove(struct chi_env *env);
+
+/* ---- write.c, merge.c
+ * ------------------------------------------------------------------------------ */
+
+struct chi_write {
+	struct chi_env *env;
+	MDB_txn *txn;
+	struct chi_state state; /* as it will be committed, but for the sequence number */
+	int rc;			/* the first failure; sticky */
+	bool changed;
+	struct chi_arena arena; /* reset for each put */
+	uint8_t buffer[CHI_RECORD_BYTES_MAX];
+};
+
+/* Applies `put` to what was stored (zeroed if nothing was); memory from `arena`. -CHI_ETOOBIG,
+ * -CHI_EINVAL, -CHI_ENOMEM, -CHI_EKEY. */
+CHI_MUSTUSE int chi_merge(const struct chi_record *stored, bool was_stored,
+			  const struct chi_put *put, enum chi_statistic statistic,
+			  const struct chi_counts *base, struct chi_arena *arena,
+			  struct chi_record *out);
+
+/* Begins and ends a write transaction whose place the caller has claimed already. */
+CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
+			       struct chi_fault *fault);
+
+/* True if the environment is usable in this process. */
+static inline bool chi_env_forked(const struct chi_env *env)
+{
+	return CHI_UNLIKELY(env->poisoned);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk itself: from entry to entry in either direction, through the phases, never further
+ * than the tree is large, and which entries are wanted. Cheap tests come first: the band
+ * needs two bytes, the material the key, the games the record.
+ */
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/material.h"
+#include "store/lmdb_err.h"
+#include "store/scan_priv.h"
+
+static MDB_dbi tree_of(const struct chi_scan *scan)
+{
+	const struct chi_env *env = scan->read->env;
+	return scan->phase == CHI_PHASE_STRENGTH ? env->strength : env->position;
+}
+
+static uint16_t known_min(const struct chi_scan_spec *spec)
+{
+	return spec->chi2_min > 0 ? spec->chi2_min : 1;
+}
+
+/* The first entry at or behind `bytes`; behind it if `skip`. */
+static int seek_up(MDB_cursor *cursor, const uint8_t *bytes, size_t len, bool skip, MDB_val *key,
+		   MDB_val *value)
+{
+	*key = chi_val(bytes, len);
+	int rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
+	if (rc == 0 && skip && key->mv_size == len && memcmp(key->mv_data, bytes, len) == 0) {
+		rc = mdb_cursor_get(cursor, key, value, MDB_NEXT);
+	}
+	return rc;
+}
+
+/* The last entry before `bytes`. */
+static int seek_down(MDB_cursor *cursor, const uint8_t *bytes, size_t len, MDB_val *key,
+		     MDB_val *value)
+{
+	*key = chi_val(bytes, len);
+	int rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
+	return mdb_cursor_get(cursor, key, value, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
+}
+
+static int first_position(struct chi_scan *scan, MDB_val *key, MDB_val *value)
+{
+	const struct chi_cursor *after = &scan->spec.after;
+	/* By strength, a cursor with a known statistic stands outside of this phase. */
+	bool here = after->set &&
+		    (scan->phase == CHI_PHASE_POSITION || after->chi2 == CHI_CHI2_UNKNOWN);
+	if (!here) {
+		return mdb_cursor_get(scan->cursor, key, value,
+				      scan->spec.descending ? MDB_LAST : MDB_FIRST);
+	}
+	return scan->spec.descending
+		       ? seek_down(scan->cursor, after->key.bytes, after->key.len, key, value)
+		       : seek_up(scan->cursor, after->key.bytes, after->key.len, true, key, value);
+}
+
+static int first_strength(struct chi_scan *scan, MDB_val *key, MDB_val *value)
+{
+	const struct chi_scan_spec *spec = &scan->spec;
+	const struct chi_cursor *after = &spec->after;
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	bool inside = after->set && after->chi2 >= known_min(spec) && after->chi2 <= spec->chi2_max;
+	size_t len = 2;
+	if (inside) {
+		len = chi_strength_key(after->chi2, after->key.bytes, after->key.len, bytes);
+	}
+	if (!spec->descending) {
+		if (!inside) {
+			chi_chi2_bytes(known_min(spec), bytes);
+		}
+		return seek_up(scan->cursor, bytes, len, inside, key, value);
+	}
+	if (!inside && spec->chi2_max == CHI_CHI2_MAX) {
+		return mdb_cursor_get(scan->cursor, key, value, MDB_LAST);
+	}
+	if (!inside) {
+		chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), bytes);
+	}
+	return seek_down(scan->cursor, bytes, len, key, value);
+}
+
+void chi_walk_leave(struct chi_scan *scan)
+{
+	if (scan->cursor != NULL) {
+		mdb_cursor_close(scan->cursor);
+		scan->cursor = NULL;
+	}
+	const struct chi_scan_spec *spec = &scan->spec;
+	if (scan->phase == CHI_PHASE_UNKNOWN && !spec->descending && spec->chi2_max > 0) {
+		scan->phase = CHI_PHASE_STRENGTH;
+	} else if (scan->phase == CHI_PHASE_STRENGTH && spec->descending && spec->chi2_min == 0) {
+		scan->phase = CHI_PHASE_UNKNOWN;
+	} else {
+		scan->phase = CHI_PHASE_OVER;
+	}
+}
+
+/* Returns LMDB's code. */
+static int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
+{
+	if (CHI_LIKELY(scan->cursor != NULL)) {
+		return mdb_cursor_get(scan->cursor, key, value,
+				      scan->spec.descending ? MDB_PREV : MDB_NEXT);
+	}
+	int rc = mdb_cursor_open(scan->read->txn, tree_of(scan), &scan->cursor);
+	if (rc != 0) {
+		return rc;
+	}
+	scan->left = scan->phase == CHI_PHASE_STRENGTH ? scan->known : scan->positions;
+	return scan->phase == CHI_PHASE_STRENGTH ? first_strength(scan, key, value)
+						 : first_position(scan, key, value);
+}
+
+/* Takes the strength key apart. CHI_NONE: behind the band's end. */
+static int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
+{
+	const uint8_t *bytes = entry->tree_key.mv_data;
+	size_t len = entry->tree_key.mv_size;
+	if (CHI_UNLIKELY(len < 2 + CHI_KEY_MIN || len > CHI_STRENGTH_KEY_MAX)) {
+		return -CHI_ECORRUPT;
+	}
+	entry->key = bytes + 2;
+	entry->key_len = len - 2;
+	entry->chi2 = chi_chi2_of(bytes);
+	if (CHI_UNLIKELY(entry->chi2 == CHI_CHI2_UNKNOWN)) {
+		return -CHI_ECORRUPT;
+	}
+	bool over = scan->spec.descending ? entry->chi2 < known_min(&scan->spec)
+					  : entry->chi2 > scan->spec.chi2_max;
+	return over ? CHI_NONE : CHI_OK;
+}
+
+static int take(const struct chi_scan *scan, struct chi_entry *entry)
+{
+	if (scan->phase == CHI_PHASE_STRENGTH) {
+		return take_strength(scan, entry);
+	}
+	entry->key = entry->tree_key.mv_data;
+	entry->key_len = entry->tree_key.mv_size;
+	entry->chi2 = CHI_CHI2_UNKNOWN;
+	return chi_key_shape_ok(entry->key, entry->key_len) ? CHI_OK : -CHI_ECORRUPT;
+}
+
+int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry)
+{
+	while (scan->phase != CHI_PHASE_OVER) {
+		int rc = step(scan, &entry->tree_key, &entry->value);
+		if (CHI_LIKELY(rc == 0)) {
+			if (CHI_UNLIKELY(scan->left-- == 0)) {
+				return -CHI_ECORRUPT;
+			}
+			rc = take(scan, entry);
+		} else {
+			rc = chi_lmdb_status(rc);
+		}
+		if (CHI_LIKELY(rc == CHI_OK)) {
+			scan->last = entry->tree_key;
+			scan->last_phase = scan->phase;
+			return CHI_OK;
+		}
+		if (rc < 0) {
+			return rc;
+		}
+		chi_walk_leave(scan);
+	}
+	return CHI_NONE;
+}
+
+/* Reads the position record of a strength entry; they must agree. */
+static int join(const struct chi_scan *scan, const struct chi_entry *entry, struct chi_row *row,
+		MDB_val *record)
+{
+	MDB_val key = chi_val(entry->key, entry->key_len);
+	int rc = mdb_get(scan->read->txn, scan->read->env->position, &key, record);
+	if (rc != 0) {
+		return rc == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(rc);
+	}
+	uint16_t chi2;
+	rc = chi_record_peek(entry->key, entry->key_len, record->mv_data, record->mv_size, &chi2,
+			     &row->counts);
+	return rc < 0 || chi2 != entry->chi2 ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* White + draws + black at least `min`; the sum is known to fit. */
+static bool enough_games(const struct chi_counts *counts, uint64_t min)
+{
+	return counts->white + counts->draws + counts->black >= min;
+}
+
+static bool in_band(const struct chi_scan *scan, uint16_t chi2)
+{
+	if (scan->phase == CHI_PHASE_UNKNOWN) {
+		return chi2 == CHI_CHI2_UNKNOWN;
+	}
+	return chi2 >= scan->spec.chi2_min && chi2 <= scan->spec.chi2_max;
+}
+
+int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
+		   MDB_val *record, bool *matched)
+{
+	*matched = false;
+	bool strength = scan->phase == CHI_PHASE_STRENGTH;
+	if (strength &&
+	    CHI_UNLIKELY(!chi_strength_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
+					  entry->value.mv_data, entry->value.mv_size))) {
+		return -CHI_ECORRUPT;
+	}
+	if (scan->filters_key &&
+	    !chi_filter_matches_key(&scan->spec.filter, entry->key, entry->key_len)) {
+		return CHI_OK;
+	}
+	if (strength && !scan->joins) {
+		row->chi2 = entry->chi2;
+		*matched = true;
+		return CHI_OK;
+	}
+	int rc;
+	if (strength) {
+		rc = join(scan, entry, row, record);
+	} else {
+		*record = entry->value;
+		rc = chi_record_peek(entry->key, entry->key_len, record->mv_data, record->mv_size,
+				     &entry->chi2, &row->counts);
+	}
+	if (CHI_UNLIKELY(rc < 0)) {
+		return rc;
+	}
+	scan->last_chi2 = entry->chi2;
+	row->chi2 = entry->chi2;
+	*matched = (strength || in_band(scan, entry->chi2)) &&
+		   enough_games(&row->counts, scan->spec.filter.games_min);
+	return CHI_OK;
+}
