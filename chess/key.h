@@ -21,8 +21,9 @@
 #include "chess/position.h"
 #include "chistore/types.h"
 
-/* Encodes a normalised position. Every position that chi_fen_parse or chi_key_decode accept, and
- * every position reached from one by legal moves, can be encoded. */
+/* Encodes a normalised position. Every position that chi_fen_parse or chi_key_decode accept can be
+ * encoded, and every position reached from one by legal moves if there is a black king. (Without
+ * one, no key can say that Black is to move: it is written as if White were.) */
 void chi_key_encode(const struct chi_position *position, struct chi_key *out);
 
 /*

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys that are not what an encoder would write are refused; keys in a row can be told apart. */
+#include "tests/chess/support.h"
+
+#include "base/num.h"
+#include "chess/fen.h"
+#include "chess/key.h"
+
+/* A key from "e1:2 e8:10": squares in order and their codes, sensible or not. */
+static struct chi_key key_of(const char *pieces)
+{
+	struct chi_key key = {.len = 8};
+	for (int n = 0; *pieces != '\0'; n++) {
+		unsigned code = 0;
+		int file = pieces[0] - 'a';
+		int rank = pieces[1] - '1';
+		assert_int_equal(sscanf(pieces + 2, ":%u", &code), 1);
+		key.bytes[rank] |= (uint8_t)(0x80 >> file);
+		key.bytes[8 + n / 2] |= (uint8_t)(n % 2 == 0 ? code << 4 : code);
+		key.len = (uint8_t)(9 + n / 2);
+		pieces += strcspn(pieces, " ");
+		pieces += strspn(pieces, " ");
+	}
+	return key;
+}
+
+static void accepts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *pieces;
+		const char *fen;
+	} table[] = {
+		{"e1:2 e8:10", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
+		{"e1:2 e8:0", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"},
+		{"a1:5", "8/8/8/8/8/8/8/Q7 w - - 0 1"},
+		{"h8:0", "7k/8/8/8/8/8/8/8 b - - 0 1"},
+		{"e1:2 h1:7 a8:15 e8:10", "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1"},
+		{"e1:2 g1:7 h1:6 e8:10", "4k3/8/8/8/8/8/8/4K1RR w G - 0 1"},
+		{"d4:8 e4:12 e8:0", "4k3/8/8/8/3Pp3/8/8/8 b - d3 0 1"},
+		{"d5:8 e5:4", "8/8/8/3pP3/8/8/8/8 w - d6 0 1"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_key key = key_of(table[i].pieces);
+		struct chi_key again;
+		char fen[CHI_FEN_SIZE];
+		assert_int_equal(chi_key_to_fen(&key, fen, NULL), CHI_OK);
+		assert_string_equal(fen, table[i].fen);
+		assert_int_equal(chi_key_from_fen(fen, strlen(fen), &again, NULL), CHI_OK);
+		assert_memory_equal(&key, &again, sizeof(key));
+	}
+}
+
+static void refuses(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *pieces;
+		const char *reason; /* a part of the fault's text */
+	} table[] = {
+		{"", "mask"},
+		{"a1:2 h1:2", "2 white kings"},
+		{"a1:0 h1:10", "2 black kings"},
+		{"e1:4", "pawn on the first"},
+		{"e8:12", "pawn on the first"},
+		/* en passant pawns: on the wrong rank, two, of the side to move, out of reach */
+		{"e3:8 e8:0", "misplaced en passant"},
+		{"d5:8 e5:4 f5:8 e8:10", "misplaced en passant"},
+		{"d4:8 e4:12 e8:10", "en passant right"},
+		{"d5:8 e5:4 e8:0", "en passant right"},
+		{"d4:8 f4:12 e8:0", "en passant right"},
+		{"d3:1 d4:8 e4:12 e8:0", "en passant right"},
+		{"d2:1 d4:8 e4:12 e8:0", "en passant right"},
+		/* ... taken only by a pinned pawn */
+		{"a4:0 d4:8 e4:12 h4:5", "en passant right"},
+		/* rooks that may castle: no king, king or rook elsewhere, two on one side */
+		{"h1:7 e8:10", "may castle"},
+		{"e2:2 h1:7", "may castle"},
+		{"h1:7 e2:2 e8:10", "may castle"},
+		{"e1:2 h2:7 e8:10", "may castle"},
+		{"e1:2 h8:7", "may castle"},
+		{"e1:10 h1:15", "may castle"},
+		{"e1:2 g1:7 h1:7 e8:10", "two white rooks"},
+		{"e1:2 b8:15 c8:15 e8:10", "two black rooks"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_key key = key_of(table[i].pieces);
+		struct chi_position position = {.ep = 77};
+		struct chi_fault fault = {{0}};
+		int rc = chi_key_decode(&key, &position, &fault);
+		if (rc != -CHI_EKEY || strstr(fault.text, table[i].reason) == NULL) {
+			fail_msg("%s: %d '%s'", table[i].pieces, rc, fault.text);
+		}
+		assert_int_equal(position.ep, 77);
+		assert_int_equal(chi_key_decode(&key, &position, NULL), -CHI_EKEY);
+	}
+}
+
+static void refuses_shapes(void **state)
+{
+	(void)state;
+	struct chi_position position;
+	const struct chi_key good = key_of("e1:2 h1:6 e8:10");
+	assert_int_equal(chi_key_decode(&good, &position, NULL), CHI_OK);
+	/* every length but its own */
+	for (unsigned len = 0; len <= UINT8_MAX; len++) {
+		struct chi_key key = good;
+		key.len = (uint8_t)len;
+		int wanted = len == good.len ? CHI_OK : -CHI_EKEY;
+		assert_int_equal(chi_key_decode(&key, &position, NULL), wanted);
+	}
+	/* padding, and bytes behind the key */
+	for (size_t i = good.len - 1U; i < CHI_KEY_MAX; i++) {
+		struct chi_key key = good;
+		key.bytes[i] |= 1;
+		assert_int_equal(chi_key_decode(&key, &position, NULL), -CHI_EKEY);
+	}
+	/* 33 pieces */
+	struct chi_key many = {.len = CHI_KEY_MAX};
+	memset(many.bytes, 0x11, sizeof(many.bytes));
+	memset(many.bytes, 0xff, 4);
+	many.bytes[4] = 0x80;
+	memset(many.bytes + 5, 0, 3);
+	assert_false(chi_key_shape_ok(many.bytes, many.len));
+	assert_int_equal(chi_key_decode(&many, &position, NULL), -CHI_EKEY);
+	many.bytes[4] = 0;
+	assert_true(chi_key_shape_ok(many.bytes, many.len));
+	assert_int_equal(chi_key_decode(&many, &position, NULL), CHI_OK);
+}
+
+/* Keys written one behind the other come out again; a cut gives 0, not a shorter key. */
+static void takes_keys_in_a_row(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("keys in a row");
+	for (int round = 0; round < 200; round++) {
+		struct chi_key keys[20];
+		uint8_t bytes[CHI_COUNT(keys) * CHI_KEY_MAX];
+		size_t len = 0;
+		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+			struct chi_position position = random_placement(&seed);
+			chi_key_encode(&position, &keys[i]);
+			memcpy(bytes + len, keys[i].bytes, keys[i].len);
+			len += keys[i].len;
+		}
+		size_t at = 0;
+		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+			struct chi_key key;
+			assert_int_equal(chi_key_take(bytes + at, len - at, &key), keys[i].len);
+			assert_memory_equal(&key, &keys[i], sizeof(key));
+			assert_int_equal(chi_key_take(bytes + at, keys[i].len - 1U, &key), 0);
+			at += key.len;
+		}
+		assert_int_equal(chi_key_take(bytes + at, 0, &keys[0]), 0);
+	}
+	static const uint8_t none[16] = {0};
+	struct chi_key key;
+	assert_int_equal(chi_key_take(none, sizeof(none), &key), 0);
+}
+
+static void orders_bytewise(void **state)
+{
+	(void)state;
+	const struct chi_key low = {.len = 9, .bytes = {0x08}};
+	const struct chi_key high = {.len = 9, .bytes = {0x80}};
+	const struct chi_key longer = {.len = 10, .bytes = {0x08}};
+	assert_true(chi_key_compare(&low, &high) < 0);
+	assert_true(chi_key_compare(&high, &low) > 0);
+	assert_true(chi_key_compare(&low, &longer) < 0);
+	assert_true(chi_key_compare(&longer, &low) > 0);
+	assert_true(chi_key_compare(&high, &longer) > 0);
+	assert_int_equal(chi_key_compare(&low, &low), 0);
+}
+
+/* Damaged keys: refused, or exactly the key of another position. */
+static void mutated(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("key mutations");
+	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 50000 : 500000);
+	uint64_t accepted = 0;
+	for (uint64_t i = 0; i < rounds; i++) {
+		struct chi_position position = random_placement(&seed);
+		struct chi_key key;
+		struct chi_key again;
+		chi_key_encode(&position, &key);
+		for (size_t k = 1 + seed_below(&seed, 3); k > 0; k--) {
+			key.bytes[seed_below(&seed, key.len)] ^=
+				(uint8_t)(1U << seed_below(&seed, 8));
+		}
+		int rc = chi_key_decode(&key, &position, NULL);
+		if (rc != CHI_OK) {
+			assert_int_equal(rc, -CHI_EKEY);
+			continue;
+		}
+		chi_key_encode(&position, &again);
+		assert_memory_equal(&key, &again, sizeof(key));
+		accepted++;
+	}
+	assert_true(accepted > 0 && accepted < rounds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(accepts),	   cmocka_unit_test(refuses),
+		cmocka_unit_test(refuses_shapes),  cmocka_unit_test(takes_keys_in_a_row),
+		cmocka_unit_test(orders_bytewise), cmocka_unit_test(mutated),
+	};
+	return cmocka_run_group_tests_name("chess key", tests, NULL, NULL);
+}

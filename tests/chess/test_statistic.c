@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The outcome statistic against values worked out by hand or with exact fractions, and what the
+ * vectors do not show of the control statistic. */
+#include "tests/chess/support.h"
+
+#include "chess/fen.h"
+#include "chess/statistic.h"
+#include "chess/wide.h"
+
+#define HUGE_COUNT (UINT64_C(1) << 60)
+
+struct outcome_case {
+	struct chi_counts counts;
+	struct chi_counts base;
+	uint16_t chi2;
+};
+
+static void outcome_values(void **state)
+{
+	(void)state;
+	/* white, draws, black, other */
+	static const struct outcome_case table[] = {
+		/* expected 20/3 each: (25/9 + 2 * 25/9 / 4 ...) = 5/2 */
+		{{10, 5, 5, 0}, {1, 1, 1, 0}, 250},
+		{{30, 30, 40, 0}, {100, 100, 100, 0}, 200},
+		{{60, 20, 20, 0}, {40, 30, 30, 0}, 1667},  /* 16.666... */
+		{{40, 35, 25, 0}, {385, 352, 263, 0}, 12}, /* 0.1238 */
+		{{20, 20, 21, 0}, {20, 20, 20, 0}, 3},	   /* 0.0328 */
+		{{13, 10, 17, 0}, {50, 50, 100, 0}, 135},  /* 1.35 */
+		{{81, 79, 160, 0}, {1, 1, 2, 0}, 3},	   /* 0.025: half up */
+		{{205, 195, 400, 0}, {1, 1, 2, 0}, 25},	   /* 0.25 */
+		/* as expected: 0 is clamped to the least known value */
+		{{5, 5, 5, 0}, {1, 1, 1, 0}, 1},
+		{{40, 30, 30, 0}, {4, 3, 3, 0}, 1},
+		/* surer than can be stored */
+		{{1000, 0, 0, 0}, {40, 30, 30, 0}, CHI_CHI2_MAX},
+		{{5 * HUGE_COUNT, HUGE_COUNT, HUGE_COUNT, 0}, {1, 1, 1, 0}, CHI_CHI2_MAX},
+		/* Cochran: every expected count at least 5, and not a bit less */
+		{{5, 5, 4, 0}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+		{{0, 0, 0, 0}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+		{{50, 50, 0, 0}, {48, 48, 4, 0}, CHI_CHI2_UNKNOWN},
+		{{50, 45, 5, 0}, {10, 9, 1, 0}, 1},
+		/* nothing to compare with, or a result that the base never saw */
+		{{50, 50, 50, 0}, {0, 0, 0, 0}, CHI_CHI2_UNKNOWN},
+		{{50, 50, 50, 0}, {50, 50, 0, 0}, CHI_CHI2_UNKNOWN},
+		/* games without a result are not counted */
+		{{10, 5, 5, 1000}, {1, 1, 1, 7}, 250},
+		{{4, 4, 4, 1000}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+		/* counts far beyond what doubles hold exactly */
+		{{3000000000, 2000100000, 1000000000, 0},
+		 {3000000000, 2000000000, 1000000000, 0},
+		 333}, /* 200000 / 60001 */
+		{{HUGE_COUNT, HUGE_COUNT + 100000000, HUGE_COUNT, 0}, {1, 1, 1, 0}, 1}, /* 0.0058 */
+		{{5 * HUGE_COUNT, 5, 5 * HUGE_COUNT, 0}, {5 * HUGE_COUNT, 5, 5 * HUGE_COUNT, 0}, 1},
+		/* a sum that does not fit is not known rather than wrong */
+		{{UINT64_MAX, 1, 0, 0}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+		{{50, 50, 50, 0}, {UINT64_MAX, UINT64_MAX, 1, 0}, CHI_CHI2_UNKNOWN},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		uint16_t chi2 = chi_statistic_outcome(&table[i].counts, &table[i].base);
+		if (chi2 != table[i].chi2) {
+			fail_msg("case %zu: %u, expected %u", i, chi2, table[i].chi2);
+		}
+	}
+}
+
+/* Exchanging the colours in both must not change the value. */
+static void outcome_is_symmetric(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("outcome");
+	for (int i = 0; i < 10000; i++) {
+		struct chi_counts counts = {seed_below(&seed, 500), seed_below(&seed, 500),
+					    seed_below(&seed, 500), 0};
+		struct chi_counts base = {1 + seed_below(&seed, 5000), 1 + seed_below(&seed, 5000),
+					  1 + seed_below(&seed, 5000), 0};
+		struct chi_counts turned_counts = {counts.black, counts.draws, counts.white, 0};
+		struct chi_counts turned_base = {base.black, base.draws, base.white, 0};
+		assert_int_equal(chi_statistic_outcome(&counts, &base),
+				 chi_statistic_outcome(&turned_counts, &turned_base));
+	}
+}
+
+static void control_of(const char *fen, uint16_t wanted)
+{
+	struct chi_position position = position_of(fen);
+	assert_int_equal(chi_statistic_control(&position), wanted);
+}
+
+static void control_values(void **state)
+{
+	(void)state;
+	control_of(START_FEN, 7600);
+	/* one side attacks nothing */
+	control_of("8/8/8/8/8/8/8/K7 w - -", CHI_CHI2_UNKNOWN);
+	control_of("8/8/8/8/8/8/8/k7 b - -", CHI_CHI2_UNKNOWN);
+	control_of("q7/8/8/8/8/8/8/8 w - -", CHI_CHI2_UNKNOWN);
+	/* no square in common: chi-square is the number of attacks, 3 + 3 */
+	control_of("7k/8/8/8/8/8/8/K7 w - -", 600);
+	/* 96.952..., from exact fractions */
+	control_of("QQQQQQQQ/QQQQQQQQ/8/8/8/8/qqqqqqqq/qqqqqqqq w - -", 9695);
+}
+
+/* The side to move, castling and en passant are no part of it. */
+static void control_sees_placement_only(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("control");
+	for (int i = 0; i < 2000; i++) {
+		struct chi_position position = random_placement(&seed);
+		struct chi_position other = position;
+		other.side ^= 1;
+		other.castle = 0;
+		other.ep = CHI_NO_SQUARE;
+		assert_int_equal(chi_statistic_control(&position), chi_statistic_control(&other));
+	}
+}
+
+static void names(void **state)
+{
+	(void)state;
+	static const char *const wanted[] = {NULL, "external", "control", "outcome", NULL};
+	for (int i = 0; i < (int)CHI_COUNT(wanted); i++) {
+		if (wanted[i] == NULL) {
+			assert_null(chi_statistic_name(i));
+			continue;
+		}
+		assert_string_equal(chi_statistic_name(i), wanted[i]);
+		assert_int_equal(chi_statistic_from_name(wanted[i]), i);
+	}
+	assert_null(chi_statistic_name(-1));
+	assert_int_equal(chi_statistic_from_name(""), 0);
+	assert_int_equal(chi_statistic_from_name("Control"), 0);
+}
+
+static void wide_arithmetic(void **state)
+{
+	(void)state;
+	struct chi_wide a = chi_wide_of(UINT64_MAX);
+	struct chi_wide b = chi_wide_of(UINT64_MAX);
+	chi_wide_multiply(&a, UINT64_MAX);
+	/* (2^64 - 1)^2 = 2^128 - 2^65 + 1 */
+	assert_true(a.limb[0] == 1 && a.limb[1] == UINT64_MAX - 1 && a.limb[2] == 0);
+	assert_true(chi_wide_compare(&b, &a) < 0 && chi_wide_compare(&a, &b) > 0);
+	struct chi_wide sum = a;
+	for (int i = 0; i < 5; i++) {
+		chi_wide_add(&sum, &b);
+	}
+	for (int i = 0; i < 5; i++) {
+		chi_wide_subtract(&sum, &b);
+	}
+	assert_int_equal(chi_wide_compare(&sum, &a), 0);
+	/* a carry that runs through all limbs, and back */
+	struct chi_wide ones;
+	struct chi_wide one = chi_wide_of(1);
+	memset(&ones, 0xff, sizeof(ones));
+	ones.limb[CHI_WIDE_LIMBS - 1] = 0;
+	chi_wide_add(&ones, &one);
+	assert_true(ones.limb[0] == 0 && ones.limb[CHI_WIDE_LIMBS - 1] == 1);
+	chi_wide_subtract(&ones, &one);
+	assert_true(ones.limb[0] == UINT64_MAX && ones.limb[CHI_WIDE_LIMBS - 1] == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(outcome_values), cmocka_unit_test(outcome_is_symmetric),
+		cmocka_unit_test(control_values), cmocka_unit_test(control_sees_placement_only),
+		cmocka_unit_test(names),	  cmocka_unit_test(wide_arithmetic),
+	};
+	return cmocka_run_group_tests_name("chess statistic", tests, NULL, NULL);
+}
