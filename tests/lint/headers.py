@@ -7,6 +7,7 @@ installed ones also as C++, and without the project's own settings.
 BUILD_ROOT has the headers that are generated.
 """
 
+import os
 import subprocess
 import sys
 
@@ -23,14 +24,14 @@ def syntax(command, text):
 
 
 def check_c(path, text):
-    root, build = sys.argv[1:3]
+    root, build = map(os.path.abspath, sys.argv[1:3])
     return syntax(["cc", "-std=c11", "-D_GNU_SOURCE", "-I", root, "-I", f"{root}/include",
                    "-I", build, "-x", "c"], text)
 
 
 def check_installed(path, text):
     """As a program sees it: /usr/include alone, strict C and C++."""
-    root = sys.argv[1]
+    root = os.path.abspath(sys.argv[1])
     faults = []
     for command in (["cc", "-std=c11", "-pedantic", "-x", "c"],
                     ["c++", "-std=c++11", "-pedantic", "-x", "c++"]):
@@ -48,7 +49,7 @@ def include_installed(path, text):
 
 
 def main():
-    root = sys.argv[1]
+    root = os.path.abspath(sys.argv[1])
     report = tree.Report()
     headers = [p for p in tree.files(root) if p.endswith(".h") and p.startswith(ROOMS)]
     report.planted("header", check_c, "x.h", "static inline size_t f(void) { return 0; }\n")
