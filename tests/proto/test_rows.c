@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed rows: the bytes of PROTOCOL.md, and that nothing else passes for rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "proto/rows.h"
+#include "tests/proto/sample.h"
+
+#define BUDGET ((size_t)16 << 20)
+
+static struct chi_arena arena;
+static struct chi_row *rows;
+static enum chi_row_kind kind;
+static struct chi_flaw flaw;
+
+static int init(void **state)
+{
+	(void)state;
+	chi_arena_init(&arena, BUDGET);
+	return 0;
+}
+
+static int deinit(void **state)
+{
+	(void)state;
+	chi_arena_deinit(&arena);
+	return 0;
+}
+
+static int read_rows(const uint8_t *bytes, size_t len, size_t n)
+{
+	struct chi_unpacker u = {.arena = &arena, .flaw = &flaw};
+	return chi_rows_from(bytes, len, n, &u, &rows, &kind);
+}
+
+/* In an allocation of its own size, so that reading beyond it is seen. */
+static int read_hex(const char *hex, size_t n)
+{
+	size_t len = strlen(hex) / 2;
+	uint8_t *bytes = test_malloc(len + 1);
+	assert_int_equal(chi_hex_parse(hex, 2 * len, bytes + 1), CHI_OK);
+	int rc = read_rows(bytes + 1, len, n);
+	test_free(bytes);
+	return rc;
+}
+
+#define KINGS "08000000000000082a" /* white king e1, black king e8, White to move */
+
+static void single_rows(void **state)
+{
+	(void)state;
+	assert_int_equal(read_hex("00000009" KINGS, 1), CHI_OK);
+	assert_false(rows[0].found);
+	assert_int_equal(kind, CHI_ROWS_PLAIN);
+	assert_int_equal(read_hex("01b01d09" KINGS, 1), CHI_OK);
+	assert_true(rows[0].found);
+	assert_int_equal(rows[0].chi2, 7600);
+	assert_int_equal(rows[0].key.len, 9);
+	assert_int_equal(rows[0].key.bytes[8], 0x2a);
+	assert_int_equal(kind, CHI_ROWS_PLAIN);
+	assert_int_equal(read_hex("03b01d09" KINGS "01ac0200ffffffffffffffffff01", 1), CHI_OK);
+	assert_int_equal(rows[0].counts.white, 1);
+	assert_int_equal(rows[0].counts.draws, 300);
+	assert_int_equal(rows[0].counts.black, 0);
+	assert_true(rows[0].counts.other == UINT64_MAX);
+	assert_int_equal(kind, CHI_ROWS_COUNTED);
+	assert_int_equal(read_rows((const uint8_t *)"", 0, 0), CHI_OK);
+	assert_null(rows);
+}
+
+static void kinds(void **state)
+{
+	(void)state;
+	assert_int_equal(read_hex("03000009" KINGS "00000000"
+				  "00000009" KINGS,
+				  2),
+			 CHI_OK);
+	assert_int_equal(kind, CHI_ROWS_COUNTED);
+	assert_int_equal(read_hex("03000009" KINGS "00000000"
+				  "01000009" KINGS,
+				  2),
+			 CHI_OK);
+	assert_int_equal(kind, CHI_ROWS_RAGGED);
+}
+
+static void no_rows(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *hex;
+		size_t n;
+	} wrong[] = {
+		{"04000009" KINGS, 1},		    /* unknown flag */
+		{"02000009" KINGS "00000000", 1},   /* counts of what was not found */
+		{"01006409" KINGS, 1},		    /* statistic 25600 */
+		{"01000008" KINGS, 1},		    /* key of 8 bytes */
+		{"01000019" KINGS KINGS KINGS, 1},  /* key of 25 bytes */
+		{"0100000a" KINGS, 1},		    /* key cut short */
+		{"01000009" KINGS "00", 1},	    /* a byte too many */
+		{"01000009" KINGS, 2},		    /* a row too few */
+		{"01000009" KINGS, 0},		    /* a row too many */
+		{"03000009" KINGS "000000", 1},	    /* counts cut short */
+		{"03000009" KINGS "0000008000", 1}, /* a count longer than needed */
+		{"", 1},
+	};
+	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
+		assert_int_equal(read_hex(wrong[i].hex, wrong[i].n), -CHI_EPROTO);
+		assert_null(rows);
+	}
+	/* A number of rows that the bytes cannot hold takes no memory. */
+	size_t used = arena.used;
+	assert_int_equal(read_hex("01000009" KINGS, SIZE_MAX / 2), -CHI_EPROTO);
+	assert_int_equal(arena.used, used);
+}
+
+static void random_rows_survive(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("rows");
+	struct sample sample = {&seed, &arena};
+	for (int round = 0; round < 2000; round++) {
+		chi_arena_reset(&arena);
+		size_t n = 1 + seed_below(&seed, 40);
+		bool counts = seed_below(&seed, 2) != 0;
+		struct chi_row *out = sample_rows(&sample, n, counts, false);
+		size_t len = chi_rows_len(out, n, counts);
+		assert_true(len > 0);
+		uint8_t *bytes = test_malloc(len + CHI_ROWS_SLACK);
+		assert_ptr_equal(chi_put_rows(bytes, out, n, counts), bytes + len);
+		assert_int_equal(read_rows(bytes, len, n), CHI_OK);
+		for (size_t i = 0; i < n; i++) {
+			assert_memory_equal(&rows[i].key, &out[i].key, sizeof(out[i].key));
+			assert_int_equal(rows[i].found, out[i].found);
+			assert_int_equal(rows[i].chi2, out[i].chi2);
+			assert_memory_equal(&rows[i].counts, &out[i].counts, sizeof(out[i].counts));
+		}
+		for (size_t cut = 0; cut < len; cut++) {
+			assert_int_equal(read_rows(bytes, cut, n), -CHI_EPROTO);
+		}
+		test_free(bytes);
+	}
+}
+
+static void keys_of_no_length_are_not_packed(void **state)
+{
+	(void)state;
+	struct chi_row row = {.key = {.len = CHI_KEY_MAX + 1}};
+	assert_int_equal(chi_rows_len(&row, 1, false), 0);
+	row.key.len = CHI_KEY_MIN - 1;
+	assert_int_equal(chi_rows_len(&row, 1, true), 0);
+	row.key.len = CHI_KEY_MIN;
+	assert_int_equal(chi_rows_len(&row, 1, true), 4 + CHI_KEY_MIN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(single_rows),
+		cmocka_unit_test(kinds),
+		cmocka_unit_test(no_rows),
+		cmocka_unit_test(random_rows_survive),
+		cmocka_unit_test(keys_of_no_length_are_not_packed),
+	};
+	return cmocka_run_group_tests_name("rows", tests, init, deinit);
+}
