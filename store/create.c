@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a new, empty store: three trees, a stamp and a state. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,21 +44,6 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 	return mdb_txn_commit(txn);
 }
 
-/* Our own lock file exists from the start, so that readers without write permission in the
- * directory find it. Returns an errno. */
-static int make_lock_file(const char *dir)
-{
-	char path[CHI_PATH_SIZE];
-	if (chi_path_join(path, dir, CHI_LOCK_NAME) < 0) {
-		return ENAMETOOLONG;
-	}
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
-	if (fd < 0) {
-		return errno;
-	}
-	return close(fd) < 0 ? errno : 0;
-}
-
 static int build(const char *hidden, enum chi_statistic statistic, struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
@@ -79,7 +63,7 @@ static int build(const char *hidden, enum chi_statistic statistic, struct chi_fa
 	int error = fill_env(mdb, &stamp);
 	mdb_env_close(mdb);
 	if (error == 0) {
-		error = make_lock_file(hidden);
+		error = chi_lock_make(hidden);
 	}
 	return chi_lmdb_write_fault(fault, error, "create a store in", hidden);
 }

@@ -76,6 +76,19 @@ static int open_file(struct chi_lock *lock, const char *path, bool write)
 	return lock->fd < 0 ? errno : 0;
 }
 
+int chi_lock_make(const char *dir)
+{
+	char path[CHI_PATH_SIZE];
+	if (chi_path_join(path, dir, CHI_LOCK_NAME) < 0) {
+		return ENAMETOOLONG;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	if (fd < 0) {
+		return errno;
+	}
+	return close(fd) < 0 ? errno : 0;
+}
+
 int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t wait_ms,
 		  struct chi_fault *fault)
 {

@@ -23,6 +23,10 @@ struct chi_lock {
 	bool writer;   /* byte 0 is ours */
 };
 
+/* Makes the file in a new store, so that readers without write permission in the directory find
+ * it. Returns an errno. */
+CHI_MUSTUSE int chi_lock_make(const char *dir);
+
 /* Opens (for a writer or where it is missing: makes) the file in `dir`, and takes the users' lock,
  * waiting up to `wait_ms` for a compaction to end. A reader goes without on read-only media. */
 CHI_MUSTUSE int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t wait_ms,

@@ -198,7 +198,11 @@ CHI_MUSTUSE int chi_merge(const struct chi_record *stored, bool was_stored,
 CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
 			       struct chi_fault *fault);
 
-/* True if the environment is usable in this process. */
+/* Puts the strength entry of a record with a known statistic. */
+CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key *key,
+				   const struct chi_record *record);
+
+/* True in a child of the process that opened the environment. */
 static inline bool chi_env_forked(const struct chi_env *env)
 {
 	return CHI_UNLIKELY(env->poisoned);

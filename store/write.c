@@ -149,8 +149,8 @@ static int delete_strength(struct chi_write *write, uint16_t chi2, const struct 
 	return rc == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(rc);
 }
 
-static int put_strength(struct chi_write *write, const struct chi_key *key,
-			const struct chi_record *record)
+int chi_write_strength(struct chi_write *write, const struct chi_key *key,
+		       const struct chi_record *record)
 {
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	uint8_t line[CHI_STRENGTH_VALUE_MAX];
@@ -181,7 +181,7 @@ static int follow(struct chi_write *write, const struct chi_key *key, const stru
 			return rc;
 		}
 	}
-	return has ? put_strength(write, key, new) : CHI_OK;
+	return has ? chi_write_strength(write, key, new) : CHI_OK;
 }
 
 /* The stored value and what it says; CHI_NONE if there is none. */

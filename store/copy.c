@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hot copies: LMDB writes one snapshot's pages to a descriptor, and the other side puts them into
+ * a new directory that appears whole. Both head pages are taken under LMDB's writer mutex, so
+ * that the copy is one committed state however many follow meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+struct chi_copy {
+	int fd;
+	char *path;
+	char hidden[CHI_PATH_SIZE];
+};
+
+int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
+{
+	/* Pins the environment against being exchanged meanwhile. */
+	struct chi_read *read;
+	int rc = chi_read_begin(store, &read);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	int error = mdb_env_copyfd2(store->env->mdb, fd, 0);
+	chi_read_end(read);
+	return chi_lmdb_fault(fault, error, "copy", store->path);
+}
+
+static void free_copy(struct chi_copy *copy)
+{
+	if (copy == NULL) {
+		return;
+	}
+	if (copy->fd >= 0) {
+		(void)close(copy->fd);
+	}
+	free(copy->path);
+	free(copy);
+}
+
+static void free_copyp(struct chi_copy **copy)
+{
+	free_copy(*copy);
+}
+
+int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
+	}
+	_cleanup_(free_copyp) struct chi_copy *copy = calloc(1, sizeof(*copy));
+	if (copy == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	copy->fd = -1;
+	copy->path = strdup(path);
+	if (copy->path == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = chi_path_begin(path, copy->hidden, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	char data[CHI_PATH_SIZE];
+	rc = chi_path_join(data, copy->hidden, DATA_NAME);
+	if (rc == CHI_OK) {
+		copy->fd = open(data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+		rc = copy->fd < 0 ? chi_lmdb_fault(fault, errno, "create", data) : CHI_OK;
+	}
+	if (rc < 0) {
+		chi_path_remove(copy->hidden);
+		return rc;
+	}
+	*fd = copy->fd;
+	*out = copy;
+	copy = NULL;
+	return CHI_OK;
+}
+
+/* What was received must be a store that opens. */
+static int check_copy(const char *hidden, struct chi_fault *fault)
+{
+	int rc = chi_file_check(hidden, fault);
+	uint64_t map_bytes;
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(0, &map_bytes, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_trees trees;
+	rc = chi_trees_open(hidden, true, map_bytes, &trees, fault);
+	if (rc == CHI_OK) {
+		mdb_env_close(trees.mdb);
+	}
+	return rc;
+}
+
+int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
+{
+	int error = fsync(copy->fd) < 0 ? errno : 0;
+	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden);
+	if (rc == CHI_OK) {
+		rc = check_copy(copy->hidden, fault);
+	}
+	if (rc == CHI_OK) {
+		error = chi_lock_make(copy->hidden);
+		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_path_publish(copy->hidden, copy->path, fault);
+	}
+	if (rc < 0) {
+		chi_path_remove(copy->hidden);
+	}
+	free_copy(copy);
+	return rc;
+}
+
+void chi_copy_abandon(struct chi_copy *copy)
+{
+	if (copy != NULL) {
+		chi_path_remove(copy->hidden);
+	}
+	free_copy(copy);
+}

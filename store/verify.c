@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading everything and believing nothing: every entry of either tree, and that the other tree
+ * says the same. One snapshot, two walks, each bounded by the number of entries its tree claims.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
+#include "chess/statistic.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+#define REPORT_SIZE 512
+
+struct verify {
+	struct chi_read *read;
+	chi_verify_report *report;
+	void *context;
+	struct chi_verify_result *result;
+	struct chi_arena arena;
+	uint64_t with_statistic; /* position records that must have a strength entry */
+};
+
+CHI_PRINTF(2, 3) static void complain(struct verify *v, const char *format, ...)
+{
+	v->result->errors++;
+	if (v->report == NULL) {
+		return;
+	}
+	char text[REPORT_SIZE];
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	v->report(v->context, text);
+}
+
+/* The position as FEN if its key can be read, in hex otherwise. */
+static const char *name_of(const uint8_t *bytes, size_t len, char out[CHI_FEN_SIZE])
+{
+	struct chi_key key = {.len = (uint8_t)(len < CHI_KEY_MAX ? len : CHI_KEY_MAX)};
+	memcpy(key.bytes, bytes, key.len);
+	if (len <= CHI_KEY_MAX && chi_key_to_fen(&key, out, NULL) == CHI_OK) {
+		return out;
+	}
+	size_t at = 0;
+	for (size_t i = 0; i < key.len; i++) {
+		at += (size_t)snprintf(out + at, CHI_FEN_SIZE - at, "%02x", key.bytes[i]);
+	}
+	out[at] = '\0';
+	return out;
+}
+
+static bool decode_key(const uint8_t *bytes, size_t len, struct chi_position *position)
+{
+	struct chi_key key = {0};
+	if (!chi_key_shape_ok(bytes, len)) {
+		return false;
+	}
+	key.len = (uint8_t)len;
+	memcpy(key.bytes, bytes, len);
+	return chi_key_decode(&key, position, NULL) == CHI_OK;
+}
+
+/* What is wrong with a decoded record in its position; NULL if nothing. */
+static const char *moves_problem(const struct chi_position *position,
+				 const struct chi_record *record)
+{
+	for (size_t i = 0; i < record->n_moves; i++) {
+		if (!chi_movegen_is_legal(position, record->moves[i].move)) {
+			return "a move played is not legal";
+		}
+	}
+	for (size_t i = 0; i < record->n_evals; i++) {
+		const struct chi_eval *eval = &record->evals[i];
+		if (chi_line_check(position, eval->pv, eval->n_pv, NULL) < 0) {
+			return "a principal variation is not legal";
+		}
+	}
+	if (chi_line_check(position, record->line, record->n_line, NULL) < 0) {
+		return "the line is not legal";
+	}
+	return NULL;
+}
+
+/* What is wrong with the strength entry of a record; NULL if nothing. */
+static const char *entry_problem(struct verify *v, const MDB_val *key,
+				 const struct chi_record *record)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	MDB_val entry = {chi_strength_key(record->chi2, key->mv_data, key->mv_size, bytes), bytes};
+	MDB_val value;
+	int rc = mdb_get(v->read->txn, v->read->env->strength, &entry, &value);
+	if (rc != 0) {
+		return rc == MDB_NOTFOUND ? "it has no entry in the strength tree"
+					  : "its entry in the strength tree cannot be read";
+	}
+	uint8_t expected[CHI_STRENGTH_VALUE_MAX];
+	size_t len =
+		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, expected);
+	if (value.mv_size != len || memcmp(value.mv_data, expected, len) != 0) {
+		return "its entry in the strength tree differs or is damaged";
+	}
+	return NULL;
+}
+
+static const char *record_problem(struct verify *v, const MDB_val *key, const MDB_val *value,
+				  struct chi_record *record)
+{
+	struct chi_position position;
+	if (!decode_key(key->mv_data, key->mv_size, &position)) {
+		return "its key is no position";
+	}
+	chi_arena_reset(&v->arena);
+	int rc = chi_record_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
+				   &v->arena, record, NULL);
+	if (rc < 0) {
+		return rc == -CHI_ENOMEM ? "no memory to read its record" : "its record is damaged";
+	}
+	const char *problem = moves_problem(&position, record);
+	if (problem != NULL) {
+		return problem;
+	}
+	if (v->read->env->stamp.statistic == CHI_STATISTIC_CONTROL &&
+	    record->chi2 != chi_statistic_control(&position)) {
+		return "its statistic is not what the position gives";
+	}
+	return NULL;
+}
+
+static void verify_position(struct verify *v, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_record record = {0};
+	const char *problem = record_problem(v, key, value, &record);
+	if (problem == NULL && record.chi2 != CHI_CHI2_UNKNOWN) {
+		v->with_statistic++;
+		problem = entry_problem(v, key, &record);
+	}
+	if (problem != NULL) {
+		char name[CHI_FEN_SIZE];
+		complain(v, "position %s: %s", name_of(key->mv_data, key->mv_size, name), problem);
+		return;
+	}
+	v->result->positions++;
+}
+
+static void verify_strength(struct verify *v, const MDB_val *key, const MDB_val *value)
+{
+	const char *problem = NULL;
+	const uint8_t *bytes = key->mv_data;
+	size_t len = key->mv_size;
+	MDB_val record;
+	uint16_t chi2;
+	struct chi_counts counts;
+	if (!chi_strength_ok(bytes, len, value->mv_data, value->mv_size)) {
+		problem = "the entry is damaged";
+	} else {
+		MDB_val position = chi_val(bytes + 2, len - 2);
+		int rc = mdb_get(v->read->txn, v->read->env->position, &position, &record);
+		if (rc != 0) {
+			problem = "the position tree does not have it";
+		} else if (chi_record_peek(bytes + 2, len - 2, record.mv_data, record.mv_size,
+					   &chi2, &counts) < 0) {
+			problem = "its record is damaged";
+		} else if (chi2 != chi_chi2_of(bytes)) {
+			problem = "its record has another statistic";
+		}
+	}
+	if (problem != NULL) {
+		char name[CHI_FEN_SIZE];
+		complain(v, "strength entry %s: %s",
+			 len > 2 ? name_of(bytes + 2, len - 2, name) : "too short", problem);
+		return;
+	}
+	v->result->known++;
+}
+
+/* Bytewise for the position tree. */
+static int compare_keys(const MDB_val *a, const MDB_val *b)
+{
+	size_t least = a->mv_size < b->mv_size ? a->mv_size : b->mv_size;
+	int order = memcmp(a->mv_data, b->mv_data, least);
+	return order != 0 ? order : (a->mv_size > b->mv_size) - (a->mv_size < b->mv_size);
+}
+
+struct tree {
+	const char *name;
+	MDB_dbi dbi;
+	void (*verify)(struct verify *v, const MDB_val *key, const MDB_val *value);
+	int (*compare)(const MDB_val *a, const MDB_val *b);
+};
+
+/* Every entry of a tree. Returns LMDB's code for what keeps the walk from beginning. */
+static int walk(struct verify *v, const struct tree *tree)
+{
+	MDB_stat stat;
+	MDB_cursor *cursor;
+	int rc = mdb_stat(v->read->txn, tree->dbi, &stat);
+	if (rc == 0) {
+		rc = mdb_cursor_open(v->read->txn, tree->dbi, &cursor);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	uint64_t n = 0;
+	MDB_val key;
+	MDB_val value;
+	MDB_val last = {0};
+	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+		if (n++ == stat.ms_entries) {
+			complain(v, "the %s tree has more entries than it says", tree->name);
+			break;
+		}
+		if (n > 1 && tree->compare(&last, &key) >= 0) {
+			complain(v, "the %s tree is out of order at entry %llu", tree->name,
+				 (unsigned long long)n);
+		}
+		last = key;
+		tree->verify(v, &key, &value);
+	}
+	mdb_cursor_close(cursor);
+	if (rc != 0 && rc != MDB_NOTFOUND) {
+		complain(v, "the %s tree cannot be read behind entry %llu: %s", tree->name,
+			 (unsigned long long)n, mdb_strerror(rc));
+	} else if (n < stat.ms_entries) {
+		complain(v, "the %s tree has %llu entries, not %llu", tree->name,
+			 (unsigned long long)n, (unsigned long long)stat.ms_entries);
+	}
+	return 0;
+}
+
+static void verify_meta(struct verify *v)
+{
+	struct chi_stamp stamp;
+	struct chi_state state;
+	struct chi_fault fault = {.text = ""};
+	const struct chi_env *env = v->read->env;
+	if (chi_stamp_get(v->read->txn, env->meta, true, &stamp, &fault) < 0) {
+		complain(v, "stamp: %s", fault.text);
+	}
+	if (chi_state_get(v->read->txn, env->meta, &state) < 0) {
+		complain(v, "the state record is damaged");
+	} else if (state.sequence != chi_read_sequence(v->read)) {
+		complain(v, "the sequence number %llu does not fit LMDB's transaction number",
+			 (unsigned long long)state.sequence);
+	}
+}
+
+static int verify_all(struct verify *v)
+{
+	const struct chi_env *env = v->read->env;
+	const struct tree position = {POSITION_TREE, env->position, verify_position, compare_keys};
+	const struct tree strength = {STRENGTH_TREE, env->strength, verify_strength,
+				      chi_trees_compare};
+	verify_meta(v);
+	int rc = walk(v, &position);
+	if (rc == 0) {
+		rc = walk(v, &strength);
+	}
+	if (rc != 0) {
+		complain(v, "a tree cannot be read: %s", mdb_strerror(rc));
+	}
+	if (v->result->errors == 0 && v->with_statistic != v->result->known) {
+		complain(v, "%llu records have a statistic, the strength tree has %llu entries",
+			 (unsigned long long)v->with_statistic,
+			 (unsigned long long)v->result->known);
+	}
+	return v->result->errors == 0 ? CHI_OK : -CHI_ECORRUPT;
+}
+
+int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
+		     struct chi_verify_result *result)
+{
+	*result = (struct chi_verify_result){0};
+	struct verify v = {.report = report, .context = context, .result = result};
+	int rc = chi_read_begin(store, &v.read);
+	if (rc < 0) {
+		return rc;
+	}
+	chi_arena_init(&v.arena, CHI_RECORD_ARENA);
+	rc = verify_all(&v);
+	chi_arena_deinit(&v.arena);
+	chi_read_end(v.read);
+	return rc;
+}
