@@ -15,7 +15,7 @@
 
 #define FIELDS_MIN 4
 #define FIELDS_MAX 6
-/* Highest move counter accepted; far above any game, low enough to be no other number. */
+/* Highest counter accepted, far above any game. Counters are checked, then dropped. */
 #define COUNTER_MAX 99999
 
 struct field {

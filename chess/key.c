@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys are made and read through four sets of squares, one for each bit of a nibble, so that a
- * piece's code is four shifts instead of a search through the kinds.
+ * Keys are made through four sets of squares, one for each bit of a nibble, so that a piece's
+ * code is four shifts instead of a search through the kinds. They are read nibble by nibble, and
+ * whatever an encoder would not have written is refused: one position, one key.
  */
 #include "chess/key.h"
 
@@ -20,7 +21,6 @@ enum code {
 	CODE_BLACK_KING_MOVES = 0,
 	CODE_WHITE_CASTLE = 7,
 	CODE_EP_PAWN = 8,
-	CODE_BLACK_KING_WAITS = 10,
 	CODE_BLACK_CASTLE = 15,
 };
 
@@ -28,10 +28,12 @@ enum code {
  * a set of squares, the other way in a mask. */
 static uint64_t mirror_files(uint64_t set)
 {
-	set = (set >> 1 & UINT64_C(0x5555555555555555)) | (set & UINT64_C(0x5555555555555555)) << 1;
-	set = (set >> 2 & UINT64_C(0x3333333333333333)) | (set & UINT64_C(0x3333333333333333)) << 2;
-	return (set >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (set & UINT64_C(0x0f0f0f0f0f0f0f0f))
-								   << 4;
+	const uint64_t ones = UINT64_C(0x5555555555555555);
+	const uint64_t twos = UINT64_C(0x3333333333333333);
+	const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	set = (set >> 1 & ones) | (set & ones) << 1;
+	set = (set >> 2 & twos) | (set & twos) << 2;
+	return (set >> 4 & fours) | (set & fours) << 4;
 }
 
 /* The mask at the start of a key as a set of squares. Byte 0 is rank 1. */

@@ -7,8 +7,8 @@
 #include "chess/position.h"
 #include "chistore/types.h"
 
-#define CHI_UCI_SIZE 6	/* "e7e8q" and a NUL */
-#define CHI_SAN_SIZE 12 /* "Qa1xb2+" and longer, and a NUL */
+#define CHI_UCI_SIZE	  6  /* "e7e8q" and a NUL */
+#define CHI_SAN_SIZE	  12 /* "Qa1xb2+" and longer, and a NUL */
 #define CHI_SAN_INPUT_MAX 16
 
 /*
@@ -46,5 +46,5 @@ CHI_MUSTUSE int chi_line_parse(const struct chi_position *position, const char *
 			       chi_move *out, size_t max, size_t *n, struct chi_fault *fault);
 
 /* CHI_OK if each move is legal in its turn, else -CHI_EMOVE naming the first that is not. */
-CHI_MUSTUSE int chi_line_check(const struct chi_position *position, const chi_move *moves,
-			       size_t n, struct chi_fault *fault);
+CHI_MUSTUSE int chi_line_check(const struct chi_position *position, const chi_move *moves, size_t n,
+			       struct chi_fault *fault);

@@ -109,7 +109,7 @@ static bool add_up(const struct chi_counts *counts, uint64_t *sum)
 	       !__builtin_add_overflow(*sum, counts->black, sum);
 }
 
-/* Numerator plus rounding of 200 * chi2, over `divisor`; rounds half up and clamps. */
+/* dividend / divisor rounded down, clamped to the values that are known. */
 static uint16_t divide_hundredths(const struct chi_wide *dividend, const struct chi_wide *divisor)
 {
 	/* The greatest r with r * divisor <= dividend, by halving: no long division needed. */
