@@ -3,7 +3,7 @@
  * The last hundredth must be the same on every machine, for keys of the strength tree are made of
  * it. The outcome statistic is a fraction of integers, divided once at the end. The control
  * statistic is defined as a sum in IEEE doubles in a fixed order, because the published vectors
- * are: about one position in forty lies exactly between two hundredths, and there the doubles'
+ * are: one position in some hundreds lies exactly between two hundredths, and there the doubles'
  * own last bit decides. Hence no contraction to fused operations (see meson.build), no wider
  * intermediates, no other order of the sum.
  */
