@@ -148,8 +148,12 @@ struct chi_response {
 	struct chi_text message;
 	struct chi_text field;
 	bool last;
-	bool unknown_op; /* with -CHI_EUNSUPPORTED: the operation itself is not known */
-	enum chi_op op;	 /* whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none */
+	/*
+	 * Whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none. A failure is packed without
+	 * its result, but for VERIFY, whose totals come with -CHI_ECORRUPT. -CHI_EUNSUPPORTED is
+	 * UNKNOWN_OPERATION on the wire if the operation is CHI_OP_UNKNOWN, else UNSUPPORTED.
+	 */
+	enum chi_op op;
 	union {
 		struct {
 			uint32_t version;

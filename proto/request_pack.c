@@ -165,11 +165,7 @@ static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 		return -CHI_ETOOBIG;
 	}
 	uint8_t *start = NULL;
-	int rc = chi_pb_reserve(out, CHI_FRAME_HEAD_MAX + len, &start);
-	if (rc != CHI_OK) {
-		/* The head may be shorter: at the limit the last bytes count. */
-		rc = chi_pb_reserve(out, chi_varint_len(len) + len, &start);
-	}
+	int rc = chi_pb_reserve(out, chi_varint_len(len) + len, &start);
 	if (rc != CHI_OK) {
 		return rc;
 	}

@@ -331,9 +331,9 @@ static int numbers_to(struct small *small, const struct chi_response *response)
 	}
 }
 
-static int result_to(struct small *small, const struct chi_response *response)
+static int result_to(struct small *small, enum chi_op result, const struct chi_response *response)
 {
-	switch (response->op) {
+	switch (result) {
 	case CHI_OP_UNKNOWN:
 	case CHI_OP_PING:
 		return CHI_OK;
@@ -350,8 +350,8 @@ static int result_to(struct small *small, const struct chi_response *response)
 	}
 }
 
-static int pack_small(const struct chi_response *response, int code, struct chi_arena *arena,
-		      struct chi_buffer *out)
+static int pack_small(const struct chi_response *response, int code, enum chi_op result,
+		      struct chi_arena *arena, struct chi_buffer *out)
 {
 	struct small small = {.arena = arena};
 	PB(Response) *message = &small.message;
@@ -364,26 +364,38 @@ static int pack_small(const struct chi_response *response, int code, struct chi_
 	if (message->message == NULL || message->field == NULL) {
 		return -CHI_ENOMEM;
 	}
-	if (response->op != CHI_OP_UNKNOWN && response->op != CHI_OP_PING) {
-		message->result_case = (PB(Response__ResultCase))CHI_OP_FIELD(response->op);
+	if (result != CHI_OP_UNKNOWN && result != CHI_OP_PING) {
+		message->result_case = (PB(Response__ResultCase))CHI_OP_FIELD(result);
 	}
-	int rc = result_to(&small, response);
+	int rc = result_to(&small, result, response);
 	return rc == CHI_OK ? chi_pb_pack(&message->base, CHI_FRAME_RESPONSE_MAX, out) : rc;
+}
+
+static int code_of(const struct chi_response *response)
+{
+	bool unknown = response->status == -CHI_EUNSUPPORTED && response->op == CHI_OP_UNKNOWN;
+	return unknown ? CHISTORE__V1__CODE__UNKNOWN_OPERATION
+		       : chi_status_to_code(response->status);
+}
+
+/* Which result goes out: a failure has none, but a verification's totals. */
+static enum chi_op result_of(const struct chi_response *response)
+{
+	bool failed = response->status < 0;
+	return failed && response->op != CHI_OP_VERIFY ? CHI_OP_UNKNOWN : response->op;
 }
 
 int chi_response_pack(const struct chi_response *response, struct chi_arena *arena,
 		      struct chi_buffer *out)
 {
-	int code = chi_status_to_code(response->status);
-	if (response->unknown_op && response->status == -CHI_EUNSUPPORTED) {
-		code = CHISTORE__V1__CODE__UNKNOWN_OPERATION;
-	}
-	switch (response->op) {
+	int code = code_of(response);
+	enum chi_op result = result_of(response);
+	switch (result) {
 	case CHI_OP_PROBE:
 	case CHI_OP_GET:
 	case CHI_OP_SCAN:
 		return pack_bulk(response, code, out);
 	default:
-		return pack_small(response, code, arena, out);
+		return pack_small(response, code, result, arena, out);
 	}
 }

@@ -248,7 +248,6 @@ static int envelope_from(struct chi_unpacker *u, const PB(Response) * from,
 {
 	out->id = from->id;
 	out->status = chi_status_from_code((int)from->code);
-	out->unknown_op = from->code == CHISTORE__V1__CODE__UNKNOWN_OPERATION;
 	out->message = chi_text_from(from->message);
 	out->field = chi_text_from(from->field);
 	out->last = from->last;

@@ -226,8 +226,7 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 bool same_response(const struct chi_response *a, const struct chi_response *b)
 {
 	if (a->id != b->id || a->op != b->op || a->status != b->status || a->last != b->last ||
-	    a->unknown_op != b->unknown_op || !same_text(a->message, b->message) ||
-	    !same_text(a->field, b->field)) {
+	    !same_text(a->message, b->message) || !same_text(a->field, b->field)) {
 		return false;
 	}
 	switch (a->op) {

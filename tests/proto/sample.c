@@ -373,7 +373,6 @@ static void error_response(struct sample *s, struct chi_response *out)
 				       -CHI_EINTERNAL, -CHI_EUNSUPPORTED, -CHI_ENOMEM};
 	out->op = CHI_OP_UNKNOWN;
 	out->status = statuses[below(s, CHI_COUNT(statuses))];
-	out->unknown_op = out->status == -CHI_EUNSUPPORTED && coin(s);
 	out->message = text(s, 30);
 	out->field = text(s, 30);
 }

@@ -23,13 +23,23 @@
 /* The linker sends the calls of the code under test here: the n-th from now gives NULL. */
 static long malloc_left = -1;
 void *__real_malloc(size_t size);
+void *__real_realloc(void *pointer, size_t size);
 void *__wrap_malloc(size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+static bool fails_now(void)
+{
+	return malloc_left >= 0 && malloc_left-- == 0;
+}
+
 void *__wrap_malloc(size_t size)
 {
-	if (malloc_left >= 0 && malloc_left-- == 0) {
-		return NULL;
-	}
-	return __real_malloc(size);
+	return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_realloc(void *pointer, size_t size)
+{
+	return fails_now() ? NULL : __real_realloc(pointer, size);
 }
 
 struct message {

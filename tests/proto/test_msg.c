@@ -135,6 +135,40 @@ static void responses_survive(void **state)
 	}
 }
 
+/* The code of a packed response, and whether a result came with it. */
+static int packed_code(struct bench *b, enum chi_op op, int status, bool *result)
+{
+	struct chi_response response = {.id = 1, .op = op, .status = status};
+	size_t len = 0;
+	bench_reset(b);
+	assert_int_equal(chi_response_pack(&response, &b->scratch, &b->wire), CHI_OK);
+	const uint8_t *body = only_body(&b->wire, &len);
+	PB(Response) *message = chistore__v1__response__unpack(NULL, len, body);
+	assert_non_null(message);
+	int code = (int)message->code;
+	*result = message->result_case != CHISTORE__V1__RESPONSE__RESULT__NOT_SET;
+	chistore__v1__response__free_unpacked(message, NULL);
+	return code;
+}
+
+static void failures_have_no_result(void **state)
+{
+	(void)state;
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	for (int op = CHI_OP_UNKNOWN; op < CHI_OP_COUNT_OF_OPS; op++) {
+		bool result = true;
+		int code = packed_code(&b, (enum chi_op)op, -CHI_EUNSUPPORTED, &result);
+		assert_int_equal(code, op == CHI_OP_UNKNOWN ? CHISTORE__V1__CODE__UNKNOWN_OPERATION
+							    : CHISTORE__V1__CODE__UNSUPPORTED);
+		assert_int_equal(result, op == CHI_OP_VERIFY);
+	}
+	bool result = false;
+	assert_int_equal(packed_code(&b, CHI_OP_GET, CHI_NONE, &result),
+			 CHISTORE__V1__CODE__NOT_FOUND);
+	assert_true(result);
+}
+
 /* What was there stays, in front; what fails leaves no trace. */
 static void packing_appends(void **state)
 {
@@ -230,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_survive),
 		cmocka_unit_test(responses_survive),
+		cmocka_unit_test(failures_have_no_result),
 		cmocka_unit_test(packing_appends),
 		cmocka_unit_test(request_fits_exactly),
 		cmocka_unit_test(response_over_the_limit),
