@@ -11,8 +11,7 @@
  * piece, pins are ignored, squares that nobody attacks are left out. The sum is taken in IEEE
  * doubles, a1 to h8, White's cell before Black's, then rounded half up to hundredths: the order
  * that reproduces the published vectors, ties included (statistic.c says how sure that is).
- * CHI_CHI2_UNKNOWN if one side
- * attacks nothing. Clamped to 1..CHI_CHI2_MAX.
+ * CHI_CHI2_UNKNOWN if one side attacks nothing. Clamped to 1..CHI_CHI2_MAX.
  */
 uint16_t chi_statistic_control(const struct chi_position *position);
 
