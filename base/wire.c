@@ -41,7 +41,7 @@ void chi_write_le(struct chi_writer *w, uint64_t value, size_t width)
 		return;
 	}
 	for (size_t i = 0; i < width; i++) {
-		*w->at++ = i < sizeof(value) ? (uint8_t)(value >> (8 * i)) : 0;
+		*w->at++ = (uint8_t)(i < sizeof(value) ? value >> (8 * i) : 0);
 	}
 }
 
