@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line. Options that are numbers stand in one table, from which parsing, bounds,
+ * defaults and the help text come, so that these cannot disagree.
+ */
+#include "daemon/config.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "chess/statistic.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+
+#define MIB	     (UINT64_C(1) << 20)
+#define DAY_MS	     (UINT64_C(24) * 3600 * 1000)
+#define FIRST_NUMBER 1000 /* getopt's values of the table's rows, above every character */
+
+struct number_option {
+	const char *name;
+	const char *argument; /* N, BYTES (suffixes allowed) or MS */
+	size_t offset;	      /* of the uint64_t in struct chi_config */
+	uint64_t least;
+	uint64_t most;
+	uint64_t initial; /* 0: computed by chi_config_init */
+	const char *help;
+};
+
+#define FIELD(name) offsetof(struct chi_config, name)
+
+static const struct number_option numbers[] = {
+	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
+	 "threads that serve clients (default: one a core)"},
+	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
+	 "address space for each store (default: 1T)"},
+	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096, "clients at once"},
+	{"max-in-flight", "N", FIELD(limits.in_flight), 1, CHI_IN_FLIGHT_MAX, CHI_IN_FLIGHT_MAX,
+	 "unanswered requests of a connection"},
+	{"max-request", "BYTES", FIELD(limits.request_bytes), 1024, CHI_FRAME_REQUEST_MAX,
+	 CHI_FRAME_REQUEST_MAX, "size of a request"},
+	{"frame-timeout", "MS", FIELD(limits.frame_ms), 1, DAY_MS, 10000,
+	 "for a request that has begun to arrive, and for the first one"},
+	{"output-pause", "BYTES", FIELD(limits.output_pause), 1024, MIB << 10, MIB,
+	 "unread answers above which a client is not read"},
+	{"output-close", "BYTES", FIELD(limits.output_close), 1024, MIB << 10, 8 * MIB,
+	 "unread answers above which it is cut off"},
+	{"output-timeout", "MS", FIELD(limits.output_ms), 1, DAY_MS, 30000,
+	 "without reading, then it is cut off"},
+	{"buffer-bytes", "BYTES", FIELD(limits.buffer_bytes), 64 << 10, MIB << 20, 256 * MIB,
+	 "memory for all clients' buffers together"},
+	{"queue-bytes", "BYTES", FIELD(limits.queue_bytes), 1024, MIB << 20, 64 * MIB,
+	 "write queue of a store"},
+	{"queue-records", "N", FIELD(limits.queue_records), 1, 100000000, 100000,
+	 "the same in positions"},
+	{"snapshot-time", "MS", FIELD(limits.snapshot_ms), 1, DAY_MS, 1000,
+	 "longest snapshot of a scan"},
+	{"stop-timeout", "MS", FIELD(limits.stop_ms), 1, DAY_MS, 5000,
+	 "for clients to read their last answers at the end"},
+};
+
+#define N_NUMBERS CHI_COUNT(numbers)
+
+/* Options whose argument is no number. */
+static const struct option texts[] = {
+	{"store", required_argument, NULL, 's'},
+	{"listen", required_argument, NULL, 'l'},
+	{"socket-mode", required_argument, NULL, 'm'},
+	{"create", required_argument, NULL, 'c'},
+	{"log-level", required_argument, NULL, 'L'},
+	{"log-file", required_argument, NULL, 'F'},
+	{"read-only", no_argument, NULL, 'r'},
+	{"verify", required_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'v'},
+};
+
+#define N_TEXTS CHI_COUNT(texts)
+
+static uint64_t *number_at(struct chi_config *config, const struct number_option *option)
+{
+	return (uint64_t *)(void *)((char *)config + option->offset);
+}
+
+void chi_config_init(struct chi_config *config)
+{
+	*config = (struct chi_config){.log_level = CHI_LOG_INFO, .socket_mode = 0660};
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		*number_at(config, &numbers[i]) = numbers[i].initial;
+	}
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	config->threads = cores < 1 ? 1 : (uint64_t)cores;
+	if (config->threads > CHI_THREADS_MAX) {
+		config->threads = CHI_THREADS_MAX;
+	}
+}
+
+static bool name_ok(const char *name, size_t len)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.";
+	return len > 0 && len <= CHI_STORE_NAME_MAX && strspn(name, allowed) >= len;
+}
+
+/* NAME=DIR, or DIR alone for the store named default. What stands before a '=' is a name unless
+ * a slash tells that it belongs to a path. */
+static int parse_store(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	if (config->n_stores == CHI_STORES_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "--store: more than %d stores",
+				 CHI_STORES_MAX);
+	}
+	struct chi_store_config *store = &config->stores[config->n_stores];
+	const char *equals = strchr(text, '=');
+	const char *slash = strchr(text, '/');
+	const char *name = "default";
+	size_t len = strlen(name);
+	store->path = text;
+	if (equals != NULL && (slash == NULL || equals < slash)) {
+		name = text;
+		len = (size_t)(equals - text);
+		store->path = equals + 1;
+	}
+	if (!name_ok(name, len)) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--store: '%s' names a store with other than 1 to %d letters, "
+				 "digits, '-', '_', '.'",
+				 text, CHI_STORE_NAME_MAX);
+	}
+	if (store->path[0] == '\0') {
+		return chi_fault(fault, -CHI_ESYNTAX, "--store: '%s' has no directory", text);
+	}
+	memcpy(store->name, name, len);
+	store->name[len] = '\0';
+	config->n_stores++;
+	return CHI_OK;
+}
+
+static int parse_unix(struct chi_address *address, const char *path, struct chi_fault *fault)
+{
+	size_t most = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+	if (path[0] == '\0') {
+		return chi_fault(fault, -CHI_ESYNTAX, "--listen: no path behind 'unix:'");
+	}
+	if (strlen(path) > most) {
+		return chi_fault(
+			fault, -CHI_EINVAL,
+			"--listen: the socket path has %zu bytes, at most %zu are possible",
+			strlen(path), most);
+	}
+	address->is_unix = true;
+	address->path = path;
+	return CHI_OK;
+}
+
+/* HOST:PORT; the last colon parts them, and an IPv6 host stands in brackets. */
+static int parse_tcp(struct chi_address *address, const char *text, struct chi_fault *fault)
+{
+	const char *colon = strrchr(text, ':');
+	size_t len = colon == NULL ? 0 : (size_t)(colon - text);
+	const char *host = text;
+	if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
+		host++;
+		len -= 2;
+	} else if (colon != NULL && memchr(text, ':', len) != NULL) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--listen: write '%s' with the host in brackets", text);
+	}
+	if (len == 0 || len >= sizeof(address->host)) {
+		return chi_fault(fault, -CHI_ESYNTAX, "--listen: 'tcp:%s' is not tcp:HOST:PORT",
+				 text);
+	}
+	uint64_t port = 0;
+	if (chi_num_u64(colon + 1, strlen(colon + 1), 65535, &port) < 0) {
+		return chi_fault(fault, -CHI_ESYNTAX, "--listen: '%s' is not a port, 0 to 65535",
+				 colon + 1);
+	}
+	memcpy(address->host, host, len);
+	address->host[len] = '\0';
+	snprintf(address->port, sizeof(address->port), "%u", (unsigned)port);
+	return CHI_OK;
+}
+
+static int parse_listen(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	if (config->n_listens == CHI_LISTENS_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
+				 CHI_LISTENS_MAX);
+	}
+	struct chi_address *address = &config->listens[config->n_listens];
+	int status = 0;
+	if (strncmp(text, "unix:", 5) == 0) {
+		status = parse_unix(address, text + 5, fault);
+	} else if (strncmp(text, "tcp:", 4) == 0) {
+		status = parse_tcp(address, text + 4, fault);
+	} else {
+		status = chi_fault(fault, -CHI_ESYNTAX,
+				   "--listen: '%s' is neither unix:PATH nor tcp:HOST:PORT", text);
+	}
+	if (status == CHI_OK) {
+		config->n_listens++;
+	}
+	return status;
+}
+
+static int parse_mode(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	unsigned mode = 0;
+	size_t len = strlen(text);
+	if (len == 0 || len > 4 || strspn(text, "01234567") != len) {
+		return chi_fault(fault, -CHI_ESYNTAX, "--socket-mode: '%s' is not octal", text);
+	}
+	for (size_t i = 0; i < len; i++) {
+		mode = mode * 8 + (unsigned)(text[i] - '0');
+	}
+	if (mode > 0777) {
+		return chi_fault(fault, -CHI_EINVAL, "--socket-mode: '%s' is above 0777", text);
+	}
+	config->socket_mode = mode;
+	return CHI_OK;
+}
+
+static int parse_create(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	config->create = chi_statistic_from_name(text);
+	if (config->create == 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--create: '%s' is none of external, control, outcome", text);
+	}
+	return CHI_OK;
+}
+
+static int parse_level(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	int level = chi_log_level_from_name(text);
+	if (level < 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--log-level: '%s' is none of error, warning, info, debug", text);
+	}
+	config->log_level = (enum chi_log_level)level;
+	return CHI_OK;
+}
+
+static int parse_number(struct chi_config *config, const struct number_option *option,
+			const char *text, struct chi_fault *fault)
+{
+	uint64_t value = 0;
+	size_t len = strlen(text);
+	int status = strcmp(option->argument, "BYTES") == 0
+			     ? chi_num_size(text, len, &value)
+			     : chi_num_u64(text, len, UINT64_MAX, &value);
+	if (status < 0) {
+		return chi_fault(fault, status, "--%s: '%s' is not a number", option->name, text);
+	}
+	if (value < option->least || value > option->most) {
+		return chi_fault(fault, -CHI_EINVAL, "--%s: %s is outside %llu..%llu", option->name,
+				 text, (unsigned long long)option->least,
+				 (unsigned long long)option->most);
+	}
+	*number_at(config, option) = value;
+	return CHI_OK;
+}
+
+/* One option as getopt found it. */
+static int apply(struct chi_config *config, int option, const char *text, const char *word,
+		 struct chi_fault *fault)
+{
+	if (option >= FIRST_NUMBER) {
+		return parse_number(config, &numbers[option - FIRST_NUMBER], text, fault);
+	}
+	switch (option) {
+	case 's':
+		return parse_store(config, text, fault);
+	case 'l':
+		return parse_listen(config, text, fault);
+	case 'm':
+		return parse_mode(config, text, fault);
+	case 'c':
+		return parse_create(config, text, fault);
+	case 'L':
+		return parse_level(config, text, fault);
+	case 'F':
+		config->log_path = text;
+		return CHI_OK;
+	case 'r':
+		config->read_only = true;
+		return CHI_OK;
+	case 'V':
+		config->action = CHI_ACTION_VERIFY;
+		config->verify_path = text;
+		return CHI_OK;
+	case 'h':
+		config->action = CHI_ACTION_HELP;
+		return CHI_OK;
+	case 'v':
+		config->action = CHI_ACTION_VERSION;
+		return CHI_OK;
+	case ':':
+		return chi_fault(fault, -CHI_EINVAL, "option '%s' needs an argument", word);
+	default:
+		return chi_fault(fault, -CHI_EINVAL, "unknown option '%s'", word);
+	}
+}
+
+int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
+		     struct chi_fault *fault)
+{
+	struct option all[N_TEXTS + N_NUMBERS + 1];
+	memcpy(all, texts, sizeof(texts));
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		all[N_TEXTS + i] = (struct option){numbers[i].name, required_argument, NULL,
+						   FIRST_NUMBER + (int)i};
+	}
+	all[N_TEXTS + N_NUMBERS] = (struct option){0};
+	optind = 0; /* glibc: start afresh, also the second time in a process */
+	opterr = 0;
+	for (;;) {
+		int before = optind > 0 ? optind : 1;
+		int option = getopt_long(argc, argv, "+:hv", all, NULL);
+		if (option == -1) {
+			break;
+		}
+		const char *word = before < argc ? argv[before] : "";
+		int status = apply(config, option, optarg, word, fault);
+		if (status < 0 || config->action == CHI_ACTION_HELP ||
+		    config->action == CHI_ACTION_VERSION) {
+			return status;
+		}
+	}
+	if (optind < argc) {
+		return chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind]);
+	}
+	return CHI_OK;
+}
+
+int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
+{
+	if (config->n_stores == 0) {
+		return chi_fault(fault, -CHI_EINVAL, "nothing to serve: --store is missing");
+	}
+	if (config->n_listens == 0) {
+		return chi_fault(fault, -CHI_EINVAL, "nowhere to listen: --listen is missing");
+	}
+	for (size_t i = 0; i < config->n_stores; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(config->stores[i].name, config->stores[j].name) == 0) {
+				return chi_fault(fault, -CHI_EINVAL,
+						 "--store: two stores are named '%s'",
+						 config->stores[i].name);
+			}
+		}
+	}
+	if (config->limits.output_close < config->limits.output_pause) {
+		return chi_fault(fault, -CHI_EINVAL, "--output-close is below --output-pause");
+	}
+	if (config->create != 0 && config->read_only) {
+		return chi_fault(fault, -CHI_EINVAL, "--create and --read-only exclude each other");
+	}
+	return CHI_OK;
+}
+
+static void print_default(FILE *out, const struct number_option *option)
+{
+	if (option->initial == 0) {
+		return;
+	}
+	if (option->initial % MIB == 0) {
+		fprintf(out, " (default: %lluM)", (unsigned long long)(option->initial / MIB));
+	} else {
+		fprintf(out, " (default: %llu)", (unsigned long long)option->initial);
+	}
+}
+
+void chi_config_help(FILE *out)
+{
+	fputs("usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
+	      "Serves Chistore stores to many programs at once.\n\n"
+	      "  --store [NAME=]DIR     a store to serve (default name: default); repeatable\n"
+	      "  --listen ADDRESS       unix:PATH or tcp:HOST:PORT (loopback only; port 0: any\n"
+	      "                         free one); repeatable\n"
+	      "  --create STATISTIC     create stores that do not exist: external, control, "
+	      "outcome\n"
+	      "  --read-only            serve without writing, beside another writer\n"
+	      "  --socket-mode OCTAL    mode of unix sockets (default: 0660)\n"
+	      "  --log-level LEVEL      error, warning, info or debug (default: info)\n"
+	      "  --log-file PATH        append the log to a file (default: standard error);\n"
+	      "                         SIGHUP opens it anew\n"
+	      "  --verify DIR           check a store, print what is damaged, and end\n"
+	      "  --help, --version\n\n",
+	      out);
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		char head[32];
+		snprintf(head, sizeof(head), "--%s %s", numbers[i].name, numbers[i].argument);
+		fprintf(out, "  %-22s %s", head, numbers[i].help);
+		print_default(out, &numbers[i]);
+		fputc('\n', out);
+	}
+	fputs("\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
+	      "stopped,\n2 usage, 3 a store or an address failed. See chistored(8).\n",
+	      out);
+}

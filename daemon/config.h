@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's settings, all from the command line; defaults in config.c, meaning in
+ * chistored(8). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "chistore/types.h"
+#include "daemon/limits.h"
+#include "daemon/log.h"
+
+/* What the command line asks the program to do. */
+enum chi_action {
+	CHI_ACTION_SERVE,
+	CHI_ACTION_HELP,
+	CHI_ACTION_VERSION,
+	CHI_ACTION_VERIFY, /* check one store in this process and end: the daemon's own child */
+};
+
+struct chi_store_config {
+	char name[68]; /* CHI_STORE_NAME_MAX and a NUL */
+	const char *path;
+};
+
+/* An address to listen on: "unix:PATH" or "tcp:HOST:PORT" (an IPv6 host in brackets). */
+struct chi_address {
+	bool is_unix;
+	const char *path;
+	char host[256];
+	char port[8];
+};
+
+/* Texts point into argv. */
+struct chi_config {
+	enum chi_action action;
+	struct chi_store_config stores[CHI_STORES_MAX];
+	size_t n_stores;
+	struct chi_address listens[CHI_LISTENS_MAX];
+	size_t n_listens;
+	const char *verify_path;
+	const char *log_path; /* NULL: standard error */
+	enum chi_log_level log_level;
+	uint64_t threads;
+	uint64_t map_bytes; /* 0: the store's default */
+	unsigned socket_mode;
+	int create; /* statistic of stores to create when missing; 0: none are created */
+	bool read_only;
+	struct chi_limits limits;
+};
+
+void chi_config_init(struct chi_config *config);
+
+/* Reads the command line; -CHI_EINVAL or -CHI_ESYNTAX names the option and what is wrong. */
+CHI_MUSTUSE int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
+				 struct chi_fault *fault);
+
+/* Checks what no option can tell alone: something to serve, somewhere to listen, names once. */
+CHI_MUSTUSE int chi_config_check(const struct chi_config *config, struct chi_fault *fault);
+
+/* The help text, with the defaults. */
+void chi_config_help(FILE *out);

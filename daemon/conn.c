@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection's life, its requests in flight, and its answers; the bytes are in conn_io.c. */
+#include "daemon/conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/conn_io.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "proto/frame.h"
+
+static void count_in(struct chi_server *server, int by)
+{
+	if (by > 0) {
+		atomic_fetch_add(&server->connections, 1);
+	} else {
+		atomic_fetch_sub(&server->connections, 1);
+	}
+}
+
+void chi_conn_new(struct chi_worker *worker, int fd)
+{
+	const struct chi_limits *limits = &worker->server->config->limits;
+	struct chi_conn *conn = calloc(1, sizeof(*conn));
+	if (conn == NULL || chi_worker_seat(worker, conn, &conn->slot, &conn->generation) < 0) {
+		log_error("failed to serve a connection (out of memory)");
+		free(conn);
+		close(fd);
+		count_in(worker->server, -1);
+		return;
+	}
+	conn->worker = worker;
+	conn->fd = fd;
+	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
+	TAILQ_INIT(&conn->calls);
+	/* Room for the largest request and what came behind it in the same read. */
+	chi_buffer_init(&conn->in, limits->request_bytes + CHI_FRAME_HEAD_MAX + 2 * CHI_READ_CHUNK);
+	/* One response may go over the mark at which the client is cut off. */
+	chi_buffer_init(&conn->out, limits->output_close + CHI_FRAME_RESPONSE_MAX + 64);
+	chi_conn_io_init(conn);
+	log_debug("connection %u.%u.%u opened", (unsigned)worker->index, conn->slot,
+		  conn->generation);
+}
+
+struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
+{
+	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
+}
+
+void chi_conn_drop(struct chi_conn *conn, const char *reason)
+{
+	struct chi_worker *worker = conn->worker;
+	if (conn->state == CHI_CONN_DEAD) {
+		return;
+	}
+	log_debug("connection %u.%u.%u closed (%s)", (unsigned)worker->index, conn->slot,
+		  conn->generation, reason);
+	conn->state = CHI_CONN_DEAD;
+	chi_conn_io_deinit(conn);
+	close(conn->fd);
+	conn->fd = -1;
+	while (!TAILQ_EMPTY(&conn->calls)) {
+		struct chi_call *call = TAILQ_FIRST(&conn->calls);
+		chi_call_remove(call);
+		if (call->ops != NULL) {
+			call->ops->close(call);
+		} else {
+			free(call);
+		}
+	}
+	chi_worker_unseat(worker, conn->slot);
+	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
+	count_in(worker->server, -1);
+}
+
+void chi_conn_reap(struct chi_worker *worker)
+{
+	while (!TAILQ_EMPTY(&worker->dead)) {
+		struct chi_conn *conn = TAILQ_FIRST(&worker->dead);
+		TAILQ_REMOVE(&worker->dead, conn, all_link);
+		chi_buffer_deinit(&conn->in);
+		chi_buffer_deinit(&conn->out);
+		chi_conn_account(conn);
+		free(conn);
+	}
+}
+
+void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
+{
+	struct chi_call *next = NULL;
+	for (struct chi_call *call = TAILQ_FIRST(&conn->calls); call != NULL; call = next) {
+		next = TAILQ_NEXT(call, link);
+		if (call->ops == NULL) {
+			continue;
+		}
+		uint64_t id = call->id;
+		enum chi_op op = call->op;
+		chi_call_remove(call);
+		call->ops->close(call);
+		if (tell) {
+			chi_conn_fail(conn, id, op, -CHI_ECANCELED, NULL, NULL);
+			/* That may have dropped the connection, and its calls with it. */
+			next = conn->state == CHI_CONN_DEAD ? NULL : next;
+		}
+	}
+}
+
+void chi_conn_end(struct chi_conn *conn)
+{
+	if (conn->state == CHI_CONN_HELLO || conn->state == CHI_CONN_OPEN) {
+		conn->state = CHI_CONN_ENDING;
+		chi_conn_cancel_streams(conn, false);
+		chi_conn_mark_dirty(conn);
+	}
+}
+
+void chi_call_add(struct chi_conn *conn, struct chi_call *call)
+{
+	call->conn = conn;
+	TAILQ_INSERT_TAIL(&conn->calls, call, link);
+	conn->n_calls++;
+}
+
+void chi_call_remove(struct chi_call *call)
+{
+	TAILQ_REMOVE(&call->conn->calls, call, link);
+	call->conn->n_calls--;
+	/* An ending connection may have waited for this one. */
+	chi_conn_mark_dirty(call->conn);
+	call->conn = NULL;
+}
+
+struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id)
+{
+	struct chi_call *call = NULL;
+	TAILQ_FOREACH(call, &conn->calls, link)
+	{
+		if (call->id == id) {
+			return call;
+		}
+	}
+	return NULL;
+}
+
+bool chi_call_may_send(const struct chi_call *call)
+{
+	return call->credits > 0 && call->conn->out.len <= CHI_STREAM_MARK;
+}
+
+/* True if it was appended to the output. */
+static bool pack(struct chi_conn *conn, const struct chi_response *response, int *status)
+{
+	*status = chi_response_pack(response, &conn->worker->results, &conn->out);
+	return *status == CHI_OK;
+}
+
+void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
+{
+	static const char too_large[] = "the answer is too large, ask for less at a time";
+	int status = CHI_OK;
+	if (conn->state == CHI_CONN_DEAD || conn->state == CHI_CONN_LINGER) {
+		return;
+	}
+	if (conn->out.len == 0) {
+		conn->sent_at = chi_now_ms();
+	}
+	chi_conn_lend_out(conn);
+	if (!pack(conn, response, &status)) {
+		struct chi_response failure = {.id = response->id, .status = status, .last = true};
+		if (status == -CHI_ETOOBIG) {
+			failure.message = (struct chi_text){too_large, strlen(too_large)};
+		}
+		chi_arena_reset(&conn->worker->results);
+		if (!pack(conn, &failure, &status)) {
+			chi_conn_drop(conn, "out of memory");
+			return;
+		}
+	}
+	if (conn->out.len > conn->worker->server->config->limits.output_close) {
+		chi_conn_drop(conn, "does not read its answers");
+		return;
+	}
+	chi_conn_mark_dirty(conn);
+}
+
+void chi_conn_fail(struct chi_conn *conn, uint64_t id, enum chi_op op, int status,
+		   const char *field, const char *text)
+{
+	const char *message = text != NULL ? text : chi_strerror(status);
+	struct chi_response response = {
+		.id = id,
+		.status = status,
+		.message = {message, strlen(message)},
+		.last = true,
+		.op = op,
+	};
+	if (field != NULL) {
+		response.field = (struct chi_text){field, strlen(field)};
+	}
+	chi_conn_answer(conn, &response);
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading, framing and sending. A wake-up costs one read and, for all answers together, one send.
+ * Buffers are the worker's own as long as everything fits one turn; only a client with half a
+ * request or unread answers holds memory.
+ */
+#include "daemon/conn_io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/dispatch.h"
+#include "daemon/server.h"
+#include "proto/frame.h"
+
+/* A rest of a request up to this size is moved out of the lent buffer. */
+#define SMALL_REST 4096
+
+static const struct chi_limits *limits_of(const struct chi_conn *conn)
+{
+	return &conn->worker->server->config->limits;
+}
+
+void chi_conn_account(struct chi_conn *conn)
+{
+	struct chi_server *server = conn->worker->server;
+	size_t now = conn->in.capacity + conn->out.capacity;
+	if (now > conn->accounted) {
+		atomic_fetch_add(&server->buffered, now - conn->accounted);
+	} else if (now < conn->accounted) {
+		atomic_fetch_sub(&server->buffered, conn->accounted - now);
+	}
+	conn->accounted = now;
+}
+
+static void lend(struct chi_buffer *buffer, struct chi_buffer *spare)
+{
+	if (buffer->data != NULL || spare->data == NULL) {
+		return;
+	}
+	size_t limit = buffer->limit;
+	*buffer = *spare;
+	buffer->limit = limit;
+	*spare = (struct chi_buffer){0};
+}
+
+/* An empty buffer becomes the worker's spare one, or memory again. */
+static void give_back(struct chi_buffer *buffer, struct chi_buffer *spare)
+{
+	if (buffer->data == NULL || buffer->len > 0) {
+		return;
+	}
+	if (spare->data != NULL || buffer->capacity > 2 * CHI_READ_CHUNK) {
+		chi_buffer_deinit(buffer);
+		return;
+	}
+	*spare = *buffer;
+	spare->start = 0;
+	*buffer = (struct chi_buffer){.limit = buffer->limit};
+}
+
+void chi_conn_lend_out(struct chi_conn *conn)
+{
+	lend(&conn->out, &conn->worker->spare_out);
+}
+
+void chi_conn_mark_dirty(struct chi_conn *conn)
+{
+	if (!conn->is_dirty && conn->state != CHI_CONN_DEAD) {
+		conn->is_dirty = true;
+		TAILQ_INSERT_TAIL(&conn->worker->dirty, conn, dirty_link);
+		chi_worker_wake(conn->worker);
+	}
+}
+
+static void mark_ready(struct chi_conn *conn)
+{
+	if (!conn->is_ready && conn->state != CHI_CONN_DEAD) {
+		conn->is_ready = true;
+		TAILQ_INSERT_TAIL(&conn->worker->ready, conn, ready_link);
+		chi_worker_wake(conn->worker);
+	}
+}
+
+static void set_reading(struct chi_conn *conn, bool on)
+{
+	if (conn->reading != on) {
+		conn->reading = on;
+		if (on) {
+			event_add(&conn->readable, NULL);
+		} else {
+			event_del(&conn->readable);
+		}
+	}
+}
+
+static void set_writing(struct chi_conn *conn, bool on)
+{
+	if (conn->writing != on) {
+		conn->writing = on;
+		if (on) {
+			event_add(&conn->writable, NULL);
+		} else {
+			event_del(&conn->writable);
+		}
+	}
+}
+
+static bool takes_requests(const struct chi_conn *conn)
+{
+	return conn->state == CHI_CONN_HELLO || conn->state == CHI_CONN_OPEN;
+}
+
+/* Reads or not, as the state wants it. */
+static void settle_reading(struct chi_conn *conn)
+{
+	bool serving = conn->worker->phase == CHI_WORKER_SERVING;
+	set_reading(conn, conn->state == CHI_CONN_LINGER ||
+				  (takes_requests(conn) && !conn->paused && serving));
+}
+
+void chi_conn_stop_reading(struct chi_conn *conn)
+{
+	if (conn->state != CHI_CONN_LINGER && conn->state != CHI_CONN_DEAD) {
+		conn->frame_by = 0;
+		settle_reading(conn);
+	}
+}
+
+/* Room for the rest of a request whose length is known, else for a chunk. */
+static size_t room_wanted(const struct chi_conn *conn)
+{
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t whole = 0;
+	int status = chi_frame_take(chi_buffer_bytes(&conn->in), conn->in.len,
+				    limits_of(conn)->request_bytes, &body, &body_len, &whole);
+	if (status == CHI_NONE && whole > conn->in.len && whole > CHI_READ_CHUNK) {
+		return whole - conn->in.len;
+	}
+	return conn->in.len < CHI_READ_CHUNK ? CHI_READ_CHUNK - conn->in.len : 4096;
+}
+
+static void throw_away(struct chi_conn *conn)
+{
+	char bytes[16384];
+	ssize_t n = read(conn->fd, bytes, sizeof(bytes));
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		chi_conn_drop(conn, "ended");
+	}
+}
+
+/* The client sends nothing more. What it has asked for is answered, except streams: it could
+ * give them no credit. */
+static void end_of_input(struct chi_conn *conn)
+{
+	set_reading(conn, false);
+	conn->at_end = true;
+	mark_ready(conn);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+	(void)what;
+	struct chi_conn *conn = context;
+	if (conn->state == CHI_CONN_LINGER) {
+		throw_away(conn);
+		chi_conn_reap(conn->worker);
+		return;
+	}
+	if (conn->is_ready && conn->in.len >= CHI_READ_CHUNK) {
+		/* Requests are waiting for their turn; serving them starts reading again. */
+		set_reading(conn, false);
+		return;
+	}
+	lend(&conn->in, &conn->worker->spare_in);
+	size_t wanted = room_wanted(conn);
+	uint8_t *to = chi_buffer_reserve(&conn->in, wanted);
+	if (to == NULL) {
+		chi_conn_drop(conn, "out of memory");
+		chi_conn_reap(conn->worker);
+		return;
+	}
+	ssize_t n = read(fd, to, wanted);
+	if (n > 0) {
+		chi_buffer_added(&conn->in, (size_t)n);
+		mark_ready(conn);
+	} else if (n == 0) {
+		end_of_input(conn);
+	} else if (errno != EAGAIN && errno != EINTR) {
+		chi_conn_drop(conn, strerror(errno));
+		chi_conn_reap(conn->worker);
+	}
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	chi_conn_mark_dirty(context);
+}
+
+void chi_conn_io_init(struct chi_conn *conn)
+{
+	struct event_base *base = conn->worker->base;
+	event_assign(&conn->readable, base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
+	event_assign(&conn->writable, base, conn->fd, EV_WRITE | EV_PERSIST, on_writable, conn);
+	settle_reading(conn);
+}
+
+void chi_conn_io_deinit(struct chi_conn *conn)
+{
+	struct chi_worker *worker = conn->worker;
+	set_reading(conn, false);
+	set_writing(conn, false);
+	if (conn->is_ready) {
+		TAILQ_REMOVE(&worker->ready, conn, ready_link);
+	}
+	if (conn->is_dirty) {
+		TAILQ_REMOVE(&worker->dirty, conn, dirty_link);
+	}
+	conn->is_ready = false;
+	conn->is_dirty = false;
+}
+
+/* Without its body a request cannot be answered by name; its id comes first, so that the start
+ * of the body is enough for that. */
+static void refuse_frame(struct chi_conn *conn, const uint8_t *start, size_t whole)
+{
+	struct chi_request request = {0};
+	const char *field = NULL;
+	size_t head = (size_t)(start - chi_buffer_bytes(&conn->in));
+	chi_arena_reset(&conn->worker->requests);
+	int status = chi_request_unpack(start, conn->in.len - head, &conn->worker->requests,
+					&request, &field, NULL);
+	(void)status;
+	conn->skip = whole - conn->in.len;
+	chi_buffer_consume(&conn->in, conn->in.len);
+	chi_conn_fail(conn, request.id, CHI_OP_UNKNOWN, -CHI_EBUSY, NULL,
+		      "the server's buffers are full");
+}
+
+/* A request that has begun to arrive and needs memory of its own: is there any? */
+static void consider_memory(struct chi_conn *conn, size_t whole)
+{
+	struct chi_server *server = conn->worker->server;
+	uint8_t head[CHI_FRAME_HEAD_MAX];
+	if (whole <= CHI_READ_CHUNK || conn->in.len < 32 ||
+	    atomic_load(&server->buffered) + whole <= limits_of(conn)->buffer_bytes) {
+		return;
+	}
+	/* whole = head + body, and the head's length follows from the body's. */
+	size_t n = 1;
+	while (n < CHI_FRAME_HEAD_MAX && chi_frame_head(whole - n, head) != n) {
+		n++;
+	}
+	refuse_frame(conn, chi_buffer_bytes(&conn->in) + n, whole);
+}
+
+static void refuse_stream(struct chi_conn *conn, int status)
+{
+	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status, NULL,
+		      status == -CHI_ETOOBIG
+			      ? "the request is larger than hello allows"
+			      : "a frame must have a length above 0, shortly written");
+	chi_conn_end(conn);
+}
+
+/* True if a request was served and another may follow. */
+static bool serve_frame(struct chi_conn *conn)
+{
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t whole = 0;
+	if (conn->skip > 0 && conn->in.len > 0) {
+		size_t part = conn->skip < conn->in.len ? conn->skip : conn->in.len;
+		chi_buffer_consume(&conn->in, part);
+		conn->skip -= part;
+	}
+	if (!takes_requests(conn) || conn->in.len == 0) {
+		return false;
+	}
+	conn->paused = conn->out.len > limits_of(conn)->output_pause;
+	if (conn->paused) {
+		return false;
+	}
+	int status = chi_frame_take(chi_buffer_bytes(&conn->in), conn->in.len,
+				    limits_of(conn)->request_bytes, &body, &body_len, &whole);
+	if (status == CHI_NONE) {
+		consider_memory(conn, whole);
+		return false;
+	}
+	if (status < 0) {
+		refuse_stream(conn, status);
+		return false;
+	}
+	chi_dispatch(conn, body, body_len);
+	chi_buffer_consume(&conn->in, whole);
+	return true;
+}
+
+/* A short rest of a request goes to a buffer of its own size, so that the large one is free for
+ * others while the client takes its time. */
+static void shrink_rest(struct chi_conn *conn)
+{
+	if (conn->in.len == 0 || conn->in.len > SMALL_REST || conn->in.capacity <= 2 * SMALL_REST) {
+		return;
+	}
+	struct chi_buffer small;
+	chi_buffer_init(&small, conn->in.limit);
+	if (chi_buffer_append(&small, chi_buffer_bytes(&conn->in), conn->in.len) == CHI_OK) {
+		chi_buffer_consume(&conn->in, conn->in.len);
+		give_back(&conn->in, &conn->worker->spare_in);
+		conn->in = small;
+	}
+}
+
+/* Starts or stops the clock of a request that has begun to arrive. */
+static void settle_clock(struct chi_conn *conn, bool served)
+{
+	bool begun = conn->in.len > 0 || conn->skip > 0;
+	if (conn->state == CHI_CONN_HELLO) {
+		return; /* has until the time set when it connected */
+	}
+	if (served || !begun || conn->paused) {
+		conn->frame_by = 0;
+	}
+	if (begun && !conn->paused && conn->frame_by == 0) {
+		conn->frame_by = chi_now_ms() + (int64_t)limits_of(conn)->frame_ms;
+	}
+}
+
+bool chi_conn_serve(struct chi_conn *conn)
+{
+	int served = 0;
+	while (served < CHI_FRAMES_PER_WAKEUP && serve_frame(conn)) {
+		served++;
+	}
+	if (conn->state == CHI_CONN_DEAD) {
+		return false;
+	}
+	bool more = served == CHI_FRAMES_PER_WAKEUP && conn->in.len > 0;
+	if (!takes_requests(conn)) {
+		chi_buffer_consume(&conn->in, conn->in.len);
+	}
+	if (!more) {
+		shrink_rest(conn);
+		give_back(&conn->in, &conn->worker->spare_in);
+		settle_clock(conn, served > 0);
+		settle_reading(conn);
+	}
+	if (!more && conn->at_end && !conn->paused) {
+		set_reading(conn, false);
+		chi_conn_end(conn);
+	}
+	chi_conn_account(conn);
+	return more;
+}
+
+/* All is answered and sent. The peer may be sending still: closing now could take away answers
+ * that it has not read, so the rest of its input is read first. */
+static void finish(struct chi_conn *conn)
+{
+	int unread = 0;
+	bool leaving = conn->worker->phase == CHI_WORKER_LEAVING;
+	if (conn->at_end || (leaving && ioctl(conn->fd, FIONREAD, &unread) == 0 && unread == 0)) {
+		chi_conn_drop(conn, "ended");
+		return;
+	}
+	shutdown(conn->fd, SHUT_WR);
+	conn->state = CHI_CONN_LINGER;
+	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
+	settle_reading(conn);
+}
+
+/* Output has gone: whoever waited for that goes on. */
+static void drained(struct chi_conn *conn)
+{
+	if (conn->paused && conn->out.len <= limits_of(conn)->output_pause) {
+		conn->paused = false;
+		mark_ready(conn);
+	}
+	if (conn->out.len <= CHI_STREAM_MARK) {
+		struct chi_call *call = NULL;
+		TAILQ_FOREACH(call, &conn->calls, link)
+		{
+			if (call->ops != NULL) {
+				call->ops->resume(call);
+			}
+		}
+	}
+}
+
+void chi_conn_flush(struct chi_conn *conn)
+{
+	if (conn->out.len > 0) {
+		ssize_t n = send(conn->fd, chi_buffer_bytes(&conn->out), conn->out.len,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno != EAGAIN && errno != EINTR) {
+			chi_conn_drop(conn, strerror(errno));
+			return;
+		}
+		if (n > 0) {
+			chi_buffer_consume(&conn->out, (size_t)n);
+			conn->sent_at = chi_now_ms();
+			drained(conn);
+		}
+	}
+	set_writing(conn, conn->out.len > 0);
+	give_back(&conn->out, &conn->worker->spare_out);
+	chi_conn_account(conn);
+	if (conn->state == CHI_CONN_ENDING && conn->out.len == 0 && conn->n_calls == 0) {
+		finish(conn);
+	}
+}
+
+void chi_conn_tick(struct chi_conn *conn, int64_t now)
+{
+	const struct chi_limits *limits = limits_of(conn);
+	if (conn->state == CHI_CONN_LINGER && now >= conn->linger_by) {
+		chi_conn_drop(conn, "ended");
+	} else if (takes_requests(conn) && conn->frame_by != 0 && now >= conn->frame_by) {
+		chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_ETIMEOUT, NULL,
+			      "the request did not arrive in time");
+		chi_conn_end(conn);
+	} else if (conn->out.len > 0 && now - conn->sent_at >= (int64_t)limits->output_ms) {
+		chi_conn_drop(conn, "does not read its answers");
+	}
+}

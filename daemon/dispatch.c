@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the bytes of a request to its handler: what holds for every operation is checked here,
+ * so that handlers see only requests that they can serve.
+ */
+#include "daemon/dispatch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "daemon/conn.h"
+#include "daemon/handler.h"
+#include "daemon/server.h"
+
+enum flag {
+	STORE = 1 << 0,	 /* concerns a store */
+	WRITES = 1 << 1, /* changes it */
+	ALWAYS = 1 << 2, /* served also when memory or the number in flight is used up */
+	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
+};
+
+static const struct {
+	chi_handler *handler;
+	unsigned flags;
+} rows[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_HELLO] = {chi_handle_hello, ALWAYS},
+	[CHI_OP_PING] = {chi_handle_ping, 0},
+	[CHI_OP_INFO] = {chi_handle_info, STORE},
+	[CHI_OP_PROBE] = {chi_handle_probe, STORE},
+	[CHI_OP_GET] = {chi_handle_get, STORE},
+	[CHI_OP_PUT] = {chi_handle_put, STORE | WRITES},
+	[CHI_OP_DELETE] = {chi_handle_delete, STORE | WRITES},
+	[CHI_OP_SCAN] = {chi_handle_scan, STORE},
+	[CHI_OP_COUNT] = {chi_handle_count, STORE},
+	[CHI_OP_CREDIT] = {chi_handle_credit, ALWAYS | SILENT},
+	[CHI_OP_CANCEL] = {chi_handle_cancel, ALWAYS | SILENT},
+	[CHI_OP_BACKUP] = {chi_handle_backup, STORE},
+	[CHI_OP_VERIFY] = {chi_handle_verify, STORE},
+	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES},
+	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES},
+};
+
+int chi_task_field(struct chi_task *task, int status, const char *format, ...)
+{
+	char text[128];
+	va_list arguments;
+	va_start(arguments, format);
+	int len = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	size_t kept = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
+	task->field = chi_arena_text(&task->worker->results, text, kept);
+	return status;
+}
+
+int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const char *name)
+{
+	struct chi_key *keys = positions->keys + (positions->n - positions->n_fens);
+	for (size_t i = 0; i < positions->n_fens; i++) {
+		const struct chi_text *fen = &positions->fens[i];
+		int status = chi_key_from_fen(fen->bytes, fen->len, &keys[i], &task->fault);
+		if (status < 0) {
+			return chi_task_field(task, status, "%s.fens[%zu]", name, i);
+		}
+	}
+	return CHI_OK;
+}
+
+static int check_store(struct chi_task *task, unsigned flags)
+{
+	const struct chi_text *name = &task->request->store;
+	task->served = chi_server_find(task->worker->server, name->bytes, name->len);
+	if (task->served == NULL) {
+		task->field = "store";
+		return chi_fault(&task->fault, -CHI_ENOSTORE, "no store is named '%.*s'",
+				 (int)(name->len < 64 ? name->len : 64),
+				 name->len > 0 ? name->bytes : "default");
+	}
+	if ((flags & WRITES) != 0 && !task->served->writable) {
+		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only",
+				 task->served->name);
+	}
+	return CHI_OK;
+}
+
+/* What keeps one client, or all of them, from taking too much. */
+static int check_load(struct chi_task *task)
+{
+	const struct chi_server *server = task->worker->server;
+	const struct chi_limits *limits = &server->config->limits;
+	if (task->conn->n_calls >= limits->in_flight) {
+		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
+				 (unsigned long long)limits->in_flight);
+	}
+	if (atomic_load_explicit(&server->buffered, memory_order_relaxed) > limits->buffer_bytes) {
+		return chi_fault(&task->fault, -CHI_EBUSY, "the server's buffers are full");
+	}
+	return CHI_OK;
+}
+
+static int check(struct chi_task *task, unsigned flags)
+{
+	const struct chi_request *request = task->request;
+	if (request->id == 0) {
+		task->field = "id";
+		return chi_fault(&task->fault, -CHI_EINVAL, "the id must not be 0");
+	}
+	if ((flags & SILENT) == 0 && chi_call_find(task->conn, request->id) != NULL) {
+		task->field = "id";
+		return chi_fault(&task->fault, -CHI_EINVAL,
+				 "a request with this id is in flight already");
+	}
+	int status = (flags & ALWAYS) == 0 ? check_load(task) : CHI_OK;
+	if (status == CHI_OK && (flags & STORE) != 0) {
+		status = check_store(task, flags);
+	}
+	return status;
+}
+
+static int serve(struct chi_task *task)
+{
+	enum chi_op op = task->request->op;
+	if (op <= CHI_OP_UNKNOWN || op >= CHI_OP_COUNT_OF_OPS || rows[op].handler == NULL) {
+		task->request->op = CHI_OP_UNKNOWN;
+		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
+	}
+	int status = check(task, rows[op].flags);
+	return status < 0 ? status : rows[op].handler(task);
+}
+
+/* The first request decides whether the two sides understand each other at all. */
+static int serve_first(struct chi_task *task)
+{
+	if (task->request->op != CHI_OP_HELLO) {
+		return chi_fault(&task->fault, -CHI_EINVAL, "the first request must be hello");
+	}
+	return serve(task);
+}
+
+void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
+{
+	struct chi_worker *worker = conn->worker;
+	struct chi_request request = {0};
+	struct chi_task task = {.worker = worker, .conn = conn, .request = &request};
+	bool first = conn->state == CHI_CONN_HELLO;
+	chi_arena_reset(&worker->requests);
+	chi_arena_reset(&worker->results);
+	int status = chi_request_unpack(body, len, &worker->requests, &request, &task.field,
+					&task.fault);
+	bool malformed = status == -CHI_EPROTO;
+	if (status >= 0) {
+		status = first ? serve_first(&task) : serve(&task);
+	}
+	if (status < 0) {
+		chi_conn_fail(conn, request.id, request.op, status, task.field,
+			      task.fault.text[0] != '\0' ? task.fault.text : NULL);
+		if (first || malformed) {
+			chi_conn_end(conn);
+		}
+	}
+}

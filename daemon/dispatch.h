@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct chi_conn;
+
+/* Serves one request, the body of a frame. May end or drop the connection. */
+void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len);

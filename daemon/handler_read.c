@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations that are answered at once, from this turn's snapshot. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "daemon/handler.h"
+#include "daemon/server.h"
+#include "daemon/worker.h"
+#include "proto/frame.h"
+#include "store/store.h"
+
+int chi_handle_hello(struct chi_task *task)
+{
+	static const char program[] = "chistored " CHI_VERSION;
+	struct chi_server *server = task->worker->server;
+	const struct chi_limits *limits = &server->config->limits;
+	struct chi_store_name *names =
+		chi_arena_array(&task->worker->results, server->n_stores, sizeof(*names));
+	if (task->conn->state != CHI_CONN_HELLO) {
+		return chi_fault(&task->fault, -CHI_EINVAL, "hello has been said already");
+	}
+	if (task->request->u.hello.version != CHI_PROTOCOL_VERSION) {
+		task->field = "hello.version";
+		return chi_fault(&task->fault, -CHI_EVERSION,
+				 "this server speaks version %d of the protocol",
+				 CHI_PROTOCOL_VERSION);
+	}
+	if (names == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		const struct chi_served *served = &server->stores[i];
+		names[i] = (struct chi_store_name){
+			{served->name, strlen(served->name)}, served->statistic, served->writable};
+	}
+	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_HELLO};
+	response.u.hello.version = CHI_PROTOCOL_VERSION;
+	response.u.hello.server = (struct chi_text){program, sizeof(program) - 1};
+	response.u.hello.limits = (struct chi_hello_limits){
+		.request_bytes = (uint32_t)limits->request_bytes,
+		.response_bytes = CHI_FRAME_RESPONSE_MAX,
+		.probe_positions = CHI_PROBE_MAX,
+		.put_entries = CHI_PUT_MAX,
+		.requests_in_flight = (uint32_t)limits->in_flight,
+		.scan_rows = CHI_SCAN_ROWS_MAX,
+	};
+	response.u.hello.stores = names;
+	response.u.hello.n_stores = server->n_stores;
+	task->conn->state = CHI_CONN_OPEN;
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+int chi_handle_ping(struct chi_task *task)
+{
+	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_PING};
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+int chi_handle_info(struct chi_task *task)
+{
+	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_INFO};
+	int status = chi_store_info(task->served->store, &response.u.info);
+	if (status < 0) {
+		return status;
+	}
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+/* Says which position's record could not be read. */
+static int name_position(struct chi_task *task, int status, const struct chi_key *key)
+{
+	char fen[CHI_FEN_SIZE];
+	if (chi_key_to_fen(key, fen, NULL) < 0) {
+		return status;
+	}
+	return chi_fault(&task->fault, status, "cannot read the record of '%s' (%s)", fen,
+			 chi_strerror(status));
+}
+
+int chi_handle_probe(struct chi_task *task)
+{
+	struct chi_positions *positions = &task->request->u.positions;
+	struct chi_read *read = NULL;
+	int status = chi_task_keys(task, positions, "probe");
+	if (status == CHI_OK) {
+		status = chi_worker_read(task->worker, task->served, &read);
+	}
+	if (status < 0) {
+		return status;
+	}
+	struct chi_row *rows = chi_arena_array(&task->worker->results, positions->n, sizeof(*rows));
+	if (rows == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < positions->n; i++) {
+		status = chi_read_row(read, &positions->keys[i], &rows[i]);
+		if (status < 0) {
+			return name_position(task, status, &positions->keys[i]);
+		}
+	}
+	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_PROBE};
+	response.u.probe.rows = rows;
+	response.u.probe.n = positions->n;
+	response.u.probe.counts = true;
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+/* All records asked for, as long as they fit one response. */
+static int read_entries(struct chi_task *task, struct chi_read *read, struct chi_entry *entries)
+{
+	const struct chi_positions *positions = &task->request->u.positions;
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < positions->n; i++) {
+		struct chi_entry *entry = &entries[i];
+		entry->key = positions->keys[i];
+		int status =
+			chi_read_record(read, &entry->key, &task->worker->results, &entry->record);
+		if (status < 0) {
+			return name_position(task, status, &entry->key);
+		}
+		entry->found = status == CHI_OK;
+		bytes += chi_entry_size(entry);
+		if (bytes > CHI_FRAME_RESPONSE_MAX) {
+			return chi_fault(&task->fault, -CHI_ETOOBIG,
+					 "the records from number %zu on do not fit one response, "
+					 "ask for fewer at a time",
+					 i);
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_handle_get(struct chi_task *task)
+{
+	struct chi_positions *positions = &task->request->u.positions;
+	struct chi_read *read = NULL;
+	int status = chi_task_keys(task, positions, "get");
+	if (status == CHI_OK) {
+		status = chi_worker_read(task->worker, task->served, &read);
+	}
+	if (status < 0) {
+		return status;
+	}
+	struct chi_entry *entries =
+		chi_arena_array(&task->worker->results, positions->n, sizeof(*entries));
+	if (entries == NULL) {
+		return -CHI_ENOMEM;
+	}
+	status = read_entries(task, read, entries);
+	if (status < 0) {
+		return status;
+	}
+	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_GET};
+	response.u.get.entries = entries;
+	response.u.get.n = positions->n;
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}

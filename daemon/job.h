@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A write on its way: what a worker hands to a writer, and the answer that comes back. A job owns
+ * copies of everything it needs; the connection it came from may vanish at any time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+#include "daemon/mailbox.h"
+#include "daemon/worker.h"
+#include "proto/msg.h"
+
+/* Goes to the worker that the request came from, and from there to the client. Made together
+ * with the job, so that answering never fails for lack of memory. */
+struct chi_job_answer {
+	struct chi_mail mail;
+	struct chi_conn_ref to;
+	uint64_t id;
+	enum chi_op op;
+	int status;
+	size_t at; /* entry at fault, or SIZE_MAX */
+	struct chi_fault fault;
+	union {
+		struct chi_put_result put;
+		uint64_t deleted;
+		uint64_t changed;
+		struct {
+			uint64_t before;
+			uint64_t after;
+		} compact;
+	} u;
+};
+
+struct chi_job {
+	struct chi_job *next;
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE */
+	enum chi_durability durability;
+	struct chi_arena arena; /* owns puts, keys and all they point to */
+	struct chi_put *puts;	/* PUT */
+	struct chi_key *keys;	/* DELETE */
+	size_t n;		/* of either */
+	bool has_base;		/* PUT, RESCORE */
+	struct chi_counts base;
+	size_t bytes;		       /* what it counts in the queue */
+	struct chi_job_answer *answer; /* NULL once posted */
+};
+
+/* An empty job for a request; NULL without memory. */
+struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op);
+
+/* With its answer, if that was not posted. NULL is fine. */
+void chi_job_free(struct chi_job *job);
+
+static inline void chi_job_freep(struct chi_job **job)
+{
+	chi_job_free(*job);
+}
+
+/* Copies in. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n);
+CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
+void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
+
+/* Posts the answer to its worker. Once a job. */
+void chi_job_post(struct chi_job *job);

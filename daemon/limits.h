@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bounds that keep one client, or many, from taking the daemon's memory or threads. Those an
+ * operator may set are fields here, with their option's name in chistored(8); the others are
+ * constants below or, where the protocol promises them, in proto/msg.h.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define CHI_STORES_MAX	64
+#define CHI_LISTENS_MAX 16
+#define CHI_THREADS_MAX 256
+
+/* Requests served for one client before the others have their turn. */
+#define CHI_FRAMES_PER_WAKEUP 32
+
+/* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
+#define CHI_READ_CHUNK (64u << 10)
+
+/* A slice of a scan ends after so many entries or microseconds, whichever comes first. */
+#define CHI_SLICE_STEPS 20000
+#define CHI_SLICE_US	1000
+
+/* A response of a scan is sent when it has waited so long for more rows. */
+#define CHI_PAGE_AGE_MS 20
+
+/* Bytes of records collected for one response; half of what may be sent, because the last
+ * record taken may be large. */
+#define CHI_PAGE_BYTES (512u << 10)
+
+/* A scan or backup sends nothing more while this much of the client's output is unread. */
+#define CHI_STREAM_MARK (256u << 10)
+
+/* One commit takes at most so many records, so that its answers do not wait for ever. */
+#define CHI_GROUP_RECORDS 20000
+
+/* Backups, and verifications, running at once; each holds a snapshot for its whole time. */
+#define CHI_TASKS_MAX 4
+
+/* Descriptors kept free of clients: files of the stores, pipes, the log, the spare one. */
+#define CHI_RESERVED_FDS 64
+
+/* How long listening rests when descriptors have run out. */
+#define CHI_ACCEPT_PAUSE_MS 500
+
+/* How long an answer sent before closing may take to be read by a peer that is still sending. */
+#define CHI_LINGER_MS 2000
+
+struct chi_limits {
+	uint64_t connections;	/* clients at once */
+	uint64_t in_flight;	/* unanswered requests of a connection */
+	uint64_t request_bytes; /* body of a request's frame */
+	uint64_t frame_ms;	/* a begun frame must be whole by then */
+	uint64_t output_pause;	/* unread bytes above which a client is not read */
+	uint64_t output_close;	/* unread bytes above which it is cut off */
+	uint64_t output_ms;	/* time without reading after which it is cut off */
+	uint64_t buffer_bytes;	/* all buffers together; above it requests are refused */
+	uint64_t queue_bytes;	/* write queue of a store */
+	uint64_t queue_records; /* the same in positions */
+	uint64_t snapshot_ms;	/* longest life of a scan's read transaction */
+	uint64_t stop_ms;	/* for clients to read their last answers at the end */
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/listener.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/fault.h"
+#include "daemon/limits.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "daemon/socket.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+
+/* Connections taken from one socket before the others have their turn. */
+#define ACCEPTS_A_TURN 32
+
+struct chi_listener {
+	struct chi_server *server;
+	struct chi_socket sockets[CHI_LISTENS_MAX];
+	struct event *events[CHI_LISTENS_MAX];
+	size_t n;
+	struct event *rested; /* the end of a pause */
+	int spare;	      /* given up for a moment when descriptors have run out; or -1 */
+	bool full;	      /* the limit was logged, until a place is free again */
+	char *addresses;
+};
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void rest(struct chi_listener *listener)
+{
+	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
+					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000};
+	for (size_t i = 0; i < listener->n; i++) {
+		event_del(listener->events[i]);
+	}
+	event_add(listener->rested, &pause);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_listener *listener = context;
+	if (listener->spare < 0) {
+		listener->spare = open_spare();
+	}
+	for (size_t i = 0; i < listener->n; i++) {
+		event_add(listener->events[i], NULL);
+	}
+}
+
+/* Nothing can be accepted: the one who waits longest is told so by the spare descriptor's grace,
+ * and then listening rests, because the loop would wake for the others at once, for ever. */
+static void out_of_descriptors(struct chi_listener *listener, int from, int error)
+{
+	log_warning("listening rests for %d ms (%s)", CHI_ACCEPT_PAUSE_MS, strerror(error));
+	if (listener->spare >= 0) {
+		close(listener->spare);
+		int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0) {
+			close(fd);
+		}
+		listener->spare = open_spare();
+	}
+	rest(listener);
+}
+
+/* Over the limit: an answer without a request, so that the client knows why. */
+static void turn_away(struct chi_listener *listener, int fd)
+{
+	static const char text[] = "the server has as many connections as it takes";
+	struct chi_response response = {
+		.status = -CHI_EBUSY, .message = {text, sizeof(text) - 1}, .last = true};
+	struct chi_arena arena;
+	struct chi_buffer out;
+	if (!listener->full) {
+		log_warning("turning connections away (%llu are open)",
+			    (unsigned long long)listener->server->connections_max);
+		listener->full = true;
+	}
+	chi_arena_init(&arena, 4096);
+	chi_buffer_init(&out, 4096);
+	if (chi_response_pack(&response, &arena, &out) == CHI_OK) {
+		ssize_t sent =
+			send(fd, chi_buffer_bytes(&out), out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)sent;
+	}
+	chi_buffer_deinit(&out);
+	chi_arena_deinit(&arena);
+	close(fd);
+}
+
+/* False when nothing more is to be accepted now. */
+static bool accept_one(struct chi_listener *listener, int from)
+{
+	struct chi_server *server = listener->server;
+	int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+			out_of_descriptors(listener, from, errno);
+		}
+		return errno == ECONNABORTED || errno == EINTR;
+	}
+	if (atomic_load(&server->connections) >= server->connections_max) {
+		turn_away(listener, fd);
+		return true;
+	}
+	listener->full = false;
+	chi_server_accept(server, fd);
+	return true;
+}
+
+static void on_acceptable(evutil_socket_t fd, short what, void *context)
+{
+	(void)what;
+	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+		if (!accept_one(context, fd)) {
+			return;
+		}
+	}
+}
+
+static int join_addresses(struct chi_listener *listener)
+{
+	size_t len = 1;
+	for (size_t i = 0; i < listener->n; i++) {
+		len += strlen(listener->sockets[i].text) + 1;
+	}
+	listener->addresses = malloc(len);
+	if (listener->addresses == NULL) {
+		return -CHI_ENOMEM;
+	}
+	char *at = listener->addresses;
+	for (size_t i = 0; i < listener->n; i++) {
+		at = stpcpy(i > 0 ? stpcpy(at, " ") : at, listener->sockets[i].text);
+	}
+	return CHI_OK;
+}
+
+int chi_listener_new(struct chi_server *server, const struct chi_config *config,
+		     struct chi_listener **out, struct chi_fault *fault)
+{
+	struct chi_listener *listener = calloc(1, sizeof(*listener));
+	if (listener == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	listener->server = server;
+	listener->spare = open_spare();
+	int status = CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < config->n_listens; i++) {
+		status = chi_socket_listen(&config->listens[i], config->socket_mode,
+					   &listener->sockets[i], fault);
+		listener->n += status == CHI_OK ? 1 : 0;
+	}
+	if (status == CHI_OK && join_addresses(listener) < 0) {
+		status = chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	if (status < 0) {
+		chi_listener_free(listener);
+		return status;
+	}
+	*out = listener;
+	return CHI_OK;
+}
+
+int chi_listener_start(struct chi_listener *listener, struct chi_fault *fault)
+{
+	struct event_base *base = listener->server->base;
+	listener->rested = evtimer_new(base, on_rested, listener);
+	bool bad = listener->rested == NULL;
+	for (size_t i = 0; i < listener->n; i++) {
+		listener->events[i] = event_new(base, listener->sockets[i].fd, EV_READ | EV_PERSIST,
+						on_acceptable, listener);
+		bad = bad || listener->events[i] == NULL ||
+		      event_add(listener->events[i], NULL) < 0;
+	}
+	return bad ? chi_fault(fault, -CHI_ENOMEM, "cannot watch the listening sockets") : CHI_OK;
+}
+
+void chi_listener_free(struct chi_listener *listener)
+{
+	if (listener == NULL) {
+		return;
+	}
+	if (listener->rested != NULL) {
+		event_free(listener->rested);
+	}
+	for (size_t i = 0; i < listener->n; i++) {
+		if (listener->events[i] != NULL) {
+			event_free(listener->events[i]);
+		}
+		chi_socket_close(&listener->sockets[i]);
+	}
+	if (listener->spare >= 0) {
+		close(listener->spare);
+	}
+	free(listener->addresses);
+	free(listener);
+}
+
+const char *chi_listener_addresses(const struct chi_listener *listener)
+{
+	return listener->addresses;
+}

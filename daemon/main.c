@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* chistored: serves stores over sockets. Command line, order of start and stop, exit status. */
+#include <stdio.h>
+
+#include "daemon/config.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "daemon/verify.h"
+
+enum exit_status {
+	EXIT_STOPPED = 0,
+	EXIT_USAGE = 2,
+	EXIT_FAILED = 3,
+};
+
+static int complain(const struct chi_fault *fault)
+{
+	fprintf(stderr, "chistored: %s\nTry 'chistored --help'.\n", fault->text);
+	return EXIT_USAGE;
+}
+
+static int serve(const struct chi_config *config)
+{
+	/* Too large for a stack that sanitizers widen. */
+	static struct chi_server server;
+	struct chi_fault fault = {0};
+	if (chi_log_open(config->log_level, config->log_path, &fault) < 0) {
+		fprintf(stderr, "chistored: %s\n", fault.text);
+		return EXIT_FAILED;
+	}
+	int status = chi_server_init(&server, config, &fault);
+	if (status == CHI_OK) {
+		chi_server_run(&server);
+	} else {
+		log_error("%s", fault.text);
+	}
+	chi_server_deinit(&server);
+	if (status == CHI_OK) {
+		log_info("stopped");
+	}
+	chi_log_close();
+	return status == CHI_OK ? EXIT_STOPPED : EXIT_FAILED;
+}
+
+static int run(const struct chi_config *config)
+{
+	struct chi_fault fault = {0};
+	switch (config->action) {
+	case CHI_ACTION_HELP:
+		chi_config_help(stdout);
+		return EXIT_STOPPED;
+	case CHI_ACTION_VERSION:
+		puts("chistored " CHI_VERSION);
+		return EXIT_STOPPED;
+	case CHI_ACTION_VERIFY:
+		return chi_verify_main(config);
+	default:
+		return chi_config_check(config, &fault) < 0 ? complain(&fault) : serve(config);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct chi_config config;
+	struct chi_fault fault = {0};
+	chi_config_init(&config);
+	if (chi_config_parse(&config, argc, argv, &fault) < 0) {
+		return complain(&fault);
+	}
+	return run(&config);
+}

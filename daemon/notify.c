@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/notify.h"
+
+#ifdef CHI_HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+
+void chi_notify(const char *state)
+{
+	sd_notify(0, state);
+}
+#else
+void chi_notify(const char *state)
+{
+	(void)state;
+}
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/scan.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "daemon/clock.h"
+#include "daemon/limits.h"
+#include "daemon/page.h"
+#include "daemon/server.h"
+#include "store/store.h"
+
+/* Entries looked at between two looks at the clock. */
+#define STEPS 500
+
+static void account(struct chi_scan_run *run)
+{
+	struct chi_server *server = run->worker->server;
+	size_t now = sizeof(*run) + chi_page_memory(&run->page);
+	atomic_fetch_add(&server->buffered, now);
+	atomic_fetch_sub(&server->buffered, run->accounted);
+	run->accounted = now;
+}
+
+/* Remembers where the scan stands and lets go of its snapshot. */
+static void release(struct chi_scan_run *run)
+{
+	if (run->scan != NULL) {
+		chi_scan_where(run->scan, &run->spec.after);
+		run->spec.limit = run->left;
+		chi_scan_close(run->scan);
+		run->scan = NULL;
+	}
+	chi_read_end(run->read);
+	run->read = NULL;
+}
+
+static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
+{
+	if (run->scan != NULL) {
+		return CHI_OK;
+	}
+	int status = chi_read_begin(run->served->store, &run->read);
+	if (status < 0) {
+		return chi_fault_plain(fault, status);
+	}
+	uint64_t sequence = chi_read_sequence(run->read);
+	run->mixed = run->mixed || (run->has_sequence && sequence != run->sequence);
+	run->sequence = run->has_sequence ? run->sequence : sequence;
+	run->has_sequence = true;
+	run->read_since = chi_now_ms();
+	return chi_scan_open(run->read, &run->spec, &run->scan, fault);
+}
+
+static void set_runnable(struct chi_scan_run *run, bool on)
+{
+	static const struct timeval at_once = {0, 0};
+	struct chi_worker *worker = run->worker;
+	if (run->is_runnable == on) {
+		return;
+	}
+	run->is_runnable = on;
+	if (!on) {
+		TAILQ_REMOVE(&worker->runnable, run, run_link);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&worker->runnable, run, run_link);
+	if (!event_pending(worker->slice_event, EV_TIMEOUT, NULL)) {
+		event_add(worker->slice_event, &at_once);
+	}
+}
+
+static void close_run(struct chi_call *call)
+{
+	struct chi_scan_run *run = (struct chi_scan_run *)call;
+	set_runnable(run, false);
+	release(run);
+	TAILQ_REMOVE(&run->worker->scans, run, all_link);
+	atomic_fetch_sub(&run->worker->server->buffered, run->accounted);
+	chi_page_deinit(&run->page);
+	free(run);
+}
+
+static void resume_run(struct chi_call *call)
+{
+	if (chi_call_may_send(call)) {
+		set_runnable((struct chi_scan_run *)call, true);
+	}
+}
+
+static const struct chi_call_ops scan_ops = {.resume = resume_run, .close = close_run};
+
+/* Takes the run off its connection and frees it; returns the connection, for a last word. */
+static struct chi_conn *finish(struct chi_scan_run *run)
+{
+	struct chi_conn *conn = run->call.conn;
+	chi_call_remove(&run->call);
+	close_run(&run->call);
+	return conn;
+}
+
+static void send_page(struct chi_scan_run *run, bool last)
+{
+	struct chi_response response = {
+		.id = run->call.id, .op = run->call.op, .last = last, .status = CHI_OK};
+	if (run->counting) {
+		response.u.count.count = run->count;
+		response.u.count.mixed = run->mixed;
+	} else {
+		response.u.scan.want = run->spec.want;
+		response.u.scan.rows = run->page.rows;
+		response.u.scan.entries = run->page.entries;
+		response.u.scan.n = run->page.n;
+		response.u.scan.mixed = last && run->mixed;
+		chi_scan_where(run->scan, &response.u.scan.cursor);
+	}
+	run->call.credits--;
+	chi_arena_reset(&run->worker->results);
+	chi_conn_answer(run->call.conn, &response);
+}
+
+static void fail(struct chi_scan_run *run, int status, const struct chi_fault *fault)
+{
+	uint64_t id = run->call.id;
+	enum chi_op op = run->call.op;
+	struct chi_conn *conn = finish(run);
+	chi_conn_fail(conn, id, op, status, NULL, fault->text[0] != '\0' ? fault->text : NULL);
+}
+
+/* One helping of the scan's work. */
+static int step(struct chi_scan_run *run)
+{
+	if (run->counting) {
+		return chi_scan_count(run->scan, STEPS, &run->count);
+	}
+	size_t before = run->page.n;
+	int status = chi_page_fill(&run->page, run->scan, run->spec.want, STEPS);
+	if (run->spec.limit > 0) {
+		/* A scan opened anew must deliver the rest only; the store never exceeds it. */
+		run->left -= run->page.n - before;
+	}
+	return status == CHI_OK && run->spec.limit > 0 && run->left == 0 ? CHI_NONE : status;
+}
+
+/* Works until the page is full, the scan over, or the slice's time used up. */
+static int work(struct chi_scan_run *run)
+{
+	int64_t until = chi_now_us() + CHI_SLICE_US;
+	int status = CHI_OK;
+	for (unsigned steps = 0; steps < CHI_SLICE_STEPS / STEPS; steps++) {
+		status = step(run);
+		if (status != CHI_OK || chi_page_full(&run->page) || chi_now_us() >= until) {
+			break;
+		}
+	}
+	return status;
+}
+
+static void slice(struct chi_scan_run *run)
+{
+	struct chi_fault fault = {0};
+	const struct chi_limits *limits = &run->worker->server->config->limits;
+	int status = open_snapshot(run, &fault);
+	if (status == CHI_OK) {
+		status = work(run);
+	}
+	if (status < 0) {
+		fail(run, status, &fault);
+		return;
+	}
+	int64_t now = chi_now_ms();
+	bool last = status == CHI_NONE;
+	bool due = run->page.n > 0 &&
+		   (chi_page_full(&run->page) || now - run->page.since >= CHI_PAGE_AGE_MS);
+	if (last || due) {
+		struct chi_conn *conn = run->call.conn;
+		send_page(run, last);
+		/* A client that cannot be answered is gone, and the run with it. */
+		if (conn->state == CHI_CONN_DEAD) {
+			return;
+		}
+		chi_page_clear(&run->page);
+	}
+	if (last) {
+		finish(run);
+		return;
+	}
+	account(run);
+	if (now - run->read_since >= (int64_t)limits->snapshot_ms) {
+		release(run);
+	}
+	set_runnable(run, chi_call_may_send(&run->call));
+}
+
+void chi_scan_slice(struct chi_worker *worker)
+{
+	static const struct timeval at_once = {0, 0};
+	struct chi_scan_run *run = TAILQ_FIRST(&worker->runnable);
+	if (run != NULL) {
+		/* Off the list and, if it can go on, at its end again: round robin. */
+		set_runnable(run, false);
+		if (chi_call_may_send(&run->call)) {
+			slice(run);
+		}
+	}
+	if (!TAILQ_EMPTY(&worker->runnable)) {
+		event_add(worker->slice_event, &at_once);
+	}
+}
+
+void chi_scan_tick(struct chi_worker *worker, int64_t now)
+{
+	const struct chi_limits *limits = &worker->server->config->limits;
+	struct chi_scan_run *run = NULL;
+	TAILQ_FOREACH(run, &worker->scans, all_link)
+	{
+		if (run->read != NULL && now - run->read_since >= (int64_t)limits->snapshot_ms) {
+			release(run);
+		}
+	}
+}
+
+void chi_scan_release(struct chi_worker *worker)
+{
+	struct chi_scan_run *run = NULL;
+	TAILQ_FOREACH(run, &worker->scans, all_link)
+	{
+		release(run);
+	}
+}
+
+int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
+		   const struct chi_request *request, const struct chi_scan_spec *spec)
+{
+	struct chi_scan_run *run = calloc(1, sizeof(*run));
+	if (run == NULL) {
+		return -CHI_ENOMEM;
+	}
+	uint32_t window = request->u.scan.window;
+	run->worker = conn->worker;
+	run->served = served;
+	run->spec = *spec;
+	run->left = spec->limit;
+	run->counting = request->op == CHI_OP_COUNT;
+	run->call.ops = &scan_ops;
+	run->call.id = request->id;
+	run->call.op = request->op;
+	run->call.credits = window == 0		      ? CHI_WINDOW_DEFAULT
+			    : window > CHI_WINDOW_MAX ? CHI_WINDOW_MAX
+						      : window;
+	chi_page_init(&run->page);
+	TAILQ_INSERT_TAIL(&conn->worker->scans, run, all_link);
+	chi_call_add(conn, &run->call);
+	account(run);
+	resume_run(&run->call);
+	return CHI_OK;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/server.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "chess/statistic.h"
+#include "daemon/gate.h"
+#include "daemon/listener.h"
+#include "daemon/log.h"
+#include "daemon/notify.h"
+#include "daemon/signals.h"
+#include "daemon/worker.h"
+#include "store/store.h"
+
+#define READER_CHECK_S 5
+
+/* ---- Stores ------------------------------------------------------------------------------ */
+
+static int open_store(const struct chi_config *config, const char *path, struct chi_store **out,
+		      struct chi_fault *fault)
+{
+	struct chi_store_options options = {
+		.mode = config->read_only ? CHI_STORE_READ : CHI_STORE_DAEMON,
+		.map_bytes = config->map_bytes,
+	};
+	int status = chi_store_open(path, &options, out, fault);
+	if (status == -CHI_ENOSTORE && config->create != 0) {
+		status = chi_store_create(path, (enum chi_statistic)config->create, fault);
+		if (status == CHI_OK) {
+			log_info("created store '%s'", path);
+			status = chi_store_open(path, &options, out, fault);
+		}
+	}
+	return status;
+}
+
+static int open_stores(struct chi_server *server, struct chi_fault *fault)
+{
+	const struct chi_config *config = server->config;
+	for (size_t i = 0; i < config->n_stores; i++) {
+		struct chi_served *served = &server->stores[i];
+		struct chi_fault cause = {0};
+		int status = open_store(config, config->stores[i].path, &served->store, &cause);
+		if (status < 0) {
+			return chi_fault(fault, status, "cannot open store '%s' (%s)",
+					 config->stores[i].path, cause.text);
+		}
+		served->server = server;
+		served->name = config->stores[i].name;
+		served->index = i;
+		served->statistic = chi_store_statistic(served->store);
+		served->writable = !config->read_only;
+		chi_writer_init(&served->writer, served, config->limits.queue_bytes,
+				config->limits.queue_records);
+		server->n_stores++;
+		log_info("serving store '%s' in '%s' (%s statistic%s)", served->name,
+			 config->stores[i].path, chi_statistic_name((int)served->statistic),
+			 served->writable ? "" : ", read-only");
+	}
+	return CHI_OK;
+}
+
+struct chi_served *chi_server_find(struct chi_server *server, const char *name, size_t len)
+{
+	if (len == 0) {
+		name = "default";
+		len = strlen(name);
+	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		if (strlen(server->stores[i].name) == len &&
+		    memcmp(server->stores[i].name, name, len) == 0) {
+			return &server->stores[i];
+		}
+	}
+	return NULL;
+}
+
+/* Readers that died leave their slots, and old pages with them, until somebody looks. */
+static void on_reader_check(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_server *server = context;
+	/* A compaction exchanges environments: the next time will do. */
+	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
+		return;
+	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		int freed = 0;
+		int status = chi_store_check_readers(server->stores[i].store, &freed);
+		if (status < 0) {
+			log_warning("failed to check readers of store '%s' (%s)",
+				    server->stores[i].name, chi_strerror(status));
+		} else if (freed > 0) {
+			log_info("freed %d slots of dead readers of store '%s'", freed,
+				 server->stores[i].name);
+		}
+	}
+	pthread_mutex_unlock(&server->compact_lock);
+}
+
+/* ---- Connections and tasks --------------------------------------------------------------- */
+
+/* Takes as many descriptors as may be had, and no more clients than these allow. */
+static void set_connections_max(struct chi_server *server)
+{
+	const struct chi_config *config = server->config;
+	uint64_t reserved = CHI_RESERVED_FDS + 4 * config->threads + 4 * config->n_stores;
+	struct rlimit limit;
+	server->connections_max = config->limits.connections;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+		return;
+	}
+	uint64_t wanted = config->limits.connections + reserved;
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < wanted) {
+			uint64_t left = limit.rlim_cur > reserved ? limit.rlim_cur - reserved : 1;
+			log_warning("taking %llu connections instead of %llu (descriptors are "
+				    "limited to %llu)",
+				    (unsigned long long)left,
+				    (unsigned long long)server->connections_max,
+				    (unsigned long long)limit.rlim_cur);
+			server->connections_max = left;
+		}
+	}
+}
+
+void chi_server_accept(struct chi_server *server, int fd)
+{
+	struct chi_worker *worker = server->workers[server->next_worker];
+	server->next_worker = (server->next_worker + 1) % server->n_workers;
+	atomic_fetch_add(&server->connections, 1);
+	if (chi_worker_give(worker, fd) < 0) {
+		atomic_fetch_sub(&server->connections, 1);
+		close(fd);
+	}
+}
+
+bool chi_server_task_begin(struct chi_server *server)
+{
+	if (atomic_fetch_add(&server->tasks, 1) < CHI_TASKS_MAX) {
+		return true;
+	}
+	chi_server_task_end(server);
+	return false;
+}
+
+void chi_server_task_end(struct chi_server *server)
+{
+	atomic_fetch_sub(&server->tasks, 1);
+}
+
+/* ---- Start and stop ---------------------------------------------------------------------- */
+
+static int start_threads(struct chi_server *server, struct chi_fault *fault)
+{
+	server->workers = calloc(server->config->threads, sizeof(*server->workers));
+	int status = server->workers == NULL ? chi_fault_plain(fault, -CHI_ENOMEM) : CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < server->config->threads; i++) {
+		status = chi_worker_new(server, i, &server->workers[i], fault);
+		if (status == CHI_OK) {
+			server->n_workers++;
+		}
+	}
+	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
+		if (server->stores[i].writable) {
+			status = chi_writer_start(&server->stores[i].writer, fault);
+		}
+	}
+	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
+		status = chi_worker_start(server->workers[i], fault);
+	}
+	return status;
+}
+
+static int start_timer(struct chi_server *server, struct chi_fault *fault)
+{
+	static const struct timeval period = {READER_CHECK_S, 0};
+	server->reader_timer = event_new(server->base, -1, EV_PERSIST, on_reader_check, server);
+	if (server->reader_timer == NULL || event_add(server->reader_timer, &period) < 0) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot start a timer");
+	}
+	return CHI_OK;
+}
+
+int chi_server_init(struct chi_server *server, const struct chi_config *config,
+		    struct chi_fault *fault)
+{
+	*server = (struct chi_server){.config = config};
+	pthread_mutex_init(&server->compact_lock, NULL);
+	chi_signals_ignore();
+	set_connections_max(server);
+	server->base = event_base_new();
+	if (server->base == NULL) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
+	}
+	int status = open_stores(server, fault);
+	if (status == CHI_OK) {
+		/* Before the threads: see chi_socket_listen. */
+		status = chi_listener_new(server, config, &server->listener, fault);
+	}
+	if (status == CHI_OK) {
+		status = start_threads(server, fault);
+	}
+	if (status == CHI_OK) {
+		status = start_timer(server, fault);
+	}
+	if (status == CHI_OK) {
+		status = chi_listener_start(server->listener, fault);
+	}
+	return status;
+}
+
+static void stop_workers(struct chi_server *server)
+{
+	for (size_t i = 0; i < server->n_workers; i++) {
+		struct chi_worker *worker = server->workers[i];
+		if (worker->started) {
+			chi_worker_leave(worker);
+		}
+	}
+	for (size_t i = 0; i < server->n_workers; i++) {
+		chi_worker_free(server->workers[i]);
+	}
+	free(server->workers);
+	server->workers = NULL;
+	server->n_workers = 0;
+}
+
+/* Nothing new comes in; everything received is answered. */
+static void drain(struct chi_server *server)
+{
+	struct chi_gate gate;
+	if (chi_gate_close(&gate, server, chi_worker_quiesce, false) == CHI_OK) {
+		chi_gate_open(&gate);
+	}
+}
+
+void chi_server_run(struct chi_server *server)
+{
+	struct chi_signals signals = {0};
+	struct chi_fault fault = {0};
+	if (chi_signals_init(&signals, server->base, server, &fault) < 0) {
+		log_error("%s", fault.text);
+		chi_signals_deinit(&signals);
+		return;
+	}
+	dprintf(STDERR_FILENO, "chistored: ready, listening on %s\n",
+		chi_listener_addresses(server->listener));
+	chi_notify("READY=1");
+	event_base_dispatch(server->base);
+	chi_notify("STOPPING=1");
+	chi_signals_deinit(&signals);
+	chi_listener_free(server->listener);
+	server->listener = NULL;
+	drain(server);
+}
+
+void chi_server_stop(struct chi_server *server)
+{
+	event_base_loopbreak(server->base);
+}
+
+void chi_server_deinit(struct chi_server *server)
+{
+	chi_listener_free(server->listener);
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_writer_stop(&server->stores[i].writer);
+	}
+	stop_workers(server);
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_writer_deinit(&server->stores[i].writer);
+		chi_store_close(server->stores[i].store);
+	}
+	if (server->reader_timer != NULL) {
+		event_free(server->reader_timer);
+	}
+	if (server->base != NULL) {
+		event_base_free(server->base);
+	}
+	pthread_mutex_destroy(&server->compact_lock);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/signals.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "base/fault.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+
+static void on_stop(evutil_socket_t number, short what, void *context)
+{
+	(void)what;
+	log_info("stopping (signal %d)", (int)number);
+	chi_server_stop(context);
+}
+
+static void on_reopen(evutil_socket_t number, short what, void *context)
+{
+	(void)number;
+	(void)what;
+	(void)context;
+	chi_log_reopen();
+}
+
+void chi_signals_ignore(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static struct event *add(struct event_base *base, int number, event_callback_fn callback,
+			 struct chi_server *server)
+{
+	struct event *event = evsignal_new(base, number, callback, server);
+	if (event != NULL) {
+		event_add(event, NULL);
+	}
+	return event;
+}
+
+int chi_signals_init(struct chi_signals *signals, struct event_base *base,
+		     struct chi_server *server, struct chi_fault *fault)
+{
+	signals->stop_term = add(base, SIGTERM, on_stop, server);
+	signals->stop_int = add(base, SIGINT, on_stop, server);
+	signals->reopen = add(base, SIGHUP, on_reopen, server);
+	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reopen == NULL) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
+	}
+	return CHI_OK;
+}
+
+static void drop(struct event **event)
+{
+	if (*event != NULL) {
+		/* libevent puts the handler back that was there before. */
+		event_free(*event);
+		*event = NULL;
+	}
+}
+
+void chi_signals_deinit(struct chi_signals *signals)
+{
+	drop(&signals->stop_int);
+	drop(&signals->stop_term);
+	drop(&signals->reopen);
+}

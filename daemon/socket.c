@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/socket.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+
+#define BACKLOG 1024
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
+}
+
+static int status_of(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return -CHI_EACCES;
+	case EADDRINUSE:
+		return -CHI_EBUSY;
+	case EROFS:
+		return -CHI_EREADONLY;
+	default:
+		return -CHI_EIO;
+	}
+}
+
+static struct sockaddr_un unix_name(const char *path)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	/* The length was checked with the command line. */
+	snprintf(name.sun_path, sizeof(name.sun_path), "%s", path);
+	return name;
+}
+
+/* Is there a server behind the socket at `path`? Refused means that there was one. */
+static int check_stale(const char *path, struct chi_fault *fault)
+{
+	_cleanup_(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un name = unix_name(path);
+	if (fd < 0) {
+		return chi_fault(fault, -CHI_EIO, "cannot make a socket (%s)", strerror(errno));
+	}
+	if (connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0 || errno == EAGAIN) {
+		return chi_fault(fault, -CHI_EBUSY, "another server listens on '%s'", path);
+	}
+	if (errno != ECONNREFUSED) {
+		return chi_fault(fault, status_of(errno), "cannot tell who owns socket '%s' (%s)",
+				 path, strerror(errno));
+	}
+	return CHI_OK;
+}
+
+/* Makes way: removes a socket that a server left behind, refuses anything else. */
+static int clear_path(const char *path, struct chi_fault *fault)
+{
+	struct stat file;
+	if (lstat(path, &file) < 0) {
+		return errno == ENOENT
+			       ? CHI_OK
+			       : chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
+					   path, strerror(errno));
+	}
+	if (!S_ISSOCK(file.st_mode)) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no socket", path);
+	}
+	int status = check_stale(path, fault);
+	if (status < 0) {
+		return status;
+	}
+	if (unlink(path) < 0 && errno != ENOENT) {
+		return chi_fault(fault, status_of(errno), "cannot remove stale socket '%s' (%s)",
+				 path, strerror(errno));
+	}
+	return CHI_OK;
+}
+
+static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
+		       struct chi_fault *fault)
+{
+	struct sockaddr_un name = unix_name(path);
+	struct stat file;
+	int status = clear_path(path, fault);
+	if (status < 0) {
+		return status;
+	}
+	out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* By the umask the mode is right from the first moment; chmod would come too late. */
+	mode_t before = umask((mode_t)(~mode & 0777));
+	bool bound = out->fd >= 0 && bind(out->fd, (struct sockaddr *)&name, sizeof(name)) == 0;
+	int error = errno;
+	umask(before);
+	if (!bound) {
+		return chi_fault(fault, status_of(error), "cannot listen on '%s' (%s)", path,
+				 strerror(error));
+	}
+	if (lstat(path, &file) == 0) {
+		out->device = file.st_dev;
+		out->inode = file.st_ino;
+		out->path = path;
+	}
+	snprintf(out->text, sizeof(out->text), "unix:%s", path);
+	return CHI_OK;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	}
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
+	return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/* The address with the port that the kernel chose. */
+static void print_tcp(struct chi_socket *out)
+{
+	struct sockaddr_storage name;
+	socklen_t len = sizeof(name);
+	char host[64] = "?";
+	char port[8] = "0";
+	if (getsockname(out->fd, (struct sockaddr *)&name, &len) == 0) {
+		getnameinfo((struct sockaddr *)&name, len, host, sizeof(host), port, sizeof(port),
+			    NI_NUMERICHOST | NI_NUMERICSERV);
+	}
+	bool v6 = strchr(host, ':') != NULL;
+	snprintf(out->text, sizeof(out->text), "tcp:%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+		 port);
+}
+
+static int bind_tcp(const struct chi_address *address, const struct addrinfo *info,
+		    struct chi_socket *out, struct chi_fault *fault)
+{
+	const int one = 1;
+	if (!is_loopback(info->ai_addr)) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "'%s' is no loopback address, and connections are not encrypted: "
+				 "use 127.0.0.1, [::1] or a unix socket",
+				 address->host);
+	}
+	out->fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (out->fd >= 0) {
+		setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		/* Inherited by what is accepted: answers are sent whole, none waits for more. */
+		setsockopt(out->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	}
+	if (out->fd < 0 || bind(out->fd, info->ai_addr, info->ai_addrlen) < 0) {
+		return chi_fault(fault, status_of(errno), "cannot listen on 'tcp:%s:%s' (%s)",
+				 address->host, address->port, strerror(errno));
+	}
+	print_tcp(out);
+	return CHI_OK;
+}
+
+static int listen_tcp(const struct chi_address *address, struct chi_socket *out,
+		      struct chi_fault *fault)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct addrinfo *info = NULL;
+	int error = getaddrinfo(address->host, address->port, &hints, &info);
+	if (error != 0) {
+		return chi_fault(fault, -CHI_EINVAL, "cannot resolve host '%s' (%s)", address->host,
+				 gai_strerror(error));
+	}
+	int status = bind_tcp(address, info, out, fault);
+	freeaddrinfo(info);
+	return status;
+}
+
+int chi_socket_listen(const struct chi_address *address, unsigned mode, struct chi_socket *out,
+		      struct chi_fault *fault)
+{
+	*out = (struct chi_socket){.fd = -1};
+	int status = address->is_unix ? listen_unix(address->path, mode, out, fault)
+				      : listen_tcp(address, out, fault);
+	if (status == CHI_OK && listen(out->fd, BACKLOG) < 0) {
+		status = chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)", out->text,
+				   strerror(errno));
+	}
+	if (status < 0) {
+		chi_socket_close(out);
+	}
+	return status;
+}
+
+void chi_socket_close(struct chi_socket *socket)
+{
+	struct stat file;
+	if (socket->path != NULL && lstat(socket->path, &file) == 0 &&
+	    file.st_dev == socket->device && file.st_ino == socket->inode) {
+		unlink(socket->path);
+	}
+	close_fd(&socket->fd);
+	socket->fd = -1;
+	socket->path = NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Making listening sockets. */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "chistore/types.h"
+#include "daemon/config.h"
+
+/* A listening socket; `text` is its address as a client would write it. */
+struct chi_socket {
+	int fd;		  /* -1: none */
+	const char *path; /* of a unix socket, else NULL */
+	dev_t device;	  /* of the path when it was made */
+	ino_t inode;
+	char text[320];
+};
+
+/* Not to be called while threads run: sets the umask for a moment. */
+CHI_MUSTUSE int chi_socket_listen(const struct chi_address *address, unsigned mode,
+				  struct chi_socket *out, struct chi_fault *fault);
+
+/* Closes it, and removes its file unless someone has put another there. */
+void chi_socket_close(struct chi_socket *socket);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "store/store.h"
+
+static void print_report(void *context, const char *text)
+{
+	(void)context;
+	puts(text);
+}
+
+int chi_verify_main(const struct chi_config *config)
+{
+	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = config->map_bytes};
+	struct chi_verify_result result = {0};
+	struct chi_fault fault = {0};
+	struct chi_store *store = NULL;
+	/* Every line at once: what was found must be out before a damaged page ends this. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	int status = chi_store_open(config->verify_path, &options, &store, &fault);
+	if (status < 0) {
+		printf("cannot open store '%s' (%s)\n", config->verify_path, fault.text);
+		return 3;
+	}
+	status = chi_store_verify(store, print_report, NULL, &result);
+	chi_store_close(store);
+	if (status < 0 && status != -CHI_ECORRUPT) {
+		printf("cannot verify store '%s' (%s)\n", config->verify_path,
+		       chi_strerror(status));
+		return 3;
+	}
+	printf("verified positions=%" PRIu64 " known=%" PRIu64 " errors=%" PRIu64 "\n",
+	       result.positions, result.known, result.errors);
+	return fflush(stdout) == 0 && status == CHI_OK ? 0 : 3;
+}
+
+/* "NAME=NUMBER" at *at, which moves behind it and the space that follows. */
+static bool take_number(const char **at, const char *end, const char *name, uint64_t *out)
+{
+	size_t n = strlen(name);
+	if ((size_t)(end - *at) <= n || memcmp(*at, name, n) != 0) {
+		return false;
+	}
+	const char *digits = *at + n;
+	const char *space = memchr(digits, ' ', (size_t)(end - digits));
+	const char *stop = space != NULL ? space : end;
+	*at = space != NULL ? space + 1 : end;
+	return chi_num_u64(digits, (size_t)(stop - digits), UINT64_MAX, out) == CHI_OK;
+}
+
+bool chi_verify_parse(const char *line, size_t len, struct chi_verify_result *out)
+{
+	static const char head[] = "verified ";
+	struct chi_verify_result result = {0};
+	const char *at = line + sizeof(head) - 1;
+	const char *end = line + len;
+	if (len < sizeof(head) || memcmp(line, head, sizeof(head) - 1) != 0 ||
+	    !take_number(&at, end, "positions=", &result.positions) ||
+	    !take_number(&at, end, "known=", &result.known) ||
+	    !take_number(&at, end, "errors=", &result.errors) || at != end) {
+		return false;
+	}
+	*out = result;
+	return true;
+}

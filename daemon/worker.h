@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker: one thread, one event loop, and the connections it was given. All requests that are
+ * ready in one turn of the loop are served together (serve_ready), on one snapshot a store, and
+ * their answers leave together: the place where probes of many clients can be interleaved.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "chistore/types.h"
+#include "daemon/limits.h"
+#include "daemon/mailbox.h"
+
+struct chi_conn;
+struct chi_read;
+struct chi_scan_run;
+struct chi_served;
+struct chi_server;
+struct event;
+struct event_base;
+
+TAILQ_HEAD(chi_conn_list, chi_conn);
+TAILQ_HEAD(chi_scan_list, chi_scan_run);
+
+enum chi_worker_phase {
+	CHI_WORKER_SERVING,
+	CHI_WORKER_STOPPING, /* nothing more is read; answers of the writers still come */
+	CHI_WORKER_LEAVING,  /* last answers are sent, then the loop ends */
+};
+
+/* A connection's place in its worker. The generation tells a new tenant from the old one, so
+ * that a late answer never reaches the wrong client. */
+struct chi_conn_slot {
+	struct chi_conn *conn; /* NULL: free */
+	uint32_t generation;
+};
+
+/* Names a connection for other threads, which must not look at it. */
+struct chi_conn_ref {
+	struct chi_worker *worker;
+	uint32_t slot;
+	uint32_t generation;
+};
+
+struct chi_worker {
+	struct chi_server *server;
+	size_t index;
+	pthread_t thread;
+	bool started;
+	enum chi_worker_phase phase;
+	int64_t leave_by; /* ms; LEAVING only */
+	struct event_base *base;
+	struct chi_mailbox mailbox;
+	struct chi_mail leave_mail;
+	struct event *mail_event;
+	struct event *serve_event; /* activated when something is ready or to be sent */
+	struct event *slice_event; /* runs while a scan can go on */
+	struct event *tick_event;  /* deadlines; armed while there are connections */
+	bool serving;		   /* serve_event is due already */
+
+	struct chi_conn_slot *slots;
+	size_t n_slots;
+	size_t next_slot; /* where to look for a free one */
+	size_t n_conns;
+	struct chi_conn_list conns;
+	struct chi_conn_list ready; /* have bytes to be served */
+	struct chi_conn_list dirty; /* have output to be sent */
+	struct chi_conn_list dead;  /* freed at the end of the callback */
+
+	struct chi_scan_list scans;    /* all of them */
+	struct chi_scan_list runnable; /* those that can go on */
+	size_t n_tasks;		       /* threads and children that must end before the worker */
+
+	/* Of the request being served. */
+	struct chi_arena requests;
+	struct chi_arena results;
+	struct chi_read *reads[CHI_STORES_MAX]; /* this turn's snapshots, begun when needed */
+
+	/* Lent to one connection at a time, so that most requests allocate no buffer. */
+	struct chi_buffer spare_in;
+	struct chi_buffer spare_out;
+};
+
+CHI_MUSTUSE int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,
+			       struct chi_fault *fault);
+CHI_MUSTUSE int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault);
+
+/* Waits for the thread to end, if it was started, and frees everything. NULL is fine. */
+void chi_worker_free(struct chi_worker *worker);
+
+/* Any thread: gives it a connected socket, or tells it, once, to send the rest and end. */
+CHI_MUSTUSE int chi_worker_give(struct chi_worker *worker, int fd);
+void chi_worker_leave(struct chi_worker *worker);
+
+/* What follows is for the worker's own thread. */
+
+/* Answers what has been received and ends all streams; nothing more is read from clients. */
+void chi_worker_quiesce(struct chi_worker *worker);
+
+/* Ends the snapshots of all scans; they go on with new ones. */
+void chi_worker_release_reads(struct chi_worker *worker);
+
+/* Has the worker's serve callback run in this turn, or in the next one. */
+void chi_worker_wake(struct chi_worker *worker);
+
+/* This turn's snapshot of a store. */
+CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,
+				struct chi_read **out);
+
+/* The connection if it is still the same one, else NULL. */
+struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);
+
+/* A place for a connection. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *slot,
+				uint32_t *generation);
+void chi_worker_unseat(struct chi_worker *worker, uint32_t slot);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/writer.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "daemon/gate.h"
+#include "daemon/job.h"
+#include "daemon/limits.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "daemon/worker.h"
+#include "store/store.h"
+
+void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint64_t bytes_max,
+		     uint64_t records_max)
+{
+	*writer = (struct chi_writer){
+		.served = served, .bytes_max = bytes_max, .records_max = records_max};
+	writer->last = &writer->first;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_cond_init(&writer->changed, NULL);
+}
+
+void chi_writer_deinit(struct chi_writer *writer)
+{
+	/* Zeroed: never initialised. */
+	if (writer->last == NULL) {
+		return;
+	}
+	while (writer->first != NULL) {
+		struct chi_job *job = writer->first;
+		writer->first = job->next;
+		chi_job_free(job);
+	}
+	pthread_cond_destroy(&writer->changed);
+	pthread_mutex_destroy(&writer->lock);
+	writer->last = NULL;
+}
+
+static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
+{
+	if (writer->bytes == 0) {
+		return true;
+	}
+	return job->bytes <= writer->bytes_max && writer->bytes <= writer->bytes_max - job->bytes &&
+	       job->n <= writer->records_max && writer->records <= writer->records_max - job->n;
+}
+
+int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
+{
+	int status = -CHI_EBUSY;
+	job->next = NULL;
+	pthread_mutex_lock(&writer->lock);
+	if (has_room(writer, job)) {
+		*writer->last = job;
+		writer->last = &job->next;
+		writer->bytes += job->bytes;
+		writer->records += job->n;
+		pthread_cond_signal(&writer->changed);
+		status = CHI_OK;
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return status;
+}
+
+static bool is_batch(const struct chi_job *job)
+{
+	return job->op == CHI_OP_PUT || job->op == CHI_OP_DELETE;
+}
+
+/* Under the lock. */
+static struct chi_job *cut_group(struct chi_writer *writer)
+{
+	struct chi_job *group = writer->first;
+	if (group == NULL) {
+		return NULL;
+	}
+	struct chi_job *end = group;
+	uint64_t records = group->n;
+	while (is_batch(end) && end->next != NULL && is_batch(end->next) &&
+	       records + end->next->n <= CHI_GROUP_RECORDS) {
+		end = end->next;
+		records += end->n;
+	}
+	writer->first = end->next;
+	if (writer->first == NULL) {
+		writer->last = &writer->first;
+	}
+	end->next = NULL;
+	return group;
+}
+
+struct chi_job *chi_writer_take(struct chi_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	struct chi_job *group = cut_group(writer);
+	pthread_mutex_unlock(&writer->lock);
+	return group;
+}
+
+void chi_writer_done(struct chi_writer *writer, const struct chi_job *job)
+{
+	pthread_mutex_lock(&writer->lock);
+	writer->bytes -= job->bytes;
+	writer->records -= job->n;
+	pthread_mutex_unlock(&writer->lock);
+}
+
+/* What a job did so far is counted here first: its answer may have been posted already. */
+struct outcome {
+	struct chi_put_result put;
+	uint64_t deleted;
+	size_t at;
+};
+
+static int apply_puts(struct chi_write *write, const struct chi_job *job, struct outcome *outcome)
+{
+	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
+	for (size_t i = 0; status >= 0 && i < job->n; i++) {
+		struct chi_put_result one = {0};
+		status = chi_write_put(write, &job->puts[i], &one);
+		outcome->put.added += one.added;
+		outcome->put.updated += one.updated;
+		outcome->put.unchanged += one.unchanged;
+		outcome->at = status < 0 ? i : SIZE_MAX;
+	}
+	return status;
+}
+
+static int apply_deletes(struct chi_write *write, const struct chi_job *job,
+			 struct outcome *outcome)
+{
+	int status = CHI_OK;
+	for (size_t i = 0; status >= 0 && i < job->n; i++) {
+		status = chi_write_delete(write, &job->keys[i]);
+		outcome->deleted += status == CHI_OK ? 1 : 0;
+		outcome->at = status < 0 ? i : SIZE_MAX;
+	}
+	return status < 0 ? status : CHI_OK;
+}
+
+static int apply(struct chi_write *write, struct chi_job *job)
+{
+	struct outcome outcome = {.at = SIZE_MAX};
+	int status = job->op == CHI_OP_PUT ? apply_puts(write, job, &outcome)
+					   : apply_deletes(write, job, &outcome);
+	struct chi_job_answer *answer = job->answer;
+	if (answer != NULL) {
+		answer->at = outcome.at;
+		if (job->op == CHI_OP_PUT) {
+			answer->u.put = outcome.put;
+		} else {
+			answer->u.deleted = outcome.deleted;
+		}
+	}
+	return status;
+}
+
+static void answer_with(struct chi_job *job, int status, const struct chi_fault *fault)
+{
+	if (job->answer == NULL) {
+		if (status < 0) {
+			log_warning("failed to commit a batch that was answered before (%s)",
+				    fault->text);
+		}
+		return;
+	}
+	job->answer->status = status;
+	job->answer->fault = *fault;
+	chi_job_post(job);
+}
+
+/* All of a list in one transaction. On failure nothing of it is stored. */
+static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_fault *fault)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(store, &write, fault);
+	if (status < 0) {
+		return status;
+	}
+	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
+		status = apply(write, job);
+		if (status < 0) {
+			chi_write_abort(write);
+			return chi_fault_plain(fault, status);
+		}
+	}
+	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
+		if (job->durability == CHI_ASYNC && job->answer != NULL) {
+			answer_with(job, CHI_OK, &(struct chi_fault){0});
+		}
+	}
+	return chi_write_commit(write, fault);
+}
+
+static void write_group(struct chi_writer *writer, struct chi_job *group)
+{
+	struct chi_fault fault = {0};
+	int status = commit(writer->served->store, group, &fault);
+	if (status < 0 && group->next != NULL) {
+		/* One of them is at fault, or they are too many for the space left: alone each
+		 * gets its own answer. */
+		for (struct chi_job *job = group; job != NULL; job = job->next) {
+			struct chi_job *next = job->next;
+			job->next = NULL;
+			fault = (struct chi_fault){0};
+			status = commit(writer->served->store, job, &fault);
+			answer_with(job, status, &fault);
+			job->next = next;
+		}
+		return;
+	}
+	for (struct chi_job *job = group; job != NULL; job = job->next) {
+		answer_with(job, status, &fault);
+	}
+}
+
+/* Rewrites the store's file. The workers stand still while the old file is exchanged for the
+ * new one, because no snapshot may be open then. */
+static int compact(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
+{
+	struct chi_server *server = writer->served->server;
+	struct chi_compaction *compaction = NULL;
+	int status = chi_compact_prepare(writer->served->store, &compaction, fault);
+	if (status < 0) {
+		return status;
+	}
+	pthread_mutex_lock(&server->compact_lock);
+	struct chi_gate gate;
+	status = chi_gate_close(&gate, server, chi_worker_release_reads, true);
+	if (status < 0) {
+		pthread_mutex_unlock(&server->compact_lock);
+		chi_compact_drop(compaction);
+		return chi_fault_plain(fault, status);
+	}
+	status = chi_compact_swap(compaction, &job->answer->u.compact.before,
+				  &job->answer->u.compact.after, fault);
+	chi_gate_open(&gate);
+	pthread_mutex_unlock(&server->compact_lock);
+	return status;
+}
+
+static void work(struct chi_writer *writer, struct chi_job *group)
+{
+	struct chi_fault fault = {0};
+	int status = CHI_OK;
+	switch (group->op) {
+	case CHI_OP_COMPACT:
+		status = compact(writer, group, &fault);
+		break;
+	case CHI_OP_RESCORE:
+		status = chi_store_rescore(writer->served->store,
+					   group->has_base ? &group->base : NULL,
+					   &group->answer->u.changed, &fault);
+		break;
+	default:
+		write_group(writer, group);
+		return;
+	}
+	if (status < 0) {
+		log_warning("failed to %s store '%s' (%s)", chi_op_name(group->op),
+			    writer->served->name, fault.text);
+	}
+	answer_with(group, status, &fault);
+}
+
+static void *run(void *context)
+{
+	struct chi_writer *writer = context;
+	for (;;) {
+		pthread_mutex_lock(&writer->lock);
+		while (writer->first == NULL && !writer->stopping) {
+			pthread_cond_wait(&writer->changed, &writer->lock);
+		}
+		struct chi_job *group = cut_group(writer);
+		pthread_mutex_unlock(&writer->lock);
+		if (group == NULL) {
+			return NULL;
+		}
+		work(writer, group);
+		while (group != NULL) {
+			struct chi_job *next = group->next;
+			chi_writer_done(writer, group);
+			chi_job_free(group);
+			group = next;
+		}
+	}
+}
+
+int chi_writer_start(struct chi_writer *writer, struct chi_fault *fault)
+{
+	int error = pthread_create(&writer->thread, NULL, run, writer);
+	if (error != 0) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot start a writer (%s)", strerror(error));
+	}
+	writer->started = true;
+	return CHI_OK;
+}
+
+void chi_writer_stop(struct chi_writer *writer)
+{
+	if (!writer->started) {
+		return;
+	}
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->changed);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	writer->started = false;
+}

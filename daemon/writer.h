@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one thread that writes a store. Batches that arrive while a commit is being synced wait
+ * together and share the next commit: the more clients write, the more answers a sync gives. Each
+ * batch stays all or nothing by itself: if one fails, the group is undone and every batch of it
+ * tried alone.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+struct chi_job;
+struct chi_served;
+
+struct chi_writer {
+	struct chi_served *served;
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct chi_job *first; /* the queue */
+	struct chi_job **last;
+	uint64_t bytes;	  /* of all jobs that are not done, those being written included */
+	uint64_t records; /* the same */
+	uint64_t bytes_max;
+	uint64_t records_max;
+	bool stopping;
+};
+
+/* Limits: of the queue, in bytes and positions. */
+void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint64_t bytes_max,
+		     uint64_t records_max);
+CHI_MUSTUSE int chi_writer_start(struct chi_writer *writer, struct chi_fault *fault);
+
+/* Commits what is queued, answers it, and ends the thread. Harmless if it never started. */
+void chi_writer_stop(struct chi_writer *writer);
+void chi_writer_deinit(struct chi_writer *writer);
+
+/* Queues a job and owns it from then on. -CHI_EBUSY: the queue is full and the job still the
+ * caller's. A job is always taken if the queue is empty. Any thread. */
+CHI_MUSTUSE int chi_writer_push(struct chi_writer *writer, struct chi_job *job);
+
+/* Takes the next group off the queue, linked by `next`: batches up to a bound, or one job of
+ * another kind. NULL if it is empty. Used by the thread; apart for tests. */
+struct chi_job *chi_writer_take(struct chi_writer *writer);
+
+/* Counts a job that was taken as done. */
+void chi_writer_done(struct chi_writer *writer, const struct chi_job *job);

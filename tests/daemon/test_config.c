@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's command line: what it takes, what it refuses and what it says then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "daemon/config.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+
+static struct chi_fault fault;
+
+/* Parses words separated by spaces; they stay, as argv does. */
+static int parse(struct chi_config *config, const char *words)
+{
+	static char text[1024];
+	static char *arguments[64];
+	static char program[] = "chistored";
+	int n = 0;
+	snprintf(text, sizeof(text), "%s", words);
+	arguments[n++] = program;
+	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+		arguments[n++] = word;
+	}
+	arguments[n] = NULL;
+	chi_config_init(config);
+	fault.text[0] = '\0';
+	return chi_config_parse(config, n, arguments, &fault);
+}
+
+static void test_defaults(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--store /s --listen unix:/l"), CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), CHI_OK);
+	assert_int_equal(config.action, CHI_ACTION_SERVE);
+	assert_string_equal(config.stores[0].name, "default");
+	assert_string_equal(config.stores[0].path, "/s");
+	assert_int_equal(config.socket_mode, 0660);
+	assert_true(config.threads >= 1);
+	assert_int_equal(config.limits.connections, 4096);
+	assert_int_equal(config.limits.in_flight, CHI_IN_FLIGHT_MAX);
+	assert_int_equal(config.limits.request_bytes, CHI_FRAME_REQUEST_MAX);
+	assert_int_equal(config.limits.frame_ms, 10000);
+	assert_int_equal(config.limits.output_pause, 1 << 20);
+	assert_int_equal(config.limits.output_close, 8 << 20);
+	assert_int_equal(config.limits.output_ms, 30000);
+	assert_int_equal(config.limits.buffer_bytes, 256 << 20);
+	assert_int_equal(config.limits.queue_bytes, 64 << 20);
+	assert_int_equal(config.limits.queue_records, 100000);
+	assert_int_equal(config.limits.snapshot_ms, 1000);
+	assert_int_equal(config.limits.stop_ms, 5000);
+}
+
+static void test_stores(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--store a=/x --store /y=z --store ./b=c"), CHI_OK);
+	assert_int_equal(config.n_stores, 3);
+	assert_string_equal(config.stores[0].name, "a");
+	assert_string_equal(config.stores[0].path, "/x");
+	/* A '=' behind a slash belongs to the path. */
+	assert_string_equal(config.stores[1].name, "default");
+	assert_string_equal(config.stores[1].path, "/y=z");
+	assert_string_equal(config.stores[2].path, "./b=c");
+	/* Both are named default. */
+	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--store =x"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--store a="), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--store a!b=x"), -CHI_ESYNTAX);
+}
+
+static void test_store_name_length(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	char words[128];
+	for (int n = CHI_STORE_NAME_MAX - 1; n <= CHI_STORE_NAME_MAX + 1; n++) {
+		snprintf(
+			words, sizeof(words), "--store %.*s=d", n,
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+		assert_int_equal(parse(&config, words),
+				 n <= CHI_STORE_NAME_MAX ? CHI_OK : -CHI_ESYNTAX);
+	}
+}
+
+static void test_addresses(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--listen unix:a:b --listen tcp:127.0.0.1:0 "
+					"--listen tcp:[::1]:65535 --listen tcp:localhost:7"),
+			 CHI_OK);
+	assert_true(config.listens[0].is_unix);
+	assert_string_equal(config.listens[0].path, "a:b");
+	assert_string_equal(config.listens[1].host, "127.0.0.1");
+	assert_string_equal(config.listens[1].port, "0");
+	assert_string_equal(config.listens[2].host, "::1");
+	assert_string_equal(config.listens[2].port, "65535");
+	assert_string_equal(config.listens[3].host, "localhost");
+	const char *const bad[] = {"x:/a",     "unix:",	    "tcp:",    "tcp:h",
+				   "tcp::1",   "tcp:h:",    "tcp:h:x", "tcp:h:65536",
+				   "tcp:h:-1", "tcp:::1:5", "/a",      ""};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		char words[64];
+		snprintf(words, sizeof(words), "--listen=%s", bad[i]);
+		assert_true(parse(&config, words) < 0);
+		assert_non_null(strstr(fault.text, "--listen"));
+	}
+}
+
+static void test_socket_path_length(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	char path[120];
+	char words[160];
+	memset(path, 'p', sizeof(path));
+	for (int n = 106; n <= 108; n++) {
+		snprintf(words, sizeof(words), "--listen unix:%.*s", n, path);
+		assert_int_equal(parse(&config, words), n <= 107 ? CHI_OK : -CHI_EINVAL);
+	}
+	assert_non_null(strstr(fault.text, "108 bytes"));
+}
+
+static void test_limit_bounds(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--max-in-flight 63"), CHI_OK);
+	assert_int_equal(parse(&config, "--max-in-flight 64"), CHI_OK);
+	assert_int_equal(parse(&config, "--max-in-flight 65"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--max-in-flight 0"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--max-request 1048575"), CHI_OK);
+	assert_int_equal(parse(&config, "--max-request 1M"), CHI_OK);
+	assert_int_equal(parse(&config, "--max-request 1048577"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--queue-bytes 2M"), CHI_OK);
+	assert_int_equal(config.limits.queue_bytes, 2 << 20);
+	assert_int_equal(parse(&config, "--queue-bytes 2MB"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--frame-timeout 1.5"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--threads 257"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--store d --listen unix:s --output-close 1K"), CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+}
+
+static void test_other_options(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--socket-mode 0600 --create outcome --log-level debug "
+					"--log-file f --map-bytes 1G"),
+			 CHI_OK);
+	assert_int_equal(config.socket_mode, 0600);
+	assert_int_equal(config.create, CHI_STATISTIC_OUTCOME);
+	assert_int_equal(config.log_level, CHI_LOG_DEBUG);
+	assert_string_equal(config.log_path, "f");
+	assert_int_equal(config.map_bytes, 1 << 30);
+	assert_int_equal(parse(&config, "--socket-mode 8"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--socket-mode 1777"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--create nothing"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--log-level loud"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--store d --listen unix:s --create control --read-only"),
+			 CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+}
+
+static void test_actions(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--help --nonsense"), CHI_OK);
+	assert_int_equal(config.action, CHI_ACTION_HELP);
+	assert_int_equal(parse(&config, "--version"), CHI_OK);
+	assert_int_equal(config.action, CHI_ACTION_VERSION);
+	assert_int_equal(parse(&config, "--verify d --map-bytes 1G"), CHI_OK);
+	assert_int_equal(config.action, CHI_ACTION_VERIFY);
+	assert_string_equal(config.verify_path, "d");
+}
+
+static void test_mistakes_are_named(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--nonsense"), -CHI_EINVAL);
+	assert_string_equal(fault.text, "unknown option '--nonsense'");
+	assert_int_equal(parse(&config, "--store"), -CHI_EINVAL);
+	assert_string_equal(fault.text, "option '--store' needs an argument");
+	assert_int_equal(parse(&config, "--read-only more"), -CHI_EINVAL);
+	assert_string_equal(fault.text, "unexpected argument 'more'");
+	assert_int_equal(parse(&config, "--listen unix:s"), CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "--store"));
+	assert_int_equal(parse(&config, "--store d"), CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "--listen"));
+}
+
+static void test_counts_of_repeats(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	char words[1024] = "";
+	for (int i = 0; i <= CHI_LISTENS_MAX; i++) {
+		assert_int_equal(parse(&config, words), CHI_OK);
+		strcat(words, " --listen unix:s");
+	}
+	assert_int_equal(parse(&config, words), -CHI_EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),	   cmocka_unit_test(test_stores),
+		cmocka_unit_test(test_store_name_length),  cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_socket_path_length), cmocka_unit_test(test_limit_bounds),
+		cmocka_unit_test(test_other_options),	   cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_mistakes_are_named), cmocka_unit_test(test_counts_of_repeats),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* A writer's queue, without its thread: limits, order, what may share a commit; and that a job
+ * owns copies of all it was given. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/job.h"
+#include "daemon/limits.h"
+#include "daemon/writer.h"
+
+static const struct chi_conn_ref nobody;
+
+static struct chi_job *new_job(enum chi_op op, size_t n)
+{
+	struct chi_job *job = chi_job_new(&nobody, 1, op);
+	assert_non_null(job);
+	/* Only counted here; nothing looks at the entries. */
+	job->n = n;
+	return job;
+}
+
+static struct chi_job *push(struct chi_writer *writer, enum chi_op op, size_t n)
+{
+	struct chi_job *job = new_job(op, n);
+	assert_int_equal(chi_writer_push(writer, job), CHI_OK);
+	return job;
+}
+
+static void free_group(struct chi_writer *writer, struct chi_job *group)
+{
+	while (group != NULL) {
+		struct chi_job *next = group->next;
+		chi_writer_done(writer, group);
+		chi_job_free(group);
+		group = next;
+	}
+}
+
+static void test_record_limit(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	chi_writer_init(&writer, NULL, 1 << 20, 10);
+	push(&writer, CHI_OP_PUT, 6);
+	struct chi_job *five = new_job(CHI_OP_PUT, 5);
+	assert_int_equal(chi_writer_push(&writer, five), -CHI_EBUSY);
+	push(&writer, CHI_OP_PUT, 3);
+	push(&writer, CHI_OP_DELETE, 1);
+	struct chi_job *one = new_job(CHI_OP_PUT, 1);
+	assert_int_equal(chi_writer_push(&writer, one), -CHI_EBUSY);
+	/* Being written still counts; done does not. */
+	struct chi_job *group = chi_writer_take(&writer);
+	assert_int_equal(chi_writer_push(&writer, one), -CHI_EBUSY);
+	free_group(&writer, group);
+	assert_int_equal(writer.records, 0);
+	assert_int_equal(writer.bytes, 0);
+	assert_int_equal(chi_writer_push(&writer, one), CHI_OK);
+	assert_int_equal(chi_writer_push(&writer, five), CHI_OK);
+	chi_writer_deinit(&writer);
+}
+
+static void test_byte_limit(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	struct chi_job *jobs[3];
+	for (size_t i = 0; i < 3; i++) {
+		jobs[i] = new_job(CHI_OP_PUT, 1);
+		jobs[i]->bytes = 1000;
+	}
+	for (uint64_t limit = 1999; limit <= 2001; limit++) {
+		chi_writer_init(&writer, NULL, limit, 100);
+		assert_int_equal(chi_writer_push(&writer, jobs[0]), CHI_OK);
+		int second = chi_writer_push(&writer, jobs[1]);
+		assert_int_equal(second, limit >= 2000 ? CHI_OK : -CHI_EBUSY);
+		if (second == CHI_OK) {
+			assert_int_equal(chi_writer_push(&writer, jobs[2]), -CHI_EBUSY);
+		}
+		/* Taken and done, but not freed: they are used again. */
+		for (struct chi_job *job = chi_writer_take(&writer); job != NULL; job = job->next) {
+			chi_writer_done(&writer, job);
+		}
+		chi_writer_deinit(&writer);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		chi_job_free(jobs[i]);
+	}
+}
+
+static void test_one_job_is_always_taken(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	chi_writer_init(&writer, NULL, 1, 1);
+	push(&writer, CHI_OP_PUT, 100);
+	chi_writer_deinit(&writer);
+}
+
+static void test_batches_share_a_commit_in_order(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	chi_writer_init(&writer, NULL, 1 << 20, 1000);
+	assert_null(chi_writer_take(&writer));
+	struct chi_job *a = push(&writer, CHI_OP_PUT, 1);
+	struct chi_job *b = push(&writer, CHI_OP_DELETE, 1);
+	struct chi_job *c = push(&writer, CHI_OP_COMPACT, 0);
+	struct chi_job *d = push(&writer, CHI_OP_RESCORE, 0);
+	struct chi_job *e = push(&writer, CHI_OP_PUT, 1);
+	struct chi_job *group = chi_writer_take(&writer);
+	assert_ptr_equal(group, a);
+	assert_ptr_equal(group->next, b);
+	assert_null(b->next);
+	free_group(&writer, group);
+	/* Whole-store work stands alone. */
+	struct chi_job *const alone[] = {c, d, e};
+	for (size_t i = 0; i < 3; i++) {
+		group = chi_writer_take(&writer);
+		assert_ptr_equal(group, alone[i]);
+		assert_null(group->next);
+		free_group(&writer, group);
+	}
+	assert_null(chi_writer_take(&writer));
+	push(&writer, CHI_OP_PUT, 1);
+	chi_writer_deinit(&writer);
+}
+
+static void test_group_is_bounded(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	chi_writer_init(&writer, NULL, 1 << 30, 1 << 30);
+	push(&writer, CHI_OP_PUT, CHI_GROUP_RECORDS - 1);
+	push(&writer, CHI_OP_PUT, 1);
+	push(&writer, CHI_OP_PUT, 1);
+	struct chi_job *group = chi_writer_take(&writer);
+	assert_non_null(group->next);
+	assert_null(group->next->next);
+	free_group(&writer, group);
+	group = chi_writer_take(&writer);
+	assert_int_equal(group->n, 1);
+	free_group(&writer, group);
+	chi_writer_deinit(&writer);
+}
+
+static void test_job_owns_its_records(void **state)
+{
+	(void)state;
+	char engine[] = "engine";
+	char note[] = "note";
+	chi_move pv[] = {1, 2};
+	chi_move line[] = {3};
+	struct chi_move_stat moves[] = {{.move = 4, .counts = {.white = 5}}};
+	struct chi_eval evals[] = {{.engine = engine, .engine_len = 6, .pv = pv, .n_pv = 2}};
+	struct chi_put puts[2] = {0};
+	puts[1].key.len = 9;
+	puts[1].record = (struct chi_record){.moves = moves,
+					     .n_moves = 1,
+					     .evals = evals,
+					     .n_evals = 1,
+					     .line = line,
+					     .n_line = 1,
+					     .note = note,
+					     .n_note = 4};
+	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT);
+	size_t before = job->bytes;
+	assert_int_equal(chi_job_copy_puts(job, puts, 2), CHI_OK);
+	assert_true(job->bytes >= before + 2 * sizeof(puts[0]));
+	memset(engine, 'x', 6);
+	memset(note, 'x', 4);
+	memset(pv, 0, sizeof(pv));
+	memset(line, 0, sizeof(line));
+	memset(moves, 0, sizeof(moves));
+	memset(evals, 0, sizeof(evals));
+	memset(puts, 0, sizeof(puts));
+	const struct chi_record *record = &job->puts[1].record;
+	assert_int_equal(job->puts[1].key.len, 9);
+	assert_string_equal(record->note, "note");
+	assert_int_equal(record->line[0], 3);
+	assert_int_equal(record->moves[0].counts.white, 5);
+	assert_string_equal(record->evals[0].engine, "engine");
+	assert_int_equal(record->evals[0].pv[1], 2);
+	assert_null(job->puts[0].record.evals);
+	chi_job_free(job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_record_limit),
+		cmocka_unit_test(test_byte_limit),
+		cmocka_unit_test(test_one_job_is_always_taken),
+		cmocka_unit_test(test_batches_share_a_commit_in_order),
+		cmocka_unit_test(test_group_is_bounded),
+		cmocka_unit_test(test_job_owns_its_records),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
