@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The examples of PROTOCOL.md. Whoever changes one changes it there too; the test tells. */
+#include "tests/proto/examples.h"
+
+#include "base/attr.h"
+#include "proto/frame.h"
+
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		(literal), sizeof(literal) - 1                                                     \
+	}
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+/* The initial position; after 1. e4; the kings on e1 and e8, White to move. */
+#define KEY_START                                                                                  \
+	{                                                                                          \
+		24,                                                                                \
+		{                                                                                  \
+			0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0x73, 0x15, 0x21, 0x37,    \
+				0x44, 0x44, 0x44, 0x44, 0xcc, 0xcc, 0xcc, 0xcc, 0xfb, 0x9d, 0xa9,  \
+				0xbf                                                               \
+		}                                                                                  \
+	}
+#define KEY_E4                                                                                     \
+	{                                                                                          \
+		24,                                                                                \
+		{                                                                                  \
+			0xff, 0xf7, 0x00, 0x08, 0x00, 0x00, 0xff, 0xff, 0x73, 0x15, 0x21, 0x37,    \
+				0x44, 0x44, 0x44, 0x44, 0xcc, 0xcc, 0xcc, 0xcc, 0xfb, 0x9d, 0x09,  \
+				0xbf                                                               \
+		}                                                                                  \
+	}
+#define KEY_KINGS                                                                                  \
+	{                                                                                          \
+		9,                                                                                 \
+		{                                                                                  \
+			0x08, 0, 0, 0, 0, 0, 0, 0x08, 0x2a                                         \
+		}                                                                                  \
+	}
+#define E2E4 ((12 << 6) | 28)
+#define E7E5 ((52 << 6) | 36)
+#define G1F3 ((6 << 6) | 21)
+
+/* ---- Requests ---------------------------------------------------------------------------- */
+
+static const struct chi_request hello_request = {
+	.id = 1,
+	.op = CHI_OP_HELLO,
+	.u.hello = {.version = 1, .client = TEXT("example 1.0")},
+};
+
+static const struct chi_request ping_request = {.id = 2, .op = CHI_OP_PING};
+static const struct chi_request info_request = {.id = 3, .op = CHI_OP_INFO};
+
+/* One key, then one FEN. */
+static struct chi_key probe_keys[2] = {KEY_KINGS};
+static struct chi_text probe_fens[1] = {TEXT(START)};
+static const struct chi_request probe_request = {
+	.id = 4,
+	.op = CHI_OP_PROBE,
+	.u.positions = {.keys = probe_keys, .n = 2, .fens = probe_fens, .n_fens = 1},
+};
+
+static struct chi_key get_keys[1]; /* to be filled from the FEN */
+static const struct chi_request get_request = {
+	.id = 5,
+	.store = TEXT("masters"),
+	.op = CHI_OP_GET,
+	.u.positions = {.keys = get_keys, .n = 1, .fens = probe_fens, .n_fens = 1},
+};
+
+static const chi_move example_line[] = {E2E4, E7E5, G1F3};
+static const struct chi_move_stat example_moves[] = {
+	{.move = E2E4, .counts = {.white = 2, .draws = 1}},
+};
+static const struct chi_eval example_evals[] = {
+	{
+		.engine = "Stockfish 15.1",
+		.engine_len = 14,
+		.depth = 20,
+		.score = -33,
+		.pv = example_line,
+		.n_pv = 2,
+	},
+};
+static struct chi_put put_entries[2] = {
+	{
+		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_LINE | CHI_PUT_NOTE,
+		.record =
+			{
+				.counts = {.white = 2, .draws = 1, .black = 1, .other = 1},
+				.moves = example_moves,
+				.n_moves = 1,
+				.line = example_line,
+				.n_line = 3,
+				.note = "start",
+				.n_note = 5,
+			},
+	},
+	{
+		.key = KEY_E4,
+		.parts = CHI_PUT_EVALS,
+		.record = {.evals = example_evals, .n_evals = 1},
+	},
+};
+static struct chi_text put_fens[2] = {TEXT(START), {"", 0}};
+static const struct chi_request put_request = {
+	.id = 6,
+	.op = CHI_OP_PUT,
+	.u.put = {.entries = put_entries, .fens = put_fens, .n = 2},
+};
+
+static struct chi_key kings_only[1] = {KEY_KINGS};
+static const struct chi_request delete_request = {
+	.id = 7,
+	.op = CHI_OP_DELETE,
+	.u.del = {.positions = {.keys = kings_only, .n = 1}, .durability = CHI_ASYNC},
+};
+
+static const struct chi_request scan_request = {
+	.id = 8,
+	.op = CHI_OP_SCAN,
+	.u.scan =
+		{
+			.spec =
+				{
+					.chi2_min = 1000,
+					.chi2_max = CHI_CHI2_MAX,
+					.descending = true,
+					.want = CHI_WANT_COUNTS,
+					.limit = 100,
+					.filter = {.either_colour = true,
+						   .pieces_max = 4,
+						   .side = CHI_SIDE_WHITE},
+					.after = {.set = true, .chi2 = 1200, .key = KEY_KINGS},
+				},
+			.material = TEXT("KRvK"),
+			.window = 4,
+		},
+};
+
+static const struct chi_request credit_request = {
+	.id = 8,
+	.op = CHI_OP_CREDIT,
+	.u.credit.responses = 2,
+};
+
+static const struct chi_request cancel_request = {.id = 8, .op = CHI_OP_CANCEL};
+
+static const struct chi_request count_request = {
+	.id = 9,
+	.op = CHI_OP_COUNT,
+	.u.scan.spec = {.chi2_min = 5000, .chi2_max = 7600, .filter.games_min = 10},
+};
+
+static const struct chi_request backup_request = {
+	.id = 10,
+	.op = CHI_OP_BACKUP,
+	.u.backup.window = 16,
+};
+
+static const struct chi_request verify_request = {.id = 11, .op = CHI_OP_VERIFY};
+static const struct chi_request compact_request = {.id = 12, .op = CHI_OP_COMPACT};
+
+static const struct chi_counts example_base = {.white = 38, .draws = 34, .black = 28};
+static const struct chi_request rescore_request = {
+	.id = 13,
+	.op = CHI_OP_RESCORE,
+	.u.rescore.base = &example_base,
+};
+
+/* ---- Responses --------------------------------------------------------------------------- */
+
+static struct chi_store_name hello_stores[] = {
+	{TEXT("default"), CHI_STATISTIC_CONTROL, true},
+	{TEXT("masters"), CHI_STATISTIC_OUTCOME, false},
+};
+static const struct chi_response hello_response = {
+	.id = 1,
+	.last = true,
+	.op = CHI_OP_HELLO,
+	.u.hello =
+		{
+			.version = 1,
+			.server = TEXT("chistored 0.1.0"),
+			.limits = {CHI_FRAME_REQUEST_MAX, CHI_FRAME_RESPONSE_MAX, CHI_PROBE_MAX,
+				   CHI_PUT_MAX, CHI_IN_FLIGHT_MAX, CHI_SCAN_ROWS_MAX},
+			.stores = hello_stores,
+			.n_stores = 2,
+		},
+};
+
+static const struct chi_response ping_response = {.id = 2, .last = true};
+
+static const struct chi_response error_response = {
+	.id = 6,
+	.status = -CHI_EFEN,
+	.message = TEXT("rank 8 has 9 squares"),
+	.field = TEXT("put.entries[3].fen"),
+	.last = true,
+};
+
+static const struct chi_response info_response = {
+	.id = 3,
+	.last = true,
+	.op = CHI_OP_INFO,
+	.u.info =
+		{
+			.uuid = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4,
+				 0x58, 0xe2, 0x06, 0x9a, 0x1f},
+			.format_major = 1,
+			.statistic = CHI_STATISTIC_CONTROL,
+			.created = 1700000000,
+			.creator = "chistore 0.1.0",
+			.sequence = 42,
+			.positions = 4096,
+			.known = 4090,
+			.file_bytes = 1048576,
+			.used_bytes = 999424,
+			.map_bytes = (uint64_t)1 << 40,
+			.readers = 3,
+			.readers_max = 1024,
+		},
+};
+
+static struct chi_row probe_rows[2] = {
+	{.key = KEY_KINGS},
+	{.key = KEY_START,
+	 .found = true,
+	 .chi2 = 7600,
+	 .counts = {.white = 300, .draws = 250, .black = 200}},
+};
+static const struct chi_response probe_response = {
+	.id = 4,
+	.last = true,
+	.op = CHI_OP_PROBE,
+	.u.probe = {.rows = probe_rows, .n = 2, .counts = true},
+};
+
+static struct chi_entry get_entries[1] = {
+	{
+		.key = KEY_START,
+		.found = true,
+		.record = {.chi2 = 7600,
+			   .counts = {.white = 2, .draws = 1, .black = 1, .other = 1},
+			   .moves = example_moves,
+			   .n_moves = 1,
+			   .note = "start",
+			   .n_note = 5},
+	},
+};
+static const struct chi_response get_response = {
+	.id = 5,
+	.last = true,
+	.op = CHI_OP_GET,
+	.u.get = {.entries = get_entries, .n = 1},
+};
+
+static const struct chi_response put_response = {
+	.id = 6,
+	.last = true,
+	.op = CHI_OP_PUT,
+	.u.put = {.added = 1, .updated = 1},
+};
+
+static const struct chi_response delete_response = {
+	.id = 7,
+	.last = true,
+	.op = CHI_OP_DELETE,
+	.u.del.deleted = 1,
+};
+
+static struct chi_row scan_rows[1] = {
+	{.key = KEY_KINGS, .found = true, .chi2 = 1000, .counts = {.draws = 5}},
+};
+static const struct chi_response scan_response = {
+	.id = 8,
+	.op = CHI_OP_SCAN,
+	.u.scan = {.want = CHI_WANT_COUNTS,
+		   .rows = scan_rows,
+		   .n = 1,
+		   .cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}},
+};
+static const struct chi_response scan_last_response = {
+	.id = 8,
+	.last = true,
+	.op = CHI_OP_SCAN,
+	.u.scan = {.cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}, .mixed = true},
+};
+
+static const struct chi_response cancel_response = {
+	.id = 8,
+	.status = -CHI_ECANCELED,
+	.message = TEXT("canceled"),
+	.last = true,
+};
+
+static const struct chi_response count_response = {
+	.id = 9,
+	.last = true,
+	.op = CHI_OP_COUNT,
+	.u.count.count = 1234567,
+};
+
+static const uint8_t backup_bytes[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0};
+static const struct chi_response backup_response = {
+	.id = 10,
+	.op = CHI_OP_BACKUP,
+	.u.backup = {.data = backup_bytes, .len = sizeof(backup_bytes)},
+};
+static const struct chi_response backup_last_response = {
+	.id = 10,
+	.last = true,
+	.op = CHI_OP_BACKUP,
+};
+
+static const struct chi_response verify_report_response = {
+	.id = 11,
+	.op = CHI_OP_VERIFY,
+	.u.verify.report = TEXT("record of '4k3/8/8/8/8/8/8/4K3 w - - 0 1': checksum"),
+};
+static const struct chi_response verify_response = {
+	.id = 11,
+	.status = -CHI_ECORRUPT,
+	.message = TEXT("the store is damaged in 1 places"),
+	.last = true,
+	.op = CHI_OP_VERIFY,
+	.u.verify.result = {.positions = 4095, .known = 4090, .errors = 1},
+};
+
+static const struct chi_response compact_response = {
+	.id = 12,
+	.last = true,
+	.op = CHI_OP_COMPACT,
+	.u.compact = {.before = 1048576, .after = 655360},
+};
+
+static const struct chi_response rescore_response = {
+	.id = 13,
+	.last = true,
+	.op = CHI_OP_RESCORE,
+	.u.rescore.changed = 17,
+};
+
+const struct example examples[] = {
+	{"hello-request", &hello_request, NULL},
+	{"hello-response", NULL, &hello_response},
+	{"error-response", NULL, &error_response},
+	{"ping-request", &ping_request, NULL},
+	{"ping-response", NULL, &ping_response},
+	{"info-request", &info_request, NULL},
+	{"info-response", NULL, &info_response},
+	{"probe-request", &probe_request, NULL},
+	{"probe-response", NULL, &probe_response},
+	{"get-request", &get_request, NULL},
+	{"get-response", NULL, &get_response},
+	{"put-request", &put_request, NULL},
+	{"put-response", NULL, &put_response},
+	{"delete-request", &delete_request, NULL},
+	{"delete-response", NULL, &delete_response},
+	{"scan-request", &scan_request, NULL},
+	{"scan-response", NULL, &scan_response},
+	{"scan-last-response", NULL, &scan_last_response},
+	{"credit-request", &credit_request, NULL},
+	{"cancel-request", &cancel_request, NULL},
+	{"cancel-response", NULL, &cancel_response},
+	{"count-request", &count_request, NULL},
+	{"count-response", NULL, &count_response},
+	{"backup-request", &backup_request, NULL},
+	{"backup-response", NULL, &backup_response},
+	{"backup-last-response", NULL, &backup_last_response},
+	{"verify-request", &verify_request, NULL},
+	{"verify-report-response", NULL, &verify_report_response},
+	{"verify-response", NULL, &verify_response},
+	{"compact-request", &compact_request, NULL},
+	{"compact-response", NULL, &compact_response},
+	{"rescore-request", &rescore_request, NULL},
+	{"rescore-response", NULL, &rescore_response},
+};
+const size_t n_examples = CHI_COUNT(examples);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PROTOCOL.md is what others write clients from: each of its examples must be the very bytes that
+ * this code writes, and must mean what the text says when read. With CHISTORE_PRINT_EXAMPLES set
+ * the bytes are printed, for whoever edits the document.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "base/num.h"
+#include "proto/frame.h"
+#include "tests/proto/examples.h"
+#include "tests/proto/sample.h"
+
+#define BUDGET	((size_t)1 << 20)
+#define HEX_MAX 8192
+
+static void pack(const struct example *example, struct chi_buffer *out)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, BUDGET);
+	int rc = example->request != NULL ? chi_request_pack(example->request, out)
+					  : chi_response_pack(example->response, &arena, out);
+	assert_int_equal(rc, CHI_OK);
+}
+
+static const struct example *find(const char *name)
+{
+	for (size_t i = 0; i < n_examples; i++) {
+		if (strcmp(examples[i].name, name) == 0) {
+			return &examples[i];
+		}
+	}
+	fail_msg("PROTOCOL.md has an example '%s', the test has not", name);
+	return NULL;
+}
+
+static void check_meaning(const struct example *example, const uint8_t *frame, size_t frame_len)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	struct chi_fault fault = {""};
+	const uint8_t *body = NULL;
+	size_t len = 0;
+	size_t taken = 0;
+	chi_arena_init(&arena, BUDGET);
+	assert_int_equal(chi_frame_take(frame, frame_len, BUDGET, &body, &len, &taken), CHI_OK);
+	assert_int_equal(taken, frame_len);
+	if (example->request != NULL) {
+		struct chi_request request;
+		const char *field = NULL;
+		assert_int_equal(chi_request_unpack(body, len, &arena, &request, &field, &fault),
+				 CHI_OK);
+		if (!same_request(&request, example->request)) {
+			fail_msg("example '%s' is read as something else", example->name);
+		}
+	} else {
+		struct chi_response response;
+		assert_int_equal(chi_response_unpack(body, len, &arena, &response, &fault), CHI_OK);
+		if (!same_response(&response, example->response)) {
+			fail_msg("example '%s' is read as something else", example->name);
+		}
+	}
+}
+
+static void check_example(const char *name, const char *hex)
+{
+	const struct example *example = find(name);
+	_cleanup_(chi_buffer_deinit) struct chi_buffer packed;
+	uint8_t bytes[HEX_MAX / 2];
+	size_t len = strlen(hex) / 2;
+	if (chi_hex_parse(hex, strlen(hex), bytes) != CHI_OK) {
+		fail_msg("example '%s' is not hex: %s", name, hex);
+	}
+	chi_buffer_init(&packed, BUDGET);
+	pack(example, &packed);
+	if (packed.len != len || memcmp(chi_buffer_bytes(&packed), bytes, len) != 0) {
+		char right[HEX_MAX + 1];
+		chi_hex_print(chi_buffer_bytes(&packed), packed.len, right);
+		fail_msg("example '%s' should be %s", name, right);
+	}
+	check_meaning(example, bytes, len);
+}
+
+/* Appends the digits of a line up to ';', behind which stands what they mean. */
+static void add_digits(char *hex, const char *line)
+{
+	size_t len = strlen(hex);
+	for (const char *c = line; *c != '\0' && *c != ';' && *c != '\n'; c++) {
+		if (*c != ' ') {
+			assert_true(len < HEX_MAX);
+			hex[len++] = *c;
+		}
+	}
+	hex[len] = '\0';
+}
+
+static void examples_are_true(void **state)
+{
+	(void)state;
+	char line[512];
+	char name[64] = "";
+	char hex[HEX_MAX + 1] = "";
+	size_t found = 0;
+	FILE *file = fopen(PROTOCOL_MD, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (name[0] == '\0') {
+			if (sscanf(line, "```hex %63s", name) == 1) {
+				hex[0] = '\0';
+			}
+		} else if (strncmp(line, "```", 3) == 0) {
+			check_example(name, hex);
+			name[0] = '\0';
+			found++;
+		} else {
+			add_digits(hex, line);
+		}
+	}
+	fclose(file);
+	/* Each once: as every name found is known, the number says that none is missing. */
+	assert_int_equal(found, n_examples);
+}
+
+static int print_examples(void)
+{
+	for (size_t i = 0; i < n_examples; i++) {
+		_cleanup_(chi_buffer_deinit) struct chi_buffer packed;
+		char hex[HEX_MAX + 1];
+		chi_buffer_init(&packed, HEX_MAX / 2);
+		pack(&examples[i], &packed);
+		chi_hex_print(chi_buffer_bytes(&packed), packed.len, hex);
+		printf("%s %s\n", examples[i].name, hex);
+	}
+	return 0;
+}
+
+int main(void)
+{
+	if (getenv("CHISTORE_PRINT_EXAMPLES") != NULL) {
+		return print_examples();
+	}
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(examples_are_true),
+	};
+	return cmocka_run_group_tests_name("protocol examples", tests, NULL, NULL);
+}
