@@ -7,31 +7,15 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/attr.h"
 #include "base/num.h"
 #include "chess/key.h"
+#include "store/checksum.h"
 #include "store/codec_priv.h"
-
-/* Up to here key and value are copied together and hashed at once, which for the usual record
- * of a few bytes is several times faster than the streaming form with its large state. */
-#define HASH_TOGETHER 256
 
 uint64_t chi_checksum(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
 {
-	if (CHI_LIKELY(key_len <= CHI_STRENGTH_KEY_MAX && len <= HASH_TOGETHER)) {
-		uint8_t bytes[CHI_STRENGTH_KEY_MAX + HASH_TOGETHER];
-		memcpy(bytes, key, key_len);
-		memcpy(bytes + key_len, value, len);
-		return XXH3_64bits(bytes, key_len + len);
-	}
-	XXH3_state_t state;
-	XXH3_64bits_reset(&state);
-	XXH3_64bits_update(&state, key, key_len);
-	XXH3_64bits_update(&state, value, len);
-	return XXH3_64bits_digest(&state);
+	return chi_checksum_inline(key, key_len, value, len);
 }
 
 bool chi_counts_total(const struct chi_counts *counts, uint64_t *total)
@@ -114,8 +98,7 @@ bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *va
 	    len > CHI_STRENGTH_VALUE_MAX || len % 2 != 0) {
 		return false;
 	}
-	uint64_t sum = chi_checksum(entry_key, key_len, value, len - 2);
-	return value[len - 2] == (uint8_t)sum && value[len - 1] == (uint8_t)(sum >> 8) &&
+	return chi_strength_sum_ok(entry_key, key_len, value, len) &&
 	       chi_chi2_of(entry_key) != CHI_CHI2_UNKNOWN &&
 	       chi_key_shape_ok(entry_key + 2, key_len - 2);
 }

@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/wire.h"
+#include "store/checksum.h"
 #include "store/codec_priv.h"
 
 /* A mask of the counts that are not 0 (bits 0-3) and of those that are 1 (bits 4-7), then a
@@ -46,7 +47,7 @@ static bool open_record(const uint8_t *key, size_t key_len, const uint8_t *value
 		return false;
 	}
 	size_t body = len - CHECKSUM_SIZE;
-	uint32_t sum = (uint32_t)chi_checksum(key, key_len, value, body);
+	uint32_t sum = (uint32_t)chi_checksum_inline(key, key_len, value, body);
 	const uint8_t *tail = value + body;
 	uint32_t stored = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
 			  (uint32_t)tail[3] << 24;

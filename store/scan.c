@@ -123,30 +123,9 @@ static int next_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row,
 	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {
 		return CHI_NONE;
 	}
-	while (*steps > 0) {
-		struct chi_entry entry;
-		--*steps;
-		int rc = chi_walk_next(scan, &entry);
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			return rc;
-		}
-		bool matched;
-		row->counts = (struct chi_counts){0};
-		rc = chi_walk_match(scan, &entry, row, record, &matched);
-		if (CHI_UNLIKELY(rc < 0)) {
-			return rc;
-		}
-		if (matched) {
-			memset(&row->key, 0, sizeof(row->key));
-			row->key.len = (uint8_t)entry.key_len;
-			memcpy(row->key.bytes, entry.key, entry.key_len);
-			row->found = true;
-			scan->rows++;
-			*got = true;
-			return CHI_OK;
-		}
-	}
-	return CHI_OK;
+	int rc = chi_walk_row(scan, steps, row, record, got);
+	scan->rows += *got;
+	return rc;
 }
 
 /* A scan that ended stays so. */

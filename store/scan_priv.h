@@ -53,3 +53,8 @@ void chi_walk_leave(struct chi_scan *scan);
  * the position record's value where one was read. */
 CHI_MUSTUSE int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
 			       MDB_val *record, bool *matched);
+
+/* The next wanted entry as a row, having looked at up to *steps. CHI_OK with *got false: steps are
+ * used up. */
+CHI_MUSTUSE int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row,
+			     MDB_val *record, bool *got);

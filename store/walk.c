@@ -8,6 +8,7 @@
 
 #include "chess/key.h"
 #include "chess/material.h"
+#include "store/checksum.h"
 #include "store/lmdb_err.h"
 #include "store/scan_priv.h"
 
@@ -100,7 +101,7 @@ void chi_walk_leave(struct chi_scan *scan)
 }
 
 /* Returns LMDB's code. */
-static int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
+static inline int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
 {
 	if (CHI_LIKELY(scan->cursor != NULL)) {
 		return mdb_cursor_get(scan->cursor, key, value,
@@ -116,7 +117,7 @@ static int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
 }
 
 /* Takes the strength key apart. CHI_NONE: behind the band's end. */
-static int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
+static inline int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
 {
 	const uint8_t *bytes = entry->tree_key.mv_data;
 	size_t len = entry->tree_key.mv_size;
@@ -134,7 +135,7 @@ static int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
 	return over ? CHI_NONE : CHI_OK;
 }
 
-static int take(const struct chi_scan *scan, struct chi_entry *entry)
+static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
 {
 	if (scan->phase == CHI_PHASE_STRENGTH) {
 		return take_strength(scan, entry);
@@ -145,7 +146,7 @@ static int take(const struct chi_scan *scan, struct chi_entry *entry)
 	return chi_key_shape_ok(entry->key, entry->key_len) ? CHI_OK : -CHI_ECORRUPT;
 }
 
-int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry)
+static inline int next_entry(struct chi_scan *scan, struct chi_entry *entry)
 {
 	while (scan->phase != CHI_PHASE_OVER) {
 		int rc = step(scan, &entry->tree_key, &entry->value);
@@ -199,14 +200,27 @@ static bool in_band(const struct chi_scan *scan, uint16_t chi2)
 	return chi2 >= scan->spec.chi2_min && chi2 <= scan->spec.chi2_max;
 }
 
-int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
-		   MDB_val *record, bool *matched)
+int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry)
+{
+	return next_entry(scan, entry);
+}
+
+/* The checksum of a strength entry, and its key's shape where the filter relies on it. */
+static inline bool entry_ok(const struct chi_scan *scan, const struct chi_entry *entry)
+{
+	size_t len = entry->value.mv_size;
+	return len >= 2 &&
+	       chi_strength_sum_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
+				   entry->value.mv_data, len) &&
+	       (!scan->filters_key || chi_key_shape_ok(entry->key, entry->key_len));
+}
+
+static inline int match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
+			MDB_val *record, bool *matched)
 {
 	*matched = false;
 	bool strength = scan->phase == CHI_PHASE_STRENGTH;
-	if (strength &&
-	    CHI_UNLIKELY(!chi_strength_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
-					  entry->value.mv_data, entry->value.mv_size))) {
+	if (strength && CHI_UNLIKELY(!entry_ok(scan, entry))) {
 		return -CHI_ECORRUPT;
 	}
 	if (scan->filters_key &&
@@ -233,5 +247,52 @@ int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_ro
 	row->chi2 = entry->chi2;
 	*matched = (strength || in_band(scan, entry->chi2)) &&
 		   enough_games(&row->counts, scan->spec.filter.games_min);
+	return CHI_OK;
+}
+
+int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
+		   MDB_val *record, bool *matched)
+{
+	return match(scan, entry, row, record, matched);
+}
+
+/* Copies a key of CHI_KEY_MIN to CHI_KEY_MAX bytes, zeroes behind it, in a few stores of fixed
+ * size; the second one overlaps what it must. */
+static inline void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
+{
+	memset(out, 0, sizeof(*out));
+	out->len = (uint8_t)len;
+	if (len >= 16) {
+		memcpy(out->bytes, key, 16);
+	} else {
+		memcpy(out->bytes, key, 8);
+	}
+	memcpy(out->bytes + len - 8, key + len - 8, 8);
+}
+
+int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MDB_val *record,
+		 bool *got)
+{
+	*got = false;
+	while (*steps > 0) {
+		struct chi_entry entry;
+		--*steps;
+		int rc = next_entry(scan, &entry);
+		if (CHI_UNLIKELY(rc != CHI_OK)) {
+			return rc;
+		}
+		bool matched;
+		row->counts = (struct chi_counts){0};
+		rc = match(scan, &entry, row, record, &matched);
+		if (CHI_UNLIKELY(rc < 0)) {
+			return rc;
+		}
+		if (matched) {
+			copy_key(&row->key, entry.key, entry.key_len);
+			row->found = true;
+			*got = true;
+			return CHI_OK;
+		}
+	}
 	return CHI_OK;
 }

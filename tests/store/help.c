@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "help.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+
+struct chi_fault fault;
+
+static char scratch[256];
+
+void help_ok(int rc, const char *call, const char *file, int line)
+{
+	if (rc != CHI_OK) {
+		print_message("# %s: %d (%s): %s\n", call, rc, chi_strerror(rc), fault.text);
+		_fail(file, line);
+	}
+}
+
+const char *help_path(const char *name)
+{
+	static char paths[8][512];
+	static unsigned next;
+	if (scratch[0] == '\0') {
+		const char *tmp = getenv("TMPDIR");
+		snprintf(scratch, sizeof(scratch), "%s/chistore-test-XXXXXX",
+			 tmp != NULL ? tmp : "/tmp");
+		assert_non_null(mkdtemp(scratch));
+		atexit(help_clean);
+	}
+	char *path = paths[next++ % 8];
+	snprintf(path, sizeof(paths[0]), "%s/%s", scratch, name);
+	return path;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	return remove(path);
+}
+
+void help_remove(const char *path)
+{
+	(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void help_clean(void)
+{
+	static pid_t owner;
+	if (owner == 0) {
+		owner = getpid();
+	}
+	if (scratch[0] != '\0' && owner == getpid()) {
+		help_remove(scratch);
+		scratch[0] = '\0';
+	}
+}
+
+uint64_t help_random(void)
+{
+	static uint64_t state;
+	if (state == 0) {
+		const char *text = getenv("CHISTORE_SEED");
+		uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 20040917;
+		print_message("# CHISTORE_SEED=%llu\n", (unsigned long long)seed);
+		state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	}
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+void help_position(struct chi_position *position)
+{
+	static const char start[] = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+	ok(chi_fen_parse(start, strlen(start), position, &fault));
+	unsigned plies = 2 + help_below(90);
+	while (plies-- > 0) {
+		struct chi_move_list list;
+		struct chi_position next;
+		chi_movegen_legal(position, &list);
+		if (list.n == 0) {
+			return;
+		}
+		chi_position_play(position, list.moves[help_below((unsigned)list.n)], &next);
+		*position = next;
+	}
+}
+
+struct chi_key help_key(void)
+{
+	struct chi_position position;
+	struct chi_key key;
+	help_position(&position);
+	chi_key_encode(&position, &key);
+	return key;
+}
+
+void help_keys(struct chi_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool fresh;
+		do {
+			keys[i] = help_key();
+			fresh = true;
+			for (size_t j = 0; j < i && fresh; j++) {
+				fresh = chi_key_compare(&keys[i], &keys[j]) != 0;
+			}
+		} while (!fresh);
+	}
+}
+
+struct chi_key help_fen(const char *fen)
+{
+	struct chi_key key;
+	ok(chi_key_from_fen(fen, strlen(fen), &key, &fault));
+	return key;
+}
+
+struct chi_store *help_open(const char *path, enum chi_store_mode mode)
+{
+	struct chi_store_options options = {.mode = mode};
+	struct chi_store *store = NULL;
+	ok(chi_store_open(path, &options, &store, &fault));
+	return store;
+}
+
+int help_try(const char *path, enum chi_store_mode mode)
+{
+	struct chi_store_options options = {.mode = mode};
+	struct chi_store *store = NULL;
+	fault.text[0] = '\0';
+	int rc = chi_store_open(path, &options, &store, &fault);
+	if (rc == CHI_OK) {
+		chi_store_close(store);
+	} else {
+		assert_true(fault.text[0] != '\0');
+	}
+	return rc;
+}
+
+struct chi_store *help_store(const char *name, enum chi_statistic statistic)
+{
+	const char *path = help_path(name);
+	help_remove(path);
+	ok(chi_store_create(path, statistic, &fault));
+	return help_open(path, CHI_STORE_WRITE);
+}
+
+void help_put(struct chi_store *store, const struct chi_put *put)
+{
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	ok(chi_put_check(put, chi_store_statistic(store), &fault));
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_put(write, put, &result));
+	ok(chi_write_commit(write, &fault));
+	assert_int_equal(result.added + result.updated + result.unchanged, 1);
+}
+
+void help_fill(struct chi_store *store, const struct chi_key *keys, size_t n)
+{
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	bool external = chi_store_statistic(store) == CHI_STATISTIC_EXTERNAL;
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < n; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
+		put.record.counts.white = 1 + help_below(3);
+		put.record.counts.draws = help_below(200);
+		if (external && help_below(4) > 0) {
+			put.parts |= CHI_PUT_CHI2;
+			put.record.chi2 = (uint16_t)(1 + help_below(CHI_CHI2_MAX));
+		}
+		ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row *row)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	int rc = chi_read_row(read, key, row);
+	chi_read_end(read);
+	return rc;
+}
+
+uint64_t help_count(struct chi_store *store)
+{
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	return info.positions;
+}
+
+static void print_report(void *context, const char *text)
+{
+	(void)context;
+	assert_true(text[0] != '\0' && strchr(text, '\n') == NULL);
+	print_message("# verify: %s\n", text);
+}
+
+int help_verify(struct chi_store *store, struct chi_verify_result *result)
+{
+	struct chi_verify_result ignored;
+	return chi_store_verify(store, print_report, NULL, result != NULL ? result : &ignored);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the store's tests share: scratch directories, random numbers and real positions. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "chess/position.h"
+#include "store/store.h"
+
+/* Asserts CHI_OK and prints the fault if not. */
+#define ok(call) help_ok((call), #call, __FILE__, __LINE__)
+void help_ok(int rc, const char *call, const char *file, int line);
+
+/* Filled by the calls under test. */
+extern struct chi_fault fault;
+
+/* A path in a scratch directory of this process that help_clean removes. */
+const char *help_path(const char *name);
+void help_clean(void);
+/* Removes what is at the path, directories with all they hold. */
+void help_remove(const char *path);
+
+/* Numbers from CHISTORE_SEED, or from a fixed seed; the first call prints it. */
+uint64_t help_random(void);
+static inline unsigned help_below(unsigned n)
+{
+	return (unsigned)(help_random() % n);
+}
+
+/* A position reached by random legal moves from the initial one. */
+void help_position(struct chi_position *position);
+struct chi_key help_key(void);
+/* `n` different keys. */
+void help_keys(struct chi_key *keys, size_t n);
+struct chi_key help_fen(const char *fen);
+
+/* Creates a store at help_path(name), replacing what is there, and opens it. */
+struct chi_store *help_store(const char *name, enum chi_statistic statistic);
+struct chi_store *help_open(const char *path, enum chi_store_mode mode);
+/* The status of an attempt to open; the fault is filled. */
+int help_try(const char *path, enum chi_store_mode mode);
+
+/* One put in a transaction of its own. */
+void help_put(struct chi_store *store, const struct chi_put *put);
+/* Puts `n` random positions with counts and, in external stores, statistics. */
+void help_fill(struct chi_store *store, const struct chi_key *keys, size_t n);
+
+/* CHI_OK, CHI_NONE or the failure of one probe. */
+int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row *row);
+uint64_t help_count(struct chi_store *store);
+/* Verifies and returns the status; reports are printed if `loud`. */
+int help_verify(struct chi_store *store, struct chi_verify_result *result);
