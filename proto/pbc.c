@@ -108,6 +108,10 @@ int chi_pb_pack(const ProtobufCMessage *message, size_t max, struct chi_buffer *
 	if (len > max) {
 		return -CHI_ETOOBIG;
 	}
+	/* All defaults: it would be an empty frame, which there is not. */
+	if (len == 0) {
+		return -CHI_EINVAL;
+	}
 	size_t head_len = chi_frame_head(len, head);
 	uint8_t *at = NULL;
 	int rc = chi_pb_reserve(out, head_len + len, &at);

@@ -255,6 +255,11 @@ static int envelope_from(struct chi_unpacker *u, const PB(Response) * from,
 	if (from->result_case != CHISTORE__V1__RESPONSE__RESULT__NOT_SET) {
 		out->op = CHI_OP_OF_FIELD(from->result_case);
 	}
+	/* A failure has no result but a verification's; one that is there says nothing. */
+	if (out->status < 0 && out->op != CHI_OP_VERIFY) {
+		out->op = CHI_OP_UNKNOWN;
+		return CHI_OK;
+	}
 	int rc = result_from(u, from, out);
 	if (rc != CHI_OK) {
 		chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reaches the unpacking of responses, which the client does with what a server sends. What is
+ * accepted must pack, and the bytes packed must be a fixed point.
+ */
+#include <string.h>
+
+#include "base/attr.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+#include "tests/fuzz/fuzz.h"
+
+#define BUDGET ((size_t)64 << 20)
+
+/* Unpacks a body and packs it again; false if it is refused, or has nothing to say. */
+static bool again(const uint8_t *data, size_t size, struct chi_buffer *out)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	_cleanup_(chi_arena_deinit) struct chi_arena scratch;
+	struct chi_response response;
+	struct chi_fault fault = {""};
+	chi_arena_init(&arena, BUDGET);
+	chi_arena_init(&scratch, BUDGET);
+	int rc = chi_response_unpack(data, size, &arena, &response, &fault);
+	REQUIRE(rc == CHI_OK || rc == -CHI_EPROTO || rc == -CHI_ENOMEM);
+	REQUIRE((rc == CHI_OK) == (fault.text[0] == '\0'));
+	if (rc != CHI_OK) {
+		return false;
+	}
+	rc = chi_response_pack(&response, &scratch, out);
+	/* A message of nothing but defaults is no frame. */
+	REQUIRE(rc == CHI_OK || (rc == -CHI_EINVAL && response.id == 0));
+	return rc == CHI_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(chi_buffer_deinit) struct chi_buffer first;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer second;
+	const uint8_t *body = NULL;
+	size_t len = 0;
+	size_t frame = 0;
+	chi_buffer_init(&first, BUDGET);
+	chi_buffer_init(&second, BUDGET);
+	if (size == 0 || !again(data, size, &first)) {
+		return 0;
+	}
+	REQUIRE(chi_frame_take(chi_buffer_bytes(&first), first.len, first.limit, &body, &len,
+			       &frame) == CHI_OK);
+	REQUIRE(again(body, len, &second));
+	REQUIRE(first.len == second.len);
+	REQUIRE(memcmp(chi_buffer_bytes(&first), chi_buffer_bytes(&second), first.len) == 0);
+	return 0;
+}
