@@ -14,6 +14,12 @@ static void print_report(void *context, const char *text)
 	puts(text);
 }
 
+static void print_result(const struct chi_verify_result *result)
+{
+	printf("verified positions=%" PRIu64 " known=%" PRIu64 " errors=%" PRIu64 "\n",
+	       result->positions, result->known, result->errors);
+}
+
 int chi_verify_main(const struct chi_config *config)
 {
 	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = config->map_bytes};
@@ -25,6 +31,9 @@ int chi_verify_main(const struct chi_config *config)
 	int status = chi_store_open(config->verify_path, &options, &store, &fault);
 	if (status < 0) {
 		printf("cannot open store '%s' (%s)\n", config->verify_path, fault.text);
+		if (status == -CHI_ECORRUPT) {
+			print_result(&(struct chi_verify_result){.errors = 1});
+		}
 		return 3;
 	}
 	status = chi_store_verify(store, print_report, NULL, &result);
@@ -34,8 +43,7 @@ int chi_verify_main(const struct chi_config *config)
 		       chi_strerror(status));
 		return 3;
 	}
-	printf("verified positions=%" PRIu64 " known=%" PRIu64 " errors=%" PRIu64 "\n",
-	       result.positions, result.known, result.errors);
+	print_result(&result);
 	return fflush(stdout) == 0 && status == CHI_OK ? 0 : 3;
 }
 

@@ -50,10 +50,12 @@ static void nothing_more_to_do(struct chi_worker *worker)
  * that others come between. */
 static void serve_ready(struct chi_worker *worker)
 {
-	struct chi_conn_list now = TAILQ_HEAD_INITIALIZER(now);
-	TAILQ_CONCAT(&now, &worker->ready, ready_link);
-	struct chi_conn *last = TAILQ_LAST(&now, chi_conn_list);
-	TAILQ_CONCAT(&worker->ready, &now, ready_link);
+	struct chi_conn *last = NULL;
+	struct chi_conn *each = NULL;
+	/* Not TAILQ_LAST, which breaks C's aliasing rules. */
+	TAILQ_FOREACH(each, &worker->ready, ready_link) {
+		last = each;
+	}
 	bool done = last == NULL;
 	while (!done) {
 		struct chi_conn *conn = TAILQ_FIRST(&worker->ready);

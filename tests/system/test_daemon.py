@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: MIT
+"""The daemon as a process: start and stop, addresses, who is refused and how, limits.
+
+Nothing here waits for luck: a test waits for what must happen, for as long as it takes.
+"""
+
+import os
+import resource
+import socket
+import stat
+import subprocess
+import unittest
+
+import harness
+from peer import Closed, Peer, fen, frame, pb, put
+
+EXIT_USAGE = 2
+EXIT_FAILED = 3
+
+
+def run_daemon(*args):
+    """Runs the daemon on arguments that must make it end; returns (exit code, stderr)."""
+    done = subprocess.run([os.environ["CHISTORED"], *args], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, encoding="utf-8", timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+def start(*args, stores=None, statistic="external", **more):
+    """A daemon on a new store that it creates itself."""
+    if stores is None:
+        stores = {"default": os.path.join(harness.make_temp_dir(), "store")}
+    return harness.start_daemon(stores, extra_args=["--create", statistic, *args], **more)
+
+
+class StartAndStop(unittest.TestCase):
+    def test_ready_serves_and_stops(self):
+        directory = harness.make_temp_dir()
+        path = os.path.join(directory, "socket")
+        daemon = start("--socket-mode", "0600", listen=["unix:" + path, "tcp:127.0.0.1:0"])
+        self.assertEqual(daemon.addresses[0], "unix:" + path)
+        self.assertRegex(daemon.addresses[1], r"^tcp:127\.0\.0\.1:[1-9][0-9]*$")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        for address in daemon.addresses:
+            with Peer(address) as peer:
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertFalse(os.path.exists(path))
+
+    def test_default_mode_of_the_socket(self):
+        with start() as daemon:
+            mode = os.stat(daemon.address[len("unix:"):]).st_mode
+            self.assertEqual(stat.S_IMODE(mode), 0o660)
+
+    def test_ipv6(self):
+        try:
+            socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        except OSError:
+            self.skipTest("no IPv6 here")
+        with start(listen=["tcp:[::1]:0"]) as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_stops_beside_idle_clients(self):
+        daemon = start()
+        with Peer(daemon.address) as idle, Peer(daemon.address, hello=False):
+            self.assertEqual(daemon.stop(), 0)
+            self.assertTrue(idle.at_end())
+
+    def test_two_stores(self):
+        base = harness.make_temp_dir()
+        stores = {"default": base + "/a", "other": base + "/b"}
+        with start(stores=stores) as daemon, Peer(daemon.address) as peer:
+            names = [(s.name, s.writable) for s in peer.welcome.hello.stores]
+            self.assertEqual(names, [("default", True), ("other", True)])
+            peer.call(store="other", put=put([1]))
+            for store, count in (("", 0), ("default", 0), ("other", 1)):
+                info = peer.call(store=store, info=pb.Info()).info
+                self.assertEqual(info.positions, count)
+            answer = peer.call(store="third", info=pb.Info())
+            self.assertEqual((answer.code, answer.field), (pb.NO_SUCH_STORE, "store"))
+
+    def test_read_only(self):
+        path = os.path.join(harness.make_temp_dir(), "store")
+        with start(stores={"default": path}) as daemon, Peer(daemon.address) as peer:
+            peer.call(put=put([1]))
+            reader = harness.start_daemon({"default": path}, extra_args=["--read-only"])
+            with reader, Peer(reader.address) as other:
+                self.assertFalse(other.welcome.hello.stores[0].writable)
+                self.assertEqual(other.call(info=pb.Info()).info.positions, 1)
+                self.assertEqual(other.call(put=put([2])).code, pb.READ_ONLY)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, code, text, *args):
+        got, stderr = run_daemon(*args)
+        self.assertEqual(got, code, stderr)
+        self.assertIn(text, stderr)
+        self.assertNotIn("ready", stderr)
+
+    def setUp(self):
+        self.directory = harness.make_temp_dir()
+        self.store = ["--store", self.directory + "/store", "--create", "control"]
+
+    def test_usage(self):
+        self.refused(EXIT_USAGE, "--store", "--listen", "unix:x")
+        self.refused(EXIT_USAGE, "--listen", *self.store)
+        self.refused(EXIT_USAGE, "unknown option '--what'", "--what")
+        self.refused(EXIT_USAGE, "107", *self.store, "--listen", "unix:/" + "p" * 107)
+
+    def test_no_store(self):
+        listen = ["--listen", f"unix:{self.directory}/s"]
+        self.refused(EXIT_FAILED, "missing", "--store", self.directory + "/missing", *listen)
+        os.mkdir(self.directory + "/empty")
+        self.refused(EXIT_FAILED, "empty", "--store", self.directory + "/empty", *listen)
+        self.assertFalse(os.path.exists(self.directory + "/s"))
+
+    def test_address_that_is_not_loopback(self):
+        self.refused(EXIT_FAILED, "no loopback address", *self.store, "--listen", "tcp:0.0.0.0:0")
+
+    def test_path_that_is_no_socket(self):
+        path = self.directory + "/file"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("precious")
+        self.refused(EXIT_FAILED, "no socket", *self.store, "--listen", "unix:" + path)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_store_of_another_daemon(self):
+        with start(stores={"default": self.directory + "/store"}) as daemon:
+            self.refused(EXIT_FAILED, str(daemon.pid), "--store", self.directory + "/store",
+                         "--listen", f"unix:{self.directory}/s")
+            with Peer(daemon.address) as peer:
+                self.assertEqual(peer.call(put=put([1])).code, pb.OK)
+
+    def test_socket_of_another_daemon(self):
+        with start() as daemon:
+            self.refused(EXIT_FAILED, "another server", *self.store, "--listen", daemon.address)
+            with Peer(daemon.address) as peer:
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_stale_socket_is_replaced(self):
+        path = self.directory + "/s"
+        daemon = start(listen=["unix:" + path])
+        daemon.kill()
+        self.assertTrue(os.path.exists(path))
+        with start(listen=["unix:" + path]) as again, Peer(again.address) as peer:
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_socket_of_someone_else_is_left(self):
+        """What stands at our path when we stop, but is not ours, stays."""
+        path = self.directory + "/s"
+        daemon = start(listen=["unix:" + path])
+        os.unlink(path)
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(path)
+            self.assertEqual(daemon.stop(), 0)
+            self.assertTrue(os.path.exists(path))
+
+
+class Conversation(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = start()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0
+
+    def stranger(self):
+        peer = Peer(self.daemon.address, hello=False)
+        self.addCleanup(peer.close)
+        return peer
+
+    def test_hello_must_be_first(self):
+        peer = self.stranger()
+        answer = peer.call(ping=pb.Ping())
+        self.assertEqual((answer.code, answer.last), (pb.INVALID, True))
+        self.assertTrue(peer.at_end())
+
+    def test_other_versions_are_refused(self):
+        for version in (0, 2, 1 << 31):
+            peer = self.stranger()
+            answer = peer.call(hello=pb.Hello(version=version))
+            self.assertIn(answer.code, (pb.WRONG_VERSION, pb.INVALID))
+            self.assertTrue(peer.at_end())
+
+    def test_hello_comes_once(self):
+        with Peer(self.daemon.address) as peer:
+            self.assertEqual(peer.call(hello=pb.Hello(version=1)).code, pb.INVALID)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_unknown_operation(self):
+        with Peer(self.daemon.address) as peer:
+            # id 9, and field 999 as an empty message
+            peer.socket.sendall(frame(b"\x08\x09\xba\x3e\x00"))
+            self.assertEqual(peer.recv_for(9).code, pb.UNKNOWN_OPERATION)
+            peer.socket.sendall(frame(b"\x08\x0a"))
+            self.assertEqual(peer.recv_for(10).code, pb.UNKNOWN_OPERATION)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_malformed(self):
+        with Peer(self.daemon.address) as peer:
+            peer.socket.sendall(frame(b"\xff\xff\xff"))
+            self.assertEqual(peer.recv().code, pb.MALFORMED)
+            self.assertTrue(peer.at_end())
+
+    def test_frame_without_length(self):
+        with Peer(self.daemon.address) as peer:
+            peer.socket.sendall(b"\0")
+            self.assertEqual(peer.recv().code, pb.MALFORMED)
+            self.assertTrue(peer.at_end())
+
+    def test_frame_too_large_is_answered_while_it_comes(self):
+        with Peer(self.daemon.address) as peer:
+            data = frame(b"\0" * ((1 << 20) + 1))
+            peer.socket.sendall(data[:200000])
+            self.assertEqual(peer.recv().code, pb.TOO_LARGE)
+            self.assertTrue(peer.at_end())
+
+    def test_largest_frame(self):
+        limit = 1 << 20
+        with Peer(self.daemon.address) as peer:
+            for extra, code in ((-1, pb.NO_SUCH_STORE), (0, pb.NO_SUCH_STORE), (1, pb.TOO_LARGE)):
+                body = pb.Request(id=5, store="x", ping=pb.Ping(), info=pb.Info())
+                body = body.SerializeToString()
+                # An unknown field of bytes brings it to its length.
+                head = b"\xc2\x3e"
+                fill = limit + extra - len(body) - len(head) - 3
+                body += head + bytes([fill & 127 | 128, fill >> 7 & 127 | 128, fill >> 14])
+                body += b"\0" * fill
+                self.assertEqual(len(body), limit + extra)
+                try:
+                    peer.socket.sendall(frame(body))
+                except OSError:
+                    pass  # closed while we were sending; the answer is there all the same
+                self.assertEqual(peer.recv().code, code)
+
+    def test_requests_split_anywhere(self):
+        with Peer(self.daemon.address) as peer:
+            data = b"".join(peer.build(ping=pb.Ping())[0] for _ in range(3))
+            for at in range(len(data)):
+                peer.socket.sendall(data[at:at + 1])
+            self.assertEqual([peer.recv().code for _ in range(3)], [pb.OK] * 3)
+
+    def test_many_requests_at_once(self):
+        """More than are served in one turn; each has its answer, in order."""
+        with Peer(self.daemon.address) as peer:
+            built = [peer.build(ping=pb.Ping()) for _ in range(500)]
+            peer.socket.sendall(b"".join(data for data, _ in built))
+            self.assertEqual([peer.recv().id for _ in built], [id for _, id in built])
+
+    def test_answers_after_the_client_has_ended(self):
+        with Peer(self.daemon.address) as peer:
+            id = peer.send(put=put([1], chi2=lambda n: 5))
+            peer.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(peer.recv_for(id).code, pb.OK)
+            self.assertTrue(peer.at_end())
+
+    def test_bad_positions_are_named(self):
+        with Peer(self.daemon.address) as peer:
+            answer = peer.call(probe=pb.Probe(fens=[fen(1), "x"]))
+            self.assertEqual((answer.code, answer.field), (pb.BAD_FEN, "probe.fens[1]"))
+            entries = [pb.PutEntry(fen=fen(77)), pb.PutEntry(fen=fen(78)), pb.PutEntry(fen="8/8")]
+            answer = peer.call(put=pb.Put(entries=entries))
+            self.assertEqual((answer.code, answer.field), (pb.BAD_FEN, "put.entries[2].fen"))
+            answer = peer.call(delete=pb.Delete(fens=["x"]))
+            self.assertEqual((answer.code, answer.field), (pb.BAD_FEN, "delete.fens[0]"))
+            answer = peer.call(scan=pb.Scan(chi2_max=25599, filter=pb.Filter(material="KX")))
+            self.assertEqual((answer.code, answer.field), (pb.BAD_SYNTAX, "scan.filter.material"))
+            # Nothing of the batch was stored.
+            answer = peer.call(get=pb.Get(fens=[fen(77), fen(78)]))
+            self.assertEqual([e.found for e in answer.get.entries], [False, False])
+
+
+class Limits(unittest.TestCase):
+    def test_begun_request_must_be_whole_in_time(self):
+        with start("--frame-timeout", "300") as daemon:
+            with Peer(daemon.address) as idle, Peer(daemon.address) as slow:
+                slow.socket.sendall(slow.build(ping=pb.Ping())[0][:-1])
+                self.assertEqual(slow.recv().code, pb.TIMED_OUT)
+                self.assertTrue(slow.at_end())
+                # Whoever asks nothing may take his time.
+                self.assertEqual(idle.call(ping=pb.Ping()).code, pb.OK)
+            with Peer(daemon.address, hello=False) as silent:
+                self.assertEqual(silent.recv().code, pb.TIMED_OUT)
+                self.assertTrue(silent.at_end())
+
+    def test_client_that_does_not_read_is_cut_off(self):
+        with start("--output-timeout", "300", "--threads", "1") as daemon:
+            with Peer(daemon.address) as rude, Peer(daemon.address) as polite:
+                note = "n" * 60000
+                entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note=note))
+                self.assertEqual(rude.call(put=pb.Put(entries=[entry])).code, pb.OK)
+                data = rude.build(get=pb.Get(fens=[fen(1)] * 50))[0]
+                rude.socket.settimeout(60)
+                sent = 0
+                # 3 MB an answer: it is not read any more long before the last request is sent.
+                with self.assertRaises(OSError):
+                    while True:
+                        rude.socket.sendall(data)
+                        sent += 1
+                        self.assertEqual(polite.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_unread_output_stops_reading(self):
+        """A client that sends without reading takes a bounded amount of memory."""
+        with start("--threads", "1") as daemon, Peer(daemon.address) as rude:
+            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
+            self.assertEqual(rude.call(put=pb.Put(entries=[entry])).code, pb.OK)
+            data, _ = rude.build(id=7, get=pb.Get(fens=[fen(1)] * 50))
+            rude.socket.setblocking(False)
+            sent = 0
+            with Peer(daemon.address) as polite:
+                while True:
+                    try:
+                        if rude.socket.send(data) != len(data):
+                            break
+                    except BlockingIOError:
+                        break
+                    sent += 1
+                    polite.call(ping=pb.Ping())
+            self.assertGreater(sent, 20)
+            with open(f"/proc/{daemon.pid}/statm", encoding="utf-8") as file:
+                resident = int(file.read().split()[1]) * resource.getpagesize()
+            if os.environ.get("CHISTORE_SANITIZE", "none") == "none":
+                self.assertLess(resident, 64 << 20)
+            # Once it reads, every request is answered.
+            rude.socket.settimeout(60)
+            for _ in range(sent):
+                self.assertEqual(len(rude.recv_for(7).get.entries), 50)
+
+    def test_connections(self):
+        with start("--max-connections", "3") as daemon:
+            peers = [Peer(daemon.address) for _ in range(3)]
+            one_more = Peer(daemon.address, hello=False)
+            self.assertEqual(one_more.recv().code, pb.BUSY)
+            self.assertTrue(one_more.at_end())
+            for peer in peers:
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            peers.pop().close()
+            # The place is free as soon as the daemon has seen the end.
+            for _ in range(100000):
+                try:
+                    peer = Peer(daemon.address)
+                except (Closed, OSError, AssertionError):
+                    continue
+                if peer.welcome.code == pb.OK:
+                    break
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            self.assertEqual(daemon.stderr_text().count("turning connections away") > 0, True)
+
+    def test_no_descriptors_left(self):
+        """Listening rests and does not spin; it goes on when there are descriptors again."""
+        with start("--threads", "1") as daemon, Peer(daemon.address) as early:
+            before = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+            used = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (used + 2, before[1]))
+            crowd = []
+            for _ in range(20):
+                peer = socket.socket(socket.AF_UNIX)
+                peer.connect(daemon.address[len("unix:"):])
+                crowd.append(peer)
+            ticks = cpu_ticks(daemon.pid)
+            wait_for(lambda: daemon.stderr_text().count("listening rests") >= 3)
+            # Three rests last a second at least; spinning would burn all of it.
+            spent = (cpu_ticks(daemon.pid) - ticks) / os.sysconf("SC_CLK_TCK")
+            self.assertLess(spent, 0.3)
+            self.assertLess(daemon.stderr_text().count("\n"), 30)
+            self.assertEqual(early.call(ping=pb.Ping()).code, pb.OK)
+            for peer in crowd:
+                peer.close()
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, before)
+            with Peer(daemon.address) as late:
+                self.assertEqual(late.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_few_descriptors_from_the_start(self):
+        limit = ["prlimit", "--nofile=90:90"]
+        with start("--threads", "1", wrapper=limit) as daemon:
+            self.assertIn("descriptors are limited to 90", daemon.stderr_text())
+            with Peer(daemon.address) as peer:
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_memory_for_buffers(self):
+        """A request that does not fit the memory for all clients is refused by its name."""
+        with start("--buffer-bytes", "300K", "--threads", "1") as daemon:
+            with Peer(daemon.address) as large, Peer(daemon.address) as small:
+                fill = pb.Request(id=5, ping=pb.Ping()).SerializeToString()
+                fill += b"\xc2\x3e" + bytes([0x80 | 500000 & 127, 0x80 | 500000 >> 7 & 127,
+                                             500000 >> 14]) + b"\0" * 500000
+                large.socket.sendall(frame(fill))
+                self.assertEqual((large.recv_for(5)).code, pb.BUSY)
+                self.assertEqual(large.call(ping=pb.Ping()).code, pb.OK)
+                self.assertEqual(small.call(ping=pb.Ping()).code, pb.OK)
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def wait_for(condition):
+    """Waits until it holds; the test runner's own limit ends a wait in vain."""
+    import time
+    while not condition():
+        time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

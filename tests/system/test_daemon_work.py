@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: MIT
+"""What the daemon does with several clients at once: group commit and crashes, stopping under
+writes, scans under flow control beside everything else, and the whole-store operations.
+
+CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default: 20).
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import unittest
+
+import harness
+from peer import Closed, Peer, fen, found, pb, put
+
+CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
+WRITERS = 4
+EVAL_LIMIT = 64
+
+
+def new_path():
+    return os.path.join(harness.make_temp_dir(), "store")
+
+
+def start(*args, path=None, statistic="external"):
+    return harness.start_daemon({"default": path or new_path()},
+                                extra_args=["--create", statistic, *args])
+
+
+def fill(peer, count, chi2=lambda n: n % 25599 + 1):
+    for first in range(0, count, 5000):
+        numbers = range(first, min(first + 5000, count))
+        answer = peer.call(put=put(numbers, durability=pb.ASYNC, chi2=chi2))
+        assert answer.code == pb.OK, answer
+    assert peer.call(put=put([0], chi2=chi2)).code == pb.OK
+
+
+class Writers:
+    """Clients that put positions until the daemon goes; each notes what was acknowledged."""
+
+    def __init__(self, address, first):
+        self.acknowledged = []
+        self.lock = threading.Lock()
+        self.enough = threading.Event()
+        self.goal = 40
+        self.threads = [threading.Thread(target=self.run, args=(address, first + i, WRITERS))
+                        for i in range(WRITERS)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, address, number, step):
+        try:
+            with Peer(address) as peer:
+                waiting = {}
+                while True:
+                    # Some in flight at any time, so that the end finds writes half-way.
+                    while len(waiting) < 8:
+                        waiting[peer.send(put=put([number]))] = number
+                        number += step
+                    self.take(peer, waiting)
+        except (Closed, OSError):
+            self.drain(peer, waiting)
+        finally:
+            self.enough.set()
+
+    def take(self, peer, waiting):
+        answer = peer.recv()
+        assert answer.code == pb.OK, answer
+        with self.lock:
+            self.acknowledged.append(waiting.pop(answer.id))
+            if len(self.acknowledged) >= self.goal:
+                self.enough.set()
+
+    def drain(self, peer, waiting):
+        """Answers that came before the end."""
+        try:
+            while True:
+                self.take(peer, waiting)
+        except (Closed, OSError):
+            pass
+
+    def join(self):
+        for thread in self.threads:
+            thread.join()
+        return self.acknowledged
+
+
+class Crashes(unittest.TestCase):
+    def test_kill_loses_no_acknowledged_write(self):
+        path = new_path()
+        everything = []
+        for cycle in range(CYCLES):
+            daemon = start(path=path)
+            with Peer(daemon.address) as peer:
+                self.assertEqual(found(peer, everything), len(everything))
+            writers = Writers(daemon.address, cycle * 100000)
+            writers.enough.wait()
+            daemon.kill()
+            got = writers.join()
+            self.assertGreaterEqual(len(got), 40)
+            everything += got
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(found(peer, everything), len(everything))
+            self.assertGreaterEqual(peer.call(info=pb.Info()).info.positions, len(everything))
+            last = list(peer.stream(verify=pb.Verify()))[-1]
+            self.assertEqual((last.code, last.verify.errors), (pb.OK, 0))
+
+    def test_stop_loses_no_acknowledged_write(self):
+        path = new_path()
+        for cycle in range(5):
+            daemon = start(path=path)
+            writers = Writers(daemon.address, cycle * 100000)
+            writers.enough.wait()
+            self.assertEqual(daemon.stop(), 0)
+            got = writers.join()
+            with start(path=path) as again, Peer(again.address) as peer:
+                self.assertEqual(found(peer, got), len(got))
+
+    def test_second_signal_ends_at_once(self):
+        """The first one waits for a client that does not read; the second does not."""
+        daemon = start("--stop-timeout", "3600000")
+        with Peer(daemon.address) as peer:
+            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
+            peer.call(put=pb.Put(entries=[entry]))
+            peer.send(get=pb.Get(fens=[fen(1)] * 50))
+            peer.send(get=pb.Get(fens=[fen(1)] * 50))
+            peer._fill(1)
+            daemon.process.send_signal(signal.SIGINT)
+            while "stopping" not in daemon.stderr_text():
+                pass
+            # Sent until it is seen: the handler is put back a moment after the first.
+            while daemon.process.poll() is None:
+                daemon.process.send_signal(signal.SIGINT)
+                try:
+                    daemon.process.wait(0.05)
+                except subprocess.TimeoutExpired:
+                    pass
+            self.assertEqual(daemon.process.returncode, -signal.SIGINT)
+
+
+class Batches(unittest.TestCase):
+    def test_only_the_guilty_batch_fails(self):
+        """Batches that share a commit with one that cannot be applied are stored all the same."""
+        with start() as daemon, Peer(daemon.address) as peer:
+            def evals(first, count):
+                return [pb.Eval(engine=f"engine {first + i:02}", depth=1, centipawns=1)
+                        for i in range(count)]
+
+            def entry(number, *more):
+                return pb.PutEntry(fen=fen(number), parts=64, record=pb.Record(evals=more))
+
+            answer = peer.call(put=pb.Put(entries=[entry(1, *evals(0, EVAL_LIMIT))]))
+            self.assertEqual(answer.code, pb.OK)
+            ids = {}
+            data = b""
+            for i in range(20):
+                bad = i % 5 == 2
+                entries = [entry(100 + i), entry(1, *evals(99, 1))] if bad else [entry(100 + i)]
+                part, id = peer.build(put=pb.Put(entries=entries))
+                ids[id] = bad
+                data += part
+            peer.socket.sendall(data)
+            for _ in range(20):
+                answer = peer.recv()
+                if ids[answer.id]:
+                    self.assertEqual((answer.code, answer.field),
+                                     (pb.TOO_LARGE, "put.entries[1]"))
+                else:
+                    self.assertEqual((answer.code, answer.put.added), (pb.OK, 1))
+            self.assertEqual(found(peer, range(100, 120)), 16)
+
+    def test_put_delete_and_base(self):
+        with start(statistic="outcome") as daemon, Peer(daemon.address) as peer:
+            base = pb.Counts(white=300, draws=400, black=300)
+            request = put(range(10))
+            request.base_rates.CopyFrom(base)
+            answer = peer.call(put=request)
+            self.assertEqual((answer.put.added, answer.put.unchanged), (10, 0))
+            self.assertEqual(peer.call(info=pb.Info()).info.base_rates, base)
+            self.assertEqual(peer.call(put=put(range(12))).put.added, 2)
+            answer = peer.call(delete=pb.Delete(fens=[fen(n) for n in range(8, 16)]))
+            self.assertEqual(getattr(answer, "delete").deleted, 4)
+            self.assertEqual(found(peer, range(12)), 8)
+
+    def test_client_that_goes_is_no_matter(self):
+        with start() as daemon:
+            for i in range(30):
+                with Peer(daemon.address) as peer:
+                    peer.send(put=put(range(i * 50, i * 50 + 50)))
+            with Peer(daemon.address) as peer:
+                self.assertEqual(peer.call(put=put([5000])).code, pb.OK)
+
+    def test_too_many_entries(self):
+        with start() as daemon, Peer(daemon.address) as peer:
+            # Keys, as so many FENs do not fit a request: lone white kings and queens.
+            for count, code in ((9999, pb.OK), (10000, pb.OK), (10001, pb.TOO_LARGE)):
+                entries = [pb.PutEntry(key=two_piece_key(i % 4000)) for i in range(count)]
+                self.assertEqual(peer.call(put=pb.Put(entries=entries)).code, code)
+            for count, code in ((4095, pb.OK), (4096, pb.OK), (4097, pb.TOO_LARGE)):
+                keys = b"".join(b"\x09" + two_piece_key(i % 4000) for i in range(count))
+                answer = peer.call(probe=pb.Probe(keys=keys))
+                self.assertEqual(answer.code, code)
+
+    def test_requests_in_flight(self):
+        with start("--threads", "1") as daemon, Peer(daemon.address) as peer:
+            fill(peer, 12000)
+            scan = pb.Scan(chi2_max=25599, window=1)
+            ids = [peer.send(scan=scan) for _ in range(64)]
+            self.assertEqual(sorted(peer.recv().id for _ in ids), ids)
+            answer = peer.call(ping=pb.Ping())
+            self.assertEqual(answer.code, pb.BUSY)
+            peer.send(id=ids[0], cancel=pb.Cancel())
+            self.assertEqual(peer.recv_for(ids[0]).code, pb.CANCELED)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            self.assertEqual(peer.call(id=ids[1], ping=pb.Ping()).code, pb.INVALID)
+
+
+def two_piece_key(number):
+    """A key of a white king and a white queen: 64 * 63 / 2 pairs of squares, either first."""
+    swap, number = divmod(number, 2016)
+    first = 0
+    while number >= 63 - first:
+        number -= 63 - first
+        first += 1
+    second = first + 1 + number
+    mask = 1 << 63 - first | 1 << 63 - second
+    return mask.to_bytes(8, "big") + bytes([0x52 if swap else 0x25])
+
+
+class Scans(unittest.TestCase):
+    COUNT = 35000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = start("--threads", "1", "--snapshot-time", "200")
+        with Peer(cls.daemon.address) as peer:
+            fill(peer, cls.COUNT)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.daemon.stop() == 0
+
+    def setUp(self):
+        self.peer = Peer(self.daemon.address)
+        self.addCleanup(self.peer.close)
+
+    def rows(self, **scan):
+        return sum(r.scan.count + len(r.scan.entries)
+                   for r in self.peer.stream(scan=pb.Scan(**scan)))
+
+    def test_whole(self):
+        for want in (pb.KEYS, pb.COUNTS, pb.RECORDS):
+            self.assertEqual(self.rows(chi2_max=25599, want=want), self.COUNT)
+        self.assertEqual(self.rows(chi2_max=25599, descending=True, window=1), self.COUNT)
+        answer = self.peer.call(count=pb.Count(chi2_max=25599))
+        self.assertEqual(answer.count.count, self.COUNT)
+
+    def test_limit(self):
+        for limit in (1, 9999, 10000, 10001, self.COUNT - 1, self.COUNT, self.COUNT + 1):
+            for want in (pb.KEYS, pb.RECORDS):
+                self.assertEqual(self.rows(chi2_max=25599, limit=limit, want=want),
+                                 min(limit, self.COUNT))
+
+    def test_bounded_responses(self):
+        for response in self.peer.stream(scan=pb.Scan(chi2_max=25599, want=pb.COUNTS)):
+            self.assertLessEqual(response.scan.count, 10000)
+            self.assertLessEqual(response.ByteSize(), 1 << 20)
+            self.assertEqual(response.code, pb.OK)
+
+    def test_window_stops_an_unread_scan(self):
+        id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=2))
+        self.assertEqual([self.peer.recv_for(id).last for _ in range(2)], [False, False])
+        # Nothing more comes: pings are answered and no third response between them.
+        for _ in range(50):
+            self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
+        self.peer.send(id=id, credit=pb.Credit(responses=1))
+        self.assertEqual(self.peer.recv_for(id).code, pb.OK)
+        for _ in range(50):
+            self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
+        self.peer.send(id=id, cancel=pb.Cancel())
+        last = self.peer.recv_for(id)
+        self.assertEqual((last.code, last.last), (pb.CANCELED, True))
+        # Credit and cancel for what has ended are passed over.
+        self.peer.send(id=id, credit=pb.Credit(responses=1))
+        self.peer.send(id=id, cancel=pb.Cancel())
+        self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_probes_beside_scans(self):
+        """On the one thread, with scans running and scans unread."""
+        with Peer(self.daemon.address) as unread, Peer(self.daemon.address) as filtered:
+            for _ in range(10):
+                unread.send(scan=pb.Scan(chi2_max=25599, window=1000, want=pb.RECORDS))
+            # A filter that nothing passes makes work without output.
+            nothing = pb.Filter(games_min=5)
+            ids = [filtered.send(scan=pb.Scan(chi2_max=25599, want=pb.COUNTS, filter=nothing))
+                   for _ in range(10)]
+            for i in range(200):
+                answer = self.peer.call(probe=pb.Probe(fens=[fen(i)]))
+                self.assertEqual((answer.code, answer.probe.count), (pb.OK, 1))
+            answers = [filtered.recv() for _ in ids]
+            self.assertEqual(sorted(a.id for a in answers), ids)
+            self.assertTrue(all(a.last and a.scan.count == 0 for a in answers))
+
+    def test_one_snapshot_or_mixed(self):
+        """A put while a scan stands still: it goes on with another snapshot and says so."""
+        id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=1))
+        rows = self.peer.recv_for(id).scan.count
+        with Peer(self.daemon.address) as other:
+            self.assertEqual(other.call(put=put([3], chi2=lambda n: 7)).code, pb.OK)
+            self.assertEqual(other.call(put=put([3], chi2=lambda n: 4)).code, pb.OK)
+            # The scan's is the oldest snapshot, and it is given up in time.
+            while other.call(info=pb.Info()).info.oldest_reader > 0:
+                pass
+        last = None
+        while last is None or not last.last:
+            self.peer.send(id=id, credit=pb.Credit(responses=1))
+            last = self.peer.recv_for(id)
+            rows += last.scan.count
+        self.assertTrue(last.scan.mixed)
+        self.assertEqual(rows, self.COUNT)
+
+    def test_one_snapshot(self):
+        """Nothing is written: however often the snapshot changes, it shows the same."""
+        responses = list(self.peer.stream(scan=pb.Scan(chi2_max=25599, window=1)))
+        self.assertFalse(responses[-1].scan.mixed)
+
+    def test_cursor(self):
+        first = self.peer.send(scan=pb.Scan(chi2_max=25599, limit=12345))
+        rows, cursor = 0, None
+        while True:
+            response = self.peer.recv_for(first)
+            rows += response.scan.count
+            cursor = response.scan.cursor
+            if response.last:
+                break
+        self.assertEqual(rows, 12345)
+        self.assertEqual(self.rows(chi2_max=25599, after=cursor), self.COUNT - 12345)
+
+    def test_client_that_goes_in_the_middle(self):
+        for _ in range(20):
+            with Peer(self.daemon.address) as peer:
+                peer.send(scan=pb.Scan(chi2_max=25599, window=1))
+                peer.send(count=pb.Count(chi2_max=25599))
+                peer._fill(1)
+        self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
+
+
+class WholeStore(unittest.TestCase):
+    def test_backup_under_writes(self):
+        with start() as daemon, Peer(daemon.address) as peer, Peer(daemon.address) as other:
+            fill(peer, 20000)
+            target = harness.make_temp_dir()
+            parts = []
+            for response in peer.stream(backup=pb.Backup(window=2)):
+                self.assertEqual(response.code, pb.OK)
+                parts.append(response.backup.data)
+                other.call(put=put([30000 + len(parts)], durability=pb.ASYNC))
+            with open(target + "/data.mdb", "wb") as file:
+                file.write(b"".join(parts))
+            with harness.start_daemon({"default": target}) as copy, Peer(copy.address) as reader:
+                self.assertEqual(found(reader, range(0, 20000, 97)), len(range(0, 20000, 97)))
+                last = list(reader.stream(verify=pb.Verify()))[-1]
+                self.assertEqual((last.code, last.verify.errors), (pb.OK, 0))
+
+    def test_backups_given_up(self):
+        """Cancelled, left by their client, and cut short by the stop: none holds a place."""
+        daemon = start("--output-timeout", "60000")
+        with Peer(daemon.address) as peer:
+            fill(peer, 30000)
+            for _ in range(10):
+                id = peer.send(backup=pb.Backup(window=1))
+                peer.recv_for(id)
+                peer.send(id=id, cancel=pb.Cancel())
+                while True:
+                    answer = peer.recv_for(id)
+                    if answer.last:
+                        break
+                self.assertIn(answer.code, (pb.CANCELED, pb.OK, pb.BUSY))
+            for _ in range(10):
+                with Peer(daemon.address) as leaver:
+                    leaver.send(backup=pb.Backup(window=1))
+                    leaver._fill(1)
+            while True:
+                answers = list(peer.stream(backup=pb.Backup()))
+                if answers[-1].code != pb.BUSY:
+                    break
+            self.assertEqual(answers[-1].code, pb.OK)
+            id = peer.send(backup=pb.Backup(window=1))
+            peer.recv_for(id)
+            self.assertEqual(daemon.stop(), 0)
+
+    def test_backup_that_is_not_read(self):
+        with start("--output-timeout", "300") as daemon, Peer(daemon.address) as peer:
+            fill(peer, 30000)
+            id = peer.send(backup=pb.Backup(window=1))
+            self.assertEqual(peer.recv_for(id).code, pb.OK)
+            self.assertEqual(peer.recv_for(id).code, pb.TIMED_OUT)
+
+    def test_verify_names_damage(self):
+        path = new_path()
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            fill(peer, 1000)
+            entry = pb.PutEntry(fen=fen(5), parts=32, record=pb.Record(note="needle in a stack"))
+            self.assertEqual(peer.call(put=pb.Put(entries=[entry])).code, pb.OK)
+            last = list(peer.stream(verify=pb.Verify()))
+            self.assertEqual((len(last), last[0].code, last[0].verify.errors), (1, pb.OK, 0))
+            self.assertEqual(last[0].verify.positions, 1000)
+        with open(path + "/data.mdb", "r+b") as file:
+            content = file.read()
+            at = -1
+            while (at := content.find(b"needle", at + 1)) >= 0:
+                file.seek(at)
+                file.write(b"noodle")
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            answers = list(peer.stream(verify=pb.Verify()))
+            self.assertEqual(answers[-1].code, pb.CORRUPT)
+            self.assertGreaterEqual(answers[-1].verify.errors, 1)
+            self.assertTrue(all(a.verify.report for a in answers[:-1]))
+            self.assertGreater(len(answers), 1)
+            answer = peer.call(get=pb.Get(fens=[fen(5)]))
+            self.assertEqual(answer.code, pb.CORRUPT)
+            self.assertEqual(found(peer, range(10, 20)), 10)
+
+    def test_verify_of_a_page_that_kills(self):
+        """Torn pages: whatever they do to the child, the daemon lives and reports them."""
+        path = new_path()
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            fill(peer, 20000)
+            with open(path + "/data.mdb", "r+b") as file:
+                size = file.seek(0, os.SEEK_END)
+                for page in range(2, size // 4096, 3):
+                    file.seek(page * 4096 + 10)
+                    file.write(b"\xff" * 100)
+            answers = list(peer.stream(verify=pb.Verify()))
+            self.assertEqual(answers[-1].code, pb.CORRUPT)
+            self.assertGreater(len(answers), 1)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_verify_given_up(self):
+        with start() as daemon, Peer(daemon.address) as peer:
+            fill(peer, 10000)
+            for _ in range(8):
+                id = peer.send(verify=pb.Verify())
+                peer.send(id=id, cancel=pb.Cancel())
+                self.assertIn(peer.recv_for(id).code, (pb.CANCELED, pb.OK, pb.BUSY))
+            while True:
+                last = list(peer.stream(verify=pb.Verify()))[-1]
+                if last.code != pb.BUSY:
+                    break
+            self.assertEqual(last.code, pb.OK)
+
+    def test_compact_under_scans_and_writes(self):
+        with start("--threads", "2") as daemon, Peer(daemon.address) as peer:
+            fill(peer, 35000)
+            peer.call(delete=pb.Delete(fens=[fen(n) for n in range(10000)]))
+            peer.call(delete=pb.Delete(fens=[fen(n) for n in range(10000, 15000)]))
+            readers = [Peer(daemon.address) for _ in range(4)]
+            ids = [r.send(scan=pb.Scan(chi2_max=25599, window=1)) for r in readers]
+            rows = [r.recv_for(id).scan.count for r, id in zip(readers, ids)]
+            with Peer(daemon.address) as writer:
+                compact = peer.send(compact=pb.Compact())
+                self.assertEqual(writer.call(put=put([0], chi2=lambda n: 9)).code, pb.OK)
+            answer = peer.recv_for(compact)
+            self.assertEqual(answer.code, pb.OK, answer.message)
+            self.assertLess(answer.compact.bytes_after, answer.compact.bytes_before)
+            for i, (reader, id) in enumerate(zip(readers, ids)):
+                last = None
+                while last is None or not last.last:
+                    reader.send(id=id, credit=pb.Credit(responses=1))
+                    last = reader.recv_for(id)
+                    rows[i] += last.scan.count
+                self.assertIn(rows[i], (20000, 20001))
+                reader.close()
+            last = list(peer.stream(verify=pb.Verify()))[-1]
+            self.assertEqual((last.code, last.verify.positions), (pb.OK, 20001))
+
+    def test_rescore(self):
+        with start(statistic="outcome") as daemon, Peer(daemon.address) as peer:
+            entries = []
+            for n in range(50):
+                counts = pb.Counts(white=10 + n, draws=20, black=60 - n)
+                entries.append(pb.PutEntry(fen=fen(n), parts=2,
+                                           record=pb.Record(counts=counts)))
+            self.assertEqual(peer.call(put=pb.Put(entries=entries)).code, pb.OK)
+            answer = peer.call(rescore=pb.Rescore())
+            self.assertEqual(answer.code, pb.OK)
+            self.assertGreater(answer.rescore.changed, 0)
+            self.assertEqual(peer.call(rescore=pb.Rescore()).rescore.changed, 0)
+            last = list(peer.stream(verify=pb.Verify()))[-1]
+            self.assertEqual(last.code, pb.OK)
+
+    def test_rescore_of_what_is_given(self):
+        with start(statistic="external") as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(peer.call(rescore=pb.Rescore()).code, pb.UNSUPPORTED)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
