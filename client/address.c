@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/address.h"
+
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+
+#define PORT_MAX 65535
+
+/* The text behind `scheme` if it starts with that, else NULL. */
+static const char *behind(const char *text, const char *scheme)
+{
+	size_t len = strlen(scheme);
+	return strncmp(text, scheme, len) == 0 ? text + len : NULL;
+}
+
+static int parse_unix(const char *path, struct chi_address *out, struct chi_fault *fault)
+{
+	const struct sockaddr_un *sizes = NULL;
+	size_t room = sizeof(sizes->sun_path) - 1;
+	size_t len = strlen(path);
+	if (len == 0) {
+		return chi_fault(fault, -CHI_ESYNTAX, "address 'unix:' lacks the socket's path");
+	}
+	if (len > room) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "socket path has %zu bytes, the system allows %zu: '%.80s...'",
+				 len, room, path);
+	}
+	out->kind = CHI_ADDRESS_UNIX;
+	out->path = path;
+	return CHI_OK;
+}
+
+/* Finds the end of HOST in HOST:PORT and copies it, brackets taken off. */
+static int parse_host(const char *text, struct chi_address *out, const char **port,
+		      struct chi_fault *fault)
+{
+	const char *start = text;
+	const char *end = strrchr(text, ':');
+	if (text[0] == '[') {
+		start = text + 1;
+		end = strchr(text, ']');
+		if (end == NULL || end[1] != ':') {
+			return chi_fault(fault, -CHI_ESYNTAX,
+					 "address 'tcp:%s' is not tcp:[ADDRESS]:PORT", text);
+		}
+		*port = end + 2;
+	} else if (end == NULL) {
+		return chi_fault(fault, -CHI_ESYNTAX, "address 'tcp:%s' lacks a port", text);
+	} else if (memchr(text, ':', (size_t)(end - text)) != NULL) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "address 'tcp:%s': write an IPv6 address in brackets", text);
+	} else {
+		*port = end + 1;
+	}
+	size_t len = (size_t)(end - start);
+	if (len == 0 || len >= sizeof(out->host)) {
+		return chi_fault(fault, -CHI_ESYNTAX, "address 'tcp:%.80s' %s", text,
+				 len == 0 ? "lacks a host" : "has too long a host");
+	}
+	memcpy(out->host, start, len);
+	out->host[len] = '\0';
+	return CHI_OK;
+}
+
+static int parse_tcp(const char *text, struct chi_address *out, struct chi_fault *fault)
+{
+	const char *port = NULL;
+	if (behind(text, "//") != NULL) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "address 'tcp:%s': write tcp:HOST:PORT, without '//'", text);
+	}
+	int status = parse_host(text, out, &port, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	uint64_t number = 0;
+	size_t len = strlen(port);
+	if (len >= sizeof(out->port) || chi_num_u64(port, len, PORT_MAX, &number) != CHI_OK ||
+	    number == 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "address 'tcp:%s': port '%s' is not 1 to 65535", text, port);
+	}
+	memcpy(out->port, port, len + 1);
+	out->kind = CHI_ADDRESS_TCP;
+	return CHI_OK;
+}
+
+/* "http://...": letters, then "://". */
+static int refuse_url(const char *text, struct chi_fault *fault)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	if (len == 0 || behind(text + len, "://") == NULL) {
+		return CHI_OK;
+	}
+	return chi_fault(fault, -CHI_ESYNTAX,
+			 "unknown scheme '%.*s:'; known are file:DIR, unix:PATH and tcp:HOST:PORT",
+			 len > 32 ? 32 : (int)len, text);
+}
+
+int chi_address_parse(const char *text, struct chi_address *out, struct chi_fault *fault)
+{
+	*out = (struct chi_address){.kind = CHI_ADDRESS_DIR};
+	const char *rest = behind(text, "unix:");
+	if (rest != NULL) {
+		return parse_unix(rest, out, fault);
+	}
+	rest = behind(text, "tcp:");
+	if (rest != NULL) {
+		return parse_tcp(rest, out, fault);
+	}
+	rest = behind(text, "file:");
+	int status = rest == NULL ? refuse_url(text, fault) : CHI_OK;
+	if (status != CHI_OK) {
+		return status;
+	}
+	out->path = rest != NULL ? rest : text;
+	if (out->path[0] == '\0') {
+		return chi_fault(fault, -CHI_ESYNTAX, "the address is empty");
+	}
+	return CHI_OK;
+}

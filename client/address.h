@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Addresses as text (DESIGN: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`). Only the three
+ * known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
+ * path usable without quoting rules. A text with "://" behind an unknown word is refused with a
+ * hint, since nobody names a directory so by intention; `./` or `file:` in front still reaches it.
+ */
+#pragma once
+
+#include "chistore/types.h"
+
+enum chi_address_kind {
+	CHI_ADDRESS_DIR, /* opened in this process */
+	CHI_ADDRESS_UNIX,
+	CHI_ADDRESS_TCP,
+};
+
+#define CHI_HOST_SIZE 256 /* a DNS name has at most 253 bytes */
+#define CHI_PORT_SIZE 6	  /* "65535" */
+
+struct chi_address {
+	enum chi_address_kind kind;
+	const char *path;	  /* DIR, UNIX: inside the text parsed */
+	char host[CHI_HOST_SIZE]; /* TCP: without brackets */
+	char port[CHI_PORT_SIZE];
+};
+
+/* `text` must live as long as *out. -CHI_ESYNTAX says what is wrong. */
+CHI_MUSTUSE int chi_address_parse(const char *text, struct chi_address *out,
+				  struct chi_fault *fault);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* From an address to a connected, non-blocking socket within a time. */
+#pragma once
+
+#include <stdint.h>
+
+#include "client/address.h"
+
+/*
+ * Connects to a UNIX or TCP address; of a host with several addresses each is tried in turn, all
+ * within `ms` together (looking the name up is not interrupted). The descriptor is non-blocking,
+ * close-on-exec, and the caller's. `text` is the address for messages.
+ * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EACCES, -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_connect(const struct chi_address *address, const char *text, uint32_t ms,
+			    int *fd, struct chi_fault *fault);
+
+/* Milliseconds on the monotonic clock. */
+int64_t chi_clock_ms(void);
+
+/*
+ * poll() on one descriptor until `deadline` (chi_clock_ms), going on after signals. Returns the
+ * events that came, 0 when the time is over.
+ */
+short chi_wait(int fd, short events, int64_t deadline);
