@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public calls: what holds for every kind of address is done here, once, and the rest is the
+ * backend's.
+ */
+#include "client/client_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+
+#define CONNECT_MS 5000
+#define CALL_MS	   30000
+
+const char *chi_version(void)
+{
+	return CHI_VERSION;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+/* Copies a name that goes over the wire; `what` is for the message. */
+static int copy_name(const char *name, const char *what, char *out, size_t size,
+		     struct chi_fault *fault)
+{
+	size_t len = strlen(name);
+	if (len >= size) {
+		return chi_fault(fault, -CHI_EINVAL, "%s has %zu bytes, at most %zu are allowed",
+				 what, len, size - 1);
+	}
+	memcpy(out, name, len + 1);
+	return CHI_OK;
+}
+
+static int set_options(struct chi_client *client, const struct chi_options *options)
+{
+	if (options != NULL) {
+		client->options = *options;
+	}
+	struct chi_options *own = &client->options;
+	if (own->connect_ms == 0) {
+		own->connect_ms = CONNECT_MS;
+	}
+	if (own->call_ms == 0) {
+		own->call_ms = CALL_MS;
+	}
+	int status = copy_name(own->store != NULL ? own->store : "", "the store's name",
+			       client->store, sizeof(client->store), &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	const char *name = own->client_name;
+	status = copy_name(name != NULL ? name : "libchistore " CHI_VERSION, "the client's name",
+			   client->name, sizeof(client->name), &client->error);
+	own->store = client->store;
+	own->client_name = client->name;
+	return status;
+}
+
+/* A directory that is not there and whose name has a colon: perhaps it was meant otherwise. */
+static void hint_scheme(struct chi_client *client)
+{
+	if (client->address.path == client->text && strchr(client->text, ':') != NULL) {
+		struct chi_fault fault = client->error;
+		chi_fault(&client->error, 0,
+			  "%.150s; addresses that are no directory start with unix: or tcp:",
+			  fault.text);
+	}
+}
+
+static int open_client(struct chi_client *client, const char *address,
+		       const struct chi_options *options)
+{
+	client->text = strdup(address);
+	if (client->text == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int status = chi_address_parse(client->text, &client->address, &client->error);
+	if (status == CHI_OK) {
+		status = set_options(client, options);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	bool local = client->address.kind == CHI_ADDRESS_DIR;
+	client->backend = local ? &chi_backend_inproc : &chi_backend_remote;
+	status = client->backend->open(client);
+	if (status == -CHI_ENOSTORE && local) {
+		hint_scheme(client);
+	}
+	return status;
+}
+
+int chi_open(const char *address, const struct chi_options *options, struct chi_client **out,
+	     struct chi_fault *fault)
+{
+	*out = NULL;
+	struct chi_client *client = calloc(1, sizeof(*client));
+	if (client == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
+	chi_peer_init(&client->peer);
+	int status = chi_client_end(client, open_client(client, address, options));
+	if (status != CHI_OK) {
+		if (fault != NULL) {
+			*fault = client->error;
+		}
+		chi_close(client);
+		return status;
+	}
+	*out = client;
+	return CHI_OK;
+}
+
+void chi_close(struct chi_client *client)
+{
+	if (client == NULL) {
+		return;
+	}
+	chi_iter_close(client->iter);
+	if (client->backend != NULL) {
+		client->backend->close(client);
+	}
+	chi_pipe_free(client);
+	chi_arena_deinit(&client->arena);
+	free(client->text);
+	free(client);
+}
+
+const char *chi_error(const struct chi_client *client)
+{
+	return client->error.text;
+}
+
+int chi_create(const char *address, enum chi_statistic statistic, struct chi_fault *fault)
+{
+	struct chi_address parsed;
+	int status = chi_address_parse(address, &parsed, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (parsed.kind != CHI_ADDRESS_DIR) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "a store is created in a directory, '%.120s' is a server",
+				 address);
+	}
+	return chi_store_create(parsed.path, statistic, fault);
+}
+
+/* ---- What all calls share ------------------------------------------------------------------ */
+
+int chi_client_begin(struct chi_client *client)
+{
+	client->error.text[0] = '\0';
+	if (CHI_UNLIKELY(client->iter != NULL)) {
+		return chi_fault(&client->error, -CHI_EBUSY,
+				 "a scan is open on this client; close it first");
+	}
+	if (CHI_UNLIKELY(client->pipe != NULL && client->pipe->queued > 0)) {
+		return chi_fault(&client->error, -CHI_EBUSY,
+				 "%zu answers are still to be taken from this client",
+				 client->pipe->queued);
+	}
+	chi_arena_reset(&client->arena);
+	return CHI_OK;
+}
+
+int chi_client_end(struct chi_client *client, int status)
+{
+	if (CHI_UNLIKELY(status < 0) && client->error.text[0] == '\0') {
+		return chi_fault_plain(&client->error, status);
+	}
+	return status;
+}
+
+int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
+				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
+			return chi_fault(&client->error, -CHI_EKEY,
+					 "entry %zu: the bytes are no position key", i);
+		}
+	}
+	return CHI_OK;
+}
+
+static int check_batch(struct chi_client *client, size_t n, enum chi_durability durability)
+{
+	if (n > CHI_PUT_MAX) {
+		return chi_fault(&client->error, -CHI_ETOOBIG,
+				 "%zu entries in one batch, at most %d are allowed", n,
+				 CHI_PUT_MAX);
+	}
+	if (durability != CHI_SYNC && durability != CHI_ASYNC) {
+		return chi_fault(&client->error, -CHI_EINVAL, "durability %d is unknown",
+				 (int)durability);
+	}
+	return CHI_OK;
+}
+
+int chi_client_check_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+			 enum chi_durability durability)
+{
+	int status = check_batch(client, n, durability);
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		const struct chi_key *key = &entries[i].key;
+		if (key->len > CHI_KEY_MAX || !chi_key_shape_ok(key->bytes, key->len)) {
+			status = chi_fault(&client->error, -CHI_EKEY,
+					   "entry %zu: the bytes are no position key", i);
+		}
+	}
+	return status;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------- */
+
+int chi_ping(struct chi_client *client)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->ping(client);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_get_info(struct chi_client *client, struct chi_info *out)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->info(client, out);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n, struct chi_row *rows)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_client_check_keys(client, keys, n);
+	}
+	if (status == CHI_OK && n > 0) {
+		status = client->backend->probe(client, keys, n, rows);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+{
+	*out = (struct chi_record){0};
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_client_check_keys(client, key, 1);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->get(client, key, out);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+	    enum chi_durability durability, struct chi_put_result *result)
+{
+	struct chi_put_result unwanted;
+	struct chi_put_result *did = result != NULL ? result : &unwanted;
+	*did = (struct chi_put_result){0};
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_client_check_put(client, entries, n, durability);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->put(client, entries, n, durability, did);
+	}
+	if (status != CHI_OK) {
+		*did = (struct chi_put_result){0};
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->put_base(client, base);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
+	       enum chi_durability durability, uint64_t *deleted)
+{
+	uint64_t count = 0;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = check_batch(client, n, durability);
+	}
+	if (status == CHI_OK) {
+		status = chi_client_check_keys(client, keys, n);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->del(client, keys, n, durability, &count);
+	}
+	if (deleted != NULL) {
+		*deleted = status == CHI_OK ? count : 0;
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_flush(struct chi_client *client)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->flush(client);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+	      bool *mixed)
+{
+	/* Only the band and the filter count (chistore.h). */
+	struct chi_scan_spec counted = {
+		.chi2_min = spec->chi2_min,
+		.chi2_max = spec->chi2_max,
+		.filter = spec->filter,
+	};
+	bool unwanted = false;
+	*count = 0;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_scan_check(&counted, &client->error);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->count(client, &counted, count,
+						mixed != NULL ? mixed : &unwanted);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
+	       struct chi_verify_result *result)
+{
+	struct chi_verify_result unwanted;
+	struct chi_verify_result *found = result != NULL ? result : &unwanted;
+	*found = (struct chi_verify_result){0};
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->verify(client, report, context, found);
+	}
+	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
+		return chi_fault(&client->error, status,
+				 "the store is damaged in %" PRIu64 " places", found->errors);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_backup(struct chi_client *client, const char *path)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->backup(client, path);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)
+{
+	uint64_t before = 0;
+	uint64_t after = 0;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->compact(client, &before, &after);
+	}
+	if (bytes_before != NULL) {
+		*bytes_before = before;
+	}
+	if (bytes_after != NULL) {
+		*bytes_after = after;
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
+{
+	uint64_t count = 0;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->rescore(client, base, &count);
+	}
+	if (changed != NULL) {
+		*changed = count;
+	}
+	return chi_client_end(client, status);
+}

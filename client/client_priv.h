@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of client/ share: the client itself and the two implementations behind it. The
+ * public calls (client.c, pipe.c, iter.c) check what does not depend on where the store is, then
+ * go through `struct chi_backend`; so both implementations see the same, checked arguments and
+ * refuse the same things with the same words.
+ *
+ * A failure's text stands in client->error when a function here returns a negative status, or
+ * is empty, and the public call then puts the status' own text there.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "chess/material.h"
+#include "chistore.h"
+#include "client/address.h"
+#include "client/call.h"
+#include "proto/msg.h"
+#include "store/store.h"
+
+/* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
+#define CHI_CLIENT_BUDGET ((size_t)64 << 20)
+
+/* CHI_ASYNC records that an in-process client gathers before it commits by itself. */
+#define CHI_PENDING_MAX 100000
+
+/* One request of a pipeline, from queueing until its answer is taken. */
+struct chi_slot {
+	uint64_t id; /* on the wire; in-process unused */
+	bool is_put;
+	bool async; /* a put answered before it is durable */
+	bool done;  /* the fields below are the answer */
+	int status;
+	struct chi_fault fault;
+	struct chi_row *rows; /* of a probe: `capacity` of them, kept for the slot's next use */
+	size_t n;
+	size_t capacity;
+	struct chi_put_result put;
+};
+
+/* A ring of slots; answers are taken from `first` on. */
+struct chi_pipe {
+	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
+	size_t first;
+	size_t queued; /* slots in use, answered or not */
+};
+
+/*
+ * A walk. The block of rows that was fetched last is delivered one by one; a backend's
+ * scan_more brings the next. Rows stand in `rows`, or with their records in `entries`.
+ */
+struct chi_iter {
+	struct chi_client *client;
+	struct chi_scan_spec spec;
+	const struct chi_row *rows;	 /* WANT_KEYS, WANT_COUNTS */
+	const struct chi_entry *entries; /* WANT_RECORDS */
+	size_t n;
+	size_t at;
+	int status; /* behind the block: CHI_OK more, CHI_NONE the end, negative a failure */
+	struct chi_fault fault;
+	struct chi_row row; /* made from an entry */
+	struct chi_cursor cursor;
+	bool mixed;
+	/* In-process. */
+	struct chi_read *read;
+	struct chi_scan *scan;
+	struct chi_row *block;
+	size_t block_size; /* rows asked for at a time: small first, so that the first come soon */
+	struct chi_entry entry;
+	/* Remote. */
+	uint64_t id;
+	uint32_t consumed; /* responses used up for which no credit was given yet */
+	bool held;	   /* the current block is one of them */
+};
+
+struct chi_inproc {
+	struct chi_store *store;
+	struct chi_write *write; /* open while CHI_ASYNC records are pending, else NULL */
+	uint64_t pending;	 /* records acknowledged in it */
+};
+
+struct chi_backend {
+	int (*open)(struct chi_client *client);
+	void (*close)(struct chi_client *client); /* also after a failed open */
+	int (*ping)(struct chi_client *client);
+	int (*info)(struct chi_client *client, struct chi_info *out);
+	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows);
+	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result);
+	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
+	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted);
+	int (*flush)(struct chi_client *client);
+	/* Queue: slot->rows holds the keys. A negative result leaves the slot unused. */
+	int (*pipe_probe)(struct chi_client *client, struct chi_slot *slot,
+			  const struct chi_key *keys);
+	int (*pipe_put)(struct chi_client *client, struct chi_slot *slot,
+			const struct chi_put *entries, size_t n, enum chi_durability durability);
+	/* Files one answer, of whichever slot. Negative: the connection broke. */
+	int (*pipe_wait)(struct chi_client *client);
+	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
+	int (*scan_more)(struct chi_client *client, struct chi_iter *iter);
+	void (*scan_close)(struct chi_client *client, struct chi_iter *iter);
+	int (*count)(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed);
+	int (*verify)(struct chi_client *client, chi_verify_report *report, void *context,
+		      struct chi_verify_result *result);
+	int (*backup)(struct chi_client *client, const char *path);
+	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
+	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
+};
+
+struct chi_client {
+	const struct chi_backend *backend;
+	char *text; /* the address as given */
+	struct chi_address address;
+	struct chi_options options; /* defaults filled in; its texts are the two below */
+	char store[CHI_STORE_NAME_MAX + 1];
+	char name[CHI_CLIENT_NAME_MAX + 1];
+	struct chi_fault error;
+	struct chi_arena arena; /* what calls return; emptied by the next */
+	struct chi_iter *iter;	/* the open one, or NULL */
+	struct chi_pipe *pipe;	/* NULL until used */
+	struct chi_inproc inproc;
+	struct chi_peer peer;
+};
+
+extern const struct chi_backend chi_backend_inproc;
+extern const struct chi_backend chi_backend_remote;
+
+/*
+ * Every public call but those of an open pipeline or walk starts here: forgets the last error and
+ * what the last call returned. -CHI_EBUSY while a pipeline or a walk is open.
+ */
+CHI_MUSTUSE int chi_client_begin(struct chi_client *client);
+
+/* ... and ends here: a failure without a text gets one. Returns `status`. */
+int chi_client_end(struct chi_client *client, int status);
+
+/* Checks keys and sizes that came from the caller: -CHI_EKEY or -CHI_ETOOBIG name the entry. */
+CHI_MUSTUSE int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys,
+				      size_t n);
+CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
+				     size_t n, enum chi_durability durability);
+
+/* Drops all that is queued (pipe.c). */
+void chi_pipe_drop(struct chi_client *client);
+void chi_pipe_free(struct chi_client *client);
+
+/* The slot whose request has `id` and is not answered, or NULL. */
+struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
+
+/* ---- In-process (inproc.c, inproc_read.c, inproc_write.c) --------------------------------- */
+
+/* Commits what CHI_ASYNC writes left open: before reads, so that a client sees what it wrote, and
+ * wherever the store is used as a whole. Does nothing mostly, so it is inlined. */
+CHI_MUSTUSE int chi_inproc_commit(struct chi_client *client);
+
+static inline int chi_inproc_settle(struct chi_client *client)
+{
+	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : chi_inproc_commit(client);
+}
+
+int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows);
+int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
+int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
+void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
+int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed);
+int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result);
+int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base);
+int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted);
+
+/* ---- Remote (remote.c, remote_read.c, remote_scan.c, remote_write.c) ---------------------- */
+
+int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows);
+int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
+int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
+void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);
+int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed);
+int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result);
+int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
+int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted);
+int chi_remote_flush(struct chi_client *client);
+
+/* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
+ * broke; that is chi_remote_flush's. */
+CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
+int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
+			  const struct chi_key *keys);
+int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
+			const struct chi_put *entries, size_t n, enum chi_durability durability);
+int chi_remote_pipe_wait(struct chi_client *client);
+
+/* Copies the rows of a probe's answer: their number and keys must be those asked for, and
+ * out[i].key is set already. -CHI_EPROTO, and the connection is closed. */
+CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
+				     struct chi_row *out, size_t n);
+
+/* Keys as a request takes them. */
+struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n);
+
+/* A scan's or count's band and filter as a request takes them; `material` must stay until it is
+ * sent. */
+void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec *spec,
+			 char material[CHI_MATERIAL_TEXT_SIZE]);
+
+/* Allows the server to send so many responses more to request `id`. */
+CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);

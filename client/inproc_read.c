@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading in-process. Each call is a snapshot of its own; only a walk keeps one, for as long as it
+ * is open.
+ */
+#include "client/client_priv.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+
+/* Rows fetched at once: few first, so that the first row comes at once, then more. */
+#define BLOCK_FIRST 16
+#define BLOCK_MAX   512
+
+int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows)
+{
+	struct chi_read *read = NULL;
+	int status = chi_inproc_settle(client);
+	if (CHI_LIKELY(status == CHI_OK)) {
+		status = chi_read_begin(client->inproc.store, &read);
+	}
+	if (CHI_UNLIKELY(status != CHI_OK)) {
+		return status;
+	}
+	status = chi_read_rows(read, keys, n, rows);
+	chi_read_end(read);
+	return status;
+}
+
+int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+{
+	struct chi_read *read = NULL;
+	int status = chi_inproc_settle(client);
+	if (status == CHI_OK) {
+		status = chi_read_begin(client->inproc.store, &read);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_record(read, key, &client->arena, out);
+	chi_read_end(read);
+	return status;
+}
+
+int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
+{
+	int status = chi_inproc_settle(client);
+	if (status == CHI_OK) {
+		status = chi_read_begin(client->inproc.store, &iter->read);
+	}
+	if (status == CHI_OK) {
+		status = chi_scan_open(iter->read, &iter->spec, &iter->scan, &client->error);
+	}
+	if (status == CHI_OK && iter->spec.want != CHI_WANT_RECORDS) {
+		iter->block_size = BLOCK_FIRST;
+		iter->block = malloc(BLOCK_MAX * sizeof(*iter->block));
+		status = iter->block != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	return status;
+}
+
+static int more_record(struct chi_client *client, struct chi_iter *iter)
+{
+	bool got = false;
+	struct chi_row row = {.found = false};
+	int status = CHI_OK;
+	chi_arena_reset(&client->arena);
+	while (status == CHI_OK && !got) {
+		status = chi_scan_record(iter->scan, UINT64_MAX, &client->arena, &row,
+					 &iter->entry.record, &got);
+	}
+	if (got) {
+		iter->entry.key = row.key;
+		iter->entry.found = true;
+		iter->entries = &iter->entry;
+		iter->n = 1;
+	}
+	return status;
+}
+
+int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter)
+{
+	if (iter->spec.want == CHI_WANT_RECORDS) {
+		return more_record(client, iter);
+	}
+	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
+	iter->rows = iter->block;
+	if (iter->block_size < BLOCK_MAX) {
+		iter->block_size *= 2;
+	}
+	return status;
+}
+
+void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter)
+{
+	(void)client;
+	if (iter->scan != NULL) {
+		chi_scan_close(iter->scan);
+	}
+	if (iter->read != NULL) {
+		chi_read_end(iter->read);
+	}
+	free(iter->block);
+}
+
+static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
+		    struct chi_fault *fault)
+{
+	struct chi_scan *scan = NULL;
+	int status = chi_scan_open(read, spec, &scan, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	do {
+		status = chi_scan_count(scan, UINT64_MAX, count);
+	} while (status == CHI_OK);
+	chi_scan_close(scan);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed)
+{
+	*mixed = false;
+	struct chi_read *read = NULL;
+	int status = chi_inproc_settle(client);
+	if (status == CHI_OK) {
+		status = chi_read_begin(client->inproc.store, &read);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = count_in(read, spec, count, &client->error);
+	chi_read_end(read);
+	return status;
+}

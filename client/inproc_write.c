@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing in-process. CHI_ASYNC batches gather in one open transaction, since each commit costs a
+ * sync of the disk; so a failure while a batch is applied takes the earlier ones with it. To make
+ * that rare, a batch is checked in whole before anything of it is applied; where it happens
+ * all the same (a damaged record, a merge over a limit, a full disk), the text says how many
+ * acknowledged records are gone.
+ */
+#include "client/client_priv.h"
+
+#include <inttypes.h>
+
+#include "base/fault.h"
+
+/* For an empty batch there is nothing to begin; a synced one still makes the earlier durable. */
+static int empty_batch(struct chi_client *client, enum chi_durability durability)
+{
+	return durability == CHI_SYNC ? chi_inproc_settle(client) : CHI_OK;
+}
+
+static int begin_write(struct chi_client *client)
+{
+	struct chi_inproc *own = &client->inproc;
+	if (own->write != NULL) {
+		return CHI_OK;
+	}
+	own->pending = 0;
+	return chi_write_begin(own->store, &own->write, &client->error);
+}
+
+/* Gives the open transaction up: `status` befell `entry` of the batch being applied. */
+static int give_up(struct chi_client *client, int status, size_t entry)
+{
+	struct chi_inproc *own = &client->inproc;
+	uint64_t pending = own->pending;
+	chi_write_abort(own->write);
+	own->write = NULL;
+	own->pending = 0;
+	if (pending == 0) {
+		return chi_fault(&client->error, status, "entry %zu: %s", entry,
+				 chi_strerror(status));
+	}
+	return chi_fault(&client->error, status,
+			 "entry %zu: %s; %" PRIu64 " earlier records not yet flushed are lost too",
+			 entry, chi_strerror(status), pending);
+}
+
+/* The batch of `n` is applied: commits it if it is to be durable or enough has gathered. */
+static int applied(struct chi_client *client, size_t n, enum chi_durability durability)
+{
+	struct chi_inproc *own = &client->inproc;
+	if (durability == CHI_ASYNC) {
+		own->pending += n;
+		if (own->pending < CHI_PENDING_MAX) {
+			return CHI_OK;
+		}
+	}
+	return chi_inproc_commit(client);
+}
+
+static int check_entries(struct chi_client *client, const struct chi_put *entries, size_t n)
+{
+	enum chi_statistic statistic = chi_store_statistic(client->inproc.store);
+	for (size_t i = 0; i < n; i++) {
+		struct chi_fault why = {{0}};
+		int status = chi_put_check(&entries[i], statistic, &why);
+		if (status != CHI_OK) {
+			return chi_fault(&client->error, status, "entry %zu: %s", i, why.text);
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result)
+{
+	if (n == 0) {
+		return empty_batch(client, durability);
+	}
+	int status = check_entries(client, entries, n);
+	if (status == CHI_OK) {
+		status = begin_write(client);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_put(client->inproc.write, &entries[i], result);
+		if (status < 0) {
+			return give_up(client, status, i);
+		}
+	}
+	return applied(client, n, durability);
+}
+
+int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_write_base(client->inproc.write, base);
+	if (status < 0) {
+		return give_up(client, status, 0);
+	}
+	return chi_inproc_commit(client);
+}
+
+int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted)
+{
+	if (n == 0) {
+		return empty_batch(client, durability);
+	}
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_delete(client->inproc.write, &keys[i]);
+		if (status < 0) {
+			return give_up(client, status, i);
+		}
+		*deleted += status == CHI_OK;
+	}
+	return applied(client, n, durability);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks: rows are handed out one by one from blocks that the backend brings. */
+#include "client/client_priv.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+
+int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
+		  struct chi_iter **out)
+{
+	*out = NULL;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_scan_check(spec, &client->error);
+	}
+	if (status != CHI_OK) {
+		return chi_client_end(client, status);
+	}
+	struct chi_iter *iter = calloc(1, sizeof(*iter));
+	if (iter == NULL) {
+		return chi_client_end(client, -CHI_ENOMEM);
+	}
+	iter->client = client;
+	iter->spec = *spec;
+	iter->cursor = spec->after;
+	status = client->backend->scan_open(client, iter);
+	if (status != CHI_OK) {
+		client->backend->scan_close(client, iter);
+		free(iter);
+		return chi_client_end(client, status);
+	}
+	client->iter = iter;
+	*out = iter;
+	return CHI_OK;
+}
+
+/* Fetches blocks until one has rows. CHI_NONE at the end; a failure stays what it is. */
+static int fetch(struct chi_iter *iter)
+{
+	struct chi_client *client = iter->client;
+	while (iter->at == iter->n) {
+		if (iter->status < 0) {
+			client->error = iter->fault;
+		}
+		if (iter->status != CHI_OK) {
+			return iter->status;
+		}
+		iter->n = 0;
+		iter->at = 0;
+		iter->status = chi_client_end(client, client->backend->scan_more(client, iter));
+		if (iter->status < 0) {
+			/* Rows read before the failure are delivered first. */
+			iter->fault = client->error;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
+		  const struct chi_record **record)
+{
+	iter->client->error.text[0] = '\0';
+	if (record != NULL) {
+		*record = NULL;
+	}
+	int status = iter->at < iter->n ? CHI_OK : fetch(iter);
+	if (status != CHI_OK) {
+		*row = NULL;
+		return status;
+	}
+	/* A failure behind rows that are still delivered has left its text. */
+	iter->client->error.text[0] = '\0';
+	if (iter->entries == NULL) {
+		*row = &iter->rows[iter->at++];
+	} else {
+		const struct chi_entry *entry = &iter->entries[iter->at++];
+		iter->row = (struct chi_row){
+			.key = entry->key,
+			.found = true,
+			.chi2 = entry->record.chi2,
+			.counts = entry->record.counts,
+		};
+		*row = &iter->row;
+		if (record != NULL) {
+			*record = &entry->record;
+		}
+	}
+	iter->cursor = (struct chi_cursor){.set = true, .chi2 = (*row)->chi2, .key = (*row)->key};
+	return CHI_OK;
+}
+
+void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out)
+{
+	*out = iter->cursor;
+}
+
+bool chi_iter_mixed(const struct chi_iter *iter)
+{
+	return iter->mixed;
+}
+
+void chi_iter_close(struct chi_iter *iter)
+{
+	if (iter == NULL) {
+		return;
+	}
+	struct chi_client *client = iter->client;
+	client->backend->scan_close(client, iter);
+	client->iter = NULL;
+	free(iter);
+}

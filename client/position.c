@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions and moves without a store: the chess room's functions, for callers that know keys
+ * only. chi_key_from_fen, chi_key_to_fen, chi_material_parse and the numbers are that room's and
+ * base's own functions, exported as they are.
+ */
+#include "chistore.h"
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
+#include "chess/position.h"
+#include "chess/statistic.h"
+#include "chess/validate.h"
+
+_Static_assert(CHI_MOVE_TEXT_SIZE >= CHI_UCI_SIZE, "a move in UCI must fit");
+_Static_assert(CHI_MOVE_TEXT_SIZE >= CHI_SAN_SIZE, "a move in SAN must fit");
+
+/* Pieces of two kinds or colours on one square, or of one only. */
+static int check_sets(const struct chi_board *board, struct chi_fault *fault)
+{
+	const uint64_t kinds[] = {board->pawns, board->knights, board->bishops,
+				  board->rooks, board->queens,	board->kings};
+	uint64_t seen = 0;
+	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
+		if ((seen & kinds[i]) != 0) {
+			return chi_fault(fault, -CHI_EKEY, "two pieces stand on square %d",
+					 __builtin_ctzll(seen & kinds[i]));
+		}
+		seen |= kinds[i];
+	}
+	if ((board->white & board->black) != 0) {
+		return chi_fault(fault, -CHI_EKEY, "the piece on square %d has both colours",
+				 __builtin_ctzll(board->white & board->black));
+	}
+	uint64_t odd = seen ^ (board->white | board->black);
+	if (odd != 0) {
+		return chi_fault(fault, -CHI_EKEY,
+				 "square %d has a colour without a piece or a "
+				 "piece without a colour",
+				 __builtin_ctzll(odd));
+	}
+	if (board->en_passant < -1 || board->en_passant >= CHI_NO_SQUARE) {
+		return chi_fault(fault, -CHI_EKEY, "en passant square %d is not -1 to 63",
+				 board->en_passant);
+	}
+	return CHI_OK;
+}
+
+/* The rights that have their rook and king on the back rank; the others are dropped. */
+static uint64_t castling_in_place(const struct chi_position *position, uint64_t wanted)
+{
+	static const uint64_t ranks[2] = {[CHI_WHITE] = CHI_RANK_1, [CHI_BLACK] = CHI_RANK_8};
+	uint64_t kept = 0;
+	for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
+		if ((chi_position_pieces(position, colour, CHI_KING) & ranks[colour]) != 0) {
+			kept |= wanted & ranks[colour] &
+				chi_position_pieces(position, colour, CHI_ROOK);
+		}
+	}
+	return kept;
+}
+
+int chi_key_from_board(const struct chi_board *board, struct chi_key *out, struct chi_fault *fault)
+{
+	int status = check_sets(board, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_position position;
+	chi_position_clear(&position);
+	position.kind[CHI_PAWN] = board->pawns;
+	position.kind[CHI_KNIGHT] = board->knights;
+	position.kind[CHI_BISHOP] = board->bishops;
+	position.kind[CHI_ROOK] = board->rooks;
+	position.kind[CHI_QUEEN] = board->queens;
+	position.kind[CHI_KING] = board->kings;
+	position.colour[CHI_WHITE] = board->white;
+	position.colour[CHI_BLACK] = board->black;
+	position.side = board->black_to_move ? CHI_BLACK : CHI_WHITE;
+	position.castle = castling_in_place(&position, board->castling);
+	if (board->en_passant >= 0 && chi_position_ep_legal(&position, board->en_passant)) {
+		position.ep = (uint8_t)board->en_passant;
+	}
+	status = chi_position_check(&position, -CHI_EKEY, fault);
+	if (status == CHI_OK) {
+		chi_key_encode(&position, out);
+	}
+	return status;
+}
+
+int chi_key_control(const struct chi_key *key, uint16_t *out)
+{
+	struct chi_position position;
+	int status = chi_key_decode(key, &position, NULL);
+	if (status == CHI_OK) {
+		*out = chi_statistic_control(&position);
+	}
+	return status;
+}
+
+/* Decodes, and makes sure that the move can be played. */
+static int decode_with(const struct chi_key *key, chi_move move, struct chi_position *position)
+{
+	int status = chi_key_decode(key, position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	return chi_movegen_is_legal(position, move) ? CHI_OK : -CHI_EMOVE;
+}
+
+int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out)
+{
+	struct chi_position position;
+	int status = decode_with(key, move, &position);
+	if (status == CHI_OK) {
+		struct chi_position next;
+		chi_position_play(&position, move, &next);
+		chi_key_encode(&next, out);
+	}
+	return status;
+}
+
+int chi_key_move(const struct chi_key *key, const char *text, size_t len, chi_move *out,
+		 struct chi_fault *fault)
+{
+	struct chi_position position;
+	int status = chi_key_decode(key, &position, fault);
+	if (status == CHI_OK) {
+		status = chi_move_parse(&position, text, len, out, fault);
+	}
+	return status;
+}
+
+int chi_key_uci(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE])
+{
+	struct chi_position position;
+	int status = decode_with(key, move, &position);
+	if (status == CHI_OK) {
+		chi_uci_print(&position, move, out);
+	}
+	return status;
+}
+
+int chi_key_san(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE])
+{
+	struct chi_position position;
+	int status = decode_with(key, move, &position);
+	if (status == CHI_OK) {
+		chi_san_print(&position, move, out);
+	}
+	return status;
+}
