@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading over a socket: probes of any size, and whole records. */
+#include "client/client_priv.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+
+/* Requests that a large probe keeps on the way: enough to hide the time between, few enough that
+ * other clients are served meanwhile. */
+#define PROBE_WINDOW 8
+
+struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n)
+{
+	struct chi_positions positions = {.n = n};
+	/* Packing only reads them; the struct also serves unpacking and so has no const. */
+	memcpy(&positions.keys, &keys, sizeof(keys));
+	return positions;
+}
+
+int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
+			 struct chi_row *out, size_t n)
+{
+	if (response->u.probe.n != n) {
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu positions, told of %zu", n,
+				     response->u.probe.n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct chi_key key = out[i].key;
+		out[i] = response->u.probe.rows[i];
+		if (out[i].key.len != 0 && memcmp(&out[i].key, &key, sizeof(key)) != 0) {
+			return chi_peer_fail(client, -CHI_EPROTO, "row %zu is of another position",
+					     i);
+		}
+		out[i].key = key;
+	}
+	return CHI_OK;
+}
+
+/* A large probe under way. Chunk i has id first_id + i. */
+struct probe {
+	const struct chi_key *keys;
+	struct chi_row *rows;
+	size_t n;
+	size_t chunk; /* positions of a request */
+	size_t chunks;
+	size_t sent;	 /* chunks asked for */
+	size_t low;	 /* every chunk before this one is answered */
+	uint64_t beyond; /* bit i: chunk low + i is answered, too */
+	uint64_t first_id;
+	int status; /* of the first chunk that was refused */
+	struct chi_fault fault;
+};
+
+static size_t chunk_size(const struct probe *probe, size_t i)
+{
+	size_t start = i * probe->chunk;
+	return probe->n - start < probe->chunk ? probe->n - start : probe->chunk;
+}
+
+static int send_chunk(struct chi_client *client, struct probe *probe)
+{
+	size_t i = probe->sent;
+	struct chi_request request = {
+		.op = CHI_OP_PROBE,
+		.id = chi_peer_next_id(client),
+		.u.positions =
+			chi_remote_positions(probe->keys + i * probe->chunk, chunk_size(probe, i)),
+	};
+	if (i == 0) {
+		probe->first_id = request.id;
+	}
+	probe->sent++;
+	return chi_peer_send(client, &request);
+}
+
+static int receive_chunk(struct chi_client *client, struct probe *probe)
+{
+	struct chi_response response;
+	int status = chi_peer_receive(client, &response);
+	if (status != CHI_OK) {
+		return status;
+	}
+	uint64_t ahead = response.id - probe->first_id - probe->low;
+	if (response.id < probe->first_id + probe->low || ahead >= probe->sent - probe->low ||
+	    (probe->beyond >> ahead & 1) != 0) {
+		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+	}
+	size_t i = probe->low + (size_t)ahead;
+	probe->beyond |= UINT64_C(1) << ahead;
+	while ((probe->beyond & 1) != 0) {
+		probe->beyond >>= 1;
+		probe->low++;
+	}
+	if (response.status < 0) {
+		if (probe->status == CHI_OK) {
+			probe->status = chi_peer_refusal(&response, &probe->fault);
+		}
+		return CHI_OK;
+	}
+	if (response.op != CHI_OP_PROBE) {
+		return chi_peer_fail(client, -CHI_EPROTO, "the answer to probe is another's");
+	}
+	return chi_remote_copy_rows(client, &response, probe->rows + i * probe->chunk,
+				    chunk_size(probe, i));
+}
+
+static int run_probe(struct chi_client *client, struct probe *probe)
+{
+	uint32_t window = client->peer.limits.requests_in_flight;
+	if (window > PROBE_WINDOW) {
+		window = PROBE_WINDOW;
+	}
+	/* After a refusal nothing more is asked, but what was asked is still answered. */
+	while (probe->low < (probe->status == CHI_OK ? probe->chunks : probe->sent)) {
+		int status = CHI_OK;
+		if (probe->status == CHI_OK && probe->sent < probe->chunks &&
+		    probe->sent - probe->low < window) {
+			status = send_chunk(client, probe);
+		} else {
+			status = receive_chunk(client, probe);
+		}
+		if (status != CHI_OK) {
+			return status;
+		}
+	}
+	if (probe->status != CHI_OK) {
+		client->error = probe->fault;
+	}
+	return probe->status;
+}
+
+int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows)
+{
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		status = chi_peer_ready(client);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = (struct chi_row){.key = keys[i]};
+	}
+	struct probe probe = {
+		.keys = keys, .rows = rows, .n = n, .chunk = client->peer.limits.probe_positions};
+	probe.chunks = n / probe.chunk + (n % probe.chunk != 0);
+	status = run_probe(client, &probe);
+	if (status < 0 && probe.low < probe.sent) {
+		/* Answers are still on the way that nobody will wait for. */
+		chi_peer_close(client);
+	}
+	return status;
+}
+
+int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+{
+	struct chi_request request = {
+		.op = CHI_OP_GET,
+		.u.positions = chi_remote_positions(key, 1),
+	};
+	struct chi_response response;
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		status = chi_peer_call(client, &request, &response);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (response.u.get.n != 1) {
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for 1 record, told of %zu",
+				     response.u.get.n);
+	}
+	if (!response.u.get.entries[0].found) {
+		return CHI_NONE;
+	}
+	*out = response.u.get.entries[0].record;
+	return CHI_OK;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing over a socket, and pipelines. A write whose answer did not come may or may not have
+ * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
+ * synced write is, because a server commits in order; if the connection breaks before, the next
+ * chi_flush reports that nobody can tell. A read on the client that wrote them flushes first, as
+ * in-process: it must see them.
+ */
+#include "client/client_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+/* Keeps account of what is not known to be durable; `n` records of an answered write. */
+static void written(struct chi_peer *peer, size_t n, bool async)
+{
+	peer->async_open = async ? peer->async_open + n : 0;
+}
+
+static struct chi_request put_request(const struct chi_put *entries, size_t n,
+				      enum chi_durability durability)
+{
+	struct chi_request request = {
+		.op = CHI_OP_PUT,
+		.u.put = {.durability = durability, .n = n},
+	};
+	/* Packing only reads them (see chi_remote_positions). */
+	memcpy(&request.u.put.entries, &entries, sizeof(entries));
+	return request;
+}
+
+/* True if an entry carries parts that it does not name. A server reads them before it ignores
+ * them, and may find fault; in-process nobody looks. */
+static bool carries_more(const struct chi_put *put)
+{
+	const struct chi_record *r = &put->record;
+	uint32_t carried = (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
+			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
+			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
+	uint32_t named = put->parts | ((put->parts & CHI_PUT_ADD) != 0 ? CHI_PUT_MOVES : 0);
+	return (put->parts & CHI_PUT_RESTORE) == 0 && (carried & ~named) != 0;
+}
+
+static void drop_unnamed(struct chi_put *put)
+{
+	struct chi_record *r = &put->record;
+	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
+	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
+	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;
+	r->n_moves = (put->parts & (CHI_PUT_MOVES | CHI_PUT_ADD)) != 0 ? r->n_moves : 0;
+}
+
+/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
+ */
+static int name_parts(const struct chi_put **entries, size_t n, struct chi_put **copy)
+{
+	size_t i = 0;
+	while (i < n && !carries_more(&(*entries)[i])) {
+		i++;
+	}
+	if (i == n) {
+		return CHI_OK;
+	}
+	*copy = malloc(n * sizeof(**copy));
+	if (*copy == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(*copy, *entries, n * sizeof(**copy));
+	for (; i < n; i++) {
+		if (carries_more(&(*copy)[i])) {
+			drop_unnamed(&(*copy)[i]);
+		}
+	}
+	*entries = *copy;
+	return CHI_OK;
+}
+
+static int too_many(struct chi_client *client, size_t n)
+{
+	return chi_fault(&client->error, -CHI_ETOOBIG,
+			 "%zu entries in one batch, the server takes at most %u", n,
+			 client->peer.limits.put_entries);
+}
+
+static int send_put(struct chi_client *client, struct chi_request *request,
+		    struct chi_put_result *result)
+{
+	struct chi_response response;
+	int status = chi_peer_call(client, request, &response);
+	if (status == CHI_OK && result != NULL) {
+		*result = response.u.put;
+	}
+	if (status == CHI_OK) {
+		written(&client->peer, request->u.put.n, request->u.put.durability == CHI_ASYNC);
+	}
+	return chi_peer_doubt(client, status);
+}
+
+int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result)
+{
+	if (n == 0 && durability == CHI_ASYNC) {
+		return CHI_OK;
+	}
+	if (n > client->peer.limits.put_entries) {
+		return too_many(client, n);
+	}
+	_cleanup_(chi_freep) struct chi_put *copy = NULL;
+	int status = name_parts(&entries, n, &copy);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_request request = put_request(entries, n, durability);
+	return send_put(client, &request, result);
+}
+
+int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	request.u.put.base = base;
+	return send_put(client, &request, NULL);
+}
+
+int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted)
+{
+	if (n > client->peer.limits.put_entries) {
+		return too_many(client, n);
+	}
+	struct chi_request request = {
+		.op = CHI_OP_DELETE,
+		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
+	};
+	struct chi_response response;
+	int status = chi_peer_call(client, &request, &response);
+	if (status == CHI_OK) {
+		*deleted = response.u.del.deleted;
+		written(&client->peer, n, durability == CHI_ASYNC);
+	}
+	return chi_peer_doubt(client, status);
+}
+
+int chi_remote_settle(struct chi_client *client)
+{
+	struct chi_peer *peer = &client->peer;
+	if (peer->async_open == 0) {
+		return CHI_OK;
+	}
+	/* Looks whether the connection still stands, which moves open writes to the lost ones. */
+	int status = chi_peer_ready(client);
+	if (status != CHI_OK || peer->async_open == 0) {
+		return status;
+	}
+	/* An empty synced batch queues behind them. */
+	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	return send_put(client, &request, NULL);
+}
+
+int chi_remote_flush(struct chi_client *client)
+{
+	int status = chi_remote_settle(client);
+	uint64_t lost = client->peer.async_lost;
+	if (lost == 0) {
+		return status;
+	}
+	client->peer.async_lost = 0;
+	return chi_fault(&client->error, -CHI_ECONNECT,
+			 "'%.120s': the connection broke before %" PRIu64
+			 " written records were synced; they may or may not be stored",
+			 client->text, lost);
+}
+
+/* ---- Pipelines ----------------------------------------------------------------------------- */
+
+/* Sends one more request. The first of a pipeline looks after the connection; later ones must
+ * not, since answers may lie there already. */
+static int pipe_send(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
+{
+	struct chi_peer *peer = &client->peer;
+	size_t queued = client->pipe->queued;
+	int status = CHI_OK;
+	if (queued == 0 && !slot->is_put) {
+		status = chi_remote_settle(client);
+	}
+	if (queued == 0 && status == CHI_OK) {
+		status = chi_peer_ready(client);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (queued >= peer->limits.requests_in_flight) {
+		return chi_fault(&client->error, -CHI_EBUSY,
+				 "%zu requests are unanswered, the server takes no more; take "
+				 "answers first",
+				 queued);
+	}
+	request->id = chi_peer_next_id(client);
+	slot->id = request->id;
+	return chi_peer_doubt(client, chi_peer_send(client, request));
+}
+
+int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
+			  const struct chi_key *keys)
+{
+	struct chi_request request = {
+		.op = CHI_OP_PROBE,
+		.u.positions = chi_remote_positions(keys, slot->n),
+	};
+	return pipe_send(client, slot, &request);
+}
+
+int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
+			const struct chi_put *entries, size_t n, enum chi_durability durability)
+{
+	_cleanup_(chi_freep) struct chi_put *copy = NULL;
+	int status = name_parts(&entries, n, &copy);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_request request = put_request(entries, n, durability);
+	slot->n = n;
+	return pipe_send(client, slot, &request);
+}
+
+/* Files the answer in its slot. */
+static int file_answer(struct chi_client *client, struct chi_slot *slot,
+		       const struct chi_response *response)
+{
+	slot->done = true;
+	slot->status = response->status;
+	if (response->status < 0) {
+		(void)chi_peer_refusal(response, &slot->fault);
+		return CHI_OK;
+	}
+	if (response->op != (slot->is_put ? CHI_OP_PUT : CHI_OP_PROBE)) {
+		return chi_peer_fail(client, -CHI_EPROTO, "an answer of another kind came");
+	}
+	if (!slot->is_put) {
+		return chi_remote_copy_rows(client, response, slot->rows, slot->n);
+	}
+	slot->put = response->u.put;
+	written(&client->peer, slot->n, slot->async);
+	return CHI_OK;
+}
+
+int chi_remote_pipe_wait(struct chi_client *client)
+{
+	struct chi_response response;
+	int status = chi_peer_receive(client, &response);
+	if (status == CHI_OK) {
+		struct chi_slot *slot = chi_pipe_find(client->pipe, response.id);
+		if (slot == NULL) {
+			status = chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+		} else {
+			status = file_answer(client, slot, &response);
+		}
+	}
+	return status < 0 ? chi_peer_doubt(client, status) : status;
+}
