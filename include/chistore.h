@@ -37,7 +37,9 @@ struct chi_options {
 	const char *store;	 /* name of the store on a server; NULL: "default" */
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
 	uint32_t connect_ms;	 /* time to connect; 0: 5,000 */
-	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000 */
+	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000. During
+				    scans, counts and whole-store work answering a ping is
+				    progress, too */
 	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
 	bool force_netfs;	 /* in-process: open on a network file system all the same */
 	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */
@@ -52,13 +54,15 @@ struct chi_options {
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
 
-/* Commits what CHI_ASYNC puts left open in-process; ends iterators. NULL is fine. */
+/* Commits what CHI_ASYNC puts left open in-process; ends iterators. Cannot say that the commit
+ * failed: call chi_flush before to know. NULL is fine. */
 void chi_close(struct chi_client *client);
 
 /* The text of the last failure on this client; "" if there was none. Until the next call. */
 const char *chi_error(const struct chi_client *client);
 
-/* Creates an empty store; the address must be a directory's. See chi_open for `fault`. */
+/* Creates an empty store. The address must be a directory's, -CHI_EUNSUPPORTED otherwise. See
+ * chi_open for `fault`. */
 CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic,
 			   struct chi_fault *fault);
 
@@ -85,7 +89,18 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
 
 /*
  * Stores `n` positions, all or nothing; at most 10,000 in one call. With CHI_SYNC the batch is
- * durable when the call returns. `result` may be NULL. Failures name the entry.
+ * durable when the call returns. `result` may be NULL. Failures name the entry, counted from 0.
+ *
+ * In-process, CHI_ASYNC batches gather in one write transaction, which keeps other writers out. It
+ * is committed by chi_flush, by a CHI_SYNC write, by any read on this client, at 100,000 records,
+ * and by chi_close; until then the client must stay on one thread. Every entry is checked before
+ * any is applied; a batch that fails nevertheless while it is applied or committed (a damaged
+ * record, a merge over a limit, a full disk) takes the batches gathered before with it, and the
+ * text says how many records are lost. Reads can fail for that reason, too.
+ * A client sees what it wrote itself, whatever the address.
+ *
+ * Over a socket, when the answer does not come the write may or may not have happened, and the
+ * text says so; so does chi_flush if the connection broke behind CHI_ASYNC writes.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
@@ -99,7 +114,8 @@ CHI_MUSTUSE int chi_put_base(struct chi_client *client, const struct chi_counts 
 CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 			   enum chi_durability durability, uint64_t *deleted);
 
-/* Makes every earlier CHI_ASYNC write of this client durable. */
+/* Makes every earlier CHI_ASYNC write of this client durable. -CHI_ECONNECT: the connection broke
+ * since, and nobody can tell whether they are stored; said once. */
 CHI_MUSTUSE int chi_flush(struct chi_client *client);
 
 /* ---- Pipelining -------------------------------------------------------------------------- */
@@ -107,21 +123,24 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
 /*
  * Several requests on the way at once: queue them with the chi_pipe_... calls, then take the
  * answers with chi_pipe_next, in the order queued. Up to 64 may be unanswered; -CHI_EBUSY
- * says that answers must be taken first. Other calls on the client give -CHI_EBUSY meanwhile.
+ * says that answers must be taken first (some servers take fewer). A probe takes 1 to 4,096
+ * positions here. A server works on them in any order: a probe queued behind a put may not see
+ * it. Other calls on the client give -CHI_EBUSY meanwhile.
  */
 CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
 CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			     enum chi_durability durability);
 
 struct chi_answer {
-	int status;		  /* of that request; chi_error() has its text */
+	int status;		    /* of that request; chi_error() has its text */
 	const struct chi_row *rows; /* of a probe; until the next call */
 	size_t n_rows;
 	struct chi_put_result put; /* of a put */
 };
 
 /* The next answer; CHI_NONE if nothing is queued. A negative result is a broken connection: what
- * was queued is dropped, and writes among it may or may not have happened. */
+ * was queued is dropped, and writes among it may or may not have happened. (Queueing may find the
+ * broken connection first; chi_pipe_next then gives CHI_NONE.) */
 CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
@@ -191,8 +210,8 @@ struct chi_board {
 	uint64_t rooks;
 	uint64_t queens;
 	uint64_t kings;
-	uint64_t castling;  /* squares of the rooks that may castle */
-	int8_t en_passant;  /* the square behind the pawn that moved two steps, or -1 */
+	uint64_t castling; /* squares of the rooks that may castle */
+	int8_t en_passant; /* the square behind the pawn that moved two steps, or -1 */
 	bool black_to_move;
 };
 
@@ -207,15 +226,13 @@ CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
 CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
 
 /* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it names no one legal move. */
-CHI_MUSTUSE int chi_key_move(const struct chi_key *key, const char *text, size_t len,
-			     chi_move *out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_key_move(const struct chi_key *key, const char *text, size_t len, chi_move *out,
+			     struct chi_fault *fault);
 
 /* A legal move as UCI and SAN, NUL-terminated. -CHI_EKEY, -CHI_EMOVE. */
 #define CHI_MOVE_TEXT_SIZE 12
-CHI_MUSTUSE int chi_key_uci(const struct chi_key *key, chi_move move,
-			    char out[CHI_MOVE_TEXT_SIZE]);
-CHI_MUSTUSE int chi_key_san(const struct chi_key *key, chi_move move,
-			    char out[CHI_MOVE_TEXT_SIZE]);
+CHI_MUSTUSE int chi_key_uci(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
+CHI_MUSTUSE int chi_key_san(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
 
 /* "KRPvKR" or "KRPKR"; see chi_filter.material. -CHI_ESYNTAX. */
 CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_material *out,
