@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A server that a test scripts: it accepts connections on a Unix socket one after the other, in a
+ * thread of its own, and hands each to the script. It shows the client what no real server would
+ * do at will: silence, garbage, answers out of order, ends at the wrong moment.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "proto/msg.h"
+
+struct conn {
+	int fd;
+	unsigned number; /* of the connection, from 0 */
+	struct chi_arena arena;
+	struct chi_buffer in;
+	size_t taken;
+};
+
+/* Serves one connection; it is closed when the script returns. */
+typedef void server_script(struct conn *conn);
+
+struct server {
+	char dir[64];
+	char address[96];
+	int fd;
+	server_script *script;
+	pthread_t thread;
+	atomic_uint connections;
+};
+
+void server_start(struct server *server, server_script *script);
+void server_stop(struct server *server);
+
+/* The next request; false when the client closed. It lives until the next. */
+bool server_next(struct conn *conn, struct chi_request *request);
+
+/* Sends an answer, or bytes as they are. A client that is gone is no failure. */
+void server_answer(struct conn *conn, const struct chi_response *response);
+void server_send(struct conn *conn, const void *bytes, size_t len);
+
+/* Waits for the Hello and answers it with one store, "default". False if the client closed. */
+bool server_greet(struct conn *conn);
+
+/* Reads until the client closes. */
+void server_wait_end(struct conn *conn);

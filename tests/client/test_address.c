@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses: what each text means, and what the refusal of a wrong one says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "client/address.h"
+
+static const struct {
+	const char *text;
+	enum chi_address_kind kind;
+	const char *path;
+	const char *host;
+	const char *port;
+} good[] = {
+	{"store", CHI_ADDRESS_DIR, "store", "", ""},
+	{"/var/lib/chistore", CHI_ADDRESS_DIR, "/var/lib/chistore", "", ""},
+	{"file:store", CHI_ADDRESS_DIR, "store", "", ""},
+	{"file:/a b", CHI_ADDRESS_DIR, "/a b", "", ""},
+	{"file:unix:x", CHI_ADDRESS_DIR, "unix:x", "", ""},
+	/* Only known schemes are schemes. */
+	{"C:foo", CHI_ADDRESS_DIR, "C:foo", "", ""},
+	{"./a:b", CHI_ADDRESS_DIR, "./a:b", "", ""},
+	{"UNIX:x", CHI_ADDRESS_DIR, "UNIX:x", "", ""},
+	{"tcp", CHI_ADDRESS_DIR, "tcp", "", ""},
+	{"./http://x", CHI_ADDRESS_DIR, "./http://x", "", ""},
+	{"file:http://x", CHI_ADDRESS_DIR, "http://x", "", ""},
+	{"unix:/run/chistored.sock", CHI_ADDRESS_UNIX, "/run/chistored.sock", "", ""},
+	{"unix:relative", CHI_ADDRESS_UNIX, "relative", "", ""},
+	{"unix:tcp:x", CHI_ADDRESS_UNIX, "tcp:x", "", ""},
+	{"tcp:localhost:7400", CHI_ADDRESS_TCP, NULL, "localhost", "7400"},
+	{"tcp:127.0.0.1:1", CHI_ADDRESS_TCP, NULL, "127.0.0.1", "1"},
+	{"tcp:[::1]:65535", CHI_ADDRESS_TCP, NULL, "::1", "65535"},
+	{"tcp:[fe80::1%eth0]:80", CHI_ADDRESS_TCP, NULL, "fe80::1%eth0", "80"},
+};
+
+static const struct {
+	const char *text;
+	const char *says;
+} bad[] = {
+	{"", "empty"},
+	{"file:", "empty"},
+	{"unix:", "lacks the socket's path"},
+	{"tcp:", "lacks a port"},
+	{"tcp:host", "lacks a port"},
+	{"tcp::80", "lacks a host"},
+	{"tcp:[]:80", "lacks a host"},
+	{"tcp:host:", "port ''"},
+	{"tcp:host:0", "1 to 65535"},
+	{"tcp:host:65536", "1 to 65535"},
+	{"tcp:host:080808", "1 to 65535"},
+	{"tcp:host:http", "port 'http'"},
+	{"tcp:host:-1", "port '-1'"},
+	{"tcp:host: 1", "port ' 1'"},
+	{"tcp:::1:80", "brackets"},
+	{"tcp:fe80::1", "brackets"},
+	{"tcp:[::1]", "[ADDRESS]:PORT"},
+	{"tcp:[::1]80", "[ADDRESS]:PORT"},
+	{"tcp:[::1:80", "[ADDRESS]:PORT"},
+	{"tcp://host:80", "without '//'"},
+	{"http://host:80", "unknown scheme 'http:'"},
+	{"ws://host", "unknown scheme 'ws:'"},
+};
+
+static void good_addresses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(good); i++) {
+		struct chi_address address;
+		struct chi_fault fault = {{0}};
+		if (chi_address_parse(good[i].text, &address, &fault) != CHI_OK) {
+			fail_msg("'%s' is refused: %s", good[i].text, fault.text);
+		}
+		assert_int_equal(address.kind, good[i].kind);
+		assert_string_equal(address.host, good[i].host);
+		assert_string_equal(address.port, good[i].port);
+		if (good[i].path != NULL) {
+			assert_string_equal(address.path, good[i].path);
+		}
+	}
+}
+
+static void bad_addresses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		struct chi_address address;
+		struct chi_fault fault = {{0}};
+		int status = chi_address_parse(bad[i].text, &address, &fault);
+		if (status != -CHI_ESYNTAX || strstr(fault.text, bad[i].says) == NULL) {
+			fail_msg("'%s': status %d, '%s'", bad[i].text, status, fault.text);
+		}
+	}
+}
+
+/* The longest socket path, and one byte more. */
+static void socket_path_length(void **state)
+{
+	(void)state;
+	size_t room = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
+	char text[256] = "unix:";
+	struct chi_address address;
+	struct chi_fault fault = {{0}};
+	memset(text + 5, 'a', room);
+	assert_int_equal(chi_address_parse(text, &address, &fault), CHI_OK);
+	text[5 + room] = 'a';
+	assert_int_equal(chi_address_parse(text, &address, &fault), -CHI_ESYNTAX);
+	assert_non_null(strstr(fault.text, "the system allows 107"));
+}
+
+static void host_length(void **state)
+{
+	(void)state;
+	char text[320] = "tcp:";
+	struct chi_address address;
+	struct chi_fault fault = {{0}};
+	memset(text + 4, 'h', CHI_HOST_SIZE - 1);
+	strcpy(text + 4 + CHI_HOST_SIZE - 1, ":80");
+	assert_int_equal(chi_address_parse(text, &address, &fault), CHI_OK);
+	memset(text + 4, 'h', CHI_HOST_SIZE);
+	strcpy(text + 4 + CHI_HOST_SIZE, ":80");
+	assert_int_equal(chi_address_parse(text, &address, &fault), -CHI_ESYNTAX);
+	assert_non_null(strstr(fault.text, "too long a host"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_addresses),
+		cmocka_unit_test(bad_addresses),
+		cmocka_unit_test(socket_path_length),
+		cmocka_unit_test(host_length),
+	};
+	return cmocka_run_group_tests_name("address", tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""What `make install` puts in place works: installs into an empty directory, compiles the example
+against it by pkg-config, with the shared and with the static library, and runs both on a
+store in a directory and, if the daemon is built, on a server's socket."""
+import argparse
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+
+MAKE_STORE = """
+#include <stdio.h>
+#include <chistore.h>
+int main(int argc, char **argv)
+{
+	struct chi_fault fault;
+	if (argc != 2 || chi_create(argv[1], CHI_STATISTIC_CONTROL, &fault) != CHI_OK) {
+		fprintf(stderr, "%s\\n", fault.text);
+		return 1;
+	}
+	return 0;
+}
+"""
+EXPECTED = ["first: mate in 14 at depth 20", "\t8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1"]
+
+
+def run(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(map(str, command))}: exit {done.returncode}\n"
+                 f"{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Installed:
+    """The tree that was installed, and how to compile against it."""
+
+    def __init__(self, args, root):
+        run([*args.meson, "install", "-C", args.build, "--no-rebuild", "--destdir", root])
+        self.prefix = root / args.prefix.lstrip("/")
+        self.libdir = self.prefix / args.libdir
+        self.cc = args.cc
+        for path in ("include/chistore.h", "include/chistore/types.h",
+                     f"{args.libdir}/libchistore.so", f"{args.libdir}/libchistore.so.0",
+                     f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc"):
+            if not (self.prefix / path).exists():
+                sys.exit(f"{path} is not installed")
+
+    def flags(self, *options):
+        env = {**os.environ, "PKG_CONFIG_PATH": str(self.libdir / "pkgconfig")}
+        out = run(["pkg-config", f"--define-variable=prefix={self.prefix}", *options, "chistore"],
+                  env=env)
+        return shlex.split(out)
+
+    def compile(self, source, out, static):
+        libs = self.flags("--libs", *(["--static"] if static else []))
+        if static:
+            # Only our own library: the others may be shared.
+            libs = ["-l:libchistore.a" if word == "-lchistore" else word for word in libs]
+        run([*self.cc, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+             *self.flags("--cflags"), source, "-o", out, *libs])
+        return out
+
+    def env(self, static):
+        env = dict(os.environ)
+        if not static:
+            env["LD_LIBRARY_PATH"] = str(self.libdir)
+        return env
+
+
+def check_example(program, env, address):
+    lines = run([program, address], env=env).splitlines()
+    if len(lines) != 2 or lines[0] != EXPECTED[0] or not lines[1].endswith(EXPECTED[1]):
+        sys.exit(f"{program} {address} printed {lines}")
+
+
+def check_daemon(daemon, program, env, store, where):
+    address = f"unix:{where}/socket"
+    server = subprocess.Popen([daemon, "--store", store, "--listen", address],
+                              stderr=subprocess.PIPE, text=True)
+    try:
+        for line in server.stderr:
+            if "ready, listening on" in line:
+                break
+        else:
+            sys.exit("the daemon ended before it was ready")
+        check_example(program, env, address)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.stderr.close()
+        if server.wait() != 0:
+            sys.exit(f"the daemon ended with {server.returncode}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--meson", type=shlex.split)
+    parser.add_argument("--cc", type=shlex.split)
+    parser.add_argument("--build")
+    parser.add_argument("--prefix")
+    parser.add_argument("--libdir")
+    parser.add_argument("--example")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="chistore-test-") as name:
+        where = pathlib.Path(name)
+        tree = Installed(args, where / "root")
+        source = where / "make.c"
+        source.write_text(MAKE_STORE)
+        for static in (False, True):
+            kind = "static" if static else "shared"
+            store = where / f"store-{kind}"
+            run([tree.compile(source, where / f"make-{kind}", static), store],
+                env=tree.env(static))
+            first = tree.compile(args.example, where / f"first-{kind}", static)
+            check_example(first, tree.env(static), store)
+            if "CHISTORED" in os.environ:
+                check_daemon(os.environ["CHISTORED"], first, tree.env(static), store, where)
+            print(f"{kind}: good")
+
+
+main()

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client against servers that misbehave, are slow, or go away; each script is a server. No
+ * test depends on how long something takes, only on what happens when it never comes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "chistore.h"
+#include "tests/client/server.h"
+#include "tests/client/world.h"
+
+/* Short where a test waits for a timeout, long where one must not happen. */
+#define SHORT_MS 100
+#define LONG_MS	 60000
+
+static struct chi_client *open_ms(const struct server *server, uint32_t ms)
+{
+	struct chi_options options = {.call_ms = ms};
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	if (chi_open(server->address, &options, &client, &fault) != CHI_OK) {
+		fail_msg("cannot open: %s", fault.text);
+	}
+	return client;
+}
+
+static void open_fails(const struct server *server, int wanted, const char *says)
+{
+	struct chi_options options = {.call_ms = SHORT_MS};
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	int status = chi_open(server->address, &options, &client, &fault);
+	if (status != wanted || strstr(fault.text, says) == NULL ||
+	    strstr(fault.text, server->address) == NULL) {
+		fail_msg("status %d, not %d: '%s' lacks '%s' or the address", status, wanted,
+			 fault.text, says);
+	}
+	assert_null(client);
+}
+
+static void failed(struct chi_client *client, int status, int wanted, const char *says)
+{
+	if (status != wanted || strstr(chi_error(client), says) == NULL) {
+		fail_msg("status %d, not %d: '%s' lacks '%s'", status, wanted, chi_error(client),
+			 says);
+	}
+}
+
+static void pong(struct conn *conn, const struct chi_request *request)
+{
+	struct chi_response answer = {.id = request->id, .last = true, .op = CHI_OP_PING};
+	server_answer(conn, &answer);
+}
+
+/* Answers a probe: position i is found, with chi2 = 1 + its knight's square and so on: the last
+ * byte of the key is as good as any. */
+static void answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n)
+{
+	struct chi_row rows[200] = {{.found = false}};
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = (struct chi_row){
+			.key = keys[i], .found = true, .chi2 = (uint16_t)(1 + keys[i].bytes[7])};
+	}
+	struct chi_response answer = {
+		.id = id,
+		.last = true,
+		.op = CHI_OP_PROBE,
+		.u.probe = {.rows = rows, .n = n, .counts = true},
+	};
+	server_answer(conn, &answer);
+}
+
+/* ---- Silence and nonsense ------------------------------------------------------------------ */
+
+static void mute(struct conn *conn)
+{
+	server_wait_end(conn);
+}
+
+static void mute_server(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, mute);
+	open_fails(&server, -CHI_ETIMEOUT, "no answer for 100 ms");
+	server_stop(&server);
+}
+
+static void greet_then_mute(struct conn *conn)
+{
+	if (server_greet(conn)) {
+		server_wait_end(conn);
+	}
+}
+
+static void mute_after_hello(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, greet_then_mute);
+	struct chi_client *client = open_ms(&server, SHORT_MS);
+	struct chi_put put = {.key = world_key(0)};
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	uint64_t count = 0;
+	failed(client, chi_ping(client), -CHI_ETIMEOUT, "no answer");
+	failed(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_ETIMEOUT,
+	       "may or may not have happened");
+	/* A long operation asks for a sign of life first. */
+	failed(client, chi_count(client, &spec, &count, NULL), -CHI_ETIMEOUT, "no answer");
+	failed(client, chi_compact(client, NULL, NULL), -CHI_ETIMEOUT, server.address);
+	assert_int_equal(atomic_load(&server.connections), 4);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* A listener whose backlog is full never accepts: the connection itself times out. */
+static void full_backlog(void **state)
+{
+	(void)state;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	char dir[64];
+	struct server server = {.fd = -1};
+	int fds[64];
+	size_t n = 0;
+	world_make_dir(dir);
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%.60s/socket", dir);
+	(void)snprintf(server.address, sizeof(server.address), "unix:%.60s/socket", dir);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 0), 0);
+	for (bool more = true; more; n++) {
+		assert_true(n < 64);
+		fds[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		more = connect(fds[n], (const struct sockaddr *)&at, sizeof(at)) == 0;
+	}
+	struct chi_options options = {.connect_ms = SHORT_MS};
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	assert_int_equal(chi_open(server.address, &options, &client, &fault), -CHI_ETIMEOUT);
+	assert_non_null(strstr(fault.text, server.address));
+	while (n > 0) {
+		close(fds[--n]);
+	}
+	close(fd);
+	/* Nobody listens any more. */
+	assert_int_equal(chi_open(server.address, &options, &client, &fault), -CHI_ECONNECT);
+	assert_non_null(strstr(fault.text, "is chistored running"));
+	world_remove_dir(dir);
+	assert_int_equal(chi_open(server.address, &options, &client, &fault), -CHI_ECONNECT);
+}
+
+static const char http[] = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\n"
+			   "Connection: close\r\n\r\n<html>there is nothing here</html>";
+static const struct {
+	const char *bytes;
+	size_t len;
+} garbage[] = {
+	{http, sizeof(http) - 1},    {"\x00", 1},     {"\x81\x00", 2},	   {"\xff\xff\xff\x7f", 4},
+	{"\xff\xff\xff\xff\xff", 5}, {"\x01\xff", 2}, {"\x02\x08\x01", 3}, /* id 1 and nothing else:
+									      no Hello */
+	{"\x02\x08\x07", 3}, /* an id that was never used */
+	{"\x02\x10\x13", 3}, /* about the whole connection: malformed */
+};
+
+static void speak_garbage(struct conn *conn)
+{
+	server_send(conn, garbage[conn->number].bytes, garbage[conn->number].len);
+	server_wait_end(conn);
+}
+
+static void garbage_instead_of_hello(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, speak_garbage);
+	for (size_t i = 0; i < CHI_COUNT(garbage); i++) {
+		open_fails(&server, -CHI_EPROTO, "");
+	}
+	server_stop(&server);
+}
+
+static void refuse_hello(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_next(conn, &request)) {
+		return;
+	}
+	struct chi_response answer = {.id = request.id, .last = true};
+	if (conn->number == 0) {
+		answer.status = -CHI_EVERSION;
+		answer.message = (struct chi_text){"version 1 is not served", 23};
+	} else if (conn->number == 1) {
+		answer.id = 0;
+		answer.status = -CHI_EBUSY;
+		answer.message = (struct chi_text){"too many connections", 20};
+	} else if (conn->number == 2) {
+		answer.op = CHI_OP_HELLO;
+		answer.u.hello.version = CHI_PROTOCOL_VERSION;
+	}
+	if (conn->number < 3) {
+		server_answer(conn, &answer);
+	}
+}
+
+static void refused_hello(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, refuse_hello);
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	assert_int_equal(chi_open(server.address, NULL, &client, &fault), -CHI_EVERSION);
+	assert_string_equal(fault.text, "version 1 is not served");
+	open_fails(&server, -CHI_EBUSY, "too many connections");
+	open_fails(&server, -CHI_ENOSTORE, "no store named 'default'");
+	open_fails(&server, -CHI_ECONNECT, "closed the connection");
+	server_stop(&server);
+}
+
+/* ---- Answers that do not fit --------------------------------------------------------------- */
+
+enum {
+	WRONG_ID,
+	WRONG_OP,
+	WRONG_COUNT,
+	WRONG_KEY,
+	WRONG_KINDS
+};
+
+static void answer_wrongly(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn) || !server_next(conn, &request)) {
+		return;
+	}
+	struct chi_key keys[2] = {request.u.positions.keys[0], world_key(77)};
+	switch (conn->number) {
+	case WRONG_ID:
+		answer_probe(conn, request.id + 1, keys, 1);
+		break;
+	case WRONG_OP: {
+		struct chi_response put = {.id = request.id, .last = true, .op = CHI_OP_PUT};
+		server_answer(conn, &put);
+		break;
+	}
+	case WRONG_COUNT:
+		answer_probe(conn, request.id, keys, 2);
+		break;
+	case WRONG_KEY:
+		answer_probe(conn, request.id, keys + 1, 1);
+		break;
+	default:
+		answer_probe(conn, request.id, keys, 1);
+		break;
+	}
+	server_wait_end(conn);
+}
+
+/* Each ends the connection, and the next call has a new one. */
+static void wrong_answers(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, answer_wrongly);
+	struct chi_client *client = open_ms(&server, LONG_MS);
+	struct chi_key key = world_key(0);
+	struct chi_row row;
+	for (int i = 0; i < WRONG_KINDS; i++) {
+		failed(client, chi_probe(client, &key, 1, &row), -CHI_EPROTO, server.address);
+	}
+	assert_int_equal(chi_probe(client, &key, 1, &row), CHI_OK);
+	assert_true(row.found);
+	assert_int_equal(atomic_load(&server.connections), WRONG_KINDS + 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* ---- Order --------------------------------------------------------------------------------- */
+
+/* Gathers eight probes, then answers the last first. */
+static void answer_backwards(struct conn *conn)
+{
+	struct chi_request request;
+	struct {
+		uint64_t id;
+		struct chi_key keys[100];
+		size_t n;
+	} asked[8];
+	if (!server_greet(conn)) {
+		return;
+	}
+	for (;;) {
+		for (size_t i = 0; i < 8; i++) {
+			if (!server_next(conn, &request)) {
+				return;
+			}
+			asked[i].id = request.id;
+			asked[i].n = request.u.positions.n;
+			memcpy(asked[i].keys, request.u.positions.keys,
+			       asked[i].n * sizeof(struct chi_key));
+		}
+		for (size_t i = 8; i-- > 0;) {
+			answer_probe(conn, asked[i].id, asked[i].keys, asked[i].n);
+		}
+	}
+}
+
+static void answers_out_of_order(void **state)
+{
+	(void)state;
+	enum {
+		N = 16 * 100 - 3
+	}; /* sixteen requests at this server's limit of 100 */
+	struct server server;
+	server_start(&server, answer_backwards);
+	struct chi_client *client = open_ms(&server, LONG_MS);
+	_cleanup_(chi_freep) struct chi_key *keys = calloc(N, sizeof(*keys));
+	_cleanup_(chi_freep) struct chi_row *rows = calloc(N, sizeof(*rows));
+	struct chi_answer answer;
+	for (unsigned i = 0; i < N; i++) {
+		keys[i] = world_key(i);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(chi_pipe_probe(client, keys + i, 1), CHI_OK);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
+		assert_int_equal(answer.n_rows, 1);
+		assert_memory_equal(&answer.rows[0].key, &keys[i], sizeof(keys[i]));
+		assert_int_equal(answer.rows[0].chi2, 1 + keys[i].bytes[7]);
+	}
+	assert_int_equal(chi_probe(client, keys, N, rows), CHI_OK);
+	for (unsigned i = 0; i < N; i++) {
+		assert_memory_equal(&rows[i].key, &keys[i], sizeof(keys[i]));
+		assert_int_equal(rows[i].chi2, 1 + keys[i].bytes[7]);
+	}
+	/* This server takes 16 at once. */
+	for (unsigned i = 0; i < 16; i++) {
+		assert_int_equal(chi_pipe_probe(client, keys + i, 1), CHI_OK);
+	}
+	failed(client, chi_pipe_probe(client, keys, 1), -CHI_EBUSY, "16 requests");
+	for (unsigned i = 0; i < 16; i++) {
+		assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
+	}
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* ---- Going away ---------------------------------------------------------------------------- */
+
+/* Connection 0: closes after the Hello, idle. 1: swallows a request. 2: answers a put and then
+ * swallows one. Later ones answer pings. */
+static void go_away(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn) || conn->number == 0) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		if (conn->number == 1) {
+			return;
+		}
+		if (request.op == CHI_OP_PUT && request.u.put.n > 0 && conn->number == 2) {
+			struct chi_response put = {
+				.id = request.id, .last = true, .op = CHI_OP_PUT};
+			put.u.put.added = request.u.put.n;
+			server_answer(conn, &put);
+		} else if (request.op == CHI_OP_PING && conn->number > 2) {
+			pong(conn, &request);
+		} else {
+			return;
+		}
+	}
+}
+
+static void server_goes_away(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, go_away);
+	struct chi_client *client = open_ms(&server, LONG_MS);
+	struct chi_put puts[3] = {{.key = world_key(0)}};
+	puts[1].key = world_key(1);
+	puts[2].key = world_key(2);
+	struct chi_answer answer;
+	/* Connections 0 (idle: noticed before sending, unless the end comes that very moment) and
+	 * 1 (in the middle of a call). */
+	int status = chi_put(client, puts, 3, CHI_SYNC, NULL);
+	failed(client, status, -CHI_ECONNECT, "may or may not have happened");
+	while (atomic_load(&server.connections) < 2) {
+		status = chi_put(client, puts, 3, CHI_SYNC, NULL);
+		failed(client, status, -CHI_ECONNECT, "may or may not have happened");
+	}
+	/* Connection 2: an answered unsynced write, and the end before its flush. */
+	assert_int_equal(chi_put(client, puts, 3, CHI_ASYNC, NULL), CHI_OK);
+	failed(client, chi_ping(client), -CHI_ECONNECT, "closed the connection");
+	failed(client, chi_flush(client), -CHI_ECONNECT, "3 written records");
+	/* Said once; nothing is left to flush. */
+	assert_int_equal(chi_flush(client), CHI_OK);
+	assert_int_equal(chi_ping(client), CHI_OK);
+	/* Connection 3: the end in a pipeline drops what was queued. */
+	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
+	assert_int_equal(chi_pipe_probe(client, &puts[0].key, 1), CHI_OK);
+	failed(client, chi_pipe_next(client, &answer), -CHI_ECONNECT, "may or may not");
+	assert_int_equal(chi_pipe_next(client, &answer), CHI_NONE);
+	assert_int_equal(chi_ping(client), CHI_OK);
+	assert_int_equal(atomic_load(&server.connections), 5);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* ---- Slow work ----------------------------------------------------------------------------- */
+
+/* Answers a count only after having been asked three times whether it is alive. */
+static void count_slowly(struct conn *conn)
+{
+	struct chi_request request;
+	struct chi_request count;
+	if (!server_greet(conn) || !server_next(conn, &count)) {
+		return;
+	}
+	uint64_t id = count.id;
+	for (int i = 0; i < 3; i++) {
+		if (!server_next(conn, &request) || request.op != CHI_OP_PING) {
+			return;
+		}
+		pong(conn, &request);
+	}
+	struct chi_response answer = {.id = id,
+				      .last = true,
+				      .op = CHI_OP_COUNT,
+				      .u.count = {.count = 12, .mixed = true}};
+	server_answer(conn, &answer);
+	while (server_next(conn, &request)) {
+		pong(conn, &request);
+	}
+}
+
+static void ignore_alarm(int number)
+{
+	(void)number;
+}
+
+/* A timer interrupts every wait meanwhile. */
+static void slow_server(void **state)
+{
+	(void)state;
+	struct server server;
+	/* Signals are for this thread: the server's blocks them. */
+	sigset_t alarm_only;
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &alarm_only, NULL), 0);
+	server_start(&server, count_slowly);
+	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL), 0);
+	struct sigaction action = {.sa_handler = ignore_alarm};
+	struct itimerval often = {{0, 3000}, {0, 3000}};
+	struct itimerval never = {{0, 0}, {0, 0}};
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	struct chi_client *client = open_ms(&server, 400);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	uint64_t count = 0;
+	bool mixed = false;
+	int status = chi_count(client, &spec, &count, &mixed);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	assert_int_equal(status, CHI_OK);
+	assert_int_equal(count, 12);
+	assert_true(mixed);
+	assert_int_equal(chi_ping(client), CHI_OK);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* ---- Flow control -------------------------------------------------------------------------- */
+
+#define SCAN_BLOCKS 100
+
+/* Sends blocks of one row while the client's window and credit allow, to the end or until the scan
+ * is cancelled while it waits. */
+static void scan_with_credit(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		if (request.op == CHI_OP_PING) {
+			pong(conn, &request);
+			continue;
+		}
+		if (request.op != CHI_OP_SCAN) {
+			continue; /* credit or cancel that crossed the scan's last response */
+		}
+		uint64_t id = request.id;
+		uint64_t credit = request.u.scan.window;
+		for (unsigned i = 0; i < SCAN_BLOCKS; i++) {
+			while (credit == 0) {
+				if (!server_next(conn, &request) || request.id != id) {
+					return;
+				}
+				if (request.op == CHI_OP_CANCEL) {
+					break;
+				}
+				credit += request.u.credit.responses;
+			}
+			struct chi_row row = {.found = true, .chi2 = 5, .key = world_key(i)};
+			struct chi_response answer = {.id = id, .op = CHI_OP_SCAN};
+			answer.u.scan.rows = &row;
+			answer.u.scan.n = 1;
+			answer.u.scan.mixed = i == 50;
+			answer.last = i == SCAN_BLOCKS - 1;
+			if (credit == 0) {
+				answer = (struct chi_response){
+					.id = id, .last = true, .status = -CHI_ECANCELED};
+				i = SCAN_BLOCKS;
+			} else {
+				credit--;
+			}
+			server_answer(conn, &answer);
+		}
+	}
+}
+
+static void credit_and_cancel(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, scan_with_credit);
+	struct chi_client *client = open_ms(&server, LONG_MS);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	for (unsigned stop = SCAN_BLOCKS + 1; stop > 0; stop /= 3) {
+		struct chi_iter *iter = NULL;
+		const struct chi_row *row = NULL;
+		unsigned n = 0;
+		assert_int_equal(chi_iter_open(client, &spec, &iter), CHI_OK);
+		while (n < stop && chi_iter_next(iter, &row, NULL) == CHI_OK) {
+			struct chi_key key = world_key(n++);
+			assert_memory_equal(&row->key, &key, sizeof(key));
+		}
+		assert_int_equal(n, stop > SCAN_BLOCKS ? SCAN_BLOCKS : stop);
+		assert_int_equal(chi_iter_mixed(iter), n > 50);
+		chi_iter_close(iter);
+		/* The same connection serves on. */
+		assert_int_equal(chi_ping(client), CHI_OK);
+	}
+	assert_int_equal(atomic_load(&server.connections), 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mute_server),		cmocka_unit_test(mute_after_hello),
+		cmocka_unit_test(full_backlog),		cmocka_unit_test(garbage_instead_of_hello),
+		cmocka_unit_test(refused_hello),	cmocka_unit_test(wrong_answers),
+		cmocka_unit_test(answers_out_of_order), cmocka_unit_test(server_goes_away),
+		cmocka_unit_test(slow_server),		cmocka_unit_test(credit_and_cancel),
+	};
+	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that need no store: boards, moves, statistics; and the text of the public names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "chess/fen.h"
+#include "chistore.h"
+
+static struct chi_key key_of(const char *fen)
+{
+	struct chi_key key;
+	struct chi_fault fault = {{0}};
+	if (chi_key_from_fen(fen, strlen(fen), &key, &fault) != CHI_OK) {
+		fail_msg("%s: %s", fen, fault.text);
+	}
+	return key;
+}
+
+static struct chi_board board_of(const char *fen)
+{
+	struct chi_position p;
+	assert_int_equal(chi_fen_parse(fen, strlen(fen), &p, NULL), CHI_OK);
+	return (struct chi_board){
+		.white = p.colour[CHI_WHITE],
+		.black = p.colour[CHI_BLACK],
+		.pawns = p.kind[CHI_PAWN],
+		.knights = p.kind[CHI_KNIGHT],
+		.bishops = p.kind[CHI_BISHOP],
+		.rooks = p.kind[CHI_ROOK],
+		.queens = p.kind[CHI_QUEEN],
+		.kings = p.kind[CHI_KING],
+		.castling = p.castle,
+		.en_passant = p.ep == CHI_NO_SQUARE ? -1 : (int8_t)p.ep,
+		.black_to_move = p.side == CHI_BLACK,
+	};
+}
+
+static const char *const positions[] = {
+	"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+	"r3k2r/8/8/8/8/8/8/R3K2R b Kq - 0 1",
+	"bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+	"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
+	"8/8/8/8/8/8/8/7K w - - 0 1",
+};
+
+static void boards(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(positions); i++) {
+		struct chi_board board = board_of(positions[i]);
+		struct chi_key wanted = key_of(positions[i]);
+		struct chi_key key;
+		assert_int_equal(chi_key_from_board(&board, &key, NULL), CHI_OK);
+		assert_memory_equal(&key, &wanted, sizeof(key));
+	}
+}
+
+/* Rights and squares without what they need are dropped, as a FEN's are. */
+static void boards_are_normalised(void **state)
+{
+	(void)state;
+	struct chi_board board = board_of("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+	struct chi_key wanted = key_of("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1");
+	struct chi_key key;
+	board.castling = UINT64_C(0x00ffffff00ffff00);
+	for (int square = -1; square < 64; square++) {
+		board.en_passant = (int8_t)square;
+		assert_int_equal(chi_key_from_board(&board, &key, NULL), CHI_OK);
+		assert_memory_equal(&key, &wanted, sizeof(key));
+	}
+	/* A king off its back rank takes its side's rights with it. */
+	board = board_of("r3k2r/8/8/8/8/8/4K3/R6R w kq - 0 1");
+	wanted = key_of("r3k2r/8/8/8/8/8/4K3/R6R w kq - 0 1");
+	board.castling = UINT64_C(0x8100000000000081);
+	assert_int_equal(chi_key_from_board(&board, &key, NULL), CHI_OK);
+	assert_memory_equal(&key, &wanted, sizeof(key));
+}
+
+static void wrong_boards(void **state)
+{
+	(void)state;
+	const struct chi_board good = board_of(positions[1]);
+	struct chi_board bad[8];
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		bad[i] = good;
+	}
+	bad[0].queens |= good.kings; /* two kinds on a square */
+	bad[1].white |= good.black;  /* both colours */
+	bad[2].knights |= 1 << 20;   /* no colour */
+	bad[3].white |= 1 << 20;     /* no piece */
+	bad[4].en_passant = 64;
+	bad[5].en_passant = -2;
+	bad[6] = (struct chi_board){.en_passant = -1}; /* nothing at all */
+	bad[7].kings &= good.white;		       /* Black to move without a king */
+	bad[7].black &= ~good.kings;
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		struct chi_key key;
+		struct chi_fault fault = {{0}};
+		if (chi_key_from_board(&bad[i], &key, &fault) != -CHI_EKEY ||
+		    fault.text[0] == '\0') {
+			fail_msg("board %zu is accepted", i);
+		}
+		assert_int_equal(chi_key_from_board(&bad[i], &key, NULL), -CHI_EKEY);
+	}
+}
+
+static void moves(void **state)
+{
+	(void)state;
+	struct chi_key key = key_of("r3k2r/8/8/8/8/8/6P1/R3K2R w KQkq - 0 1");
+	struct chi_key next;
+	struct chi_key wanted = key_of("r3k2r/8/8/8/8/8/6P1/R4RK1 b kq - 1 1");
+	chi_move move = 0;
+	chi_move same = 0;
+	char text[CHI_MOVE_TEXT_SIZE];
+	struct chi_fault fault = {{0}};
+	assert_int_equal(chi_key_move(&key, "O-O", 3, &move, &fault), CHI_OK);
+	assert_int_equal(chi_key_move(&key, "e1g1", 4, &same, &fault), CHI_OK);
+	assert_int_equal(move, same);
+	assert_int_equal(chi_key_uci(&key, move, text), CHI_OK);
+	assert_string_equal(text, "e1g1");
+	assert_int_equal(chi_key_san(&key, move, text), CHI_OK);
+	assert_string_equal(text, "O-O");
+	assert_int_equal(chi_key_play(&key, move, &next), CHI_OK);
+	assert_memory_equal(&next, &wanted, sizeof(next));
+	assert_int_equal(chi_key_move(&key, "Qd4", 3, &move, &fault), -CHI_EMOVE);
+	assert_string_not_equal(fault.text, "");
+	assert_int_equal(chi_key_play(&key, 0, &next), -CHI_EMOVE);
+	assert_int_equal(chi_key_uci(&key, 0xffff, text), -CHI_EMOVE);
+	assert_int_equal(chi_key_san(&key, 2 << 6, text), -CHI_EMOVE);
+	key.len = 11;
+	uint16_t chi2 = 0;
+	assert_int_equal(chi_key_play(&key, move, &next), -CHI_EKEY);
+	assert_int_equal(chi_key_uci(&key, move, text), -CHI_EKEY);
+	assert_int_equal(chi_key_san(&key, move, text), -CHI_EKEY);
+	assert_int_equal(chi_key_move(&key, "e4", 2, &move, &fault), -CHI_EKEY);
+	assert_int_equal(chi_key_control(&key, &chi2), -CHI_EKEY);
+}
+
+static void words(void **state)
+{
+	(void)state;
+	struct chi_key key = key_of(positions[0]);
+	uint16_t chi2 = 0;
+	char text[CHI_CHI2_TEXT_SIZE];
+	assert_int_equal(chi_key_control(&key, &chi2), CHI_OK);
+	assert_int_equal(chi2, 7600);
+	assert_int_equal(chi_num_chi2_print(chi2, text), 5);
+	assert_string_equal(text, "76.00");
+	assert_string_equal(chi_version(), "0.1.0");
+	assert_string_equal(chi_statistic_name(CHI_STATISTIC_OUTCOME), "outcome");
+	struct chi_fault fault = {{0}};
+	assert_int_equal(chi_create("unix:/x", CHI_STATISTIC_CONTROL, &fault), -CHI_EUNSUPPORTED);
+	assert_non_null(strstr(fault.text, "unix:/x"));
+	assert_int_equal(chi_create("", CHI_STATISTIC_CONTROL, &fault), -CHI_ESYNTAX);
+	struct chi_client *client = NULL;
+	assert_int_equal(chi_open("udp:/nowhere", NULL, &client, &fault), -CHI_ENOSTORE);
+	assert_null(client);
+	assert_non_null(strstr(fault.text, "unix: or tcp:"));
+	struct chi_options options = {
+		.store = "a name that is longer than the sixty-four bytes that a store's may have"};
+	assert_int_equal(chi_open("unix:/x", &options, &client, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_open("unix:/nowhere", NULL, &client, NULL), -CHI_ECONNECT);
+	chi_close(NULL);
+	chi_iter_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(boards),	cmocka_unit_test(boards_are_normalised),
+		cmocka_unit_test(wrong_boards), cmocka_unit_test(moves),
+		cmocka_unit_test(words),
+	};
+	return cmocka_run_group_tests_name("position", tests, NULL, NULL);
+}

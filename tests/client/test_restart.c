@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* A client lives through its daemon's restart: idle, and with a pipeline or a scan open. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/client/world.h"
+
+static int make(void **state)
+{
+	static struct world world;
+	world_make(&world, WORLD_UNIX, CHI_STATISTIC_CONTROL);
+	*state = &world;
+	return 0;
+}
+
+static int drop(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+static void put(struct chi_client *client, unsigned from, size_t n)
+{
+	struct chi_put puts[100] = {{.parts = 0}};
+	for (size_t i = 0; i < n; i++) {
+		puts[i].key = world_key(from + (unsigned)i);
+	}
+	if (chi_put(client, puts, n, CHI_SYNC, NULL) != CHI_OK) {
+		fail_msg("%s", chi_error(client));
+	}
+}
+
+/* Nothing was on the way: the client notices by itself. */
+static void idle_client(void **state)
+{
+	struct world *world = *state;
+	struct chi_row row;
+	struct chi_key key = world_key(5);
+	put(world->client, 0, 100);
+	world_stop_daemon(world);
+	assert_int_equal(chi_ping(world->client), -CHI_ECONNECT);
+	assert_non_null(strstr(chi_error(world->client), world->address));
+	world_start_daemon(world);
+	assert_int_equal(chi_probe(world->client, &key, 1, &row), CHI_OK);
+	assert_true(row.found);
+	world_stop_daemon(world);
+	world_start_daemon(world);
+	put(world->client, 100, 1);
+}
+
+static void open_scan(void **state)
+{
+	struct world *world = *state;
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	struct chi_info info;
+	put(world->client, 0, 100);
+	assert_int_equal(chi_iter_open(world->client, &spec, &iter), CHI_OK);
+	assert_int_equal(chi_iter_next(iter, &row, NULL), CHI_OK);
+	world_stop_daemon(world);
+	world_start_daemon(world);
+	/* What was received is delivered; then the end, or that the connection broke. */
+	int status = CHI_OK;
+	unsigned n = 1;
+	while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+		n++;
+	}
+	assert_true(status == CHI_NONE ? n == 100 : status == -CHI_ECONNECT);
+	chi_iter_close(iter);
+	assert_int_equal(chi_get_info(world->client, &info), CHI_OK);
+	assert_int_equal(info.positions, 100);
+}
+
+static void open_pipeline(void **state)
+{
+	struct world *world = *state;
+	struct chi_key key = world_key(0);
+	struct chi_answer answer;
+	assert_int_equal(chi_pipe_probe(world->client, &key, 1), CHI_OK);
+	world_stop_daemon(world);
+	world_start_daemon(world);
+	int status = chi_pipe_next(world->client, &answer);
+	assert_true(status == CHI_OK || status == -CHI_ECONNECT);
+	assert_int_equal(chi_pipe_next(world->client, &answer), CHI_NONE);
+	assert_int_equal(chi_ping(world->client), CHI_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(idle_client, make, drop),
+		cmocka_unit_test_setup_teardown(open_scan, make, drop),
+		cmocka_unit_test_setup_teardown(open_pipeline, make, drop),
+	};
+	if (!world_possible(WORLD_UNIX)) {
+		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+		return 0;
+	}
+	return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/client/world.h"
+
+#include <ftw.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* How long a daemon may take to be ready: only reached if it never will be. */
+#define READY_MS 20000
+
+bool world_possible(enum world_kind kind)
+{
+	return kind == WORLD_FILE || getenv("CHISTORED") != NULL;
+}
+
+void world_make_dir(char dir[64])
+{
+	strcpy(dir, "/tmp/chistore-test-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw)
+{
+	(void)info;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+void world_remove_dir(const char *dir)
+{
+	assert_int_equal(nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* Finds PORT in the line that says where the daemon listens. */
+static void take_port(struct world *world, const char *line)
+{
+	const char *at = strstr(line, "tcp:127.0.0.1:");
+	assert_non_null(at);
+	at += strlen("tcp:127.0.0.1:");
+	(void)snprintf(world->address, sizeof(world->address), "tcp:127.0.0.1:%.*s",
+		       (int)strspn(at, "0123456789"), at);
+}
+
+static void await_ready(struct world *world)
+{
+	char text[4096] = "";
+	size_t len = 0;
+	for (;;) {
+		struct pollfd one = {.fd = world->log, .events = POLLIN};
+		assert_int_equal(poll(&one, 1, READY_MS), 1);
+		ssize_t n = read(world->log, text + len, sizeof(text) - 1 - len);
+		if (n <= 0) {
+			fail_msg("the daemon ended: %s", text);
+		}
+		len += (size_t)n;
+		text[len] = '\0';
+		char *line = strstr(text, "ready, listening on");
+		if (line != NULL && strchr(line, '\n') != NULL) {
+			if (world->kind == WORLD_TCP) {
+				take_port(world, line);
+			}
+			return;
+		}
+	}
+}
+
+void world_start_daemon(struct world *world)
+{
+	const char *program = getenv("CHISTORED");
+	int ends[2];
+	assert_non_null(program);
+	assert_int_equal(pipe(ends), 0);
+	world->daemon = fork();
+	assert_true(world->daemon >= 0);
+	if (world->daemon == 0) {
+		/* A test that fails jumps out of everything: its daemon ends with it. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(ends[1], STDERR_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execl(program, program, "--store", world->store, "--listen", world->listen,
+		      (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	world->log = ends[0];
+	await_ready(world);
+}
+
+void world_stop_daemon(struct world *world)
+{
+	int status = 0;
+	assert_int_equal(kill(world->daemon, SIGTERM), 0);
+	/* What it still says must not block it. */
+	char text[4096];
+	ssize_t n = 0;
+	while ((n = read(world->log, text, sizeof(text) - 1)) > 0) {
+		text[n] = '\0';
+		if (strstr(text, "ERROR: ") != NULL || strstr(text, "runtime error") != NULL) {
+			fail_msg("%s", text);
+		}
+	}
+	close(world->log);
+	world->log = -1;
+	assert_int_equal(waitpid(world->daemon, &status, 0), world->daemon);
+	world->daemon = 0;
+	assert_int_equal(status, 0);
+}
+
+struct chi_client *world_open(const struct world *world)
+{
+	struct chi_options options = {.writable = true};
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	if (chi_open(world->address, &options, &client, &fault) != CHI_OK) {
+		fail_msg("cannot open %s: %s", world->address, fault.text);
+	}
+	return client;
+}
+
+void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic)
+{
+	*world = (struct world){.kind = kind, .log = -1};
+	struct chi_fault fault = {{0}};
+	world_make_dir(world->dir);
+	(void)snprintf(world->store, sizeof(world->store), "%.60s/store", world->dir);
+	if (chi_create(world->store, statistic, &fault) != CHI_OK) {
+		fail_msg("cannot create %s: %s", world->store, fault.text);
+	}
+	if (kind == WORLD_FILE) {
+		strcpy(world->address, world->store);
+	} else if (kind == WORLD_UNIX) {
+		(void)snprintf(world->address, sizeof(world->address), "unix:%.60s/socket",
+			       world->dir);
+		strcpy(world->listen, world->address);
+	} else {
+		strcpy(world->listen, "tcp:127.0.0.1:0");
+	}
+	if (kind != WORLD_FILE) {
+		world_start_daemon(world);
+	}
+	world->client = world_open(world);
+}
+
+void world_free(struct world *world)
+{
+	chi_close(world->client);
+	if (world->daemon != 0) {
+		world_stop_daemon(world);
+	}
+	world_remove_dir(world->dir);
+}
+
+struct chi_key world_key(unsigned i)
+{
+	unsigned white = i % 64;
+	unsigned black = (white + 1 + i / 64 % 63) % 64;
+	/* The knight takes the (i / 4032)-th of the 62 free squares. */
+	unsigned knight = 0;
+	for (unsigned left = i / 4032 % 62 + 1; left > 0;) {
+		if (knight != white && knight != black) {
+			left--;
+		}
+		knight += left > 0;
+	}
+	struct chi_board board = {
+		.white = UINT64_C(1) << white | UINT64_C(1) << knight,
+		.black = UINT64_C(1) << black,
+		.kings = UINT64_C(1) << white | UINT64_C(1) << black,
+		.knights = UINT64_C(1) << knight,
+		.en_passant = -1,
+	};
+	struct chi_key key;
+	struct chi_fault fault = {{0}};
+	if (chi_key_from_board(&board, &key, &fault) != CHI_OK) {
+		fail_msg("position %u: %s", i, fault.text);
+	}
+	return key;
+}

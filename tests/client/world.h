@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The world of a client test: a store in a new directory, reached in this process or through a
+ * daemon that serves it, so that one test body runs against both.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "chistore.h"
+
+enum world_kind {
+	WORLD_FILE,
+	WORLD_UNIX,
+	WORLD_TCP,
+};
+
+struct world {
+	enum world_kind kind;
+	char dir[64];	  /* everything below goes with it */
+	char store[80];	  /* the store's directory */
+	char listen[96];  /* what the daemon is told to listen on */
+	char address[96]; /* for chi_open */
+	pid_t daemon;	  /* 0: none */
+	int log;	  /* the daemon's stderr, or -1 */
+	struct chi_client *client;
+};
+
+/* True if this kind can be had: for the others CHISTORED must name the daemon's program. */
+bool world_possible(enum world_kind kind);
+
+/* Makes the directory and the store, starts the daemon, opens the client. Fails the test. */
+void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic);
+void world_free(struct world *world);
+
+/* Starts a daemon on world->store and waits until it is ready; ends it in order. */
+void world_start_daemon(struct world *world);
+void world_stop_daemon(struct world *world);
+
+/* Another client on the same store. */
+struct chi_client *world_open(const struct world *world);
+
+/* A new directory, and its removal with all below. */
+void world_make_dir(char dir[64]);
+void world_remove_dir(const char *dir);
+
+/* The i-th of 200,000 different positions: two kings and a knight. */
+struct chi_key world_key(unsigned i);
