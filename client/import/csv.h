@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CSV (RFC 4180) and its sister with tabs, to positions to store. The header names the columns,
+ * in any order and any case:
+ *
+ *   fen     the position; the only one that must be there
+ *   chi2    the statistic, "76.00"; "-" is not known; empty leaves the stored one alone
+ *   white, draws, black   games by result; all empty leaves the stored ones alone
+ *   note    text; empty leaves the stored one alone
+ *   games   accepted and ignored: it is the sum of the three
+ *
+ * Works on records, not on files: a quoted field may hold newlines, and chi_csv_quotes tells
+ * whether a line is whole.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+enum chi_csv_column {
+	CHI_CSV_FEN,
+	CHI_CSV_CHI2,
+	CHI_CSV_WHITE,
+	CHI_CSV_DRAWS,
+	CHI_CSV_BLACK,
+	CHI_CSV_NOTE,
+	CHI_CSV_GAMES,
+	CHI_CSV_COLUMNS,
+};
+
+struct chi_csv {
+	char separator;
+	bool add;		       /* counts are added to those stored; set by the caller */
+	size_t n_fields;	       /* of the header, and so of each record */
+	size_t field[CHI_CSV_COLUMNS]; /* which field, from 1, holds the column; 0: none does */
+	char ignored[CHI_FAULT_SIZE];  /* names of columns that mean nothing here, "" if none */
+};
+
+/* Reads the header. -CHI_ESYNTAX: no column named fen, or one named twice. */
+CHI_MUSTUSE int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t len,
+			       struct chi_arena *arena, struct chi_fault *fault);
+
+/* True if a quoted field is still open behind `text`, so that the next line belongs to the same
+ * record. `open`: whether one was open before it. */
+bool chi_csv_quotes(char separator, const char *text, size_t len, bool open);
+
+/*
+ * Reads a record; memory of *put is in `arena` or in `text`. CHI_NONE: an empty record.
+ * -CHI_ESYNTAX, -CHI_EFEN, -CHI_ETOOBIG, -CHI_ENOMEM with the column and the reason.
+ */
+CHI_MUSTUSE int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len,
+			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One line of EPD (extended position description) to one position to store. Also takes plain FENs
+ * with their two counters, alone or with operations behind them.
+ *
+ *   opcode         becomes
+ *   ce, dm         an evaluation: centipawns, or mate in N; of both, the mate
+ *   acd, acn, pv   depth, nodes and principal variation of that evaluation
+ *   pv             without ce and dm: the line
+ *   bm             without pv: its first move is the line; always kept in the note too
+ *   hmvc, fmvn     dropped: counters are no part of a position
+ *   any other      text in the note, in the order of the file: `bm Nf3; id "WAC.001";`
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+/* The engine's name of an evaluation when nobody says better. */
+#define CHI_EPD_ENGINE "epd"
+
+/*
+ * Fills *put, its memory in `arena`, its engine name pointing to `engine` (NUL-terminated, must
+ * outlive the put). CHI_NONE: a blank line or a comment (#). -CHI_EFEN, -CHI_ESYNTAX, -CHI_EMOVE,
+ * -CHI_ETOOBIG, -CHI_ENOMEM, with the reason in the fault. `len` at most CHI_SOURCE_LINE_MAX.
+ */
+CHI_MUSTUSE int chi_epd_read(const char *line, size_t len, const char *engine,
+			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);

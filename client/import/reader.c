@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses the format, puts the lines of a CSV record together, and turns everything a single line
+ * can do wrong into one refusal that leaves the reader at the start of the next.
+ */
+#include "client/import/reader.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "base/fault.h"
+#include "client/import/csv.h"
+#include "client/import/epd.h"
+#include "client/import/source.h"
+
+struct chi_import {
+	struct chi_import_options options;
+	enum chi_import_format format; /* CHI_IMPORT_AUTO until the first line is seen */
+	struct chi_source *source;
+	struct chi_csv csv;
+	struct chi_buffer record; /* a CSV record of several lines */
+	uint64_t line;
+	bool started;
+	bool failed;
+};
+
+enum chi_import_format chi_import_format_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum chi_import_format format;
+	} formats[] = {
+		{"epd", CHI_IMPORT_EPD},
+		{"fen", CHI_IMPORT_EPD},
+		{"csv", CHI_IMPORT_CSV},
+		{"tsv", CHI_IMPORT_TSV},
+	};
+	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
+		if (strcasecmp(name, formats[i].name) == 0) {
+			return formats[i].format;
+		}
+	}
+	return CHI_IMPORT_AUTO;
+}
+
+/* The format the name's extension tells, looking behind the extension of a compressor. */
+static enum chi_import_format format_of_path(const char *path)
+{
+	static const char *const packers[] = {".gz", ".zst", ".bz2", ".xz"};
+	size_t len = strlen(path);
+	for (size_t i = 0; i < CHI_COUNT(packers); i++) {
+		size_t n = strlen(packers[i]);
+		if (len > n && strcasecmp(path + len - n, packers[i]) == 0) {
+			len -= n;
+			break;
+		}
+	}
+	if (len < 4 || path[len - 4] != '.') {
+		return CHI_IMPORT_AUTO;
+	}
+	char extension[4] = {path[len - 3], path[len - 2], path[len - 1], '\0'};
+	return chi_import_format_of(extension);
+}
+
+/* True if one of the fields of a would-be header is named fen. */
+static bool names_fen(const char *line, size_t len, char separator)
+{
+	const char *end = line + len;
+	while (line < end) {
+		const char *stop = memchr(line, separator, (size_t)(end - line));
+		stop = stop != NULL ? stop : end;
+		size_t n = (size_t)(stop - line);
+		if ((n == 3 && strncasecmp(line, "fen", 3) == 0) ||
+		    (n == 5 && strncasecmp(line, "\"fen\"", 5) == 0)) {
+			return true;
+		}
+		line = stop < end ? stop + 1 : end;
+	}
+	return false;
+}
+
+static enum chi_import_format format_of_line(const char *line, size_t len)
+{
+	if (names_fen(line, len, '\t') && memchr(line, '\t', len) != NULL) {
+		return CHI_IMPORT_TSV;
+	}
+	return names_fen(line, len, ',') ? CHI_IMPORT_CSV : CHI_IMPORT_EPD;
+}
+
+static void import_freep(struct chi_import **import)
+{
+	chi_import_close(*import);
+}
+
+int chi_import_open(const char *path, const struct chi_import_options *options,
+		    struct chi_import **out, struct chi_fault *fault)
+{
+	*out = NULL;
+	_cleanup_(import_freep) struct chi_import *import = calloc(1, sizeof(*import));
+	if (import == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	import->options = *options;
+	if (import->options.engine == NULL) {
+		import->options.engine = CHI_EPD_ENGINE;
+	}
+	import->csv.add = options->add;
+	import->format =
+		options->format != CHI_IMPORT_AUTO ? options->format : format_of_path(path);
+	chi_buffer_init(&import->record, CHI_SOURCE_LINE_MAX);
+	struct chi_source_options source_options = {.cancel = options->cancel};
+	int status = chi_source_open(path, &source_options, &import->source, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	*out = import;
+	import = NULL;
+	return CHI_OK;
+}
+
+void chi_import_close(struct chi_import *import)
+{
+	if (import == NULL) {
+		return;
+	}
+	chi_source_close(import->source);
+	chi_buffer_deinit(&import->record);
+	free(import);
+}
+
+/* A line; remembers whether the stream is at fault, or only this line. */
+static int take_line(struct chi_import *import, const char **line, size_t *len,
+		     struct chi_fault *fault)
+{
+	int status = chi_source_line(import->source, line, len, fault);
+	if (status < 0 && status != -CHI_ETOOBIG) {
+		import->failed = true;
+	}
+	return status;
+}
+
+static bool is_blank(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (line[i] != ' ' && line[i] != '\t') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The first line that is not blank decides the format, and is the header of a CSV. For EPD it is
+ * handed on in *line. */
+static int begin(struct chi_import *import, struct chi_arena *arena, const char **line, size_t *len,
+		 struct chi_fault *fault)
+{
+	int status;
+	do {
+		status = take_line(import, line, len, fault);
+		import->line = chi_source_line_number(import->source);
+	} while (status == CHI_OK && is_blank(*line, *len));
+	if (status != CHI_OK) {
+		return status;
+	}
+	import->started = true;
+	if (*len >= 7 && memcmp(*line, "[Event ", 7) == 0) {
+		import->failed = true;
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "this is a PGN file; only EPD, CSV and TSV can be imported");
+	}
+	if (import->format == CHI_IMPORT_AUTO) {
+		import->format = format_of_line(*line, *len);
+	}
+	if (import->format == CHI_IMPORT_EPD) {
+		return CHI_OK;
+	}
+	char separator = import->format == CHI_IMPORT_CSV ? ',' : '\t';
+	status = chi_csv_header(&import->csv, separator, *line, *len, arena, fault);
+	import->failed = status != CHI_OK;
+	*line = NULL;
+	return status;
+}
+
+/* Appends a line to the record that spans lines, its newline in front. */
+static int add_line(struct chi_import *import, const char *line, size_t len,
+		    struct chi_fault *fault)
+{
+	int status = chi_buffer_append(&import->record, "\n", import->record.len > 0 ? 1 : 0);
+	if (status == CHI_OK) {
+		status = chi_buffer_append(&import->record, line, len);
+	}
+	if (status == -CHI_ETOOBIG) {
+		return chi_fault(fault, status, "a quoted field is not closed within %u bytes",
+				 CHI_SOURCE_LINE_MAX);
+	}
+	import->failed = status != CHI_OK;
+	return status == CHI_OK ? CHI_OK : chi_fault_plain(fault, status);
+}
+
+/* Goes on with a record whose first line ended inside quotation marks. */
+static int gather(struct chi_import *import, const char **line, size_t *len,
+		  struct chi_fault *fault)
+{
+	bool open = true;
+	chi_buffer_consume(&import->record, import->record.len);
+	int status = add_line(import, *line, *len, fault);
+	while (status == CHI_OK && open) {
+		status = take_line(import, line, len, fault);
+		if (status == CHI_NONE) {
+			break; /* the parser says that the mark is not closed */
+		}
+		if (status == CHI_OK) {
+			open = chi_csv_quotes(import->csv.separator, *line, *len, true);
+			status = add_line(import, *line, *len, fault);
+		}
+	}
+	*line = (const char *)chi_buffer_bytes(&import->record);
+	*len = import->record.len;
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+/* A CSV record of one line or more, copied to the arena because a note may point into it. */
+static int read_csv(struct chi_import *import, const char *line, size_t len,
+		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+{
+	if (chi_csv_quotes(import->csv.separator, line, len, false)) {
+		int status = gather(import, &line, &len, fault);
+		if (status != CHI_OK) {
+			return status;
+		}
+	}
+	char *copy = chi_arena_text(arena, line, len);
+	if (copy == NULL) {
+		import->failed = true;
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	return chi_csv_read(&import->csv, copy, len, arena, put, fault);
+}
+
+int chi_import_next(struct chi_import *import, struct chi_arena *arena, struct chi_put *put,
+		    struct chi_fault *fault)
+{
+	for (;;) {
+		const char *line = NULL;
+		size_t len = 0;
+		int status = CHI_OK;
+		if (!import->started) {
+			status = begin(import, arena, &line, &len, fault);
+		}
+		if (status == CHI_OK && line == NULL) {
+			status = take_line(import, &line, &len, fault);
+			import->line = chi_source_line_number(import->source);
+		}
+		if (status != CHI_OK) {
+			return status;
+		}
+		status =
+			import->format == CHI_IMPORT_EPD
+				? chi_epd_read(line, len, import->options.engine, arena, put, fault)
+				: read_csv(import, line, len, arena, put, fault);
+		if (status == -CHI_ENOMEM) {
+			import->failed = true;
+		}
+		if (status != CHI_NONE) {
+			return status;
+		}
+	}
+}
+
+bool chi_import_failed(const struct chi_import *import)
+{
+	return import->failed;
+}
+
+uint64_t chi_import_line(const struct chi_import *import)
+{
+	return import->line;
+}
+
+const char *chi_import_ignored(const struct chi_import *import)
+{
+	return import->csv.ignored;
+}
+
+uint64_t chi_import_bytes_read(const struct chi_import *import)
+{
+	return chi_source_bytes_read(import->source);
+}
+
+uint64_t chi_import_bytes_total(const struct chi_import *import)
+{
+	return chi_source_bytes_total(import->source);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file of positions, whatever its format: EPD, CSV or TSV, plain or compressed. Delivers one
+ * position to store after the other, and says of every line it cannot use why.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+enum chi_import_format {
+	CHI_IMPORT_AUTO = 0, /* by the file's name, else by its first line */
+	CHI_IMPORT_EPD,
+	CHI_IMPORT_CSV,
+	CHI_IMPORT_TSV,
+};
+
+struct chi_import_options {
+	enum chi_import_format format;
+	const char *engine; /* of EPD evaluations; NULL: CHI_EPD_ENGINE. Must outlive the reader */
+	bool add;	    /* counts are added to those stored */
+	const volatile sig_atomic_t *cancel; /* see struct chi_source_options */
+};
+
+struct chi_import;
+
+/* Opens `path`, "-" for standard input; see chi_source_open. */
+CHI_MUSTUSE int chi_import_open(const char *path, const struct chi_import_options *options,
+				struct chi_import **out, struct chi_fault *fault);
+
+/* NULL is fine. */
+void chi_import_close(struct chi_import *import);
+
+/*
+ * The next position, its memory in `arena` (and the engine's name in the options). CHI_NONE at
+ * the end. Negative: chi_import_failed tells whether the file cannot be read on (*fault says why)
+ * or only one line was bad, and the next call goes on behind it.
+ */
+CHI_MUSTUSE int chi_import_next(struct chi_import *import, struct chi_arena *arena,
+				struct chi_put *put, struct chi_fault *fault);
+
+bool chi_import_failed(const struct chi_import *import);
+
+/* Where the last position or failure began: a line number from 1. */
+uint64_t chi_import_line(const struct chi_import *import);
+
+/* Columns of the header that are ignored, for a warning; "" if none. Known after the first
+ * chi_import_next. */
+const char *chi_import_ignored(const struct chi_import *import);
+
+/* See chi_source_bytes_read. */
+uint64_t chi_import_bytes_read(const struct chi_import *import);
+uint64_t chi_import_bytes_total(const struct chi_import *import);
+
+/* "epd", "csv", "tsv" to a format; CHI_IMPORT_AUTO if it is none of them. */
+enum chi_import_format chi_import_format_of(const char *name);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of a file, of standard input, or of either compressed by gzip, bzip2, zstd or xz. What a
+ * stream is packed with is told from its content, never from its name; it is unpacked in this
+ * process, block by block, so that memory stays bounded however long the stream or a line is.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+/* The longest line the importers take, in bytes without its newline. */
+#define CHI_SOURCE_LINE_MAX (1u << 20)
+
+struct chi_source;
+
+struct chi_source_options {
+	size_t line_max; /* 0: CHI_SOURCE_LINE_MAX */
+	/* Looked at while waiting for input; when it is not 0, reading gives -CHI_ECANCELED. May be
+	 * NULL. Set by a signal handler, which must be installed without SA_RESTART. */
+	const volatile sig_atomic_t *cancel;
+	/* Called before more input is waited for, so that a program that answers line by line can
+	 * hand out what it has. May be NULL. */
+	void (*before_read)(void *context);
+	void *context;
+};
+
+/*
+ * Opens `path`, or standard input for "-". `options` may be NULL. A directory is refused.
+ * -CHI_ENOSTORE (no such file), -CHI_EACCES, -CHI_EIO, -CHI_ENOMEM. Nothing is read yet.
+ */
+CHI_MUSTUSE int chi_source_open(const char *path, const struct chi_source_options *options,
+				struct chi_source **out, struct chi_fault *fault);
+
+/* NULL is fine. */
+void chi_source_close(struct chi_source *source);
+
+/*
+ * The next line without its end ("\n" or "\r\n"), not NUL-terminated, valid until the next call.
+ * A byte order mark at the start of the stream is dropped; a last line without a newline counts.
+ * CHI_NONE behind the last line. -CHI_ETOOBIG: the line was longer than line_max and has been
+ * skipped; go on calling. -CHI_EIO: the stream cannot be read or unpacked to its end;
+ * -CHI_ECANCELED.
+ */
+CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, size_t *len,
+				struct chi_fault *fault);
+
+/* Number of the line delivered or skipped last, from 1. */
+uint64_t chi_source_line_number(const struct chi_source *source);
+
+/* Bytes taken from the file so far, packed as they are, and the file's size; the size is 0 for
+ * what has none (pipes, terminals). */
+uint64_t chi_source_bytes_read(const struct chi_source *source);
+uint64_t chi_source_bytes_total(const struct chi_source *source);
