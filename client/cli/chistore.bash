@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# Completion of chistore(1) for bash: commands, their options, the values that are words, files.
+
+# The options of a command, one a line; the program's help is where they are defined.
+_chistore_options()
+{
+	"$1" help ${2:+"$2"} 2>/dev/null | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'
+}
+
+_chistore_commands()
+{
+	"$1" help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# The words that an option's value can be; fails if it is another kind of value.
+_chistore_values()
+{
+	case $1 in
+	--statistic) echo control outcome external ;;
+	--format) echo epd csv tsv ;;
+	--order) echo strength position ;;
+	--side) echo w b ;;
+	*) return 1 ;;
+	esac
+}
+
+_chistore()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local program=${COMP_WORDS[0]} command='' word values i
+
+	COMPREPLY=()
+	if values=$(_chistore_values "$prev"); then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+		return
+	fi
+	case $prev in
+	-a | --address)
+		mapfile -t COMPREPLY < <(compgen -d -W 'unix: tcp: file:' -- "$cur")
+		return
+		;;
+	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
+		--min-games | --limit | --cursor | --base | --engine)
+		return
+		;;
+	esac
+
+	# The command is the first word that is neither an option nor the value of one.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case $word in
+		-a | --address | --store) ((i++)) ;;
+		-*) ;;
+		*)
+			command=$word
+			break
+			;;
+		esac
+	done
+
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_options "$program" "$command")" -- "$cur")
+	elif [[ -z $command || $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
+	else
+		case $command in
+		import | dump | load | backup)
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			;;
+		esac
+	fi
+}
+
+complete -o filenames -F _chistore chistore

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages, exit codes and opening, shared by all subcommands. */
+#include "client/cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/cli/command.h"
+
+/* How long a write in this process waits for another writer. Long enough for another command to
+ * finish, short enough to notice that a daemon holds the store. */
+#define LOCK_WAIT_MS 2000u
+
+/* Patience for commands that read or rewrite a whole store before they answer. */
+#define SLOW_CALL_MS (24u * 60 * 60 * 1000)
+
+CHI_PRINTF(1, 0) static void message(const char *format, va_list args)
+{
+	char text[2048];
+	(void)vsnprintf(text, sizeof(text), format, args);
+	/* Text that a file or a peer supplied must not move the cursor or forge a second line. */
+	for (char *c = text; *c != '\0'; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+			*c = '?';
+		}
+	}
+	fprintf(stderr, "chistore: %s\n", text);
+}
+
+void cli_message(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+}
+
+int cli_usage(const struct cli *cli, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+	if (cli->command != NULL) {
+		fprintf(stderr, "See 'chistore %s --help'.\n", cli->command->name);
+	} else {
+		fprintf(stderr, "See 'chistore --help'.\n");
+	}
+	return EXIT_USAGE;
+}
+
+int cli_exit_of(int status)
+{
+	switch (status) {
+	case CHI_OK:
+		return EXIT_DONE;
+	case CHI_NONE:
+		return EXIT_NOT_FOUND;
+	case -CHI_EINVAL:
+	case -CHI_EFEN:
+	case -CHI_EKEY:
+	case -CHI_EMOVE:
+	case -CHI_ESYNTAX:
+	case -CHI_ETOOBIG:
+	case -CHI_EUNSUPPORTED:
+		return EXIT_USAGE;
+	default:
+		return EXIT_STORE;
+	}
+}
+
+int cli_fail(const struct cli *cli, int status)
+{
+	const char *text = chi_error(cli->client);
+	cli_message("%s", text[0] != '\0' ? text : chi_strerror(status));
+	return cli_exit_of(status);
+}
+
+int cli_worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+bool cli_has_address(const struct cli *cli)
+{
+	if (cli->address != NULL && cli->address[0] != '\0') {
+		return true;
+	}
+	(void)cli_usage(cli, "no address given: say -a ADDRESS, or set the environment variable "
+			     "CHISTORE to it (a directory, unix:PATH or tcp:HOST:PORT)");
+	return false;
+}
+
+int cli_open(struct cli *cli, bool writable, struct chi_client **out)
+{
+	struct chi_fault fault = {.text = ""};
+	*out = NULL;
+	if (!cli_has_address(cli)) {
+		return EXIT_USAGE;
+	}
+	struct chi_options options = {
+		.store = cli->store,
+		.writable = writable,
+		.call_ms = cli->command->slow ? SLOW_CALL_MS : 0,
+		.lock_wait_ms = LOCK_WAIT_MS,
+		.client_name = "chistore",
+	};
+	int status = chi_open(cli->address, &options, out, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+		if (status == -CHI_ENOSTORE && strchr(cli->address, ':') == NULL) {
+			fprintf(stderr, "'chistore -a %s init' creates a store.\n", cli->address);
+		}
+	}
+	return cli_exit_of(status);
+}
+
+int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
+	    struct chi_key *out)
+{
+	struct chi_fault fault = {.text = ""};
+	int status = chi_key_from_fen(text, len, out, &fault);
+	if (status == CHI_OK) {
+		return EXIT_DONE;
+	}
+	int shown = len > CHI_FEN_INPUT_MAX ? CHI_FEN_INPUT_MAX : (int)len;
+	/* The usual slip: a FEN without quotation marks arrives as four arguments or more. */
+	bool unquoted = where == NULL && strpbrk(text, " _+") == NULL;
+	const char *hint = unquoted ? "; a FEN is one argument, so put it in quotes" : "";
+	const char *gap = where != NULL ? ": " : "";
+	where = where != NULL ? where : "";
+	if (where[0] != '\0') {
+		cli_message("%s%s'%.*s': %s", where, gap, shown, text, fault.text);
+		return EXIT_USAGE;
+	}
+	return cli_usage(cli, "'%.*s': %s%s", shown, text, fault.text, hint);
+}

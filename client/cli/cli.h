@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every subcommand of `chistore` stands on: the global options, messages, exit codes, and
+ * the one opened client. Results go to standard output, messages to standard error.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "chistore.h"
+
+/* Exit codes; documented in chistore.1, so they do not change. */
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_NOT_FOUND = 1,   /* a position asked for is not in the store */
+	EXIT_USAGE = 2,	      /* the command line or what it names is wrong */
+	EXIT_STORE = 3,	      /* the store, the server or the output failed */
+	EXIT_INTERRUPT = 130, /* stopped by SIGINT; 143 by SIGTERM */
+};
+
+struct command;
+
+struct cli {
+	const struct command *command;
+	const char *address; /* from -a, else from the environment; NULL if neither */
+	const char *store;   /* name of the store on a server; NULL: the default */
+	bool json;
+	bool quiet;
+	struct chi_client *client; /* open if the command asked for it */
+};
+
+/* Prints "chistore: TEXT" on standard error; control characters in it become '?'. */
+CHI_PRINTF(1, 2) void cli_message(const char *format, ...);
+
+/* The same with "see 'chistore COMMAND --help'" behind it; returns EXIT_USAGE. */
+CHI_PRINTF(2, 3) int cli_usage(const struct cli *cli, const char *format, ...);
+
+/* The exit code a status of the library means. */
+int cli_exit_of(int status);
+
+/* Reports a failed call on cli->client; returns its exit code. */
+int cli_fail(const struct cli *cli, int status);
+
+/* The worse of two exit codes: a failed store over wrong usage over a position not found. */
+int cli_worse(int a, int b);
+
+/* Opens the address. Says what is wrong and returns the exit code, or EXIT_DONE. */
+int cli_open(struct cli *cli, bool writable, struct chi_client **out);
+
+/* True, or says how to give an address. */
+bool cli_has_address(const struct cli *cli);
+
+/* Reads a FEN given as text; `where` ("standard input:7", or NULL) goes in front of a message. */
+int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
+	    struct chi_key *out);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore info: what a store says of itself. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/num.h"
+#include "client/cli/command.h"
+#include "client/cli/output.h"
+
+/* The usual form, 8-4-4-4-12. */
+static json_t *uuid_json(const uint8_t uuid[16])
+{
+	char hex[33];
+	char text[40];
+	chi_hex_print(uuid, 16, hex);
+	(void)snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+		       hex + 16, hex + 20);
+	return json_string(text);
+}
+
+static json_t *format_json(const struct chi_info *info)
+{
+	return json_sprintf("%u.%u", info->format_major, info->format_minor);
+}
+
+static json_t *time_json(uint64_t seconds)
+{
+	char text[32];
+	time_t time = (time_t)seconds;
+	struct tm parts;
+	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+		return json_null();
+	}
+	return json_string(text);
+}
+
+/* Null as long as no base rates have been set. */
+static json_t *base_json(const struct chi_info *info, uint64_t count)
+{
+	return games_of(&info->base) == 0 ? json_null() : json_count(count);
+}
+
+static json_t *info_json(const struct chi_info *info)
+{
+	const char *statistic = chi_statistic_name(info->statistic);
+	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
+	return json_pack(
+		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o}",
+		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
+		statistic != NULL ? statistic : "unknown", "created", time_json(info->created),
+		"creator", json_text(info->creator, creator_len), "sequence",
+		json_count(info->sequence), "positions", json_count(info->positions), "known",
+		json_count(info->known), "unknown", json_count(info->positions - info->known),
+		"base_white", base_json(info, info->base.white), "base_draws",
+		base_json(info, info->base.draws), "base_black", base_json(info, info->base.black),
+		"file_bytes", json_count(info->file_bytes), "used_bytes",
+		json_count(info->used_bytes), "map_bytes", json_count(info->map_bytes), "readers",
+		json_count(info->readers), "readers_max", json_count(info->readers_max),
+		"oldest_reader", json_count(info->oldest_reader));
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	struct chi_info info;
+	(void)state;
+	(void)argc;
+	(void)argv;
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	output_object(cli, info_json(&info));
+	return EXIT_DONE;
+}
+
+const struct command cmd_info = {
+	.name = "info",
+	.arguments = "",
+	.summary = "print what a store holds and how large it is",
+	.help = "Prints lines of name, tab, value:\n"
+		"  uuid, format, created, creator  identity of the store\n"
+		"  statistic                       which statistic it holds\n"
+		"  sequence                        committed write transactions\n"
+		"  positions, known, unknown       positions; with a statistic; without one\n"
+		"  base_white, ..draws, ..black    games the outcome statistic compares with\n"
+		"  file_bytes, used_bytes          size of the file; of it, in use\n"
+		"  map_bytes                       address space reserved (no memory)\n"
+		"  readers, readers_max            readers registered now, and at most\n"
+		"  oldest_reader                   transactions the oldest of them lags behind",
+	.example = "chistore -a unix:/run/chistore.sock info --json",
+	.needs = NEEDS_READ,
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The `chistore` program: reads the options, runs the command, and turns its outcome, including
+ * whether standard output took everything, into the exit code. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/options.h"
+#include "client/cli/output.h"
+
+/* Disk full and the like show when the last bytes are written. A reader that went away (EPIPE,
+ * where SIGPIPE is ignored) needs no message. */
+static int finish_output(int code)
+{
+	bool failed = output_failed();
+	errno = 0;
+	failed |= fflush(stdout) != 0;
+	if (!failed) {
+		return code;
+	}
+	if (errno != EPIPE && ferror(stdout) != 0) {
+		cli_message("cannot write to standard output%s%s%s", errno != 0 ? " (" : "",
+			    errno != 0 ? strerror(errno) : "", errno != 0 ? ")" : "");
+	}
+	return EXIT_STORE;
+}
+
+static int unknown_command(const struct cli *cli, const char *typed)
+{
+	const char *near = command_nearest(typed);
+	if (near != NULL) {
+		return cli_usage(cli, "unknown command '%s'; did you mean '%s'?", typed, near);
+	}
+	return cli_usage(cli, "unknown command '%s'", typed);
+}
+
+static int check_arguments(const struct cli *cli, int argc, char **argv)
+{
+	const struct command *command = cli->command;
+	if (argc < command->args_min) {
+		return cli_usage(cli, "%s needs %s", command->name, command->arguments);
+	}
+	if (command->args_max >= 0 && argc > command->args_max) {
+		bool fen = strstr(command->arguments, "FEN") != NULL;
+		return cli_usage(cli, "%s: unexpected argument '%s'%s", command->name,
+				 argv[command->args_max],
+				 fen ? "; a FEN is one argument, so put it in quotes" : "");
+	}
+	return EXIT_DONE;
+}
+
+/* Checks the arguments, opens what the command needs, and runs it. */
+static int run_command(struct cli *cli, void *state, int argc, char **argv)
+{
+	const struct command *command = cli->command;
+	int code = check_arguments(cli, argc, argv);
+	if (code == EXIT_DONE && command->needs == NEEDS_ADDRESS && !cli_has_address(cli)) {
+		code = EXIT_USAGE;
+	}
+	if (code == EXIT_DONE && command->needs >= NEEDS_READ) {
+		code = cli_open(cli, command->needs == NEEDS_WRITE, &cli->client);
+	}
+	if (code == EXIT_DONE) {
+		code = command->run(cli, state, argc, argv);
+	}
+	chi_close(cli->client);
+	cli->client = NULL;
+	return code;
+}
+
+/* `chistore help` and `chistore help COMMAND`, as people try them. */
+static int run_help(struct cli *cli, int argc, char **argv)
+{
+	if (argc < 2) {
+		help_program();
+		return EXIT_DONE;
+	}
+	const struct command *command = command_find(argv[1]);
+	if (command == NULL) {
+		return unknown_command(cli, argv[1]);
+	}
+	help_command(command);
+	return EXIT_DONE;
+}
+
+/* argv[0] is the command's name. */
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+	if (strcmp(argv[0], "help") == 0) {
+		return run_help(cli, argc, argv);
+	}
+	cli->command = command_find(argv[0]);
+	if (cli->command == NULL) {
+		return unknown_command(cli, argv[0]);
+	}
+	size_t size = cli->command->state_size;
+	_cleanup_(chi_freep) void *state = calloc(1, size > 0 ? size : 1);
+	if (state == NULL) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	int first = 0;
+	int code = parse_command(cli, state, argc, argv, &first);
+	if (code != EXIT_DONE) {
+		return code == PARSE_STOP ? EXIT_DONE : code;
+	}
+	return run_command(cli, state, argc - first, argv + first);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {.address = getenv("CHISTORE")};
+	int used = 0;
+	/* A full file-size limit shows as a failed write, not as the end of the process. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	int code = parse_global(&cli, argc, argv, &used);
+	if (code == PARSE_STOP) {
+		return finish_output(EXIT_DONE);
+	}
+	if (code == EXIT_DONE && used >= argc) {
+		code = cli_usage(&cli, "no command given");
+	} else if (code == EXIT_DONE) {
+		code = dispatch(&cli, argc - used, argv + used);
+	}
+	return finish_output(code);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The progress bar. The rate and the time left are of the whole run so far: of files with
+ * compressed stretches a shorter window would jump about. */
+#include "client/cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define BAR_WIDTH 30
+
+/* Seconds between two states shown. */
+#define TERMINAL_PERIOD 0.1
+#define PLAIN_PERIOD	5.0
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+	return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) / 1e9;
+}
+
+void progress_init(struct progress *progress, bool quiet, uint64_t total)
+{
+	*progress = (struct progress){
+		.quiet = quiet,
+		.terminal = isatty(STDERR_FILENO) != 0,
+		.total = total,
+	};
+	(void)clock_gettime(CLOCK_MONOTONIC, &progress->start);
+	progress->last = progress->start;
+}
+
+/* "1:02:03", or "0:07". */
+static void print_time(double seconds)
+{
+	uint64_t s = (uint64_t)seconds;
+	if (s >= 3600) {
+		fprintf(stderr, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, s / 3600, s / 60 % 60,
+			s % 60);
+	} else {
+		fprintf(stderr, "%" PRIu64 ":%02" PRIu64, s / 60, s % 60);
+	}
+}
+
+static void print_bar(double part)
+{
+	char bar[BAR_WIDTH + 1];
+	int filled = (int)(part * BAR_WIDTH);
+	for (int i = 0; i < BAR_WIDTH; i++) {
+		bar[i] = i < filled ? '#' : '.';
+	}
+	bar[BAR_WIDTH] = '\0';
+	fprintf(stderr, "[%s] ", bar);
+}
+
+static void print_state(const struct progress *progress, uint64_t bytes, uint64_t count,
+			double elapsed)
+{
+	double part = progress->total > 0 ? (double)bytes / (double)progress->total : 0;
+	part = part > 1 ? 1 : part;
+	if (progress->total > 0) {
+		if (progress->terminal) {
+			print_bar(part);
+		}
+		fprintf(stderr, "%3.0f%%  ", part * 100);
+	}
+	fprintf(stderr, "%" PRIu64 " positions, %.0f/s", count, (double)count / elapsed);
+	if (part > 0) {
+		fprintf(stderr, ", ETA ");
+		print_time(elapsed / part * (1 - part) + 0.5);
+	}
+}
+
+void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
+{
+	struct timespec now;
+	if (progress->quiet) {
+		return;
+	}
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	double period = progress->terminal ? TERMINAL_PERIOD : PLAIN_PERIOD;
+	if (seconds_between(&progress->last, &now) < period) {
+		return;
+	}
+	progress->last = now;
+	if (progress->terminal) {
+		fprintf(stderr, "\r");
+	} else {
+		fprintf(stderr, "chistore: ");
+	}
+	print_state(progress, bytes, count, seconds_between(&progress->start, &now));
+	fprintf(stderr, progress->terminal ? "\033[K" : "\n");
+	progress->shown = progress->terminal;
+}
+
+void progress_clear(struct progress *progress)
+{
+	if (progress->shown) {
+		fprintf(stderr, "\r\033[K");
+		progress->shown = false;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Progress of a long work on standard error: a bar on a terminal, a line every few seconds
+ * elsewhere, nothing when quiet. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct progress {
+	bool quiet;
+	bool terminal;
+	bool shown;	/* a bar stands on the terminal's last line */
+	uint64_t total; /* bytes of input; 0: not known, so neither bar nor ETA */
+	struct timespec start;
+	struct timespec last; /* when something was shown */
+};
+
+void progress_init(struct progress *progress, bool quiet, uint64_t total);
+
+/* Shows where the work is, if it is time to. `bytes` of the input taken, `count` things done. */
+void progress_update(struct progress *progress, uint64_t bytes, uint64_t count);
+
+/* Takes the bar away, so that a message can be printed. */
+void progress_clear(struct progress *progress);

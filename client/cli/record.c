@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* A record as JSON. Moves are stored as numbers; here they become text by playing them out. */
+#include "client/cli/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/attr.h"
+#include "client/cli/output.h"
+
+static void json_freep(json_t **json)
+{
+	json_decref(*json);
+}
+
+static json_t *release(json_t **json)
+{
+	json_t *result = *json;
+	*json = NULL;
+	return result;
+}
+
+/* Moves played one after the other, in UCI. */
+static json_t *moves_json(const struct chi_key *from, const chi_move *moves, size_t n)
+{
+	_cleanup_(json_freep) json_t *array = json_array();
+	struct chi_key key = *from;
+	for (size_t i = 0; i < n; i++) {
+		char uci[CHI_MOVE_TEXT_SIZE];
+		struct chi_key next;
+		if (chi_key_uci(&key, moves[i], uci) != CHI_OK ||
+		    chi_key_play(&key, moves[i], &next) != CHI_OK ||
+		    json_array_append_new(array, json_string(uci)) != 0) {
+			return NULL;
+		}
+		key = next;
+	}
+	return release(&array);
+}
+
+static json_t *date_json(uint64_t date)
+{
+	char text[32];
+	time_t seconds = (time_t)date;
+	struct tm parts;
+	if (date == 0 || gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+		return json_null();
+	}
+	return json_string(text);
+}
+
+static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
+{
+	json_t *pv = moves_json(key, eval->pv, eval->n_pv);
+	if (pv == NULL) {
+		return NULL;
+	}
+	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o}", "engine",
+			 json_text(eval->engine, eval->engine_len), "depth", (int)eval->depth,
+			 eval->is_mate ? "mate" : "cp", (int)eval->score, "nodes",
+			 eval->nodes == 0 ? json_null() : json_count(eval->nodes), "pv", pv, "date",
+			 date_json(eval->date));
+}
+
+static json_t *evals_json(const struct chi_key *key, const struct chi_record *record)
+{
+	_cleanup_(json_freep) json_t *array = json_array();
+	for (size_t i = 0; i < record->n_evals; i++) {
+		if (json_array_append_new(array, eval_json(key, &record->evals[i])) != 0) {
+			return NULL;
+		}
+	}
+	return release(&array);
+}
+
+/* A move of the record with its text, for sorting. */
+struct named_move {
+	const struct chi_move_stat *stat;
+	char uci[CHI_MOVE_TEXT_SIZE];
+	char san[CHI_MOVE_TEXT_SIZE];
+};
+
+/* The most played first; of equals by UCI text. */
+static int compare_moves(const void *left, const void *right)
+{
+	const struct named_move *a = left;
+	const struct named_move *b = right;
+	uint64_t games_a = games_of(&a->stat->counts);
+	uint64_t games_b = games_of(&b->stat->counts);
+	if (games_a != games_b) {
+		return games_a > games_b ? -1 : 1;
+	}
+	return strcmp(a->uci, b->uci);
+}
+
+static json_t *stat_json(const struct named_move *move)
+{
+	const struct chi_counts *c = &move->stat->counts;
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "uci", move->uci, "san", move->san,
+			 "games", json_count(games_of(c)), "white", json_count(c->white), "draws",
+			 json_count(c->draws), "black", json_count(c->black));
+}
+
+static json_t *stats_json(const struct chi_key *key, const struct chi_record *record)
+{
+	size_t n = record->n_moves;
+	_cleanup_(json_freep) json_t *array = json_array();
+	_cleanup_(chi_freep) struct named_move *moves = calloc(n + 1, sizeof(*moves));
+	if (moves == NULL) {
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		moves[i].stat = &record->moves[i];
+		if (chi_key_uci(key, record->moves[i].move, moves[i].uci) != CHI_OK ||
+		    chi_key_san(key, record->moves[i].move, moves[i].san) != CHI_OK) {
+			return NULL;
+		}
+	}
+	qsort(moves, n, sizeof(*moves), compare_moves);
+	for (size_t i = 0; i < n; i++) {
+		if (json_array_append_new(array, stat_json(&moves[i])) != 0) {
+			return NULL;
+		}
+	}
+	return release(&array);
+}
+
+json_t *record_json(const struct chi_key *key, const struct chi_record *record)
+{
+	char fen[CHI_FEN_SIZE];
+	const struct chi_counts *c = &record->counts;
+	if (chi_key_to_fen(key, fen, NULL) != CHI_OK) {
+		return NULL;
+	}
+	/* A NULL among the values makes json_pack fail and drop the others. */
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fen", fen,
+			 "chi2", json_chi2(record->chi2), "games", json_count(games_of(c)), "white",
+			 json_count(c->white), "draws", json_count(c->draws), "black",
+			 json_count(c->black), "other", json_count(c->other), "moves",
+			 stats_json(key, record), "evals", evals_json(key, record), "line",
+			 moves_json(key, record->line, record->n_line), "note",
+			 record->n_note == 0 ? json_null()
+					     : json_text(record->note, record->n_note));
+}
