@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Shows Chistore at work on real positions: makes a store, serves it, asks it, with every command
+# printed before it runs. Everything happens in a temporary directory that is removed at the end.
+#
+#	demo/demo.sh [BUILD_DIRECTORY]		(default: build, beside this directory)
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-$root/build}" && pwd)
+chistore=$build/client/cli/chistore
+chistored=$build/daemon/chistored
+for program in "$chistore" "$chistored"; do
+	if [ ! -x "$program" ]; then
+		echo "demo: $program is missing: run 'make build' first" >&2
+		exit 1
+	fi
+done
+
+dir=$(mktemp -d /tmp/chistore-demo-XXXXXX)
+daemon=
+scanner=
+
+# Ends what was started, also on Ctrl-C, and leaves nothing behind.
+clean_up() {
+	trap - EXIT INT TERM
+	for pid in $scanner $daemon; do
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+cp "$root/demo/positions.epd.gz" "$dir"
+cd "$dir"
+unset CHISTORE
+
+say() {
+	printf '\n# %s\n' "$1"
+}
+
+# Prints the command as a reader would type it, then runs it.
+show() {
+	local word line='$'
+	for word in "$@"; do
+		case $word in
+		*[[:space:]\;\|\<\>\&*?]*) line="$line '$word'" ;;
+		*) line="$line $word" ;;
+		esac
+	done
+	echo "$line"
+	case $1 in
+	chistore) shift && "$chistore" "$@" ;;
+	chistored) shift && "$chistored" "$@" ;;
+	*) "$@" ;;
+	esac
+}
+
+say 'A store of the "control" statistic: how differently White and Black attack the board.'
+show chistore -a positions init
+show chistore -a positions import positions.epd.gz
+
+say 'What is known about a position; the statistic was computed when it was stored.'
+start='rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
+show chistore -a positions get "$start"
+
+say 'The store is served to others. The daemon says when it is ready.'
+echo "$ chistored --store positions --listen unix:$dir/socket &"
+"$chistored" --store positions --listen "unix:$dir/socket" 2>daemon.log &
+daemon=$!
+until grep -q 'ready, listening' daemon.log; do
+	if ! kill -0 "$daemon" 2>/dev/null; then
+		cat daemon.log >&2
+		exit 1
+	fi
+	sleep 0.02
+done
+grep 'ready, listening' daemon.log
+echo "$ export CHISTORE=unix:$dir/socket"
+export CHISTORE=unix:$dir/socket
+
+say 'More about it: an evaluation, results, a line, a note.'
+show chistore put "$start" --eval stockfish:30:35 --counts 384,327,289 --line 'e4 e5 Nf3' \
+	--note 'where all begins'
+show chistore get "$start"
+
+say 'A band of the statistic, from the top: where the two sides attack most differently.'
+show chistore scan --min 90 --max 255.99 --desc --limit 5
+
+say 'Filters: material with either colour, pieces, side to move; and counts.'
+show chistore scan --material KRPvKR --either-colour
+show chistore scan --pieces ..4 --side w --limit 5
+show chistore count --pieces ..7
+show chistore count --min 60 --max 79.99 --side b
+
+say 'Two processes at once: one walks the directory in its own process, one writes through the daemon.'
+echo '$ chistore -a positions scan --keys > scan.tsv &'
+"$chistore" -a positions scan --keys >scan.tsv &
+scanner=$!
+show chistore put '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1' --note 'written during the scan'
+wait "$scanner"
+scanner=
+show wc -l scan.tsv
+show chistore -a positions get '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1'
+
+say 'What the store says of itself, and whether every byte of it is sound.'
+show chistore info
+show chistore verify
+
+say 'The daemon stops; what it acknowledged is on the disk.'
+echo "$ kill $daemon"
+kill "$daemon"
+wait "$daemon"
+daemon=
+show chistore -a positions count
+
+printf '\n%s\n%s\n' "Next: '$chistore -a ./my-store init' makes a store of your own, '$chistore --help'" \
+	"lists the commands, and README.md has a tour for engine authors, researchers and operators."
