@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Damaged stores: a record that was changed behind our back is reported by whoever meets it and
+ * never returned; verify finds every kind of disagreement between the trees.
+ */
+#include "help.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "chess/key.h"
+#include "store/codec.h"
+
+#define POSITIONS 60
+
+static struct chi_key keys[POSITIONS];
+static unsigned reports;
+
+static int compare(const MDB_val *a, const MDB_val *b)
+{
+	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
+}
+
+/* Puts into or deletes from one tree alone, as no program should. `value` NULL deletes. */
+static void tamper(const char *tree, const void *key, size_t key_len, const void *value, size_t len)
+{
+	uint8_t key_copy[64];
+	static uint8_t copy[CHI_RECORD_BYTES_MAX];
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	memcpy(key_copy, key, key_len);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, help_path("damaged"), MDB_NOSYNC, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
+	if (strcmp(tree, "strength") == 0) {
+		assert_int_equal(mdb_set_compare(txn, dbi, compare), 0);
+	}
+	MDB_val k = {key_len, key_copy};
+	if (value != NULL) {
+		memcpy(copy, value, len);
+		MDB_val v = {len, copy};
+		assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
+	} else {
+		assert_int_equal(mdb_del(txn, dbi, &k, NULL), 0);
+	}
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+/* The stored value of a position. */
+static size_t stored(const struct chi_key *key, const char *tree, uint16_t chi2, uint8_t *out)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, help_path("damaged"), MDB_RDONLY, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
+	MDB_val k = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
+	if (strcmp(tree, "position") == 0) {
+		memcpy(bytes, key->bytes, key->len);
+		k.mv_size = key->len;
+	} else {
+		assert_int_equal(mdb_set_compare(txn, dbi, compare), 0);
+	}
+	MDB_val v;
+	assert_int_equal(mdb_get(txn, dbi, &k, &v), 0);
+	memcpy(out, v.mv_data, v.mv_size);
+	mdb_txn_abort(txn);
+	mdb_env_close(env);
+	return v.mv_size;
+}
+
+static void count_report(void *context, const char *text)
+{
+	(void)context;
+	assert_non_null(text);
+	reports++;
+}
+
+static int verify(void)
+{
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_verify_result result;
+	reports = 0;
+	int rc = chi_store_verify(store, count_report, NULL, &result);
+	assert_int_equal(result.errors, reports);
+	assert_int_equal(rc, reports == 0 ? CHI_OK : -CHI_ECORRUPT);
+	chi_store_close(store);
+	return rc;
+}
+
+/* How a whole scan ends; rows before the damage are good ones. */
+static int scan_all(uint8_t order, uint8_t want)
+{
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .order = order, .want = want};
+	struct chi_read *read;
+	struct chi_scan *scan;
+	struct chi_row rows[POSITIONS + 1];
+	size_t n;
+	ok(chi_read_begin(store, &read));
+	ok(chi_scan_open(read, &spec, &scan, &fault));
+	int rc = chi_scan_rows(scan, rows, POSITIONS + 1, UINT64_MAX, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct chi_position position;
+		ok(chi_key_decode(&rows[i].key, &position, &fault));
+	}
+	size_t more;
+	assert_int_equal(chi_scan_rows(scan, rows, 1, 1, &more), rc);
+	chi_scan_close(scan);
+	chi_read_end(read);
+	chi_store_close(store);
+	return rc;
+}
+
+static void make_store(void)
+{
+	struct chi_store *store = help_store("damaged", CHI_STATISTIC_CONTROL);
+	help_fill(store, keys, POSITIONS);
+	chi_store_close(store);
+}
+
+static struct chi_row row_of(const struct chi_key *key)
+{
+	struct chi_row row;
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	ok(help_get(store, key, &row));
+	chi_store_close(store);
+	return row;
+}
+
+static void test_flipped_records(void **state)
+{
+	(void)state;
+	help_keys(keys, POSITIONS);
+	make_store();
+	assert_int_equal(verify(), CHI_OK);
+	for (int i = 0; i < 25; i++) {
+		const struct chi_key *key = &keys[help_below(POSITIONS)];
+		uint8_t value[64];
+		size_t len = stored(key, "position", 0, value);
+		uint8_t good[64];
+		memcpy(good, value, len);
+		value[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
+		size_t n = help_below(5) == 0 ? help_below((unsigned)len) : len;
+		tamper("position", key->bytes, key->len, value, n);
+		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+		struct chi_row row;
+		assert_int_equal(help_get(store, key, &row), -CHI_ECORRUPT);
+		assert_false(row.found);
+		struct chi_read *read;
+		struct chi_record record;
+		struct chi_arena arena;
+		chi_arena_init(&arena, 1 << 20);
+		ok(chi_read_begin(store, &read));
+		assert_int_equal(chi_read_record(read, key, &arena, &record), -CHI_ECORRUPT);
+		chi_read_end(read);
+		chi_arena_deinit(&arena);
+		/* A write that meets it changes nothing. */
+		struct chi_write *write;
+		struct chi_put_result result = {0};
+		ok(chi_write_begin(store, &write, &fault));
+		struct chi_put put = {.key = *key, .parts = CHI_PUT_NOTE};
+		assert_int_equal(chi_write_put(write, &put, &result), -CHI_ECORRUPT);
+		put.key = help_key();
+		assert_int_equal(chi_write_put(write, &put, &result), -CHI_ECORRUPT);
+		assert_int_equal(chi_write_commit(write, &fault), -CHI_ECORRUPT);
+		assert_int_equal(help_count(store), POSITIONS);
+		chi_store_close(store);
+		assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
+		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
+		assert_int_equal(verify(), -CHI_ECORRUPT);
+		tamper("position", key->bytes, key->len, good, len);
+	}
+	assert_int_equal(verify(), CHI_OK);
+}
+
+static void test_flipped_entries(void **state)
+{
+	(void)state;
+	make_store();
+	for (int i = 0; i < 15; i++) {
+		const struct chi_key *key = &keys[help_below(POSITIONS)];
+		uint16_t chi2 = row_of(key).chi2;
+		uint8_t entry[CHI_STRENGTH_KEY_MAX];
+		uint8_t value[64];
+		size_t key_len = chi_strength_key(chi2, key->bytes, key->len, entry);
+		size_t len = stored(key, "strength", chi2, value);
+		uint8_t good[64];
+		memcpy(good, value, len);
+		value[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
+		tamper("strength", entry, key_len, value, len);
+		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_KEYS), -CHI_ECORRUPT);
+		assert_int_equal(verify(), -CHI_ECORRUPT);
+		tamper("strength", entry, key_len, good, len);
+	}
+	assert_int_equal(verify(), CHI_OK);
+}
+
+/* Sound entries, each right in itself, that say different things. */
+static void test_disagreement(void **state)
+{
+	(void)state;
+	uint8_t entry[CHI_STRENGTH_KEY_MAX];
+	uint8_t value[CHI_STRENGTH_VALUE_MAX];
+	size_t len;
+	/* An entry without a record. */
+	make_store();
+	struct chi_row row = row_of(&keys[0]);
+	tamper("position", keys[0].bytes, keys[0].len, NULL, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
+	/* A record without its entry. */
+	make_store();
+	size_t key_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
+	tamper("strength", entry, key_len, NULL, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(chi_write_delete(write, &keys[0]), -CHI_ECORRUPT);
+	chi_write_abort(write);
+	/* Rescoring heals the strength tree. */
+	uint64_t changed;
+	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	assert_int_equal(changed, 0);
+	chi_store_close(store);
+	assert_int_equal(verify(), CHI_OK);
+	/* A second entry with another statistic. */
+	key_len = chi_strength_key((uint16_t)(row.chi2 + 1), keys[0].bytes, keys[0].len, entry);
+	len = chi_strength_value(entry, key_len, NULL, 0, value);
+	tamper("strength", entry, key_len, value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
+	/* Hundredths over 99, under a right checksum. */
+	make_store();
+	entry[0] = 100;
+	len = chi_strength_value(entry, key_len, NULL, 0, value);
+	tamper("strength", entry, key_len, value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_KEYS), -CHI_ECORRUPT);
+	/* A control statistic that the position does not have, in both trees. */
+	make_store();
+	struct chi_record record = {.chi2 = (uint16_t)(row.chi2 + 7)};
+	key_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
+	tamper("strength", entry, key_len, NULL, 0);
+	key_len = chi_strength_key(record.chi2, keys[0].bytes, keys[0].len, entry);
+	len = chi_strength_value(entry, key_len, NULL, 0, value);
+	tamper("strength", entry, key_len, value, len);
+	assert_int_equal(chi_record_encode(keys[0].bytes, keys[0].len, &record, NULL, value,
+					   sizeof(value), &len),
+			 CHI_OK);
+	tamper("position", keys[0].bytes, keys[0].len, value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	/* A key that is no position. */
+	make_store();
+	static const uint8_t bad[9] = {0x80, 0, 0, 0, 0, 0, 0, 0, 0x05};
+	tamper("position", bad, sizeof(bad), value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
+}
+
+/* What a child does with a damaged file; killed by a signal counts as stopped. */
+static int probe_damaged(void)
+{
+	struct chi_store_options options = {.mode = CHI_STORE_READ};
+	struct chi_store *store;
+	alarm(20);
+	int rc = chi_store_open(help_path("damaged"), &options, &store, NULL);
+	if (rc < 0) {
+		return 1;
+	}
+	struct chi_verify_result result;
+	int sound = chi_store_verify(store, NULL, NULL, &result);
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct chi_row row;
+		struct chi_read *read;
+		if (chi_read_begin(store, &read) < 0) {
+			return 2;
+		}
+		rc = chi_read_row(read, &keys[i], &row);
+		chi_read_end(read);
+		/* The control statistic tells whether what came back is right. */
+		struct chi_counts none = {0};
+		if (rc == CHI_OK &&
+		    (row.chi2 == 0 || memcmp(&row.counts, &none, sizeof(none)) == 0)) {
+			return 99;
+		}
+	}
+	return sound == CHI_OK ? 3 : 4;
+}
+
+/* Bits and sectors anywhere in the file: stopped or reported, never a wrong record, never a walk
+ * without end. */
+static void test_damaged_pages(void **state)
+{
+	(void)state;
+	make_store();
+	char path[1024];
+	snprintf(path, sizeof(path), "%s/data.mdb", help_path("damaged"));
+	int fd = open(path, O_RDWR);
+	struct stat st;
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	uint8_t *good = malloc((size_t)st.st_size);
+	assert_int_equal(pread(fd, good, (size_t)st.st_size, 0), st.st_size);
+	unsigned seen[5] = {0};
+	for (int i = 0; i < 150; i++) {
+		off_t at = (off_t)(help_random() % (uint64_t)st.st_size);
+		size_t len = 1;
+		uint8_t bytes[512] = {0};
+		if (help_below(3) == 0) {
+			len = sizeof(bytes);
+			at &= ~(off_t)511;
+		} else {
+			bytes[0] = good[at] ^ (uint8_t)(1u << help_below(8));
+		}
+		assert_int_equal(pwrite(fd, bytes, len, at), len);
+		pid_t pid = fork();
+		if (pid == 0) {
+			fclose(stderr);
+			_exit(probe_damaged());
+		}
+		int status;
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFSIGNALED(status)) {
+			assert_int_not_equal(WTERMSIG(status), SIGALRM);
+			seen[0]++;
+		} else {
+			assert_in_range(WEXITSTATUS(status), 1, 4);
+			seen[WEXITSTATUS(status)]++;
+		}
+		assert_int_equal(pwrite(fd, good, (size_t)st.st_size, 0), st.st_size);
+	}
+	print_message("# stopped %u, refused %u, no read %u, unharmed %u, reported %u\n", seen[0],
+		      seen[1], seen[2], seen[3], seen[4]);
+	assert_true(seen[4] > 0 && seen[1] > 0);
+	free(good);
+	close(fd);
+	assert_int_equal(verify(), CHI_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flipped_records),
+		cmocka_unit_test(test_flipped_entries),
+		cmocka_unit_test(test_disagreement),
+		cmocka_unit_test(test_damaged_pages),
+	};
+	return cmocka_run_group_tests_name("store/damage", tests, NULL, NULL);
+}

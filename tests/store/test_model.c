@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Thousands of random operations against a model that is nothing but an array: puts of every
+ * part, deletes, aborted batches, reopening; then every record, every order, band, filter, limit
+ * and cursor, and every count.
+ */
+#include "help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/material.h"
+#include "chess/movegen.h"
+#include "chess/statistic.h"
+
+#define POSITIONS 250
+#define BATCHES	  120
+#define MOVES	  3
+#define ENGINES	  3
+
+/* What the model knows of a position; moves are kept for the first MOVES legal ones. */
+struct model {
+	struct chi_key key;
+	struct chi_position position;
+	chi_move legal[MOVES]; /* ascending */
+	size_t n_legal;
+	uint16_t control;
+	bool stored;
+	uint16_t chi2;
+	struct chi_counts counts;
+	bool played[MOVES];
+	struct chi_counts by_move[MOVES];
+	bool evaluated[ENGINES];
+	struct chi_eval evals[ENGINES];
+	bool line;
+	char note[16];
+};
+
+static struct model models[POSITIONS];
+static struct model saved[POSITIONS];
+static struct chi_counts base;
+static enum chi_statistic kind;
+static const char *const engines[ENGINES] = {"Arasan", "Gull 3", "Gull 3.1"};
+
+static int compare_moves(const void *a, const void *b)
+{
+	return (int)*(const chi_move *)a - (int)*(const chi_move *)b;
+}
+
+static void make_models(void)
+{
+	static struct chi_key keys[POSITIONS];
+	help_keys(keys, POSITIONS);
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct model *m = &models[i];
+		struct chi_move_list list;
+		*m = (struct model){.key = keys[i]};
+		ok(chi_key_decode(&m->key, &m->position, &fault));
+		m->control = chi_statistic_control(&m->position);
+		chi_movegen_legal(&m->position, &list);
+		m->n_legal = list.n < MOVES ? list.n : MOVES;
+		memcpy(m->legal, list.moves, m->n_legal * sizeof(chi_move));
+		qsort(m->legal, m->n_legal, sizeof(chi_move), compare_moves);
+	}
+}
+
+static struct chi_counts some_counts(void)
+{
+	return (struct chi_counts){help_below(40), help_below(40), help_below(40), help_below(2)};
+}
+
+static void add_counts(struct chi_counts *sum, const struct chi_counts *more)
+{
+	sum->white += more->white;
+	sum->draws += more->draws;
+	sum->black += more->black;
+	sum->other += more->other;
+}
+
+/* The moves of a put: random ones of the model's, in `out`; mirrored in the model. */
+static size_t put_moves(struct model *m, bool add, struct chi_move_stat out[MOVES])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->n_legal; i++) {
+		bool given = help_below(2) != 0;
+		if (given) {
+			out[n++] = (struct chi_move_stat){m->legal[i], some_counts()};
+		}
+		if (!add || (given && !m->played[i])) {
+			m->played[i] = given;
+			m->by_move[i] = (struct chi_counts){0};
+		}
+		if (given) {
+			add_counts(&m->by_move[i], &out[n - 1].counts);
+		}
+	}
+	return n;
+}
+
+static size_t put_evals(struct model *m, struct chi_eval out[2])
+{
+	for (size_t i = 0; i < 2; i++) {
+		size_t e = help_below(ENGINES);
+		out[i] = (struct chi_eval){.engine = engines[e],
+					   .engine_len = strlen(engines[e]),
+					   .depth = help_below(4),
+					   .score = (int32_t)help_below(200) - 100,
+					   .nodes = help_below(2) * 77u,
+					   .n_pv = help_below(2) && m->n_legal > 0,
+					   .pv = m->legal};
+		if (!m->evaluated[e] || out[i].depth >= m->evals[e].depth) {
+			m->evaluated[e] = true;
+			m->evals[e] = out[i];
+		}
+	}
+	return 2;
+}
+
+/* A random put, applied to the model too. */
+static void random_put(struct chi_write *write, struct model *m)
+{
+	struct chi_put put = {.key = m->key};
+	struct chi_move_stat moves[MOVES];
+	struct chi_eval evals[2];
+	char note[16] = "";
+	struct chi_record *r = &put.record;
+	if (!m->stored) {
+		m->stored = true;
+		m->chi2 = kind == CHI_STATISTIC_CONTROL ? m->control : CHI_CHI2_UNKNOWN;
+	}
+	if (help_below(2)) {
+		put.parts |= CHI_PUT_ADD;
+		r->counts = some_counts();
+		add_counts(&m->counts, &r->counts);
+		r->n_moves = put_moves(m, true, moves);
+		r->moves = moves;
+	} else if (help_below(2)) {
+		put.parts |= CHI_PUT_COUNTS | CHI_PUT_MOVES;
+		m->counts = r->counts = some_counts();
+		r->n_moves = put_moves(m, false, moves);
+		r->moves = moves;
+	}
+	if (help_below(3) == 0) {
+		put.parts |= CHI_PUT_EVALS;
+		r->n_evals = put_evals(m, evals);
+		r->evals = evals;
+	}
+	if (help_below(4) == 0) {
+		put.parts |= CHI_PUT_NOTE;
+		r->n_note = help_below(3) ? (size_t)snprintf(note, sizeof(note), "note %u",
+							     help_below(1000))
+					  : 0;
+		r->note = note;
+		memcpy(m->note, note, sizeof(note));
+	}
+	if (help_below(4) == 0 && m->n_legal > 0) {
+		put.parts |= CHI_PUT_LINE;
+		m->line = help_below(2) != 0;
+		r->line = m->legal;
+		r->n_line = m->line;
+	}
+	if (kind == CHI_STATISTIC_EXTERNAL && help_below(3)) {
+		put.parts |= CHI_PUT_CHI2;
+		m->chi2 = r->chi2 = (uint16_t)(help_below(5) ? 5000 + help_below(300) : 0);
+	}
+	if (kind == CHI_STATISTIC_OUTCOME) {
+		m->chi2 = chi_statistic_outcome(&m->counts, &base);
+	}
+	struct chi_put_result result = {0};
+	ok(chi_put_check(&put, kind, &fault));
+	ok(chi_write_put(write, &put, &result));
+	ok(chi_write_put(write, &(struct chi_put){.key = m->key}, &result));
+	assert_int_equal(result.added + result.updated + result.unchanged, 2);
+	assert_true(result.unchanged >= 1);
+}
+
+static void random_delete(struct chi_write *write, struct model *m)
+{
+	int rc = chi_write_delete(write, &m->key);
+	assert_int_equal(rc, m->stored ? CHI_OK : CHI_NONE);
+	struct model fresh = {.key = m->key,
+			      .position = m->position,
+			      .n_legal = m->n_legal,
+			      .control = m->control};
+	memcpy(fresh.legal, m->legal, sizeof(fresh.legal));
+	*m = fresh;
+}
+
+static void random_batch(struct chi_store *store)
+{
+	struct chi_write *write;
+	memcpy(saved, models, sizeof(saved));
+	ok(chi_write_begin(store, &write, &fault));
+	for (unsigned n = 1 + help_below(60); n > 0; n--) {
+		struct model *m = &models[help_below(POSITIONS)];
+		if (help_below(5) == 0) {
+			random_delete(write, m);
+		} else {
+			random_put(write, m);
+		}
+	}
+	if (help_below(6) == 0) {
+		chi_write_abort(write);
+		memcpy(models, saved, sizeof(saved));
+	} else {
+		ok(chi_write_commit(write, &fault));
+	}
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------ */
+
+static void check_moves(const struct model *m, const struct chi_record *record)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->n_legal; i++) {
+		if (m->played[i]) {
+			assert_true(n < record->n_moves);
+			assert_int_equal(record->moves[n].move, m->legal[i]);
+			assert_memory_equal(&record->moves[n].counts, &m->by_move[i],
+					    sizeof(m->by_move[i]));
+			n++;
+		}
+	}
+	assert_int_equal(record->n_moves, n);
+}
+
+static void check_evals(const struct model *m, const struct chi_record *record)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < ENGINES; i++) {
+		if (m->evaluated[i]) {
+			assert_true(n < record->n_evals);
+			const struct chi_eval *eval = &record->evals[n++];
+			assert_string_equal(eval->engine, engines[i]);
+			assert_int_equal(eval->depth, m->evals[i].depth);
+			assert_int_equal(eval->score, m->evals[i].score);
+			assert_int_equal(eval->nodes, m->evals[i].nodes);
+			assert_int_equal(eval->n_pv, m->evals[i].n_pv);
+		}
+	}
+	assert_int_equal(record->n_evals, n);
+}
+
+static void check_record(struct chi_read *read, const struct model *m, struct chi_arena *arena)
+{
+	struct chi_row row;
+	struct chi_record record;
+	chi_arena_reset(arena);
+	int expected = m->stored ? CHI_OK : CHI_NONE;
+	assert_int_equal(chi_read_row(read, &m->key, &row), expected);
+	assert_int_equal(row.found, m->stored);
+	assert_int_equal(chi_read_record(read, &m->key, arena, &record), expected);
+	if (!m->stored) {
+		return;
+	}
+	assert_int_equal(row.chi2, m->chi2);
+	assert_memory_equal(&row.counts, &m->counts, sizeof(row.counts));
+	assert_int_equal(record.chi2, m->chi2);
+	assert_memory_equal(&record.counts, &m->counts, sizeof(record.counts));
+	check_moves(m, &record);
+	check_evals(m, &record);
+	assert_int_equal(record.n_line, m->line);
+	assert_true(!m->line || record.line[0] == m->legal[0]);
+	assert_int_equal(record.n_note, strlen(m->note));
+	assert_true(record.n_note == 0 || strcmp(record.note, m->note) == 0);
+}
+
+static int by_strength(const void *a, const void *b)
+{
+	const struct model *x = *(struct model *const *)a;
+	const struct model *y = *(struct model *const *)b;
+	return x->chi2 != y->chi2 ? (int)x->chi2 - (int)y->chi2 : chi_key_compare(&x->key, &y->key);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return chi_key_compare(&(*(struct model *const *)a)->key,
+			       &(*(struct model *const *)b)->key);
+}
+
+/* The rows that a scan must give, before limit and cursor. */
+static size_t expect(const struct chi_scan_spec *spec, struct model *out[POSITIONS])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct model *m = &models[i];
+		uint64_t games = m->counts.white + m->counts.draws + m->counts.black;
+		if (m->stored && m->chi2 >= spec->chi2_min && m->chi2 <= spec->chi2_max &&
+		    games >= spec->filter.games_min &&
+		    chi_filter_matches_key(&spec->filter, m->key.bytes, m->key.len)) {
+			out[n++] = m;
+		}
+	}
+	qsort(out, n, sizeof(struct model *),
+	      spec->order == CHI_ORDER_POSITION ? by_key : by_strength);
+	for (size_t i = 0; spec->descending && i < n / 2; i++) {
+		struct model *m = out[i];
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = m;
+	}
+	return n;
+}
+
+static void random_spec(struct chi_scan_spec *spec)
+{
+	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX};
+	switch (help_below(4)) {
+	case 0:
+		break;
+	case 1:
+		spec->chi2_max = 0;
+		break;
+	default: {
+		unsigned a = models[help_below(POSITIONS)].chi2;
+		unsigned b = models[help_below(POSITIONS)].chi2;
+		spec->chi2_min = (uint16_t)(a < b ? a : b);
+		spec->chi2_max = (uint16_t)(a < b ? b : a);
+		break;
+	}
+	}
+	spec->descending = help_below(2);
+	spec->order = help_below(3) == 0;
+	spec->want = (uint8_t)help_below(3);
+	if (help_below(3) == 0) {
+		spec->filter.side = (uint8_t)(1 + help_below(2));
+	}
+	if (help_below(3) == 0) {
+		spec->filter.games_min = help_below(100);
+	}
+	if (help_below(3) == 0) {
+		spec->filter.pieces_min = 20;
+	}
+}
+
+static void check_row(const struct chi_row *row, const struct model *m, uint8_t want)
+{
+	const struct chi_counts none = {0};
+	assert_memory_equal(&row->key, &m->key, sizeof(row->key));
+	assert_true(row->found);
+	assert_int_equal(row->chi2, m->chi2);
+	assert_memory_equal(&row->counts, want == CHI_WANT_KEYS ? &none : &m->counts,
+			    sizeof(row->counts));
+}
+
+/* Walks in random slices, going on from a cursor (through its text) now and then. */
+static void check_scan(struct chi_read *read, struct chi_scan_spec *spec)
+{
+	struct model *expected[POSITIONS];
+	size_t n = expect(spec, expected);
+	struct chi_scan *scan;
+	ok(chi_scan_open(read, spec, &scan, &fault));
+	size_t at = 0;
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		struct chi_row rows[20];
+		size_t got;
+		rc = chi_scan_rows(scan, rows, 1 + help_below(20), 1 + help_below(30), &got);
+		assert_true(rc >= 0);
+		for (size_t i = 0; i < got; i++) {
+			assert_true(at < n);
+			check_row(&rows[i], expected[at++], spec->want);
+		}
+		if (rc == CHI_OK && help_below(3) == 0) {
+			char text[CHI_CURSOR_TEXT_SIZE];
+			struct chi_cursor where;
+			chi_scan_where(scan, &where);
+			size_t len = chi_cursor_print(&where, text);
+			ok(chi_cursor_parse(text, len, &spec->after));
+			chi_scan_close(scan);
+			ok(chi_scan_open(read, spec, &scan, &fault));
+		}
+	}
+	assert_int_equal(at, n);
+	chi_scan_close(scan);
+	spec->after = (struct chi_cursor){0};
+}
+
+/* A limit cuts; a cursor at any position, stored or not, goes on behind it. */
+static void check_limit_and_cursor(struct chi_read *read, struct chi_scan_spec *spec)
+{
+	struct model *expected[POSITIONS];
+	size_t n = expect(spec, expected);
+	const struct model *from = &models[help_below(POSITIONS)];
+	spec->after = (struct chi_cursor){.set = true, .chi2 = from->chi2, .key = from->key};
+	spec->limit = 1 + help_below(10);
+	size_t at = 0;
+	const struct model *const *f = &from;
+	while (at < n) {
+		int order = spec->order == CHI_ORDER_POSITION ? by_key(&expected[at], f)
+							      : by_strength(&expected[at], f);
+		if (spec->descending ? order < 0 : order > 0) {
+			break;
+		}
+		at++;
+	}
+	struct chi_scan *scan;
+	struct chi_row rows[20];
+	size_t got;
+	ok(chi_scan_open(read, spec, &scan, &fault));
+	assert_int_equal(chi_scan_rows(scan, rows, 20, UINT64_MAX, &got), CHI_NONE);
+	assert_int_equal(got, n - at < spec->limit ? n - at : spec->limit);
+	for (size_t i = 0; i < got; i++) {
+		check_row(&rows[i], expected[at + i], spec->want);
+	}
+	chi_scan_close(scan);
+	spec->after = (struct chi_cursor){0};
+	spec->limit = 0;
+}
+
+static void check_count(struct chi_read *read, const struct chi_scan_spec *spec)
+{
+	struct model *expected[POSITIONS];
+	size_t n = expect(spec, expected);
+	struct chi_scan *scan;
+	uint64_t count = 0;
+	int rc;
+	ok(chi_scan_open(read, spec, &scan, &fault));
+	do {
+		rc = chi_scan_count(scan, 1 + help_below(50), &count);
+	} while (rc == CHI_OK);
+	assert_int_equal(rc, CHI_NONE);
+	assert_int_equal(count, n);
+	chi_scan_close(scan);
+}
+
+static void check_records_of_scan(struct chi_read *read, struct chi_arena *arena)
+{
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
+	struct model *expected[POSITIONS];
+	size_t n = expect(&spec, expected);
+	size_t at = 0;
+	struct chi_scan *scan;
+	ok(chi_scan_open(read, &spec, &scan, &fault));
+	for (;;) {
+		struct chi_row row;
+		struct chi_record record;
+		bool got;
+		chi_arena_reset(arena);
+		int rc = chi_scan_record(scan, 1 + help_below(5), arena, &row, &record, &got);
+		if (rc == CHI_NONE) {
+			break;
+		}
+		ok(rc);
+		if (got) {
+			assert_true(at < n);
+			check_row(&row, expected[at], spec.want);
+			check_moves(expected[at++], &record);
+		}
+	}
+	assert_int_equal(at, n);
+	chi_scan_close(scan);
+}
+
+static void check_all(struct chi_store *store)
+{
+	struct chi_arena arena;
+	struct chi_read *read;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_begin(store, &read));
+	for (size_t i = 0; i < POSITIONS; i++) {
+		check_record(read, &models[i], &arena);
+	}
+	for (int i = 0; i < 12; i++) {
+		struct chi_scan_spec spec;
+		random_spec(&spec);
+		check_scan(read, &spec);
+		check_limit_and_cursor(read, &spec);
+		check_count(read, &spec);
+	}
+	check_records_of_scan(read, &arena);
+	chi_read_end(read);
+	chi_arena_deinit(&arena);
+}
+
+static void run_model(enum chi_statistic statistic)
+{
+	kind = statistic;
+	base = (struct chi_counts){0};
+	make_models();
+	struct chi_store *store = help_store("model", statistic);
+	if (statistic == CHI_STATISTIC_OUTCOME) {
+		struct chi_write *write;
+		base = (struct chi_counts){400, 300, 300, 5};
+		ok(chi_write_begin(store, &write, &fault));
+		ok(chi_write_base(write, &base));
+		ok(chi_write_commit(write, &fault));
+	}
+	for (int i = 0; i < BATCHES; i++) {
+		random_batch(store);
+		if (i % 10 == 9) {
+			check_all(store);
+		}
+		if (i % 40 == 39) {
+			chi_store_close(store);
+			store = help_open(help_path("model"), CHI_STORE_WRITE);
+			ok(help_verify(store, NULL));
+		}
+	}
+	struct chi_verify_result result;
+	ok(help_verify(store, &result));
+	assert_int_equal(result.positions, help_count(store));
+	chi_store_close(store);
+}
+
+static void test_external(void **state)
+{
+	(void)state;
+	run_model(CHI_STATISTIC_EXTERNAL);
+}
+
+static void test_control(void **state)
+{
+	(void)state;
+	run_model(CHI_STATISTIC_CONTROL);
+}
+
+static void test_outcome(void **state)
+{
+	(void)state;
+	run_model(CHI_STATISTIC_OUTCOME);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_external),
+		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_outcome),
+	};
+	return cmocka_run_group_tests_name("store/model", tests, NULL, NULL);
+}

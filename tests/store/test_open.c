@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/* Creating and opening: each thing that can be wrong has its own code; handles, forks, locks. */
+#include "help.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "store/meta.h"
+
+#define CONTROL CHI_STATISTIC_CONTROL
+
+static const char *join(const char *dir, const char *name)
+{
+	static char path[1024];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void write_file(const char *path, const void *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+}
+
+static void test_create(void **state)
+{
+	(void)state;
+	const char *path = help_path("create");
+	ok(chi_store_create(path, CONTROL, &fault));
+	assert_int_equal(chi_store_create(path, CONTROL, &fault), -CHI_EEXIST);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0027 & ~0750, 0);
+	assert_int_equal(stat(join(path, "data.mdb"), &st), 0);
+	assert_int_equal(st.st_mode & 07, 0);
+	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.statistic, CONTROL);
+	assert_int_equal(info.positions, 0);
+	assert_int_equal(info.sequence, 0);
+	assert_int_equal(info.map_bytes, UINT64_C(1) << 40);
+	assert_int_equal(info.uuid[6] >> 4, 4);
+	assert_true(info.created > 1700000000);
+	chi_store_close(store);
+	/* An empty directory is taken, anything else is not. */
+	const char *empty = help_path("empty/");
+	assert_int_equal(mkdir(empty, 0700), 0);
+	ok(chi_store_create(empty, CONTROL, &fault));
+	const char *full = help_path("full");
+	assert_int_equal(mkdir(full, 0700), 0);
+	write_file(join(full, "x"), "x", 1);
+	assert_int_equal(chi_store_create(full, CONTROL, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_store_create(join(full, "x"), CONTROL, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_store_create(help_path("no/parent"), CONTROL, &fault), -CHI_ENOSTORE);
+	assert_int_equal(chi_store_create(help_path("y"), (enum chi_statistic)9, &fault),
+			 -CHI_EINVAL);
+	assert_int_equal(chi_store_create("", CONTROL, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_store_create("/proc/self/store", CONTROL, NULL) < 0, 1);
+}
+
+static void test_open_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(help_try(help_path("missing"), CHI_STORE_READ), -CHI_ENOSTORE);
+	assert_non_null(strstr(fault.text, "does not exist"));
+	const char *path = help_path("bare");
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(help_try(path, CHI_STORE_WRITE), -CHI_ENOSTORE);
+	assert_non_null(strstr(fault.text, "holds no store"));
+	/* The attempt leaves no trace. */
+	assert_int_equal(rmdir(path), 0);
+	write_file(help_path("file"), "x", 1);
+	assert_int_equal(help_try(help_path("file"), CHI_STORE_READ), -CHI_ENOSTORE);
+	assert_non_null(strstr(fault.text, "not a directory"));
+	const char *other = help_path("other");
+	assert_int_equal(mkdir(other, 0700), 0);
+	char junk[10000];
+	memset(junk, 'j', sizeof(junk));
+	write_file(join(other, "data.mdb"), junk, sizeof(junk));
+	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
+	write_file(join(other, "data.mdb"), junk, 10);
+	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
+	write_file(join(other, "data.mdb"), junk, 0);
+	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
+}
+
+static void test_foreign_lmdb(void **state)
+{
+	(void)state;
+	const char *path = help_path("foreign");
+	assert_int_equal(mkdir(path, 0700), 0);
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_open(env, path, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+	char name[] = "name";
+	MDB_val value = {4, name};
+	assert_int_equal(mdb_put(txn, dbi, &value, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ENOSTORE);
+	assert_non_null(strstr(fault.text, "no chistore"));
+}
+
+/* Replaces the stamp, as another version of the program would have written it. */
+static void restamp(const char *path, const void *bytes, size_t len)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, path, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
+	char name[] = "stamp";
+	uint8_t copy[256];
+	memcpy(copy, bytes, len);
+	MDB_val key = {5, name};
+	MDB_val value = {len, copy};
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+static int try_stamp(const char *path, const struct chi_stamp *stamp, enum chi_store_mode mode)
+{
+	uint8_t bytes[CHI_STAMP_SIZE];
+	chi_stamp_encode(stamp, bytes);
+	restamp(path, bytes, sizeof(bytes));
+	return help_try(path, mode);
+}
+
+static void test_stamps(void **state)
+{
+	(void)state;
+	const char *path = help_path("stamped");
+	ok(chi_store_create(path, CONTROL, &fault));
+	struct chi_stamp good = {.major = 1, .statistic = CONTROL};
+	assert_int_equal(try_stamp(path, &good, CHI_STORE_WRITE), CHI_OK);
+	struct chi_stamp stamp = good;
+	stamp.major = 2;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), -CHI_EVERSION);
+	stamp = good;
+	stamp.minor = 7;
+	stamp.compatible = UINT64_MAX;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_WRITE), CHI_OK);
+	stamp = good;
+	stamp.ro_compatible = 4;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), CHI_OK);
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_WRITE), -CHI_EVERSION);
+	stamp = good;
+	stamp.incompatible = UINT64_C(1) << 63;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), -CHI_EVERSION);
+	stamp = good;
+	stamp.statistic = (enum chi_statistic)77;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), -CHI_EVERSION);
+	uint8_t bytes[CHI_STAMP_SIZE];
+	chi_stamp_encode(&good, bytes);
+	for (size_t at = 12; at < sizeof(bytes); at += 9) {
+		bytes[at] ^= 0x10;
+		restamp(path, bytes, sizeof(bytes));
+		assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ECORRUPT);
+		bytes[at] ^= 0x10;
+	}
+	restamp(path, bytes, sizeof(bytes) - 1);
+	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ECORRUPT);
+}
+
+static void test_truncated(void **state)
+{
+	(void)state;
+	static struct chi_key keys[2000];
+	for (size_t i = 0; i < 2000; i++) {
+		keys[i] = help_key();
+	}
+	struct chi_store *store = help_store("cut", CONTROL);
+	help_fill(store, keys, 2000);
+	chi_store_close(store);
+	char data[1024];
+	snprintf(data, sizeof(data), "%s", join(help_path("cut"), "data.mdb"));
+	struct stat st;
+	assert_int_equal(stat(data, &st), 0);
+	static const off_t lengths[] = {4096, 8192, 12288, 40000};
+	for (off_t cut = st.st_size - 4096; cut > st.st_size / 2; cut -= 4096 * 3) {
+		assert_int_equal(truncate(data, cut), 0);
+		assert_int_equal(help_try(help_path("cut"), CHI_STORE_READ), -CHI_ECORRUPT);
+	}
+	for (int i = 3; i >= 0; i--) {
+		assert_int_equal(truncate(data, lengths[i]), 0);
+		assert_int_equal(help_try(help_path("cut"), CHI_STORE_WRITE), -CHI_ECORRUPT);
+	}
+}
+
+/*
+ * LMDB itself may end a file early, when a transaction gave its last pages back: pages behind the
+ * end that are free are missed by nobody. Here the file is cut page by page, and must open, whole,
+ * as long as only free pages are gone.
+ */
+static void test_short_but_sound(void **state)
+{
+	(void)state;
+	static struct chi_key keys[3000];
+	for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+		keys[i] = help_key();
+	}
+	struct chi_store *store = help_store("short", CONTROL);
+	help_fill(store, keys, CHI_COUNT(keys));
+	for (size_t round = 0; round < 5; round++) {
+		struct chi_write *write;
+		ok(chi_write_begin(store, &write, &fault));
+		for (size_t i = round; i < CHI_COUNT(keys); i += 5) {
+			if (i % 100 != 0) {
+				assert_true(chi_write_delete(write, &keys[i]) >= 0);
+			}
+		}
+		ok(chi_write_commit(write, &fault));
+	}
+	uint64_t positions = help_count(store);
+	chi_store_close(store);
+	char data[1024];
+	snprintf(data, sizeof(data), "%s", join(help_path("short"), "data.mdb"));
+	struct stat st;
+	assert_int_equal(stat(data, &st), 0);
+	unsigned sound = 0;
+	unsigned cut = 0;
+	for (off_t size = st.st_size - 4096; size > 4096 * 8; size -= 4096) {
+		assert_int_equal(truncate(data, size), 0);
+		int rc = help_try(help_path("short"), CHI_STORE_READ);
+		if (rc != CHI_OK) {
+			assert_int_equal(rc, -CHI_ECORRUPT);
+			cut++;
+			continue;
+		}
+		assert_int_equal(cut, 0);
+		sound++;
+		store = help_open(help_path("short"), CHI_STORE_READ);
+		ok(help_verify(store, NULL));
+		assert_int_equal(help_count(store), positions);
+		chi_store_close(store);
+	}
+	print_message("# %u pages could go, %u not\n", sound, cut);
+	assert_true(sound > 0 && cut > 0);
+}
+
+static void test_two_handles(void **state)
+{
+	(void)state;
+	struct chi_store *a = help_store("handles", CONTROL);
+	struct chi_store *b = help_open(help_path("./handles"), CHI_STORE_READ);
+	struct chi_key key = help_key();
+	struct chi_row row;
+	assert_int_equal(help_get(b, &key, &row), CHI_NONE);
+	help_put(a, &(struct chi_put){.key = key});
+	assert_int_equal(help_get(b, &key, &row), CHI_OK);
+	struct chi_write *write;
+	assert_int_equal(chi_write_begin(b, &write, &fault), -CHI_EREADONLY);
+	chi_store_close(a);
+	assert_int_equal(help_get(b, &key, &row), CHI_OK);
+	/* The environment is still the first handle's, who might write. */
+	a = help_open(help_path("handles"), CHI_STORE_WRITE);
+	assert_int_equal(help_try(help_path("handles"), CHI_STORE_DAEMON), -CHI_EBUSY);
+	chi_store_close(a);
+	chi_store_close(b);
+	b = help_open(help_path("handles"), CHI_STORE_READ);
+	assert_int_equal(help_try(help_path("handles"), CHI_STORE_WRITE), -CHI_EBUSY);
+	chi_store_close(b);
+}
+
+static void test_snapshot(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("snapshot", CONTROL);
+	struct chi_key key = help_key();
+	struct chi_read *before;
+	struct chi_read *after;
+	struct chi_row row;
+	ok(chi_read_begin(store, &before));
+	assert_int_equal(chi_read_sequence(before), 0);
+	help_put(store, &(struct chi_put){.key = key});
+	ok(chi_read_begin(store, &after));
+	assert_int_equal(chi_read_row(before, &key, &row), CHI_NONE);
+	assert_int_equal(chi_read_row(after, &key, &row), CHI_OK);
+	assert_int_equal(chi_read_sequence(after), 1);
+	/* What changes nothing is no transaction. */
+	help_put(store, &(struct chi_put){.key = key});
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.sequence, 1);
+	assert_int_equal(info.oldest_reader, 1);
+	chi_read_end(before);
+	chi_read_end(after);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.oldest_reader, 0);
+	chi_store_close(store);
+}
+
+/* Waits for a child and returns its exit status. */
+static int child_status(pid_t pid)
+{
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+static void test_fork(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("fork", CONTROL);
+	struct chi_key key = help_key();
+	struct chi_read *read;
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	help_put(store, &(struct chi_put){.key = key});
+	ok(chi_read_begin(store, &read));
+	ok(chi_write_begin(store, &write, &fault));
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct chi_row row;
+		struct chi_read *mine;
+		struct chi_write *other;
+		struct chi_info info;
+		int bad = chi_read_row(read, &key, &row) != -CHI_EFORK;
+		bad |= (chi_read_begin(store, &mine) != -CHI_EFORK) << 1;
+		bad |= (chi_write_put(write, &(struct chi_put){.key = key}, &result) != -CHI_EFORK)
+		       << 2;
+		bad |= (chi_write_begin(store, &other, NULL) != -CHI_EFORK) << 3;
+		bad |= (chi_store_info(store, &info) != -CHI_EFORK) << 4;
+		bad |= (chi_write_commit(write, NULL) != -CHI_EFORK) << 5;
+		chi_read_end(read);
+		chi_store_close(store);
+		/* Its own opening works. */
+		store = help_open(help_path("fork"), CHI_STORE_READ);
+		bad |= (help_get(store, &key, &row) != CHI_OK) << 6;
+		chi_store_close(store);
+		_exit(bad);
+	}
+	assert_int_equal(child_status(pid), 0);
+	struct chi_row row;
+	assert_int_equal(chi_read_row(read, &key, &row), CHI_OK);
+	chi_read_end(read);
+	struct chi_key other = help_key();
+	ok(chi_write_put(write, &(struct chi_put){.key = other}, &result));
+	ok(chi_write_commit(write, &fault));
+	assert_int_equal(help_get(store, &other, &row), CHI_OK);
+	chi_store_close(store);
+}
+
+/* Runs `body` in a child that then holds still until it is killed. Returns its number. */
+static pid_t hold(void (*body)(void))
+{
+	int ready[2];
+	char byte;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		body();
+		(void)!write(ready[1], "x", 1);
+		for (;;) {
+			pause();
+		}
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void kill_child(pid_t pid)
+{
+	int status;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+static void hold_daemon(void)
+{
+	(void)help_open(help_path("locks"), CHI_STORE_DAEMON);
+}
+
+static void hold_write(void)
+{
+	struct chi_write *write;
+	ok(chi_write_begin(help_open(help_path("locks"), CHI_STORE_WRITE), &write, &fault));
+}
+
+static void hold_read(void)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(help_open(help_path("locks"), CHI_STORE_READ), &read));
+}
+
+static void test_writers(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("locks", CONTROL));
+	struct chi_key key = help_key();
+	struct chi_write *write;
+	char expected[64];
+	pid_t pid = hold(hold_daemon);
+	snprintf(expected, sizeof(expected), "chistored, process %d", (int)pid);
+	assert_int_equal(help_try(help_path("locks"), CHI_STORE_DAEMON), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, expected));
+	struct chi_store *store = help_open(help_path("locks"), CHI_STORE_WRITE);
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, expected));
+	struct chi_row row;
+	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
+	kill_child(pid);
+	help_put(store, &(struct chi_put){.key = key});
+	chi_store_close(store);
+	/* A writer that died in a transaction leaves nothing behind. */
+	pid = hold(hold_write);
+	snprintf(expected, sizeof(expected), "chistore, process %d", (int)pid);
+	store = help_open(help_path("locks"), CHI_STORE_WRITE);
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, expected));
+	kill_child(pid);
+	help_put(store, &(struct chi_put){.key = help_key()});
+	/* One thread cannot wait for itself. */
+	struct chi_write *second;
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(chi_write_begin(store, &second, &fault), -CHI_EBUSY);
+	chi_write_abort(write);
+	assert_int_equal(help_count(store), 2);
+	chi_store_close(store);
+}
+
+static void test_dead_reader(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("locks", CONTROL);
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	uint32_t before = info.readers;
+	pid_t pid = hold(hold_read);
+	int freed;
+	ok(chi_store_check_readers(store, &freed));
+	assert_int_equal(freed, 0);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.readers, before + 1);
+	kill_child(pid);
+	ok(chi_store_check_readers(store, &freed));
+	assert_int_equal(freed, 1);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.readers, before);
+	assert_int_equal(info.readers_max, 1024);
+	chi_store_close(store);
+}
+
+struct writer {
+	pthread_t thread;
+	struct chi_store *store;
+	struct chi_key keys[20];
+};
+
+static void *write_some(void *argument)
+{
+	struct writer *w = argument;
+	for (size_t i = 0; i < CHI_COUNT(w->keys); i++) {
+		struct chi_write *write;
+		struct chi_put_result result = {0};
+		struct chi_row row;
+		struct chi_read *read;
+		struct chi_put put = {.key = w->keys[i]};
+		if (chi_write_begin(w->store, &write, NULL) != CHI_OK ||
+		    chi_write_put(write, &put, &result) != CHI_OK ||
+		    chi_write_commit(write, NULL) != CHI_OK ||
+		    chi_read_begin(w->store, &read) != CHI_OK) {
+			return w;
+		}
+		int rc = chi_read_row(read, &w->keys[i], &row);
+		chi_read_end(read);
+		if (rc != CHI_OK) {
+			return w;
+		}
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	static struct writer writers[8];
+	struct chi_store *store = help_store("threads", CONTROL);
+	for (size_t i = 0; i < CHI_COUNT(writers); i++) {
+		writers[i].store = store;
+		help_keys(writers[i].keys, CHI_COUNT(writers[i].keys));
+	}
+	for (size_t i = 0; i < CHI_COUNT(writers); i++) {
+		assert_int_equal(pthread_create(&writers[i].thread, NULL, write_some, &writers[i]),
+				 0);
+	}
+	for (size_t i = 0; i < CHI_COUNT(writers); i++) {
+		void *failed;
+		assert_int_equal(pthread_join(writers[i].thread, &failed), 0);
+		assert_null(failed);
+	}
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* As another user: root is denied nothing. */
+static void test_permissions(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		skip();
+	}
+	chi_store_close(help_store("private", CONTROL));
+	assert_int_equal(chmod(help_path("."), 0755), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (setgid(65534) != 0 || setuid(65534) != 0) {
+			_exit(100);
+		}
+		int bad = help_try(help_path("private"), CHI_STORE_READ) != -CHI_EACCES;
+		bad |= (help_try(help_path("private"), CHI_STORE_WRITE) != -CHI_EACCES) << 1;
+		bad |= (chi_store_create(help_path("mine"), CONTROL, &fault) != -CHI_EACCES) << 2;
+		_exit(bad);
+	}
+	assert_int_equal(child_status(pid), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_create),	     cmocka_unit_test(test_open_nothing),
+		cmocka_unit_test(test_foreign_lmdb), cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_short_but_sound),
+		cmocka_unit_test(test_two_handles),  cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_fork),	     cmocka_unit_test(test_writers),
+		cmocka_unit_test(test_dead_reader),  cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_permissions),
+	};
+	return cmocka_run_group_tests_name("store/open", tests, NULL, NULL);
+}
