@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of positions: the format told by name and content, records over lines, and reading on
+ * behind bad lines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "client/import/reader.h"
+#include "tests/cli/files.h"
+
+#define START  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+#define ENDING "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
+
+static struct chi_arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	chi_arena_init(&arena, 64u << 20);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	chi_arena_deinit(&arena);
+	return 0;
+}
+
+/* What a file gave: positions, bad lines, and how it ended. */
+struct outcome {
+	unsigned good;
+	unsigned bad;
+	uint64_t bad_lines[8];
+	struct chi_put last;
+	bool failed;
+	char fault[CHI_FAULT_SIZE];
+	char ignored[CHI_FAULT_SIZE];
+};
+
+static struct outcome read_all(const char *text, size_t len, const char *suffix,
+			       enum chi_import_format format)
+{
+	struct outcome outcome = {.good = 0};
+	struct chi_import_options options = {.format = format};
+	struct chi_import *import = NULL;
+	struct chi_fault fault = {.text = ""};
+	char name[64];
+	char *path = file_write(text, len, PLAIN);
+	assert_non_null(path);
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	assert_int_equal(rename(path, name), 0);
+	free(path);
+	assert_int_equal(chi_import_open(name, &options, &import, &fault), CHI_OK);
+	for (;;) {
+		struct chi_put put;
+		int status = chi_import_next(import, &arena, &put, &fault);
+		if (status == CHI_NONE || chi_import_failed(import)) {
+			break;
+		}
+		if (status == CHI_OK) {
+			outcome.good++;
+			outcome.last = put;
+		} else if (outcome.bad < CHI_COUNT(outcome.bad_lines)) {
+			outcome.bad_lines[outcome.bad++] = chi_import_line(import);
+		}
+	}
+	outcome.failed = chi_import_failed(import);
+	snprintf(outcome.fault, sizeof(outcome.fault), "%s", fault.text);
+	snprintf(outcome.ignored, sizeof(outcome.ignored), "%s", chi_import_ignored(import));
+	chi_import_close(import);
+	unlink(name);
+	return outcome;
+}
+
+static struct outcome read_text(const char *text, const char *suffix)
+{
+	return read_all(text, strlen(text), suffix, CHI_IMPORT_AUTO);
+}
+
+static void formats(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		const char *suffix;
+	} files[] = {
+		{START "\n" ENDING "\n", ""},
+		{START "\n" ENDING "\n", ".epd"},
+		{START "\n" ENDING, ".EPD.GZ"},
+		{"fen\n" START "\n" ENDING "\n", ""},
+		{"fen,chi2\n" START ",1\n" ENDING ",", ".csv"},
+		{"\n\nfen,chi2\n" START ",1\n\n" ENDING ",\n", ".txt"},
+		{"chi2\tfen\n-\t" START "\n2\t" ENDING "\n", ""},
+		{"chi2\tfen\r\n-\t" START "\r\n2\t" ENDING "\r\n", ".tsv.zst"},
+		{"\xef\xbb\xbf"
+		 "fen,chi2\n" START ",1\n" ENDING ",",
+		 ".csv"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(files); i++) {
+		struct outcome outcome = read_text(files[i].text, files[i].suffix);
+		if (outcome.good != 2 || outcome.bad != 0 || outcome.failed) {
+			fail_msg("file %zu: %u good, %u bad, %s", i, outcome.good, outcome.bad,
+				 outcome.fault);
+		}
+	}
+}
+
+static void format_given(void **state)
+{
+	(void)state;
+	const char *text = "note,fen\nx," START "\n";
+	assert_int_equal(read_all(text, strlen(text), ".epd", CHI_IMPORT_CSV).good, 1);
+	assert_int_equal(read_all(text, strlen(text), ".csv", CHI_IMPORT_EPD).good, 0);
+	assert_int_equal(chi_import_format_of("tsv"), CHI_IMPORT_TSV);
+	assert_int_equal(chi_import_format_of("pgn"), CHI_IMPORT_AUTO);
+}
+
+static void bad_lines(void **state)
+{
+	(void)state;
+	struct outcome outcome =
+		read_text(START "\nnonsense\n\n" ENDING "\n" START " bm Ke5;\n" ENDING, ".epd");
+	assert_int_equal(outcome.good, 3);
+	assert_int_equal(outcome.bad, 2);
+	assert_int_equal(outcome.bad_lines[0], 2);
+	assert_int_equal(outcome.bad_lines[1], 5);
+	assert_false(outcome.failed);
+}
+
+static void records_over_lines(void **state)
+{
+	(void)state;
+	struct outcome outcome = read_text("fen,note\n" START ",\"two\nlines\"\nbad,x\n" ENDING
+					   ",\"three\r\n\r\nlines\"\n",
+					   ".csv");
+	assert_int_equal(outcome.good, 2);
+	assert_int_equal(outcome.bad, 1);
+	assert_int_equal(outcome.bad_lines[0], 4);
+	assert_int_equal(outcome.last.record.n_note, strlen("three\n\nlines"));
+	assert_memory_equal(outcome.last.record.note, "three\n\nlines", 12);
+	/* A mark that is never closed is one bad record, and no end of the world. */
+	outcome = read_text("fen,note\n" START ",ok\n" ENDING ",\"open\nrest\n", ".csv");
+	assert_int_equal(outcome.good, 1);
+	assert_int_equal(outcome.bad, 1);
+	assert_int_equal(outcome.bad_lines[0], 3);
+}
+
+static void headers(void **state)
+{
+	(void)state;
+	struct outcome outcome = read_text("position,chi2\nx,1\n", ".csv");
+	assert_true(outcome.failed);
+	assert_non_null(strstr(outcome.fault, "fen"));
+	outcome = read_text("fen,elo\n" START ",2000\n", ".csv");
+	assert_int_equal(outcome.good, 1);
+	assert_non_null(strstr(outcome.ignored, "elo"));
+	outcome = read_text("[Event \"x\"]\n\n1. e4 *\n", ".pgn");
+	assert_true(outcome.failed);
+	assert_non_null(strstr(outcome.fault, "PGN"));
+}
+
+/* Any bytes are lines that are refused, not the end of the program. */
+static void binary(void **state)
+{
+	(void)state;
+	char text[70000];
+	for (size_t i = 0; i < sizeof(text); i++) {
+		text[i] = (char)(i * 131 + i / 251);
+	}
+	struct outcome outcome = read_all(text, sizeof(text), "", CHI_IMPORT_AUTO);
+	assert_int_equal(outcome.good, 0);
+	assert_true(outcome.bad > 0);
+	assert_false(outcome.failed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats),   cmocka_unit_test(format_given),
+		cmocka_unit_test(bad_lines), cmocka_unit_test(records_over_lines),
+		cmocka_unit_test(headers),   cmocka_unit_test(binary),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* A record as JSON: every field, numbers as they are meant, and null for what is not known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "client/cli/record.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+static struct chi_key start_key(void)
+{
+	struct chi_key key;
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, NULL), CHI_OK);
+	return key;
+}
+
+static chi_move move_of(const struct chi_key *key, const char *text)
+{
+	chi_move move = 0;
+	assert_int_equal(chi_key_move(key, text, strlen(text), &move, NULL), CHI_OK);
+	return move;
+}
+
+static void expect(const struct chi_key *key, const struct chi_record *record, const char *text)
+{
+	json_t *json = record_json(key, record);
+	assert_non_null(json);
+	char *printed = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(5));
+	assert_non_null(printed);
+	assert_string_equal(printed, text);
+	free(printed);
+	json_decref(json);
+}
+
+static void nothing_known(void **state)
+{
+	(void)state;
+	struct chi_key key = start_key();
+	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
+	expect(&key, &record,
+	       "{\"fen\":\"" START "\",\"chi2\":null,\"games\":0,\"white\":0,\"draws\":0,"
+	       "\"black\":0,\"other\":0,\"moves\":[],\"evals\":[],\"line\":[],\"note\":null}");
+}
+
+static void everything_known(void **state)
+{
+	(void)state;
+	struct chi_key key = start_key();
+	struct chi_key next;
+	chi_move e4 = move_of(&key, "e4");
+	assert_int_equal(chi_key_play(&key, e4, &next), CHI_OK);
+	chi_move line[] = {e4, move_of(&next, "e5")};
+	struct chi_move_stat moves[] = {
+		{.move = move_of(&key, "d4"), .counts = {.white = 1}},
+		{.move = move_of(&key, "Nf3"), .counts = {.white = 2, .other = 7}},
+		{.move = e4, .counts = {.draws = 1, .black = 1}},
+	};
+	struct chi_eval evals[] = {
+		{.engine = "a",
+		 .engine_len = 1,
+		 .depth = 20,
+		 .score = -35,
+		 .nodes = 5,
+		 .date = 1000000000,
+		 .pv = line,
+		 .n_pv = 2},
+		{.engine = "b", .engine_len = 1, .is_mate = true, .score = 3},
+	};
+	struct chi_record record = {
+		.chi2 = 5799,
+		.counts = {.white = 3, .draws = 2, .black = 1, .other = 4},
+		.moves = moves,
+		.n_moves = 3,
+		.evals = evals,
+		.n_evals = 2,
+		.line = line,
+		.n_line = 2,
+		.note = "say \"hm\"\n\xc3\xa9",
+		.n_note = 11,
+	};
+	expect(&key, &record,
+	       "{\"fen\":\"" START "\",\"chi2\":57.99,\"games\":6,\"white\":3,\"draws\":2,"
+	       "\"black\":1,\"other\":4,\"moves\":["
+	       "{\"uci\":\"e2e4\",\"san\":\"e4\",\"games\":2,\"white\":0,\"draws\":1,\"black\":1},"
+	       "{\"uci\":\"g1f3\",\"san\":\"Nf3\",\"games\":2,\"white\":2,\"draws\":0,\"black\":0},"
+	       "{\"uci\":\"d2d4\",\"san\":\"d4\",\"games\":1,\"white\":1,\"draws\":0,\"black\":0}],"
+	       "\"evals\":["
+	       "{\"engine\":\"a\",\"depth\":20,\"cp\":-35,\"nodes\":5,\"pv\":[\"e2e4\",\"e7e5\"],"
+	       "\"date\":\"2001-09-09T01:46:40Z\"},"
+	       "{\"engine\":\"b\",\"depth\":0,\"mate\":3,\"nodes\":null,\"pv\":[],\"date\":null}],"
+	       "\"line\":[\"e2e4\",\"e7e5\"],\"note\":\"say \\\"hm\\\"\\n\xc3\xa9\"}");
+}
+
+/* No hundredth is printed as another number, or with a tail of binary digits. */
+static void every_hundredth(void **state)
+{
+	(void)state;
+	for (unsigned chi2 = 1; chi2 <= CHI_CHI2_MAX; chi2++) {
+		char expected[32];
+		json_t *value = json_real(chi2 / 100.0);
+		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(5));
+		snprintf(expected, sizeof(expected), "%u.%02u", chi2 / 100, chi2 % 100);
+		if (expected[strlen(expected) - 1] == '0') {
+			expected[strlen(expected) - 1] = '\0';
+		}
+		assert_string_equal(text, expected);
+		free(text);
+		json_decref(value);
+	}
+}
+
+static void moves_that_are_not_legal(void **state)
+{
+	(void)state;
+	struct chi_key key = start_key();
+	chi_move line[] = {4095};
+	struct chi_record record = {.line = line, .n_line = 1};
+	assert_null(record_json(&key, &record));
+	struct chi_move_stat moves[] = {{.move = 4095}};
+	record = (struct chi_record){.moves = moves, .n_moves = 1};
+	assert_null(record_json(&key, &record));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_known),
+		cmocka_unit_test(everything_known),
+		cmocka_unit_test(every_hundredth),
+		cmocka_unit_test(moves_that_are_not_legal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The small notations of the command line, its filters, and its guesses at mistyped words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "client/cli/filter.h"
+#include "client/cli/puttext.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+static struct cli cli;
+
+static void counts(void **state)
+{
+	(void)state;
+	struct chi_counts out = {0};
+	assert_int_equal(text_counts(&cli, "counts", "1,22,4294967295", &out), EXIT_DONE);
+	assert_int_equal(out.white, 1);
+	assert_int_equal(out.draws, 22);
+	assert_int_equal(out.black, 4294967295u);
+	static const char *const bad[] = {"",	   "1",	     "1,2",    "1,2,",		"1,2,3,4",
+					  "a,b,c", "1,-2,3", " 1,2,3", "1,2,4294967296"};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		assert_int_equal(text_counts(&cli, "counts", bad[i], &out), EXIT_USAGE);
+	}
+}
+
+static void evals(void **state)
+{
+	(void)state;
+	struct chi_eval eval;
+	assert_int_equal(text_eval(&cli, "stockfish:20:35", &eval), EXIT_DONE);
+	assert_int_equal(eval.engine_len, 9);
+	assert_int_equal(eval.depth, 20);
+	assert_int_equal(eval.score, 35);
+	assert_false(eval.is_mate);
+	assert_int_equal(text_eval(&cli, "a:b:1:-7", &eval), EXIT_DONE);
+	assert_int_equal(eval.engine_len, 3);
+	assert_int_equal(eval.score, -7);
+	assert_int_equal(text_eval(&cli, "x:9:mate3", &eval), EXIT_DONE);
+	assert_true(eval.is_mate);
+	assert_int_equal(eval.score, 3);
+	assert_int_equal(text_eval(&cli, "x:9:mate-3", &eval), EXIT_DONE);
+	assert_int_equal(eval.score, -3);
+	static const char *const bad[] = {"",	      "x",	     "x:1",    ":1:2",
+					  "x::1",     "x:1:",	     "x:-1:2", "x:65536:1",
+					  "x:1:mate", "x:1:1000001", "x:1:cp", "x:1:mate10001"};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		assert_int_equal(text_eval(&cli, bad[i], &eval), EXIT_USAGE);
+	}
+	char longest[CHI_ENGINE_MAX + 16];
+	for (size_t n = CHI_ENGINE_MAX; n <= CHI_ENGINE_MAX + 1; n++) {
+		memset(longest, 'e', n);
+		strcpy(longest + n, ":1:1");
+		assert_int_equal(text_eval(&cli, longest, &eval),
+				 n == CHI_ENGINE_MAX ? EXIT_DONE : EXIT_USAGE);
+	}
+}
+
+static void lines(void **state)
+{
+	(void)state;
+	struct chi_arena arena;
+	struct chi_key key;
+	const chi_move *moves = NULL;
+	size_t n = 99;
+	chi_arena_init(&arena, 1u << 20);
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, NULL), CHI_OK);
+	assert_int_equal(text_line(&cli, &key, "e2e4 e5 1. Nf3", &arena, &moves, &n), EXIT_DONE);
+	assert_int_equal(n, 3);
+	assert_int_equal(text_line(&cli, &key, "", &arena, &moves, &n), EXIT_DONE);
+	assert_int_equal(n, 0);
+	assert_int_equal(text_line(&cli, &key, "e2e5", &arena, &moves, &n), EXIT_USAGE);
+	chi_arena_deinit(&arena);
+}
+
+static void pieces(void **state)
+{
+	(void)state;
+	struct chi_scan_spec spec;
+	static const struct {
+		const char *text;
+		uint8_t min;
+		uint8_t max;
+	} good[] = {{"3..5", 3, 5}, {"7", 7, 7}, {"..4", 1, 4}, {"30..", 30, 32}, {"1..32", 1, 32}};
+	for (size_t i = 0; i < CHI_COUNT(good); i++) {
+		filter_init(&spec);
+		assert_int_equal(filter_option(&cli, &spec, FILTER_PIECES, good[i].text), 0);
+		assert_int_equal(spec.filter.pieces_min, good[i].min);
+		assert_int_equal(spec.filter.pieces_max, good[i].max);
+	}
+	static const char *const bad[] = {"", "..", "0", "33", "5..3", "a..b", "3.5", "3..5..7"};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		assert_int_equal(filter_option(&cli, &spec, FILTER_PIECES, bad[i]), EXIT_USAGE);
+	}
+}
+
+static void filters(void **state)
+{
+	(void)state;
+	struct chi_scan_spec spec;
+	filter_init(&spec);
+	assert_int_equal(spec.chi2_min, 0);
+	assert_int_equal(spec.chi2_max, CHI_CHI2_MAX);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MIN, "39.82"), EXIT_DONE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "0"), EXIT_DONE);
+	assert_int_equal(spec.chi2_min, 3982);
+	assert_int_equal(spec.chi2_max, 0);
+	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "256"), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "b"), EXIT_DONE);
+	assert_int_equal(spec.filter.side, CHI_SIDE_BLACK);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "white"), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MIN_GAMES, "-1"), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MATERIAL, "KRvXK"), EXIT_USAGE);
+	filter_init(&spec);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_EITHER_COLOUR, NULL), EXIT_DONE);
+	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MATERIAL, "KRPvKR"), EXIT_DONE);
+	assert_int_equal(filter_check(&cli, &spec), EXIT_DONE);
+	assert_int_equal(spec.filter.material.white[0], 1);
+	assert_int_equal(spec.filter.material.black[0], 0);
+}
+
+static void mistyped(void **state)
+{
+	(void)state;
+	assert_int_equal(text_distance("", ""), 0);
+	assert_int_equal(text_distance("get", ""), 3);
+	assert_int_equal(text_distance("scna", "scan"), 1);
+	assert_int_equal(text_distance("kitten", "sitting"), 3);
+	static const struct {
+		const char *typed;
+		const char *meant;
+	} words[] = {
+		{"scna", "scan"},
+		{"gte", "get"},
+		{"improt", "import"},
+		{"dmup", "dump"},
+		{"lod", "load"},
+		{"inof", "info"},
+		{"verfy", "verify"},
+		{"xyzzy", NULL},
+		{"backupp", "backup"},
+		{"", NULL},
+		{"a-command-that-is-far-longer-than-any-that-there-are", NULL},
+	};
+	for (size_t i = 0; i < CHI_COUNT(words); i++) {
+		const char *near = command_nearest(words[i].typed);
+		if (words[i].meant == NULL) {
+			assert_null(near);
+		} else {
+			assert_string_equal(near, words[i].meant);
+		}
+	}
+}
+
+/* Each command says what it does, how, and shows it. */
+static void complete_texts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command *command = commands[i];
+		assert_ptr_equal(command_find(command->name), command);
+		assert_true(strlen(command->summary) > 10 && strlen(command->summary) < 70);
+		assert_true(strlen(command->help) > 40);
+		assert_non_null(strstr(command->example, "chistore"));
+		assert_non_null(strstr(command->example, command->name));
+		assert_true(command->options == NULL || command->option != NULL);
+	}
+	assert_null(command_find("nonesuch"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts),	  cmocka_unit_test(evals),
+		cmocka_unit_test(lines),	  cmocka_unit_test(pieces),
+		cmocka_unit_test(filters),	  cmocka_unit_test(mistyped),
+		cmocka_unit_test(complete_texts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
