@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+/* Work on whole stores: dump and load, hot copies, compaction, rescoring, full disks, kills. */
+#include "help.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "store/dump.h"
+
+#define MANY 400
+
+static struct chi_key keys[MANY];
+
+/* A position with all parts, made of its own legal moves. */
+static void rich_put(struct chi_write *write, enum chi_statistic statistic,
+		     const struct chi_key *key, unsigned n)
+{
+	struct chi_position position;
+	struct chi_move_list list;
+	ok(chi_key_decode(key, &position, &fault));
+	chi_movegen_legal(&position, &list);
+	if (list.n == 0) {
+		return;
+	}
+	chi_move move = list.moves[n % list.n];
+	struct chi_move_stat played = {move, {n, n % 3, 0, 1}};
+	struct chi_eval evals[] = {
+		{.engine = "a|b;c\\d",
+		 .engine_len = 7,
+		 .depth = n,
+		 .is_mate = n % 2,
+		 .score = -(int32_t)(n % 50),
+		 .nodes = n * UINT64_C(12345678901),
+		 .pv = &move,
+		 .n_pv = 1},
+		{.engine = "Zurichess \xc3\xbc", .engine_len = 12, .date = 1700000000 + n}};
+	char note[] = "tab\tline\nreturn\rslash\\ bell\a \xc3\xa9\xe2\x99\x94 end";
+	struct chi_put put = {
+		.key = *key,
+		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_LINE | CHI_PUT_EVALS |
+			 CHI_PUT_NOTE,
+		.record = {.counts = {n, 2 * n, n % 5, 1},
+			   .moves = &played,
+			   .n_moves = 1,
+			   .evals = evals,
+			   .n_evals = 2,
+			   .line = &move,
+			   .n_line = 1,
+			   .note = note,
+			   .n_note = sizeof(note) - 1},
+	};
+	struct chi_put_result result = {0};
+	ok(chi_put_check(&put, statistic, &fault));
+	ok(chi_write_put(write, &put, &result));
+}
+
+/* The whole dump as one text. */
+static char *dump(struct chi_store *store, size_t *len)
+{
+	struct chi_arena arena;
+	struct chi_read *read;
+	struct chi_scan *scan;
+	struct chi_info info;
+	char *all = calloc(1, 4 << 20);
+	char *text;
+	size_t n;
+	chi_arena_init(&arena, 16 << 20);
+	ok(chi_store_info(store, &info));
+	struct chi_dump_head head = {(enum chi_statistic)info.statistic, info.base};
+	ok(chi_dump_print_head(&head, &arena, &text, &n));
+	memcpy(all, text, n);
+	*len = n;
+	struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
+	ok(chi_read_begin(store, &read));
+	ok(chi_scan_open(read, &spec, &scan, &fault));
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		struct chi_row row;
+		struct chi_record record;
+		bool got;
+		chi_arena_reset(&arena);
+		rc = chi_scan_record(scan, UINT64_MAX, &arena, &row, &record, &got);
+		assert_true(rc >= 0);
+		if (got) {
+			ok(chi_dump_print(&row.key, &record, &arena, &text, &n));
+			memcpy(all + *len, text, n);
+			*len += n;
+		}
+	}
+	chi_scan_close(scan);
+	chi_read_end(read);
+	ok(chi_dump_print_tail(info.positions, &arena, &text, &n));
+	memcpy(all + *len, text, n);
+	*len += n;
+	chi_arena_deinit(&arena);
+	return all;
+}
+
+/* Loads a dump into a new store; returns the reader's last status. */
+static int load(const char *text, size_t len, const char *name, struct chi_store **out)
+{
+	struct chi_dump_reader reader;
+	struct chi_arena arena;
+	struct chi_write *write = NULL;
+	struct chi_put_result result = {0};
+	int rc = CHI_OK;
+	chi_dump_reader_init(&reader);
+	chi_arena_init(&arena, 16 << 20);
+	*out = NULL;
+	enum chi_dump_line kind = CHI_DUMP_HEAD;
+	for (const char *at = text; rc == CHI_OK && at < text + len;) {
+		const char *end = memchr(at, '\n', (size_t)(text + len - at));
+		size_t n = (size_t)((end != NULL ? end : text + len) - at);
+		struct chi_put put;
+		chi_arena_reset(&arena);
+		rc = chi_dump_read(&reader, at, n, &arena, &kind, &put, &fault);
+		if (rc == CHI_OK && kind == CHI_DUMP_POSITION) {
+			if (write == NULL) {
+				*out = help_store(name, reader.head.statistic);
+				ok(chi_write_begin(*out, &write, &fault));
+				ok(chi_write_base(write, &reader.head.base));
+			}
+			ok(chi_put_check(&put, reader.head.statistic, &fault));
+			ok(chi_write_put(write, &put, &result));
+		}
+		at += n + 1;
+	}
+	if (write != NULL) {
+		ok(chi_write_commit(write, &fault));
+	}
+	chi_arena_deinit(&arena);
+	return rc == CHI_OK && kind != CHI_DUMP_TAIL ? CHI_NONE : rc;
+}
+
+static void test_dump(void **state)
+{
+	(void)state;
+	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_EXTERNAL,
+						   CHI_STATISTIC_OUTCOME};
+	help_keys(keys, MANY);
+	for (size_t k = 0; k < CHI_COUNT(kinds); k++) {
+		struct chi_store *store = help_store("dump", kinds[k]);
+		help_fill(store, keys, MANY);
+		struct chi_write *write;
+		ok(chi_write_begin(store, &write, &fault));
+		for (unsigned i = 0; i < 30; i++) {
+			rich_put(write, kinds[k], &keys[i], i * 7);
+		}
+		ok(chi_write_commit(write, &fault));
+		uint64_t changed;
+		if (kinds[k] == CHI_STATISTIC_OUTCOME) {
+			ok(chi_store_rescore(store, NULL, &changed, &fault));
+		}
+		size_t len;
+		size_t len2;
+		char *text = dump(store, &len);
+		struct chi_store *copy;
+		ok(load(text, len, "loaded", &copy));
+		ok(help_verify(copy, NULL));
+		char *again = dump(copy, &len2);
+		assert_int_equal(len, len2);
+		assert_memory_equal(text, again, len);
+		chi_store_close(copy);
+		chi_store_close(store);
+		free(text);
+		free(again);
+	}
+}
+
+static void test_bad_dumps(void **state)
+{
+	(void)state;
+#define HEAD                                                                                       \
+	"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"                                 \
+	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote\n"
+#define FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+	static const struct {
+		const char *text;
+		int rc;
+		const char *where;
+	} cases[] = {
+		{"nonsense\n", -CHI_ESYNTAX, "line 1, column 1"},
+		{"chistore-dump\t2\n", -CHI_EVERSION, "line 1, column 15"},
+		{"chistore-dump\t1\nstatistic\tmagic\n", -CHI_ESYNTAX, "line 2"},
+		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t2\n", -CHI_ESYNTAX, "line 3"},
+		{HEAD, CHI_NONE, NULL},
+		{HEAD "end\t0\n", CHI_OK, NULL},
+		{HEAD "end\t1\n", -CHI_ESYNTAX, "line 5, column 5"},
+		{HEAD "end\t0\nend\t0\n", -CHI_ESYNTAX, "line 6"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\n", -CHI_ESYNTAX, "ten fields"},
+		{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
+		{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},
+		{HEAD FEN "\t-\t-1\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "column 35"},
+		{HEAD FEN "\t-\t18446744073709551615\t1\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "sum"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e5:1/0/0/0\t\t\t\n", -CHI_EMOVE, "column 43"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0\t\t\t\n", -CHI_ESYNTAX, "four counts"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0/0 e2e3:1/0/0/0\t\t\t\n", -CHI_ESYNTAX,
+		 "order"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX, "six fields"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
+		 "order"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\te2e4 e2e4\t\n", -CHI_EMOVE, "column 50"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\ta\\qb\n", -CHI_ESYNTAX, "column 47"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\\x00\n", -CHI_ESYNTAX, "escape"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct chi_store *store;
+		fault.text[0] = '\0';
+		int rc = load(cases[i].text, strlen(cases[i].text), "bad", &store);
+		if (rc != cases[i].rc ||
+		    (cases[i].where != NULL && strstr(fault.text, cases[i].where) == NULL)) {
+			print_message("# case %zu: %d, %s\n", i, rc, fault.text);
+			fail();
+		}
+		chi_store_close(store);
+	}
+#undef HEAD
+#undef FEN
+}
+
+/* ---- Copies --------------------------------------------------------------------------------- */
+
+static atomic_bool stop;
+
+/* Batches of ten positions, so that a copy with another number has cut one. */
+static void *keep_writing(void *argument)
+{
+	struct chi_store *store = argument;
+	for (size_t i = 0; !atomic_load(&stop); i++) {
+		struct chi_write *write;
+		struct chi_put_result result = {0};
+		if (chi_write_begin(store, &write, NULL) != CHI_OK) {
+			return store;
+		}
+		for (size_t j = 0; j < 10; j++) {
+			const struct chi_key *key = &keys[(i * 10 + j) % MANY];
+			int rc = (i * 10) / MANY % 2 == 0
+					 ? chi_write_put(write, &(struct chi_put){.key = *key},
+							 &result)
+					 : chi_write_delete(write, key);
+			if (rc < 0) {
+				chi_write_abort(write);
+				return store;
+			}
+		}
+		if (chi_write_commit(write, NULL) != CHI_OK) {
+			return store;
+		}
+	}
+	return NULL;
+}
+
+static void test_copy_under_writes(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("hot", CHI_STATISTIC_CONTROL);
+	pthread_t thread;
+	atomic_store(&stop, false);
+	assert_int_equal(pthread_create(&thread, NULL, keep_writing, store), 0);
+	for (int i = 0; i < 6; i++) {
+		struct chi_copy *copy;
+		int fd;
+		ok(chi_copy_begin(help_path("copied"), &copy, &fd, &fault));
+		ok(chi_store_copy(store, fd, &fault));
+		ok(chi_copy_finish(copy, &fault));
+		struct chi_store *other = help_open(help_path("copied"), CHI_STORE_WRITE);
+		ok(help_verify(other, NULL));
+		assert_int_equal(help_count(other) % 10, 0);
+		chi_store_close(other);
+		assert_int_equal(chi_copy_begin(help_path("copied"), &copy, &fd, &fault),
+				 -CHI_EEXIST);
+		help_remove(help_path("copied"));
+	}
+	atomic_store(&stop, true);
+	void *failed;
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	chi_store_close(store);
+}
+
+static unsigned entries_beside(void)
+{
+	unsigned n = 0;
+	DIR *dir = opendir(help_path("."));
+	for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+		n += strstr(e->d_name, ".new-") != NULL;
+	}
+	closedir(dir);
+	return n;
+}
+
+static void test_broken_copies(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("source", CHI_STATISTIC_CONTROL);
+	help_fill(store, keys, MANY);
+	struct chi_copy *copy;
+	int fd;
+	struct stat st;
+	/* A pipe that lost its end. */
+	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	ok(chi_store_copy(store, fd, &fault));
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(ftruncate(fd, st.st_size - 8192), 0);
+	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_ECORRUPT);
+	assert_int_not_equal(stat(help_path("target"), &st), 0);
+	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	assert_int_equal(write(fd, "no store", 8), 8);
+	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_ENOSTORE);
+	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
+	chi_copy_abandon(copy);
+	chi_copy_abandon(NULL);
+	assert_int_equal(entries_beside(), 0);
+	chi_store_close(store);
+}
+
+/* ---- Compaction ----------------------------------------------------------------------------- */
+
+static void test_compact(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("compact", CHI_STATISTIC_CONTROL);
+	static struct chi_key more[3000];
+	for (size_t i = 0; i < CHI_COUNT(more); i++) {
+		more[i] = help_key();
+	}
+	help_fill(store, more, CHI_COUNT(more));
+	help_fill(store, keys, MANY);
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < CHI_COUNT(more); i++) {
+		assert_true(chi_write_delete(write, &more[i]) >= 0);
+	}
+	ok(chi_write_commit(write, &fault));
+	help_fill(store, keys, MANY);
+	size_t len;
+	char *text = dump(store, &len);
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	struct chi_compaction *c;
+	uint64_t before;
+	uint64_t after;
+	/* Not under a reader. */
+	struct chi_read *read;
+	struct chi_row row;
+	ok(chi_read_begin(store, &read));
+	ok(chi_compact_prepare(store, &c, &fault));
+	assert_int_equal(chi_compact_swap(c, &before, &after, &fault), -CHI_EBUSY);
+	assert_int_equal(before, after);
+	assert_int_equal(chi_read_row(read, &keys[0], &row), CHI_OK);
+	chi_read_end(read);
+	/* Given up: writes go on. */
+	ok(chi_compact_prepare(store, &c, &fault));
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	chi_compact_drop(c);
+	chi_compact_drop(NULL);
+	/* Done. */
+	ok(chi_compact_prepare(store, &c, &fault));
+	ok(chi_compact_swap(c, &before, &after, &fault));
+	assert_true(after < before / 2);
+	size_t len2;
+	char *again = dump(store, &len2);
+	assert_int_equal(len, len2);
+	assert_memory_equal(text, again, len);
+	free(text);
+	free(again);
+	/* The sequence number goes on where it was. */
+	ok(chi_read_begin(store, &read));
+	assert_int_equal(chi_read_sequence(read), info.sequence);
+	chi_read_end(read);
+	help_put(store, &(struct chi_put){.key = more[0]});
+	ok(chi_read_begin(store, &read));
+	assert_int_equal(chi_read_sequence(read), info.sequence + 1);
+	chi_read_end(read);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+	store = help_open(help_path("compact"), CHI_STORE_DAEMON);
+	assert_int_equal(help_count(store), MANY + 1);
+	chi_store_close(store);
+}
+
+static void test_compact_with_company(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("company", CHI_STATISTIC_CONTROL));
+	int ready[2];
+	int done[2];
+	char byte;
+	assert_true(pipe(ready) == 0 && pipe(done) == 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)help_open(help_path("company"), CHI_STORE_READ);
+		(void)!write(ready[1], "x", 1);
+		(void)!read(done[0], &byte, 1);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	struct chi_store *store = help_open(help_path("company"), CHI_STORE_WRITE);
+	struct chi_compaction *c;
+	uint64_t before;
+	uint64_t after;
+	ok(chi_compact_prepare(store, &c, &fault));
+	assert_int_equal(chi_compact_swap(c, &before, &after, &fault), -CHI_EBUSY);
+	assert_int_equal(write(done[1], "x", 1), 1);
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	ok(chi_compact_prepare(store, &c, &fault));
+	ok(chi_compact_swap(c, &before, &after, &fault));
+	chi_store_close(store);
+}
+
+/* ---- Rescoring ------------------------------------------------------------------------------ */
+
+static void test_rescore(void **state)
+{
+	(void)state;
+	uint64_t changed;
+	struct chi_store *store = help_store("rescore", CHI_STATISTIC_EXTERNAL);
+	assert_int_equal(chi_store_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
+	chi_store_close(store);
+	store = help_store("rescore", CHI_STATISTIC_OUTCOME);
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < MANY; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
+		put.record.counts = (struct chi_counts){10 + help_below(90), 10 + help_below(90),
+							10 + help_below(90), 3};
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.known, 0);
+	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	assert_int_equal(changed, MANY);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.known, MANY);
+	assert_true(info.base.white >= 10 * MANY && info.base.other == 3 * MANY);
+	ok(help_verify(store, NULL));
+	ok(chi_store_rescore(store, &(struct chi_counts){1, 1, 1, 0}, &changed, &fault));
+	assert_true(changed > MANY / 2);
+	ok(chi_store_rescore(store, &(struct chi_counts){0}, &changed, &fault));
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.known, 0);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* ---- Failing media, killed processes -------------------------------------------------------- */
+
+static void test_full_disk(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("disk", CHI_STATISTIC_CONTROL);
+	help_fill(store, keys, MANY / 2);
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	struct rlimit old;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	struct rlimit tight = {info.file_bytes + 4096, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	ok(chi_write_begin(store, &write, &fault));
+	char note[CHI_NOTE_MAX];
+	memset(note, 'n', sizeof(note));
+	for (size_t i = 0; i < MANY; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		put.record.note = note;
+		put.record.n_note = sizeof(note);
+		ok(chi_write_put(write, &put, &result));
+	}
+	int rc = chi_write_commit(write, &fault);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(rc, -CHI_EFULL);
+	struct chi_row row;
+	assert_int_equal(help_get(store, &keys[0], &row), CHI_OK);
+	assert_int_equal(help_get(store, &keys[MANY - 1], &row), CHI_NONE);
+	ok(help_verify(store, NULL));
+	help_put(store, &(struct chi_put){.key = keys[MANY - 1]});
+	assert_int_equal(help_count(store), MANY / 2 + 1);
+	chi_store_close(store);
+	/* The map's end is the disk's end too. */
+	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 4 << 20};
+	ok(chi_store_open(help_path("disk"), &options, &store, &fault));
+	ok(chi_write_begin(store, &write, &fault));
+	rc = CHI_OK;
+	for (size_t i = 0; i < MANY && rc == CHI_OK; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		put.record.note = note;
+		put.record.n_note = sizeof(note);
+		rc = chi_write_put(write, &put, &result);
+	}
+	assert_int_equal(rc, -CHI_EFULL);
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EFULL);
+	assert_int_equal(help_count(store), MANY / 2 + 1);
+	chi_store_close(store);
+}
+
+static void test_killed_creation(void **state)
+{
+	(void)state;
+	unsigned whole = 0;
+	for (int i = 0; i < 25; i++) {
+		const char *path = help_path("killed");
+		help_remove(path);
+		pid_t pid = fork();
+		if (pid == 0) {
+			_exit(chi_store_create(path, CHI_STATISTIC_CONTROL, NULL) != CHI_OK);
+		}
+		/* The last one is left alone, so that one is whole however slow the disk is. */
+		int status;
+		if (i < 24) {
+			unsigned most = i < 12 ? 4000000 : 100000000;
+			struct timespec ts = {.tv_nsec = (long)help_below(most)};
+			nanosleep(&ts, NULL);
+			kill(pid, SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		int rc = help_try(path, CHI_STORE_WRITE);
+		assert_true(rc == CHI_OK || rc == -CHI_ENOSTORE);
+		whole += rc == CHI_OK;
+		if (rc != CHI_OK) {
+			ok(chi_store_create(path, CHI_STATISTIC_CONTROL, &fault));
+		}
+	}
+	assert_true(whole > 0);
+	print_message("# %u of 25 were whole, %u leftovers\n", whole, entries_beside());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_bad_dumps),
+		cmocka_unit_test(test_copy_under_writes),
+		cmocka_unit_test(test_broken_copies),
+		cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_compact_with_company),
+		cmocka_unit_test(test_rescore),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_killed_creation),
+	};
+	return cmocka_run_group_tests_name("store/whole", tests, NULL, NULL);
+}
