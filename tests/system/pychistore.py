@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""A client for chistored in Python, written from PROTOCOL.md alone: the proof that this can be
+done. It knows nothing of Chistore's own code; of chess only the table of nibbles.
+
+The generated module chistore_pb2 is made from chistore.proto by `protoc --python_out`; its
+directory stands in PYTHONPATH.
+
+    with Client("unix:/run/chistore/socket") as client:
+        row, = client.probe(fens=["4k3/8/8/8/8/8/8/4K3 w - - 0 1"])
+"""
+
+import collections
+import socket
+
+import chistore_pb2 as pb
+
+VERSION = 1
+CHI2_MAX = 25599
+
+# Bits of PutEntry.parts.
+CHI2, COUNTS, ADD, MOVES, LINE, NOTE, EVALS, RESTORE = (1 << bit for bit in range(8))
+
+# Longest wait for bytes, in seconds; only a server that is broken takes so long.
+PATIENCE = 120
+
+Row = collections.namedtuple("Row", "key found chi2 counts")
+Counts = collections.namedtuple("Counts", "white draws black other")
+Scanned = collections.namedtuple("Scanned", "rows cursor mixed responses")
+
+
+class Closed(Exception):
+    """The server has closed the connection."""
+
+
+class Failure(Exception):
+    """A response whose code is not OK."""
+
+    def __init__(self, response):
+        super().__init__(f"{code_name(response.code)} {response.field}: {response.message}")
+        self.response = response
+        self.code = response.code
+        self.field = response.field
+
+
+def code_name(code):
+    """The name of a code, or its number if it is of a later version."""
+    return pb.Code.Name(code) if code in pb.Code.values() else str(code)
+
+
+# ---- Bytes ------------------------------------------------------------------------------------
+
+
+def put_varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def take_varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def frame(body):
+    return put_varint(len(body)) + body
+
+
+def join_keys(keys):
+    """Keys for a `keys` field: each after its length."""
+    return b"".join(bytes([len(key)]) + key for key in keys)
+
+
+def unpack_rows(data, count):
+    """Packed rows; `chi2` is None where it is not known, `counts` None where there are none."""
+    rows = []
+    at = 0
+    for _ in range(count):
+        flags, chi2 = data[at], data[at + 1] | data[at + 2] << 8
+        end = at + 4 + data[at + 3]
+        key, at = data[at + 4:end], end
+        counts = None
+        if flags & 2:
+            numbers = []
+            for _ in range(4):
+                number, at = take_varint(data, at)
+                numbers.append(number)
+            counts = Counts(*numbers)
+        if flags & ~3:
+            raise ValueError(f"unknown flags {flags}")
+        rows.append(Row(key, bool(flags & 1), chi2 or None, counts))
+    if at != len(data):
+        raise ValueError("bytes behind the last row")
+    return rows
+
+
+NIBBLES = "kBKNPQRRPbknpqrr"
+
+
+def placement(key):
+    """A key as the first field of a FEN and the side to move."""
+    mask = int.from_bytes(key[:8], "big")
+    squares = [square for square in range(64) if mask >> (63 - square) & 1]
+    nibbles = [byte >> shift & 15 for byte in key[8:] for shift in (4, 0)]
+    board = {}
+    side = "w"
+    for square, nibble in zip(squares, nibbles):
+        piece = NIBBLES[nibble]
+        if nibble == 0:
+            side = "b"
+        if nibble == 8:
+            piece = "P" if square // 8 == 3 else "p"
+        board[square] = piece
+    ranks = []
+    for rank in reversed(range(8)):
+        text = "".join(board.get(rank * 8 + file, "1") for file in range(8))
+        for run in range(8, 1, -1):
+            text = text.replace("1" * run, str(run))
+        ranks.append(text)
+    return "/".join(ranks), side
+
+
+def move(text):
+    """"e2e4" or "e7e8q" as 16 bits; castling as king takes rook."""
+    def square(name):
+        return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+    promotion = " nbrq".index(text[4]) if len(text) > 4 else 0
+    return promotion << 12 | square(text[:2]) << 6 | square(text[2:4])
+
+
+# ---- Connection -------------------------------------------------------------------------------
+
+
+def open_socket(address):
+    """A connected socket for unix:PATH or tcp:HOST:PORT."""
+    kind, _, rest = address.partition(":")
+    if kind == "unix":
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(PATIENCE)
+        sock.connect(rest)
+        return sock
+    if kind == "tcp":
+        host, _, port = rest.rpartition(":")
+        return socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
+    raise ValueError(f"'{address}' is no address of a server")
+
+
+class Client:
+    """One connection. The operations wait for their answers; send() and receive() do not."""
+
+    def __init__(self, address, hello=True, client="pychistore"):
+        self.socket = open_socket(address)
+        self.pending = b""
+        self.waiting = collections.defaultdict(collections.deque)
+        self.next_id = 1
+        self.server = None
+        if hello:
+            self.server = self.hello(client=client)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    # -- Raw frames --
+
+    def send_bytes(self, data):
+        self.socket.sendall(data)
+
+    def end_sending(self):
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def receive_body(self):
+        """The next message's bytes; Closed at the end of the stream."""
+        while True:
+            head = 0
+            while head < len(self.pending) and self.pending[head] >= 0x80:
+                head += 1
+            if head < len(self.pending):
+                length, start = take_varint(self.pending, 0)
+                if len(self.pending) >= start + length:
+                    body = self.pending[start:start + length]
+                    self.pending = self.pending[start + length:]
+                    return body
+            try:
+                data = self.socket.recv(1 << 16)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                raise Closed()
+            self.pending += data
+
+    def receive(self):
+        """The next response, whichever request it answers."""
+        response = pb.Response()
+        response.ParseFromString(self.receive_body())
+        return response
+
+    def at_end(self):
+        """True once the server has closed; a response that comes instead is an error."""
+        try:
+            response = self.receive()
+        except Closed:
+            return True
+        raise AssertionError(f"not closed, but: {response}")
+
+    # -- Requests --
+
+    def new_id(self):
+        self.next_id += 1
+        return self.next_id - 1
+
+    def send(self, id=None, store="", **op):
+        """Sends Request{id, store, op}; returns the id."""
+        id = self.new_id() if id is None else id
+        self.send_bytes(frame(pb.Request(id=id, store=store, **op).SerializeToString()))
+        return id
+
+    def answer(self, id):
+        """The next response to that request; those to others are kept for later."""
+        while not self.waiting[id]:
+            response = self.receive()
+            self.waiting[response.id].append(response)
+        response = self.waiting[id].popleft()
+        if response.last and not self.waiting[id]:
+            del self.waiting[id]
+        return response
+
+    def call(self, store="", **op):
+        """One request, its one response; Failure unless that is OK."""
+        response = self.answer(self.send(store=store, **op))
+        if response.code != pb.OK:
+            raise Failure(response)
+        if not response.last:
+            raise ValueError("more than one response")
+        return response
+
+    # -- Operations --
+
+    def hello(self, version=VERSION, client="pychistore"):
+        return self.call(hello=pb.Hello(version=version, client=client)).hello
+
+    def ping(self):
+        self.call(ping=pb.Ping())
+
+    def info(self, store=""):
+        return self.call(store, info=pb.Info()).info
+
+    def probe(self, keys=(), fens=(), store=""):
+        result = self.call(store, probe=pb.Probe(keys=join_keys(keys), fens=fens)).probe
+        return unpack_rows(result.rows, result.count)
+
+    def get(self, keys=(), fens=(), store=""):
+        return list(self.call(store, get=pb.Get(keys=join_keys(keys), fens=fens)).get.entries)
+
+    def put(self, entries, durability=pb.SYNC, base_rates=None, store=""):
+        request = pb.Put(durability=durability, entries=entries, base_rates=base_rates)
+        return self.call(store, put=request).put
+
+    def delete(self, keys=(), fens=(), durability=pb.SYNC, store=""):
+        request = pb.Delete(keys=join_keys(keys), fens=fens, durability=durability)
+        return self.call(store, delete=request).delete.deleted
+
+    def count(self, chi2_min=0, chi2_max=CHI2_MAX, filter=None, store=""):
+        return self.call(store, count=pb.Count(chi2_min=chi2_min, chi2_max=chi2_max,
+                                               filter=filter)).count.count
+
+    def start_scan(self, chi2_min=0, chi2_max=CHI2_MAX, store="", **more):
+        return self.send(store=store, scan=pb.Scan(chi2_min=chi2_min, chi2_max=chi2_max, **more))
+
+    def stream(self, id):
+        """The responses to a Scan, Backup or Verify, with one Credit granted for each."""
+        while True:
+            response = self.answer(id)
+            if response.code != pb.OK:
+                raise Failure(response)
+            yield response
+            if response.last:
+                return
+            self.credit(id, 1)
+
+    def scan(self, store="", **more):
+        """All rows, or entries if `want` is RECORDS."""
+        rows, cursor, mixed, responses = [], None, False, 0
+        for response in self.stream(self.start_scan(store=store, **more)):
+            part = response.scan
+            rows += part.entries or unpack_rows(part.rows, part.count)
+            cursor = part.cursor if part.HasField("cursor") else cursor
+            mixed |= part.mixed
+            responses += 1
+        return Scanned(rows, cursor, mixed, responses)
+
+    def credit(self, id, responses):
+        self.send(id=id, credit=pb.Credit(responses=responses))
+
+    def cancel(self, id):
+        self.send(id=id, cancel=pb.Cancel())
+
+    def backup(self, window=0, store=""):
+        id = self.send(store=store, backup=pb.Backup(window=window))
+        return b"".join(response.backup.data for response in self.stream(id))
+
+    def verify(self, store=""):
+        """The damages reported, and the last response's totals."""
+        id = self.send(store=store, verify=pb.Verify())
+        reports = []
+        while True:
+            response = self.answer(id)
+            if response.last:
+                if response.code not in (pb.OK, pb.CORRUPT):
+                    raise Failure(response)
+                return reports, response.verify
+            reports.append(response.verify.report)
+
+    def compact(self, store=""):
+        result = self.call(store, compact=pb.Compact()).compact
+        return result.bytes_before, result.bytes_after
+
+    def rescore(self, base_rates=None, store=""):
+        return self.call(store, rescore=pb.Rescore(base_rates=base_rates)).rescore.changed
