@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses as text (DESIGN: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`). Only the three
+ * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`. Only the three
  * known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
  * path usable without quoting rules. A text with "://" behind an unknown word is refused with a
  * hint, since nobody names a directory so by intention; `./` or `file:` in front still reaches it.

@@ -95,8 +95,6 @@ void __wrap_free(void *pointer)
 	__real_free(pointer);
 }
 
-static enum world_kind kind;
-
 /* Remembers the worst that happened; only lack of memory may. A connection that was given up for
  * it leaves later calls to a new one. */
 static int worst;
@@ -190,7 +188,7 @@ static void every_allocation_fails_once(void **state)
 {
 	(void)state;
 	struct world world;
-	world_make(&world, kind, CHI_STATISTIC_EXTERNAL);
+	world_make(&world, world_chosen(), CHI_STATISTIC_EXTERNAL);
 	chi_close(world.client);
 	world.client = NULL;
 	/* Once without failures: what lives for the whole process is made, and the positions. */
@@ -224,11 +222,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_fails_once),
 	};
-	const char *name = argc > 1 ? argv[1] : "file";
-	kind = strcmp(name, "unix") == 0 ? WORLD_UNIX : WORLD_FILE;
-	if (!world_possible(kind)) {
-		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
 }

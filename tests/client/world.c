@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "base/attr.h"
+
 /* How long a daemon may take to be ready: only reached if it never will be. */
 #define READY_MS 20000
 
@@ -189,4 +191,91 @@ struct chi_key world_key(unsigned i)
 		fail_msg("position %u: %s", i, fault.text);
 	}
 	return key;
+}
+
+/* ---- What tests of calls share -------------------------------------------------------------- */
+
+static enum world_kind chosen;
+
+bool world_choose(int argc, char **argv)
+{
+	static const char *const names[] = {
+		[WORLD_FILE] = "file", [WORLD_UNIX] = "unix", [WORLD_TCP] = "tcp"};
+	for (int i = WORLD_FILE; argc > 1 && i <= WORLD_TCP; i++) {
+		if (strcmp(argv[1], names[i]) == 0) {
+			chosen = (enum world_kind)i;
+		}
+	}
+	if (!world_possible(chosen)) {
+		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+		return false;
+	}
+	return true;
+}
+
+enum world_kind world_chosen(void)
+{
+	return chosen;
+}
+
+static int make_with(void **state, enum chi_statistic statistic)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	assert_non_null(world);
+	world_make(world, chosen, statistic);
+	*state = world;
+	return 0;
+}
+
+int world_external(void **state)
+{
+	return make_with(state, CHI_STATISTIC_EXTERNAL);
+}
+
+int world_control(void **state)
+{
+	return make_with(state, CHI_STATISTIC_CONTROL);
+}
+
+int world_drop(void **state)
+{
+	world_free(*state);
+	free(*state);
+	return 0;
+}
+
+void world_ok(struct chi_client *client, int status)
+{
+	if (status != CHI_OK) {
+		fail_msg("status %d: %s", status, chi_error(client));
+	}
+	assert_string_equal(chi_error(client), "");
+}
+
+void world_refused(struct chi_client *client, int status, int wanted, const char *says)
+{
+	if (status != wanted || strstr(chi_error(client), says) == NULL) {
+		fail_msg("status %d, not %d: '%s' lacks '%s'", status, wanted, chi_error(client),
+			 says);
+	}
+}
+
+struct chi_put *world_puts(unsigned from, size_t n)
+{
+	struct chi_put *puts = calloc(n, sizeof(*puts));
+	for (size_t i = 0; i < n; i++) {
+		puts[i].key = world_key(from + (unsigned)i);
+		puts[i].parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS;
+		puts[i].record.chi2 = (uint16_t)(100 + (from + i) % 20000);
+		puts[i].record.counts.white = from + i;
+	}
+	return puts;
+}
+
+void world_fill(struct chi_client *client, unsigned from, size_t n)
+{
+	_cleanup_(chi_freep) struct chi_put *puts = world_puts(from, n);
+	struct chi_put_result did;
+	world_ok(client, chi_put(client, puts, n, CHI_SYNC, &did));
+	assert_int_equal(did.added, n);
 }

@@ -47,3 +47,25 @@ void world_remove_dir(const char *dir);
 
 /* The i-th of 200,000 different positions: two kings and a knight. */
 struct chi_key world_key(unsigned i);
+
+/* ---- What tests of calls share -------------------------------------------------------------- */
+
+/* Takes the kind from the first argument: file, unix or tcp. False, and says so, if it cannot be
+ * had. */
+bool world_choose(int argc, char **argv);
+enum world_kind world_chosen(void);
+
+/* cmocka's setup, for an external and a control store of the kind chosen, and teardown. */
+int world_external(void **state);
+int world_control(void **state);
+int world_drop(void **state);
+
+/* The call must have been CHI_OK, else the test fails with the client's words; or have failed with
+ * `wanted`, with words that hold `says`. */
+void world_ok(struct chi_client *client, int status);
+void world_refused(struct chi_client *client, int status, int wanted, const char *says);
+
+/* `n` puts of the positions from `from` on, with chi2 = 100 + index; to be freed. world_fill
+ * stores them. */
+struct chi_put *world_puts(unsigned from, size_t n);
+void world_fill(struct chi_client *client, unsigned from, size_t n);
