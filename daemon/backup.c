@@ -39,6 +39,7 @@ struct backup {
 	struct chi_fault fault;
 };
 
+/* The thread: touches only its end of the pipe, the store, and the verdict. */
 static void *run(void *context)
 {
 	struct backup *backup = context;
@@ -48,6 +49,7 @@ static void *run(void *context)
 	return NULL;
 }
 
+/* After this the thread's next write fails, if it is still at it. */
 static void close_pipe(struct backup *backup)
 {
 	if (backup->readable != NULL) {
@@ -105,6 +107,7 @@ static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 	}
 }
 
+/* The client has gone or cancelled. Until the thread has ended the backup is its. */
 static void let_go(struct chi_call *call)
 {
 	struct backup *backup = (struct backup *)call;
@@ -114,6 +117,7 @@ static void let_go(struct chi_call *call)
 	}
 }
 
+/* Starts the clock of the client's patience anew, and reads on if it may be sent more. */
 static void arm(struct backup *backup)
 {
 	uint64_t ms = backup->worker->server->config->limits.output_ms;
@@ -139,6 +143,7 @@ static void resume(struct chi_call *call)
 
 static const struct chi_call_ops backup_ops = {.resume = resume, .close = let_go};
 
+/* The thread has closed its end: all bytes have been passed on. */
 static void at_end(struct backup *backup)
 {
 	backup->drained = true;
@@ -151,6 +156,7 @@ static void at_end(struct backup *backup)
 	}
 }
 
+/* The next bytes, as one response. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	(void)what;
@@ -250,7 +256,7 @@ int chi_handle_backup(struct chi_task *task)
 	backup->call.id = task->request->id;
 	backup->call.op = CHI_OP_BACKUP;
 	backup->call.ops = &backup_ops;
-	backup->call.credits = window == 0 ? CHI_WINDOW_DEFAULT : window;
+	backup->call.credits = chi_call_window(window);
 	if (!chi_server_task_begin(worker->server)) {
 		free(backup);
 		return chi_fault(&task->fault, -CHI_EBUSY,

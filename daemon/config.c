@@ -139,6 +139,7 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 	return CHI_OK;
 }
 
+/* The kernel takes 107 bytes and a NUL; a longer path would be cut without a word. */
 static int parse_unix(struct chi_address *address, const char *path, struct chi_fault *fault)
 {
 	size_t most = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
@@ -206,6 +207,7 @@ static int parse_listen(struct chi_config *config, const char *text, struct chi_
 	return status;
 }
 
+/* Permission bits only. */
 static int parse_mode(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
 	unsigned mode = 0;
@@ -244,6 +246,7 @@ static int parse_level(struct chi_config *config, const char *text, struct chi_f
 	return CHI_OK;
 }
 
+/* Bounds are the table's; the text names them. */
 static int parse_number(struct chi_config *config, const struct number_option *option,
 			const char *text, struct chi_fault *fault)
 {
@@ -362,6 +365,7 @@ int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* Whole MiB as such, everything else as a plain number. */
 static void print_default(FILE *out, const struct number_option *option)
 {
 	if (option->initial == 0) {

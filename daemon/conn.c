@@ -13,6 +13,7 @@
 #include "daemon/server.h"
 #include "proto/frame.h"
 
+/* Main counts a connection in when it accepts one; the worker counts it out. */
 static void count_in(struct chi_server *server, int by)
 {
 	if (by > 0) {
@@ -51,6 +52,8 @@ struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
 	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
 }
 
+/* Whoever calls this may be deep inside the connection's own code, so nothing of it is freed
+ * here but what others own: its calls, and its place. */
 void chi_conn_drop(struct chi_conn *conn, const char *reason)
 {
 	struct chi_worker *worker = conn->worker;
@@ -158,6 +161,8 @@ static bool pack(struct chi_conn *conn, const struct chi_response *response, int
 	return *status == CHI_OK;
 }
 
+/* Two things can go wrong: the response is too large for a frame, which its request can be told;
+ * or there is no memory, and then the client is better off with a closed connection. */
 void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 {
 	static const char too_large[] = "the answer is too large, ask for less at a time";

@@ -98,7 +98,8 @@ void chi_conn_end(struct chi_conn *conn);
 /* Ends the connection's streams; with `tell` each gets a last answer, CANCELED. */
 void chi_conn_cancel_streams(struct chi_conn *conn, bool tell);
 
-/* The worker stops: whatever the client sends from now on is left where it is. */
+/* The worker stops: what the client has sent and is not served yet is dropped,
+ * what it sends from now on is left where it is. */
 void chi_conn_stop_reading(struct chi_conn *conn);
 
 /* Looks at the deadlines. */
@@ -110,6 +111,13 @@ struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn);
 void chi_call_add(struct chi_conn *conn, struct chi_call *call);
 void chi_call_remove(struct chi_call *call);
 struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id);
+
+/* The credits that a window asked for gives: 0 means the default. */
+static inline uint32_t chi_call_window(uint32_t asked)
+{
+	uint32_t window = asked == 0 ? CHI_WINDOW_DEFAULT : asked;
+	return window < CHI_WINDOW_MAX ? window : CHI_WINDOW_MAX;
+}
 
 /* True if the call may send a response now. */
 bool chi_call_may_send(const struct chi_call *call);

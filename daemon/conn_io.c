@@ -37,6 +37,7 @@ void chi_conn_account(struct chi_conn *conn)
 	conn->accounted = now;
 }
 
+/* Gives an empty buffer the worker's memory. */
 static void lend(struct chi_buffer *buffer, struct chi_buffer *spare)
 {
 	if (buffer->data != NULL || spare->data == NULL) {
@@ -86,6 +87,7 @@ static void mark_ready(struct chi_conn *conn)
 	}
 }
 
+/* Events are added and removed only when that changes something: each is a system call. */
 static void set_reading(struct chi_conn *conn, bool on)
 {
 	if (conn->reading != on) {
@@ -110,6 +112,7 @@ static void set_writing(struct chi_conn *conn, bool on)
 	}
 }
 
+/* Its requests are served, or will be. */
 static bool takes_requests(const struct chi_conn *conn)
 {
 	return conn->state == CHI_CONN_HELLO || conn->state == CHI_CONN_OPEN;
@@ -126,6 +129,11 @@ static void settle_reading(struct chi_conn *conn)
 void chi_conn_stop_reading(struct chi_conn *conn)
 {
 	if (conn->state != CHI_CONN_LINGER && conn->state != CHI_CONN_DEAD) {
+		/* Requests that waited for output to drain come too late: there is no writer any
+		 * more when it has. */
+		chi_buffer_consume(&conn->in, conn->in.len);
+		give_back(&conn->in, &conn->worker->spare_in);
+		chi_conn_account(conn);
 		conn->frame_by = 0;
 		settle_reading(conn);
 	}
@@ -145,6 +153,7 @@ static size_t room_wanted(const struct chi_conn *conn)
 	return conn->in.len < CHI_READ_CHUNK ? CHI_READ_CHUNK - conn->in.len : 4096;
 }
 
+/* Lingering: what comes is of no interest, only that it ends. */
 static void throw_away(struct chi_conn *conn)
 {
 	char bytes[16384];
@@ -163,6 +172,7 @@ static void end_of_input(struct chi_conn *conn)
 	mark_ready(conn);
 }
 
+/* One read, whatever comes; the requests in it are served when all clients have been read. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	(void)what;
@@ -197,6 +207,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	}
 }
 
+/* There is room again; the rest is sent with everything else at the end of the turn. */
 static void on_writable(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
@@ -261,6 +272,7 @@ static void consider_memory(struct chi_conn *conn, size_t whole)
 	refuse_frame(conn, chi_buffer_bytes(&conn->in) + n, whole);
 }
 
+/* After such a head nobody knows where the next request begins: an answer, and the end. */
 static void refuse_stream(struct chi_conn *conn, int status)
 {
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status, NULL,
@@ -334,6 +346,8 @@ static void settle_clock(struct chi_conn *conn, bool served)
 	}
 }
 
+/* Reading is settled only when all requests at hand are served: while some wait for their turn,
+ * on_readable stops it by itself once enough is there. */
 bool chi_conn_serve(struct chi_conn *conn)
 {
 	int served = 0;
@@ -395,6 +409,7 @@ static void drained(struct chi_conn *conn)
 	}
 }
 
+/* One send; what does not fit the socket waits until it is writable. */
 void chi_conn_flush(struct chi_conn *conn)
 {
 	if (conn->out.len > 0) {
@@ -418,6 +433,7 @@ void chi_conn_flush(struct chi_conn *conn)
 	}
 }
 
+/* Only deadlines that a client has missed; one that is idle has none. */
 void chi_conn_tick(struct chi_conn *conn, int64_t now)
 {
 	const struct chi_limits *limits = limits_of(conn);

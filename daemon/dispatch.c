@@ -67,6 +67,7 @@ int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const 
 	return CHI_OK;
 }
 
+/* Finds the store that the request names and sees whether it may be changed. */
 static int check_store(struct chi_task *task, unsigned flags)
 {
 	const struct chi_text *name = &task->request->store;
@@ -99,6 +100,7 @@ static int check_load(struct chi_task *task)
 	return CHI_OK;
 }
 
+/* Everything that can be said before the operation itself is looked at. */
 static int check(struct chi_task *task, unsigned flags)
 {
 	const struct chi_request *request = task->request;
@@ -118,6 +120,7 @@ static int check(struct chi_task *task, unsigned flags)
 	return status;
 }
 
+/* Any operation, once the client has said hello, and hello itself. */
 static int serve(struct chi_task *task)
 {
 	enum chi_op op = task->request->op;
@@ -138,6 +141,8 @@ static int serve_first(struct chi_task *task)
 	return serve(task);
 }
 
+/* The arenas are emptied before a request and not after it: what the last one took is freed by
+ * the next, or never, and an idle worker keeps one block of each. */
 void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 {
 	struct chi_worker *worker = conn->worker;

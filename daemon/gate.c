@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The workers' standstill. Each gets a mail; delivering it runs the action, counts the worker as
+ * arrived, and waits if the gate is closed. Mail is delivered between two callbacks, so that the
+ * action finds the worker in order: no request half served, no snapshot of the turn open.
+ */
 #include "daemon/gate.h"
 
 #include <stdlib.h>

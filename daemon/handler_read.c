@@ -10,6 +10,7 @@
 #include "proto/frame.h"
 #include "store/store.h"
 
+/* The greeting: who we are, what may be asked, and how much at a time. */
 int chi_handle_hello(struct chi_task *task)
 {
 	static const char program[] = "chistored " CHI_VERSION;
@@ -81,6 +82,7 @@ static int name_position(struct chi_task *task, int status, const struct chi_key
 			 chi_strerror(status));
 }
 
+/* Statistic and counts only: allocates nothing but the rows, touches one page a position. */
 int chi_handle_probe(struct chi_task *task)
 {
 	struct chi_positions *positions = &task->request->u.positions;
@@ -135,6 +137,7 @@ static int read_entries(struct chi_task *task, struct chi_read *read, struct chi
 	return CHI_OK;
 }
 
+/* Whole records; how large they are is known only when they have been read. */
 int chi_handle_get(struct chi_task *task)
 {
 	struct chi_positions *positions = &task->request->u.positions;

@@ -5,6 +5,7 @@
 #include "daemon/scan.h"
 #include "store/store.h"
 
+/* The filter's material comes as text, because the room of the protocol knows no chess. */
 static int start(struct chi_task *task, const char *name)
 {
 	struct chi_request *request = task->request;

@@ -36,6 +36,7 @@ static int check_entries(struct chi_task *task)
 	return CHI_OK;
 }
 
+/* Addressed by slot and generation: no pointer to the connection leaves this thread. */
 static struct chi_job *new_job(struct chi_task *task, enum chi_durability durability)
 {
 	struct chi_conn_ref to = chi_conn_ref(task->conn);
@@ -137,6 +138,7 @@ int chi_handle_compact(struct chi_task *task)
 	return push_whole(task, NULL);
 }
 
+/* What the writer counted, as the response wants it. */
 static void fill_result(const struct chi_job_answer *answer, struct chi_response *response)
 {
 	switch (answer->op) {
@@ -156,6 +158,7 @@ static void fill_result(const struct chi_job_answer *answer, struct chi_response
 	}
 }
 
+/* The entry at fault is named if the writer knows it: it does when a put fails, not a commit. */
 static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *answer)
 {
 	char field[40];

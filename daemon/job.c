@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Jobs copy deeply: the request's own memory belongs to the worker's arena, which the next request
+ * reuses while the batch still waits for its commit.
+ */
 #include "daemon/job.h"
 
 #include <stdlib.h>
@@ -54,6 +58,7 @@ static void *copy_array(struct chi_arena *arena, const void *from, size_t n, siz
 	return memcpy(to, from, n * size);
 }
 
+/* Engines' names and principal variations. */
 static bool copy_evals(struct chi_arena *arena, struct chi_record *record)
 {
 	bool bad = false;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Accepting. Sockets are watched level-triggered, so whatever is not taken now wakes the loop
+ * again: that is what makes running out of descriptors dangerous, and why listening then rests.
+ */
 #include "daemon/listener.h"
 
 #include <errno.h>
@@ -32,11 +36,13 @@ struct chi_listener {
 	char *addresses;
 };
 
+/* Any descriptor will do: it only keeps a place. */
 static int open_spare(void)
 {
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* Takes all sockets out of the loop for a while. */
 static void rest(struct chi_listener *listener)
 {
 	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
@@ -131,6 +137,7 @@ static void on_acceptable(evutil_socket_t fd, short what, void *context)
 	}
 }
 
+/* The readiness line's list. */
 static int join_addresses(struct chi_listener *listener)
 {
 	size_t len = 1;

@@ -48,6 +48,7 @@ int chi_log_level_from_name(const char *name)
 	return -1;
 }
 
+/* libevent speaks rarely, and then it matters: an epoll that fails, a bad descriptor. */
 static void log_event(int severity, const char *text)
 {
 	static const enum chi_log_level levels[] = {
@@ -60,6 +61,7 @@ static void log_event(int severity, const char *text)
 	chi_log(known ? levels[severity] : CHI_LOG_WARNING, "libevent says '%s'", text);
 }
 
+/* Whole lines of several processes may mix in one file, but never within a line. */
 static int open_file(const char *path)
 {
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);

@@ -25,6 +25,7 @@ struct chi_mailbox {
 	int fd; /* readable when there is mail */
 };
 
+/* Makes the eventfd. -CHI_EIO: no descriptor is left. */
 CHI_MUSTUSE int chi_mailbox_init(struct chi_mailbox *box, struct chi_fault *fault);
 void chi_mailbox_deinit(struct chi_mailbox *box);
 

@@ -47,6 +47,7 @@ size_t chi_page_memory(const struct chi_page *page)
 	return page->capacity * row + page->arena.used;
 }
 
+/* Doubles the array that is in use, up to a response's limit. */
 static int grow(struct chi_page *page, enum chi_want want)
 {
 	if (page->n < page->capacity) {
@@ -68,6 +69,7 @@ static int grow(struct chi_page *page, enum chi_want want)
 	return rows != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
+/* One record, or none if the steps were used up before one matched. */
 static int fill_entry(struct chi_page *page, struct chi_scan *scan, uint64_t steps)
 {
 	struct chi_entry *entry = &page->entries[page->n];

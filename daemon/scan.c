@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A scan alternates between running (on the worker's list, a slice at a time, round robin) and
+ * standing still (no credit, or too much unread output). What wakes it is credit, or output that
+ * has drained. Its snapshot is independent of both: given up after its time or when a compaction
+ * asks, and opened anew, behind the cursor, by the next slice.
+ *
+ *           credit, output drained              credit used up, output unread
+ *   still ----------------------------> running -----------------------------> still
+ *                                          | end, failure, Cancel, client gone
+ *                                          v
+ *                                        freed
+ */
 #include "daemon/scan.h"
 
 #include <event2/event.h>
@@ -14,6 +26,7 @@
 /* Entries looked at between two looks at the clock. */
 #define STEPS 500
 
+/* A scan's page counts among the buffers: thousands of scans may be open. */
 static void account(struct chi_scan_run *run)
 {
 	struct chi_server *server = run->worker->server;
@@ -36,6 +49,8 @@ static void release(struct chi_scan_run *run)
 	run->read = NULL;
 }
 
+/* The scan goes on where it stood, on the state of now. Two snapshots of the same sequence
+ * number show the same, so only another number makes the result a mixed one. */
 static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
 {
 	if (run->scan != NULL) {
@@ -53,6 +68,7 @@ static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
 	return chi_scan_open(run->read, &run->spec, &run->scan, fault);
 }
 
+/* Puts the scan at the end of the worker's list, or takes it off. */
 static void set_runnable(struct chi_scan_run *run, bool on)
 {
 	static const struct timeval at_once = {0, 0};
@@ -71,6 +87,7 @@ static void set_runnable(struct chi_scan_run *run, bool on)
 	}
 }
 
+/* Off its connection already. */
 static void close_run(struct chi_call *call)
 {
 	struct chi_scan_run *run = (struct chi_scan_run *)call;
@@ -91,15 +108,14 @@ static void resume_run(struct chi_call *call)
 
 static const struct chi_call_ops scan_ops = {.resume = resume_run, .close = close_run};
 
-/* Takes the run off its connection and frees it; returns the connection, for a last word. */
-static struct chi_conn *finish(struct chi_scan_run *run)
+/* Takes the run off its connection and frees it. */
+static void finish(struct chi_scan_run *run)
 {
-	struct chi_conn *conn = run->call.conn;
 	chi_call_remove(&run->call);
 	close_run(&run->call);
-	return conn;
 }
 
+/* One response, one credit. The cursor stands behind the last row of the page. */
 static void send_page(struct chi_scan_run *run, bool last)
 {
 	struct chi_response response = {
@@ -120,11 +136,20 @@ static void send_page(struct chi_scan_run *run, bool last)
 	chi_conn_answer(run->call.conn, &response);
 }
 
+/* The rows found before the failure are good, and sent first. */
 static void fail(struct chi_scan_run *run, int status, const struct chi_fault *fault)
 {
 	uint64_t id = run->call.id;
 	enum chi_op op = run->call.op;
-	struct chi_conn *conn = finish(run);
+	struct chi_conn *conn = run->call.conn;
+	if (run->page.n > 0 && run->scan != NULL) {
+		send_page(run, false);
+	}
+	/* A client that cannot be answered is gone, and the run with it. */
+	if (conn->state == CHI_CONN_DEAD) {
+		return;
+	}
+	finish(run);
 	chi_conn_fail(conn, id, op, status, NULL, fault->text[0] != '\0' ? fault->text : NULL);
 }
 
@@ -157,6 +182,7 @@ static int work(struct chi_scan_run *run)
 	return status;
 }
 
+/* One turn of one scan: at most one response, so that its output is looked at in between. */
 static void slice(struct chi_scan_run *run)
 {
 	struct chi_fault fault = {0};
@@ -176,7 +202,6 @@ static void slice(struct chi_scan_run *run)
 	if (last || due) {
 		struct chi_conn *conn = run->call.conn;
 		send_page(run, last);
-		/* A client that cannot be answered is gone, and the run with it. */
 		if (conn->state == CHI_CONN_DEAD) {
 			return;
 		}
@@ -237,7 +262,6 @@ int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
 	if (run == NULL) {
 		return -CHI_ENOMEM;
 	}
-	uint32_t window = request->u.scan.window;
 	run->worker = conn->worker;
 	run->served = served;
 	run->spec = *spec;
@@ -246,9 +270,7 @@ int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
 	run->call.ops = &scan_ops;
 	run->call.id = request->id;
 	run->call.op = request->op;
-	run->call.credits = window == 0		      ? CHI_WINDOW_DEFAULT
-			    : window > CHI_WINDOW_MAX ? CHI_WINDOW_MAX
-						      : window;
+	run->call.credits = chi_call_window(request->u.scan.window);
 	chi_page_init(&run->page);
 	TAILQ_INSERT_TAIL(&conn->worker->scans, run, all_link);
 	chi_call_add(conn, &run->call);

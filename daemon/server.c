@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Start and stop in order. Stores are opened before anything listens, so that a second daemon is
+ * refused by the store's lock and never gets as far as taking the socket away from the first.
+ */
 #include "daemon/server.h"
 
 #include <event2/event.h>
@@ -22,6 +26,8 @@
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 
+/* For writing with the writer lock held for good, so that a second daemon is refused now and not
+ * at its first write. */
 static int open_store(const struct chi_config *config, const char *path, struct chi_store **out,
 		      struct chi_fault *fault)
 {
@@ -159,6 +165,7 @@ void chi_server_task_end(struct chi_server *server)
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
 
+/* Everything is made before anything runs: a gate counts on all workers being there. */
 static int start_threads(struct chi_server *server, struct chi_fault *fault)
 {
 	server->workers = calloc(server->config->threads, sizeof(*server->workers));
@@ -218,6 +225,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	return status;
 }
 
+/* All are told before the first is waited for. */
 static void stop_workers(struct chi_server *server)
 {
 	for (size_t i = 0; i < server->n_workers; i++) {

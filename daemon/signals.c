@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signals arrive through the event loop, so that their handlers are ordinary code. */
 #include "daemon/signals.h"
 
 #include <event2/event.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Unix sockets outlive their process as files. A file that nobody answers on is a dead server's
+ * and removed; at the end only the very file that was made here is (device and inode tell).
+ */
 #include "daemon/socket.h"
 
 #include <errno.h>
@@ -17,6 +21,7 @@
 
 #define BACKLOG 1024
 
+/* For _cleanup_. */
 static void close_fd(int *fd)
 {
 	if (*fd >= 0) {
@@ -24,6 +29,7 @@ static void close_fd(int *fd)
 	}
 }
 
+/* The class of an errno, for the exit status and the text. */
 static int status_of(int error)
 {
 	switch (error) {
@@ -117,6 +123,7 @@ static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
 	return CHI_OK;
 }
 
+/* 127.0.0.0/8 and ::1. */
 static bool is_loopback(const struct sockaddr *address)
 {
 	if (address->sa_family == AF_INET) {
@@ -167,6 +174,7 @@ static int bind_tcp(const struct chi_address *address, const struct addrinfo *in
 	return CHI_OK;
 }
 
+/* A name may stand for several addresses; the first one is taken. */
 static int listen_tcp(const struct chi_address *address, struct chi_socket *out,
 		      struct chi_fault *fault)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The verification itself. It prints for two readers: a person who calls chistored --verify, and
+ * the daemon that started it and passes the lines on.
+ */
 #include "daemon/verify.h"
 
 #include <inttypes.h>

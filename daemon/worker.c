@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A turn of the loop: sockets that are readable are read and their connections listed as ready;
+ * then on_serve serves them all, ends the turn's snapshots, and sends what they were answered.
+ * Mail and timers list connections as dirty and have on_serve send for them too. Connections that
+ * were dropped on the way are freed at the end of each callback, so that no code in between
+ * finds its connection freed under it.
+ */
 #include "daemon/worker.h"
 
 #include <event2/event.h>
@@ -23,6 +30,7 @@ struct give_mail {
 	int fd;
 };
 
+/* The turn is over: its snapshots must not hold old pages while the loop waits. */
 static void end_reads(struct chi_worker *worker)
 {
 	for (size_t i = 0; i < worker->server->n_stores; i++) {
@@ -39,6 +47,7 @@ int chi_worker_read(struct chi_worker *worker, struct chi_served *served, struct
 	return status;
 }
 
+/* The end of a worker: all clients are gone, and every thread and child it has to wait for. */
 static void nothing_more_to_do(struct chi_worker *worker)
 {
 	if (worker->phase == CHI_WORKER_LEAVING && worker->n_conns == 0 && worker->n_tasks == 0) {
@@ -53,7 +62,8 @@ static void serve_ready(struct chi_worker *worker)
 	struct chi_conn *last = NULL;
 	struct chi_conn *each = NULL;
 	/* Not TAILQ_LAST, which breaks C's aliasing rules. */
-	TAILQ_FOREACH(each, &worker->ready, ready_link) {
+	TAILQ_FOREACH(each, &worker->ready, ready_link)
+	{
 		last = each;
 	}
 	bool done = last == NULL;
@@ -69,6 +79,7 @@ static void serve_ready(struct chi_worker *worker)
 	}
 }
 
+/* Sending may wake streams, which only list themselves; nothing is added to the list for ever. */
 static void flush_dirty(struct chi_worker *worker)
 {
 	while (!TAILQ_EMPTY(&worker->dirty)) {
@@ -145,6 +156,7 @@ static void arm_tick(struct chi_worker *worker)
 	}
 }
 
+/* Deadlines of connections and scans; the end of patience when the server stops. */
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
@@ -169,6 +181,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
+/* Slots never shrink: their generations must not begin anew. */
 static int grow_slots(struct chi_worker *worker)
 {
 	size_t n = worker->n_slots == 0 ? 16 : worker->n_slots * 2;
@@ -220,6 +233,7 @@ struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_con
 	return worker->slots[ref->slot].conn;
 }
 
+/* A new client, from the main thread. */
 static void deliver_give(struct chi_mail *mail, struct chi_worker *worker)
 {
 	struct give_mail *give = (struct give_mail *)mail;
@@ -246,6 +260,8 @@ void chi_worker_release_reads(struct chi_worker *worker)
 	chi_scan_release(worker);
 }
 
+/* Runs within a gate: when all workers have done this, no job can reach a writer any more, and
+ * the writers may be stopped. */
 void chi_worker_quiesce(struct chi_worker *worker)
 {
 	struct chi_conn *next = NULL;
@@ -261,6 +277,8 @@ void chi_worker_quiesce(struct chi_worker *worker)
 	}
 }
 
+/* The writers have ended and their answers have been delivered before this: mail keeps its order.
+ */
 static void deliver_leave(struct chi_mail *mail, struct chi_worker *worker)
 {
 	(void)mail;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The thread's loop: take what has gathered, commit it, answer it. Nothing has to be tuned: while
+ * a commit waits for the disk, the next group gathers by itself, larger the slower the disk is.
+ *
+ * When an answer is posted: of an ASYNC batch when the whole group has been applied, before the
+ * commit (after that only the disk can fail it, which is logged); of all others after the commit.
+ */
 #include "daemon/writer.h"
 
 #include <string.h>
@@ -38,6 +45,7 @@ void chi_writer_deinit(struct chi_writer *writer)
 	writer->last = NULL;
 }
 
+/* Written so that no sum can overflow. Under the lock. */
 static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
 {
 	if (writer->bytes == 0) {
@@ -64,6 +72,7 @@ int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
 	return status;
 }
 
+/* Batches may share a transaction; whole-store work has its own. */
 static bool is_batch(const struct chi_job *job)
 {
 	return job->op == CHI_OP_PUT || job->op == CHI_OP_DELETE;
@@ -114,6 +123,7 @@ struct outcome {
 	size_t at;
 };
 
+/* Statistics of an outcome store are computed with the base rates, so these come first. */
 static int apply_puts(struct chi_write *write, const struct chi_job *job, struct outcome *outcome)
 {
 	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
@@ -128,6 +138,7 @@ static int apply_puts(struct chi_write *write, const struct chi_job *job, struct
 	return status;
 }
 
+/* Positions that were not stored are no failure; they are not counted. */
 static int apply_deletes(struct chi_write *write, const struct chi_job *job,
 			 struct outcome *outcome)
 {
@@ -140,6 +151,8 @@ static int apply_deletes(struct chi_write *write, const struct chi_job *job,
 	return status < 0 ? status : CHI_OK;
 }
 
+/* One batch within the group's transaction. Its results are set afresh each time, because a
+ * batch may be tried twice. */
 static int apply(struct chi_write *write, struct chi_job *job)
 {
 	struct outcome outcome = {.at = SIZE_MAX};
@@ -157,6 +170,7 @@ static int apply(struct chi_write *write, struct chi_job *job)
 	return status;
 }
 
+/* Once a job; a second verdict on an ASYNC batch can only be logged. */
 static void answer_with(struct chi_job *job, int status, const struct chi_fault *fault)
 {
 	if (job->answer == NULL) {
@@ -194,6 +208,7 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 	return chi_write_commit(write, fault);
 }
 
+/* The whole group, or each batch by itself. */
 static void write_group(struct chi_writer *writer, struct chi_job *group)
 {
 	struct chi_fault fault = {0};
@@ -241,6 +256,7 @@ static int compact(struct chi_writer *writer, struct chi_job *job, struct chi_fa
 	return status;
 }
 
+/* Whatever the group is, every job of it has been answered when this returns. */
 static void work(struct chi_writer *writer, struct chi_job *group)
 {
 	struct chi_fault fault = {0};
