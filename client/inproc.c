@@ -38,7 +38,8 @@ int chi_inproc_commit(struct chi_client *client)
 	int status = chi_write_commit(write, &fault);
 	if (status < 0) {
 		const char *why = fault.text[0] != '\0' ? fault.text : chi_strerror(status);
-		if (pending == 0) {
+		if (pending == 0 || status == -CHI_EFORK) {
+			/* A child loses nothing: the records are its parent's. */
 			return chi_fault(&client->error, status, "%s", why);
 		}
 		return chi_fault(&client->error, status,

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* What only a store in this process has: probes without system calls, snapshots that last as long
+ * as a walk, and unsynced batches that gather in one transaction. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "tests/client/world.h"
+
+/* From here on the kernel kills the process for any system call but read, write and exit. */
+static void probe_in_a_cage(const char *address)
+{
+	struct chi_client *client = NULL;
+	struct chi_key keys[100];
+	struct chi_row rows[100];
+	for (unsigned i = 0; i < 100; i++) {
+		keys[i] = world_key(i);
+	}
+	if (chi_open(address, NULL, &client, NULL) != CHI_OK ||
+	    chi_probe(client, keys, 1, rows) != CHI_OK) {
+		_exit(2);
+	}
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+		_exit(3);
+	}
+	int bad = 0;
+	for (unsigned i = 0; i < 1000; i++) {
+		bad |= chi_probe(client, keys, 100, rows) != CHI_OK;
+		bad |= !rows[49].found || rows[50].found || rows[49].counts.white != 49;
+		bad |= chi_probe(client, keys + i % 100, 1, rows) != CHI_OK;
+	}
+	/* _exit would end all threads, which the cage does not know. */
+	syscall(SYS_exit, bad);
+}
+
+static void probes_make_no_system_call(void **state)
+{
+	struct world *world = *state;
+	world_fill(world->client, 0, 50);
+	chi_close(world->client);
+	world->client = NULL;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		probe_in_a_cage(world->address);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	/* The cage holds: what needs a system call dies in it. */
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		syscall(SYS_getppid);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+}
+
+/* Engines beyond the limit of a record: known only when the batch is merged. */
+static void fill_evals(struct chi_client *client, char names[CHI_EVALS_MAX][4])
+{
+	struct chi_eval evals[CHI_EVALS_MAX];
+	for (int i = 0; i < CHI_EVALS_MAX; i++) {
+		(void)snprintf(names[i], 4, "%02d", i);
+		evals[i] = (struct chi_eval){.engine = names[i], .engine_len = 2, .depth = 1};
+	}
+	struct chi_put put = {
+		.key = world_key(0),
+		.parts = CHI_PUT_EVALS,
+		.record = {.evals = evals, .n_evals = CHI_EVALS_MAX},
+	};
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+}
+
+static void failing_batches_say_what_is_lost(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = world->client;
+	char names[CHI_EVALS_MAX][4];
+	_cleanup_(chi_freep) struct chi_put *puts = world_puts(1, 7);
+	struct chi_eval more = {.engine = "one more", .engine_len = 8, .depth = 1};
+	struct chi_info info;
+	fill_evals(client, names);
+	puts[6].key = world_key(0);
+	puts[6].parts = CHI_PUT_EVALS;
+	puts[6].record = (struct chi_record){.evals = &more, .n_evals = 1};
+	/* Synced: this batch alone. */
+	world_refused(client, chi_put(client, puts + 5, 2, CHI_SYNC, NULL), -CHI_ETOOBIG,
+		      "entry 1: ");
+	assert_null(strstr(chi_error(client), "lost"));
+	/* Behind unsynced ones: they are gone, too. */
+	world_ok(client, chi_put(client, puts, 2, CHI_ASYNC, NULL));
+	world_ok(client, chi_put(client, puts + 2, 3, CHI_ASYNC, NULL));
+	world_refused(client, chi_put(client, puts + 5, 2, CHI_ASYNC, NULL), -CHI_ETOOBIG,
+		      "5 earlier records");
+	world_ok(client, chi_get_info(client, &info));
+	assert_int_equal(info.positions, 1);
+	/* A batch refused before anything of it is applied takes nothing with it. */
+	world_ok(client, chi_put(client, puts, 5, CHI_ASYNC, NULL));
+	puts[5].parts = CHI_PUT_ADD | CHI_PUT_COUNTS;
+	world_refused(client, chi_put(client, puts + 5, 1, CHI_ASYNC, NULL), -CHI_EINVAL,
+		      "entry 0: ");
+	world_ok(client, chi_flush(client));
+	world_ok(client, chi_get_info(client, &info));
+	assert_int_equal(info.positions, 6);
+}
+
+/* Enough unsynced records are committed without being asked. */
+static void many_unsynced_records(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *other = world_open(world);
+	struct chi_info info = {.positions = 0};
+	for (unsigned i = 0; i < 10; i++) {
+		_cleanup_(chi_freep) struct chi_put *puts = world_puts(10000 * i, 10000);
+		world_ok(world->client, chi_put(world->client, puts, 10000, CHI_ASYNC, NULL));
+		world_ok(other, chi_get_info(other, &info));
+		assert_int_equal(info.positions, i < 9 ? 0 : 100000);
+	}
+	chi_close(other);
+}
+
+/* The place of the one writer is taken until the batch is flushed. */
+static void two_writers_on_a_thread(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *other = world_open(world);
+	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 2);
+	world_ok(world->client, chi_put(world->client, puts, 1, CHI_ASYNC, NULL));
+	world_refused(other, chi_put(other, puts + 1, 1, CHI_SYNC, NULL), -CHI_EBUSY, "");
+	world_ok(world->client, chi_flush(world->client));
+	world_ok(other, chi_put(other, puts + 1, 1, CHI_SYNC, NULL));
+	chi_close(other);
+}
+
+static void a_walk_shows_one_state(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *other = world_open(world);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	unsigned n = 0;
+	world_fill(world->client, 0, 5000);
+	world_ok(other, chi_iter_open(other, &spec, &iter));
+	world_fill(world->client, 5000, 5000);
+	while (chi_iter_next(iter, &row, NULL) == CHI_OK) {
+		n++;
+	}
+	assert_int_equal(n, 5000);
+	assert_false(chi_iter_mixed(iter));
+	chi_close(other);
+}
+
+static void reading_only(void **state)
+{
+	struct world *world = *state;
+	struct chi_put put = {.key = world_key(0)};
+	chi_close(world->client);
+	assert_int_equal(chi_open(world->address, NULL, &world->client, NULL), CHI_OK);
+	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL),
+		      -CHI_EREADONLY, "reading only");
+	world_refused(world->client, chi_delete(world->client, &put.key, 1, CHI_SYNC, NULL),
+		      -CHI_EREADONLY, "reading only");
+}
+
+static int use_after_fork(struct chi_client *client)
+{
+	struct chi_row row;
+	struct chi_key key = world_key(0);
+	int bad = chi_probe(client, &key, 1, &row) != -CHI_EFORK;
+	bad |= chi_error(client)[0] == '\0' || strstr(chi_error(client), "lost") != NULL;
+	bad |= chi_ping(client) != -CHI_EFORK;
+	chi_close(client);
+	return bad;
+}
+
+/* The child is refused, and closing there does the parent's open transaction no harm. */
+static void forked(void **state)
+{
+	struct world *world = *state;
+	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 10);
+	struct chi_info info;
+	int status = 0;
+	world_ok(world->client, chi_put(world->client, puts, 10, CHI_ASYNC, NULL));
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		_exit(use_after_fork(world->client));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	world_ok(world->client, chi_flush(world->client));
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(probes_make_no_system_call, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(failing_batches_say_what_is_lost, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(many_unsynced_records, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(two_writers_on_a_thread, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(a_walk_shows_one_state, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(reading_only, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(forked, world_external, world_drop),
+	};
+	return cmocka_run_group_tests_name("inproc", tests, NULL, NULL);
+}
