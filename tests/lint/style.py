@@ -64,6 +64,8 @@ def check_functions(path, text):
     """Lines from a function's name to its closing brace, as universal-ctags sees them; rows of
     tables do not count."""
     source = text.splitlines()
+    if len(source) <= FUNCTION_LINES_MAX:
+        return []
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "source.c")
         with open(copy, "w", encoding="utf-8") as file:
