@@ -100,10 +100,15 @@ void server_send(struct conn *conn, const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes;
 	while (len > 0) {
-		ssize_t n = send(conn->fd, at, len, MSG_NOSIGNAL);
+		size_t piece = conn->piece > 0 && conn->piece < len ? conn->piece : len;
+		if (conn->cut > 0 && piece > conn->cut - conn->sent) {
+			piece = conn->cut - conn->sent;
+		}
+		ssize_t n = piece > 0 ? send(conn->fd, at, piece, MSG_NOSIGNAL) : 0;
 		if (n <= 0) {
 			return;
 		}
+		conn->sent += (size_t)n;
 		at += n;
 		len -= (size_t)n;
 	}
@@ -155,4 +160,37 @@ void server_wait_end(struct conn *conn)
 	uint8_t bytes[4096];
 	while (recv(conn->fd, bytes, sizeof(bytes), 0) > 0) {
 	}
+}
+
+struct chi_client *server_open(const struct server *server, uint32_t ms)
+{
+	struct chi_options options = {.call_ms = ms};
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	if (chi_open(server->address, &options, &client, &fault) != CHI_OK) {
+		fail_msg("cannot open: %s", fault.text);
+	}
+	return client;
+}
+
+void server_pong(struct conn *conn, const struct chi_request *request)
+{
+	struct chi_response answer = {.id = request->id, .last = true, .op = CHI_OP_PING};
+	server_answer(conn, &answer);
+}
+
+void server_answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n)
+{
+	struct chi_row rows[200] = {{.found = false}};
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = (struct chi_row){
+			.key = keys[i], .found = true, .chi2 = (uint16_t)(1 + keys[i].bytes[7])};
+	}
+	struct chi_response answer = {
+		.id = id,
+		.last = true,
+		.op = CHI_OP_PROBE,
+		.u.probe = {.rows = rows, .n = n, .counts = true},
+	};
+	server_answer(conn, &answer);
 }

@@ -12,7 +12,12 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "chistore.h"
 #include "proto/msg.h"
+
+/* For call_ms: short where a test waits for a timeout, long where one must not happen. */
+#define SHORT_MS 100
+#define LONG_MS	 60000
 
 struct conn {
 	int fd;
@@ -20,6 +25,9 @@ struct conn {
 	struct chi_arena arena;
 	struct chi_buffer in;
 	size_t taken;
+	size_t piece; /* answers go out so many bytes at a time; 0: whole */
+	size_t cut;   /* after so many bytes in all nothing more goes out; 0: no end */
+	size_t sent;
 };
 
 /* Serves one connection; it is closed when the script returns. */
@@ -49,3 +57,10 @@ bool server_greet(struct conn *conn);
 
 /* Reads until the client closes. */
 void server_wait_end(struct conn *conn);
+
+/* Answers a ping; answers a probe so that position i is found with chi2 = 1 + keys[i].bytes[7]. */
+void server_pong(struct conn *conn, const struct chi_request *request);
+void server_answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n);
+
+/* A client of the server with this call_ms. */
+struct chi_client *server_open(const struct server *server, uint32_t ms);
