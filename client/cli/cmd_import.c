@@ -104,7 +104,7 @@ static void drop_statistic(struct import_state *import, struct chi_put *put)
 	}
 	put->parts &= ~(uint32_t)CHI_PUT_CHI2;
 	put->record.chi2 = CHI_CHI2_UNKNOWN;
-	if (!import->told_dropped) {
+	if (!import->told_dropped && !import->progress.quiet) {
 		progress_clear(&import->progress);
 		cli_message("%s: the chi2 column is ignored: this store computes its statistic",
 			    import->path);
@@ -129,7 +129,7 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 	while (stop_signal == 0) {
 		struct chi_fault fault = {.text = ""};
 		int status = chi_import_next(file, &batch->arena, batch_slot(batch), &fault);
-		if (first && chi_import_ignored(file)[0] != '\0') {
+		if (first && !import->progress.quiet && chi_import_ignored(file)[0] != '\0') {
 			cli_message("%s: ignored columns: %s", import->path,
 				    chi_import_ignored(file));
 		}

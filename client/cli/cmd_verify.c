@@ -65,7 +65,13 @@ static int outcome(pid_t child)
 		}
 	}
 	if (WIFEXITED(status)) {
-		return WEXITSTATUS(status);
+		int code = WEXITSTATUS(status);
+		if (code == EXIT_DONE || code == EXIT_USAGE || code == EXIT_STORE) {
+			return code;
+		}
+		/* None of ours: a sanitizer, or a library that ends the process itself. */
+		cli_message("damage: the verification ended by itself with code %d", code);
+		return EXIT_STORE;
 	}
 	int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (signal_number == SIGINT || signal_number == SIGTERM) {

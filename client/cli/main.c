@@ -2,10 +2,12 @@
 /* The `chistore` program: reads the options, runs the command, and turns its outcome, including
  * whether standard output took everything, into the exit code. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/options.h"
 #include "client/cli/output.h"
@@ -109,10 +111,22 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	return run_command(cli, state, argc - first, argv + first);
 }
 
+/* A store's file must never become descriptor 1 or 2 and take what is printed there: descriptors
+ * that were closed at the start are opened so that using them fails. */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {.address = getenv("CHISTORE")};
 	int used = 0;
+	hold_standard_descriptors();
 	/* A full file-size limit shows as a failed write, not as the end of the process. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	int code = parse_global(&cli, argc, argv, &used);
