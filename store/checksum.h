@@ -2,6 +2,7 @@
 /* The checksum of records and entries, inline for the loops that do little else. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -194,10 +194,14 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-int chi_env_regrow(struct chi_env *env)
+int chi_env_mend(struct chi_env *env, int rc, bool writer)
 {
-	int rc = chi_env_drain(env);
-	return rc < 0 ? rc : chi_lmdb_status(mdb_env_set_mapsize(env->mdb, 0));
+	if ((rc != MDB_MAP_RESIZED && rc != MDB_PANIC) || (env->writing && !writer) ||
+	    chi_env_drain(env) < 0) {
+		return -CHI_EBUSY;
+	}
+	return rc == MDB_PANIC ? chi_env_restart(env, NULL)
+			       : chi_lmdb_status(mdb_env_set_mapsize(env->mdb, 0));
 }
 
 /* Waits until no thread of this process writes. */

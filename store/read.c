@@ -29,7 +29,7 @@ static int begin_new(struct chi_env *env, MDB_txn **txn)
 		(void)mdb_reader_check(env->mdb, &dead);
 		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
 	}
-	if (rc == MDB_MAP_RESIZED && chi_env_regrow(env) == CHI_OK) {
+	if (rc != 0 && chi_env_mend(env, rc, false) == CHI_OK) {
 		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
 	}
 	return rc;

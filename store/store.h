@@ -91,8 +91,7 @@ uint64_t chi_read_sequence(const struct chi_read *read);
  * Statistic and counts of one position: fills all of `row`. CHI_NONE if it is not stored
  * (row->found is false then), -CHI_ECORRUPT if its record is damaged. Allocates nothing.
  */
-CHI_MUSTUSE int chi_read_row(struct chi_read *read, const struct chi_key *key,
-			     struct chi_row *row);
+CHI_MUSTUSE int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row);
 
 /* The same for `n` keys; rows[i] answers keys[i]. Stops at the first failure. */
 CHI_MUSTUSE int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n,
@@ -201,8 +200,8 @@ CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_coun
  * entry counts, also on damaged trees; a damaged page may still kill the process, so whoever
  * must live runs it in a child process. Reads one snapshot.
  */
-CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report,
-				 void *context, struct chi_verify_result *result);
+CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
+				 struct chi_verify_result *result);
 
 /* Writes a consistent copy of the data file, made under running writes, to a file or pipe. */
 CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault);

@@ -156,8 +156,13 @@ int chi_env_drain(struct chi_env *env);
 /* With env->mutex held and the pool drained: closes LMDB and opens it anew. */
 CHI_MUSTUSE int chi_env_restart(struct chi_env *env, struct chi_fault *fault);
 
-/* Another process grew the map: takes over its size. Refused while transactions are alive. */
-CHI_MUSTUSE int chi_env_regrow(struct chi_env *env);
+/*
+ * With env->mutex held, after an LMDB call failed with `rc`: mends what can be mended, so that
+ * CHI_OK means "try again". MDB_MAP_RESIZED: another process grew the map, its size is taken over.
+ * MDB_PANIC: a sync failed, LMDB is opened anew. Refused while transactions are alive, and to a
+ * reader while a thread of this process writes.
+ */
+CHI_MUSTUSE int chi_env_mend(struct chi_env *env, int rc, bool writer);
 
 /* Takes and gives back the one writer's place: threads of this process wait, then the lock file
  * is locked unless the process holds it anyway. */

@@ -21,34 +21,17 @@ static void free_write(struct chi_write *write)
 	free(write);
 }
 
-/* After a failed sync of its head page LMDB refuses all work until it is opened anew, which can
- * be done here if nobody reads. */
-static int revive(struct chi_env *env)
-{
-	(void)pthread_mutex_lock(&env->mutex);
-	int rc = chi_env_drain(env);
-	if (rc == CHI_OK) {
-		rc = chi_env_restart(env, NULL);
-	}
-	(void)pthread_mutex_unlock(&env->mutex);
-	return rc;
-}
-
-static int regrow(struct chi_env *env)
-{
-	(void)pthread_mutex_lock(&env->mutex);
-	int rc = chi_env_regrow(env);
-	(void)pthread_mutex_unlock(&env->mutex);
-	return rc;
-}
-
 /* Returns LMDB's code. */
 static int begin_txn(struct chi_env *env, MDB_txn **txn)
 {
 	int rc = env->mdb != NULL ? mdb_txn_begin(env->mdb, NULL, 0, txn) : MDB_PANIC;
-	bool again = (rc == MDB_PANIC && revive(env) == CHI_OK) ||
-		     (rc == MDB_MAP_RESIZED && regrow(env) == CHI_OK);
-	return again ? mdb_txn_begin(env->mdb, NULL, 0, txn) : rc;
+	if (CHI_LIKELY(rc == 0)) {
+		return 0;
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	int mended = chi_env_mend(env, rc, true);
+	(void)pthread_mutex_unlock(&env->mutex);
+	return mended == CHI_OK ? mdb_txn_begin(env->mdb, NULL, 0, txn) : rc;
 }
 
 int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault *fault)
@@ -131,6 +114,11 @@ static int stick(struct chi_write *write, int rc)
 {
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
+	}
+	if (rc == -CHI_EFULL) {
+		/* The pages may be held by a reader that died: the next transaction has them. */
+		int dead = 0;
+		(void)mdb_reader_check(write->env->mdb, &dead);
 	}
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "help.h"
+#include "tests/store/help.h"
 
 #include <ftw.h>
 #include <stdio.h>

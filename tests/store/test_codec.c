@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of records and strength entries: what FORMAT.md says, round trips, order, refusals. */
-#include "help.h"
+#include "tests/store/help.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * part, deletes, aborted batches, reopening; then every record, every order, band, filter, limit
  * and cursor, and every count.
  */
-#include "help.h"
+#include "tests/store/help.h"
 
 #include <stdio.h>
 #include <stdlib.h>

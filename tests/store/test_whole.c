@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Work on whole stores: dump and load, hot copies, compaction, rescoring, full disks, kills. */
-#include "help.h"
+#include "tests/store/help.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -333,6 +333,20 @@ static void test_broken_copies(void **state)
 
 /* ---- Compaction ----------------------------------------------------------------------------- */
 
+/* The sequence number goes on where it was. */
+static void check_sequence(struct chi_store *store, uint64_t before, const struct chi_key *fresh)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	assert_int_equal(chi_read_sequence(read), before);
+	chi_read_end(read);
+	help_put(store, &(struct chi_put){.key = *fresh});
+	ok(chi_read_begin(store, &read));
+	assert_int_equal(chi_read_sequence(read), before + 1);
+	chi_read_end(read);
+	ok(help_verify(store, NULL));
+}
+
 static void test_compact(void **state)
 {
 	(void)state;
@@ -381,15 +395,7 @@ static void test_compact(void **state)
 	assert_memory_equal(text, again, len);
 	free(text);
 	free(again);
-	/* The sequence number goes on where it was. */
-	ok(chi_read_begin(store, &read));
-	assert_int_equal(chi_read_sequence(read), info.sequence);
-	chi_read_end(read);
-	help_put(store, &(struct chi_put){.key = more[0]});
-	ok(chi_read_begin(store, &read));
-	assert_int_equal(chi_read_sequence(read), info.sequence + 1);
-	chi_read_end(read);
-	ok(help_verify(store, NULL));
+	check_sequence(store, info.sequence, &more[0]);
 	chi_store_close(store);
 	store = help_open(help_path("compact"), CHI_STORE_DAEMON);
 	assert_int_equal(help_count(store), MANY + 1);
