@@ -6,6 +6,7 @@ CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default:
 """
 
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -169,6 +170,52 @@ class Batches(unittest.TestCase):
                 else:
                     self.assertEqual((answer.code, answer.put.added), (pb.OK, 1))
             self.assertEqual(found(peer, range(100, 120)), 16)
+
+    def test_batches_share_commits(self):
+        """Eight clients with many writes waiting: far fewer transactions than writes."""
+        with start() as daemon, Peer(daemon.address) as control:
+            before = control.call(info=pb.Info()).info.sequence
+            peers = [Peer(daemon.address) for _ in range(8)]
+            for i, peer in enumerate(peers):
+                data = [peer.build(put=put([i * 1000 + n]))[0] for n in range(60)]
+                peer.socket.sendall(b"".join(data))
+            for peer in peers:
+                self.assertEqual([peer.recv().code for _ in range(60)], [pb.OK] * 60)
+                peer.close()
+            after = control.call(info=pb.Info()).info
+            self.assertEqual(after.positions, 480)
+            self.assertLess(after.sequence - before, 240)
+
+    def test_no_room_for_the_file(self):
+        """A file that may not grow: writes say so, reads go on, and writes too once it may."""
+        with start() as daemon, Peer(daemon.address) as peer:
+            fill(peer, 2000)
+            size = peer.call(info=pb.Info()).info.file_bytes
+            limit = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
+            answer = peer.call(put=put(range(2000, 7000)))
+            self.assertIn(answer.code, (pb.DISK_FULL, pb.IO))
+            self.assertEqual(found(peer, range(1990, 2010)), 10)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limit)
+            self.assertEqual(peer.call(put=put(range(2000, 7000))).code, pb.OK)
+            self.assertEqual(found(peer, range(6990, 7010)), 10)
+
+    def test_full_queue(self):
+        """While a batch is being written the queue holds so much and no more."""
+        with start("--queue-records", "3000", "--threads", "1") as daemon:
+            with Peer(daemon.address) as peer:
+                data, ids = b"", []
+                for i in range(40):
+                    keys = (two_piece_key((i * 100 + n) % 4000) for n in range(1000))
+                    entries = [pb.PutEntry(key=key) for key in keys]
+                    part, id = peer.build(put=pb.Put(entries=entries))
+                    data += part
+                    ids.append(id)
+                peer.socket.sendall(data)
+                codes = [peer.recv().code for _ in ids]
+                self.assertEqual(set(codes), {pb.OK, pb.BUSY})
+                self.assertGreaterEqual(codes.count(pb.OK), 3)
+                self.assertEqual(peer.call(put=put([1])).code, pb.OK)
 
     def test_put_delete_and_base(self):
         with start(statistic="outcome") as daemon, Peer(daemon.address) as peer:
@@ -474,6 +521,21 @@ class WholeStore(unittest.TestCase):
                 reader.close()
             last = list(peer.stream(verify=pb.Verify()))[-1]
             self.assertEqual((last.code, last.verify.positions), (pb.OK, 20001))
+
+    def test_compact_beside_another_process(self):
+        """Somebody reads the directory: the file cannot be exchanged, and nothing changes."""
+        path = new_path()
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            fill(peer, 1000)
+            with harness.start_daemon({"default": path}, extra_args=["--read-only"]) as reader:
+                answer = peer.call(compact=pb.Compact())
+                self.assertEqual(answer.code, pb.BUSY)
+                self.assertTrue(answer.message)
+                self.assertEqual(peer.call(put=put([2000])).code, pb.OK)
+                with Peer(reader.address) as other:
+                    self.assertEqual(other.call(info=pb.Info()).info.positions, 1001)
+            self.assertEqual(peer.call(compact=pb.Compact()).code, pb.OK)
+            self.assertEqual(found(peer, [0, 999, 2000]), 3)
 
     def test_rescore(self):
         with start(statistic="outcome") as daemon, Peer(daemon.address) as peer:
