@@ -12,17 +12,9 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "base/wire.h"
+#include "proto/field_read.h"
 
 #define FIELDS_MAX 20 /* no message type has more fields; the walk refuses one that had */
-#define VARINT_MAX 10
-#define ANY	   UINT32_MAX
-
-enum wire_type {
-	WIRE_VARINT = 0,
-	WIRE_64 = 1,
-	WIRE_BYTES = 2,
-	WIRE_32 = 5
-};
 
 struct walk {
 	enum chi_enums enums;
@@ -36,13 +28,6 @@ struct level {
 	uint32_t index;		   /* of the element, if the field is repeated */
 	uint32_t seen[FIELDS_MAX]; /* elements so far of each field */
 	bool oneof_seen;	   /* no message type has two oneofs */
-};
-
-struct value {
-	enum wire_type type;
-	uint64_t number; /* of a varint */
-	const uint8_t *bytes;
-	size_t len;
 };
 
 /*
@@ -103,85 +88,35 @@ static int refuse(struct walk *walk, const struct level *level, int status, cons
 	return status;
 }
 
-/* ---- Reading the wire -------------------------------------------------------------------- */
-
-/* Unlike chi_read_varint this takes encodings that are longer than needed: protobuf allows them,
- * and some runtimes write them. */
-static uint64_t read_varint(struct chi_reader *r, size_t max)
-{
-	uint64_t value = 0;
-	for (size_t i = 0; i < max; i++) {
-		uint8_t byte = chi_read_u8(r);
-		if (i < VARINT_MAX - 1 || byte <= 1) {
-			value |= (uint64_t)(byte & 0x7f) << (7 * i);
-		}
-		if (byte < 0x80) {
-			return r->bad ? 0 : value;
-		}
-	}
-	r->bad = true;
-	return 0;
-}
-
-/* One field; false if the bytes are none. */
-static bool read_field(struct chi_reader *r, uint32_t *number, struct value *value)
-{
-	*value = (struct value){0};
-	uint64_t tag = read_varint(r, 5);
-	value->type = (enum wire_type)(tag & 7);
-	*number = (uint32_t)(tag >> 3);
-	if (tag >> 32 != 0 || *number == 0) {
-		return false;
-	}
-	switch (value->type) {
-	case WIRE_VARINT:
-		value->number = read_varint(r, VARINT_MAX);
-		break;
-	case WIRE_64:
-		(void)chi_read_bytes(r, 8);
-		break;
-	case WIRE_32:
-		(void)chi_read_bytes(r, 4);
-		break;
-	case WIRE_BYTES:
-		value->number = read_varint(r, 5);
-		value->len = value->number > UINT32_MAX ? SIZE_MAX : (size_t)value->number;
-		value->bytes = chi_read_bytes(r, value->len);
-		break;
-	default:
-		/* Groups, long out of use, and numbers without a meaning. */
-		return false;
-	}
-	return !r->bad;
-}
+/* ---- A first look ------------------------------------------------------------------------ */
 
 void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
-	struct value value;
-	uint32_t number = 0;
+	struct chi_field field;
 	*id = 0;
 	*op_field = 0;
-	while (chi_reader_left(&r) > 0 && read_field(&r, &number, &value)) {
-		if (number == 1 && value.type == WIRE_VARINT) {
-			*id = value.number;
-		} else if (number >= 16 && number <= 30 && *op_field == 0) {
-			*op_field = number;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1 && field.type == CHI_WIRE_VARINT) {
+			*id = field.value;
+		} else if (field.number >= CHI_OP_FIELD(CHI_OP_HELLO) &&
+			   field.number <= CHI_OP_FIELD(CHI_OP_RESCORE) && *op_field == 0) {
+			*op_field = field.number;
 		}
 	}
 }
 
 /* ---- Single fields ----------------------------------------------------------------------- */
 
-static enum wire_type wire_type_of(const ProtobufCFieldDescriptor *field)
+static enum chi_wire_type wire_type_of(const ProtobufCFieldDescriptor *field)
 {
 	switch (field->type) {
 	case PROTOBUF_C_TYPE_STRING:
 	case PROTOBUF_C_TYPE_BYTES:
 	case PROTOBUF_C_TYPE_MESSAGE:
-		return WIRE_BYTES;
+		return CHI_WIRE_BYTES;
 	default:
-		return WIRE_VARINT;
+		return CHI_WIRE_VARINT;
 	}
 }
 
@@ -208,12 +143,12 @@ static const char *number_flaw(const struct walk *walk, const ProtobufCFieldDesc
 
 /* Numbers of a repeated field in one piece; *count tells how many. */
 static const char *packed_flaw(const struct walk *walk, const struct level *level,
-			       const struct value *value, uint32_t *count)
+			       const struct chi_field *value, uint32_t *count)
 {
 	struct chi_reader r = chi_reader_of(value->bytes, value->len);
 	*count = 0;
 	while (chi_reader_left(&r) > 0) {
-		const char *flaw = number_flaw(walk, level->field, read_varint(&r, VARINT_MAX));
+		const char *flaw = number_flaw(walk, level->field, chi_field_varint(&r));
 		if (r.bad) {
 			return "numbers cut short";
 		}
@@ -225,7 +160,7 @@ static const char *packed_flaw(const struct walk *walk, const struct level *leve
 	return NULL;
 }
 
-static const char *text_flaw(const struct value *value)
+static const char *text_flaw(const struct chi_field *value)
 {
 	const char *text = (const char *)value->bytes;
 	if (value->len > 0 && memchr(text, '\0', value->len) != NULL) {
@@ -265,14 +200,14 @@ static const char *place_flaw(struct level *level, uint32_t seen)
 	return NULL;
 }
 
-static int check_value(struct walk *walk, struct level *level, const struct value *value,
+static int check_value(struct walk *walk, struct level *level, const struct chi_field *value,
 		       uint32_t *elements)
 {
 	const ProtobufCFieldDescriptor *field = level->field;
 	const char *flaw = NULL;
 	*elements = 1;
-	if (value->type == WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED &&
-	    wire_type_of(field) == WIRE_VARINT) {
+	if (value->type == CHI_WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED &&
+	    wire_type_of(field) == CHI_WIRE_VARINT) {
 		flaw = packed_flaw(walk, level, value, elements);
 	} else if (value->type != wire_type_of(field)) {
 		flaw = "field of another type";
@@ -281,13 +216,13 @@ static int check_value(struct walk *walk, struct level *level, const struct valu
 	} else if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
 		return check_message(walk, level, field->descriptor, value->bytes, value->len);
 	} else {
-		flaw = number_flaw(walk, field, value->number);
+		flaw = number_flaw(walk, field, value->value);
 	}
 	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_EINVAL, flaw);
 }
 
 static int check_field(struct walk *walk, struct level *level,
-		       const ProtobufCMessageDescriptor *type, const struct value *value)
+		       const ProtobufCMessageDescriptor *type, const struct chi_field *value)
 {
 	size_t index = (size_t)(level->field - type->fields);
 	uint32_t *seen = &level->seen[index];
@@ -320,12 +255,11 @@ static int check_message(struct walk *walk, const struct level *outer,
 	}
 	struct chi_reader r = chi_reader_of(bytes, len);
 	while (chi_reader_left(&r) > 0) {
-		struct value value;
-		uint32_t number = 0;
-		if (!read_field(&r, &number, &value)) {
+		struct chi_field value;
+		if (!chi_field_next(&r, &value)) {
 			return refuse(walk, outer, -CHI_EPROTO, "not a protobuf message");
 		}
-		level.field = protobuf_c_message_descriptor_get_field(type, number);
+		level.field = protobuf_c_message_descriptor_get_field(type, value.number);
 		/* A field of a later version: not ours to judge. */
 		if (level.field == NULL) {
 			continue;

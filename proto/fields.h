@@ -11,8 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CHI_WIRE_VARINT 0u
-#define CHI_WIRE_BYTES	2u
+#include "proto/field_read.h"
 
 /* Seven bits a byte: bits * 9 / 64 is bits / 7 rounded the right way for 1..64 bits. */
 static inline size_t chi_varint_len(uint64_t value)

@@ -42,6 +42,15 @@ int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fa
 	return chi_fault(fault, status, "%s: %s", flaw->path, flaw->reason);
 }
 
+int chi_arena_status(const struct chi_arena *arena, size_t size)
+{
+	/* The arena rounds sizes up; what would not fit with the largest rounding is its budget's
+	 * doing, whatever malloc would have said. */
+	const size_t rounding = 64;
+	size_t left = arena->used < arena->budget ? arena->budget - arena->used : 0;
+	return size > left || left - size < rounding ? -CHI_ETOOBIG : -CHI_ENOMEM;
+}
+
 int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size)
 {
 	int status = chi_arena_status(arena, size);
@@ -53,25 +62,16 @@ int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t
 
 /* protobuf-c knows no reason for a failure: it is kept here. */
 struct pb_memory {
-	struct chi_arena *arena;
+	struct chi_unpacker *u;
 	int status;
 };
-
-int chi_arena_status(const struct chi_arena *arena, size_t size)
-{
-	/* The arena rounds sizes up; what would not fit with the largest rounding is its budget's
-	 * doing, whatever malloc would have said. */
-	const size_t rounding = 64;
-	size_t left = arena->used < arena->budget ? arena->budget - arena->used : 0;
-	return size > left || left - size < rounding ? -CHI_ETOOBIG : -CHI_ENOMEM;
-}
 
 static void *take(void *data, size_t size)
 {
 	struct pb_memory *memory = data;
-	void *pointer = chi_arena_alloc(memory->arena, size);
+	void *pointer = chi_arena_alloc(memory->u->arena, size);
 	if (pointer == NULL) {
-		memory->status = chi_arena_status(memory->arena, size);
+		memory->status = chi_flaw_memory(memory->u->flaw, memory->u->arena, size);
 	}
 	return pointer;
 }
@@ -84,12 +84,15 @@ static void leave(void *data, void *pointer)
 }
 
 int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len,
-		  struct chi_arena *arena, ProtobufCMessage **out)
+		  struct chi_unpacker *u, ProtobufCMessage **out)
 {
-	struct pb_memory memory = {.arena = arena, .status = -CHI_EPROTO};
+	struct pb_memory memory = {.u = u};
 	ProtobufCAllocator allocator = {.alloc = take, .free = leave, .allocator_data = &memory};
 	*out = protobuf_c_message_unpack(type, &allocator, len, bytes);
-	return *out != NULL ? CHI_OK : memory.status;
+	if (*out != NULL || memory.status != CHI_OK) {
+		return memory.status;
+	}
+	return chi_flaw(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
 }
 
 int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at)

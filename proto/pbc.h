@@ -48,12 +48,18 @@ CHI_MUSTUSE int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8
  * lowest-placed field of 16..30. Both 0 if not there. */
 void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field);
 
+/* Where memory comes from, and where to say what is wrong. */
+struct chi_unpacker {
+	struct chi_arena *arena;
+	struct chi_flaw *flaw;
+};
+
 /*
  * Unpacks checked bytes; the message lives as long as the arena's memory and is not freed.
  * -CHI_ETOOBIG: over the arena's budget; -CHI_ENOMEM; -CHI_EPROTO: refused by protobuf-c.
  */
 CHI_MUSTUSE int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
-			      size_t len, struct chi_arena *arena, ProtobufCMessage **out);
+			      size_t len, struct chi_unpacker *u, ProtobufCMessage **out);
 
 /* Says what is wrong; the path is a format. Returns `status`. */
 CHI_PRINTF(4, 5)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "proto/field_read.h"
 #include "proto/pbc.h"
 
 /* ---- To the wire: contents of the sub-message, without its tag and length ---------------- */
@@ -18,24 +19,31 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record);
 
 /* ---- From the wire ----------------------------------------------------------------------- */
 
-/* Where memory comes from, and where to say what is wrong. */
-struct chi_unpacker {
-	struct chi_arena *arena;
-	struct chi_flaw *flaw;
-};
-
 /* Zero if `from` is NULL. */
 struct chi_counts chi_counts_from(const PB(Counts) * from);
 
-/* A record with all its limits checked; NULL stands for an empty one. Texts stay where `from` has
- * them. Paths of flaws start at the record: "evals[2].depth". */
-CHI_MUSTUSE int chi_record_from(struct chi_unpacker *u, const PB(Record) * from,
+/* The same from the bytes of a Counts message. */
+struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
+
+/*
+ * A record with all its limits checked, from the bytes of a Record message that chi_pb_check has
+ * passed. Texts are copied. Paths of flaws start at the record: "evals[2].depth".
+ */
+CHI_MUSTUSE int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				struct chi_record *out);
+
+/* A text of a field, in the arena and NUL-terminated. */
+CHI_MUSTUSE int chi_text_read(struct chi_unpacker *u, const struct chi_field *field,
+			      struct chi_text *out);
 
 /* One key; NULL or what is wrong with it. Checks its shape, not that it is a position. */
 const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out);
 
 CHI_MUSTUSE int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from,
+				struct chi_cursor *out);
+
+/* The same from the bytes of a Cursor message. */
+CHI_MUSTUSE int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				struct chi_cursor *out);
 
 static inline struct chi_text chi_text_from(const char *text)

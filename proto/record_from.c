@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/num.h"
+#include "base/wire.h"
 
 #define MOVE_MAX   0x4fffu /* bit 15 is 0 and the promotion at most a queen (4) */
 #define DEPTH_MAX  65535
@@ -47,74 +47,153 @@ const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 	return NULL;
 }
 
-int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from, struct chi_cursor *out)
+struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len)
 {
-	if (from->chi2 > CHI_CHI2_MAX) {
+	struct chi_counts counts = {0};
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	while (chi_field_next(&r, &field)) {
+		switch (field.number) {
+		case 1:
+			counts.white = field.value;
+			break;
+		case 2:
+			counts.draws = field.value;
+			break;
+		case 3:
+			counts.black = field.value;
+			break;
+		case 4:
+			counts.other = field.value;
+			break;
+		default:
+			break;
+		}
+	}
+	return counts;
+}
+
+int chi_text_read(struct chi_unpacker *u, const struct chi_field *field, struct chi_text *out)
+{
+	out->len = field->len;
+	out->bytes = chi_arena_text(u->arena, field->bytes, field->len);
+	return out->bytes != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, field->len + 1);
+}
+
+static int make_cursor(struct chi_unpacker *u, uint32_t chi2, const uint8_t *key, size_t len,
+		       struct chi_cursor *out)
+{
+	if (chi2 > CHI_CHI2_MAX) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "over 25599", "chi2");
 	}
-	const char *reason = chi_key_from(from->key.data, from->key.len, &out->key);
+	const char *reason = chi_key_from(key, len, &out->key);
 	if (reason != NULL) {
 		return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
 	}
 	out->set = true;
-	out->chi2 = (uint16_t)from->chi2;
+	out->chi2 = (uint16_t)chi2;
 	return CHI_OK;
 }
 
-static bool is_move(uint32_t move)
+int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from, struct chi_cursor *out)
+{
+	return make_cursor(u, from->chi2, from->key.data, from->key.len, out);
+}
+
+int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		    struct chi_cursor *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field key = {0};
+	uint32_t chi2 = 0;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			chi2 = (uint32_t)field.value;
+		} else if (field.number == 2) {
+			key = field;
+		}
+	}
+	return make_cursor(u, chi2, key.bytes, key.len, out);
+}
+
+static bool is_move(uint64_t move)
 {
 	return move != 0 && move <= MOVE_MAX;
 }
 
-/* Numbers to moves, in the arena; NULL for none. `name` is the field's. */
-static int moves_from(struct chi_unpacker *u, const uint32_t *from, size_t n, const char *name,
-		      const chi_move **out, size_t *n_out)
+/* Moves of a repeated field, which may come in several pieces. */
+struct move_list {
+	chi_move *moves;
+	size_t n;
+	const char *name; /* the field's */
+};
+
+/* Room for what was counted into `n`; from then on `n` counts what is there. */
+static int move_list_alloc(struct chi_unpacker *u, struct move_list *list)
 {
-	*out = NULL;
-	*n_out = n;
-	if (n == 0) {
+	if (list->n == 0) {
 		return CHI_OK;
 	}
-	chi_move *moves = chi_arena_alloc(u->arena, n * sizeof(*moves));
-	if (moves == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*moves));
+	list->moves = chi_arena_alloc(u->arena, list->n * sizeof(*list->moves));
+	if (list->moves == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, list->n * sizeof(*list->moves));
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!is_move(from[i])) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "%s[%zu]", name, i);
-		}
-		moves[i] = (chi_move)from[i];
-	}
-	*out = moves;
+	list->n = 0;
 	return CHI_OK;
 }
 
-static int move_stats_from(struct chi_unpacker *u, const PB(Record) * from, struct chi_record *out)
+static int move_list_add(struct chi_unpacker *u, struct move_list *list, uint64_t move)
 {
-	size_t n = from->n_moves;
-	if (n == 0) {
-		return CHI_OK;
+	if (!is_move(move)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "%s[%zu]", list->name, list->n);
 	}
-	struct chi_move_stat *stats = chi_arena_array(u->arena, n, sizeof(*stats));
-	if (stats == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*stats));
-	}
-	for (size_t i = 0; i < n; i++) {
-		const PB(MoveStat) *stat = from->moves[i];
-		if (!is_move(stat->move)) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "moves[%zu].move", i);
-		}
-		if (i > 0 && stat->move <= stats[i - 1].move) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "moves do not ascend",
-					"moves[%zu].move", i);
-		}
-		stats[i].move = (chi_move)stat->move;
-		stats[i].counts = chi_counts_from(stat->counts);
-	}
-	out->moves = stats;
-	out->n_moves = n;
+	list->moves[list->n++] = (chi_move)move;
 	return CHI_OK;
 }
+
+static int move_list_read(struct chi_unpacker *u, struct move_list *list,
+			  const struct chi_field *field)
+{
+	if (field->type == CHI_WIRE_VARINT) {
+		return move_list_add(u, list, field->value);
+	}
+	struct chi_reader r = chi_reader_of(field->bytes, field->len);
+	while (chi_reader_left(&r) > 0) {
+		int rc = move_list_add(u, list, chi_field_varint(&r));
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+/* ---- Moves with counts ------------------------------------------------------------------- */
+
+static int move_stat_read(struct chi_unpacker *u, const struct chi_field *from, size_t i,
+			  struct chi_move_stat *stats)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	uint64_t move = 0;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			move = field.value;
+		} else if (field.number == 2) {
+			stats[i].counts = chi_counts_read(field.bytes, field.len);
+		}
+	}
+	if (!is_move(move)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "moves[%zu].move", i);
+	}
+	if (i > 0 && move <= stats[i - 1].move) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "moves do not ascend", "moves[%zu].move", i);
+	}
+	stats[i].move = (chi_move)move;
+	return CHI_OK;
+}
+
+/* ---- Evaluations ------------------------------------------------------------------------- */
 
 /* Engines' names end up in tables and logs, one a line. */
 static bool has_controls(const char *text, size_t len)
@@ -129,96 +208,233 @@ static bool has_controls(const char *text, size_t len)
 	return false;
 }
 
-static int score_from(struct chi_unpacker *u, const PB(Eval) * from, struct chi_eval *out)
+/* An evaluation's fields as they were found; later ones of the same number count. */
+struct eval_fields {
+	struct chi_field engine;
+	struct chi_field score;
+	uint64_t depth;
+	struct move_list pv;
+};
+
+static void eval_fields_read(const struct chi_field *from, struct eval_fields *out,
+			     struct chi_eval *eval)
 {
-	switch (from->score_case) {
-	case CHISTORE__V1__EVAL__SCORE_CENTIPAWNS:
-		if (from->centipawns < -CHI_SCORE_MAX || from->centipawns > CHI_SCORE_MAX) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "beyond 1000000", "centipawns");
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	while (chi_field_next(&r, &field)) {
+		switch (field.number) {
+		case 1:
+			out->engine = field;
+			break;
+		case 2:
+			out->depth = field.value;
+			break;
+		case 3:
+		case 4:
+			out->score = field;
+			break;
+		case 5:
+			eval->nodes = field.value;
+			break;
+		case 6:
+			eval->date = field.value;
+			break;
+		case 7:
+			out->pv.n += chi_field_numbers(&field);
+			break;
+		default:
+			break;
 		}
-		out->score = from->centipawns;
-		return CHI_OK;
-	case CHISTORE__V1__EVAL__SCORE_MATE:
-		if (from->mate < -CHI_MATE_MAX || from->mate > CHI_MATE_MAX) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "beyond 10000", "mate");
-		}
-		out->is_mate = true;
-		out->score = from->mate;
-		return CHI_OK;
-	default:
+	}
+}
+
+/* sint32: the lowest bit is the sign. */
+static int32_t unzigzag(uint64_t value)
+{
+	int64_t half = (int64_t)(value >> 1);
+	return (int32_t)((value & 1) != 0 ? -half - 1 : half);
+}
+
+static int score_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
+{
+	if (from->number == 0) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "score");
 	}
-}
-
-static int eval_from(struct chi_unpacker *u, const PB(Eval) * from, struct chi_eval *out)
-{
-	out->engine = from->engine;
-	out->engine_len = strlen(from->engine);
-	if (out->engine_len == 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "engine");
+	out->is_mate = from->number == 4;
+	out->score = unzigzag(from->value);
+	int32_t max = out->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+	if (out->score < -max || out->score > max) {
+		return chi_flaw(u->flaw, -CHI_EINVAL,
+				out->is_mate ? "beyond 10000" : "beyond 1000000",
+				out->is_mate ? "mate" : "centipawns");
 	}
-	if (has_controls(out->engine, out->engine_len)) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "control character", "engine");
-	}
-	if (from->depth > DEPTH_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 65535", "depth");
-	}
-	out->depth = from->depth;
-	out->nodes = from->nodes;
-	out->date = from->date;
-	int rc = score_from(u, from, out);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	return moves_from(u, from->pv, from->n_pv, "pv", &out->pv, &out->n_pv);
-}
-
-static int evals_from(struct chi_unpacker *u, const PB(Record) * from, struct chi_record *out)
-{
-	size_t n = from->n_evals;
-	if (n == 0) {
-		return CHI_OK;
-	}
-	struct chi_eval *evals = chi_arena_array(u->arena, n, sizeof(*evals));
-	if (evals == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*evals));
-	}
-	for (size_t i = 0; i < n; i++) {
-		int rc = eval_from(u, from->evals[i], &evals[i]);
-		if (rc != CHI_OK) {
-			chi_flaw_under(u->flaw, "evals[%zu]", i);
-			return rc;
-		}
-		/* NUL-terminated and without NUL inside: strcmp is the bytewise order. */
-		if (i > 0 && strcmp(evals[i - 1].engine, evals[i].engine) >= 0) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, "engines do not ascend",
-					"evals[%zu].engine", i);
-		}
-	}
-	out->evals = evals;
-	out->n_evals = n;
 	return CHI_OK;
 }
 
-int chi_record_from(struct chi_unpacker *u, const PB(Record) * from, struct chi_record *out)
+static int engine_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
 {
-	*out = (struct chi_record){.chi2 = CHI_CHI2_UNKNOWN};
-	if (from == NULL) {
-		return CHI_OK;
+	struct chi_text engine;
+	if (from->len == 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "engine");
 	}
-	if (from->chi2 > CHI_CHI2_MAX) {
+	if (has_controls((const char *)from->bytes, from->len)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "control character", "engine");
+	}
+	int rc = chi_text_read(u, from, &engine);
+	out->engine = engine.bytes;
+	out->engine_len = engine.len;
+	return rc;
+}
+
+static int pv_read(struct chi_unpacker *u, const struct chi_field *from, struct move_list *pv,
+		   struct chi_eval *out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	int rc = move_list_alloc(u, pv);
+	while (rc == CHI_OK && pv->moves != NULL && chi_field_next(&r, &field)) {
+		rc = field.number == 7 ? move_list_read(u, pv, &field) : CHI_OK;
+	}
+	out->pv = pv->moves;
+	out->n_pv = pv->n;
+	return rc;
+}
+
+static int eval_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
+{
+	struct eval_fields fields = {.pv.name = "pv"};
+	eval_fields_read(from, &fields, out);
+	int rc = engine_read(u, &fields.engine, out);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (fields.depth > DEPTH_MAX) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "over 65535", "depth");
+	}
+	out->depth = (uint32_t)fields.depth;
+	rc = score_read(u, &fields.score, out);
+	return rc == CHI_OK ? pv_read(u, from, &fields.pv, out) : rc;
+}
+
+static int eval_add(struct chi_unpacker *u, const struct chi_field *from, size_t i,
+		    struct chi_eval *evals)
+{
+	int rc = eval_read(u, from, &evals[i]);
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "evals[%zu]", i);
+		return rc;
+	}
+	/* NUL-terminated and without NUL inside: strcmp is the bytewise order. */
+	if (i > 0 && strcmp(evals[i - 1].engine, evals[i].engine) >= 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "engines do not ascend", "evals[%zu].engine",
+				i);
+	}
+	return CHI_OK;
+}
+
+/* ---- The record -------------------------------------------------------------------------- */
+
+/* A record on its way: how much there is of each kind, then where it goes. */
+struct parts {
+	uint64_t chi2;
+	size_t n_moves;
+	size_t n_evals;
+	struct move_list line;
+	struct chi_field note;
+	struct chi_move_stat *moves;
+	struct chi_eval *evals;
+};
+
+static void tally(const uint8_t *bytes, size_t len, struct parts *parts, struct chi_record *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	while (chi_field_next(&r, &field)) {
+		switch (field.number) {
+		case 1:
+			parts->chi2 = field.value;
+			break;
+		case 2:
+			out->counts = chi_counts_read(field.bytes, field.len);
+			break;
+		case 3:
+			parts->n_moves++;
+			break;
+		case 4:
+			parts->n_evals++;
+			break;
+		case 5:
+			parts->line.n += chi_field_numbers(&field);
+			break;
+		case 6:
+			parts->note = field;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static int take_room(struct chi_unpacker *u, struct parts *parts)
+{
+	if (parts->n_moves > 0) {
+		parts->moves = chi_arena_array(u->arena, parts->n_moves, sizeof(*parts->moves));
+		if (parts->moves == NULL) {
+			return chi_flaw_memory(u->flaw, u->arena,
+					       parts->n_moves * sizeof(*parts->moves));
+		}
+	}
+	if (parts->n_evals > 0) {
+		parts->evals = chi_arena_array(u->arena, parts->n_evals, sizeof(*parts->evals));
+		if (parts->evals == NULL) {
+			return chi_flaw_memory(u->flaw, u->arena,
+					       parts->n_evals * sizeof(*parts->evals));
+		}
+	}
+	return move_list_alloc(u, &parts->line);
+}
+
+static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct parts *parts,
+		struct chi_record *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && chi_field_next(&r, &field)) {
+		if (field.number == 3) {
+			rc = move_stat_read(u, &field, out->n_moves++, parts->moves);
+		} else if (field.number == 4) {
+			rc = eval_add(u, &field, out->n_evals++, parts->evals);
+		} else if (field.number == 5 && parts->line.moves != NULL) {
+			rc = move_list_read(u, &parts->line, &field);
+		}
+	}
+	out->moves = parts->moves;
+	out->evals = parts->evals;
+	out->line = parts->line.moves;
+	out->n_line = parts->line.n;
+	return rc;
+}
+
+int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		    struct chi_record *out)
+{
+	struct parts parts = {.line.name = "line"};
+	struct chi_text note;
+	*out = (struct chi_record){.chi2 = CHI_CHI2_UNKNOWN};
+	tally(bytes, len, &parts, out);
+	if (parts.chi2 > CHI_CHI2_MAX) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "over 25599", "chi2");
 	}
-	out->chi2 = (uint16_t)from->chi2;
-	out->counts = chi_counts_from(from->counts);
-	out->n_note = strlen(from->note);
-	out->note = out->n_note > 0 ? from->note : NULL;
-	int rc = move_stats_from(u, from, out);
-	if (rc == CHI_OK) {
-		rc = evals_from(u, from, out);
+	out->chi2 = (uint16_t)parts.chi2;
+	int rc = take_room(u, &parts);
+	if (rc == CHI_OK && parts.n_moves + parts.n_evals + (parts.line.moves != NULL) > 0) {
+		rc = fill(u, bytes, len, &parts, out);
 	}
-	if (rc == CHI_OK) {
-		rc = moves_from(u, from->line, from->n_line, "line", &out->line, &out->n_line);
+	if (rc == CHI_OK && parts.note.len > 0) {
+		rc = chi_text_read(u, &parts.note, &note);
+		out->note = note.bytes;
+		out->n_note = note.len;
 	}
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 #include "proto/record.h"
 
@@ -87,34 +88,54 @@ static const char *parts_flaw(uint32_t parts)
 	return NULL;
 }
 
-static int put_entry_from(struct chi_unpacker *u, const PB(PutEntry) * from, struct chi_put *put,
-			  struct chi_text *fen)
+static int put_entry_check(struct chi_unpacker *u, const struct chi_put *put,
+			   const struct chi_field *key, const struct chi_field *fen)
 {
-	*fen = chi_text_from(from->fen);
-	if ((from->key.len > 0) == (fen->len > 0)) {
+	if ((key->len > 0) == (fen->len > 0)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL,
 				fen->len > 0 ? "key and fen exclude each other" : "missing",
 				fen->len > 0 ? "fen" : "key");
 	}
-	if (fen->len == 0) {
-		const char *reason = chi_key_from(from->key.data, from->key.len, &put->key);
+	const char *reason = parts_flaw(put->parts);
+	return reason == NULL ? CHI_OK : chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
+}
+
+static int put_entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_put *put,
+			  struct chi_text *fen_out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	struct chi_field parts[5] = {{0}}; /* by number; of each the last */
+	while (chi_field_next(&r, &field)) {
+		if (field.number < CHI_COUNT(parts)) {
+			parts[field.number] = field;
+		}
+	}
+	const struct chi_field *key = &parts[1];
+	const struct chi_field *fen = &parts[2];
+	const struct chi_field *record = &parts[4];
+	put->parts = (uint32_t)parts[3].value;
+	int rc = put_entry_check(u, put, key, fen);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (key->len > 0) {
+		const char *reason = chi_key_from(key->bytes, key->len, &put->key);
 		if (reason != NULL) {
 			return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
 		}
+	} else {
+		rc = chi_text_read(u, fen, fen_out);
 	}
-	const char *reason = parts_flaw(from->parts);
-	if (reason != NULL) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
-	}
-	put->parts = from->parts;
-	int rc = chi_record_from(u, from->record, &put->record);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "record");
+	if (rc == CHI_OK && record->len > 0) {
+		rc = chi_record_read(u, record->bytes, record->len, &put->record);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "record");
+		}
 	}
 	return rc;
 }
 
-/* Base rates if there are any; the same answer for Put and Rescore. */
 static int base_from(struct chi_unpacker *u, const PB(Counts) * from, const struct chi_counts **out)
 {
 	*out = NULL;
@@ -130,25 +151,55 @@ static int base_from(struct chi_unpacker *u, const PB(Counts) * from, const stru
 	return CHI_OK;
 }
 
-static int put_from(struct chi_unpacker *u, const PB(Put) * from, struct chi_request *out)
+static int put_base_read(struct chi_unpacker *u, const struct chi_field *from,
+			 struct chi_request *out)
 {
-	size_t n = from->n_entries;
-	out->u.put.durability = (enum chi_durability)from->durability;
-	out->u.put.n = n;
+	struct chi_counts *base = chi_arena_alloc(u->arena, sizeof(*base));
+	if (base == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, sizeof(*base));
+	}
+	*base = chi_counts_read(from->bytes, from->len);
+	out->u.put.base = base;
+	return CHI_OK;
+}
+
+static int put_alloc(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	size_t n = 0;
+	while (chi_field_next(&r, &field)) {
+		n += field.number == 2;
+	}
 	out->u.put.entries = chi_arena_array(u->arena, n, sizeof(*out->u.put.entries));
 	out->u.put.fens = chi_arena_array(u->arena, n, sizeof(*out->u.put.fens));
 	if (out->u.put.entries == NULL || out->u.put.fens == NULL) {
 		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->u.put.entries));
 	}
-	for (size_t i = 0; i < n; i++) {
-		int rc = put_entry_from(u, from->entries[i], &out->u.put.entries[i],
-					&out->u.put.fens[i]);
-		if (rc != CHI_OK) {
-			chi_flaw_under(u->flaw, "entries[%zu]", i);
-			return rc;
+	return CHI_OK;
+}
+
+/* A Put comes by the thousand: straight from its bytes, which the check has passed, to our
+ * structs. The tree that protobuf-c makes would take three times the memory and the time. */
+static int put_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	int rc = put_alloc(u, from, out);
+	while (rc == CHI_OK && chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			out->u.put.durability = (enum chi_durability)field.value;
+		} else if (field.number == 2) {
+			size_t i = out->u.put.n++;
+			rc = put_entry_read(u, &field, &out->u.put.entries[i], &out->u.put.fens[i]);
+			if (rc != CHI_OK) {
+				chi_flaw_under(u->flaw, "entries[%zu]", i);
+			}
+		} else if (field.number == 3) {
+			rc = put_base_read(u, &field, out);
 		}
 	}
-	return base_from(u, from->base_rates, &out->u.put.base);
+	return rc;
 }
 
 /* ---- Scan and Count ---------------------------------------------------------------------- */
@@ -239,8 +290,6 @@ static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_
 		out->u.del.durability = (enum chi_durability)from->delete_->durability;
 		return positions_from(u, &from->delete_->keys, from->delete_->fens,
 				      from->delete_->n_fens, CHI_PUT_MAX, &out->u.del.positions);
-	case CHISTORE__V1__REQUEST__OP_PUT:
-		return put_from(u, from->put, out);
 	case CHISTORE__V1__REQUEST__OP_SCAN:
 		return scan_from(u, from->scan, out);
 	case CHISTORE__V1__REQUEST__OP_COUNT:
@@ -273,40 +322,75 @@ static bool is_store_name(struct chi_text name)
 	return true;
 }
 
-/* The name of the operation as the proto file has it, for paths. */
-static int unpack_op(struct chi_unpacker *u, const PB(Request) * from, struct chi_request *out)
+static int check_envelope(struct chi_unpacker *u, const struct chi_request *request)
 {
-	out->store = chi_text_from(from->store);
-	if (out->id == 0) {
+	if (request->id == 0) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
 	}
-	if (!is_store_name(out->store)) {
+	if (!is_store_name(request->store)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
 	}
-	int rc = op_from(u, from, out);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
+	return CHI_OK;
+}
+
+/* A whole request with a Put. The id is known. */
+static int unpack_put(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		      struct chi_request *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field store = {.bytes = bytes};
+	struct chi_field put = {0};
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 2) {
+			store = field;
+		} else if (field.number == CHI_OP_FIELD(CHI_OP_PUT)) {
+			put = field;
+		}
+	}
+	int rc = chi_text_read(u, &store, &out->store);
+	if (rc == CHI_OK) {
+		rc = check_envelope(u, out);
+	}
+	if (rc == CHI_OK) {
+		rc = put_read(u, &put, out);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "put");
+		}
 	}
 	return rc;
 }
 
-static int unpack(const uint8_t *bytes, size_t len, struct chi_unpacker *u, struct chi_request *out)
+/* Any other, by way of protobuf-c. */
+static int unpack_other(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			struct chi_request *out)
 {
 	ProtobufCMessage *message = NULL;
+	int rc = chi_pb_unpack(&chistore__v1__request__descriptor, bytes, len, u, &message);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const PB(Request) *request = (const PB(Request) *)(const void *)message;
+	out->store = chi_text_from(request->store);
+	rc = check_envelope(u, out);
+	if (rc == CHI_OK) {
+		rc = op_from(u, request, out);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
+		}
+	}
+	return rc;
+}
+
+static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct chi_request *out)
+{
 	int rc = chi_pb_check(&chistore__v1__request__descriptor, bytes, len, CHI_ENUMS_CLOSED,
 			      u->flaw);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_pb_unpack(&chistore__v1__request__descriptor, bytes, len, u->arena, &message);
-	if (rc == -CHI_EPROTO) {
-		return chi_flaw(u->flaw, rc, "not a protobuf message", "%s", "");
-	}
-	if (rc != CHI_OK) {
-		chi_flaw_memory(u->flaw, u->arena, 0);
-		return rc;
-	}
-	return unpack_op(u, (const PB(Request) *)(const void *)message, out);
+	return out->op == CHI_OP_PUT ? unpack_put(u, bytes, len, out)
+				     : unpack_other(u, bytes, len, out);
 }
 
 /* The name outlives the unpacker: in the arena, or static if that is full. */
@@ -327,7 +411,7 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 	/* First what an answer needs, so that even a broken request gets one. */
 	chi_pb_peek(bytes, len, &out->id, &op_field);
 	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
-	int rc = unpack(bytes, len, &u, out);
+	int rc = unpack(&u, bytes, len, out);
 	if (rc != CHI_OK) {
 		*field = keep_path(arena, flaw.path);
 		return chi_flaw_fault(&flaw, rc, fault);

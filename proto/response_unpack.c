@@ -10,89 +10,157 @@
 #include "base/fault.h"
 #include "proto/rows.h"
 
-/* ---- Positions --------------------------------------------------------------------------- */
+/* ---- Straight from bytes: Probe, Get, Scan ----------------------------------------------- */
 
-static int probe_from(struct chi_unpacker *u, const PB(ProbeResult) * from,
-		      struct chi_response *out)
+static int entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_entry *out)
 {
-	enum chi_row_kind kind = CHI_ROWS_PLAIN;
-	if (from->count > CHI_PROBE_MAX) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "over 4096", "count");
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	struct chi_field key = {0};
+	int rc = CHI_OK;
+	while (rc == CHI_OK && chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			key = field;
+		} else if (field.number == 2) {
+			out->found = field.value != 0;
+		} else if (field.number == 3) {
+			rc = chi_record_read(u, field.bytes, field.len, &out->record);
+			if (rc != CHI_OK) {
+				chi_flaw_under(u->flaw, "record");
+			}
+		}
 	}
-	out->u.probe.n = from->count;
-	int rc = chi_rows_from(from->rows.data, from->rows.len, from->count, u, &out->u.probe.rows,
-			       &kind);
-	out->u.probe.counts = kind == CHI_ROWS_COUNTED;
-	if (rc == CHI_OK && kind == CHI_ROWS_RAGGED) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
-	}
-	return rc;
-}
-
-static int entry_from(struct chi_unpacker *u, const PB(Entry) * from, struct chi_entry *out)
-{
-	const char *reason = chi_key_from(from->key.data, from->key.len, &out->key);
-	if (reason != NULL) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, reason, "key");
-	}
-	out->found = from->found;
-	int rc = chi_record_from(u, from->record, &out->record);
 	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "record");
+		return rc;
 	}
-	return rc;
+	const char *reason = chi_key_from(key.bytes, key.len, &out->key);
+	return reason == NULL ? CHI_OK : chi_flaw(u->flaw, -CHI_EPROTO, reason, "key");
 }
 
-static int entries_from(struct chi_unpacker *u, PB(Entry) *const *from, size_t n,
-			struct chi_entry **out, size_t *n_out)
+/* The entries of a result, which are its fields of that number. */
+static int entries_read(struct chi_unpacker *u, const struct chi_field *from, uint32_t number,
+			size_t n, struct chi_entry **out)
 {
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
 	struct chi_entry *entries = chi_arena_array(u->arena, n, sizeof(*entries));
 	if (entries == NULL) {
 		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*entries));
 	}
-	for (size_t i = 0; i < n; i++) {
-		int rc = entry_from(u, from[i], &entries[i]);
+	for (size_t i = 0; i < n && chi_field_next(&r, &field);) {
+		if (field.number != number) {
+			continue;
+		}
+		int rc = entry_read(u, &field, &entries[i]);
 		if (rc != CHI_OK) {
 			chi_flaw_under(u->flaw, "entries[%zu]", i);
 			return rc;
 		}
+		i++;
 	}
 	*out = entries;
-	*n_out = n;
 	return CHI_OK;
 }
 
-/* What the scan wanted is seen from what came; without any row it looks like KEYS. */
-static int scan_from(struct chi_unpacker *u, const PB(ScanResult) * from, struct chi_response *out)
+/* What stands in one of the three results. */
+struct bulk {
+	struct chi_field rows;
+	uint64_t count;
+	size_t n_entries;
+	struct chi_field cursor;
+	bool mixed;
+};
+
+static struct bulk bulk_read(const struct chi_field *from, uint32_t entries_field)
+{
+	struct bulk bulk = {0};
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == entries_field) {
+			bulk.n_entries++;
+			continue;
+		}
+		switch (field.number) {
+		case 1:
+			bulk.rows = field;
+			break;
+		case 2:
+			bulk.count = field.value;
+			break;
+		case 4:
+			bulk.cursor = field;
+			break;
+		case 5:
+			bulk.mixed = field.value != 0;
+			break;
+		default:
+			break;
+		}
+	}
+	return bulk;
+}
+
+static int rows_read(struct chi_unpacker *u, const struct bulk *bulk, size_t max,
+		     struct chi_row **rows, bool *counts)
 {
 	enum chi_row_kind kind = CHI_ROWS_PLAIN;
-	out->u.scan.mixed = from->mixed;
-	if (from->cursor != NULL) {
-		int rc = chi_cursor_from(u, from->cursor, &out->u.scan.cursor);
+	if (bulk->count > max) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "too many", "count");
+	}
+	int rc = chi_rows_from(bulk->rows.bytes, bulk->rows.len, (size_t)bulk->count, u, rows,
+			       &kind);
+	if (rc == CHI_OK && kind == CHI_ROWS_RAGGED) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
+	}
+	*counts = kind == CHI_ROWS_COUNTED;
+	return rc;
+}
+
+/* What the scan wanted is seen from what came; without any row it looks like KEYS. */
+static int scan_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_response *out)
+{
+	struct bulk bulk = bulk_read(from, 3);
+	bool counts = false;
+	out->u.scan.mixed = bulk.mixed;
+	if (bulk.cursor.number != 0) {
+		int rc =
+			chi_cursor_read(u, bulk.cursor.bytes, bulk.cursor.len, &out->u.scan.cursor);
 		if (rc != CHI_OK) {
 			chi_flaw_under(u->flaw, "cursor");
 			return rc;
 		}
 	}
-	if (from->n_entries > 0) {
-		if (from->count > 0 || from->rows.len > 0) {
-			return chi_flaw(u->flaw, -CHI_EPROTO, "rows beside entries", "rows");
-		}
-		out->u.scan.want = CHI_WANT_RECORDS;
-		return entries_from(u, from->entries, from->n_entries, &out->u.scan.entries,
-				    &out->u.scan.n);
+	if (bulk.n_entries == 0) {
+		int rc = rows_read(u, &bulk, CHI_SCAN_ROWS_MAX, &out->u.scan.rows, &counts);
+		out->u.scan.n = (size_t)bulk.count;
+		out->u.scan.want = counts ? CHI_WANT_COUNTS : CHI_WANT_KEYS;
+		return rc;
 	}
-	if (from->count > CHI_SCAN_ROWS_MAX) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "over 10000", "count");
+	if (bulk.count > 0 || bulk.rows.len > 0) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "rows beside entries", "rows");
 	}
-	out->u.scan.n = from->count;
-	int rc = chi_rows_from(from->rows.data, from->rows.len, from->count, u, &out->u.scan.rows,
-			       &kind);
-	if (rc == CHI_OK && kind == CHI_ROWS_RAGGED) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
+	out->u.scan.want = CHI_WANT_RECORDS;
+	out->u.scan.n = bulk.n_entries;
+	return entries_read(u, from, 3, bulk.n_entries, &out->u.scan.entries);
+}
+
+static int bulk_result_read(struct chi_unpacker *u, const struct chi_field *from,
+			    struct chi_response *out)
+{
+	struct bulk bulk;
+	switch (out->op) {
+	case CHI_OP_PROBE:
+		bulk = bulk_read(from, 0);
+		out->u.probe.n = (size_t)bulk.count;
+		return rows_read(u, &bulk, CHI_PROBE_MAX, &out->u.probe.rows, &out->u.probe.counts);
+	case CHI_OP_GET:
+		bulk = bulk_read(from, 1);
+		out->u.get.n = bulk.n_entries;
+		return entries_read(u, from, 1, bulk.n_entries, &out->u.get.entries);
+	default:
+		return scan_read(u, from, out);
 	}
-	out->u.scan.want = kind == CHI_ROWS_COUNTED ? CHI_WANT_COUNTS : CHI_WANT_KEYS;
-	return rc;
 }
 
 /* ---- Hello and Info ---------------------------------------------------------------------- */
@@ -207,19 +275,12 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 		return hello_from(u, from->hello, out);
 	case CHISTORE__V1__RESPONSE__RESULT_INFO:
 		return info_from(u, from->info, &out->u.info);
-	case CHISTORE__V1__RESPONSE__RESULT_PROBE:
-		return probe_from(u, from->probe, out);
-	case CHISTORE__V1__RESPONSE__RESULT_GET:
-		return entries_from(u, from->get->entries, from->get->n_entries,
-				    &out->u.get.entries, &out->u.get.n);
 	case CHISTORE__V1__RESPONSE__RESULT_PUT:
 		put_from(from->put, &out->u.put);
 		return CHI_OK;
 	case CHISTORE__V1__RESPONSE__RESULT_DELETE:
 		out->u.del.deleted = from->delete_->deleted;
 		return CHI_OK;
-	case CHISTORE__V1__RESPONSE__RESULT_SCAN:
-		return scan_from(u, from->scan, out);
 	case CHISTORE__V1__RESPONSE__RESULT_COUNT:
 		out->u.count.count = from->count->count;
 		out->u.count.mixed = from->count->mixed;
@@ -243,48 +304,82 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 	}
 }
 
-static int envelope_from(struct chi_unpacker *u, const PB(Response) * from,
-			 struct chi_response *out)
+/* A whole response whose result is one of the three. */
+static int unpack_bulk(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		       struct chi_response *out)
 {
-	out->id = from->id;
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field result = {0};
+	struct chi_field texts[2] = {{.bytes = bytes}, {.bytes = bytes}};
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 2) {
+			out->status = chi_status_from_code((int)(int64_t)field.value);
+		} else if (field.number == 3 || field.number == 4) {
+			texts[field.number - 3] = field;
+		} else if (field.number == 5) {
+			out->last = field.value != 0;
+		} else if (field.number == CHI_OP_FIELD(out->op)) {
+			result = field;
+		}
+	}
+	int rc = chi_text_read(u, &texts[0], &out->message);
+	if (rc == CHI_OK) {
+		rc = chi_text_read(u, &texts[1], &out->field);
+	}
+	/* A failure has no result; one that is there says nothing. */
+	if (out->status < 0) {
+		out->op = CHI_OP_UNKNOWN;
+		return rc;
+	}
+	return rc == CHI_OK ? bulk_result_read(u, &result, out) : rc;
+}
+
+/* Any other, by way of protobuf-c. */
+static int unpack_other(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			struct chi_response *out)
+{
+	ProtobufCMessage *message = NULL;
+	int rc = chi_pb_unpack(&chistore__v1__response__descriptor, bytes, len, u, &message);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const PB(Response) *from = (const PB(Response) *)(const void *)message;
 	out->status = chi_status_from_code((int)from->code);
 	out->message = chi_text_from(from->message);
 	out->field = chi_text_from(from->field);
 	out->last = from->last;
-	out->op = CHI_OP_UNKNOWN;
-	if (from->result_case != CHISTORE__V1__RESPONSE__RESULT__NOT_SET) {
-		out->op = CHI_OP_OF_FIELD(from->result_case);
-	}
-	/* A failure has no result but a verification's; one that is there says nothing. */
+	/* Of failures only a verification's has a result, as above. */
 	if (out->status < 0 && out->op != CHI_OP_VERIFY) {
 		out->op = CHI_OP_UNKNOWN;
 		return CHI_OK;
 	}
-	int rc = result_from(u, from, out);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
-	}
-	return rc;
+	return result_from(u, from, out);
 }
 
-static int unpack(const uint8_t *bytes, size_t len, struct chi_unpacker *u,
+static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 		  struct chi_response *out)
 {
-	ProtobufCMessage *message = NULL;
+	uint32_t field = 0;
 	int rc = chi_pb_check(&chistore__v1__response__descriptor, bytes, len, CHI_ENUMS_OPEN,
 			      u->flaw);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_pb_unpack(&chistore__v1__response__descriptor, bytes, len, u->arena, &message);
-	if (rc == -CHI_EPROTO) {
-		return chi_flaw(u->flaw, rc, "not a protobuf message", "%s", "");
+	chi_pb_peek(bytes, len, &out->id, &field);
+	out->op = CHI_OP_UNKNOWN;
+	/* Of the fields of operations some have no result; such a one is of a later version. */
+	if (protobuf_c_message_descriptor_get_field(&chistore__v1__response__descriptor, field) !=
+	    NULL) {
+		out->op = CHI_OP_OF_FIELD(field);
 	}
-	if (rc != CHI_OK) {
-		chi_flaw_memory(u->flaw, u->arena, 0);
-		return rc;
+	rc = out->op == CHI_OP_PROBE || out->op == CHI_OP_GET || out->op == CHI_OP_SCAN
+		     ? unpack_bulk(u, bytes, len, out)
+		     : unpack_other(u, bytes, len, out);
+	if (rc != CHI_OK && u->flaw->path[0] != '\0') {
+		chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
 	}
-	return envelope_from(u, (const PB(Response) *)(const void *)message, out);
+	return rc;
 }
 
 int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
@@ -293,7 +388,7 @@ int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *aren
 	struct chi_flaw flaw = {.reason = ""};
 	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
 	memset(out, 0, sizeof(*out));
-	int rc = unpack(bytes, len, &u, out);
+	int rc = unpack(&u, bytes, len, out);
 	if (rc == CHI_OK) {
 		return CHI_OK;
 	}

@@ -281,11 +281,12 @@ class Messages(ProtocolTest):
         self.assertEqual(self.client.info(store="default").uuid, self.client.info().uuid)
 
     def test_memory_of_a_request(self):
-        # Within every count: 1,500 entries of 256 moves, each of two bytes.
-        record = b"\x1a\x00" * 256
-        one = b"\x22" + put_varint(len(record)) + record
-        put = (b"\x12" + put_varint(len(one)) + one) * 1500
-        response = self.raw(b"\x08\x07\xaa\x01" + put_varint(len(put)) + put)
+        # Within every count: 2,200 entries of 64 evaluations that hardly say anything.
+        evals = [pb.Eval(engine=chr(0x20 + n), centipawns=0) for n in range(64)]
+        entries = [entry(key=KINGS_KEY, parts=pychistore.EVALS, evals=evals)] * 2200
+        body = pb.Request(id=7, put=pb.Put(entries=entries)).SerializeToString()
+        self.assertLessEqual(len(body), self.client.server.limits.request_bytes)
+        response = self.raw(body)
         self.assertEqual((response.id, response.code), (7, pb.TOO_LARGE))
         self.client.ping()
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that are refused say why: the field by its path, the id, the operation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "base/num.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+
+#define BUDGET ((size_t)1 << 20)
+
+static const char *field_of(const struct chi_request *request, struct chi_arena *arena, int *status)
+{
+	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
+	struct chi_request again;
+	struct chi_fault fault;
+	const char *field = NULL;
+	const uint8_t *body = NULL;
+	size_t len = 0;
+	size_t frame_len = 0;
+	chi_buffer_init(&wire, BUDGET);
+	assert_int_equal(chi_request_pack(request, &wire), CHI_OK);
+	assert_int_equal(
+		chi_frame_take(chi_buffer_bytes(&wire), wire.len, BUDGET, &body, &len, &frame_len),
+		CHI_OK);
+	*status = chi_request_unpack(body, len, arena, &again, &field, &fault);
+	/* Even so the answer knows whom it is for. */
+	assert_int_equal(again.id, request->id);
+	assert_int_equal(again.op, request->op);
+	return field;
+}
+
+/* Four sound entries; one field of the last is then spoilt. */
+struct four {
+	struct chi_put entries[4];
+	struct chi_move_stat moves[2];
+	struct chi_eval evals[2];
+	chi_move line[3];
+	struct chi_request request;
+};
+
+static void four_init(struct four *f)
+{
+	struct chi_key kings = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+	memset(f, 0, sizeof(*f));
+	for (size_t i = 0; i < 4; i++) {
+		f->entries[i].key = kings;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		f->moves[i].move = (chi_move)(100 + i);
+		f->evals[i].engine = i == 0 ? "a" : "b";
+		f->evals[i].engine_len = 1;
+		f->evals[i].pv = f->line;
+		f->evals[i].n_pv = 3;
+		f->line[i] = f->line[i + 1] = 7;
+	}
+	struct chi_record *record = &f->entries[3].record;
+	record->moves = f->moves;
+	record->n_moves = 2;
+	record->evals = f->evals;
+	record->n_evals = 2;
+	record->line = f->line;
+	record->n_line = 3;
+	record->note = "good";
+	record->n_note = 4;
+	f->request.id = 77;
+	f->request.op = CHI_OP_PUT;
+	f->request.u.put.entries = f->entries;
+	f->request.u.put.n = 4;
+}
+
+enum spoil {
+	SPOIL_NOTHING,
+	SPOIL_KEY,
+	SPOIL_NO_KEY,
+	SPOIL_PARTS,
+	SPOIL_RESTORE,
+	SPOIL_ADD,
+	SPOIL_CHI2,
+	SPOIL_MOVE,
+	SPOIL_ORDER,
+	SPOIL_ENGINE,
+	SPOIL_ENGINES,
+	SPOIL_CONTROL,
+	SPOIL_DEPTH,
+	SPOIL_SCORE,
+	SPOIL_MATE,
+	SPOIL_PV,
+	SPOIL_LINE,
+	SPOIL_NOTE,
+	SPOIL_NUL,
+	SPOIL_ID,
+	SPOIL_STORE,
+	SPOIL_COUNT
+};
+
+static void spoil(struct four *f, enum spoil what)
+{
+	static const chi_move wrong[2] = {7, 0x5000};
+	struct chi_put *entry = &f->entries[3];
+	switch (what) {
+	case SPOIL_KEY:
+		entry->key.bytes[0] = 0x18;
+		break;
+	case SPOIL_NO_KEY:
+		entry->key.len = 0;
+		break;
+	case SPOIL_PARTS:
+		entry->parts = 1 << 8;
+		break;
+	case SPOIL_RESTORE:
+		entry->parts = CHI_PUT_RESTORE | CHI_PUT_NOTE;
+		break;
+	case SPOIL_ADD:
+		entry->parts = CHI_PUT_ADD | CHI_PUT_MOVES;
+		break;
+	case SPOIL_CHI2:
+		entry->record.chi2 = CHI_CHI2_MAX + 1;
+		break;
+	case SPOIL_MOVE:
+		f->moves[1].move = 0x5000;
+		break;
+	case SPOIL_ORDER:
+		f->moves[1].move = 100;
+		break;
+	case SPOIL_ENGINE:
+		f->evals[1].engine_len = 0;
+		break;
+	case SPOIL_ENGINES:
+		f->evals[1].engine = "a";
+		break;
+	case SPOIL_CONTROL:
+		f->evals[1].engine = "\n";
+		break;
+	case SPOIL_DEPTH:
+		f->evals[1].depth = 65536;
+		break;
+	case SPOIL_SCORE:
+		f->evals[1].score = -CHI_SCORE_MAX - 1;
+		break;
+	case SPOIL_MATE:
+		f->evals[1].is_mate = true;
+		f->evals[1].score = CHI_MATE_MAX + 1;
+		break;
+	case SPOIL_PV:
+		f->evals[1].pv = wrong;
+		f->evals[1].n_pv = 2;
+		break;
+	case SPOIL_LINE:
+		entry->record.line = wrong;
+		entry->record.n_line = 2;
+		break;
+	case SPOIL_NOTE:
+		entry->record.note = "ab\xff";
+		entry->record.n_note = 3;
+		break;
+	case SPOIL_NUL:
+		entry->record.note = "a\0b";
+		entry->record.n_note = 3;
+		break;
+	case SPOIL_ID:
+		f->request.id = 0;
+		break;
+	case SPOIL_STORE:
+		f->request.store = (struct chi_text){"../x", 4};
+		break;
+	default:
+		break;
+	}
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *field;
+		int status;
+	} expected[SPOIL_COUNT] = {
+		[SPOIL_NOTHING] = {"", CHI_OK},
+		[SPOIL_KEY] = {"put.entries[3].key", -CHI_EKEY},
+		[SPOIL_NO_KEY] = {"put.entries[3].key", -CHI_EINVAL},
+		[SPOIL_PARTS] = {"put.entries[3].parts", -CHI_EINVAL},
+		[SPOIL_RESTORE] = {"put.entries[3].parts", -CHI_EINVAL},
+		[SPOIL_ADD] = {"put.entries[3].parts", -CHI_EINVAL},
+		[SPOIL_CHI2] = {"put.entries[3].record.chi2", -CHI_EINVAL},
+		[SPOIL_MOVE] = {"put.entries[3].record.moves[1].move", -CHI_EINVAL},
+		[SPOIL_ORDER] = {"put.entries[3].record.moves[1].move", -CHI_EINVAL},
+		[SPOIL_ENGINE] = {"put.entries[3].record.evals[1].engine", -CHI_EINVAL},
+		[SPOIL_ENGINES] = {"put.entries[3].record.evals[1].engine", -CHI_EINVAL},
+		[SPOIL_CONTROL] = {"put.entries[3].record.evals[1].engine", -CHI_EINVAL},
+		[SPOIL_DEPTH] = {"put.entries[3].record.evals[1].depth", -CHI_EINVAL},
+		[SPOIL_SCORE] = {"put.entries[3].record.evals[1].centipawns", -CHI_EINVAL},
+		[SPOIL_MATE] = {"put.entries[3].record.evals[1].mate", -CHI_EINVAL},
+		[SPOIL_PV] = {"put.entries[3].record.evals[1].pv[1]", -CHI_EINVAL},
+		[SPOIL_LINE] = {"put.entries[3].record.line[1]", -CHI_EINVAL},
+		[SPOIL_NOTE] = {"put.entries[3].record.note", -CHI_EINVAL},
+		[SPOIL_NUL] = {"put.entries[3].record.note", -CHI_EINVAL},
+		[SPOIL_ID] = {"id", -CHI_EINVAL},
+		[SPOIL_STORE] = {"store", -CHI_EINVAL},
+	};
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, BUDGET);
+	for (int what = 0; what < SPOIL_COUNT; what++) {
+		struct four f;
+		int status = 0;
+		four_init(&f);
+		spoil(&f, (enum spoil)what);
+		const char *field = field_of(&f.request, &arena, &status);
+		assert_string_equal(field, expected[what].field);
+		assert_int_equal(status, expected[what].status);
+	}
+}
+
+/* Bytes that no packing of ours makes. */
+static void odd_messages(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *hex;
+		int status;
+		uint64_t id;
+		enum chi_op op;
+		const char *field;
+	} odd[] = {
+		/* A sound ping; with a number longer than needed; with unknown fields. */
+		{"08018a0100", CHI_OK, 1, CHI_OP_PING, ""},
+		{"0881008a0100", CHI_OK, 1, CHI_OP_PING, ""},
+		{"08018a01027801a006019a0600", CHI_OK, 1, CHI_OP_PING, ""},
+		/* No operation, and one of a later version. */
+		{"0801", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
+		{"0801fa0100", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
+		/* Two operations; the same twice; a sub-message twice; a score twice. */
+		{"08018a01008a0100", -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
+		{"08018a0100920100", -CHI_EINVAL, 1, CHI_OP_PING, "info"},
+		{"0801f20104"
+		 "0a000a00",
+		 -CHI_EINVAL, 1, CHI_OP_RESCORE, "rescore.base_rates"},
+		{"0801aa010c"
+		 "120a"
+		 "2208"
+		 "2206"
+		 "0a0161"
+		 "1802"
+		 "2002",
+		 -CHI_EPROTO, 1, CHI_OP_PUT, "put.entries[0].record.evals[0]"},
+		{"0801aa010d"
+		 "120b"
+		 "2209"
+		 "2207"
+		 "0a0161"
+		 "1802"
+		 "2002",
+		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.entries[0].record.evals[0].mate"},
+		/* Another type; an unknown enumerator; a number over 32 bits. */
+		{"0801"
+		 "8801"
+		 "00",
+		 -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
+		{"0801ba0102"
+		 "2002",
+		 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.order"},
+		{"0801ba0106"
+		 "088080808010",
+		 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.chi2_min"},
+		{"0801ba0104"
+		 "08bfc801",
+		 -CHI_EINVAL, 1, CHI_OP_SCAN, ""},
+		/* Cut: the id is known all the same. A field 0, a group, an endless number. */
+		{"080a8a0105", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+		{"080a0000", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+		{"080a8b01", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+		{"08ffffffffffffffffffff01", -CHI_EPROTO, 0, CHI_OP_UNKNOWN, ""},
+		/* Keys: cut short, a wrong length. */
+		{"08019a0104"
+		 "0a0209aa",
+		 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
+		{"08019a0105"
+		 "0a03020102",
+		 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(odd); i++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		uint8_t bytes[64];
+		struct chi_request request;
+		struct chi_fault fault = {""};
+		const char *field = NULL;
+		size_t len = strlen(odd[i].hex) / 2;
+		chi_arena_init(&arena, BUDGET);
+		assert_int_equal(chi_hex_parse(odd[i].hex, 2 * len, bytes), CHI_OK);
+		int rc = chi_request_unpack(bytes, len, &arena, &request, &field, &fault);
+		if (rc != odd[i].status || request.id != odd[i].id || request.op != odd[i].op ||
+		    (odd[i].field[0] != '\0' && strcmp(field, odd[i].field) != 0)) {
+			fail_msg("%s: %d id %d op %s field %s (%s)", odd[i].hex, rc,
+				 (int)request.id, chi_op_name(request.op), field, fault.text);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(odd_messages),
+	};
+	return cmocka_run_group_tests_name("named", tests, NULL, NULL);
+}
