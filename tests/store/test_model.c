@@ -306,11 +306,14 @@ static size_t expect(const struct chi_scan_spec *spec, struct model *out[POSITIO
 static void random_spec(struct chi_scan_spec *spec)
 {
 	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX};
-	switch (help_below(4)) {
+	switch (help_below(5)) {
 	case 0:
 		break;
 	case 1:
 		spec->chi2_max = 0;
+		break;
+	case 2:
+		spec->chi2_min = models[help_below(POSITIONS)].chi2;
 		break;
 	default: {
 		unsigned a = models[help_below(POSITIONS)].chi2;
