@@ -95,6 +95,18 @@ class StartAndStop(unittest.TestCase):
                 self.assertEqual(other.call(put=put([2])).code, pb.READ_ONLY)
 
 
+    def test_systemd_is_told(self):
+        if os.environ.get("CHISTORE_SYSTEMD") != "1":
+            self.skipTest("built without systemd")
+        path = os.path.join(harness.make_temp_dir(), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.settimeout(60)
+            told.bind(path)
+            daemon = start(env={"NOTIFY_SOCKET": path})
+            self.assertEqual(told.recv(100), b"READY=1")
+            self.assertEqual(daemon.stop(), 0)
+            self.assertEqual(told.recv(100), b"STOPPING=1")
+
     def test_log_file(self):
         log = os.path.join(harness.make_temp_dir(), "log")
         with start("--log-file", log, "--log-level", "debug") as daemon:
@@ -343,7 +355,7 @@ class Limits(unittest.TestCase):
             return int(file.read().split()[1]) * resource.getpagesize()
 
     def test_begun_request_must_be_whole_in_time(self):
-        with start("--frame-timeout", "300") as daemon:
+        with start("--frame-timeout", "1000") as daemon:
             with Peer(daemon.address) as idle, Peer(daemon.address) as slow:
                 slow.socket.sendall(slow.build(ping=pb.Ping())[0][:-1])
                 self.assertEqual(slow.recv().code, pb.TIMED_OUT)

@@ -176,14 +176,18 @@ class Batches(unittest.TestCase):
         with start() as daemon, Peer(daemon.address) as control:
             before = control.call(info=pb.Info()).info.sequence
             peers = [Peer(daemon.address) for _ in range(8)]
+            # Keeps the writer busy while the others' writes arrive, on the fastest disk too.
+            large = [pb.PutEntry(key=two_piece_key(n % 4000)) for n in range(10000)]
+            control.send(put=pb.Put(entries=large))
             for i, peer in enumerate(peers):
                 data = [peer.build(put=put([i * 1000 + n]))[0] for n in range(60)]
                 peer.socket.sendall(b"".join(data))
             for peer in peers:
                 self.assertEqual([peer.recv().code for _ in range(60)], [pb.OK] * 60)
                 peer.close()
+            self.assertEqual(control.recv().put.added, 4000)
             after = control.call(info=pb.Info()).info
-            self.assertEqual(after.positions, 480)
+            self.assertEqual(after.positions, 4480)
             self.assertLess(after.sequence - before, 240)
 
     def test_no_room_for_the_file(self):
