@@ -10,7 +10,7 @@
 /* Bytes that a frame's head can take: lengths are below 2^28. */
 #define CHI_FRAME_HEAD_MAX 4
 
-/* Default limits (RELIABILITY): body bytes of a request and of a response. */
+/* Default limits (PROTOCOL.md): body bytes of a request and of a response. */
 #define CHI_FRAME_REQUEST_MAX  (1u << 20)
 #define CHI_FRAME_RESPONSE_MAX (4u << 20)
 

@@ -21,7 +21,7 @@
 #define CHI_STORE_NAME_MAX   64 /* bytes of a store's name: letters, digits, '-', '_', '.' */
 #define CHI_CLIENT_NAME_MAX  64
 
-/* Batch limits (RELIABILITY section 3). */
+/* Limits of batches (PROTOCOL.md). */
 #define CHI_PROBE_MAX	   4096	 /* positions of a Probe or Get */
 #define CHI_PUT_MAX	   10000 /* entries of a Put, positions of a Delete */
 #define CHI_SCAN_ROWS_MAX  10000 /* rows of a response */

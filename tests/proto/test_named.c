@@ -101,9 +101,10 @@ enum spoil {
 	SPOIL_COUNT
 };
 
-static void spoil(struct four *f, enum spoil what)
+static const chi_move wrong_moves[2] = {7, 0x5000};
+
+static void spoil_entry(struct four *f, enum spoil what)
 {
-	static const chi_move wrong[2] = {7, 0x5000};
 	struct chi_put *entry = &f->entries[3];
 	switch (what) {
 	case SPOIL_KEY:
@@ -124,6 +125,32 @@ static void spoil(struct four *f, enum spoil what)
 	case SPOIL_CHI2:
 		entry->record.chi2 = CHI_CHI2_MAX + 1;
 		break;
+	case SPOIL_LINE:
+		entry->record.line = wrong_moves;
+		entry->record.n_line = 2;
+		break;
+	case SPOIL_NOTE:
+		entry->record.note = "ab\xff";
+		entry->record.n_note = 3;
+		break;
+	case SPOIL_NUL:
+		entry->record.note = "a\0b";
+		entry->record.n_note = 3;
+		break;
+	case SPOIL_ID:
+		f->request.id = 0;
+		break;
+	case SPOIL_STORE:
+		f->request.store = (struct chi_text){"../x", 4};
+		break;
+	default:
+		break;
+	}
+}
+
+static void spoil_list(struct four *f, enum spoil what)
+{
+	switch (what) {
 	case SPOIL_MOVE:
 		f->moves[1].move = 0x5000;
 		break;
@@ -150,26 +177,8 @@ static void spoil(struct four *f, enum spoil what)
 		f->evals[1].score = CHI_MATE_MAX + 1;
 		break;
 	case SPOIL_PV:
-		f->evals[1].pv = wrong;
+		f->evals[1].pv = wrong_moves;
 		f->evals[1].n_pv = 2;
-		break;
-	case SPOIL_LINE:
-		entry->record.line = wrong;
-		entry->record.n_line = 2;
-		break;
-	case SPOIL_NOTE:
-		entry->record.note = "ab\xff";
-		entry->record.n_note = 3;
-		break;
-	case SPOIL_NUL:
-		entry->record.note = "a\0b";
-		entry->record.n_note = 3;
-		break;
-	case SPOIL_ID:
-		f->request.id = 0;
-		break;
-	case SPOIL_STORE:
-		f->request.store = (struct chi_text){"../x", 4};
 		break;
 	default:
 		break;
@@ -211,7 +220,8 @@ static void what_is_wrong_is_named(void **state)
 		struct four f;
 		int status = 0;
 		four_init(&f);
-		spoil(&f, (enum spoil)what);
+		spoil_entry(&f, (enum spoil)what);
+		spoil_list(&f, (enum spoil)what);
 		const char *field = field_of(&f.request, &arena, &status);
 		assert_string_equal(field, expected[what].field);
 		assert_int_equal(status, expected[what].status);
