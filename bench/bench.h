@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the measuring programs share. Each loads the same list of positions once, then obeys the
+ * driver (run.py) line by line: a line names an operation, the answer says how much was done and
+ * how long it took. So that rounds of two programs can take turns with both of them warm.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+/* The two orders a list is asked in. */
+enum bench_order {
+	BENCH_GAMES,  /* as the file has them: game after game, move after move */
+	BENCH_RANDOM, /* shuffled with a fixed seed: the same for every program */
+};
+
+struct bench_keys {
+	struct chi_key *games;
+	struct chi_key *random;
+	size_t n;
+};
+
+/* splitmix64: the next number of the sequence that *state stands in. */
+uint64_t bench_random(uint64_t *state);
+
+/* Nanoseconds: of real time, for what waits for another process; and of this thread's time on a
+ * processor, for what does not, so that other programs' turns on it are not counted. */
+uint64_t bench_now(void);
+uint64_t bench_cpu(void);
+
+/* Prints the text to standard error and ends the program with status 2: a measurement that
+ * cannot be made must never look like a figure. */
+_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Reads the first column of a CSV file made by make_positions; ends the program on failure. */
+void bench_keys_load(const char *path, struct bench_keys *out);
+void bench_keys_free(struct bench_keys *keys);
+
+/* What one run of an operation did. */
+struct bench_result {
+	uint64_t done; /* positions or entries handled */
+	uint64_t ns;
+	uint64_t sum; /* made of what was read, so that the compiler leaves no reading out; of two
+			 walks of one tree it must be the same */
+};
+
+/* Runs `name` once; false if there is no such operation. */
+typedef bool bench_operation(void *context, const char *name, struct bench_result *out);
+
+/* Prints "ready", then answers each line of standard input until its end. */
+void bench_serve(bench_operation *operation, void *context);

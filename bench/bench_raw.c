@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_raw STORE POSITIONS.csv: what LMDB itself does with the very same data file, the measure
+ * that the store is held against. A process of its own, because one process must never open an
+ * environment twice. Nothing is decoded or checked: one read transaction is held throughout, and
+ * one byte of what is found is touched.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lmdb.h>
+
+#include "bench/bench.h"
+
+struct raw {
+	struct bench_keys keys;
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi position;
+	MDB_dbi strength;
+	volatile uint64_t values; /* of the last walk, so that touching them is not left out */
+};
+
+/* Ends the program unless `status` is 0. */
+static void must(int status, const char *what)
+{
+	if (status != 0) {
+		bench_die("%s: %s", what, mdb_strerror(status));
+	}
+}
+
+static void open_raw(struct raw *raw, const char *path)
+{
+	must(mdb_env_create(&raw->env), "mdb_env_create");
+	must(mdb_env_set_maxdbs(raw->env, 16), "mdb_env_set_maxdbs");
+	must(mdb_env_set_maxreaders(raw->env, 1024), "mdb_env_set_maxreaders");
+	must(mdb_env_open(raw->env, path, MDB_RDONLY | MDB_NOTLS, 0), "mdb_env_open");
+	must(mdb_txn_begin(raw->env, NULL, MDB_RDONLY, &raw->txn), "mdb_txn_begin");
+	must(mdb_dbi_open(raw->txn, "position", 0, &raw->position), "open 'position'");
+	/* Walking from end to end asks for no comparison, so the tree's own order need not be
+	 * set. */
+	must(mdb_dbi_open(raw->txn, "strength", 0, &raw->strength), "open 'strength'");
+}
+
+static void get_all(struct raw *raw, const struct chi_key *keys, struct bench_result *out)
+{
+	uint64_t sum = 0;
+	uint64_t start = bench_cpu();
+	for (size_t i = 0; i < raw->keys.n; i++) {
+		/* LMDB takes keys without const and does not write to them. */
+		MDB_val key = {keys[i].len, (void *)(uintptr_t)keys[i].bytes};
+		MDB_val value;
+		int status = mdb_get(raw->txn, raw->position, &key, &value);
+		if (status != 0) {
+			bench_die("position %zu: %s", i, mdb_strerror(status));
+		}
+		sum += *(const uint8_t *)value.mv_data;
+	}
+	out->ns = bench_cpu() - start;
+	out->done = raw->keys.n;
+	out->sum = sum;
+}
+
+/* Touches each key and each value; a value of no bytes has only its address. */
+static void walk(struct raw *raw, struct bench_result *out)
+{
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	int status;
+	uint64_t sum = 0;
+	uint64_t values = 0;
+	uint64_t start = bench_cpu();
+	must(mdb_cursor_open(raw->txn, raw->strength, &cursor), "mdb_cursor_open");
+	while ((status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+		const uint8_t *bytes = key.mv_data;
+		sum += (uint64_t)bytes[1] * 100 + bytes[0];
+		values += value.mv_size != 0 ? *(const uint8_t *)value.mv_data : 0;
+		out->done++;
+	}
+	mdb_cursor_close(cursor);
+	out->ns = bench_cpu() - start;
+	out->sum = sum;
+	raw->values = values;
+	if (status != MDB_NOTFOUND) {
+		bench_die("walk: %s", mdb_strerror(status));
+	}
+}
+
+static bool run(void *context, const char *name, struct bench_result *out)
+{
+	struct raw *raw = context;
+	if (strcmp(name, "get-games") == 0) {
+		get_all(raw, raw->keys.games, out);
+	} else if (strcmp(name, "get-random") == 0) {
+		get_all(raw, raw->keys.random, out);
+	} else if (strcmp(name, "walk") == 0) {
+		walk(raw, out);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct raw raw = {0};
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench_raw STORE POSITIONS.csv\n");
+		return 2;
+	}
+	bench_keys_load(argv[2], &raw.keys);
+	open_raw(&raw, argv[1]);
+	bench_serve(run, &raw);
+	mdb_txn_abort(raw.txn);
+	mdb_env_close(raw.env);
+	bench_keys_free(&raw.keys);
+	return 0;
+}
