@@ -174,7 +174,7 @@ static int import_file(struct import_state *import, int *code)
 	}
 	int status = read_file(import, file, code);
 	if (status == CHI_OK && stop_signal == 0) {
-		status = batch_put(&import->batch);
+		status = batch_flush(&import->batch);
 	}
 	import->bytes_before += chi_import_bytes_total(file);
 	chi_import_close(file);
@@ -232,7 +232,7 @@ static int import_files(struct cli *cli, struct import_state *import, int n, cha
 	if (status != CHI_OK) {
 		code = cli_worse(code, cli_worse(EXIT_STORE, cli_fail(cli, status)));
 	}
-	status = chi_flush(cli->client);
+	status = batch_settle(&import->batch);
 	if (status != CHI_OK) {
 		code = cli_worse(EXIT_STORE, cli_fail(cli, status));
 	}
@@ -257,7 +257,8 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	import->options.cancel = &stop_signal;
 	progress_init(&import->progress, cli->quiet, total);
 	catch_signals();
-	if (batch_init(&import->batch, cli->client, reject, import) == CHI_OK) {
+	if (batch_init(&import->batch, reject, import) == CHI_OK) {
+		batch_open(&import->batch, cli->client, cli->address);
 		code = import_files(cli, import, argc, argv);
 	} else {
 		cli_message("out of memory");

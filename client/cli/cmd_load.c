@@ -71,7 +71,7 @@ static int open_store(struct load *load)
 			    ours != NULL ? ours : "unknown");
 		return EXIT_USAGE;
 	}
-	load->batch.client = cli->client;
+	batch_open(&load->batch, cli->client, cli->address);
 	load->opened = true;
 	return EXIT_DONE;
 }
@@ -149,10 +149,7 @@ static int finish(struct load *load, int code)
 	if (!load->opened) {
 		return code;
 	}
-	int status = batch_put(&load->batch);
-	if (status == CHI_OK) {
-		status = chi_flush(cli->client);
-	}
+	int status = batch_flush(&load->batch);
 	if (status != CHI_OK) {
 		code = cli_worse(code, cli_fail(cli, status));
 	}
@@ -185,7 +182,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (chi_source_open(path, &options, &load.source, &fault) != CHI_OK) {
 		return cli_usage(cli, "%s: %s", load.name, fault.text);
 	}
-	if (batch_init(&load.batch, NULL, NULL, NULL) != CHI_OK) {
+	if (batch_init(&load.batch, NULL, NULL) != CHI_OK) {
 		cli_message("out of memory");
 		return EXIT_STORE;
 	}
