@@ -15,6 +15,7 @@
 	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
 	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE)
 
+/* Which parts go together, and with the store's kind of statistic. */
 static int check_parts(const struct chi_put *put, enum chi_statistic statistic,
 		       struct chi_fault *fault)
 {
@@ -42,6 +43,7 @@ static int check_parts(const struct chi_put *put, enum chi_statistic statistic,
 	return CHI_OK;
 }
 
+/* A sum that overflowed would make a record that no reader accepts. */
 static int check_counts(const struct chi_counts *counts, const char *what, struct chi_fault *fault)
 {
 	uint64_t total;
@@ -51,6 +53,8 @@ static int check_counts(const struct chi_counts *counts, const char *what, struc
 	return CHI_OK;
 }
 
+/* Ascending moves are what the record stores: sorting here would hide the one who does not know
+ * it, and cost everybody. */
 static int check_played(const struct chi_position *position, const struct chi_record *record,
 			struct chi_fault *fault)
 {
@@ -75,6 +79,7 @@ static int check_played(const struct chi_position *position, const struct chi_re
 	return CHI_OK;
 }
 
+/* The moves of a line or a variation, under the name that the fault shall give it. */
 static int check_line(const struct chi_position *position, const chi_move *moves, size_t n,
 		      size_t max, const char *what, struct chi_fault *fault)
 {
@@ -87,6 +92,7 @@ static int check_line(const struct chi_position *position, const chi_move *moves
 	return rc < 0 ? chi_fault(fault, rc, "%s: %s", what, detail.text) : CHI_OK;
 }
 
+/* The name's bytes are looked at only up to the limit: it may be as long as the sender liked. */
 static int check_eval(const struct chi_position *position, const struct chi_eval *eval,
 		      struct chi_fault *fault)
 {
@@ -112,6 +118,8 @@ static int check_eval(const struct chi_position *position, const struct chi_eval
 			  "evaluation: principal variation", fault);
 }
 
+/* Merging takes evaluations in any order, the later of one engine winning; restoring takes a record
+ * as it will be stored. */
 static int check_evals(const struct chi_position *position, const struct chi_record *record,
 		       bool sorted, struct chi_fault *fault)
 {

@@ -47,6 +47,7 @@ static int write_fresh(const struct chi_compaction *c)
 	return rc;
 }
 
+/* On failure nothing of the second file is left. */
 static int prepare(struct chi_compaction *c, struct chi_fault *fault)
 {
 	int rc = chi_path_join(c->data, c->env->path, DATA_NAME);

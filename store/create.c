@@ -10,6 +10,7 @@
 #include "store/lmdb_err.h"
 #include "store/store_priv.h"
 
+/* The trees and both meta records: after this commit the directory is a store. */
 static int fill(MDB_txn *txn, const struct chi_stamp *stamp)
 {
 	MDB_dbi meta;
@@ -44,6 +45,8 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 	return mdb_txn_commit(txn);
 }
 
+/* LMDB runs in the hidden directory with all its syncs: a crash before the rename costs nothing,
+ * one after it must find everything on the disk. */
 static int build(const char *hidden, enum chi_statistic statistic, struct chi_fault *fault)
 {
 	struct chi_stamp stamp;

@@ -24,6 +24,7 @@
 #define ESCAPED	    4
 #define LINE_TEXT   (CHI_FEN_SIZE + 5 * 21 + 32)
 
+/* The writer's `bad` is looked at once, at the end: bound() has made room for the longest text. */
 static void write_text(struct chi_writer *w, const char *text)
 {
 	chi_write_bytes(w, text, strlen(text));
@@ -57,6 +58,8 @@ static void write_escaped(struct chi_writer *w, const char *text, size_t len, co
 	}
 }
 
+/* Moves were checked when the record came in, but a dump is what one makes of a store one does not
+ * trust any more: an illegal move is reported, not printed as some other. */
 static int write_move(struct chi_writer *w, const struct chi_position *position, chi_move move)
 {
 	char text[CHI_UCI_SIZE];
@@ -67,6 +70,7 @@ static int write_move(struct chi_writer *w, const struct chi_position *position,
 	return CHI_OK;
 }
 
+/* Each move is printed in the position before it. */
 static int write_line(struct chi_writer *w, const struct chi_position *position,
 		      const chi_move *moves, size_t n)
 {
@@ -97,6 +101,7 @@ static void write_counts(struct chi_writer *w, const struct chi_counts *counts, 
 	}
 }
 
+/* Moves with a colon and their four counts: e2e4:2/1/0/0. */
 static int write_played(struct chi_writer *w, const struct chi_position *position,
 			const struct chi_record *record)
 {
@@ -125,6 +130,7 @@ static void write_given(struct chi_writer *w, uint64_t value)
 	}
 }
 
+/* engine|depth|score|nodes|date|variation, separated by semicolons. */
 static int write_evals(struct chi_writer *w, const struct chi_position *position,
 		       const struct chi_record *record)
 {
@@ -149,6 +155,7 @@ static int write_evals(struct chi_writer *w, const struct chi_position *position
 	return CHI_OK;
 }
 
+/* The order of enum dump_field. */
 static int write_fields(struct chi_writer *w, const struct chi_position *position,
 			const struct chi_record *record)
 {

@@ -142,6 +142,7 @@ static int escape(const char *text, size_t len, size_t *taken)
 	return hex_digit(text[2]) * 16 + hex_digit(text[3]);
 }
 
+/* NUL cannot stand in a record, so it is no escape either. */
 static int unescape(const struct parse *p, struct text text, const char **out, size_t *out_len)
 {
 	char *bytes = chi_arena_alloc(p->arena, text.len + 1);
@@ -210,6 +211,7 @@ static int read_line(const struct parse *p, struct text text, size_t max, const 
 	return CHI_OK;
 }
 
+/* "e2e4:2/1/0/0" */
 static int read_one_played(const struct parse *p, struct text word, struct chi_move_stat *out)
 {
 	struct text parts[2];
@@ -327,6 +329,7 @@ static int read_evals(const struct parse *p, struct text text, struct chi_record
 	return CHI_OK;
 }
 
+/* The limit is checked behind the escapes, which may be four times as long. */
 static int read_note(const struct parse *p, struct text text, struct chi_record *out)
 {
 	if (text.len == 0) {
@@ -339,6 +342,7 @@ static int read_note(const struct parse *p, struct text text, struct chi_record 
 	return rc;
 }
 
+/* The ten fields in their order; the first bad one is reported. */
 static int read_position(struct parse *p, struct text line, struct chi_put *put)
 {
 	struct text fields[DUMP_FIELDS];
@@ -371,6 +375,7 @@ static int read_position(struct parse *p, struct text line, struct chi_put *put)
 	return rc == CHI_OK ? read_note(p, fields[FIELD_NOTE], record) : rc;
 }
 
+/* The version is in the first line, alone, so that every later reader understands it. */
 static int read_magic(const struct parse *p, struct text line)
 {
 	struct text fields[2];
@@ -424,6 +429,7 @@ static int read_head(const struct parse *p, struct chi_dump_reader *reader, stru
 	return rc;
 }
 
+/* A dump whose number does not fit lost lines, or got some. */
 static int read_tail(const struct parse *p, struct chi_dump_reader *reader, struct text number)
 {
 	uint64_t positions;

@@ -12,6 +12,7 @@
 #include "base/wire.h"
 #include "store/codec_priv.h"
 
+/* Small numbers are the rule: one game costs a byte, and no byte is spent on a 0 or a 1. */
 static void write_counts(struct chi_writer *w, struct chi_counts counts)
 {
 	unsigned mask = 0;
@@ -51,6 +52,7 @@ static size_t eval_size(const struct chi_eval *eval)
 	return size;
 }
 
+/* What is 0 by default is announced by a flag and takes no byte otherwise. */
 static void write_eval(struct chi_writer *w, const struct chi_eval *eval)
 {
 	unsigned flags = (eval->is_mate ? EVAL_MATE : 0u) | (eval->score < 0 ? EVAL_NEGATIVE : 0u) |
@@ -73,6 +75,7 @@ static void write_eval(struct chi_writer *w, const struct chi_eval *eval)
 	}
 }
 
+/* Not whether they are legal: that needs the position, and was checked where they came in. */
 static int check_moves(const chi_move *moves, size_t n, size_t max)
 {
 	if (n > max) {
@@ -104,6 +107,7 @@ static int check_eval(const struct chi_eval *eval, const struct chi_eval *previo
 	return check_moves(eval->pv, eval->n_pv, CHI_PV_MAX);
 }
 
+/* Strictly ascending: two entries for one move would have two encodings. */
 static int check_played(const struct chi_record *record)
 {
 	if (record->n_moves > CHI_MOVES_MAX) {
@@ -181,6 +185,7 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 	}
 }
 
+/* Ascending tags; what a later version wrote keeps its place behind ours. */
 static void write_sections(struct chi_writer *w, const struct chi_record *record,
 			   const struct chi_record_rest *rest)
 {

@@ -92,6 +92,8 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 	return CHI_OK;
 }
 
+/* A store without one of its trees is damaged; without any it is not ours, which is told apart by
+ * the stamp before. */
 static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fault *fault)
 {
 	int rc = mdb_dbi_open(txn, name, 0, out);
@@ -221,6 +223,8 @@ static int wait_idle(struct chi_env *env, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* First the threads of this process, then other processes: the lock file's locks belong to the
+ * process as a whole and would not keep its threads apart. */
 int chi_env_claim(struct chi_store *store, struct chi_fault *fault)
 {
 	struct chi_env *env = store->env;
@@ -241,6 +245,7 @@ int chi_env_claim(struct chi_store *store, struct chi_fault *fault)
 	return rc;
 }
 
+/* A daemon keeps the lock between its transactions: nobody shall come in between. */
 void chi_env_release(struct chi_env *env)
 {
 	if (chi_env_forked(env)) {

@@ -94,6 +94,7 @@ static uint32_t u16_at(const uint8_t *bytes)
 	return value;
 }
 
+/* All bytes or false: a page that is cut is as bad as one that is missing. */
 static bool read_at(int fd, void *out, size_t len, uint64_t offset)
 {
 	ssize_t n;
@@ -103,6 +104,8 @@ static bool read_at(int fd, void *out, size_t len, uint64_t offset)
 	return n == (ssize_t)len;
 }
 
+/* One head page. Which of both is damaged makes no difference: LMDB writes them in turn and needs
+ * both to be its own. */
 static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 {
 	uint32_t magic = u32_at(meta + META_MAGIC);
@@ -190,6 +193,7 @@ static bool note_big(struct file *file, uint64_t page, uint64_t bytes)
 
 static bool walk_free(struct file *file, uint64_t page, int depth);
 
+/* A node holds low and high half of a number or a size, flags or its third part, and a key. */
 static bool walk_node(struct file *file, const uint8_t *bytes, uint32_t at, uint32_t flags,
 		      int depth)
 {
@@ -208,6 +212,8 @@ static bool walk_node(struct file *file, const uint8_t *bytes, uint32_t at, uint
 	return data + low <= file->page_size && note_free(file, bytes + data, low);
 }
 
+/* A page of the free list's tree: numbers of pages below it, or entries. The depth and the number
+ * of pages are bounded, because a damaged page may point anywhere. */
 static bool walk_free(struct file *file, uint64_t page, int depth)
 {
 	if (page > file->last || depth > DEPTH_MOST || file->left == 0) {

@@ -58,6 +58,7 @@ static int count_free(MDB_txn *txn, uint64_t *pages)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+/* Sizes are LMDB's of now, entries those of the snapshot: one transaction apart at most. */
 static int fill_sizes(struct chi_read *read, struct chi_info *out)
 {
 	const struct chi_env *env = read->env;

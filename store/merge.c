@@ -58,6 +58,7 @@ static void merge_eval(struct chi_eval *evals, size_t *n, const struct chi_eval 
 	(*n)++;
 }
 
+/* The stored ones are sorted, those of the put may come in any order. */
 static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_arena *arena,
 		       struct chi_record *out)
 {
@@ -83,6 +84,7 @@ static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_ar
 	return CHI_OK;
 }
 
+/* Only an external store keeps what it was told; the others compute, and a put cannot set it. */
 static int compute_statistic(const struct chi_put *put, bool was_stored,
 			     enum chi_statistic statistic, const struct chi_counts *base,
 			     struct chi_record *out)
@@ -111,6 +113,7 @@ static int compute_statistic(const struct chi_put *put, bool was_stored,
 	}
 }
 
+/* Counts and moves, which are set or added. */
 static int merge_games(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out)
 {
 	const struct chi_record *given = &put->record;

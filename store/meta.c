@@ -122,6 +122,7 @@ static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fau
 	return CHI_OK;
 }
 
+/* The three layouts can change one by one without a new major version. */
 static int check_layout(const uint8_t layout[3], struct chi_fault *fault)
 {
 	if (layout[0] != KEY_LAYOUT || layout[1] != RECORD_LAYOUT || layout[2] != STRENGTH_ORDER) {
@@ -132,6 +133,7 @@ static int check_layout(const uint8_t layout[3], struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* As ext4 does it: what must be known to read, what must be known to write, and the rest. */
 static int check_features(const struct chi_stamp *stamp, bool readonly, struct chi_fault *fault)
 {
 	if ((stamp->incompatible & ~KNOWN_INCOMPATIBLE) != 0) {

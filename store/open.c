@@ -34,6 +34,7 @@ static void free_envp(struct chi_env **env)
 	free_env(*env);
 }
 
+/* A missing path, a path that is no directory, a file system that cannot hold the promises. */
 static int check_directory(const char *path, bool force_netfs, struct stat *st,
 			   struct chi_fault *fault)
 {
@@ -73,6 +74,7 @@ static struct chi_env *new_env(const char *path, const struct chi_store_options 
 	return env;
 }
 
+/* Our own locks come first, so that LMDB never waits for somebody whom we could name. */
 static int open_env(const char *path, const struct chi_store_options *options,
 		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
 {
@@ -142,6 +144,7 @@ static int find_env(const char *path, const struct chi_store_options *options, s
 	return CHI_OK;
 }
 
+/* Gives back a handle's share. */
 static void put_env(struct chi_env *env)
 {
 	chi_registry_lock();

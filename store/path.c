@@ -83,6 +83,7 @@ int chi_path_begin(const char *path, char out[CHI_PATH_SIZE], struct chi_fault *
 	return chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path);
 }
 
+/* The order matters: contents, then the name, then the parent that holds the name. */
 int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fault)
 {
 	char parent[CHI_PATH_SIZE];
@@ -104,6 +105,7 @@ int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fau
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "create", path);
 }
 
+/* Only files of ours: the directory stays if somebody put something else into it. */
 void chi_path_remove(const char *hidden)
 {
 	static const char *const names[] = {DATA_NAME, LMDB_LOCK, CHI_LOCK_NAME};

@@ -58,6 +58,7 @@ static enum chi_phase first_phase(const struct chi_scan_spec *spec)
 	return known && !past ? CHI_PHASE_STRENGTH : CHI_PHASE_OVER;
 }
 
+/* The sizes bound every walk, and answer some counts at once. */
 static int count_entries(struct chi_scan *scan)
 {
 	const struct chi_env *env = scan->read->env;

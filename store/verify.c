@@ -25,6 +25,7 @@ struct verify {
 	uint64_t with_statistic; /* position records that must have a strength entry */
 };
 
+/* Counts a damage and tells it to whoever listens. */
 CHI_PRINTF(2, 3) static void complain(struct verify *v, const char *format, ...)
 {
 	v->result->errors++;
@@ -55,6 +56,7 @@ static const char *name_of(const uint8_t *bytes, size_t len, char out[CHI_FEN_SI
 	return out;
 }
 
+/* Keys come from a page: the length first, then all that chess knows. */
 static bool decode_key(const uint8_t *bytes, size_t len, struct chi_position *position)
 {
 	struct chi_key key = {0};
@@ -108,6 +110,8 @@ static const char *entry_problem(struct verify *v, const MDB_val *key,
 	return NULL;
 }
 
+/* What is wrong with a position's key or record; NULL if nothing. Leaves the record in the arena.
+ */
 static const char *record_problem(struct verify *v, const MDB_val *key, const MDB_val *value,
 				  struct chi_record *record)
 {
@@ -132,6 +136,7 @@ static const char *record_problem(struct verify *v, const MDB_val *key, const MD
 	return NULL;
 }
 
+/* An entry of the position tree, and the strength entry it calls for. */
 static void verify_position(struct verify *v, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_record record = {0};
@@ -148,6 +153,8 @@ static void verify_position(struct verify *v, const MDB_val *key, const MDB_val 
 	v->result->positions++;
 }
 
+/* An entry of the strength tree, and the record it came from. Lines were compared by the other
+ * walk: here only whether there is such a record. */
 static void verify_strength(struct verify *v, const MDB_val *key, const MDB_val *value)
 {
 	const char *problem = NULL;
@@ -233,6 +240,7 @@ static int walk(struct verify *v, const struct tree *tree)
 	return 0;
 }
 
+/* Anew, from the snapshot: opening saw another one. */
 static void verify_meta(struct verify *v)
 {
 	struct chi_stamp stamp;
@@ -250,6 +258,7 @@ static void verify_meta(struct verify *v)
 	}
 }
 
+/* The sums are compared only if nothing else was found: damaged entries count for neither. */
 static int verify_all(struct verify *v)
 {
 	const struct chi_env *env = v->read->env;

@@ -123,6 +123,7 @@ static int stick(struct chi_write *write, int rc)
 	return rc;
 }
 
+/* The failure that stuck, or that this is a child. */
 static int ready(const struct chi_write *write)
 {
 	return chi_env_forked(write->env) ? -CHI_EFORK : write->rc;
@@ -188,6 +189,8 @@ static int load(struct chi_write *write, const struct chi_key *key, MDB_val *val
 				 &write->arena, record, rest);
 }
 
+/* Decode, merge, encode, compare: what comes out the same is not written, so that importing a file
+ * twice dirties no page. */
 static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
 {
 	const struct chi_key *key = &put->key;
