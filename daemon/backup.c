@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/clock.h"
 #include "daemon/handler.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
