@@ -33,6 +33,7 @@ const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 	if (len < CHI_KEY_MIN || len > CHI_KEY_MAX) {
 		return "a key has 9 to 24 bytes";
 	}
+	/* The number of bits is the same in any byte order. */
 	uint64_t mask = 0;
 	memcpy(&mask, bytes, MASK_BYTES);
 	size_t pieces = (size_t)__builtin_popcountll(mask);
@@ -80,6 +81,7 @@ int chi_text_read(struct chi_unpacker *u, const struct chi_field *field, struct 
 	return out->bytes != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, field->len + 1);
 }
 
+/* A cursor need not be of a row that exists: it is a place between rows. */
 static int make_cursor(struct chi_unpacker *u, uint32_t chi2, const uint8_t *key, size_t len,
 		       struct chi_cursor *out)
 {
@@ -122,6 +124,8 @@ static bool is_move(uint64_t move)
 	return move != 0 && move <= MOVE_MAX;
 }
 
+/* ---- Lists of moves ---------------------------------------------------------------------- */
+
 /* Moves of a repeated field, which may come in several pieces. */
 struct move_list {
 	chi_move *moves;
@@ -152,6 +156,7 @@ static int move_list_add(struct chi_unpacker *u, struct move_list *list, uint64_
 	return CHI_OK;
 }
 
+/* One piece of the list: packed numbers, or a single one from a writer that does not pack. */
 static int move_list_read(struct chi_unpacker *u, struct move_list *list,
 			  const struct chi_field *field)
 {
@@ -170,6 +175,7 @@ static int move_list_read(struct chi_unpacker *u, struct move_list *list,
 
 /* ---- Moves with counts ------------------------------------------------------------------- */
 
+/* The i-th of a record's moves; the one before it is there already, for the order. */
 static int move_stat_read(struct chi_unpacker *u, const struct chi_field *from, size_t i,
 			  struct chi_move_stat *stats)
 {
@@ -255,6 +261,7 @@ static int32_t unzigzag(uint64_t value)
 	return (int32_t)((value & 1) != 0 ? -half - 1 : half);
 }
 
+/* The member of the oneof says what the score is; 0 of neither kind may be left out. */
 static int score_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
 {
 	if (from->number == 0) {
@@ -271,6 +278,7 @@ static int score_read(struct chi_unpacker *u, const struct chi_field *from, stru
 	return CHI_OK;
 }
 
+/* Needed before the others: it is what the evaluations are ordered by. */
 static int engine_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
 {
 	struct chi_text engine;
@@ -286,6 +294,7 @@ static int engine_read(struct chi_unpacker *u, const struct chi_field *from, str
 	return rc;
 }
 
+/* A second pass over the evaluation, now that the number of moves is known. */
 static int pv_read(struct chi_unpacker *u, const struct chi_field *from, struct move_list *pv,
 		   struct chi_eval *out)
 {
@@ -316,6 +325,7 @@ static int eval_read(struct chi_unpacker *u, const struct chi_field *from, struc
 	return rc == CHI_OK ? pv_read(u, from, &fields.pv, out) : rc;
 }
 
+/* The i-th of a record's evaluations; the one before it is there already. */
 static int eval_add(struct chi_unpacker *u, const struct chi_field *from, size_t i,
 		    struct chi_eval *evals)
 {
@@ -345,6 +355,7 @@ struct parts {
 	struct chi_eval *evals;
 };
 
+/* First pass: single fields, and how many there are of the repeated ones. */
 static void tally(const uint8_t *bytes, size_t len, struct parts *parts, struct chi_record *out)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
@@ -375,6 +386,7 @@ static void tally(const uint8_t *bytes, size_t len, struct parts *parts, struct 
 	}
 }
 
+/* One allocation for each kind, of the right size: nothing grows, nothing is left over. */
 static int take_room(struct chi_unpacker *u, struct parts *parts)
 {
 	if (parts->n_moves > 0) {
@@ -394,6 +406,7 @@ static int take_room(struct chi_unpacker *u, struct parts *parts)
 	return move_list_alloc(u, &parts->line);
 }
 
+/* Second pass: the repeated fields, in the order they come in. */
 static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct parts *parts,
 		struct chi_record *out)
 {

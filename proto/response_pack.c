@@ -13,12 +13,14 @@
 
 /* ---- Straight to bytes: Probe, Get, Scan ------------------------------------------------- */
 
+/* Contents of an Entry, without its tag and length, which depend on the result it stands in. */
 static size_t entry_len(const struct chi_entry *entry)
 {
 	return chi_bytes_len(1, entry->key.len) + chi_uint_len(2, entry->found) +
 	       chi_bytes_len(3, chi_record_len(&entry->record));
 }
 
+/* Fields 1 and 3, under which the two results have entries, have tags of the same length. */
 size_t chi_entry_size(const struct chi_entry *entry)
 {
 	return chi_nested_len(1, entry_len(entry));
@@ -139,6 +141,8 @@ static uint8_t *put_envelope(uint8_t *at, const struct chi_response *response, i
 	return chi_put_uint(at, 5, response->last);
 }
 
+/* Measured first, so that the frame's head and the room are right at once, and a response that
+ * is too large costs nothing. */
 static int pack_bulk(const struct chi_response *response, int code, struct chi_buffer *out)
 {
 	struct bulk bulk = bulk_of(response);
@@ -197,6 +201,7 @@ static PB(Limits) * limits_to(struct small *small, const struct chi_hello_limits
 	return limits;
 }
 
+/* protobuf-c wants an array of pointers, so the structs and the pointers are two arrays. */
 static int stores_to(struct small *small, const struct chi_response *response)
 {
 	PB(HelloResult) *hello = &small->result.hello;
@@ -350,6 +355,7 @@ static int result_to(struct small *small, enum chi_op result, const struct chi_r
 	}
 }
 
+/* By way of the generated structs; texts and arrays are copied to the arena for them. */
 static int pack_small(const struct chi_response *response, int code, enum chi_op result,
 		      struct chi_arena *arena, struct chi_buffer *out)
 {
@@ -371,6 +377,7 @@ static int pack_small(const struct chi_response *response, int code, enum chi_op
 	return rc == CHI_OK ? chi_pb_pack(&message->base, CHI_FRAME_RESPONSE_MAX, out) : rc;
 }
 
+/* The wire tells an operation that is not known from one that makes no sense; statuses do not. */
 static int code_of(const struct chi_response *response)
 {
 	bool unknown = response->status == -CHI_EUNSUPPORTED && response->op == CHI_OP_UNKNOWN;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Every limit of a request at n and at n + 1: accepted, and refused by the name of its field. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "base/buffer.h"
+#include "proto/frame.h"
+#include "proto/msg.h"
+
+#define BUDGET ((size_t)64 << 20)
+
+/* Packs and unpacks; the status, and the field in `field_out`. */
+static int round_trip(const struct chi_request *request, char field_out[128])
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
+	struct chi_request again;
+	struct chi_fault fault;
+	const char *field = NULL;
+	const uint8_t *body = NULL;
+	size_t len = 0;
+	size_t frame_len = 0;
+	chi_arena_init(&arena, BUDGET);
+	chi_buffer_init(&wire, BUDGET);
+	assert_int_equal(chi_request_pack(request, &wire), CHI_OK);
+	assert_int_equal(
+		chi_frame_take(chi_buffer_bytes(&wire), wire.len, BUDGET, &body, &len, &frame_len),
+		CHI_OK);
+	int rc = chi_request_unpack(body, len, &arena, &again, &field, &fault);
+	snprintf(field_out, 128, "%s", field);
+	return rc;
+}
+
+static void accepted(const struct chi_request *request)
+{
+	char field[128];
+	assert_int_equal(round_trip(request, field), CHI_OK);
+	assert_string_equal(field, "");
+}
+
+static void refused(const struct chi_request *request, int status, const char *expected)
+{
+	char field[128];
+	assert_int_equal(round_trip(request, field), status);
+	assert_string_equal(field, expected);
+}
+
+/* A request for `n` positions, the last `n_fens` of them as FENs. */
+static struct chi_request positions(enum chi_op op, size_t n, size_t n_fens)
+{
+	static struct chi_key keys[CHI_PUT_MAX + 1];
+	static struct chi_text fens[CHI_PUT_MAX + 1];
+	for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+		keys[i] = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+		fens[i] = (struct chi_text){"8/8 w", 5};
+	}
+	struct chi_request request = {.id = 1, .op = op};
+	struct chi_positions all = {.keys = keys, .n = n, .fens = fens, .n_fens = n_fens};
+	if (op == CHI_OP_DELETE) {
+		request.u.del.positions = all;
+	} else {
+		request.u.positions = all;
+	}
+	return request;
+}
+
+static void numbers_of_positions(void **state)
+{
+	(void)state;
+	static const struct {
+		enum chi_op op;
+		size_t max;
+	} ops[] = {
+		{CHI_OP_PROBE, CHI_PROBE_MAX},
+		{CHI_OP_GET, CHI_PROBE_MAX},
+		{CHI_OP_DELETE, CHI_PUT_MAX},
+	};
+	for (size_t i = 0; i < CHI_COUNT(ops); i++) {
+		size_t max = ops[i].max;
+		/* As keys, as FENs, and mixed. */
+		size_t fens[] = {0, max, 1};
+		for (size_t k = 0; k < CHI_COUNT(fens); k++) {
+			struct chi_request request = positions(ops[i].op, max, fens[k]);
+			accepted(&request);
+		}
+		char field[128];
+		struct chi_request request = positions(ops[i].op, max + 1, 0);
+		assert_int_equal(round_trip(&request, field), -CHI_ETOOBIG);
+		request = positions(ops[i].op, max + 1, max + 1);
+		assert_int_equal(round_trip(&request, field), -CHI_ETOOBIG);
+		request = positions(ops[i].op, max + 1, 1);
+		assert_int_equal(round_trip(&request, field), -CHI_ETOOBIG);
+	}
+}
+
+static void number_of_entries(void **state)
+{
+	(void)state;
+	struct chi_put *entries = test_calloc(CHI_PUT_MAX + 1, sizeof(*entries));
+	for (size_t i = 0; i <= CHI_PUT_MAX; i++) {
+		entries[i].key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+	}
+	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
+	request.u.put.entries = entries;
+	request.u.put.n = CHI_PUT_MAX;
+	accepted(&request);
+	request.u.put.n++;
+	refused(&request, -CHI_ETOOBIG, "put.entries[10000]");
+	test_free(entries);
+}
+
+/* One entry, whose record has so much of everything. */
+static struct chi_request one_entry(const struct chi_record *record)
+{
+	static struct chi_put entry;
+	entry = (struct chi_put){
+		.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
+		.record = *record,
+	};
+	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
+	request.u.put.entries = &entry;
+	request.u.put.n = 1;
+	return request;
+}
+
+static void parts_of_a_record(void **state)
+{
+	(void)state;
+	static struct chi_move_stat stats[CHI_MOVES_MAX + 1];
+	static chi_move line[CHI_LINE_MAX + 1];
+	static char note[CHI_NOTE_MAX + 1];
+	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
+		stats[i].move = (chi_move)(1 + i);
+	}
+	for (size_t i = 0; i < CHI_COUNT(line); i++) {
+		line[i] = 796;
+	}
+	memset(note, 'n', sizeof(note));
+	struct chi_record record = {
+		.moves = stats,
+		.n_moves = CHI_MOVES_MAX,
+		.line = line,
+		.n_line = CHI_LINE_MAX,
+		.note = note,
+		.n_note = CHI_NOTE_MAX,
+	};
+	struct chi_request request = one_entry(&record);
+	accepted(&request);
+	struct chi_record more = record;
+	more.n_moves++;
+	request = one_entry(&more);
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.moves[256]");
+	more = record;
+	more.n_line++;
+	request = one_entry(&more);
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.line[0]");
+	more = record;
+	more.n_note++;
+	request = one_entry(&more);
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.note");
+}
+
+static void evaluations(void **state)
+{
+	(void)state;
+	static char names[CHI_EVALS_MAX + 1][CHI_ENGINE_MAX + 1];
+	static struct chi_eval evals[CHI_EVALS_MAX + 1];
+	static chi_move pv[CHI_PV_MAX + 1];
+	for (size_t i = 0; i < CHI_COUNT(pv); i++) {
+		pv[i] = 796;
+	}
+	for (size_t i = 0; i < CHI_COUNT(evals); i++) {
+		memset(names[i], (int)(0x21 + i), sizeof(names[i]));
+		evals[i].engine = names[i];
+		evals[i].engine_len = CHI_ENGINE_MAX;
+		evals[i].pv = pv;
+		evals[i].n_pv = CHI_PV_MAX;
+		evals[i].depth = 65535;
+		evals[i].score = -CHI_SCORE_MAX;
+	}
+	struct chi_record record = {.evals = evals, .n_evals = CHI_EVALS_MAX};
+	struct chi_request request = one_entry(&record);
+	accepted(&request);
+	record.n_evals++;
+	request = one_entry(&record);
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.evals[64]");
+	record.n_evals = 2;
+	request = one_entry(&record);
+	evals[1].engine_len++;
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.evals[1].engine");
+	evals[1].engine_len--;
+	evals[1].n_pv++;
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.evals[1].pv[0]");
+}
+
+static void names(void **state)
+{
+	(void)state;
+	static const char letters[] =
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	struct chi_request request = {.id = 1, .op = CHI_OP_HELLO};
+	request.store = (struct chi_text){letters, CHI_STORE_NAME_MAX};
+	request.u.hello.client = (struct chi_text){letters, CHI_CLIENT_NAME_MAX};
+	accepted(&request);
+	request.store.len++;
+	refused(&request, -CHI_ETOOBIG, "store");
+	request.store.len = 0;
+	request.u.hello.client.len++;
+	refused(&request, -CHI_ETOOBIG, "hello.client");
+}
+
+static void numbers_of_a_scan(void **state)
+{
+	(void)state;
+	struct chi_request request = {.id = 1, .op = CHI_OP_SCAN};
+	struct chi_scan_spec *spec = &request.u.scan.spec;
+	spec->chi2_min = spec->chi2_max = CHI_CHI2_MAX;
+	spec->filter.pieces_min = spec->filter.pieces_max = 32;
+	request.u.scan.window = CHI_WINDOW_MAX;
+	accepted(&request);
+	request.u.scan.window++;
+	refused(&request, -CHI_EINVAL, "scan.window");
+	request.u.scan.window = 0;
+	spec->filter.pieces_max++;
+	refused(&request, -CHI_EINVAL, "scan.filter.pieces_max");
+	spec->filter.pieces_max = 0;
+	spec->chi2_max++;
+	refused(&request, -CHI_EINVAL, "scan.chi2_max");
+	spec->chi2_max -= 2;
+	refused(&request, -CHI_EINVAL, "scan.chi2_min");
+	struct chi_request credit = {.id = 1, .op = CHI_OP_CREDIT};
+	credit.u.credit.responses = UINT32_MAX;
+	accepted(&credit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_of_positions),
+		cmocka_unit_test(number_of_entries),
+		cmocka_unit_test(parts_of_a_record),
+		cmocka_unit_test(evaluations),
+		cmocka_unit_test(names),
+		cmocka_unit_test(numbers_of_a_scan),
+	};
+	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
+}
