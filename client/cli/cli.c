@@ -50,6 +50,7 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+/* What the caller asked for wrongly is 2, what went wrong elsewhere 3. */
 int cli_exit_of(int status)
 {
 	switch (status) {

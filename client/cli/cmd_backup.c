@@ -3,6 +3,7 @@
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 
+/* The library makes the directory under another name and renames it when it is whole. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	(void)state;

@@ -3,6 +3,7 @@
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 
+/* Needs a writable client: readers elsewhere make the library refuse, and nothing changes. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	uint64_t before = 0;

@@ -26,6 +26,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	return filter_option(cli, &count->spec, id, value);
 }
 
+/* The library counts without reading values where the filter allows it. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct count_state *count = state;

@@ -4,6 +4,7 @@
 #include "client/cli/fens.h"
 #include "client/cli/output.h"
 
+/* One transaction each: what was printed before a failure is deleted for good. */
 static int delete_one(struct cli *cli, const struct chi_key *key)
 {
 	uint64_t deleted = 0;

@@ -85,6 +85,7 @@ struct dump {
 	uint64_t positions;
 };
 
+/* An unfinished target is removed here; a finished one has no temporary name left. */
 static void dump_deinit(struct dump *dump)
 {
 	chi_iter_close(dump->iter);
@@ -104,6 +105,7 @@ static int print_fail(int status)
 	return EXIT_STORE;
 }
 
+/* The head tells load which kind of store to make, and its base rates. */
 static int write_head(struct cli *cli, struct dump *dump)
 {
 	struct chi_info info;
@@ -121,6 +123,7 @@ static int write_head(struct cli *cli, struct dump *dump)
 	return status == CHI_OK ? write_text(dump, text, len) : print_fail(status);
 }
 
+/* The arena is emptied for each record, so memory does not grow with the store. */
 static int write_rows(struct cli *cli, struct dump *dump)
 {
 	const struct chi_row *row = NULL;
@@ -151,6 +154,7 @@ static int write_tail(struct dump *dump)
 	return status == CHI_OK ? write_text(dump, text, len) : print_fail(status);
 }
 
+/* In the order of the keys, so that equal stores give equal bytes. */
 static int write_all(struct cli *cli, struct dump *dump)
 {
 	struct chi_scan_spec spec = {

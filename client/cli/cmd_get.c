@@ -5,6 +5,7 @@
 #include "client/cli/output.h"
 #include "client/cli/record.h"
 
+/* A position that is not stored prints nothing, so that each line of output is a record. */
 static int print_record(struct cli *cli, const struct chi_key *key)
 {
 	struct chi_record record;

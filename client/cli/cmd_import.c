@@ -58,6 +58,7 @@ static void catch_signals(void)
 	(void)sigaction(SIGTERM, &action, NULL);
 }
 
+/* Options are kept as the reader wants them; nothing is opened yet. */
 static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct import_state *import = state;
@@ -83,6 +84,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	}
 }
 
+/* A bad line, found by the reader or refused by the store. */
 static void reject(void *context, uint64_t line, const char *reason)
 {
 	struct import_state *import = context;
@@ -112,6 +114,7 @@ static void drop_statistic(struct import_state *import, struct chi_put *put)
 	}
 }
 
+/* Looking at the clock for every line would cost more than storing it. */
 static void show_progress(struct import_state *import, const struct chi_import *file)
 {
 	if (import->read % PROGRESS_LINES == 0) {
@@ -205,6 +208,7 @@ static int check_files(struct cli *cli, int n, char **paths, uint64_t *total)
 	return EXIT_DONE;
 }
 
+/* `stored` counts lines, also those that were stored just so before. */
 static void print_summary(struct cli *cli, const struct import_state *import)
 {
 	const struct chi_put_result *total = &import->batch.total;

@@ -42,6 +42,7 @@ static json_t *base_json(const struct chi_info *info, uint64_t count)
 	return games_of(&info->base) == 0 ? json_null() : json_count(count);
 }
 
+/* The order of the members is the order of the lines; names are documented in chistore.1. */
 static json_t *info_json(const struct chi_info *info)
 {
 	const char *statistic = chi_statistic_name(info->statistic);

@@ -26,6 +26,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	return EXIT_DONE;
 }
 
+/* Control is the default because every position has that statistic. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct init_state *init = state;

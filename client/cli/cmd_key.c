@@ -7,6 +7,7 @@
 #include "client/cli/fens.h"
 #include "client/cli/output.h"
 
+/* The FEN printed is the normalised one: it says what the key stands for. */
 static int print_key(struct cli *cli, const struct chi_key *key)
 {
 	char fen[CHI_FEN_SIZE];

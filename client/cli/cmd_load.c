@@ -76,6 +76,7 @@ static int open_store(struct load *load)
 	return EXIT_DONE;
 }
 
+/* A line that could not be taken at all, with its number. */
 static int line_fail(const struct load *load, const char *text)
 {
 	cli_message("%s:%" PRIu64 ": %s", load->name, chi_source_line_number(load->source), text);
@@ -109,6 +110,7 @@ static int take_line(struct load *load, const char *line, size_t len)
 	return code;
 }
 
+/* Ends at the first line that is wrong: a dump is whole or it is none. */
 static int take_lines(struct load *load)
 {
 	int code = EXIT_DONE;
@@ -156,6 +158,7 @@ static int finish(struct load *load, int code)
 	return code == EXIT_DONE ? put_base(load) : code;
 }
 
+/* After a failure the number goes to standard error: there is no result. */
 static void print_summary(const struct load *load, int code)
 {
 	const struct chi_put_result *total = &load->batch.total;

@@ -6,6 +6,7 @@
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 
+/* The monotonic clock: a step of the wall clock is no round trip. */
 static double milliseconds(const struct timespec *start, const struct timespec *end)
 {
 	return (double)(end->tv_sec - start->tv_sec) * 1e3 +

@@ -96,6 +96,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	}
 }
 
+/* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
 static void take_parts(struct put_state *state, struct chi_put *put)
 {
 	if (state->has_chi2) {
@@ -136,6 +137,7 @@ static int check_statistic(struct cli *cli)
 			 kind != NULL ? kind : "unknown");
 }
 
+/* Puts the position durably and says what became of it. */
 static int store(struct cli *cli, const struct chi_put *put)
 {
 	struct chi_put_result result = {0};
@@ -160,6 +162,7 @@ static void arena_deinitp(struct chi_arena *arena)
 	chi_arena_deinit(arena);
 }
 
+/* Everything that can be wrong with the options is found before anything is sent. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct put_state *options = state;

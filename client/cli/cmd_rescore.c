@@ -21,6 +21,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	return text_counts(cli, "base", value, &rescore->base);
 }
 
+/* Without --base the library sums the counts of the whole store first. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct rescore_state *rescore = state;

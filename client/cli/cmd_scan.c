@@ -33,6 +33,7 @@ static void set_defaults(struct scan_state *scan)
 	}
 }
 
+/* No limit is said by leaving it out: 0 rows are nobody's wish. */
 static int take_limit(struct cli *cli, const char *value, uint64_t *limit)
 {
 	if (chi_num_u64(value, strlen(value), UINT64_MAX, limit) != CHI_OK || *limit == 0) {
@@ -51,6 +52,7 @@ static int take_order(struct cli *cli, const char *value, uint8_t *order)
 	return EXIT_DONE;
 }
 
+/* Filters are shared with count; the rest is of scan alone. */
 static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct scan_state *scan = state;
@@ -97,6 +99,7 @@ static int print_rows(struct cli *cli, struct chi_iter *iter, bool counts, uint6
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
+/* The cursor stands behind the last row printed. It goes to standard error, as it is no row. */
 static void print_next(const struct scan_state *scan, const struct chi_iter *iter, uint64_t n)
 {
 	char text[CHI_CURSOR_TEXT_SIZE];

@@ -18,6 +18,7 @@
 /* Damages named; the number of all is printed at the end. */
 #define REPORTS_MAX 100
 
+/* A store that is damaged throughout would otherwise print millions of lines. */
 static void report(void *context, const char *text)
 {
 	unsigned *reports = context;
@@ -31,6 +32,7 @@ static void report(void *context, const char *text)
 	}
 }
 
+/* The child's work, from opening to the printed result. */
 static int verify(struct cli *cli)
 {
 	struct chi_verify_result result = {0};

@@ -10,6 +10,7 @@
 #include "client/cli/output.h"
 #include "client/import/source.h"
 
+/* A bad FEN is told where it stands, and the others are answered all the same. */
 static int take(struct cli *cli, const char *text, size_t len, const char *where,
 		int (*each)(struct cli *cli, const struct chi_key *key))
 {
@@ -25,6 +26,7 @@ static void flush_answers(void *context)
 	(void)fflush(stdout);
 }
 
+/* Blank lines and comments. */
 static bool is_skipped(const char *line, size_t len)
 {
 	size_t i = 0;
@@ -39,6 +41,7 @@ static void source_closep(struct chi_source **source)
 	chi_source_close(*source);
 }
 
+/* Standard input may be packed, and is bounded a line at a time like every other input. */
 static int each_line(struct cli *cli, int (*each)(struct cli *cli, const struct chi_key *key))
 {
 	_cleanup_(source_closep) struct chi_source *source = NULL;

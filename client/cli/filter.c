@@ -14,6 +14,7 @@ void filter_init(struct chi_scan_spec *spec)
 	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX};
 }
 
+/* Hundredths as everywhere in the code; "-" and 0 both mean not known. */
 static int take_band(struct cli *cli, const char *option, const char *value, uint16_t *out)
 {
 	if (chi_num_chi2(value, strlen(value), out) != CHI_OK) {
@@ -65,6 +66,7 @@ static int take_material(struct cli *cli, const char *value, struct chi_filter *
 	return EXIT_DONE;
 }
 
+/* The ids of FILTER_OPTIONS; whoever calls has taken its own before. */
 int filter_option(struct cli *cli, struct chi_scan_spec *spec, int id, const char *value)
 {
 	switch (id) {

@@ -9,6 +9,7 @@
 /* Where the second column of lists begins. */
 #define COLUMN 26
 
+/* Two columns: the option with its value, and what it does. */
 static void print_options(const struct cli_option *options)
 {
 	for (; options != NULL && options->id != 0; options++) {

@@ -29,6 +29,7 @@ static int finish_output(int code)
 	return EXIT_STORE;
 }
 
+/* Suggests the nearest name, as typing errors are the usual reason. */
 static int unknown_command(const struct cli *cli, const char *typed)
 {
 	const char *near = command_nearest(typed);
@@ -38,6 +39,7 @@ static int unknown_command(const struct cli *cli, const char *typed)
 	return cli_usage(cli, "unknown command '%s'", typed);
 }
 
+/* How many arguments there are; what they say is for the command to check. */
 static int check_arguments(const struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = cli->command;

@@ -52,6 +52,7 @@ static const char *typed_option(char **argv)
 	return argv[separate ? optind - 2 : optind - 1];
 }
 
+/* Of "name=value" the name. */
 static size_t name_length(const char *typed)
 {
 	return strcspn(typed, "=");
@@ -90,6 +91,7 @@ static const char *nearest_option(const char *typed, const struct option *table)
 	return best;
 }
 
+/* Says which option is meant, if one begins the same way or is spelled nearly so. */
 static int unknown_option(const struct cli *cli, const char *typed, const struct option *table)
 {
 	/* getopt stops inside a bundle of short options, of which there are none worth bundling. */

@@ -33,6 +33,7 @@ void output_json(json_t *object)
 	json_decref(object);
 }
 
+/* A value as text: null is a dash, as in every other column. */
 static void print_value(const json_t *value)
 {
 	switch (json_typeof(value)) {
@@ -115,6 +116,7 @@ json_t *json_chi2(uint16_t chi2)
 	return chi2 == CHI_CHI2_UNKNOWN ? json_null() : json_real(chi2 / 100.0);
 }
 
+/* JSON integers are signed here; no count of games comes near the bound. */
 json_t *json_count(uint64_t count)
 {
 	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);

@@ -41,6 +41,7 @@ static void print_time(double seconds)
 	}
 }
 
+/* `part` is within 0 and 1. */
 static void print_bar(double part)
 {
 	char bar[BAR_WIDTH + 1];
@@ -52,6 +53,7 @@ static void print_bar(double part)
 	fprintf(stderr, "[%s] ", bar);
 }
 
+/* Without a known size there is neither a share nor a time left, only the rate. */
 static void print_state(const struct progress *progress, uint64_t bytes, uint64_t count,
 			double elapsed)
 {

@@ -24,6 +24,7 @@ int text_counts(struct cli *cli, const char *option, const char *text, struct ch
 	return EXIT_DONE;
 }
 
+/* Moves are read by the rules of chess, so an illegal one is refused here with its name. */
 int text_line(struct cli *cli, const struct chi_key *key, const char *text, struct chi_arena *arena,
 	      const chi_move **moves, size_t *n)
 {

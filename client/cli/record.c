@@ -14,6 +14,7 @@ static void json_freep(json_t **json)
 	json_decref(*json);
 }
 
+/* Hands a local over to the caller, so that the cleanup leaves it alone. */
 static json_t *release(json_t **json)
 {
 	json_t *result = *json;
@@ -39,6 +40,7 @@ static json_t *moves_json(const struct chi_key *from, const chi_move *moves, siz
 	return release(&array);
 }
 
+/* UTC in the form of ISO 8601; null if it was not given. */
 static json_t *date_json(uint64_t date)
 {
 	char text[32];
@@ -51,6 +53,7 @@ static json_t *date_json(uint64_t date)
 	return json_string(text);
 }
 
+/* The score is under the name that tells its unit: cp or mate. */
 static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
 {
 	json_t *pv = moves_json(key, eval->pv, eval->n_pv);

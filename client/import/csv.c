@@ -50,6 +50,7 @@ bool chi_csv_quotes(char separator, const char *text, size_t len, bool open)
 	return open;
 }
 
+/* A field in quotation marks; behind the closing one only a separator may follow. */
 static int take_quoted(struct fields *f, struct field *out)
 {
 	const char *start = ++f->at;
@@ -109,6 +110,7 @@ static int next_field(struct fields *f, struct field *out)
 	return CHI_OK;
 }
 
+/* Spaces around a cell mean nothing; only a note keeps its own. */
 static struct field trim(struct field field)
 {
 	while (field.len > 0 && (field.at[0] == ' ' || field.at[0] == '\t')) {
@@ -133,6 +135,7 @@ static enum chi_csv_column column_of(struct field name)
 	return (enum chi_csv_column)column;
 }
 
+/* Names that no longer fit are left out: it is a warning. */
 static void note_ignored(struct chi_csv *csv, struct field name)
 {
 	size_t used = strlen(csv->ignored);
@@ -217,6 +220,7 @@ static int read_count(const struct field *columns, enum chi_csv_column column, u
 	return CHI_OK;
 }
 
+/* One count given makes the others 0; none given leaves the stored ones alone. */
 static int read_counts(const struct chi_csv *csv, const struct field *columns, struct chi_put *put,
 		       struct chi_fault *fault)
 {

@@ -80,6 +80,7 @@ static bool span_is(struct span span, const char *text)
 	return span.len == strlen(text) && memcmp(span.at, text, span.len) == 0;
 }
 
+/* Digits alone, as a FEN's counters are; opcodes begin with a letter. */
 static bool is_number(struct span span)
 {
 	for (size_t i = 0; i < span.len; i++) {
@@ -174,6 +175,7 @@ static struct span *slot(struct findings *found, struct span opcode)
 	return NULL;
 }
 
+/* The first walk. An opcode that stands twice counts as the later says. */
 static int find_all(struct reader *r)
 {
 	struct operation operation;
@@ -209,6 +211,7 @@ static int number_fault(struct reader *r, const char *opcode, struct span text)
 			 shown, text.at);
 }
 
+/* Reads moves played from the position into the arena; the fault names the opcode. */
 static int read_moves(struct reader *r, const char *opcode, struct span text, size_t max,
 		      const chi_move **moves, size_t *n)
 {

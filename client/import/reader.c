@@ -81,6 +81,7 @@ static bool names_fen(const char *line, size_t len, char separator)
 	return false;
 }
 
+/* A first line with a field named fen is a header; anything else can only be EPD. */
 static enum chi_import_format format_of_line(const char *line, size_t len)
 {
 	if (names_fen(line, len, '\t') && memchr(line, '\t', len) != NULL) {

@@ -62,6 +62,7 @@ static ssize_t read_packed(struct archive *archive, void *context, const void **
 	}
 }
 
+/* The system's reason as a status: missing and forbidden are told apart from the rest. */
 static int open_fault(int error, struct chi_fault *fault)
 {
 	int status = error == ENOENT || error == ENOTDIR ? -CHI_ENOSTORE
@@ -70,6 +71,7 @@ static int open_fault(int error, struct chi_fault *fault)
 	return chi_fault(fault, status, "%s", strerror(error));
 }
 
+/* Standard input is used but never closed: it is not ours. */
 static int open_fd(struct chi_source *source, const char *path, struct chi_fault *fault)
 {
 	struct stat status;
@@ -155,6 +157,7 @@ static void offer_filters(struct archive *archive)
 	}
 }
 
+/* What libarchive says of the stream, unless reading was given up on request. */
 static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 {
 	if (source->canceled) {
@@ -165,6 +168,7 @@ static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 			 text != NULL ? text : "damaged or cut compressed data");
 }
 
+/* Opens the archive at the first read, since telling the packing waits for input. */
 static int start(struct chi_source *source, struct chi_fault *fault)
 {
 	struct archive_entry *entry = NULL;
@@ -215,6 +219,7 @@ static int next_block(struct chi_source *source, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* Bytes delivered or skipped. */
 static void take_block(struct chi_source *source, size_t len)
 {
 	source->block += len;
