@@ -95,6 +95,7 @@ int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, 
 	return chi_flaw(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
 }
 
+/* The buffer's own answer does not tell its limit from a lack of memory. */
 int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at)
 {
 	if (out->len > out->limit || len > out->limit - out->len) {

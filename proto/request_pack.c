@@ -30,6 +30,7 @@ static size_t keys_len(const struct chi_positions *positions)
 	return len;
 }
 
+/* Contents of Probe and Get, and the better part of Delete. */
 static size_t positions_len(const struct chi_positions *positions)
 {
 	size_t len = chi_bytes_len(1, keys_len(positions));
@@ -63,6 +64,7 @@ static uint8_t *put_positions(uint8_t *at, const struct chi_positions *positions
 	return at;
 }
 
+/* False for structs that could not be read back: a count or a key of no possible length. */
 static bool positions_fit(const struct chi_positions *positions)
 {
 	if (positions->n_fens > positions->n) {
@@ -83,6 +85,7 @@ static struct chi_text entry_fen(const struct chi_request *request, size_t i)
 	return fens != NULL ? fens[i] : (struct chi_text){0};
 }
 
+/* Contents of a PutEntry. An empty record is left out: absent and empty mean the same. */
 static size_t put_entry_len(const struct chi_put *put, struct chi_text fen)
 {
 	size_t key_len = fen.len > 0 ? 0 : put->key.len;
@@ -129,6 +132,7 @@ static uint8_t *put_put(uint8_t *at, const struct chi_request *request)
 	return chi_put_counts(chi_put_head(at, 3, chi_counts_len(base)), base);
 }
 
+/* The operation's contents, whichever of the large ones it is. */
 static size_t body_len(const struct chi_request *request)
 {
 	switch (request->op) {
@@ -155,6 +159,7 @@ static uint8_t *put_body(uint8_t *at, const struct chi_request *request)
 	}
 }
 
+/* Measured, then written in one go: a Put of 10,000 entries takes one allocation. */
 static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 {
 	uint32_t field = CHI_OP_FIELD(request->op);
@@ -244,6 +249,7 @@ static int filter_to(struct small *small, const struct chi_request *request, PB(
 	return CHI_OK;
 }
 
+/* NULL without a cursor; with one, key.data is NULL if memory is out. */
 static PB(Cursor) * cursor_to(struct small *small, const struct chi_cursor *from)
 {
 	if (!from->set) {
@@ -338,6 +344,7 @@ static int plain_to(struct small *small, const struct chi_request *request)
 	}
 }
 
+/* The arena is freed with the struct, whichever way this ends. */
 static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 {
 	_cleanup_(small_deinit) struct small small = {0};

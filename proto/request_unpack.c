@@ -31,6 +31,7 @@ static int count_keys(struct chi_unpacker *u, const ProtobufCBinaryData *from, s
 	return CHI_OK;
 }
 
+/* The lengths are known to add up; what remains is the shape of each key. */
 static int keys_from(struct chi_unpacker *u, const ProtobufCBinaryData *from, size_t n,
 		     struct chi_key *out)
 {
@@ -46,6 +47,7 @@ static int keys_from(struct chi_unpacker *u, const ProtobufCBinaryData *from, si
 	return CHI_OK;
 }
 
+/* The limit is of keys and FENs together, which the check before could not see. */
 static int positions_from(struct chi_unpacker *u, const ProtobufCBinaryData *keys, char **fens,
 			  size_t n_fens, size_t max, struct chi_positions *out)
 {
@@ -74,6 +76,7 @@ static int positions_from(struct chi_unpacker *u, const ProtobufCBinaryData *key
 
 /* ---- Put --------------------------------------------------------------------------------- */
 
+/* A bit that is not known would silently not be stored: refused, unlike an unknown field. */
 static const char *parts_flaw(uint32_t parts)
 {
 	if ((parts & ~(uint32_t)PUT_PARTS) != 0) {
@@ -100,6 +103,7 @@ static int put_entry_check(struct chi_unpacker *u, const struct chi_put *put,
 	return reason == NULL ? CHI_OK : chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
 }
 
+/* The fields may come in any order, so all are looked at before the first is used. */
 static int put_entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_put *put,
 			  struct chi_text *fen_out)
 {
@@ -163,6 +167,7 @@ static int put_base_read(struct chi_unpacker *u, const struct chi_field *from,
 	return CHI_OK;
 }
 
+/* The number of entries is within its limit: the check has counted them. */
 static int put_alloc(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
 {
 	struct chi_reader r = chi_reader_of(from->bytes, from->len);
@@ -224,6 +229,7 @@ static int filter_from(struct chi_unpacker *u, const PB(Filter) * from, struct c
 	return CHI_OK;
 }
 
+/* An empty band is a mistake of the caller's, not a question with an empty answer. */
 static int band_from(struct chi_unpacker *u, uint32_t min, uint32_t max, struct chi_request *out)
 {
 	if (min > CHI_CHI2_MAX || max > CHI_CHI2_MAX) {
@@ -322,6 +328,7 @@ static bool is_store_name(struct chi_text name)
 	return true;
 }
 
+/* What every request has beside its operation. */
 static int check_envelope(struct chi_unpacker *u, const struct chi_request *request)
 {
 	if (request->id == 0) {

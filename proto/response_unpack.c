@@ -71,6 +71,7 @@ struct bulk {
 	bool mixed;
 };
 
+/* All but the entries, which are only counted. `entries_field` 0: the result has none. */
 static struct bulk bulk_read(const struct chi_field *from, uint32_t entries_field)
 {
 	struct bulk bulk = {0};
@@ -101,6 +102,7 @@ static struct bulk bulk_read(const struct chi_field *from, uint32_t entries_fiel
 	return bulk;
 }
 
+/* `max` rows are what a server may send; the bytes must be as many rows as it says. */
 static int rows_read(struct chi_unpacker *u, const struct bulk *bulk, size_t max,
 		     struct chi_row **rows, bool *counts)
 {
@@ -165,6 +167,7 @@ static int bulk_result_read(struct chi_unpacker *u, const struct chi_field *from
 
 /* ---- Hello and Info ---------------------------------------------------------------------- */
 
+/* A statistic of a later version is nothing that this client could explain to anybody. */
 static int statistic_from(struct chi_unpacker *u, int from, enum chi_statistic *out)
 {
 	if (from < CHI_STATISTIC_EXTERNAL || from > CHI_STATISTIC_OUTCOME) {
