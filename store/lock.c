@@ -18,13 +18,16 @@
 
 #define WRITER_BYTE 0
 #define USERS_BYTE  1
+#define NEXT_BYTE   2
 
 /* Room for "<role>, process <pid>". */
 #define HOLDER_SIZE 64
 
-/* Pauses between attempts grow from the first to the last, in milliseconds. */
+/* Pauses between attempts grow from the first to the last, in milliseconds. Who is next in turn
+ * looks often: while it sleeps nobody may write. */
 #define PAUSE_FIRST 1
 #define PAUSE_LAST  50
+#define PAUSE_NEXT  1
 
 /* The lock file lives for ever, a compaction's swap for a moment: worth waiting for even if the
  * caller gave no time. */
@@ -46,22 +49,33 @@ static void pause_ms(uint32_t ms)
 	(void)nanosleep(&ts, NULL);
 }
 
-/* Tries until it succeeds or the time is over. Returns an errno. */
-static int wait_lock(const struct chi_lock *lock, short type, off_t byte, uint32_t wait_ms)
+/* Tries until it succeeds or the time is over, which is taken from *left_ms. Returns an errno. */
+static int wait_lock(const struct chi_lock *lock, short type, off_t byte, uint32_t longest_pause,
+		     uint32_t *left_ms)
 {
-	uint32_t waited = 0;
 	uint32_t pause = PAUSE_FIRST;
 	for (;;) {
 		int rc = set_lock(lock, type, byte);
-		if ((rc != EAGAIN && rc != EACCES) || waited >= wait_ms) {
+		if ((rc != EAGAIN && rc != EACCES) || *left_ms == 0) {
 			return rc;
 		}
-		uint32_t left = wait_ms - waited;
-		uint32_t now = pause < left ? pause : left;
+		uint32_t now = pause < *left_ms ? pause : *left_ms;
 		pause_ms(now);
-		waited += now;
-		pause = pause < PAUSE_LAST ? pause * 2 : PAUSE_LAST;
+		*left_ms -= now;
+		pause = pause * 2 < longest_pause ? pause * 2 : longest_pause;
 	}
+}
+
+/* First the right to be next, then the writer's place. Without the first, a process that writes
+ * again and again would take the place back before another has woken up. */
+static int wait_turn(const struct chi_lock *lock, uint32_t wait_ms)
+{
+	int rc = wait_lock(lock, F_WRLCK, NEXT_BYTE, PAUSE_LAST, &wait_ms);
+	if (rc == 0) {
+		rc = wait_lock(lock, F_WRLCK, WRITER_BYTE, PAUSE_NEXT, &wait_ms);
+		(void)set_lock(lock, F_UNLCK, NEXT_BYTE);
+	}
+	return rc;
 }
 
 static int open_file(struct chi_lock *lock, const char *path, bool write)
@@ -106,7 +120,7 @@ int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t w
 		return chi_lmdb_fault(fault, error, "open", path);
 	}
 	uint32_t patience = wait_ms > SWAP_WAIT_MS ? wait_ms : SWAP_WAIT_MS;
-	error = wait_lock(lock, F_RDLCK, USERS_BYTE, patience);
+	error = wait_lock(lock, F_RDLCK, USERS_BYTE, PAUSE_LAST, &patience);
 	if (error == 0) {
 		return CHI_OK;
 	}
@@ -167,7 +181,7 @@ int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 	if (!lock->writable) {
 		return chi_fault(fault, -CHI_EREADONLY, "the store was opened for reading only");
 	}
-	int error = wait_lock(lock, F_WRLCK, WRITER_BYTE, wait_ms);
+	int error = wait_turn(lock, wait_ms);
 	if (error == EAGAIN || error == EACCES) {
 		char holder[HOLDER_SIZE];
 		read_holder(lock, holder);

@@ -5,6 +5,7 @@
  * some other part of the process opens and closes the file, and vanish with a dead process.
  *
  *    byte 0: exclusive by the one writer      byte 1: shared by all who have the store open
+ *    byte 2: exclusive by the writer that is next in turn
  *
  * The file's text names the last writer, for the error message of the next.
  */
