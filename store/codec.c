@@ -5,6 +5,7 @@
  */
 #include "store/codec.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -103,9 +104,18 @@ bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *va
 	       chi_key_shape_ok(entry_key + 2, key_len - 2);
 }
 
-/* Bytewise, the shorter first where one starts the other. */
-static int compare_bytes(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
+int chi_position_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 {
+	/* Most keys differ in their mask of 8 bytes: two loads are less than a call. */
+	if (CHI_LIKELY(a_len >= sizeof(uint64_t) && b_len >= sizeof(uint64_t))) {
+		uint64_t a_mask;
+		uint64_t b_mask;
+		memcpy(&a_mask, a, sizeof(a_mask));
+		memcpy(&b_mask, b, sizeof(b_mask));
+		if (a_mask != b_mask) {
+			return be64toh(a_mask) < be64toh(b_mask) ? -1 : 1;
+		}
+	}
 	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
 	if (order != 0) {
 		return order;
@@ -119,7 +129,7 @@ int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_
 	 * so that the order stays total. */
 	if (CHI_UNLIKELY(a_len < 2 || b_len < 2)) {
 		if (a_len < 2 && b_len < 2) {
-			return compare_bytes(a, a_len, b, b_len);
+			return chi_position_compare(a, a_len, b, b_len);
 		}
 		return a_len < 2 ? -1 : 1;
 	}
@@ -128,5 +138,5 @@ int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_
 	if (a_chi2 != b_chi2) {
 		return a_chi2 < b_chi2 ? -1 : 1;
 	}
-	return compare_bytes(a + 2, a_len - 2, b + 2, b_len - 2);
+	return chi_position_compare(a + 2, a_len - 2, b + 2, b_len - 2);
 }

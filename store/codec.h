@@ -92,6 +92,10 @@ size_t chi_strength_value(const uint8_t *entry_key, size_t key_len, const chi_mo
  * key's shape. */
 bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *value, size_t len);
 
+/* Order of the position tree: bytewise, the shorter first where one starts the other; LMDB's own
+ * order of keys, only faster. */
+int chi_position_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
+
 /* Order of the strength tree: whole part, hundredths, position key bytewise. Total for bytes of
  * any length. */
 int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);

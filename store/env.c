@@ -23,6 +23,11 @@
 #define MAX_READERS 1024
 #define MAX_TREES   16
 
+static int compare_positions(const MDB_val *a, const MDB_val *b)
+{
+	return chi_position_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
+}
+
 int chi_trees_compare(const MDB_val *a, const MDB_val *b)
 {
 	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
@@ -124,6 +129,10 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	rc = open_tree(txn, POSITION_TREE, &trees->position, fault);
 	if (rc == CHI_OK) {
 		rc = open_tree(txn, STRENGTH_TREE, &trees->strength, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_lmdb_fault(fault, mdb_set_compare(txn, trees->position, compare_positions),
+				    "order", POSITION_TREE);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_lmdb_fault(fault, mdb_set_compare(txn, trees->strength, chi_trees_compare),

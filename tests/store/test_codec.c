@@ -441,6 +441,27 @@ static void test_strength_order(void **state)
 	}
 }
 
+/* LMDB was told another comparator for the position tree than its own: the order is the same. */
+static void test_order_of_positions(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		uint8_t k[2][12];
+		size_t n[2];
+		for (int j = 0; j < 2; j++) {
+			n[j] = help_below(13);
+			for (size_t m = 0; m < n[j]; m++) {
+				/* Bytes above 127 too, and often a common start. */
+				k[j][m] = (uint8_t)(help_below(2) * 255);
+			}
+		}
+		int order = chi_position_compare(k[0], n[0], k[1], n[1]);
+		int expected = memcmp(k[0], k[1], n[0] < n[1] ? n[0] : n[1]);
+		expected = expected != 0 ? expected : (n[0] > n[1]) - (n[0] < n[1]);
+		assert_int_equal((order > 0) - (order < 0), (expected > 0) - (expected < 0));
+	}
+}
+
 /* A damaged page may hold keys of any length; the order must still be one. */
 static void test_order_of_any_bytes(void **state)
 {
@@ -500,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_sections),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_strength_order),
+		cmocka_unit_test(test_order_of_positions),
 		cmocka_unit_test(test_order_of_any_bytes),
 		cmocka_unit_test(test_strength_entries),
 	};
