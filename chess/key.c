@@ -46,6 +46,14 @@ static uint64_t mask_squares(const uint8_t *bytes)
 	return mirror_files(mask);
 }
 
+/* The number of pieces, for which the order of the mask's bits is all the same. */
+static int mask_count(const uint8_t *bytes)
+{
+	uint64_t mask;
+	memcpy(&mask, bytes, sizeof(mask));
+	return chi_popcount(mask);
+}
+
 static size_t key_size(int pieces)
 {
 	return MASK_SIZE + (size_t)(pieces + 1) / 2;
@@ -89,7 +97,7 @@ bool chi_key_shape_ok(const uint8_t *bytes, size_t len)
 	if (len < CHI_KEY_MIN || len > CHI_KEY_MAX) {
 		return false;
 	}
-	int n = chi_popcount(mask_squares(bytes));
+	int n = mask_count(bytes);
 	return n >= 1 && n <= PIECES_MAX && len == key_size(n) &&
 	       (n % 2 == 0 || (bytes[len - 1] & 15) == 0);
 }
@@ -99,7 +107,7 @@ size_t chi_key_take(const uint8_t *bytes, size_t len, struct chi_key *out)
 	if (len < MASK_SIZE) {
 		return 0;
 	}
-	int n = chi_popcount(mask_squares(bytes));
+	int n = mask_count(bytes);
 	if (n < 1 || n > PIECES_MAX || len < key_size(n)) {
 		return 0;
 	}
