@@ -122,6 +122,8 @@ static int await_room(struct chi_client *client)
 	return CHI_OK;
 }
 
+/* Sends what is packed. An error of send() is not told here: what the server said before it closed
+ * may lie unread, and says more. */
 static int flush(struct chi_client *client)
 {
 	struct chi_peer *peer = &client->peer;
@@ -182,6 +184,8 @@ static int send_ping(struct chi_client *client)
 
 /* ---- Responses ---------------------------------------------------------------------------- */
 
+/* Waits for bytes. A patient wait is cut in halves by a ping: its answer shows that the server is
+ * at work, and starts the time anew. */
 static int await_bytes(struct chi_client *client)
 {
 	struct chi_peer *peer = &client->peer;
@@ -202,6 +206,8 @@ static int await_bytes(struct chi_client *client)
 		}
 		int status = send_ping(client);
 		if (status != CHI_OK) {
+			/* The answer that was waited for would come to the next call. */
+			chi_peer_close(client);
 			return status;
 		}
 	}
@@ -381,7 +387,8 @@ static int handshake(struct chi_client *client)
 }
 
 /* True if the idle connection still stands: nothing to read is right, an end or bytes that
- * nobody asked for are not. */
+ * nobody asked for are not. Costs a system call a request, and spares the caller an error whenever
+ * a server was restarted or closed a connection that lay idle. */
 static bool usable(const struct chi_peer *peer)
 {
 	uint8_t byte = 0;

@@ -96,6 +96,8 @@ static int open_client(struct chi_client *client, const char *address,
 	return status;
 }
 
+/* The client exists before anything can fail, so that one chi_close cleans up after each failure
+ * and the fault is the same text that chi_error would give. */
 int chi_open(const char *address, const struct chi_options *options, struct chi_client **out,
 	     struct chi_fault *fault)
 {
@@ -179,6 +181,8 @@ int chi_client_end(struct chi_client *client, int status)
 	return status;
 }
 
+/* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
+ * well-shaped key of no possible position is simply not stored. */
 int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -191,6 +195,7 @@ int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys,
 	return CHI_OK;
 }
 
+/* The limits of a server hold in-process, too: a program must not find them only when it moves. */
 static int check_batch(struct chi_client *client, size_t n, enum chi_durability durability)
 {
 	if (n > CHI_PUT_MAX) {

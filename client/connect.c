@@ -115,6 +115,7 @@ static int make(int family, const struct sockaddr *to, socklen_t len, int64_t de
 	return 0;
 }
 
+/* The socket's file may be there without a server: that is "connection refused", too. */
 static int connect_unix(const struct chi_address *address, int64_t deadline, int *fd)
 {
 	/* chi_address_parse made sure that the path fits with its NUL. */
@@ -130,6 +131,8 @@ static void free_list(struct addrinfo **list)
 	}
 }
 
+/* Every address of a host is tried; the last one's error is told. They share the deadline, so a
+ * dead first address can leave little time for the second. */
 static int connect_tcp(const struct chi_address *address, const char *text, int64_t deadline,
 		       int *fd, struct chi_fault *fault)
 {

@@ -6,6 +6,8 @@
 
 #include "base/fault.h"
 
+/* A writable client takes the store's writer lock for each transaction only, so that several
+ * programs can take turns; holding it for good is the daemon's way. */
 static int open_store(struct chi_client *client)
 {
 	struct chi_store_options options = {
@@ -27,6 +29,7 @@ static void close_store(struct chi_client *client)
 	client->inproc.store = NULL;
 }
 
+/* Forgets the transaction first: commit frees it whatever comes of it. */
 int chi_inproc_commit(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;
@@ -49,6 +52,7 @@ int chi_inproc_commit(struct chi_client *client)
 	return status;
 }
 
+/* A snapshot can be begun: the file is there, and the table of readers has room. */
 static int ping(struct chi_client *client)
 {
 	struct chi_read *read = NULL;
@@ -80,6 +84,8 @@ static int verify(struct chi_client *client, chi_verify_report *report, void *co
 	return chi_store_verify(client->inproc.store, report, context, result);
 }
 
+/* The copy goes the same way as one from a server does, so both are checked alike before they
+ * appear under their name. */
 static int backup(struct chi_client *client, const char *path)
 {
 	struct chi_copy *copy = NULL;
@@ -99,6 +105,7 @@ static int backup(struct chi_client *client, const char *path)
 	return chi_copy_finish(copy, &client->error);
 }
 
+/* swap frees the compaction, also where it fails because somebody else has the store open. */
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_compaction *compaction = NULL;

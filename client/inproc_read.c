@@ -61,6 +61,7 @@ int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
 	return status;
 }
 
+/* Records come one by one: each may be large, and lives in the arena until the next. */
 static int more_record(struct chi_client *client, struct chi_iter *iter)
 {
 	bool got = false;
@@ -105,6 +106,7 @@ void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter)
 	free(iter->block);
 }
 
+/* In this process nobody else waits for the thread, so the steps are without bound. */
 static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
 		    struct chi_fault *fault)
 {

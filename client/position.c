@@ -91,6 +91,7 @@ int chi_key_from_board(const struct chi_board *board, struct chi_key *out, struc
 	return status;
 }
 
+/* Keys decode to normalised positions or not at all, so nothing needs checking behind that. */
 int chi_key_control(const struct chi_key *key, uint16_t *out)
 {
 	struct chi_position position;
@@ -123,6 +124,7 @@ int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out)
 	return status;
 }
 
+/* SAN is tried first, then UCI: no text means different moves in the two. */
 int chi_key_move(const struct chi_key *key, const char *text, size_t len, chi_move *out,
 		 struct chi_fault *fault)
 {

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 
+/* Connects at once, so that a wrong address or store name is known when it is opened. */
 static int open_peer(struct chi_client *client)
 {
 	return chi_peer_ready(client);

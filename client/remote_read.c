@@ -18,6 +18,7 @@ struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n)
 	return positions;
 }
 
+/* The answer names its keys: a mix-up on either side shows here and not in a wrong evaluation. */
 int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 			 struct chi_row *out, size_t n)
 {
@@ -58,6 +59,7 @@ static size_t chunk_size(const struct probe *probe, size_t i)
 	return probe->n - start < probe->chunk ? probe->n - start : probe->chunk;
 }
 
+/* Ids are given out here only while a probe runs, which makes them consecutive. */
 static int send_chunk(struct chi_client *client, struct probe *probe)
 {
 	size_t i = probe->sent;
@@ -74,6 +76,8 @@ static int send_chunk(struct chi_client *client, struct probe *probe)
 	return chi_peer_send(client, &request);
 }
 
+/* Takes whichever chunk is answered next. Ids are consecutive, so an answer's place follows from
+ * its id alone; window <= 64 keeps the chunks ahead of `low` within the bits of `beyond`. */
 static int receive_chunk(struct chi_client *client, struct probe *probe)
 {
 	struct chi_response response;

@@ -20,9 +20,23 @@
 #include "base/attr.h"
 #include "tests/client/world.h"
 
+/* TSan's run-time makes system calls of its own, in a thread that the cage would stop. */
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
 /* From here on the kernel kills the process for any system call but read, write and exit. */
 static void probe_in_a_cage(const char *address)
 {
+	/* Ends a child that hangs, whatever the reason. */
+	alarm(60);
 	struct chi_client *client = NULL;
 	struct chi_key keys[100];
 	struct chi_row rows[100];
@@ -49,6 +63,9 @@ static void probe_in_a_cage(const char *address)
 static void probes_make_no_system_call(void **state)
 {
 	struct world *world = *state;
+	if (UNDER_TSAN) {
+		skip();
+	}
 	world_fill(world->client, 0, 50);
 	chi_close(world->client);
 	world->client = NULL;
