@@ -165,7 +165,8 @@ CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
 
 /*
  * Applies a checked put. `result` counts what it did. Any failure is sticky: later calls return
- * it and the commit aborts; nothing of the transaction is stored. -CHI_ECORRUPT: the record that
+ * it and the commit aborts; nothing of the transaction is stored, unless chi_write_rollback takes
+ * the failed batch back. -CHI_ECORRUPT: the record that
  * was to be changed is damaged. -CHI_ETOOBIG: merging would exceed a limit of types.h.
  */
 CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
@@ -176,6 +177,21 @@ CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *
 
 /* Sets the base rates in the metadata; statistics stored before stay until chi_write_rescore. */
 CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
+
+/*
+ * Marks the start of a batch inside the transaction: from here on what is changed is copied, until
+ * the next mark or the end. Costs memory in the size of the records changed. Returns the failure
+ * that stuck before, and then marks nothing.
+ */
+CHI_MUSTUSE int chi_write_mark(struct chi_write *write);
+
+/*
+ * Takes back everything put, deleted and set since the last mark, and forgets the failure that
+ * stuck since then: one refused batch takes no earlier one along. The mark stays. Fails, and the
+ * transaction stays lost, if a tree could not be changed (-CHI_EIO, -CHI_EFULL, -CHI_ECORRUPT of
+ * a page, -CHI_ENOMEM of LMDB); -CHI_EINVAL without a mark.
+ */
+CHI_MUSTUSE int chi_write_rollback(struct chi_write *write);
 
 /* Commits and syncs: when it returns CHI_OK the transaction is durable. Frees `write` in every
  * case. -CHI_EFULL if the disk is full (reads and later, smaller writes go on). */

@@ -179,16 +179,24 @@ struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
 CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
 void chi_registry_remove(struct chi_env *env);
 
-/* ---- write.c, merge.c
+/* ---- write.c, undo.c, merge.c
  * ------------------------------------------------------------------------------ */
+
+struct chi_undo;
 
 struct chi_write {
 	struct chi_env *env;
 	MDB_txn *txn;
 	struct chi_state state; /* as it will be committed, but for the sequence number */
 	int rc;			/* the first failure; sticky */
+	int broken;		/* the failure that left the trees half changed, or CHI_OK */
 	bool changed;
 	struct chi_arena arena; /* reset for each put */
+	bool marked;		/* changes are copied to `undo` first, from the last mark on */
+	bool changed_at_mark;
+	struct chi_counts base_at_mark;
+	struct chi_undo *undo; /* newest first */
+	struct chi_arena undo_arena;
 	uint8_t buffer[CHI_RECORD_BYTES_MAX];
 };
 
@@ -206,6 +214,11 @@ CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
 /* Puts the strength entry of a record with a known statistic. */
 CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 				   const struct chi_record *record);
+
+/* Puts into and deletes from one of the two trees, so that chi_write_rollback can take it back.
+ * CHI_NONE if there was nothing to delete. */
+CHI_MUSTUSE int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
+CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key);
 
 /* True in a child of the process that opened the environment. */
 static inline bool chi_env_forked(const struct chi_env *env)

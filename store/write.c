@@ -18,6 +18,7 @@
 static void free_write(struct chi_write *write)
 {
 	chi_arena_deinit(&write->arena);
+	chi_arena_deinit(&write->undo_arena);
 	free(write);
 }
 
@@ -43,8 +44,13 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	/* Not the buffer, whose pages then cost nothing until they are used. */
 	write->env = env;
 	write->rc = CHI_OK;
+	write->broken = CHI_OK;
 	write->changed = false;
+	write->marked = false;
+	write->undo = NULL;
 	chi_arena_init(&write->arena, WRITE_ARENA);
+	/* Holds what a batch changes, whose size its caller bounds. */
+	chi_arena_init(&write->undo_arena, SIZE_MAX);
 	int rc = begin_txn(env, &write->txn);
 	if (rc != 0) {
 		free_write(write);
@@ -133,9 +139,9 @@ static int delete_strength(struct chi_write *write, uint16_t chi2, const struct 
 {
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
-	int rc = mdb_del(write->txn, write->env->strength, &entry, NULL);
+	int rc = chi_write_unset(write, write->env->strength, &entry);
 	/* A record with a statistic has an entry: else the trees disagree. */
-	return rc == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(rc);
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
 int chi_write_strength(struct chi_write *write, const struct chi_key *key,
@@ -146,7 +152,7 @@ int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
 	MDB_val value = {
 		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
-	return chi_lmdb_status(mdb_put(write->txn, write->env->strength, &entry, &value, 0));
+	return chi_write_set(write, write->env->strength, &entry, &value);
 }
 
 static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
@@ -227,7 +233,7 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 	}
 	MDB_val bytes = chi_val(key->bytes, key->len);
 	MDB_val value = {len, write->buffer};
-	rc = chi_lmdb_status(mdb_put(write->txn, write->env->position, &bytes, &value, 0));
+	rc = chi_write_set(write, write->env->position, &bytes, &value);
 	if (rc == CHI_OK) {
 		*(was_stored ? &result->updated : &result->added) += 1;
 	}
@@ -263,7 +269,7 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	}
 	if (rc == CHI_OK) {
 		MDB_val bytes = chi_val(key->bytes, key->len);
-		rc = chi_lmdb_status(mdb_del(write->txn, write->env->position, &bytes, NULL));
+		rc = chi_write_unset(write, write->env->position, &bytes);
 	}
 	return stick(write, rc);
 }

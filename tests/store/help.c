@@ -10,6 +10,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "store/dump.h"
 
 struct chi_fault fault;
 
@@ -214,4 +215,46 @@ int help_verify(struct chi_store *store, struct chi_verify_result *result)
 {
 	struct chi_verify_result ignored;
 	return chi_store_verify(store, print_report, NULL, result != NULL ? result : &ignored);
+}
+
+char *help_dump(struct chi_store *store, size_t *len)
+{
+	struct chi_arena arena;
+	struct chi_read *read;
+	struct chi_scan *scan;
+	struct chi_info info;
+	char *all = calloc(1, 4 << 20);
+	char *text;
+	size_t n;
+	chi_arena_init(&arena, 16 << 20);
+	ok(chi_store_info(store, &info));
+	struct chi_dump_head head = {(enum chi_statistic)info.statistic, info.base};
+	ok(chi_dump_print_head(&head, &arena, &text, &n));
+	memcpy(all, text, n);
+	*len = n;
+	struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
+	ok(chi_read_begin(store, &read));
+	ok(chi_scan_open(read, &spec, &scan, &fault));
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		struct chi_row row;
+		struct chi_record record;
+		bool got;
+		chi_arena_reset(&arena);
+		rc = chi_scan_record(scan, UINT64_MAX, &arena, &row, &record, &got);
+		assert_true(rc >= 0);
+		if (got) {
+			ok(chi_dump_print(&row.key, &record, &arena, &text, &n));
+			memcpy(all + *len, text, n);
+			*len += n;
+		}
+	}
+	chi_scan_close(scan);
+	chi_read_end(read);
+	ok(chi_dump_print_tail(info.positions, &arena, &text, &n));
+	memcpy(all + *len, text, n);
+	*len += n;
+	chi_arena_deinit(&arena);
+	return all;
 }

@@ -55,3 +55,5 @@ int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row 
 uint64_t help_count(struct chi_store *store);
 /* Verifies and returns the status; reports are printed if `loud`. */
 int help_verify(struct chi_store *store, struct chi_verify_result *result);
+/* The whole dump as one text, to be freed. */
+char *help_dump(struct chi_store *store, size_t *len);

@@ -68,49 +68,6 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 	ok(chi_write_put(write, &put, &result));
 }
 
-/* The whole dump as one text. */
-static char *dump(struct chi_store *store, size_t *len)
-{
-	struct chi_arena arena;
-	struct chi_read *read;
-	struct chi_scan *scan;
-	struct chi_info info;
-	char *all = calloc(1, 4 << 20);
-	char *text;
-	size_t n;
-	chi_arena_init(&arena, 16 << 20);
-	ok(chi_store_info(store, &info));
-	struct chi_dump_head head = {(enum chi_statistic)info.statistic, info.base};
-	ok(chi_dump_print_head(&head, &arena, &text, &n));
-	memcpy(all, text, n);
-	*len = n;
-	struct chi_scan_spec spec = {
-		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
-	ok(chi_read_begin(store, &read));
-	ok(chi_scan_open(read, &spec, &scan, &fault));
-	int rc = CHI_OK;
-	while (rc == CHI_OK) {
-		struct chi_row row;
-		struct chi_record record;
-		bool got;
-		chi_arena_reset(&arena);
-		rc = chi_scan_record(scan, UINT64_MAX, &arena, &row, &record, &got);
-		assert_true(rc >= 0);
-		if (got) {
-			ok(chi_dump_print(&row.key, &record, &arena, &text, &n));
-			memcpy(all + *len, text, n);
-			*len += n;
-		}
-	}
-	chi_scan_close(scan);
-	chi_read_end(read);
-	ok(chi_dump_print_tail(info.positions, &arena, &text, &n));
-	memcpy(all + *len, text, n);
-	*len += n;
-	chi_arena_deinit(&arena);
-	return all;
-}
-
 /* Loads a dump into a new store; returns the reader's last status. */
 static int load(const char *text, size_t len, const char *name, struct chi_store **out)
 {
@@ -168,11 +125,11 @@ static void test_dump(void **state)
 		}
 		size_t len;
 		size_t len2;
-		char *text = dump(store, &len);
+		char *text = help_dump(store, &len);
 		struct chi_store *copy;
 		ok(load(text, len, "loaded", &copy));
 		ok(help_verify(copy, NULL));
-		char *again = dump(copy, &len2);
+		char *again = help_dump(copy, &len2);
 		assert_int_equal(len, len2);
 		assert_memory_equal(text, again, len);
 		chi_store_close(copy);
@@ -365,7 +322,7 @@ static void test_compact(void **state)
 	ok(chi_write_commit(write, &fault));
 	help_fill(store, keys, MANY);
 	size_t len;
-	char *text = dump(store, &len);
+	char *text = help_dump(store, &len);
 	struct chi_info info;
 	ok(chi_store_info(store, &info));
 	struct chi_compaction *c;
@@ -390,7 +347,7 @@ static void test_compact(void **state)
 	ok(chi_compact_swap(c, &before, &after, &fault));
 	assert_true(after < before / 2);
 	size_t len2;
-	char *again = dump(store, &len2);
+	char *again = help_dump(store, &len2);
 	assert_int_equal(len, len2);
 	assert_memory_equal(text, again, len);
 	free(text);
