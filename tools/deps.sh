@@ -7,15 +7,16 @@
 #	tools/deps.sh [--print] SET...
 set -eu
 
-# cmocka and python3 are in `build`, since the tests are configured and compiled with the rest.
+# cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
+# rest.
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
 protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev libsystemd-dev
-libcmocka-dev python3"
+libcmocka-dev python3 protobuf-compiler"
 # llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
-protobuf-compiler universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
+universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux"
-bench="stockfish redis-server"
+bench="python3 stockfish"
 
 usage() {
 	echo "usage: tools/deps.sh [--print] build|test|bench..." >&2
