@@ -166,16 +166,17 @@ CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
 /*
  * Applies a checked put. `result` counts what it did. Any failure is sticky: later calls return
  * it and the commit aborts; nothing of the transaction is stored, unless chi_write_rollback takes
- * the failed batch back. -CHI_ECORRUPT: the record that
- * was to be changed is damaged. -CHI_ETOOBIG: merging would exceed a limit of types.h.
+ * the failed batch back. -CHI_ECORRUPT: the record that was to be changed is damaged; only
+ * CHI_PUT_RESTORE replaces it. -CHI_ETOOBIG: merging would exceed a limit of types.h.
  */
 CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
 			      struct chi_put_result *result);
 
-/* Removes a position from both trees; CHI_NONE if it was not stored (not sticky). */
+/* Removes a position from both trees, also one whose record is damaged; CHI_NONE if it was not
+ * stored (not sticky). */
 CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *key);
 
-/* Sets the base rates in the metadata; statistics stored before stay until chi_write_rescore. */
+/* Sets the base rates in the metadata; statistics stored before stay until chi_store_rescore. */
 CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
 
 /*
@@ -189,7 +190,8 @@ CHI_MUSTUSE int chi_write_mark(struct chi_write *write);
  * Takes back everything put, deleted and set since the last mark, and forgets the failure that
  * stuck since then: one refused batch takes no earlier one along. The mark stays. Fails, and the
  * transaction stays lost, if a tree could not be changed (-CHI_EIO, -CHI_EFULL, -CHI_ECORRUPT of
- * a page, -CHI_ENOMEM of LMDB); -CHI_EINVAL without a mark.
+ * a page, -CHI_ENOMEM of LMDB); -CHI_EINVAL without a mark. What a chi_put_result counted since
+ * the mark is the caller's to forget.
  */
 CHI_MUSTUSE int chi_write_rollback(struct chi_write *write);
 

@@ -179,7 +179,7 @@ struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
 CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
 void chi_registry_remove(struct chi_env *env);
 
-/* ---- write.c, undo.c, merge.c
+/* ---- write.c, undo.c, purge.c, merge.c
  * ------------------------------------------------------------------------------ */
 
 struct chi_undo;
@@ -219,6 +219,9 @@ CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key
  * CHI_NONE if there was nothing to delete. */
 CHI_MUSTUSE int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
 CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key);
+
+/* Takes a record that does not decode out of both trees. */
+CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *key);
 
 /* True in a child of the process that opened the environment. */
 static inline bool chi_env_forked(const struct chi_env *env)

@@ -203,7 +203,16 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 	struct chi_record old = {0};
 	struct chi_record_rest rest = {0};
 	MDB_val stored = {0};
+	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
 	int rc = load(write, key, &stored, &old, &rest);
+	bool damaged = rc == -CHI_ECORRUPT;
+	if (damaged && restore) {
+		/* There is nothing to merge with, and nothing that is worth keeping. */
+		old = (struct chi_record){0};
+		write->changed = true;
+		rc = chi_write_purge(write, key);
+		rc = rc < 0 ? rc : CHI_NONE;
+	}
 	if (rc < 0) {
 		return rc;
 	}
@@ -215,7 +224,6 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 		return rc;
 	}
 	size_t len;
-	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
 	rc = chi_record_encode(key->bytes, key->len, &new, restore ? NULL : &rest, write->buffer,
 			       sizeof(write->buffer), &len);
 	if (rc < 0) {
@@ -235,7 +243,7 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 	MDB_val value = {len, write->buffer};
 	rc = chi_write_set(write, write->env->position, &bytes, &value);
 	if (rc == CHI_OK) {
-		*(was_stored ? &result->updated : &result->added) += 1;
+		*(was_stored || damaged ? &result->updated : &result->added) += 1;
 	}
 	return rc;
 }
@@ -260,6 +268,10 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	struct chi_record old = {0};
 	MDB_val stored;
 	rc = load(write, key, &stored, &old, NULL);
+	if (rc == -CHI_ECORRUPT) {
+		write->changed = true;
+		return stick(write, chi_write_purge(write, key));
+	}
 	if (rc != CHI_OK) {
 		return stick(write, rc);
 	}

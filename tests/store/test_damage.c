@@ -195,6 +195,43 @@ static void test_flipped_records(void **state)
 	assert_int_equal(verify(), CHI_OK);
 }
 
+/* A record that cannot be read can be replaced and deleted, its strength entry with it; a batch
+ * that does so can be taken back. */
+static void test_damaged_record_is_replaced_and_deleted(void **state)
+{
+	(void)state;
+	make_store();
+	for (int i = 0; i < 6; i++) {
+		const struct chi_key *key = &keys[i];
+		struct chi_row row = row_of(key);
+		uint8_t value[64];
+		size_t len = stored(key, "position", 0, value);
+		value[len - 1] ^= 1;
+		tamper("position", key->bytes, key->len, value, len);
+		assert_int_equal(verify(), -CHI_ECORRUPT);
+		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+		struct chi_put put = {.key = *key,
+				      .parts = CHI_PUT_RESTORE,
+				      .record = {.chi2 = row.chi2, .counts.white = 7}};
+		struct chi_put_result result = {0};
+		struct chi_write *write;
+		bool restore = i % 2 == 0;
+		ok(chi_put_check(&put, CHI_STATISTIC_CONTROL, &fault));
+		ok(chi_write_begin(store, &write, &fault));
+		ok(chi_write_mark(write));
+		ok(chi_write_delete(write, key));
+		assert_int_equal(chi_write_delete(write, key), CHI_NONE);
+		ok(chi_write_rollback(write));
+		ok(restore ? chi_write_put(write, &put, &result) : chi_write_delete(write, key));
+		assert_int_equal(result.updated, restore);
+		ok(chi_write_commit(write, &fault));
+		assert_int_equal(help_get(store, key, &row), restore ? CHI_OK : CHI_NONE);
+		assert_int_equal(row.counts.white, restore ? 7 : 0);
+		chi_store_close(store);
+		assert_int_equal(verify(), CHI_OK);
+	}
+}
+
 static void test_flipped_entries(void **state)
 {
 	(void)state;
@@ -389,9 +426,13 @@ static void test_damaged_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flipped_records), cmocka_unit_test(test_flipped_entries),
-		cmocka_unit_test(test_disagreement),	cmocka_unit_test(test_agreed_nonsense),
-		cmocka_unit_test(test_wrong_order),	cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_flipped_records),
+		cmocka_unit_test(test_damaged_record_is_replaced_and_deleted),
+		cmocka_unit_test(test_flipped_entries),
+		cmocka_unit_test(test_disagreement),
+		cmocka_unit_test(test_agreed_nonsense),
+		cmocka_unit_test(test_wrong_order),
+		cmocka_unit_test(test_damaged_pages),
 	};
 	return cmocka_run_group_tests_name("store/damage", tests, NULL, NULL);
 }
