@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing in-process. CHI_ASYNC batches gather in one open transaction, since each commit costs a
- * sync of the disk; so a failure while a batch is applied takes the earlier ones with it. To make
- * that rare, a batch is checked in whole before anything of it is applied; where it happens
- * all the same (a damaged record, a merge over a limit, a full disk), the text says how many
- * acknowledged records are gone.
+ * sync of the disk. A batch that is refused while it is applied (a merge over a limit, a damaged
+ * record) is taken back to the mark set before it, so the earlier ones stay. Only where that fails
+ * too (a full disk, a damaged page) the transaction is lost, and the text says how many
+ * acknowledged records went with it.
  */
 #include "client/client_priv.h"
 
@@ -18,24 +18,29 @@ static int empty_batch(struct chi_client *client, enum chi_durability durability
 	return durability == CHI_SYNC ? chi_inproc_settle(client) : CHI_OK;
 }
 
+/* Where nothing is pending, giving the transaction up costs nobody anything: no mark is needed. */
 static int begin_write(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;
 	if (own->write != NULL) {
-		return CHI_OK;
+		return chi_write_mark(own->write);
 	}
 	own->pending = 0;
 	return chi_write_begin(own->store, &own->write, &client->error);
 }
 
-/* Gives the open transaction up: `status` befell `entry` of the batch being applied. */
-static int give_up(struct chi_client *client, int status, size_t entry)
+/* Takes the batch being applied back: `status` befell its `entry`. */
+static int refuse(struct chi_client *client, int status, size_t entry)
 {
 	struct chi_inproc *own = &client->inproc;
 	uint64_t pending = own->pending;
-	chi_write_abort(own->write);
-	own->write = NULL;
-	own->pending = 0;
+	if (pending > 0 && chi_write_rollback(own->write) == CHI_OK) {
+		pending = 0;
+	} else {
+		chi_write_abort(own->write);
+		own->write = NULL;
+		own->pending = 0;
+	}
 	if (pending == 0) {
 		return chi_fault(&client->error, status, "entry %zu: %s", entry,
 				 chi_strerror(status));
@@ -87,7 +92,7 @@ int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, siz
 	for (size_t i = 0; i < n; i++) {
 		status = chi_write_put(client->inproc.write, &entries[i], result);
 		if (status < 0) {
-			return give_up(client, status, i);
+			return refuse(client, status, i);
 		}
 	}
 	return applied(client, n, durability);
@@ -101,7 +106,7 @@ int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base
 	}
 	status = chi_write_base(client->inproc.write, base);
 	if (status < 0) {
-		return give_up(client, status, 0);
+		return refuse(client, status, 0);
 	}
 	return chi_inproc_commit(client);
 }
@@ -119,7 +124,7 @@ int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t
 	for (size_t i = 0; i < n; i++) {
 		status = chi_write_delete(client->inproc.write, &keys[i]);
 		if (status < 0) {
-			return give_up(client, status, i);
+			return refuse(client, status, i);
 		}
 		*deleted += status == CHI_OK;
 	}

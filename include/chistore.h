@@ -93,10 +93,10 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
  *
  * In-process, CHI_ASYNC batches gather in one write transaction, which keeps other writers out. It
  * is committed by chi_flush, by a CHI_SYNC write, by any read on this client, at 100,000 records,
- * and by chi_close; until then the client must stay on one thread. Every entry is checked before
- * any is applied; a batch that fails nevertheless while it is applied or committed (a damaged
- * record, a merge over a limit, a full disk) takes the batches gathered before with it, and the
- * text says how many records are lost. Reads can fail for that reason, too.
+ * and by chi_close; until then the client must stay on one thread. A batch that is refused leaves
+ * those gathered before it as they are. Only a failure of the disk (full, or a damaged page) or of
+ * memory takes them with it, and the text says how many records are lost. Reads can fail for that
+ * reason, too.
  * A client sees what it wrote itself, whatever the address.
  *
  * Over a socket, when the answer does not come the write may or may not have happened, and the
