@@ -2,11 +2,8 @@
 /*
  * Many positions on their way into a store: gathered with their memory, put in chunks, counted.
  * If the store refuses a chunk because of what is in it, the chunk is halved until the entries
- * at fault stand alone, so that one bad entry costs nobody else.
- *
- * Chunks are put CHI_ASYNC and flushed some at a time: a window. In this process a chunk that is
- * refused takes the unflushed ones before it along; so the window is kept until it is flushed, and
- * put again where that happens.
+ * at fault stand alone, so that one bad entry costs nobody else. Chunks are put CHI_ASYNC and
+ * flushed some at a time.
  */
 #pragma once
 
@@ -20,25 +17,22 @@ typedef void batch_refused(void *context, uint64_t line, const char *reason);
 
 struct batch {
 	struct chi_client *client;
-	bool local;		/* the client works in this process */
 	batch_refused *refused; /* NULL: a refused entry fails the batch */
 	void *context;
-	struct chi_arena arena; /* memory of the window's entries */
-	struct chi_put *puts;	/* the window */
+	struct chi_arena arena; /* memory of the chunk's entries */
+	struct chi_put *puts;	/* the chunk */
 	uint64_t *lines;
-	size_t n;     /* entries in the window */
-	size_t n_put; /* of them, put but not flushed */
+	size_t n;	  /* entries in the chunk */
+	size_t unflushed; /* entries put since the last flush */
+	size_t bytes;	  /* memory that these took */
 	/* What the store has taken. After a failure: what is known to be on the disk, as writes
 	 * between the last flush and the failure may be lost. */
 	struct chi_put_result total;
 	struct chi_put_result flushed; /* the total at the last flush */
 };
 
-/* `client` may be set later. -CHI_ENOMEM. */
+/* `batch->client` is set before the first entry is added. -CHI_ENOMEM. */
 CHI_MUSTUSE int batch_init(struct batch *batch, batch_refused *refused, void *context);
-
-/* Where the entries go; `address` is the one the client was opened with. */
-void batch_open(struct batch *batch, struct chi_client *client, const char *address);
 
 /* Drops what has not been put. Harmless on a zeroed batch. */
 void batch_deinit(struct batch *batch);
@@ -49,7 +43,7 @@ struct chi_put *batch_slot(struct batch *batch);
 /* Takes the filled slot; puts the chunk when it is full. */
 CHI_MUSTUSE int batch_add(struct batch *batch, uint64_t line);
 
-/* Flushes if the lines read, refused ones included, have filled the window's memory. */
+/* Puts the chunk if the lines read, refused ones included, have filled its memory. */
 CHI_MUSTUSE int batch_relieve(struct batch *batch);
 
 /* Puts what is gathered and makes everything durable. */

@@ -176,7 +176,7 @@ static int import_file(struct import_state *import, int *code)
 		return CHI_OK;
 	}
 	int status = read_file(import, file, code);
-	if (status == CHI_OK && stop_signal == 0) {
+	if (status == CHI_OK) {
 		status = batch_flush(&import->batch);
 	}
 	import->bytes_before += chi_import_bytes_total(file);
@@ -262,7 +262,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	progress_init(&import->progress, cli->quiet, total);
 	catch_signals();
 	if (batch_init(&import->batch, reject, import) == CHI_OK) {
-		batch_open(&import->batch, cli->client, cli->address);
+		import->batch.client = cli->client;
 		code = import_files(cli, import, argc, argv);
 	} else {
 		cli_message("out of memory");

@@ -71,7 +71,7 @@ static int open_store(struct load *load)
 			    ours != NULL ? ours : "unknown");
 		return EXIT_USAGE;
 	}
-	batch_open(&load->batch, cli->client, cli->address);
+	load->batch.client = cli->client;
 	load->opened = true;
 	return EXIT_DONE;
 }
