@@ -69,6 +69,8 @@ show chistore -a positions get "$start"
 
 say 'The store is served to others. The daemon says when it is ready.'
 echo "$ chistored --store positions --listen unix:$dir/socket &"
+# Made here, as the daemon may not have opened it when it is looked at first.
+: >daemon.log
 "$chistored" --store positions --listen "unix:$dir/socket" 2>daemon.log &
 daemon=$!
 until grep -q 'ready, listening' daemon.log; do

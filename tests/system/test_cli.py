@@ -799,7 +799,7 @@ class Demo(unittest.TestCase):
                               capture_output=True, stdin=subprocess.DEVNULL, check=False,
                               timeout=harness.CLI_TIMEOUT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("read\t2606\n", "ready, listening", "sound\tyes", "errors\t0", "Next: "):
+        for text in ("read\t2031\n", "ready, listening", "sound\tyes", "errors\t0", "Next: "):
             self.assertIn(text, done.stdout)
         after = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
         self.assertEqual(after, before)
