@@ -153,6 +153,9 @@ int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes, struct ch
 	(void)mdb_reader_check(mdb, &dead);
 	_cleanup_(abort_txn) MDB_txn *txn = NULL;
 	int error = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+	if (error == 0) {
+		error = chi_txn_settle(mdb, txn);
+	}
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "read", dir);
 	}
@@ -213,6 +216,17 @@ int chi_env_mend(struct chi_env *env, int rc, bool writer)
 	}
 	return rc == MDB_PANIC ? chi_env_restart(env, NULL)
 			       : chi_lmdb_status(mdb_env_set_mapsize(env->mdb, 0));
+}
+
+bool chi_env_writes(struct chi_env *env)
+{
+	if (chi_env_forked(env)) {
+		return false;
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	bool writes = env->writing && pthread_equal(env->writer, pthread_self());
+	(void)pthread_mutex_unlock(&env->mutex);
+	return writes;
 }
 
 /* Waits until no thread of this process writes. */

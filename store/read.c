@@ -37,7 +37,8 @@ static int begin_new(struct chi_env *env, MDB_txn **txn)
 
 static int begin_locked(struct chi_env *env, struct chi_read **out)
 {
-	if (env->mdb == NULL) {
+	/* Reopening failed before; what was in its way may be gone. */
+	if (env->mdb == NULL && chi_env_mend(env, MDB_PANIC, false) < 0) {
 		return -CHI_EIO;
 	}
 	struct chi_read *read = malloc(sizeof(*read));
@@ -47,6 +48,12 @@ static int begin_locked(struct chi_env *env, struct chi_read **out)
 	read->env = env;
 	int rc = begin_new(env, &read->txn);
 	if (rc != 0) {
+		free(read);
+		return chi_lmdb_status(rc);
+	}
+	rc = chi_txn_settle(env->mdb, read->txn);
+	if (rc != 0) {
+		mdb_txn_abort(read->txn);
 		free(read);
 		return chi_lmdb_status(rc);
 	}
@@ -106,7 +113,8 @@ int chi_read_begin(struct chi_store *store, struct chi_read **out)
 	}
 	struct chi_read *read = pop(env);
 	if (CHI_LIKELY(read != NULL)) {
-		if (CHI_LIKELY(mdb_txn_renew(read->txn) == 0)) {
+		if (CHI_LIKELY(mdb_txn_renew(read->txn) == 0 &&
+			       chi_txn_settle(env->mdb, read->txn) == 0)) {
 			*out = read;
 			return CHI_OK;
 		}

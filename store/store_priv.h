@@ -54,6 +54,7 @@ struct chi_env {
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
+	int pin; /* the directory, open so that no other can get its inode number; or -1 */
 
 	struct chi_env *next; /* registry */
 	dev_t dev;
@@ -138,6 +139,28 @@ struct chi_trees {
 CHI_MUSTUSE int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes,
 			       struct chi_trees *out, struct chi_fault *fault);
 
+/*
+ * To be called on a read transaction just begun or renewed; returns LMDB's code. LMDB reads the
+ * number of the last commit, and then that commit's head page, one of two. A reader that is kept
+ * from the processor in between while two commits go by finds the page overwritten by the second,
+ * whose sync may not be over: it would see a state that is not committed, and then the one before
+ * it. The page is still its own if no commit but the next has begun to write its head.
+ */
+static inline int chi_txn_settle(MDB_env *mdb, MDB_txn *txn)
+{
+	MDB_envinfo info;
+	(void)mdb_env_info(mdb, &info);
+	while (CHI_UNLIKELY(info.me_last_txnid > mdb_txn_id(txn) + 1)) {
+		mdb_txn_reset(txn);
+		int rc = mdb_txn_renew(txn);
+		if (rc != 0) {
+			return rc;
+		}
+		(void)mdb_env_info(mdb, &info);
+	}
+	return 0;
+}
+
 /* LMDB alone, without trees. */
 CHI_MUSTUSE int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
 				struct chi_fault *fault);
@@ -168,6 +191,9 @@ CHI_MUSTUSE int chi_env_mend(struct chi_env *env, int rc, bool writer);
  * is locked unless the process holds it anyway. */
 CHI_MUSTUSE int chi_env_claim(struct chi_store *store, struct chi_fault *fault);
 void chi_env_release(struct chi_env *env);
+
+/* True if the calling thread has the writer's place. */
+bool chi_env_writes(struct chi_env *env);
 
 /* ---- registry.c
  * ---------------------------------------------------------------------------------- */
