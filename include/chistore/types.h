@@ -30,31 +30,31 @@ extern "C" {
 #define CHI_NONE 1
 
 enum chi_error {
-	CHI_EINVAL = 1,	   /* an argument is out of its range */
-	CHI_EFEN,	   /* text is not a FEN, or a position no key can hold */
-	CHI_EKEY,	   /* bytes are not a position key */
-	CHI_EMOVE,	   /* text is no legal move in the position */
-	CHI_ESYNTAX,	   /* other text that does not parse (number, filter, dump, address) */
-	CHI_ETOOBIG,	   /* over a documented limit */
-	CHI_ENOMEM,	   /* out of memory, or over the memory budget of a request */
-	CHI_EIO,	   /* the operating system failed a read or a write */
-	CHI_EFULL,	   /* no space left; reads go on */
-	CHI_ENOSTORE,	   /* no store at that path or of that name */
-	CHI_EEXIST,	   /* something is there already */
-	CHI_EVERSION,	   /* a store or a peer of a version this program cannot use */
-	CHI_ECORRUPT,	   /* a stored record or page is damaged */
-	CHI_EACCES,	   /* the operating system or the server denies access */
-	CHI_EREADONLY,	   /* opened for reading only, or read-only media */
-	CHI_EBUSY,	   /* another writer, or a full queue: try again later */
-	CHI_ENETFS,	   /* refused: the path is on a network file system */
-	CHI_EFORK,	   /* a handle was used in a child of the process that opened it */
-	CHI_ECONNECT,	   /* no connection to the server */
-	CHI_ETIMEOUT,	   /* the time given for the call is over */
-	CHI_EPROTO,	   /* the peer broke the protocol */
-	CHI_EUNSUPPORTED,  /* the peer does not know the operation, or it makes no sense here */
-	CHI_ECANCELED,	   /* given up on request */
-	CHI_EINTERNAL,	   /* a state that should not be; please report it */
-	CHI_ERROR_COUNT	   /* number of codes, plus one */
+	CHI_EINVAL = 1,	  /* an argument is out of its range */
+	CHI_EFEN,	  /* text is not a FEN, or a position no key can hold */
+	CHI_EKEY,	  /* bytes are not a position key */
+	CHI_EMOVE,	  /* text is no legal move in the position */
+	CHI_ESYNTAX,	  /* other text that does not parse (number, filter, dump, address) */
+	CHI_ETOOBIG,	  /* over a documented limit */
+	CHI_ENOMEM,	  /* out of memory, or over the memory budget of a request */
+	CHI_EIO,	  /* the operating system failed a read or a write */
+	CHI_EFULL,	  /* no space left; reads go on */
+	CHI_ENOSTORE,	  /* no store at that path or of that name */
+	CHI_EEXIST,	  /* something is there already */
+	CHI_EVERSION,	  /* a store or a peer of a version this program cannot use */
+	CHI_ECORRUPT,	  /* a stored record or page is damaged */
+	CHI_EACCES,	  /* the operating system or the server denies access */
+	CHI_EREADONLY,	  /* opened for reading only, or read-only media */
+	CHI_EBUSY,	  /* another writer, or a full queue: try again later */
+	CHI_ENETFS,	  /* refused: the path is on a network file system */
+	CHI_EFORK,	  /* a handle was used in a child of the process that opened it */
+	CHI_ECONNECT,	  /* no connection to the server */
+	CHI_ETIMEOUT,	  /* the time given for the call is over */
+	CHI_EPROTO,	  /* the peer broke the protocol */
+	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */
+	CHI_ECANCELED,	  /* given up on request */
+	CHI_EINTERNAL,	  /* a state that should not be; please report it */
+	CHI_ERROR_COUNT	  /* number of codes, plus one */
 };
 
 /* Text of any code above, with or without its sign, and of CHI_OK and CHI_NONE; never NULL,
@@ -135,12 +135,12 @@ struct chi_move_stat {
 };
 
 /* Limits of a record. */
-#define CHI_ENGINE_MAX 64    /* bytes of an engine's name, 1 or more */
-#define CHI_PV_MAX     256   /* moves of a principal variation */
-#define CHI_LINE_MAX   1024  /* moves of a line */
-#define CHI_NOTE_MAX   65536 /* bytes of a note */
-#define CHI_EVALS_MAX  64    /* evaluations of one position */
-#define CHI_MOVES_MAX  256   /* distinct moves from one position */
+#define CHI_ENGINE_MAX 64      /* bytes of an engine's name, 1 or more */
+#define CHI_PV_MAX     256     /* moves of a principal variation */
+#define CHI_LINE_MAX   1024    /* moves of a line */
+#define CHI_NOTE_MAX   65536   /* bytes of a note */
+#define CHI_EVALS_MAX  64      /* evaluations of one position */
+#define CHI_MOVES_MAX  256     /* distinct moves from one position */
 #define CHI_SCORE_MAX  1000000 /* |centipawns| of a score */
 #define CHI_MATE_MAX   10000   /* |moves| of a mate score */
 
@@ -183,13 +183,13 @@ struct chi_record {
 
 /* Which parts of `struct chi_put` are given. */
 enum chi_put_part {
-	CHI_PUT_CHI2 = 1 << 0,	 /* set the statistic (external stores only) */
-	CHI_PUT_COUNTS = 1 << 1, /* set the counts */
-	CHI_PUT_ADD = 1 << 2,	 /* add the counts and the moves to those stored */
-	CHI_PUT_MOVES = 1 << 3,	 /* set the moves played */
-	CHI_PUT_LINE = 1 << 4,	 /* set the line; an empty one removes it */
-	CHI_PUT_NOTE = 1 << 5,	 /* set the note; an empty one removes it */
-	CHI_PUT_EVALS = 1 << 6,	 /* merge the evaluations: per engine, the deeper stays */
+	CHI_PUT_CHI2 = 1 << 0,	  /* set the statistic (external stores only) */
+	CHI_PUT_COUNTS = 1 << 1,  /* set the counts */
+	CHI_PUT_ADD = 1 << 2,	  /* add the counts and the moves to those stored */
+	CHI_PUT_MOVES = 1 << 3,	  /* set the moves played */
+	CHI_PUT_LINE = 1 << 4,	  /* set the line; an empty one removes it */
+	CHI_PUT_NOTE = 1 << 5,	  /* set the note; an empty one removes it */
+	CHI_PUT_EVALS = 1 << 6,	  /* merge the evaluations: per engine, the deeper stays */
 	CHI_PUT_RESTORE = 1 << 7, /* the record becomes exactly what is given, statistic included,
 				     whatever was stored; stands alone */
 };
@@ -215,7 +215,7 @@ struct chi_put_result {
 
 /* When a write is answered. */
 enum chi_durability {
-	CHI_SYNC = 0, /* after its transaction is committed and synced */
+	CHI_SYNC = 0,  /* after its transaction is committed and synced */
 	CHI_ASYNC = 1, /* when it is applied; a later synced write makes it durable too */
 };
 
@@ -274,8 +274,8 @@ struct chi_scan_spec {
 	uint16_t chi2_min;
 	uint16_t chi2_max; /* CHI_CHI2_MAX for no bound */
 	bool descending;
-	uint8_t order; /* enum chi_order */
-	uint8_t want;  /* enum chi_want; chi_count ignores it */
+	uint8_t order;	/* enum chi_order */
+	uint8_t want;	/* enum chi_want; chi_count ignores it */
 	uint64_t limit; /* rows; 0: no limit; chi_count ignores it */
 	struct chi_filter filter;
 	struct chi_cursor after;
@@ -284,8 +284,8 @@ struct chi_scan_spec {
 /* One row of a scan, or one answer of a probe. */
 struct chi_row {
 	struct chi_key key;
-	bool found;	/* a probe's position is in the store; always true in a scan */
-	uint16_t chi2;	/* or CHI_CHI2_UNKNOWN */
+	bool found;		  /* a probe's position is in the store; always true in a scan */
+	uint16_t chi2;		  /* or CHI_CHI2_UNKNOWN */
 	struct chi_counts counts; /* zero unless wanted */
 };
 
