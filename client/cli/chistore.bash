@@ -24,10 +24,29 @@ _chistore_values()
 	esac
 }
 
+# Files behind "unix:" and "file:". Bash replaces what stands behind the colon if it split there.
+_chistore_files_behind()
+{
+	local keep=''
+	[[ ${COMP_WORDS[COMP_CWORD]} == "$1" ]] && keep=${1%%:*}:
+	mapfile -t COMPREPLY < <(compgen -P "$keep" -f -- "${1#*:}")
+}
+
 _chistore()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local program=${COMP_WORDS[0]} command='' word values i
+	local program=${COMP_WORDS[0]} command='' words=() cur prev word values i
+
+	# Bash splits "unix:/a" at the colon into three words: here they are one again.
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if ((i > 1)) && [[ $word == : || ${COMP_WORDS[i - 1]} == : ]]; then
+			words[-1]+=$word
+		else
+			words+=("$word")
+		fi
+	done
+	cur=${words[-1]}
+	prev=${words[-2]}
 
 	COMPREPLY=()
 	if values=$(_chistore_values "$prev"); then
@@ -36,7 +55,13 @@ _chistore()
 	fi
 	case $prev in
 	-a | --address)
-		mapfile -t COMPREPLY < <(compgen -d -W 'unix: tcp: file:' -- "$cur")
+		case $cur in
+		unix:* | file:*) _chistore_files_behind "$cur" ;;
+		*)
+			mapfile -t COMPREPLY < <(compgen -d -W 'unix: tcp: file:' -- "$cur")
+			[[ ${COMPREPLY[0]} == *: ]] && compopt -o nospace +o filenames 2>/dev/null
+			;;
+		esac
 		return
 		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
@@ -46,8 +71,8 @@ _chistore()
 	esac
 
 	# The command is the first word that is neither an option nor the value of one.
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		word=${COMP_WORDS[i]}
+	for ((i = 1; i < ${#words[@]} - 1; i++)); do
+		word=${words[i]}
 		case $word in
 		-a | --address | --store) ((i++)) ;;
 		-*) ;;

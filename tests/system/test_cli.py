@@ -569,6 +569,19 @@ class Usage(Base):
         path = self.write("some.epd", "")
         self.assertEqual(self.complete("import", path[:-4]), [path])
 
+    @unittest.skipUnless(shutil.which("bash"), "bash is not there")
+    def test_completion_behind_an_address_with_colons(self):
+        """Bash hands "unix:/a" over as three words."""
+        self.assertEqual(self.complete("-a", "unix", ":", "/a", "d"), ["delete", "dump"])
+        self.assertEqual(self.complete("-a", "tcp", ":", "h", ":", "1", "scan", "--side", ""),
+                         ["w", "b"])
+        self.assertEqual(self.complete("-a", "un"), ["unix:"])
+        path = self.write("socket", "")
+        self.assertEqual(self.complete("-a", "unix", ":", path[:-2]), [path])
+        # Where the user took the colon from COMP_WORDBREAKS.
+        self.assertEqual(self.complete("-a", "unix:/a", "d"), ["delete", "dump"])
+        self.assertEqual(self.complete("-a", "unix:" + path[:-2]), ["unix:" + path])
+
 
 class Trouble(Base):
     def test_missing_and_wrong_paths(self):
