@@ -21,7 +21,25 @@ struct chi_compaction {
 	char fresh[CHI_PATH_SIZE];
 };
 
-/* Writes and syncs the second file, with the first one's mode. Returns an errno or LMDB's code. */
+/* Gives the second file the first one's owner, group and mode, or else those who may read the store
+ * might not any more. Returns an errno. */
+static int take_over_owner(int fd, const struct stat *first)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0) {
+		return errno;
+	}
+	bool same = st.st_uid == first->st_uid && st.st_gid == first->st_gid;
+	/* Only root can give a file away; whoever else compacts owns the store already, and is
+	 * of its group. The owner first: a new one takes mode bits away. */
+	if (!same && fchown(fd, first->st_uid, first->st_gid) < 0) {
+		return errno;
+	}
+	return fchmod(fd, first->st_mode & 07777) < 0 ? errno : 0;
+}
+
+/* Writes and syncs the second file, with the first one's rights. Returns an errno or LMDB's code.
+ */
 static int write_fresh(const struct chi_compaction *c)
 {
 	struct stat st;
@@ -33,12 +51,8 @@ static int write_fresh(const struct chi_compaction *c)
 		return errno;
 	}
 	int rc = mdb_env_copyfd2(c->env->mdb, fd, MDB_CP_COMPACT);
-	if (rc == 0 && fchmod(fd, st.st_mode & 07777) < 0) {
-		rc = errno;
-	}
-	/* Only root can give a file away; whoever else compacts owns the store already. */
-	if (rc == 0 && st.st_uid != geteuid() && fchown(fd, st.st_uid, st.st_gid) < 0) {
-		rc = errno;
+	if (rc == 0) {
+		rc = take_over_owner(fd, &st);
 	}
 	if (rc == 0 && fsync(fd) < 0) {
 		rc = errno;

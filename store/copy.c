@@ -23,6 +23,10 @@ struct chi_copy {
 
 int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
 {
+	/* LMDB would wait for the writer, which here would be for ever. */
+	if (chi_env_writes(store->env)) {
+		return chi_fault(fault, -CHI_EBUSY, "this thread is writing");
+	}
 	/* Pins the environment against being exchanged meanwhile. */
 	struct chi_read *read;
 	int rc = chi_read_begin(store, &read);

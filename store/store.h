@@ -78,8 +78,11 @@ CHI_MUSTUSE int chi_store_check_readers(struct chi_store *store, int *freed);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-/* Begins a snapshot: one committed state, however long it lives. Cheap: a renewed transaction
- * from a pool. Ended by chi_read_end. */
+/*
+ * Begins a snapshot: one committed state, however long it lives. Cheap: a renewed transaction
+ * from a pool. Ended by chi_read_end. -CHI_EBUSY: all 1,024 reader slots of the store are taken;
+ * each process keeps up to 64 of those it used, for its next reads.
+ */
 CHI_MUSTUSE int chi_read_begin(struct chi_store *store, struct chi_read **out);
 void chi_read_end(struct chi_read *read);
 
@@ -221,7 +224,8 @@ CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_coun
 CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
 				 struct chi_verify_result *result);
 
-/* Writes a consistent copy of the data file, made under running writes, to a file or pipe. */
+/* Writes a consistent copy of the data file, made under running writes, to a file or pipe.
+ * -CHI_EBUSY: this thread has a write transaction open. */
 CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault);
 
 /*

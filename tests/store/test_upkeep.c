@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Compaction and copies in company: other processes, lost directories, file owners, open writes. */
+#include "tests/store/help.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONTROL	  CHI_STATISTIC_CONTROL
+#define POSITIONS 50
+#define OPENINGS  150
+
+static struct chi_key keys[POSITIONS];
+
+static struct chi_store *filled(const char *name)
+{
+	struct chi_store *store = help_store(name, CONTROL);
+	help_keys(keys, POSITIONS);
+	help_fill(store, keys, POSITIONS);
+	return store;
+}
+
+static int compact(struct chi_store *store)
+{
+	struct chi_compaction *compaction;
+	uint64_t before;
+	uint64_t after;
+	ok(chi_compact_prepare(store, &compaction, &fault));
+	return chi_compact_swap(compaction, &before, &after, &fault);
+}
+
+/* Whoever could read the store through its group still can. */
+static void test_compact_keeps_owner_and_mode(void **state)
+{
+	(void)state;
+	char data[1024];
+	struct stat before;
+	struct stat after;
+	struct chi_store *store = filled("owner");
+	snprintf(data, sizeof(data), "%s/data.mdb", help_path("owner"));
+	if (chown(data, (uid_t)-1, 12345) < 0) {
+		print_message("# not allowed to change the group: %d\n", errno);
+		chi_store_close(store);
+		skip();
+	}
+	assert_int_equal(chmod(data, 0664), 0);
+	assert_int_equal(stat(data, &before), 0);
+	ok(compact(store));
+	assert_int_equal(stat(data, &after), 0);
+	assert_int_not_equal(before.st_ino, after.st_ino);
+	assert_int_equal(before.st_uid, after.st_uid);
+	assert_int_equal(before.st_gid, after.st_gid);
+	assert_int_equal(before.st_mode, after.st_mode);
+	chi_store_close(store);
+}
+
+/* The directory is away when the swap looks for it: a failure, and readers go on once it is
+ * back, without waiting for a writer. */
+static void test_compact_of_a_lost_directory(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("lost");
+	struct chi_compaction *compaction;
+	struct chi_read *read;
+	struct chi_row row;
+	uint64_t before;
+	uint64_t after;
+	ok(chi_compact_prepare(store, &compaction, &fault));
+	assert_int_equal(rename(help_path("lost"), help_path("away")), 0);
+	assert_true(chi_compact_swap(compaction, &before, &after, &fault) < 0);
+	assert_int_equal(chi_read_begin(store, &read), -CHI_EIO);
+	assert_int_equal(rename(help_path("away"), help_path("lost")), 0);
+	assert_int_equal(help_get(store, &keys[0], &row), CHI_OK);
+	assert_int_equal(help_count(store), POSITIONS);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Other processes open the store at every moment of a compaction: they get the whole store. */
+static void test_compact_while_others_open(void **state)
+{
+	(void)state;
+	chi_store_close(filled("opened"));
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < OPENINGS; i++) {
+			struct chi_store *store = help_open(help_path("opened"), CHI_STORE_READ);
+			struct chi_row row;
+			if (help_count(store) != POSITIONS ||
+			    help_get(store, &keys[i % POSITIONS], &row) != CHI_OK) {
+				_exit(1);
+			}
+			chi_store_close(store);
+		}
+		_exit(0);
+	}
+	struct chi_store *store = help_open(help_path("opened"), CHI_STORE_WRITE);
+	unsigned done = 0;
+	unsigned refused = 0;
+	int status;
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		int rc = compact(store);
+		assert_true(rc == CHI_OK || rc == -CHI_EBUSY);
+		done += rc == CHI_OK;
+		refused += rc != CHI_OK;
+	}
+	assert_int_equal(status, 0);
+	print_message("# compacted %u times, refused %u\n", done, refused);
+	ok(compact(store));
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* LMDB would make the thread wait for itself. */
+static void test_copy_in_the_writing_thread(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("writing");
+	struct chi_write *write;
+	struct chi_copy *copy;
+	int fd;
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_copy_begin(help_path("copy"), &copy, &fd, &fault));
+	assert_int_equal(chi_store_copy(store, fd, &fault), -CHI_EBUSY);
+	chi_write_abort(write);
+	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_copy_finish(copy, &fault));
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_compact_keeps_owner_and_mode),
+		cmocka_unit_test(test_compact_of_a_lost_directory),
+		cmocka_unit_test(test_compact_while_others_open),
+		cmocka_unit_test(test_copy_in_the_writing_thread),
+	};
+	return cmocka_run_group_tests_name("store/upkeep", tests, NULL, NULL);
+}
