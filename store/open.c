@@ -5,9 +5,11 @@
  * one errno for many causes, or with a signal.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "store/lmdb_err.h"
@@ -23,6 +25,9 @@ static void free_env(struct chi_env *env)
 		mdb_env_close(env->mdb);
 	}
 	chi_lock_close(&env->lock);
+	if (env->pin >= 0) {
+		(void)close(env->pin);
+	}
 	(void)pthread_cond_destroy(&env->idle);
 	(void)pthread_mutex_destroy(&env->mutex);
 	free(env->path);
@@ -50,7 +55,7 @@ static int check_directory(const char *path, bool force_netfs, struct stat *st,
 	return force_netfs ? CHI_OK : chi_file_system_check(path, fault);
 }
 
-static struct chi_env *new_env(const char *path, const struct chi_store_options *options)
+static struct chi_env *new_env(const struct chi_store_options *options)
 {
 	/* The pool's slots are aligned to cache lines, which malloc does not promise. */
 	struct chi_env *env = aligned_alloc(_Alignof(struct chi_env), sizeof(*env));
@@ -63,28 +68,43 @@ static struct chi_env *new_env(const char *path, const struct chi_store_options 
 	}
 	env->mode = options->mode;
 	env->lock.fd = -1;
+	env->pin = -1;
 	(void)pthread_mutex_init(&env->mutex, NULL);
 	(void)pthread_cond_init(&env->idle, NULL);
+	return env;
+}
+
+/* Fixes which directory this is, whatever later happens to its name. */
+static int locate(struct chi_env *env, const char *path, const struct stat *st,
+		  struct chi_fault *fault)
+{
 	/* Absolute, so that a compaction finds it after a change of directory. */
 	env->path = realpath(path, NULL);
-	if (env->path == NULL) {
-		free_env(env);
-		return NULL;
+	env->pin = env->path != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct stat now;
+	if (env->pin < 0 || fstat(env->pin, &now) < 0) {
+		return chi_lmdb_fault(fault, errno, "open", path);
 	}
-	return env;
+	if (now.st_dev != st->st_dev || now.st_ino != st->st_ino) {
+		return chi_fault(fault, -CHI_EBUSY, "'%s' was replaced just now", path);
+	}
+	env->dev = st->st_dev;
+	env->ino = st->st_ino;
+	return CHI_OK;
 }
 
 /* Our own locks come first, so that LMDB never waits for somebody whom we could name. */
 static int open_env(const char *path, const struct chi_store_options *options,
 		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
 {
-	_cleanup_(free_envp) struct chi_env *env = new_env(path, options);
+	_cleanup_(free_envp) struct chi_env *env = new_env(options);
 	if (env == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	env->dev = st->st_dev;
-	env->ino = st->st_ino;
-	int rc = chi_map_bytes(options->map_bytes, &env->map_bytes, fault);
+	int rc = locate(env, path, st, fault);
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(options->map_bytes, &env->map_bytes, fault);
+	}
 	if (rc < 0) {
 		return rc;
 	}

@@ -5,6 +5,7 @@
  * handle survives a fork, which the child must be told.
  */
 #include <stddef.h>
+#include <unistd.h>
 
 #include "store/store_priv.h"
 
@@ -21,6 +22,8 @@ static void poison(void)
 	for (struct chi_env *env = registry; env != NULL; env = env->next) {
 		env->poisoned = true;
 		chi_lock_forget(&env->lock);
+		(void)close(env->pin);
+		env->pin = -1;
 	}
 	registry = NULL;
 	(void)pthread_mutex_unlock(&registry_mutex);
