@@ -310,13 +310,86 @@ static void test_map_growth(void **state)
 	chi_store_close(store);
 }
 
+/* The table of readers is full: a clear answer, and room again when one ends. */
+static void test_every_reader_slot_taken(void **state)
+{
+	(void)state;
+	static struct chi_read *reads[1100];
+	struct chi_store *store = help_store("crowd", CONTROL);
+	struct chi_key key = help_key();
+	struct chi_read *more;
+	struct chi_row row;
+	size_t n = 0;
+	int rc = CHI_OK;
+	while (n < CHI_COUNT(reads) && (rc = chi_read_begin(store, &reads[n])) == CHI_OK) {
+		n++;
+	}
+	assert_int_equal(n, 1024);
+	assert_int_equal(rc, -CHI_EBUSY);
+	/* Writing needs none. */
+	help_put(store, &(struct chi_put){.key = key});
+	chi_read_end(reads[--n]);
+	ok(chi_read_begin(store, &more));
+	assert_int_equal(chi_read_row(more, &key, &row), CHI_OK);
+	assert_int_equal(chi_read_row(reads[0], &key, &row), CHI_NONE);
+	chi_read_end(more);
+	while (n > 0) {
+		chi_read_end(reads[--n]);
+	}
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.readers, 64);
+	chi_store_close(store);
+}
+
+/* Another process' writes, and a compaction, keep number and state together. */
+static void test_sequence_after_others_wrote(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("locks", CONTROL);
+	struct chi_key keys[8];
+	help_keys(keys, CHI_COUNT(keys));
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct chi_store *other = help_open(help_path("locks"), CHI_STORE_WRITE);
+		for (int i = 0; i < 5; i++) {
+			help_put(other, &(struct chi_put){.key = keys[i]});
+		}
+		chi_store_close(other);
+		_exit(0);
+	}
+	assert_int_equal(child_status(pid), 0);
+	for (int i = 0; i < 3; i++) {
+		struct chi_compaction *compaction;
+		struct chi_read *read;
+		struct chi_info info;
+		uint64_t before;
+		uint64_t after;
+		ok(chi_store_info(store, &info));
+		ok(chi_read_begin(store, &read));
+		assert_int_equal(chi_read_sequence(read), info.sequence);
+		assert_int_equal(info.sequence, 5 + i);
+		chi_read_end(read);
+		ok(chi_compact_prepare(store, &compaction, &fault));
+		ok(chi_compact_swap(compaction, &before, &after, &fault));
+		help_put(store, &(struct chi_put){.key = keys[5 + i]});
+	}
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_handles), cmocka_unit_test(test_snapshot),
-		cmocka_unit_test(test_fork),	    cmocka_unit_test(test_writers),
-		cmocka_unit_test(test_dead_reader), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_two_handles),
+		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_writers),
+		cmocka_unit_test(test_dead_reader),
+		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_map_growth),
+		cmocka_unit_test(test_every_reader_slot_taken),
+		cmocka_unit_test(test_sequence_after_others_wrote),
 	};
 	return cmocka_run_group_tests_name("store/share", tests, NULL, NULL);
 }
