@@ -25,6 +25,28 @@
 
 static struct chi_key keys[MANY];
 
+/* Every byte that a note can hold, in sequences of one to four. Returns the length. */
+static size_t every_byte(char note[1200])
+{
+	size_t n = 0;
+	for (int c = 1; c < 0x80; c++) {
+		note[n++] = (char)c;
+	}
+	for (int c = 0x80; c < 0x800; c += c < 0x100 ? 1 : 0x3f) {
+		note[n++] = (char)(0xc0 | c >> 6);
+		note[n++] = (char)(0x80 | (c & 0x3f));
+	}
+	for (int lead = 0xe1; lead <= 0xf3; lead++) {
+		memcpy(note + n, "?\x90\xa0\xbf", 4);
+		note[n] = (char)lead;
+		n += lead < 0xf0 ? 3 : 4;
+		n -= lead == 0xed ? 3 : 0; /* surrogates */
+	}
+	note[n++] = '\\';
+	assert_true(n < 1200);
+	return n;
+}
+
 /* A position with all parts, made of its own legal moves. */
 static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		     const struct chi_key *key, unsigned n)
@@ -48,7 +70,8 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		 .pv = &move,
 		 .n_pv = 1},
 		{.engine = "Zurichess \xc3\xbc", .engine_len = 12, .date = 1700000000 + n}};
-	char note[] = "tab\tline\nreturn\rslash\\ bell\a \xc3\xa9\xe2\x99\x94 end";
+	char note[1200];
+	size_t n_note = every_byte(note);
 	struct chi_put put = {
 		.key = *key,
 		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_LINE | CHI_PUT_EVALS |
@@ -61,7 +84,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 			   .line = &move,
 			   .n_line = 1,
 			   .note = note,
-			   .n_note = sizeof(note) - 1},
+			   .n_note = n_note},
 	};
 	struct chi_put_result result = {0};
 	ok(chi_put_check(&put, statistic, &fault));
