@@ -172,6 +172,46 @@ static void orders_bytewise(void **state)
 	assert_int_equal(chi_key_compare(&low, &low), 0);
 }
 
+/* Bytes that were never a key: refused, or exactly what the encoder makes of the position. */
+static void random_bytes(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("random keys");
+	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 50000 : 500000);
+	uint64_t accepted = 0;
+	for (uint64_t i = 0; i < rounds; i++) {
+		struct chi_key key = {.len = (uint8_t)(9 + seed_below(&seed, 16))};
+		struct chi_key again;
+		struct chi_position position;
+		for (size_t k = 0; k < key.len; k++) {
+			/* Few squares, so that some lengths fit and some boards are legal. */
+			key.bytes[k] = (uint8_t)(seed_below(&seed, 256) &
+						 (k < 8 ? seed_below(&seed, 256) : 255));
+		}
+		if (seed_below(&seed, 8) > 0) {
+			size_t n = 0;
+			for (size_t k = 0; k < 8; k++) {
+				n += (size_t)__builtin_popcount(key.bytes[k]);
+			}
+			key.len = (uint8_t)(8 + (n + 1) / 2);
+			if (key.len > CHI_KEY_MAX) {
+				continue;
+			}
+			for (size_t k = key.len; k < CHI_KEY_MAX; k++) {
+				key.bytes[k] = 0;
+			}
+		}
+		if (chi_key_decode(&key, &position, NULL) == CHI_OK) {
+			chi_key_encode(&position, &again);
+			assert_memory_equal(&key, &again, sizeof(key));
+			accepted++;
+		}
+	}
+	print_message("# %llu of %llu accepted\n", (unsigned long long)accepted,
+		      (unsigned long long)rounds);
+	assert_true(accepted > 0 && accepted < rounds);
+}
+
 /* Damaged keys: refused, or exactly the key of another position. */
 static void mutated(void **state)
 {
@@ -195,6 +235,11 @@ static void mutated(void **state)
 		}
 		chi_key_encode(&position, &again);
 		assert_memory_equal(&key, &again, sizeof(key));
+		/* Its text says all that the key does. */
+		char fen[CHI_FEN_SIZE];
+		size_t len = chi_fen_print(&position, fen);
+		assert_int_equal(chi_key_from_fen(fen, len, &again, NULL), CHI_OK);
+		assert_memory_equal(&key, &again, sizeof(key));
 		accepted++;
 	}
 	assert_true(accepted > 0 && accepted < rounds);
@@ -206,6 +251,7 @@ int main(void)
 		cmocka_unit_test(accepts),	   cmocka_unit_test(refuses),
 		cmocka_unit_test(refuses_shapes),  cmocka_unit_test(takes_keys_in_a_row),
 		cmocka_unit_test(orders_bytewise), cmocka_unit_test(mutated),
+		cmocka_unit_test(random_bytes),
 	};
 	return cmocka_run_group_tests_name("chess key", tests, NULL, NULL);
 }
