@@ -163,6 +163,8 @@ static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 	if (source->canceled) {
 		return chi_fault_plain(fault, -CHI_ECANCELED);
 	}
+	/* The line that cannot be read is the next one. */
+	source->line++;
 	const char *text = archive_error_string(source->archive);
 	return chi_fault(fault, -CHI_EIO, "%s",
 			 text != NULL ? text : "damaged or cut compressed data");

@@ -49,7 +49,7 @@ void chi_source_close(struct chi_source *source);
 CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, size_t *len,
 				struct chi_fault *fault);
 
-/* Number of the line delivered or skipped last, from 1. */
+/* Number of the line delivered or skipped last, or that could not be read, from 1. */
 uint64_t chi_source_line_number(const struct chi_source *source);
 
 /* Bytes taken from the file so far, packed as they are, and the file's size; the size is 0 for

@@ -191,10 +191,14 @@ static void cut_files(void **state)
 			const char *line = NULL;
 			size_t len = 0;
 			int status;
+			uint64_t lines = 0;
 			while ((status = chi_source_line(source, &line, &len, &fault)) == CHI_OK) {
+				lines++;
 			}
 			assert_int_equal(status, -CHI_EIO);
 			assert_string_not_equal(fault.text, "");
+			/* The number is of the line that could not be read. */
+			assert_int_equal(chi_source_line_number(source), lines + 1);
 			chi_source_close(source);
 		}
 		file_remove(path);
