@@ -7,6 +7,7 @@
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 #include "client/cli/puttext.h"
+#include "store/store.h"
 
 enum {
 	OPT_CHI2 = 1,
@@ -186,6 +187,11 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		return code;
 	}
 	take_parts(options, &put);
+	/* Here too, so that a text is refused with the same words whatever the address. */
+	struct chi_fault fault = {.text = ""};
+	if (chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) != CHI_OK) {
+		return cli_usage(cli, "%s", fault.text);
+	}
 	return store(cli, &put);
 }
 

@@ -60,7 +60,7 @@ static int take_material(struct cli *cli, const char *value, struct chi_filter *
 {
 	struct chi_fault fault = {.text = ""};
 	if (chi_material_parse(value, strlen(value), &filter->material, &fault) != CHI_OK) {
-		return cli_usage(cli, "--material: %s", fault.text);
+		return cli_usage(cli, "--%s", fault.text);
 	}
 	filter->has_material = true;
 	return EXIT_DONE;

@@ -59,11 +59,10 @@ static void print_example(const char *text)
 
 void help_command(const struct command *command)
 {
-	printf("Usage: chistore %s%s %s%s%s\n\n%s\n",
+	printf("Usage: chistore %s%s%s%s%s\n\n%s\n",
 	       command->needs != NEEDS_NOTHING ? "[-a ADDRESS] " : "", command->name,
-	       command->options != NULL ? "[OPTION...]" : "",
-	       command->options != NULL && command->arguments[0] != '\0' ? " " : "",
-	       command->arguments, command->help);
+	       command->options != NULL ? " [OPTION...]" : "",
+	       command->arguments[0] != '\0' ? " " : "", command->arguments, command->help);
 	if (command->options != NULL) {
 		printf("\nOptions:\n");
 		print_options(command->options);
