@@ -71,7 +71,7 @@ static int put_apart(struct batch *batch, size_t from, size_t n)
 		return status;
 	}
 	if (n == 1) {
-		const char *text = chi_error(batch->client);
+		const char *text = cli_reason(chi_error(batch->client));
 		batch->refused(batch->context, batch->lines[from],
 			       text[0] != '\0' ? text : "the store refuses it");
 		return CHI_OK;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/command.h"
 
@@ -71,11 +72,32 @@ int cli_exit_of(int status)
 	}
 }
 
+const char *cli_reason(const char *text)
+{
+	size_t digits = strncmp(text, "entry ", 6) == 0 ? strspn(text + 6, "0123456789") : 0;
+	return digits > 0 && strncmp(text + 6 + digits, ": ", 2) == 0 ? text + digits + 8 : text;
+}
+
 int cli_fail(const struct cli *cli, int status)
 {
-	const char *text = chi_error(cli->client);
+	const char *text = cli_reason(chi_error(cli->client));
 	cli_message("%s", text[0] != '\0' ? text : chi_strerror(status));
 	return cli_exit_of(status);
+}
+
+volatile sig_atomic_t cli_stop;
+
+static void on_stop(int signal_number)
+{
+	cli_stop = signal_number;
+}
+
+void cli_catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
 }
 
 int cli_worse(int a, int b)
@@ -110,7 +132,8 @@ int cli_open(struct cli *cli, bool writable, struct chi_client **out)
 	int status = chi_open(cli->address, &options, out, &fault);
 	if (status != CHI_OK) {
 		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-		if (status == -CHI_ENOSTORE && strchr(cli->address, ':') == NULL) {
+		if (status == -CHI_ENOSTORE && strchr(cli->address, ':') == NULL &&
+		    access(cli->address, F_OK) != 0) {
 			fprintf(stderr, "'chistore -a %s init' creates a store.\n", cli->address);
 		}
 	}

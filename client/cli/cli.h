@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,14 @@ int cli_exit_of(int status);
 
 /* Reports a failed call on cli->client; returns its exit code. */
 int cli_fail(const struct cli *cli, int status);
+
+/* A refusal's text without the "entry N: " in front, a number that means nothing to a person. */
+const char *cli_reason(const char *text);
+
+/* The signal that asked to stop, or 0. The first SIGINT or SIGTERM after cli_catch_signals only
+ * stands here, so that the work ends in good order; the second ends the process. */
+extern volatile sig_atomic_t cli_stop;
+void cli_catch_signals(void);
 
 /* The worse of two exit codes: a failed store over wrong usage over a position not found. */
 int cli_worse(int a, int b);

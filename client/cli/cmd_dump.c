@@ -36,8 +36,11 @@ static void target_discard(struct target *target)
 
 static int target_fail(const struct target *target)
 {
-	cli_message("%s: %s", target->path != NULL ? target->path : "standard output",
-		    strerror(errno));
+	if (target->path == NULL) {
+		output_tell(errno);
+	} else {
+		cli_message("%s: %s", target->path, strerror(errno));
+	}
 	return EXIT_STORE;
 }
 
@@ -55,6 +58,8 @@ static int target_open(struct target *target, const char *path)
 			target->temporary = NULL;
 			return target_fail(target);
 		}
+		/* An unfinished file is removed, also on Ctrl-C. */
+		cli_catch_signals();
 	}
 	target->file = fopen(target->temporary != NULL ? target->temporary : path, "we");
 	return target->file != NULL ? EXIT_DONE : target_fail(target);
@@ -129,7 +134,7 @@ static int write_rows(struct cli *cli, struct dump *dump)
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
-	while ((status = chi_iter_next(dump->iter, &row, &record)) == CHI_OK) {
+	while ((status = chi_iter_next(dump->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
 		char *text = NULL;
 		size_t len = 0;
 		chi_arena_reset(&dump->arena);
@@ -142,6 +147,9 @@ static int write_rows(struct cli *cli, struct dump *dump)
 			return code;
 		}
 		dump->positions++;
+	}
+	if (cli_stop != 0) {
+		return 128 + cli_stop;
 	}
 	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli, status);
 }

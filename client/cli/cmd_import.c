@@ -2,7 +2,6 @@
 /* chistore import: files of positions into a store. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,23 +39,6 @@ struct import_state {
 	struct progress progress;
 	struct batch batch;
 };
-
-/* The signal that asked to stop, or 0. */
-static volatile sig_atomic_t stop_signal;
-
-static void on_stop(int signal_number)
-{
-	stop_signal = signal_number;
-}
-
-/* The first signal ends the import in good order, the second the process. */
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
-	(void)sigemptyset(&action.sa_mask);
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-}
 
 /* Options are kept as the reader wants them; nothing is opened yet. */
 static int option(struct cli *cli, void *state, int id, const char *value)
@@ -129,7 +111,7 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 {
 	struct batch *batch = &import->batch;
 	bool first = true;
-	while (stop_signal == 0) {
+	while (cli_stop == 0) {
 		struct chi_fault fault = {.text = ""};
 		int status = chi_import_next(file, &batch->arena, batch_slot(batch), &fault);
 		if (first && !import->progress.quiet && chi_import_ignored(file)[0] != '\0') {
@@ -137,7 +119,7 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 				    chi_import_ignored(file));
 		}
 		first = false;
-		if (status == CHI_NONE || (status == -CHI_ECANCELED && stop_signal != 0)) {
+		if (status == CHI_NONE || (status == -CHI_ECANCELED && cli_stop != 0)) {
 			return CHI_OK;
 		}
 		if (chi_import_failed(file)) {
@@ -226,7 +208,7 @@ static int import_files(struct cli *cli, struct import_state *import, int n, cha
 {
 	int code = EXIT_DONE;
 	int status = CHI_OK;
-	for (int i = 0; i < n && status == CHI_OK && stop_signal == 0; i++) {
+	for (int i = 0; i < n && status == CHI_OK && cli_stop == 0; i++) {
 		int file_code = EXIT_DONE;
 		import->path = paths[i];
 		status = import_file(import, &file_code);
@@ -241,7 +223,7 @@ static int import_files(struct cli *cli, struct import_state *import, int n, cha
 		code = cli_worse(EXIT_STORE, cli_fail(cli, status));
 	}
 	print_summary(cli, import);
-	return stop_signal != 0 ? 128 + stop_signal : code;
+	return cli_stop != 0 ? 128 + cli_stop : code;
 }
 
 static int run(struct cli *cli, void *state, int argc, char **argv)
@@ -258,9 +240,9 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		return cli_fail(cli, status);
 	}
 	import->computed = info.statistic != CHI_STATISTIC_EXTERNAL;
-	import->options.cancel = &stop_signal;
+	import->options.cancel = &cli_stop;
 	progress_init(&import->progress, cli->quiet, total);
-	catch_signals();
+	cli_catch_signals();
 	if (batch_init(&import->batch, reject, import) == CHI_OK) {
 		import->batch.client = cli->client;
 		code = import_files(cli, import, argc, argv);

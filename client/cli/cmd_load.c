@@ -114,7 +114,7 @@ static int take_line(struct load *load, const char *line, size_t len)
 static int take_lines(struct load *load)
 {
 	int code = EXIT_DONE;
-	while (code == EXIT_DONE) {
+	while (code == EXIT_DONE && cli_stop == 0) {
 		struct chi_fault fault = {.text = ""};
 		const char *line = NULL;
 		size_t len = 0;
@@ -122,7 +122,13 @@ static int take_lines(struct load *load)
 		if (status == CHI_NONE) {
 			break;
 		}
-		code = status == CHI_OK ? take_line(load, line, len) : line_fail(load, fault.text);
+		if (status != -CHI_ECANCELED) {
+			code = status == CHI_OK ? take_line(load, line, len)
+						: line_fail(load, fault.text);
+		}
+	}
+	if (code == EXIT_DONE && cli_stop != 0) {
+		return 128 + cli_stop;
 	}
 	if (code == EXIT_DONE && !load->whole) {
 		return line_fail(load, "the dump is cut: its last line is missing");
@@ -176,7 +182,7 @@ static void print_summary(const struct load *load, int code)
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	_cleanup_(load_deinit) struct load load = {.cli = cli};
-	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX};
+	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
 	const char *path = argc > 0 ? argv[0] : "-";
 	(void)state;
@@ -189,6 +195,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		cli_message("out of memory");
 		return EXIT_STORE;
 	}
+	cli_catch_signals();
 	int code = finish(&load, take_lines(&load));
 	print_summary(&load, code);
 	return code;
@@ -206,7 +213,8 @@ const struct command cmd_load = {
 		"of the dump are replaced, the others stay.\n"
 		"A line that cannot be read, or a missing last line, ends the work with exit code "
 		"3;\n"
-		"how many positions were loaded until then is told.",
+		"how many positions were loaded until then is told. Ctrl-C ends it the same way,\n"
+		"with exit code 130; loading the whole dump again makes the store complete.",
 	.example = "zstdcat positions.dump.zst | chistore -a ./copy load",
 	.args_max = 1,
 	.needs = NEEDS_ADDRESS,

@@ -12,8 +12,7 @@
 #include "client/cli/options.h"
 #include "client/cli/output.h"
 
-/* Disk full and the like show when the last bytes are written. A reader that went away (EPIPE,
- * where SIGPIPE is ignored) needs no message. */
+/* Disk full and the like show when the last bytes are written. */
 static int finish_output(int code)
 {
 	bool failed = output_failed();
@@ -22,9 +21,8 @@ static int finish_output(int code)
 	if (!failed) {
 		return code;
 	}
-	if (errno != EPIPE && ferror(stdout) != 0) {
-		cli_message("cannot write to standard output%s%s%s", errno != 0 ? " (" : "",
-			    errno != 0 ? strerror(errno) : "", errno != 0 ? ")" : "");
+	if (ferror(stdout) != 0) {
+		output_tell(errno);
 	}
 	return EXIT_STORE;
 }

@@ -2,6 +2,7 @@
 /* Printing, in the two forms that are an interface. */
 #include "client/cli/output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,16 @@ static bool out_of_memory;
 bool output_failed(void)
 {
 	return out_of_memory || ferror(stdout) != 0;
+}
+
+void output_tell(int error)
+{
+	static bool told;
+	if (!told && error != EPIPE) {
+		cli_message("cannot write to standard output%s%s%s", error != 0 ? " (" : "",
+			    error != 0 ? strerror(error) : "", error != 0 ? ")" : "");
+	}
+	told = true;
 }
 
 void output_json(json_t *object)

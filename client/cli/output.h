@@ -25,6 +25,10 @@ void output_row(const struct cli *cli, const struct chi_row *row, const char *fe
 /* True if standard output has refused something already. */
 bool output_failed(void);
 
+/* Says once that standard output failed; `error` is an errno or 0. A reader that went away (EPIPE)
+ * needs no message. */
+void output_tell(int error);
+
 /* Values for JSON: a number or null; a count of 64 bits; bytes that should be UTF-8. */
 json_t *json_chi2(uint16_t chi2);
 json_t *json_count(uint64_t count);

@@ -293,6 +293,7 @@ class Commands(Base):
         numbers = summary(done.stdout)
         self.assertEqual((numbers["stored"], numbers["rejected"]), ("2", "1"))
         self.assertIn(f"{path}:2: ", done.stderr)
+        self.assertNotIn("entry", done.stderr)
         self.assertEqual(self.out("count", address=a), "3\n")
         self.cli("get", ENDING, ROOKS, address=a)
         # Nor does it take along what was put before it and not flushed.
@@ -447,7 +448,8 @@ class SameAnswers(Base):
         asks = [["scan"], ["scan", "--json", "--desc"], ["count"], ["get", START, ENDING],
                 ["get", ABSENT], ["scan", "--min", "7", "--max", "3"], ["dump"], ["get", "x"],
                 ["put", START, "--chi2", "300"], ["scan", "--material", "KQQQQQQQQQQQvZ"],
-                ["verify"], ["scan", "--limit", "1", "--print-cursor"]]
+                ["verify"], ["scan", "--limit", "1", "--print-cursor"],
+                ["put", START, "--note", os.fsdecode(b"\xff")], ["put", START, "--eval", "a\n:1:1"]]
         with harness.start_daemon({"default": store},
                                   listen=["unix:" + self.path("s"), "tcp:127.0.0.1:0"]) as daemon:
             self.assertEqual(len(daemon.addresses), 2)
@@ -476,6 +478,7 @@ class Usage(Base):
             self.assertTrue(page.startswith("Usage: chistore "), page)
             self.assertIn("Example:", page)
             self.assertEqual(self.out("help", name), page)
+            self.assertNotRegex(page, r"(?m) $")
         self.assertEqual(self.out("help"), text)
         self.assertRegex(self.out("--version"), r"^chistore \d+\.\d+\.\d+\n$")
 
@@ -589,7 +592,8 @@ class Trouble(Base):
         self.assertIn("init", done.stderr)
         os.mkdir(self.path("empty"))
         self.cli("count", code=3, address=self.path("empty"))
-        self.cli("count", code=3, address=self.write("file", "x"))
+        done = self.cli("count", code=3, address=self.write("file", "x"))
+        self.assertNotIn("init", done.stderr)
         self.cli("count", code=3, address="unix:" + self.path("no-socket"))
         self.cli("init", code=3, address=self.path("no/such/parent"))
         store = self.new_store()
@@ -648,7 +652,16 @@ class Trouble(Base):
                 _, stderr = child.communicate()
             self.assertEqual(child.returncode, 3, args)
             self.assertIn(b"No space left", stderr, args)
+            self.assertEqual(stderr.count(b"\n"), 1, stderr)
         self.cli("dump", "/dev/full", code=3, address=store)
+        # More than a buffer holds: the reason is known before the end, and still told once.
+        self.cli("import", self.many("many.csv", 2000), address=store)
+        with open("/dev/full", "wb") as full:
+            child = spawn("dump", address=store, stdin=subprocess.DEVNULL, stdout=full,
+                          stderr=subprocess.PIPE)
+            _, stderr = child.communicate()
+        self.assertEqual(stderr, b"chistore: cannot write to standard output (No space left on "
+                                 b"device)\n")
 
     def test_closed_descriptors(self):
         """What is printed never lands in a store's file that got the descriptor."""
@@ -707,6 +720,47 @@ class Trouble(Base):
             self.assertEqual(file.read(), "old")
         self.assertEqual([n for n in os.listdir(self.dir) if n.endswith(".tmp")], [])
 
+    def temporaries(self):
+        return [n for n in os.listdir(self.dir) if n.endswith(".tmp")]
+
+    def test_dump_that_is_stopped_leaves_nothing(self):
+        store = self.new_store()
+        self.cli("import", self.many("many.csv", 60000), address=store)
+        path = self.write("old.dump", "old")
+        code, deadline = 0, time.monotonic() + 60
+        # Held as soon as its file is there; on a bad day it has come to its end all the same.
+        while code == 0 and time.monotonic() < deadline:
+            self.write("old.dump", "old")
+            child = spawn("dump", path, address=store, stdin=subprocess.DEVNULL)
+            while child.poll() is None and not self.temporaries():
+                pass
+            for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
+                child.send_signal(number)
+            code = child.wait()
+        self.assertEqual(code, 143)
+        self.assertEqual(self.temporaries(), [])
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_load_that_is_stopped_keeps_what_it_read(self):
+        store = self.new_store()
+        self.cli("import", self.many("many.csv", 8000), address=store)
+        dump = self.out("dump", address=store, input=b"")
+        made = self.path("made")
+        child = spawn("load", address=made, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        child.stdin.write(dump[:-200])
+        child.stdin.flush()
+        while self.waiting(child.stdin) > 0:
+            self.assertIsNone(child.poll())
+        child.send_signal(signal.SIGINT)
+        _, stderr = child.communicate()
+        self.assertEqual(child.returncode, 130, stderr)
+        loaded = int(re.search(rb"(\d+) positions were loaded", stderr).group(1))
+        self.assertGreater(loaded, 5000)
+        self.assertEqual(self.out("count", address=made), f"{loaded}\n")
+        self.cli("load", address=made, input=dump)
+        self.assertEqual(self.out("dump", address=made, input=b""), dump)
+
     def test_cut_and_damaged_input(self):
         store = self.new_store()
         with open(self.many("many.csv", 5000), "rb") as file:
@@ -714,7 +768,7 @@ class Trouble(Base):
         path = self.write("cut.csv.gz", packed[:len(packed) // 2])
         good = self.write("good.epd", START + "\n")
         done = self.cli("import", path, good, code=3, address=store)
-        self.assertIn("cut.csv.gz", done.stderr)
+        self.assertRegex(done.stderr, r"cut\.csv\.gz:[1-9]\d*: truncated")
         self.cli("get", START, address=store)
         self.assertIn("sound\tyes", self.out("verify", address=store))
         self.cli("import", self.write("x.csv", "position\nx\n"), code=2, address=store)
