@@ -15,6 +15,7 @@
 struct chi_fault fault;
 
 static char scratch[256];
+static pid_t owner; /* who made it: a forked child must not remove it */
 
 void help_ok(int rc, const char *call, const char *file, int line)
 {
@@ -33,6 +34,7 @@ const char *help_path(const char *name)
 		snprintf(scratch, sizeof(scratch), "%s/chistore-test-XXXXXX",
 			 tmp != NULL ? tmp : "/tmp");
 		assert_non_null(mkdtemp(scratch));
+		owner = getpid();
 		atexit(help_clean);
 	}
 	char *path = paths[next++ % 8];
@@ -55,10 +57,6 @@ void help_remove(const char *path)
 
 void help_clean(void)
 {
-	static pid_t owner;
-	if (owner == 0) {
-		owner = getpid();
-	}
 	if (scratch[0] != '\0' && owner == getpid()) {
 		help_remove(scratch);
 		scratch[0] = '\0';
