@@ -332,13 +332,13 @@ static void shrink_rest(struct chi_conn *conn)
 }
 
 /* Starts or stops the clock of a request that has begun to arrive. */
-static void settle_clock(struct chi_conn *conn, bool served)
+static void settle_clock(struct chi_conn *conn)
 {
 	bool begun = conn->in.len > 0 || conn->skip > 0;
 	if (conn->state == CHI_CONN_HELLO) {
 		return; /* has until the time set when it connected */
 	}
-	if (served || !begun || conn->paused) {
+	if (!begun || conn->paused) {
 		conn->frame_by = 0;
 	}
 	if (begun && !conn->paused && conn->frame_by == 0) {
@@ -358,13 +358,18 @@ bool chi_conn_serve(struct chi_conn *conn)
 		return false;
 	}
 	bool more = served == CHI_FRAMES_PER_WAKEUP && conn->in.len > 0;
+	if (served > 0 && conn->state == CHI_CONN_OPEN) {
+		/* The clock ran for a request that was whole in time. Where more wait for their
+		 * turn no clock runs: that they wait is not the client's doing. */
+		conn->frame_by = 0;
+	}
 	if (!takes_requests(conn)) {
 		chi_buffer_consume(&conn->in, conn->in.len);
 	}
 	if (!more) {
 		shrink_rest(conn);
 		give_back(&conn->in, &conn->worker->spare_in);
-		settle_clock(conn, served > 0);
+		settle_clock(conn);
 		settle_reading(conn);
 	}
 	if (!more && conn->at_end && !conn->paused) {

@@ -11,6 +11,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 import time
 import unittest
 
@@ -365,6 +366,31 @@ class Limits(unittest.TestCase):
             with Peer(daemon.address, hello=False) as silent:
                 self.assertEqual(silent.recv().code, pb.TIMED_OUT)
                 self.assertTrue(silent.at_end())
+
+    def test_client_that_never_pauses_is_not_late(self):
+        """A request's clock stops when it has come, however many others came with it."""
+        limits = ["--frame-timeout", "300", "--output-pause", "1G", "--output-close", "1G"]
+        with start("--threads", "1", *limits) as daemon:
+            peer = Peer(daemon.address, hello=False)
+            self.addCleanup(peer.close)
+            hello, _ = peer.build(hello=pb.Hello(version=1))
+            flood = peer.build(id=5, ping=pb.Ping())[0] * 50000
+            tail = [b""]
+
+            def read():
+                while part := peer.socket.recv(1 << 20):
+                    tail[0] = (tail[0] + part)[-200:]
+
+            reader = threading.Thread(target=read)
+            reader.start()
+            peer.socket.sendall(hello)
+            began = time.monotonic()
+            # Three times the limit is the length of the experiment, not a wait.
+            while time.monotonic() - began < 1:
+                peer.socket.sendall(flood)
+            peer.socket.shutdown(socket.SHUT_WR)
+            reader.join()
+            self.assertNotIn(b"did not arrive in time", tail[0])
 
     def test_client_that_does_not_read_is_cut_off(self):
         with start("--output-timeout", "300", "--threads", "1") as daemon:
