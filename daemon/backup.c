@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -84,6 +85,15 @@ static void conclude(struct backup *backup)
 	chi_conn_answer(conn, &response);
 }
 
+/* All bytes have been passed on and no more will come. Asked without reading, because the last
+ * response needs no credit and a client may have granted none for it. */
+static bool is_drained(const struct backup *backup)
+{
+	int left = 0;
+	return backup->drained ||
+	       (backup->finished && ioctl(backup->from, FIONREAD, &left) == 0 && left == 0);
+}
+
 /* The thread has ended: nothing else refers to the backup any more. */
 static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 {
@@ -98,9 +108,9 @@ static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 		return;
 	}
 	/* Otherwise there may be bytes in the pipe still; who reads the last of them frees. */
-	bool over = backup->drained;
-	conclude(backup);
-	if (over) {
+	backup->drained = is_drained(backup);
+	if (backup->drained) {
+		conclude(backup);
 		close_pipe(backup);
 		free(backup);
 	}
@@ -184,7 +194,9 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	response.u.backup.len = (size_t)n;
 	backup->call.credits--;
 	chi_conn_answer(conn, &response);
-	if (conn->state != CHI_CONN_DEAD) {
+	if (conn->state != CHI_CONN_DEAD && is_drained(backup)) {
+		at_end(backup);
+	} else if (conn->state != CHI_CONN_DEAD) {
 		arm(backup);
 	}
 	chi_conn_reap(worker);

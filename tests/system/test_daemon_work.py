@@ -441,6 +441,21 @@ class WholeStore(unittest.TestCase):
             peer.recv_for(id)
             self.assertEqual(daemon.stop(), 0)
 
+    def test_backup_ends_without_credit(self):
+        """The last response takes none: a client that knows the size need not grant it."""
+        with start("--output-timeout", "1000") as daemon, Peer(daemon.address) as peer:
+            fill(peer, 100)
+            size = sum(len(r.backup.data) for r in peer.stream(backup=pb.Backup(window=1)))
+            for _ in range(5):
+                id = peer.send(backup=pb.Backup(window=1))
+                answer, taken = peer.recv_for(id), 0
+                while not answer.last:
+                    taken += len(answer.backup.data)
+                    if taken < size:
+                        peer.send(id=id, credit=pb.Credit(responses=1))
+                    answer = peer.recv_for(id)
+                self.assertEqual((answer.code, taken), (pb.OK, size))
+
     def test_backup_that_is_not_read(self):
         with start("--output-timeout", "300") as daemon, Peer(daemon.address) as peer:
             fill(peer, 30000)
