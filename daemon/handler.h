@@ -44,5 +44,6 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
 
-/* The answer of a writer, come home. */
+/* The answer of a writer, come home; and word of a batch that was answered and then lost. */
 void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker);
+void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker);

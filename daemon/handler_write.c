@@ -191,3 +191,14 @@ void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)
 	chi_arena_reset(&worker->results);
 	chi_conn_answer(conn, &response);
 }
+
+/* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
+ * write would vouch for this one. */
+void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker)
+{
+	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
+	struct chi_conn *conn = chi_worker_find(worker, &loss->to);
+	if (conn != NULL) {
+		chi_conn_drop(conn, "an ASYNC write of its was lost");
+	}
+}

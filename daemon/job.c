@@ -41,6 +41,7 @@ void chi_job_free(struct chi_job *job)
 	}
 	chi_arena_deinit(&job->arena);
 	free(job->answer);
+	free(job->loss);
 	free(job);
 }
 
@@ -124,4 +125,21 @@ void chi_job_post(struct chi_job *job)
 	struct chi_job_answer *answer = job->answer;
 	job->answer = NULL;
 	chi_mailbox_post(&answer->to.worker->mailbox, &answer->mail);
+}
+
+void chi_job_post_early(struct chi_job *job)
+{
+	job->loss = malloc(sizeof(*job->loss));
+	if (job->loss != NULL) {
+		*job->loss =
+			(struct chi_job_loss){{.deliver = chi_deliver_job_loss}, job->answer->to};
+		chi_job_post(job);
+	}
+}
+
+void chi_job_post_loss(struct chi_job *job)
+{
+	struct chi_job_loss *loss = job->loss;
+	job->loss = NULL;
+	chi_mailbox_post(&loss->to.worker->mailbox, &loss->mail);
 }

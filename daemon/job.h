@@ -36,6 +36,12 @@ struct chi_job_answer {
 	} u;
 };
 
+/* Follows the answer of an ASYNC batch whose commit has failed. */
+struct chi_job_loss {
+	struct chi_mail mail;
+	struct chi_conn_ref to;
+};
+
 struct chi_job {
 	struct chi_job *next;
 	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE */
@@ -48,6 +54,7 @@ struct chi_job {
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */
 	struct chi_job_answer *answer; /* NULL once posted */
+	struct chi_job_loss *loss;     /* of a batch answered before its commit */
 };
 
 /* An empty job for a request; NULL without memory. */
@@ -68,3 +75,10 @@ void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
 
 /* Posts the answer to its worker. Once a job. */
 void chi_job_post(struct chi_job *job);
+
+/* The same before the commit. Without memory for what a failure would take nothing is posted yet.
+ */
+void chi_job_post_early(struct chi_job *job);
+
+/* The commit of a batch answered early has failed: its worker is told. Once a job. */
+void chi_job_post_loss(struct chi_job *job);

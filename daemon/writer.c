@@ -4,7 +4,8 @@
  * a commit waits for the disk, the next group gathers by itself, larger the slower the disk is.
  *
  * When an answer is posted: of an ASYNC batch when the whole group has been applied, before the
- * commit (after that only the disk can fail it, which is logged); of all others after the commit.
+ * commit (after that only the disk can fail it, and then the client's connection is closed, so that
+ * no later answer can vouch for it); of all others after the commit.
  */
 #include "daemon/writer.h"
 
@@ -170,13 +171,15 @@ static int apply(struct chi_write *write, struct chi_job *job)
 	return status;
 }
 
-/* Once a job; a second verdict on an ASYNC batch can only be logged. */
+/* Once a job. A batch that was answered before is lost if it fails now: the log says so, and its
+ * client's connection is closed. */
 static void answer_with(struct chi_job *job, int status, const struct chi_fault *fault)
 {
 	if (job->answer == NULL) {
 		if (status < 0) {
 			log_warning("failed to commit a batch that was answered before (%s)",
 				    fault->text);
+			chi_job_post_loss(job);
 		}
 		return;
 	}
@@ -202,7 +205,8 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 	}
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
 		if (job->durability == CHI_ASYNC && job->answer != NULL) {
-			answer_with(job, CHI_OK, &(struct chi_fault){0});
+			job->answer->status = CHI_OK;
+			chi_job_post_early(job);
 		}
 	}
 	return chi_write_commit(write, fault);

@@ -204,6 +204,26 @@ class Batches(unittest.TestCase):
             self.assertEqual(peer.call(put=put(range(2000, 7000))).code, pb.OK)
             self.assertEqual(found(peer, range(6990, 7010)), 10)
 
+    def test_lost_async_write_is_vouched_for_by_none(self):
+        """It was answered, and then its commit failed: its client hears no OK after it."""
+        with start() as daemon, Peer(daemon.address) as peer, Peer(daemon.address) as other:
+            fill(peer, 2000)
+            size = peer.call(info=pb.Info()).info.file_bytes
+            limit = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
+            id = peer.send(put=put(range(2000, 7000), durability=pb.ASYNC))
+            try:
+                self.assertEqual(peer.recv_for(id).code, pb.OK)
+            except Closed:
+                pass  # the commit failed before the answer was sent: so much the better
+            while "answered before" not in daemon.stderr_text():
+                pass
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limit)
+            self.assertEqual(found(other, [2000, 6999]), 0)
+            with self.assertRaises((Closed, OSError)):
+                peer.call(put=pb.Put())
+            self.assertEqual(other.call(put=pb.Put()).code, pb.OK)
+
     def test_full_queue(self):
         """While a batch is being written the queue holds so much and no more."""
         with start("--queue-records", "3000", "--threads", "1") as daemon:
