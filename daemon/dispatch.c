@@ -17,8 +17,9 @@
 enum flag {
 	STORE = 1 << 0,	 /* concerns a store */
 	WRITES = 1 << 1, /* changes it */
-	ALWAYS = 1 << 2, /* served also when memory or the number in flight is used up */
+	ALWAYS = 1 << 2, /* served also when memory is used up */
 	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
+	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
 };
 
 static const struct {
@@ -30,16 +31,16 @@ static const struct {
 	[CHI_OP_INFO] = {chi_handle_info, STORE},
 	[CHI_OP_PROBE] = {chi_handle_probe, STORE},
 	[CHI_OP_GET] = {chi_handle_get, STORE},
-	[CHI_OP_PUT] = {chi_handle_put, STORE | WRITES},
-	[CHI_OP_DELETE] = {chi_handle_delete, STORE | WRITES},
-	[CHI_OP_SCAN] = {chi_handle_scan, STORE},
-	[CHI_OP_COUNT] = {chi_handle_count, STORE},
+	[CHI_OP_PUT] = {chi_handle_put, STORE | WRITES | STAYS},
+	[CHI_OP_DELETE] = {chi_handle_delete, STORE | WRITES | STAYS},
+	[CHI_OP_SCAN] = {chi_handle_scan, STORE | STAYS},
+	[CHI_OP_COUNT] = {chi_handle_count, STORE | STAYS},
 	[CHI_OP_CREDIT] = {chi_handle_credit, ALWAYS | SILENT},
 	[CHI_OP_CANCEL] = {chi_handle_cancel, ALWAYS | SILENT},
-	[CHI_OP_BACKUP] = {chi_handle_backup, STORE},
-	[CHI_OP_VERIFY] = {chi_handle_verify, STORE},
-	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES},
-	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES},
+	[CHI_OP_BACKUP] = {chi_handle_backup, STORE | STAYS},
+	[CHI_OP_VERIFY] = {chi_handle_verify, STORE | STAYS},
+	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES | STAYS},
+	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -85,12 +86,13 @@ static int check_store(struct chi_task *task, unsigned flags)
 	return CHI_OK;
 }
 
-/* What keeps one client, or all of them, from taking too much. */
-static int check_load(struct chi_task *task)
+/* What keeps one client, or all of them, from taking too much. What is answered at once adds
+ * nothing to what is in flight, so that a probe is served beside any number of writes. */
+static int check_load(struct chi_task *task, unsigned flags)
 {
 	const struct chi_server *server = task->worker->server;
 	const struct chi_limits *limits = &server->config->limits;
-	if (task->conn->n_calls >= limits->in_flight) {
+	if ((flags & STAYS) != 0 && task->conn->n_calls >= limits->in_flight) {
 		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
 				 (unsigned long long)limits->in_flight);
 	}
@@ -113,7 +115,7 @@ static int check(struct chi_task *task, unsigned flags)
 		return chi_fault(&task->fault, -CHI_EINVAL,
 				 "a request with this id is in flight already");
 	}
-	int status = (flags & ALWAYS) == 0 ? check_load(task) : CHI_OK;
+	int status = (flags & ALWAYS) == 0 ? check_load(task, flags) : CHI_OK;
 	if (status == CHI_OK && (flags & STORE) != 0) {
 		status = check_store(task, flags);
 	}
