@@ -30,8 +30,9 @@ static int serve(const struct chi_config *config)
 	}
 	int status = chi_server_init(&server, config, &fault);
 	if (status == CHI_OK) {
-		chi_server_run(&server);
-	} else {
+		status = chi_server_run(&server, &fault);
+	}
+	if (status < 0) {
 		log_error("%s", fault.text);
 	}
 	chi_server_deinit(&server);

@@ -251,14 +251,13 @@ static void drain(struct chi_server *server)
 	}
 }
 
-void chi_server_run(struct chi_server *server)
+int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 {
 	struct chi_signals signals = {0};
-	struct chi_fault fault = {0};
-	if (chi_signals_init(&signals, server->base, server, &fault) < 0) {
-		log_error("%s", fault.text);
+	int status = chi_signals_init(&signals, server->base, server, fault);
+	if (status < 0) {
 		chi_signals_deinit(&signals);
-		return;
+		return status;
 	}
 	dprintf(STDERR_FILENO, "chistored: ready, listening on %s\n",
 		chi_listener_addresses(server->listener));
@@ -269,6 +268,7 @@ void chi_server_run(struct chi_server *server)
 	chi_listener_free(server->listener);
 	server->listener = NULL;
 	drain(server);
+	return CHI_OK;
 }
 
 void chi_server_stop(struct chi_server *server)

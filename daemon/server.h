@@ -71,8 +71,8 @@ struct chi_server {
 CHI_MUSTUSE int chi_server_init(struct chi_server *server, const struct chi_config *config,
 				struct chi_fault *fault);
 
-/* Serves until chi_server_stop, then stops in the order above. */
-void chi_server_run(struct chi_server *server);
+/* Serves until chi_server_stop, then stops in the order above. Fails only if it cannot begin. */
+CHI_MUSTUSE int chi_server_run(struct chi_server *server, struct chi_fault *fault);
 
 /* Makes chi_server_run come to its end; main thread. */
 void chi_server_stop(struct chi_server *server);

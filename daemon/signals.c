@@ -29,14 +29,18 @@ void chi_signals_ignore(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	/* Until the log can be reopened, and again when the server stops: libevent puts back the
+	 * handler that it found. Rotating logs must not end a process that has writes to commit. */
+	signal(SIGHUP, SIG_IGN);
 }
 
 static struct event *add(struct event_base *base, int number, event_callback_fn callback,
 			 struct chi_server *server)
 {
 	struct event *event = evsignal_new(base, number, callback, server);
-	if (event != NULL) {
-		event_add(event, NULL);
+	if (event != NULL && event_add(event, NULL) < 0) {
+		event_free(event);
+		return NULL;
 	}
 	return event;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SIGTERM and SIGINT stop the server, SIGHUP reopens its log, SIGPIPE and SIGXFSZ are errors of
- * the calls that caused them and no reason to die. */
+ * the calls that caused them and no reason to die. While the server starts or stops SIGHUP is
+ * ignored. */
 #pragma once
 
 #include "chistore/types.h"

@@ -8,6 +8,7 @@ CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default:
 import os
 import resource
 import signal
+import socket
 import subprocess
 import threading
 import unittest
@@ -138,6 +139,83 @@ class Crashes(unittest.TestCase):
                 except subprocess.TimeoutExpired:
                     pass
             self.assertEqual(daemon.process.returncode, -signal.SIGINT)
+
+
+    def test_hangup_while_stopping(self):
+        """SIGHUP rotates logs; that the server is stopping is no reason to die of it."""
+        daemon = start("--stop-timeout", "1000")
+        with Peer(daemon.address) as peer:
+            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
+            peer.call(put=pb.Put(entries=[entry]))
+            peer.send(get=pb.Get(fens=[fen(1)] * 50))
+            peer.send(get=pb.Get(fens=[fen(1)] * 50))
+            peer._fill(1)
+            daemon.process.send_signal(signal.SIGTERM)
+            while "stopping" not in daemon.stderr_text():
+                pass
+            # Sent all the time until it has ended by itself, for want of a reader.
+            while daemon.process.poll() is None:
+                daemon.process.send_signal(signal.SIGHUP)
+                try:
+                    daemon.process.wait(0.01)
+                except subprocess.TimeoutExpired:
+                    pass
+            self.assertEqual(daemon.process.returncode, 0)
+
+    def test_synced_answer_vouches_for_async_ones(self):
+        path = new_path()
+        for cycle in range(5):
+            first = cycle * 10000
+            daemon = start(path=path)
+            with Peer(daemon.address) as peer:
+                data = b"".join(peer.build(put=put([first + i], durability=pb.ASYNC))[0]
+                                for i in range(50))
+                peer.socket.sendall(data)
+                answers = [peer.recv() for _ in range(50)]
+                # Applied when answered: each knows what it did.
+                self.assertEqual([(a.code, a.put.added) for a in answers], [(pb.OK, 1)] * 50)
+                self.assertEqual(peer.call(put=pb.Put()).code, pb.OK)
+                daemon.kill()
+            with start(path=path) as again, Peer(again.address) as peer:
+                self.assertEqual(found(peer, range(first, first + 50)), 50)
+
+    def test_stop_in_every_state(self):
+        """Clients that neither read nor end, in the middle of everything: the stop comes."""
+        scan = pb.Scan(chi2_max=25599, window=1024, want=pb.RECORDS)
+        nothing = pb.Filter(games_min=5)
+        states = {
+            "pings": lambda peer, n: peer.build(id=n, ping=pb.Ping()),
+            "gets": lambda peer, n: peer.build(id=n, get=pb.Get(fens=[fen(1)] * 1000)),
+            "scans": lambda peer, n: peer.build(id=n, scan=scan),
+            "counts": lambda peer, n: peer.build(
+                id=n, count=pb.Count(chi2_max=25599, filter=nothing)),
+            "backups": lambda peer, n: peer.build(id=n, backup=pb.Backup(window=1)),
+            "verifies": lambda peer, n: peer.build(id=n, verify=pb.Verify()),
+            "puts": lambda peer, n: peer.build(id=n, put=put([n, n + 1])),
+            "compactions": lambda peer, n: peer.build(id=n, compact=pb.Compact()),
+            "rescores": lambda peer, n: peer.build(id=n, rescore=pb.Rescore()),
+            "halves": lambda peer, n: (b"\x80\x80\x40" + b"x" * 1000, n),
+            "ends": lambda peer, n: (b"\0" * 1000, n),
+        }
+        path = new_path()
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            fill(peer, 20000)
+        for half_closed in (False, True):
+            for name, build in states.items():
+                with self.subTest(state=name, half_closed=half_closed):
+                    daemon = start("--stop-timeout", "300", path=path)
+                    peers = [Peer(daemon.address) for _ in range(4)]
+                    for peer in peers:
+                        self.addCleanup(peer.close)
+                        peer.socket.setblocking(False)
+                        try:
+                            for n in range(2, 3000):
+                                peer.socket.send(build(peer, n)[0])
+                        except OSError:
+                            pass
+                        if half_closed:
+                            peer.socket.shutdown(socket.SHUT_WR)
+                    self.assertEqual(daemon.stop(), 0)
 
 
 class Batches(unittest.TestCase):
