@@ -149,9 +149,13 @@ struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id)
 	return NULL;
 }
 
+/* When memory is short a stream adds nothing to what its client has not read; that it sends again
+ * when all is read keeps it going. */
 bool chi_call_may_send(const struct chi_call *call)
 {
-	return call->credits > 0 && call->conn->out.len <= CHI_STREAM_MARK;
+	const struct chi_conn *conn = call->conn;
+	size_t mark = chi_server_is_full(conn->worker->server) ? 0 : CHI_STREAM_MARK;
+	return call->credits > 0 && conn->out.len <= mark;
 }
 
 /* True if it was appended to the output. */

@@ -96,7 +96,7 @@ static int check_load(struct chi_task *task, unsigned flags)
 		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
 				 (unsigned long long)limits->in_flight);
 	}
-	if (atomic_load_explicit(&server->buffered, memory_order_relaxed) > limits->buffer_bytes) {
+	if (chi_server_is_full(server)) {
 		return chi_fault(&task->fault, -CHI_EBUSY, "the server's buffers are full");
 	}
 	return CHI_OK;

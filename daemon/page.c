@@ -36,6 +36,12 @@ void chi_page_clear(struct chi_page *page)
 	page->bytes = 0;
 }
 
+void chi_page_release(struct chi_page *page)
+{
+	chi_page_deinit(page);
+	chi_page_init(page);
+}
+
 bool chi_page_full(const struct chi_page *page)
 {
 	return page->n >= CHI_SCAN_ROWS_MAX || page->bytes >= CHI_PAGE_BYTES;

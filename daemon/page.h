@@ -10,6 +10,9 @@ void chi_page_deinit(struct chi_page *page);
 /* Empties it; the memory stays. */
 void chi_page_clear(struct chi_page *page);
 
+/* Empties it and gives the memory back. */
+void chi_page_release(struct chi_page *page);
+
 /* No further row may come into this response. */
 bool chi_page_full(const struct chi_page *page);
 

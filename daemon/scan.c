@@ -49,6 +49,17 @@ static void release(struct chi_scan_run *run)
 	run->read = NULL;
 }
 
+/* Gives up what was collected and not sent: the scan finds it again when it goes on. */
+static void forget(struct chi_scan_run *run)
+{
+	release(run);
+	run->left += run->spec.limit > 0 ? run->page.n : 0;
+	run->spec.limit = run->left;
+	run->spec.after = run->sent;
+	chi_page_release(&run->page);
+	account(run);
+}
+
 /* The scan goes on where it stood, on the state of now. Two snapshots of the same sequence
  * number show the same, so only another number makes the result a mixed one. */
 static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
@@ -130,6 +141,7 @@ static void send_page(struct chi_scan_run *run, bool last)
 		response.u.scan.n = run->page.n;
 		response.u.scan.mixed = last && run->mixed;
 		chi_scan_where(run->scan, &response.u.scan.cursor);
+		run->sent = response.u.scan.cursor;
 	}
 	run->call.credits--;
 	chi_arena_reset(&run->worker->results);
@@ -197,8 +209,9 @@ static void slice(struct chi_scan_run *run)
 	}
 	int64_t now = chi_now_ms();
 	bool last = status == CHI_NONE;
-	bool due = run->page.n > 0 &&
-		   (chi_page_full(&run->page) || now - run->page.since >= CHI_PAGE_AGE_MS);
+	bool short_of_memory = chi_server_is_full(run->worker->server);
+	bool due = run->page.n > 0 && (chi_page_full(&run->page) || short_of_memory ||
+				       now - run->page.since >= CHI_PAGE_AGE_MS);
 	if (last || due) {
 		struct chi_conn *conn = run->call.conn;
 		send_page(run, last);
@@ -211,11 +224,15 @@ static void slice(struct chi_scan_run *run)
 		finish(run);
 		return;
 	}
-	account(run);
 	if (now - run->read_since >= (int64_t)limits->snapshot_ms) {
 		release(run);
 	}
 	set_runnable(run, chi_call_may_send(&run->call));
+	if (run->page.n == 0 && (short_of_memory || !run->is_runnable)) {
+		/* Clients may have thousands of scans wait for credit. */
+		chi_page_release(&run->page);
+	}
+	account(run);
 }
 
 void chi_scan_slice(struct chi_worker *worker)
@@ -240,6 +257,9 @@ void chi_scan_tick(struct chi_worker *worker, int64_t now)
 	struct chi_scan_run *run = NULL;
 	TAILQ_FOREACH(run, &worker->scans, all_link)
 	{
+		if (run->page.n > 0 && !run->is_runnable && chi_server_is_full(worker->server)) {
+			forget(run);
+		}
 		if (run->read != NULL && now - run->read_since >= (int64_t)limits->snapshot_ms) {
 			release(run);
 		}
@@ -265,6 +285,7 @@ int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
 	run->worker = conn->worker;
 	run->served = served;
 	run->spec = *spec;
+	run->sent = spec->after;
 	run->left = spec->limit;
 	run->counting = request->op == CHI_OP_COUNT;
 	run->call.ops = &scan_ops;

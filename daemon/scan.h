@@ -38,6 +38,7 @@ struct chi_scan_run {
 	struct chi_worker *worker;
 	struct chi_served *served;
 	struct chi_scan_spec spec; /* as asked; release brings `after` and `limit` up to date */
+	struct chi_cursor sent;	   /* where the last response sent ends */
 	uint64_t left;		   /* of the limit; 0 if there is none */
 	struct chi_read *read;	   /* NULL between two snapshots */
 	struct chi_scan *scan;
@@ -55,7 +56,8 @@ struct chi_scan_run {
 /* Runs one slice of the scan whose turn it is. */
 void chi_scan_slice(struct chi_worker *worker);
 
-/* Ends snapshots that have grown old while their scan stood still. */
+/* Ends snapshots that have grown old while their scan stood still, and when memory is short, lets
+ * scans that stand still forget what they have collected. */
 void chi_scan_tick(struct chi_worker *worker, int64_t now);
 
 /* Ends all snapshots of the worker's scans. */

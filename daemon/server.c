@@ -149,6 +149,12 @@ void chi_server_accept(struct chi_server *server, int fd)
 	}
 }
 
+bool chi_server_is_full(const struct chi_server *server)
+{
+	return atomic_load_explicit(&server->buffered, memory_order_relaxed) >
+	       server->config->limits.buffer_bytes;
+}
+
 bool chi_server_task_begin(struct chi_server *server)
 {
 	if (atomic_fetch_add(&server->tasks, 1) < CHI_TASKS_MAX) {

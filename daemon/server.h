@@ -86,6 +86,9 @@ struct chi_served *chi_server_find(struct chi_server *server, const char *name, 
 /* Hands an accepted socket to the next worker; takes the descriptor in every case. */
 void chi_server_accept(struct chi_server *server, int fd);
 
+/* All clients' buffers together have reached their limit. */
+bool chi_server_is_full(const struct chi_server *server);
+
 /* Takes one of the places for backups and verifications; false if all are taken. */
 bool chi_server_task_begin(struct chi_server *server);
 void chi_server_task_end(struct chi_server *server);

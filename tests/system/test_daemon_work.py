@@ -499,6 +499,50 @@ class Scans(unittest.TestCase):
         self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
 
 
+class Memory(unittest.TestCase):
+    COUNT = 12000
+
+    def start(self, *args):
+        daemon = start("--threads", "1", *args)
+        self.addCleanup(daemon.stop)
+        with Peer(daemon.address) as peer:
+            fill(peer, self.COUNT)
+        return daemon
+
+    def test_scan_that_waits_holds_no_memory(self):
+        """Each has collected a full response before it waits; 60 of them fit none the less."""
+        with Peer(self.start("--buffer-bytes", "3M").address) as peer:
+            for _ in range(60):
+                id = peer.send(scan=pb.Scan(chi2_max=25599, window=1, want=pb.COUNTS))
+                answer = peer.recv_for(id)
+                self.assertEqual((answer.code, answer.last), (pb.OK, False))
+            self.assertEqual(peer.call(probe=pb.Probe(fens=[fen(1)])).code, pb.OK)
+
+    def test_scans_short_of_memory_miss_nothing(self):
+        """Far less memory than they want, and a client that reads late."""
+        with Peer(self.start("--buffer-bytes", "300K").address) as peer:
+            wants = (pb.KEYS, pb.COUNTS, pb.RECORDS)
+            limits = (0, 11111)
+            data, expected = b"", {}
+            for n in range(24):
+                part, id = peer.build(scan=pb.Scan(chi2_max=25599, window=1024, want=wants[n % 3],
+                                                   limit=limits[n % 2], descending=n % 5 == 0))
+                data += part
+                expected[id] = limits[n % 2] or self.COUNT
+            rows = {id: [] for id in expected}
+            peer.socket.sendall(data)
+            peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            while expected.keys() & rows.keys():
+                answer = peer.recv()
+                if answer.code == pb.BUSY:
+                    del rows[answer.id]
+                    continue
+                self.assertEqual(answer.code, pb.OK)
+                rows[answer.id].append(answer.scan.count + len(answer.scan.entries))
+                if answer.last:
+                    self.assertEqual(sum(rows.pop(answer.id)), expected[answer.id])
+
+
 class WholeStore(unittest.TestCase):
     def test_backup_under_writes(self):
         with start() as daemon, Peer(daemon.address) as peer, Peer(daemon.address) as other:
