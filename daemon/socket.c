@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Unix sockets outlive their process as files. A file that nobody answers on is a dead server's
- * and removed; at the end only the very file that was made here is (device and inode tell).
+ * and removed; at the end only the very file that was made here is (device and inode tell). Of two
+ * servers that start at once both would find the file dead, and one remove the other's: so a server
+ * holds a lock beside its socket, from before it looks until after it has removed it.
  */
 #include "daemon/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,6 +24,9 @@
 #include "base/fault.h"
 
 #define BACKLOG 1024
+
+/* A socket's path and ".lock". */
+#define LOCK_NAME_SIZE (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
 
 /* For _cleanup_. */
 static void close_fd(int *fd)
@@ -37,6 +44,7 @@ static int status_of(int error)
 	case EPERM:
 		return -CHI_EACCES;
 	case EADDRINUSE:
+	case EWOULDBLOCK:
 		return -CHI_EBUSY;
 	case EROFS:
 		return -CHI_EREADONLY;
@@ -51,6 +59,52 @@ static struct sockaddr_un unix_name(const char *path)
 	/* The length was checked with the command line. */
 	snprintf(name.sun_path, sizeof(name.sun_path), "%s", path);
 	return name;
+}
+
+static void lock_name(const char *path, char name[LOCK_NAME_SIZE])
+{
+	snprintf(name, LOCK_NAME_SIZE, "%s.lock", path);
+}
+
+/* Its holder may remove the file between our open and our lock: then it is no lock any more. */
+static bool is_current(int fd, const char *name)
+{
+	struct stat held;
+	struct stat named;
+	return fstat(fd, &held) == 0 && lstat(name, &named) == 0 && held.st_dev == named.st_dev &&
+	       held.st_ino == named.st_ino;
+}
+
+/* Takes the lock, or learns at once that another server has it. */
+static int take_lock(const char *path, int *out, struct chi_fault *fault)
+{
+	char name[LOCK_NAME_SIZE];
+	lock_name(path, name);
+	for (;;) {
+		_cleanup_(close_fd) int fd =
+			open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0) {
+			return chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
+					 path, strerror(errno));
+		}
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+			return chi_fault(fault, status_of(errno),
+					 "another server listens on '%s', or is about to", path);
+		}
+		if (is_current(fd, name)) {
+			*out = fd;
+			fd = -1;
+			return CHI_OK;
+		}
+	}
+}
+
+static void drop_lock(const char *path, int fd)
+{
+	char name[LOCK_NAME_SIZE];
+	lock_name(path, name);
+	unlink(name);
+	close(fd);
 }
 
 /* Is there a server behind the socket at `path`? Refused means that there was one. */
@@ -100,7 +154,12 @@ static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
 {
 	struct sockaddr_un name = unix_name(path);
 	struct stat file;
-	int status = clear_path(path, fault);
+	int status = take_lock(path, &out->lock, fault);
+	if (status < 0) {
+		return status;
+	}
+	out->path = path;
+	status = clear_path(path, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -117,7 +176,6 @@ static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
 	if (lstat(path, &file) == 0) {
 		out->device = file.st_dev;
 		out->inode = file.st_ino;
-		out->path = path;
 	}
 	snprintf(out->text, sizeof(out->text), "unix:%s", path);
 	return CHI_OK;
@@ -194,7 +252,7 @@ static int listen_tcp(const struct chi_address *address, struct chi_socket *out,
 int chi_socket_listen(const struct chi_address *address, unsigned mode, struct chi_socket *out,
 		      struct chi_fault *fault)
 {
-	*out = (struct chi_socket){.fd = -1};
+	*out = (struct chi_socket){.fd = -1, .lock = -1};
 	int status = address->is_unix ? listen_unix(address->path, mode, out, fault)
 				      : listen_tcp(address, out, fault);
 	if (status == CHI_OK && listen(out->fd, BACKLOG) < 0) {
@@ -210,11 +268,13 @@ int chi_socket_listen(const struct chi_address *address, unsigned mode, struct c
 void chi_socket_close(struct chi_socket *socket)
 {
 	struct stat file;
-	if (socket->path != NULL && lstat(socket->path, &file) == 0 &&
+	if (socket->inode != 0 && lstat(socket->path, &file) == 0 &&
 	    file.st_dev == socket->device && file.st_ino == socket->inode) {
 		unlink(socket->path);
 	}
 	close_fd(&socket->fd);
-	socket->fd = -1;
-	socket->path = NULL;
+	if (socket->lock >= 0) {
+		drop_lock(socket->path, socket->lock);
+	}
+	*socket = (struct chi_socket){.fd = -1, .lock = -1};
 }

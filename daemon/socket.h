@@ -11,9 +11,10 @@
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {
 	int fd;		  /* -1: none */
+	int lock;	  /* beside a unix socket's path; -1: none */
 	const char *path; /* of a unix socket, else NULL */
 	dev_t device;	  /* of the path when it was made */
-	ino_t inode;
+	ino_t inode;	  /* 0: it was not */
 	char text[320];
 };
 

@@ -4,6 +4,7 @@
 Nothing here waits for luck: a test waits for what must happen, for as long as it takes.
 """
 
+import fcntl
 import os
 import random
 import resource
@@ -169,6 +170,19 @@ class Refusals(unittest.TestCase):
             self.refused(EXIT_FAILED, "another server", *self.store, "--listen", daemon.address)
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_socket_of_a_daemon_that_is_starting(self):
+        """Two that find the same dead socket: only who holds the lock may replace it."""
+        path = self.directory + "/s"
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(path)
+        with open(path + ".lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.refused(EXIT_FAILED, "another server", *self.store, "--listen", "unix:" + path)
+            self.assertTrue(os.path.exists(path))
+        with start(listen=["unix:" + path]) as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+        self.assertEqual([n for n in os.listdir(self.directory) if n.startswith("s.")], [])
 
     def test_stale_socket_is_replaced(self):
         path = self.directory + "/s"
