@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* chistored: serves stores over sockets. Command line, order of start and stop, exit status. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "daemon/config.h"
 #include "daemon/log.h"
@@ -60,10 +62,26 @@ static int run(const struct chi_config *config)
 	}
 }
 
+/* Whoever starts us may have closed the standard descriptors. The next file opened would get such a
+ * number, and with it all that is printed: a store's lock file, for one. */
+static bool occupy_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		/* The lowest free number is what open gives. */
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+			return false;
+		}
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static struct chi_config config;
 	struct chi_fault fault = {0};
+	if (!occupy_standard_descriptors()) {
+		return EXIT_FAILED;
+	}
 	chi_config_init(&config);
 	if (chi_config_parse(&config, argc, argv, &fault) < 0) {
 		return complain(&fault);
