@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,11 +101,12 @@ void chi_log_reopen(void)
 	int fd = open_file(target.path);
 	if (fd < 0 || dup3(fd, target.fd, O_CLOEXEC) < 0) {
 		log_error("failed to reopen log '%s' (%s)", target.path, strerror(errno));
+	} else {
+		log_info("reopened log");
 	}
 	if (fd >= 0) {
 		close(fd);
 	}
-	log_info("reopened log");
 }
 
 /* Files carry the time of day; whoever reads standard error (a person, the journal) has it. */
@@ -143,7 +145,12 @@ void chi_log(enum chi_log_level level, const char *format, ...)
 		}
 	}
 	line[len++] = '\n';
-	/* A log that cannot be written must not stop the server. */
-	ssize_t written = write(target.fd, line, len);
-	(void)written;
+	/* A log that cannot be written must not stop the server, and a pipe that nobody reads must
+	 * not halt it: a line has no more than PIPE_BUF bytes, so that one which may be begun is
+	 * taken whole. */
+	struct pollfd room = {.fd = target.fd, .events = POLLOUT};
+	if (poll(&room, 1, 0) > 0) {
+		ssize_t written = write(target.fd, line, len);
+		(void)written;
+	}
 }

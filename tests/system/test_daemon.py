@@ -122,6 +122,60 @@ class StartAndStop(unittest.TestCase):
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
+    def test_log_that_cannot_be_reopened(self):
+        """It goes on in the old file, and does not claim to have been reopened."""
+        directory = os.path.join(harness.make_temp_dir(), "logs")
+        os.mkdir(directory)
+        with start("--log-file", directory + "/log") as daemon:
+            os.rename(directory, directory + ".1")
+            daemon.process.send_signal(signal.SIGHUP)
+            with open(directory + ".1/log", encoding="utf-8") as file:
+                text = ""
+                while "failed to reopen log" not in text:
+                    text += file.read()
+            self.assertEqual(daemon.stop(), 0)
+            with open(directory + ".1/log", encoding="utf-8") as file:
+                self.assertNotIn("reopened log", file.read())
+
+    def test_log_that_nobody_reads(self):
+        """Standard error is a pipe whose reader has stopped: the server goes on."""
+        path = os.path.join(harness.make_temp_dir(), "socket")
+        command = [os.environ["CHISTORED"], "--store", harness.make_store(), "--listen",
+                   "unix:" + path, "--log-level", "debug", "--threads", "1"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            try:
+                while b"ready" not in process.stderr.readline():
+                    pass
+                # Two lines a connection: far more than a pipe holds.
+                for _ in range(2000):
+                    with Peer("unix:" + path) as peer:
+                        self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            finally:
+                process.terminate()
+                process.stderr.read()
+            self.assertEqual(process.wait(60), 0)
+
+    def test_closed_standard_descriptors(self):
+        """What is printed must not go to a store's file that got the number."""
+        closed = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-']
+        store = harness.make_store()
+        subprocess.run([*closed, os.environ["CHISTORED"], "--verify", store], check=True)
+        for name in os.listdir(store):
+            with open(f"{store}/{name}", "rb") as file:
+                self.assertNotIn(b"verified positions", file.read())
+        path = os.path.join(harness.make_temp_dir(), "socket")
+        command = [*closed, os.environ["CHISTORED"], "--store", store, "--listen", "unix:" + path]
+        with subprocess.Popen(command) as process:
+            try:
+                wait_for(lambda: os.path.exists(path) or process.poll() is not None)
+                for number in range(3):
+                    self.assertEqual(os.readlink(f"/proc/{process.pid}/fd/{number}"), "/dev/null")
+                with Peer("unix:" + path) as peer:
+                    self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            finally:
+                process.terminate()
+            self.assertEqual(process.wait(60), 0)
+
 
 class Refusals(unittest.TestCase):
     def refused(self, code, text, *args):
