@@ -415,6 +415,9 @@ class Operations(ProtocolTest):
             (pb.INVALID, "record.line[0]", entry(fen=START, parts=16, line=[0])),
             (pb.TOO_LARGE, "record.line", entry(fen=START, parts=16, line=[1] * 1025)),
             (pb.TOO_LARGE, "record.note", entry(fen=START, parts=32, note="n" * 65537)),
+            # Checked though not named.
+            (pb.TOO_LARGE, "record.note", entry(fen=START, parts=0, note="n" * 65537)),
+            (pb.INVALID, "record.line[0]", entry(fen=START, parts=32, note="x", line=[0])),
         )
         for code, field, bad in cases:
             with self.subTest(field=field, code=code):
