@@ -64,6 +64,7 @@ struct file {
 	uint8_t *missing; /* one flag for each page behind the file's end */
 	uint64_t first_missing;
 	uint64_t left; /* bound on the pages still to be read */
+	int error;     /* errno of a read that failed: says nothing about the file */
 };
 
 static void close_fd(const int *fd)
@@ -95,12 +96,13 @@ static uint32_t u16_at(const uint8_t *bytes)
 }
 
 /* All bytes or false: a page that is cut is as bad as one that is missing. */
-static bool read_at(int fd, void *out, size_t len, uint64_t offset)
+static bool read_at(struct file *file, void *out, size_t len, uint64_t offset)
 {
 	ssize_t n;
 	do {
-		n = pread(fd, out, len, (off_t)offset);
+		n = pread(file->fd, out, len, (off_t)offset);
 	} while (n < 0 && errno == EINTR);
+	file->error = n < 0 ? errno : file->error;
 	return n == (ssize_t)len;
 }
 
@@ -133,17 +135,21 @@ static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 static int read_metas(struct file *file, struct chi_fault *fault)
 {
 	uint8_t meta[2][META_BYTES];
-	if (!read_at(file->fd, meta[0], META_BYTES, 0)) {
-		return chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file (too short)",
-				 DATA_NAME);
+	if (!read_at(file, meta[0], META_BYTES, 0)) {
+		return file->error != 0
+			       ? chi_lmdb_fault(fault, file->error, "read", DATA_NAME)
+			       : chi_fault(fault, -CHI_ENOSTORE,
+					   "%s is not a chistore file (too short)", DATA_NAME);
 	}
 	int rc = check_meta(meta[0], fault);
 	if (rc < 0) {
 		return rc;
 	}
 	file->page_size = u32_at(meta[0] + META_PSIZE);
-	if (!read_at(file->fd, meta[1], META_BYTES, file->page_size)) {
-		return chi_fault(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
+	if (!read_at(file, meta[1], META_BYTES, file->page_size)) {
+		return file->error != 0
+			       ? chi_lmdb_fault(fault, file->error, "read", DATA_NAME)
+			       : chi_fault(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
 	}
 	rc = check_meta(meta[1], fault);
 	if (rc < 0) {
@@ -186,8 +192,7 @@ static bool note_big(struct file *file, uint64_t page, uint64_t bytes)
 		return false;
 	}
 	_cleanup_(chi_freep) uint8_t *list = malloc(bytes);
-	return list != NULL &&
-	       read_at(file->fd, list, bytes, page * file->page_size + PAGE_HEADER) &&
+	return list != NULL && read_at(file, list, bytes, page * file->page_size + PAGE_HEADER) &&
 	       note_free(file, list, bytes);
 }
 
@@ -221,7 +226,7 @@ static bool walk_free(struct file *file, uint64_t page, int depth)
 	}
 	file->left--;
 	_cleanup_(chi_freep) uint8_t *bytes = malloc(file->page_size);
-	if (bytes == NULL || !read_at(file->fd, bytes, file->page_size, page * file->page_size)) {
+	if (bytes == NULL || !read_at(file, bytes, file->page_size, page * file->page_size)) {
 		return false;
 	}
 	uint32_t flags = u16_at(bytes + PAGE_FLAGS);
@@ -280,6 +285,9 @@ int chi_file_check(const char *dir, struct chi_fault *fault)
 		bool whole = file.bytes / file.page_size > file.last;
 		if (whole || missing_are_free(&file)) {
 			return CHI_OK;
+		}
+		if (file.error != 0) {
+			return chi_lmdb_fault(fault, file.error, "read", path);
 		}
 		if (look > 0 && file.txn == seen) {
 			break;
