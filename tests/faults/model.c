@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything about a record follows from the numbers of its key and of the step that put it. */
+#include "tests/faults/model.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "tests/store/help.h"
+
+/* Most records that one step of batches changes. */
+#define BATCH 9
+
+/* Decoding one record of this model. */
+#define ARENA (1u << 20)
+
+/* Whether a step, the first of which have nothing to delete, is one of deletions. */
+static bool deletes(enum model_mix mix, unsigned step)
+{
+	return mix == MODEL_DELETES && step > 4 && help_below(2) == 0;
+}
+
+void model_plan(struct model *model, enum model_mix mix, unsigned n)
+{
+	memset(model, 0, sizeof(*model));
+	help_keys(model->keys, MODEL_KEYS);
+	model->n = n;
+	for (unsigned step = 1; step <= n; step++) {
+		uint8_t *now = model->version[step];
+		memcpy(now, model->version[step - 1], MODEL_KEYS);
+		bool away = deletes(mix, step);
+		unsigned changes = mix == MODEL_SMALL ? 1 : 1 + help_below(BATCH);
+		for (unsigned i = 0; i < changes; i++) {
+			unsigned k = help_below(MODEL_KEYS);
+			now[k] = away ? 0 : (uint8_t)step;
+		}
+		/* Every step changes something, or there would be no transaction. */
+		if (memcmp(now, model->version[step - 1], MODEL_KEYS) == 0) {
+			now[help_below(MODEL_KEYS)] = (uint8_t)step;
+		}
+	}
+}
+
+struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
+			 char note[MODEL_NOTE])
+{
+	unsigned version = model->version[step][k];
+	/* Every sixth position has a note that does not fit into a page. */
+	size_t len = k % 6 == 0 ? 3000 + version * 977 % 6000 : version * 13 % 60;
+	memset(note, 'a' + (int)((k + version) % 26), len);
+	struct chi_put put = {.key = model->keys[k],
+			      .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_NOTE};
+	/* Every fifth has no statistic, and so is not in the strength tree. */
+	put.record.chi2 = k % 5 == 0 ? CHI_CHI2_UNKNOWN
+				     : (uint16_t)(1 + (k * 7919 + version * 10473) % CHI_CHI2_MAX);
+	put.record.counts.white = version;
+	put.record.counts.draws = k;
+	put.record.note = note;
+	put.record.n_note = len;
+	return put;
+}
+
+static int change(const struct model *model, struct chi_write *write, unsigned step)
+{
+	char note[MODEL_NOTE];
+	int rc = CHI_OK;
+	for (unsigned k = 0; k < MODEL_KEYS && rc == CHI_OK; k++) {
+		if (model->version[step][k] == model->version[step - 1][k]) {
+			continue;
+		}
+		if (model->version[step][k] == 0) {
+			rc = chi_write_delete(write, &model->keys[k]);
+			rc = rc == CHI_NONE ? -CHI_EINTERNAL : rc;
+		} else {
+			struct chi_put_result result = {0};
+			struct chi_put put = model_put(model, step, k, note);
+			rc = chi_write_put(write, &put, &result);
+		}
+	}
+	return rc;
+}
+
+int model_step(const struct model *model, struct chi_store *store, unsigned step,
+	       struct chi_fault *why)
+{
+	struct chi_write *write;
+	int rc = chi_write_begin(store, &write, why);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = change(model, write, step);
+	if (rc < 0) {
+		chi_write_abort(write);
+		return chi_fault_plain(why, rc);
+	}
+	return chi_write_commit(write, why);
+}
+
+/* ---- Checking ---------------------------------------------------------------------------- */
+
+static bool same(const struct chi_record *a, const struct chi_record *b)
+{
+	return a->chi2 == b->chi2 && a->counts.white == b->counts.white &&
+	       a->counts.draws == b->counts.draws && a->n_note == b->n_note &&
+	       (a->n_note == 0 || memcmp(a->note, b->note, a->n_note) == 0);
+}
+
+static bool check_records(const struct model *model, struct chi_read *read, unsigned step,
+			  struct chi_arena *arena, struct chi_fault *why)
+{
+	char note[MODEL_NOTE];
+	for (unsigned k = 0; k < MODEL_KEYS; k++) {
+		struct chi_record record = {0};
+		chi_arena_reset(arena);
+		int rc = chi_read_record(read, &model->keys[k], arena, &record);
+		if (rc != (model->version[step][k] != 0 ? CHI_OK : CHI_NONE)) {
+			(void)chi_fault(why, rc, "after step %u position %u: status %d", step, k,
+					rc);
+			return false;
+		}
+		struct chi_put put = model_put(model, step, k, note);
+		if (rc == CHI_OK && !same(&record, &put.record)) {
+			(void)chi_fault(why, rc, "after step %u position %u is another", step, k);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void keep_report(void *context, const char *text)
+{
+	(void)chi_fault(context, -CHI_ECORRUPT, "verify: %.200s", text);
+}
+
+/* Nothing but what the model says: sound trees, so many positions, these records. */
+static bool check_content(const struct model *model, struct chi_store *store, unsigned step,
+			  struct chi_fault *why)
+{
+	struct chi_verify_result result = {0};
+	int rc = chi_store_verify(store, keep_report, why, &result);
+	if (rc < 0 || result.errors > 0) {
+		return false;
+	}
+	uint64_t positions = 0;
+	uint64_t known = 0;
+	for (unsigned k = 0; k < MODEL_KEYS; k++) {
+		positions += model->version[step][k] != 0;
+		known += model->version[step][k] != 0 && k % 5 != 0;
+	}
+	if (result.positions != positions || result.known != known) {
+		(void)chi_fault(why, -CHI_ECORRUPT, "after step %u the trees hold %d and %d", step,
+				(int)result.positions, (int)result.known);
+		return false;
+	}
+	struct chi_read *read;
+	rc = chi_read_begin(store, &read);
+	if (rc < 0) {
+		(void)chi_fault_plain(why, rc);
+		return false;
+	}
+	struct chi_arena arena;
+	chi_arena_init(&arena, ARENA);
+	bool good = check_records(model, read, step, &arena, why);
+	chi_arena_deinit(&arena);
+	chi_read_end(read);
+	return good;
+}
+
+static bool check_open(const struct model *model, struct chi_store *store, unsigned least,
+		       unsigned most, unsigned *step, struct chi_fault *why)
+{
+	struct chi_info info;
+	int rc = chi_store_info(store, &info);
+	if (rc < 0 || info.sequence < least || info.sequence > most) {
+		(void)chi_fault(why, rc, "the store stands at step %d, not at %u to %u",
+				rc < 0 ? rc : (int)info.sequence, least, most);
+		return false;
+	}
+	*step = (unsigned)info.sequence;
+	if (!check_content(model, store, *step, why)) {
+		return false;
+	}
+	if (*step == model->n) {
+		return true;
+	}
+	rc = model_step(model, store, *step + 1, why);
+	return rc == CHI_OK && check_content(model, store, *step + 1, why);
+}
+
+bool model_check(const struct model *model, const char *path, unsigned least, unsigned most,
+		 unsigned *step, struct chi_fault *why)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
+	struct chi_store *store;
+	if (chi_store_open(path, &options, &store, why) < 0) {
+		return false;
+	}
+	bool good = check_open(model, store, least, most, step, why);
+	chi_store_close(store);
+	return good;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store must hold: a sequence of steps, each one write transaction, and the content after
+ * each of them. A store counts its transactions, so its number tells which content is due, to
+ * the last record; half a step cannot pass for either.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+#define MODEL_KEYS  72
+#define MODEL_STEPS 64
+
+/* Which steps there are. */
+enum model_mix {
+	MODEL_SMALL,   /* one position a step */
+	MODEL_BATCHES, /* up to nine, some with notes that take pages of their own */
+	MODEL_DELETES, /* batches, and as often deletions */
+};
+
+struct model {
+	struct chi_key keys[MODEL_KEYS];
+	unsigned n; /* steps */
+	/* Number of the step that put the record a key has after step s; 0: it has none. */
+	uint8_t version[MODEL_STEPS + 1][MODEL_KEYS];
+};
+
+/* Plans `n` steps, at most MODEL_STEPS; random numbers from the tests' help. */
+void model_plan(struct model *model, enum model_mix mix, unsigned n);
+
+/* The put that step `step` does to key `k`; the note lies in `note`, which has room for
+ * MODEL_NOTE bytes. */
+#define MODEL_NOTE 10000
+struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
+			 char note[MODEL_NOTE]);
+
+/* Does step `step` (1 for the first) as one transaction. */
+CHI_MUSTUSE int model_step(const struct model *model, struct chi_store *store, unsigned step,
+			   struct chi_fault *fault);
+
+/*
+ * Opens the store at `path` and looks whether it is sound, holds exactly the content after a step
+ * between `least` and `most`, and takes the next step. False and a reason if not. *step is the
+ * step whose content was found.
+ */
+bool model_check(const struct model *model, const char *path, unsigned least, unsigned most,
+		 unsigned *step, struct chi_fault *why);

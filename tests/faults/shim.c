@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls below go to the kernel by syscall(2), so that no second definition of them has to be
+ * found. Names are given by asm labels: the headers may have renamed `open` to `open64`, and both
+ * must end here.
+ */
+#include "tests/faults/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FDS 1024
+
+/* A watched file that is open. */
+struct handle {
+	bool open;
+	bool durable; /* O_DSYNC: each write is synced by itself */
+	uint64_t ino;
+};
+
+/* A compacting copy writes from a thread of LMDB's own. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static char root[1024];
+static struct handle handles[FDS];
+static struct journal *journal;
+static bool no_sync;
+static unsigned left; /* calls until one fails; 0: none will */
+static enum shim_fault fault;
+static const char *failed = "";
+
+void shim_watch(const char *path)
+{
+	size_t len = strlen(path);
+	if (len >= sizeof(root)) {
+		abort();
+	}
+	memcpy(root, path, len + 1);
+}
+
+void shim_record(struct journal *to)
+{
+	journal = to;
+}
+
+void shim_sync(bool real)
+{
+	no_sync = !real;
+}
+
+void shim_fail(unsigned nth, enum shim_fault kind)
+{
+	left = nth;
+	fault = kind;
+	failed = "";
+}
+
+bool shim_failed(void)
+{
+	return failed[0] != '\0';
+}
+
+const char *shim_failed_call(void)
+{
+	return failed;
+}
+
+/* The path below the root, NULL if it is elsewhere. */
+static const char *inside(const char *path)
+{
+	size_t len = strlen(root);
+	if (len == 0 || path == NULL || strncmp(path, root, len) != 0) {
+		return NULL;
+	}
+	return path[len] == '/' ? path + len + 1 : path[len] == '\0' ? path + len : NULL;
+}
+
+static struct handle *handle_of(int fd)
+{
+	return fd >= 0 && fd < FDS && handles[fd].open ? &handles[fd] : NULL;
+}
+
+/* True if this call is the one to fail; errno says how. */
+static bool fails(const char *call, bool writes)
+{
+	if (fault == SHIM_SHORT && !writes) {
+		return false;
+	}
+	(void)pthread_mutex_lock(&mutex);
+	bool now = left == 1;
+	if (left > 1 || (now && fault != SHIM_LASTING)) {
+		left--;
+	}
+	if (now && failed[0] == '\0') {
+		failed = call;
+	}
+	(void)pthread_mutex_unlock(&mutex);
+	errno = now ? (fault == SHIM_ENOSPC ? ENOSPC : EIO) : errno;
+	return now;
+}
+
+static void copy_path(char out[JOURNAL_PATH], const char *path)
+{
+	size_t len = strlen(path);
+	if (len >= JOURNAL_PATH) {
+		abort();
+	}
+	memcpy(out, path, len + 1);
+}
+
+static void note(enum journal_op op, uint64_t ino, const char *path, const char *to)
+{
+	(void)pthread_mutex_lock(&mutex);
+	if (journal != NULL) {
+		struct journal_call *call = journal_add(journal, op);
+		call->ino = ino;
+		copy_path(call->path, path);
+		copy_path(call->to, to);
+	}
+	(void)pthread_mutex_unlock(&mutex);
+}
+
+static void note_write(const struct handle *handle, const struct iovec *parts, int n,
+		       uint64_t offset, ssize_t written)
+{
+	(void)pthread_mutex_lock(&mutex);
+	if (journal != NULL && written > 0) {
+		struct journal_call *call = journal_add(journal, JOURNAL_WRITE);
+		call->ino = handle->ino;
+		call->durable = handle->durable;
+		call->offset = offset;
+		call->bytes = malloc((size_t)written);
+		if (call->bytes == NULL) {
+			abort();
+		}
+		for (int i = 0; i < n && call->len < (uint64_t)written; i++) {
+			uint64_t rest = (uint64_t)written - call->len;
+			uint64_t part = parts[i].iov_len < rest ? parts[i].iov_len : rest;
+			memcpy(call->bytes + call->len, parts[i].iov_base, part);
+			call->len += part;
+		}
+	}
+	(void)pthread_mutex_unlock(&mutex);
+}
+
+static uint64_t ino_of(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+/* ---- Names ------------------------------------------------------------------------------- */
+
+int shim_open(const char *path, int flags, ...) __asm__("open");
+int shim_open64(const char *path, int flags, ...) __asm__("open64");
+int shim_close(int fd) __asm__("close");
+int shim_mkdir(const char *path, mode_t mode) __asm__("mkdir");
+int shim_rename(const char *from, const char *to) __asm__("rename");
+int shim_unlink(const char *path) __asm__("unlink");
+int shim_rmdir(const char *path) __asm__("rmdir");
+
+static int open_at(const char *path, int flags, mode_t mode)
+{
+	const char *name = inside(path);
+	/* A descriptor for the path alone reads and writes nothing. */
+	if (name == NULL || (flags & O_PATH) != 0) {
+		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	}
+	if (fails("open", false)) {
+		return -1;
+	}
+	bool fresh = (flags & O_CREAT) != 0 && access(path, F_OK) < 0;
+	int real = no_sync ? flags & ~O_DSYNC : flags;
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, real, mode);
+	if (fd < 0) {
+		return fd;
+	}
+	if (fd >= FDS) {
+		abort();
+	}
+	handles[fd] = (struct handle){true, (flags & O_DSYNC) != 0, ino_of(fd)};
+	if (fresh) {
+		note(JOURNAL_CREATE, handles[fd].ino, name, "");
+	}
+	return fd;
+}
+
+int shim_open(const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	return open_at(path, flags, mode);
+}
+
+int shim_open64(const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	return open_at(path, flags, mode);
+}
+
+int shim_close(int fd)
+{
+	struct handle *handle = handle_of(fd);
+	if (handle != NULL) {
+		handle->open = false;
+	}
+	return (int)syscall(SYS_close, fd);
+}
+
+int shim_mkdir(const char *path, mode_t mode)
+{
+	const char *name = inside(path);
+	if (name != NULL && fails("mkdir", false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	struct stat st;
+	if (name != NULL && rc == 0 && lstat(path, &st) == 0) {
+		note(JOURNAL_MKDIR, st.st_ino, name, "");
+	}
+	return rc;
+}
+
+int shim_rename(const char *from, const char *to)
+{
+	const char *old = inside(from);
+	const char *new = inside(to);
+	if (old != NULL && fails("rename", false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+	struct stat st;
+	if (old != NULL && new != NULL && rc == 0 && lstat(to, &st) == 0) {
+		note(JOURNAL_RENAME, st.st_ino, old, new);
+	}
+	return rc;
+}
+
+static int remove_at(const char *path, const char *call, int flags)
+{
+	const char *name = inside(path);
+	if (name != NULL && fails(call, false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_unlinkat, AT_FDCWD, path, flags);
+	if (name != NULL && rc == 0) {
+		note(JOURNAL_REMOVE, 0, name, "");
+	}
+	return rc;
+}
+
+int shim_unlink(const char *path)
+{
+	return remove_at(path, "unlink", 0);
+}
+
+int shim_rmdir(const char *path)
+{
+	return remove_at(path, "rmdir", AT_REMOVEDIR);
+}
+
+/* ---- Contents ---------------------------------------------------------------------------- */
+
+ssize_t shim_pread(int fd, void *out, size_t len, off_t at) __asm__("pread");
+ssize_t shim_pread64(int fd, void *out, size_t len, off_t at) __asm__("pread64");
+ssize_t shim_write(int fd, const void *bytes, size_t len) __asm__("write");
+ssize_t shim_writev(int fd, const struct iovec *parts, int n) __asm__("writev");
+ssize_t shim_pwrite(int fd, const void *bytes, size_t len, off_t at) __asm__("pwrite");
+ssize_t shim_pwrite64(int fd, const void *bytes, size_t len, off_t at) __asm__("pwrite64");
+ssize_t shim_pwritev(int fd, const struct iovec *parts, int n, off_t at) __asm__("pwritev");
+ssize_t shim_pwritev64(int fd, const struct iovec *parts, int n, off_t at) __asm__("pwritev64");
+int shim_ftruncate(int fd, off_t len) __asm__("ftruncate");
+int shim_ftruncate64(int fd, off_t len) __asm__("ftruncate64");
+int shim_fsync(int fd) __asm__("fsync");
+int shim_fdatasync(int fd) __asm__("fdatasync");
+
+ssize_t shim_pread(int fd, void *out, size_t len, off_t at)
+{
+	if (handle_of(fd) != NULL && fault != SHIM_ENOSPC && fails("pread", false)) {
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, out, len, at);
+}
+
+ssize_t shim_pread64(int fd, void *out, size_t len, off_t at)
+{
+	return shim_pread(fd, out, len, at);
+}
+
+/* All writes: `at` is -1 for those that go where the descriptor stands. */
+static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, off_t at)
+{
+	const struct handle *handle = handle_of(fd);
+	bool bad = handle != NULL && fails(call, true);
+	if (bad && fault != SHIM_SHORT) {
+		return -1;
+	}
+	struct iovec half = parts[0];
+	half.iov_len /= 2;
+	if (bad) {
+		parts = &half;
+		n = 1;
+	}
+	off_t where = at < 0 && handle != NULL ? lseek(fd, 0, SEEK_CUR) : at;
+	ssize_t written = at < 0 ? syscall(SYS_writev, fd, parts, n)
+				 : syscall(SYS_pwritev, fd, parts, n, at, 0);
+	if (handle != NULL) {
+		note_write(handle, parts, n, (uint64_t)where, written);
+	}
+	return written;
+}
+
+static ssize_t put_one(const char *call, int fd, const void *bytes, size_t len, off_t at)
+{
+	/* The kernel only reads from it, whatever the type says. */
+	union {
+		const void *in;
+		void *out;
+	} pointer = {.in = bytes};
+	const struct iovec part = {pointer.out, len};
+	return put(call, fd, &part, 1, at);
+}
+
+ssize_t shim_write(int fd, const void *bytes, size_t len)
+{
+	return put_one("write", fd, bytes, len, -1);
+}
+
+ssize_t shim_writev(int fd, const struct iovec *parts, int n)
+{
+	return put("writev", fd, parts, n, -1);
+}
+
+ssize_t shim_pwrite(int fd, const void *bytes, size_t len, off_t at)
+{
+	return put_one("pwrite", fd, bytes, len, at);
+}
+
+ssize_t shim_pwrite64(int fd, const void *bytes, size_t len, off_t at)
+{
+	return put_one("pwrite", fd, bytes, len, at);
+}
+
+ssize_t shim_pwritev(int fd, const struct iovec *parts, int n, off_t at)
+{
+	return put("pwritev", fd, parts, n, at);
+}
+
+ssize_t shim_pwritev64(int fd, const struct iovec *parts, int n, off_t at)
+{
+	return put("pwritev", fd, parts, n, at);
+}
+
+int shim_ftruncate(int fd, off_t len)
+{
+	const struct handle *handle = handle_of(fd);
+	if (handle != NULL && fails("ftruncate", false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_ftruncate, fd, len);
+	(void)pthread_mutex_lock(&mutex);
+	if (handle != NULL && journal != NULL && rc == 0) {
+		struct journal_call *call = journal_add(journal, JOURNAL_TRUNCATE);
+		call->ino = handle->ino;
+		call->offset = (uint64_t)len;
+	}
+	(void)pthread_mutex_unlock(&mutex);
+	return rc;
+}
+
+int shim_ftruncate64(int fd, off_t len)
+{
+	return shim_ftruncate(fd, len);
+}
+
+static int sync_file(const char *name, long number, int fd)
+{
+	const struct handle *handle = handle_of(fd);
+	if (handle == NULL) {
+		return (int)syscall(number, fd);
+	}
+	if (fails(name, false)) {
+		return -1;
+	}
+	int rc = no_sync ? 0 : (int)syscall(number, fd);
+	if (rc == 0) {
+		note(JOURNAL_SYNC, handle->ino, "", "");
+	}
+	return rc;
+}
+
+int shim_fsync(int fd)
+{
+	return sync_file("fsync", SYS_fsync, fd);
+}
+
+int shim_fdatasync(int fd)
+{
+	return sync_file("fdatasync", SYS_fdatasync, fd);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every call to the operating system fails once: with EIO, with ENOSPC, by a write that is cut
+ * short, or with EIO for good. Each time a process of its own does one operation during which
+ * the nth call fails, n counting up until there is no nth. The operation must say what happened in
+ * a code that fits and with a text, or succeed all the same; what was acknowledged before is still
+ * there, of the operation all or nothing; and once the disk is well again so is the store, if need
+ * be after opening it anew.
+ */
+#include "tests/store/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "tests/faults/judge.h"
+#include "tests/faults/model.h"
+#include "tests/faults/shim.h"
+
+/* Steps done before the operation under test. */
+#define BEFORE 8
+/* No operation makes so many calls; a count that gets there does not end. */
+#define CALLS_MOST 2000
+
+struct scene;
+
+struct operation {
+	const char *name;
+	/* Does it once, with a store that is open. The shared scene says on what. */
+	int (*act)(struct scene *scene, struct chi_fault *fault);
+	/* Looks at what it left; `rc` is what it returned. NULL: nothing beside the store. */
+	bool (*look)(struct scene *scene, int rc, struct chi_fault *why);
+	/* The steps that it does. */
+	unsigned steps;
+	bool unborn; /* starts without a store */
+	bool closed; /* starts with the store closed */
+	bool late;   /* looks at what it left after the next step, not before */
+	enum model_mix mix;
+};
+
+struct scene {
+	const struct operation *operation;
+	struct model model;
+	char main[400];
+	char backup[400];
+	struct chi_store *store;
+	unsigned nth;
+	enum shim_fault fault;
+};
+
+/* What a child found. */
+enum {
+	GOOD,
+	BAD,
+	OVER
+};
+
+static struct judge *judge;
+
+/* ---- Operations -------------------------------------------------------------------------- */
+
+static int open_store(struct scene *scene, struct chi_fault *why)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
+	return chi_store_open(scene->main, &options, &scene->store, why);
+}
+
+/* The most that anybody has to do after a failure. */
+static bool reopen(struct scene *scene, struct chi_fault *why)
+{
+	chi_store_close(scene->store);
+	scene->store = NULL;
+	judge->reopened++;
+	return open_store(scene, why) == CHI_OK;
+}
+
+static int act_create(struct scene *scene, struct chi_fault *why)
+{
+	return chi_store_create(scene->main, CHI_STATISTIC_EXTERNAL, why);
+}
+
+static int act_step(struct scene *scene, struct chi_fault *why)
+{
+	return model_step(&scene->model, scene->store, BEFORE + 1, why);
+}
+
+static int act_compact(struct scene *scene, struct chi_fault *why)
+{
+	struct chi_compaction *compaction;
+	uint64_t before;
+	uint64_t after;
+	int rc = chi_compact_prepare(scene->store, &compaction, why);
+	return rc < 0 ? rc : chi_compact_swap(compaction, &before, &after, why);
+}
+
+static int act_backup(struct scene *scene, struct chi_fault *why)
+{
+	struct chi_copy *copy;
+	int fd;
+	int rc = chi_copy_begin(scene->backup, &copy, &fd, why);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_store_copy(scene->store, fd, why);
+	if (rc < 0) {
+		chi_copy_abandon(copy);
+		return rc;
+	}
+	return chi_copy_finish(copy, why);
+}
+
+/* A store there is whole; one that is not there can be made now. */
+static bool look_create(struct scene *scene, int rc, struct chi_fault *why)
+{
+	bool there = access(scene->main, F_OK) == 0;
+	if (!there && rc == CHI_OK) {
+		(void)chi_fault(why, rc, "created, but not there");
+		return false;
+	}
+	return there || act_create(scene, why) == CHI_OK;
+}
+
+/* The same, and it holds what the store held. */
+static bool look_backup(struct scene *scene, int rc, struct chi_fault *why)
+{
+	bool there = access(scene->backup, F_OK) == 0;
+	if (!there && rc == CHI_OK) {
+		(void)chi_fault(why, rc, "copied, but not there");
+		return false;
+	}
+	unsigned step;
+	return (there || act_backup(scene, why) == CHI_OK) &&
+	       model_check(&scene->model, scene->backup, BEFORE, BEFORE, &step, why);
+}
+
+/* It can be done again. */
+static bool look_compact(struct scene *scene, int rc, struct chi_fault *why)
+{
+	(void)rc;
+	return act_compact(scene, why) == CHI_OK;
+}
+
+static const struct operation operations[] = {
+	{.name = "create", .act = act_create, .look = look_create, .unborn = true},
+	{.name = "open", .act = open_store, .closed = true},
+	{.name = "put", .act = act_step, .steps = 1, .mix = MODEL_SMALL},
+	{.name = "batch", .act = act_step, .steps = 1, .mix = MODEL_BATCHES},
+	{.name = "delete", .act = act_step, .steps = 1, .mix = MODEL_DELETES},
+	{.name = "compact",
+	 .act = act_compact,
+	 .look = look_compact,
+	 .late = true,
+	 .mix = MODEL_BATCHES},
+	{.name = "backup", .act = act_backup, .look = look_backup, .mix = MODEL_BATCHES},
+};
+
+/* ---- In the child ------------------------------------------------------------------------ */
+
+static bool prepare(struct scene *scene, struct chi_fault *why)
+{
+	if (scene->operation->unborn) {
+		return true;
+	}
+	bool good = act_create(scene, why) == CHI_OK && open_store(scene, why) == CHI_OK;
+	for (unsigned step = 1; step <= BEFORE && good; step++) {
+		good = model_step(&scene->model, scene->store, step, why) == CHI_OK;
+	}
+	if (scene->operation->closed) {
+		chi_store_close(scene->store);
+		scene->store = NULL;
+	}
+	return good;
+}
+
+/* A code that tells what happened. */
+static bool fits(enum shim_fault kind, int rc, struct chi_fault *why)
+{
+	bool good = rc == CHI_OK || why->text[0] != '\0';
+	if (kind == SHIM_ENOSPC) {
+		good = good && (rc == CHI_OK || rc == -CHI_EFULL);
+	} else {
+		good = good && (rc == CHI_OK || rc == -CHI_EIO || rc == -CHI_EFULL);
+	}
+	if (!good) {
+		struct chi_fault said = *why;
+		(void)chi_fault(why, rc, "status %d, '%.150s'", rc, said.text);
+	}
+	return good;
+}
+
+/* How far the store is: nothing acknowledged is lost, nothing came from nowhere. */
+static bool stands(struct scene *scene, int rc, unsigned *step, struct chi_fault *why)
+{
+	struct chi_info info;
+	int status = chi_store_info(scene->store, &info);
+	if (status < 0) {
+		if (!reopen(scene, why)) {
+			return false;
+		}
+		status = chi_store_info(scene->store, &info);
+	}
+	unsigned before = scene->operation->unborn ? 0 : BEFORE;
+	unsigned least = before + (rc == CHI_OK ? scene->operation->steps : 0);
+	*step = (unsigned)info.sequence;
+	if (status < 0 || *step < least || *step > before + scene->operation->steps) {
+		(void)chi_fault(why, status, "returned %d and stands at step %u (%d)", rc, *step,
+				status);
+		return false;
+	}
+	return true;
+}
+
+/* The next step, on the same handle or at least on a new one. */
+static bool goes_on(struct scene *scene, unsigned step, struct chi_fault *why)
+{
+	return model_step(&scene->model, scene->store, step, why) == CHI_OK ||
+	       (reopen(scene, why) && model_step(&scene->model, scene->store, step, why) == CHI_OK);
+}
+
+static bool recovers(struct scene *scene, int rc, struct chi_fault *why)
+{
+	const struct operation *operation = scene->operation;
+	unsigned step = 0;
+	if (operation->look != NULL && !operation->late && !operation->look(scene, rc, why)) {
+		return false;
+	}
+	if (scene->store == NULL && open_store(scene, why) < 0) {
+		return false;
+	}
+	if (!stands(scene, rc, &step, why) || !goes_on(scene, step + 1, why)) {
+		return false;
+	}
+	if (operation->late && !operation->look(scene, rc, why)) {
+		return false;
+	}
+	chi_store_close(scene->store);
+	scene->store = NULL;
+	return model_check(&scene->model, scene->main, step + 1, step + 1, &step, why);
+}
+
+static int play(void *context)
+{
+	struct scene *scene = context;
+	struct chi_fault *why = &judge->why;
+	if (!prepare(scene, why)) {
+		return BAD;
+	}
+	shim_fail(scene->nth, scene->fault);
+	int rc = scene->operation->act(scene, why);
+	bool failed = shim_failed();
+	snprintf(judge->call, sizeof(judge->call), "%s", shim_failed_call());
+	shim_fail(0, SHIM_EIO);
+	if (!failed) {
+		return rc == CHI_OK ? OVER : BAD;
+	}
+	return fits(scene->fault, rc, why) && recovers(scene, rc, why) ? GOOD : BAD;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------- */
+
+static unsigned all_failures;
+
+/* True unless all calls have had their turn. */
+static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
+{
+	const char *root = help_path("io");
+	char real[256];
+	assert_int_equal(mkdir(root, 0700), 0);
+	assert_non_null(realpath(root, real));
+	snprintf(scene->main, sizeof(scene->main), "%s/main", real);
+	snprintf(scene->backup, sizeof(scene->backup), "%s/backup", real);
+	shim_watch(real);
+	shim_sync(false);
+	int result = judge_run(judge, play, scene, true);
+	help_remove(root);
+	if (result != GOOD && result != OVER) {
+		print_message("# %s, %s at call %u (%s): %s\n", scene->operation->name, kind,
+			      scene->nth, judge->call, judge->why.text);
+		*bad += 1;
+	}
+	return result != OVER;
+}
+
+static void run(const struct operation *operation)
+{
+	static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO for good"};
+	static struct scene scene;
+	unsigned bad = 0;
+	scene = (struct scene){.operation = operation};
+	model_plan(&scene.model, operation->mix, BEFORE + 4);
+	judge->reopened = 0;
+	unsigned calls[4] = {0};
+	for (unsigned kind = SHIM_EIO; kind <= SHIM_LASTING; kind++) {
+		scene.fault = (enum shim_fault)kind;
+		for (scene.nth = 1; fail_nth(&scene, kinds[kind], &bad); scene.nth++) {
+			assert_true(scene.nth < CALLS_MOST);
+		}
+		calls[kind] = scene.nth - 1;
+		all_failures += calls[kind];
+	}
+	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened anew "
+		      "%u times\n",
+		      operation->name, calls[SHIM_EIO], calls[SHIM_ENOSPC], calls[SHIM_SHORT],
+		      judge->reopened);
+	/* Opening reads; everything else writes, too. */
+	assert_true(calls[SHIM_EIO] >= 3 && (operation->closed || calls[SHIM_SHORT] >= 1));
+	assert_int_equal(bad, 0);
+}
+
+#define TEST(number, name)                                                                         \
+	static void test_##name(void **state)                                                      \
+	{                                                                                          \
+		(void)state;                                                                       \
+		run(&operations[number]);                                                          \
+	}
+
+TEST(0, create)
+TEST(1, open)
+TEST(2, put)
+TEST(3, batch)
+TEST(4, delete)
+TEST(5, compact)
+TEST(6, backup)
+
+int main(void)
+{
+	judge_in_memory();
+	judge = judge_new();
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_create), cmocka_unit_test(test_open),
+		cmocka_unit_test(test_put),    cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_delete), cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_backup),
+	};
+	int failed = cmocka_run_group_tests_name("iofail", tests, NULL, NULL);
+	print_message("# %u failures injected\n", all_failures);
+	return failed;
+}

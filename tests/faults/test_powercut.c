@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Power cuts, replayed: work on a store is written down call by call; then the disk is rebuilt as
+ * it may have been left by a cut after each call, with what was not synced whole, absent or torn,
+ * and a process of its own opens what is left. Everything acknowledged by then must be there,
+ * nothing by halves, and the store must go on working.
+ *
+ * A harness that cannot see a loss proves nothing. So the same is done with disks that only pretend
+ * to sync, and there it must find losses.
+ *
+ * CHISTORE_POWERCUT_STATES: how many different states are checked in all; 5,000 if not given.
+ */
+#include "tests/store/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <chistore.h>
+
+#include "base/attr.h"
+#include "base/num.h"
+#include "tests/faults/disk.h"
+#include "tests/faults/judge.h"
+#include "tests/faults/model.h"
+#include "tests/faults/shim.h"
+
+#define STATES 5000
+/* A control must find a loss within so many states. */
+#define STATES_CONTROL 200
+/* A state is only counted once. When so many rounds brought no new one, there are hardly any more.
+ */
+#define BARREN_ROUNDS 40
+
+/* The stores that a work load makes. */
+enum {
+	MAIN,
+	BACKUP,
+	TARGETS
+};
+static const char *const target_names[TARGETS] = {"main", "backup"};
+
+/* What must and what may be there at a cut. */
+struct bounds {
+	bool due; /* acknowledged: the store must exist */
+	unsigned least;
+	unsigned most;
+};
+
+struct work {
+	struct model model;
+	struct journal journal;
+	char root[256];
+	uint64_t root_ino;
+};
+
+/* Of one series of cuts. */
+struct tally {
+	size_t wanted;
+	size_t states;
+	size_t bad;
+	uint64_t *seen; /* hash table of states, 0: free */
+	size_t seen_size;
+	char first[512]; /* what was wrong with the first bad one */
+};
+
+static struct seed seed;
+static size_t all_wanted;
+static size_t all_states;
+static struct judge *judge;
+
+/* ---- Recording --------------------------------------------------------------------------- */
+
+static const char *place(const struct work *work, unsigned target)
+{
+	static char path[TARGETS][400];
+	snprintf(path[target], sizeof(path[target]), "%s/%s", work->root, target_names[target]);
+	return path[target];
+}
+
+static void begin(struct work *work, unsigned target, unsigned step)
+{
+	journal_mark(&work->journal, JOURNAL_BEGIN, target, step);
+}
+
+static void acknowledge(struct work *work, unsigned target, unsigned step)
+{
+	journal_mark(&work->journal, JOURNAL_ACK, target, step);
+}
+
+static void start(struct work *work, const char *name, enum model_mix mix, unsigned steps)
+{
+	const char *root = help_path(name);
+	struct stat st;
+	assert_int_equal(mkdir(root, 0700), 0);
+	assert_non_null(realpath(root, work->root));
+	assert_int_equal(stat(work->root, &st), 0);
+	work->root_ino = st.st_ino;
+	work->journal = (struct journal){0};
+	model_plan(&work->model, mix, steps);
+	shim_watch(work->root);
+	shim_record(&work->journal);
+	shim_sync(false);
+	ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL, &fault));
+	acknowledge(work, MAIN, 0);
+}
+
+static void finish(struct work *work)
+{
+	shim_record(NULL);
+	help_remove(work->root);
+}
+
+static void steps(struct work *work, struct chi_store *store, unsigned first, unsigned last)
+{
+	for (unsigned step = first; step <= last; step++) {
+		begin(work, MAIN, step);
+		ok(model_step(&work->model, store, step, &fault));
+		acknowledge(work, MAIN, step);
+	}
+}
+
+static void record_steps(struct work *work, const char *name, enum model_mix mix, unsigned n)
+{
+	start(work, name, mix, n);
+	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	steps(work, store, 1, n);
+	chi_store_close(store);
+	finish(work);
+}
+
+static void compact(struct chi_store *store)
+{
+	struct chi_compaction *compaction;
+	uint64_t before;
+	uint64_t after;
+	ok(chi_compact_prepare(store, &compaction, &fault));
+	ok(chi_compact_swap(compaction, &before, &after, &fault));
+	assert_true(after <= before);
+}
+
+static void record_compact(struct work *work)
+{
+	start(work, "compact", MODEL_DELETES, 32);
+	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	steps(work, store, 1, 15);
+	compact(store);
+	steps(work, store, 16, 25);
+	compact(store);
+	steps(work, store, 26, 30);
+	chi_store_close(store);
+	finish(work);
+}
+
+static void record_backup(struct work *work)
+{
+	start(work, "backup", MODEL_BATCHES, 20);
+	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	steps(work, store, 1, 10);
+	struct chi_copy *copy;
+	int fd;
+	ok(chi_copy_begin(place(work, BACKUP), &copy, &fd, &fault));
+	steps(work, store, 11, 12);
+	begin(work, BACKUP, 12);
+	ok(chi_store_copy(store, fd, &fault));
+	steps(work, store, 13, 14);
+	ok(chi_copy_finish(copy, &fault));
+	acknowledge(work, BACKUP, 12);
+	steps(work, store, 15, 18);
+	chi_store_close(store);
+	finish(work);
+}
+
+/* The library's asynchronous writes, which share a transaction until they are flushed. */
+static void put_async(struct work *work, struct chi_client *client, unsigned step)
+{
+	char note[MODEL_NOTE];
+	for (unsigned k = 0; k < MODEL_KEYS; k++) {
+		if (work->model.version[step][k] != work->model.version[step - 1][k]) {
+			struct chi_put put = model_put(&work->model, step, k, note);
+			ok(chi_put(client, &put, 1, CHI_ASYNC, NULL));
+		}
+	}
+}
+
+static void record_async(struct work *work)
+{
+	start(work, "async", MODEL_BATCHES, 32);
+	const struct chi_options options = {.writable = true};
+	struct chi_client *client;
+	ok(chi_open(place(work, MAIN), &options, &client, &fault));
+	for (unsigned step = 1; step <= 30; step++) {
+		begin(work, MAIN, step);
+		put_async(work, client, step);
+		ok(chi_flush(client));
+		acknowledge(work, MAIN, step);
+	}
+	chi_close(client);
+	finish(work);
+}
+
+/* ---- Cutting ----------------------------------------------------------------------------- */
+
+/* In a checker. A store that is not due may be missing, but then nothing may be in its place. */
+static bool check_target(const struct work *work, const char *dir, unsigned target,
+			 const struct bounds *bounds)
+{
+	char path[600];
+	struct stat st;
+	snprintf(path, sizeof(path), "%s/%s", dir, target_names[target]);
+	if (lstat(path, &st) == 0 || bounds->due) {
+		unsigned step;
+		return model_check(&work->model, path, bounds->least, bounds->most, &step,
+				   &judge->why);
+	}
+	/* What is left of the attempt must not be in the way of the next. */
+	return target != MAIN ||
+	       chi_store_create(path, CHI_STATISTIC_EXTERNAL, &judge->why) == CHI_OK;
+}
+
+struct case_of {
+	const struct work *work;
+	const char *dir;
+	const struct bounds *bounds;
+};
+
+/* In a checker. 0: good. */
+static int check(void *context)
+{
+	const struct case_of *c = context;
+	shim_watch(c->dir);
+	shim_sync(false);
+	return check_target(c->work, c->dir, MAIN, &c->bounds[MAIN]) &&
+			       check_target(c->work, c->dir, BACKUP, &c->bounds[BACKUP])
+		       ? 0
+		       : 1;
+}
+
+/* True if the state is new. */
+static bool remember(struct tally *tally, uint64_t hash)
+{
+	hash += hash == 0;
+	size_t at = hash % tally->seen_size;
+	while (tally->seen[at] != 0 && tally->seen[at] != hash) {
+		at = (at + 1) % tally->seen_size;
+	}
+	bool fresh = tally->seen[at] == 0;
+	tally->seen[at] = hash;
+	return fresh;
+}
+
+static void raise_bounds(struct bounds *bounds, const struct journal_call *call)
+{
+	struct bounds *b = &bounds[call->target];
+	if (call->op == JOURNAL_BEGIN) {
+		b->least = call->target == BACKUP ? (unsigned)call->sequence : b->least;
+		b->most = (unsigned)call->sequence;
+	} else if (call->op == JOURNAL_ACK) {
+		b->due = true;
+		b->least = (unsigned)call->sequence;
+	}
+}
+
+/* One cut: rebuilt and judged, unless the same was before. */
+static void cut_once(const struct work *work, const struct disk *disk, enum disk_cut how,
+		     const struct bounds *bounds, size_t at, bool loud, struct tally *tally)
+{
+	struct image image;
+	disk_cut(disk, how, &seed, &image);
+	/* The same files are another state if more is due. */
+	uint64_t hash = image_hash(&image);
+	for (unsigned i = 0; i < TARGETS; i++) {
+		hash = hash * 31 + bounds[i].due + bounds[i].least * 3 + bounds[i].most * 1000;
+	}
+	if (remember(tally, hash)) {
+		char dir[256];
+		const char *path = help_path("cut");
+		assert_int_equal(mkdir(path, 0700), 0);
+		assert_non_null(realpath(path, dir));
+		assert_true(image_write(&image, dir));
+		tally->states++;
+		struct case_of c = {work, dir, bounds};
+		if (judge_run(judge, check, &c, loud) != 0 && tally->bad++ == 0) {
+			const struct journal_call *call = &work->journal.calls[at];
+			snprintf(tally->first, sizeof(tally->first),
+				 "cut %d after call %zu (%s %s %llu+%llu): %s", (int)how, at,
+				 journal_name(call->op), call->path,
+				 (unsigned long long)call->offset, (unsigned long long)call->len,
+				 judge->why.text);
+		}
+		help_remove(dir);
+	}
+	image_deinit(&image);
+}
+
+/* Cuts after every `every`th call, counted from `first`, all in the same manner. */
+static void cut_round(const struct work *work, enum disk_lie lie, enum disk_cut how, size_t first,
+		      size_t every, struct tally *tally)
+{
+	struct disk *disk = disk_new(work->root_ino);
+	struct bounds bounds[TARGETS] = {0};
+	/* A disk that lies is found out by lost writes, not by a store that never came to be. */
+	bool late = lie == DISK_NO_SYNC || lie == DISK_NO_DATA;
+	for (size_t i = 0; i < work->journal.n && tally->states < tally->wanted; i++) {
+		const struct journal_call *call = &work->journal.calls[i];
+		raise_bounds(bounds, call);
+		disk_apply(disk, call, late && !bounds[MAIN].due ? DISK_HONEST : lie);
+		if (i % every == first) {
+			cut_once(work, disk, how, bounds, i, lie == DISK_HONEST, tally);
+		}
+		disk_settle(disk);
+	}
+	disk_free(disk);
+}
+
+static void cut(const struct work *work, enum disk_lie lie, struct tally *tally)
+{
+	static const enum disk_cut manners[] = {DISK_NONE, DISK_ALL, DISK_TORN, DISK_SOME};
+	/* A few states are spread over the whole work load and over all manners. */
+	size_t every = 1 + work->journal.n * CHI_COUNT(manners) / (tally->wanted + 1);
+	tally->seen_size = tally->wanted * 4 + 1;
+	tally->seen = calloc(tally->seen_size, sizeof(*tally->seen));
+	assert_non_null(tally->seen);
+	unsigned barren = 0;
+	for (unsigned round = 0; tally->states < tally->wanted && barren < BARREN_ROUNDS; round++) {
+		size_t before = tally->states;
+		/* Chance brings new states for long, the first two manners once. */
+		size_t manner = round < every * CHI_COUNT(manners) ? round % CHI_COUNT(manners)
+								   : 2 + round % 2;
+		size_t first = round / CHI_COUNT(manners) % every;
+		cut_round(work, lie, manners[manner], first, every, tally);
+		barren = tally->states == before ? barren + 1 : 0;
+	}
+	free(tally->seen);
+}
+
+/* ---- Tests ------------------------------------------------------------------------------- */
+
+/* What the work loads before could not give, the later ones do. */
+static void honest(struct work *work, const char *name, unsigned percent)
+{
+	static unsigned so_far;
+	so_far += percent;
+	size_t aim = all_wanted * so_far / 100;
+	struct tally tally = {.wanted = aim > all_states ? aim - all_states : 0};
+	cut(work, DISK_HONEST, &tally);
+	all_states += tally.states;
+	print_message("# %s: %zu calls, %zu states, %zu bad\n", name, work->journal.n, tally.states,
+		      tally.bad);
+	journal_deinit(&work->journal);
+	if (tally.bad > 0) {
+		fail_msg("%s", tally.first);
+	}
+}
+
+/* A disk that lies must be found out. */
+static void control(struct work *work, const char *name, enum disk_lie lie)
+{
+	struct tally tally = {.wanted = STATES_CONTROL};
+	cut(work, lie, &tally);
+	print_message("# %s: %zu of %zu states bad; the first: %s\n", name, tally.bad, tally.states,
+		      tally.first);
+	journal_deinit(&work->journal);
+	assert_true(tally.bad > 0);
+}
+
+static struct work work;
+
+static void test_create(void **state)
+{
+	(void)state;
+	start(&work, "create", MODEL_SMALL, 2);
+	finish(&work);
+	honest(&work, "create", 10);
+}
+
+static void test_puts(void **state)
+{
+	(void)state;
+	record_steps(&work, "puts", MODEL_SMALL, 48);
+	honest(&work, "small puts", 25);
+}
+
+static void test_batches(void **state)
+{
+	(void)state;
+	record_steps(&work, "batches", MODEL_BATCHES, 30);
+	honest(&work, "batches", 20);
+}
+
+static void test_deletes(void **state)
+{
+	(void)state;
+	record_steps(&work, "deletes", MODEL_DELETES, 40);
+	honest(&work, "deletes", 15);
+}
+
+static void test_compact(void **state)
+{
+	(void)state;
+	record_compact(&work);
+	honest(&work, "compact", 10);
+}
+
+static void test_backup(void **state)
+{
+	(void)state;
+	record_backup(&work);
+	honest(&work, "backup", 10);
+}
+
+static void test_async(void **state)
+{
+	(void)state;
+	record_async(&work);
+	honest(&work, "asynchronous puts", 10);
+	print_message("# %zu states in all\n", all_states);
+	assert_true(all_states >= all_wanted);
+}
+
+static void test_control_no_sync(void **state)
+{
+	(void)state;
+	record_steps(&work, "no-sync", MODEL_SMALL, 20);
+	control(&work, "a disk that syncs nothing", DISK_NO_SYNC);
+}
+
+static void test_control_no_data(void **state)
+{
+	(void)state;
+	record_steps(&work, "no-data", MODEL_BATCHES, 20);
+	control(&work, "head pages before their data", DISK_NO_DATA);
+}
+
+static void test_control_no_names(void **state)
+{
+	(void)state;
+	start(&work, "no-names", MODEL_SMALL, 2);
+	finish(&work);
+	control(&work, "names that are not synced", DISK_NO_NAMES);
+}
+
+int main(void)
+{
+	const char *text = getenv("CHISTORE_POWERCUT_STATES");
+	uint64_t wanted = seed_rounds(STATES);
+	if (text != NULL && chi_num_u64(text, strlen(text), 100000000, &wanted) < 0) {
+		fprintf(stderr, "# CHISTORE_POWERCUT_STATES is no number: '%s'\n", text);
+		return 1;
+	}
+	all_wanted = wanted;
+	/* One seed for the positions and the cuts. */
+	seed.state = help_random();
+	judge_in_memory();
+	judge = judge_new();
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_create),		cmocka_unit_test(test_puts),
+		cmocka_unit_test(test_batches),		cmocka_unit_test(test_deletes),
+		cmocka_unit_test(test_compact),		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_async),		cmocka_unit_test(test_control_no_sync),
+		cmocka_unit_test(test_control_no_data), cmocka_unit_test(test_control_no_names),
+	};
+	return cmocka_run_group_tests_name("powercut", tests, NULL, NULL);
+}
