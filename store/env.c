@@ -187,15 +187,34 @@ int chi_env_drain(struct chi_env *env)
 	return env->reads == 0 ? CHI_OK : -CHI_EBUSY;
 }
 
+/*
+ * The names that lead to the data, made certain. Whoever gave them may have been killed before his
+ * own sync, and what is vouched for from now on would go with the name. A directory that may not
+ * be read or that its file system cannot sync is left as it is.
+ */
+static int sync_names(const char *dir)
+{
+	char parent[CHI_PATH_SIZE];
+	int rc = chi_path_sync(dir);
+	if (rc == 0 && chi_path_join(parent, dir, "..") == CHI_OK) {
+		rc = chi_path_sync(parent);
+	}
+	return rc == EACCES || rc == EINVAL ? 0 : rc;
+}
+
 int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 {
 	if (env->mdb != NULL) {
 		mdb_env_close(env->mdb);
 		env->mdb = NULL;
 	}
+	bool readonly = env->mode == CHI_STORE_READ;
+	int error = readonly ? 0 : sync_names(env->path);
+	if (error != 0) {
+		return chi_lmdb_fault(fault, error, "sync", env->path);
+	}
 	struct chi_trees trees;
-	int rc = chi_trees_open(env->path, env->mode == CHI_STORE_READ, env->map_bytes, &trees,
-				fault);
+	int rc = chi_trees_open(env->path, readonly, env->map_bytes, &trees, fault);
 	if (rc < 0) {
 		return rc;
 	}
