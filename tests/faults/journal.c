@@ -27,6 +27,13 @@ void journal_mark(struct journal *journal, enum journal_op op, unsigned target, 
 	call->sequence = sequence;
 }
 
+void journal_kill(struct journal *journal)
+{
+	while (journal->n > 0 && journal->calls[journal->n - 1].op != JOURNAL_RENAME) {
+		free(journal->calls[--journal->n].bytes);
+	}
+}
+
 const char *journal_name(enum journal_op op)
 {
 	static const char *const names[] = {

@@ -47,5 +47,7 @@ struct journal {
 /* Appends a zeroed call and returns it; valid until the next one. Aborts without memory. */
 struct journal_call *journal_add(struct journal *journal, enum journal_op op);
 void journal_mark(struct journal *journal, enum journal_op op, unsigned target, uint64_t sequence);
+/* Forgets what came after the last renaming, as if the process had been killed then. */
+void journal_kill(struct journal *journal);
 const char *journal_name(enum journal_op op);
 void journal_deinit(struct journal *journal);
