@@ -223,6 +223,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->position = trees.position;
 	env->strength = trees.strength;
 	env->bias = trees.bias;
+	env->durable = 0;
 	env->stamp = trees.stamp;
 	return CHI_OK;
 }

@@ -47,8 +47,10 @@ struct chi_env {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	bool poisoned; /* set in a forked child */
-	uint64_t bias; /* sequence number of a snapshot = its LMDB transaction id + bias */
+	bool poisoned;	  /* set in a forked child */
+	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
+			     writer's */
+	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
 	char *path;		  /* as first given */

@@ -93,13 +93,34 @@ void chi_write_abort(struct chi_write *write)
 	free_write(write);
 }
 
+/*
+ * For a transaction that changed nothing. To say that all is stored already vouches for the commit
+ * it is stored by; if that was another process', it may have been killed before its sync. Returns
+ * LMDB's code.
+ */
+static int vouch(struct chi_write *write)
+{
+	struct chi_env *env = write->env;
+	uint64_t seen = mdb_txn_id(write->txn) - 1;
+	int rc = env->durable == seen ? 0 : mdb_env_sync(env->mdb, 1);
+	if (rc == 0) {
+		env->durable = seen;
+	}
+	return rc;
+}
+
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 {
 	struct chi_env *env = write->env;
 	int rc = chi_env_forked(env) ? -CHI_EFORK : write->rc;
-	if (rc < 0 || !write->changed) {
+	if (rc < 0) {
 		chi_write_abort(write);
-		return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+		return chi_fault_plain(fault, rc);
+	}
+	if (!write->changed) {
+		int error = vouch(write);
+		chi_write_abort(write);
+		return chi_lmdb_write_fault(fault, error, "write to", env->path);
 	}
 	write->state.sequence++;
 	int error = chi_state_put(write->txn, env->meta, &write->state);
@@ -108,7 +129,9 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);
 	}
 	/* Commits and syncs, or aborts and reports. */
+	uint64_t number = mdb_txn_id(write->txn);
 	error = mdb_txn_commit(write->txn);
+	env->durable = error == 0 ? number : 0;
 	rc = chi_lmdb_write_fault(fault, error, "write to", env->path);
 	chi_env_release(env);
 	free_write(write);
