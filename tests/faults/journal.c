@@ -27,11 +27,28 @@ void journal_mark(struct journal *journal, enum journal_op op, unsigned target, 
 	call->sequence = sequence;
 }
 
-void journal_kill(struct journal *journal)
+static void cut_behind(struct journal *journal, enum journal_op op)
 {
-	while (journal->n > 0 && journal->calls[journal->n - 1].op != JOURNAL_RENAME) {
+	while (journal->n > 0 && journal->calls[journal->n - 1].op != op) {
 		free(journal->calls[--journal->n].bytes);
 	}
+	if (journal->n == 0) {
+		abort();
+	}
+}
+
+void journal_kill(struct journal *journal)
+{
+	cut_behind(journal, JOURNAL_RENAME);
+}
+
+void journal_kill_write(struct journal *journal)
+{
+	cut_behind(journal, JOURNAL_WRITE);
+	if (!journal->calls[journal->n - 1].durable) {
+		abort();
+	}
+	journal->calls[journal->n - 1].durable = false;
 }
 
 const char *journal_name(enum journal_op op)

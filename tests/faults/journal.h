@@ -49,5 +49,7 @@ struct journal_call *journal_add(struct journal *journal, enum journal_op op);
 void journal_mark(struct journal *journal, enum journal_op op, unsigned target, uint64_t sequence);
 /* Forgets what came after the last renaming, as if the process had been killed then. */
 void journal_kill(struct journal *journal);
+/* The same for the last write, which is left unsynced though it should have been. */
+void journal_kill_write(struct journal *journal);
 const char *journal_name(enum journal_op op);
 void journal_deinit(struct journal *journal);
