@@ -188,16 +188,21 @@ int chi_env_drain(struct chi_env *env)
 }
 
 /*
- * The names that lead to the data, made certain. Whoever gave them may have been killed before his
- * own sync, and what is vouched for from now on would go with the name. A directory that may not
- * be read or that its file system cannot sync is left as it is.
+ * What is there to be seen, made certain: the data and the names that lead to it. Whoever wrote or
+ * renamed before may have been killed before his own sync, or his commit failed and LMDB put the
+ * head page before it back. What is vouched for from now on stands on all of it. A directory that
+ * may not be read or that its file system cannot sync is left as it is.
  */
-static int sync_names(const char *dir)
+static int sync_all(const char *dir)
 {
-	char parent[CHI_PATH_SIZE];
-	int rc = chi_path_sync(dir);
-	if (rc == 0 && chi_path_join(parent, dir, "..") == CHI_OK) {
-		rc = chi_path_sync(parent);
+	char path[CHI_PATH_SIZE];
+	int rc = chi_path_join(path, dir, DATA_NAME) == CHI_OK ? chi_path_sync(path) : ENAMETOOLONG;
+	if (rc != 0) {
+		return rc;
+	}
+	rc = chi_path_sync(dir);
+	if (rc == 0 && chi_path_join(path, dir, "..") == CHI_OK) {
+		rc = chi_path_sync(path);
 	}
 	return rc == EACCES || rc == EINVAL ? 0 : rc;
 }
@@ -209,7 +214,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 		env->mdb = NULL;
 	}
 	bool readonly = env->mode == CHI_STORE_READ;
-	int error = readonly ? 0 : sync_names(env->path);
+	int error = readonly ? 0 : sync_all(env->path);
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "sync", env->path);
 	}
