@@ -47,6 +47,7 @@ struct node {
 struct disk {
 	struct node *nodes[NODES]; /* the root is the first */
 	size_t n;
+	struct seed *seed;
 	struct change *returning; /* an O_DSYNC write that has not returned yet */
 };
 
@@ -70,9 +71,10 @@ static struct node *add_node(struct disk *disk, uint64_t ino, bool directory)
 	return node;
 }
 
-struct disk *disk_new(uint64_t root_ino)
+struct disk *disk_new(uint64_t root_ino, struct seed *seed)
 {
 	struct disk *disk = need(calloc(1, sizeof(*disk)));
+	disk->seed = seed;
 	(void)add_node(disk, root_ino, true);
 	return disk;
 }
@@ -219,6 +221,18 @@ static void sync_node(struct node *node)
 	node->n_changes = 0;
 }
 
+/* After a failed sync the kernel takes the pages for clean: what did not reach the disk by then
+ * never will, unless it is written again. Names stay uncertain until the next sync. */
+static void lose(struct node *node, struct seed *seed)
+{
+	for (size_t i = 0; i < node->n_changes && !node->directory; i++) {
+		if (node->changes[i].certain || seed_below(seed, 2) == 0) {
+			change_bytes(node, node->changes[i].call);
+		}
+	}
+	node->n_changes = node->directory ? node->n_changes : 0;
+}
+
 static bool lies(enum disk_lie lie, const struct node *node)
 {
 	return lie == DISK_NO_SYNC || (lie == DISK_NO_DATA && !node->directory) ||
@@ -252,6 +266,10 @@ void disk_apply(struct disk *disk, const struct journal_call *call, enum disk_li
 		if (!lies(lie, node)) {
 			sync_node(node);
 		}
+		return;
+	}
+	if (call->op == JOURNAL_LOSE) {
+		lose(find_ino(disk, call->ino), disk->seed);
 		return;
 	}
 	if (call->op != JOURNAL_WRITE && call->op != JOURNAL_TRUNCATE) {
@@ -350,10 +368,10 @@ static void cut_directory(const struct node *directory, const char *prefix, enum
 	}
 }
 
-void disk_cut(const struct disk *disk, enum disk_cut how, struct seed *seed, struct image *out)
+void disk_cut(const struct disk *disk, enum disk_cut how, struct image *out)
 {
 	out->n = 0;
-	cut_directory(disk->nodes[0], "", how, seed, out);
+	cut_directory(disk->nodes[0], "", how, disk->seed, out);
 }
 
 uint64_t image_hash(const struct image *image)

@@ -33,8 +33,8 @@ enum disk_cut {
 
 struct disk;
 
-/* An empty directory. The journal must outlive the disk. */
-struct disk *disk_new(uint64_t root_ino);
+/* An empty directory. The journal and the seed must outlive the disk. */
+struct disk *disk_new(uint64_t root_ino, struct seed *seed);
 void disk_free(struct disk *disk);
 
 /* One call more. A write with O_DSYNC is uncertain until disk_settle is called after it: that is
@@ -58,7 +58,7 @@ struct image {
 };
 
 /* The state after a power cut now. */
-void disk_cut(const struct disk *disk, enum disk_cut how, struct seed *seed, struct image *out);
+void disk_cut(const struct disk *disk, enum disk_cut how, struct image *out);
 
 /* A number by which images are told apart. */
 uint64_t image_hash(const struct image *image);

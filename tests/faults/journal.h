@@ -14,6 +14,7 @@ enum journal_op {
 	JOURNAL_WRITE,
 	JOURNAL_TRUNCATE,
 	JOURNAL_SYNC,
+	JOURNAL_LOSE, /* a sync that failed: what was not synced before may never be any more */
 	JOURNAL_CREATE,
 	JOURNAL_MKDIR,
 	JOURNAL_RENAME,

@@ -64,7 +64,8 @@ static int change(const struct model *model, struct chi_write *write, unsigned s
 {
 	char note[MODEL_NOTE];
 	int rc = CHI_OK;
-	for (unsigned k = 0; k < MODEL_KEYS && rc == CHI_OK; k++) {
+	for (unsigned i = 0; i < MODEL_KEYS && rc == CHI_OK; i++) {
+		unsigned k = model->backwards ? MODEL_KEYS - 1 - i : i;
 		if (model->version[step][k] == model->version[step - 1][k]) {
 			continue;
 		}

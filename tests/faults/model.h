@@ -23,7 +23,9 @@ enum model_mix {
 
 struct model {
 	struct chi_key keys[MODEL_KEYS];
-	unsigned n; /* steps */
+	unsigned n;	/* steps */
+	bool backwards; /* a step does its changes in the opposite order: other pages, same content
+			 */
 	/* Number of the step that put the record a key has after step s; 0: it has none. */
 	uint8_t version[MODEL_STEPS + 1][MODEL_KEYS];
 };

@@ -304,12 +304,13 @@ static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, o
 {
 	const struct handle *handle = handle_of(fd);
 	bool bad = handle != NULL && fails(call, true);
-	if (bad && fault != SHIM_SHORT) {
+	bool half_done = bad && handle->durable && fault == SHIM_EIO;
+	if (bad && fault != SHIM_SHORT && !half_done) {
 		return -1;
 	}
 	struct iovec half = parts[0];
 	half.iov_len /= 2;
-	if (bad) {
+	if (bad && !half_done) {
 		parts = &half;
 		n = 1;
 	}
@@ -317,7 +318,16 @@ static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, o
 	ssize_t written = at < 0 ? syscall(SYS_writev, fd, parts, n)
 				 : syscall(SYS_pwritev, fd, parts, n, at, 0);
 	if (handle != NULL) {
-		note_write(handle, parts, n, (uint64_t)where, written);
+		struct handle as = *handle;
+		as.durable = as.durable && !half_done;
+		note_write(&as, parts, n, (uint64_t)where, written);
+	}
+	if (half_done) {
+		/* The usual way for O_DSYNC to fail: everybody sees the write, the disk does not.
+		 */
+		note(JOURNAL_LOSE, handle->ino, "", "");
+		errno = EIO;
+		return -1;
 	}
 	return written;
 }
@@ -392,6 +402,9 @@ static int sync_file(const char *name, long number, int fd)
 		return (int)syscall(number, fd);
 	}
 	if (fails(name, false)) {
+		int error = errno;
+		note(JOURNAL_LOSE, handle->ino, "", "");
+		errno = error;
 		return -1;
 	}
 	int rc = no_sync ? 0 : (int)syscall(number, fd);
