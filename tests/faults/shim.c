@@ -90,7 +90,7 @@ static struct handle *handle_of(int fd)
 /* True if this call is the one to fail; errno says how. */
 static bool fails(const char *call, bool writes)
 {
-	if (fault == SHIM_SHORT && !writes) {
+	if ((fault == SHIM_SHORT || fault == SHIM_HEAD) && !writes) {
 		return false;
 	}
 	(void)pthread_mutex_lock(&mutex);
@@ -303,8 +303,8 @@ ssize_t shim_pread64(int fd, void *out, size_t len, off_t at)
 static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, off_t at)
 {
 	const struct handle *handle = handle_of(fd);
-	bool bad = handle != NULL && fails(call, true);
-	bool half_done = bad && handle->durable && fault == SHIM_EIO;
+	bool bad = handle != NULL && fails(call, fault != SHIM_HEAD || handle->durable);
+	bool half_done = bad && handle->durable && (fault == SHIM_EIO || fault == SHIM_HEAD);
 	if (bad && fault != SHIM_SHORT && !half_done) {
 		return -1;
 	}

@@ -171,16 +171,17 @@ static void record_repeated(struct work *work)
 	finish(work);
 }
 
-/* In every step another call fails once, syncs among them, whose data is lost then; the step is
- * repeated in another order on the same handle, so that other pages are written over those of the
- * first attempt. */
+/* In every step a call fails once: every other time the write of the head page, else another call
+ * each time, syncs among them, whose data is lost then. The step is repeated in another order on
+ * the same handle, so that other pages are written over those of the first attempt. */
 static void record_failing(struct work *work)
 {
 	start(work, "failing", MODEL_BATCHES, 60);
 	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	for (unsigned step = 1; step <= 60; step++) {
 		begin(work, MAIN, step);
-		shim_fail(1 + step % 10, SHIM_EIO);
+		bool head = step % 2 == 0;
+		shim_fail(head ? 1 : 1 + step / 2 % 10, head ? SHIM_HEAD : SHIM_EIO);
 		int rc = model_step(&work->model, store, step, &fault);
 		shim_fail(0, SHIM_EIO);
 		work->model.backwards = true;
