@@ -43,20 +43,37 @@ struct chi_pgn {
 	struct chi_position positions[CHI_PGN_PLIES_MAX + 1];
 };
 
+/* Forgets the last game. */
+static void reset(struct chi_pgn *pgn)
+{
+	chi_pgn_values_reset(&pgn->values);
+	memset(&pgn->game, 0, sizeof(pgn->game));
+	pgn->stage = IDLE;
+	pgn->n_tags = 0;
+	pgn->stopped = false;
+	pgn->begun = false;
+	pgn->forks.n = 0;
+	pgn->delivered = false;
+}
+
+void chi_pgn_restart(struct chi_pgn *pgn)
+{
+	chi_pgn_lex_init(&pgn->lex);
+	pgn->games = 0;
+	reset(pgn);
+}
+
 int chi_pgn_new(struct chi_pgn **out)
 {
 	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = malloc(sizeof(*pgn));
 	if (pgn == NULL) {
 		return -CHI_ENOMEM;
 	}
-	memset(pgn, 0, offsetof(struct chi_pgn, values));
-	chi_pgn_values_reset(&pgn->values);
-	chi_pgn_lex_init(&pgn->lex);
-	pgn->forks.n = 0;
 	int status = chi_fen_parse(START, strlen(START), &pgn->start, NULL);
 	if (status != CHI_OK) {
 		return status;
 	}
+	chi_pgn_restart(pgn);
 	*out = pgn;
 	pgn = NULL;
 	return CHI_OK;
@@ -202,17 +219,6 @@ static int close_game(struct chi_pgn *pgn, enum chi_pgn_result said,
 	pgn->delivered = true;
 	*out = game;
 	return CHI_OK;
-}
-
-static void reset(struct chi_pgn *pgn)
-{
-	chi_pgn_values_reset(&pgn->values);
-	memset(&pgn->game, 0, sizeof(pgn->game));
-	pgn->stage = IDLE;
-	pgn->n_tags = 0;
-	pgn->stopped = false;
-	pgn->begun = false;
-	pgn->delivered = false;
 }
 
 /* True if the tag does not belong to the game being read. */

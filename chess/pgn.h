@@ -123,6 +123,9 @@ struct chi_pgn;
 /* -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_pgn_new(struct chi_pgn **out);
 
+/* Makes the reader as new, to read another input, or another part of one, in the same memory. */
+void chi_pgn_restart(struct chi_pgn *pgn);
+
 /* NULL is fine. */
 void chi_pgn_free(struct chi_pgn *pgn);
 

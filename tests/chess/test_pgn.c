@@ -223,6 +223,105 @@ static void says_why_a_game_stops(void **state)
 	}
 }
 
+/* A text that fits several legal moves is settled by what follows, or not at all. */
+static void settles_ambiguous_moves(void **state)
+{
+	(void)state;
+	/* Knights on b1 and f3, both may go to d2. */
+#define BEFORE "1. Nf3 d5 2. d4 e6 3. Nd2 "
+	static const struct {
+		const char *text;
+		const char *third; /* move of White's, or NULL: unsettled */
+	} table[] = {
+		{BEFORE "c5 4. Nc3 1-0", "f3d2"},
+		{BEFORE "c5 4. Ne5 1-0", "b1d2"},
+		{BEFORE "c5 4. Ng5 + N 1-0", "b1d2"},
+		{BEFORE "Nd7 4. Ne5 Nf6 1-0", "b1d2"},
+		/* a second one in each line: d7 from b8 or f6 */
+		{"1. Nf3 Nf6 2. d4 e6 3. Nd2 d5 4. e3 Nd7 5. Ne5 Ng4 1-0", "b1d2"},
+		{BEFORE "c5 1-0", NULL},
+		{BEFORE "c5 4. Nb3 Nc6 5. a3 1-0", NULL},
+		{BEFORE "c5 4. Ne5 -- 1-0", "b1d2"},
+		{BEFORE "-- 1-0", NULL},
+		{BEFORE "c5 4. Qh8 1-0", NULL},
+		{BEFORE "c5 {no end", NULL},
+	};
+#undef BEFORE
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct read_games games = games_of(table[i].text);
+		assert_int_equal(games.n, 1);
+		const struct chi_pgn_game *game = &games.games[0].game;
+		if (table[i].third != NULL) {
+			const char *moves = moves_of(&games.games[0]);
+			if (strncmp(moves + 20, table[i].third, 4) != 0) {
+				fail_msg("%s: %s, end %d", table[i].text, moves, (int)game->end);
+			}
+		} else {
+			assert_int_equal(game->end, CHI_PGN_AMBIGUOUS);
+			assert_int_equal(game->n_plies, 4);
+			assert_string_equal(game->end_text, "Nd2");
+			assert_int_equal(game->end_line, 1);
+		}
+		free_games(&games);
+	}
+}
+
+/* Sixteen lines are followed; one more, and the game ends where they first parted. */
+static void limits_ambiguous_moves(void **state)
+{
+	(void)state;
+	/* Four pairs of rooks that all may go to the square between them, and Black waits. */
+	static const char head[] = "[FEN \"7k/R3R3/8/R3R3/8/R3R3/8/R3R2K w - - 0 1\"]\n\n"
+				   "1. R7c7 Kg8 2. R5c5 Kf8 3. R3c3 Kg8 4. R1c1 Kf8 ";
+	static const struct {
+		const char *tail;
+		enum chi_pgn_end end;
+		size_t plies;
+	} table[] = {
+		{"5. a7b7 Kg8 6. a5b5 Kf8 7. a3b3 Kg8 8. a1b1 1-0", CHI_PGN_COMPLETE, 15},
+		{"5. a7b7 Kg8 6. a5b5 Kf8 7. a3b3 Kg8 1-0", CHI_PGN_AMBIGUOUS, 0},
+		/* from a7 or c7 in half of the lines: 24 of them, of which one could play on */
+		{"5. R7b7 Kg8 6. a5b5 Kf8 7. a3b3 Kg8 8. a1b1 Kf8 9. c7d7 1-0", CHI_PGN_AMBIGUOUS,
+		 0},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		char text[512];
+		snprintf(text, sizeof(text), "%s%s", head, table[i].tail);
+		struct read_games games = games_of(text);
+		assert_int_equal(games.n, 1);
+		assert_int_equal(games.games[0].game.end, table[i].end);
+		assert_int_equal(games.games[0].game.n_plies, table[i].plies);
+		free_games(&games);
+	}
+}
+
+static void starts_anew(void **state)
+{
+	(void)state;
+	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = NULL;
+	const struct chi_pgn_game *game = NULL;
+	assert_int_equal(chi_pgn_new(&pgn), CHI_OK);
+	/* Left in the middle of everything: a game, two lines, a variation, a comment. */
+	static const char half[] = "\n[White \"x\"]\n1. Nf3 d5 2. d4 e6 3. Nd2 ( {";
+	static const char text[] = "\xef\xbb\xbf\n1. e4";
+	assert_int_equal(chi_pgn_feed(pgn, half, strlen(half)), strlen(half));
+	assert_int_equal(chi_pgn_next(pgn, &game), CHI_NONE);
+	for (int round = 0; round < 2; round++) {
+		chi_pgn_restart(pgn);
+		assert_int_equal(chi_pgn_next(pgn, &game), CHI_NONE);
+		assert_int_equal(chi_pgn_feed(pgn, text, strlen(text)), strlen(text));
+		chi_pgn_finish(pgn);
+		assert_int_equal(chi_pgn_next(pgn, &game), CHI_OK);
+		assert_int_equal(game->n_plies, 1);
+		assert_int_equal(game->number, 1);
+		assert_int_equal(game->line, 2);
+		assert_false(game->has_tags);
+		assert_int_equal(game->end, CHI_PGN_COMPLETE);
+		assert_int_equal(chi_pgn_next(pgn, &game), CHI_NONE);
+		assert_int_equal(chi_pgn_lines(pgn), 1);
+	}
+}
+
 /* A missing brace or parenthesis costs one game. */
 static void goes_on_behind_what_is_not_closed(void **state)
 {
@@ -368,6 +467,9 @@ int main(void)
 		cmocka_unit_test(tells_games_apart),
 		cmocka_unit_test(reads_results),
 		cmocka_unit_test(says_why_a_game_stops),
+		cmocka_unit_test(settles_ambiguous_moves),
+		cmocka_unit_test(limits_ambiguous_moves),
+		cmocka_unit_test(starts_anew),
 		cmocka_unit_test(goes_on_behind_what_is_not_closed),
 		cmocka_unit_test(tells_where_games_are),
 		cmocka_unit_test(limits_plies),

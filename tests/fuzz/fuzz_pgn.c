@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "base/attr.h"
 #include "base/num.h"
 #include "chess/movegen.h"
 #include "chess/pgn.h"
@@ -76,9 +75,13 @@ static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 /* Reads one text into the sum; `pieces` may be NULL: fed whole. */
 static void read_text(struct sum *sum, const uint8_t *data, size_t size, const uint8_t *pieces)
 {
-	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = NULL;
+	/* One for all: taking so much memory each time is most of the work otherwise. */
+	static struct chi_pgn *pgn;
 	const struct chi_pgn_game *game = NULL;
-	REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
+	if (pgn == NULL) {
+		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
+	}
+	chi_pgn_restart(pgn);
 	size_t at = 0;
 	bool finished = false;
 	for (;;) {
