@@ -143,18 +143,31 @@ static int read_start(const struct chi_pgn_span *fen, struct chi_position *out)
 	return chi_fen_parse(fen->text, len, out, NULL);
 }
 
+/* True if there is a FEN tag that says something. */
+static bool has_fen(const struct chi_pgn *pgn)
+{
+	const struct chi_pgn_span *fen = &pgn->values.spans[CHI_PGN_FEN];
+	return fen->len > 0 && strcmp(fen->text, "?") != 0 && strcmp(fen->text, "-") != 0;
+}
+
 /* Sets the start position by the tags. */
 static void begin_moves(struct chi_pgn *pgn)
 {
-	const struct chi_pgn_span *fen = &pgn->values.spans[CHI_PGN_FEN];
+	static const char no_fen[] = "no FEN tag";
+	const struct chi_pgn_span *setup = &pgn->values.spans[CHI_PGN_SETUP];
+	enum chi_pgn_rules rules = chi_pgn_rules_of(&pgn->values.spans[CHI_PGN_VARIANT]);
 	pgn->begun = true;
 	pgn->positions[0] = pgn->start;
-	if (chi_pgn_rules_of(&pgn->values.spans[CHI_PGN_VARIANT]) == CHI_PGN_RULES_OTHER) {
+	if (rules == CHI_PGN_RULES_OTHER) {
 		stop_tag(pgn, CHI_PGN_OTHER_RULES, CHI_PGN_VARIANT);
-	} else if (fen->len > 0 && strcmp(fen->text, "?") != 0 && strcmp(fen->text, "-") != 0 &&
-		   read_start(fen, &pgn->positions[0]) != CHI_OK) {
-		pgn->positions[0] = pgn->start;
-		stop_tag(pgn, CHI_PGN_BAD_START, CHI_PGN_FEN);
+	} else if (has_fen(pgn)) {
+		if (read_start(&pgn->values.spans[CHI_PGN_FEN], &pgn->positions[0]) != CHI_OK) {
+			pgn->positions[0] = pgn->start;
+			stop_tag(pgn, CHI_PGN_BAD_START, CHI_PGN_FEN);
+		}
+	} else if (rules == CHI_PGN_RULES_CHESS960 || (setup->len == 1 && *setup->text == '1')) {
+		/* Where such a game began is not known: its moves prove nothing. */
+		stop(pgn, CHI_PGN_BAD_START, no_fen, strlen(no_fen));
 	}
 }
 

@@ -192,8 +192,14 @@ static enum step step_variation(struct chi_pgn_lex *lex)
 		lex->depth++;
 		break;
 	case CLOSE:
-		lex->depth--;
+		lex->depth -= lex->depth > 1 || !lex->square;
 		lex->line = CHI_PGN_LINE_TEXT;
+		break;
+	case MARK:
+		if (*lex->at == ']' && lex->square) {
+			lex->depth = 0;
+			lex->line = CHI_PGN_LINE_TEXT;
+		}
 		break;
 	case BRACKET:
 		if (at_line_start(lex)) {
@@ -227,8 +233,14 @@ static enum step step_bracket(struct chi_pgn_lex *lex, struct chi_pgn_token *out
 			.kind = CHI_PGN_TOKEN_TAG, .text = lex->at, .len = len};
 		return TOKEN;
 	}
-	/* Something else in brackets, up to the line's end at most. */
 	note_text(lex);
+	if (len > 1 && class_of(lex->at[1]) == DIGIT) {
+		lex->depth = 1;
+		lex->square = true;
+		lex->at++;
+		return GO_ON;
+	}
+	/* Something else in brackets, up to the line's end at most. */
 	char *close = memchr(lex->at, ']', len);
 	lex->at = close != NULL ? close + 1 : lex->at + 1;
 	return GO_ON;
@@ -413,6 +425,7 @@ static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		break;
 	case OPEN:
 		lex->depth = 1;
+		lex->square = false;
 		break;
 	case STAR:
 		return step_star(lex, out);

@@ -53,6 +53,7 @@ struct chi_pgn_lex {
 	bool in_line;	  /* in a comment up to the line's end */
 	uint8_t line;	  /* enum chi_pgn_line: how the current line began */
 	uint8_t gap;	  /* enum chi_pgn_gap, or'ed: what was read since the last tag */
+	bool square;	  /* the variation began with '[' and a move number: it ends with ']' */
 	uint32_t depth;	  /* of variations */
 	uint64_t lines;	  /* line feeds consumed */
 	uint64_t dropped; /* bytes of the input before window[1] */

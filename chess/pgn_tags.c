@@ -147,29 +147,32 @@ void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, con
 	values->used += n + 1;
 }
 
+static bool is_one_of(const char *text, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text, list[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 enum chi_pgn_rules chi_pgn_rules_of(const struct chi_pgn_span *variant)
 {
 	/* As servers, engines' referees and databases write them; blanks and dashes left out. */
 	static const char *const chess[] = {
-		"",
-		"?",
-		"standard",
-		"chess",
-		"normal",
-		"fromposition",
-		"orthodox",
-		"classical",
+		"",	   "?",	       "standard",  "chess",   "standardchess", "normal",
+		"regular", "orthodox", "classical", "classic", "fromposition",
+	};
+	static const char *const chess960[] = {
 		"chess960",
+		"960",
+		"frc",
+		"freestyle",
 		"fischerandom",
 		"fischerrandom",
 		"fischerrandomchess",
-		"frc",
 		"chess960/fischer",
-		"freestyle",
-		"classic",
-		"960",
-		"regular",
-		"standardchess",
 	};
 	char plain[32];
 	size_t n = 0;
@@ -180,10 +183,9 @@ enum chi_pgn_rules chi_pgn_rules_of(const struct chi_pgn_span *variant)
 		}
 	}
 	plain[n] = '\0';
-	for (size_t i = 0; i < CHI_COUNT(chess); i++) {
-		if (strcmp(plain, chess[i]) == 0) {
-			return CHI_PGN_RULES_CHESS;
-		}
+	if (is_one_of(plain, chess, CHI_COUNT(chess))) {
+		return CHI_PGN_RULES_CHESS;
 	}
-	return CHI_PGN_RULES_OTHER;
+	return is_one_of(plain, chess960, CHI_COUNT(chess960)) ? CHI_PGN_RULES_CHESS960
+							       : CHI_PGN_RULES_OTHER;
 }

@@ -45,7 +45,8 @@ void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, con
 
 /* What the Variant tag says. */
 enum chi_pgn_rules {
-	CHI_PGN_RULES_CHESS, /* no tag, or any name of chess or Chess960 */
+	CHI_PGN_RULES_CHESS,	/* no tag, or any name of chess */
+	CHI_PGN_RULES_CHESS960, /* chess from a start position that only the FEN tag tells */
 	CHI_PGN_RULES_OTHER,
 };
 enum chi_pgn_rules chi_pgn_rules_of(const struct chi_pgn_span *variant);

@@ -62,6 +62,8 @@ static void reads_over_what_is_no_move(void **state)
 		"e4 e5 Nf3 1-0",
 		/* brackets and strange signs that are no tags */
 		"1. e4 [%eval 0.2] e5 < > ] } \" 2. Nf3 [] 1-0",
+		/* variations in square brackets */
+		"1. e4 [1. d4 d5 (x)\n [2. c4) 1-0 {]} 3. x] e5 2. Nf3 1-0",
 		/* a star in the way */
 		"[Result \"1-0\"]\n\n*1. e4 e5 2. Nf3 1-0",
 		/* what stands between games */

@@ -110,6 +110,8 @@ static char *random_text(struct seed *seed, size_t *len)
 		"\"",
 		"]",
 		"12345678901234567890 ",
+		"[1. e4 ",
+		"[2",
 	};
 	size_t n = 1 + seed_below(seed, 60);
 	char *text = calloc(n, 32);

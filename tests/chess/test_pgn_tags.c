@@ -165,7 +165,7 @@ static void knows_variants(void **state)
 	char text[256];
 	for (size_t i = 0; i < CHI_COUNT(chess) + CHI_COUNT(others); i++) {
 		bool other = i >= CHI_COUNT(chess);
-		snprintf(text, sizeof(text), "[Variant \"%s\"]\n\n1. e4 *",
+		snprintf(text, sizeof(text), "[Variant \"%s\"]\n[FEN \"" START_FEN "\"]\n\n1. e4 *",
 			 other ? others[i - CHI_COUNT(chess)] : chess[i]);
 		struct read_games games = read_games(text, strlen(text), 9, NULL);
 		assert_int_equal(games.n, 1);
@@ -195,6 +195,11 @@ static void starts_from_a_fen(void **state)
 		/* none */
 		{"[FEN \"?\"]", "1. e4", "e2e4", 0},
 		{"[FEN \"\"]\n[SetUp \"0\"]", "1. e4", "e2e4", 0},
+		/* where it began is not known */
+		{"[SetUp \"1\"]", "1. e4", "", CHI_PGN_BAD_START},
+		{"[Variant \"Chess960\"]", "1. e4", "", CHI_PGN_BAD_START},
+		{"[Variant \"Chess960\"]\n[FEN \"?\"]", "1. e4", "", CHI_PGN_BAD_START},
+		{"[Variant \"Standard\"]", "1. e4", "e2e4", 0},
 		/* Chess960: king b1, rooks a1 and g1; castling as SAN, and as king takes rook */
 		{"[FEN \"1k6/8/8/8/8/8/8/RK4R1 w KQ - 0 1\"]\n[Variant \"Chess960\"]", "1. O-O",
 		 "b1g1", 0},
