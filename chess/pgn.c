@@ -104,6 +104,7 @@ uint64_t chi_pgn_lines(const struct chi_pgn *pgn)
 	return pgn->lex.lines;
 }
 
+/* A game begins with this token, which the lexer has found but may not have consumed. */
 static void open_game(struct chi_pgn *pgn, const struct chi_pgn_token *token)
 {
 	size_t ahead = (size_t)(token->text - (pgn->lex.window + 1));
@@ -215,6 +216,7 @@ static int close_game(struct chi_pgn *pgn, enum chi_pgn_result said,
 {
 	static const char too_long[] = "more than 64 MiB of text";
 	struct chi_pgn_game *game = &pgn->game;
+	/* A header without moves, too, has a start position, and may be of another variant. */
 	if (!pgn->begun) {
 		begin_moves(pgn);
 	}
@@ -255,6 +257,7 @@ static bool is_stray(const struct chi_pgn *pgn)
 	       pgn->values.spans[CHI_PGN_EVENT].text != NULL;
 }
 
+/* Later tags of a name are dropped: a second White does not make the first one wrong. */
 static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 		    const struct chi_pgn_pair *pair)
 {
@@ -268,6 +271,7 @@ static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 	chi_pgn_lex_take(&pgn->lex, token, pair->len);
 }
 
+/* Plays a legal move behind the last. */
 static void add_move(struct chi_pgn *pgn, chi_move move)
 {
 	static const char too_long[] = "more than 4096 plies";
@@ -380,6 +384,7 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 		      enum chi_pgn_result *said)
 {
+	/* Longer than any move or result, so that what is cut is neither. */
 	char plain[32];
 	const char *text = token->text;
 	size_t len = token->len;
@@ -419,6 +424,7 @@ int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 		case CHI_PGN_TOKEN_TAG:
 			chi_pgn_tag_read(token.text, token.len, &pair);
 			if (begins_game(pgn, &pair)) {
+				/* Not consumed: the next call finds it again. */
 				if (!is_stray(pgn)) {
 					return close_game(pgn, said, out);
 				}

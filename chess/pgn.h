@@ -12,7 +12,7 @@
  *} else { n = chi_pgn_feed(pgn, bytes, len); bytes += n; len -= n; }
  *	}
  *
- * What is taken for what it must mean: any line ends, a byte order mark, text in UTF-8 or Windows
+ * What is taken for what it must mean: LF and CRLF, a byte order mark, text in UTF-8 or Windows
  * Latin-1, comments, variations, annotation marks, tags in any order or none, games without a
  * blank line between, moves as SAN with too much or too little of it as long as one legal move
  * fits, as UCI or with both squares, dashes and the one-half of typographers.

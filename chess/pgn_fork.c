@@ -46,6 +46,7 @@ bool chi_pgn_forks_begin(struct chi_pgn_forks *forks, const struct chi_position 
 	return true;
 }
 
+/* Each text that fits in a line twice adds a line; in place of those that end others move up. */
 bool chi_pgn_forks_play(struct chi_pgn_forks *forks, const char *text, size_t len)
 {
 	size_t kept = 0;

@@ -14,7 +14,8 @@
 #define EVENT	  "[Event \""
 #define EVENT_LEN (sizeof(EVENT) - 1)
 
-/* Classes of bytes; those up to IN_WORD are part of a word. */
+/* Classes of bytes, in an order that lets one comparison tell: those up to IN_WORD are part of a
+ * word, those up to BLANK mean nothing inside a variation. */
 enum class {
 	TEXT,
 	DIGIT,
@@ -91,11 +92,13 @@ void chi_pgn_lex_take(struct chi_pgn_lex *lex, const struct chi_pgn_token *tag, 
 	lex->in_line = len == tag->len && class_of(*lex->at) != NEWLINE;
 }
 
+/* '%' escapes a line, and '[' ends a variation, in the first column only. */
 static inline bool at_line_start(const struct chi_pgn_lex *lex)
 {
 	return lex->at[-1] == '\n';
 }
 
+/* Whatever is neither blank nor a tag must come by here: chi_pgn_boundary counts on it. */
 static inline void note_text(struct chi_pgn_lex *lex)
 {
 	lex->gap |= CHI_PGN_GAP_TEXT;
@@ -114,6 +117,7 @@ static enum step skip_comment_lines(struct chi_pgn_lex *lex, const char *limit)
 		}
 		size_t left = (size_t)(lex->end - (newline + 1));
 		size_t n = left < EVENT_LEN ? left : EVENT_LEN;
+		/* Cut off by the window's end it may still be one: wait for the rest. */
 		bool like = memcmp(newline + 1, EVENT, n) == 0;
 		if (like && n < EVENT_LEN && !lex->final) {
 			lex->at = newline;
@@ -128,6 +132,7 @@ static enum step skip_comment_lines(struct chi_pgn_lex *lex, const char *limit)
 	}
 }
 
+/* Reads over a comment, behind its '{', to its '}'. They do not nest. */
 static enum step skip_comment(struct chi_pgn_lex *lex)
 {
 	char *close = memchr(lex->at, '}', (size_t)(lex->end - lex->at));
@@ -144,6 +149,8 @@ static enum step skip_comment(struct chi_pgn_lex *lex)
 	return step;
 }
 
+/* Reads over the rest of a line; the line feed itself is left, so that lines are counted in one
+ * place. */
 static enum step skip_line(struct chi_pgn_lex *lex)
 {
 	char *newline = memchr(lex->at, '\n', (size_t)(lex->end - lex->at));
@@ -219,6 +226,7 @@ static enum step step_variation(struct chi_pgn_lex *lex)
 	return GO_ON;
 }
 
+/* A tag, a variation in square brackets as some old programs write it, or a remark. */
 static enum step step_bracket(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
 	size_t len = 0;
@@ -275,6 +283,7 @@ static char *word_end(const struct chi_pgn_lex *lex, bool *high)
 	return at;
 }
 
+/* Anything else: a move, or a result, or nonsense; the game decides. */
 static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
 	bool high = false;
@@ -413,6 +422,7 @@ static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		lex->in_line = true;
 		break;
 	case NUL:
+		/* The guard behind the window, unless a file holds such a byte. */
 		if (lex->at == lex->end) {
 			return MORE;
 		}

@@ -144,6 +144,7 @@ static bool read_wish(const char *text, size_t len, struct wish *wish)
 		.to_file = ANY,
 		.to_rank = ANY,
 	};
+	/* Check marks prove nothing: many are missing, some are wrong. */
 	while (len > 0 && (text[len - 1] == '+' || text[len - 1] == '#' || text[len - 1] == ':')) {
 		len--;
 	}
@@ -154,6 +155,7 @@ static bool read_wish(const char *text, size_t len, struct wish *wish)
 		wish->castling = castling_of(text, len);
 		return wish->castling != 0;
 	}
+	/* Capital letters only: 'b' is a file. */
 	uint8_t kind = kind_of(text[0]);
 	if (kind != NO_KIND) {
 		wish->kind = kind;
@@ -174,9 +176,11 @@ static bool is_safe(const struct chi_position *position, int from, int to, int k
 	int us = position->side;
 	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 	if (kind == CHI_KING) {
+		/* Without itself on the board, or it would hide the squares behind it. */
 		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
 	int king = chi_position_king(position, us);
+	/* A piece taken on `to` attacks nothing any more. */
 	return king == CHI_NO_SQUARE ||
 	       (chi_attackers(position, king, us ^ 1, occupied) & ~chi_bit(to)) == 0;
 }
@@ -207,6 +211,7 @@ static bool can_enter(const struct chi_position *position, int to)
 	return ((position->colour[position->side] | position->kind[CHI_KING]) >> to & 1) == 0;
 }
 
+/* Moves of a piece to `to`, found backwards: it attacks from there what attacks it. */
 static void find_piece(const struct chi_position *position, const struct wish *wish, int kind,
 		       int to, struct chi_pgn_found *finding)
 {
@@ -256,6 +261,7 @@ static void find_step(const struct chi_position *position, const struct wish *wi
 	if (from < 0 || from > 63 || (occupied >> to & 1) != 0) {
 		return;
 	}
+	/* The square before is empty: it can only be a double step. */
 	if ((occupied >> from & 1) == 0 && to >> 3 == (us == CHI_WHITE ? 3 : 4)) {
 		from += back;
 	}
@@ -335,6 +341,7 @@ static void find_from(const struct chi_position *position, const struct wish *wi
 	}
 }
 
+/* All legal moves that fit the wish; no two are the same, as each origin is tried once. */
 static void find(const struct chi_position *position, const struct wish *wish,
 		 struct chi_pgn_found *finding)
 {

@@ -65,6 +65,7 @@ size_t chi_pgn_sign(const char *at, const char *end, char *meaning)
 {
 	uint32_t point = 0;
 	size_t n = sequence(at, end, &point);
+	/* A file may mix both, one comment pasted from here, one from there. */
 	if (n == 0) {
 		point = windows_point((unsigned char)*at);
 		n = 1;
@@ -142,6 +143,7 @@ size_t chi_pgn_value(const char *text, size_t len, char *out)
 	const char *end = text + len;
 	const char *limit = out + CHI_PGN_VALUE_MAX;
 	char *at = out;
+	/* By value, not by file: collections are put together from files of both kinds. */
 	bool utf8 = chi_utf8_valid(text, len);
 	while (text < end) {
 		if (*text == '\\' && end - text > 1 && (text[1] == '"' || text[1] == '\\')) {
