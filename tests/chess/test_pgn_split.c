@@ -156,6 +156,42 @@ static struct read_games read_parts(const char *text, size_t len, size_t step, s
 	return games;
 }
 
+/* Texts at each of which the reader would go on with one game if it looked at tags alone. */
+static void begins_a_game_at_each_boundary(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"[White \"a\"]\n{c}\n[Event \"e\"]\n",
+		"[White \"a\"]\n; c\n[Event \"e\"]\n",
+		"[White \"a\"]\n% c\n[Event \"e\"]\n",
+		"[White \"a\"]\n$1\n[Event \"e\"]\n",
+		"[White \"a\"]\n.\n[Event \"e\"]\n",
+		"[White \"a\"]\n\x01\n[Event \"e\"]\n",
+		"[White \"a\"]\n\xc2\xa0\n[Event \"e\"]\n",
+		"[White \"a\"]\n(x)\n[Event \"e\"]\n",
+		"x [White \"a\"]\n[Event \"e\"]\n",
+		"* [White \"a\"]\n\n[Event \"e\"]\n",
+		/* the last tag's line begins inside what began behind another tag */
+		"[White \"a\"] {c\nx } [Black \"b\"]\n[Event \"e\"]\n",
+		"[White \"a\"] (c\nx ) [Black \"b\"]\n[Event \"e\"]\n",
+		"[White \"a\"] [1. c\nx ] [Black \"b\"]\n[Event \"e\"]\n",
+		"[White \"a\"] ({c\n} x) [Black \"b\"]\n[Event \"e\"]\n",
+	};
+	for (size_t i = 0; i < CHI_COUNT(texts); i++) {
+		size_t len = strlen(texts[i]);
+		size_t cuts = 0;
+		struct read_games whole = read_games(texts[i], len, len, NULL);
+		struct read_games parts = read_parts(texts[i], len, 1, &cuts);
+		assert_int_equal(cuts, 1);
+		/* The second part alone is an Event tag without anything: no game. */
+		assert_int_equal(whole.n, 1);
+		assert_null(whole.games[0].tags[CHI_PGN_EVENT]);
+		assert_same_games(&whole, &parts, true);
+		free_games(&whole);
+		free_games(&parts);
+	}
+}
+
 static void does_not_care_how_it_is_fed(void **state)
 {
 	(void)state;
@@ -203,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_boundaries),
+		cmocka_unit_test(begins_a_game_at_each_boundary),
 		cmocka_unit_test(does_not_care_how_it_is_fed),
 		cmocka_unit_test(cuts_a_collection),
 	};
