@@ -304,6 +304,10 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 	if (response->status < 0) {
 		return chi_peer_refusal(response, &client->error);
 	}
+	if (response->status == CHI_NONE && op != CHI_OP_GET) {
+		return chi_peer_fail(client, -CHI_EPROTO, "%s cannot be answered with 'not found'",
+				     chi_op_name(op));
+	}
 	if (response->status == CHI_OK && response->op != op) {
 		return chi_peer_fail(client, -CHI_EPROTO, "the answer to %s is one to %s",
 				     chi_op_name(op), chi_op_name(response->op));
@@ -373,14 +377,13 @@ static int handshake(struct chi_client *client)
 	if (status == CHI_OK) {
 		status = chi_peer_answer(client, request.id, CHI_OP_HELLO, &hello);
 	}
-	if (status < 0) {
+	if (status != CHI_OK) {
 		return status;
 	}
-	if (status != CHI_OK || hello.u.hello.version != CHI_PROTOCOL_VERSION) {
+	if (hello.u.hello.version != CHI_PROTOCOL_VERSION) {
 		return chi_peer_fail(client, -CHI_EVERSION,
 				     "the server speaks protocol version %u, this library %d",
-				     status == CHI_OK ? hello.u.hello.version : 0,
-				     CHI_PROTOCOL_VERSION);
+				     hello.u.hello.version, CHI_PROTOCOL_VERSION);
 	}
 	set_limits(&client->peer, &hello.u.hello.limits);
 	return find_store(client, &hello);

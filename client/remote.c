@@ -169,7 +169,7 @@ static int backup(struct chi_client *client, const char *path)
 	status = receive_copy(client, fd);
 	if (status != CHI_OK) {
 		chi_copy_abandon(copy);
-		return status == CHI_NONE ? -CHI_EPROTO : status;
+		return status;
 	}
 	return chi_copy_finish(copy, &client->error);
 }

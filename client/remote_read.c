@@ -176,9 +176,13 @@ int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct 
 		return chi_peer_fail(client, -CHI_EPROTO, "asked for 1 record, told of %zu",
 				     response.u.get.n);
 	}
-	if (!response.u.get.entries[0].found) {
+	const struct chi_entry *entry = &response.u.get.entries[0];
+	if (entry->key.len != 0 && memcmp(&entry->key, key, sizeof(*key)) != 0) {
+		return chi_peer_fail(client, -CHI_EPROTO, "the record is of another position");
+	}
+	if (!entry->found) {
 		return CHI_NONE;
 	}
-	*out = response.u.get.entries[0].record;
+	*out = entry->record;
 	return CHI_OK;
 }

@@ -37,7 +37,8 @@ static struct chi_request put_request(const struct chi_put *entries, size_t n,
 static bool carries_more(const struct chi_put *put)
 {
 	const struct chi_record *r = &put->record;
-	uint32_t carried = (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
+	uint32_t carried = (r->chi2 > CHI_CHI2_MAX ? CHI_PUT_CHI2 : 0) |
+			   (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
 			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
 			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
 	uint32_t named = put->parts | ((put->parts & CHI_PUT_ADD) != 0 ? CHI_PUT_MOVES : 0);
@@ -47,6 +48,7 @@ static bool carries_more(const struct chi_put *put)
 static void drop_unnamed(struct chi_put *put)
 {
 	struct chi_record *r = &put->record;
+	r->chi2 = (put->parts & CHI_PUT_CHI2) != 0 ? r->chi2 : CHI_CHI2_UNKNOWN;
 	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
 	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
 	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;

@@ -36,7 +36,7 @@ const char *chi_version(void);
 struct chi_options {
 	const char *store;	 /* name of the store on a server; NULL: "default" */
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
-	uint32_t connect_ms;	 /* time to connect; 0: 5,000 */
+	uint32_t connect_ms;	 /* time to connect, after a host's name is looked up; 0: 5,000 */
 	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000. During
 				    scans, counts and whole-store work answering a ping is
 				    progress, too */
