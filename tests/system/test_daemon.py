@@ -536,6 +536,29 @@ class Limits(unittest.TestCase):
                     peer.close()
                 self.assertEqual(first.call(ping=pb.Ping()).code, pb.OK)
 
+    def test_idle_server_sleeps(self):
+        """Clients that ask nothing have no deadlines, and nothing is looked at on their account."""
+        with start("--threads", "2") as daemon:
+            peers = [Peer(daemon.address) for _ in range(4)]
+            for peer in peers:
+                self.addCleanup(peer.close)
+                answers = peer.stream(scan=pb.Scan(chi2_max=25599))
+                self.assertEqual([a.code for a in answers], [pb.OK])
+
+            def wakeups():
+                total = 0
+                for task in os.listdir(f"/proc/{daemon.pid}/task"):
+                    with open(f"/proc/{daemon.pid}/task/{task}/status", encoding="utf-8") as file:
+                        total += sum(int(line.split()[1]) for line in file
+                                     if line.startswith("voluntary_ctxt_switches"))
+                return total
+
+            # The main thread wakes every few seconds; all else is quiet between two of its turns.
+            before = None
+            while before != (before := wakeups()):
+                time.sleep(1)
+            self.assertEqual(peers[0].call(ping=pb.Ping()).code, pb.OK)
+
     def test_no_descriptors_left(self):
         """Listening rests and does not spin; it goes on when there are descriptors again."""
         with start("--threads", "1") as daemon, Peer(daemon.address) as early:
