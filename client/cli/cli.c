@@ -105,9 +105,22 @@ int cli_worse(int a, int b)
 	return a > b ? a : b;
 }
 
+bool cli_is_remote(const struct cli *cli)
+{
+	return strncmp(cli->address, "unix:", 5) == 0 || strncmp(cli->address, "tcp:", 4) == 0;
+}
+
 bool cli_has_address(const struct cli *cli)
 {
 	if (cli->address != NULL && cli->address[0] != '\0') {
+		/* Ignored it would work on another store than the one named. */
+		if (cli->store != NULL && !cli_is_remote(cli)) {
+			(void)cli_usage(cli,
+					"--store: '%s' is a directory, which holds one store; only "
+					"servers have several",
+					cli->address);
+			return false;
+		}
 		return true;
 	}
 	(void)cli_usage(cli, "no address given: say -a ADDRESS, or set the environment variable "

@@ -43,9 +43,7 @@ static bool is_missing(const struct load *load)
 	struct chi_options options = {.store = load->cli->store};
 	int status = chi_open(load->cli->address, &options, &client, NULL);
 	chi_close(client);
-	bool socket = strncmp(load->cli->address, "unix:", 5) == 0 ||
-		      strncmp(load->cli->address, "tcp:", 4) == 0;
-	return status == -CHI_ENOSTORE && !socket;
+	return status == -CHI_ENOSTORE && !cli_is_remote(load->cli);
 }
 
 /* Opens or makes the store, now that the dump has told its statistic. */

@@ -519,6 +519,8 @@ class Usage(Base):
         self.assertEqual(self.out("count", "--address=" + store), "0\n")
         self.assertEqual(self.out("count", address="file:" + store, env={"CHISTORE": "/x"}), "0\n")
         self.assertEqual(self.out("--json", "-a", store, "count"), '{"count":0}\n')
+        for command in ("count", "init", "verify"):
+            self.cli(command, "--store", "books", code=2, address=store)
         for address in ("tcp:", "tcp:host", "tcp:host:99999", "unix:", "unix:" + "x" * 200):
             done = self.cli("count", code=2, address=address)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
