@@ -6,11 +6,8 @@
  * comment is. One reader belongs to one thread; several may work on parts of one file, cut where
  * chi_pgn_boundary says.
  *
- *	for (;;) {
- *		while ((status = chi_pgn_next(pgn, &game)) == CHI_OK) { ...use *game... }
- *		if (no bytes are left) { if (finished) break; chi_pgn_finish(pgn); finished = true;
- *} else { n = chi_pgn_feed(pgn, bytes, len); bytes += n; len -= n; }
- *	}
+ * To read an input to its end: call chi_pgn_next until it says CHI_NONE, feed the bytes it wants,
+ * and so on; when no bytes are left call chi_pgn_finish, and chi_pgn_next until CHI_NONE again.
  *
  * What is taken for what it must mean: LF and CRLF, a byte order mark, text in UTF-8 or Windows
  * Latin-1, comments, variations, annotation marks, tags in any order or none, games without a
@@ -21,8 +18,8 @@
  * a tag behind a move, before an Event tag if it has one already or if something else than tags
  * stands since its last tag, before a tag that it has already if a blank line or a comment stands
  * between, and at the end of the input. An Event tag alone is no game. A line that begins with
- *`[Event "` is a tag even inside a comment or a variation that nobody closed: one missing brace
- *costs one game, not the file.
+ * [Event " is a tag even inside a comment or a variation that nobody closed: one missing brace
+ * costs one game, not the file.
  */
 #pragma once
 
