@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,13 +118,24 @@ static void test_fork(void **state)
 	chi_store_close(store);
 }
 
+/* A fork whose child does not outlive a test that failed: it would keep the output open, and who
+ * reads that waiting. */
+static pid_t fork_bound(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	}
+	return pid;
+}
+
 /* Runs `body` in a child that then holds still until it is killed. Returns its number. */
 static pid_t hold(void (*body)(void))
 {
 	int ready[2];
 	char byte;
 	assert_int_equal(pipe(ready), 0);
-	pid_t pid = fork();
+	pid_t pid = fork_bound();
 	if (pid == 0) {
 		body();
 		(void)!write(ready[1], "x", 1);
@@ -232,7 +244,7 @@ static void test_writers_take_turns(void **state)
 	pid_t first = hold(hold_write);
 	int ready[2];
 	assert_int_equal(pipe(ready), 0);
-	pid_t second = fork();
+	pid_t second = fork_bound();
 	if (second == 0) {
 		wait_and_hold(ready[1]);
 	}
