@@ -119,48 +119,37 @@ class Crashes(unittest.TestCase):
             with start(path=path) as again, Peer(again.address) as peer:
                 self.assertEqual(found(peer, got), len(got))
 
-    def test_second_signal_ends_at_once(self):
-        """The first one waits for a client that does not read; the second does not."""
-        daemon = start("--stop-timeout", "3600000")
+    def signal_while_stopping(self, patience, first, again):
+        """Stops a daemon that has `patience` ms with a client that does not read, and sends it the
+        other signal until it has ended; returns its exit code."""
+        daemon = start("--stop-timeout", patience)
         with Peer(daemon.address) as peer:
             entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
             peer.call(put=pb.Put(entries=[entry]))
             peer.send(get=pb.Get(fens=[fen(1)] * 50))
             peer.send(get=pb.Get(fens=[fen(1)] * 50))
             peer._fill(1)
-            daemon.process.send_signal(signal.SIGINT)
+            daemon.process.send_signal(first)
             while "stopping" not in daemon.stderr_text():
                 pass
-            # Sent until it is seen: the handler is put back a moment after the first.
+            # Not once: handlers are put back a moment after the first.
             while daemon.process.poll() is None:
-                daemon.process.send_signal(signal.SIGINT)
+                daemon.process.send_signal(again)
                 try:
                     daemon.process.wait(0.05)
                 except subprocess.TimeoutExpired:
                     pass
-            self.assertEqual(daemon.process.returncode, -signal.SIGINT)
+            return daemon.process.returncode
 
+    def test_second_signal_ends_at_once(self):
+        """The first one waits for a client that does not read; the second does not."""
+        code = self.signal_while_stopping("3600000", signal.SIGINT, signal.SIGINT)
+        self.assertEqual(code, -signal.SIGINT)
 
     def test_hangup_while_stopping(self):
         """SIGHUP rotates logs; that the server is stopping is no reason to die of it."""
-        daemon = start("--stop-timeout", "1000")
-        with Peer(daemon.address) as peer:
-            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
-            peer.call(put=pb.Put(entries=[entry]))
-            peer.send(get=pb.Get(fens=[fen(1)] * 50))
-            peer.send(get=pb.Get(fens=[fen(1)] * 50))
-            peer._fill(1)
-            daemon.process.send_signal(signal.SIGTERM)
-            while "stopping" not in daemon.stderr_text():
-                pass
-            # Sent all the time until it has ended by itself, for want of a reader.
-            while daemon.process.poll() is None:
-                daemon.process.send_signal(signal.SIGHUP)
-                try:
-                    daemon.process.wait(0.01)
-                except subprocess.TimeoutExpired:
-                    pass
-            self.assertEqual(daemon.process.returncode, 0)
+        code = self.signal_while_stopping("1000", signal.SIGTERM, signal.SIGHUP)
+        self.assertEqual(code, 0)
 
     def test_synced_answer_vouches_for_async_ones(self):
         path = new_path()
