@@ -315,19 +315,22 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 	return response->status;
 }
 
-int chi_peer_call(struct chi_client *client, struct chi_request *request,
-		  struct chi_response *response)
+int chi_peer_ask(struct chi_client *client, struct chi_request *request,
+		 struct chi_response *response)
 {
-	int status = chi_peer_ready(client);
-	if (status != CHI_OK) {
-		return status;
-	}
 	request->id = chi_peer_next_id(client);
-	status = chi_peer_send(client, request);
+	int status = chi_peer_send(client, request);
 	if (status != CHI_OK) {
 		return status;
 	}
 	return chi_peer_answer(client, request->id, request->op, response);
+}
+
+int chi_peer_call(struct chi_client *client, struct chi_request *request,
+		  struct chi_response *response)
+{
+	int status = chi_peer_ready(client);
+	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
 /* ---- Connections --------------------------------------------------------------------------- */

@@ -65,7 +65,11 @@ CHI_MUSTUSE int chi_peer_receive(struct chi_client *client, struct chi_response 
 CHI_MUSTUSE int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 				struct chi_response *response);
 
-/* Ready, send, answer. */
+/* Sends a request on the connection that chi_peer_ready has made sure of, and takes its answer. */
+CHI_MUSTUSE int chi_peer_ask(struct chi_client *client, struct chi_request *request,
+			     struct chi_response *response);
+
+/* Ready, then ask. */
 CHI_MUSTUSE int chi_peer_call(struct chi_client *client, struct chi_request *request,
 			      struct chi_response *response);
 

@@ -100,7 +100,8 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
  * A client sees what it wrote itself, whatever the address.
  *
  * Over a socket, when the answer does not come the write may or may not have happened, and the
- * text says so; so does chi_flush if the connection broke behind CHI_ASYNC writes.
+ * text says so. If the connection broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC
+ * write fails with a text that says so, once, and stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);

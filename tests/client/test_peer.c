@@ -390,6 +390,48 @@ static void server_goes_away(void **state)
 	server_stop(&server);
 }
 
+/* Answers writes; a ping ends the connection. */
+static void end_behind_a_write(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		if (request.op == CHI_OP_PING) {
+			return;
+		}
+		struct chi_response put = {.id = request.id, .last = true, .op = request.op};
+		server_answer(conn, &put);
+	}
+}
+
+/* What a server was told before its connection broke is not vouched for by what comes later. */
+static void synced_writes_vouch_for_nothing_lost(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, end_behind_a_write);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	struct chi_put puts[3] = {{.key = world_key(0)}, {.key = world_key(1)}};
+	puts[2].key = world_key(2);
+	for (int way = 0; way < 3; way++) {
+		assert_int_equal(chi_put(client, puts, 3, CHI_ASYNC, NULL), CHI_OK);
+		world_refused(client, chi_ping(client), -CHI_ECONNECT, "closed the connection");
+		/* Unsynced ones promise nothing. */
+		assert_int_equal(chi_put(client, puts, 1, CHI_ASYNC, NULL), CHI_OK);
+		int status = way == 0	? chi_put(client, puts, 1, CHI_SYNC, NULL)
+			     : way == 1 ? chi_delete(client, &puts[0].key, 1, CHI_SYNC, NULL)
+					: chi_pipe_put(client, puts, 1, CHI_SYNC);
+		world_refused(client, status, -CHI_ECONNECT, "3 written records");
+		assert_non_null(strstr(chi_error(client), "not sent"));
+		assert_int_equal(chi_put(client, puts, 1, CHI_SYNC, NULL), CHI_OK);
+		assert_int_equal(chi_flush(client), CHI_OK);
+	}
+	chi_close(client);
+	server_stop(&server);
+}
+
 /* ---- Slow work ----------------------------------------------------------------------------- */
 
 /* Answers a count only after having been asked three times whether it is alive. */
@@ -466,6 +508,7 @@ int main(void)
 		cmocka_unit_test(slow_server),
 		cmocka_unit_test(answers_beside_the_point),
 		cmocka_unit_test(scan_that_cannot_be_cancelled),
+		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
 	};
 	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
 }
