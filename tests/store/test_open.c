@@ -159,6 +159,26 @@ static void test_removed_and_made_anew(void **state)
 	}
 }
 
+/* A write into a file that nobody can ever open again was acknowledged. */
+static void test_no_commit_into_a_deleted_file(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("deleted", CONTROL);
+	struct chi_key key = help_key();
+	struct chi_row row;
+	help_put(store, &(struct chi_put){.key = key});
+	struct chi_put put = {.key = help_key()};
+	struct chi_put_result result = {0};
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_put(write, &put, &result));
+	help_remove(help_path("deleted"));
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
+	assert_non_null(strstr(fault.text, "deleted"));
+	assert_int_equal(help_get(store, &key, &row), CHI_OK);
+	chi_store_close(store);
+}
+
 static void test_open_nothing(void **state)
 {
 	(void)state;
@@ -424,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_create),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_removed_and_made_anew),
+		cmocka_unit_test(test_no_commit_into_a_deleted_file),
 		cmocka_unit_test(test_open_nothing),
 		cmocka_unit_test(test_foreign_lmdb),
 		cmocka_unit_test(test_stamps),
