@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "proto/msg.h"
+
 #define CHI_STORES_MAX	64
 #define CHI_LISTENS_MAX 16
 #define CHI_THREADS_MAX 256
@@ -25,9 +27,9 @@
 /* A response of a scan is sent when it has waited so long for more rows. */
 #define CHI_PAGE_AGE_MS 20
 
-/* Bytes of records collected for one response; half of what may be sent, because the last
- * record taken may be large. */
-#define CHI_PAGE_BYTES (512u << 10)
+/* Bytes of records after which a response takes no more; half of what may be sent, because the
+ * record taken last may be large. */
+#define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
 
 /* A scan or backup sends nothing more while this much of the client's output is unread. */
 #define CHI_STREAM_MARK (256u << 10)
