@@ -141,8 +141,7 @@ static int put_base(struct load *load)
 	struct chi_info info;
 	const struct chi_counts *base = &load->reader.head.base;
 	int status = chi_get_info(cli->client, &info);
-	if (status == CHI_OK && (info.base.white != base->white || info.base.draws != base->draws ||
-				 info.base.black != base->black)) {
+	if (status == CHI_OK && memcmp(&info.base, base, sizeof(*base)) != 0) {
 		status = chi_put_base(cli->client, base);
 	}
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli, status);

@@ -298,6 +298,16 @@ class Commands(Base):
             self.assertIn("sound\tyes", self.out("verify", address=again))
             self.stop()
 
+    def test_load_keeps_base_rates_without_results(self):
+        """Games without a result are part of the base rates, and may be all there is of them."""
+        fields = [START, "-", "0", "0", "0", "5", "", "", "", ""]
+        dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t5\n"
+                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote\n"
+                + "\t".join(fields) + "\nend\t1\n")
+        made = self.path("made")
+        self.cli("load", address=made, input=dump)
+        self.assertEqual(self.out("dump", address=made), dump)
+
     def test_load_of_what_is_no_whole_dump(self):
         a = self.served("external")
         self.fill(a)
