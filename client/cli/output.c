@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/num.h"
 
@@ -131,6 +132,18 @@ json_t *json_chi2(uint16_t chi2)
 json_t *json_count(uint64_t count)
 {
 	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *json_time(uint64_t seconds)
+{
+	char text[32];
+	time_t time = (time_t)seconds;
+	struct tm parts;
+	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+		return json_null();
+	}
+	return json_string(text);
 }
 
 json_t *json_text(const char *text, size_t len)
