@@ -25,6 +25,10 @@ void help_clean(void);
 /* Removes what is at the path, directories with all they hold. */
 void help_remove(const char *path);
 
+/* Order of the position tree, said once more and not by the code under test: bytewise, the shorter
+ * first where one starts the other. */
+int help_key_compare(const struct chi_key *a, const struct chi_key *b);
+
 /* Numbers from CHISTORE_SEED, or from a fixed seed; the first call prints it. */
 uint64_t help_random(void);
 static inline unsigned help_below(unsigned n)
