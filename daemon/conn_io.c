@@ -18,7 +18,7 @@
 #include "proto/frame.h"
 
 /* A rest of a request up to this size is moved out of the lent buffer. */
-#define SMALL_REST 4096
+#define SMALL_REST ((size_t)4096)
 
 static const struct chi_limits *limits_of(const struct chi_conn *conn)
 {

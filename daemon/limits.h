@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/msg.h"
@@ -18,7 +19,7 @@
 #define CHI_FRAMES_PER_WAKEUP 32
 
 /* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
-#define CHI_READ_CHUNK (64u << 10)
+#define CHI_READ_CHUNK ((size_t)64 << 10)
 
 /* A slice of a scan ends after so many entries or microseconds, whichever comes first. */
 #define CHI_SLICE_STEPS 20000

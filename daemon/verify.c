@@ -21,8 +21,6 @@
 #include "daemon/worker.h"
 #include "store/store.h"
 
-extern char **environ;
-
 /* Longer lines are passed on in parts. */
 #define LINE_MAX_BYTES 1024
 
@@ -59,7 +57,7 @@ static void close_output(struct verify *verify)
 
 static void wait_soon(struct verify *verify)
 {
-	static const struct timeval soon = {0, WAIT_MS * 1000};
+	static const struct timeval soon = {0, WAIT_MS * 1000L};
 	event_add(verify->waiting, &soon);
 }
 
