@@ -2,7 +2,6 @@
 /* Tokens to games: where a game begins and ends, its moves played, its result. */
 #include "chess/pgn.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
  */
 #include "client/client_priv.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/fault.h"
-
 int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		  struct chi_iter **out)
 {

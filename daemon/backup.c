@@ -15,7 +15,6 @@
 
 #include "base/fault.h"
 #include "daemon/handler.h"
-#include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
 #include "store/store.h"

@@ -16,7 +16,6 @@
 #include "base/fault.h"
 #include "daemon/clock.h"
 #include "daemon/conn.h"
-#include "daemon/log.h"
 #include "daemon/scan.h"
 #include "daemon/server.h"
 #include "proto/msg.h"

@@ -223,7 +223,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
 /* The control statistic of a position; CHI_CHI2_UNKNOWN if one side attacks nothing. -CHI_EKEY. */
 CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
 
-/* The position after a legal move. -CHI_EKEY, -CHI_EMOVE. */
+/* The position after a legal move. -CHI_EKEY, also if no key can hold it because Black, to move
+ * then, has no king; -CHI_EMOVE. */
 CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
 
 /* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it names no one legal move. */

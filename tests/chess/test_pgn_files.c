@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "chess/fen.h"
-
 static struct read_games read_file(const char *name)
 {
 	char path[64];

@@ -2,8 +2,6 @@
 /* Tags: odd spellings, quotes inside quotes, encodings, start positions and variants. */
 #include "tests/chess/pgn_games.h"
 
-#include <stdlib.h>
-
 #include "base/num.h"
 
 /* The White tag of the one game that the line and a move make. */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -2,7 +2,6 @@
 /* Creating and opening: each thing that can be wrong has its own code. */
 #include "tests/store/help.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <lmdb.h>
