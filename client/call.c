@@ -81,8 +81,8 @@ uint64_t chi_peer_next_id(struct chi_client *client)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-/* Reads what is there without waiting. An end or an error of the connection sets eof, an errno
- * goes to *error (0: the server closed it in order). True if bytes came. */
+/* Reads what is there without waiting; *got tells whether bytes came. An end or an error of the
+ * connection sets eof: what came before it may still hold an answer. */
 static int read_some(struct chi_client *client, bool *got)
 {
 	struct chi_peer *peer = &client->peer;

@@ -33,6 +33,7 @@ int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size
 	return status;
 }
 
+/* The record is copied to the client's arena: it outlives the snapshot, which ends here. */
 int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	struct chi_read *read = NULL;
@@ -45,6 +46,8 @@ int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct 
 	return status;
 }
 
+/* On a failure what was opened stays in the iterator: chi_inproc_scan_close takes any part of it.
+ * Rows need a block; records come one by one. */
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
 {
 	int status = begin_read(client, &iter->read);
@@ -86,6 +89,7 @@ int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter)
 	}
 	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
 	iter->rows = iter->block;
+	/* Who takes a few rows pays for a few; who walks on soon has full blocks. */
 	if (iter->block_size < BLOCK_MAX) {
 		iter->block_size *= 2;
 	}

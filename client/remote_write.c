@@ -133,6 +133,8 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 	return chi_peer_doubt(client, status);
 }
 
+/* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
+ * what the limit is and leaves the connection alone. */
 int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result)
 {
@@ -151,6 +153,7 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	return send_put(client, &request, result);
 }
 
+/* A Put without entries that carries base rates. */
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
 {
 	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
@@ -198,6 +201,8 @@ int chi_remote_settle(struct chi_client *client)
 	return chi_peer_doubt(client, status);
 }
 
+/* Settling may find the connection broken, so the lost ones are asked for behind it; telling of
+ * them goes before any other failure, because it is said only once. */
 int chi_remote_flush(struct chi_client *client)
 {
 	int status = chi_remote_settle(client);

@@ -95,6 +95,7 @@ static int take_line(struct load *load, const char *line, size_t len)
 		return EXIT_STORE;
 	}
 	int code = EXIT_DONE;
+	/* Only the head's end tells that the head is good: until then nothing is made or opened. */
 	if (kind != CHI_DUMP_HEAD && !load->opened) {
 		code = open_store(load);
 	}
@@ -183,6 +184,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	struct chi_fault fault = {.text = ""};
 	const char *path = argc > 0 ? argv[0] : "-";
 	(void)state;
+	/* A name that messages can carry, also where there is no file. */
 	load.name = strcmp(path, "-") == 0 ? "standard input" : path;
 	chi_dump_reader_init(&load.reader);
 	if (chi_source_open(path, &options, &load.source, &fault) != CHI_OK) {

@@ -63,6 +63,7 @@ static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
 			 json_time(eval->date));
 }
 
+/* In the record's order, by engine. */
 static json_t *evals_json(const struct chi_key *key, const struct chi_record *record)
 {
 	_cleanup_(json_freep) json_t *array = json_array();
@@ -102,6 +103,7 @@ static json_t *stat_json(const struct named_move *move)
 			 json_count(c->draws), "black", json_count(c->black));
 }
 
+/* Room for one more than there are: calloc of nothing may give NULL. */
 static json_t *stats_json(const struct chi_key *key, const struct chi_record *record)
 {
 	size_t n = record->n_moves;
