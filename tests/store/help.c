@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "chess/fen.h"
@@ -61,6 +62,13 @@ void help_clean(void)
 		help_remove(scratch);
 		scratch[0] = '\0';
 	}
+}
+
+int help_child_status(pid_t pid)
+{
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
 }
 
 int help_key_compare(const struct chi_key *a, const struct chi_key *b)

@@ -351,9 +351,7 @@ static void tamper_meanwhile(const char *key, const void *value, size_t len)
 		tamper("meta", key, strlen(key), value, len);
 		_exit(0);
 	}
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_int_equal(help_child_status(pid), 0);
 }
 
 /* Verify names it, nobody writes on top of it, reads that do not need it go on; and who opens the

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -366,14 +365,6 @@ static void test_short_but_sound(void **state)
 	assert_true(sound > 0 && cut > 0);
 }
 
-/* Waits for a child and returns its exit status. */
-static int child_status(pid_t pid)
-{
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
-}
-
 /* As another user: root is denied nothing. */
 static void test_permissions(void **state)
 {
@@ -395,7 +386,7 @@ static void test_permissions(void **state)
 		bad |= (chi_store_create(help_path("mine"), CONTROL, &fault) != -CHI_EACCES) << 2;
 		_exit(bad);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 }
 
 /* What a child sees of a store on media mounted read-only; 77: it may not mount. */
@@ -429,7 +420,7 @@ static void test_read_only_media(void **state)
 	if (pid == 0) {
 		_exit(look_read_only());
 	}
-	int status = child_status(pid);
+	int status = help_child_status(pid);
 	if (status == 77) {
 		print_message("# skipped: not allowed to mount\n");
 		return;

@@ -67,14 +67,6 @@ static void test_snapshot(void **state)
 	chi_store_close(store);
 }
 
-/* Waits for a child and returns its exit status. */
-static int child_status(pid_t pid)
-{
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
-}
-
 static void test_fork(void **state)
 {
 	(void)state;
@@ -107,7 +99,7 @@ static void test_fork(void **state)
 		chi_store_close(store);
 		_exit(bad);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	struct chi_row row;
 	assert_int_equal(chi_read_row(read, &key, &row), CHI_OK);
 	chi_read_end(read);
@@ -373,7 +365,7 @@ static void test_map_growth(void **state)
 		ok(chi_write_commit(write, &fault));
 		_exit(0);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	struct chi_key mine = help_key();
 	help_put(store, &(struct chi_put){.key = mine});
@@ -430,7 +422,7 @@ static void test_sequence_after_others_wrote(void **state)
 		chi_store_close(other);
 		_exit(0);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	for (int i = 0; i < 3; i++) {
 		struct chi_compaction *compaction;
 		struct chi_read *read;
