@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* A game's tags: which are kept, what room they have, and what the rules of the game follow from.
+ */
 #include "chess/pgn_tags.h"
 
 #include <string.h>
