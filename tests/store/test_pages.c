@@ -379,6 +379,89 @@ static void test_failures(void **state)
 	chi_store_close(store);
 }
 
+/* The start of the page that the address lies in, as a place in the file. */
+static off_t page_of(const struct chi_read *read, const void *address)
+{
+	size_t at = (size_t)((const uint8_t *)address - read->env->pages.base);
+	return (off_t)(at - at % read->env->pages.size);
+}
+
+/* Adds to the number that a page bears; LMDB does not look at it. */
+static void renumber(off_t page, uint64_t add)
+{
+	uint64_t number;
+	int fd = open(help_path("fallback/data.mdb"), O_RDWR);
+	assert_int_equal(pread(fd, &number, sizeof(number), page + PAGE_NUMBER), sizeof(number));
+	number += add;
+	assert_int_equal(pwrite(fd, &number, sizeof(number), page + PAGE_NUMBER), sizeof(number));
+	(void)close(fd);
+}
+
+/* True if the rows are LMDB's, and that of keys[0] was found. */
+static bool rows_right(struct chi_read *read)
+{
+	struct chi_row rows[BATCH_MAX];
+	MDB_val value;
+	ok(chi_read_rows(read, keys, BATCH_MAX, rows));
+	for (size_t i = 0; i < BATCH_MAX; i++) {
+		struct chi_row wanted = row_by_lmdb(read, &keys[i], &value);
+		if (!rows_equal(&rows[i], &wanted)) {
+			return false;
+		}
+	}
+	return rows[0].found;
+}
+
+/* Opens the store with one page's number changed: nothing is walked, all is found. */
+static void open_renumbered(off_t page)
+{
+	struct chi_read *read;
+	renumber(page, 5);
+	struct chi_store *store = help_open(help_path("fallback"), CHI_STORE_READ);
+	assert_null(store->env->pages.base);
+	ok(chi_read_begin(store, &read));
+	assert_true(rows_right(read));
+	chi_read_end(read);
+	chi_store_close(store);
+	renumber(page, UINT64_MAX - 4);
+	store = help_open(help_path("fallback"), CHI_STORE_READ);
+	assert_non_null(store->env->pages.base);
+	chi_store_close(store);
+}
+
+/* What a descent is not sure of is left to mdb_get, one key or all. */
+static void test_fallback(void **state)
+{
+	(void)state;
+	static const char name[] = POSITION_TREE;
+	struct chi_read *read;
+	struct chi_found found;
+	struct chi_store *store = help_store("fallback", EXTERNAL);
+	make_keys(keys, 3000);
+	fill(store, keys, 3000, false);
+	ok(chi_read_begin(store, &read));
+	assert_true(rows_right(read));
+	chi_descent_find_one(&read->descent, &keys[0], &found);
+	assert_int_equal(found.finding, CHI_FINDING_THERE);
+	off_t leaf = page_of(read, found.key);
+	renumber(leaf, 1);
+	chi_descent_find_one(&read->descent, &keys[0], &found);
+	assert_int_equal(found.finding, CHI_FINDING_UNSURE);
+	chi_descent_find(&read->descent, keys, 1, &found);
+	assert_int_equal(found.finding, CHI_FINDING_UNSURE);
+	assert_true(rows_right(read));
+	renumber(leaf, UINT64_MAX);
+	MDB_val key = chi_val(name, sizeof(name) - 1);
+	MDB_val value;
+	assert_int_equal(mdb_get(read->txn, read->env->pages.main, &key, &value), 0);
+	off_t trees = page_of(read, value.mv_data);
+	off_t root = (off_t)(read->descent.root * read->env->pages.size);
+	chi_read_end(read);
+	chi_store_close(store);
+	open_renumbered(trees);
+	open_renumbered(root);
+}
+
 /* Up to a sector of the file, mostly heads of pages, becomes something else. */
 static size_t damage(int fd, const uint8_t *good, off_t bytes, off_t *at)
 {
@@ -495,10 +578,11 @@ static void test_damaged_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_record), cmocka_unit_test(test_large_values),
-		cmocka_unit_test(test_deletes),	     cmocka_unit_test(test_beside_a_writer),
-		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_map_growth),
-		cmocka_unit_test(test_failures),     cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_every_record),  cmocka_unit_test(test_large_values),
+		cmocka_unit_test(test_deletes),	      cmocka_unit_test(test_beside_a_writer),
+		cmocka_unit_test(test_threads),	      cmocka_unit_test(test_map_growth),
+		cmocka_unit_test(test_failures),      cmocka_unit_test(test_fallback),
+		cmocka_unit_test(test_damaged_pages),
 	};
 	return cmocka_run_group_tests_name("store/pages", tests, NULL, NULL);
 }
