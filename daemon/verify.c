@@ -28,7 +28,7 @@
 #define WAIT_MS 10
 
 struct verify {
-	struct chi_call call; /* conn is NULL once the client has gone or cancelled */
+	struct chi_call call; /* conn is NULL once the client has gone or canceled */
 	struct chi_worker *worker;
 	struct event *readable; /* on the child's output */
 	struct event *waiting;	/* for the child's end */

@@ -307,7 +307,7 @@ static void never_cancel(struct conn *conn)
 	abort();
 }
 
-static void scan_that_cannot_be_cancelled(void **state)
+static void scan_that_cannot_be_canceled(void **state)
 {
 	(void)state;
 	struct server server;
@@ -505,7 +505,7 @@ int main(void)
 		cmocka_unit_test(server_goes_away),
 		cmocka_unit_test(slow_server),
 		cmocka_unit_test(answers_beside_the_point),
-		cmocka_unit_test(scan_that_cannot_be_cancelled),
+		cmocka_unit_test(scan_that_cannot_be_canceled),
 		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
 	};
 	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
