@@ -35,7 +35,7 @@ demo: ## build, make a store of real positions, serve it and ask it
 	@$(MAKE) --no-print-directory build
 	demo/demo.sh
 
-check: ## run every test: plain, ASan + UBSan, TSan, fuzz corpora, lint
+check: ## run every test: plain, ASan + UBSan, TSan, release
 	@tools/deps.sh build test
 	@tools/check.sh
 

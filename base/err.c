@@ -5,8 +5,6 @@
  */
 #include "chistore/types.h"
 
-#include "base/attr.h"
-
 static const char *const texts[CHI_ERROR_COUNT] = {
 	[CHI_OK] = "done",
 	[CHI_EINVAL] = "an argument is out of range",

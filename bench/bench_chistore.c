@@ -143,6 +143,19 @@ static void scan_rows(struct bench *bench, struct bench_result *out)
 	}
 }
 
+/* "many-N-games", "many-N-random": chi_probe of N positions a call, all of the list. */
+static bool run_many(struct bench *bench, const char *name, struct bench_result *out)
+{
+	char *order;
+	unsigned long batch = strtoul(name + strlen("many-"), &order, 10);
+	bool games = strcmp(order, "-games") == 0;
+	if (batch == 0 || batch > BATCH_MAX || (!games && strcmp(order, "-random") != 0)) {
+		return false;
+	}
+	probe(bench, games ? bench->keys.games : bench->keys.random, bench->keys.n, batch, out);
+	return true;
+}
+
 /* "batch-N": N positions a call, in the order of games. */
 static bool run_batch(struct bench *bench, const char *name, struct bench_result *out)
 {
@@ -189,6 +202,8 @@ static bool run(void *context, const char *name, struct bench_result *out)
 		probe(bench, bench->keys.random, bench->keys.n, 1, out);
 	} else if (strncmp(name, "batch-", 6) == 0) {
 		return run_batch(bench, name, out);
+	} else if (strncmp(name, "many-", 5) == 0) {
+		return run_many(bench, name, out);
 	} else if (strcmp(name, "scan-iter") == 0) {
 		scan_iter(bench, CHI_WANT_KEYS, out);
 	} else if (strcmp(name, "scan-counts") == 0) {

@@ -26,6 +26,7 @@ import time
 SPREAD_MAX = 0.40
 
 GET_TARGET = 0.80
+MANY_TARGET = 3.0
 SCAN_TARGET = 0.40
 BATCH_TARGET = 10.0
 PERFT_TARGET = 0.40
@@ -209,14 +210,17 @@ class Bench:
     def measure_get(self, library, raw):
         lines = []
         for order in ("games", "random"):
-            probe, row, held, base = self.turns([
+            probe, row, held, many, base = self.turns([
                 (library, "probe-" + order), (library, "row-" + order),
-                (library, "held-" + order), (raw, "get-" + order)])
+                (library, "held-" + order), (library, "many-32-" + order),
+                (raw, "get-" + order)])
             for name, mine, target in ((f"chi_probe of one key, {order} order", probe, GET_TARGET),
                                        (f"chi_read begin, row, end, {order} order", row,
                                         GET_TARGET),
                                        (f"chi_read_row in one snapshot, {order} order", held,
-                                        None)):
+                                        None),
+                                       (f"chi_probe of 32 keys, {order} order", many,
+                                        MANY_TARGET)):
                 lines.append(Line(name + " / mdb_get",
                                   [a / b for a, b in zip(mine, base)], target))
                 self.note_speed(name + ", positions/s", mine)

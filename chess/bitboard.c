@@ -2,8 +2,6 @@
 /* Fills the attack tables before main, walking rays step by step: slow, simple, some 0.1 ms. */
 #include "chess/bitboard.h"
 
-#include <stdlib.h>
-
 struct chi_attack_tables chi_attacks;
 
 /* The square `files` to the right and `ranks` up, or CHI_NO_SQUARE beyond the edge. */

@@ -102,27 +102,6 @@ bool chi_key_shape_ok(const uint8_t *bytes, size_t len)
 	       (n % 2 == 0 || (bytes[len - 1] & 15) == 0);
 }
 
-size_t chi_key_take(const uint8_t *bytes, size_t len, struct chi_key *out)
-{
-	if (len < MASK_SIZE) {
-		return 0;
-	}
-	int n = mask_count(bytes);
-	if (n < 1 || n > PIECES_MAX || len < key_size(n)) {
-		return 0;
-	}
-	*out = (struct chi_key){.len = (uint8_t)key_size(n)};
-	memcpy(out->bytes, bytes, out->len);
-	return out->len;
-}
-
-int chi_key_compare(const struct chi_key *a, const struct chi_key *b)
-{
-	size_t len = a->len < b->len ? a->len : b->len;
-	int order = memcmp(a->bytes, b->bytes, len);
-	return order != 0 ? order : (int)a->len - (int)b->len;
-}
-
 /* Puts the piece with `code` on `square`, and notes the right it carries. */
 static int put_code(struct chi_position *position, unsigned code, int square,
 		    struct chi_fault *fault)

@@ -33,19 +33,9 @@ void chi_key_encode(const struct chi_position *position, struct chi_key *out);
 CHI_MUSTUSE int chi_key_decode(const struct chi_key *key, struct chi_position *out,
 			       struct chi_fault *fault);
 
-/*
- * Takes the key that stands at the start of `bytes`: the mask's population count tells its
- * length, so keys written one behind the other can be told apart. Returns the key's length, or
- * 0 if there are too few bytes, too many pieces, or none. Checks nothing else.
- */
-size_t chi_key_take(const uint8_t *bytes, size_t len, struct chi_key *out);
-
 /* The cheap checks on bytes that were stored by Chistore: length fits the mask, padding is zero.
  */
 bool chi_key_shape_ok(const uint8_t *bytes, size_t len);
-
-/* Order of the position tree: bytewise, the shorter first where one starts the other. */
-int chi_key_compare(const struct chi_key *a, const struct chi_key *b);
 
 /* FEN text straight to a key and back; errors as chi_fen_parse and chi_key_decode. */
 CHI_MUSTUSE int chi_key_from_fen(const char *text, size_t len, struct chi_key *out,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What a board must fulfil to be stored or searched: no more than a key can hold, and no less than
+ * the move generator relies on. Positions that no game reaches are welcome otherwise.
+ */
 #include "chess/validate.h"
 
 #include "base/fault.h"

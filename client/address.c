@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Text to address. Nothing is looked up here: whether the socket or the host is there shows when
+ * connecting. A text without a known scheme is a directory's path, colons and all, unless it looks
+ * like a URL.
+ */
 #include "client/address.h"
 
 #include <string.h>
@@ -16,6 +21,8 @@ static const char *behind(const char *text, const char *scheme)
 	return strncmp(text, scheme, len) == 0 ? text + len : NULL;
 }
 
+/* The kernel takes 107 bytes and a NUL, and would cut a longer path without a word: it then names
+ * another socket. */
 static int parse_unix(const char *path, struct chi_address *out, struct chi_fault *fault)
 {
 	const struct sockaddr_un *sizes = NULL;
@@ -66,6 +73,8 @@ static int parse_host(const char *text, struct chi_address *out, const char **po
 	return CHI_OK;
 }
 
+/* Port 0 means "any free one" to who listens and nothing to who connects. `out` keeps the port as
+ * text, as getaddrinfo wants it. */
 static int parse_tcp(const char *text, struct chi_address *out, struct chi_fault *fault)
 {
 	const char *port = NULL;
@@ -101,6 +110,7 @@ static int refuse_url(const char *text, struct chi_fault *fault)
 			 len > 32 ? 32 : (int)len, text);
 }
 
+/* What `out` has for a path points into `text`. */
 int chi_address_parse(const char *text, struct chi_address *out, struct chi_fault *fault)
 {
 	*out = (struct chi_address){.kind = CHI_ADDRESS_DIR};

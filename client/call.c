@@ -81,8 +81,8 @@ uint64_t chi_peer_next_id(struct chi_client *client)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-/* Reads what is there without waiting. An end or an error of the connection sets eof, an errno
- * goes to *error (0: the server closed it in order). True if bytes came. */
+/* Reads what is there without waiting; *got tells whether bytes came. An end or an error of the
+ * connection sets eof: what came before it may still hold an answer. */
 static int read_some(struct chi_client *client, bool *got)
 {
 	struct chi_peer *peer = &client->peer;
@@ -304,6 +304,10 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 	if (response->status < 0) {
 		return chi_peer_refusal(response, &client->error);
 	}
+	if (response->status == CHI_NONE && op != CHI_OP_GET) {
+		return chi_peer_fail(client, -CHI_EPROTO, "%s cannot be answered with 'not found'",
+				     chi_op_name(op));
+	}
 	if (response->status == CHI_OK && response->op != op) {
 		return chi_peer_fail(client, -CHI_EPROTO, "the answer to %s is one to %s",
 				     chi_op_name(op), chi_op_name(response->op));
@@ -311,19 +315,22 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 	return response->status;
 }
 
-int chi_peer_call(struct chi_client *client, struct chi_request *request,
-		  struct chi_response *response)
+int chi_peer_ask(struct chi_client *client, struct chi_request *request,
+		 struct chi_response *response)
 {
-	int status = chi_peer_ready(client);
-	if (status != CHI_OK) {
-		return status;
-	}
 	request->id = chi_peer_next_id(client);
-	status = chi_peer_send(client, request);
+	int status = chi_peer_send(client, request);
 	if (status != CHI_OK) {
 		return status;
 	}
 	return chi_peer_answer(client, request->id, request->op, response);
+}
+
+int chi_peer_call(struct chi_client *client, struct chi_request *request,
+		  struct chi_response *response)
+{
+	int status = chi_peer_ready(client);
+	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
 /* ---- Connections --------------------------------------------------------------------------- */
@@ -373,14 +380,13 @@ static int handshake(struct chi_client *client)
 	if (status == CHI_OK) {
 		status = chi_peer_answer(client, request.id, CHI_OP_HELLO, &hello);
 	}
-	if (status < 0) {
+	if (status != CHI_OK) {
 		return status;
 	}
-	if (status != CHI_OK || hello.u.hello.version != CHI_PROTOCOL_VERSION) {
+	if (hello.u.hello.version != CHI_PROTOCOL_VERSION) {
 		return chi_peer_fail(client, -CHI_EVERSION,
 				     "the server speaks protocol version %u, this library %d",
-				     status == CHI_OK ? hello.u.hello.version : 0,
-				     CHI_PROTOCOL_VERSION);
+				     hello.u.hello.version, CHI_PROTOCOL_VERSION);
 	}
 	set_limits(&client->peer, &hello.u.hello.limits);
 	return find_store(client, &hello);

@@ -61,12 +61,15 @@ CHI_MUSTUSE int chi_peer_send(struct chi_client *client, struct chi_request *req
 CHI_MUSTUSE int chi_peer_receive(struct chi_client *client, struct chi_response *response);
 
 /* The next response, which must be to request `id`; a refusal by the server becomes its status
- * and text. CHI_OK and CHI_NONE as the server said; an answer with a result other than `op`'s is
- * -CHI_EPROTO. */
+ * and text. CHI_NONE only to a get; an answer with a result other than `op`'s is -CHI_EPROTO. */
 CHI_MUSTUSE int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 				struct chi_response *response);
 
-/* Ready, send, answer. */
+/* Sends a request on the connection that chi_peer_ready has made sure of, and takes its answer. */
+CHI_MUSTUSE int chi_peer_ask(struct chi_client *client, struct chi_request *request,
+			     struct chi_response *response);
+
+/* Ready, then ask. */
 CHI_MUSTUSE int chi_peer_call(struct chi_client *client, struct chi_request *request,
 			      struct chi_response *response);
 

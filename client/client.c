@@ -5,15 +5,14 @@
  */
 #include "client/client_priv.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
 
+/* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000
 #define CALL_MS	   30000
 
@@ -37,6 +36,8 @@ static int copy_name(const char *name, const char *what, char *out, size_t size,
 	return CHI_OK;
 }
 
+/* The names are copied and the options pointed to the copies: what the caller gave need not live
+ * longer than the call to chi_open. */
 static int set_options(struct chi_client *client, const struct chi_options *options)
 {
 	if (options != NULL) {
@@ -73,6 +74,8 @@ static void hint_scheme(struct chi_client *client)
 	}
 }
 
+/* The backend is chosen before anything of it is called, so that chi_close knows whose to clean up
+ * also after a failure; without one it has nothing to close. */
 static int open_client(struct chi_client *client, const char *address,
 		       const struct chi_options *options)
 {
@@ -125,6 +128,7 @@ void chi_close(struct chi_client *client)
 	if (client == NULL) {
 		return;
 	}
+	/* The walk first: it holds a snapshot of the store that is closed next. */
 	chi_iter_close(client->iter);
 	if (client->backend != NULL) {
 		client->backend->close(client);
@@ -210,6 +214,8 @@ static int check_batch(struct chi_client *client, size_t n, enum chi_durability 
 	return CHI_OK;
 }
 
+/* The rest of a put is checked by who applies it: in-process by the store, else by the server, with
+ * the same rules. */
 int chi_client_check_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			 enum chi_durability durability)
 {
@@ -226,6 +232,10 @@ int chi_client_check_put(struct chi_client *client, const struct chi_put *entrie
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
+/*
+ * Each has the same frame: begin, check what does not depend on the address, the backend, end.
+ * Numbers for the caller are set in every case, so that nobody reads what a failure left there.
+ */
 int chi_ping(struct chi_client *client)
 {
 	int status = chi_client_begin(client);
@@ -282,6 +292,7 @@ int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 	if (status == CHI_OK) {
 		status = client->backend->put(client, entries, n, durability, did);
 	}
+	/* All or nothing: what was counted before the failure did not happen. */
 	if (status != CHI_OK) {
 		*did = (struct chi_put_result){0};
 	}
@@ -358,6 +369,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	if (status == CHI_OK) {
 		status = client->backend->verify(client, report, context, found);
 	}
+	/* Said here, so that a directory and a server are told of in the same words. */
 	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
 		return chi_fault(&client->error, status,
 				 "the store is damaged in %" PRIu64 " places", found->errors);

@@ -13,14 +13,18 @@
 #define BLOCK_FIRST 16
 #define BLOCK_MAX   512
 
+/* A snapshot that shows what this client has written. The caller ends it. */
+static int begin_read(struct chi_client *client, struct chi_read **read)
+{
+	int status = chi_inproc_settle(client);
+	return CHI_LIKELY(status == CHI_OK) ? chi_read_begin(client->inproc.store, read) : status;
+}
+
 int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows)
 {
 	struct chi_read *read = NULL;
-	int status = chi_inproc_settle(client);
-	if (CHI_LIKELY(status == CHI_OK)) {
-		status = chi_read_begin(client->inproc.store, &read);
-	}
+	int status = begin_read(client, &read);
 	if (CHI_UNLIKELY(status != CHI_OK)) {
 		return status;
 	}
@@ -29,13 +33,11 @@ int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size
 	return status;
 }
 
+/* The record is copied to the client's arena: it outlives the snapshot, which ends here. */
 int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	struct chi_read *read = NULL;
-	int status = chi_inproc_settle(client);
-	if (status == CHI_OK) {
-		status = chi_read_begin(client->inproc.store, &read);
-	}
+	int status = begin_read(client, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -44,12 +46,11 @@ int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct 
 	return status;
 }
 
+/* On a failure what was opened stays in the iterator: chi_inproc_scan_close takes any part of it.
+ * Rows need a block; records come one by one. */
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
 {
-	int status = chi_inproc_settle(client);
-	if (status == CHI_OK) {
-		status = chi_read_begin(client->inproc.store, &iter->read);
-	}
+	int status = begin_read(client, &iter->read);
 	if (status == CHI_OK) {
 		status = chi_scan_open(iter->read, &iter->spec, &iter->scan, &client->error);
 	}
@@ -88,6 +89,7 @@ int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter)
 	}
 	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
 	iter->rows = iter->block;
+	/* Who takes a few rows pays for a few; who walks on soon has full blocks. */
 	if (iter->block_size < BLOCK_MAX) {
 		iter->block_size *= 2;
 	}
@@ -127,10 +129,7 @@ int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec
 {
 	*mixed = false;
 	struct chi_read *read = NULL;
-	int status = chi_inproc_settle(client);
-	if (status == CHI_OK) {
-		status = chi_read_begin(client->inproc.store, &read);
-	}
+	int status = begin_read(client, &read);
 	if (status != CHI_OK) {
 		return status;
 	}

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/fault.h"
-
 int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		  struct chi_iter **out)
 {
@@ -23,9 +21,11 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	}
 	iter->client = client;
 	iter->spec = *spec;
+	/* Before the first row the walk stands where it was told to go on. */
 	iter->cursor = spec->after;
 	status = client->backend->scan_open(client, iter);
 	if (status != CHI_OK) {
+		/* What was opened before the failure is the iterator's, and closed with it. */
 		client->backend->scan_close(client, iter);
 		free(iter);
 		return chi_client_end(client, status);
@@ -86,6 +86,7 @@ int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 			*record = &entry->record;
 		}
 	}
+	/* Of the row delivered, not of the block: the rows behind it may never be asked for. */
 	iter->cursor = (struct chi_cursor){.set = true, .chi2 = (*row)->chi2, .key = (*row)->key};
 	return CHI_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 
+/* The i-th of those queued, the oldest being 0. */
 static struct chi_slot *slot_at(struct chi_pipe *pipe, size_t i)
 {
 	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
@@ -25,6 +26,8 @@ struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
 	return NULL;
 }
 
+/* The slots keep their memory. Ids are never given twice, so a late answer to what was dropped
+ * finds no slot. */
 void chi_pipe_drop(struct chi_client *client)
 {
 	if (client->pipe != NULL) {
@@ -48,6 +51,7 @@ void chi_pipe_free(struct chi_client *client)
 static int take_slot(struct chi_client *client, struct chi_slot **out)
 {
 	client->error.text[0] = '\0';
+	/* Refuses, in the words that every other call has for it. */
 	if (client->iter != NULL) {
 		return chi_client_begin(client);
 	}
@@ -62,6 +66,7 @@ static int take_slot(struct chi_client *client, struct chi_slot **out)
 				 "%d requests are unanswered; take answers first",
 				 CHI_IN_FLIGHT_MAX);
 	}
+	/* It counts as queued only when the request is out: a failure leaves it where it is. */
 	struct chi_slot *slot = slot_at(client->pipe, client->pipe->queued);
 	*slot = (struct chi_slot){.rows = slot->rows, .capacity = slot->capacity};
 	*out = slot;
@@ -153,6 +158,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 		return CHI_NONE;
 	}
 	struct chi_slot *slot = slot_at(pipe, 0);
+	/* Answers to later requests that come first wait in their slots. */
 	while (!slot->done) {
 		int status = client->backend->pipe_wait(client);
 		if (status < 0) {
@@ -171,6 +177,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 		out->rows = slot->rows;
 		out->n_rows = slot->n;
 	}
+	/* The request's failure is not this call's, but chi_error tells of it. */
 	(void)chi_client_end(client, slot->status);
 	return CHI_OK;
 }

@@ -116,9 +116,13 @@ int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out)
 {
 	struct chi_position position;
 	int status = decode_with(key, move, &position);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_position next;
+	chi_position_play(&position, move, &next);
+	status = chi_position_check(&next, -CHI_EKEY, NULL);
 	if (status == CHI_OK) {
-		struct chi_position next;
-		chi_position_play(&position, move, &next);
 		chi_key_encode(&next, out);
 	}
 	return status;

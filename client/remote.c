@@ -38,6 +38,8 @@ static int ping(struct chi_client *client)
 	return status;
 }
 
+/* Open writes are settled before the store is asked about itself: a client's own records count,
+ * whatever the address. So with every call below that reads. */
 static int info(struct chi_client *client, struct chi_info *out)
 {
 	struct chi_request request = {.op = CHI_OP_INFO};
@@ -67,6 +69,7 @@ static int start_long(struct chi_client *client, struct chi_request *request)
 	return status;
 }
 
+/* The same, up to the one answer. */
 static int call_long(struct chi_client *client, struct chi_request *request,
 		     struct chi_response *response)
 {
@@ -80,6 +83,7 @@ static int call_long(struct chi_client *client, struct chi_request *request,
 int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
 		     bool *mixed)
 {
+	/* A count may look at every entry, so it may take as long as the server answers pings. */
 	struct chi_request request = {.op = CHI_OP_COUNT};
 	char material[CHI_MATERIAL_TEXT_SIZE];
 	chi_remote_set_spec(&request, spec, material);
@@ -115,6 +119,7 @@ static int verify(struct chi_client *client, chi_verify_report *report, void *co
 	return status == CHI_OK && result->errors > 0 ? -CHI_ECORRUPT : status;
 }
 
+/* A signal or a nearly full disk may leave a part unwritten. */
 static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault *fault)
 {
 	while (len > 0) {
@@ -148,6 +153,7 @@ static int receive_copy(struct chi_client *client, int fd)
 		}
 		status = write_all(fd, response.u.backup.data, response.u.backup.len,
 				   &client->error);
+		/* One for one: the next piece is on its way while this one is written. */
 		if (status == CHI_OK && !response.last) {
 			status = chi_remote_credit(client, request.id, 1);
 		}
@@ -158,6 +164,8 @@ static int receive_copy(struct chi_client *client, int fd)
 	return status;
 }
 
+/* The bytes go into a hidden directory beside `path`, which gets that name only when all are there
+ * and the stamp is right. */
 static int backup(struct chi_client *client, const char *path)
 {
 	struct chi_copy *copy = NULL;
@@ -169,7 +177,7 @@ static int backup(struct chi_client *client, const char *path)
 	status = receive_copy(client, fd);
 	if (status != CHI_OK) {
 		chi_copy_abandon(copy);
-		return status == CHI_NONE ? -CHI_EPROTO : status;
+		return status;
 	}
 	return chi_copy_finish(copy, &client->error);
 }
@@ -194,6 +202,7 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 	if (status == CHI_OK) {
 		*changed = response.u.rescore.changed;
 	}
+	/* Without an answer nobody knows whether it was done. */
 	return chi_peer_doubt(client, status);
 }
 

@@ -134,6 +134,7 @@ static int run_probe(struct chi_client *client, struct probe *probe)
 	return probe->status;
 }
 
+/* The keys stand in the rows before anything is sent: answers are compared with them. */
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows)
 {
@@ -149,6 +150,7 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 	}
 	struct probe probe = {
 		.keys = keys, .rows = rows, .n = n, .chunk = client->peer.limits.probe_positions};
+	/* Not n + chunk - 1: n may be anything a caller has memory for. */
 	probe.chunks = n / probe.chunk + (n % probe.chunk != 0);
 	status = run_probe(client, &probe);
 	if (status < 0 && probe.low < probe.sent) {
@@ -158,6 +160,7 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 	return status;
 }
 
+/* The record lies in the client's arena, where the answer was unpacked. */
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	struct chi_request request = {
@@ -176,9 +179,13 @@ int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct 
 		return chi_peer_fail(client, -CHI_EPROTO, "asked for 1 record, told of %zu",
 				     response.u.get.n);
 	}
-	if (!response.u.get.entries[0].found) {
+	const struct chi_entry *entry = &response.u.get.entries[0];
+	if (entry->key.len != 0 && memcmp(&entry->key, key, sizeof(*key)) != 0) {
+		return chi_peer_fail(client, -CHI_EPROTO, "the record is of another position");
+	}
+	if (!entry->found) {
 		return CHI_NONE;
 	}
-	*out = response.u.get.entries[0].record;
+	*out = entry->record;
 	return CHI_OK;
 }

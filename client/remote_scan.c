@@ -75,12 +75,10 @@ static int receive_block(struct chi_client *client, struct chi_iter *iter)
 		iter->id = 0;
 		return status;
 	}
-	if (response.op != CHI_OP_SCAN || response.u.scan.want != iter->spec.want) {
-		/* An empty block need not tell of what kind it is. */
-		if (response.op != CHI_OP_SCAN || response.u.scan.n > 0) {
-			iter->id = 0;
-			return chi_peer_fail(client, -CHI_EPROTO, "rows of another kind came");
-		}
+	/* An empty block need not tell of what kind it is. */
+	if (response.u.scan.want != iter->spec.want && response.u.scan.n > 0) {
+		iter->id = 0;
+		return chi_peer_fail(client, -CHI_EPROTO, "rows of another kind came");
 	}
 	iter->n = response.u.scan.n;
 	bool records = iter->spec.want == CHI_WANT_RECORDS;
@@ -102,7 +100,8 @@ int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 }
 
 /* Abandoned before its end: says so, and reads on to the last response, so that the connection
- * serves the next call. */
+ * serves the next call. Behind the window there can be no more than that one; a server that goes on
+ * all the same is left. */
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter)
 {
 	if (iter->id == 0 || client->peer.fd < 0) {
@@ -112,8 +111,9 @@ void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter)
 	struct chi_request cancel = {.op = CHI_OP_CANCEL, .id = iter->id};
 	struct chi_response response = {.last = false};
 	int status = chi_peer_send(client, &cancel);
+	unsigned left = CHI_WINDOW_DEFAULT + 1;
 	while (status == CHI_OK && !response.last && response.status >= 0) {
-		status = chi_peer_receive(client, &response);
+		status = left-- > 0 ? chi_peer_receive(client, &response) : -CHI_EPROTO;
 		if (status == CHI_OK && response.id != iter->id) {
 			status = -CHI_EPROTO;
 		}

@@ -2,9 +2,9 @@
 /*
  * Writing over a socket, and pipelines. A write whose answer did not come may or may not have
  * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
- * synced write is, because a server commits in order; if the connection breaks before, the next
- * chi_flush reports that nobody can tell. A read on the client that wrote them flushes first, as
- * in-process: it must see them.
+ * synced write is, because a server commits in order; if the connection breaks before, nobody can
+ * tell, and the next chi_flush or synced write says so instead of vouching for them. A read on the
+ * client that wrote them flushes first, as in-process: it must see them.
  */
 #include "client/client_priv.h"
 
@@ -18,6 +18,37 @@
 static void written(struct chi_peer *peer, size_t n, bool async)
 {
 	peer->async_open = async ? peer->async_open + n : 0;
+}
+
+/* Tells, once, of unsynced writes whose connection broke. */
+static int tell_lost(struct chi_client *client, const char *then)
+{
+	uint64_t lost = client->peer.async_lost;
+	if (lost == 0) {
+		return CHI_OK;
+	}
+	client->peer.async_lost = 0;
+	return chi_fault(&client->error, -CHI_ECONNECT,
+			 "'%.110s': the connection broke before %" PRIu64
+			 " written records were synced; they may or may not be stored%s",
+			 client->text, lost, then);
+}
+
+/* A synced write must not go out over a new connection as if the old one's writes were behind it.
+ */
+static int may_vouch(struct chi_client *client, enum chi_durability durability)
+{
+	return durability == CHI_SYNC ? tell_lost(client, ", and this write was not sent") : CHI_OK;
+}
+
+static int call_write(struct chi_client *client, struct chi_request *request,
+		      enum chi_durability durability, struct chi_response *response)
+{
+	int status = chi_peer_ready(client);
+	if (status == CHI_OK) {
+		status = may_vouch(client, durability);
+	}
+	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
 static struct chi_request put_request(const struct chi_put *entries, size_t n,
@@ -37,7 +68,8 @@ static struct chi_request put_request(const struct chi_put *entries, size_t n,
 static bool carries_more(const struct chi_put *put)
 {
 	const struct chi_record *r = &put->record;
-	uint32_t carried = (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
+	uint32_t carried = (r->chi2 > CHI_CHI2_MAX ? CHI_PUT_CHI2 : 0) |
+			   (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
 			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
 			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
 	uint32_t named = put->parts | ((put->parts & CHI_PUT_ADD) != 0 ? CHI_PUT_MOVES : 0);
@@ -47,6 +79,7 @@ static bool carries_more(const struct chi_put *put)
 static void drop_unnamed(struct chi_put *put)
 {
 	struct chi_record *r = &put->record;
+	r->chi2 = (put->parts & CHI_PUT_CHI2) != 0 ? r->chi2 : CHI_CHI2_UNKNOWN;
 	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
 	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
 	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;
@@ -89,16 +122,19 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 		    struct chi_put_result *result)
 {
 	struct chi_response response;
-	int status = chi_peer_call(client, request, &response);
+	enum chi_durability durability = request->u.put.durability;
+	int status = call_write(client, request, durability, &response);
 	if (status == CHI_OK && result != NULL) {
 		*result = response.u.put;
 	}
 	if (status == CHI_OK) {
-		written(&client->peer, request->u.put.n, request->u.put.durability == CHI_ASYNC);
+		written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
 	}
 	return chi_peer_doubt(client, status);
 }
 
+/* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
+ * what the limit is and leaves the connection alone. */
 int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result)
 {
@@ -117,6 +153,7 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	return send_put(client, &request, result);
 }
 
+/* A Put without entries that carries base rates. */
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
 {
 	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
@@ -135,7 +172,7 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
 	};
 	struct chi_response response;
-	int status = chi_peer_call(client, &request, &response);
+	int status = call_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.del.deleted;
 		written(&client->peer, n, durability == CHI_ASYNC);
@@ -156,21 +193,21 @@ int chi_remote_settle(struct chi_client *client)
 	}
 	/* An empty synced batch queues behind them. */
 	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
-	return send_put(client, &request, NULL);
+	struct chi_response response;
+	status = chi_peer_call(client, &request, &response);
+	if (status == CHI_OK) {
+		written(peer, 0, false);
+	}
+	return chi_peer_doubt(client, status);
 }
 
+/* Settling may find the connection broken, so the lost ones are asked for behind it; telling of
+ * them goes before any other failure, because it is said only once. */
 int chi_remote_flush(struct chi_client *client)
 {
 	int status = chi_remote_settle(client);
-	uint64_t lost = client->peer.async_lost;
-	if (lost == 0) {
-		return status;
-	}
-	client->peer.async_lost = 0;
-	return chi_fault(&client->error, -CHI_ECONNECT,
-			 "'%.120s': the connection broke before %" PRIu64
-			 " written records were synced; they may or may not be stored",
-			 client->text, lost);
+	int lost = tell_lost(client, "");
+	return lost != CHI_OK ? lost : status;
 }
 
 /* ---- Pipelines ----------------------------------------------------------------------------- */
@@ -187,6 +224,9 @@ static int pipe_send(struct chi_client *client, struct chi_slot *slot, struct ch
 	}
 	if (queued == 0 && status == CHI_OK) {
 		status = chi_peer_ready(client);
+	}
+	if (queued == 0 && status == CHI_OK && slot->is_put) {
+		status = may_vouch(client, slot->async ? CHI_ASYNC : CHI_SYNC);
 	}
 	if (status != CHI_OK) {
 		return status;

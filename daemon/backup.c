@@ -15,7 +15,6 @@
 
 #include "base/fault.h"
 #include "daemon/handler.h"
-#include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
 #include "store/store.h"
@@ -24,7 +23,7 @@
 #define CHUNK ((size_t)256 << 10)
 
 struct backup {
-	struct chi_call call; /* conn is NULL once the client has gone or cancelled */
+	struct chi_call call; /* conn is NULL once the client has gone or canceled */
 	struct chi_mail mail; /* posted by the thread as its last act */
 	struct chi_worker *worker;
 	struct chi_served *served;
@@ -116,7 +115,7 @@ static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 	}
 }
 
-/* The client has gone or cancelled. Until the thread has ended the backup is its. */
+/* The client has gone or canceled. Until the thread has ended the backup is its. */
 static void let_go(struct chi_call *call)
 {
 	struct backup *backup = (struct backup *)call;

@@ -102,8 +102,8 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell);
  * what it sends from now on is left where it is. */
 void chi_conn_stop_reading(struct chi_conn *conn);
 
-/* Looks at the deadlines. */
-void chi_conn_tick(struct chi_conn *conn, int64_t now);
+/* Looks at the deadlines. True if there are any to be looked at again. */
+bool chi_conn_tick(struct chi_conn *conn, int64_t now);
 
 struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn);
 

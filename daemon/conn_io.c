@@ -18,7 +18,7 @@
 #include "proto/frame.h"
 
 /* A rest of a request up to this size is moved out of the lent buffer. */
-#define SMALL_REST 4096
+#define SMALL_REST ((size_t)4096)
 
 static const struct chi_limits *limits_of(const struct chi_conn *conn)
 {
@@ -343,6 +343,7 @@ static void settle_clock(struct chi_conn *conn)
 	}
 	if (begun && !conn->paused && conn->frame_by == 0) {
 		conn->frame_by = chi_now_ms() + (int64_t)limits_of(conn)->frame_ms;
+		chi_worker_watch(conn->worker);
 	}
 }
 
@@ -393,6 +394,7 @@ static void finish(struct chi_conn *conn)
 	shutdown(conn->fd, SHUT_WR);
 	conn->state = CHI_CONN_LINGER;
 	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
+	chi_worker_watch(conn->worker);
 	settle_reading(conn);
 }
 
@@ -431,6 +433,9 @@ void chi_conn_flush(struct chi_conn *conn)
 		}
 	}
 	set_writing(conn, conn->out.len > 0);
+	if (conn->out.len > 0) {
+		chi_worker_watch(conn->worker);
+	}
 	give_back(&conn->out, &conn->worker->spare_out);
 	chi_conn_account(conn);
 	if (conn->state == CHI_CONN_ENDING && conn->out.len == 0 && conn->n_calls == 0) {
@@ -439,7 +444,7 @@ void chi_conn_flush(struct chi_conn *conn)
 }
 
 /* Only deadlines that a client has missed; one that is idle has none. */
-void chi_conn_tick(struct chi_conn *conn, int64_t now)
+bool chi_conn_tick(struct chi_conn *conn, int64_t now)
 {
 	const struct chi_limits *limits = limits_of(conn);
 	if (conn->state == CHI_CONN_LINGER && now >= conn->linger_by) {
@@ -451,4 +456,6 @@ void chi_conn_tick(struct chi_conn *conn, int64_t now)
 	} else if (conn->out.len > 0 && now - conn->sent_at >= (int64_t)limits->output_ms) {
 		chi_conn_drop(conn, "does not read its answers");
 	}
+	return conn->state == CHI_CONN_LINGER || (takes_requests(conn) && conn->frame_by != 0) ||
+	       (conn->state != CHI_CONN_DEAD && conn->out.len > 0);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* From a frame's bytes to the handler of its operation. */
 #pragma once
 
 #include <stddef.h>

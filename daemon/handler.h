@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/attr.h"
 #include "chistore/types.h"
 #include "daemon/conn.h"

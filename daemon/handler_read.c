@@ -82,6 +82,20 @@ static int name_position(struct chi_task *task, int status, const struct chi_key
 			 chi_strerror(status));
 }
 
+/* Looks for the position at which reading them all together has stopped. */
+static int name_first(struct chi_task *task, int failure, struct chi_read *read,
+		      struct chi_row *row)
+{
+	const struct chi_positions *positions = &task->request->u.positions;
+	for (size_t i = 0; i < positions->n; i++) {
+		int status = chi_read_row(read, &positions->keys[i], row);
+		if (status < 0) {
+			return name_position(task, status, &positions->keys[i]);
+		}
+	}
+	return failure;
+}
+
 /* Statistic and counts only: allocates nothing but the rows, touches one page a position. */
 int chi_handle_probe(struct chi_task *task)
 {
@@ -98,11 +112,9 @@ int chi_handle_probe(struct chi_task *task)
 	if (rows == NULL) {
 		return -CHI_ENOMEM;
 	}
-	for (size_t i = 0; i < positions->n; i++) {
-		status = chi_read_row(read, &positions->keys[i], &rows[i]);
-		if (status < 0) {
-			return name_position(task, status, &positions->keys[i]);
-		}
+	status = chi_read_rows(read, positions->keys, positions->n, rows);
+	if (status < 0) {
+		return name_first(task, status, read, rows);
 	}
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_PROBE};
 	response.u.probe.rows = rows;

@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "proto/msg.h"
 
 #define CHI_STORES_MAX	64
 #define CHI_LISTENS_MAX 16
@@ -16,7 +19,7 @@
 #define CHI_FRAMES_PER_WAKEUP 32
 
 /* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
-#define CHI_READ_CHUNK (64u << 10)
+#define CHI_READ_CHUNK ((size_t)64 << 10)
 
 /* A slice of a scan ends after so many entries or microseconds, whichever comes first. */
 #define CHI_SLICE_STEPS 20000
@@ -25,9 +28,9 @@
 /* A response of a scan is sent when it has waited so long for more rows. */
 #define CHI_PAGE_AGE_MS 20
 
-/* Bytes of records collected for one response; half of what may be sent, because the last
- * record taken may be large. */
-#define CHI_PAGE_BYTES (512u << 10)
+/* Bytes of records after which a response takes no more; half of what may be sent, because the
+ * record taken last may be large. */
+#define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
 
 /* A scan or backup sends nothing more while this much of the client's output is unread. */
 #define CHI_STREAM_MARK (256u << 10)

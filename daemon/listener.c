@@ -19,7 +19,6 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/socket.h"
-#include "proto/frame.h"
 #include "proto/msg.h"
 
 /* Connections taken from one socket before the others have their turn. */
@@ -46,7 +45,7 @@ static int open_spare(void)
 static void rest(struct chi_listener *listener)
 {
 	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
-					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000};
+					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000L};
 	for (size_t i = 0; i < listener->n; i++) {
 		event_del(listener->events[i]);
 	}

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "chistore/types.h"
 #include "daemon/config.h"
 

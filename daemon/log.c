@@ -34,11 +34,6 @@ static struct {
 	int fd;
 } target = {.level = CHI_LOG_INFO, .fd = STDERR_FILENO};
 
-const char *chi_log_level_name(int level)
-{
-	return level >= 0 && level < CHI_LOG_LEVELS ? names[level] : "unknown";
-}
-
 int chi_log_level_from_name(const char *name)
 {
 	for (int i = 0; i < CHI_LOG_LEVELS; i++) {

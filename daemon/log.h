@@ -16,10 +16,7 @@ enum chi_log_level {
 	CHI_LOG_LEVELS,
 };
 
-/* "error", "warning", "info", "debug". */
-const char *chi_log_level_name(int level);
-
-/* The reverse; negative if `name` is none of them. */
+/* Of "error", "warning", "info", "debug"; negative if `name` is none of them. */
 int chi_log_level_from_name(const char *name);
 
 /* Messages up to `level` go to the file at `path`, appended, or to standard error if NULL. The

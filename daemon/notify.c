@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Telling systemd, where it was found at build time; elsewhere nothing. */
 #include "daemon/notify.h"
 
 #ifdef CHI_HAVE_SYSTEMD

@@ -233,6 +233,7 @@ static void slice(struct chi_scan_run *run)
 		chi_page_release(&run->page);
 	}
 	account(run);
+	chi_worker_watch(run->worker);
 }
 
 void chi_scan_slice(struct chi_worker *worker)
@@ -251,8 +252,9 @@ void chi_scan_slice(struct chi_worker *worker)
 	}
 }
 
-void chi_scan_tick(struct chi_worker *worker, int64_t now)
+bool chi_scan_tick(struct chi_worker *worker, int64_t now)
 {
+	bool watched = false;
 	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_scan_run *run = NULL;
 	TAILQ_FOREACH(run, &worker->scans, all_link)
@@ -263,7 +265,9 @@ void chi_scan_tick(struct chi_worker *worker, int64_t now)
 		if (run->read != NULL && now - run->read_since >= (int64_t)limits->snapshot_ms) {
 			release(run);
 		}
+		watched = watched || run->read != NULL || run->page.n > 0;
 	}
+	return watched;
 }
 
 void chi_scan_release(struct chi_worker *worker)

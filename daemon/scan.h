@@ -57,8 +57,9 @@ struct chi_scan_run {
 void chi_scan_slice(struct chi_worker *worker);
 
 /* Ends snapshots that have grown old while their scan stood still, and when memory is short, lets
- * scans that stand still forget what they have collected. */
-void chi_scan_tick(struct chi_worker *worker, int64_t now);
+ * scans that stand still forget what they have collected. True if there is any to be looked at
+ * again. */
+bool chi_scan_tick(struct chi_worker *worker, int64_t now);
 
 /* Ends all snapshots of the worker's scans. */
 void chi_scan_release(struct chi_worker *worker);

@@ -29,7 +29,7 @@
 #define LOCK_NAME_SIZE (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
 
 /* For _cleanup_. */
-static void close_fd(int *fd)
+static void close_fd(const int *fd)
 {
 	if (*fd >= 0) {
 		close(*fd);

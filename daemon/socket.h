@@ -2,7 +2,6 @@
 /* Making listening sockets. */
 #pragma once
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "chistore/types.h"

@@ -21,8 +21,6 @@
 #include "daemon/worker.h"
 #include "store/store.h"
 
-extern char **environ;
-
 /* Longer lines are passed on in parts. */
 #define LINE_MAX_BYTES 1024
 
@@ -30,7 +28,7 @@ extern char **environ;
 #define WAIT_MS 10
 
 struct verify {
-	struct chi_call call; /* conn is NULL once the client has gone or cancelled */
+	struct chi_call call; /* conn is NULL once the client has gone or canceled */
 	struct chi_worker *worker;
 	struct event *readable; /* on the child's output */
 	struct event *waiting;	/* for the child's end */
@@ -59,7 +57,7 @@ static void close_output(struct verify *verify)
 
 static void wait_soon(struct verify *verify)
 {
-	static const struct timeval soon = {0, WAIT_MS * 1000};
+	static const struct timeval soon = {0, WAIT_MS * 1000L};
 	event_add(verify->waiting, &soon);
 }
 

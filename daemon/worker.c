@@ -16,7 +16,6 @@
 #include "base/fault.h"
 #include "daemon/clock.h"
 #include "daemon/conn.h"
-#include "daemon/log.h"
 #include "daemon/scan.h"
 #include "daemon/server.h"
 #include "proto/msg.h"
@@ -147,11 +146,10 @@ static struct timeval tick_of(const struct chi_limits *limits)
 	return (struct timeval){.tv_usec = (suseconds_t)(ms * 1000)};
 }
 
-static void arm_tick(struct chi_worker *worker)
+void chi_worker_watch(struct chi_worker *worker)
 {
-	struct timeval tick = tick_of(&worker->server->config->limits);
-	bool needed = worker->n_conns > 0 || worker->phase == CHI_WORKER_LEAVING;
-	if (needed && !event_pending(worker->tick_event, EV_TIMEOUT, NULL)) {
+	if (!event_pending(worker->tick_event, EV_TIMEOUT, NULL)) {
+		struct timeval tick = tick_of(&worker->server->config->limits);
 		event_add(worker->tick_event, &tick);
 	}
 }
@@ -163,19 +161,23 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)what;
 	struct chi_worker *worker = context;
 	int64_t now = chi_now_ms();
-	bool late = worker->phase == CHI_WORKER_LEAVING && now >= worker->leave_by;
+	bool leaving = worker->phase == CHI_WORKER_LEAVING;
+	bool late = leaving && now >= worker->leave_by;
+	bool watched = leaving;
 	struct chi_conn *next = NULL;
 	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
 		next = TAILQ_NEXT(conn, all_link);
 		if (late) {
 			chi_conn_drop(conn, "the server stops");
 		} else {
-			chi_conn_tick(conn, now);
+			watched = chi_conn_tick(conn, now) || watched;
 		}
 	}
-	chi_scan_tick(worker, now);
+	watched = chi_scan_tick(worker, now) || watched;
 	chi_conn_reap(worker);
-	arm_tick(worker);
+	if (watched) {
+		chi_worker_watch(worker);
+	}
 	nothing_more_to_do(worker);
 }
 
@@ -213,7 +215,7 @@ int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *
 	*slot = (uint32_t)i;
 	*generation = worker->slots[i].generation;
 	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
-	arm_tick(worker);
+	chi_worker_watch(worker);
 	return CHI_OK;
 }
 
@@ -289,7 +291,7 @@ static void deliver_leave(struct chi_mail *mail, struct chi_worker *worker)
 	{
 		chi_conn_end(conn);
 	}
-	arm_tick(worker);
+	chi_worker_watch(worker);
 }
 
 void chi_worker_leave(struct chi_worker *worker)

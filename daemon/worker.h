@@ -62,7 +62,7 @@ struct chi_worker {
 	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
 	struct event *slice_event; /* runs while a scan can go on */
-	struct event *tick_event;  /* deadlines; armed while there are connections */
+	struct event *tick_event;  /* deadlines; armed while there are any */
 	bool serving;		   /* serve_event is due already */
 
 	struct chi_conn_slot *slots;
@@ -109,6 +109,9 @@ void chi_worker_release_reads(struct chi_worker *worker);
 
 /* Has the worker's serve callback run in this turn, or in the next one. */
 void chi_worker_wake(struct chi_worker *worker);
+
+/* A deadline was set: has them looked at until none is left. */
+void chi_worker_watch(struct chi_worker *worker);
 
 /* This turn's snapshot of a store. */
 CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,

@@ -36,7 +36,7 @@ const char *chi_version(void);
 struct chi_options {
 	const char *store;	 /* name of the store on a server; NULL: "default" */
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
-	uint32_t connect_ms;	 /* time to connect; 0: 5,000 */
+	uint32_t connect_ms;	 /* time to connect, after a host's name is looked up; 0: 5,000 */
 	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000. During
 				    scans, counts and whole-store work answering a ping is
 				    progress, too */
@@ -100,7 +100,8 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
  * A client sees what it wrote itself, whatever the address.
  *
  * Over a socket, when the answer does not come the write may or may not have happened, and the
- * text says so; so does chi_flush if the connection broke behind CHI_ASYNC writes.
+ * text says so. If the connection broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC
+ * write fails with a text that says so, once, and stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
@@ -222,7 +223,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
 /* The control statistic of a position; CHI_CHI2_UNKNOWN if one side attacks nothing. -CHI_EKEY. */
 CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
 
-/* The position after a legal move. -CHI_EKEY, -CHI_EMOVE. */
+/* The position after a legal move. -CHI_EKEY, also if no key can hold it because Black, to move
+ * then, has no king; -CHI_EMOVE. */
 CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
 
 /* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it names no one legal move. */

@@ -32,7 +32,7 @@ struct level {
 
 /*
  * Limits of single fields: bytes of a text, elements of a repeated field. FENs have none here:
- * one that is too long is a bad FEN, as it is everywhere.
+ * whoever reads them refuses one that is too long, as everywhere.
  */
 static const struct limit {
 	const ProtobufCMessageDescriptor *type;
@@ -80,6 +80,7 @@ static void print_path(const struct level *level, char *out, size_t size, size_t
 	}
 }
 
+/* The path is written only now: almost no message has a flaw, and printing costs. */
 static int refuse(struct walk *walk, const struct level *level, int status, const char *reason)
 {
 	size_t len = 0;
@@ -108,6 +109,7 @@ void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_fi
 
 /* ---- Single fields ----------------------------------------------------------------------- */
 
+/* All that chistore.proto uses; it has no fixed-width field. */
 static enum chi_wire_type wire_type_of(const ProtobufCFieldDescriptor *field)
 {
 	switch (field->type) {
@@ -160,6 +162,7 @@ static const char *packed_flaw(const struct walk *walk, const struct level *leve
 	return NULL;
 }
 
+/* A NUL is valid UTF-8, but would end the text early for everybody who reads it as C does. */
 static const char *text_flaw(const struct chi_field *value)
 {
 	const char *text = (const char *)value->bytes;
@@ -200,6 +203,7 @@ static const char *place_flaw(struct level *level, uint32_t seen)
 	return NULL;
 }
 
+/* The contents. A piece of packed numbers is several elements, which *elements tells. */
 static int check_value(struct walk *walk, struct level *level, const struct chi_field *value,
 		       uint32_t *elements)
 {

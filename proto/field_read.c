@@ -2,6 +2,7 @@
 /* Protobuf's wire format, as far as it is used: groups, long out of use, are not. */
 #include "proto/field_read.h"
 
+/* A tag and a length are numbers of 32 bits, any other varint one of 64. */
 #define TAG_BYTES_MAX	 5
 #define VARINT_BYTES_MAX 10
 
@@ -27,6 +28,7 @@ uint64_t chi_field_varint(struct chi_reader *r)
 	return read_varint(r, VARINT_BYTES_MAX);
 }
 
+/* Fixed-width fields are passed over: no message here has one, but a later version's may. */
 static void read_content(struct chi_reader *r, struct chi_field *field)
 {
 	switch (field->type) {
@@ -41,6 +43,7 @@ static void read_content(struct chi_reader *r, struct chi_field *field)
 		break;
 	case CHI_WIRE_BYTES: {
 		uint64_t len = read_varint(r, TAG_BYTES_MAX);
+		/* Five bytes hold 35 bits: more than 32 is more than there can be. */
 		field->len = len > UINT32_MAX ? SIZE_MAX : (size_t)len;
 		field->bytes = chi_read_bytes(r, field->len);
 		break;
@@ -69,6 +72,7 @@ bool chi_field_next(struct chi_reader *r, struct chi_field *out)
 	return !r->bad;
 }
 
+/* Each packed number ends with a byte below 128, so counting those is counting numbers. */
 size_t chi_field_numbers(const struct chi_field *field)
 {
 	if (field->type != CHI_WIRE_BYTES) {

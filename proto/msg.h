@@ -22,10 +22,10 @@
 #define CHI_CLIENT_NAME_MAX  64
 
 /* Limits of batches (PROTOCOL.md). */
-#define CHI_PROBE_MAX	   4096	 /* positions of a Probe or Get */
-#define CHI_PUT_MAX	   10000 /* entries of a Put, positions of a Delete */
-#define CHI_SCAN_ROWS_MAX  10000 /* rows of a response */
-#define CHI_SCAN_BYTES_MAX (1u << 20)
+#define CHI_PROBE_MAX	   4096	      /* positions of a Probe or Get */
+#define CHI_PUT_MAX	   10000      /* entries of a Put, positions of a Delete */
+#define CHI_SCAN_ROWS_MAX  10000      /* rows of a response */
+#define CHI_SCAN_BYTES_MAX (1u << 20) /* of rows or entries in a response */
 #define CHI_WINDOW_DEFAULT 8
 #define CHI_WINDOW_MAX	   1024
 #define CHI_IN_FLIGHT_MAX  64

@@ -48,6 +48,7 @@ const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 	return NULL;
 }
 
+/* The same from bytes that the check has passed; of a field given twice the last counts. */
 struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len)
 {
 	struct chi_counts counts = {0};
@@ -119,6 +120,7 @@ int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	return make_cursor(u, chi2, key.bytes, key.len, out);
 }
 
+/* The shape alone; 0 is "no move". */
 static bool is_move(uint64_t move)
 {
 	return move != 0 && move <= MOVE_MAX;
@@ -222,6 +224,7 @@ struct eval_fields {
 	struct move_list pv;
 };
 
+/* Moves are only counted here, so that they get one piece of memory and not one a field. */
 static void eval_fields_read(const struct chi_field *from, struct eval_fields *out,
 			     struct chi_eval *eval)
 {

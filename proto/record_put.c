@@ -3,6 +3,7 @@
 #include "proto/fields.h"
 #include "proto/record.h"
 
+/* Counts of 0 are left out, so all zeroes are no bytes. */
 size_t chi_counts_len(const struct chi_counts *counts)
 {
 	return chi_uint_len(1, counts->white) + chi_uint_len(2, counts->draws) +
@@ -73,6 +74,7 @@ static uint32_t score_field(const struct chi_eval *eval)
 	return eval->is_mate ? 4 : 3;
 }
 
+/* The score is always there (see put_eval); everything else is left out where it is 0. */
 static size_t eval_len(const struct chi_eval *eval)
 {
 	return chi_bytes_len(1, eval->engine_len) + chi_uint_len(2, eval->depth) +
@@ -92,6 +94,7 @@ static uint8_t *put_eval(uint8_t *at, const struct chi_eval *eval)
 	return put_moves(at, 7, eval->pv, eval->n_pv);
 }
 
+/* Mirrors chi_put_record: whoever writes has reserved exactly this. */
 size_t chi_record_len(const struct chi_record *record)
 {
 	size_t len = chi_uint_len(1, record->chi2) + counts_field_len(2, &record->counts);

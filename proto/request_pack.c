@@ -40,6 +40,7 @@ static size_t positions_len(const struct chi_positions *positions)
 	return len;
 }
 
+/* Keys stand in one field, FENs in one each; the answer keeps this order. */
 static uint8_t *put_positions(uint8_t *at, const struct chi_positions *positions)
 {
 	size_t n = positions->n - positions->n_fens;
@@ -105,6 +106,7 @@ static uint8_t *put_put_entry(uint8_t *at, const struct chi_put *put, struct chi
 	return chi_put_record(chi_put_head(at, 4, record_len), &put->record);
 }
 
+/* Mirrors put_put. */
 static size_t put_len(const struct chi_request *request)
 {
 	size_t len = chi_uint_len(1, request->u.put.durability);

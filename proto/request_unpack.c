@@ -91,6 +91,7 @@ static const char *parts_flaw(uint32_t parts)
 	return NULL;
 }
 
+/* Exactly one of key and FEN; absent and empty are the same on this wire. */
 static int put_entry_check(struct chi_unpacker *u, const struct chi_put *put,
 			   const struct chi_field *key, const struct chi_field *fen)
 {
@@ -140,6 +141,7 @@ static int put_entry_read(struct chi_unpacker *u, const struct chi_field *from, 
 	return rc;
 }
 
+/* Rescore's: NULL asks for the sum of all counts, so absent must stay apart from all 0. */
 static int base_from(struct chi_unpacker *u, const PB(Counts) * from, const struct chi_counts **out)
 {
 	*out = NULL;
@@ -155,6 +157,7 @@ static int base_from(struct chi_unpacker *u, const PB(Counts) * from, const stru
 	return CHI_OK;
 }
 
+/* Put's, straight from bytes; given twice was refused by the check. */
 static int put_base_read(struct chi_unpacker *u, const struct chi_field *from,
 			 struct chi_request *out)
 {
@@ -209,6 +212,8 @@ static int put_read(struct chi_unpacker *u, const struct chi_field *from, struct
 
 /* ---- Scan and Count ---------------------------------------------------------------------- */
 
+/* The material stays text: only the rooms that know chess can read it. A number of pieces that no
+ * board has is refused, since cut to a byte it would be another. */
 static int filter_from(struct chi_unpacker *u, const PB(Filter) * from, struct chi_request *out)
 {
 	struct chi_filter *filter = &out->u.scan.spec.filter;
@@ -244,6 +249,7 @@ static int band_from(struct chi_unpacker *u, uint32_t min, uint32_t max, struct 
 	return CHI_OK;
 }
 
+/* 0 stays 0: the default is the server's to put there. */
 static int window_from(struct chi_unpacker *u, uint32_t from, uint32_t *out)
 {
 	*out = from;
@@ -279,6 +285,8 @@ static int count_from(struct chi_unpacker *u, const PB(Count) * from, struct chi
 
 /* ---- All --------------------------------------------------------------------------------- */
 
+/* By operation; Put has gone another way (unpack_put). Enumerators are known ones here, and numbers
+ * within 32 bits: the check has refused all others. */
 static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_request *out)
 {
 	switch (from->op_case) {

@@ -26,6 +26,7 @@ size_t chi_entry_size(const struct chi_entry *entry)
 	return chi_nested_len(1, entry_len(entry));
 }
 
+/* A stored position of which nothing is known has no record at all: not found and empty differ. */
 static uint8_t *put_entry(uint8_t *at, uint32_t field, const struct chi_entry *entry)
 {
 	at = chi_put_head(at, field, entry_len(entry));
@@ -98,6 +99,7 @@ static bool measure(struct bulk *bulk)
 	return bulk->n_rows == 0 || bulk->rows_len > 0;
 }
 
+/* Mirrors put_bulk line by line: what is counted here is exactly what that writes. */
 static size_t bulk_len(const struct bulk *bulk)
 {
 	return chi_bytes_len(1, bulk->rows_len) + chi_uint_len(2, bulk->n_rows) +
@@ -226,6 +228,7 @@ static int stores_to(struct small *small, const struct chi_response *response)
 	return CHI_OK;
 }
 
+/* Texts without memory are the only way to fail; the message is thrown away with the arena. */
 static int hello_to(struct small *small, const struct chi_response *response)
 {
 	PB(HelloResult) *hello = &small->result.hello;
@@ -237,6 +240,7 @@ static int hello_to(struct small *small, const struct chi_response *response)
 	return hello->server != NULL ? stores_to(small, response) : -CHI_ENOMEM;
 }
 
+/* Base rates are sent also if all are 0: absent would say that the server does not know. */
 static int info_to(struct small *small, const struct chi_info *from)
 {
 	PB(InfoResult) *info = &small->result.info;
@@ -290,6 +294,7 @@ static int backup_to(struct small *small, const struct chi_response *response)
 	return CHI_OK;
 }
 
+/* A report and the totals use the same message; which it is the receiver sees from `last`. */
 static int verify_to(struct small *small, const struct chi_response *response)
 {
 	PB(VerifyResult) *verify = &small->result.verify;

@@ -12,6 +12,7 @@
 
 /* ---- Straight from bytes: Probe, Get, Scan ----------------------------------------------- */
 
+/* An Entry. Fields may come in any order, so the key is looked at when all have been. */
 static int entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_entry *out)
 {
 	struct chi_reader r = chi_reader_of(from->bytes, from->len);
@@ -177,6 +178,7 @@ static int statistic_from(struct chi_unpacker *u, int from, enum chi_statistic *
 	return CHI_OK;
 }
 
+/* Absent limits stay 0, which the client takes for its own. */
 static void limits_from(const PB(Limits) * from, struct chi_hello_limits *out)
 {
 	if (from == NULL) {
@@ -192,6 +194,7 @@ static void limits_from(const PB(Limits) * from, struct chi_hello_limits *out)
 	};
 }
 
+/* How many stores there may be is a matter of the frame's size alone. */
 static int hello_from(struct chi_unpacker *u, const PB(HelloResult) * from,
 		      struct chi_response *out)
 {
@@ -218,6 +221,7 @@ static int hello_from(struct chi_unpacker *u, const PB(HelloResult) * from,
 	return CHI_OK;
 }
 
+/* What does not fit our struct is refused, not cut: an identity cut short is another one. */
 static int info_from(struct chi_unpacker *u, const PB(InfoResult) * from, struct chi_info *out)
 {
 	enum chi_statistic statistic = CHI_STATISTIC_EXTERNAL;
@@ -271,6 +275,7 @@ static void verify_from(const PB(VerifyResult) * from, struct chi_response *out)
 	out->u.verify.result.errors = from->errors;
 }
 
+/* Results of operations that have none, and those of a later version, are nothing to unpack. */
 static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct chi_response *out)
 {
 	switch (from->result_case) {
@@ -360,6 +365,7 @@ static int unpack_other(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 	return result_from(u, from, out);
 }
 
+/* Enumerators of a later server are no fault (CHI_ENUMS_OPEN): codes go by their class. */
 static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 		  struct chi_response *out)
 {

@@ -10,6 +10,8 @@
 #define ROW_HEAD   4 /* flags, statistic, length of the key */
 #define ROW_MIN	   (ROW_HEAD + CHI_KEY_MIN)
 
+/* One pass over all rows, a bad one included: a branch for each would cost more than the rare
+ * answer that is thrown away. */
 size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts)
 {
 	size_t total = n * ROW_HEAD;
@@ -94,6 +96,7 @@ int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacke
 {
 	*out = NULL;
 	*kind = CHI_ROWS_PLAIN;
+	/* Before memory is taken: a count is cheap to claim. */
 	if (n > len / ROW_MIN) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "more rows than bytes for them", "count");
 	}

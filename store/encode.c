@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/attr.h"
 #include "base/wire.h"
 #include "store/codec_priv.h"
 

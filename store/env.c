@@ -163,6 +163,7 @@ int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes, struct ch
 	if (rc < 0) {
 		return rc;
 	}
+	chi_pages_locate(mdb, txn, out->meta, out->position, &out->pages);
 	/* Committing a read transaction is what keeps the handles of the trees. */
 	error = mdb_txn_commit(txn);
 	txn = NULL;
@@ -229,8 +230,22 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->strength = trees.strength;
 	env->bias = trees.bias;
 	env->durable = 0;
+	env->pages = trees.pages;
 	env->stamp = trees.stamp;
 	return CHI_OK;
+}
+
+/* Takes over the size that another process gave the map, which may move it. */
+static int resize(struct chi_env *env)
+{
+	env->pages = (struct chi_pages){0};
+	int rc = mdb_env_set_mapsize(env->mdb, 0);
+	_cleanup_(abort_txn) MDB_txn *txn = NULL;
+	if (rc == 0 && mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn) == 0 &&
+	    chi_txn_settle(env->mdb, txn) == 0) {
+		chi_pages_locate(env->mdb, txn, env->meta, env->position, &env->pages);
+	}
+	return chi_lmdb_status(rc);
 }
 
 int chi_env_mend(struct chi_env *env, int rc, bool writer)
@@ -239,8 +254,7 @@ int chi_env_mend(struct chi_env *env, int rc, bool writer)
 	    chi_env_drain(env) < 0) {
 		return -CHI_EBUSY;
 	}
-	return rc == MDB_PANIC ? chi_env_restart(env, NULL)
-			       : chi_lmdb_status(mdb_env_set_mapsize(env->mdb, 0));
+	return rc == MDB_PANIC ? chi_env_restart(env, NULL) : resize(env);
 }
 
 bool chi_env_writes(struct chi_env *env)

@@ -6,7 +6,7 @@
  * LMDB may end a file early on its own: pages that a transaction took and gave back before
  * its commit are never written. Such a page is in the list of free pages. So a short file is
  * sound exactly if every page behind its end is free, and finding that out takes a walk through
- * LMDB's free list, whose layout (data version 1) is what the constants below describe.
+ * LMDB's free list, whose layout (data version 1) is what pages.h and the constants below describe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +18,15 @@
 
 #include "base/fault.h"
 #include "store/lmdb_err.h"
+#include "store/pages.h"
 #include "store/store_priv.h"
 
 _Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machines");
 
-#define LMDB_MAGIC	   UINT32_C(0xBEEFC0DE)
 #define LMDB_MAGIC_SWAPPED UINT32_C(0xDEC0EFBE)
 #define LMDB_VERSION	   1
 
 /* Offsets in a meta page: header, then the meta. */
-#define META_MAGIC   16
 #define META_VERSION 20
 #define META_PSIZE   40
 #define META_ROOT    80 /* root of the free list's tree */
@@ -35,17 +34,8 @@ _Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machi
 #define META_TXN     144
 #define META_BYTES   152
 
-#define PAGE_FLAGS  10
-#define PAGE_LOWER  12
-#define PAGE_HEADER 16
-#define FLAG_BRANCH 1
-#define FLAG_LEAF   2
-#define NODE_HEADER 8
-#define NODE_BIG    1
-
 #define PAGE_SIZE_LEAST 256
 #define PAGE_SIZE_MOST	65536
-#define NO_PAGE		UINT64_MAX
 #define DEPTH_MOST	32
 
 /* A short file lacks a few pages at its end; one that lacks more was cut. */
@@ -74,27 +64,6 @@ static void close_fd(const int *fd)
 	}
 }
 
-static uint64_t u64_at(const uint8_t *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static uint32_t u32_at(const uint8_t *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static uint32_t u16_at(const uint8_t *bytes)
-{
-	uint16_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
 /* All bytes or false: a page that is cut is as bad as one that is missing. */
 static bool read_at(struct file *file, void *out, size_t len, uint64_t offset)
 {
@@ -110,7 +79,7 @@ static bool read_at(struct file *file, void *out, size_t len, uint64_t offset)
  * both to be its own. */
 static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 {
-	uint32_t magic = u32_at(meta + META_MAGIC);
+	uint32_t magic = chi_u32_at(meta + META_MAGIC);
 	if (magic == LMDB_MAGIC_SWAPPED) {
 		return chi_fault(fault, -CHI_EVERSION,
 				 "the store was made on a machine of another byte order; move it "
@@ -119,12 +88,12 @@ static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 	if (magic != LMDB_MAGIC) {
 		return chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file", DATA_NAME);
 	}
-	uint32_t version = u32_at(meta + META_VERSION) & 0xffff;
+	uint32_t version = chi_u32_at(meta + META_VERSION) & 0xffff;
 	if (version != LMDB_VERSION) {
 		return chi_fault(fault, -CHI_EVERSION, "%s has LMDB data format %u, not %d",
 				 DATA_NAME, version, LMDB_VERSION);
 	}
-	uint32_t size = u32_at(meta + META_PSIZE);
+	uint32_t size = chi_u32_at(meta + META_PSIZE);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)) != 0) {
 		return chi_fault(fault, -CHI_ECORRUPT, "%s: bad page size %u", DATA_NAME, size);
 	}
@@ -145,7 +114,7 @@ static int read_metas(struct file *file, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	file->page_size = u32_at(meta[0] + META_PSIZE);
+	file->page_size = chi_u32_at(meta[0] + META_PSIZE);
 	if (!read_at(file, meta[1], META_BYTES, file->page_size)) {
 		return file->error != 0
 			       ? chi_lmdb_fault(fault, file->error, "read", DATA_NAME)
@@ -157,10 +126,10 @@ static int read_metas(struct file *file, struct chi_fault *fault)
 				 DATA_NAME);
 	}
 	const uint8_t *newer =
-		u64_at(meta[1] + META_TXN) > u64_at(meta[0] + META_TXN) ? meta[1] : meta[0];
-	file->last = u64_at(newer + META_LAST);
-	file->root = u64_at(newer + META_ROOT);
-	file->txn = u64_at(newer + META_TXN);
+		chi_u64_at(meta[1] + META_TXN) > chi_u64_at(meta[0] + META_TXN) ? meta[1] : meta[0];
+	file->last = chi_u64_at(newer + META_LAST);
+	file->root = chi_u64_at(newer + META_ROOT);
+	file->txn = chi_u64_at(newer + META_TXN);
 	struct stat st;
 	if (fstat(file->fd, &st) < 0) {
 		return chi_lmdb_fault(fault, errno, "look at", DATA_NAME);
@@ -172,12 +141,12 @@ static int read_metas(struct file *file, struct chi_fault *fault)
 /* Notes the free pages of one entry of the free list: a count, then the numbers. */
 static bool note_free(struct file *file, const uint8_t *list, uint64_t bytes)
 {
-	uint64_t n = bytes >= 8 ? u64_at(list) : UINT64_MAX;
+	uint64_t n = bytes >= 8 ? chi_u64_at(list) : UINT64_MAX;
 	if (n > bytes / 8 - 1) {
 		return false;
 	}
 	for (uint64_t i = 1; i <= n; i++) {
-		uint64_t page = u64_at(list + 8 * i);
+		uint64_t page = chi_u64_at(list + 8 * i);
 		if (page >= file->first_missing && page <= file->last) {
 			file->missing[page - file->first_missing] = 0;
 		}
@@ -206,13 +175,13 @@ static bool walk_node(struct file *file, const uint8_t *bytes, uint32_t at, uint
 		return false;
 	}
 	const uint8_t *node = bytes + at;
-	uint64_t low = u16_at(node) | (uint64_t)u16_at(node + 2) << 16;
+	uint64_t low = chi_u16_at(node) | (uint64_t)chi_u16_at(node + 2) << 16;
 	if ((flags & FLAG_BRANCH) != 0) {
-		return walk_free(file, low | (uint64_t)u16_at(node + 4) << 32, depth + 1);
+		return walk_free(file, low | (uint64_t)chi_u16_at(node + 4) << 32, depth + 1);
 	}
-	uint64_t data = at + NODE_HEADER + u16_at(node + 6);
-	if ((u16_at(node + 4) & NODE_BIG) != 0) {
-		return data + 8 <= file->page_size && note_big(file, u64_at(bytes + data), low);
+	uint64_t data = at + NODE_HEADER + chi_u16_at(node + 6);
+	if ((chi_u16_at(node + 4) & NODE_BIG) != 0) {
+		return data + 8 <= file->page_size && note_big(file, chi_u64_at(bytes + data), low);
 	}
 	return data + low <= file->page_size && note_free(file, bytes + data, low);
 }
@@ -229,14 +198,14 @@ static bool walk_free(struct file *file, uint64_t page, int depth)
 	if (bytes == NULL || !read_at(file, bytes, file->page_size, page * file->page_size)) {
 		return false;
 	}
-	uint32_t flags = u16_at(bytes + PAGE_FLAGS);
-	uint32_t lower = u16_at(bytes + PAGE_LOWER);
+	uint32_t flags = chi_u16_at(bytes + PAGE_FLAGS);
+	uint32_t lower = chi_u16_at(bytes + PAGE_LOWER);
 	if ((flags & (FLAG_BRANCH | FLAG_LEAF)) == 0 || lower < PAGE_HEADER ||
 	    lower > file->page_size) {
 		return false;
 	}
 	for (uint32_t i = PAGE_HEADER; i + 2 <= lower; i += 2) {
-		if (!walk_node(file, bytes, u16_at(bytes + i), flags, depth)) {
+		if (!walk_node(file, bytes, chi_u16_at(bytes + i), flags, depth)) {
 			return false;
 		}
 	}

@@ -11,7 +11,6 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/attr.h"
 #include "base/fault.h"
 #include "base/wire.h"
 #include "chess/statistic.h"

@@ -45,7 +45,7 @@ static int begin_locked(struct chi_env *env, struct chi_read **out)
 	if (read == NULL) {
 		return -CHI_ENOMEM;
 	}
-	read->env = env;
+	*read = (struct chi_read){.env = env};
 	int rc = begin_new(env, &read->txn);
 	if (rc != 0) {
 		free(read);
@@ -144,30 +144,59 @@ uint64_t chi_read_sequence(const struct chi_read *read)
 	return mdb_txn_id(read->txn) + read->env->bias;
 }
 
+/* Keeps the descent up with the snapshot. */
+static bool can_descend(struct chi_read *read)
+{
+	if (CHI_UNLIKELY(read->descent.txn != mdb_txn_id(read->txn))) {
+		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, &read->descent);
+	}
+	return CHI_LIKELY(read->descent.usable);
+}
+
+static bool key_fits(const struct chi_key *key)
+{
+	return CHI_LIKELY(key->len >= CHI_KEY_MIN && key->len <= CHI_KEY_MAX);
+}
+
+/* LMDB's own look-up, for what the descents are not sure of. */
+static int get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	MDB_val value;
+	int rc = mdb_get(read->txn, read->env->position, &bytes, &value);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	*found =
+		(struct chi_found){.key = key->bytes, .value = value.mv_data, .len = value.mv_size};
+	return CHI_OK;
+}
+
 /* The position's record in the map; CHI_NONE if there is none. */
-static int lookup(struct chi_read *read, const struct chi_key *key, MDB_val *value)
+static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
 {
 	if (chi_env_forked(read->env)) {
 		return -CHI_EFORK;
 	}
-	if (CHI_UNLIKELY(key->len < CHI_KEY_MIN || key->len > CHI_KEY_MAX)) {
+	if (!key_fits(key)) {
 		return -CHI_EKEY;
 	}
-	MDB_val bytes = chi_val(key->bytes, key->len);
-	int rc = mdb_get(read->txn, read->env->position, &bytes, value);
-	return CHI_LIKELY(rc == 0) ? CHI_OK : chi_lmdb_status(rc);
+	found->finding = CHI_FINDING_UNSURE;
+	if (can_descend(read)) {
+		chi_descent_find_one(&read->descent, key, found);
+	}
+	if (CHI_UNLIKELY(found->finding == CHI_FINDING_UNSURE)) {
+		return get(read, key, found);
+	}
+	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
 }
 
-int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
+/* Fills the row of a record that was found. */
+static int fill(const struct chi_found *found, const struct chi_key *key, struct chi_row *row)
 {
-	MDB_val value;
-	*row = (struct chi_row){.key = *key};
-	int rc = lookup(read, key, &value);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_record_peek(key->bytes, key->len, value.mv_data, value.mv_size, &row->chi2,
-			     &row->counts);
+	/* The key in the map stands beside its value, which makes the checksum cheaper. */
+	int rc = chi_record_peek(found->key, key->len, found->value, found->len, &row->chi2,
+				 &row->counts);
 	if (CHI_UNLIKELY(rc < 0)) {
 		/* A damaged record is reported, never returned. */
 		*row = (struct chi_row){.key = *key};
@@ -177,13 +206,61 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 	return CHI_OK;
 }
 
+int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
+{
+	struct chi_found found;
+	*row = (struct chi_row){.key = *key};
+	int rc = lookup(read, key, &found);
+	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, key, row) : rc;
+}
+
+/* The rows of one group of keys, all of a length that a key may have. */
+static int read_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+		      struct chi_row *rows)
+{
+	struct chi_found found[CHI_DESCENT_LANES];
+	chi_descent_find(&read->descent, keys, n, found);
+	for (size_t i = 0; i < n; i++) {
+		int rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+		rows[i] = (struct chi_row){.key = keys[i]};
+		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
+			rc = get(read, &keys[i], &found[i]);
+		}
+		if (rc == CHI_OK) {
+			rc = fill(&found[i], &keys[i], &rows[i]);
+		}
+		if (CHI_UNLIKELY(rc < 0)) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+/* How many keys from here on can be looked up in turns. */
+static size_t group_of(const struct chi_key *keys, size_t n)
+{
+	size_t group = 0;
+	while (group < n && group < CHI_DESCENT_LANES && key_fits(&keys[group])) {
+		group++;
+	}
+	return group;
+}
+
 int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, struct chi_row *rows)
 {
-	for (size_t i = 0; i < n; i++) {
-		int rc = chi_read_row(read, &keys[i], &rows[i]);
+	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
+	while (n > 0) {
+		size_t group = groups ? group_of(keys, n) : 0;
+		/* One alone, also for the sake of its failure. */
+		int rc = group > 1 ? read_group(read, keys, group, rows)
+				   : chi_read_row(read, keys, rows);
 		if (rc < 0) {
 			return rc;
 		}
+		group = group > 1 ? group : 1;
+		keys += group;
+		rows += group;
+		n -= group;
 	}
 	return CHI_OK;
 }
@@ -192,13 +269,12 @@ int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi
 		    struct chi_record *record)
 {
 	*record = (struct chi_record){0};
-	MDB_val value;
-	int rc = lookup(read, key, &value);
+	struct chi_found found;
+	int rc = lookup(read, key, &found);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_record_decode(key->bytes, key->len, value.mv_data, value.mv_size, arena, record,
-			       NULL);
+	rc = chi_record_decode(found.key, key->len, found.value, found.len, arena, record, NULL);
 	if (rc < 0) {
 		*record = (struct chi_record){0};
 	}

@@ -96,7 +96,8 @@ uint64_t chi_read_sequence(const struct chi_read *read);
  */
 CHI_MUSTUSE int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row);
 
-/* The same for `n` keys; rows[i] answers keys[i]. Stops at the first failure. */
+/* The same for `n` keys; rows[i] answers keys[i]. Stops at the first failure. In a large store
+ * several times faster than one by one: their waits for memory overlap, best from 32 keys on. */
 CHI_MUSTUSE int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n,
 			      struct chi_row *rows);
 

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "store/codec.h"
+#include "store/descent.h"
 #include "store/lock.h"
 #include "store/meta.h"
 #include "store/store.h"
@@ -52,6 +53,7 @@ struct chi_env {
 			     writer's */
 	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
+	struct chi_pages pages;	  /* changes only while no transaction is alive */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
@@ -80,6 +82,7 @@ struct chi_store {
 struct chi_read {
 	struct chi_env *env;
 	MDB_txn *txn;
+	struct chi_descent descent; /* of the snapshot that its `txn` names */
 };
 
 /* Bytes of an MDB_val, and the reverse. */
@@ -137,6 +140,7 @@ struct chi_trees {
 	MDB_dbi strength;
 	struct chi_stamp stamp;
 	uint64_t bias;
+	struct chi_pages pages;
 };
 CHI_MUSTUSE int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes,
 			       struct chi_trees *out, struct chi_fault *fault);

@@ -11,7 +11,6 @@
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "chess/statistic.h"
-#include "store/lmdb_err.h"
 #include "store/store_priv.h"
 
 #define REPORT_SIZE 512

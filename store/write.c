@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
@@ -109,6 +110,15 @@ static int vouch(struct chi_write *write)
 	return rc;
 }
 
+/* Somebody deleted the data file under us: what goes into it now is gone with the last close, and
+ * must not be acknowledged. */
+static bool is_deleted(const struct chi_env *env)
+{
+	int fd;
+	struct stat st;
+	return mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 {
 	struct chi_env *env = write->env;
@@ -121,6 +131,10 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		int error = vouch(write);
 		chi_write_abort(write);
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+	}
+	if (is_deleted(env)) {
+		chi_write_abort(write);
+		return chi_fault(fault, -CHI_EIO, "the data file in '%s' was deleted", env->path);
 	}
 	write->state.sequence++;
 	int error = chi_state_put(write->txn, env->meta, &write->state);

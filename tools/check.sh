@@ -86,7 +86,8 @@ check_tsan() {
 		return
 	fi
 	# TSan leaves no room for a map of 1 TiB.
-	fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+	fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G \
+		TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 		meson test -C build-tsan --no-rebuild --print-errorlogs -t 6 "${tests[@]}"
 }
 

@@ -7,7 +7,7 @@
 
 /* Entries between two flushes: a sync costs several milliseconds and rewrites every page that was
  * touched, so it is shared by many. */
-#define FLUSH_ENTRIES (10 * CHUNK)
+#define FLUSH_ENTRIES ((size_t)10 * CHUNK)
 
 /* With long notes a chunk is put, and flushed, when its memory is over this... */
 #define FLUSH_BYTES ((size_t)16 << 20)

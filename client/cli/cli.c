@@ -29,6 +29,7 @@ CHI_PRINTF(1, 0) static void message(const char *format, va_list args)
 	fprintf(stderr, "chistore: %s\n", text);
 }
 
+/* Whatever went wrong, one line that begins with the program's name. */
 void cli_message(const char *format, ...)
 {
 	va_list args;
@@ -78,6 +79,7 @@ const char *cli_reason(const char *text)
 	return digits > 0 && strncmp(text + 6 + digits, ": ", 2) == 0 ? text + digits + 8 : text;
 }
 
+/* The library names the entry of a batch; whoever put one position knows which. */
 int cli_fail(const struct cli *cli, int status)
 {
 	const char *text = cli_reason(chi_error(cli->client));
@@ -87,6 +89,7 @@ int cli_fail(const struct cli *cli, int status)
 
 volatile sig_atomic_t cli_stop;
 
+/* SA_RESETHAND below: a second Ctrl-C ends a command that does not get to look. */
 static void on_stop(int signal_number)
 {
 	cli_stop = signal_number;
@@ -105,9 +108,22 @@ int cli_worse(int a, int b)
 	return a > b ? a : b;
 }
 
+bool cli_is_remote(const struct cli *cli)
+{
+	return strncmp(cli->address, "unix:", 5) == 0 || strncmp(cli->address, "tcp:", 4) == 0;
+}
+
 bool cli_has_address(const struct cli *cli)
 {
 	if (cli->address != NULL && cli->address[0] != '\0') {
+		/* Ignored it would work on another store than the one named. */
+		if (cli->store != NULL && !cli_is_remote(cli)) {
+			(void)cli_usage(cli,
+					"--store: '%s' is a directory, which holds one store; only "
+					"servers have several",
+					cli->address);
+			return false;
+		}
 		return true;
 	}
 	(void)cli_usage(cli, "no address given: say -a ADDRESS, or set the environment variable "

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/attr.h"
 #include "chistore.h"
@@ -59,8 +58,11 @@ int cli_worse(int a, int b);
 /* Opens the address. Says what is wrong and returns the exit code, or EXIT_DONE. */
 int cli_open(struct cli *cli, bool writable, struct chi_client **out);
 
-/* True, or says how to give an address. */
+/* True, or says how to give an address; a store's name goes with a server's alone. */
 bool cli_has_address(const struct cli *cli);
+
+/* True if the address is a server's. */
+bool cli_is_remote(const struct cli *cli);
 
 /* Reads a FEN given as text; `where` ("standard input:7", or NULL) goes in front of a message. */
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,

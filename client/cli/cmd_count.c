@@ -11,6 +11,7 @@ struct count_state {
 	bool ready; /* spec has its defaults */
 };
 
+/* Without any option run() is the first to ask for them. */
 static void set_defaults(struct count_state *count)
 {
 	if (!count->ready) {
@@ -48,6 +49,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	} else {
 		printf("%" PRIu64 "\n", n);
 	}
+	/* Only over a socket: a server does not keep a snapshot for as long as a count may take. */
 	if (mixed && !cli->quiet) {
 		cli_message("the store changed during the count: it is of more than one committed "
 			    "state");

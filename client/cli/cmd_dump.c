@@ -22,6 +22,7 @@ struct target {
 	char *temporary;  /* name until it is whole; NULL: written in place (a pipe, a device) */
 };
 
+/* After target_finish there is nothing left to discard. */
 static void target_discard(struct target *target)
 {
 	if (target->path != NULL && target->file != NULL) {
@@ -44,6 +45,8 @@ static int target_fail(const struct target *target)
 	return EXIT_STORE;
 }
 
+/* The temporary name stands beside the final one, in the same file system: rename() then is one
+ * step. The process number keeps two dumps to one file apart. */
 static int target_open(struct target *target, const char *path)
 {
 	struct stat status;
@@ -104,6 +107,7 @@ static int write_text(struct dump *dump, const char *text, size_t len)
 							      : target_fail(&dump->target);
 }
 
+/* A record that was read and cannot be said as text: this program's fault or the store's. */
 static int print_fail(int status)
 {
 	cli_message("cannot print a record (%s)", chi_strerror(status));
@@ -154,6 +158,7 @@ static int write_rows(struct cli *cli, struct dump *dump)
 	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli, status);
 }
 
+/* Written last of all: without it a reader takes the dump for cut. */
 static int write_tail(struct dump *dump)
 {
 	char *text = NULL;

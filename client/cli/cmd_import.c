@@ -114,6 +114,7 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 	while (cli_stop == 0) {
 		struct chi_fault fault = {.text = ""};
 		int status = chi_import_next(file, &batch->arena, batch_slot(batch), &fault);
+		/* The header is read when the first line is asked for. */
 		if (first && !import->progress.quiet && chi_import_ignored(file)[0] != '\0') {
 			cli_message("%s: ignored columns: %s", import->path,
 				    chi_import_ignored(file));
@@ -239,6 +240,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (status != CHI_OK) {
 		return cli_fail(cli, status);
 	}
+	/* Asked once and not by each line's refusal: the column is dropped, the line is good. */
 	import->computed = info.statistic != CHI_STATISTIC_EXTERNAL;
 	import->options.cancel = &cli_stop;
 	progress_init(&import->progress, cli->quiet, total);

@@ -2,7 +2,6 @@
 /* chistore info: what a store says of itself. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/num.h"
 #include "client/cli/command.h"
@@ -24,18 +23,6 @@ static json_t *format_json(const struct chi_info *info)
 	return json_sprintf("%u.%u", info->format_major, info->format_minor);
 }
 
-static json_t *time_json(uint64_t seconds)
-{
-	char text[32];
-	time_t time = (time_t)seconds;
-	struct tm parts;
-	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
-		return json_null();
-	}
-	return json_string(text);
-}
-
 /* Null as long as no base rates have been set. */
 static json_t *base_json(const struct chi_info *info, uint64_t count)
 {
@@ -51,7 +38,7 @@ static json_t *info_json(const struct chi_info *info)
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
-		statistic != NULL ? statistic : "unknown", "created", time_json(info->created),
+		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
 		json_count(info->sequence), "positions", json_count(info->positions), "known",
 		json_count(info->known), "unknown", json_count(info->positions - info->known),

@@ -14,6 +14,7 @@ struct init_state {
 	int statistic; /* enum chi_statistic; 0: the default */
 };
 
+/* There is one option, so its id says nothing. */
 static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct init_state *init = state;
@@ -34,6 +35,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	int statistic = init->statistic != 0 ? init->statistic : CHI_STATISTIC_CONTROL;
 	(void)argc;
 	(void)argv;
+	/* No client: there is nothing to open yet, and a server cannot create stores. */
 	int status = chi_create(cli->address, (enum chi_statistic)statistic, &fault);
 	if (status != CHI_OK) {
 		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));

@@ -43,9 +43,7 @@ static bool is_missing(const struct load *load)
 	struct chi_options options = {.store = load->cli->store};
 	int status = chi_open(load->cli->address, &options, &client, NULL);
 	chi_close(client);
-	bool socket = strncmp(load->cli->address, "unix:", 5) == 0 ||
-		      strncmp(load->cli->address, "tcp:", 4) == 0;
-	return status == -CHI_ENOSTORE && !socket;
+	return status == -CHI_ENOSTORE && !cli_is_remote(load->cli);
 }
 
 /* Opens or makes the store, now that the dump has told its statistic. */
@@ -97,6 +95,7 @@ static int take_line(struct load *load, const char *line, size_t len)
 		return EXIT_STORE;
 	}
 	int code = EXIT_DONE;
+	/* Only the head's end tells that the head is good: until then nothing is made or opened. */
 	if (kind != CHI_DUMP_HEAD && !load->opened) {
 		code = open_store(load);
 	}
@@ -143,8 +142,7 @@ static int put_base(struct load *load)
 	struct chi_info info;
 	const struct chi_counts *base = &load->reader.head.base;
 	int status = chi_get_info(cli->client, &info);
-	if (status == CHI_OK && (info.base.white != base->white || info.base.draws != base->draws ||
-				 info.base.black != base->black)) {
+	if (status == CHI_OK && memcmp(&info.base, base, sizeof(*base)) != 0) {
 		status = chi_put_base(cli->client, base);
 	}
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli, status);
@@ -186,6 +184,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	struct chi_fault fault = {.text = ""};
 	const char *path = argc > 0 ? argv[0] : "-";
 	(void)state;
+	/* A name that messages can carry, also where there is no file. */
 	load.name = strcmp(path, "-") == 0 ? "standard input" : path;
 	chi_dump_reader_init(&load.reader);
 	if (chi_source_open(path, &options, &load.source, &fault) != CHI_OK) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore ping: whether a store answers, and how fast. */
-#include <stdint.h>
 #include <time.h>
 
 #include "client/cli/command.h"

@@ -70,6 +70,7 @@ static int take_eval(struct cli *cli, struct put_state *put, const char *value)
 	return EXIT_DONE;
 }
 
+/* Values are read at once, so that a mistake is found before the store is opened. */
 static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct put_state *put = state;

@@ -13,6 +13,7 @@ struct rescore_state {
 	bool has_base;
 };
 
+/* Base rates of 0,0,0 are given ones, too: has_base tells them from none. */
 static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct rescore_state *rescore = state;

@@ -42,6 +42,7 @@ static int take_limit(struct cli *cli, const char *value, uint64_t *limit)
 	return EXIT_DONE;
 }
 
+/* Nothing is sorted: each order is that of one of the two trees. */
 static int take_order(struct cli *cli, const char *value, uint8_t *order)
 {
 	bool by_position = strcmp(value, "position") == 0;
@@ -130,6 +131,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		return code;
 	}
 	scan->spec.want = scan->keys ? CHI_WANT_KEYS : CHI_WANT_COUNTS;
+	/* A question that the store refuses prints no header line. */
 	int status = chi_iter_open(cli->client, &scan->spec, &iter);
 	if (status == CHI_OK) {
 		output_row_head(cli, !scan->keys);
@@ -138,6 +140,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (status != CHI_OK) {
 		return cli_fail(cli, status);
 	}
+	/* Both remarks come behind the rows, so that they are the last thing on a terminal. */
 	print_next(scan, iter, n);
 	if (chi_iter_mixed(iter) && !cli->quiet) {
 		cli_message("the store changed during the scan: the rows are from more than one "

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* Each at the end of its own file, which is the only place that knows what is in it. */
 extern const struct command cmd_init;
 extern const struct command cmd_key;
 extern const struct command cmd_put;
@@ -21,6 +22,7 @@ extern const struct command cmd_load;
 extern const struct command cmd_rescore;
 extern const struct command cmd_ping;
 
+/* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
 	&cmd_init,   &cmd_put,	&cmd_get,     &cmd_delete, &cmd_scan,	&cmd_count,
 	&cmd_import, &cmd_key,	&cmd_info,    &cmd_verify, &cmd_backup, &cmd_compact,
@@ -45,6 +47,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Three rows of the table are all that an exchange of neighbours looks back on. */
 size_t text_distance(const char *a, const char *b)
 {
 	size_t rows[3][WORD_MAX + 1]; /* of the table: row i is rows[i % 3] */

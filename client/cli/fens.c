@@ -64,6 +64,7 @@ static int each_line(struct cli *cli, int (*each)(struct cli *cli, const struct 
 			code = cli_worse(code, take(cli, line, len, where, each));
 		}
 	}
+	/* What was read before it failed has been answered. */
 	if (status < 0) {
 		cli_message("standard input: %s", fault.text);
 		return EXIT_STORE;
@@ -71,6 +72,7 @@ static int each_line(struct cli *cli, int (*each)(struct cli *cli, const struct 
 	return code;
 }
 
+/* `each` gives an exit code; the worst of all becomes the command's. */
 int fens_each(struct cli *cli, int argc, char **argv,
 	      int (*each)(struct cli *cli, const struct chi_key *key))
 {

@@ -9,6 +9,7 @@
 /* A board holds at most this many pieces that a key can name. */
 #define PIECES_MAX 32
 
+/* All positions: those whose statistic is not known stand in band 0. */
 void filter_init(struct chi_scan_spec *spec)
 {
 	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX};
@@ -56,6 +57,7 @@ static int take_side(struct cli *cli, const char *value, struct chi_filter *filt
 	return EXIT_DONE;
 }
 
+/* The fault begins with "material", so the dashes make it the option's name. */
 static int take_material(struct cli *cli, const char *value, struct chi_filter *filter)
 {
 	struct chi_fault fault = {.text = ""};

@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/num.h"
 
+/* Output that failed for want of memory fails the command, as a full disk does. */
 static bool out_of_memory;
 
 /* 255.99 is the longest statistic: five digits say it exactly as it is meant, where seventeen
@@ -30,6 +32,7 @@ void output_tell(int error)
 	told = true;
 }
 
+/* Takes the object over. NULL is what jansson gives when it runs out of memory. */
 void output_json(json_t *object)
 {
 	if (object == NULL) {
@@ -69,6 +72,7 @@ static void print_value(const json_t *value)
 	}
 }
 
+/* The members' order is that of the lines: jansson keeps it as it was packed. */
 void output_object(const struct cli *cli, json_t *object)
 {
 	const char *name;
@@ -86,6 +90,7 @@ void output_object(const struct cli *cli, json_t *object)
 	json_decref(object);
 }
 
+/* In JSON each row names its own members. */
 void output_row_head(const struct cli *cli, bool counts)
 {
 	if (!cli->json) {
@@ -122,6 +127,7 @@ void output_row(const struct cli *cli, const struct chi_row *row, const char *fe
 	(void)putchar('\n');
 }
 
+/* Hundredths fit a double exactly enough for two decimals; see JSON_FORM. */
 json_t *json_chi2(uint16_t chi2)
 {
 	return chi2 == CHI_CHI2_UNKNOWN ? json_null() : json_real(chi2 / 100.0);
@@ -133,11 +139,24 @@ json_t *json_count(uint64_t count)
 	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
 }
 
+json_t *json_time(uint64_t seconds)
+{
+	char text[32];
+	time_t time = (time_t)seconds;
+	struct tm parts;
+	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+		return json_null();
+	}
+	return json_string(text);
+}
+
 json_t *json_text(const char *text, size_t len)
 {
 	return json_stringn(text, len);
 }
 
+/* JSON is UTF-8 and a path need not be. */
 json_t *json_path(const char *path)
 {
 	size_t len = strlen(path);

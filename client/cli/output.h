@@ -34,6 +34,9 @@ json_t *json_chi2(uint16_t chi2);
 json_t *json_count(uint64_t count);
 json_t *json_text(const char *text, size_t len);
 
+/* UTC in the form of ISO 8601; null for 0, which says "not given". */
+json_t *json_time(uint64_t seconds);
+
 /* A path or an address, which need not be UTF-8: bytes outside ASCII become '?' then. */
 json_t *json_path(const char *path);
 

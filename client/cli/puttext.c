@@ -8,6 +8,7 @@
 #include "chess/key.h"
 #include "chess/notation.h"
 
+/* Bounded to 32 bits each, so that their sum always fits. */
 int text_counts(struct cli *cli, const char *option, const char *text, struct chi_counts *out)
 {
 	uint64_t *const counts[] = {&out->white, &out->draws, &out->black};
@@ -63,6 +64,7 @@ int text_eval(struct cli *cli, const char *text, struct chi_eval *out)
 	const char *depth = score != NULL ? last_colon(text, score) : NULL;
 	uint64_t plies = 0;
 	int64_t value = 0;
+	/* Read from the end: an engine's name may have colons. */
 	if (depth == NULL || depth == text) {
 		return cli_usage(cli, "--eval: '%s' is not ENGINE:DEPTH:CP or ENGINE:DEPTH:mateN",
 				 text);

@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/attr.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
 #include "client/cli/output.h"
 
 static void json_freep(json_t **json)
@@ -22,35 +24,29 @@ static json_t *release(json_t **json)
 	return result;
 }
 
-/* Moves played one after the other, in UCI. */
+/* Moves played one after the other, in UCI. Played on a board and not from key to key: without a
+ * black king a line leads through positions with Black to move, which no key can hold. */
 static json_t *moves_json(const struct chi_key *from, const chi_move *moves, size_t n)
 {
 	_cleanup_(json_freep) json_t *array = json_array();
-	struct chi_key key = *from;
+	struct chi_position position;
+	if (chi_key_decode(from, &position, NULL) != CHI_OK) {
+		return NULL;
+	}
 	for (size_t i = 0; i < n; i++) {
-		char uci[CHI_MOVE_TEXT_SIZE];
-		struct chi_key next;
-		if (chi_key_uci(&key, moves[i], uci) != CHI_OK ||
-		    chi_key_play(&key, moves[i], &next) != CHI_OK ||
-		    json_array_append_new(array, json_string(uci)) != 0) {
+		char uci[CHI_UCI_SIZE];
+		struct chi_position next;
+		if (!chi_movegen_is_legal(&position, moves[i])) {
 			return NULL;
 		}
-		key = next;
+		chi_uci_print(&position, moves[i], uci);
+		if (json_array_append_new(array, json_string(uci)) != 0) {
+			return NULL;
+		}
+		chi_position_play(&position, moves[i], &next);
+		position = next;
 	}
 	return release(&array);
-}
-
-/* UTC in the form of ISO 8601; null if it was not given. */
-static json_t *date_json(uint64_t date)
-{
-	char text[32];
-	time_t seconds = (time_t)date;
-	struct tm parts;
-	if (date == 0 || gmtime_r(&seconds, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
-		return json_null();
-	}
-	return json_string(text);
 }
 
 /* The score is under the name that tells its unit: cp or mate. */
@@ -64,9 +60,10 @@ static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
 			 json_text(eval->engine, eval->engine_len), "depth", (int)eval->depth,
 			 eval->is_mate ? "mate" : "cp", (int)eval->score, "nodes",
 			 eval->nodes == 0 ? json_null() : json_count(eval->nodes), "pv", pv, "date",
-			 date_json(eval->date));
+			 json_time(eval->date));
 }
 
+/* In the record's order, by engine. */
 static json_t *evals_json(const struct chi_key *key, const struct chi_record *record)
 {
 	_cleanup_(json_freep) json_t *array = json_array();
@@ -106,6 +103,7 @@ static json_t *stat_json(const struct named_move *move)
 			 json_count(c->draws), "black", json_count(c->black));
 }
 
+/* Room for one more than there are: calloc of nothing may give NULL. */
 static json_t *stats_json(const struct chi_key *key, const struct chi_record *record)
 {
 	size_t n = record->n_moves;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/key.h"
@@ -128,8 +127,9 @@ static struct field trim(struct field field)
 static enum chi_csv_column column_of(struct field name)
 {
 	int column = 0;
-	while (column < CHI_CSV_COLUMNS && (strlen(column_names[column]) != name.len ||
-					    strncasecmp(column_names[column], name.at, name.len))) {
+	while (column < CHI_CSV_COLUMNS &&
+	       (strlen(column_names[column]) != name.len ||
+		strncasecmp(column_names[column], name.at, name.len) != 0)) {
 		column++;
 	}
 	return (enum chi_csv_column)column;

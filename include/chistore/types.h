@@ -259,8 +259,8 @@ enum chi_want {
 
 /*
  * Where a scan stands: the last row it delivered. A scan opened with `after` set goes on behind
- * that row in the scan's direction, whether or not the row still exists. As text (command
- * line): CHI_CURSOR_TEXT_SIZE, see chi_cursor_print.
+ * that row in the scan's direction, whether or not the row still exists. Plain data: a program
+ * may keep it and go on another day.
  */
 struct chi_cursor {
 	bool set;

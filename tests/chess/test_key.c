@@ -2,7 +2,6 @@
 /* Keys that are not what an encoder would write are refused; keys in a row can be told apart. */
 #include "tests/chess/support.h"
 
-#include "base/num.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 
@@ -128,50 +127,6 @@ static void refuses_shapes(void **state)
 	assert_int_equal(chi_key_decode(&many, &position, NULL), CHI_OK);
 }
 
-/* Keys written one behind the other come out again; a cut gives 0, not a shorter key. */
-static void takes_keys_in_a_row(void **state)
-{
-	(void)state;
-	struct seed seed = seed_start("keys in a row");
-	for (int round = 0; round < 200; round++) {
-		struct chi_key keys[20];
-		uint8_t bytes[CHI_COUNT(keys) * CHI_KEY_MAX];
-		size_t len = 0;
-		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
-			struct chi_position position = random_placement(&seed);
-			chi_key_encode(&position, &keys[i]);
-			memcpy(bytes + len, keys[i].bytes, keys[i].len);
-			len += keys[i].len;
-		}
-		size_t at = 0;
-		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
-			struct chi_key key;
-			assert_int_equal(chi_key_take(bytes + at, len - at, &key), keys[i].len);
-			assert_memory_equal(&key, &keys[i], sizeof(key));
-			assert_int_equal(chi_key_take(bytes + at, keys[i].len - 1U, &key), 0);
-			at += key.len;
-		}
-		assert_int_equal(chi_key_take(bytes + at, 0, &keys[0]), 0);
-	}
-	static const uint8_t none[16] = {0};
-	struct chi_key key;
-	assert_int_equal(chi_key_take(none, sizeof(none), &key), 0);
-}
-
-static void orders_bytewise(void **state)
-{
-	(void)state;
-	const struct chi_key low = {.len = 9, .bytes = {0x08}};
-	const struct chi_key high = {.len = 9, .bytes = {0x80}};
-	const struct chi_key longer = {.len = 10, .bytes = {0x08}};
-	assert_true(chi_key_compare(&low, &high) < 0);
-	assert_true(chi_key_compare(&high, &low) > 0);
-	assert_true(chi_key_compare(&low, &longer) < 0);
-	assert_true(chi_key_compare(&longer, &low) > 0);
-	assert_true(chi_key_compare(&high, &longer) > 0);
-	assert_int_equal(chi_key_compare(&low, &low), 0);
-}
-
 /* Bytes that were never a key: refused, or exactly what the encoder makes of the position. */
 static void random_bytes(void **state)
 {
@@ -248,9 +203,8 @@ static void mutated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepts),	   cmocka_unit_test(refuses),
-		cmocka_unit_test(refuses_shapes),  cmocka_unit_test(takes_keys_in_a_row),
-		cmocka_unit_test(orders_bytewise), cmocka_unit_test(mutated),
+		cmocka_unit_test(accepts),	  cmocka_unit_test(refuses),
+		cmocka_unit_test(refuses_shapes), cmocka_unit_test(mutated),
 		cmocka_unit_test(random_bytes),
 	};
 	return cmocka_run_group_tests_name("chess key", tests, NULL, NULL);

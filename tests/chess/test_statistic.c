@@ -3,7 +3,6 @@
  * vectors do not show of the control statistic. */
 #include "tests/chess/support.h"
 
-#include "chess/fen.h"
 #include "chess/statistic.h"
 #include "chess/wide.h"
 

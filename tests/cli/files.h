@@ -2,9 +2,7 @@
 /* Files for the tests of the readers: written to a temporary name, packed or not. */
 #pragma once
 
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

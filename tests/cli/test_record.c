@@ -115,6 +115,25 @@ static void every_hundredth(void **state)
 	}
 }
 
+/* Behind the first move no key can hold the position: Black is to move and has no king. */
+static void line_without_a_black_king(void **state)
+{
+	(void)state;
+	static const char fen[] = "3r4/8/8/8/8/8/8/6K1 w - - 0 1";
+	struct chi_key key;
+	assert_int_equal(chi_key_from_fen(fen, strlen(fen), &key, NULL), CHI_OK);
+	const chi_move line[] = {6 << 6 | 13, 59 << 6 | 51, 13 << 6 | 4}; /* g1f2 d8d7 f2e1 */
+	struct chi_eval eval = {
+		.engine = "a", .engine_len = 1, .depth = 1, .score = 1, .pv = line, .n_pv = 3};
+	struct chi_record record = {.evals = &eval, .n_evals = 1, .line = line, .n_line = 2};
+	expect(&key, &record,
+	       "{\"fen\":\"3r4/8/8/8/8/8/8/6K1 w - - 0 1\",\"chi2\":null,\"games\":0,"
+	       "\"white\":0,\"draws\":0,\"black\":0,\"other\":0,\"moves\":[],\"evals\":["
+	       "{\"engine\":\"a\",\"depth\":1,\"cp\":1,\"nodes\":null,"
+	       "\"pv\":[\"g1f2\",\"d8d7\",\"f2e1\"],\"date\":null}],"
+	       "\"line\":[\"g1f2\",\"d8d7\"],\"note\":null}");
+}
+
 static void moves_that_are_not_legal(void **state)
 {
 	(void)state;
@@ -133,6 +152,7 @@ int main(void)
 		cmocka_unit_test(nothing_known),
 		cmocka_unit_test(everything_known),
 		cmocka_unit_test(every_hundredth),
+		cmocka_unit_test(line_without_a_black_king),
 		cmocka_unit_test(moves_that_are_not_legal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,7 +162,7 @@ static void answers_cut_short(void **state)
 #define SCAN_BLOCKS 100
 
 /* Sends blocks of one row while the client's window and credit allow, to the end or until the scan
- * is cancelled while it waits. */
+ * is canceled while it waits. */
 static void scan_with_credit(struct conn *conn)
 {
 	struct chi_request request;

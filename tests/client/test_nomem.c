@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "base/attr.h"
 #include "tests/client/world.h"
 
 void *__real_malloc(size_t size);

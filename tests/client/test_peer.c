@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -194,6 +192,7 @@ enum {
 	WRONG_OP,
 	WRONG_COUNT,
 	WRONG_KEY,
+	WRONG_NONE,
 	WRONG_KINDS
 };
 
@@ -219,6 +218,11 @@ static void answer_wrongly(struct conn *conn)
 	case WRONG_KEY:
 		server_answer_probe(conn, request.id, keys + 1, 1);
 		break;
+	case WRONG_NONE: {
+		struct chi_response none = {.id = request.id, .last = true, .status = CHI_NONE};
+		server_answer(conn, &none);
+		break;
+	}
 	default:
 		server_answer_probe(conn, request.id, keys, 1);
 		break;
@@ -242,6 +246,81 @@ static void wrong_answers(void **state)
 	assert_int_equal(chi_probe(client, &key, 1, &row), CHI_OK);
 	assert_true(row.found);
 	assert_int_equal(atomic_load(&server.connections), WRONG_KINDS + 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* Connection 0 answers a put with "not found", 1 a get with another position's record. */
+static void answer_beside_the_point(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn) || !server_next(conn, &request)) {
+		return;
+	}
+	struct chi_entry entry = {.key = world_key(77), .found = true};
+	struct chi_response none = {.id = request.id, .last = true, .status = CHI_NONE};
+	struct chi_response get = {.id = request.id,
+				   .last = true,
+				   .op = CHI_OP_GET,
+				   .u.get = {.entries = &entry, .n = 1}};
+	server_answer(conn, conn->number == 0 ? &none : &get);
+	server_wait_end(conn);
+}
+
+static void answers_beside_the_point(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, answer_beside_the_point);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	struct chi_put put = {.key = world_key(0)};
+	struct chi_record record;
+	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EPROTO, "not found");
+	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO, "another position");
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* Sends rows for ever, whatever the client says. */
+static void never_cancel(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn) || !server_next(conn, &request)) {
+		return;
+	}
+	if (request.op == CHI_OP_PING) {
+		server_pong(conn, &request);
+		return;
+	}
+	struct chi_row row = {.found = true, .chi2 = 5, .key = world_key(0)};
+	struct chi_response block = {.id = request.id, .op = CHI_OP_SCAN};
+	block.u.scan.rows = &row;
+	block.u.scan.n = 1;
+	/* Far more than sockets hold: a client that reads on would read all of it. */
+	for (unsigned i = 0; i < 10000000; i++) {
+		size_t before = conn->sent;
+		server_answer(conn, &block);
+		if (conn->sent == before) {
+			return;
+		}
+	}
+	abort();
+}
+
+static void scan_that_cannot_be_canceled(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, never_cancel);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	assert_int_equal(chi_iter_open(client, &spec, &iter), CHI_OK);
+	assert_int_equal(chi_iter_next(iter, &row, NULL), CHI_OK);
+	chi_iter_close(iter);
+	assert_int_equal(chi_ping(client), CHI_OK);
+	assert_int_equal(atomic_load(&server.connections), 2);
 	chi_close(client);
 	server_stop(&server);
 }
@@ -305,6 +384,48 @@ static void server_goes_away(void **state)
 	assert_int_equal(chi_pipe_next(client, &answer), CHI_NONE);
 	assert_int_equal(chi_ping(client), CHI_OK);
 	assert_int_equal(atomic_load(&server.connections), 5);
+	chi_close(client);
+	server_stop(&server);
+}
+
+/* Answers writes; a ping ends the connection. */
+static void end_behind_a_write(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		if (request.op == CHI_OP_PING) {
+			return;
+		}
+		struct chi_response put = {.id = request.id, .last = true, .op = request.op};
+		server_answer(conn, &put);
+	}
+}
+
+/* What a server was told before its connection broke is not vouched for by what comes later. */
+static void synced_writes_vouch_for_nothing_lost(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, end_behind_a_write);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	struct chi_put puts[3] = {{.key = world_key(0)}, {.key = world_key(1)}};
+	puts[2].key = world_key(2);
+	for (int way = 0; way < 3; way++) {
+		assert_int_equal(chi_put(client, puts, 3, CHI_ASYNC, NULL), CHI_OK);
+		world_refused(client, chi_ping(client), -CHI_ECONNECT, "closed the connection");
+		/* Unsynced ones promise nothing. */
+		assert_int_equal(chi_put(client, puts, 1, CHI_ASYNC, NULL), CHI_OK);
+		int status = way == 0	? chi_put(client, puts, 1, CHI_SYNC, NULL)
+			     : way == 1 ? chi_delete(client, &puts[0].key, 1, CHI_SYNC, NULL)
+					: chi_pipe_put(client, puts, 1, CHI_SYNC);
+		world_refused(client, status, -CHI_ECONNECT, "3 written records");
+		assert_non_null(strstr(chi_error(client), "not sent"));
+		assert_int_equal(chi_put(client, puts, 1, CHI_SYNC, NULL), CHI_OK);
+		assert_int_equal(chi_flush(client), CHI_OK);
+	}
 	chi_close(client);
 	server_stop(&server);
 }
@@ -375,10 +496,17 @@ static void slow_server(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mute_server),	    cmocka_unit_test(mute_after_hello),
-		cmocka_unit_test(full_backlog),	    cmocka_unit_test(garbage_instead_of_hello),
-		cmocka_unit_test(refused_hello),    cmocka_unit_test(wrong_answers),
-		cmocka_unit_test(server_goes_away), cmocka_unit_test(slow_server),
+		cmocka_unit_test(mute_server),
+		cmocka_unit_test(mute_after_hello),
+		cmocka_unit_test(full_backlog),
+		cmocka_unit_test(garbage_instead_of_hello),
+		cmocka_unit_test(refused_hello),
+		cmocka_unit_test(wrong_answers),
+		cmocka_unit_test(server_goes_away),
+		cmocka_unit_test(slow_server),
+		cmocka_unit_test(answers_beside_the_point),
+		cmocka_unit_test(scan_that_cannot_be_canceled),
+		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
 	};
 	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
 }

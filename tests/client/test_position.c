@@ -134,6 +134,8 @@ static void moves(void **state)
 	assert_int_equal(chi_key_play(&key, 0, &next), -CHI_EMOVE);
 	assert_int_equal(chi_key_uci(&key, 0xffff, text), -CHI_EMOVE);
 	assert_int_equal(chi_key_san(&key, 2 << 6, text), -CHI_EMOVE);
+	key = key_of("3r4/8/8/8/8/8/8/6K1 w - - 0 1"); /* Black to move needs a black king */
+	assert_int_equal(chi_key_play(&key, 6 << 6 | 13, &next), -CHI_EKEY);
 	key.len = 11;
 	uint16_t chi2 = 0;
 	assert_int_equal(chi_key_play(&key, move, &next), -CHI_EKEY);

@@ -6,7 +6,6 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/statistic.h"
-#include "chess/validate.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

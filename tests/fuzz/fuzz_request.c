@@ -5,10 +5,8 @@
  */
 #include <string.h>
 
-#include "base/attr.h"
-#include "proto/frame.h"
 #include "proto/msg.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/message.h"
 
 /* Unpacks a body and packs it again; false if it is refused, or has no operation. */
 static bool again(const uint8_t *data, size_t size, struct chi_buffer *out)
@@ -31,20 +29,6 @@ static bool again(const uint8_t *data, size_t size, struct chi_buffer *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_(chi_buffer_deinit) struct chi_buffer first;
-	_cleanup_(chi_buffer_deinit) struct chi_buffer second;
-	const uint8_t *body = NULL;
-	size_t len = 0;
-	size_t frame = 0;
-	chi_buffer_init(&first, (size_t)64 << 20);
-	chi_buffer_init(&second, (size_t)64 << 20);
-	if (size == 0 || !again(data, size, &first)) {
-		return 0;
-	}
-	REQUIRE(chi_frame_take(chi_buffer_bytes(&first), first.len, first.limit, &body, &len,
-			       &frame) == CHI_OK);
-	REQUIRE(again(body, len, &second));
-	REQUIRE(first.len == second.len);
-	REQUIRE(memcmp(chi_buffer_bytes(&first), chi_buffer_bytes(&second), first.len) == 0);
+	require_one_form(again, data, size, (size_t)64 << 20);
 	return 0;
 }

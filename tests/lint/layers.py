@@ -30,7 +30,6 @@ ARROWS = {
     "tests": {"types", "api", "base", "chess", "store", "proto", "client", "client/import", "client/cli",
               "daemon"},
     "examples": {"api"},
-    "docs": {"api"},
 }
 
 # System headers with a meaning: whoever else includes one takes over a job that is not its own.

@@ -17,8 +17,6 @@ FUNCTION_LINES_MAX = 60
 SPDX = "SPDX-License-Identifier: MIT"
 LICENSED = (".c", ".h", ".py", ".sh", ".proto", "meson.build", "meson_options.txt", "Makefile")
 
-# Text that others wrote, or that is meant to be odd.
-DATA = ("tests/data/", "tests/fuzz/corpus/", "bench/data/", "demo/data/")
 DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn", ".hex", ".patch")
 
 
@@ -117,7 +115,7 @@ def check_python(path, text):
 def main():
     root = sys.argv[1]
     report = tree.Report()
-    paths = [p for p in tree.files(root) if not p.startswith(DATA)]
+    paths = [p for p in tree.files(root) if not p.startswith(tree.DATA)]
     sources = [p for p in paths if p.endswith((".c", ".h"))]
     texts = [p for p in paths if not p.endswith(DATA_ENDS)]
 

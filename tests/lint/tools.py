@@ -44,11 +44,8 @@ def main():
     report.over("shellcheck", check_shell, root, [p for p in paths if is_script(root, p)])
     page = ".Dd $Mdocdate$\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd y\n"
     report.planted("mandoc", check_page, "x.1", page + ".Nonesuch\n")
-    pages = [p for p in paths if PAGE.search(p) and not p.startswith("tests/")]
-    if pages:
-        report.over("mandoc", check_page, root, pages)
-    else:
-        report.skip("mandoc", "there are no man pages yet")
+    report.over("mandoc", check_page, root,
+                [p for p in paths if PAGE.search(p) and not p.startswith("tests/")])
     report.finish()
 
 

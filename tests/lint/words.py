@@ -21,7 +21,6 @@ DOCUMENT = re.compile(r"(?<![\w:/.-])([A-Za-z0-9_][A-Za-z0-9_./-]*\.md)\b")
 PAPER = re.compile(r"\b(DESI" + "GN|RELIA" + "BILITY|STY" + r"LE)\b(?!\.md)")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
-DATA = ("tests/data/", "tests/fuzz/corpus/", "bench/data/", "demo/data/")
 DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn")
 
 
@@ -67,7 +66,7 @@ def main():
     every = tree.files(root)
     known = set(every) | {os.path.dirname(path) for path in every}
     paths = [
-        p for p in every if not p.startswith(DATA) and not p.endswith(DATA_ENDS)
+        p for p in every if not p.startswith(tree.DATA) and not p.endswith(DATA_ENDS)
     ]
     for mark in ("TO" + "DO", "st" + "ub", "not imple" + "mented"):
         report.planted("marks", check_unfinished, "x.c", f"/* {mark}: later */")

@@ -79,7 +79,7 @@ static const struct chi_eval example_evals[] = {
 		.engine_len = 14,
 		.depth = 20,
 		.score = -33,
-		.pv = example_line,
+		.pv = example_line + 1,
 		.n_pv = 2,
 	},
 };
@@ -195,7 +195,7 @@ static const struct chi_response ping_response = {.id = 2, .last = true};
 static const struct chi_response error_response = {
 	.id = 6,
 	.status = -CHI_EFEN,
-	.message = TEXT("rank 8 has 9 squares"),
+	.message = TEXT("rank 8 has more than 8 squares"),
 	.field = TEXT("put.entries[3].fen"),
 	.last = true,
 };

@@ -15,8 +15,8 @@
 #include "base/buffer.h"
 #include "base/num.h"
 #include "proto/frame.h"
-#include "proto/msg.h"
 #include "tests/proto/sample.h"
+#include "tests/proto/wire.h"
 
 #define BUDGET ((size_t)64 << 20)
 
@@ -50,10 +50,7 @@ struct message {
 
 static void find_body(struct message *message)
 {
-	size_t frame_len = 0;
-	assert_int_equal(chi_frame_take(chi_buffer_bytes(&message->wire), message->wire.len, BUDGET,
-					&message->body, &message->len, &frame_len),
-			 CHI_OK);
+	message->body = wire_body(&message->wire, &message->len);
 }
 
 static void message_deinit(struct message *message)
@@ -327,17 +324,13 @@ static void every_malloc(void **state)
 			struct chi_request again;
 			struct chi_fault fault;
 			const char *field = NULL;
-			const uint8_t *body = NULL;
 			size_t len = 0;
-			size_t frame_len = 0;
 			chi_arena_init(&arena, BUDGET);
 			chi_buffer_init(&wire, BUDGET);
 			malloc_left = n;
 			rc = chi_request_pack(&request, &wire);
 			if (rc == CHI_OK) {
-				rc = chi_frame_take(chi_buffer_bytes(&wire), wire.len, BUDGET,
-						    &body, &len, &frame_len);
-				assert_int_equal(rc, CHI_OK);
+				const uint8_t *body = wire_body(&wire, &len);
 				rc = chi_request_unpack(body, len, &arena, &again, &field, &fault);
 			}
 			malloc_left = -1;

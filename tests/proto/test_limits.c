@@ -9,31 +9,16 @@
 
 #include <cmocka.h>
 
-#include "base/attr.h"
-#include "base/buffer.h"
-#include "proto/frame.h"
-#include "proto/msg.h"
-
-#define BUDGET ((size_t)64 << 20)
+#include "tests/proto/wire.h"
 
 /* Packs and unpacks; the status, and the field in `field_out`. */
 static int round_trip(const struct chi_request *request, char field_out[128])
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
 	struct chi_request again;
-	struct chi_fault fault;
 	const char *field = NULL;
-	const uint8_t *body = NULL;
-	size_t len = 0;
-	size_t frame_len = 0;
-	chi_arena_init(&arena, BUDGET);
-	chi_buffer_init(&wire, BUDGET);
-	assert_int_equal(chi_request_pack(request, &wire), CHI_OK);
-	assert_int_equal(
-		chi_frame_take(chi_buffer_bytes(&wire), wire.len, BUDGET, &body, &len, &frame_len),
-		CHI_OK);
-	int rc = chi_request_unpack(body, len, &arena, &again, &field, &fault);
+	chi_arena_init(&arena, WIRE_LIMIT);
+	int rc = wire_request(request, &arena, &again, &field);
 	snprintf(field_out, 128, "%s", field);
 	return rc;
 }

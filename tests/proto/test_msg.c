@@ -13,10 +13,9 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "proto/frame.h"
-#include "proto/msg.h"
 #include "proto/pbc.h"
 #include "tests/proto/sample.h"
+#include "tests/proto/wire.h"
 
 #define ROUNDS 1500 /* of each operation */
 #define BUDGET ((size_t)64 << 20)
@@ -52,18 +51,6 @@ static void bench_deinit(struct bench *b)
 	chi_buffer_deinit(&b->wire);
 }
 
-/* The body of the one frame in the buffer. */
-static const uint8_t *only_body(const struct chi_buffer *wire, size_t *len)
-{
-	const uint8_t *body = NULL;
-	size_t frame_len = 0;
-	assert_int_equal(
-		chi_frame_take(chi_buffer_bytes(wire), wire->len, BUDGET, &body, len, &frame_len),
-		CHI_OK);
-	assert_int_equal(frame_len, wire->len);
-	return body;
-}
-
 /* protobuf-c reads the bytes and writes the same ones: nothing unknown, out of order, or in a
  * form that it would not choose. */
 static void protobuf_agrees(const ProtobufCMessageDescriptor *type, const uint8_t *body, size_t len)
@@ -95,7 +82,7 @@ static void requests_survive(void **state)
 			bench_reset(&b);
 			sample_request(&sample, (enum chi_op)op, &out);
 			assert_int_equal(chi_request_pack(&out, &b.wire), CHI_OK);
-			const uint8_t *body = only_body(&b.wire, &len);
+			const uint8_t *body = wire_body(&b.wire, &len);
 			int rc = chi_request_unpack(body, len, &b.read, &in, &field, &fault);
 			if (rc != CHI_OK) {
 				fail_msg("%s: %s", chi_op_name(out.op), fault.text);
@@ -124,7 +111,7 @@ static void responses_survive(void **state)
 			/* An error without id, text and end would be an empty message. */
 			out.id |= 1;
 			assert_int_equal(chi_response_pack(&out, &b.scratch, &b.wire), CHI_OK);
-			const uint8_t *body = only_body(&b.wire, &len);
+			const uint8_t *body = wire_body(&b.wire, &len);
 			int rc = chi_response_unpack(body, len, &b.read, &in, &fault);
 			if (rc != CHI_OK) {
 				fail_msg("%s: %s", chi_op_name(out.op), fault.text);
@@ -142,7 +129,7 @@ static int packed_code(struct bench *b, enum chi_op op, int status, bool *result
 	size_t len = 0;
 	bench_reset(b);
 	assert_int_equal(chi_response_pack(&response, &b->scratch, &b->wire), CHI_OK);
-	const uint8_t *body = only_body(&b->wire, &len);
+	const uint8_t *body = wire_body(&b->wire, &len);
 	PB(Response) *message = chistore__v1__response__unpack(NULL, len, body);
 	assert_non_null(message);
 	int code = (int)message->code;
@@ -224,12 +211,12 @@ static void response_over_the_limit(void **state)
 	response.u.backup.len = CHI_FRAME_RESPONSE_MAX - 64;
 	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
 	size_t len = 0;
-	(void)only_body(&b.wire, &len);
+	(void)wire_body(&b.wire, &len);
 	size_t room = CHI_FRAME_RESPONSE_MAX - len;
 	chi_buffer_consume(&b.wire, b.wire.len);
 	response.u.backup.len += room;
 	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
-	(void)only_body(&b.wire, &len);
+	(void)wire_body(&b.wire, &len);
 	assert_int_equal(len, CHI_FRAME_RESPONSE_MAX);
 	response.u.backup.len++;
 	size_t before = b.wire.len;

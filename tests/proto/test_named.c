@@ -8,29 +8,16 @@
 
 #include <cmocka.h>
 
-#include "base/attr.h"
-#include "base/buffer.h"
 #include "base/num.h"
-#include "proto/frame.h"
-#include "proto/msg.h"
+#include "tests/proto/wire.h"
 
 #define BUDGET ((size_t)1 << 20)
 
 static const char *field_of(const struct chi_request *request, struct chi_arena *arena, int *status)
 {
-	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
 	struct chi_request again;
-	struct chi_fault fault;
 	const char *field = NULL;
-	const uint8_t *body = NULL;
-	size_t len = 0;
-	size_t frame_len = 0;
-	chi_buffer_init(&wire, BUDGET);
-	assert_int_equal(chi_request_pack(request, &wire), CHI_OK);
-	assert_int_equal(
-		chi_frame_take(chi_buffer_bytes(&wire), wire.len, BUDGET, &body, &len, &frame_len),
-		CHI_OK);
-	*status = chi_request_unpack(body, len, arena, &again, &field, &fault);
+	*status = wire_request(request, arena, &again, &field);
 	/* Even so the answer knows whom it is for. */
 	assert_int_equal(again.id, request->id);
 	assert_int_equal(again.op, request->op);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "chess/fen.h"
@@ -63,6 +64,19 @@ void help_clean(void)
 	}
 }
 
+int help_child_status(pid_t pid)
+{
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+int help_key_compare(const struct chi_key *a, const struct chi_key *b)
+{
+	int order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
+	return order != 0 ? order : (int)a->len - (int)b->len;
+}
+
 uint64_t help_random(void)
 {
 	static uint64_t state;
@@ -112,7 +126,7 @@ void help_keys(struct chi_key *keys, size_t n)
 			keys[i] = help_key();
 			fresh = true;
 			for (size_t j = 0; j < i && fresh; j++) {
-				fresh = chi_key_compare(&keys[i], &keys[j]) != 0;
+				fresh = help_key_compare(&keys[i], &keys[j]) != 0;
 			}
 		} while (!fresh);
 	}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -24,6 +25,13 @@ const char *help_path(const char *name);
 void help_clean(void);
 /* Removes what is at the path, directories with all they hold. */
 void help_remove(const char *path);
+
+/* Waits for a child; its exit status, or 1000 and more if a signal ended it. */
+int help_child_status(pid_t pid);
+
+/* Order of the position tree, said once more and not by the code under test: bytewise, the shorter
+ * first where one starts the other. */
+int help_key_compare(const struct chi_key *a, const struct chi_key *b);
 
 /* Numbers from CHISTORE_SEED, or from a fixed seed; the first call prints it. */
 uint64_t help_random(void);

@@ -271,13 +271,14 @@ static int by_strength(const void *a, const void *b)
 {
 	const struct model *x = *(struct model *const *)a;
 	const struct model *y = *(struct model *const *)b;
-	return x->chi2 != y->chi2 ? (int)x->chi2 - (int)y->chi2 : chi_key_compare(&x->key, &y->key);
+	return x->chi2 != y->chi2 ? (int)x->chi2 - (int)y->chi2
+				  : help_key_compare(&x->key, &y->key);
 }
 
 static int by_key(const void *a, const void *b)
 {
-	return chi_key_compare(&(*(struct model *const *)a)->key,
-			       &(*(struct model *const *)b)->key);
+	return help_key_compare(&(*(struct model *const *)a)->key,
+				&(*(struct model *const *)b)->key);
 }
 
 /* The rows that a scan must give, before limit and cursor. */

@@ -2,7 +2,6 @@
 /* Creating and opening: each thing that can be wrong has its own code. */
 #include "tests/store/help.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <lmdb.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -157,6 +155,26 @@ static void test_removed_and_made_anew(void **state)
 		}
 		help_remove(path);
 	}
+}
+
+/* A write into a file that nobody can ever open again was acknowledged. */
+static void test_no_commit_into_a_deleted_file(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("deleted", CONTROL);
+	struct chi_key key = help_key();
+	struct chi_row row;
+	help_put(store, &(struct chi_put){.key = key});
+	struct chi_put put = {.key = help_key()};
+	struct chi_put_result result = {0};
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_put(write, &put, &result));
+	help_remove(help_path("deleted"));
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
+	assert_non_null(strstr(fault.text, "deleted"));
+	assert_int_equal(help_get(store, &key, &row), CHI_OK);
+	chi_store_close(store);
 }
 
 static void test_open_nothing(void **state)
@@ -347,14 +365,6 @@ static void test_short_but_sound(void **state)
 	assert_true(sound > 0 && cut > 0);
 }
 
-/* Waits for a child and returns its exit status. */
-static int child_status(pid_t pid)
-{
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
-}
-
 /* As another user: root is denied nothing. */
 static void test_permissions(void **state)
 {
@@ -376,7 +386,7 @@ static void test_permissions(void **state)
 		bad |= (chi_store_create(help_path("mine"), CONTROL, &fault) != -CHI_EACCES) << 2;
 		_exit(bad);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 }
 
 /* What a child sees of a store on media mounted read-only; 77: it may not mount. */
@@ -410,7 +420,7 @@ static void test_read_only_media(void **state)
 	if (pid == 0) {
 		_exit(look_read_only());
 	}
-	int status = child_status(pid);
+	int status = help_child_status(pid);
 	if (status == 77) {
 		print_message("# skipped: not allowed to mount\n");
 		return;
@@ -424,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_create),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_removed_and_made_anew),
+		cmocka_unit_test(test_no_commit_into_a_deleted_file),
 		cmocka_unit_test(test_open_nothing),
 		cmocka_unit_test(test_foreign_lmdb),
 		cmocka_unit_test(test_stamps),

@@ -2,10 +2,12 @@
 /* One store and many users: handles, snapshots, threads, forks, other processes. */
 #include "tests/store/help.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,14 +67,6 @@ static void test_snapshot(void **state)
 	chi_store_close(store);
 }
 
-/* Waits for a child and returns its exit status. */
-static int child_status(pid_t pid)
-{
-	int status;
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
-}
-
 static void test_fork(void **state)
 {
 	(void)state;
@@ -105,7 +99,7 @@ static void test_fork(void **state)
 		chi_store_close(store);
 		_exit(bad);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	struct chi_row row;
 	assert_int_equal(chi_read_row(read, &key, &row), CHI_OK);
 	chi_read_end(read);
@@ -116,13 +110,24 @@ static void test_fork(void **state)
 	chi_store_close(store);
 }
 
+/* A fork whose child does not outlive a test that failed: it would keep the output open, and who
+ * reads that waiting. */
+static pid_t fork_bound(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	}
+	return pid;
+}
+
 /* Runs `body` in a child that then holds still until it is killed. Returns its number. */
 static pid_t hold(void (*body)(void))
 {
 	int ready[2];
 	char byte;
 	assert_int_equal(pipe(ready), 0);
-	pid_t pid = fork();
+	pid_t pid = fork_bound();
 	if (pid == 0) {
 		body();
 		(void)!write(ready[1], "x", 1);
@@ -194,6 +199,65 @@ static void test_writers(void **state)
 	chi_write_abort(write);
 	assert_int_equal(help_count(store), 2);
 	chi_store_close(store);
+}
+
+/* Waits a minute if need be, then holds the transaction. */
+static void wait_and_hold(int ready)
+{
+	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .lock_wait_ms = 60000};
+	struct chi_store *store;
+	struct chi_write *write;
+	ok(chi_store_open(help_path("locks"), &options, &store, &fault));
+	ok(chi_write_begin(store, &write, &fault));
+	(void)!dprintf(ready, "x");
+	for (;;) {
+		pause();
+	}
+}
+
+/* True if some process holds the byte of the lock file. */
+static bool byte_taken(off_t byte)
+{
+	char path[1024];
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+	snprintf(path, sizeof(path), "%s/chistore.lock", help_path("locks"));
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_OFD_GETLK, &lock), 0);
+	close(fd);
+	return lock.l_type != F_UNLCK;
+}
+
+/* Who waits comes before who asks later, also at the moment the writer goes. */
+static void test_writers_take_turns(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("locks", CONTROL);
+	pid_t first = hold(hold_write);
+	int ready[2];
+	assert_int_equal(pipe(ready), 0);
+	pid_t second = fork_bound();
+	if (second == 0) {
+		wait_and_hold(ready[1]);
+	}
+	while (!byte_taken(2)) {
+		usleep(1000);
+	}
+	struct chi_write *write;
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	kill_child(first);
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	}
+	char byte;
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	kill_child(second);
+	assert_false(byte_taken(0));
+	assert_false(byte_taken(2));
+	help_put(store, &(struct chi_put){.key = help_key()});
+	chi_store_close(store);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void test_dead_reader(void **state)
@@ -301,7 +365,7 @@ static void test_map_growth(void **state)
 		ok(chi_write_commit(write, &fault));
 		_exit(0);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	struct chi_key mine = help_key();
 	help_put(store, &(struct chi_put){.key = mine});
@@ -358,7 +422,7 @@ static void test_sequence_after_others_wrote(void **state)
 		chi_store_close(other);
 		_exit(0);
 	}
-	assert_int_equal(child_status(pid), 0);
+	assert_int_equal(help_child_status(pid), 0);
 	for (int i = 0; i < 3; i++) {
 		struct chi_compaction *compaction;
 		struct chi_read *read;
@@ -385,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_writers),
+		cmocka_unit_test(test_writers_take_turns),
 		cmocka_unit_test(test_dead_reader),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_map_growth),

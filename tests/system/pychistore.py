@@ -152,17 +152,13 @@ def open_socket(address):
     raise ValueError(f"'{address}' is no address of a server")
 
 
-class Client:
-    """One connection. The operations wait for their answers; send() and receive() do not."""
+class Connection:
+    """Requests go out and responses come in, one by one; nothing is made of what they say."""
 
-    def __init__(self, address, hello=True, client="pychistore"):
+    def __init__(self, address):
         self.socket = open_socket(address)
         self.pending = b""
-        self.waiting = collections.defaultdict(collections.deque)
         self.next_id = 1
-        self.server = None
-        if hello:
-            self.server = self.hello(client=client)
 
     def __enter__(self):
         return self
@@ -172,8 +168,6 @@ class Client:
 
     def close(self):
         self.socket.close()
-
-    # -- Raw frames --
 
     def send_bytes(self, data):
         self.socket.sendall(data)
@@ -193,13 +187,17 @@ class Client:
                     body = self.pending[start:start + length]
                     self.pending = self.pending[start + length:]
                     return body
-            try:
-                data = self.socket.recv(1 << 16)
-            except ConnectionResetError:
-                data = b""
-            if not data:
-                raise Closed()
-            self.pending += data
+            self.take_bytes()
+
+    def take_bytes(self):
+        """Waits for some bytes; Closed at the end of the stream."""
+        try:
+            data = self.socket.recv(1 << 16)
+        except ConnectionResetError:
+            data = b""
+        if not data:
+            raise Closed()
+        self.pending += data
 
     def receive(self):
         """The next response, whichever request it answers."""
@@ -215,8 +213,6 @@ class Client:
             return True
         raise AssertionError(f"not closed, but: {response}")
 
-    # -- Requests --
-
     def new_id(self):
         self.next_id += 1
         return self.next_id - 1
@@ -226,6 +222,17 @@ class Client:
         id = self.new_id() if id is None else id
         self.send_bytes(frame(pb.Request(id=id, store=store, **op).SerializeToString()))
         return id
+
+
+class Client(Connection):
+    """The operations, each waiting for its answers; send() and receive() do not."""
+
+    def __init__(self, address, hello=True, client="pychistore"):
+        super().__init__(address)
+        self.waiting = collections.defaultdict(collections.deque)
+        self.server = None
+        if hello:
+            self.server = self.hello(client=client)
 
     def answer(self, id):
         """The next response to that request; those to others are kept for later."""

@@ -1,105 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The command line: every command on a directory and against a daemon, with the same output;
-imports good and bad; exit codes; what is mistyped, missing, unwritable, full or damaged."""
+"""The commands, each on a directory and against a daemon, with the same output."""
 
 import bz2
-import fcntl
 import gzip
 import json
 import lzma
 import os
-import pty
-import re
-import resource
 import shutil
-import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
-
-# The tests count what is in the stores they made: a daemon that runs already is of no use.
-os.environ.pop("CHISTORE_TEST_ADDR", None)
-
-START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-START_KEY = "ffff00000000ffff7315213744444444ccccccccfb9da9bf"
-AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
-ENDING = "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
-ROOKS = "8/8/8/2k5/8/1R6/2PK4/6r1 w - - 0 1"
-ABSENT = "8/8/4k3/8/8/4K3/4P3/8 b - - 0 1"
-HEAD = "chi2\tfen\tgames\twhite\tdraws\tblack\n"
-
-run_cli = harness.run_cli
-
-
-def program():
-    return os.environ.get("CHISTORE_BIN") or shutil.which("chistore")
-
-
-def summary(text):
-    """Lines of name, tab, value to a dictionary."""
-    return dict(line.split("\t", 1) for line in text.splitlines())
-
-
-def rank(squares):
-    """A rank of a FEN from its eight squares, '.' for an empty one."""
-    return re.sub(r"\.+", lambda run: str(len(run.group())), squares)
-
-
-def spawn(*args, address=None, **extra):
-    """A running chistore, for what run_cli cannot do: limits, signals, other outputs."""
-    environment = dict(os.environ)
-    environment.pop("CHISTORE", None)
-    command = [program()] + (["-a", address] if address else []) + [str(a) for a in args]
-    return subprocess.Popen(command, env=environment, **extra)
-
-
-class Base(unittest.TestCase):
-    """Helpers that check the exit code with every command."""
-
-    def setUp(self):
-        self.dir = harness.make_temp_dir()
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, content):
-        path = self.path(name)
-        data = content if isinstance(content, bytes) else content.encode()
-        with open(path, "wb") as file:
-            file.write(data)
-        return path
-
-    def cli(self, *args, code=0, address=None, **extra):
-        done = run_cli(*args, address=address, **extra)
-        self.assertEqual(done.returncode, code, f"{args}: {done.stdout!r} {done.stderr!r}")
-        if code in (2, 3):
-            first = done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
-            self.assertTrue(first.startswith("chistore: "), f"{args}: {first!r}")
-        return done
-
-    def out(self, *args, **extra):
-        return self.cli(*args, **extra).stdout
-
-    def new_store(self, statistic="control"):
-        return harness.make_store(self.path("store-" + statistic), statistic)
-
-    def fens(self, n):
-        """n distinct positions."""
-        for i in range(n):
-            white = rank("".join("P" if i >> bit & 1 else "." for bit in range(8)))
-            black = rank("".join("p" if i >> (bit + 8) & 1 else "." for bit in range(8)))
-            yield f"k7/8/{black}/8/8/{white}/8/7K w - - 0 1"
-
-    def many(self, name, n):
-        """A CSV of n distinct positions."""
-        rows = [f"{fen},{'n' * 200}{i}" for i, fen in enumerate(self.fens(n))]
-        return self.write(name, "\n".join(["fen,note", *rows]) + "\n")
+from cli_base import (ABSENT, AFTER_E4, ENDING, HEAD, ROOKS, START, Base,  # noqa: E402
+                      rank, run_cli, summary)
 
 
 class Commands(Base):
@@ -131,6 +47,9 @@ class Commands(Base):
                                              address=a)), {"result": "updated", "fen": START})
         record = json.loads(self.out("get", START, address=a))
         self.assertEqual([record[k] for k in ("games", "white", "draws", "black")], [9, 4, 3, 2])
+        note = "\x01\t\n\x1b[2J\x7f\\\"\u2028"
+        self.cli("put", START, "--note", note, address=a)
+        self.assertEqual(json.loads(self.out("get", START, address=a))["note"], note)
         self.cli("put", START, "--note", "", "--line", "", address=a)
         record = json.loads(self.out("get", START, address=a))
         self.assertEqual((record["line"], record["note"]), ([], None))
@@ -379,6 +298,16 @@ class Commands(Base):
             self.assertIn("sound\tyes", self.out("verify", address=again))
             self.stop()
 
+    def test_load_keeps_base_rates_without_results(self):
+        """Games without a result are part of the base rates, and may be all there is of them."""
+        fields = [START, "-", "0", "0", "0", "5", "", "", "", ""]
+        dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t5\n"
+                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote\n"
+                + "\t".join(fields) + "\nend\t1\n")
+        made = self.path("made")
+        self.cli("load", address=made, input=dump)
+        self.assertEqual(self.out("dump", address=made), dump)
+
     def test_load_of_what_is_no_whole_dump(self):
         a = self.served("external")
         self.fill(a)
@@ -463,413 +392,6 @@ class SameAnswers(Base):
             self.assertIn("nonesuch", done.stderr)
             # The daemon writes; this process must not, and is told who does.
             self.cli("put", START, "--note", "x", code=3, address=store)
-
-
-class Usage(Base):
-    def test_help(self):
-        text = self.out("--help")
-        names = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0]
-                 .splitlines()]
-        self.assertEqual(sorted(names), sorted(
-            "init key put get delete scan count import info verify backup compact dump load ping "
-            "rescore".split()))
-        for name in names:
-            page = self.out(name, "--help")
-            self.assertTrue(page.startswith("Usage: chistore "), page)
-            self.assertIn("Example:", page)
-            self.assertEqual(self.out("help", name), page)
-            self.assertNotRegex(page, r"(?m) $")
-        self.assertEqual(self.out("help"), text)
-        self.assertRegex(self.out("--version"), r"^chistore \d+\.\d+\.\d+\n$")
-
-    def test_mistyped(self):
-        store = self.new_store()
-        for args, words in (
-                ([], "no command"), (["scna"], "'scan'"), (["xyzzy"], "xyzzy"),
-                (["scan", "--lmit", "3"], "'--limit'"), (["scan", "--lim", "3"], "--limit"),
-                (["scan", "--limit"], "needs a value"), (["scan", "--limit", "x"], "--limit"),
-                (["scan", "--limit=0"], "--limit"), (["scan", "--desc=1"], "takes no value"),
-                (["scan", "extra"], "extra"), (["scan", "--min", "256"], "--min"),
-                (["scan", "--side", "white"], "--side"), (["scan", "--material", "KX"], "material"),
-                (["scan", "--pieces", "0..3"], "--pieces"), (["scan", "-x"], "-x"),
-                (["count", "--limit", "3"], "--limit"), (["put"], "FEN"),
-                (["put", START, START], "unexpected"), (["delete"], "FEN"),
-                (["put", *START.split()], "quotes"), (["get", *START.split()], "quotes"),
-                (["put", START, "--eval", "x"], "--eval"), (["put", START, "--counts", "1"], "W,D,L"),
-                (["put", START, "--add"], "--counts"), (["backup"], "DEST"), (["import"], "FILE"),
-                (["import", "--format", "pgn", "-"], "--format"),
-                (["import", self.path("absent")], "No such file"),
-                (["import", self.dir], "directory"), (["init", "--statistic", "x"], "external")):
-            with self.subTest(args):
-                done = self.cli(*args, code=2, address=store)
-                self.assertIn(words, done.stderr)
-                self.assertIn("--help'", done.stderr)
-                self.assertEqual(done.stdout, "")
-
-    def test_address(self):
-        done = self.cli("count", code=2)
-        self.assertIn("-a ADDRESS", done.stderr)
-        self.assertIn("CHISTORE", done.stderr)
-        store = self.new_store()
-        self.assertEqual(self.out("count", env={"CHISTORE": store}), "0\n")
-        self.assertEqual(self.out("count", "-a", store), "0\n")
-        self.assertEqual(self.out("count", "--address=" + store), "0\n")
-        self.assertEqual(self.out("count", address="file:" + store, env={"CHISTORE": "/x"}), "0\n")
-        self.assertEqual(self.out("--json", "-a", store, "count"), '{"count":0}\n')
-        for address in ("tcp:", "tcp:host", "tcp:host:99999", "unix:", "unix:" + "x" * 200):
-            self.assertIn(run_cli("count", address=address).returncode, (2, 3), address)
-
-    def test_key(self):
-        row = f"{START}\t{START_KEY}\t76.00\n"
-        self.assertEqual(self.out("key", START), "fen\tkey\tcontrol\n" + row)
-        self.assertEqual(self.out("key", input=f"# x\n\n{START}\r\n{START}"),
-                         "fen\tkey\tcontrol\n" + row * 2)
-        self.assertEqual(self.out("key", input=b""), b"fen\tkey\tcontrol\n")
-        self.assertEqual(json.loads(self.out("key", "--json", START)),
-                         {"fen": START, "key": START_KEY, "control": 76.0})
-        self.assertIn("\t-\n", self.out("key", "8/8/8/8/8/8/8/K7 w - -"))
-        self.assertIsNone(json.loads(self.out("key", "--json", "8/8/8/8/8/8/8/K7 w - -"))["control"])
-        done = self.cli("key", "x" * 500, START, code=2)
-        self.assertIn(row, done.stdout)
-        self.cli("key", code=2, input=b"\0\xff" * 3000)
-        self.cli("key", code=2, input="x" * (2 << 20))
-
-    def test_answers_line_by_line(self):
-        """A program that asks through a pipe gets its answer before it asks again."""
-        child = spawn("key", stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
-        for _ in range(3):
-            child.stdin.write(START + "\n")
-            child.stdin.flush()
-            line = child.stdout.readline()
-            while line.startswith("fen"):
-                line = child.stdout.readline()
-            self.assertIn(START_KEY, line)
-        child.stdin.close()
-        self.assertEqual(child.wait(), 0)
-        child.stdout.close()
-
-
-    def complete(self, *words):
-        """What bash's completion offers for the last word."""
-        source = os.path.dirname(os.path.abspath(__file__))
-        script = os.path.join(source, "..", "..", "client", "cli", "chistore.bash")
-        body = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _chistore; '
-                'printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "-c", body, "bash", script, program(), *words],
-                              capture_output=True, encoding="utf-8", check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.split()
-
-    @unittest.skipUnless(shutil.which("bash"), "bash is not there")
-    def test_completion(self):
-        self.assertEqual(len(self.complete("")), 16)
-        self.assertEqual(self.complete("im"), ["import"])
-        self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
-        self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
-        self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
-        self.assertEqual(self.complete("init", "--statistic", ""),
-                         ["control", "outcome", "external"])
-        path = self.write("some.epd", "")
-        self.assertEqual(self.complete("import", path[:-4]), [path])
-
-    @unittest.skipUnless(shutil.which("bash"), "bash is not there")
-    def test_completion_behind_an_address_with_colons(self):
-        """Bash hands "unix:/a" over as three words."""
-        self.assertEqual(self.complete("-a", "unix", ":", "/a", "d"), ["delete", "dump"])
-        self.assertEqual(self.complete("-a", "tcp", ":", "h", ":", "1", "scan", "--side", ""),
-                         ["w", "b"])
-        self.assertEqual(self.complete("-a", "un"), ["unix:"])
-        path = self.write("socket", "")
-        self.assertEqual(self.complete("-a", "unix", ":", path[:-2]), [path])
-        # Where the user took the colon from COMP_WORDBREAKS.
-        self.assertEqual(self.complete("-a", "unix:/a", "d"), ["delete", "dump"])
-        self.assertEqual(self.complete("-a", "unix:" + path[:-2]), ["unix:" + path])
-
-
-class Trouble(Base):
-    def test_missing_and_wrong_paths(self):
-        done = self.cli("count", code=3, address=self.path("absent"))
-        self.assertIn("init", done.stderr)
-        os.mkdir(self.path("empty"))
-        self.cli("count", code=3, address=self.path("empty"))
-        done = self.cli("count", code=3, address=self.write("file", "x"))
-        self.assertNotIn("init", done.stderr)
-        self.cli("count", code=3, address="unix:" + self.path("no-socket"))
-        self.cli("init", code=3, address=self.path("no/such/parent"))
-        store = self.new_store()
-        self.cli("init", code=3, address=store)
-        self.assertEqual(self.cli("init", code=3, address=store).stdout, "")
-        self.cli("init", address=self.path("empty"))
-        self.assertNotEqual(run_cli("init", address="unix:" + self.path("x")).returncode, 0)
-
-    def as_nobody(self, *args, address):
-        """Exit code and messages of a command run by somebody without rights."""
-
-        def drop():
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-
-        try:
-            child = spawn(*args, address=address, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=drop)
-        except PermissionError:
-            self.skipTest("the program cannot be run by others")
-        _, stderr = child.communicate()
-        return child.returncode, stderr.decode()
-
-    def test_without_rights(self):
-        store = self.new_store()
-        self.cli("put", START, address=store)
-        os.chmod(self.dir, 0o755)
-        os.chmod(store, 0o000)
-        code, stderr = self.as_nobody("count", address=store)
-        self.assertEqual(code, 3, stderr)
-        self.assertRegex(stderr, "^chistore: .*([Dd]enied|permission)")
-        os.chmod(store, 0o555)
-        for name in os.listdir(store):
-            os.chmod(os.path.join(store, name), 0o444)
-        code, stderr = self.as_nobody("put", ENDING, address=store)
-        self.assertEqual(code, 3, stderr)
-        code, stderr = self.as_nobody("init", address=self.path("new"))
-        self.assertEqual(code, 3, stderr)
-        code, stderr = self.as_nobody("dump", self.path("new.dump"), address=store)
-        self.assertIn(code, (2, 3), stderr)
-        os.chmod(store, 0o755)
-        for name in os.listdir(store):
-            os.chmod(os.path.join(store, name), 0o644)
-        self.assertEqual(self.out("count", address=store), "1\n")
-
-    def test_full_output(self):
-        store = self.new_store()
-        self.cli("put", START, address=store)
-        for args in (["scan"], ["get", START], ["info"], ["verify"], ["dump"], ["--help"],
-                     ["key", START], ["count"], ["scan", "--json"]):
-            with open("/dev/full", "wb") as full:
-                child = spawn(*args, address=store, stdin=subprocess.DEVNULL, stdout=full,
-                              stderr=subprocess.PIPE)
-                _, stderr = child.communicate()
-            self.assertEqual(child.returncode, 3, args)
-            self.assertIn(b"No space left", stderr, args)
-            self.assertEqual(stderr.count(b"\n"), 1, stderr)
-        self.cli("dump", "/dev/full", code=3, address=store)
-        # More than a buffer holds: the reason is known before the end, and still told once.
-        self.cli("import", self.many("many.csv", 2000), address=store)
-        with open("/dev/full", "wb") as full:
-            child = spawn("dump", address=store, stdin=subprocess.DEVNULL, stdout=full,
-                          stderr=subprocess.PIPE)
-            _, stderr = child.communicate()
-        self.assertEqual(stderr, b"chistore: cannot write to standard output (No space left on "
-                                 b"device)\n")
-
-    def test_closed_descriptors(self):
-        """What is printed never lands in a store's file that got the descriptor."""
-        store = self.new_store()
-        script = '"$0" -a "$1" put "$2" --note x >&- 2>&- <&-; "$0" -a "$1" put "$3" >&-'
-        subprocess.run(["sh", "-c", script, program(), store, START, ENDING], check=False,
-                       stderr=subprocess.DEVNULL)
-        self.assertEqual(self.out("count", address=store), "2\n")
-        self.assertIn("sound\tyes", self.out("verify", address=store))
-
-    def test_reader_that_goes_away(self):
-        store = self.new_store()
-        self.cli("import", "-", input=f"{START}\n{ENDING}\n", address=store)
-        child = spawn("scan", address=store, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                      stderr=subprocess.PIPE)
-        child.stdout.close()
-        self.assertEqual(child.stderr.read(), b"")
-        child.stderr.close()
-        self.assertIn(child.wait(), (-signal.SIGPIPE, 3))
-
-    def test_full_disk(self):
-        """Past the limit nothing is stored; what was acknowledged before is whole."""
-        store = self.new_store()
-        self.cli("put", START, address=store)
-        path = self.many("many.csv", 30000)
-        size = os.path.getsize(os.path.join(store, "data.mdb"))
-        limit = size + 1000000
-
-        def limited():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-        child = spawn("import", path, address=store, stdin=subprocess.DEVNULL,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limited)
-        stdout, stderr = child.communicate()
-        self.assertEqual(child.returncode, 3, stderr)
-        self.assertIn(b"chistore: ", stderr)
-        stored = int(summary(stdout.decode())["stored"])
-        self.assertGreaterEqual(int(self.out("count", address=store)) - 1, stored)
-        self.assertIn("sound\tyes", self.out("verify", address=store))
-        self.cli("get", START, address=store)
-        self.assertEqual(summary(self.out("import", path, address=store))["rejected"], "0")
-
-    def test_dump_that_fails_keeps_the_old_one(self):
-        store = self.new_store()
-        self.cli("import", self.many("many.csv", 2000), address=store)
-        path = self.write("old.dump", "old")
-
-        def limited():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-        child = spawn("dump", path, address=store, stdin=subprocess.DEVNULL,
-                      stderr=subprocess.PIPE, preexec_fn=limited)
-        child.communicate()
-        self.assertEqual(child.returncode, 3)
-        with open(path, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
-        self.assertEqual([n for n in os.listdir(self.dir) if n.endswith(".tmp")], [])
-
-    def temporaries(self):
-        return [n for n in os.listdir(self.dir) if n.endswith(".tmp")]
-
-    def test_dump_that_is_stopped_leaves_nothing(self):
-        store = self.new_store()
-        self.cli("import", self.many("many.csv", 60000), address=store)
-        path = self.write("old.dump", "old")
-        code, deadline = 0, time.monotonic() + 60
-        # Held as soon as its file is there; on a bad day it has come to its end all the same.
-        while code == 0 and time.monotonic() < deadline:
-            self.write("old.dump", "old")
-            child = spawn("dump", path, address=store, stdin=subprocess.DEVNULL)
-            while child.poll() is None and not self.temporaries():
-                pass
-            for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
-                child.send_signal(number)
-            code = child.wait()
-        self.assertEqual(code, 143)
-        self.assertEqual(self.temporaries(), [])
-        with open(path, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
-
-    def test_load_that_is_stopped_keeps_what_it_read(self):
-        store = self.new_store()
-        self.cli("import", self.many("many.csv", 8000), address=store)
-        dump = self.out("dump", address=store, input=b"")
-        made = self.path("made")
-        child = spawn("load", address=made, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        child.stdin.write(dump[:-200])
-        child.stdin.flush()
-        while self.waiting(child.stdin) > 0:
-            self.assertIsNone(child.poll())
-        child.send_signal(signal.SIGINT)
-        _, stderr = child.communicate()
-        self.assertEqual(child.returncode, 130, stderr)
-        loaded = int(re.search(rb"(\d+) positions were loaded", stderr).group(1))
-        self.assertGreater(loaded, 5000)
-        self.assertEqual(self.out("count", address=made), f"{loaded}\n")
-        self.cli("load", address=made, input=dump)
-        self.assertEqual(self.out("dump", address=made, input=b""), dump)
-
-    def test_cut_and_damaged_input(self):
-        store = self.new_store()
-        with open(self.many("many.csv", 5000), "rb") as file:
-            packed = gzip.compress(file.read())
-        path = self.write("cut.csv.gz", packed[:len(packed) // 2])
-        good = self.write("good.epd", START + "\n")
-        done = self.cli("import", path, good, code=3, address=store)
-        self.assertRegex(done.stderr, r"cut\.csv\.gz:[1-9]\d*: truncated")
-        self.cli("get", START, address=store)
-        self.assertIn("sound\tyes", self.out("verify", address=store))
-        self.cli("import", self.write("x.csv", "position\nx\n"), code=2, address=store)
-        self.cli("import", self.write("x.pgn", "[Event \"x\"]\n"), code=2, address=store)
-
-    @staticmethod
-    def waiting(pipe):
-        """Bytes that the reader has not taken yet."""
-        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
-
-    def interrupted(self, signal_number):
-        """Sends a signal to an import that waits for more; returns its code and summary."""
-        store = self.path(f"store-{signal_number}")
-        harness.make_store(store)
-        child = spawn("import", "--format", "csv", "-", address=store, stdin=subprocess.PIPE,
-                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        with open(self.many("many.csv", 12000), "rb") as file:
-            child.stdin.write(file.read())
-        child.stdin.flush()
-        # Once the pipe is empty two chunks of 5,000 are on their way, and the rest is gathered.
-        deadline = time.monotonic() + 60
-        while self.waiting(child.stdin) > 0 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.assertEqual(self.waiting(child.stdin), 0)
-        child.send_signal(signal_number)
-        stdout, stderr = child.communicate()
-        return store, child.returncode, stdout.decode(), stderr
-
-    def test_interrupt(self):
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            store, returned, stdout, stderr = self.interrupted(number)
-            self.assertEqual(returned, code, stderr)
-            numbers = summary(stdout)
-            self.assertGreater(int(numbers["read"]), 0)
-            self.assertEqual(numbers["stored"], numbers["read"])
-            self.assertEqual(self.out("count", address=store), numbers["stored"] + "\n")
-            self.assertIn("sound\tyes", self.out("verify", address=store))
-
-    def test_kill(self):
-        store, returned, _, _ = self.interrupted(signal.SIGKILL)
-        self.assertEqual(returned, -signal.SIGKILL)
-        self.assertIn("sound\tyes", self.out("verify", address=store))
-        numbers = summary(self.out("import", self.path("many.csv"), address=store))
-        self.assertEqual(numbers["read"], numbers["stored"])
-        self.assertEqual(self.out("count", address=store), "12000\n")
-
-    def test_progress(self):
-        """A bar on a terminal; nothing when quiet, and nothing of it where no terminal is."""
-        path = self.many("many.csv", 60000)
-        for args, shown in ((["import"], True), (["import", "--quiet"], False)):
-            store = harness.make_store(self.path("store" + args[-1]))
-            ours, theirs = pty.openpty()
-            child = spawn(*args, path, address=store, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=theirs)
-            os.close(theirs)
-            seen = b""
-            try:
-                while part := os.read(ours, 65536):
-                    seen += part
-            except OSError:
-                pass  # a terminal's other end is closed
-            os.close(ours)
-            self.assertEqual(child.wait(), 0)
-            self.assertEqual(b"%  " in seen and b"ETA" in seen, shown, seen)
-            self.assertTrue(shown or seen == b"", seen)
-        store = harness.make_store(self.path("plain"))
-        done = self.cli("import", path, address=store)
-        self.assertNotIn("\r", done.stderr)
-
-    def test_verify_survives_what_kills_a_reader(self):
-        store = self.new_store()
-        self.cli("import", self.many("many.csv", 20000), address=store)
-        data = os.path.join(store, "data.mdb")
-        size = os.path.getsize(data)
-        with open(data, "r+b") as file:
-            for page in range(2, size // 4096):
-                file.seek(page * 4096 + 16)
-                file.write(b"\xff" * 1024)
-        # What a sanitizer says of the child may stand before our own words.
-        done = run_cli("verify", address=store)
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^chistore: .")
-        self.assertNotIn("sound\tyes", done.stdout)
-
-
-class Demo(unittest.TestCase):
-    def test_demo(self):
-        """Shows what it says, and leaves nothing behind."""
-        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-        build = os.path.join(os.path.dirname(program()), "..", "..")
-        if not os.path.exists(os.path.join(build, "daemon", "chistored")):
-            self.skipTest("the programs are not in a build directory")
-        before = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
-        done = subprocess.run([os.path.join(root, "demo", "demo.sh"), build], encoding="utf-8",
-                              capture_output=True, stdin=subprocess.DEVNULL, check=False,
-                              timeout=harness.CLI_TIMEOUT)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("read\t2031\n", "ready, listening", "sound\tyes", "errors\t0", "Next: "):
-            self.assertIn(text, done.stdout)
-        after = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
-        self.assertEqual(after, before)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ import time
 import unittest
 
 import harness
-from peer import Closed, Peer, fen, frame, pb, put
+from peer import Peer, fen, put
+from pychistore import Closed, frame, pb
 
 # Sanitizers take memory of their own; nothing is asked of that.
 PLAIN = os.environ.get("CHISTORE_SANITIZE", "none") == "none"
@@ -293,28 +294,28 @@ class Conversation(unittest.TestCase):
         with Peer(self.daemon.address) as peer:
             # id 9, and field 999 as an empty message
             peer.socket.sendall(frame(b"\x08\x09\xba\x3e\x00"))
-            self.assertEqual(peer.recv_for(9).code, pb.UNKNOWN_OPERATION)
+            self.assertEqual(peer.receive_for(9).code, pb.UNKNOWN_OPERATION)
             peer.socket.sendall(frame(b"\x08\x0a"))
-            self.assertEqual(peer.recv_for(10).code, pb.UNKNOWN_OPERATION)
+            self.assertEqual(peer.receive_for(10).code, pb.UNKNOWN_OPERATION)
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_malformed(self):
         with Peer(self.daemon.address) as peer:
             peer.socket.sendall(frame(b"\xff\xff\xff"))
-            self.assertEqual(peer.recv().code, pb.MALFORMED)
+            self.assertEqual(peer.receive().code, pb.MALFORMED)
             self.assertTrue(peer.at_end())
 
     def test_frame_without_length(self):
         with Peer(self.daemon.address) as peer:
             peer.socket.sendall(b"\0")
-            self.assertEqual(peer.recv().code, pb.MALFORMED)
+            self.assertEqual(peer.receive().code, pb.MALFORMED)
             self.assertTrue(peer.at_end())
 
     def test_frame_too_large_is_answered_while_it_comes(self):
         with Peer(self.daemon.address) as peer:
             data = frame(b"\0" * ((1 << 20) + 1))
             peer.socket.sendall(data[:200000])
-            self.assertEqual(peer.recv().code, pb.TOO_LARGE)
+            self.assertEqual(peer.receive().code, pb.TOO_LARGE)
             self.assertTrue(peer.at_end())
 
     def test_largest_frame(self):
@@ -333,21 +334,21 @@ class Conversation(unittest.TestCase):
                     peer.socket.sendall(frame(body))
                 except OSError:
                     pass  # closed while we were sending; the answer is there all the same
-                self.assertEqual(peer.recv().code, code)
+                self.assertEqual(peer.receive().code, code)
 
     def test_requests_split_anywhere(self):
         with Peer(self.daemon.address) as peer:
             data = b"".join(peer.build(ping=pb.Ping())[0] for _ in range(3))
             for at in range(len(data)):
                 peer.socket.sendall(data[at:at + 1])
-            self.assertEqual([peer.recv().code for _ in range(3)], [pb.OK] * 3)
+            self.assertEqual([peer.receive().code for _ in range(3)], [pb.OK] * 3)
 
     def test_many_requests_at_once(self):
         """More than are served in one turn; each has its answer, in order."""
         with Peer(self.daemon.address) as peer:
             built = [peer.build(ping=pb.Ping()) for _ in range(500)]
             peer.socket.sendall(b"".join(data for data, _ in built))
-            self.assertEqual([peer.recv().id for _ in built], [id for _, id in built])
+            self.assertEqual([peer.receive().id for _ in built], [id for _, id in built])
 
     def test_noise(self):
         """Random bytes, random frames, and valid requests with bytes changed."""
@@ -371,7 +372,7 @@ class Conversation(unittest.TestCase):
                     peer.socket.sendall(data)
                     peer.socket.shutdown(socket.SHUT_WR)
                     while True:
-                        peer.recv()
+                        peer.receive()
                 except (Closed, OSError):
                     pass
         with Peer(self.daemon.address) as peer:
@@ -390,7 +391,7 @@ class Conversation(unittest.TestCase):
                     n = chance.randrange(1, 400)
                     peer.socket.sendall(data[:n])
                     data = data[n:]
-                answers = [peer.recv().SerializeToString() for _ in range(40)]
+                answers = [peer.receive().SerializeToString() for _ in range(40)]
                 expected = expected or answers
                 self.assertEqual(answers, expected)
 
@@ -398,7 +399,7 @@ class Conversation(unittest.TestCase):
         with Peer(self.daemon.address) as peer:
             id = peer.send(put=put([90000], chi2=lambda n: 5))
             peer.socket.shutdown(socket.SHUT_WR)
-            self.assertEqual(peer.recv_for(id).code, pb.OK)
+            self.assertEqual(peer.receive_for(id).code, pb.OK)
             self.assertTrue(peer.at_end())
 
     def test_bad_positions_are_named(self):
@@ -427,12 +428,12 @@ class Limits(unittest.TestCase):
         with start("--frame-timeout", "1000") as daemon:
             with Peer(daemon.address) as idle, Peer(daemon.address) as slow:
                 slow.socket.sendall(slow.build(ping=pb.Ping())[0][:-1])
-                self.assertEqual(slow.recv().code, pb.TIMED_OUT)
+                self.assertEqual(slow.receive().code, pb.TIMED_OUT)
                 self.assertTrue(slow.at_end())
                 # Whoever asks nothing may take his time.
                 self.assertEqual(idle.call(ping=pb.Ping()).code, pb.OK)
             with Peer(daemon.address, hello=False) as silent:
-                self.assertEqual(silent.recv().code, pb.TIMED_OUT)
+                self.assertEqual(silent.receive().code, pb.TIMED_OUT)
                 self.assertTrue(silent.at_end())
 
     def test_client_that_never_pauses_is_not_late(self):
@@ -499,13 +500,13 @@ class Limits(unittest.TestCase):
             # Once it reads, every request is answered.
             rude.socket.settimeout(60)
             for _ in range(sent):
-                self.assertEqual(len(rude.recv_for(7).get.entries), 50)
+                self.assertEqual(len(rude.receive_for(7).get.entries), 50)
 
     def test_connections(self):
         with start("--max-connections", "3") as daemon:
             peers = [Peer(daemon.address) for _ in range(3)]
             one_more = Peer(daemon.address, hello=False)
-            self.assertEqual(one_more.recv().code, pb.BUSY)
+            self.assertEqual(one_more.receive().code, pb.BUSY)
             self.assertTrue(one_more.at_end())
             for peer in peers:
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
@@ -535,6 +536,31 @@ class Limits(unittest.TestCase):
                 for peer in crowd:
                     peer.close()
                 self.assertEqual(first.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_idle_server_sleeps(self):
+        """Clients that ask nothing have no deadlines, and nothing is looked at on their account."""
+        if not PLAIN:
+            self.skipTest("a sanitizer may have a thread of its own that wakes")
+        with start("--threads", "2") as daemon:
+            peers = [Peer(daemon.address) for _ in range(4)]
+            for peer in peers:
+                self.addCleanup(peer.close)
+                answers = peer.stream(scan=pb.Scan(chi2_max=25599))
+                self.assertEqual([a.code for a in answers], [pb.OK])
+
+            def wakeups():
+                total = 0
+                for task in os.listdir(f"/proc/{daemon.pid}/task"):
+                    with open(f"/proc/{daemon.pid}/task/{task}/status", encoding="utf-8") as file:
+                        total += sum(int(line.split()[1]) for line in file
+                                     if line.startswith("voluntary_ctxt_switches"))
+                return total
+
+            # The main thread wakes every few seconds; all else is quiet between two of its turns.
+            before = None
+            while before != (before := wakeups()):
+                time.sleep(1)
+            self.assertEqual(peers[0].call(ping=pb.Ping()).code, pb.OK)
 
     def test_no_descriptors_left(self):
         """Listening rests and does not spin; it goes on when there are descriptors again."""
@@ -575,7 +601,7 @@ class Limits(unittest.TestCase):
                 fill += b"\xc2\x3e" + bytes([0x80 | 500000 & 127, 0x80 | 500000 >> 7 & 127,
                                              500000 >> 14]) + b"\0" * 500000
                 large.socket.sendall(frame(fill))
-                self.assertEqual((large.recv_for(5)).code, pb.BUSY)
+                self.assertEqual((large.receive_for(5)).code, pb.BUSY)
                 self.assertEqual(large.call(ping=pb.Ping()).code, pb.OK)
                 self.assertEqual(small.call(ping=pb.Ping()).code, pb.OK)
 

@@ -14,7 +14,8 @@ import threading
 import unittest
 
 import harness
-from peer import Closed, Peer, fen, found, pb, put
+from peer import Peer, fen, found, put
+from pychistore import Closed, pb
 
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
 WRITERS = 4
@@ -67,7 +68,7 @@ class Writers:
             self.enough.set()
 
     def take(self, peer, waiting):
-        answer = peer.recv()
+        answer = peer.receive()
         assert answer.code == pb.OK, answer
         with self.lock:
             self.acknowledged.append(waiting.pop(answer.id))
@@ -119,48 +120,37 @@ class Crashes(unittest.TestCase):
             with start(path=path) as again, Peer(again.address) as peer:
                 self.assertEqual(found(peer, got), len(got))
 
-    def test_second_signal_ends_at_once(self):
-        """The first one waits for a client that does not read; the second does not."""
-        daemon = start("--stop-timeout", "3600000")
+    def signal_while_stopping(self, patience, first, again):
+        """Stops a daemon that has `patience` ms with a client that does not read, and sends it the
+        other signal until it has ended; returns its exit code."""
+        daemon = start("--stop-timeout", patience)
         with Peer(daemon.address) as peer:
             entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
             peer.call(put=pb.Put(entries=[entry]))
             peer.send(get=pb.Get(fens=[fen(1)] * 50))
             peer.send(get=pb.Get(fens=[fen(1)] * 50))
-            peer._fill(1)
-            daemon.process.send_signal(signal.SIGINT)
+            peer.take_bytes()
+            daemon.process.send_signal(first)
             while "stopping" not in daemon.stderr_text():
                 pass
-            # Sent until it is seen: the handler is put back a moment after the first.
+            # Not once: handlers are put back a moment after the first.
             while daemon.process.poll() is None:
-                daemon.process.send_signal(signal.SIGINT)
+                daemon.process.send_signal(again)
                 try:
                     daemon.process.wait(0.05)
                 except subprocess.TimeoutExpired:
                     pass
-            self.assertEqual(daemon.process.returncode, -signal.SIGINT)
+            return daemon.process.returncode
 
+    def test_second_signal_ends_at_once(self):
+        """The first one waits for a client that does not read; the second does not."""
+        code = self.signal_while_stopping("3600000", signal.SIGINT, signal.SIGINT)
+        self.assertEqual(code, -signal.SIGINT)
 
     def test_hangup_while_stopping(self):
         """SIGHUP rotates logs; that the server is stopping is no reason to die of it."""
-        daemon = start("--stop-timeout", "1000")
-        with Peer(daemon.address) as peer:
-            entry = pb.PutEntry(fen=fen(1), parts=32, record=pb.Record(note="n" * 60000))
-            peer.call(put=pb.Put(entries=[entry]))
-            peer.send(get=pb.Get(fens=[fen(1)] * 50))
-            peer.send(get=pb.Get(fens=[fen(1)] * 50))
-            peer._fill(1)
-            daemon.process.send_signal(signal.SIGTERM)
-            while "stopping" not in daemon.stderr_text():
-                pass
-            # Sent all the time until it has ended by itself, for want of a reader.
-            while daemon.process.poll() is None:
-                daemon.process.send_signal(signal.SIGHUP)
-                try:
-                    daemon.process.wait(0.01)
-                except subprocess.TimeoutExpired:
-                    pass
-            self.assertEqual(daemon.process.returncode, 0)
+        code = self.signal_while_stopping("1000", signal.SIGTERM, signal.SIGHUP)
+        self.assertEqual(code, 0)
 
     def test_synced_answer_vouches_for_async_ones(self):
         path = new_path()
@@ -171,7 +161,7 @@ class Crashes(unittest.TestCase):
                 data = b"".join(peer.build(put=put([first + i], durability=pb.ASYNC))[0]
                                 for i in range(50))
                 peer.socket.sendall(data)
-                answers = [peer.recv() for _ in range(50)]
+                answers = [peer.receive() for _ in range(50)]
                 # Applied when answered: each knows what it did.
                 self.assertEqual([(a.code, a.put.added) for a in answers], [(pb.OK, 1)] * 50)
                 self.assertEqual(peer.call(put=pb.Put()).code, pb.OK)
@@ -241,7 +231,7 @@ class Batches(unittest.TestCase):
                 data += part
             peer.socket.sendall(data)
             for _ in range(20):
-                answer = peer.recv()
+                answer = peer.receive()
                 if ids[answer.id]:
                     self.assertEqual((answer.code, answer.field),
                                      (pb.TOO_LARGE, "put.entries[1]"))
@@ -261,9 +251,9 @@ class Batches(unittest.TestCase):
                 data = [peer.build(put=put([i * 1000 + n]))[0] for n in range(60)]
                 peer.socket.sendall(b"".join(data))
             for peer in peers:
-                self.assertEqual([peer.recv().code for _ in range(60)], [pb.OK] * 60)
+                self.assertEqual([peer.receive().code for _ in range(60)], [pb.OK] * 60)
                 peer.close()
-            self.assertEqual(control.recv().put.added, 4000)
+            self.assertEqual(control.receive().put.added, 4000)
             after = control.call(info=pb.Info()).info
             self.assertEqual(after.positions, 4480)
             self.assertLess(after.sequence - before, 240)
@@ -291,7 +281,7 @@ class Batches(unittest.TestCase):
             resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
             id = peer.send(put=put(range(2000, 7000), durability=pb.ASYNC))
             try:
-                self.assertEqual(peer.recv_for(id).code, pb.OK)
+                self.assertEqual(peer.receive_for(id).code, pb.OK)
             except Closed:
                 pass  # the commit failed before the answer was sent: so much the better
             while "answered before" not in daemon.stderr_text():
@@ -314,7 +304,7 @@ class Batches(unittest.TestCase):
                     data += part
                     ids.append(id)
                 peer.socket.sendall(data)
-                codes = [peer.recv().code for _ in ids]
+                codes = [peer.receive().code for _ in ids]
                 self.assertEqual(set(codes), {pb.OK, pb.BUSY})
                 self.assertGreaterEqual(codes.count(pb.OK), 3)
                 self.assertEqual(peer.call(put=put([1])).code, pb.OK)
@@ -356,7 +346,7 @@ class Batches(unittest.TestCase):
             fill(peer, 12000)
             scan = pb.Scan(chi2_max=25599, window=1)
             ids = [peer.send(scan=scan) for _ in range(64)]
-            self.assertEqual(sorted(peer.recv().id for _ in ids), ids)
+            self.assertEqual(sorted(peer.receive().id for _ in ids), ids)
             self.assertEqual(peer.call(put=put([1])).code, pb.BUSY)
             self.assertEqual(peer.call(scan=scan).code, pb.BUSY)
             # What is answered at once is never in flight, and served beside anything that is.
@@ -364,7 +354,7 @@ class Batches(unittest.TestCase):
                             {"probe": pb.Probe(fens=[fen(1)])}, {"get": pb.Get(fens=[fen(1)])}):
                 self.assertEqual(peer.call(**request).code, pb.OK)
             peer.send(id=ids[0], cancel=pb.Cancel())
-            self.assertEqual(peer.recv_for(ids[0]).code, pb.CANCELED)
+            self.assertEqual(peer.receive_for(ids[0]).code, pb.CANCELED)
             self.assertEqual(peer.call(put=put([1])).code, pb.OK)
             self.assertEqual(peer.call(id=ids[1], ping=pb.Ping()).code, pb.INVALID)
 
@@ -423,16 +413,16 @@ class Scans(unittest.TestCase):
 
     def test_window_stops_an_unread_scan(self):
         id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=2))
-        self.assertEqual([self.peer.recv_for(id).last for _ in range(2)], [False, False])
+        self.assertEqual([self.peer.receive_for(id).last for _ in range(2)], [False, False])
         # Nothing more comes: pings are answered and no third response between them.
         for _ in range(50):
             self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
         self.peer.send(id=id, credit=pb.Credit(responses=1))
-        self.assertEqual(self.peer.recv_for(id).code, pb.OK)
+        self.assertEqual(self.peer.receive_for(id).code, pb.OK)
         for _ in range(50):
             self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
         self.peer.send(id=id, cancel=pb.Cancel())
-        last = self.peer.recv_for(id)
+        last = self.peer.receive_for(id)
         self.assertEqual((last.code, last.last), (pb.CANCELED, True))
         # Credit and cancel for what has ended are passed over.
         self.peer.send(id=id, credit=pb.Credit(responses=1))
@@ -451,14 +441,14 @@ class Scans(unittest.TestCase):
             for i in range(200):
                 answer = self.peer.call(probe=pb.Probe(fens=[fen(i)]))
                 self.assertEqual((answer.code, answer.probe.count), (pb.OK, 1))
-            answers = [filtered.recv() for _ in ids]
+            answers = [filtered.receive() for _ in ids]
             self.assertEqual(sorted(a.id for a in answers), ids)
             self.assertTrue(all(a.last and a.scan.count == 0 for a in answers))
 
     def test_one_snapshot_or_mixed(self):
         """A put while a scan stands still: it goes on with another snapshot and says so."""
         id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=1))
-        rows = self.peer.recv_for(id).scan.count
+        rows = self.peer.receive_for(id).scan.count
         with Peer(self.daemon.address) as other:
             self.assertEqual(other.call(put=put([3], chi2=lambda n: 7)).code, pb.OK)
             self.assertEqual(other.call(put=put([3], chi2=lambda n: 4)).code, pb.OK)
@@ -468,7 +458,7 @@ class Scans(unittest.TestCase):
         last = None
         while last is None or not last.last:
             self.peer.send(id=id, credit=pb.Credit(responses=1))
-            last = self.peer.recv_for(id)
+            last = self.peer.receive_for(id)
             rows += last.scan.count
         self.assertTrue(last.scan.mixed)
         self.assertEqual(rows, self.COUNT)
@@ -482,7 +472,7 @@ class Scans(unittest.TestCase):
         first = self.peer.send(scan=pb.Scan(chi2_max=25599, limit=12345))
         rows, cursor = 0, None
         while True:
-            response = self.peer.recv_for(first)
+            response = self.peer.receive_for(first)
             rows += response.scan.count
             cursor = response.scan.cursor
             if response.last:
@@ -495,7 +485,7 @@ class Scans(unittest.TestCase):
             with Peer(self.daemon.address) as peer:
                 peer.send(scan=pb.Scan(chi2_max=25599, window=1))
                 peer.send(count=pb.Count(chi2_max=25599))
-                peer._fill(1)
+                peer.take_bytes()
         self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
 
 
@@ -514,7 +504,7 @@ class Memory(unittest.TestCase):
         with Peer(self.start("--buffer-bytes", "3M").address) as peer:
             for _ in range(60):
                 id = peer.send(scan=pb.Scan(chi2_max=25599, window=1, want=pb.COUNTS))
-                answer = peer.recv_for(id)
+                answer = peer.receive_for(id)
                 self.assertEqual((answer.code, answer.last), (pb.OK, False))
             self.assertEqual(peer.call(probe=pb.Probe(fens=[fen(1)])).code, pb.OK)
 
@@ -533,7 +523,7 @@ class Memory(unittest.TestCase):
             peer.socket.sendall(data)
             peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             while expected.keys() & rows.keys():
-                answer = peer.recv()
+                answer = peer.receive()
                 if answer.code == pb.BUSY:
                     del rows[answer.id]
                     continue
@@ -567,24 +557,24 @@ class WholeStore(unittest.TestCase):
             fill(peer, 30000)
             for _ in range(10):
                 id = peer.send(backup=pb.Backup(window=1))
-                peer.recv_for(id)
+                peer.receive_for(id)
                 peer.send(id=id, cancel=pb.Cancel())
                 while True:
-                    answer = peer.recv_for(id)
+                    answer = peer.receive_for(id)
                     if answer.last:
                         break
                 self.assertIn(answer.code, (pb.CANCELED, pb.OK, pb.BUSY))
             for _ in range(10):
                 with Peer(daemon.address) as leaver:
                     leaver.send(backup=pb.Backup(window=1))
-                    leaver._fill(1)
+                    leaver.take_bytes()
             while True:
                 answers = list(peer.stream(backup=pb.Backup()))
                 if answers[-1].code != pb.BUSY:
                     break
             self.assertEqual(answers[-1].code, pb.OK)
             id = peer.send(backup=pb.Backup(window=1))
-            peer.recv_for(id)
+            peer.receive_for(id)
             self.assertEqual(daemon.stop(), 0)
 
     def test_backup_ends_without_credit(self):
@@ -594,20 +584,20 @@ class WholeStore(unittest.TestCase):
             size = sum(len(r.backup.data) for r in peer.stream(backup=pb.Backup(window=1)))
             for _ in range(5):
                 id = peer.send(backup=pb.Backup(window=1))
-                answer, taken = peer.recv_for(id), 0
+                answer, taken = peer.receive_for(id), 0
                 while not answer.last:
                     taken += len(answer.backup.data)
                     if taken < size:
                         peer.send(id=id, credit=pb.Credit(responses=1))
-                    answer = peer.recv_for(id)
+                    answer = peer.receive_for(id)
                 self.assertEqual((answer.code, taken), (pb.OK, size))
 
     def test_backup_that_is_not_read(self):
         with start("--output-timeout", "300") as daemon, Peer(daemon.address) as peer:
             fill(peer, 30000)
             id = peer.send(backup=pb.Backup(window=1))
-            self.assertEqual(peer.recv_for(id).code, pb.OK)
-            self.assertEqual(peer.recv_for(id).code, pb.TIMED_OUT)
+            self.assertEqual(peer.receive_for(id).code, pb.OK)
+            self.assertEqual(peer.receive_for(id).code, pb.TIMED_OUT)
 
     def test_verify_names_damage(self):
         path = new_path()
@@ -655,7 +645,7 @@ class WholeStore(unittest.TestCase):
             for _ in range(8):
                 id = peer.send(verify=pb.Verify())
                 peer.send(id=id, cancel=pb.Cancel())
-                self.assertIn(peer.recv_for(id).code, (pb.CANCELED, pb.OK, pb.BUSY))
+                self.assertIn(peer.receive_for(id).code, (pb.CANCELED, pb.OK, pb.BUSY))
             while True:
                 last = list(peer.stream(verify=pb.Verify()))[-1]
                 if last.code != pb.BUSY:
@@ -669,18 +659,18 @@ class WholeStore(unittest.TestCase):
             peer.call(delete=pb.Delete(fens=[fen(n) for n in range(10000, 15000)]))
             readers = [Peer(daemon.address) for _ in range(4)]
             ids = [r.send(scan=pb.Scan(chi2_max=25599, window=1)) for r in readers]
-            rows = [r.recv_for(id).scan.count for r, id in zip(readers, ids)]
+            rows = [r.receive_for(id).scan.count for r, id in zip(readers, ids)]
             with Peer(daemon.address) as writer:
                 compact = peer.send(compact=pb.Compact())
                 self.assertEqual(writer.call(put=put([0], chi2=lambda n: 9)).code, pb.OK)
-            answer = peer.recv_for(compact)
+            answer = peer.receive_for(compact)
             self.assertEqual(answer.code, pb.OK, answer.message)
             self.assertLess(answer.compact.bytes_after, answer.compact.bytes_before)
             for i, (reader, id) in enumerate(zip(readers, ids)):
                 last = None
                 while last is None or not last.last:
                     reader.send(id=id, credit=pb.Credit(responses=1))
-                    last = reader.recv_for(id)
+                    last = reader.receive_for(id)
                     rows[i] += last.scan.count
                 self.assertIn(rows[i], (20000, 20001))
                 reader.close()

@@ -115,6 +115,30 @@ class TheDocument(unittest.TestCase):
             message.ParseFromString(data[start:])
             self.assertEqual(message.SerializeToString(deterministic=True), data[start:], name)
 
+    def test_examples_can_be_sent(self):
+        """A server that holds nothing takes every request of the document as it stands."""
+        with open(PROTOCOL, encoding="utf-8") as file:
+            blocks = dict(re.findall(r"^```hex (\S+)\n(.*?)^```", file.read(), re.M | re.S))
+        stores = {"default": harness.make_store(statistic="control"),
+                  "masters": harness.make_store(statistic="outcome")}
+        path = os.path.join(harness.make_temp_dir(), "socket")
+        with harness.start_daemon(stores, ["unix:" + path]) as daemon:
+            with Client(daemon.address) as client:
+                for name, text in blocks.items():
+                    if not name.endswith("-request") or name.startswith(
+                            ("hello", "credit", "cancel")):
+                        continue
+                    data = bytes.fromhex("".join(l.split(";")[0] for l in text.splitlines()))
+                    _, start = pychistore.take_varint(data, 0)
+                    request = pb.Request.FromString(data[start:])
+                    operation = request.WhichOneof("op")
+                    id = client.send(store=request.store,
+                                     **{operation: getattr(request, operation)})
+                    response = client.answer(id)
+                    while not response.last:
+                        response = client.answer(id)
+                    self.assertEqual(response.code, pb.OK, (name, response.message))
+
 
 class Greeting(ProtocolTest):
     def test_hello(self):
@@ -383,6 +407,16 @@ class Operations(ProtocolTest):
                 pb.Eval(engine="E", depth=depth, centipawns=score)])])
         evals = self.client.get(fens=[START])[0].record.evals
         self.assertEqual([(e.depth, e.centipawns) for e in evals], [(20, 4)])
+
+    def test_adding_beyond_what_fits(self):
+        fen = "4k3/8/8/8/8/8/8/3KQ3 w - - 0 1"
+        self.client.put([entry(fen=fen, parts=2, counts=pb.Counts(white=2**64 - 2))])
+        one = entry(fen=fen, parts=pychistore.ADD, counts=pb.Counts(black=1))
+        self.client.put([one])
+        self.assertFails(pb.TOO_LARGE, self.client.put, [one], field="put.entries[0]")
+        counts = self.client.get(fens=[fen])[0].record.counts
+        self.assertEqual((counts.white, counts.black), (2**64 - 2, 1))
+        self.client.delete(fens=[fen])
 
     def test_put_names_the_fault_and_stores_nothing(self):
         good = [entry(fen=fen) for fen in (START, E4, KINGS)]

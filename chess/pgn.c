@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens to games: where a game begins and ends, its moves played, its result. */
+#include "chess/pgn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "chess/fen.h"
+#include "chess/pgn_fork.h"
+#include "chess/pgn_lex.h"
+#include "chess/pgn_san.h"
+#include "chess/pgn_tags.h"
+#include "chess/pgn_text.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+/* How far the game being read has come. */
+enum stage {
+	IDLE,  /* between games */
+	TAGS,  /* it has tags */
+	MOVES, /* it has moves, or something meant as one; a tag begins the next game */
+};
+
+struct chi_pgn {
+	struct chi_pgn_game game;
+	enum stage stage;
+	bool stopped;	/* game.end is set: no more moves are taken */
+	bool begun;	/* positions[0] is set */
+	bool delivered; /* the game has been handed out */
+	size_t n_tags;	/* of the game, of any name */
+	uint64_t games;
+	struct chi_position start; /* the initial position of chess */
+	/* From here on the big parts, which set themselves up or are written before they are
+	 * read. */
+	struct chi_pgn_values values;
+	struct chi_pgn_lex lex;
+	struct chi_pgn_forks forks;
+	uint64_t fork_line; /* where the lines parted, and by what */
+	char fork_text[CHI_PGN_TEXT_SIZE];
+	chi_move moves[CHI_PGN_PLIES_MAX];
+	struct chi_position positions[CHI_PGN_PLIES_MAX + 1];
+};
+
+/* Forgets the last game. */
+static void reset(struct chi_pgn *pgn)
+{
+	chi_pgn_values_reset(&pgn->values);
+	memset(&pgn->game, 0, sizeof(pgn->game));
+	pgn->stage = IDLE;
+	pgn->n_tags = 0;
+	pgn->stopped = false;
+	pgn->begun = false;
+	pgn->forks.n = 0;
+	pgn->delivered = false;
+}
+
+void chi_pgn_restart(struct chi_pgn *pgn)
+{
+	chi_pgn_lex_init(&pgn->lex);
+	pgn->games = 0;
+	reset(pgn);
+}
+
+int chi_pgn_new(struct chi_pgn **out)
+{
+	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = malloc(sizeof(*pgn));
+	if (pgn == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int status = chi_fen_parse(START, strlen(START), &pgn->start, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	chi_pgn_restart(pgn);
+	*out = pgn;
+	pgn = NULL;
+	return CHI_OK;
+}
+
+void chi_pgn_free(struct chi_pgn *pgn)
+{
+	free(pgn);
+}
+
+void chi_pgn_freep(struct chi_pgn **pgn)
+{
+	chi_pgn_free(*pgn);
+}
+
+size_t chi_pgn_feed(struct chi_pgn *pgn, const void *bytes, size_t len)
+{
+	return chi_pgn_lex_feed(&pgn->lex, bytes, len);
+}
+
+void chi_pgn_finish(struct chi_pgn *pgn)
+{
+	pgn->lex.final = true;
+}
+
+uint64_t chi_pgn_lines(const struct chi_pgn *pgn)
+{
+	return pgn->lex.lines;
+}
+
+/* A game begins with this token, which the lexer has found but may not have consumed. */
+static void open_game(struct chi_pgn *pgn, const struct chi_pgn_token *token)
+{
+	size_t ahead = (size_t)(token->text - (pgn->lex.window + 1));
+	pgn->stage = TAGS;
+	pgn->game.offset = pgn->lex.dropped + ahead;
+	pgn->game.line = pgn->lex.lines + 1;
+}
+
+/* No move behind this point is taken. */
+static void stop(struct chi_pgn *pgn, enum chi_pgn_end end, const char *text, size_t len)
+{
+	pgn->stopped = true;
+	pgn->game.end = end;
+	pgn->game.end_line = pgn->lex.lines + 1;
+	chi_pgn_quote(text, len, pgn->game.end_text);
+}
+
+static void stop_tag(struct chi_pgn *pgn, enum chi_pgn_end end, enum chi_pgn_tag tag)
+{
+	const struct chi_pgn_span *span = &pgn->values.spans[tag];
+	stop(pgn, end, span->text, span->len);
+}
+
+/* Reads a FEN's four fields that are the position; the counters, which many writers get wrong,
+ * are none of it. */
+static int read_start(const struct chi_pgn_span *fen, struct chi_position *out)
+{
+	size_t len = 0;
+	int fields = 0;
+	while (len < fen->len && fields < 4) {
+		bool blank = fen->text[len] == ' ';
+		while (len < fen->len && (fen->text[len] == ' ') == blank) {
+			len++;
+		}
+		fields += !blank;
+	}
+	return chi_fen_parse(fen->text, len, out, NULL);
+}
+
+/* True if there is a FEN tag that says something. */
+static bool has_fen(const struct chi_pgn *pgn)
+{
+	const struct chi_pgn_span *fen = &pgn->values.spans[CHI_PGN_FEN];
+	return fen->len > 0 && strcmp(fen->text, "?") != 0 && strcmp(fen->text, "-") != 0;
+}
+
+/* Sets the start position by the tags. */
+static void begin_moves(struct chi_pgn *pgn)
+{
+	static const char no_fen[] = "no FEN tag";
+	const struct chi_pgn_span *setup = &pgn->values.spans[CHI_PGN_SETUP];
+	enum chi_pgn_rules rules = chi_pgn_rules_of(&pgn->values.spans[CHI_PGN_VARIANT]);
+	pgn->begun = true;
+	pgn->positions[0] = pgn->start;
+	if (rules == CHI_PGN_RULES_OTHER) {
+		stop_tag(pgn, CHI_PGN_OTHER_RULES, CHI_PGN_VARIANT);
+	} else if (has_fen(pgn)) {
+		if (read_start(&pgn->values.spans[CHI_PGN_FEN], &pgn->positions[0]) != CHI_OK) {
+			pgn->positions[0] = pgn->start;
+			stop_tag(pgn, CHI_PGN_BAD_START, CHI_PGN_FEN);
+		}
+	} else if (rules == CHI_PGN_RULES_CHESS960 || (setup->len == 1 && *setup->text == '1')) {
+		/* Where such a game began is not known: its moves prove nothing. */
+		stop(pgn, CHI_PGN_BAD_START, no_fen, strlen(no_fen));
+	}
+}
+
+static bool is_decisive(enum chi_pgn_result result)
+{
+	return result != CHI_PGN_NO_RESULT;
+}
+
+static enum chi_pgn_result tag_result(const struct chi_pgn *pgn)
+{
+	const struct chi_pgn_span *span = &pgn->values.spans[CHI_PGN_RESULT];
+	enum chi_pgn_result result = CHI_PGN_NO_RESULT;
+	char plain[16];
+	if (span->len == 0) {
+		return CHI_PGN_NO_RESULT;
+	}
+	size_t n = chi_pgn_fold(span->text, span->len, plain, sizeof(plain));
+	return chi_pgn_is_result(plain, n, &result) ? result : CHI_PGN_NO_RESULT;
+}
+
+/* The rule of chi_pgn_game.result; `said` stands behind the moves. */
+static void settle_result(struct chi_pgn *pgn, enum chi_pgn_result said)
+{
+	enum chi_pgn_result tag = tag_result(pgn);
+	pgn->game.results_differ = is_decisive(tag) && is_decisive(said) && tag != said;
+	pgn->game.result = is_decisive(said) ? said : tag;
+	if (pgn->game.results_differ) {
+		pgn->game.result = CHI_PGN_NO_RESULT;
+	}
+}
+
+/* Ends the game where its lines parted, if they still do. */
+static void leave_forks(struct chi_pgn *pgn)
+{
+	if (pgn->forks.n > 0) {
+		pgn->forks.n = 0;
+		stop(pgn, CHI_PGN_AMBIGUOUS, pgn->fork_text, strlen(pgn->fork_text));
+		pgn->game.end_line = pgn->fork_line;
+	}
+}
+
+/* Makes the game ready to be handed out. */
+static int close_game(struct chi_pgn *pgn, enum chi_pgn_result said,
+		      const struct chi_pgn_game **out)
+{
+	static const char too_long[] = "more than 64 MiB of text";
+	struct chi_pgn_game *game = &pgn->game;
+	/* A header without moves, too, has a start position, and may be of another variant. */
+	if (!pgn->begun) {
+		begin_moves(pgn);
+	}
+	leave_forks(pgn);
+	if (chi_pgn_lex_offset(&pgn->lex) - game->offset > CHI_PGN_GAME_MAX) {
+		stop(pgn, CHI_PGN_TOO_LONG, too_long, strlen(too_long));
+		game->n_plies = 0;
+	}
+	settle_result(pgn, said);
+	game->number = ++pgn->games;
+	game->has_tags = pgn->n_tags > 0;
+	memcpy(game->tags, pgn->values.spans, sizeof(game->tags));
+	game->moves = pgn->moves;
+	game->positions = pgn->positions;
+	pgn->delivered = true;
+	*out = game;
+	return CHI_OK;
+}
+
+/* True if the tag does not belong to the game being read. */
+static bool begins_game(const struct chi_pgn *pgn, const struct chi_pgn_pair *pair)
+{
+	if (pgn->stage != TAGS) {
+		return pgn->stage == MOVES;
+	}
+	bool again = pair->tag != CHI_PGN_TAGS && pgn->values.spans[pair->tag].text != NULL;
+	if (pair->tag == CHI_PGN_EVENT) {
+		return again || (pgn->lex.gap & CHI_PGN_GAP_TEXT) != 0;
+	}
+	return again && pgn->lex.gap != 0;
+}
+
+/* True for an Event tag alone, without a result: writers leave one behind when they are stopped
+ * while appending. */
+static bool is_stray(const struct chi_pgn *pgn)
+{
+	return pgn->stage == TAGS && pgn->n_tags == 1 &&
+	       pgn->values.spans[CHI_PGN_EVENT].text != NULL;
+}
+
+/* Later tags of a name are dropped: a second White does not make the first one wrong. */
+static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
+		    const struct chi_pgn_pair *pair)
+{
+	if (pgn->stage == IDLE) {
+		open_game(pgn, token);
+	}
+	pgn->n_tags++;
+	if (pair->tag != CHI_PGN_TAGS && pgn->values.spans[pair->tag].text == NULL) {
+		chi_pgn_values_add(&pgn->values, pair->tag, pair->value, pair->value_len);
+	}
+	chi_pgn_lex_take(&pgn->lex, token, pair->len);
+}
+
+/* Plays a legal move behind the last. */
+static void add_move(struct chi_pgn *pgn, chi_move move)
+{
+	static const char too_long[] = "more than 4096 plies";
+	size_t n = pgn->game.n_plies;
+	if (n == CHI_PGN_PLIES_MAX) {
+		stop(pgn, CHI_PGN_TOO_LONG, too_long, strlen(too_long));
+		pgn->game.n_plies = 0;
+		return;
+	}
+	pgn->moves[n] = move;
+	chi_position_play(&pgn->positions[n], move, &pgn->positions[n + 1]);
+	pgn->game.n_plies = n + 1;
+}
+
+/* Takes a word while several lines are followed. */
+static void fork_move(struct chi_pgn *pgn, const char *text, size_t len)
+{
+	bool ok = chi_pgn_forks_play(&pgn->forks, text, len);
+	if (!ok || pgn->forks.n == 0) {
+		pgn->forks.n = 1;
+		leave_forks(pgn);
+	} else if (pgn->forks.n == 1) {
+		pgn->forks.n = 0;
+		const struct chi_pgn_fork *line = &pgn->forks.lines[0];
+		for (size_t i = 0; i < line->n && !pgn->stopped; i++) {
+			add_move(pgn, line->moves[i]);
+		}
+	}
+}
+
+/* Begins to follow several lines. */
+static void begin_forks(struct chi_pgn *pgn, const struct chi_pgn_found *found, const char *text,
+			size_t len)
+{
+	const struct chi_position *position = &pgn->positions[pgn->game.n_plies];
+	if (!chi_pgn_forks_begin(&pgn->forks, position, found)) {
+		stop(pgn, CHI_PGN_AMBIGUOUS, text, len);
+		return;
+	}
+	chi_pgn_quote(text, len, pgn->fork_text);
+	pgn->fork_line = pgn->lex.lines + 1;
+}
+
+static void stop_by_verdict(struct chi_pgn *pgn, enum chi_pgn_verdict verdict, const char *text,
+			    size_t len)
+{
+	static const enum chi_pgn_end ends[] = {
+		[CHI_PGN_NULL] = CHI_PGN_NULL_MOVE,
+		[CHI_PGN_NOT_LEGAL] = CHI_PGN_ILLEGAL,
+		[CHI_PGN_NO_MOVE] = CHI_PGN_UNREADABLE,
+	};
+	stop(pgn, ends[verdict], text, len);
+}
+
+/* True for "0-0" in place of a result: both sides lost. */
+static bool is_double_loss(const struct chi_pgn *pgn, const char *text, size_t len)
+{
+	const struct chi_pgn_span *tag = &pgn->values.spans[CHI_PGN_RESULT];
+	return len == 3 && memcmp(text, "0-0", 3) == 0 && tag->len == 3 &&
+	       memcmp(tag->text, "0-0", 3) == 0;
+}
+
+/* What the word is in the game's last position. */
+static enum chi_pgn_verdict judge(struct chi_pgn *pgn, const char *text, size_t len,
+				  struct chi_pgn_found *found)
+{
+	if (!pgn->begun && pgn->stage == TAGS) {
+		begin_moves(pgn);
+	}
+	if (pgn->stopped) {
+		return CHI_PGN_NO_MOVE;
+	}
+	/* Where the lines have parted, moves differ, but what is none is none in all. */
+	const struct chi_position *position = pgn->forks.n > 0 ? &pgn->forks.lines[0].position
+					      : pgn->begun     ? &pgn->positions[pgn->game.n_plies]
+							       : &pgn->start;
+	return chi_pgn_san(position, text, len, found);
+}
+
+/* Takes a word as a move; `text` is plain ASCII. True if it turned out to end the game. */
+static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, const char *text,
+		      size_t len)
+{
+	struct chi_pgn_found found;
+	enum chi_pgn_verdict verdict = judge(pgn, text, len, &found);
+	if (verdict == CHI_PGN_REMARK || (verdict == CHI_PGN_NO_MOVE && pgn->stage == IDLE)) {
+		/* Between games anything may stand: mail headers, prose. */
+		return false;
+	}
+	if (pgn->stage == IDLE) {
+		open_game(pgn, token);
+		begin_moves(pgn);
+	}
+	pgn->stage = MOVES;
+	if (pgn->forks.n > 0) {
+		fork_move(pgn, text, len);
+	} else if (verdict == CHI_PGN_MOVE) {
+		add_move(pgn, found.moves[0]);
+	} else if (verdict == CHI_PGN_MANY) {
+		begin_forks(pgn, &found, text, len);
+	} else if (is_double_loss(pgn, text, len)) {
+		return true;
+	} else if (!pgn->stopped) {
+		stop_by_verdict(pgn, verdict, text, len);
+	}
+	return false;
+}
+
+/* True if the word ends the game; `said` is then the result, else it is left alone. */
+static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token,
+		      enum chi_pgn_result *said)
+{
+	/* Longer than any move or result, so that what is cut is neither. */
+	char plain[32];
+	const char *text = token->text;
+	size_t len = token->len;
+	if (CHI_UNLIKELY(token->high)) {
+		len = chi_pgn_fold(text, len, plain, sizeof(plain));
+		text = plain;
+	}
+	enum chi_pgn_result result = CHI_PGN_NO_RESULT;
+	bool like_result = *text == '*' || (*text >= '0' && *text <= '9');
+	if (CHI_UNLIKELY(like_result) && chi_pgn_is_result(text, len, &result)) {
+		/* A result between games belongs to none. */
+		if (pgn->stage == IDLE) {
+			return false;
+		}
+		*said = result;
+		return true;
+	}
+	return take_move(pgn, token, text, len);
+}
+
+int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
+{
+	struct chi_pgn_token token;
+	struct chi_pgn_pair pair;
+	enum chi_pgn_result said = CHI_PGN_NO_RESULT;
+	if (pgn->delivered) {
+		reset(pgn);
+	}
+	for (;;) {
+		chi_pgn_lex_next(&pgn->lex, &token);
+		switch (token.kind) {
+		case CHI_PGN_TOKEN_NONE:
+			if (!pgn->lex.final || pgn->stage == IDLE || is_stray(pgn)) {
+				return CHI_NONE;
+			}
+			return close_game(pgn, said, out);
+		case CHI_PGN_TOKEN_TAG:
+			chi_pgn_tag_read(token.text, token.len, &pair);
+			if (begins_game(pgn, &pair)) {
+				/* Not consumed: the next call finds it again. */
+				if (!is_stray(pgn)) {
+					return close_game(pgn, said, out);
+				}
+				reset(pgn);
+			}
+			add_tag(pgn, &token, &pair);
+			break;
+		case CHI_PGN_TOKEN_WORD:
+			if (take_word(pgn, &token, &said)) {
+				return close_game(pgn, said, out);
+			}
+			break;
+		case CHI_PGN_TOKEN_UNCLOSED:
+			if (pgn->stage != IDLE && !pgn->stopped) {
+				if (!pgn->begun) {
+					begin_moves(pgn);
+				}
+				leave_forks(pgn);
+			}
+			if (pgn->stage != IDLE && !pgn->stopped) {
+				stop(pgn, CHI_PGN_UNREADABLE, token.text, token.len);
+			}
+			break;
+		}
+	}
+}

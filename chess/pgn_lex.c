@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One loop over the bytes by their class. Whatever needs bytes that are not there yet leaves `at`
+ * where it can start again: a word or a tag line from its beginning, a comment or a variation
+ * where it stands, for it may be longer than any window.
+ */
+#include "chess/pgn_lex.h"
+
+#include <string.h>
+
+#include "chess/pgn_tags.h"
+#include "chess/pgn_text.h"
+
+#define EVENT	  "[Event \""
+#define EVENT_LEN (sizeof(EVENT) - 1)
+
+/* Classes of bytes, in an order that lets one comparison tell: those up to IN_WORD are part of a
+ * word, those up to BLANK mean nothing inside a variation. */
+enum class {
+	TEXT,
+	DIGIT,
+	ESCAPE,
+	IN_WORD = ESCAPE,
+	HIGH,
+	NUL,
+	BLANK,
+	NEWLINE,
+	BRACE,
+	SEMICOLON,
+	OPEN,
+	CLOSE,
+	BRACKET,
+	STAR,
+	NAG,
+	MARK,
+};
+
+static const uint8_t classes[256] = {
+	[0] = NUL,	[' '] = BLANK,	  ['\t'] = BLANK, ['\r'] = BLANK,    ['\v'] = BLANK,
+	['\f'] = BLANK, ['\n'] = NEWLINE, ['{'] = BRACE,  [';'] = SEMICOLON, ['('] = OPEN,
+	[')'] = CLOSE,	['['] = BRACKET,  ['*'] = STAR,	  ['$'] = NAG,	     ['.'] = MARK,
+	[','] = MARK,	['!'] = MARK,	  ['?'] = MARK,	  ['}'] = MARK,	     [']'] = MARK,
+	['<'] = MARK,	['>'] = MARK,	  ['"'] = MARK,	  ['%'] = ESCAPE,    ['0'] = DIGIT,
+	['1'] = DIGIT,	['2'] = DIGIT,	  ['3'] = DIGIT,  ['4'] = DIGIT,     ['5'] = DIGIT,
+	['6'] = DIGIT,	['7'] = DIGIT,	  ['8'] = DIGIT,  ['9'] = DIGIT,     [0x80 ... 0xff] = HIGH,
+};
+
+static inline uint8_t class_of(char c)
+{
+	return classes[(unsigned char)c];
+}
+
+/* What a step of the loop came to. */
+enum step {
+	GO_ON,
+	MORE,	  /* no step without more bytes */
+	TOKEN,	  /* *out is filled */
+	UNCLOSED, /* the thing being read over has no end */
+};
+
+void chi_pgn_lex_init(struct chi_pgn_lex *lex)
+{
+	memset(lex, 0, offsetof(struct chi_pgn_lex, window));
+	lex->window[0] = '\n';
+	lex->at = lex->window + 1;
+	lex->end = lex->at;
+	*lex->end = '\0';
+}
+
+size_t chi_pgn_lex_feed(struct chi_pgn_lex *lex, const void *bytes, size_t len)
+{
+	size_t used = (size_t)(lex->at - (lex->window + 1));
+	size_t left = (size_t)(lex->end - lex->at);
+	/* The byte before the first moves too: it tells whether a line begins here. */
+	memmove(lex->window, lex->at - 1, left + 1);
+	lex->dropped += used;
+	lex->at = lex->window + 1;
+	size_t n = CHI_PGN_WINDOW - left < len ? CHI_PGN_WINDOW - left : len;
+	if (n > 0) {
+		memcpy(lex->at + left, bytes, n);
+	}
+	lex->end = lex->at + left + n;
+	*lex->end = '\0';
+	return n;
+}
+
+void chi_pgn_lex_take(struct chi_pgn_lex *lex, const struct chi_pgn_token *tag, size_t len)
+{
+	lex->gap = lex->line == CHI_PGN_LINE_TAG ? 0 : CHI_PGN_GAP_TEXT;
+	lex->at += len;
+	/* The rest of a line of which only the start was looked at. */
+	lex->in_line = len == tag->len && class_of(*lex->at) != NEWLINE;
+}
+
+/* '%' escapes a line, and '[' ends a variation, in the first column only. */
+static inline bool at_line_start(const struct chi_pgn_lex *lex)
+{
+	return lex->at[-1] == '\n';
+}
+
+/* Whatever is neither blank nor a tag must come by here: chi_pgn_boundary counts on it. */
+static inline void note_text(struct chi_pgn_lex *lex)
+{
+	lex->gap |= CHI_PGN_GAP_TEXT;
+	if (lex->line == CHI_PGN_LINE_BLANK) {
+		lex->line = CHI_PGN_LINE_TEXT;
+	}
+}
+
+/* Reads over a comment up to `limit`, counting lines and looking for a game begun in it. */
+static enum step skip_comment_lines(struct chi_pgn_lex *lex, const char *limit)
+{
+	for (;;) {
+		char *newline = memchr(lex->at, '\n', (size_t)(limit - lex->at));
+		if (newline == NULL) {
+			return GO_ON;
+		}
+		size_t left = (size_t)(lex->end - (newline + 1));
+		size_t n = left < EVENT_LEN ? left : EVENT_LEN;
+		/* Cut off by the window's end it may still be one: wait for the rest. */
+		bool like = memcmp(newline + 1, EVENT, n) == 0;
+		if (like && n < EVENT_LEN && !lex->final) {
+			lex->at = newline;
+			return MORE;
+		}
+		lex->at = newline + 1;
+		lex->lines++;
+		if (like && n == EVENT_LEN) {
+			lex->line = CHI_PGN_LINE_BLANK;
+			return UNCLOSED;
+		}
+	}
+}
+
+/* Reads over a comment, behind its '{', to its '}'. They do not nest. */
+static enum step skip_comment(struct chi_pgn_lex *lex)
+{
+	char *close = memchr(lex->at, '}', (size_t)(lex->end - lex->at));
+	enum step step = skip_comment_lines(lex, close != NULL ? close : lex->end);
+	if (step == GO_ON && close == NULL) {
+		lex->at = lex->end;
+		step = lex->final ? UNCLOSED : MORE;
+	}
+	if (step == GO_ON) {
+		lex->at = close + 1;
+		lex->line = CHI_PGN_LINE_TEXT;
+	}
+	lex->in_comment = step == MORE;
+	return step;
+}
+
+/* Reads over the rest of a line; the line feed itself is left, so that lines are counted in one
+ * place. */
+static enum step skip_line(struct chi_pgn_lex *lex)
+{
+	char *newline = memchr(lex->at, '\n', (size_t)(lex->end - lex->at));
+	lex->at = newline != NULL ? newline : lex->end;
+	lex->in_line = newline == NULL && !lex->final;
+	return lex->in_line ? MORE : GO_ON;
+}
+
+/* The line from `at` on as far as it is looked at; false if more bytes are needed to see it. */
+static bool see_line(const struct chi_pgn_lex *lex, size_t *len)
+{
+	size_t left = (size_t)(lex->end - lex->at);
+	size_t most = left < CHI_PGN_LINE_MAX ? left : CHI_PGN_LINE_MAX;
+	const char *newline = memchr(lex->at, '\n', most);
+	*len = newline != NULL ? (size_t)(newline - lex->at) : most;
+	return newline != NULL || most == CHI_PGN_LINE_MAX || lex->final;
+}
+
+/* One step inside a variation. */
+static enum step step_variation(struct chi_pgn_lex *lex)
+{
+	size_t len = 0;
+	/* Digits, letters and blanks, in the main. */
+	while (class_of(*lex->at) <= BLANK && *lex->at != '\0' && *lex->at != '%') {
+		lex->at++;
+	}
+	switch (class_of(*lex->at)) {
+	case NUL:
+		if (lex->at == lex->end) {
+			return lex->final ? UNCLOSED : MORE;
+		}
+		break;
+	case NEWLINE:
+		lex->lines++;
+		break;
+	case BRACE:
+		lex->in_comment = true;
+		break;
+	case SEMICOLON:
+		lex->in_line = true;
+		break;
+	case ESCAPE:
+		lex->in_line = at_line_start(lex);
+		break;
+	case OPEN:
+		lex->depth++;
+		break;
+	case CLOSE:
+		lex->depth -= lex->depth > 1 || !lex->square;
+		lex->line = CHI_PGN_LINE_TEXT;
+		break;
+	case MARK:
+		if (*lex->at == ']' && lex->square) {
+			lex->depth = 0;
+			lex->line = CHI_PGN_LINE_TEXT;
+		}
+		break;
+	case BRACKET:
+		if (at_line_start(lex)) {
+			if (!see_line(lex, &len)) {
+				return MORE;
+			}
+			if (chi_pgn_tag_is(lex->at, len)) {
+				lex->line = CHI_PGN_LINE_BLANK;
+				return UNCLOSED;
+			}
+		}
+		break;
+	default:
+		break;
+	}
+	lex->at++;
+	return GO_ON;
+}
+
+/* A tag, a variation in square brackets as some old programs write it, or a remark. */
+static enum step step_bracket(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	size_t len = 0;
+	if (!see_line(lex, &len)) {
+		return MORE;
+	}
+	if (chi_pgn_tag_is(lex->at, len)) {
+		if (lex->line == CHI_PGN_LINE_BLANK) {
+			lex->line = CHI_PGN_LINE_TAG;
+		}
+		*out = (struct chi_pgn_token){
+			.kind = CHI_PGN_TOKEN_TAG, .text = lex->at, .len = len};
+		return TOKEN;
+	}
+	note_text(lex);
+	if (len > 1 && class_of(lex->at[1]) == DIGIT) {
+		lex->depth = 1;
+		lex->square = true;
+		lex->at++;
+		return GO_ON;
+	}
+	/* Something else in brackets, up to the line's end at most. */
+	char *close = memchr(lex->at, ']', len);
+	lex->at = close != NULL ? close + 1 : lex->at + 1;
+	return GO_ON;
+}
+
+/* The end of the word at `at`, or NULL if more bytes are needed to know. */
+static char *word_end(const struct chi_pgn_lex *lex, bool *high)
+{
+	char *at = lex->at;
+	while (at - lex->at < CHI_PGN_WORD_MAX) {
+		if (class_of(*at) <= IN_WORD) {
+			at++;
+			continue;
+		}
+		if (at == lex->end && !lex->final) {
+			return NULL;
+		}
+		if (class_of(*at) != HIGH) {
+			break;
+		}
+		if (lex->end - at < CHI_PGN_SIGN_MAX && !lex->final) {
+			return NULL;
+		}
+		char meaning = 0;
+		size_t n = chi_pgn_sign(at, lex->end, &meaning);
+		if (meaning == CHI_PGN_GAP) {
+			break;
+		}
+		*high = true;
+		at += n;
+	}
+	return at;
+}
+
+/* Anything else: a move, or a result, or nonsense; the game decides. */
+static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	bool high = false;
+	char *end = word_end(lex, &high);
+	if (end == NULL) {
+		return MORE;
+	}
+	/* "e.p.", alone or behind a move, is none of its letters. */
+	if (*end == '.' && end > lex->at && end[-1] == 'e') {
+		if (end + 1 == lex->end && !lex->final) {
+			return MORE;
+		}
+		end -= end[1] == 'p';
+	}
+	note_text(lex);
+	if (end == lex->at) {
+		lex->at += 3;
+		return GO_ON;
+	}
+	*out = (struct chi_pgn_token){
+		.kind = CHI_PGN_TOKEN_WORD,
+		.high = high,
+		.text = lex->at,
+		.len = (size_t)(end - lex->at),
+	};
+	lex->at = end;
+	return TOKEN;
+}
+
+/* A move number, or a word that begins with a digit: a result, castling, a null move. */
+static enum step step_digits(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	char *at = lex->at;
+	while (class_of(*at) == DIGIT && at - lex->at < CHI_PGN_WORD_MAX) {
+		at++;
+	}
+	if (at == lex->end && !lex->final) {
+		return MORE;
+	}
+	bool word = *at == '-' || *at == '/' || *at == ':' ||
+		    (at - lex->at == 4 && memcmp(lex->at, "0000", 4) == 0);
+	if (class_of(*at) == HIGH) {
+		char meaning = 0;
+		if (lex->end - at < CHI_PGN_SIGN_MAX && !lex->final) {
+			return MORE;
+		}
+		chi_pgn_sign(at, lex->end, &meaning);
+		word = word || meaning == '-';
+	}
+	if (word) {
+		return step_word(lex, out);
+	}
+	note_text(lex);
+	lex->at = at;
+	return GO_ON;
+}
+
+/* A byte beyond ASCII: a blank of its kind, or a word. */
+static enum step step_high(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	char meaning = 0;
+	if (lex->end - lex->at < CHI_PGN_SIGN_MAX && !lex->final) {
+		return MORE;
+	}
+	size_t n = chi_pgn_sign(lex->at, lex->end, &meaning);
+	if (meaning != CHI_PGN_GAP) {
+		return step_word(lex, out);
+	}
+	note_text(lex);
+	lex->at += n;
+	return GO_ON;
+}
+
+/* "$" and a number. */
+static enum step step_nag(struct chi_pgn_lex *lex)
+{
+	char *at = lex->at + 1;
+	while (class_of(*at) == DIGIT && at - lex->at < CHI_PGN_WORD_MAX) {
+		at++;
+	}
+	if (at == lex->end && !lex->final) {
+		return MORE;
+	}
+	note_text(lex);
+	lex->at = at;
+	return GO_ON;
+}
+
+/* The result "*"; one that sticks to what follows ("*1. e4") is a mark. */
+static enum step step_star(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	if (lex->at + 1 == lex->end && !lex->final) {
+		return MORE;
+	}
+	note_text(lex);
+	lex->at++;
+	if (class_of(*lex->at) <= IN_WORD) {
+		return GO_ON;
+	}
+	*out = (struct chi_pgn_token){.kind = CHI_PGN_TOKEN_WORD, .text = lex->at - 1, .len = 1};
+	return TOKEN;
+}
+
+static void step_newline(struct chi_pgn_lex *lex)
+{
+	if (lex->line == CHI_PGN_LINE_BLANK) {
+		lex->gap |= CHI_PGN_GAP_BLANK;
+	}
+	lex->line = CHI_PGN_LINE_BLANK;
+	lex->lines++;
+	lex->at++;
+}
+
+/* One step in the main line or between games. */
+static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	switch (class_of(*lex->at)) {
+	case BLANK:
+		lex->at++;
+		return GO_ON;
+	case TEXT:
+		return step_word(lex, out);
+	case DIGIT:
+		return step_digits(lex, out);
+	case NEWLINE:
+		step_newline(lex);
+		return GO_ON;
+	case BRACKET:
+		return step_bracket(lex, out);
+	case HIGH:
+		return step_high(lex, out);
+	case ESCAPE:
+		if (!at_line_start(lex)) {
+			return step_word(lex, out);
+		}
+		lex->in_line = true;
+		break;
+	case NUL:
+		/* The guard behind the window, unless a file holds such a byte. */
+		if (lex->at == lex->end) {
+			return MORE;
+		}
+		break;
+	case BRACE:
+		lex->in_comment = true;
+		break;
+	case SEMICOLON:
+		lex->in_line = true;
+		break;
+	case OPEN:
+		lex->depth = 1;
+		lex->square = false;
+		break;
+	case STAR:
+		return step_star(lex, out);
+	case NAG:
+		return step_nag(lex);
+	default:
+		break;
+	}
+	note_text(lex);
+	lex->at++;
+	return GO_ON;
+}
+
+/* Finds a byte order mark; false if more bytes are needed to know. */
+static bool begin(struct chi_pgn_lex *lex)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t left = (size_t)(lex->end - lex->at);
+	size_t n = left < 3 ? left : 3;
+	bool like = memcmp(lex->at, mark, n) == 0;
+	if (like && n < 3 && !lex->final) {
+		return false;
+	}
+	if (like && n == 3) {
+		lex->at += 3;
+		lex->at[-1] = '\n';
+	}
+	lex->begun = true;
+	return true;
+}
+
+void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	enum step step = GO_ON;
+	bool comment = false;
+	*out = (struct chi_pgn_token){.kind = CHI_PGN_TOKEN_NONE};
+	if (!lex->begun && !begin(lex)) {
+		return;
+	}
+	while (step == GO_ON) {
+		comment = lex->in_comment;
+		if (comment) {
+			step = skip_comment(lex);
+		} else if (lex->in_line) {
+			step = skip_line(lex);
+		} else if (lex->depth > 0) {
+			step = step_variation(lex);
+		} else {
+			step = step_main(lex, out);
+		}
+	}
+	if (step == UNCLOSED) {
+		lex->depth = 0;
+		out->kind = CHI_PGN_TOKEN_UNCLOSED;
+		out->text = comment ? "a comment without end" : "a variation without end";
+		out->len = strlen(out->text);
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of a PGN file as tokens: tags, and the words of the main line. Comments, variations,
+ * move numbers, annotation marks and escaped lines are read over here. Holds a window of the
+ * input, never more. Internal to the PGN reader.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chess/pgn.h"
+
+/* Bytes of a line that begins with a tag, and of a word; what is longer is taken as far as it
+ * goes. The window holds several of the longest. */
+#define CHI_PGN_LINE_MAX 16384
+#define CHI_PGN_WORD_MAX 255
+#define CHI_PGN_WINDOW	 (128 << 10)
+
+enum chi_pgn_token_kind {
+	CHI_PGN_TOKEN_NONE,	/* the window is used up */
+	CHI_PGN_TOKEN_TAG,	/* text: from '[' to the line's end; not consumed */
+	CHI_PGN_TOKEN_WORD,	/* a move, a result, or anything else; consumed */
+	CHI_PGN_TOKEN_UNCLOSED, /* a comment or variation had no end; text says which */
+};
+
+struct chi_pgn_token {
+	enum chi_pgn_token_kind kind;
+	bool high; /* a word with bytes beyond ASCII */
+	const char *text;
+	size_t len;
+};
+
+/* chi_pgn_boundary's guarantee rests on these two. */
+enum chi_pgn_line {
+	CHI_PGN_LINE_BLANK, /* nothing but blanks so far */
+	CHI_PGN_LINE_TAG,   /* its first byte that is not blank is '[', outside of comments */
+	CHI_PGN_LINE_TEXT,  /* anything else */
+};
+enum chi_pgn_gap {
+	CHI_PGN_GAP_BLANK = 1, /* a line without anything */
+	CHI_PGN_GAP_TEXT = 2,  /* any byte that is neither blank nor of a tag; or the tag itself
+				  stood on a line that began with such a byte */
+};
+
+struct chi_pgn_lex {
+	char *at;  /* first byte not consumed; at[-1] is the byte before it */
+	char *end; /* *end is 0 */
+	bool final;
+	bool begun;	  /* the start of the input has been looked at */
+	bool in_comment;  /* between braces */
+	bool in_line;	  /* in a comment up to the line's end */
+	uint8_t line;	  /* enum chi_pgn_line: how the current line began */
+	uint8_t gap;	  /* enum chi_pgn_gap, or'ed: what was read since the last tag */
+	bool square;	  /* the variation began with '[' and a move number: it ends with ']' */
+	uint32_t depth;	  /* of variations */
+	uint64_t lines;	  /* line feeds consumed */
+	uint64_t dropped; /* bytes of the input before window[1] */
+	char window[1 + CHI_PGN_WINDOW + 1];
+};
+
+void chi_pgn_lex_init(struct chi_pgn_lex *lex);
+
+/* As chi_pgn_feed. */
+size_t chi_pgn_lex_feed(struct chi_pgn_lex *lex, const void *bytes, size_t len);
+
+/* Offset in the input of the first byte not consumed. */
+static inline uint64_t chi_pgn_lex_offset(const struct chi_pgn_lex *lex)
+{
+	return lex->dropped + (uint64_t)(lex->at - (lex->window + 1));
+}
+
+/* Finds the next token; its text is valid until more bytes are fed. */
+void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out);
+
+/* Consumes `len` bytes of the tag token just found; `gap` starts anew. */
+void chi_pgn_lex_take(struct chi_pgn_lex *lex, const struct chi_pgn_token *tag, size_t len);

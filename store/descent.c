@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All descents of a group are on the same level of the tree at the same time, because all leaves
+ * are on the last. On each level they halve their ranges in turns. A descent that meets something
+ * unexpected drops out; so does a page's number that lies outside the file, so that no more memory
+ * is touched than mdb_get would touch.
+ *
+ * The search compares no page's first node: in a branch page it stands for "less than all", in a
+ * leaf page the last comparison, for equality, looks at it.
+ */
+#include "store/descent.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "store/codec.h"
+#include "store/pages.h"
+
+#define LINE 64 /* bytes of a cache line */
+/* Deeper than any tree that fits a file. */
+#define DEPTH_MOST 32
+
+/* One descent. */
+struct lane {
+	const uint8_t *page;
+	const uint8_t *node; /* the one at `at + left / 2`, asked for already */
+	uint64_t head;	     /* first 8 bytes of the key, as a number of the same order */
+	const struct chi_key *key;
+	uint32_t at;   /* a node that is not greater than the key */
+	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
+};
+
+static inline struct lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
+{
+	return (struct lane){.page = descent->pages.base,
+			     .node = descent->pages.base,
+			     .head = be64toh(chi_u64_at(key->bytes)),
+			     .key = key};
+}
+
+static inline void drop(struct lane *lane)
+{
+	lane->left = 0;
+}
+
+/* Goes to a page without looking at it yet. Its head holds the offsets of up to 120 nodes. */
+static inline void enter(const struct chi_descent *descent, struct lane *lane, uint64_t number)
+{
+	if (CHI_UNLIKELY(number >= descent->end)) {
+		drop(lane);
+		return;
+	}
+	lane->page = descent->pages.base + number * descent->pages.size;
+	lane->left = 1;
+	for (unsigned i = 0; i < 4; i++) {
+		__builtin_prefetch(lane->page + (size_t)LINE * i);
+	}
+}
+
+/* Takes aim at the middle of what is left. */
+static inline void aim(const struct chi_descent *descent, struct lane *lane)
+{
+	uint32_t middle = lane->at + lane->left / 2;
+	uint32_t offset = chi_u16_at(lane->page + PAGE_HEADER + 2 * (size_t)middle);
+	if (CHI_UNLIKELY(offset < PAGE_HEADER || offset > descent->pages.size - NODE_HEADER)) {
+		drop(lane);
+		return;
+	}
+	lane->node = lane->page + offset;
+	/* A node may begin in one line and end in the next. */
+	__builtin_prefetch(lane->node);
+	__builtin_prefetch(lane->node + NODE_HEADER + CHI_KEY_MAX - 1);
+}
+
+/* Looks at the head of the page entered. */
+static inline void open_page(const struct chi_descent *descent, struct lane *lane, unsigned kind)
+{
+	uint32_t size = descent->pages.size;
+	uint64_t number = (uint64_t)(lane->page - descent->pages.base) / size;
+	uint32_t flags = chi_u16_at(lane->page + PAGE_FLAGS);
+	uint32_t lower = chi_u16_at(lane->page + PAGE_LOWER);
+	if (CHI_UNLIKELY((flags & FLAG_KINDS) != kind || lower < PAGE_HEADER + 2 || lower > size ||
+			 chi_u64_at(lane->page + PAGE_NUMBER) != number)) {
+		drop(lane);
+		return;
+	}
+	lane->at = 0;
+	lane->left = (lower - PAGE_HEADER) / 2;
+	aim(descent, lane);
+}
+
+/* The bytes from the node on that its page still has. */
+static inline uint32_t room(const struct chi_descent *descent, const struct lane *lane)
+{
+	return descent->pages.size - (uint32_t)(lane->node - lane->page);
+}
+
+/* True if the node's key has the 8 bytes that its head is made of, and lies in its page. */
+static inline bool node_ok(const struct chi_descent *descent, const struct lane *lane)
+{
+	uint32_t ksize = chi_u16_at(lane->node + NODE_KSIZE);
+	return ksize >= sizeof(uint64_t) && NODE_HEADER + ksize <= room(descent, lane);
+}
+
+/* The whole comparison, for keys with the same head. */
+static inline bool tail_not_greater(const struct lane *lane)
+{
+	return chi_position_compare(lane->node + NODE_HEADER, chi_u16_at(lane->node + NODE_KSIZE),
+				    lane->key->bytes, lane->key->len) <= 0;
+}
+
+/* Halves the range. The common case has no branch that depends on the keys: half of those would
+ * be guessed wrong. */
+static inline void halve(const struct chi_descent *descent, struct lane *lane)
+{
+	uint32_t half = lane->left / 2;
+	if (CHI_UNLIKELY(!node_ok(descent, lane))) {
+		drop(lane);
+		return;
+	}
+	uint64_t head = be64toh(chi_u64_at(lane->node + NODE_HEADER));
+	bool not_greater = head < lane->head;
+	if (CHI_UNLIKELY(head == lane->head)) {
+		not_greater = tail_not_greater(lane);
+	}
+	lane->at += half & -(uint32_t)not_greater;
+	lane->left -= half;
+	aim(descent, lane);
+}
+
+/* Searches the pages that the lanes have entered, in turns. */
+static inline void search(const struct chi_descent *descent, struct lane *lanes, size_t n,
+			  unsigned kind)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_LIKELY(lanes[i].left != 0)) {
+			open_page(descent, &lanes[i], kind);
+		}
+	}
+	bool more;
+	do {
+		more = false;
+		for (size_t i = 0; i < n; i++) {
+			if (lanes[i].left > 1) {
+				halve(descent, &lanes[i]);
+				more |= lanes[i].left > 1;
+			}
+		}
+	} while (more);
+}
+
+/* A value in pages of its own. */
+static bool find_big(const struct chi_descent *descent, const uint8_t *at, struct chi_found *found)
+{
+	uint64_t number = chi_u64_at(at);
+	uint64_t pages = (PAGE_HEADER + (uint64_t)found->len - 1) / descent->pages.size + 1;
+	if (number >= descent->end || pages > descent->end - number) {
+		return false;
+	}
+	const uint8_t *page = descent->pages.base + number * descent->pages.size;
+	found->value = page + PAGE_HEADER;
+	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	       chi_u64_at(page + PAGE_NUMBER) == number;
+}
+
+/* What the lane has found in its leaf. */
+static inline void finish(const struct chi_descent *descent, const struct lane *lane,
+			  struct chi_found *found)
+{
+	found->finding = CHI_FINDING_UNSURE;
+	if (CHI_UNLIKELY(lane->left != 1)) {
+		return;
+	}
+	uint32_t ksize = chi_u16_at(lane->node + NODE_KSIZE);
+	uint32_t flags = chi_u16_at(lane->node + NODE_FLAGS);
+	uint64_t end = NODE_HEADER + (uint64_t)ksize;
+	if (CHI_UNLIKELY(end > room(descent, lane))) {
+		return;
+	}
+	found->key = lane->node + NODE_HEADER;
+	if (ksize != lane->key->len || memcmp(found->key, lane->key->bytes, ksize) != 0) {
+		found->finding = CHI_FINDING_NONE;
+		return;
+	}
+	found->value = found->key + ksize;
+	found->len = chi_node_size(lane->node);
+	bool big = flags == NODE_BIG;
+	end += big ? sizeof(uint64_t) : found->len;
+	if (CHI_UNLIKELY((flags != 0 && !big) || end > room(descent, lane) ||
+			 (big && !find_big(descent, found->value, found)))) {
+		return;
+	}
+	found->finding = CHI_FINDING_THERE;
+}
+
+void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		      struct chi_found *out)
+{
+	struct lane lanes[CHI_DESCENT_LANES];
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		for (size_t i = 0; i < n; i++) {
+			out[i].finding = CHI_FINDING_NONE;
+		}
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		lanes[i] = lane_of(descent, &keys[i]);
+		enter(descent, &lanes[i], descent->root);
+	}
+	for (unsigned level = 1; level < descent->depth; level++) {
+		search(descent, lanes, n, FLAG_BRANCH);
+		for (size_t i = 0; i < n; i++) {
+			if (CHI_LIKELY(lanes[i].left == 1)) {
+				enter(descent, &lanes[i], chi_node_child(lanes[i].node));
+			}
+		}
+	}
+	search(descent, lanes, n, FLAG_LEAF);
+	for (size_t i = 0; i < n; i++) {
+		finish(descent, &lanes[i], &out[i]);
+	}
+}
+
+/* Searches the page alone. Here each comparison is a branch: while its line is waited for, the
+ * processor guesses and asks for the next one, and is right half of the time. */
+static inline void search_alone(const struct chi_descent *descent, struct lane *lane, unsigned kind)
+{
+	open_page(descent, lane, kind);
+	while (lane->left > 1) {
+		uint32_t half = lane->left / 2;
+		if (CHI_UNLIKELY(!node_ok(descent, lane))) {
+			drop(lane);
+			return;
+		}
+		uint64_t head = be64toh(chi_u64_at(lane->node + NODE_HEADER));
+		if (head < lane->head || (head == lane->head && tail_not_greater(lane))) {
+			lane->at += half;
+			lane->left -= half;
+		} else {
+			lane->left = half;
+		}
+		aim(descent, lane);
+	}
+}
+
+void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
+			  struct chi_found *out)
+{
+	struct lane lane = lane_of(descent, key);
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		out->finding = CHI_FINDING_NONE;
+		return;
+	}
+	enter(descent, &lane, descent->root);
+	for (unsigned level = 1; level < descent->depth && lane.left == 1; level++) {
+		search_alone(descent, &lane, FLAG_BRANCH);
+		if (CHI_LIKELY(lane.left == 1)) {
+			enter(descent, &lane, chi_node_child(lane.node));
+		}
+	}
+	if (CHI_LIKELY(lane.left == 1)) {
+		search_alone(descent, &lane, FLAG_LEAF);
+	}
+	finish(descent, &lane, out);
+}
+
+void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages,
+		       struct chi_descent *out)
+{
+	static const char name[] = "position";
+	*out = (struct chi_descent){.pages = *pages, .txn = mdb_txn_id(txn)};
+	MDB_val key = {.mv_size = sizeof(name) - 1, .mv_data = (void *)(uintptr_t)name};
+	MDB_val value;
+	MDB_envinfo info;
+	if (pages->base == NULL || mdb_env_info(mdb, &info) != 0 ||
+	    mdb_get(txn, pages->main, &key, &value) != 0 || value.mv_size != TREE_BYTES) {
+		return;
+	}
+	const uint8_t *tree = value.mv_data;
+	out->depth = chi_u16_at(tree + TREE_DEPTH);
+	out->root = chi_u64_at(tree + TREE_ROOT);
+	/* The newest commit's end: files only grow. It may lie behind this map's end, if another
+	 * process has a larger one; then this snapshot's does not. */
+	out->end = info.me_last_pgno + 1;
+	if (out->end > info.me_mapsize / pages->size) {
+		out->end = info.me_mapsize / pages->size;
+	}
+	bool empty = out->root == NO_PAGE;
+	out->usable = chi_u16_at(tree + TREE_FLAGS) == 0 && out->depth <= DEPTH_MOST &&
+		      empty == (out->depth == 0);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many look-ups at once. A look-up in a large tree waits for memory most of the time: each step of
+ * its search needs a line that the step before has named. Here several descents through LMDB's
+ * mapped pages take their steps in turns, each asking for its next line before the others go on,
+ * so that their waits overlap.
+ *
+ * It reads what mdb_get reads, in an ordinary read transaction, whose pages nobody changes. It
+ * trusts no page: whatever is not as expected makes the answer "unsure", and the caller asks
+ * mdb_get. Whether pages are laid out as expected at all is found out once, when the environment
+ * is opened, by comparing with mdb_get.
+ *
+ * Nothing here allocates, except the check; all may be called by any number of threads.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+/* Descents that take turns. More hide little more. */
+#define CHI_DESCENT_LANES 32
+
+/* Where the pages of an open environment are; zeroed: not to be looked at. */
+struct chi_pages {
+	const uint8_t *base; /* page 0 */
+	uint32_t size;	     /* of a page, in bytes */
+	MDB_dbi main;	     /* the tree of the trees */
+};
+
+/* The position tree of one snapshot. */
+struct chi_descent {
+	struct chi_pages pages;
+	bool usable;
+	uint16_t depth; /* 0: the tree is empty */
+	uint64_t root;
+	uint64_t end; /* pages from this number on belong to nobody in this snapshot */
+	uint64_t txn; /* LMDB's number of the snapshot */
+};
+
+enum chi_finding {
+	CHI_FINDING_NONE,
+	CHI_FINDING_THERE,
+	CHI_FINDING_UNSURE, /* ask mdb_get */
+};
+
+/* Key and value as they stand in the map, valid until the transaction ends. */
+struct chi_found {
+	const uint8_t *key; /* equal to the one asked for */
+	const uint8_t *value;
+	size_t len;
+	enum chi_finding finding;
+};
+
+/*
+ * Finds the pages of an environment and compares descents with mdb_get. `pages` is zeroed if
+ * something is not as expected, which is no failure. To be called again when the map has moved.
+ */
+void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position,
+		      struct chi_pages *pages);
+
+/* The position tree as `txn` sees it. Costs a look-up in a tree of three entries. */
+void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages,
+		       struct chi_descent *out);
+
+/* Looks up `n` keys, 1 to CHI_DESCENT_LANES, in a usable descent. The keys' lengths must be
+ * CHI_KEY_MIN to CHI_KEY_MAX. */
+void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		      struct chi_found *out);
+
+/* The same for one key: nothing takes turns. */
+void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
+			  struct chi_found *out);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reaches chess/pgn.h: the bytes are read whole, in pieces whose sizes come from the bytes
+ * themselves, and cut where chi_pgn_boundary allows it. The games must be the same, their
+ * moves legal, their tags clean.
+ */
+#include <string.h>
+
+#include "base/num.h"
+#include "chess/movegen.h"
+#include "chess/pgn.h"
+#include "tests/fuzz/fuzz.h"
+
+/* A running sum over games, to compare ways of reading. */
+struct sum {
+	uint64_t games;
+	uint64_t value;
+	uint64_t lines;
+};
+
+static void add(struct sum *sum, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+	for (size_t i = 0; i < len; i++) {
+		sum->value = (sum->value ^ at[i]) * UINT64_C(0x100000001b3);
+	}
+}
+
+static void add_number(struct sum *sum, uint64_t value)
+{
+	add(sum, &value, sizeof(value));
+}
+
+static void check_tags(struct sum *sum, const struct chi_pgn_game *game)
+{
+	for (size_t i = 0; i < CHI_PGN_TAGS; i++) {
+		const struct chi_pgn_span *tag = &game->tags[i];
+		add_number(sum, tag->text != NULL);
+		if (tag->text == NULL) {
+			continue;
+		}
+		REQUIRE(tag->len <= CHI_PGN_VALUE_MAX && strlen(tag->text) == tag->len);
+		REQUIRE(chi_utf8_valid(tag->text, tag->len));
+		for (size_t j = 0; j < tag->len; j++) {
+			REQUIRE((unsigned char)tag->text[j] >= ' ' && tag->text[j] != 0x7f);
+		}
+		add(sum, tag->text, tag->len + 1);
+	}
+}
+
+static void check_game(struct sum *sum, const struct chi_pgn_game *game)
+{
+	struct chi_position position = game->positions[0];
+	REQUIRE(game->n_plies <= CHI_PGN_PLIES_MAX);
+	REQUIRE(game->end < CHI_PGN_ENDS && game->result <= CHI_PGN_BLACK_WINS);
+	REQUIRE((game->end == CHI_PGN_COMPLETE) == (game->end_line == 0));
+	REQUIRE(memchr(game->end_text, '\0', sizeof(game->end_text)) != NULL);
+	for (size_t i = 0; i < game->n_plies; i++) {
+		struct chi_position next;
+		REQUIRE(chi_movegen_is_legal(&position, game->moves[i]));
+		chi_position_play(&position, game->moves[i], &next);
+		REQUIRE(chi_position_equal(&next, &game->positions[i + 1]));
+		position = next;
+	}
+	sum->games++;
+	add(sum, game->moves, game->n_plies * sizeof(*game->moves));
+	add_number(sum, game->n_plies);
+	add_number(sum, game->result);
+	add_number(sum, game->results_differ);
+	add_number(sum, game->end);
+	add(sum, game->end_text, strlen(game->end_text));
+	check_tags(sum, game);
+}
+
+/* Reads one text into the sum; `pieces` may be NULL: fed whole. */
+static void read_text(struct sum *sum, const uint8_t *data, size_t size, const uint8_t *pieces)
+{
+	/* One for all: taking so much memory each time is most of the work otherwise. */
+	static struct chi_pgn *pgn;
+	const struct chi_pgn_game *game = NULL;
+	if (pgn == NULL) {
+		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
+	}
+	chi_pgn_restart(pgn);
+	size_t at = 0;
+	bool finished = false;
+	for (;;) {
+		int status = chi_pgn_next(pgn, &game);
+		if (status == CHI_OK) {
+			check_game(sum, game);
+			continue;
+		}
+		REQUIRE(status == CHI_NONE);
+		if (at == size && finished) {
+			break;
+		}
+		if (at == size) {
+			chi_pgn_finish(pgn);
+			finished = true;
+			continue;
+		}
+		size_t len = pieces != NULL ? 1 + (size_t)pieces[at] % 7 : size;
+		size_t taken = chi_pgn_feed(pgn, data + at, len < size - at ? len : size - at);
+		REQUIRE(taken > 0);
+		at += taken;
+	}
+	sum->lines += chi_pgn_lines(pgn);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sum whole = {0};
+	struct sum pieces = {0};
+	struct sum parts = {0};
+	if (size > 1 << 16) {
+		return 0;
+	}
+	read_text(&whole, data, size, NULL);
+	read_text(&pieces, data, size, data);
+	for (size_t at = 0; at < size;) {
+		size_t end = chi_pgn_boundary(data, size, at + 1);
+		REQUIRE(end > at && end <= size);
+		read_text(&parts, data + at, end - at, NULL);
+		at = end;
+	}
+	REQUIRE(memcmp(&whole, &pieces, sizeof(whole)) == 0);
+	REQUIRE(memcmp(&whole, &parts, sizeof(whole)) == 0);
+	return 0;
+}
