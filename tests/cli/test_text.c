@@ -116,7 +116,7 @@ static void filters(void **state)
 	assert_int_equal(spec.chi2_min, 3982);
 	assert_int_equal(spec.chi2_max, 0);
 	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "256"), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "x"), EXIT_USAGE);
 	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "b"), EXIT_DONE);
 	assert_int_equal(spec.filter.side, CHI_SIDE_BLACK);
 	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "white"), EXIT_USAGE);
