@@ -109,6 +109,16 @@ static bool has_nonzero_digit(const char *text, size_t len)
 	return false;
 }
 
+static bool are_digits(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!is_digit(text[i])) {
+			return false;
+		}
+	}
+	return len > 0;
+}
+
 int chi_num_chi2(const char *text, size_t len, uint16_t *out)
 {
 	if (len == 1 && text[0] == '-') {
@@ -119,17 +129,19 @@ int chi_num_chi2(const char *text, size_t len, uint16_t *out)
 	size_t whole_len = point != NULL ? (size_t)(point - text) : len;
 	uint64_t whole = 0;
 	uint32_t hundredths = 0;
-	if (chi_num_u64(text, whole_len, CHI_CHI2_MAX / 100, &whole) != CHI_OK) {
+	if (!are_digits(text, whole_len)) {
 		return -CHI_ESYNTAX;
+	}
+	/* A number too long for 64 bits is over the largest value like any other. */
+	if (chi_num_u64(text, whole_len, CHI_CHI2_MAX / 100, &whole) != CHI_OK) {
+		whole = CHI_CHI2_MAX;
 	}
 	if (point != NULL &&
 	    parse_fraction(point + 1, len - whole_len - 1, &hundredths) != CHI_OK) {
 		return -CHI_ESYNTAX;
 	}
 	uint32_t value = (uint32_t)whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
-	if (value > CHI_CHI2_MAX) {
-		return -CHI_ESYNTAX;
-	}
+	value = value < CHI_CHI2_MAX ? value : CHI_CHI2_MAX;
 	/* 0.004 is a value, and a known value never rounds to the mark of an unknown one. */
 	if (value == 0 && has_nonzero_digit(text, len)) {
 		value = 1;

@@ -20,8 +20,7 @@ CHI_MUSTUSE int chi_num_i64(const char *text, size_t len, int64_t max, int64_t *
 CHI_MUSTUSE int chi_num_size(const char *text, size_t len, uint64_t *out);
 
 /* A statistic as text ("76", "76.0", "57.995", "-" = not known) to hundredths, rounded half up
- * at the second decimal. Known values round to 1..CHI_CHI2_MAX; 0 or "0.00" is not known; over
- * 255.99 is refused. */
+ * at the second decimal. Known values are clamped to 1..CHI_CHI2_MAX; 0 or "0.00" is not known. */
 CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
 
 /* "76.00", or "-" for not known, NUL-terminated; returns the length. */

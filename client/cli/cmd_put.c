@@ -78,7 +78,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	case OPT_CHI2:
 		put->has_chi2 = true;
 		if (chi_num_chi2(value, strlen(value), &put->chi2) != CHI_OK) {
-			return cli_usage(cli, "--chi2: '%s' is no number from 0 to 255.99", value);
+			return cli_usage(cli, "--chi2: '%s' is no number", value);
 		}
 		return EXIT_DONE;
 	case OPT_NOTE:

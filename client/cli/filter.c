@@ -19,7 +19,7 @@ void filter_init(struct chi_scan_spec *spec)
 static int take_band(struct cli *cli, const char *option, const char *value, uint16_t *out)
 {
 	if (chi_num_chi2(value, strlen(value), out) != CHI_OK) {
-		return cli_usage(cli, "--%s: '%s' is no number from 0 to 255.99", option, value);
+		return cli_usage(cli, "--%s: '%s' is no number", option, value);
 	}
 	return EXIT_DONE;
 }

@@ -283,8 +283,7 @@ int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct
 	if (chi2.len > 0) {
 		if (chi_num_chi2(chi2.at, chi2.len, &put->record.chi2) != CHI_OK) {
 			int shown = chi2.len > 40 ? 40 : (int)chi2.len;
-			return chi_fault(fault, -CHI_ESYNTAX,
-					 "chi2: '%.*s' is no number from 0 to 255.99", shown,
+			return chi_fault(fault, -CHI_ESYNTAX, "chi2: '%.*s' is no number", shown,
 					 chi2.at);
 		}
 		put->parts |= CHI_PUT_CHI2;

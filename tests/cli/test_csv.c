@@ -43,6 +43,7 @@ static int record(const struct chi_csv *csv, const char *text, struct chi_put *p
 	return chi_csv_read(csv, text, strlen(text), &arena, put, fault);
 }
 
+/* Columns in any order, some unknown, none twice. */
 static void headers(void **state)
 {
 	(void)state;
@@ -107,6 +108,7 @@ static void records(void **state)
 	assert_int_equal(record(&csv, "  ", &put, &fault), CHI_NONE);
 }
 
+/* RFC 4180: a quote in a quoted cell is doubled, line ends belong to it. */
 static void quoting(void **state)
 {
 	(void)state;
@@ -160,6 +162,7 @@ static void quotes_over_lines(void **state)
 	}
 }
 
+/* Each is refused, and the fault names the column. */
 static void bad_records(void **state)
 {
 	(void)state;
@@ -175,7 +178,7 @@ static void bad_records(void **state)
 		{"x,1,,,,", -CHI_EFEN, ""},
 		{START, -CHI_ESYNTAX, "1 fields where the header has 6"},
 		{START ",1,2,3,4,5,6", -CHI_ESYNTAX, "7 fields"},
-		{START ",256,,,,", -CHI_ESYNTAX, "chi2"},
+		{START ",25x,,,,", -CHI_ESYNTAX, "chi2"},
 		{START ",-1,,,,", -CHI_ESYNTAX, "chi2"},
 		{START ",1,x,,,", -CHI_ESYNTAX, "white"},
 		{START ",1,,-2,,", -CHI_ESYNTAX, "draws"},

@@ -105,6 +105,7 @@ static void nothing_there(void **state)
 	}
 }
 
+/* Which operations become an evaluation, and what wins where two could. */
 static void evaluation(void **state)
 {
 	(void)state;
@@ -135,6 +136,7 @@ static void evaluation(void **state)
 	assert_int_equal(put.record.evals->score, -3);
 }
 
+/* What is no evaluation must not be lost: it is in the line or the note. */
 static void line_and_note(void **state)
 {
 	(void)state;
@@ -186,6 +188,7 @@ static void bad_lines(void **state)
 	refuse(START " id \"\xff\xfe\";", -CHI_ESYNTAX, "UTF-8");
 }
 
+/* At a record's limits and one beyond. */
 static void limits(void **state)
 {
 	(void)state;

@@ -82,6 +82,7 @@ static struct outcome read_text(const char *text, const char *suffix)
 	return read_all(text, strlen(text), suffix, CHI_IMPORT_AUTO);
 }
 
+/* The name decides, else the first line. */
 static void formats(void **state)
 {
 	(void)state;
@@ -110,6 +111,7 @@ static void formats(void **state)
 	}
 }
 
+/* What the caller says goes before both. */
 static void format_given(void **state)
 {
 	(void)state;
@@ -120,6 +122,7 @@ static void format_given(void **state)
 	assert_int_equal(chi_import_format_of("pgn"), CHI_IMPORT_AUTO);
 }
 
+/* Told by number and passed over. */
 static void bad_lines(void **state)
 {
 	(void)state;
@@ -132,6 +135,7 @@ static void bad_lines(void **state)
 	assert_false(outcome.failed);
 }
 
+/* A quoted cell may have line ends: the record's number is that of its first line. */
 static void records_over_lines(void **state)
 {
 	(void)state;

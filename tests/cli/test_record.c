@@ -38,6 +38,7 @@ static void expect(const struct chi_key *key, const struct chi_record *record, c
 	json_decref(json);
 }
 
+/* Every member is there, as null or empty: a script need not ask first. */
 static void nothing_known(void **state)
 {
 	(void)state;
@@ -134,6 +135,7 @@ static void line_without_a_black_king(void **state)
 	       "\"line\":[\"g1f2\",\"d8d7\"],\"note\":null}");
 }
 
+/* A store that another program wrote may hold them: no object, and no half one. */
 static void moves_that_are_not_legal(void **state)
 {
 	(void)state;

@@ -41,6 +41,7 @@ static void expect_end(struct chi_source *source)
 	assert_int_equal(chi_source_line(source, &line, &len, NULL), CHI_NONE);
 }
 
+/* Same lines and numbers; marks at a file's start and line ends of both kinds are no text. */
 static void every_packing(void **state)
 {
 	(void)state;
@@ -67,6 +68,7 @@ static void every_packing(void **state)
 	}
 }
 
+/* No bytes are no lines, also when the nothing is packed. */
 static void empty_files(void **state)
 {
 	(void)state;
@@ -218,6 +220,7 @@ static void not_there(void **state)
 	assert_null(source);
 }
 
+/* The stop was asked for before the first read: not even that is done. */
 static void canceled(void **state)
 {
 	(void)state;

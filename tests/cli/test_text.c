@@ -16,6 +16,7 @@
 
 static struct cli cli;
 
+/* Three numbers, no more and no fewer, and no sign. */
 static void counts(void **state)
 {
 	(void)state;
@@ -31,6 +32,7 @@ static void counts(void **state)
 	}
 }
 
+/* Read from the end, as a name may have colons. */
 static void evals(void **state)
 {
 	(void)state;
@@ -80,6 +82,7 @@ static void lines(void **state)
 	chi_arena_deinit(&arena);
 }
 
+/* Every form of a range, and those that look like one. */
 static void pieces(void **state)
 {
 	(void)state;
@@ -113,7 +116,7 @@ static void filters(void **state)
 	assert_int_equal(spec.chi2_min, 3982);
 	assert_int_equal(spec.chi2_max, 0);
 	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "256"), EXIT_USAGE);
+	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "x"), EXIT_USAGE);
 	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "b"), EXIT_DONE);
 	assert_int_equal(spec.filter.side, CHI_SIDE_BLACK);
 	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "white"), EXIT_USAGE);
@@ -128,6 +131,7 @@ static void filters(void **state)
 	assert_int_equal(spec.filter.material.black[0], 0);
 }
 
+/* Two slips are seen through; words that have little in common are not guessed at. */
 static void mistyped(void **state)
 {
 	(void)state;

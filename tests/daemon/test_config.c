@@ -35,6 +35,7 @@ static int parse(struct chi_config *config, const char *words)
 	return chi_config_parse(config, n, arguments, &fault);
 }
 
+/* Those that chistored(8) and PROTOCOL.md promise. */
 static void test_defaults(void **state)
 {
 	(void)state;
@@ -60,6 +61,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config.limits.stop_ms, 5000);
 }
 
+/* A path may have a '=', a name may not have a slash. */
 static void test_stores(void **state)
 {
 	(void)state;
@@ -79,6 +81,7 @@ static void test_stores(void **state)
 	assert_int_equal(parse(&config, "--store a!b=x"), -CHI_ESYNTAX);
 }
 
+/* The protocol's bound, or a store would be served that no client can name. */
 static void test_store_name_length(void **state)
 {
 	(void)state;
@@ -118,6 +121,7 @@ static void test_addresses(void **state)
 	}
 }
 
+/* 107 bytes are what the kernel takes; the next one would be cut off silently. */
 static void test_socket_path_length(void **state)
 {
 	(void)state;
@@ -132,6 +136,8 @@ static void test_socket_path_length(void **state)
 	assert_non_null(strstr(fault.text, "108 bytes"));
 }
 
+/* Bounds are allowed and one beyond is refused; so is a number with more than a suffix behind it.
+ */
 static void test_limit_bounds(void **state)
 {
 	(void)state;

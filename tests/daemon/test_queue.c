@@ -41,6 +41,7 @@ static void free_group(struct chi_writer *writer, struct chi_job *group)
 	}
 }
 
+/* What is over the limit is refused and may be tried again; nothing is half taken. */
 static void test_record_limit(void **state)
 {
 	(void)state;
@@ -64,6 +65,7 @@ static void test_record_limit(void **state)
 	chi_writer_deinit(&writer);
 }
 
+/* The limit itself is allowed. */
 static void test_byte_limit(void **state)
 {
 	(void)state;
@@ -92,6 +94,7 @@ static void test_byte_limit(void **state)
 	}
 }
 
+/* However large: or a job above the limit could never be done. */
 static void test_one_job_is_always_taken(void **state)
 {
 	(void)state;
@@ -101,6 +104,7 @@ static void test_one_job_is_always_taken(void **state)
 	chi_writer_deinit(&writer);
 }
 
+/* Puts and deletes go into one transaction in the order they came, also around other work. */
 static void test_batches_share_a_commit_in_order(void **state)
 {
 	(void)state;
@@ -130,6 +134,7 @@ static void test_batches_share_a_commit_in_order(void **state)
 	chi_writer_deinit(&writer);
 }
 
+/* Answers wait for the whole group, so it ends at a number of records. */
 static void test_group_is_bounded(void **state)
 {
 	(void)state;
@@ -148,6 +153,7 @@ static void test_group_is_bounded(void **state)
 	chi_writer_deinit(&writer);
 }
 
+/* The request's memory is gone before the writer gets to it. */
 static void test_job_owns_its_records(void **state)
 {
 	(void)state;

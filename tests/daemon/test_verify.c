@@ -16,6 +16,7 @@ static bool parse(const char *line, struct chi_verify_result *out)
 	return chi_verify_parse(line, strlen(line), out);
 }
 
+/* The child's last line, up to the largest number there can be. */
 static void test_numbers(void **state)
 {
 	(void)state;
@@ -26,6 +27,7 @@ static void test_numbers(void **state)
 	assert_int_equal(result.errors, 0);
 }
 
+/* All else is a damage to report, or a child that died in the middle of a line. */
 static void test_other_lines(void **state)
 {
 	(void)state;

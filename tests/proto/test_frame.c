@@ -52,6 +52,7 @@ static void limits_of_the_protocol(void **state)
 	}
 }
 
+/* A socket cuts where it likes: at every byte the answer is "more", and takes nothing. */
 static void body_may_come_in_parts(void **state)
 {
 	(void)state;
@@ -70,6 +71,7 @@ static void body_may_come_in_parts(void **state)
 	}
 }
 
+/* Refused by the head alone, before a body is waited for. */
 static void wrong_heads(void **state)
 {
 	(void)state;
@@ -85,6 +87,7 @@ static void wrong_heads(void **state)
 	assert_int_equal(take("\xff\xff\xff\x7f", 4, (1u << 28) - 1), CHI_NONE);
 }
 
+/* Ours, at the edges of each length. */
 static void heads_are_the_shortest(void **state)
 {
 	(void)state;

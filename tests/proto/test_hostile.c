@@ -118,6 +118,7 @@ static int unpack_response(const uint8_t *bytes, size_t len, size_t budget)
 	return rc;
 }
 
+/* Connections break anywhere; a cut message is refused or, between two fields, a shorter one. */
 static void cut_at_every_byte(void **state)
 {
 	(void)state;
@@ -146,6 +147,7 @@ static void change(struct seed *seed, struct message *message)
 	}
 }
 
+/* Nearly right is worse than random: it gets past the first checks. */
 static void changed_bytes(void **state)
 {
 	(void)state;
@@ -213,6 +215,7 @@ static void empty_entries(void **state)
 	assert_int_equal(unpack_request(chi_buffer_bytes(&bytes), bytes.len, 64), -CHI_ETOOBIG);
 }
 
+/* protobuf-c keeps each in a struct many times its size: the budget must see them. */
 static void unknown_fields(void **state)
 {
 	(void)state;

@@ -56,6 +56,7 @@ static struct chi_request positions(enum chi_op op, size_t n, size_t n_fens)
 	return request;
 }
 
+/* Keys and FENs count together. */
 static void numbers_of_positions(void **state)
 {
 	(void)state;
@@ -115,6 +116,7 @@ static struct chi_request one_entry(const struct chi_record *record)
 	return request;
 }
 
+/* Those of types.h: the store relies on them. */
 static void parts_of_a_record(void **state)
 {
 	(void)state;
@@ -201,6 +203,7 @@ static void names(void **state)
 	refused(&request, -CHI_ETOOBIG, "hello.client");
 }
 
+/* Numbers that would fit their type and still mean nothing. */
 static void numbers_of_a_scan(void **state)
 {
 	(void)state;

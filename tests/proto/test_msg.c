@@ -65,6 +65,7 @@ static void protobuf_agrees(const ProtobufCMessageDescriptor *type, const uint8_
 	protobuf_c_message_free_unpacked(message, NULL);
 }
 
+/* There and back nothing is lost, and protobuf-c reads the same in it. */
 static void requests_survive(void **state)
 {
 	(void)state;
@@ -138,6 +139,7 @@ static int packed_code(struct bench *b, enum chi_op op, int status, bool *result
 	return code;
 }
 
+/* Whatever the struct holds beside the status; but for a verification's totals. */
 static void failures_have_no_result(void **state)
 {
 	(void)state;
@@ -199,6 +201,7 @@ static void request_fits_exactly(void **state)
 	assert_int_equal(chi_request_pack(&put, &tight), -CHI_ETOOBIG);
 }
 
+/* The limit itself is allowed; a refusal leaves the buffer as it was. */
 static void response_over_the_limit(void **state)
 {
 	(void)state;

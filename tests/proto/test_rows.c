@@ -74,6 +74,7 @@ static void single_rows(void **state)
 	assert_null(rows);
 }
 
+/* Of one response all found rows have counts, or none has. */
 static void kinds(void **state)
 {
 	(void)state;
@@ -89,6 +90,7 @@ static void kinds(void **state)
 	assert_int_equal(kind, CHI_ROWS_RAGGED);
 }
 
+/* Nothing is an answer, too; bytes without rows are none. */
 static void no_rows(void **state)
 {
 	(void)state;
@@ -147,6 +149,7 @@ static void random_rows_survive(void **state)
 	}
 }
 
+/* Our own mistake, found before it is on the wire. */
 static void keys_of_no_length_are_not_packed(void **state)
 {
 	(void)state;

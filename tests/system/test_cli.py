@@ -376,7 +376,7 @@ class SameAnswers(Base):
         self.cli("import", "-", input=text, address=store)
         asks = [["scan"], ["scan", "--json", "--desc"], ["count"], ["get", START, ENDING],
                 ["get", ABSENT], ["scan", "--min", "7", "--max", "3"], ["dump"], ["get", "x"],
-                ["put", START, "--chi2", "300"], ["scan", "--material", "KQQQQQQQQQQQvZ"],
+                ["put", START, "--chi2", "3,0"], ["scan", "--material", "KQQQQQQQQQQQvZ"],
                 ["verify"], ["scan", "--limit", "1", "--print-cursor"],
                 ["put", START, "--note", os.fsdecode(b"\xff")], ["put", START, "--eval", "a\n:1:1"]]
         with harness.start_daemon({"default": store},

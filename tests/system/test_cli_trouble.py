@@ -48,7 +48,7 @@ class Usage(Base):
                 (["scan", "--lmit", "3"], "'--limit'"), (["scan", "--lim", "3"], "--limit"),
                 (["scan", "--limit"], "needs a value"), (["scan", "--limit", "x"], "--limit"),
                 (["scan", "--limit=0"], "--limit"), (["scan", "--desc=1"], "takes no value"),
-                (["scan", "extra"], "extra"), (["scan", "--min", "256"], "--min"),
+                (["scan", "extra"], "extra"), (["scan", "--min", "1,5"], "--min"),
                 (["scan", "--side", "white"], "--side"), (["scan", "--material", "KX"], "material"),
                 (["scan", "--pieces", "0..3"], "--pieces"), (["scan", "-x"], "-x"),
                 (["count", "--limit", "3"], "--limit"), (["put"], "FEN"),
