@@ -8,6 +8,7 @@
  * faster, and switched off above half of the memory, where it only drives out pages that are
  * in use: a tree's neighbours lie scattered over the file.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

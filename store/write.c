@@ -127,14 +127,14 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		chi_write_abort(write);
 		return chi_fault_plain(fault, rc);
 	}
+	if (is_deleted(env)) {
+		chi_write_abort(write);
+		return chi_fault(fault, -CHI_EIO, "the data file in '%s' was deleted", env->path);
+	}
 	if (!write->changed) {
 		int error = vouch(write);
 		chi_write_abort(write);
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);
-	}
-	if (is_deleted(env)) {
-		chi_write_abort(write);
-		return chi_fault(fault, -CHI_EIO, "the data file in '%s' was deleted", env->path);
 	}
 	write->state.sequence++;
 	int error = chi_state_put(write->txn, env->meta, &write->state);

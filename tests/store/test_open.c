@@ -173,6 +173,11 @@ static void test_no_commit_into_a_deleted_file(void **state)
 	help_remove(help_path("deleted"));
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
 	assert_non_null(strstr(fault.text, "deleted"));
+	/* Nor is what was stored before, by a write that changes nothing. */
+	put.key = key;
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_put(write, &put, &result));
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	chi_store_close(store);
 }
