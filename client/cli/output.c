@@ -165,7 +165,9 @@ json_t *json_path(const char *path)
 	}
 	_cleanup_(chi_freep) char *copy = strdup(path);
 	for (size_t i = 0; copy != NULL && i < len; i++) {
-		copy[i] = (unsigned char)copy[i] < 0x80 ? copy[i] : '?';
+		if ((unsigned char)copy[i] >= 0x80) {
+			copy[i] = '?';
+		}
 	}
 	return copy != NULL ? json_string(copy) : NULL;
 }

@@ -11,24 +11,9 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "client/import/csv.h"
+#include "tests/cli/arena.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-
-static struct chi_arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	chi_arena_init(&arena, 16u << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	chi_arena_deinit(&arena);
-	return 0;
-}
 
 static int header(struct chi_csv *csv, char separator, const char *text, struct chi_fault *fault)
 {
@@ -208,5 +193,5 @@ int main(void)
 		cmocka_unit_test(quoting),     cmocka_unit_test(quotes_over_lines),
 		cmocka_unit_test(bad_records),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

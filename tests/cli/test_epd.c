@@ -12,25 +12,10 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "client/import/epd.h"
+#include "tests/cli/arena.h"
 
 #define START	     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 #define SQUARE(f, r) ((r)*8 + (f))
-
-static struct chi_arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	chi_arena_init(&arena, 64u << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	chi_arena_deinit(&arena);
-	return 0;
-}
 
 /* Reads a line from memory of exactly its length, so that reading beyond it is seen. */
 static int read_line(const char *line, struct chi_put *put, struct chi_fault *fault)
@@ -225,5 +210,5 @@ int main(void)
 		cmocka_unit_test(evaluation),	  cmocka_unit_test(line_and_note),
 		cmocka_unit_test(bad_lines),	  cmocka_unit_test(limits),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

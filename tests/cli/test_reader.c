@@ -10,26 +10,11 @@
 
 #include "base/attr.h"
 #include "client/import/reader.h"
+#include "tests/cli/arena.h"
 #include "tests/cli/files.h"
 
 #define START  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define ENDING "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
-
-static struct chi_arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	chi_arena_init(&arena, 64u << 20);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	chi_arena_deinit(&arena);
-	return 0;
-}
 
 /* What a file gave: positions, bad lines, and how it ended. */
 struct outcome {
@@ -189,5 +174,5 @@ int main(void)
 		cmocka_unit_test(bad_lines), cmocka_unit_test(records_over_lines),
 		cmocka_unit_test(headers),   cmocka_unit_test(binary),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }
