@@ -235,17 +235,20 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Takes over the size that another process gave the map, which may move it. */
+/* Takes over the size that another process gave the map, which may move it. Where there is no room
+ * for it LMDB is left without any map: it is opened anew, as large as at first or as the file. */
 static int resize(struct chi_env *env)
 {
 	env->pages = (struct chi_pages){0};
-	int rc = mdb_env_set_mapsize(env->mdb, 0);
+	if (mdb_env_set_mapsize(env->mdb, 0) != 0) {
+		return chi_env_restart(env, NULL);
+	}
 	_cleanup_(abort_txn) MDB_txn *txn = NULL;
-	if (rc == 0 && mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn) == 0 &&
+	if (mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn) == 0 &&
 	    chi_txn_settle(env->mdb, txn) == 0) {
 		chi_pages_locate(env->mdb, txn, env->meta, env->position, &env->pages);
 	}
-	return chi_lmdb_status(rc);
+	return CHI_OK;
 }
 
 int chi_env_mend(struct chi_env *env, int rc, bool writer)

@@ -8,12 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/attr.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
+
+/* Sanitizers reserve more addresses than any limit leaves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHADOWED 1
+#elif defined(__has_feature)
+#define SHADOWED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SHADOWED 0
+#endif
 
 static void test_two_handles(void **state)
 {
@@ -334,6 +344,30 @@ static void test_threads(void **state)
 	chi_store_close(store);
 }
 
+/* Another process, with a map of the usual size, puts more than 3 MiB, `key` among it. */
+static void grow_elsewhere(const char *path, const struct chi_key *key)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		static char note[60000];
+		struct chi_put_result result = {0};
+		struct chi_write *write;
+		struct chi_store *other = help_open(path, CHI_STORE_WRITE);
+		memset(note, 'n', sizeof(note));
+		ok(chi_write_begin(other, &write, &fault));
+		for (int i = 0; i < 60; i++) {
+			struct chi_put put = {.key = i == 0 ? *key : help_key(),
+					      .parts = CHI_PUT_NOTE};
+			put.record.note = note;
+			put.record.n_note = sizeof(note);
+			ok(chi_write_put(write, &put, &result));
+		}
+		ok(chi_write_commit(write, &fault));
+		_exit(0);
+	}
+	assert_int_equal(help_child_status(pid), 0);
+}
+
 /* Another process makes the store larger than this one's map. */
 static void test_map_growth(void **state)
 {
@@ -347,29 +381,44 @@ static void test_map_growth(void **state)
 	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
 	/* The writer's lock is given back with each transaction. */
 	help_put(store, &(struct chi_put){.key = help_key()});
-	pid_t pid = fork();
-	if (pid == 0) {
-		static char note[60000];
-		struct chi_put_result result = {0};
-		struct chi_write *write;
-		struct chi_store *other = help_open(help_path("growth"), CHI_STORE_WRITE);
-		memset(note, 'n', sizeof(note));
-		ok(chi_write_begin(other, &write, &fault));
-		for (int i = 0; i < 60; i++) {
-			struct chi_put put = {.key = i == 0 ? key : help_key(),
-					      .parts = CHI_PUT_NOTE};
-			put.record.note = note;
-			put.record.n_note = sizeof(note);
-			ok(chi_write_put(write, &put, &result));
-		}
-		ok(chi_write_commit(write, &fault));
-		_exit(0);
-	}
-	assert_int_equal(help_child_status(pid), 0);
+	grow_elsewhere(help_path("growth"), &key);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	struct chi_key mine = help_key();
 	help_put(store, &(struct chi_put){.key = mine});
 	assert_int_equal(help_get(store, &mine, &row), CHI_OK);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* The map of the other process does not fit this one's limit on its memory: a smaller one does. */
+static void test_map_growth_without_room(void **state)
+{
+	(void)state;
+#if SHADOWED
+	skip();
+#endif
+	chi_store_close(help_store("tight", CONTROL));
+	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
+	struct chi_store *store;
+	struct rlimit before;
+	struct chi_key key = help_key();
+	struct chi_row row;
+	ok(chi_store_open(help_path("tight"), &options, &store, &fault));
+	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
+	grow_elsewhere(help_path("tight"), &key);
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	struct rlimit tight = {.rlim_cur = (rlim_t)1 << 36, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+	int rc[2];
+	for (size_t i = 0; i < CHI_COUNT(rc); i++) {
+		struct chi_read *read = NULL;
+		rc[i] = chi_read_begin(store, &read);
+		chi_read_end(read);
+	}
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_int_equal(rc[0], CHI_OK);
+	assert_int_equal(rc[1], CHI_OK);
+	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	ok(help_verify(store, NULL));
 	chi_store_close(store);
 }
@@ -453,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_dead_reader),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_map_growth),
+		cmocka_unit_test(test_map_growth_without_room),
 		cmocka_unit_test(test_every_reader_slot_taken),
 		cmocka_unit_test(test_sequence_after_others_wrote),
 	};
