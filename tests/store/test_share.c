@@ -394,9 +394,11 @@ static void test_map_growth(void **state)
 static void test_map_growth_without_room(void **state)
 {
 	(void)state;
-#if SHADOWED
-	skip();
-#endif
+	if (SHADOWED) {
+		/* Not by skip(), which this cmocka prints as a failure in TAP. */
+		print_message("# skipped: the sanitizer needs the address space\n");
+		return;
+	}
 	chi_store_close(help_store("tight", CONTROL));
 	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
 	struct chi_store *store;
