@@ -255,13 +255,22 @@ static void refuse_frame(struct chi_conn *conn, const uint8_t *start, size_t who
 		      "the server's buffers are full");
 }
 
+/* What all clients would hold if this one's request of that size had arrived: memory that it has
+ * taken for the request's first part is not needed once more. */
+static size_t buffered_with(const struct chi_conn *conn, size_t whole)
+{
+	size_t all = atomic_load(&conn->worker->server->buffered);
+	size_t others = all > conn->accounted ? all - conn->accounted : 0;
+	size_t in = conn->in.capacity > whole ? conn->in.capacity : whole;
+	return others + in + conn->out.capacity;
+}
+
 /* A request that has begun to arrive and needs memory of its own: is there any? */
 static void consider_memory(struct chi_conn *conn, size_t whole)
 {
-	struct chi_server *server = conn->worker->server;
 	uint8_t head[CHI_FRAME_HEAD_MAX];
 	if (whole <= CHI_READ_CHUNK || conn->in.len < 32 ||
-	    atomic_load(&server->buffered) + whole <= limits_of(conn)->buffer_bytes) {
+	    buffered_with(conn, whole) <= limits_of(conn)->buffer_bytes) {
 		return;
 	}
 	/* whole = head + body, and the head's length follows from the body's. */

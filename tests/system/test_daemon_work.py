@@ -508,6 +508,19 @@ class Memory(unittest.TestCase):
                 self.assertEqual((answer.code, answer.last), (pb.OK, False))
             self.assertEqual(peer.call(probe=pb.Probe(fens=[fen(1)])).code, pb.OK)
 
+    def test_request_in_pieces_is_not_counted_twice(self):
+        """It fits the memory, whether it comes at once or piece by piece."""
+        daemon = self.start("--buffer-bytes", "300K")
+        with Peer(daemon.address) as peer, Peer(daemon.address) as slow:
+            data, id = slow.build(put=put(range(5000), chi2=lambda n: n % 25599 + 1))
+            self.assertGreater(len(data), 160000)
+            for first in range(0, len(data), 20000):
+                slow.socket.sendall(data[first:first + 20000])
+                # One thread serves both: it has read the piece before it answers a second time.
+                for _ in range(2):
+                    self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            self.assertEqual(slow.receive_for(id).code, pb.OK)
+
     def test_scans_short_of_memory_miss_nothing(self):
         """Far less memory than they want, and a client that reads late."""
         with Peer(self.start("--buffer-bytes", "300K").address) as peer:
