@@ -8,7 +8,7 @@ DESTDIR ?=
 T ?= 60
 
 SHELL := /bin/bash
-SOURCES = $$(find base bench chess client daemon examples include proto store tests \
+SOURCES = $$(find base bench bulk chess client daemon examples include proto store tests \
 	-name '*.[ch]' 2>/dev/null)
 
 help: ## list the targets

@@ -134,6 +134,16 @@ struct chi_move_stat {
 	struct chi_counts counts;
 };
 
+/*
+ * How many of a position's games reached it first at that ply: 0 is the position a game starts
+ * from. The first of a record's list is the minimum ply.
+ */
+#define CHI_PLY_MAX 4096
+struct chi_ply_stat {
+	uint16_t ply; /* 0..CHI_PLY_MAX */
+	uint64_t games;
+};
+
 /* Limits of a record. */
 #define CHI_ENGINE_MAX 64      /* bytes of an engine's name, 1 or more */
 #define CHI_PV_MAX     256     /* moves of a principal variation */
@@ -171,6 +181,9 @@ struct chi_record {
 	struct chi_counts counts;
 	const struct chi_move_stat *moves; /* ascending by move */
 	size_t n_moves;
+	const struct chi_ply_stat *plies; /* ascending by ply, each with games > 0; together no more
+					     games than `counts`: of the others no ply is known */
+	size_t n_plies;
 	const struct chi_eval *evals; /* ascending by engine name, bytewise */
 	size_t n_evals;
 	const chi_move *line; /* legal, played from the position one after the other */
@@ -183,22 +196,27 @@ struct chi_record {
 
 /* Which parts of `struct chi_put` are given. */
 enum chi_put_part {
-	CHI_PUT_CHI2 = 1 << 0,	  /* set the statistic (external stores only) */
-	CHI_PUT_COUNTS = 1 << 1,  /* set the counts */
-	CHI_PUT_ADD = 1 << 2,	  /* add the counts and the moves to those stored */
-	CHI_PUT_MOVES = 1 << 3,	  /* set the moves played */
-	CHI_PUT_LINE = 1 << 4,	  /* set the line; an empty one removes it */
-	CHI_PUT_NOTE = 1 << 5,	  /* set the note; an empty one removes it */
-	CHI_PUT_EVALS = 1 << 6,	  /* merge the evaluations: per engine, the deeper stays */
-	CHI_PUT_RESTORE = 1 << 7, /* the record becomes exactly what is given, statistic included,
-				     whatever was stored; stands alone */
+	CHI_PUT_CHI2 = 1 << 0,	   /* set the statistic (external stores only) */
+	CHI_PUT_COUNTS = 1 << 1,   /* set the counts and the plies */
+	CHI_PUT_ADD = 1 << 2,	   /* add the counts, the moves and the plies to those stored */
+	CHI_PUT_MOVES = 1 << 3,	   /* set the moves played */
+	CHI_PUT_LINE = 1 << 4,	   /* set the line; an empty one removes it */
+	CHI_PUT_NOTE = 1 << 5,	   /* set the note; an empty one removes it */
+	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations: per engine, the deeper stays */
+	CHI_PUT_RESTORE = 1 << 7,  /* the record becomes exactly what is given, statistic included,
+				      whatever was stored; stands alone */
+	CHI_PUT_SUBTRACT = 1 << 8, /* take counts, moves and plies away again; stands alone */
 };
 
 /*
  * One position to store. Parts not named in `parts` stay as they are; with parts == 0 the
- * position itself is stored if it was not. CHI_PUT_ADD alone adds counts and moves; it excludes
- * CHI_PUT_COUNTS and CHI_PUT_MOVES. In a control or outcome store the statistic is computed,
- * and CHI_PUT_CHI2 is refused.
+ * position itself is stored if it was not. CHI_PUT_ADD alone adds counts, moves and plies; it
+ * excludes CHI_PUT_COUNTS and CHI_PUT_MOVES. In a control or outcome store the statistic is
+ * computed, and CHI_PUT_CHI2 is refused.
+ *
+ * CHI_PUT_SUBTRACT is the exact inverse of CHI_PUT_ADD: a move without games left goes, and so does
+ * a position of which nothing is left (no games, moves, evaluations, line, note, and no statistic
+ * that somebody supplied). Taking away more than there is is refused, -CHI_EINVAL.
  */
 struct chi_put {
 	struct chi_key key;
@@ -211,12 +229,86 @@ struct chi_put_result {
 	uint64_t added;	    /* positions that were not in the store */
 	uint64_t updated;   /* positions whose record changed */
 	uint64_t unchanged; /* positions that were stored just so already */
+	uint64_t removed;   /* positions of which nothing was left */
 };
 
 /* When a write is answered. */
 enum chi_durability {
 	CHI_SYNC = 0,  /* after its transaction is committed and synced */
 	CHI_ASYNC = 1, /* when it is applied; a later synced write makes it durable too */
+};
+
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/* Numbers of the results, as they are stored and sent. */
+enum chi_result {
+	CHI_RESULT_WHITE = 0,
+	CHI_RESULT_DRAW = 1,
+	CHI_RESULT_BLACK = 2,
+	CHI_RESULT_OTHER = 3, /* none, or not known */
+};
+
+/*
+ * A game whose positions are counted in the store. The id is the first 16 bytes (big-endian) of
+ * XXH3-128 over players, date, result, start and moves (store/FORMAT.md): games that agree in
+ * these are one game, and it counts once.
+ */
+#define CHI_GAME_ID_SIZE 16
+struct chi_game {
+	uint8_t id[CHI_GAME_ID_SIZE];
+	uint8_t result;	  /* enum chi_result */
+	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
+	uint16_t max_ply; /* counted up to this ply; 0: to its end */
+};
+
+enum chi_games_kind {
+	CHI_GAMES_ADD = 1,	/* count the games of PGN text that are not counted yet */
+	CHI_GAMES_SUBTRACT = 2, /* take games of PGN text out again */
+	CHI_GAMES_MERGE = 3,	/* add another store, read as the text of its dump */
+};
+
+/* Something worth telling about one game of the input; never stops the work. */
+struct chi_games_note {
+	const char *file; /* as named by whoever feeds it; "" if it was not */
+	uint64_t game;	  /* its number in the file, from 1 */
+	uint64_t line;	  /* in the file, from 1: where it went wrong */
+	const char *text; /* one line: what, and what became of the game */
+};
+typedef void chi_games_report(void *context, const struct chi_games_note *note);
+
+/* Called now and then while the games are stored; `total` 0: not known yet. */
+typedef void chi_games_progress(void *context, const char *phase, uint64_t done, uint64_t total);
+
+#define CHI_GAMES_MEMORY_DEFAULT (UINT64_C(512) << 20)
+#define CHI_GAMES_MEMORY_MIN	 (UINT64_C(16) << 20)
+
+struct chi_games_options {
+	enum chi_games_kind kind;
+	uint32_t max_ply;   /* positions behind so many plies are not counted; 0: no bound */
+	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
+	bool strict;	    /* pass over games with a bad move instead of counting them up to it */
+	uint64_t memory;    /* bytes for sorting; 0: CHI_GAMES_MEMORY_DEFAULT. In-process */
+	unsigned threads;   /* 0: as many as there are cores. In-process */
+	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
+	chi_games_report *report;
+	chi_games_progress *progress;
+	void *context;
+	/* Looked at now and then; not 0: give up with -CHI_ECANCELED. May be NULL. */
+	const volatile int *cancel;
+};
+
+/* What became of the games, and of the positions. */
+struct chi_games_result {
+	uint64_t games;	  /* read */
+	uint64_t taken;	  /* added, or taken out */
+	uint64_t known;	  /* were counted already, or came twice; subtract: are not counted */
+	uint64_t skipped; /* other variants, unreadable starts, too long, bad moves if strict;
+			     subtract: also those stored pruned */
+	uint64_t empty;	  /* without a move: nothing to count */
+	uint64_t cut;	  /* of those taken: counted up to a bad move */
+	uint64_t plies;	  /* moves of the games taken */
+	uint64_t dropped; /* positions not kept because of games_min */
+	struct chi_put_result positions;
 };
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
@@ -289,6 +381,30 @@ struct chi_row {
 	struct chi_counts counts; /* zero unless wanted */
 };
 
+/* ---- Exploring --------------------------------------------------------------------------- */
+
+/* A move from the position that is explored. */
+struct chi_explore_move {
+	chi_move move;
+	struct chi_counts played; /* games that played it here */
+	struct chi_row child;	  /* the position behind it, with all games that reached it, by
+				     whatever way; child.found: it is stored */
+	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
+	const char *opening;
+};
+
+/* What was played from a position, and how it ended. */
+struct chi_explore {
+	struct chi_row position; /* position.found: it is stored */
+	int32_t min_ply;	 /* first reached at this ply; -1: not known */
+	const char *eco;	 /* opening that the position is; NULL: none */
+	const char *opening;
+	/* Moves played here, and those that lead to stored positions; by games played, games of
+	 * the child, then the move. */
+	const struct chi_explore_move *moves;
+	size_t n_moves;
+};
+
 /* ---- Store ------------------------------------------------------------------------------- */
 
 /* What a store says of itself; every field is also printed by `chistore info`. */
@@ -296,17 +412,18 @@ struct chi_info {
 	uint8_t uuid[16];
 	uint16_t format_major;
 	uint16_t format_minor;
-	uint8_t statistic;	/* enum chi_statistic */
-	uint64_t created;	/* seconds since 1970-01-01 UTC */
-	char creator[32];	/* program and version that created it, NUL-terminated */
-	uint64_t sequence;	/* committed write transactions since creation */
-	uint64_t positions;	/* entries of the position tree */
-	uint64_t known;		/* entries of the strength tree */
-	struct chi_counts base; /* base rates the outcome statistic was computed with */
-	uint64_t file_bytes;	/* size of the data file */
-	uint64_t used_bytes;	/* of it, pages in use */
-	uint64_t map_bytes;	/* address space reserved */
-	uint32_t readers;	/* reader slots in use, all processes */
+	uint8_t statistic;	 /* enum chi_statistic */
+	uint64_t created;	 /* seconds since 1970-01-01 UTC */
+	char creator[32];	 /* program and version that created it, NUL-terminated */
+	uint64_t sequence;	 /* committed write transactions since creation */
+	uint64_t positions;	 /* entries of the position tree */
+	uint64_t known;		 /* entries of the strength tree */
+	struct chi_counts base;	 /* base rates the outcome statistic was computed with */
+	struct chi_counts games; /* games imported, by result */
+	uint64_t file_bytes;	 /* size of the data file */
+	uint64_t used_bytes;	 /* of it, pages in use */
+	uint64_t map_bytes;	 /* address space reserved */
+	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
 };

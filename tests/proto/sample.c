@@ -402,7 +402,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.get.entries = entries(s, out->u.get.n);
 		break;
 	case CHI_OP_PUT:
-		out->u.put = (struct chi_put_result){number(s), number(s), number(s)};
+		out->u.put = (struct chi_put_result){number(s), number(s), number(s), 0};
 		break;
 	case CHI_OP_DELETE:
 		out->u.del.deleted = number(s);
