@@ -28,7 +28,7 @@ static const char state_key[] = "state";
 #define STRENGTH_ORDER 1
 
 /* The bits this program knows. */
-#define KNOWN_INCOMPATIBLE  UINT64_C(0)
+#define KNOWN_INCOMPATIBLE  CHI_FEATURE_PLIES
 #define KNOWN_RO_COMPATIBLE UINT64_C(0)
 
 /* Where the fields begin that the first look needs. */
@@ -42,6 +42,7 @@ int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out)
 		.major = CHI_FORMAT_MAJOR,
 		.minor = CHI_FORMAT_MINOR,
 		.statistic = statistic,
+		.incompatible = CHI_FEATURE_PLIES,
 		.created = (uint64_t)time(NULL),
 	};
 	if (getrandom(out->uuid, sizeof(out->uuid), 0) != (ssize_t)sizeof(out->uuid)) {

@@ -11,6 +11,10 @@
 #define CHI_FORMAT_MAJOR 1
 #define CHI_FORMAT_MINOR 0
 
+/* Incompatible feature: records may hold plies. New stores have it; older ones get it when they
+ * are first opened for writing. */
+#define CHI_FEATURE_PLIES UINT64_C(1)
+
 #define CHI_STAMP_SIZE 112
 #define CHI_STATE_SIZE 48
 

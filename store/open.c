@@ -125,6 +125,9 @@ static int open_env(const char *path, const struct chi_store_options *options,
 		rc = chi_env_restart(env, fault);
 	}
 	if (rc == CHI_OK) {
+		rc = chi_env_upgrade(env, options->lock_wait_ms, fault);
+	}
+	if (rc == CHI_OK) {
 		rc = chi_registry_add(env);
 	}
 	if (rc < 0) {

@@ -201,6 +201,14 @@ void chi_env_release(struct chi_env *env);
 /* True if the calling thread has the writer's place. */
 bool chi_env_writes(struct chi_env *env);
 
+/* ---- upgrade.c ----------------------------------------------------------------------------------
+ */
+
+/* At opening, before anybody else knows `env`: brings an old store up to date, waiting for another
+ * writer as a write would. Does nothing if the store is current or opened for reading only. */
+CHI_MUSTUSE int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms,
+				struct chi_fault *fault);
+
 /* ---- registry.c
  * ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bringing a store that an earlier program made up to date, when it is first opened for writing:
+ * one small transaction, synced, before anything else is written. From then on the stamp keeps out
+ * programs that would take what this one writes for damage. Opened for reading only, a store stays
+ * as it is; it holds nothing that a reader could not do without.
+ */
+#include "base/fault.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+static bool is_current(const struct chi_stamp *stamp)
+{
+	return (stamp->incompatible & CHI_FEATURE_PLIES) != 0;
+}
+
+/* What an old store lacks, in the write transaction. Two processes may have found it old: the
+ * second in turn finds it done, changes nothing and so commits nothing. */
+static int bring_up(struct chi_write *write, struct chi_fault *fault)
+{
+	MDB_dbi meta = write->env->meta;
+	struct chi_stamp stamp;
+	int rc = chi_stamp_get(write->txn, meta, false, &stamp, fault);
+	if (rc < 0 || is_current(&stamp)) {
+		return rc;
+	}
+	stamp.incompatible |= CHI_FEATURE_PLIES;
+	int error = chi_stamp_put(write->txn, meta, &stamp);
+	write->changed = error == 0;
+	return chi_lmdb_write_fault(fault, error, "write to", write->env->path);
+}
+
+int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms, struct chi_fault *fault)
+{
+	if (env->mode == CHI_STORE_READ || is_current(&env->stamp)) {
+		return CHI_OK;
+	}
+	/* The environment has no handle yet; claiming the writer's place takes one. */
+	struct chi_store handle = {.env = env, .mode = env->mode, .lock_wait_ms = lock_wait_ms};
+	struct chi_write *write;
+	int rc = chi_write_begin(&handle, &write, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = bring_up(write, fault);
+	if (rc < 0) {
+		chi_write_abort(write);
+		return rc;
+	}
+	rc = chi_write_commit(write, fault);
+	/* Opened anew, the stamp and the trees are those that are there now. */
+	return rc < 0 ? rc : chi_env_restart(env, fault);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Stores of earlier programs: as they are for readers, brought up to date by the first writer. */
+#include "tests/store/help.h"
+
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/lock.h"
+#include "store/meta.h"
+
+#define POSITIONS 40
+
+static struct chi_key keys[POSITIONS];
+
+static char stamp_name[] = "stamp";
+
+/* Reads the stamp's incompatible features, or puts them back to those of a store without plies. */
+static uint64_t features(const char *path, bool make_old)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	MDB_val key = {strlen(stamp_name), stamp_name};
+	MDB_val value;
+	struct chi_stamp stamp;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, path, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	ok(chi_stamp_decode(value.mv_data, value.mv_size, false, &stamp, &fault));
+	uint64_t found = stamp.incompatible;
+	if (make_old) {
+		stamp.incompatible = 0;
+		assert_int_equal(chi_stamp_put(txn, dbi, &stamp), 0);
+		/* A store's sequence number and LMDB's transaction number go side by side. */
+		struct chi_state state;
+		ok(chi_state_get(txn, dbi, &state));
+		state.sequence++;
+		assert_int_equal(chi_state_put(txn, dbi, &state), 0);
+	}
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+	return found;
+}
+
+/* An old store with positions; returns its dump. */
+static char *make_old(const char *name)
+{
+	size_t len;
+	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	help_keys(keys, POSITIONS);
+	help_fill(store, keys, POSITIONS);
+	char *dump = help_dump(store, &len);
+	chi_store_close(store);
+	assert_int_equal(features(help_path(name), true), CHI_FEATURE_PLIES);
+	return dump;
+}
+
+/* The sequence number and the dump of a store, opened for reading. */
+static uint64_t look(const char *name, const char *dump)
+{
+	size_t len;
+	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_read *read;
+	char *now = help_dump(store, &len);
+	assert_string_equal(now, dump);
+	free(now);
+	ok(help_verify(store, NULL));
+	ok(chi_read_begin(store, &read));
+	uint64_t sequence = chi_read_sequence(read);
+	chi_read_end(read);
+	chi_store_close(store);
+	return sequence;
+}
+
+static void test_reading_leaves_it(void **state)
+{
+	(void)state;
+	char *dump = make_old("old");
+	uint64_t sequence = look("old", dump);
+	assert_int_equal(look("old", dump), sequence);
+	assert_int_equal(features(help_path("old"), false), 0);
+	free(dump);
+}
+
+/* One transaction, the first time; and whoever reads in between keeps his snapshot's number. */
+static void test_writing_upgrades_it(void **state)
+{
+	(void)state;
+	static const enum chi_store_mode modes[] = {CHI_STORE_WRITE, CHI_STORE_DAEMON};
+	for (size_t i = 0; i < 2; i++) {
+		char *dump = make_old("old");
+		uint64_t sequence = look("old", dump);
+		for (int again = 0; again < 2; again++) {
+			chi_store_close(help_open(help_path("old"), modes[i]));
+			assert_int_equal(look("old", dump), sequence + 1);
+			assert_int_equal(features(help_path("old"), false), CHI_FEATURE_PLIES);
+		}
+		struct chi_store *store = help_open(help_path("old"), modes[i]);
+		struct chi_put put = {.key = keys[0],
+				      .parts = CHI_PUT_NOTE,
+				      .record = {.note = "new", .n_note = 3}};
+		help_put(store, &put);
+		ok(help_verify(store, NULL));
+		chi_store_close(store);
+		free(dump);
+	}
+}
+
+/* Somebody else writes: an old store is opened when he is done, or not in time. */
+static void test_waiting(void **state)
+{
+	(void)state;
+	char *dump = make_old("old");
+	const char *path = help_path("old");
+	int begun[2];
+	int over[2];
+	char byte = 0;
+	assert_int_equal(pipe(begun), 0);
+	assert_int_equal(pipe(over), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct chi_lock lock = {.fd = -1};
+		bool good = chi_lock_open(&lock, path, true, 0, NULL) == CHI_OK &&
+			    chi_lock_writer(&lock, 0, "chistore", NULL) == CHI_OK &&
+			    write(begun[1], "b", 1) == 1 && read(over[0], &byte, 1) == 1;
+		chi_lock_close(&lock);
+		_exit(good ? 0 : 1);
+	}
+	assert_int_equal(read(begun[0], &byte, 1), 1);
+	/* For reading it opens all the same. */
+	assert_int_equal(help_try(path, CHI_STORE_READ), CHI_OK);
+	assert_int_equal(help_try(path, CHI_STORE_WRITE), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, "process"));
+	assert_int_equal(write(over[1], "o", 1), 1);
+	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .lock_wait_ms = 60000};
+	struct chi_store *store;
+	ok(chi_store_open(path, &options, &store, &fault));
+	chi_store_close(store);
+	assert_int_equal(help_child_status(pid), 0);
+	assert_int_equal(features(path, false), CHI_FEATURE_PLIES);
+	free(dump);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reading_leaves_it),
+		cmocka_unit_test(test_writing_upgrades_it),
+		cmocka_unit_test(test_waiting),
+	};
+	int failed = cmocka_run_group_tests_name("store/upgrade", tests, NULL, NULL);
+	help_clean();
+	return failed;
+}
