@@ -49,6 +49,22 @@ bool chi_counts_equal(const struct chi_counts *a, const struct chi_counts *b)
 	       a->other == b->other;
 }
 
+bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts)
+{
+	uint64_t left;
+	if (!chi_counts_total(counts, &left)) {
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (plies[i].ply > CHI_PLY_MAX || plies[i].games == 0 || plies[i].games > left ||
+		    (i > 0 && plies[i].ply <= plies[i - 1].ply)) {
+			return false;
+		}
+		left -= plies[i].games;
+	}
+	return true;
+}
+
 /* UTF-8 without NUL, which no C string can hold; an engine's name without control characters
  * too, because it is printed in tables. */
 bool chi_record_text_ok(const char *text, size_t len, bool engine)

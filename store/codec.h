@@ -14,7 +14,7 @@
 #include "chistore/types.h"
 
 /* The longest value of the position tree, checksum included. The largest record that types.h
- * allows takes 118 KiB; what is left is for sections of later versions. */
+ * allows takes 150 KiB, 36 of them plies; what is left is for sections of later versions. */
 #define CHI_RECORD_BYTES_MAX (192u << 10)
 
 /* An arena of this budget is enough to decode any record. */
@@ -61,6 +61,10 @@ bool chi_counts_total(const struct chi_counts *counts, uint64_t *total);
 bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more);
 
 bool chi_counts_equal(const struct chi_counts *a, const struct chi_counts *b);
+
+/* True if the plies may stand beside the counts: ascending up to CHI_PLY_MAX, each with games,
+ * together no more than the counts hold. */
+bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts);
 
 /* ---- Strength entries ----------------------------------------------------------------------- */
 

@@ -12,21 +12,24 @@
  *
  *    7        6        5       4  3     2  1      0
  *   +--------+--------+-------+--------+--------+-------+
- *   |sections|reserved| moves | result | counts | chi2  |
+ *   |sections| plies  | moves | result | counts | chi2  |
  *   +--------+--------+-------+--------+--------+-------+
  *
- * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full. Reserved is 0.
+ * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full.
  */
 #define HEAD_CHI2     0x01
 #define HEAD_COUNTS   0x06
 #define HEAD_RESULT   0x18
 #define HEAD_MOVES    0x20
-#define HEAD_RESERVED 0x40
+#define HEAD_PLIES    0x40
 #define HEAD_SECTIONS 0x80
 
 #define COUNTS_NONE 0
 #define COUNTS_ONE  1
 #define COUNTS_FULL 2
+
+/* In the number before the plies: one ply, in the bits above, for all games. */
+#define PLIES_ALL 1
 
 #define CHECKSUM_SIZE 4
 

@@ -53,7 +53,7 @@ static bool open_record(const uint8_t *key, size_t key_len, const uint8_t *value
 			  (uint32_t)tail[3] << 24;
 	*r = chi_reader_of(value, body);
 	*head = chi_read_u8(r);
-	return sum == stored && (*head & HEAD_RESERVED) == 0;
+	return sum == stored;
 }
 
 static void read_head(struct chi_reader *r, uint8_t head, uint16_t *chi2, struct chi_counts *counts)
@@ -119,6 +119,71 @@ static int read_moves(struct chi_reader *r, uint64_t n, size_t max, struct chi_a
 	}
 	*out = moves;
 	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* Whatever the number before it said, a list takes two bytes an entry: that bounds the memory. */
+static int read_ply_list(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
+			 struct chi_record *out)
+{
+	if (n == 0 || n > chi_reader_left(r) / 2) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_ply_stat *plies = chi_arena_alloc(arena, (size_t)n * sizeof(*plies));
+	if (plies == NULL) {
+		return -CHI_ENOMEM;
+	}
+	uint64_t ply = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t delta = chi_read_varint(r);
+		if (r->bad || delta > CHI_PLY_MAX - ply || (i > 0 && delta == 0)) {
+			return -CHI_ECORRUPT;
+		}
+		ply += delta;
+		plies[i] = (struct chi_ply_stat){(uint16_t)ply, chi_read_varint(r)};
+	}
+	out->plies = plies;
+	out->n_plies = (size_t)n;
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* One ply, that of all games: the short forms. */
+static int set_ply(uint64_t ply, uint64_t games, struct chi_arena *arena, struct chi_record *out)
+{
+	if (ply > CHI_PLY_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_ply_stat *stat = chi_arena_alloc(arena, sizeof(*stat));
+	if (stat == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*stat = (struct chi_ply_stat){(uint16_t)ply, games};
+	out->plies = stat;
+	out->n_plies = 1;
+	return CHI_OK;
+}
+
+/* A list that the short form could have said is another form of the same, and refused. */
+static int read_plies(struct chi_reader *r, uint8_t head, struct chi_arena *arena,
+		      struct chi_record *out)
+{
+	uint64_t number = chi_read_varint(r);
+	uint64_t total;
+	if (r->bad || !chi_counts_total(&out->counts, &total) || total == 0) {
+		return -CHI_ECORRUPT;
+	}
+	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+		return set_ply(number, 1, arena, out);
+	}
+	if ((number & PLIES_ALL) != 0) {
+		return set_ply(number >> 1, total, arena, out);
+	}
+	int rc = read_ply_list(r, number >> 1, arena, out);
+	if (rc < 0) {
+		return rc;
+	}
+	bool shorter = out->n_plies == 1 && out->plies[0].games == total;
+	return !shorter && chi_plies_ok(out->plies, out->n_plies, &out->counts) ? CHI_OK
+										: -CHI_ECORRUPT;
 }
 
 /* Moves played, each with its counts, in the short form or as a list. */
@@ -311,6 +376,12 @@ int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 	read_head(&r, head, &out->chi2, &out->counts);
 	if (r.bad) {
 		return -CHI_ECORRUPT;
+	}
+	if (head & HEAD_PLIES) {
+		int rc = read_plies(&r, head, arena, out);
+		if (rc < 0) {
+			return rc;
+		}
 	}
 	if (head & HEAD_MOVES) {
 		int rc = read_played(&r, head, arena, out);

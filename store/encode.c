@@ -120,7 +120,7 @@ static int check_played(const struct chi_record *record)
 			return -CHI_EINVAL;
 		}
 	}
-	return chi_counts_total(&record->counts, &total) ? CHI_OK : -CHI_EINVAL;
+	return chi_plies_ok(record->plies, record->n_plies, &record->counts) ? CHI_OK : -CHI_EINVAL;
 }
 
 int chi_record_check(const struct chi_record *record)
@@ -145,7 +145,46 @@ int chi_record_check(const struct chi_record *record)
 	return rc < 0 ? rc : check_moves(record->line, record->n_line, CHI_LINE_MAX);
 }
 
-/* The head byte, and behind it the statistic, the counts and the moves played. */
+/* Of one game, the ply alone. Most positions of many games are reached at one ply by all of them,
+ * which takes a number too; else a list, each ply as the distance from the one before. */
+static void write_plies(struct chi_writer *w, const struct chi_record *record, uint64_t total,
+			bool one)
+{
+	const struct chi_ply_stat *plies = record->plies;
+	if (one) {
+		chi_write_varint(w, plies[0].ply);
+		return;
+	}
+	if (record->n_plies == 1 && plies[0].games == total) {
+		chi_write_varint(w, (uint64_t)plies[0].ply << 1 | PLIES_ALL);
+		return;
+	}
+	chi_write_varint(w, (uint64_t)record->n_plies << 1);
+	unsigned last = 0;
+	for (size_t i = 0; i < record->n_plies; i++) {
+		chi_write_varint(w, plies[i].ply - last);
+		chi_write_varint(w, plies[i].games);
+		last = plies[i].ply;
+	}
+}
+
+/* The moves played; if they are one game's, its counts stand in the head byte. */
+static void write_played(struct chi_writer *w, const struct chi_record *record, bool one)
+{
+	if (one && record->n_moves > 0) {
+		chi_write_le(w, record->moves[0].move, 2);
+		return;
+	}
+	if (record->n_moves > 0) {
+		chi_write_varint(w, record->n_moves);
+	}
+	for (size_t i = 0; i < record->n_moves; i++) {
+		chi_write_le(w, record->moves[i].move, 2);
+		write_counts(w, record->moves[i].counts);
+	}
+}
+
+/* The head byte, and behind it the statistic, the counts, the plies and the moves played. */
 static void write_head(struct chi_writer *w, const struct chi_record *record, bool sections)
 {
 	uint64_t total = 0;
@@ -161,6 +200,7 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 						: 3;
 	}
 	unsigned head = form << 1 | result << 3 | (record->chi2 != CHI_CHI2_UNKNOWN) |
+			(record->n_plies > 0 ? HEAD_PLIES : 0u) |
 			(record->n_moves > 0 ? HEAD_MOVES : 0u) | (sections ? HEAD_SECTIONS : 0u);
 	chi_write_u8(w, (uint8_t)head);
 	if (record->chi2 != CHI_CHI2_UNKNOWN) {
@@ -171,17 +211,10 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 	if (form == COUNTS_FULL) {
 		write_counts(w, record->counts);
 	}
-	if (one && record->n_moves > 0) {
-		chi_write_le(w, record->moves[0].move, 2);
-		return;
+	if (record->n_plies > 0) {
+		write_plies(w, record, total, one);
 	}
-	if (record->n_moves > 0) {
-		chi_write_varint(w, record->n_moves);
-	}
-	for (size_t i = 0; i < record->n_moves; i++) {
-		chi_write_le(w, record->moves[i].move, 2);
-		write_counts(w, record->moves[i].counts);
-	}
+	write_played(w, record, one);
 }
 
 /* Ascending tags; what a later version wrote keeps its place behind ours. */

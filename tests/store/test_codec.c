@@ -87,6 +87,19 @@ static void test_examples(void **state)
 	struct chi_move_stat one = {uci("e2e4"), {.white = 1}};
 	check_record("one-game", START,
 		     &(struct chi_record){.counts.white = 1, .moves = &one, .n_moves = 1});
+	struct chi_ply_stat plies[] = {{0, 1}, {4, 2}, {130, 2}};
+	check_record("one-game-ply", START,
+		     &(struct chi_record){.counts.white = 1,
+					  .moves = &one,
+					  .n_moves = 1,
+					  .plies = plies,
+					  .n_plies = 1});
+	plies[0].games = 5;
+	struct chi_record five = {.counts = {3, 0, 0, 2}, .plies = plies, .n_plies = 1};
+	check_record("plies-all", START, &five);
+	five.plies = plies + 1;
+	five.n_plies = 2;
+	check_record("plies-list", START, &five);
 	struct chi_move_stat two[] = {{uci("e2e4"), {.white = 2, .draws = 1}},
 				      {uci("d2d4"), {.black = 300}}};
 	struct chi_move_stat sorted[] = {two[1], two[0]};
@@ -169,9 +182,29 @@ static const chi_move *random_moves(size_t n)
 	return n > 0 ? moves : NULL;
 }
 
+/* Of all games, of some, or none. */
+static void random_plies(struct chi_record *record)
+{
+	uint64_t left;
+	assert_true(chi_counts_total(&record->counts, &left));
+	struct chi_ply_stat *plies = chi_arena_array(&arena, 20, sizeof(*plies));
+	unsigned most = help_below(3) == 0 ? help_below(20) : help_below(2);
+	unsigned ply = help_below(2) ? help_below(200) : help_below(CHI_PLY_MAX + 1);
+	size_t n = 0;
+	for (; n < most && left > 0 && ply <= CHI_PLY_MAX; n++) {
+		uint64_t games = help_below(2) ? left : 1 + help_random() % left;
+		plies[n] = (struct chi_ply_stat){(uint16_t)ply, games};
+		left -= games;
+		ply += 1 + help_below(help_below(2) ? 3 : 1000);
+	}
+	record->plies = plies;
+	record->n_plies = n;
+}
+
 static void random_record(struct chi_record *record)
 {
 	*record = (struct chi_record){.counts = random_counts()};
+	random_plies(record);
 	if (help_below(2)) {
 		record->chi2 = (uint16_t)(1 + help_below(CHI_CHI2_MAX));
 	}
@@ -223,6 +256,11 @@ static void assert_same(const struct chi_record *a, const struct chi_record *b)
 {
 	assert_int_equal(a->chi2, b->chi2);
 	assert_memory_equal(&a->counts, &b->counts, sizeof(a->counts));
+	assert_int_equal(a->n_plies, b->n_plies);
+	for (size_t i = 0; i < a->n_plies; i++) {
+		assert_int_equal(a->plies[i].ply, b->plies[i].ply);
+		assert_int_equal(a->plies[i].games, b->plies[i].games);
+	}
 	assert_int_equal(a->n_moves, b->n_moves);
 	for (size_t i = 0; i < a->n_moves; i++) {
 		assert_int_equal(a->moves[i].move, b->moves[i].move);
