@@ -52,6 +52,16 @@ static const struct limit {
 	{&chistore__v1__record__descriptor, 6, CHI_NOTE_MAX, "more than 65536 bytes"},
 	{&chistore__v1__eval__descriptor, 1, CHI_ENGINE_MAX, "more than 64 bytes"},
 	{&chistore__v1__eval__descriptor, 7, CHI_PV_MAX, "more than 256 moves"},
+	{&chistore__v1__record__descriptor, 7, CHI_PLY_MAX + 1, "more than 4097 plies"},
+	{&chistore__v1__put__descriptor, 4, CHI_PUT_GAMES_MAX *CHI_GAME_BYTES,
+	 "more than 10000 games"},
+	{&chistore__v1__import_data__descriptor, 1, CHI_IMPORT_FILE_MAX, "more than 255 bytes"},
+	{&chistore__v1__explore_result__descriptor, 9, CHI_MOVES_MAX, "more than 256 moves"},
+	{&chistore__v1__game_note__descriptor, 1, CHI_IMPORT_FILE_MAX, "more than 255 bytes"},
+	{&chistore__v1__game_note__descriptor, 4, CHI_NOTE_TEXT_MAX, "more than 1024 bytes"},
+	{&chistore__v1__import_result__descriptor, 2, CHI_IMPORT_NOTES_MAX, "more than 1000 notes"},
+	{&chistore__v1__games_result__descriptor, 1, CHI_GAMES_MAX *CHI_GAME_BYTES,
+	 "more than 40000 games"},
 	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
 	{&chistore__v1__scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX, "more than 10000 entries"},
 };
@@ -101,7 +111,7 @@ void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_fi
 		if (field.number == 1 && field.type == CHI_WIRE_VARINT) {
 			*id = field.value;
 		} else if (field.number >= CHI_OP_FIELD(CHI_OP_HELLO) &&
-			   field.number <= CHI_OP_FIELD(CHI_OP_RESCORE) && *op_field == 0) {
+			   field.number < CHI_OP_FIELD(CHI_OP_COUNT_OF_OPS) && *op_field == 0) {
 			*op_field = field.number;
 		}
 	}

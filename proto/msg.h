@@ -31,6 +31,14 @@
 #define CHI_IN_FLIGHT_MAX  64
 #define CHI_DECODE_BUDGET  (8u << 20) /* bytes an unpacked request may take */
 
+/* Games, and importing them. */
+#define CHI_PUT_GAMES_MAX    10000 /* games of a Put */
+#define CHI_GAMES_MAX	     40000 /* games of a response */
+#define CHI_GAME_BYTES	     20	   /* of a packed game */
+#define CHI_IMPORT_FILE_MAX  255   /* bytes of an input's name */
+#define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
+#define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
+
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
 	CHI_OP_HELLO,
@@ -48,6 +56,11 @@ enum chi_op {
 	CHI_OP_VERIFY,
 	CHI_OP_COMPACT,
 	CHI_OP_RESCORE,
+	CHI_OP_EXPLORE,
+	CHI_OP_IMPORT,
+	CHI_OP_IMPORT_DATA, /* no answer of its own, as CREDIT and CANCEL; id is the import's */
+	CHI_OP_IMPORT_END,  /* the same */
+	CHI_OP_GAMES,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -89,6 +102,8 @@ struct chi_request {
 						    NULL when packing means keys throughout */
 			size_t n;
 			const struct chi_counts *base; /* or NULL */
+			const struct chi_game *games;  /* counted as imported from now on */
+			size_t n_games;
 		} put;
 		struct {
 			struct chi_scan_spec spec; /* filter.has_material false: see material */
@@ -104,6 +119,26 @@ struct chi_request {
 		struct {
 			const struct chi_counts *base; /* or NULL */
 		} rescore;
+		struct {
+			struct chi_key key;  /* zeroed where a FEN was sent */
+			struct chi_text fen; /* empty where a key was sent */
+		} explore;
+		struct {
+			enum chi_games_kind kind;
+			uint32_t max_ply;   /* as struct chi_games_options */
+			uint64_t games_min; /* the same */
+			bool strict;
+		} import;
+		struct {
+			struct chi_text file; /* empty: the input goes on */
+			const uint8_t *bytes;
+			size_t len;
+		} import_data;
+		struct {
+			bool after_set;
+			uint8_t after[CHI_GAME_ID_SIZE]; /* behind this id, if set */
+			uint32_t limit;			 /* 0: as many as a response takes */
+		} games;
 	} u;
 };
 
@@ -203,6 +238,17 @@ struct chi_response {
 		struct {
 			uint64_t changed;
 		} rescore;
+		struct chi_explore explore;
+		struct {
+			uint64_t credit; /* bytes that may be sent beyond those granted before */
+			const struct chi_games_note *notes;
+			size_t n_notes;
+			struct chi_games_result result; /* in the last response */
+		} import;
+		struct {
+			const struct chi_game *games;
+			size_t n;
+		} games;
 	} u;
 };
 

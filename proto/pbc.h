@@ -45,7 +45,7 @@ CHI_MUSTUSE int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8
 			     size_t len, enum chi_enums enums, struct chi_flaw *flaw);
 
 /* What can be read of a message that may be broken further on: its field 1 as a number, and the
- * lowest-placed field of 16..30. Both 0 if not there. */
+ * lowest-placed field of 16..35. Both 0 if not there. */
 void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field);
 
 /* Where memory comes from, and where to say what is wrong. */

@@ -46,6 +46,12 @@ CHI_MUSTUSE int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from,
 CHI_MUSTUSE int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				struct chi_cursor *out);
 
+/* The shape alone: bit 15 is 0 and the promotion at most a queen (4); 0 is "no move". */
+static inline bool chi_is_move(uint64_t move)
+{
+	return move != 0 && move <= 0x4fff;
+}
+
 static inline struct chi_text chi_text_from(const char *text)
 {
 	return (struct chi_text){.bytes = text, .len = strlen(text)};

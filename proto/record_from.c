@@ -9,7 +9,6 @@
 
 #include "base/wire.h"
 
-#define MOVE_MAX   0x4fffu /* bit 15 is 0 and the promotion at most a queen (4) */
 #define DEPTH_MAX  65535
 #define PIECES_MAX 32
 #define MASK_BYTES 8
@@ -120,12 +119,6 @@ int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	return make_cursor(u, chi2, key.bytes, key.len, out);
 }
 
-/* The shape alone; 0 is "no move". */
-static bool is_move(uint64_t move)
-{
-	return move != 0 && move <= MOVE_MAX;
-}
-
 /* ---- Lists of moves ---------------------------------------------------------------------- */
 
 /* Moves of a repeated field, which may come in several pieces. */
@@ -151,7 +144,7 @@ static int move_list_alloc(struct chi_unpacker *u, struct move_list *list)
 
 static int move_list_add(struct chi_unpacker *u, struct move_list *list, uint64_t move)
 {
-	if (!is_move(move)) {
+	if (!chi_is_move(move)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "%s[%zu]", list->name, list->n);
 	}
 	list->moves[list->n++] = (chi_move)move;
@@ -191,13 +184,42 @@ static int move_stat_read(struct chi_unpacker *u, const struct chi_field *from, 
 			stats[i].counts = chi_counts_read(field.bytes, field.len);
 		}
 	}
-	if (!is_move(move)) {
+	if (!chi_is_move(move)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "moves[%zu].move", i);
 	}
 	if (i > 0 && move <= stats[i - 1].move) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "moves do not ascend", "moves[%zu].move", i);
 	}
 	stats[i].move = (chi_move)move;
+	return CHI_OK;
+}
+
+/* ---- Plies ------------------------------------------------------------------------------- */
+
+/* The i-th of a record's plies; the one before it is there already, for the order. */
+static int ply_stat_read(struct chi_unpacker *u, const struct chi_field *from, size_t i,
+			 struct chi_ply_stat *stats)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	uint64_t ply = 0;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			ply = field.value;
+		} else if (field.number == 2) {
+			stats[i].games = field.value;
+		}
+	}
+	if (ply > CHI_PLY_MAX) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "over 4096", "plies[%zu].ply", i);
+	}
+	if (i > 0 && ply <= stats[i - 1].ply) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "plies do not ascend", "plies[%zu].ply", i);
+	}
+	if (stats[i].games == 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "plies[%zu].games", i);
+	}
+	stats[i].ply = (uint16_t)ply;
 	return CHI_OK;
 }
 
@@ -352,10 +374,12 @@ struct parts {
 	uint64_t chi2;
 	size_t n_moves;
 	size_t n_evals;
+	size_t n_plies;
 	struct move_list line;
 	struct chi_field note;
 	struct chi_move_stat *moves;
 	struct chi_eval *evals;
+	struct chi_ply_stat *plies;
 };
 
 /* First pass: single fields, and how many there are of the repeated ones. */
@@ -383,30 +407,39 @@ static void tally(const uint8_t *bytes, size_t len, struct parts *parts, struct 
 		case 6:
 			parts->note = field;
 			break;
+		case 7:
+			parts->n_plies++;
+			break;
 		default:
 			break;
 		}
 	}
 }
 
+/* An array, or NULL if there is nothing for it. */
+static int take_array(struct chi_unpacker *u, size_t n, size_t size, void **out)
+{
+	*out = n > 0 ? chi_arena_array(u->arena, n, size) : NULL;
+	return n == 0 || *out != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, n * size);
+}
+
 /* One allocation for each kind, of the right size: nothing grows, nothing is left over. */
 static int take_room(struct chi_unpacker *u, struct parts *parts)
 {
-	if (parts->n_moves > 0) {
-		parts->moves = chi_arena_array(u->arena, parts->n_moves, sizeof(*parts->moves));
-		if (parts->moves == NULL) {
-			return chi_flaw_memory(u->flaw, u->arena,
-					       parts->n_moves * sizeof(*parts->moves));
-		}
+	void *moves = NULL;
+	void *evals = NULL;
+	void *plies = NULL;
+	int rc = take_array(u, parts->n_moves, sizeof(*parts->moves), &moves);
+	if (rc == CHI_OK) {
+		rc = take_array(u, parts->n_evals, sizeof(*parts->evals), &evals);
 	}
-	if (parts->n_evals > 0) {
-		parts->evals = chi_arena_array(u->arena, parts->n_evals, sizeof(*parts->evals));
-		if (parts->evals == NULL) {
-			return chi_flaw_memory(u->flaw, u->arena,
-					       parts->n_evals * sizeof(*parts->evals));
-		}
+	if (rc == CHI_OK) {
+		rc = take_array(u, parts->n_plies, sizeof(*parts->plies), &plies);
 	}
-	return move_list_alloc(u, &parts->line);
+	parts->moves = moves;
+	parts->evals = evals;
+	parts->plies = plies;
+	return rc == CHI_OK ? move_list_alloc(u, &parts->line) : rc;
 }
 
 /* Second pass: the repeated fields, in the order they come in. */
@@ -423,8 +456,11 @@ static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct
 			rc = eval_add(u, &field, out->n_evals++, parts->evals);
 		} else if (field.number == 5 && parts->line.moves != NULL) {
 			rc = move_list_read(u, &parts->line, &field);
+		} else if (field.number == 7) {
+			rc = ply_stat_read(u, &field, out->n_plies++, parts->plies);
 		}
 	}
+	out->plies = parts->plies;
 	out->moves = parts->moves;
 	out->evals = parts->evals;
 	out->line = parts->line.moves;
@@ -444,7 +480,8 @@ int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	}
 	out->chi2 = (uint16_t)parts.chi2;
 	int rc = take_room(u, &parts);
-	if (rc == CHI_OK && parts.n_moves + parts.n_evals + (parts.line.moves != NULL) > 0) {
+	if (rc == CHI_OK &&
+	    parts.n_moves + parts.n_evals + parts.n_plies + (parts.line.moves != NULL) > 0) {
 		rc = fill(u, bytes, len, &parts, out);
 	}
 	if (rc == CHI_OK && parts.note.len > 0) {

@@ -94,6 +94,11 @@ static uint8_t *put_eval(uint8_t *at, const struct chi_eval *eval)
 	return put_moves(at, 7, eval->pv, eval->n_pv);
 }
 
+static size_t ply_stat_len(const struct chi_ply_stat *stat)
+{
+	return chi_uint_len(1, stat->ply) + chi_uint_len(2, stat->games);
+}
+
 /* Mirrors chi_put_record: whoever writes has reserved exactly this. */
 size_t chi_record_len(const struct chi_record *record)
 {
@@ -103,6 +108,9 @@ size_t chi_record_len(const struct chi_record *record)
 	}
 	for (size_t i = 0; i < record->n_evals; i++) {
 		len += chi_nested_len(4, eval_len(&record->evals[i]));
+	}
+	for (size_t i = 0; i < record->n_plies; i++) {
+		len += chi_nested_len(7, ply_stat_len(&record->plies[i]));
 	}
 	return len + chi_bytes_len(5, moves_len(record->line, record->n_line)) +
 	       chi_bytes_len(6, record->n_note);
@@ -121,5 +129,12 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record)
 		at = put_eval(chi_put_head(at, 4, eval_len(eval)), eval);
 	}
 	at = put_moves(at, 5, record->line, record->n_line);
-	return chi_put_bytes(at, 6, record->note, record->n_note);
+	at = chi_put_bytes(at, 6, record->note, record->n_note);
+	for (size_t i = 0; i < record->n_plies; i++) {
+		const struct chi_ply_stat *stat = &record->plies[i];
+		at = chi_put_head(at, 7, ply_stat_len(stat));
+		at = chi_put_uint(at, 1, stat->ply);
+		at = chi_put_uint(at, 2, stat->games);
+	}
+	return at;
 }

@@ -9,6 +9,7 @@
 
 #include "proto/fields.h"
 #include "proto/frame.h"
+#include "proto/games.h"
 #include "proto/record.h"
 
 /* What a frame's head can say; the server's own limit is the business of whoever has its Hello. */
@@ -17,7 +18,7 @@
 /* For the texts of a small request: a name and a material signature. */
 #define SCRATCH_BUDGET ((size_t)64 << 10)
 
-/* ---- Straight to bytes: Probe, Get, Delete, Put ------------------------------------------ */
+/* ---- Straight to bytes: Probe, Get, Delete, Put, ImportData ------------------------------ */
 
 /* Keys in one piece, each after its length. */
 static size_t keys_len(const struct chi_positions *positions)
@@ -116,6 +117,7 @@ static size_t put_len(const struct chi_request *request)
 	}
 	/* Counts that are all 0 are still there: presence says "set them". */
 	const struct chi_counts *base = request->u.put.base;
+	len += chi_bytes_len(4, request->u.put.n_games * CHI_GAME_BYTES);
 	return base == NULL ? len : len + chi_nested_len(3, chi_counts_len(base));
 }
 
@@ -128,10 +130,15 @@ static uint8_t *put_put(uint8_t *at, const struct chi_request *request)
 		at = put_put_entry(chi_put_head(at, 2, put_entry_len(entry, fen)), entry, fen);
 	}
 	const struct chi_counts *base = request->u.put.base;
-	if (base == NULL) {
-		return at;
+	if (base != NULL) {
+		at = chi_put_counts(chi_put_head(at, 3, chi_counts_len(base)), base);
 	}
-	return chi_put_counts(chi_put_head(at, 3, chi_counts_len(base)), base);
+	size_t n_games = request->u.put.n_games;
+	if (n_games > 0) {
+		at = chi_put_head(at, 4, n_games * CHI_GAME_BYTES);
+		at = chi_put_packed_games(at, request->u.put.games, n_games);
+	}
+	return at;
 }
 
 /* The operation's contents, whichever of the large ones it is. */
@@ -140,6 +147,9 @@ static size_t body_len(const struct chi_request *request)
 	switch (request->op) {
 	case CHI_OP_PUT:
 		return put_len(request);
+	case CHI_OP_IMPORT_DATA:
+		return chi_bytes_len(1, request->u.import_data.file.len) +
+		       chi_bytes_len(2, request->u.import_data.len);
 	case CHI_OP_DELETE:
 		return positions_len(&request->u.del.positions) +
 		       chi_uint_len(3, request->u.del.durability);
@@ -153,6 +163,11 @@ static uint8_t *put_body(uint8_t *at, const struct chi_request *request)
 	switch (request->op) {
 	case CHI_OP_PUT:
 		return put_put(at, request);
+	case CHI_OP_IMPORT_DATA:
+		at = chi_put_bytes(at, 1, request->u.import_data.file.bytes,
+				   request->u.import_data.file.len);
+		return chi_put_bytes(at, 2, request->u.import_data.bytes,
+				     request->u.import_data.len);
 	case CHI_OP_DELETE:
 		at = put_positions(at, &request->u.del.positions);
 		return chi_put_uint(at, 3, request->u.del.durability);
@@ -205,6 +220,10 @@ struct small {
 		PB(Verify) verify;
 		PB(Compact) compact;
 		PB(Rescore) rescore;
+		PB(Explore) explore;
+		PB(Import) import;
+		PB(ImportEnd) import_end;
+		PB(Games) games;
 	} op;
 };
 
@@ -248,6 +267,18 @@ static int filter_to(struct small *small, const struct chi_request *request, PB(
 	filter->side = (PB(Side))from->side;
 	filter->games_min = from->games_min;
 	*out = filter;
+	return CHI_OK;
+}
+
+/* Bytes of a field, copied: the generated structs know no const. */
+static int bytes_to(struct small *small, const uint8_t *bytes, size_t len, ProtobufCBinaryData *out)
+{
+	out->data = chi_arena_alloc(&small->arena, len);
+	if (out->data == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(out->data, bytes, len);
+	out->len = len;
 	return CHI_OK;
 }
 
@@ -309,6 +340,45 @@ static int hello_to(struct small *small, const struct chi_request *request)
 				     : chi_arena_status(&small->arena, request->u.hello.client.len);
 }
 
+/* The key, or the FEN if there is one. */
+static int explore_to(struct small *small, const struct chi_request *request)
+{
+	PB(Explore) *explore = &small->op.explore;
+	const struct chi_key *key = &request->u.explore.key;
+	struct chi_text fen = request->u.explore.fen;
+	chistore__v1__explore__init(explore);
+	small->message.explore = explore;
+	if (fen.len > 0) {
+		explore->fen = chi_pb_text(&small->arena, fen);
+		return explore->fen != NULL ? CHI_OK : chi_arena_status(&small->arena, fen.len);
+	}
+	return key->len <= CHI_KEY_MAX ? bytes_to(small, key->bytes, key->len, &explore->key)
+				       : -CHI_EINVAL;
+}
+
+static int import_to(struct small *small, const struct chi_request *request)
+{
+	PB(Import) *import = &small->op.import;
+	chistore__v1__import__init(import);
+	import->kind = (PB(GamesKind))request->u.import.kind;
+	import->max_ply = request->u.import.max_ply;
+	import->games_min = request->u.import.games_min;
+	import->strict = request->u.import.strict;
+	small->message.import_games = import;
+	return CHI_OK;
+}
+
+static int games_to(struct small *small, const struct chi_request *request)
+{
+	PB(Games) *games = &small->op.games;
+	chistore__v1__games__init(games);
+	games->limit = request->u.games.limit;
+	small->message.games = games;
+	return request->u.games.after_set
+		       ? bytes_to(small, request->u.games.after, CHI_GAME_ID_SIZE, &games->after)
+		       : CHI_OK;
+}
+
 /* Operations without fields, and those with one. */
 static int plain_to(struct small *small, const struct chi_request *request)
 {
@@ -341,6 +411,9 @@ static int plain_to(struct small *small, const struct chi_request *request)
 		chistore__v1__rescore__init(message->rescore = &small->op.rescore);
 		message->rescore->base_rates = counts_to(small, request->u.rescore.base);
 		return CHI_OK;
+	case CHI_OP_IMPORT_END:
+		chistore__v1__import_end__init(message->import_end = &small->op.import_end);
+		return CHI_OK;
 	default:
 		return -CHI_EINVAL;
 	}
@@ -369,6 +442,15 @@ static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 	case CHI_OP_COUNT:
 		rc = count_to(&small, request);
 		break;
+	case CHI_OP_EXPLORE:
+		rc = explore_to(&small, request);
+		break;
+	case CHI_OP_IMPORT:
+		rc = import_to(&small, request);
+		break;
+	case CHI_OP_GAMES:
+		rc = games_to(&small, request);
+		break;
 	default:
 		rc = plain_to(&small, request);
 		break;
@@ -392,6 +474,8 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 				return -CHI_EINVAL;
 			}
 		}
+		return pack_large(request, out);
+	case CHI_OP_IMPORT_DATA:
 		return pack_large(request, out);
 	default:
 		return pack_small(request, out);

@@ -6,12 +6,13 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "proto/games.h"
 #include "proto/record.h"
 
 #define PIECES_MAX 32 /* on a board, as a key can hold them */
 #define PUT_PARTS                                                                                  \
 	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
-	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE)
+	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT)
 
 /* ---- Positions --------------------------------------------------------------------------- */
 
@@ -84,6 +85,9 @@ static const char *parts_flaw(uint32_t parts)
 	}
 	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
 		return "RESTORE stands alone";
+	}
+	if ((parts & CHI_PUT_SUBTRACT) != 0 && parts != CHI_PUT_SUBTRACT) {
+		return "SUBTRACT stands alone";
 	}
 	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
 		return "ADD excludes COUNTS and MOVES";
@@ -205,6 +209,9 @@ static int put_read(struct chi_unpacker *u, const struct chi_field *from, struct
 			}
 		} else if (field.number == 3) {
 			rc = put_base_read(u, &field, out);
+		} else if (field.number == 4) {
+			rc = chi_packed_games_from(u, field.bytes, field.len, CHI_PUT_GAMES_MAX,
+						   &out->u.put.games, &out->u.put.n_games);
 		}
 	}
 	return rc;
@@ -283,10 +290,71 @@ static int count_from(struct chi_unpacker *u, const PB(Count) * from, struct chi
 	return rc == CHI_OK ? filter_from(u, from->filter, out) : rc;
 }
 
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/* Exactly one of key and FEN. */
+static int explore_from(struct chi_unpacker *u, const PB(Explore) * from, struct chi_request *out)
+{
+	bool fen = from->fen[0] != '\0';
+	if ((from->key.len > 0) == fen) {
+		return chi_flaw(u->flaw, -CHI_EINVAL,
+				fen ? "key and fen exclude each other" : "missing", "%s",
+				fen ? "fen" : "key");
+	}
+	out->u.explore.fen = chi_text_from(from->fen);
+	const char *reason =
+		fen ? NULL : chi_key_from(from->key.data, from->key.len, &out->u.explore.key);
+	return reason == NULL ? CHI_OK : chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
+}
+
+static int import_from(struct chi_unpacker *u, const PB(Import) * from, struct chi_request *out)
+{
+	if (from->kind == CHISTORE__V1__GAMES_KIND__GAMES_NONE) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "kind");
+	}
+	out->u.import.kind = (enum chi_games_kind)from->kind;
+	out->u.import.max_ply = from->max_ply;
+	out->u.import.games_min = from->games_min;
+	out->u.import.strict = from->strict;
+	return CHI_OK;
+}
+
+static int games_from(struct chi_unpacker *u, const PB(Games) * from, struct chi_request *out)
+{
+	out->u.games.limit = from->limit;
+	out->u.games.after_set = from->after.len > 0;
+	if (!out->u.games.after_set) {
+		return CHI_OK;
+	}
+	if (from->after.len != CHI_GAME_ID_SIZE) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not 16 bytes", "after");
+	}
+	memcpy(out->u.games.after, from->after.data, CHI_GAME_ID_SIZE);
+	return CHI_OK;
+}
+
+/* Straight from its bytes: it may be all that a frame holds. The data is not copied. */
+static int import_data_read(struct chi_unpacker *u, const struct chi_field *from,
+			    struct chi_request *out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	struct chi_field file = {.bytes = from->bytes};
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			file = field;
+		} else if (field.number == 2) {
+			out->u.import_data.bytes = field.bytes;
+			out->u.import_data.len = field.len;
+		}
+	}
+	return chi_text_read(u, &file, &out->u.import_data.file);
+}
+
 /* ---- All --------------------------------------------------------------------------------- */
 
-/* By operation; Put has gone another way (unpack_put). Enumerators are known ones here, and numbers
- * within 32 bits: the check has refused all others. */
+/* By operation; the large ones have gone another way (unpack_large). Enumerators are known ones
+ * here, and numbers within 32 bits: the check has refused all others. */
 static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_request *out)
 {
 	switch (from->op_case) {
@@ -318,6 +386,12 @@ static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_
 		return window_from(u, from->backup->window, &out->u.backup.window);
 	case CHISTORE__V1__REQUEST__OP_RESCORE:
 		return base_from(u, from->rescore->base_rates, &out->u.rescore.base);
+	case CHISTORE__V1__REQUEST__OP_EXPLORE:
+		return explore_from(u, from->explore, out);
+	case CHISTORE__V1__REQUEST__OP_IMPORT_GAMES:
+		return import_from(u, from->import_games, out);
+	case CHISTORE__V1__REQUEST__OP_GAMES:
+		return games_from(u, from->games, out);
 	default:
 		return CHI_OK;
 	}
@@ -348,19 +422,19 @@ static int check_envelope(struct chi_unpacker *u, const struct chi_request *requ
 	return CHI_OK;
 }
 
-/* A whole request with a Put. The id is known. */
-static int unpack_put(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-		      struct chi_request *out)
+/* A whole request with a Put or ImportData. The id is known. */
+static int unpack_large(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			struct chi_request *out)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
 	struct chi_field store = {.bytes = bytes};
-	struct chi_field put = {0};
+	struct chi_field op = {0};
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 2) {
 			store = field;
-		} else if (field.number == CHI_OP_FIELD(CHI_OP_PUT)) {
-			put = field;
+		} else if (field.number == CHI_OP_FIELD(out->op)) {
+			op = field;
 		}
 	}
 	int rc = chi_text_read(u, &store, &out->store);
@@ -368,9 +442,9 @@ static int unpack_put(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 		rc = check_envelope(u, out);
 	}
 	if (rc == CHI_OK) {
-		rc = put_read(u, &put, out);
+		rc = out->op == CHI_OP_PUT ? put_read(u, &op, out) : import_data_read(u, &op, out);
 		if (rc != CHI_OK) {
-			chi_flaw_under(u->flaw, "put");
+			chi_flaw_under(u->flaw, "%s", chi_op_name(out->op));
 		}
 	}
 	return rc;
@@ -404,8 +478,8 @@ static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len, stru
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	return out->op == CHI_OP_PUT ? unpack_put(u, bytes, len, out)
-				     : unpack_other(u, bytes, len, out);
+	bool large = out->op == CHI_OP_PUT || out->op == CHI_OP_IMPORT_DATA;
+	return large ? unpack_large(u, bytes, len, out) : unpack_other(u, bytes, len, out);
 }
 
 /* The name outlives the unpacker: in the arena, or static if that is full. */

@@ -9,6 +9,7 @@
 
 #include "proto/fields.h"
 #include "proto/frame.h"
+#include "proto/games.h"
 #include "proto/rows.h"
 
 /* ---- Straight to bytes: Probe, Get, Scan ------------------------------------------------- */
@@ -176,6 +177,7 @@ struct small {
 	struct chi_arena *arena;
 	PB(Response) message;
 	PB(Counts) counts;
+	PB(Counts) games;
 	PB(Limits) limits;
 	union {
 		PB(HelloResult) hello;
@@ -240,18 +242,25 @@ static int hello_to(struct small *small, const struct chi_response *response)
 	return hello->server != NULL ? stores_to(small, response) : -CHI_ENOMEM;
 }
 
+static void counts_to(const struct chi_counts *from, PB(Counts) * out)
+{
+	chistore__v1__counts__init(out);
+	out->white = from->white;
+	out->draws = from->draws;
+	out->black = from->black;
+	out->other = from->other;
+}
+
 /* Base rates are sent also if all are 0: absent would say that the server does not know. */
 static int info_to(struct small *small, const struct chi_info *from)
 {
 	PB(InfoResult) *info = &small->result.info;
 	struct chi_text creator = {from->creator, strnlen(from->creator, sizeof(from->creator))};
 	chistore__v1__info_result__init(info);
-	chistore__v1__counts__init(&small->counts);
-	small->counts.white = from->base.white;
-	small->counts.draws = from->base.draws;
-	small->counts.black = from->base.black;
-	small->counts.other = from->base.other;
+	counts_to(&from->base, &small->counts);
+	counts_to(&from->games, &small->games);
 	info->base_rates = &small->counts;
+	info->games = &small->games;
 	info->uuid.len = sizeof(from->uuid);
 	info->uuid.data = chi_arena_alloc(small->arena, sizeof(from->uuid));
 	info->creator = chi_pb_text(small->arena, creator);
@@ -313,10 +322,7 @@ static int numbers_to(struct small *small, const struct chi_response *response)
 	PB(Response) *message = &small->message;
 	switch (response->op) {
 	case CHI_OP_PUT:
-		chistore__v1__put_result__init(message->put = &small->result.put);
-		message->put->added = response->u.put.added;
-		message->put->updated = response->u.put.updated;
-		message->put->unchanged = response->u.put.unchanged;
+		chi_put_result_to(&response->u.put, message->put = &small->result.put);
 		return CHI_OK;
 	case CHI_OP_DELETE:
 		chistore__v1__delete_result__init(message->delete_ = &small->result.delete_);
@@ -355,6 +361,12 @@ static int result_to(struct small *small, enum chi_op result, const struct chi_r
 		return backup_to(small, response);
 	case CHI_OP_VERIFY:
 		return verify_to(small, response);
+	case CHI_OP_EXPLORE:
+		return chi_explore_to(small->arena, &response->u.explore, &small->message.explore);
+	case CHI_OP_IMPORT:
+		return chi_import_to(small->arena, response, &small->message.import_games);
+	case CHI_OP_GAMES:
+		return chi_games_to(small->arena, response, &small->message.games);
 	default:
 		return numbers_to(small, response);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "proto/games.h"
 #include "proto/rows.h"
 
 /* ---- Straight from bytes: Probe, Get, Scan ----------------------------------------------- */
@@ -249,6 +250,7 @@ static int info_from(struct chi_unpacker *u, const PB(InfoResult) * from, struct
 	out->positions = from->positions;
 	out->known = from->known;
 	out->base = chi_counts_from(from->base_rates);
+	out->games = chi_counts_from(from->games);
 	out->file_bytes = from->file_bytes;
 	out->used_bytes = from->used_bytes;
 	out->map_bytes = from->map_bytes;
@@ -259,13 +261,6 @@ static int info_from(struct chi_unpacker *u, const PB(InfoResult) * from, struct
 }
 
 /* ---- All --------------------------------------------------------------------------------- */
-
-static void put_from(const PB(PutResult) * from, struct chi_put_result *out)
-{
-	out->added = from->added;
-	out->updated = from->updated;
-	out->unchanged = from->unchanged;
-}
 
 static void verify_from(const PB(VerifyResult) * from, struct chi_response *out)
 {
@@ -284,7 +279,7 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 	case CHISTORE__V1__RESPONSE__RESULT_INFO:
 		return info_from(u, from->info, &out->u.info);
 	case CHISTORE__V1__RESPONSE__RESULT_PUT:
-		put_from(from->put, &out->u.put);
+		chi_put_result_from(from->put, &out->u.put);
 		return CHI_OK;
 	case CHISTORE__V1__RESPONSE__RESULT_DELETE:
 		out->u.del.deleted = from->delete_->deleted;
@@ -307,6 +302,12 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 	case CHISTORE__V1__RESPONSE__RESULT_RESCORE:
 		out->u.rescore.changed = from->rescore->changed;
 		return CHI_OK;
+	case CHISTORE__V1__RESPONSE__RESULT_EXPLORE:
+		return chi_explore_from(u, from->explore, &out->u.explore);
+	case CHISTORE__V1__RESPONSE__RESULT_IMPORT_GAMES:
+		return chi_import_from(u, from->import_games, out);
+	case CHISTORE__V1__RESPONSE__RESULT_GAMES:
+		return chi_games_from(u, from->games, out);
 	default:
 		return CHI_OK;
 	}

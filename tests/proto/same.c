@@ -46,7 +46,7 @@ static bool same_eval(const struct chi_eval *a, const struct chi_eval *b)
 static bool same_record(const struct chi_record *a, const struct chi_record *b)
 {
 	if (a->chi2 != b->chi2 || !same_counts(&a->counts, &b->counts) ||
-	    a->n_moves != b->n_moves || a->n_evals != b->n_evals ||
+	    a->n_moves != b->n_moves || a->n_evals != b->n_evals || a->n_plies != b->n_plies ||
 	    !same_moves(a->line, a->n_line, b->line, b->n_line) ||
 	    !same_bytes(a->note, a->n_note, b->note, b->n_note)) {
 		return false;
@@ -57,12 +57,28 @@ static bool same_record(const struct chi_record *a, const struct chi_record *b)
 			return false;
 		}
 	}
+	for (size_t i = 0; i < a->n_plies; i++) {
+		if (a->plies[i].ply != b->plies[i].ply || a->plies[i].games != b->plies[i].games) {
+			return false;
+		}
+	}
 	for (size_t i = 0; i < a->n_evals; i++) {
 		if (!same_eval(&a->evals[i], &b->evals[i])) {
 			return false;
 		}
 	}
 	return true;
+}
+
+static bool same_games(const struct chi_game *a, size_t a_n, const struct chi_game *b, size_t b_n)
+{
+	for (size_t i = 0; i < a_n && i < b_n; i++) {
+		if (memcmp(a[i].id, b[i].id, sizeof(a[i].id)) != 0 || a[i].result != b[i].result ||
+		    a[i].pruned != b[i].pruned || a[i].max_ply != b[i].max_ply) {
+			return false;
+		}
+	}
+	return a_n == b_n;
 }
 
 static bool same_cursor(const struct chi_cursor *a, const struct chi_cursor *b)
@@ -91,7 +107,8 @@ static bool same_positions(const struct chi_positions *a, const struct chi_posit
 static bool same_put(const struct chi_request *a, const struct chi_request *b)
 {
 	if (a->u.put.n != b->u.put.n || a->u.put.durability != b->u.put.durability ||
-	    !same_base(a->u.put.base, b->u.put.base)) {
+	    !same_base(a->u.put.base, b->u.put.base) ||
+	    !same_games(a->u.put.games, a->u.put.n_games, b->u.put.games, b->u.put.n_games)) {
 		return false;
 	}
 	for (size_t i = 0; i < a->u.put.n; i++) {
@@ -124,6 +141,31 @@ static bool same_scan(const struct chi_request *a, const struct chi_request *b)
 	       a->u.scan.window == b->u.scan.window;
 }
 
+/* Of the operations that have to do with games. */
+static bool same_games_request(const struct chi_request *a, const struct chi_request *b)
+{
+	switch (a->op) {
+	case CHI_OP_EXPLORE:
+		return same_key(&a->u.explore.key, &b->u.explore.key) &&
+		       same_text(a->u.explore.fen, b->u.explore.fen);
+	case CHI_OP_IMPORT:
+		return a->u.import.kind == b->u.import.kind &&
+		       a->u.import.max_ply == b->u.import.max_ply &&
+		       a->u.import.games_min == b->u.import.games_min &&
+		       a->u.import.strict == b->u.import.strict;
+	case CHI_OP_IMPORT_DATA:
+		return same_text(a->u.import_data.file, b->u.import_data.file) &&
+		       same_bytes(a->u.import_data.bytes, a->u.import_data.len,
+				  b->u.import_data.bytes, b->u.import_data.len);
+	case CHI_OP_GAMES:
+		return a->u.games.after_set == b->u.games.after_set &&
+		       memcmp(a->u.games.after, b->u.games.after, CHI_GAME_ID_SIZE) == 0 &&
+		       a->u.games.limit == b->u.games.limit;
+	default:
+		return true;
+	}
+}
+
 bool same_request(const struct chi_request *a, const struct chi_request *b)
 {
 	if (a->id != b->id || a->op != b->op || !same_text(a->store, b->store)) {
@@ -151,7 +193,7 @@ bool same_request(const struct chi_request *a, const struct chi_request *b)
 	case CHI_OP_RESCORE:
 		return same_base(a->u.rescore.base, b->u.rescore.base);
 	default:
-		return true;
+		return same_games_request(a, b);
 	}
 }
 
@@ -217,10 +259,52 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 	       a->format_minor == b->format_minor && a->statistic == b->statistic &&
 	       a->created == b->created && a->sequence == b->sequence &&
 	       a->positions == b->positions && a->known == b->known &&
-	       same_counts(&a->base, &b->base) && a->file_bytes == b->file_bytes &&
-	       a->used_bytes == b->used_bytes && a->map_bytes == b->map_bytes &&
-	       a->readers == b->readers && a->readers_max == b->readers_max &&
-	       a->oldest_reader == b->oldest_reader;
+	       same_counts(&a->base, &b->base) && same_counts(&a->games, &b->games) &&
+	       a->file_bytes == b->file_bytes && a->used_bytes == b->used_bytes &&
+	       a->map_bytes == b->map_bytes && a->readers == b->readers &&
+	       a->readers_max == b->readers_max && a->oldest_reader == b->oldest_reader;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool same_explore(const struct chi_explore *a, const struct chi_explore *b)
+{
+	if (!same_rows(&a->position, &b->position, 1) || a->min_ply != b->min_ply ||
+	    !same_string(a->eco, b->eco) || !same_string(a->opening, b->opening) ||
+	    a->n_moves != b->n_moves) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n_moves; i++) {
+		const struct chi_explore_move *x = &a->moves[i];
+		const struct chi_explore_move *y = &b->moves[i];
+		if (x->move != y->move || !same_counts(&x->played, &y->played) ||
+		    !same_rows(&x->child, &y->child, 1) || !same_string(x->eco, y->eco) ||
+		    !same_string(x->opening, y->opening)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_import(const struct chi_response *a, const struct chi_response *b)
+{
+	if (a->u.import.credit != b->u.import.credit ||
+	    a->u.import.n_notes != b->u.import.n_notes ||
+	    memcmp(&a->u.import.result, &b->u.import.result, sizeof(a->u.import.result)) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < a->u.import.n_notes; i++) {
+		const struct chi_games_note *x = &a->u.import.notes[i];
+		const struct chi_games_note *y = &b->u.import.notes[i];
+		if (!same_string(x->file, y->file) || x->game != y->game || x->line != y->line ||
+		    !same_string(x->text, y->text)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool same_response(const struct chi_response *a, const struct chi_response *b)
@@ -260,6 +344,12 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		       a->u.compact.after == b->u.compact.after;
 	case CHI_OP_RESCORE:
 		return a->u.rescore.changed == b->u.rescore.changed;
+	case CHI_OP_EXPLORE:
+		return same_explore(&a->u.explore, &b->u.explore);
+	case CHI_OP_IMPORT:
+		return same_import(a, b);
+	case CHI_OP_GAMES:
+		return same_games(a->u.games.games, a->u.games.n, b->u.games.games, b->u.games.n);
 	default:
 		return true;
 	}

@@ -122,6 +122,33 @@ static void evals(struct sample *s, struct chi_record *record)
 	record->n_evals = n;
 }
 
+static void plies(struct sample *s, struct chi_record *record)
+{
+	size_t n = below(s, 4);
+	struct chi_ply_stat *stats = take(s, n, sizeof(*stats));
+	for (size_t i = 0; i < n; i++) {
+		stats[i].ply = (uint16_t)(i * 1024 + below(s, i == 3 ? 1025 : 1024));
+		stats[i].games = number(s) | 1;
+	}
+	record->plies = n > 0 ? stats : NULL;
+	record->n_plies = n;
+}
+
+/* In any order, as far as these bytes go. */
+static const struct chi_game *games(struct sample *s, size_t n)
+{
+	struct chi_game *list = take(s, n, sizeof(*list));
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
+			list[i].id[j] = (uint8_t)seed_next(s->seed);
+		}
+		list[i].result = (uint8_t)below(s, 4);
+		list[i].pruned = coin(s);
+		list[i].max_ply = (uint16_t)seed_next(s->seed);
+	}
+	return n > 0 ? list : NULL;
+}
+
 struct chi_record sample_record(struct sample *s)
 {
 	struct chi_record record = {0};
@@ -131,6 +158,7 @@ struct chi_record sample_record(struct sample *s)
 	record.chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
 	record.counts = counts(s);
 	move_stats(s, &record);
+	plies(s, &record);
 	evals(s, &record);
 	record.line = moves(s, &record.n_line);
 	struct chi_text note = text(s, 40);
@@ -165,9 +193,11 @@ static const struct chi_counts *base(struct sample *s)
 
 static uint32_t put_parts(struct sample *s)
 {
-	switch (below(s, 4)) {
+	switch (below(s, 5)) {
 	case 0:
 		return CHI_PUT_RESTORE;
+	case 4:
+		return CHI_PUT_SUBTRACT;
 	case 1:
 		return CHI_PUT_ADD | (uint32_t)(below(s, 8) << 4);
 	default:
@@ -197,6 +227,41 @@ static void put(struct sample *s, struct chi_request *out)
 	}
 	out->u.put.fens = any_fen ? fens : NULL;
 	out->u.put.base = base(s);
+	out->u.put.n_games = below(s, 5);
+	out->u.put.games = games(s, out->u.put.n_games);
+}
+
+/* Of the operations that have to do with games. */
+static void games_request(struct sample *s, struct chi_request *out)
+{
+	switch (out->op) {
+	case CHI_OP_EXPLORE:
+		out->u.explore.fen = coin(s) ? text(s, 30) : (struct chi_text){0};
+		if (out->u.explore.fen.len == 0) {
+			out->u.explore.key = sample_key(s);
+		}
+		break;
+	case CHI_OP_IMPORT:
+		out->u.import.kind = (enum chi_games_kind)(1 + below(s, 3));
+		out->u.import.max_ply = (uint32_t)number(s);
+		out->u.import.games_min = number(s);
+		out->u.import.strict = coin(s);
+		break;
+	case CHI_OP_IMPORT_DATA:
+		out->u.import_data.file = text(s, 20);
+		out->u.import_data.bytes = (const uint8_t *)text(s, 100).bytes;
+		out->u.import_data.len = below(s, 100);
+		break;
+	case CHI_OP_GAMES:
+		out->u.games.after_set = coin(s);
+		if (out->u.games.after_set) {
+			memcpy(out->u.games.after, games(s, 1)->id, CHI_GAME_ID_SIZE);
+		}
+		out->u.games.limit = (uint32_t)number(s);
+		break;
+	default:
+		break;
+	}
 }
 
 static void cursor(struct sample *s, struct chi_cursor *out)
@@ -269,6 +334,7 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 		out->u.rescore.base = base(s);
 		break;
 	default:
+		games_request(s, out);
 		break;
 	}
 }
@@ -336,6 +402,7 @@ static void info_result(struct sample *s, struct chi_info *out)
 	out->positions = number(s);
 	out->known = number(s);
 	out->base = counts(s);
+	out->games = counts(s);
 	out->file_bytes = number(s);
 	out->used_bytes = number(s);
 	out->map_bytes = number(s);
@@ -366,6 +433,57 @@ static void verify_result(struct sample *s, struct chi_response *out)
 	out->u.verify.result.errors = number(s);
 }
 
+/* NULL or a text that is not empty. */
+static const char *some_text(struct sample *s)
+{
+	struct chi_text some = text(s, 12);
+	return some.len > 0 ? some.bytes : NULL;
+}
+
+static void explore_result(struct sample *s, struct chi_explore *out)
+{
+	size_t n = below(s, 5);
+	struct chi_explore_move *list = take(s, n, sizeof(*list));
+	out->position = sample_rows(s, 1, true, false)[0];
+	out->min_ply = (int32_t)below(s, CHI_PLY_MAX + 2) - 1;
+	out->eco = some_text(s);
+	out->opening = some_text(s);
+	for (size_t i = 0; i < n; i++) {
+		list[i].move = a_move(s);
+		list[i].played = counts(s);
+		list[i].child = sample_rows(s, 1, true, false)[0];
+		list[i].eco = some_text(s);
+		list[i].opening = some_text(s);
+	}
+	out->moves = list;
+	out->n_moves = n;
+}
+
+static struct chi_put_result put_result(struct sample *s)
+{
+	return (struct chi_put_result){number(s), number(s), number(s), number(s)};
+}
+
+/* Totals are there in the last one only. */
+static void import_result(struct sample *s, struct chi_response *out)
+{
+	size_t n = below(s, 4);
+	struct chi_games_note *notes = take(s, n, sizeof(*notes));
+	for (size_t i = 0; i < n; i++) {
+		notes[i] = (struct chi_games_note){text(s, 20).bytes, number(s), number(s),
+						   text(s, 40).bytes};
+	}
+	out->u.import.notes = notes;
+	out->u.import.n_notes = n;
+	out->u.import.credit = number(s);
+	if (out->last) {
+		out->u.import.result = (struct chi_games_result){
+			number(s), number(s), number(s), number(s),	number(s),
+			number(s), number(s), number(s), put_result(s),
+		};
+	}
+}
+
 static void error_response(struct sample *s, struct chi_response *out)
 {
 	static const int statuses[] = {CHI_OK,	       CHI_NONE,	  -CHI_EINVAL,
@@ -375,6 +493,26 @@ static void error_response(struct sample *s, struct chi_response *out)
 	out->status = statuses[below(s, CHI_COUNT(statuses))];
 	out->message = text(s, 30);
 	out->field = text(s, 30);
+}
+
+/* Of the operations that have to do with games; all others have no result of their own. */
+static void games_response(struct sample *s, struct chi_response *out)
+{
+	switch (out->op) {
+	case CHI_OP_EXPLORE:
+		explore_result(s, &out->u.explore);
+		break;
+	case CHI_OP_IMPORT:
+		import_result(s, out);
+		break;
+	case CHI_OP_GAMES:
+		out->u.games.n = below(s, 5);
+		out->u.games.games = games(s, out->u.games.n);
+		break;
+	default:
+		error_response(s, out);
+		break;
+	}
 }
 
 void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
@@ -402,7 +540,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.get.entries = entries(s, out->u.get.n);
 		break;
 	case CHI_OP_PUT:
-		out->u.put = (struct chi_put_result){number(s), number(s), number(s), 0};
+		out->u.put = put_result(s);
 		break;
 	case CHI_OP_DELETE:
 		out->u.del.deleted = number(s);
@@ -429,7 +567,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.rescore.changed = number(s);
 		break;
 	default:
-		error_response(s, out);
+		games_response(s, out);
 		break;
 	}
 }
