@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The table that chess/openings_gen.c writes and chess/openings.c searches. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#define CHI_ECO_SIZE 4 /* a letter, two digits and a NUL */
+
+/*
+ * Without pointers, so that the table needs no relocation and its pages are shared by all
+ * processes. The key's bytes are padded with zeros; its length follows from them.
+ */
+struct chi_opening {
+	uint8_t key[CHI_KEY_MAX];
+	char eco[CHI_ECO_SIZE];
+	uint32_t name; /* where it begins in chi_opening_names */
+};
+
+extern const struct chi_opening chi_openings[]; /* ascending by key, bytewise; no two equal */
+extern const size_t chi_openings_count;
+extern const char chi_opening_names[]; /* each ended by a NUL */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of openings: every line of the tables is played once more and looked up. */
+#include "tests/chess/support.h"
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "chess/openings.h"
+
+#define LINES_MAX 8192
+
+struct line {
+	struct chi_key key;
+	size_t plies;
+	char eco[4];
+	char *name;
+};
+
+static struct line *lines;
+static size_t n_lines;
+
+static struct chi_key key_behind(const char *moves, size_t *plies)
+{
+	struct chi_position position = position_of(START_FEN);
+	struct chi_fault fault = {{0}};
+	struct chi_key key;
+	chi_move played[CHI_LINE_MAX];
+	if (chi_line_parse(&position, moves, strlen(moves), played, CHI_LINE_MAX, plies, &fault) !=
+	    CHI_OK) {
+		fail_msg("%s: %s", moves, fault.text);
+	}
+	for (size_t i = 0; i < *plies; i++) {
+		struct chi_position next;
+		chi_position_play(&position, played[i], &next);
+		position = next;
+	}
+	chi_key_encode(&position, &key);
+	return key;
+}
+
+static void read_table(char letter)
+{
+	char path[4096];
+	char text[1024];
+	const char *folder = getenv("CHISTORE_OPENINGS");
+	assert_non_null(folder);
+	snprintf(path, sizeof(path), "%s/%c.tsv", folder, letter);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	assert_true(read_line(file, text, sizeof(text)));
+	assert_string_equal(text, "eco\tname\tpgn");
+	while (read_line(file, text, sizeof(text))) {
+		char *name = strchr(text, '\t');
+		char *moves = name != NULL ? strchr(name + 1, '\t') : NULL;
+		assert_non_null(moves);
+		*name++ = '\0';
+		*moves++ = '\0';
+		assert_true(n_lines < LINES_MAX);
+		struct line *line = &lines[n_lines++];
+		line->key = key_behind(moves, &line->plies);
+		assert_int_equal(strlen(text), 3);
+		memcpy(line->eco, text, sizeof(line->eco));
+		line->name = strdup(name);
+		assert_non_null(line->name);
+	}
+	fclose(file);
+}
+
+static int read_tables(void **state)
+{
+	(void)state;
+	lines = calloc(LINES_MAX, sizeof(*lines));
+	assert_non_null(lines);
+	for (char letter = 'a'; letter <= 'e'; letter++) {
+		read_table(letter);
+	}
+	return 0;
+}
+
+static int free_tables(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_lines; i++) {
+		free(lines[i].name);
+	}
+	free(lines);
+	return 0;
+}
+
+/* The line that names the position of lines[i]: the shortest, then the first. */
+static size_t namer_of(size_t i)
+{
+	size_t best = i;
+	for (size_t j = 0; j < n_lines; j++) {
+		if (memcmp(&lines[j].key, &lines[i].key, sizeof(lines[i].key)) == 0 &&
+		    (lines[j].plies < lines[best].plies ||
+		     (lines[j].plies == lines[best].plies && j < best))) {
+			best = j;
+		}
+	}
+	return best;
+}
+
+static void finds_every_line(void **state)
+{
+	(void)state;
+	size_t shadowed = 0;
+	for (size_t i = 0; i < n_lines; i++) {
+		const char *eco;
+		const char *name;
+		const struct line *line = &lines[namer_of(i)];
+		if (line != &lines[i]) {
+			shadowed++;
+			print_message("# '%s %s' is '%s %s'\n", lines[i].eco, lines[i].name,
+				      line->eco, line->name);
+		}
+		if (chi_opening_find(&lines[i].key, &eco, &name) != CHI_OK) {
+			fail_msg("%s is not found", lines[i].name);
+		}
+		assert_string_equal(eco, line->eco);
+		assert_string_equal(name, line->name);
+	}
+	print_message("# %zu lines, %zu of them of positions that another one names\n", n_lines,
+		      shadowed);
+	assert_int_equal(n_lines, 3807);
+	assert_int_equal(shadowed, 0);
+}
+
+/* Whatever the order of moves. */
+static void finds_by_position(void **state)
+{
+	(void)state;
+	static const char *const ways[] = {"1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5",
+					   "1. Nf3 Nc6 2. e4 e5 3. Bc4 Bc5",
+					   "Nf3 e5 e4 Nc6 Bc4 Bc5"};
+	for (size_t i = 0; i < CHI_COUNT(ways); i++) {
+		const char *eco;
+		const char *name;
+		size_t plies;
+		struct chi_key key = key_behind(ways[i], &plies);
+		assert_int_equal(chi_opening_find(&key, &eco, &name), CHI_OK);
+		assert_string_equal(eco, "C50");
+		assert_string_equal(name, "Italian Game: Giuoco Piano");
+	}
+}
+
+static void knows_no_other_position(void **state)
+{
+	(void)state;
+	static const char *const fens[] = {
+		START_FEN,
+		/* Known with White to move, with other rights, with en passant. */
+		"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1",
+		"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQk - 0 1",
+		"8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1",
+		"8/8/8/8/8/8/8/K7 w - - 0 1",
+	};
+	for (size_t i = 0; i < CHI_COUNT(fens); i++) {
+		const char *eco = "";
+		const char *name = "";
+		struct chi_key key;
+		assert_int_equal(chi_key_from_fen(fens[i], strlen(fens[i]), &key, NULL), CHI_OK);
+		assert_int_equal(chi_opening_find(&key, &eco, &name), CHI_NONE);
+		assert_null(eco);
+		assert_null(name);
+	}
+}
+
+/* Neighbours of named positions in the table's order, and what is no key at all. */
+static void survives_any_bytes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_lines; i++) {
+		const char *eco;
+		const char *name;
+		struct chi_key key = lines[i].key;
+		key.bytes[i % CHI_KEY_MAX] ^= (uint8_t)(1 << i % 8);
+		int status = chi_opening_find(&key, &eco, &name);
+		assert_true(status == CHI_NONE || status == CHI_OK);
+	}
+	struct chi_key none = {0};
+	const char *eco;
+	const char *name;
+	assert_int_equal(chi_opening_find(&none, &eco, &name), CHI_NONE);
+	memset(&none, 0xff, sizeof(none));
+	assert_int_equal(chi_opening_find(&none, &eco, &name), CHI_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_every_line),
+		cmocka_unit_test(finds_by_position),
+		cmocka_unit_test(knows_no_other_position),
+		cmocka_unit_test(survives_any_bytes),
+	};
+	return cmocka_run_group_tests(tests, read_tables, free_tables);
+}
