@@ -102,7 +102,7 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 			move.child = work->rows[i];
 		}
 		if (played || move.child.found) {
-			(void)chi_opening_find(&move.child.key, &move.eco, &move.opening);
+			chi_opening_find(&move.child.key, &move.eco, &move.opening);
 			work->moves[(*n)++] = move;
 		}
 	}
@@ -151,12 +151,14 @@ int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct ch
 	if (status < 0) {
 		return chi_fault_plain(fault, status);
 	}
-	status = unite(&work, &out->n_moves, fault);
+	size_t n = 0;
+	status = unite(&work, &n, fault);
 	if (status < 0) {
 		return status;
 	}
 	out->moves = work.moves;
+	out->n_moves = n;
 	qsort(work.moves, out->n_moves, sizeof(*work.moves), compare_interest);
-	(void)chi_opening_find(key, &out->eco, &out->opening);
+	chi_opening_find(key, &out->eco, &out->opening);
 	return CHI_OK;
 }
