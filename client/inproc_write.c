@@ -34,6 +34,10 @@ static int refuse(struct chi_client *client, int status, size_t entry)
 {
 	struct chi_inproc *own = &client->inproc;
 	uint64_t pending = own->pending;
+	/* It ends with the transaction. */
+	struct chi_fault why;
+	const char *more = chi_write_why(own->write);
+	(void)chi_fault(&why, status, "%s", more[0] != '\0' ? more : chi_strerror(status));
 	if (pending > 0 && chi_write_rollback(own->write) == CHI_OK) {
 		pending = 0;
 	} else {
@@ -42,12 +46,11 @@ static int refuse(struct chi_client *client, int status, size_t entry)
 		own->pending = 0;
 	}
 	if (pending == 0) {
-		return chi_fault(&client->error, status, "entry %zu: %s", entry,
-				 chi_strerror(status));
+		return chi_fault(&client->error, status, "entry %zu: %s", entry, why.text);
 	}
 	return chi_fault(&client->error, status,
 			 "entry %zu: %s; %" PRIu64 " earlier records not yet flushed are lost too",
-			 entry, chi_strerror(status), pending);
+			 entry, why.text, pending);
 }
 
 /* The batch of `n` is applied: commits it if it is to be durable or enough has gathered. */

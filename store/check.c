@@ -13,7 +13,7 @@
 
 #define ALL_PARTS                                                                                  \
 	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
-	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE)
+	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT)
 
 /* Which parts go together, and with the store's kind of statistic. */
 static int check_parts(const struct chi_put *put, enum chi_statistic statistic,
@@ -26,6 +26,9 @@ static int check_parts(const struct chi_put *put, enum chi_statistic statistic,
 	}
 	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
 		return chi_fault(fault, -CHI_EINVAL, "a restored record takes no other parts");
+	}
+	if ((parts & CHI_PUT_SUBTRACT) != 0 && parts != CHI_PUT_SUBTRACT) {
+		return chi_fault(fault, -CHI_EINVAL, "a subtraction takes no other parts");
 	}
 	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -75,6 +78,35 @@ static int check_played(const struct chi_position *position, const struct chi_re
 		if (rc < 0) {
 			return rc;
 		}
+	}
+	return CHI_OK;
+}
+
+/* Where no counts are given, plies would be silently lost. */
+static int check_plies(const struct chi_record *record, bool counts_given, struct chi_fault *fault)
+{
+	if (!counts_given) {
+		return record->n_plies == 0
+			       ? CHI_OK
+			       : chi_fault(fault, -CHI_EINVAL, "plies: given without counts");
+	}
+	uint64_t left = 0;
+	(void)chi_counts_total(&record->counts, &left);
+	for (size_t i = 0; i < record->n_plies; i++) {
+		const struct chi_ply_stat *stat = &record->plies[i];
+		if (stat->ply > CHI_PLY_MAX) {
+			return chi_fault(fault, -CHI_EINVAL, "plies: ply %u is over %d", stat->ply,
+					 CHI_PLY_MAX);
+		}
+		if (i > 0 && stat->ply <= record->plies[i - 1].ply) {
+			return chi_fault(fault, -CHI_EINVAL, "plies: not in ascending order");
+		}
+		if (stat->games == 0 || stat->games > left) {
+			return chi_fault(fault, -CHI_EINVAL, "plies: ply %u has %s", stat->ply,
+					 stat->games == 0 ? "no games"
+							  : "more games than the counts hold");
+		}
+		left -= stat->games;
 	}
 	return CHI_OK;
 }
@@ -182,10 +214,15 @@ int chi_put_check(const struct chi_put *put, enum chi_statistic statistic, struc
 	}
 	const struct chi_record *record = &put->record;
 	bool all = put->parts == CHI_PUT_RESTORE;
-	if (all || (put->parts & (CHI_PUT_COUNTS | CHI_PUT_ADD)) != 0) {
+	uint32_t games = CHI_PUT_ADD | CHI_PUT_SUBTRACT;
+	bool counts = all || (put->parts & (CHI_PUT_COUNTS | games)) != 0;
+	if (counts) {
 		rc = check_counts(&record->counts, "counts", fault);
 	}
-	if (rc == CHI_OK && (all || (put->parts & (CHI_PUT_MOVES | CHI_PUT_ADD)) != 0)) {
+	if (rc == CHI_OK) {
+		rc = check_plies(record, counts, fault);
+	}
+	if (rc == CHI_OK && (all || (put->parts & (CHI_PUT_MOVES | games)) != 0)) {
 		rc = check_played(&position, record, fault);
 	}
 	if (rc == CHI_OK && (all || (put->parts & CHI_PUT_LINE) != 0)) {

@@ -16,10 +16,11 @@
 #include "chess/statistic.h"
 #include "store/dump_priv.h"
 
-/* Longest text of the parts: a move with a separator, a move with four counts, the numbers of an
- * evaluation, an escaped byte. */
+/* Longest text of the parts: a move with a separator, a move with four counts, a ply with its
+ * games, the numbers of an evaluation, an escaped byte. */
 #define MOVE_TEXT   (CHI_UCI_SIZE)
 #define PLAYED_TEXT (CHI_UCI_SIZE + 4 * 21 + 2)
+#define PLY_TEXT    32
 #define EVAL_TEXT   96
 #define ESCAPED	    4
 #define LINE_TEXT   (CHI_FEN_SIZE + 5 * 21 + 32)
@@ -119,6 +120,19 @@ static int write_played(struct chi_writer *w, const struct chi_position *positio
 	return CHI_OK;
 }
 
+/* Plies with a colon and the games that reached the position there: 0:5 2:14. */
+static void write_plies(struct chi_writer *w, const struct chi_record *record)
+{
+	for (size_t i = 0; i < record->n_plies; i++) {
+		if (i > 0) {
+			chi_write_u8(w, ' ');
+		}
+		write_u64(w, record->plies[i].ply);
+		chi_write_u8(w, ':');
+		write_u64(w, record->plies[i].games);
+	}
+}
+
 /* 0 stands for "not given". */
 static void write_given(struct chi_writer *w, uint64_t value)
 {
@@ -169,6 +183,8 @@ static int write_fields(struct chi_writer *w, const struct chi_position *positio
 	chi_write_u8(w, '\t');
 	int rc = write_played(w, position, record);
 	chi_write_u8(w, '\t');
+	write_plies(w, record);
+	chi_write_u8(w, '\t');
 	if (rc == CHI_OK) {
 		rc = write_evals(w, position, record);
 	}
@@ -185,8 +201,8 @@ static int write_fields(struct chi_writer *w, const struct chi_position *positio
 /* No line of the record is longer. */
 static size_t bound(const struct chi_record *record)
 {
-	size_t size = LINE_TEXT + record->n_moves * PLAYED_TEXT + record->n_line * MOVE_TEXT +
-		      record->n_note * ESCAPED;
+	size_t size = LINE_TEXT + record->n_moves * PLAYED_TEXT + record->n_plies * PLY_TEXT +
+		      record->n_line * MOVE_TEXT + record->n_note * ESCAPED;
 	for (size_t i = 0; i < record->n_evals; i++) {
 		size += EVAL_TEXT + record->evals[i].engine_len * ESCAPED +
 			record->evals[i].n_pv * MOVE_TEXT;

@@ -6,8 +6,8 @@
 #define DUMP_VERSION 1
 
 /* The head's last line: the names of a position's fields. */
-#define DUMP_COLUMNS "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote"
-#define DUMP_FIELDS  10
+#define DUMP_COLUMNS "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote"
+#define DUMP_FIELDS  11
 
 enum dump_field {
 	FIELD_FEN,
@@ -17,6 +17,7 @@ enum dump_field {
 	FIELD_BLACK,
 	FIELD_OTHER,
 	FIELD_MOVES,
+	FIELD_PLIES,
 	FIELD_EVALS,
 	FIELD_LINE,
 	FIELD_NOTE,

@@ -251,6 +251,58 @@ static int read_played(const struct parse *p, struct text text, struct chi_recor
 	return CHI_OK;
 }
 
+/* "14:2" */
+static int read_ply(const struct parse *p, struct text word, struct chi_ply_stat *out)
+{
+	struct text parts[2];
+	uint64_t ply = 0;
+	if (!split(word, ':', parts, 2)) {
+		return refuse(p, -CHI_ESYNTAX, word.at, "not a ply with its games");
+	}
+	int rc = read_u64(p, parts[0], CHI_PLY_MAX, &ply);
+	if (rc == CHI_OK) {
+		rc = read_u64(p, parts[1], UINT64_MAX, &out->games);
+	}
+	if (rc == CHI_OK && out->games == 0) {
+		rc = refuse(p, -CHI_ESYNTAX, parts[1].at, "a ply without games");
+	}
+	out->ply = (uint16_t)ply;
+	return rc;
+}
+
+/* Behind the counts: these bound how many games the plies may have. */
+static int read_plies(const struct parse *p, struct text text, struct chi_record *out)
+{
+	if (text.len == 0) {
+		return CHI_OK;
+	}
+	const char *start = text.at;
+	size_t n = count_of(text, ' ') + 1;
+	if (n > CHI_PLY_MAX + 1) {
+		return refuse(p, -CHI_ESYNTAX, start, "too many plies");
+	}
+	struct chi_ply_stat *plies = chi_arena_array(p->arena, n, sizeof(*plies));
+	if (plies == NULL) {
+		return -CHI_ENOMEM;
+	}
+	struct text word;
+	for (size_t i = 0; cut(&text, ' ', &word); i++) {
+		int rc = read_ply(p, word, &plies[i]);
+		if (rc < 0) {
+			return rc;
+		}
+		if (i > 0 && plies[i].ply <= plies[i - 1].ply) {
+			return refuse(p, -CHI_ESYNTAX, word.at, "the plies are not in order");
+		}
+	}
+	if (!chi_plies_ok(plies, n, &out->counts)) {
+		return refuse(p, -CHI_ESYNTAX, start, "the plies are of more games than there are");
+	}
+	out->plies = plies;
+	out->n_plies = n;
+	return CHI_OK;
+}
+
 /* "cp:35", "mate:-3". */
 static int read_score(const struct parse *p, struct text text, struct chi_eval *out)
 {
@@ -342,12 +394,12 @@ static int read_note(const struct parse *p, struct text text, struct chi_record 
 	return rc;
 }
 
-/* The ten fields in their order; the first bad one is reported. */
+/* The eleven fields in their order; the first bad one is reported. */
 static int read_position(struct parse *p, struct text line, struct chi_put *put)
 {
 	struct text fields[DUMP_FIELDS];
 	if (!split(line, '\t', fields, DUMP_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "a position has ten fields");
+		return refuse(p, -CHI_ESYNTAX, line.at, "a position has eleven fields");
 	}
 	*put = (struct chi_put){.parts = CHI_PUT_RESTORE};
 	struct chi_record *record = &put->record;
@@ -365,6 +417,9 @@ static int read_position(struct parse *p, struct text line, struct chi_put *put)
 	rc = read_counts(p, &fields[FIELD_WHITE], &record->counts);
 	if (rc == CHI_OK) {
 		rc = read_played(p, fields[FIELD_MOVES], record);
+	}
+	if (rc == CHI_OK) {
+		rc = read_plies(p, fields[FIELD_PLIES], record);
 	}
 	if (rc == CHI_OK) {
 		rc = read_evals(p, fields[FIELD_EVALS], record);

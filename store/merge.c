@@ -39,6 +39,45 @@ static int add_moves(const struct chi_move_stat *more, size_t n_more, struct chi
 	return CHI_OK;
 }
 
+/* Both lists ascend by ply; so does the result. */
+static int add_plies(const struct chi_ply_stat *more, size_t n_more, struct chi_arena *arena,
+		     struct chi_record *out)
+{
+	const struct chi_ply_stat *old = out->plies;
+	size_t n_old = out->n_plies;
+	if (n_more == 0) {
+		return CHI_OK;
+	}
+	if (n_old + n_more > 2 * ((size_t)CHI_PLY_MAX + 1)) {
+		return -CHI_ETOOBIG;
+	}
+	struct chi_ply_stat *plies = chi_arena_alloc(arena, (n_old + n_more) * sizeof(*plies));
+	if (plies == NULL) {
+		return -CHI_ENOMEM;
+	}
+	size_t i = 0;
+	size_t j = 0;
+	size_t n = 0;
+	while (i < n_old || j < n_more) {
+		if (j == n_more || (i < n_old && old[i].ply < more[j].ply)) {
+			plies[n++] = old[i++];
+		} else if (i == n_old || more[j].ply < old[i].ply) {
+			plies[n++] = more[j++];
+		} else {
+			plies[n] = old[i++];
+			if (__builtin_add_overflow(plies[n].games, more[j].games,
+						   &plies[n].games)) {
+				return -CHI_ETOOBIG;
+			}
+			n++;
+			j++;
+		}
+	}
+	out->plies = plies;
+	out->n_plies = n;
+	return CHI_OK;
+}
+
 /* Puts one evaluation in its place among `n` sorted ones, unless a deeper one of the same engine
  * has it. */
 static void merge_eval(struct chi_eval *evals, size_t *n, const struct chi_eval *eval)
@@ -113,12 +152,15 @@ static int compute_statistic(const struct chi_put *put, bool was_stored,
 	}
 }
 
-/* Counts and moves, which are set or added. */
-static int merge_games(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out)
+/* Counts, moves and plies, which are set, added or taken away. */
+static int merge_games(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out,
+		       struct chi_fault *fault)
 {
 	const struct chi_record *given = &put->record;
 	if ((put->parts & CHI_PUT_COUNTS) != 0) {
 		out->counts = given->counts;
+		out->plies = given->plies;
+		out->n_plies = given->n_plies;
 	}
 	if ((put->parts & CHI_PUT_MOVES) != 0) {
 		out->moves = given->moves;
@@ -128,14 +170,16 @@ static int merge_games(const struct chi_put *put, struct chi_arena *arena, struc
 		if (!chi_counts_add(&out->counts, &given->counts)) {
 			return -CHI_ETOOBIG;
 		}
-		return add_moves(given->moves, given->n_moves, arena, out);
+		int rc = add_plies(given->plies, given->n_plies, arena, out);
+		return rc < 0 ? rc : add_moves(given->moves, given->n_moves, arena, out);
 	}
-	return CHI_OK;
+	return (put->parts & CHI_PUT_SUBTRACT) != 0 ? chi_subtract(given, arena, out, fault)
+						    : CHI_OK;
 }
 
 int chi_merge(const struct chi_record *stored, bool was_stored, const struct chi_put *put,
 	      enum chi_statistic statistic, const struct chi_counts *base, struct chi_arena *arena,
-	      struct chi_record *out)
+	      struct chi_record *out, struct chi_fault *fault)
 {
 	const struct chi_record *given = &put->record;
 	if ((put->parts & CHI_PUT_RESTORE) != 0) {
@@ -143,7 +187,7 @@ int chi_merge(const struct chi_record *stored, bool was_stored, const struct chi
 		return CHI_OK;
 	}
 	*out = *stored;
-	int rc = merge_games(put, arena, out);
+	int rc = merge_games(put, arena, out, fault);
 	if (rc == CHI_OK && (put->parts & CHI_PUT_EVALS) != 0) {
 		rc = merge_evals(given->evals, given->n_evals, arena, out);
 	}

@@ -181,10 +181,15 @@ CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
  * Applies a checked put. `result` counts what it did. Any failure is sticky: later calls return
  * it and the commit aborts; nothing of the transaction is stored, unless chi_write_rollback takes
  * the failed batch back. -CHI_ECORRUPT: the record that was to be changed is damaged; only
- * CHI_PUT_RESTORE replaces it. -CHI_ETOOBIG: merging would exceed a limit of types.h.
+ * CHI_PUT_RESTORE replaces it. -CHI_ETOOBIG: merging would exceed a limit of types.h. -CHI_EINVAL:
+ * less is there than is to be subtracted.
  */
 CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
 			      struct chi_put_result *result);
+
+/* What the last put was refused for, where there is more to say than its status: a subtraction of
+ * what is not there. Else "". Valid until the next put or the end. */
+const char *chi_write_why(const struct chi_write *write);
 
 /* Removes a position from both trees, also one whose record is damaged; CHI_NONE if it was not
  * stored (not sticky). */

@@ -219,7 +219,7 @@ struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
 CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
 void chi_registry_remove(struct chi_env *env);
 
-/* ---- write.c, undo.c, purge.c, merge.c
+/* ---- write.c, undo.c, purge.c, merge.c, subtract.c
  * ------------------------------------------------------------------------------ */
 
 struct chi_undo;
@@ -230,6 +230,7 @@ struct chi_write {
 	struct chi_state state; /* as it will be committed, but for the sequence number */
 	int rc;			/* the first failure; sticky */
 	int broken;		/* the failure that left the trees half changed, or CHI_OK */
+	struct chi_fault why;	/* of the put that was refused, or empty */
 	bool changed;
 	struct chi_arena arena; /* reset for each put */
 	bool marked;		/* changes are copied to `undo` first, from the last mark on */
@@ -241,11 +242,21 @@ struct chi_write {
 };
 
 /* Applies `put` to what was stored (zeroed if nothing was); memory from `arena`. -CHI_ETOOBIG,
- * -CHI_EINVAL, -CHI_ENOMEM, -CHI_EKEY. */
+ * -CHI_EINVAL (the fault says what cannot be subtracted), -CHI_ENOMEM, -CHI_EKEY. Behind
+ * CHI_PUT_SUBTRACT the caller removes a position of which nothing is left, chi_record_bare. */
 CHI_MUSTUSE int chi_merge(const struct chi_record *stored, bool was_stored,
 			  const struct chi_put *put, enum chi_statistic statistic,
 			  const struct chi_counts *base, struct chi_arena *arena,
-			  struct chi_record *out);
+			  struct chi_record *out, struct chi_fault *fault);
+
+/* Takes the counts, moves and plies of `less` out of `out`, whose lists are replaced by others in
+ * memory of `arena`. -CHI_EINVAL if they are not all there: `out` is then of no use. */
+CHI_MUSTUSE int chi_subtract(const struct chi_record *less, struct chi_arena *arena,
+			     struct chi_record *out, struct chi_fault *fault);
+
+/* True if nothing is known of a position but what is computed from it alone. */
+bool chi_record_bare(const struct chi_record *record, const struct chi_record_rest *rest,
+		     enum chi_statistic statistic);
 
 /* Begins and ends a write transaction whose place the caller has claimed already. */
 CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,

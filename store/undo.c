@@ -132,5 +132,6 @@ int chi_write_rollback(struct chi_write *write)
 	write->changed = write->changed_at_mark;
 	write->state.base = write->base_at_mark;
 	write->rc = CHI_OK;
+	write->why.text[0] = '\0';
 	return CHI_OK;
 }

@@ -46,6 +46,7 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	write->env = env;
 	write->rc = CHI_OK;
 	write->broken = CHI_OK;
+	write->why.text[0] = '\0';
 	write->changed = false;
 	write->marked = false;
 	write->undo = NULL;
@@ -236,6 +237,15 @@ static int load(struct chi_write *write, const struct chi_key *key, MDB_val *val
 				 &write->arena, record, rest);
 }
 
+/* Out of both trees. */
+static int remove_both(struct chi_write *write, const struct chi_key *key, uint16_t chi2)
+{
+	write->changed = true;
+	int rc = chi2 != CHI_CHI2_UNKNOWN ? delete_strength(write, chi2, key) : CHI_OK;
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	return rc < 0 ? rc : chi_write_unset(write, write->env->position, &bytes);
+}
+
 /* Decode, merge, encode, compare: what comes out the same is not written, so that importing a file
  * twice dirties no page. */
 static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
@@ -260,9 +270,14 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 	bool was_stored = rc == CHI_OK;
 	struct chi_record new;
 	rc = chi_merge(&old, was_stored, put, write->env->stamp.statistic, &write->state.base,
-		       &write->arena, &new);
+		       &write->arena, &new, &write->why);
 	if (rc < 0) {
 		return rc;
+	}
+	if ((put->parts & CHI_PUT_SUBTRACT) != 0 &&
+	    chi_record_bare(&new, &rest, write->env->stamp.statistic)) {
+		*(was_stored ? &result->removed : &result->unchanged) += 1;
+		return was_stored ? remove_both(write, key, old.chi2) : CHI_OK;
 	}
 	size_t len;
 	rc = chi_record_encode(key->bytes, key->len, &new, restore ? NULL : &rest, write->buffer,
@@ -296,7 +311,13 @@ int chi_write_put(struct chi_write *write, const struct chi_put *put, struct chi
 		return rc;
 	}
 	chi_arena_reset(&write->arena);
+	write->why.text[0] = '\0';
 	return stick(write, apply(write, put, result));
+}
+
+const char *chi_write_why(const struct chi_write *write)
+{
+	return write->why.text;
 }
 
 int chi_write_delete(struct chi_write *write, const struct chi_key *key)
@@ -316,15 +337,7 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	if (rc != CHI_OK) {
 		return stick(write, rc);
 	}
-	write->changed = true;
-	if (old.chi2 != CHI_CHI2_UNKNOWN) {
-		rc = delete_strength(write, old.chi2, key);
-	}
-	if (rc == CHI_OK) {
-		MDB_val bytes = chi_val(key->bytes, key->len);
-		rc = chi_write_unset(write, write->env->position, &bytes);
-	}
-	return stick(write, rc);
+	return stick(write, remove_both(write, key, old.chi2));
 }
 
 int chi_write_base(struct chi_write *write, const struct chi_counts *base)

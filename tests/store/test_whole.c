@@ -68,6 +68,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		 .pv = &move,
 		 .n_pv = 1},
 		{.engine = "Zurichess \xc3\xbc", .engine_len = 12, .date = 1700000000 + n}};
+	struct chi_ply_stat plies[] = {{(uint16_t)(n % 3), 1}, {(uint16_t)(3 + n), n}};
 	char note[1200];
 	size_t n_note = every_byte(note);
 	struct chi_put put = {
@@ -77,6 +78,8 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		.record = {.counts = {n, 2 * n, n % 5, 1},
 			   .moves = &played,
 			   .n_moves = 1,
+			   .plies = plies,
+			   .n_plies = n > 0 ? 2 : 1,
 			   .evals = evals,
 			   .n_evals = 2,
 			   .line = &move,
@@ -165,7 +168,7 @@ static void test_bad_dumps(void **state)
 	(void)state;
 #define HEAD                                                                                       \
 	"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"                                 \
-	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote\n"
+	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
 #define FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
 	static const struct {
 		const char *text;
@@ -180,23 +183,31 @@ static void test_bad_dumps(void **state)
 		{HEAD "end\t0\n", CHI_OK, NULL},
 		{HEAD "end\t1\n", -CHI_ESYNTAX, "line 5, column 5"},
 		{HEAD "end\t0\nend\t0\n", -CHI_ESYNTAX, "line 6"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\n", -CHI_ESYNTAX, "ten fields"},
-		{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
-		{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},
-		{HEAD FEN "\t-\t-1\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "column 35"},
-		{HEAD FEN "\t-\t18446744073709551615\t1\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "sum"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e5:1/0/0/0\t\t\t\n", -CHI_EMOVE, "column 43"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0\t\t\t\n", -CHI_ESYNTAX, "four counts"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0/0 e2e3:1/0/0/0\t\t\t\n", -CHI_ESYNTAX,
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "eleven fields"},
+		{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
+		{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},
+		{HEAD FEN "\t-\t-1\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 35"},
+		{HEAD FEN "\t-\t18446744073709551615\t1\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "sum"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e5:1/0/0/0\t\t\t\t\n", -CHI_EMOVE, "column 43"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0\t\t\t\t\n", -CHI_ESYNTAX, "four counts"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0/0 e2e3:1/0/0/0\t\t\t\t\n", -CHI_ESYNTAX,
 		 "order"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX, "six fields"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 7\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 4097:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 -1:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:0\t\t\t\n", -CHI_ESYNTAX, "without games"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:1 2:1\t\t\t\n", -CHI_ESYNTAX, "order"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2 3:2\t\t\t\n", -CHI_ESYNTAX, "more games"},
+		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2  3:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX, "six fields"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
 		 "order"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\te2e4 e2e4\t\n", -CHI_EMOVE, "column 50"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\ta\\qb\n", -CHI_ESYNTAX, "column 47"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\\x00\n", -CHI_ESYNTAX, "escape"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\te2e4 e2e4\t\n", -CHI_EMOVE, "column 51"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\ta\\qb\n", -CHI_ESYNTAX, "column 48"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\\x00\n", -CHI_ESYNTAX, "escape"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
 		struct chi_store *store;

@@ -300,9 +300,9 @@ class Commands(Base):
 
     def test_load_keeps_base_rates_without_results(self):
         """Games without a result are part of the base rates, and may be all there is of them."""
-        fields = [START, "-", "0", "0", "0", "5", "", "", "", ""]
+        fields = [START, "-", "0", "0", "0", "5", "", "0:5", "", "", ""]
         dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t5\n"
-                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tevals\tline\tnote\n"
+                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
                 + "\t".join(fields) + "\nend\t1\n")
         made = self.path("made")
         self.cli("load", address=made, input=dump)
