@@ -104,6 +104,20 @@ int chi_position_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_
  * any length. */
 int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
 
+/* ---- Games ------------------------------------------------------------------------------- */
+
+#define CHI_GAME_VALUE_MAX 6
+
+/* The value of a game's entry; returns its length, 0 if the result is no result. */
+size_t chi_game_encode(const struct chi_game *game, uint8_t out[CHI_GAME_VALUE_MAX]);
+
+/* The reverse. -CHI_ECORRUPT: not an entry that was written so. */
+CHI_MUSTUSE int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size_t len,
+				struct chi_game *out);
+
+/* The number of the games with that result (enum chi_result, checked before). */
+uint64_t *chi_counts_of(struct chi_counts *counts, uint8_t result);
+
 /* ---- Checksums ---------------------------------------------------------------------------- */
 
 /* XXH3-64 over `key` and `value` as if written one behind the other. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a new, empty store: three trees, a stamp and a state. */
+/* Making a new, empty store: four trees, a stamp and a state. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -10,23 +10,29 @@
 #include "store/lmdb_err.h"
 #include "store/store_priv.h"
 
-/* The trees and both meta records: after this commit the directory is a store. */
-static int fill(MDB_txn *txn, const struct chi_stamp *stamp)
+int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees *out)
 {
-	MDB_dbi meta;
-	MDB_dbi tree;
-	int rc = mdb_dbi_open(txn, META_TREE, MDB_CREATE, &meta);
-	if (rc == 0) {
-		rc = mdb_dbi_open(txn, POSITION_TREE, MDB_CREATE, &tree);
+	const struct {
+		const char *name;
+		MDB_dbi *dbi;
+	} trees[] = {
+		{META_TREE, &out->meta},
+		{POSITION_TREE, &out->position},
+		{STRENGTH_TREE, &out->strength},
+		{GAMES_TREE, &out->games},
+	};
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {
+		rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE, trees[i].dbi);
 	}
 	if (rc == 0) {
-		rc = mdb_dbi_open(txn, STRENGTH_TREE, MDB_CREATE, &tree);
+		rc = chi_trees_order(txn, out->position, out->strength);
 	}
 	if (rc == 0) {
-		rc = chi_stamp_put(txn, meta, stamp);
+		rc = chi_stamp_put(txn, out->meta, stamp);
 	}
 	const struct chi_state state = {0};
-	return rc == 0 ? chi_state_put(txn, meta, &state) : rc;
+	return rc == 0 ? chi_state_put(txn, out->meta, &state) : rc;
 }
 
 /* Returns LMDB's code. */
@@ -37,7 +43,8 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 	if (rc != 0) {
 		return rc;
 	}
-	rc = fill(txn, stamp);
+	struct chi_trees trees;
+	rc = chi_trees_make(txn, stamp, &trees);
 	if (rc != 0) {
 		mdb_txn_abort(txn);
 		return rc;
@@ -71,8 +78,7 @@ static int build(const char *hidden, enum chi_statistic statistic, struct chi_fa
 	return chi_lmdb_write_fault(fault, error, "create a store in", hidden);
 }
 
-/* CHI_OK if nothing is in the way, or an empty directory. */
-static int check_place(const char *path, struct chi_fault *fault)
+int chi_place_check(const char *path, struct chi_fault *fault)
 {
 	struct stat st;
 	if (lstat(path, &st) < 0) {
@@ -94,7 +100,7 @@ int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_
 	if (chi_statistic_name((int)statistic) == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
 	}
-	int rc = check_place(path, fault);
+	int rc = chi_place_check(path, fault);
 	if (rc < 0) {
 		return rc;
 	}

@@ -108,6 +108,12 @@ static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fa
 	return chi_lmdb_fault(fault, rc, "open the tree", name);
 }
 
+int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength)
+{
+	int rc = mdb_set_compare(txn, position, compare_positions);
+	return rc == 0 ? mdb_set_compare(txn, strength, chi_trees_compare) : rc;
+}
+
 static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, struct chi_fault *fault)
 {
 	/* Without a meta tree it is somebody else's LMDB file, with a broken one it is ours. */
@@ -131,12 +137,16 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 		rc = open_tree(txn, STRENGTH_TREE, &trees->strength, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_lmdb_fault(fault, mdb_set_compare(txn, trees->position, compare_positions),
-				    "order", POSITION_TREE);
+		rc = chi_lmdb_fault(fault, chi_trees_order(txn, trees->position, trees->strength),
+				    "order", "the trees");
 	}
 	if (rc == CHI_OK) {
-		rc = chi_lmdb_fault(fault, mdb_set_compare(txn, trees->strength, chi_trees_compare),
-				    "order", STRENGTH_TREE);
+		/* Stores made before games were counted have no such tree. */
+		trees->games = 0;
+		int error = mdb_dbi_open(txn, GAMES_TREE, 0, &trees->games);
+		rc = error == MDB_NOTFOUND
+			     ? CHI_OK
+			     : chi_lmdb_fault(fault, error, "open the tree", GAMES_TREE);
 	}
 	return rc;
 }
@@ -228,6 +238,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->meta = trees.meta;
 	env->position = trees.position;
 	env->strength = trees.strength;
+	env->games = trees.games;
 	env->bias = trees.bias;
 	env->durable = 0;
 	env->pages = trees.pages;

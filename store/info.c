@@ -107,6 +107,7 @@ static int fill(struct chi_read *read, struct chi_info *out)
 	out->created = env->stamp.created;
 	out->sequence = state.sequence;
 	out->base = state.base;
+	out->games = state.games;
 	char path[CHI_PATH_SIZE];
 	struct stat st;
 	rc = chi_path_join(path, env->path, DATA_NAME);

@@ -193,12 +193,16 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 	chi_write_le(&w, state->base.draws, 8);
 	chi_write_le(&w, state->base.black, 8);
 	chi_write_le(&w, state->base.other, 8);
+	chi_write_le(&w, state->games.white, 8);
+	chi_write_le(&w, state->games.draws, 8);
+	chi_write_le(&w, state->games.black, 8);
+	chi_write_le(&w, state->games.other, 8);
 	write_checksum(&w, state_key, out);
 }
 
 int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 {
-	if (len < CHI_STATE_SIZE || !checksum_ok(state_key, bytes, len)) {
+	if (len < CHI_STATE_SIZE_OLD || !checksum_ok(state_key, bytes, len)) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_reader r = chi_reader_of(bytes, len);
@@ -207,6 +211,13 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	out->base.draws = chi_read_le(&r, 8);
 	out->base.black = chi_read_le(&r, 8);
 	out->base.other = chi_read_le(&r, 8);
+	out->games = (struct chi_counts){0};
+	if (len >= CHI_STATE_SIZE) {
+		out->games.white = chi_read_le(&r, 8);
+		out->games.draws = chi_read_le(&r, 8);
+		out->games.black = chi_read_le(&r, 8);
+		out->games.other = chi_read_le(&r, 8);
+	}
 	return CHI_OK;
 }
 

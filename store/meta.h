@@ -16,7 +16,10 @@
 #define CHI_FEATURE_PLIES UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 48
+#define CHI_STATE_SIZE 80
+
+/* A state written before games were counted: without them, which reads as none. */
+#define CHI_STATE_SIZE_OLD 48
 
 struct chi_stamp {
 	uint16_t major;
@@ -33,6 +36,7 @@ struct chi_stamp {
 struct chi_state {
 	uint64_t sequence;
 	struct chi_counts base;
+	struct chi_counts games; /* of the games tree, by result */
 };
 
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */

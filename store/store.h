@@ -109,13 +109,21 @@ CHI_MUSTUSE int chi_read_record(struct chi_read *read, const struct chi_key *key
 /*
  * What was played from a position, and where it led (types.h): CHI_OK also if the position is not
  * stored, as others may have led behind it. The moves lie in memory of `arena`, names of openings
- * are static. A move whose position no key can hold has a child without a key (len 0). At most
- * CHI_MOVES_MAX moves are told.
+ * are static. A move whose position no key can hold has a child without a key (len 0).
  * -CHI_EKEY, -CHI_ECORRUPT (a damaged record, or one with a move that is not legal), -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *key,
 				 struct chi_arena *arena, struct chi_explore *out,
 				 struct chi_fault *fault);
+
+/* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
+			      struct chi_game *out);
+
+/* Up to `max` games with ids behind `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
+ * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game *out,
+			       size_t max, size_t *n);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
@@ -198,6 +206,13 @@ CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *
 
 /* Sets the base rates in the metadata; statistics stored before stay until chi_store_rescore. */
 CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
+
+/* Counts a game in the store, or takes it out again (*out says what it was): the entry and the
+ * totals alone, its positions are the caller's. CHI_NONE, not sticky: it is counted already, or
+ * is not. -CHI_EINVAL (its result). */
+CHI_MUSTUSE int chi_write_game(struct chi_write *write, const struct chi_game *game);
+CHI_MUSTUSE int chi_write_ungame(struct chi_write *write, const uint8_t id[CHI_GAME_ID_SIZE],
+				 struct chi_game *out);
 
 /*
  * Marks the start of a batch inside the transaction: from here on what is changed is copied, until

@@ -29,6 +29,7 @@
 #define POSITION_TREE "position"
 #define STRENGTH_TREE "strength"
 #define META_TREE     "meta"
+#define GAMES_TREE    "games"
 
 #define DIR_MODE  0750
 #define FILE_MODE 0640
@@ -48,6 +49,7 @@ struct chi_env {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
+	MDB_dbi games;	  /* 0: an older store opened for reading, which has none */
 	bool poisoned;	  /* set in a forked child */
 	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
 			     writer's */
@@ -138,6 +140,7 @@ struct chi_trees {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
+	MDB_dbi games; /* 0: there is none */
 	struct chi_stamp stamp;
 	uint64_t bias;
 	struct chi_pages pages;
@@ -174,6 +177,15 @@ CHI_MUSTUSE int chi_trees_start(const char *dir, unsigned flags, uint64_t map_by
 /* The comparator of the strength tree, for mdb_set_compare. */
 int chi_trees_compare(const MDB_val *a, const MDB_val *b);
 
+/* Sets the comparators of both trees in a transaction that has just opened them; LMDB's code. */
+int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength);
+
+/* Makes the trees and both meta records in an empty environment; LMDB's code. */
+int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees *out);
+
+/* CHI_OK if a store could be made at `path`: nothing is there, or an empty directory. */
+CHI_MUSTUSE int chi_place_check(const char *path, struct chi_fault *fault);
+
 /* The map's size that the options or the environment ask for. */
 CHI_MUSTUSE int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault);
 
@@ -209,6 +221,13 @@ bool chi_env_writes(struct chi_env *env);
 CHI_MUSTUSE int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms,
 				struct chi_fault *fault);
 
+/* ---- games.c ------------------------------------------------------------------------------------
+ */
+
+/* The game of that id; CHI_NONE, also if there is no tree (`games` is 0). */
+CHI_MUSTUSE int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
+			       struct chi_game *out);
+
 /* ---- registry.c
  * ---------------------------------------------------------------------------------- */
 
@@ -235,7 +254,7 @@ struct chi_write {
 	struct chi_arena arena; /* reset for each put */
 	bool marked;		/* changes are copied to `undo` first, from the last mark on */
 	bool changed_at_mark;
-	struct chi_counts base_at_mark;
+	struct chi_state state_at_mark;
 	struct chi_undo *undo; /* newest first */
 	struct chi_arena undo_arena;
 	uint8_t buffer[CHI_RECORD_BYTES_MAX];
@@ -257,6 +276,12 @@ CHI_MUSTUSE int chi_subtract(const struct chi_record *less, struct chi_arena *ar
 /* True if nothing is known of a position but what is computed from it alone. */
 bool chi_record_bare(const struct chi_record *record, const struct chi_record_rest *rest,
 		     enum chi_statistic statistic);
+
+/* Keeps the first failure, and returns `rc`. LMDB's codes come through chi_lmdb_status before. */
+int chi_write_stick(struct chi_write *write, int rc);
+
+/* The failure that stuck, or that this is a child. */
+CHI_MUSTUSE int chi_write_ready(const struct chi_write *write);
 
 /* Begins and ends a write transaction whose place the caller has claimed already. */
 CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,

@@ -90,7 +90,7 @@ int chi_write_mark(struct chi_write *write)
 	forget(write);
 	write->marked = true;
 	write->changed_at_mark = write->changed;
-	write->base_at_mark = write->state.base;
+	write->state_at_mark = write->state;
 	return CHI_OK;
 }
 
@@ -130,7 +130,7 @@ int chi_write_rollback(struct chi_write *write)
 	}
 	forget(write);
 	write->changed = write->changed_at_mark;
-	write->state.base = write->base_at_mark;
+	write->state = write->state_at_mark;
 	write->rc = CHI_OK;
 	write->why.text[0] = '\0';
 	return CHI_OK;

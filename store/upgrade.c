@@ -9,9 +9,22 @@
 #include "store/lmdb_err.h"
 #include "store/store_priv.h"
 
-static bool is_current(const struct chi_stamp *stamp)
+static bool is_current(const struct chi_stamp *stamp, MDB_dbi games)
 {
-	return (stamp->incompatible & CHI_FEATURE_PLIES) != 0;
+	return (stamp->incompatible & CHI_FEATURE_PLIES) != 0 && games != 0;
+}
+
+/* Makes the tree of games unless it is there. The handle is not kept: the
+ * environment is opened anew behind it. Returns LMDB's code. */
+static int add_games(struct chi_write *write)
+{
+	MDB_dbi games;
+	int error = mdb_dbi_open(write->txn, GAMES_TREE, 0, &games);
+	if (error == MDB_NOTFOUND) {
+		write->changed = true;
+		error = mdb_dbi_open(write->txn, GAMES_TREE, MDB_CREATE, &games);
+	}
+	return error;
 }
 
 /* What an old store lacks, in the write transaction. Two processes may have found it old: the
@@ -21,18 +34,21 @@ static int bring_up(struct chi_write *write, struct chi_fault *fault)
 	MDB_dbi meta = write->env->meta;
 	struct chi_stamp stamp;
 	int rc = chi_stamp_get(write->txn, meta, false, &stamp, fault);
-	if (rc < 0 || is_current(&stamp)) {
+	if (rc < 0) {
 		return rc;
 	}
-	stamp.incompatible |= CHI_FEATURE_PLIES;
-	int error = chi_stamp_put(write->txn, meta, &stamp);
-	write->changed = error == 0;
+	int error = add_games(write);
+	if (error == 0 && (stamp.incompatible & CHI_FEATURE_PLIES) == 0) {
+		stamp.incompatible |= CHI_FEATURE_PLIES;
+		write->changed = true;
+		error = chi_stamp_put(write->txn, meta, &stamp);
+	}
 	return chi_lmdb_write_fault(fault, error, "write to", write->env->path);
 }
 
 int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms, struct chi_fault *fault)
 {
-	if (env->mode == CHI_STORE_READ || is_current(&env->stamp)) {
+	if (env->mode == CHI_STORE_READ || is_current(&env->stamp, env->games)) {
 		return CHI_OK;
 	}
 	/* The environment has no handle yet; claiming the writer's place takes one. */

@@ -157,8 +157,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 	return rc;
 }
 
-/* Keeps the first failure. LMDB's codes come through chi_lmdb_status. */
-static int stick(struct chi_write *write, int rc)
+int chi_write_stick(struct chi_write *write, int rc)
 {
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
@@ -171,8 +170,7 @@ static int stick(struct chi_write *write, int rc)
 	return rc;
 }
 
-/* The failure that stuck, or that this is a child. */
-static int ready(const struct chi_write *write)
+int chi_write_ready(const struct chi_write *write)
 {
 	return chi_env_forked(write->env) ? -CHI_EFORK : write->rc;
 }
@@ -306,13 +304,13 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 
 int chi_write_put(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
 {
-	int rc = ready(write);
+	int rc = chi_write_ready(write);
 	if (rc < 0) {
 		return rc;
 	}
 	chi_arena_reset(&write->arena);
 	write->why.text[0] = '\0';
-	return stick(write, apply(write, put, result));
+	return chi_write_stick(write, apply(write, put, result));
 }
 
 const char *chi_write_why(const struct chi_write *write)
@@ -322,7 +320,7 @@ const char *chi_write_why(const struct chi_write *write)
 
 int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 {
-	int rc = ready(write);
+	int rc = chi_write_ready(write);
 	if (rc < 0) {
 		return rc;
 	}
@@ -332,23 +330,23 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	rc = load(write, key, &stored, &old, NULL);
 	if (rc == -CHI_ECORRUPT) {
 		write->changed = true;
-		return stick(write, chi_write_purge(write, key));
+		return chi_write_stick(write, chi_write_purge(write, key));
 	}
 	if (rc != CHI_OK) {
-		return stick(write, rc);
+		return chi_write_stick(write, rc);
 	}
-	return stick(write, remove_both(write, key, old.chi2));
+	return chi_write_stick(write, remove_both(write, key, old.chi2));
 }
 
 int chi_write_base(struct chi_write *write, const struct chi_counts *base)
 {
-	int rc = ready(write);
+	int rc = chi_write_ready(write);
 	if (rc < 0) {
 		return rc;
 	}
 	uint64_t total;
 	if (!chi_counts_total(base, &total)) {
-		return stick(write, -CHI_EINVAL);
+		return chi_write_stick(write, -CHI_EINVAL);
 	}
 	write->changed = write->changed || !chi_counts_equal(&write->state.base, base);
 	write->state.base = *base;

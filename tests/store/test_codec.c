@@ -147,9 +147,19 @@ static void test_meta_examples(void **state)
 	stamp.incompatible = 0;
 	chi_stamp_encode(&stamp, bytes);
 	check_example("old-stamp", bytes, sizeof(bytes));
-	struct chi_state meta = {.sequence = 3, .base = {4, 5, 6, 7}};
+	struct chi_state meta = {.sequence = 3, .base = {4, 5, 6, 7}, .games = {8, 9, 10, 11}};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
+	struct chi_game game = {.result = CHI_RESULT_DRAW};
+	for (size_t i = 0; i < sizeof(game.id); i++) {
+		game.id[i] = (uint8_t)(i * 17);
+	}
+	check_example("game-key", game.id, sizeof(game.id));
+	check_example("game", bytes, chi_game_encode(&game, bytes));
+	game.pruned = true;
+	game.max_ply = 300;
+	game.result = CHI_RESULT_BLACK;
+	check_example("game-pruned", bytes, chi_game_encode(&game, bytes));
 	free(format_text);
 }
 

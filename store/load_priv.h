@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the loader share. A load has one transaction at a time and one cursor in its
+ * position tree; into a new store the transaction is committed now and then, unsynced, because
+ * nobody sees the directory before it is whole.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sorter.h"
+#include "store/load.h"
+#include "store/store_priv.h"
+
+/* The strength tree's changes, gathered to be made in the tree's order. */
+struct chi_load_strength {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* the block being filled, or NULL */
+	size_t n;
+	size_t capacity;
+};
+
+struct chi_load {
+	struct chi_write *write; /* into an existing store; NULL: a new one is built */
+	enum chi_statistic statistic;
+	MDB_env *mdb;
+	MDB_txn *txn;
+	MDB_dbi meta;
+	MDB_dbi position;
+	MDB_dbi strength;
+	MDB_dbi games;
+	MDB_cursor *cursor;	/* in the tree that is being written, or NULL: to be opened */
+	bool append;		/* every key so far was behind the last of the tree */
+	struct chi_state state; /* of a new store; else write->state is */
+
+	int rc; /* the first failure; sticky */
+	struct chi_fault fault;
+	bool games_changed;
+	bool subtract;
+	uint64_t games_min;
+	struct chi_load_strength gathered;
+	struct chi_arena arena;
+	struct chi_put_result result;
+	uint64_t dropped;
+
+	uint64_t unsaved; /* new: bytes put since the last commit */
+	char *path;	  /* new: where the store is to be */
+	char *dir;	  /* where it is now: new: the hidden directory */
+};
+
+/* ---- load_new.c */
+
+/* To be called behind every put with the entry's size: commits a new store's transaction when
+ * enough has gathered, which ends the cursor. LMDB's code. */
+int chi_load_saved(struct chi_load *load, size_t bytes);
+
+/* Everything on the disk, checked, and under its name; LMDB is closed. */
+CHI_MUSTUSE int chi_load_publish(struct chi_load *load, struct chi_fault *fault);
+
+/* ---- load.c */
+
+/* The state that will be committed. */
+static inline struct chi_state *chi_load_state(struct chi_load *load)
+{
+	return load->write != NULL ? &load->write->state : &load->state;
+}
+
+/* Closes the cursor, if there is one. */
+void chi_load_put_down(struct chi_load *load);
+
+/* True if the tree holds nothing: then what comes ascending can be appended. */
+bool chi_load_is_empty(MDB_txn *txn, MDB_dbi tree);
+
+/* Keeps the first failure, and what it says. */
+int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault);
+
+/* A code of LMDB's as a failure to write; 0 is CHI_OK. */
+CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_fault *fault);
+
+/* ---- load_strength.c: a change of one entry without a line, made at the end */
+
+CHI_MUSTUSE int chi_load_gather(struct chi_load *load, uint16_t chi2, const uint8_t *key,
+				size_t key_len, bool remove, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_scatter(struct chi_load *load, struct chi_fault *fault);
+void chi_load_forget(struct chi_load *load);

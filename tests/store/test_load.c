@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading by the million: the same store as by puts, all of it or nothing. */
+#include "tests/store/help.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "store/load.h"
+
+#define POSITIONS 400
+#define GAMES	  60
+#define MEMORY	  (UINT64_C(16) << 20)
+
+#define CONTROL	 CHI_STATISTIC_CONTROL
+#define OUTCOME	 CHI_STATISTIC_OUTCOME
+#define EXTERNAL CHI_STATISTIC_EXTERNAL
+
+static const enum chi_statistic kinds[] = {CONTROL, OUTCOME, EXTERNAL};
+
+/* What games told of a position. */
+struct item {
+	struct chi_key key;
+	struct chi_record record;
+	struct chi_move_stat moves[3];
+	struct chi_ply_stat plies[2];
+};
+
+static struct item items[POSITIONS];
+static struct chi_game games[GAMES];
+
+static int compare_items(const void *a, const void *b)
+{
+	return help_key_compare(&((const struct item *)a)->key, &((const struct item *)b)->key);
+}
+
+static int compare_games(const void *a, const void *b)
+{
+	return memcmp(a, b, CHI_GAME_ID_SIZE);
+}
+
+/* Some games here, most of one: and in outcome stores a few that have a statistic. */
+static void fill_item(struct item *item)
+{
+	struct chi_position position;
+	struct chi_move_list list;
+	struct chi_counts *counts = &item->record.counts;
+	bool many = help_below(4) == 0;
+	uint64_t *of[] = {&counts->white, &counts->draws, &counts->black, &counts->other};
+	item->record = (struct chi_record){.moves = item->moves, .plies = item->plies};
+	ok(chi_key_decode(&item->key, &position, &fault));
+	chi_movegen_legal(&position, &list);
+	*of[help_below(4)] = 1;
+	for (size_t i = 0; many && i < 3; i++) {
+		*of[i] += help_below(60);
+	}
+	uint64_t total = counts->white + counts->draws + counts->black + counts->other;
+	for (unsigned i = 0; i < (many ? 3u : 1u) && i < list.n; i++) {
+		item->moves[i].move = list.moves[i];
+		item->moves[i].counts = (struct chi_counts){0};
+		if (many) {
+			item->moves[i].counts.draws = 1 + help_below(9);
+		} else {
+			item->moves[i].counts = *counts;
+		}
+		item->record.n_moves = i + 1;
+	}
+	for (size_t i = 1; i < item->record.n_moves; i++) {
+		for (size_t j = i; j > 0 && item->moves[j].move < item->moves[j - 1].move; j--) {
+			struct chi_move_stat swap = item->moves[j];
+			item->moves[j] = item->moves[j - 1];
+			item->moves[j - 1] = swap;
+		}
+	}
+	item->plies[0] = (struct chi_ply_stat){(uint16_t)help_below(40), 1};
+	item->plies[1] = (struct chi_ply_stat){(uint16_t)(40 + help_below(40)), total - 1};
+	item->record.n_plies = total > 1 ? 2 : 1;
+}
+
+/* Positions by ascending key, games by ascending id. */
+static void make(void)
+{
+	static struct chi_key keys[POSITIONS];
+	help_keys(keys, POSITIONS);
+	for (size_t i = 0; i < POSITIONS; i++) {
+		items[i].key = keys[i];
+		fill_item(&items[i]);
+	}
+	qsort(items, POSITIONS, sizeof(items[0]), compare_items);
+	/* Copies moved: so did what their records point to. */
+	for (size_t i = 0; i < POSITIONS; i++) {
+		items[i].record.moves = items[i].moves;
+		items[i].record.plies = items[i].plies;
+	}
+	for (size_t i = 0; i < GAMES; i++) {
+		games[i] = (struct chi_game){.result = (uint8_t)help_below(4),
+					     .pruned = help_below(8) == 0,
+					     .max_ply = help_below(2) ? 0 : 1 + help_below(300)};
+		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
+			games[i].id[j] = (uint8_t)help_below(256);
+		}
+	}
+	qsort(games, GAMES, sizeof(games[0]), compare_games);
+}
+
+/* Every `step`-th item and game, from `first` on. */
+struct part {
+	size_t first;
+	size_t step;
+};
+
+static const struct part all = {0, 1};
+
+/* What a put of the same parts does, one by one. */
+static void put_part(struct chi_store *store, struct part part, uint32_t parts)
+{
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	struct chi_info info;
+	struct chi_game was;
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = part.first; i < GAMES; i += part.step) {
+		if (parts == CHI_PUT_ADD) {
+			ok(chi_write_game(write, &games[i]));
+		} else {
+			ok(chi_write_ungame(write, games[i].id, &was));
+			assert_memory_equal(was.id, games[i].id, CHI_GAME_ID_SIZE);
+			assert_int_equal(was.max_ply, games[i].max_ply);
+		}
+	}
+	ok(chi_write_commit(write, &fault));
+	ok(chi_store_info(store, &info));
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_base(write, &info.games));
+	for (size_t i = part.first; i < POSITIONS; i += part.step) {
+		struct chi_put put = {
+			.key = items[i].key, .parts = parts, .record = items[i].record};
+		ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+/* Games, and positions in blocks of several sizes. */
+static void load_part(struct chi_load *load, struct part part, bool subtract, uint64_t games_min)
+{
+	struct chi_load_spec spec;
+	struct chi_load_block block = {0};
+	struct chi_game found;
+	for (size_t i = part.first; i < GAMES; i += part.step) {
+		int rc = chi_load_find_game(load, games[i].id, &found);
+		assert_int_equal(rc, subtract ? CHI_OK : CHI_NONE);
+		ok(subtract ? chi_load_ungame(load, &games[i]) : chi_load_game(load, &games[i]));
+	}
+	ok(chi_load_start(load, subtract, games_min, MEMORY, help_path("."), &spec, &fault));
+	for (size_t i = part.first; i < POSITIONS; i += part.step) {
+		ok(chi_load_pack(&spec, &items[i].key, &items[i].record, &block));
+		if (help_below(20) == 0 || i + part.step >= POSITIONS) {
+			ok(chi_load_apply(load, &block, &fault));
+			block.len = 0;
+			block.n = 0;
+		}
+	}
+	chi_load_block_free(&block);
+}
+
+static void check_same(struct chi_store *a, struct chi_store *b)
+{
+	size_t a_len;
+	size_t b_len;
+	struct chi_info a_info;
+	struct chi_info b_info;
+	ok(help_verify(a, NULL));
+	ok(help_verify(b, NULL));
+	char *a_dump = help_dump(a, &a_len);
+	char *b_dump = help_dump(b, &b_len);
+	assert_string_equal(a_dump, b_dump);
+	free(a_dump);
+	free(b_dump);
+	ok(chi_store_info(a, &a_info));
+	ok(chi_store_info(b, &b_info));
+	assert_int_equal(a_info.known, b_info.known);
+	assert_memory_equal(&a_info.games, &b_info.games, sizeof(a_info.games));
+	assert_memory_equal(&a_info.base, &a_info.games, sizeof(a_info.games));
+}
+
+/* A new store at that name, loaded with a part. */
+static struct chi_store *loaded(const char *name, enum chi_statistic statistic, struct part part)
+{
+	struct chi_load *load;
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	const char *path = help_path(name);
+	help_remove(path);
+	ok(chi_load_new(path, statistic, &load, &fault));
+	load_part(load, part, false, 0);
+	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ENOSTORE);
+	ok(chi_load_finish(load, &result, &dropped, &fault));
+	assert_int_equal(result.added, (POSITIONS - part.first + part.step - 1) / part.step);
+	assert_int_equal(result.updated + result.unchanged + result.removed + dropped, 0);
+	return help_open(path, CHI_STORE_WRITE);
+}
+
+static struct chi_put_result load_into(struct chi_store *store, struct part part, bool subtract)
+{
+	struct chi_load *load;
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	ok(chi_load_into(store, &load, &fault));
+	load_part(load, part, subtract, 0);
+	ok(chi_load_finish(load, &result, &dropped, &fault));
+	assert_int_equal(dropped, 0);
+	return result;
+}
+
+static void test_new_equals_puts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct chi_store *put = help_store("put", kinds[i]);
+		put_part(put, all, CHI_PUT_ADD);
+		struct chi_store *new = loaded("new", kinds[i], all);
+		check_same(put, new);
+		chi_store_close(put);
+		chi_store_close(new);
+	}
+}
+
+/* Two parts that share positions and no game: the second comes as if all were new, but for the
+ * positions that are stored already. */
+static void test_into_equals_puts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct part odd = {1, 2};
+		struct part even = {0, 2};
+		struct chi_store *put = help_store("put", kinds[i]);
+		struct chi_store *into = help_store("into", kinds[i]);
+		put_part(put, even, CHI_PUT_ADD);
+		put_part(put, odd, CHI_PUT_ADD);
+		struct chi_put_result result = load_into(into, even, false);
+		assert_int_equal(result.added, POSITIONS / 2);
+		result = load_into(into, odd, false);
+		assert_int_equal(result.added, POSITIONS / 2);
+		check_same(put, into);
+		for (size_t j = 0; j < GAMES; j++) {
+			games[j].id[0] ^= 0x55;
+		}
+		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		put_part(put, all, CHI_PUT_ADD);
+		result = load_into(into, all, false);
+		assert_int_equal(result.updated, POSITIONS);
+		check_same(put, into);
+		chi_store_close(put);
+		chi_store_close(into);
+	}
+}
+
+/* Taking everything out again gives the store before, to the byte of its dump. */
+static void test_subtract_is_the_inverse(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct part even = {0, 2};
+		struct chi_store *put = help_store("put", kinds[i]);
+		struct chi_store *into = help_store("into", kinds[i]);
+		put_part(put, even, CHI_PUT_ADD);
+		(void)load_into(into, even, false);
+		for (size_t j = 0; j < GAMES; j++) {
+			games[j].id[0] ^= 0xaa;
+		}
+		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		(void)load_into(into, all, false);
+		struct chi_put_result result = load_into(into, all, true);
+		assert_int_equal(result.removed, POSITIONS / 2);
+		assert_int_equal(result.updated, POSITIONS / 2);
+		for (size_t j = 0; j < GAMES; j++) {
+			games[j].id[0] ^= 0xaa;
+		}
+		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		ok(help_verify(into, NULL));
+		/* The others kept the statistics of their time. */
+		uint64_t changed;
+		if (kinds[i] == OUTCOME) {
+			struct chi_info info;
+			ok(chi_store_info(into, &info));
+			ok(chi_store_rescore(into, &info.games, &changed, &fault));
+			ok(chi_store_rescore(put, &info.games, &changed, &fault));
+		}
+		check_same(put, into);
+		result = load_into(into, even, true);
+		assert_int_equal(result.removed, POSITIONS / 2);
+		assert_int_equal(help_count(into), 0);
+		put_part(put, even, CHI_PUT_SUBTRACT);
+		check_same(put, into);
+		chi_store_close(put);
+		chi_store_close(into);
+	}
+}
+
+static size_t entries_of(const char *path)
+{
+	size_t n = 0;
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	while (readdir(dir) != NULL) {
+		n++;
+	}
+	(void)closedir(dir);
+	return n;
+}
+
+/* Nothing at the path, and nothing beside it. */
+static void test_abandoned(void **state)
+{
+	(void)state;
+	struct chi_load *load;
+	help_remove(help_path("new"));
+	size_t before = entries_of(help_path("."));
+	ok(chi_load_new(help_path("new"), CONTROL, &load, &fault));
+	load_part(load, all, false, 0);
+	chi_load_abandon(load);
+	assert_int_equal(entries_of(help_path(".")), before);
+	struct chi_store *store = loaded("store", OUTCOME, (struct part){0, 2});
+	size_t len;
+	char *dump = help_dump(store, &len);
+	ok(chi_load_into(store, &load, &fault));
+	load_part(load, (struct part){1, 2}, false, 0);
+	chi_load_abandon(load);
+	char *again = help_dump(store, &len);
+	assert_string_equal(dump, again);
+	free(dump);
+	free(again);
+	chi_load_abandon(NULL);
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_new_equals_puts),
+		cmocka_unit_test(test_into_equals_puts),
+		cmocka_unit_test(test_subtract_is_the_inverse),
+		cmocka_unit_test(test_abandoned),
+	};
+	make();
+	int failed = cmocka_run_group_tests_name("store/load", tests, NULL, NULL);
+	help_clean();
+	return failed;
+}
