@@ -279,6 +279,23 @@ int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_rec
 	return chi_client_end(client, status);
 }
 
+int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
+{
+	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_client_check_keys(client, key, 1);
+	}
+	*out = nothing;
+	if (status == CHI_OK) {
+		status = client->backend->explore(client, key, out);
+	}
+	if (status != CHI_OK) {
+		*out = nothing;
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 	    enum chi_durability durability, struct chi_put_result *result)
 {

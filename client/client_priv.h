@@ -92,6 +92,8 @@ struct chi_backend {
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+	int (*explore)(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out);
 	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
 	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
@@ -171,6 +173,8 @@ static inline int chi_inproc_settle(struct chi_client *client)
 int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_inproc_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out);
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
 int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
@@ -187,6 +191,8 @@ int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);

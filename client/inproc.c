@@ -162,6 +162,7 @@ const struct chi_backend chi_backend_inproc = {
 	.info = info,
 	.probe = chi_inproc_probe,
 	.get = chi_inproc_get,
+	.explore = chi_inproc_explore,
 	.put = chi_inproc_put,
 	.put_base = chi_inproc_put_base,
 	.del = chi_inproc_del,

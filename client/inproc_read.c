@@ -46,6 +46,20 @@ int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct 
 	return status;
 }
 
+/* Names of openings are static, all else is the arena's. */
+int chi_inproc_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_explore(read, key, &client->arena, out, &client->error);
+	chi_read_end(read);
+	return status;
+}
+
 /* On a failure what was opened stays in the iterator: chi_inproc_scan_close takes any part of it.
  * Rows need a block; records come one by one. */
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading over a socket: probes of any size, and whole records. */
+/* Reading over a socket: probes of any size, whole records, and explorations. */
 #include "client/client_priv.h"
 
 #include <string.h>
@@ -187,5 +187,27 @@ int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct 
 		return CHI_NONE;
 	}
 	*out = entry->record;
+	return CHI_OK;
+}
+
+/* Moves and names of openings lie in the client's arena, where the answer was unpacked. */
+int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out)
+{
+	struct chi_request request = {.op = CHI_OP_EXPLORE, .u.explore.key = *key};
+	struct chi_response response;
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		status = chi_peer_call(client, &request, &response);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	const struct chi_key *told = &response.u.explore.position.key;
+	if (told->len != 0 && memcmp(told, key, sizeof(*key)) != 0) {
+		return chi_peer_fail(client, -CHI_EPROTO, "the answer is of another position");
+	}
+	*out = response.u.explore;
+	out->position.key = *key;
 	return CHI_OK;
 }

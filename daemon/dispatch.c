@@ -41,6 +41,7 @@ static const struct {
 	[CHI_OP_VERIFY] = {chi_handle_verify, STORE | STAYS},
 	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES | STAYS},
 	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES | STAYS},
+	[CHI_OP_EXPLORE] = {chi_handle_explore, STORE},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

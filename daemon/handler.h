@@ -27,6 +27,7 @@ typedef int chi_handler(struct chi_task *task);
 
 chi_handler chi_handle_hello, chi_handle_ping, chi_handle_info; /* handler_read.c */
 chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
+chi_handler chi_handle_explore;					/* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
 chi_handler chi_handle_rescore, chi_handle_compact;		/* handler_write.c */
 chi_handler chi_handle_scan, chi_handle_count;			/* handler_scan.c */

@@ -176,3 +176,33 @@ int chi_handle_get(struct chi_task *task)
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }
+
+/* One position and all that are one move away: a look-up each, done together. */
+int chi_handle_explore(struct chi_task *task)
+{
+	struct chi_key key = task->request->u.explore.key;
+	const struct chi_text *fen = &task->request->u.explore.fen;
+	struct chi_response response = {
+		.id = task->request->id, .last = true, .op = CHI_OP_EXPLORE};
+	struct chi_read *read = NULL;
+	int status = CHI_OK;
+	if (fen->len > 0) {
+		task->field = "explore.fen";
+		status = chi_key_from_fen(fen->bytes, fen->len, &key, &task->fault);
+	}
+	if (status == CHI_OK) {
+		task->field = NULL;
+		status = chi_worker_read(task->worker, task->served, &read);
+	}
+	if (status < 0) {
+		return status;
+	}
+	status = chi_read_explore(read, &key, &task->worker->results, &response.u.explore,
+				  &task->fault);
+	if (status < 0) {
+		task->field = status == -CHI_EKEY ? "explore.key" : NULL;
+		return status;
+	}
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}

@@ -85,6 +85,14 @@ CHI_MUSTUSE int chi_probe(struct chi_client *client, const struct chi_key *keys,
 CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
 			struct chi_record *out);
 
+/*
+ * What was played from a position, how it ended and where it led, from one snapshot; until the next
+ * call. CHI_OK also if the position is not stored (out->position.found), as other orders of moves
+ * may have led to positions behind it.
+ */
+CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
+			    struct chi_explore *out);
+
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /*

@@ -112,7 +112,9 @@ int chi_explore_to(struct chi_arena *arena, const struct chi_explore *from,
 static int row_from(struct chi_unpacker *u, const ProtobufCBinaryData *key, bool found,
 		    uint32_t chi2, const PB(Counts) * counts, struct chi_row *out)
 {
-	const char *reason = chi_key_from(key->data, key->len, &out->key);
+	/* What is not stored may have no key: Black to move without a king. */
+	const char *reason =
+		key->len > 0 || found ? chi_key_from(key->data, key->len, &out->key) : NULL;
 	if (reason != NULL) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, reason, "key");
 	}

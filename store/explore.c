@@ -116,11 +116,12 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 
 /* Everything that is read, from one snapshot. */
 static int read_all(struct chi_read *read, struct work *work, const struct chi_key *key,
-		    struct chi_arena *arena, struct chi_explore *out)
+		    struct chi_arena *arena, struct chi_explore *out, struct chi_fault *fault)
 {
 	int status = chi_read_record(read, key, arena, &work->record);
 	if (status < 0) {
-		return status;
+		return chi_fault(fault, status, "cannot read the position's record (%s)",
+				 chi_strerror(status));
 	}
 	out->position.found = status == CHI_OK;
 	out->position.chi2 = work->record.chi2;
@@ -128,7 +129,13 @@ static int read_all(struct chi_read *read, struct work *work, const struct chi_k
 	if (work->record.n_plies > 0) {
 		out->min_ply = work->record.plies[0].ply;
 	}
-	return chi_read_rows(read, work->keys, work->n_keys, work->rows);
+	status = chi_read_rows(read, work->keys, work->n_keys, work->rows);
+	if (status < 0) {
+		return chi_fault(fault, status,
+				 "cannot read the record of a position behind it (%s)",
+				 chi_strerror(status));
+	}
+	return CHI_OK;
 }
 
 int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
@@ -147,18 +154,19 @@ int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct ch
 		return chi_fault_plain(fault, status);
 	}
 	make_children(&work);
-	status = read_all(read, &work, key, arena, out);
+	status = read_all(read, &work, key, arena, out, fault);
 	if (status < 0) {
-		return chi_fault_plain(fault, status);
+		return status;
 	}
 	size_t n = 0;
 	status = unite(&work, &n, fault);
 	if (status < 0) {
 		return status;
 	}
+	qsort(work.moves, n, sizeof(*work.moves), compare_interest);
 	out->moves = work.moves;
-	out->n_moves = n;
-	qsort(work.moves, out->n_moves, sizeof(*work.moves), compare_interest);
+	/* Only placements that no game reaches have more; the least of them go. */
+	out->n_moves = n < CHI_MOVES_MAX ? n : CHI_MOVES_MAX;
 	chi_opening_find(key, &out->eco, &out->opening);
 	return CHI_OK;
 }

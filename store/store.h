@@ -109,7 +109,8 @@ CHI_MUSTUSE int chi_read_record(struct chi_read *read, const struct chi_key *key
 /*
  * What was played from a position, and where it led (types.h): CHI_OK also if the position is not
  * stored, as others may have led behind it. The moves lie in memory of `arena`, names of openings
- * are static. A move whose position no key can hold has a child without a key (len 0).
+ * are static. A move whose position no key can hold has a child without a key (len 0). At most
+ * CHI_MOVES_MAX moves are told.
  * -CHI_EKEY, -CHI_ECORRUPT (a damaged record, or one with a move that is not legal), -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *key,

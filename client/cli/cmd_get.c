@@ -35,8 +35,9 @@ const struct command cmd_get = {
 	.arguments = "[FEN...]",
 	.summary = "print everything known about positions",
 	.help = "Prints for each FEN one line of JSON: fen, chi2 (null: not known), games, white,\n"
-		"draws, black, other (games without a result), moves (played from here, the most\n"
-		"played first), evals, line, note. A position that is not stored is named on\n"
+		"draws, black, other (games without a result), min_ply (the lowest ply at which a\n"
+		"game reached it), plies (how many games at each), moves (played from here, the\n"
+		"most played first), evals, line, note. A position that is not stored is named on\n"
 		"standard error, and the exit code is 1.\n"
 		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
 		"lines starting with # are passed over. Put a FEN in quotes.",

@@ -128,6 +128,21 @@ static json_t *stats_json(const struct chi_key *key, const struct chi_record *re
 	return release(&array);
 }
 
+/* In the record's order, by ply. */
+static json_t *plies_json(const struct chi_record *record)
+{
+	_cleanup_(json_freep) json_t *array = json_array();
+	for (size_t i = 0; i < record->n_plies; i++) {
+		const struct chi_ply_stat *stat = &record->plies[i];
+		json_t *entry = json_pack("{s:i, s:o}", "ply", (int)stat->ply, "games",
+					  json_count(stat->games));
+		if (json_array_append_new(array, entry) != 0) {
+			return NULL;
+		}
+	}
+	return release(&array);
+}
+
 json_t *record_json(const struct chi_key *key, const struct chi_record *record)
 {
 	char fen[CHI_FEN_SIZE];
@@ -136,11 +151,13 @@ json_t *record_json(const struct chi_key *key, const struct chi_record *record)
 		return NULL;
 	}
 	/* A NULL among the values makes json_pack fail and drop the others. */
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fen", fen,
-			 "chi2", json_chi2(record->chi2), "games", json_count(games_of(c)), "white",
-			 json_count(c->white), "draws", json_count(c->draws), "black",
-			 json_count(c->black), "other", json_count(c->other), "moves",
-			 stats_json(key, record), "evals", evals_json(key, record), "line",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fen",
+			 fen, "chi2", json_chi2(record->chi2), "games", json_count(games_of(c)),
+			 "white", json_count(c->white), "draws", json_count(c->draws), "black",
+			 json_count(c->black), "other", json_count(c->other), "min_ply",
+			 record->n_plies > 0 ? json_integer(record->plies[0].ply) : json_null(),
+			 "plies", plies_json(record), "moves", stats_json(key, record), "evals",
+			 evals_json(key, record), "line",
 			 moves_json(key, record->line, record->n_line), "note",
 			 record->n_note == 0 ? json_null()
 					     : json_text(record->note, record->n_note));

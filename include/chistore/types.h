@@ -388,7 +388,8 @@ struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
 	struct chi_row child;	  /* the position behind it, with all games that reached it, by
-				     whatever way; child.found: it is stored */
+				     whatever way; child.found: it is stored. Its key has len 0
+				     if no key can hold it (Black to move without a king) */
 	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
 	const char *opening;
 };
@@ -400,7 +401,7 @@ struct chi_explore {
 	const char *eco;	 /* opening that the position is; NULL: none */
 	const char *opening;
 	/* Moves played here, and those that lead to stored positions; by games played, games of
-	 * the child, then the move. */
+	 * the child (results and others together), then the move. At most CHI_MOVES_MAX. */
 	const struct chi_explore_move *moves;
 	size_t n_moves;
 };

@@ -46,7 +46,8 @@ static void nothing_known(void **state)
 	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
 	expect(&key, &record,
 	       "{\"fen\":\"" START "\",\"chi2\":null,\"games\":0,\"white\":0,\"draws\":0,"
-	       "\"black\":0,\"other\":0,\"moves\":[],\"evals\":[],\"line\":[],\"note\":null}");
+	       "\"black\":0,\"other\":0,\"min_ply\":null,\"plies\":[],\"moves\":[],\"evals\":[],"
+	       "\"line\":[],\"note\":null}");
 }
 
 static void everything_known(void **state)
@@ -62,6 +63,7 @@ static void everything_known(void **state)
 		{.move = move_of(&key, "Nf3"), .counts = {.white = 2, .other = 7}},
 		{.move = e4, .counts = {.draws = 1, .black = 1}},
 	};
+	struct chi_ply_stat plies[] = {{2, 1}, {6, 9}};
 	struct chi_eval evals[] = {
 		{.engine = "a",
 		 .engine_len = 1,
@@ -78,6 +80,8 @@ static void everything_known(void **state)
 		.counts = {.white = 3, .draws = 2, .black = 1, .other = 4},
 		.moves = moves,
 		.n_moves = 3,
+		.plies = plies,
+		.n_plies = 2,
 		.evals = evals,
 		.n_evals = 2,
 		.line = line,
@@ -87,7 +91,8 @@ static void everything_known(void **state)
 	};
 	expect(&key, &record,
 	       "{\"fen\":\"" START "\",\"chi2\":57.99,\"games\":6,\"white\":3,\"draws\":2,"
-	       "\"black\":1,\"other\":4,\"moves\":["
+	       "\"black\":1,\"other\":4,\"min_ply\":2,\"plies\":["
+	       "{\"ply\":2,\"games\":1},{\"ply\":6,\"games\":9}],\"moves\":["
 	       "{\"uci\":\"e2e4\",\"san\":\"e4\",\"games\":2,\"white\":0,\"draws\":1,\"black\":1},"
 	       "{\"uci\":\"g1f3\",\"san\":\"Nf3\",\"games\":2,\"white\":2,\"draws\":0,\"black\":0},"
 	       "{\"uci\":\"d2d4\",\"san\":\"d4\",\"games\":1,\"white\":1,\"draws\":0,\"black\":0}],"
@@ -129,7 +134,8 @@ static void line_without_a_black_king(void **state)
 	struct chi_record record = {.evals = &eval, .n_evals = 1, .line = line, .n_line = 2};
 	expect(&key, &record,
 	       "{\"fen\":\"3r4/8/8/8/8/8/8/6K1 w - - 0 1\",\"chi2\":null,\"games\":0,"
-	       "\"white\":0,\"draws\":0,\"black\":0,\"other\":0,\"moves\":[],\"evals\":["
+	       "\"white\":0,\"draws\":0,\"black\":0,\"other\":0,\"min_ply\":null,\"plies\":[],"
+	       "\"moves\":[],\"evals\":["
 	       "{\"engine\":\"a\",\"depth\":1,\"cp\":1,\"nodes\":null,"
 	       "\"pv\":[\"g1f2\",\"d8d7\",\"f2e1\"],\"date\":null}],"
 	       "\"line\":[\"g1f2\",\"d8d7\"],\"note\":null}");

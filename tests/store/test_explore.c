@@ -112,6 +112,10 @@ static void play_game(void)
 		}
 		struct node *node = find_or_add(&key);
 		add(&node->counts, result);
+		if (node->ply.games == 0 || ply < node->ply.ply) {
+			node->ply = (struct chi_ply_stat){.ply = (uint16_t)ply};
+		}
+		node->ply.games += ply == node->ply.ply ? 1 : 0;
 		if (ply == plies) {
 			return;
 		}
@@ -128,7 +132,7 @@ static void play_game(void)
 static void put_into(struct chi_write *write, const struct chi_put *put)
 {
 	struct chi_put_result result = {0};
-	ok(chi_put_check(put, CHI_STATISTIC_CONTROL, &fault));
+	ok(chi_put_check(put, CHI_STATISTIC_EXTERNAL, &fault));
 	ok(chi_write_put(write, put, &result));
 	assert_int_equal(result.added, 1);
 }
@@ -139,7 +143,7 @@ static int make_store(void **state)
 	chi_arena_init(&arena, (size_t)4 << 20);
 	nodes = calloc(NODES, sizeof(*nodes));
 	assert_non_null(nodes);
-	store = help_store("explore", CHI_STATISTIC_CONTROL);
+	store = help_store("explore", CHI_STATISTIC_EXTERNAL);
 	for (unsigned i = 0; i < GAMES; i++) {
 		play_game();
 	}
@@ -148,10 +152,13 @@ static int make_store(void **state)
 	for (size_t i = 0; i < n_nodes; i++) {
 		struct node *node = &nodes[i];
 		qsort(node->moves, node->n_moves, sizeof(*node->moves), by_move);
-		struct chi_put put = {.key = node->key, .parts = CHI_PUT_COUNTS | CHI_PUT_MOVES};
+		struct chi_put put = {.key = node->key, .parts = CHI_PUT_RESTORE};
+		put.record.chi2 = (uint16_t)help_below(CHI_CHI2_MAX); /* 0: not known */
 		put.record.counts = node->counts;
 		put.record.moves = node->moves;
 		put.record.n_moves = node->n_moves;
+		put.record.plies = &node->ply;
+		put.record.n_plies = 1;
 		put_into(write, &put);
 	}
 	ok(chi_write_commit(write, &fault));
@@ -273,7 +280,7 @@ static void check_position(const struct chi_position *position)
 	ok(explore_in(store, &key, &explore));
 	same_row(&explore.position, &key);
 	same_opening(&key, explore.eco, explore.opening);
-	assert_int_equal(explore.min_ply, -1);
+	assert_int_equal(explore.min_ply, node != NULL ? node->ply.ply : -1);
 	assert_int_equal(explore.n_moves, moves_to_tell(position, node));
 	for (size_t i = 0; i < explore.n_moves; i++) {
 		check_move(position, node, &explore.moves[i]);
@@ -317,6 +324,7 @@ static void finds_children_of_a_stranger(void **state)
 	help_put(own, &put);
 	ok(explore_in(own, &start, &explore));
 	assert_false(explore.position.found);
+	assert_int_equal(explore.min_ply, -1);
 	assert_int_equal(explore.position.chi2, CHI_CHI2_UNKNOWN);
 	assert_int_equal(explore.n_moves, 1);
 	const struct chi_explore_move *move = &explore.moves[0];

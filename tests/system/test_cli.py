@@ -37,7 +37,7 @@ class Commands(Base):
         record = json.loads(self.out("get", START, address=a))
         self.assertEqual(record, {
             "fen": START, "chi2": 76.0, "games": 6, "white": 3, "draws": 2, "black": 1,
-            "other": 0, "moves": [], "evals": [
+            "other": 0, "min_ply": None, "plies": [], "moves": [], "evals": [
                 {"engine": "lc0", "depth": 9, "mate": -3, "nodes": None, "pv": [], "date": None},
                 {"engine": "sf", "depth": 20, "cp": 35, "nodes": None, "pv": [], "date": None}],
             "line": ["e2e4", "e7e5"], "note": "caf\u00e9 \"1\""})
