@@ -345,6 +345,38 @@ int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 	return chi_client_end(client, status);
 }
 
+int chi_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out, size_t max,
+		  size_t *n)
+{
+	*n = 0;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK && max > 0) {
+		status = client->backend->get_games(client, after, out, max, n);
+	}
+	if (status != CHI_OK) {
+		*n = 0;
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_put_games(struct chi_client *client, const struct chi_game *games, size_t n)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = check_batch(client, n, CHI_SYNC);
+	}
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		if (games[i].result > CHI_RESULT_OTHER) {
+			status = chi_fault(&client->error, -CHI_EINVAL,
+					   "entry %zu: result %u is unknown", i, games[i].result);
+		}
+	}
+	if (status == CHI_OK) {
+		status = client->backend->put_games(client, games, n);
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_flush(struct chi_client *client)
 {
 	int status = chi_client_begin(client);

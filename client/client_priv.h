@@ -99,6 +99,9 @@ struct chi_backend {
 	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
+	int (*get_games)(struct chi_client *client, const uint8_t *after, struct chi_game *out,
+			 size_t max, size_t *n);
+	int (*put_games)(struct chi_client *client, const struct chi_game *games, size_t n);
 	int (*flush)(struct chi_client *client);
 	/* Queue: slot->rows holds the keys. A negative result leaves the slot unused. */
 	int (*pipe_probe)(struct chi_client *client, struct chi_slot *slot,
@@ -185,8 +188,12 @@ int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, siz
 int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
+int chi_inproc_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
+			 size_t max, size_t *n);
+int chi_inproc_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
 
-/* ---- Remote (remote.c, remote_read.c, remote_scan.c, remote_write.c) ---------------------- */
+/* ---- Remote (remote.c, remote_games.c, remote_read.c, remote_scan.c, remote_write.c)
+ * ---------------------- */
 
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
@@ -203,6 +210,9 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
+int chi_remote_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
+			 size_t max, size_t *n);
+int chi_remote_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
 int chi_remote_flush(struct chi_client *client);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection

@@ -60,6 +60,19 @@ int chi_inproc_explore(struct chi_client *client, const struct chi_key *key,
 	return status;
 }
 
+int chi_inproc_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
+			 size_t max, size_t *n)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_games(read, after, out, max, n);
+	chi_read_end(read);
+	return status;
+}
+
 /* On a failure what was opened stays in the iterator: chi_inproc_scan_close takes any part of it.
  * Rows need a block; records come one by one. */
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)

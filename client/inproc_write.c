@@ -133,3 +133,22 @@ int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t
 	}
 	return applied(client, n, durability);
 }
+
+/* Always synced: games are listed once their positions are stored. */
+int chi_inproc_put_games(struct chi_client *client, const struct chi_game *games, size_t n)
+{
+	if (n == 0) {
+		return empty_batch(client, CHI_SYNC);
+	}
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_game(client->inproc.write, &games[i]);
+		if (status < 0) {
+			return refuse(client, status, i);
+		}
+	}
+	return applied(client, 0, CHI_SYNC);
+}

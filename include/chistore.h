@@ -127,6 +127,24 @@ CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys
  * since, and nobody can tell whether they are stored; said once. */
 CHI_MUSTUSE int chi_flush(struct chi_client *client);
 
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/*
+ * The games that are counted in the store (struct chi_game): up to `max` with ids behind `after`
+ * (CHI_GAME_ID_SIZE bytes, or NULL: from the first), ascending, into `out`. *n less than `max`:
+ * there are no more. Each call reads a snapshot of its own. -CHI_EUNSUPPORTED: a server that does
+ * not list games.
+ */
+CHI_MUSTUSE int chi_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
+			      size_t max, size_t *n);
+
+/*
+ * Says of `n` games, at most 10,000, that they are counted, as loading a dump does; their positions
+ * are put by chi_put. Those that are counted already are passed over. Durable when it returns, all
+ * or nothing. -CHI_EINVAL (a result out of its range), -CHI_ETOOBIG; -CHI_EUNSUPPORTED as above.
+ */
+CHI_MUSTUSE int chi_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
+
 /* ---- Pipelining -------------------------------------------------------------------------- */
 
 /*
