@@ -18,7 +18,7 @@
 struct chi_copy {
 	int fd;
 	char *path;
-	char hidden[CHI_PATH_SIZE];
+	struct chi_hidden hidden;
 };
 
 int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
@@ -70,18 +70,18 @@ int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_
 	if (copy->path == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int rc = chi_path_begin(path, copy->hidden, fault);
+	int rc = chi_path_begin(path, &copy->hidden, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	char data[CHI_PATH_SIZE];
-	rc = chi_path_join(data, copy->hidden, DATA_NAME);
+	rc = chi_path_join(data, copy->hidden.dir, DATA_NAME);
 	if (rc == CHI_OK) {
 		copy->fd = open(data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 		rc = copy->fd < 0 ? chi_lmdb_fault(fault, errno, "create", data) : CHI_OK;
 	}
 	if (rc < 0) {
-		chi_path_remove(copy->hidden);
+		chi_path_remove(&copy->hidden);
 		return rc;
 	}
 	*fd = copy->fd;
@@ -112,19 +112,19 @@ static int check_copy(const char *hidden, struct chi_fault *fault)
 int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 {
 	int error = fsync(copy->fd) < 0 ? errno : 0;
-	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden);
+	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
 	if (rc == CHI_OK) {
-		rc = check_copy(copy->hidden, fault);
+		rc = check_copy(copy->hidden.dir, fault);
 	}
 	if (rc == CHI_OK) {
-		error = chi_lock_make(copy->hidden);
-		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden);
+		error = chi_lock_make(copy->hidden.dir);
+		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_path_publish(copy->hidden, copy->path, fault);
+		rc = chi_path_publish(&copy->hidden, copy->path, fault);
 	}
 	if (rc < 0) {
-		chi_path_remove(copy->hidden);
+		chi_path_remove(&copy->hidden);
 	}
 	free_copy(copy);
 	return rc;
@@ -133,7 +133,7 @@ int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 void chi_copy_abandon(struct chi_copy *copy)
 {
 	if (copy != NULL) {
-		chi_path_remove(copy->hidden);
+		chi_path_remove(&copy->hidden);
 	}
 	free_copy(copy);
 }

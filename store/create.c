@@ -104,20 +104,20 @@ int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_
 	if (rc < 0) {
 		return rc;
 	}
-	char hidden[CHI_PATH_SIZE];
-	rc = chi_path_begin(path, hidden, fault);
+	struct chi_hidden hidden;
+	rc = chi_path_begin(path, &hidden, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_file_system_check(hidden, fault);
+	rc = chi_file_system_check(hidden.dir, fault);
 	if (rc == CHI_OK) {
-		rc = build(hidden, statistic, fault);
+		rc = build(hidden.dir, statistic, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_path_publish(hidden, path, fault);
+		rc = chi_path_publish(&hidden, path, fault);
 	}
 	if (rc < 0) {
-		chi_path_remove(hidden);
+		chi_path_remove(&hidden);
 	}
 	return rc;
 }

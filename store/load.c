@@ -60,9 +60,8 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
-	load->dir = strdup(store->env->path);
-	int rc = load->dir == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
-				   : chi_write_begin(store, &load->write, fault);
+	load->dir = store->env->path;
+	int rc = chi_write_begin(store, &load->write, fault);
 	if (rc < 0) {
 		chi_load_abandon(load);
 		return rc;
@@ -170,7 +169,6 @@ static void free_load(struct chi_load *load)
 	chi_load_forget(load);
 	chi_arena_deinit(&load->arena);
 	free(load->path);
-	free(load->dir);
 	free(load);
 }
 
@@ -192,7 +190,7 @@ void chi_load_abandon(struct chi_load *load)
 	}
 	/* A path without a directory: it could not be made. */
 	if (load->path != NULL && load->dir != NULL) {
-		chi_path_remove(load->dir);
+		chi_path_remove(&load->hidden);
 	}
 	free_load(load);
 }

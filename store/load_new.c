@@ -90,17 +90,10 @@ int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load
 	load->statistic = statistic;
 	load->append = true;
 	load->path = strdup(path);
-	char hidden[CHI_PATH_SIZE];
 	rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
-				: chi_path_begin(path, hidden, fault);
+				: chi_path_begin(path, &load->hidden, fault);
 	if (rc == CHI_OK) {
-		load->dir = strdup(hidden);
-		if (load->dir == NULL) {
-			chi_path_remove(hidden);
-			rc = chi_fault_plain(fault, -CHI_ENOMEM);
-		}
-	}
-	if (rc == CHI_OK) {
+		load->dir = load->hidden.dir;
 		rc = begin(load, fault);
 	}
 	if (rc < 0) {
@@ -137,5 +130,5 @@ int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
 	mdb_env_close(load->mdb);
 	load->mdb = NULL;
 	rc = chi_file_check(load->dir, fault);
-	return rc < 0 ? rc : chi_path_publish(load->dir, load->path, fault);
+	return rc < 0 ? rc : chi_path_publish(&load->hidden, load->path, fault);
 }

@@ -45,9 +45,10 @@ struct chi_load {
 	struct chi_put_result result;
 	uint64_t dropped;
 
-	uint64_t unsaved; /* new: bytes put since the last commit */
-	char *path;	  /* new: where the store is to be */
-	char *dir;	  /* where it is now: new: the hidden directory */
+	uint64_t unsaved;	  /* new: bytes put since the last commit */
+	char *path;		  /* new: where the store is to be */
+	const char *dir;	  /* where it is now: new: the hidden directory */
+	struct chi_hidden hidden; /* new */
 };
 
 /* ---- load_new.c */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Directories that appear whole or not at all: built under a hidden name beside their place,
- * synced, renamed. What a killed process leaves behind is hidden and in nobody's way.
+ * synced, renamed. Whoever builds one holds a lock on it; what a killed process left behind is
+ * locked by nobody, and the next that builds at the same place removes it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +62,64 @@ int chi_path_sync(const char *path)
 	return rc;
 }
 
-int chi_path_begin(const char *path, char out[CHI_PATH_SIZE], struct chi_fault *fault)
+/* Only files of ours: the directory stays if somebody put something else into it. */
+static void remove_files(const char *dir)
+{
+	static const char *const names[] = {DATA_NAME, LMDB_LOCK, CHI_LOCK_NAME};
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		char path[CHI_PATH_SIZE];
+		if (chi_path_join(path, dir, names[i]) == CHI_OK) {
+			(void)unlink(path);
+		}
+	}
+	(void)rmdir(dir);
+}
+
+/* A lock on the directory that has the name now; -1: somebody has it, or it is gone. */
+static int lock_dir(const char *dir)
+{
+	struct stat by_name;
+	struct stat locked;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		return -1;
+	}
+	/* It may have been removed, and made anew, before it was locked. */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(dir, &by_name) == 0 &&
+	    fstat(fd, &locked) == 0 && by_name.st_ino == locked.st_ino &&
+	    by_name.st_dev == locked.st_dev) {
+		return fd;
+	}
+	(void)close(fd);
+	return -1;
+}
+
+/* Removes what killed processes left behind of that name. What cannot be looked at stays. */
+static void sweep(const char *parent, const char *name)
+{
+	char prefix[CHI_PATH_SIZE];
+	int len = snprintf(prefix, sizeof(prefix), ".%s.new-", name);
+	DIR *dir = len > 0 && len < (int)sizeof(prefix) ? opendir(parent) : NULL;
+	if (dir == NULL) {
+		return;
+	}
+	const struct dirent *entry;
+	while ((entry = readdir(dir)) != NULL) {
+		char path[CHI_PATH_SIZE];
+		if (strncmp(entry->d_name, prefix, (size_t)len) != 0 ||
+		    chi_path_join(path, parent, entry->d_name) < 0) {
+			continue;
+		}
+		int fd = lock_dir(path);
+		if (fd >= 0) {
+			remove_files(path);
+			(void)close(fd);
+		}
+	}
+	(void)closedir(dir);
+}
+
+int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *fault)
 {
 	char parent[CHI_PATH_SIZE];
 	char name[CHI_PATH_SIZE];
@@ -67,24 +127,41 @@ int chi_path_begin(const char *path, char out[CHI_PATH_SIZE], struct chi_fault *
 	if (rc < 0) {
 		return chi_fault(fault, rc, "'%s' cannot be a store's directory", path);
 	}
+	sweep(parent, name);
 	for (int i = 0; i < NAME_TRIES; i++) {
-		int n = snprintf(out, CHI_PATH_SIZE, "%s/.%s.new-%ld-%d", parent, name,
+		int n = snprintf(out->dir, sizeof(out->dir), "%s/.%s.new-%ld-%d", parent, name,
 				 (long)getpid(), i);
 		if (n < 0 || n >= CHI_PATH_SIZE) {
 			return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path);
 		}
-		if (mkdir(out, DIR_MODE) == 0) {
+		if (mkdir(out->dir, DIR_MODE) < 0) {
+			if (errno != EEXIST) {
+				return chi_lmdb_fault(fault, errno, "make a directory beside",
+						      path);
+			}
+			continue;
+		}
+		out->lock = lock_dir(out->dir);
+		if (out->lock >= 0) {
 			return CHI_OK;
 		}
-		if (errno != EEXIST) {
-			return chi_lmdb_fault(fault, errno, "make a directory beside", path);
-		}
+		/* Taken for a leftover in the moment before it was locked, or out of descriptors.
+		 */
+		remove_files(out->dir);
 	}
 	return chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path);
 }
 
+static void unlock(struct chi_hidden *hidden)
+{
+	if (hidden->lock >= 0) {
+		(void)close(hidden->lock);
+	}
+	hidden->lock = -1;
+}
+
 /* The order matters: contents, then the name, then the parent that holds the name. */
-int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fault)
+int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
 {
 	char parent[CHI_PATH_SIZE];
 	char name[CHI_PATH_SIZE];
@@ -92,28 +169,22 @@ int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fau
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	int error = chi_path_sync(hidden);
-	if (error == 0 && rename(hidden, path) < 0) {
+	int error = chi_path_sync(hidden->dir);
+	if (error == 0 && rename(hidden->dir, path) < 0) {
 		error = errno;
 	}
 	if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR) {
 		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no empty directory", path);
 	}
 	if (error == 0) {
+		unlock(hidden);
 		error = chi_path_sync(parent);
 	}
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "create", path);
 }
 
-/* Only files of ours: the directory stays if somebody put something else into it. */
-void chi_path_remove(const char *hidden)
+void chi_path_remove(struct chi_hidden *hidden)
 {
-	static const char *const names[] = {DATA_NAME, LMDB_LOCK, CHI_LOCK_NAME};
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		char path[CHI_PATH_SIZE];
-		if (chi_path_join(path, hidden, names[i]) == CHI_OK) {
-			(void)unlink(path);
-		}
-	}
-	(void)rmdir(hidden);
+	remove_files(hidden->dir);
+	unlock(hidden);
 }

@@ -108,15 +108,25 @@ unsigned chi_pool_place(void);
 /* "dir/name"; -CHI_EINVAL if it is too long. */
 CHI_MUSTUSE int chi_path_join(char out[CHI_PATH_SIZE], const char *dir, const char *name);
 
-/* The hidden directory beside `path` in which a new store is built; made, and empty. */
-CHI_MUSTUSE int chi_path_begin(const char *path, char out[CHI_PATH_SIZE], struct chi_fault *fault);
+/* A directory under a hidden name, in which a new store is built. */
+struct chi_hidden {
+	char dir[CHI_PATH_SIZE];
+	int lock; /* the directory, locked: as long as it is, nobody takes it for a leftover */
+};
+
+/*
+ * Makes the hidden directory beside `path`, empty. What processes that were killed left behind of
+ * the same name is removed first. To be ended by chi_path_publish or chi_path_remove.
+ */
+CHI_MUSTUSE int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *fault);
 
 /* Syncs the directory, gives it its name, syncs the parent. -CHI_EEXIST if `path` holds something
- * by now. */
-CHI_MUSTUSE int chi_path_publish(const char *hidden, const char *path, struct chi_fault *fault);
+ * by now. On failure `hidden` is still to be removed. */
+CHI_MUSTUSE int chi_path_publish(struct chi_hidden *hidden, const char *path,
+				 struct chi_fault *fault);
 
 /* Removes a store's files in `hidden`, and it. */
-void chi_path_remove(const char *hidden);
+void chi_path_remove(struct chi_hidden *hidden);
 
 /* fsync of a file or directory by name. */
 CHI_MUSTUSE int chi_path_sync(const char *path);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -180,6 +181,33 @@ static void test_no_commit_into_a_deleted_file(void **state)
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	chi_store_close(store);
+}
+
+/* A directory that a process which was killed left behind is removed, one being built is not. */
+static void test_leftovers(void **state)
+{
+	(void)state;
+	const char *left = help_path(".place.new-1-0");
+	assert_int_equal(mkdir(left, 0700), 0);
+	write_file(join(left, "data.mdb"), "x", 1);
+	const char *busy = help_path(".place.new-1-1");
+	assert_int_equal(mkdir(busy, 0700), 0);
+	write_file(join(busy, "data.mdb"), "x", 1);
+	int lock = open(busy, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	/* Another's name, and something in it that no store has. */
+	const char *other = help_path(".places.new-1-0");
+	assert_int_equal(mkdir(other, 0700), 0);
+	const char *strange = help_path(".place.new-1-2");
+	assert_int_equal(mkdir(strange, 0700), 0);
+	write_file(join(strange, "letter"), "x", 1);
+
+	ok(chi_store_create(help_path("place"), CONTROL, &fault));
+	assert_int_not_equal(access(left, F_OK), 0);
+	assert_int_equal(access(join(busy, "data.mdb"), F_OK), 0);
+	assert_int_equal(access(other, F_OK), 0);
+	assert_int_equal(access(join(strange, "letter"), F_OK), 0);
+	close(lock);
 }
 
 static void test_open_nothing(void **state)
@@ -440,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_removed_and_made_anew),
 		cmocka_unit_test(test_no_commit_into_a_deleted_file),
+		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_open_nothing),
 		cmocka_unit_test(test_foreign_lmdb),
 		cmocka_unit_test(test_stamps),
