@@ -17,7 +17,7 @@ _chistore_values()
 {
 	case $1 in
 	--statistic) echo control outcome external ;;
-	--format) echo epd csv tsv ;;
+	--format) echo epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--side) echo w b ;;
 	*) return 1 ;;
@@ -89,7 +89,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | dump | load | backup)
+		import | dump | load | export | backup)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac

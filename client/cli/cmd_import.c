@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/cli/batch.h"
+#include "client/cli/bookimport.h"
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 #include "client/cli/progress.h"
@@ -48,7 +49,8 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	case OPT_FORMAT:
 		import->options.format = chi_import_format_of(value);
 		if (import->options.format == CHI_IMPORT_AUTO) {
-			return cli_usage(cli, "--format: '%s' is none of epd, csv, tsv", value);
+			return cli_usage(cli, "--format: '%s' is none of epd, csv, tsv, polyglot",
+					 value);
 		}
 		return EXIT_DONE;
 	case OPT_ENGINE:
@@ -191,6 +193,27 @@ static int check_files(struct cli *cli, int n, char **paths, uint64_t *total)
 	return EXIT_DONE;
 }
 
+/* True if the first file is a Polyglot book: then all are to be. */
+static bool is_book(const struct import_state *import, const char *path)
+{
+	enum chi_import_format format = import->options.format;
+	return (format != CHI_IMPORT_AUTO ? format : chi_import_format_of_path(path)) ==
+	       CHI_IMPORT_POLYGLOT;
+}
+
+/* Books are another kind of import, with another summary. */
+static int run_books(struct cli *cli, const struct import_state *import, int n, char **paths)
+{
+	for (int i = 1; i < n; i++) {
+		if (!is_book(import, paths[i])) {
+			return cli_usage(cli,
+					 "%s: not a Polyglot book, as %s is; import it by itself",
+					 paths[i], paths[0]);
+		}
+	}
+	return book_import(cli, n, paths);
+}
+
 /* `stored` counts lines, also those that were stored just so before. */
 static void print_summary(struct cli *cli, const struct import_state *import)
 {
@@ -236,6 +259,9 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (code != EXIT_DONE) {
 		return code;
 	}
+	if (is_book(import, argv[0])) {
+		return run_books(cli, import, argc, argv);
+	}
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli, status);
@@ -257,7 +283,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	{OPT_FORMAT, "format", "FORMAT", "epd, csv or tsv, whatever the files look like"},
+	{OPT_FORMAT, "format", "FORMAT", "epd, csv, tsv or polyglot, whatever the files look like"},
 	{OPT_ENGINE, "engine", "NAME", "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"},
 	{OPT_ADD, "add", NULL, "add the counts of CSV files to those stored"},
 	{OPT_VERBOSE, "verbose", NULL, "report every bad line, not the first 20 alone"},
@@ -279,6 +305,9 @@ const struct command cmd_import = {
 		"CSV and TSV: a header names the columns fen, chi2, white, draws, black, note in "
 		"any\n"
 		"order; only fen must be there.\n"
+		"Polyglot books (.bin): walked from the initial position; where nothing was played "
+		"yet\n"
+		"their moves are stored, the weights as games without result.\n"
 		"\n"
 		"Bad lines are reported with file and line, counted and passed over. At the end "
 		"the\n"

@@ -158,8 +158,7 @@ static int parse(struct cli *cli, void *state, int argc, char **argv, const char
 		if (id == ':') {
 			return cli_usage(cli, "option '%s' needs a value", typed);
 		}
-		if (id == '?' || (id >= GLOBAL_ADDRESS && !is_spelled_out(typed, id, table)) ||
-		    (id < 'A' && !is_spelled_out(typed, id, table))) {
+		if (id == '?' || !is_spelled_out(typed, id, table)) {
 			return unknown_option(cli, typed, table);
 		}
 		if (id == 'a' || id == 'h' || id >= GLOBAL_ADDRESS) {
@@ -183,9 +182,20 @@ int parse_global(struct cli *cli, int argc, char **argv, int *n_used)
 	return code;
 }
 
+/* -o is the one short option of a command: every program that writes a file has it. */
+static bool has_output(const struct command *command)
+{
+	for (const struct cli_option *o = command->options; o != NULL && o->id != 0; o++) {
+		if (o->id == 'o') {
+			return true;
+		}
+	}
+	return false;
+}
+
 int parse_command(struct cli *cli, void *state, int argc, char **argv, int *first)
 {
-	int code = parse(cli, state, argc, argv, ":a:h");
+	int code = parse(cli, state, argc, argv, has_output(cli->command) ? ":a:ho:" : ":a:h");
 	*first = optind;
 	return code;
 }

@@ -32,6 +32,13 @@ void output_tell(int error)
 	told = true;
 }
 
+void output_json_to(FILE *file, json_t *object)
+{
+	(void)json_dumpf(object, file, JSON_FORM);
+	(void)putc('\n', file);
+	json_decref(object);
+}
+
 /* Takes the object over. NULL is what jansson gives when it runs out of memory. */
 void output_json(json_t *object)
 {
@@ -42,9 +49,7 @@ void output_json(json_t *object)
 		out_of_memory = true;
 		return;
 	}
-	(void)json_dumpf(object, stdout, JSON_FORM);
-	(void)putc('\n', stdout);
-	json_decref(object);
+	output_json_to(stdout, object);
 }
 
 /* A value as text: null is a dash, as in every other column. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 
@@ -14,6 +15,9 @@
 
 /* Prints one line of JSON and drops the reference; NULL (out of memory) makes the output fail. */
 void output_json(json_t *object);
+
+/* The same for an object that is there, to any file. */
+void output_json_to(FILE *file, json_t *object);
 
 /* The object as JSON, or its members as lines of name, tab, value. Drops the reference. */
 void output_object(const struct cli *cli, json_t *object);

@@ -15,8 +15,8 @@
 
 static const char *const column_names[CHI_CSV_COLUMNS] = {
 	[CHI_CSV_FEN] = "fen",	   [CHI_CSV_CHI2] = "chi2",   [CHI_CSV_WHITE] = "white",
-	[CHI_CSV_DRAWS] = "draws", [CHI_CSV_BLACK] = "black", [CHI_CSV_NOTE] = "note",
-	[CHI_CSV_GAMES] = "games",
+	[CHI_CSV_DRAWS] = "draws", [CHI_CSV_BLACK] = "black", [CHI_CSV_OTHER] = "other",
+	[CHI_CSV_NOTE] = "note",   [CHI_CSV_GAMES] = "games",
 };
 
 struct field {
@@ -211,7 +211,7 @@ static int read_count(const struct field *columns, enum chi_csv_column column, u
 	if (field.len == 0) {
 		return CHI_OK;
 	}
-	/* Sums of the three must not overflow. */
+	/* Their sum must not overflow. */
 	if (chi_num_u64(field.at, field.len, UINT32_MAX, out) != CHI_OK) {
 		int shown = field.len > 40 ? 40 : (int)field.len;
 		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is no number from 0 to %u",
@@ -225,7 +225,8 @@ static int read_counts(const struct chi_csv *csv, const struct field *columns, s
 		       struct chi_fault *fault)
 {
 	struct chi_counts *counts = &put->record.counts;
-	if (columns[CHI_CSV_WHITE].len + columns[CHI_CSV_DRAWS].len + columns[CHI_CSV_BLACK].len ==
+	if (columns[CHI_CSV_WHITE].len + columns[CHI_CSV_DRAWS].len + columns[CHI_CSV_BLACK].len +
+		    columns[CHI_CSV_OTHER].len ==
 	    0) {
 		return CHI_OK;
 	}
@@ -235,6 +236,9 @@ static int read_counts(const struct chi_csv *csv, const struct field *columns, s
 	}
 	if (status == CHI_OK) {
 		status = read_count(columns, CHI_CSV_BLACK, &counts->black, fault);
+	}
+	if (status == CHI_OK) {
+		status = read_count(columns, CHI_CSV_OTHER, &counts->other, fault);
 	}
 	put->parts |= csv->add ? CHI_PUT_ADD : CHI_PUT_COUNTS;
 	return status;

@@ -5,9 +5,9 @@
  *
  *   fen     the position; the only one that must be there
  *   chi2    the statistic, "76.00"; "-" is not known; empty leaves the stored one alone
- *   white, draws, black   games by result; all empty leaves the stored ones alone
+ *   white, draws, black, other   games by result; all empty leaves the stored ones alone
  *   note    text; empty leaves the stored one alone
- *   games   accepted and ignored: it is the sum of the three
+ *   games   accepted and ignored: it is the sum of the first three
  *
  * Works on records, not on files: a quoted field may hold newlines, and chi_csv_quotes tells
  * whether a line is whole.
@@ -26,6 +26,7 @@ enum chi_csv_column {
 	CHI_CSV_WHITE,
 	CHI_CSV_DRAWS,
 	CHI_CSV_BLACK,
+	CHI_CSV_OTHER,
 	CHI_CSV_NOTE,
 	CHI_CSV_GAMES,
 	CHI_CSV_COLUMNS,

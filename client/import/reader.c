@@ -32,10 +32,9 @@ enum chi_import_format chi_import_format_of(const char *name)
 		const char *name;
 		enum chi_import_format format;
 	} formats[] = {
-		{"epd", CHI_IMPORT_EPD},
-		{"fen", CHI_IMPORT_EPD},
-		{"csv", CHI_IMPORT_CSV},
-		{"tsv", CHI_IMPORT_TSV},
+		{"epd", CHI_IMPORT_EPD},      {"fen", CHI_IMPORT_EPD},
+		{"csv", CHI_IMPORT_CSV},      {"tsv", CHI_IMPORT_TSV},
+		{"bin", CHI_IMPORT_POLYGLOT}, {"polyglot", CHI_IMPORT_POLYGLOT},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -45,8 +44,8 @@ enum chi_import_format chi_import_format_of(const char *name)
 	return CHI_IMPORT_AUTO;
 }
 
-/* The format the name's extension tells, looking behind the extension of a compressor. */
-static enum chi_import_format format_of_path(const char *path)
+/* Looks behind the extension of a compressor. */
+enum chi_import_format chi_import_format_of_path(const char *path)
 {
 	static const char *const packers[] = {".gz", ".zst", ".bz2", ".xz"};
 	size_t len = strlen(path);
@@ -108,8 +107,12 @@ int chi_import_open(const char *path, const struct chi_import_options *options,
 		import->options.engine = CHI_EPD_ENGINE;
 	}
 	import->csv.add = options->add;
-	import->format =
-		options->format != CHI_IMPORT_AUTO ? options->format : format_of_path(path);
+	import->format = options->format != CHI_IMPORT_AUTO ? options->format
+							    : chi_import_format_of_path(path);
+	if (import->format == CHI_IMPORT_POLYGLOT) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "Polyglot books are imported without other files");
+	}
 	chi_buffer_init(&import->record, CHI_SOURCE_LINE_MAX);
 	struct chi_source_options source_options = {.cancel = options->cancel};
 	int status = chi_source_open(path, &source_options, &import->source, fault);

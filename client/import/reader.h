@@ -17,6 +17,7 @@ enum chi_import_format {
 	CHI_IMPORT_EPD,
 	CHI_IMPORT_CSV,
 	CHI_IMPORT_TSV,
+	CHI_IMPORT_POLYGLOT, /* not for this reader: client/import/polyglot.h */
 };
 
 struct chi_import_options {
@@ -56,5 +57,8 @@ const char *chi_import_ignored(const struct chi_import *import);
 uint64_t chi_import_bytes_read(const struct chi_import *import);
 uint64_t chi_import_bytes_total(const struct chi_import *import);
 
-/* "epd", "csv", "tsv" to a format; CHI_IMPORT_AUTO if it is none of them. */
+/* "epd", "csv", "tsv", "polyglot" to a format; CHI_IMPORT_AUTO if it is none of them. */
 enum chi_import_format chi_import_format_of(const char *name);
+
+/* The format that a file's name tells, behind a compressor's ending too; CHI_IMPORT_AUTO: none. */
+enum chi_import_format chi_import_format_of_path(const char *path);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Polyglot books into a store: what `import` does with them. */
+#pragma once
+
+#include "client/cli/cli.h"
+
+/*
+ * Stores the moves of the books in turn at positions that hold no games and no moves yet, and
+ * prints what was done. Returns an exit code.
+ */
+int book_import(struct cli *cli, int n, char **paths);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a Polyglot book (chess/polyglot.h). A book holds hashes and no positions, so it is
+ * walked: from the initial position over its own moves, breadth first. What no such walk reaches
+ * cannot be told what it is; it is counted.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+/* The largest book that is read, in bytes: all of it stands in memory. */
+#define CHI_BOOK_MAX (UINT64_C(4) << 30)
+
+struct chi_book;
+
+/* A position of the book; valid during the call that gets it. */
+struct chi_book_position {
+	struct chi_key key;
+	/* The book's key tells it from a position that is the same for us (chess/polyglot.h), which
+	 * may come, too. */
+	bool alias;
+	const struct chi_move_stat *moves; /* ascending; the weight as games without result */
+	size_t n_moves;			   /* 1 or more */
+	uint64_t weight;		   /* of all moves together */
+};
+
+/* Returns a status; a negative one ends the walk, which returns it. */
+typedef int chi_book_visit(void *context, const struct chi_book_position *position);
+
+struct chi_book_result {
+	uint64_t entries;
+	uint64_t positions;   /* visited */
+	uint64_t moves;	      /* of these */
+	uint64_t illegal;     /* entries whose move is not legal in the position they stand under */
+	uint64_t weightless;  /* entries of weight 0: gone along, but given no visit */
+	uint64_t unreachable; /* entries that no walk comes by */
+};
+
+/*
+ * Reads and checks a file, "-" for standard input. -CHI_ENOSTORE (no such file), -CHI_EACCES,
+ * -CHI_EIO, -CHI_ENOMEM, -CHI_ETOOBIG; -CHI_ESYNTAX: no book, with the offset of what is wrong.
+ */
+CHI_MUSTUSE int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault);
+
+/* NULL is fine. */
+void chi_book_close(struct chi_book *book);
+
+/* Visits every position that can be reached, once. `cancel` may be NULL; not 0: -CHI_ECANCELED.
+ * *result says what was done so far also when it fails. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_book_walk(struct chi_book *book, chi_book_visit *visit, void *context,
+			      const volatile sig_atomic_t *cancel, struct chi_book_result *result);
