@@ -169,6 +169,40 @@ static const struct chi_request rescore_request = {
 	.u.rescore.base = &example_base,
 };
 
+static const struct chi_request explore_request = {
+	.id = 14,
+	.op = CHI_OP_EXPLORE,
+	.u.explore.key = KEY_START,
+};
+
+static const struct chi_request import_request = {
+	.id = 15,
+	.op = CHI_OP_IMPORT,
+	.u.import = {.kind = CHI_GAMES_ADD, .max_ply = 60, .strict = true},
+};
+
+static const char import_text[] = "[Result \"1-0\"]\n\n1. e4 e5 1-0\n";
+static const struct chi_request import_data_request = {
+	.id = 15,
+	.op = CHI_OP_IMPORT_DATA,
+	.u.import_data =
+		{
+			.file = TEXT("a.pgn"),
+			.bytes = (const uint8_t *)import_text,
+			.len = sizeof(import_text) - 1,
+		},
+};
+
+static const struct chi_request import_end_request = {.id = 15, .op = CHI_OP_IMPORT_END};
+
+static const struct chi_request games_request = {
+	.id = 16,
+	.op = CHI_OP_GAMES,
+	.u.games = {.after_set = true,
+		    .after = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+		    .limit = 100},
+};
+
 /* ---- Responses --------------------------------------------------------------------------- */
 
 static struct chi_store_name hello_stores[] = {
@@ -342,6 +376,78 @@ static const struct chi_response rescore_response = {
 	.u.rescore.changed = 17,
 };
 
+static const struct chi_explore_move explore_moves[] = {
+	{
+		.move = E2E4,
+		.played = {.white = 2, .draws = 1},
+		.child = {.key = KEY_E4,
+			  .found = true,
+			  .chi2 = 7200,
+			  .counts = {.white = 2, .draws = 1}},
+		.eco = "B00",
+		.opening = "King's Pawn Game",
+	},
+};
+static const struct chi_response explore_response = {
+	.id = 14,
+	.last = true,
+	.op = CHI_OP_EXPLORE,
+	.u.explore =
+		{
+			.position = {.key = KEY_START,
+				     .found = true,
+				     .chi2 = 7600,
+				     .counts = {.white = 2, .draws = 1, .black = 1}},
+			.min_ply = 0,
+			.moves = explore_moves,
+			.n_moves = 1,
+		},
+};
+
+static const struct chi_response import_credit_response = {
+	.id = 15,
+	.op = CHI_OP_IMPORT,
+	.u.import.credit = 4 << 20,
+};
+
+static const struct chi_games_note import_notes[] = {
+	{.file = "a.pgn", .game = 7, .line = 93, .text = "no legal move 'Nf9', cut there"},
+};
+static const struct chi_response import_note_response = {
+	.id = 15,
+	.op = CHI_OP_IMPORT,
+	.u.import = {.credit = 1 << 20, .notes = import_notes, .n_notes = 1},
+};
+
+static const struct chi_response import_response = {
+	.id = 15,
+	.last = true,
+	.op = CHI_OP_IMPORT,
+	.u.import.result =
+		{
+			.games = 10,
+			.taken = 8,
+			.known = 1,
+			.empty = 1,
+			.cut = 1,
+			.plies = 612,
+			.positions = {.added = 490, .updated = 12},
+		},
+};
+
+static const struct chi_game example_games[] = {
+	{.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255},
+	 .result = CHI_RESULT_DRAW,
+	 .pruned = true,
+	 .max_ply = 60},
+};
+static const struct chi_response games_response = {
+	.id = 16,
+	.last = true,
+	.op = CHI_OP_GAMES,
+	.u.games = {.games = example_games, .n = 1},
+};
+
 const struct example examples[] = {
 	{"hello-request", &hello_request, NULL},
 	{"hello-response", NULL, &hello_response},
@@ -376,5 +482,15 @@ const struct example examples[] = {
 	{"compact-response", NULL, &compact_response},
 	{"rescore-request", &rescore_request, NULL},
 	{"rescore-response", NULL, &rescore_response},
+	{"explore-request", &explore_request, NULL},
+	{"explore-response", NULL, &explore_response},
+	{"import-request", &import_request, NULL},
+	{"import-credit-response", NULL, &import_credit_response},
+	{"import-data-request", &import_data_request, NULL},
+	{"import-note-response", NULL, &import_note_response},
+	{"import-end-request", &import_end_request, NULL},
+	{"import-response", NULL, &import_response},
+	{"games-request", &games_request, NULL},
+	{"games-response", NULL, &games_response},
 };
 const size_t n_examples = CHI_COUNT(examples);

@@ -154,6 +154,100 @@ static void parts_of_a_record(void **state)
 	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.note");
 }
 
+/* Each ply once: as many as there can be. */
+static void plies(void **state)
+{
+	(void)state;
+	static struct chi_ply_stat stats[CHI_PLY_MAX + 2];
+	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
+		stats[i] = (struct chi_ply_stat){(uint16_t)i, 1};
+	}
+	struct chi_record record = {.plies = stats, .n_plies = CHI_PLY_MAX};
+	struct chi_request request = one_entry(&record);
+	accepted(&request);
+	record.n_plies++;
+	request = one_entry(&record);
+	accepted(&request);
+	record.n_plies++;
+	request = one_entry(&record);
+	refused(&request, -CHI_ETOOBIG, "put.entries[0].record.plies[4097]");
+	record.plies = stats + CHI_PLY_MAX + 1;
+	record.n_plies = 1;
+	request = one_entry(&record);
+	refused(&request, -CHI_EINVAL, "put.entries[0].record.plies[0].ply");
+}
+
+static void games_of_a_put(void **state)
+{
+	(void)state;
+	struct chi_game *games = test_calloc(CHI_PUT_GAMES_MAX + 1, sizeof(*games));
+	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
+	request.u.put.games = games;
+	for (size_t n = CHI_PUT_GAMES_MAX - 1; n <= CHI_PUT_GAMES_MAX; n++) {
+		request.u.put.n_games = n;
+		accepted(&request);
+	}
+	request.u.put.n_games++;
+	refused(&request, -CHI_ETOOBIG, "put.games");
+	request.u.put.n_games = 3;
+	games[2].result = CHI_RESULT_OTHER;
+	accepted(&request);
+	games[2].result++;
+	refused(&request, -CHI_EINVAL, "put.games[2]");
+	test_free(games);
+}
+
+/* As many as a response may have, and one more. */
+static void games_of_a_response(void **state)
+{
+	(void)state;
+	struct chi_game *games = test_calloc(CHI_GAMES_MAX + 1, sizeof(*games));
+	for (size_t n = CHI_GAMES_MAX - 1; n <= CHI_GAMES_MAX + 1; n++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
+		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_GAMES};
+		struct chi_response again;
+		struct chi_fault fault = {""};
+		size_t len = 0;
+		chi_arena_init(&arena, WIRE_LIMIT);
+		chi_buffer_init(&wire, WIRE_LIMIT);
+		response.u.games.games = games;
+		response.u.games.n = n;
+		assert_int_equal(chi_response_pack(&response, &arena, &wire), CHI_OK);
+		const uint8_t *body = wire_body(&wire, &len);
+		assert_int_equal(chi_response_unpack(body, len, &arena, &again, &fault),
+				 n <= CHI_GAMES_MAX ? CHI_OK : -CHI_EPROTO);
+		assert_true(n > CHI_GAMES_MAX || again.u.games.n == n);
+	}
+	test_free(games);
+}
+
+static void names_of_inputs(void **state)
+{
+	(void)state;
+	static char name[CHI_IMPORT_FILE_MAX + 1];
+	memset(name, 'n', sizeof(name));
+	struct chi_request request = {.id = 1, .op = CHI_OP_IMPORT_DATA};
+	for (size_t len = CHI_IMPORT_FILE_MAX - 1; len <= CHI_IMPORT_FILE_MAX; len++) {
+		request.u.import_data.file = (struct chi_text){name, len};
+		accepted(&request);
+	}
+	request.u.import_data.file.len++;
+	refused(&request, -CHI_ETOOBIG, "import_data.file");
+}
+
+/* A data field may be all that the frame leaves it; the frame's limit is the server's to hold. */
+static void data_of_a_frame(void **state)
+{
+	(void)state;
+	uint8_t *bytes = test_calloc(CHI_FRAME_REQUEST_MAX, 1);
+	struct chi_request request = {.id = 1, .op = CHI_OP_IMPORT_DATA};
+	request.u.import_data.bytes = bytes;
+	request.u.import_data.len = CHI_FRAME_REQUEST_MAX - 300;
+	accepted(&request);
+	test_free(bytes);
+}
+
 static void evaluations(void **state)
 {
 	(void)state;
@@ -231,11 +325,11 @@ static void numbers_of_a_scan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_positions),
-		cmocka_unit_test(number_of_entries),
-		cmocka_unit_test(parts_of_a_record),
-		cmocka_unit_test(evaluations),
-		cmocka_unit_test(names),
+		cmocka_unit_test(numbers_of_positions), cmocka_unit_test(number_of_entries),
+		cmocka_unit_test(parts_of_a_record),	cmocka_unit_test(plies),
+		cmocka_unit_test(games_of_a_put),	cmocka_unit_test(games_of_a_response),
+		cmocka_unit_test(names_of_inputs),	cmocka_unit_test(data_of_a_frame),
+		cmocka_unit_test(evaluations),		cmocka_unit_test(names),
 		cmocka_unit_test(numbers_of_a_scan),
 	};
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

@@ -30,6 +30,7 @@ struct four {
 	struct chi_move_stat moves[2];
 	struct chi_eval evals[2];
 	chi_move line[3];
+	struct chi_ply_stat plies[2];
 	struct chi_request request;
 };
 
@@ -42,6 +43,7 @@ static void four_init(struct four *f)
 	}
 	for (size_t i = 0; i < 2; i++) {
 		f->moves[i].move = (chi_move)(100 + i);
+		f->plies[i] = (struct chi_ply_stat){(uint16_t)(9 + i), 1};
 		f->evals[i].engine = i == 0 ? "a" : "b";
 		f->evals[i].engine_len = 1;
 		f->evals[i].pv = f->line;
@@ -55,6 +57,8 @@ static void four_init(struct four *f)
 	record->n_evals = 2;
 	record->line = f->line;
 	record->n_line = 3;
+	record->plies = f->plies;
+	record->n_plies = 2;
 	record->note = "good";
 	record->n_note = 4;
 	f->request.id = 77;
@@ -70,6 +74,7 @@ enum spoil {
 	SPOIL_PARTS,
 	SPOIL_RESTORE,
 	SPOIL_ADD,
+	SPOIL_SUBTRACT,
 	SPOIL_CHI2,
 	SPOIL_MOVE,
 	SPOIL_ORDER,
@@ -83,6 +88,9 @@ enum spoil {
 	SPOIL_LINE,
 	SPOIL_NOTE,
 	SPOIL_NUL,
+	SPOIL_PLY,
+	SPOIL_PLIES,
+	SPOIL_NO_GAMES,
 	SPOIL_ID,
 	SPOIL_STORE,
 	SPOIL_COUNT
@@ -108,6 +116,9 @@ static void spoil_entry(struct four *f, enum spoil what)
 		break;
 	case SPOIL_ADD:
 		entry->parts = CHI_PUT_ADD | CHI_PUT_MOVES;
+		break;
+	case SPOIL_SUBTRACT:
+		entry->parts = CHI_PUT_SUBTRACT | CHI_PUT_NOTE;
 		break;
 	case SPOIL_CHI2:
 		entry->record.chi2 = CHI_CHI2_MAX + 1;
@@ -163,6 +174,15 @@ static void spoil_list(struct four *f, enum spoil what)
 		f->evals[1].is_mate = true;
 		f->evals[1].score = CHI_MATE_MAX + 1;
 		break;
+	case SPOIL_PLY:
+		f->plies[1].ply = CHI_PLY_MAX + 1;
+		break;
+	case SPOIL_PLIES:
+		f->plies[1].ply = 9;
+		break;
+	case SPOIL_NO_GAMES:
+		f->plies[1].games = 0;
+		break;
 	case SPOIL_PV:
 		f->evals[1].pv = wrong_moves;
 		f->evals[1].n_pv = 2;
@@ -185,6 +205,10 @@ static void what_is_wrong_is_named(void **state)
 		[SPOIL_PARTS] = {"put.entries[3].parts", -CHI_EINVAL},
 		[SPOIL_RESTORE] = {"put.entries[3].parts", -CHI_EINVAL},
 		[SPOIL_ADD] = {"put.entries[3].parts", -CHI_EINVAL},
+		[SPOIL_SUBTRACT] = {"put.entries[3].parts", -CHI_EINVAL},
+		[SPOIL_PLY] = {"put.entries[3].record.plies[1].ply", -CHI_EINVAL},
+		[SPOIL_PLIES] = {"put.entries[3].record.plies[1].ply", -CHI_EINVAL},
+		[SPOIL_NO_GAMES] = {"put.entries[3].record.plies[1].games", -CHI_EINVAL},
 		[SPOIL_CHI2] = {"put.entries[3].record.chi2", -CHI_EINVAL},
 		[SPOIL_MOVE] = {"put.entries[3].record.moves[1].move", -CHI_EINVAL},
 		[SPOIL_ORDER] = {"put.entries[3].record.moves[1].move", -CHI_EINVAL},
@@ -274,6 +298,26 @@ static void odd_messages(void **state)
 		{"080a0000", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
 		{"080a8b01", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
 		{"08ffffffffffffffffffff01", -CHI_EPROTO, 0, CHI_OP_UNKNOWN, ""},
+		/* Explore without a position, and with two; an import of no kind and of an unknown
+		 * one; games behind half an id; half a game, a game with an unknown flag. */
+		{"0801fa0100", -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.key"},
+		{"0801fa010e"
+		 "0a0908000000000000082a"
+		 "120161",
+		 -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.fen"},
+		{"0801820200", -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
+		{"080182020208"
+		 "04",
+		 -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
+		{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAMES, "games.after"},
+		{"0801aa0104"
+		 "22020102",
+		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games"},
+		{"0801aa0116"
+		 "2214"
+		 "000102030405060708090a0b0c0d0e0f"
+		 "00020000",
+		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games[0]"},
 		/* Keys: cut short, a wrong length. */
 		{"08019a0104"
 		 "0a0209aa",
