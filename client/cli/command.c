@@ -9,6 +9,7 @@ extern const struct command cmd_init;
 extern const struct command cmd_key;
 extern const struct command cmd_put;
 extern const struct command cmd_get;
+extern const struct command cmd_explore;
 extern const struct command cmd_delete;
 extern const struct command cmd_scan;
 extern const struct command cmd_count;
@@ -25,9 +26,9 @@ extern const struct command cmd_ping;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,   &cmd_put,	&cmd_get,    &cmd_delete,  &cmd_scan,	&cmd_count,
-	&cmd_import, &cmd_key,	&cmd_info,   &cmd_verify,  &cmd_backup, &cmd_compact,
-	&cmd_dump,   &cmd_load, &cmd_export, &cmd_rescore, &cmd_ping,	NULL,
+	&cmd_init,   &cmd_put,	  &cmd_get,	&cmd_explore, &cmd_delete, &cmd_scan,	 &cmd_count,
+	&cmd_import, &cmd_key,	  &cmd_info,	&cmd_verify,  &cmd_backup, &cmd_compact, &cmd_dump,
+	&cmd_load,   &cmd_export, &cmd_rescore, &cmd_ping,    NULL,
 };
 
 /* Longer words are not typing errors of a command. */
