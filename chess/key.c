@@ -6,7 +6,11 @@
  */
 #include "chess/key.h"
 
+#include <endian.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "base/fault.h"
 #include "chess/bitboard.h"
@@ -71,25 +75,78 @@ static void code_planes(const struct chi_position *p, uint64_t planes[4])
 	planes[3] = (p->colour[CHI_BLACK] | ep_pawn) & ~moving_king;
 }
 
-void chi_key_encode(const struct chi_position *position, struct chi_key *out)
+/* Writes the lowest bytes first. */
+static void put_word(uint8_t *out, uint64_t word)
 {
-	uint64_t planes[4];
-	uint64_t left = chi_position_occupied(position);
-	uint64_t mask = mirror_files(left);
-	int n = chi_popcount(left);
-	code_planes(position, planes);
-	*out = (struct chi_key){.len = (uint8_t)key_size(n)};
-	for (int rank = 0; rank < MASK_SIZE; rank++) {
-		out->bytes[rank] = (uint8_t)(mask >> (8 * rank));
-	}
+	word = htole64(word);
+	memcpy(out, &word, sizeof(word));
+}
+
+/* The codes of the pieces in the order of the squares, four bits each, square by square. */
+static void put_codes(const uint64_t planes[4], uint64_t occupied, uint8_t *out)
+{
+	uint64_t left = occupied;
 	/* The bound cannot be reached by a position that keeps its contract. */
 	for (int i = 0; left != 0 && i < PIECES_MAX; i++) {
 		int square = chi_pop(&left);
 		unsigned code =
 			(unsigned)((planes[0] >> square & 1) | (planes[1] >> square & 1) << 1 |
 				   (planes[2] >> square & 1) << 2 | (planes[3] >> square & 1) << 3);
-		out->bytes[MASK_SIZE + i / 2] |= (uint8_t)(i % 2 == 0 ? code << 4 : code);
+		out[i / 2] |= (uint8_t)(i % 2 == 0 ? code << 4 : code);
 	}
+}
+
+#if defined(__x86_64__)
+/* Sixteen codes: bit i of each plane becomes a bit of nibble i; then the nibbles of each byte
+ * change places, since the first stands in the upper half. */
+__attribute__((target("bmi2"))) static uint64_t spread(const uint64_t packed[4], unsigned shift)
+{
+	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	uint64_t codes = _pdep_u64(packed[0] >> shift, UINT64_C(0x1111111111111111)) |
+			 _pdep_u64(packed[1] >> shift, UINT64_C(0x2222222222222222)) |
+			 _pdep_u64(packed[2] >> shift, UINT64_C(0x4444444444444444)) |
+			 _pdep_u64(packed[3] >> shift, UINT64_C(0x8888888888888888));
+	return (codes & low) << 4 | (codes >> 4 & low);
+}
+
+/* As put_codes, without a loop: the processor gathers the bits of all pieces at once. */
+__attribute__((target("bmi2"))) static void put_codes_bmi2(const uint64_t planes[4],
+							   uint64_t occupied, uint8_t *out)
+{
+	uint64_t packed[4];
+	for (int i = 0; i < 4; i++) {
+		packed[i] = _pext_u64(planes[i], occupied);
+	}
+	put_word(out, spread(packed, 0));
+	put_word(out + 8, spread(packed, 16));
+}
+#endif
+
+void chi_key_bytes(const struct chi_position *position, uint8_t out[CHI_KEY_MAX])
+{
+	uint64_t planes[4];
+	uint64_t occupied = chi_position_occupied(position);
+	code_planes(position, planes);
+	put_word(out, mirror_files(occupied));
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("bmi2")) {
+		put_codes_bmi2(planes, occupied, out + MASK_SIZE);
+		return;
+	}
+#endif
+	memset(out + MASK_SIZE, 0, CHI_KEY_MAX - MASK_SIZE);
+	put_codes(planes, occupied, out + MASK_SIZE);
+}
+
+void chi_key_encode(const struct chi_position *position, struct chi_key *out)
+{
+	out->len = (uint8_t)key_size(chi_popcount(chi_position_occupied(position)));
+	chi_key_bytes(position, out->bytes);
+}
+
+size_t chi_key_length(const uint8_t mask[8])
+{
+	return key_size(mask_count(mask));
 }
 
 bool chi_key_shape_ok(const uint8_t *bytes, size_t len)

@@ -26,6 +26,12 @@
  * one, no key can say that Black is to move: it is written as if White were.) */
 void chi_key_encode(const struct chi_position *position, struct chi_key *out);
 
+/* The same, the bytes alone, zeros behind the key. Its length follows from the mask. */
+void chi_key_bytes(const struct chi_position *position, uint8_t out[CHI_KEY_MAX]);
+
+/* The length of a key whose first eight bytes are these. */
+size_t chi_key_length(const uint8_t mask[8]);
+
 /*
  * Decodes, checking everything: length, padding, nibbles, and that the position is normalised,
  * i.e. encoding it again gives the same bytes. Returns CHI_OK or -CHI_EKEY.

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frame that the kinds of input share: each has the same five calls behind bulk.h. Options and
+ * target are checked and copied here, a failure is remembered here, so that a kind sees nothing
+ * behind its first failure but the end.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bulk/bulk.h"
+#include "chistore/types.h"
+#include "store/store.h"
+
+struct chi_bulk_kind {
+	/* Makes `bulk->state`; `end` is called even if this fails. */
+	int (*begin)(struct chi_bulk *bulk, struct chi_fault *fault);
+	int (*file)(struct chi_bulk *bulk, const char *name, struct chi_fault *fault);
+	int (*feed)(struct chi_bulk *bulk, const void *bytes, size_t len, struct chi_fault *fault);
+	/* `result` is zeroed; counted in it is what was done. */
+	int (*commit)(struct chi_bulk *bulk, struct chi_games_result *result,
+		      struct chi_fault *fault);
+	/* Ends threads, gives up what is not committed, frees the state, which may be NULL. */
+	void (*end)(struct chi_bulk *bulk);
+};
+
+extern const struct chi_bulk_kind chi_bulk_games; /* bulk/games.c: ADD and SUBTRACT */
+
+struct chi_bulk {
+	const struct chi_bulk_kind *kind;
+	struct chi_games_options options; /* memory and threads are never 0 here */
+	struct chi_store *store;	  /* not owned; NULL: a new one is made at `path` */
+	char *path;			  /* owned; NULL with a store */
+	enum chi_statistic statistic;
+	char *spill; /* owned: a directory in which files may be made that memory does not hold */
+	bool done;   /* committed */
+	int status;  /* the first failure, and its text */
+	struct chi_fault fault;
+	void *state; /* the kind's */
+};
+
+/* Somebody asked to give up. */
+static inline bool chi_bulk_canceled(const struct chi_bulk *bulk)
+{
+	return bulk->options.cancel != NULL && *bulk->options.cancel != 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commit of a session that reads games. The games come first, in the order of their ids: equal
+ * ones stand side by side then, and a new store's tree of games grows at its end. That settles
+ * which games count and, since base rates are the sum of the games' results, every statistic. Then
+ * follow the positions.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "bulk/games_priv.h"
+
+/* Items of a part, by which the folding threads share the work, are so much of the memory. */
+#define PART_SHARE 64u
+#define PART_MIN   UINT64_C(4096)
+#define PART_MAX   UINT64_C(131072)
+
+/* Sixteenths of the memory that sort the strength tree's entries. */
+#define STRENGTH_SHARE 4
+
+/* The games are looked up and noted; so many between looks at whether to go on. */
+#define CHECK_EVERY 1024
+
+struct commit {
+	struct chi_games *games;
+	struct chi_bulk *bulk;
+	struct chi_load *load;
+	struct chi_games_result *result;
+	uint16_t *limits; /* by game number */
+	bool whole;	  /* no game is dropped or held to a ply */
+	uint64_t seen;
+	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
+};
+
+static void abandonp(struct chi_load **load)
+{
+	chi_load_abandon(*load);
+}
+
+static void progress(const struct chi_bulk *bulk, const char *phase, uint64_t done, uint64_t total)
+{
+	if (bulk->options.progress != NULL) {
+		bulk->options.progress(bulk->options.context, phase, done, total);
+	}
+}
+
+/* A game's item, taken apart. */
+struct entry {
+	struct chi_games_place place;
+	uint32_t number;
+	uint8_t result;
+	bool cut;
+	bool bounded;
+	uint16_t plies;
+};
+
+static struct entry entry_of(const struct chi_sort_item *item)
+{
+	uint64_t place;
+	uint64_t payload;
+	memcpy(&place, item->bytes + CHI_GAME_ID_SIZE, sizeof(place));
+	memcpy(&payload, item->bytes + CHI_SORT_GROUP, sizeof(payload));
+	place = be64toh(place);
+	payload = be64toh(payload);
+	return (struct entry){
+		.place = {.stream = (uint32_t)(place >> 40),
+			  .game = (uint32_t)(place >> 20) & CHI_PLACE_MAX,
+			  .line = (uint32_t)place & CHI_PLACE_MAX},
+		.number = (uint32_t)(payload >> 32),
+		.result = payload >> 30 & 3,
+		.cut = (payload >> 29 & 1) != 0,
+		.bounded = (payload >> 15 & 1) != 0,
+		.plies = payload >> 16 & 0x1fff,
+	};
+}
+
+static void take(struct commit *commit, const struct entry *entry, uint16_t limit)
+{
+	uint16_t plies = limit < entry->plies ? limit : entry->plies;
+	commit->limits[entry->number] = limit;
+	commit->whole = commit->whole && limit == CHI_LIMIT_NONE;
+	commit->result->taken++;
+	commit->result->plies += plies;
+	commit->result->cut += entry->cut;
+}
+
+static void drop(struct commit *commit, const struct entry *entry)
+{
+	commit->limits[entry->number] = CHI_LIMIT_DROPPED;
+	commit->whole = false;
+}
+
+static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const struct entry *entry)
+{
+	const struct chi_games_options *options = &commit->bulk->options;
+	struct chi_game game = {
+		.result = entry->result,
+		.pruned = options->games_min > 1,
+		.max_ply = entry->bounded ? entry->plies : 0,
+	};
+	memcpy(game.id, id, sizeof(game.id));
+	take(commit, entry, CHI_LIMIT_NONE);
+	return chi_load_game(commit->load, &game);
+}
+
+/* A game that was stored with some of its positions left out cannot be taken out exactly. */
+static void tell_pruned(struct commit *commit, const struct entry *entry)
+{
+	const struct chi_games *games = commit->games;
+	const struct chi_games_options *options = &commit->bulk->options;
+	struct chi_games_note note = {.file = "",
+				      .text = "stored without its rare positions, "
+					      "cannot be taken out, passed over"};
+	commit->result->skipped++;
+	if (options->report == NULL) {
+		return;
+	}
+	if (entry->place.stream < games->n_bases) {
+		const struct chi_games_base *base = &games->bases[entry->place.stream];
+		note.file = base->file < games->n_files ? games->files[base->file] : "";
+		note.game = base->games + entry->place.game;
+		note.line = base->lines + entry->place.line;
+	}
+	options->report(options->context, &note);
+}
+
+static int subtract(struct commit *commit, const struct chi_game *stored, const struct entry *entry)
+{
+	if (stored->pruned) {
+		drop(commit, entry);
+		tell_pruned(commit, entry);
+		return CHI_OK;
+	}
+	take(commit, entry, stored->max_ply != 0 ? stored->max_ply : CHI_LIMIT_NONE);
+	return chi_load_ungame(commit->load, stored);
+}
+
+static int decide(struct commit *commit, const struct chi_sort_item *item)
+{
+	struct entry entry = entry_of(item);
+	struct chi_game stored;
+	bool twice = commit->seen > 0 && memcmp(commit->last, item->bytes, CHI_GAME_ID_SIZE) == 0;
+	memcpy(commit->last, item->bytes, CHI_GAME_ID_SIZE);
+	commit->seen++;
+	int rc = twice ? CHI_NONE : chi_load_find_game(commit->load, item->bytes, &stored);
+	if (rc < 0) {
+		return rc;
+	}
+	bool adding = commit->bulk->options.kind == CHI_GAMES_ADD;
+	bool there = rc == CHI_OK;
+	if (twice || there == adding) {
+		commit->result->known++;
+		drop(commit, &entry);
+		return CHI_OK;
+	}
+	return adding ? add(commit, item->bytes, &entry) : subtract(commit, &stored, &entry);
+}
+
+static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault)
+{
+	struct chi_sort_reader *reader;
+	int rc = chi_sort_open(commit->games->ids, part, &reader, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const struct chi_sort_item *item;
+	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
+		if (commit->seen % CHECK_EVERY == 0 && chi_bulk_canceled(commit->bulk)) {
+			rc = -CHI_ECANCELED;
+		} else {
+			rc = decide(commit, item);
+		}
+		if (rc < 0) {
+			break;
+		}
+	}
+	chi_sort_close(reader);
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+static int walk_games(struct commit *commit, struct chi_fault *fault)
+{
+	size_t n_parts;
+	uint64_t n = chi_sorter_count(commit->games->ids);
+	int rc = chi_sorter_seal(commit->games->ids, PART_MAX, &n_parts, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	uint64_t numbers = atomic_load(&commit->games->numbers);
+	commit->limits = calloc((size_t)numbers + 1, sizeof(*commit->limits));
+	if (commit->limits == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
+		progress(commit->bulk, "sorting", commit->seen, n);
+		rc = walk_part(commit, part, fault);
+	}
+	chi_sorter_free(commit->games->ids);
+	commit->games->ids = NULL;
+	return rc;
+}
+
+static int store_positions(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_games *games = commit->games;
+	const struct chi_games_options *options = &commit->bulk->options;
+	struct chi_load_spec spec;
+	size_t n_parts;
+	uint64_t part = options->memory / PART_SHARE / CHI_SORT_ITEM;
+	part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
+	int rc = chi_sorter_seal(games->positions, part, &n_parts, fault);
+	if (rc == CHI_OK) {
+		rc = chi_load_start(commit->load, options->kind == CHI_GAMES_SUBTRACT,
+				    options->games_min, options->memory / 16 * STRENGTH_SHARE,
+				    commit->bulk->spill, &spec, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_games_fold(games, n_parts, commit->limits, commit->whole, &spec,
+				    commit->load, fault);
+	}
+	chi_sorter_free(games->positions);
+	games->positions = NULL;
+	return rc;
+}
+
+static int run(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_bulk *bulk = commit->bulk;
+	_cleanup_(abandonp) struct chi_load *load = NULL;
+	int rc = bulk->store != NULL ? chi_load_into(bulk->store, &load, fault)
+				     : chi_load_new(bulk->path, bulk->statistic, &load, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	commit->load = load;
+	rc = walk_games(commit, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (commit->result->taken == 0 && bulk->store != NULL) {
+		return CHI_OK; /* nothing is to be changed: not even the sequence number */
+	}
+	rc = store_positions(commit, fault);
+	if (rc == CHI_OK && chi_bulk_canceled(bulk)) {
+		rc = chi_fault_plain(fault, -CHI_ECANCELED);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	struct chi_load *last = load;
+	load = NULL;
+	return chi_load_finish(last, &commit->result->positions, &commit->result->dropped, fault);
+}
+
+int chi_games_commit(struct chi_games *games, struct chi_games_result *result,
+		     struct chi_fault *fault)
+{
+	struct commit commit = {
+		.games = games, .bulk = games->bulk, .result = result, .whole = true};
+	int rc = run(&commit, fault);
+	free(commit.limits);
+	return rc;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The feeding side of a session: text is gathered into pieces, cut where a game surely begins, and
+ * handed to the threads; what they noted is told in the order of the input.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "bulk/games_priv.h"
+#include "chess/pgn.h"
+
+#define FILE_NAME_MAX 255
+
+/* A piece of text is so much of the memory, within these bounds. */
+#define PIECE_SHARE 256u
+#define PIECE_MIN   ((uint64_t)64 << 10)
+#define PIECE_MAX   ((uint64_t)1 << 20)
+
+/* Shares of the memory, in sixteenths; what is left sorts the strength tree. */
+#define POSITIONS_SHARE 10
+#define IDS_SHARE	1
+
+static uint64_t piece_size(uint64_t memory)
+{
+	uint64_t size = memory / PIECE_SHARE;
+	return size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
+}
+
+static int start_threads(struct chi_games *games, struct chi_fault *fault)
+{
+	unsigned n = games->bulk->options.threads;
+	games->readers = calloc(n, sizeof(*games->readers));
+	if (games->readers == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct chi_games_reader *reader = &games->readers[i];
+		reader->games = games;
+		if (pthread_create(&reader->thread, NULL, chi_games_read, reader) != 0) {
+			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
+		}
+		games->n_readers++;
+	}
+	return CHI_OK;
+}
+
+static int begin(struct chi_bulk *bulk, struct chi_fault *fault)
+{
+	const struct chi_games_options *options = &bulk->options;
+	struct chi_games *games = calloc(1, sizeof(*games));
+	if (games == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	bulk->state = games;
+	games->bulk = bulk;
+	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
+	int rc = chi_sorter_new(bulk->spill, options->memory / 16 * POSITIONS_SHARE,
+				&games->positions);
+	if (rc == CHI_OK) {
+		rc = chi_sorter_new(bulk->spill, options->memory / 16 * IDS_SHARE, &games->ids);
+	}
+	return rc != CHI_OK ? chi_fault_plain(fault, rc) : start_threads(games, fault);
+}
+
+/* ---- Notes ------------------------------------------------------------------------------- */
+
+static int keep_base(struct chi_games *games, const struct chi_stream *stream)
+{
+	if (games->bulk->options.kind != CHI_GAMES_SUBTRACT) {
+		return CHI_OK;
+	}
+	/* Doubles whenever the number is a power of two. */
+	if ((games->n_bases & (games->n_bases - 1)) == 0) {
+		size_t capacity = games->n_bases == 0 ? 1 : 2 * games->n_bases;
+		struct chi_games_base *more = reallocarray(games->bases, capacity, sizeof(*more));
+		if (more == NULL) {
+			return -CHI_ENOMEM;
+		}
+		games->bases = more;
+	}
+	games->bases[games->n_bases++] = (struct chi_games_base){
+		.file = stream->file, .games = games->file_games, .lines = games->file_lines};
+	return CHI_OK;
+}
+
+/* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
+static int collect(struct chi_games *games, struct chi_fault *fault)
+{
+	struct chi_stream *stream;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && (stream = chi_queue_collect(&games->queue)) != NULL) {
+		if (stream->file != games->file) {
+			games->file = stream->file;
+			games->file_games = 0;
+			games->file_lines = 0;
+		}
+		rc = keep_base(games, stream);
+		const char *name = stream->file < games->n_files ? games->files[stream->file] : "";
+		chi_notes_tell(&stream->notes, &games->bulk->options, name, games->file_games,
+			       games->file_lines);
+		games->file_games += stream->games;
+		games->file_lines += stream->lines;
+		chi_stream_free(stream);
+	}
+	return rc != CHI_OK ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+/* ---- Feeding ----------------------------------------------------------------------------- */
+
+static size_t file_index(const struct chi_games *games)
+{
+	return games->n_files > 0 ? games->n_files - 1 : 0;
+}
+
+/* The text of a failure, be it a thread's or this one's. */
+static int failed(struct chi_games *games, int rc, struct chi_fault *fault)
+{
+	int other = chi_queue_status(&games->queue, fault);
+	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
+}
+
+/* Ends the stream that is being filled. */
+static int close_stream(struct chi_games *games, struct chi_fault *fault)
+{
+	if (games->piece == NULL) {
+		if (!chi_queue_open(&games->queue)) {
+			return CHI_OK;
+		}
+		int rc = chi_queue_piece(&games->queue, &games->piece);
+		if (rc != CHI_OK) {
+			return failed(games, rc, fault);
+		}
+	}
+	struct chi_piece *piece = games->piece;
+	games->piece = NULL;
+	games->inside = false;
+	int rc = chi_queue_put(&games->queue, piece, file_index(games), true);
+	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
+}
+
+/* Where a full piece may be cut: a place near its end if there is one, else any behind its first
+ * byte; its length if there is none. */
+static size_t find_cut(const struct chi_games *games, const struct chi_piece *piece)
+{
+	const char *text = piece->bytes;
+	size_t start = 0;
+	if (games->inside) {
+		const char *end = memchr(text, '\n', piece->len);
+		start = end != NULL ? (size_t)(end - text) + 1 : piece->len;
+	}
+	size_t len = piece->len - start;
+	size_t near = len - len / 8;
+	size_t cut = chi_pgn_boundary(text + start, len, near);
+	if (cut == len) {
+		cut = chi_pgn_boundary(text + start, len, 1);
+	}
+	return start + cut;
+}
+
+/* A full piece goes to the threads, up to the cut; what is behind begins the next. */
+static int hand_over(struct chi_games *games, struct chi_fault *fault)
+{
+	struct chi_piece *piece = games->piece;
+	struct chi_piece *next;
+	size_t cut = find_cut(games, piece);
+	bool closes = cut < piece->len;
+	if (!closes) {
+		/* The next piece should begin with a line, if lines are not longer than that. */
+		const char *end = memrchr(piece->bytes, '\n', piece->len);
+		cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
+	}
+	int rc = chi_queue_piece(&games->queue, &next);
+	if (rc != CHI_OK) {
+		return failed(games, rc, fault);
+	}
+	games->inside = piece->bytes[cut - 1] != '\n';
+	next->len = piece->len - cut;
+	memcpy(next->bytes, piece->bytes + cut, next->len);
+	piece->len = cut;
+	games->piece = next;
+	rc = chi_queue_put(&games->queue, piece, file_index(games), closes);
+	return rc != CHI_OK ? failed(games, rc, fault) : collect(games, fault);
+}
+
+static int feed(struct chi_bulk *bulk, const void *bytes, size_t len, struct chi_fault *fault)
+{
+	struct chi_games *games = bulk->state;
+	const char *at = bytes;
+	while (len > 0) {
+		if (chi_bulk_canceled(bulk)) {
+			return chi_fault_plain(fault, -CHI_ECANCELED);
+		}
+		if (games->piece == NULL) {
+			int rc = chi_queue_piece(&games->queue, &games->piece);
+			if (rc != CHI_OK) {
+				return failed(games, rc, fault);
+			}
+		}
+		struct chi_piece *piece = games->piece;
+		size_t room = games->queue.piece_size - piece->len;
+		size_t some = len < room ? len : room;
+		memcpy(piece->bytes + piece->len, at, some);
+		piece->len += some;
+		at += some;
+		len -= some;
+		if (piece->len == games->queue.piece_size) {
+			int rc = hand_over(games, fault);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+	}
+	return CHI_OK;
+}
+
+static int file(struct chi_bulk *bulk, const char *name, struct chi_fault *fault)
+{
+	struct chi_games *games = bulk->state;
+	/* Text that came before any name is a file, too. */
+	bool nameless =
+		games->n_files == 0 && (games->piece != NULL || chi_queue_open(&games->queue));
+	int rc = close_stream(games, fault);
+	for (int i = nameless ? 0 : 1; rc == CHI_OK && i < 2; i++) {
+		char **files = reallocarray(games->files, games->n_files + 1, sizeof(*files));
+		char *copy = strndup(i == 0 ? "" : name, FILE_NAME_MAX);
+		games->files = files != NULL ? files : games->files;
+		if (files == NULL || copy == NULL) {
+			free(copy);
+			return chi_fault_plain(fault, -CHI_ENOMEM);
+		}
+		files[games->n_files++] = copy;
+	}
+	return rc;
+}
+
+/* ---- The end ----------------------------------------------------------------------------- */
+
+static void join(struct chi_games *games)
+{
+	for (unsigned i = 0; i < games->n_readers; i++) {
+		pthread_join(games->readers[i].thread, NULL);
+	}
+	games->n_readers = 0;
+}
+
+static int commit(struct chi_bulk *bulk, struct chi_games_result *result, struct chi_fault *fault)
+{
+	struct chi_games *games = bulk->state;
+	int rc = close_stream(games, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_queue_end(&games->queue);
+	join(games);
+	rc = chi_queue_status(&games->queue, fault);
+	if (rc == CHI_OK) {
+		rc = collect(games, fault);
+	}
+	for (unsigned i = 0; rc == CHI_OK && i < bulk->options.threads; i++) {
+		result->games += games->readers[i].n;
+		result->skipped += games->readers[i].skipped;
+		result->empty += games->readers[i].empty;
+	}
+	return rc != CHI_OK ? rc : chi_games_commit(games, result, fault);
+}
+
+static void end(struct chi_bulk *bulk)
+{
+	struct chi_games *games = bulk->state;
+	if (games == NULL) {
+		return;
+	}
+	struct chi_fault fault;
+	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
+	chi_queue_fail(&games->queue, -CHI_ECANCELED, &fault);
+	join(games);
+	free(games->piece);
+	chi_queue_deinit(&games->queue);
+	chi_sorter_free(games->positions);
+	chi_sorter_free(games->ids);
+	for (size_t i = 0; i < games->n_files; i++) {
+		free(games->files[i]);
+	}
+	free(games->files);
+	free(games->bases);
+	free(games->readers);
+	free(games);
+	bulk->state = NULL;
+}
+
+const struct chi_bulk_kind chi_bulk_games = {
+	.begin = begin,
+	.file = file,
+	.feed = feed,
+	.commit = commit,
+	.end = end,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A session that reads games: the text goes through a queue to threads that read it; each makes
+ * items of the games and gives them to two sorters, one of positions, one of games. The commit ends
+ * the threads, decides game by game which are taken, and folds the positions' items into records.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/sorter.h"
+#include "bulk/bulk_priv.h"
+#include "bulk/queue.h"
+#include "store/load.h"
+
+/*
+ * A game in the second sorter: its id; then, big-endian, where it stands, so that of equal games
+ * the first of the input comes first: stream (24 bits), game (20) and line (20) in it; then its
+ * number (32), result (2), "cut" (1), number of moves that are counted (13), "bounded" (1: by
+ * max_ply), 15 bits free.
+ */
+struct chi_games_place {
+	uint32_t stream;
+	uint32_t game;
+	uint32_t line;
+};
+
+#define CHI_PLACE_STREAM_MAX 0xffffffu
+#define CHI_PLACE_MAX	     0xfffffu /* of game and line; what is more is told as so much */
+
+#define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
+
+/* What a game's plies are held to, by number: a ply, or one of these. */
+#define CHI_LIMIT_NONE	  0xffffu /* all are counted */
+#define CHI_LIMIT_DROPPED 0u	  /* the game is not taken */
+
+/* Room in a sorter that a thread fills. */
+struct chi_filler {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* NULL: none taken */
+	size_t n;
+	size_t capacity;
+};
+
+struct chi_games;
+
+/* One thread that reads. */
+struct chi_games_reader {
+	struct chi_games *games;
+	pthread_t thread;
+	uint64_t n;
+	uint64_t skipped;
+	uint64_t empty;
+};
+
+/* Where a stream begins in the input; kept to tell of games at the commit. */
+struct chi_games_base {
+	size_t file;
+	uint64_t games;
+	uint64_t lines;
+};
+
+struct chi_games {
+	struct chi_bulk *bulk;
+	struct chi_queue queue;
+	struct chi_sorter *positions;
+	struct chi_sorter *ids;
+	_Atomic uint64_t numbers; /* given out */
+	struct chi_games_reader *readers;
+	unsigned n_readers; /* that run */
+	/* The feeding thread's. */
+	struct chi_piece *piece; /* filled now; NULL: none */
+	bool inside;		 /* the piece begins inside a line */
+	char **files;		 /* names; the last is being fed */
+	size_t n_files;
+	size_t file;	     /* of the stream collected last */
+	uint64_t file_games; /* of that file, collected so far */
+	uint64_t file_lines;
+	struct chi_games_base *bases; /* by stream; when subtracting */
+	size_t n_bases;
+};
+
+/* Gives `n` items to the filler's sorter. */
+CHI_MUSTUSE int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items,
+			       size_t n, struct chi_fault *fault);
+CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault);
+
+/* A thread's work: argument and result as pthread_create wants them. */
+void *chi_games_read(void *reader);
+
+/* bulk/commit.c: all that follows when the threads have ended. */
+CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result,
+				 struct chi_fault *fault);
+
+/* bulk/fold.c: the positions' items become records, and go to the load in order. `limits`: by game
+ * number. `whole`: no game is dropped or held to a ply, and `limits` need not be asked. */
+CHI_MUSTUSE int chi_games_fold(struct chi_games *games, size_t n_parts, const uint16_t *limits,
+			       bool whole, const struct chi_load_spec *spec, struct chi_load *load,
+			       struct chi_fault *fault);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What makes a game the same game: its id (store/FORMAT.md). */
+#pragma once
+
+#include <stdint.h>
+
+#include "chess/pgn.h"
+#include "chistore/types.h"
+
+/* Room to put the bytes together that are hashed. */
+#define CHI_IDENTITY_SIZE (3 * (CHI_PGN_VALUE_MAX + 1) + 2 + CHI_KEY_MAX + 2 * CHI_PGN_PLIES_MAX)
+
+/*
+ * XXH3-128, big-endian, over: White, Black and Date, each with a zero byte behind it, a missing tag
+ * being empty; the result, 1 byte (enum chi_result); the length of the start position's key, 1
+ * byte, and the key; each move, 2 bytes little-endian. All moves that can be read, however many of
+ * them are counted.
+ */
+void chi_identity(const struct chi_pgn_game *game, enum chi_result result,
+		  const struct chi_key *start, uint8_t scratch[CHI_IDENTITY_SIZE],
+		  uint8_t out[CHI_GAME_ID_SIZE]);
+
+/* The result as it is stored. */
+enum chi_result chi_identity_result(enum chi_pgn_result result);
