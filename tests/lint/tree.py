@@ -22,6 +22,8 @@ def files(root):
         dirs[:] = sorted(
             d for d in dirs if d not in SKIPPED_DIRS and not (top and d.startswith("build"))
         )
+        # In a linked work tree .git is a file.
+        names = [name for name in names if name not in SKIPPED_DIRS]
         found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
     return sorted(found)
 

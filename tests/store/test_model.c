@@ -4,210 +4,14 @@
  * part, deletes, aborted batches, reopening; then every record, every order, band, filter, limit
  * and cursor, and every count.
  */
-#include "tests/store/help.h"
+#include "tests/store/model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "chess/key.h"
 #include "chess/material.h"
-#include "chess/movegen.h"
-#include "chess/statistic.h"
 
-#define POSITIONS 250
-#define BATCHES	  120
-#define MOVES	  3
-#define ENGINES	  3
-
-/* What the model knows of a position; moves are kept for the first MOVES legal ones. */
-struct model {
-	struct chi_key key;
-	struct chi_position position;
-	chi_move legal[MOVES]; /* ascending */
-	size_t n_legal;
-	uint16_t control;
-	bool stored;
-	uint16_t chi2;
-	struct chi_counts counts;
-	bool played[MOVES];
-	struct chi_counts by_move[MOVES];
-	bool evaluated[ENGINES];
-	struct chi_eval evals[ENGINES];
-	bool line;
-	char note[16];
-};
-
-static struct model models[POSITIONS];
-static struct model saved[POSITIONS];
-static struct chi_counts base;
-static enum chi_statistic kind;
-static const char *const engines[ENGINES] = {"Arasan", "Gull 3", "Gull 3.1"};
-
-static int compare_moves(const void *a, const void *b)
-{
-	return (int)*(const chi_move *)a - (int)*(const chi_move *)b;
-}
-
-static void make_models(void)
-{
-	static struct chi_key keys[POSITIONS];
-	help_keys(keys, POSITIONS);
-	for (size_t i = 0; i < POSITIONS; i++) {
-		struct model *m = &models[i];
-		struct chi_move_list list;
-		*m = (struct model){.key = keys[i]};
-		ok(chi_key_decode(&m->key, &m->position, &fault));
-		m->control = chi_statistic_control(&m->position);
-		chi_movegen_legal(&m->position, &list);
-		m->n_legal = list.n < MOVES ? list.n : MOVES;
-		memcpy(m->legal, list.moves, m->n_legal * sizeof(chi_move));
-		qsort(m->legal, m->n_legal, sizeof(chi_move), compare_moves);
-	}
-}
-
-static struct chi_counts some_counts(void)
-{
-	return (struct chi_counts){help_below(40), help_below(40), help_below(40), help_below(2)};
-}
-
-static void add_counts(struct chi_counts *sum, const struct chi_counts *more)
-{
-	sum->white += more->white;
-	sum->draws += more->draws;
-	sum->black += more->black;
-	sum->other += more->other;
-}
-
-/* The moves of a put: random ones of the model's, in `out`; mirrored in the model. */
-static size_t put_moves(struct model *m, bool add, struct chi_move_stat out[MOVES])
-{
-	size_t n = 0;
-	for (size_t i = 0; i < m->n_legal; i++) {
-		bool given = help_below(2) != 0;
-		if (given) {
-			out[n++] = (struct chi_move_stat){m->legal[i], some_counts()};
-		}
-		if (!add || (given && !m->played[i])) {
-			m->played[i] = given;
-			m->by_move[i] = (struct chi_counts){0};
-		}
-		if (given) {
-			add_counts(&m->by_move[i], &out[n - 1].counts);
-		}
-	}
-	return n;
-}
-
-static size_t put_evals(struct model *m, struct chi_eval out[2])
-{
-	for (size_t i = 0; i < 2; i++) {
-		size_t e = help_below(ENGINES);
-		out[i] = (struct chi_eval){.engine = engines[e],
-					   .engine_len = strlen(engines[e]),
-					   .depth = help_below(4),
-					   .score = (int32_t)help_below(200) - 100,
-					   .nodes = help_below(2) * 77u,
-					   .n_pv = help_below(2) && m->n_legal > 0,
-					   .pv = m->legal};
-		if (!m->evaluated[e] || out[i].depth >= m->evals[e].depth) {
-			m->evaluated[e] = true;
-			m->evals[e] = out[i];
-		}
-	}
-	return 2;
-}
-
-/* A random put, applied to the model too. */
-static void random_put(struct chi_write *write, struct model *m)
-{
-	struct chi_put put = {.key = m->key};
-	struct chi_move_stat moves[MOVES];
-	struct chi_eval evals[2];
-	char note[16] = "";
-	struct chi_record *r = &put.record;
-	if (!m->stored) {
-		m->stored = true;
-		m->chi2 = kind == CHI_STATISTIC_CONTROL ? m->control : CHI_CHI2_UNKNOWN;
-	}
-	if (help_below(2)) {
-		put.parts |= CHI_PUT_ADD;
-		r->counts = some_counts();
-		add_counts(&m->counts, &r->counts);
-		r->n_moves = put_moves(m, true, moves);
-		r->moves = moves;
-	} else if (help_below(2)) {
-		put.parts |= CHI_PUT_COUNTS | CHI_PUT_MOVES;
-		m->counts = r->counts = some_counts();
-		r->n_moves = put_moves(m, false, moves);
-		r->moves = moves;
-	}
-	if (help_below(3) == 0) {
-		put.parts |= CHI_PUT_EVALS;
-		r->n_evals = put_evals(m, evals);
-		r->evals = evals;
-	}
-	if (help_below(4) == 0) {
-		put.parts |= CHI_PUT_NOTE;
-		r->n_note = help_below(3) ? (size_t)snprintf(note, sizeof(note), "note %u",
-							     help_below(1000))
-					  : 0;
-		r->note = note;
-		memcpy(m->note, note, sizeof(note));
-	}
-	if (help_below(4) == 0 && m->n_legal > 0) {
-		put.parts |= CHI_PUT_LINE;
-		m->line = help_below(2) != 0;
-		r->line = m->legal;
-		r->n_line = m->line;
-	}
-	if (kind == CHI_STATISTIC_EXTERNAL && help_below(3)) {
-		put.parts |= CHI_PUT_CHI2;
-		m->chi2 = r->chi2 = (uint16_t)(help_below(5) ? 5000 + help_below(300) : 0);
-	}
-	if (kind == CHI_STATISTIC_OUTCOME) {
-		m->chi2 = chi_statistic_outcome(&m->counts, &base);
-	}
-	struct chi_put_result result = {0};
-	ok(chi_put_check(&put, kind, &fault));
-	ok(chi_write_put(write, &put, &result));
-	ok(chi_write_put(write, &(struct chi_put){.key = m->key}, &result));
-	assert_int_equal(result.added + result.updated + result.unchanged, 2);
-	assert_true(result.unchanged >= 1);
-}
-
-static void random_delete(struct chi_write *write, struct model *m)
-{
-	int rc = chi_write_delete(write, &m->key);
-	assert_int_equal(rc, m->stored ? CHI_OK : CHI_NONE);
-	struct model fresh = {.key = m->key,
-			      .position = m->position,
-			      .n_legal = m->n_legal,
-			      .control = m->control};
-	memcpy(fresh.legal, m->legal, sizeof(fresh.legal));
-	*m = fresh;
-}
-
-static void random_batch(struct chi_store *store)
-{
-	struct chi_write *write;
-	memcpy(saved, models, sizeof(saved));
-	ok(chi_write_begin(store, &write, &fault));
-	for (unsigned n = 1 + help_below(60); n > 0; n--) {
-		struct model *m = &models[help_below(POSITIONS)];
-		if (help_below(5) == 0) {
-			random_delete(write, m);
-		} else {
-			random_put(write, m);
-		}
-	}
-	if (help_below(6) == 0) {
-		chi_write_abort(write);
-		memcpy(models, saved, sizeof(saved));
-	} else {
-		ok(chi_write_commit(write, &fault));
-	}
-}
+#define BATCHES 120
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
@@ -224,6 +28,19 @@ static void check_moves(const struct model *m, const struct chi_record *record)
 		}
 	}
 	assert_int_equal(record->n_moves, n);
+}
+
+static void check_plies(const struct model *m, const struct chi_record *record)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < PLIES; i++) {
+		if (m->by_ply[i] > 0) {
+			assert_true(n < record->n_plies);
+			assert_int_equal(record->plies[n].ply, model_plies[i]);
+			assert_int_equal(record->plies[n++].games, m->by_ply[i]);
+		}
+	}
+	assert_int_equal(record->n_plies, n);
 }
 
 static void check_evals(const struct model *m, const struct chi_record *record)
@@ -260,6 +77,7 @@ static void check_record(struct chi_read *read, const struct model *m, struct ch
 	assert_int_equal(record.chi2, m->chi2);
 	assert_memory_equal(&record.counts, &m->counts, sizeof(record.counts));
 	check_moves(m, &record);
+	check_plies(m, &record);
 	check_evals(m, &record);
 	assert_int_equal(record.n_line, m->line);
 	assert_true(!m->line || record.line[0] == m->legal[0]);
@@ -480,9 +298,7 @@ static void check_all(struct chi_store *store)
 
 static void run_model(enum chi_statistic statistic)
 {
-	kind = statistic;
-	base = (struct chi_counts){0};
-	make_models();
+	struct chi_counts base = {0};
 	struct chi_store *store = help_store("model", statistic);
 	if (statistic == CHI_STATISTIC_OUTCOME) {
 		struct chi_write *write;
@@ -491,8 +307,9 @@ static void run_model(enum chi_statistic statistic)
 		ok(chi_write_base(write, &base));
 		ok(chi_write_commit(write, &fault));
 	}
+	model_reset(statistic, &base);
 	for (int i = 0; i < BATCHES; i++) {
-		random_batch(store);
+		model_batch(store);
 		if (i % 10 == 9) {
 			check_all(store);
 		}

@@ -25,7 +25,9 @@ static const struct chi_key *const full = &keys[POSITIONS];
 struct op {
 	bool deletes;
 	struct chi_put put;
+	bool subtracts; /* takes the same games away again, sometimes the position with them */
 	chi_move move;
+	struct chi_ply_stat ply;
 	char note[6000]; /* some longer than a page */
 };
 
@@ -39,6 +41,9 @@ static void random_op(struct op *op, enum chi_statistic statistic)
 	struct chi_record *r = &op->put.record;
 	op->put.parts = help_below(2) ? CHI_PUT_COUNTS : CHI_PUT_ADD;
 	r->counts = (struct chi_counts){help_below(90), help_below(90), help_below(90), 0};
+	r->n_plies = help_below(2) && r->counts.white > 0;
+	op->ply = (struct chi_ply_stat){(uint16_t)help_below(4), r->counts.white};
+	op->subtracts = help_below(3) == 0;
 	ok(chi_key_decode(&op->put.key, &position, &fault));
 	chi_movegen_legal(&position, &list);
 	if (list.n > 0 && help_below(2)) {
@@ -62,10 +67,18 @@ static void apply(struct chi_write *write, struct op *op)
 	struct chi_put_result result = {0};
 	op->put.record.note = op->note;
 	op->put.record.line = &op->move;
+	op->put.record.plies = &op->ply;
 	if (op->deletes) {
 		assert_true(chi_write_delete(write, &op->put.key) >= 0);
 	} else {
 		ok(chi_write_put(write, &op->put, &result));
+	}
+	if (!op->deletes && op->subtracts) {
+		struct chi_put less = op->put;
+		less.parts = CHI_PUT_SUBTRACT;
+		ok(chi_write_put(write, &less, &result));
+		assert_int_equal(result.added + result.updated + result.unchanged + result.removed,
+				 2);
 	}
 }
 
@@ -97,7 +110,13 @@ static void poison(struct chi_write *write)
 {
 	struct chi_put_result result = {0};
 	struct chi_put put = {.key = *full, .parts = CHI_PUT_ADD};
-	switch (help_below(3)) {
+	switch (help_below(4)) {
+	case 3:
+		put.parts = CHI_PUT_SUBTRACT;
+		put.record.counts.other = 1;
+		assert_int_equal(chi_write_put(write, &put, &result), -CHI_EINVAL);
+		assert_non_null(strstr(chi_write_why(write), "without result"));
+		break;
 	case 0:
 		assert_int_equal(put_engine(write, CHI_EVALS_MAX), -CHI_ETOOBIG);
 		break;

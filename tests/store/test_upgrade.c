@@ -3,8 +3,10 @@
 #include "tests/store/help.h"
 
 #include <lmdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,6 +144,38 @@ static void test_writing_upgrades_it(void **state)
 	}
 }
 
+/* A store that a program without plies made: what it holds is the example of a dump in FORMAT.md.
+ */
+static void test_a_real_one(void **state)
+{
+	(void)state;
+	static const char *const dump =
+		"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
+		"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
+		"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\t76.00\t2\t1\t300\t1\t"
+		"d2d4:0/0/300/0 e2e4:2/1/0/0\t\tGull 3|20|cp:-35|1000000|1700000000|e2e4 e7e5\t"
+		"e2e4 e7e5\tstart\nend\t1\n";
+	const char *data = getenv("CHISTORE_TEST_DATA");
+	assert_non_null(data);
+	char from[1024];
+	char to[1024];
+	static uint8_t bytes[1 << 16];
+	const char *path = help_path("real");
+	(void)snprintf(from, sizeof(from), "%s/old-store.mdb", data);
+	(void)snprintf(to, sizeof(to), "%s/data.mdb", path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	FILE *in = fopen(from, "rb");
+	FILE *out = fopen(to, "wb");
+	assert_true(in != NULL && out != NULL);
+	size_t n = fread(bytes, 1, sizeof(bytes), in);
+	assert_int_equal(fwrite(bytes, 1, n, out), n);
+	assert_int_equal(fclose(in) + fclose(out), 0);
+	uint64_t sequence = look("real", dump);
+	chi_store_close(help_open(path, CHI_STORE_WRITE));
+	assert_int_equal(look("real", dump), sequence + 1);
+	assert_int_equal(features(path, false), CHI_FEATURE_PLIES);
+}
+
 /* Somebody else writes: an old store is opened when he is done, or not in time. */
 static void test_waiting(void **state)
 {
@@ -182,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reading_leaves_it),
 		cmocka_unit_test(test_writing_upgrades_it),
+		cmocka_unit_test(test_a_real_one),
 		cmocka_unit_test(test_waiting),
 	};
 	int failed = cmocka_run_group_tests_name("store/upgrade", tests, NULL, NULL);
