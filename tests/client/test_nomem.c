@@ -124,6 +124,10 @@ static void read_back(struct chi_client *client, const struct chi_put *puts)
 		assert_int_equal(record.n_evals, 1);
 		assert_string_equal(record.evals[0].engine, "E");
 	}
+	struct chi_explore explore;
+	if (went(chi_explore(client, keys, &explore), chi_error(client))) {
+		assert_true(explore.position.found);
+	}
 	if (went(chi_count(client, &spec, &count, NULL), chi_error(client))) {
 		assert_int_equal(count, 2);
 	}

@@ -250,7 +250,8 @@ static void wrong_answers(void **state)
 	server_stop(&server);
 }
 
-/* Connection 0 answers a put with "not found", 1 a get with another position's record. */
+/* Connection 0 answers a put with "not found", 1 a get with another position's record, 2 an explore
+ * with another position. */
 static void answer_beside_the_point(struct conn *conn)
 {
 	struct chi_request request;
@@ -263,7 +264,10 @@ static void answer_beside_the_point(struct conn *conn)
 				   .last = true,
 				   .op = CHI_OP_GET,
 				   .u.get = {.entries = &entry, .n = 1}};
-	server_answer(conn, conn->number == 0 ? &none : &get);
+	struct chi_response explore = {.id = request.id, .last = true, .op = CHI_OP_EXPLORE};
+	explore.u.explore = (struct chi_explore){.position.key = world_key(77), .min_ply = -1};
+	const struct chi_response *const answers[] = {&none, &get, &explore};
+	server_answer(conn, answers[conn->number]);
 	server_wait_end(conn);
 }
 
@@ -277,6 +281,10 @@ static void answers_beside_the_point(void **state)
 	struct chi_record record;
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EPROTO, "not found");
 	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO, "another position");
+	struct chi_explore explore;
+	world_refused(client, chi_explore(client, &put.key, &explore), -CHI_EPROTO,
+		      "another position");
+	assert_null(explore.moves);
 	chi_close(client);
 	server_stop(&server);
 }

@@ -271,6 +271,9 @@ class Client(Connection):
     def get(self, keys=(), fens=(), store=""):
         return list(self.call(store, get=pb.Get(keys=join_keys(keys), fens=fens)).get.entries)
 
+    def explore(self, key=b"", fen="", store=""):
+        return self.call(store, explore=pb.Explore(key=key, fen=fen)).explore
+
     def put(self, entries, durability=pb.SYNC, base_rates=None, store=""):
         request = pb.Put(durability=durability, entries=entries, base_rates=base_rates)
         return self.call(store, put=request).put

@@ -385,6 +385,51 @@ class Operations(ProtocolTest):
         self.assertEqual((missing.key, missing.found), (KINGS_KEY, False))
         self.assertFalse(missing.HasField("record"))
 
+    def test_explore(self):
+        e4, d4 = move("e2e4"), move("d2d4")
+        played = {e4: pb.Counts(white=2, other=2**40), d4: pb.Counts(draws=4)}
+        self.client.put([
+            entry(fen=START, parts=pychistore.RESTORE, chi2=921,
+                  counts=pb.Counts(white=5, draws=4, black=3, other=2**40),
+                  moves=[pb.MoveStat(move=m, counts=played[m]) for m in sorted(played)],
+                  plies=[pb.PlyStat(ply=0, games=7)]),
+            entry(fen=E4, parts=pychistore.CHI2 | pychistore.COUNTS, chi2=25599,
+                  counts=pb.Counts(black=2**63))])
+        for result in (self.client.explore(key=START_KEY), self.client.explore(fen=START)):
+            self.assertEqual(
+                (result.key, result.found, result.chi2, result.has_min_ply, result.min_ply,
+                 result.counts.white, result.counts.other, result.eco, result.opening),
+                (START_KEY, True, 921, True, 0, 5, 2**40, "", ""))
+            first, second = result.moves
+            self.assertEqual(
+                (first.move, first.played, first.found, first.chi2, first.reached, first.key,
+                 first.eco, first.opening),
+                (e4, played[e4], True, 25599, pb.Counts(black=2**63), E4_KEY, "B00",
+                 "King's Pawn Game"))
+            self.assertEqual((second.move, second.played, second.found, second.eco),
+                             (d4, played[d4], False, "A40"))
+        # Not stored, and not in vain: others may have got behind it.
+        self.client.delete(fens=[START])
+        result = self.client.explore(fen=START)
+        self.assertEqual((result.found, result.has_min_ply, [m.move for m in result.moves]),
+                         (False, False, [e4]))
+        # Nothing to say of a position beside all.
+        self.assertEqual(len(self.client.explore(key=KINGS_KEY).moves), 0)
+
+    def test_wrong_explorations_are_named(self):
+        explore = self.client.explore
+        self.assertFails(pb.INVALID, explore)
+        self.assertFails(pb.INVALID, explore, key=START_KEY, fen=START)
+        self.assertFails(pb.BAD_FEN, explore, fen=NINE, field="explore.fen")
+        self.assertFails(pb.BAD_FEN, explore, fen="x" * 128, field="explore.fen")
+        self.assertFails(pb.TOO_LARGE, explore, fen="x" * 129, field="explore.fen")
+        self.assertFails(pb.BAD_KEY, explore, key=b"\1" * 8, field="explore.key")
+        self.assertFails(pb.BAD_KEY, explore, key=START_KEY + b"\0", field="explore.key")
+        # Of the right length, but a white pawn on the first rank.
+        self.assertFails(pb.BAD_KEY, explore, key=b"\x80" + 7 * b"\0" + b"\x40",
+                         field="explore.key")
+        self.assertFails(pb.NO_SUCH_STORE, explore, key=START_KEY, store="nonesuch")
+
     def test_parts(self):
         put = self.client.put
         put([entry(fen=START, parts=pychistore.COUNTS | pychistore.NOTE | pychistore.LINE,
