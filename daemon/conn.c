@@ -96,7 +96,8 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
 	struct chi_call *next = NULL;
 	for (struct chi_call *call = TAILQ_FIRST(&conn->calls); call != NULL; call = next) {
 		next = TAILQ_NEXT(call, link);
-		if (call->ops == NULL) {
+		if (call->ops == NULL ||
+		    (call->ops->finishes != NULL && call->ops->finishes(call, tell))) {
 			continue;
 		}
 		uint64_t id = call->id;
@@ -146,6 +147,20 @@ struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id)
 		}
 	}
 	return NULL;
+}
+
+bool chi_call_give_up(struct chi_conn *conn, uint64_t id)
+{
+	struct chi_call *call = chi_call_find(conn, id);
+	if (call == NULL || call->ops == NULL) {
+		return true;
+	}
+	if (call->ops->finishes != NULL && call->ops->finishes(call, true)) {
+		return false;
+	}
+	chi_call_remove(call);
+	call->ops->close(call);
+	return true;
 }
 
 /* When memory is short a stream adds nothing to what its client has not read; that it sends again

@@ -34,6 +34,9 @@ struct chi_call_ops {
 	void (*resume)(struct chi_call *call);
 	/* The call has been taken off its connection: stop and free. Sends nothing. */
 	void (*close)(struct chi_call *call);
+	/* True if the call's own last answer will come, and nobody else may answer for it: its
+	 * client has ended its input, or wants it to stop (`cancel`). NULL: always false. */
+	bool (*finishes)(struct chi_call *call, bool cancel);
 };
 
 /* A request in flight. Embedded in the stream's own struct, or alone on the heap (ops NULL) for
@@ -110,6 +113,10 @@ struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn);
 /* Adds or takes off a request in flight. */
 void chi_call_add(struct chi_conn *conn, struct chi_call *call);
 void chi_call_remove(struct chi_call *call);
+
+/* Something is wrong with what belongs to the request in flight with that id: it is ended without
+ * an answer. False if its own last answer will come instead. */
+bool chi_call_give_up(struct chi_conn *conn, uint64_t id);
 struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id);
 
 /* The credits that a window asked for gives: 0 means the default. */

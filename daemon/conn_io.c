@@ -251,8 +251,11 @@ static void refuse_frame(struct chi_conn *conn, const uint8_t *start, size_t who
 	(void)status;
 	conn->skip = whole - conn->in.len;
 	chi_buffer_consume(&conn->in, conn->in.len);
-	chi_conn_fail(conn, request.id, CHI_OP_UNKNOWN, -CHI_EBUSY, NULL,
-		      "the server's buffers are full");
+	/* Data of an import has the import's id: with a piece missing that must not go on. */
+	if (chi_call_give_up(conn, request.id)) {
+		chi_conn_fail(conn, request.id, CHI_OP_UNKNOWN, -CHI_EBUSY, NULL,
+			      "the server's buffers are full");
+	}
 }
 
 /* What all clients would hold if this one's request of that size had arrived: memory that it has

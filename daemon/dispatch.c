@@ -20,6 +20,7 @@ enum flag {
 	ALWAYS = 1 << 2, /* served also when memory is used up */
 	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
 	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
+	FEEDS = 1 << 5,	 /* part of another request, which ends if this fails */
 };
 
 static const struct {
@@ -42,6 +43,10 @@ static const struct {
 	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES | STAYS},
 	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES | STAYS},
 	[CHI_OP_EXPLORE] = {chi_handle_explore, STORE},
+	[CHI_OP_IMPORT] = {chi_handle_import, STORE | WRITES | STAYS},
+	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_IMPORT_END] = {chi_handle_import_end, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_GAMES] = {chi_handle_games, STORE},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -144,6 +149,19 @@ static int serve_first(struct chi_task *task)
 	return serve(task);
 }
 
+/* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so
+ * far that it will answer by itself. */
+static void refuse(struct chi_task *task, int status)
+{
+	const struct chi_request *request = task->request;
+	bool feeds = request->op < CHI_OP_COUNT_OF_OPS && (rows[request->op].flags & FEEDS) != 0;
+	if (feeds && !chi_call_give_up(task->conn, request->id)) {
+		return;
+	}
+	chi_conn_fail(task->conn, request->id, request->op, status, task->field,
+		      task->fault.text[0] != '\0' ? task->fault.text : NULL);
+}
+
 /* The arenas are emptied before a request and not after it: what the last one took is freed by
  * the next, or never, and an idle worker keeps one block of each. */
 void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
@@ -161,8 +179,7 @@ void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 		status = first ? serve_first(&task) : serve(&task);
 	}
 	if (status < 0) {
-		chi_conn_fail(conn, request.id, request.op, status, task.field,
-			      task.fault.text[0] != '\0' ? task.fault.text : NULL);
+		refuse(&task, status);
 		if (first || malformed) {
 			chi_conn_end(conn);
 		}

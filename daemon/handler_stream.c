@@ -24,8 +24,8 @@ int chi_handle_cancel(struct chi_task *task)
 		return CHI_OK;
 	}
 	enum chi_op op = call->op;
-	chi_call_remove(call);
-	call->ops->close(call);
-	chi_conn_fail(task->conn, task->request->id, op, -CHI_ECANCELED, NULL, NULL);
+	if (chi_call_give_up(task->conn, task->request->id)) {
+		chi_conn_fail(task->conn, task->request->id, op, -CHI_ECANCELED, NULL, NULL);
+	}
 	return CHI_OK;
 }

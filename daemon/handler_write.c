@@ -82,6 +82,9 @@ int chi_handle_put(struct chi_task *task)
 	chi_job_set_base(job, request->u.put.base);
 	status = chi_job_copy_puts(job, request->u.put.entries, request->u.put.n);
 	if (status == CHI_OK) {
+		status = chi_job_copy_games(job, request->u.put.games, request->u.put.n_games);
+	}
+	if (status == CHI_OK) {
 		status = push(task, job);
 	}
 	if (status == CHI_OK) {

@@ -81,6 +81,8 @@ static bool copy_record(struct chi_arena *arena, struct chi_record *record)
 	bool bad = false;
 	record->moves =
 		copy_array(arena, record->moves, record->n_moves, sizeof(*record->moves), &bad);
+	record->plies =
+		copy_array(arena, record->plies, record->n_plies, sizeof(*record->plies), &bad);
 	record->line = copy_array(arena, record->line, record->n_line, sizeof(*record->line), &bad);
 	if (record->n_note > 0) {
 		record->note = chi_arena_text(arena, record->note, record->n_note);
@@ -109,6 +111,17 @@ int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
 	job->keys = copy_array(&job->arena, keys, n, sizeof(*keys), &bad);
 	job->n = n;
 	job->bytes += job->arena.used;
+	return bad ? -CHI_ENOMEM : CHI_OK;
+}
+
+/* Games count as positions do: a batch of them takes the writer as long. */
+int chi_job_copy_games(struct chi_job *job, const struct chi_game *games, size_t n)
+{
+	bool bad = false;
+	size_t used = job->arena.used;
+	job->games = copy_array(&job->arena, games, n, sizeof(*games), &bad);
+	job->n_games = n;
+	job->bytes += job->arena.used - used;
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
 

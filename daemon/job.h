@@ -15,6 +15,8 @@
 #include "daemon/worker.h"
 #include "proto/msg.h"
 
+struct chi_import;
+
 /* Goes to the worker that the request came from, and from there to the client. Made together
  * with the job, so that answering never fails for lack of memory. */
 struct chi_job_answer {
@@ -33,6 +35,7 @@ struct chi_job_answer {
 			uint64_t before;
 			uint64_t after;
 		} compact;
+		struct chi_import *import; /* IMPORT: which holds its own result */
 	} u;
 };
 
@@ -44,13 +47,16 @@ struct chi_job_loss {
 
 struct chi_job {
 	struct chi_job *next;
-	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE */
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, IMPORT */
 	enum chi_durability durability;
 	struct chi_arena arena; /* owns puts, keys and all they point to */
 	struct chi_put *puts;	/* PUT */
 	struct chi_key *keys;	/* DELETE */
 	size_t n;		/* of either */
-	bool has_base;		/* PUT, RESCORE */
+	struct chi_game *games; /* PUT */
+	size_t n_games;
+	struct chi_import *import; /* IMPORT: the worker's, and there until the answer */
+	bool has_base;		   /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */
 	struct chi_job_answer *answer; /* NULL once posted */
@@ -71,6 +77,7 @@ static inline void chi_job_freep(struct chi_job **job)
 /* Copies in. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n);
 CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
+CHI_MUSTUSE int chi_job_copy_games(struct chi_job *job, const struct chi_game *games, size_t n);
 void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
 
 /* Posts the answer to its worker. Once a job. */

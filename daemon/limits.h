@@ -41,6 +41,10 @@
 /* Backups, and verifications, running at once; each holds a snapshot for its whole time. */
 #define CHI_TASKS_MAX 4
 
+/* Imports that may be allowed at once, and what each client may send ahead of the reading. */
+#define CHI_IMPORTS_MAX	  64
+#define CHI_IMPORT_CREDIT (UINT64_C(4) << 20)
+
 /* Descriptors kept free of clients: files of the stores, pipes, the log, the spare one. */
 #define CHI_RESERVED_FDS 64
 
@@ -62,5 +66,8 @@ struct chi_limits {
 	uint64_t queue_bytes;	/* write queue of a store */
 	uint64_t queue_records; /* the same in positions */
 	uint64_t snapshot_ms;	/* longest life of a scan's read transaction */
+	uint64_t imports;	/* running at once, of all stores */
+	uint64_t import_memory; /* of each, for sorting */
+	uint64_t import_ms;	/* without data, after which one is given up */
 	uint64_t stop_ms;	/* for clients to read their last answers at the end */
 };

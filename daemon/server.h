@@ -8,14 +8,18 @@
  *    children. Nothing of a worker is touched by another thread, except its mailbox.
  *  - a writer for each writable store: applies batches, rescores, compacts.
  *  - a thread for each running backup, which copies the store into a pipe.
+ *  - a thread for each import (--imports), and those it starts, with a lower priority; while it
+ *    stores what it has read, the store's writer waits for it.
  * Threads meet only in: mailboxes (to a worker), writers' queues (to a writer), the counters of
- * struct chi_server (atomic), a gate (one thread waits for the workers).
+ * struct chi_server (atomic), a gate (one thread waits for the workers), imports (a worker
+ * gives data, a writer its turn).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
  *  1. server.compact_lock  one compaction at a time, by writers and the reader check
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue
- *  4. mailbox.lock
+ *  4. import.lock          its queue, its notes, its verdict
+ *  5. mailbox.lock
  * No lock is held during a store call or a system call on a client, except compact_lock.
  *
  * STOPPING: listeners close; every worker answers the requests it has received, ends its streams
@@ -64,6 +68,7 @@ struct chi_server {
 	atomic_size_t connections;
 	atomic_size_t buffered; /* bytes of all clients' buffers */
 	atomic_size_t tasks;	/* backups and verifications running */
+	atomic_size_t imports;	/* imports running */
 	pthread_mutex_t compact_lock;
 };
 
@@ -92,3 +97,7 @@ bool chi_server_is_full(const struct chi_server *server);
 /* Takes one of the places for backups and verifications; false if all are taken. */
 bool chi_server_task_begin(struct chi_server *server);
 void chi_server_task_end(struct chi_server *server);
+
+/* The same for imports. */
+bool chi_server_import_begin(struct chi_server *server);
+void chi_server_import_end(struct chi_server *server);

@@ -13,6 +13,7 @@
 
 #include "base/fault.h"
 #include "daemon/gate.h"
+#include "daemon/import.h"
 #include "daemon/job.h"
 #include "daemon/limits.h"
 #include "daemon/log.h"
@@ -49,7 +50,8 @@ void chi_writer_deinit(struct chi_writer *writer)
 /* Written so that no sum can overflow. Under the lock. */
 static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
 {
-	if (writer->bytes == 0) {
+	/* Of imports there are few, and what they brought has been taken long ago. */
+	if (writer->bytes == 0 || job->op == CHI_OP_IMPORT) {
 		return true;
 	}
 	return job->bytes <= writer->bytes_max && writer->bytes <= writer->bytes_max - job->bytes &&
@@ -134,9 +136,14 @@ static int apply_puts(struct chi_write *write, const struct chi_job *job, struct
 		outcome->put.added += one.added;
 		outcome->put.updated += one.updated;
 		outcome->put.unchanged += one.unchanged;
+		outcome->put.removed += one.removed;
 		outcome->at = status < 0 ? i : SIZE_MAX;
 	}
-	return status;
+	/* A game that is counted already counts once. */
+	for (size_t i = 0; status >= 0 && i < job->n_games; i++) {
+		status = chi_write_game(write, &job->games[i]);
+	}
+	return status < 0 ? status : CHI_OK;
 }
 
 /* Positions that were not stored are no failure; they are not counted. */
@@ -199,8 +206,11 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
 		status = apply(write, job);
 		if (status < 0) {
+			const char *why = chi_write_why(write);
+			(void)chi_fault(fault, status, "%s",
+					why[0] != '\0' ? why : chi_strerror(status));
 			chi_write_abort(write);
-			return chi_fault_plain(fault, status);
+			return status;
 		}
 	}
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
@@ -273,6 +283,10 @@ static void work(struct chi_writer *writer, struct chi_job *group)
 		status = chi_store_rescore(writer->served->store,
 					   group->has_base ? &group->base : NULL,
 					   &group->answer->u.changed, &fault);
+		break;
+	case CHI_OP_IMPORT:
+		/* Its own thread knows what became of it, and its worker tells. */
+		chi_import_store(group->import);
 		break;
 	default:
 		write_group(writer, group);

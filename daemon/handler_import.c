@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Import, ImportData, ImportEnd, and what the import's thread and the writer report of it. */
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "daemon/handler.h"
+#include "daemon/import.h"
+#include "daemon/job.h"
+#include "daemon/log.h"
+#include "daemon/server.h"
+#include "daemon/worker.h"
+
+/* The import in flight with this id on the connection, or NULL. */
+static struct chi_import *find(struct chi_task *task)
+{
+	struct chi_call *call = chi_call_find(task->conn, task->request->id);
+	return call != NULL && call->op == CHI_OP_IMPORT ? (struct chi_import *)call : NULL;
+}
+
+/* ---- Answers ----------------------------------------------------------------------------- */
+
+/* Notes as a response wants them, in the worker's arena; without memory they are left out. */
+static void fill_notes(struct chi_worker *worker, const struct chi_import_news *news,
+		       struct chi_response *response)
+{
+	struct chi_games_note *notes =
+		chi_arena_array(&worker->results, news->n_notes, sizeof(*notes));
+	size_t n = 0;
+	for (const struct chi_import_note *at = news->notes; notes != NULL && at != NULL;
+	     at = at->next) {
+		notes[n++] = at->note;
+	}
+	response->u.import.notes = notes;
+	response->u.import.n_notes = n;
+}
+
+/* More room and notes, while the import goes on. */
+static void answer_news(struct chi_import *import, const struct chi_import_news *news)
+{
+	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
+	uint64_t more = import->ended ? 0 : news->consumed;
+	if (more == 0 && news->n_notes == 0) {
+		return;
+	}
+	chi_arena_reset(&import->worker->results);
+	fill_notes(import->worker, news, &response);
+	response.u.import.credit = more;
+	import->granted += more;
+	chi_conn_answer(import->call.conn, &response);
+}
+
+static void stop_clock(struct chi_import *import)
+{
+	if (import->idle != NULL) {
+		event_free(import->idle);
+		import->idle = NULL;
+	}
+}
+
+/* The last answer, and the end of the import. */
+static void conclude(struct chi_import *import, const struct chi_import_news *news)
+{
+	struct chi_conn *conn = import->call.conn;
+	uint64_t id = import->call.id;
+	const char *name = import->served->name;
+	stop_clock(import);
+	if (conn != NULL) {
+		chi_call_remove(&import->call);
+	}
+	if (import->status < 0) {
+		const char *text = import->fault.text;
+		log_info("gave up an import into store '%s' (%s)", name,
+			 text[0] != '\0' ? text : chi_strerror(import->status));
+		if (conn != NULL) {
+			chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status, NULL,
+				      text[0] != '\0' ? text : NULL);
+		}
+	} else {
+		log_info("imported %" PRIu64 " of %" PRIu64 " games into store '%s'",
+			 import->result.taken, import->result.games, name);
+		struct chi_response response = {.id = id, .last = true, .op = CHI_OP_IMPORT};
+		chi_arena_reset(&import->worker->results);
+		fill_notes(import->worker, news, &response);
+		response.u.import.result = import->result;
+		if (conn != NULL) {
+			chi_conn_answer(conn, &response);
+		}
+	}
+	chi_import_free(import);
+}
+
+/* ---- From the writer and the thread ------------------------------------------------------ */
+
+/* The writer has had its turn; what came of it the thread has told. */
+static void deliver_stored(struct chi_mail *mail, struct chi_worker *worker)
+{
+	struct chi_job_answer *answer = (struct chi_job_answer *)mail;
+	struct chi_import *import = answer->u.import;
+	(void)worker;
+	free(answer);
+	import->queued = false;
+	if (import->joined) {
+		struct chi_import_news news = chi_import_take_news(import);
+		conclude(import, &news);
+		chi_import_free_notes(news.notes);
+	}
+}
+
+/* All is read: the import waits for its turn among the store's writes. */
+static void queue_job(struct chi_import *import)
+{
+	struct chi_conn_ref to = chi_conn_ref(import->call.conn);
+	struct chi_job *job = chi_job_new(&to, import->call.id, CHI_OP_IMPORT);
+	if (job != NULL) {
+		job->import = import;
+		job->answer->mail.deliver = deliver_stored;
+		job->answer->u.import = import;
+	}
+	if (job == NULL || chi_writer_push(&import->served->writer, job) < 0) {
+		chi_job_free(job);
+		chi_import_cancel(import);
+		return;
+	}
+	import->queued = true;
+}
+
+/* The thread has something to tell, or has ended. */
+static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
+{
+	struct chi_import *import =
+		(struct chi_import *)(void *)((char *)mail - offsetof(struct chi_import, mail));
+	struct chi_import_news news = chi_import_take_news(import);
+	if (news.stage == CHI_IMPORT_OVER) {
+		pthread_join(import->thread, NULL);
+		import->joined = true;
+		worker->n_tasks--;
+		chi_server_import_end(worker->server);
+	}
+	if (import->joined && !import->queued) {
+		conclude(import, &news);
+	} else if (import->call.conn != NULL) {
+		answer_news(import, &news);
+		/* Sending may have dropped the connection. */
+		if (news.stage == CHI_IMPORT_READ && import->call.conn != NULL && !import->queued) {
+			queue_job(import);
+		}
+	}
+	chi_import_free_notes(news.notes);
+}
+
+/* ---- From the client --------------------------------------------------------------------- */
+
+/* Nothing goes on when output has drained: an import sends little. */
+static void resume(struct chi_call *call)
+{
+	(void)call;
+}
+
+/* The client has gone, or was told that it is over; the thread's last mail frees the import. */
+static void let_go(struct chi_call *call)
+{
+	struct chi_import *import = (struct chi_import *)call;
+	stop_clock(import);
+	chi_import_cancel(import);
+}
+
+/* With the writer an import may be stored already: only its own answer can tell. Before, one that
+ * has all its data needs its client no more. */
+static bool finishes(struct chi_call *call, bool cancel)
+{
+	struct chi_import *import = (struct chi_import *)call;
+	if (cancel && import->queued) {
+		chi_import_cancel(import);
+	}
+	return cancel ? import->queued : import->ended;
+}
+
+static const struct chi_call_ops import_ops = {
+	.resume = resume, .close = let_go, .finishes = finishes};
+
+static void start_clock(struct chi_import *import)
+{
+	uint64_t ms = import->worker->server->config->limits.import_ms;
+	struct timeval limit = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+	event_add(import->idle, &limit);
+}
+
+/* Whoever begins an import and forgets it keeps others from theirs. */
+static void on_idle(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_import *import = context;
+	struct chi_worker *worker = import->worker;
+	struct chi_conn *conn = import->call.conn;
+	uint64_t id = import->call.id;
+	if (import->ended) {
+		return;
+	}
+	if (!chi_import_is_starved(import)) {
+		start_clock(import);
+		return;
+	}
+	chi_call_remove(&import->call);
+	let_go(&import->call);
+	chi_conn_fail(conn, id, CHI_OP_IMPORT, -CHI_ETIMEOUT, NULL,
+		      "nothing was sent for the import for too long");
+	chi_conn_reap(worker);
+}
+
+/* On failure the import is freed, and the place is the caller's to give back. */
+static int start(struct chi_import *import, struct chi_fault *fault)
+{
+	import->idle = evtimer_new(import->worker->base, on_idle, import);
+	int status = import->idle != NULL ? CHI_OK : -CHI_ENOMEM;
+	if (status == CHI_OK) {
+		status = chi_import_start(import, fault);
+	}
+	if (status < 0) {
+		stop_clock(import);
+		free(import);
+	}
+	return status;
+}
+
+int chi_handle_import(struct chi_task *task)
+{
+	struct chi_worker *worker = task->worker;
+	const struct chi_limits *limits = &worker->server->config->limits;
+	const struct chi_request *request = task->request;
+	if (!chi_server_import_begin(worker->server)) {
+		return chi_fault(&task->fault, -CHI_EBUSY, "%llu imports are running already",
+				 (unsigned long long)limits->imports);
+	}
+	struct chi_import *import = calloc(1, sizeof(*import));
+	int status = -CHI_ENOMEM;
+	if (import != NULL) {
+		import->worker = worker;
+		import->served = task->served;
+		import->mail.deliver = deliver_news;
+		import->granted = CHI_IMPORT_CREDIT;
+		import->call.id = request->id;
+		import->call.op = CHI_OP_IMPORT;
+		import->call.ops = &import_ops;
+		import->options = (struct chi_games_options){
+			.kind = request->u.import.kind,
+			.max_ply = request->u.import.max_ply,
+			.games_min = request->u.import.games_min,
+			.strict = request->u.import.strict,
+			.memory = limits->import_memory,
+		};
+		status = start(import, &task->fault);
+	}
+	if (status < 0) {
+		chi_server_import_end(worker->server);
+		return status;
+	}
+	worker->n_tasks++;
+	chi_call_add(task->conn, &import->call);
+	start_clock(import);
+	struct chi_response response = {.id = request->id, .op = CHI_OP_IMPORT};
+	response.u.import.credit = import->granted;
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+/* Data for an import that has ended meanwhile was on its way when that was said: passed over. What
+ * stands behind ImportEnd was not to be stored. */
+int chi_handle_import_data(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	struct chi_import *import = find(task);
+	if (import == NULL || import->ended) {
+		return CHI_OK;
+	}
+	uint64_t cost = CHI_IMPORT_OVERHEAD + request->u.import_data.len;
+	if (cost > import->granted) {
+		task->field = "import_data.data";
+		return chi_fault(&task->fault, -CHI_EINVAL, "more data than was granted");
+	}
+	struct chi_text file = request->u.import_data.file;
+	int status = chi_import_push(import, file.len > 0 ? file.bytes : NULL,
+				     request->u.import_data.bytes, request->u.import_data.len);
+	if (status == CHI_OK) {
+		import->granted -= cost;
+		start_clock(import);
+	}
+	return status;
+}
+
+int chi_handle_import_end(struct chi_task *task)
+{
+	struct chi_import *import = find(task);
+	if (import != NULL && !import->ended) {
+		import->ended = true;
+		chi_import_close(import);
+	}
+	return CHI_OK;
+}

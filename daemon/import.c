@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* The import's thread, and what it shares with the worker and the writer. */
+#include "daemon/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "bulk/bulk.h"
+#include "daemon/limits.h"
+#include "daemon/server.h"
+#include "daemon/worker.h"
+#include "store/store.h"
+
+/* Added to the nice value: the kernel gives a thread so much less about a tenth of the time. */
+#define IMPORT_NICE 10
+
+/* Data is granted anew in pieces of this size, so that answers are few. */
+#define CREDIT_STEP (CHI_IMPORT_CREDIT / 4)
+
+/* What one ImportData brought. */
+struct chi_import_chunk {
+	struct chi_import_chunk *next;
+	char *file; /* NULL: the input goes on */
+	size_t len;
+	uint8_t bytes[];
+};
+
+/* ---- The queue --------------------------------------------------------------------------- */
+
+static void free_chunk(struct chi_import *import, struct chi_import_chunk *chunk)
+{
+	atomic_fetch_sub(&import->served->server->buffered, sizeof(*chunk) + chunk->len);
+	free(chunk->file);
+	free(chunk);
+}
+
+int chi_import_push(struct chi_import *import, const char *file, const void *bytes, size_t len)
+{
+	struct chi_import_chunk *chunk = malloc(sizeof(*chunk) + len);
+	char *name = chunk != NULL && file != NULL ? strdup(file) : NULL;
+	if (chunk == NULL || (file != NULL && name == NULL)) {
+		free(chunk);
+		return -CHI_ENOMEM;
+	}
+	*chunk = (struct chi_import_chunk){.file = name, .len = len};
+	if (len > 0) {
+		memcpy(chunk->bytes, bytes, len);
+	}
+	atomic_fetch_add(&import->served->server->buffered, sizeof(*chunk) + len);
+	pthread_mutex_lock(&import->lock);
+	*import->last = chunk;
+	import->last = &chunk->next;
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
+	return CHI_OK;
+}
+
+void chi_import_close(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	import->no_more = true;
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
+}
+
+static bool is_canceled(struct chi_import *import)
+{
+	return __atomic_load_n(&import->cancel, __ATOMIC_RELAXED) != 0;
+}
+
+void chi_import_cancel(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	__atomic_store_n(&import->cancel, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
+}
+
+/* ---- The thread -------------------------------------------------------------------------- */
+
+/* Under the lock. The worker takes all there is to tell at once, so one mail suffices. */
+static void post(struct chi_import *import)
+{
+	if (!import->mailed) {
+		import->mailed = true;
+		chi_mailbox_post(&import->worker->mailbox, &import->mail);
+	}
+}
+
+/* The next piece; NULL at the end, and when there is no point in going on. */
+static struct chi_import_chunk *take(struct chi_import *import)
+{
+	struct chi_import_chunk *chunk = NULL;
+	pthread_mutex_lock(&import->lock);
+	while (import->first == NULL && !import->no_more && !is_canceled(import)) {
+		pthread_cond_wait(&import->changed, &import->lock);
+	}
+	if (!is_canceled(import) && import->first != NULL) {
+		chunk = import->first;
+		import->first = chunk->next;
+		if (import->first == NULL) {
+			import->last = &import->first;
+		}
+	}
+	pthread_mutex_unlock(&import->lock);
+	return chunk;
+}
+
+/* Gives the room of a piece back to the client, by and by. */
+static void consumed(struct chi_import *import, uint64_t cost)
+{
+	pthread_mutex_lock(&import->lock);
+	import->consumed += cost;
+	if (import->consumed >= CREDIT_STEP) {
+		post(import);
+	}
+	pthread_mutex_unlock(&import->lock);
+}
+
+static int feed_all(struct chi_import *import, struct chi_bulk *bulk, struct chi_fault *fault)
+{
+	int status = CHI_OK;
+	struct chi_import_chunk *chunk = NULL;
+	while (status == CHI_OK && (chunk = take(import)) != NULL) {
+		uint64_t cost = CHI_IMPORT_OVERHEAD + chunk->len;
+		if (chunk->file != NULL) {
+			status = chi_bulk_file(bulk, chunk->file, fault);
+		}
+		if (status == CHI_OK && chunk->len > 0) {
+			status = chi_bulk_feed(bulk, chunk->bytes, chunk->len, fault);
+		}
+		free_chunk(import, chunk);
+		consumed(import, cost);
+	}
+	return status;
+}
+
+/* False if the import was given up before its turn came. */
+static bool await_turn(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	import->stage = CHI_IMPORT_READ;
+	post(import);
+	while (import->stage == CHI_IMPORT_READ && !is_canceled(import)) {
+		pthread_cond_wait(&import->changed, &import->lock);
+	}
+	bool turn = import->stage == CHI_IMPORT_STORING;
+	pthread_mutex_unlock(&import->lock);
+	return turn && !is_canceled(import);
+}
+
+/* A text on the wire is UTF-8; one that is not loses what is beyond ASCII. */
+static void put_text(char *to, const char *from, size_t len)
+{
+	memcpy(to, from, len);
+	to[len] = '\0';
+	if (!chi_utf8_valid(to, len)) {
+		for (size_t i = 0; i < len; i++) {
+			to[i] = (unsigned char)to[i] < 0x80 ? to[i] : '?';
+		}
+	}
+}
+
+/* chi_games_report: on this thread, while it feeds or commits. A note that finds no memory is
+ * missing; the totals count its game all the same. */
+static void report(void *context, const struct chi_games_note *note)
+{
+	struct chi_import *import = context;
+	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
+	size_t text_len = strnlen(note->text, CHI_NOTE_TEXT_MAX);
+	if (import->n_notes >= CHI_IMPORT_NOTES_MAX) {
+		return; /* written by this thread alone */
+	}
+	struct chi_import_note *copy = malloc(sizeof(*copy) + file_len + text_len + 2);
+	if (copy == NULL) {
+		return;
+	}
+	copy->next = NULL;
+	copy->note = (struct chi_games_note){
+		.file = copy->texts,
+		.game = note->game,
+		.line = note->line,
+		.text = copy->texts + file_len + 1,
+	};
+	put_text(copy->texts, note->file, file_len);
+	put_text(copy->texts + file_len + 1, note->text, text_len);
+	pthread_mutex_lock(&import->lock);
+	*import->last_note = copy;
+	import->last_note = &copy->next;
+	import->n_notes++;
+	post(import);
+	pthread_mutex_unlock(&import->lock);
+}
+
+/* The last thing the thread does: behind this only pthread_join waits for it. */
+static void conclude(struct chi_import *import, int status, const struct chi_fault *fault,
+		     const struct chi_games_result *result)
+{
+	pthread_mutex_lock(&import->lock);
+	import->status = status;
+	import->fault = *fault;
+	import->result = *result;
+	import->stage = CHI_IMPORT_OVER;
+	pthread_cond_broadcast(&import->changed);
+	post(import);
+	pthread_mutex_unlock(&import->lock);
+}
+
+static void *run(void *context)
+{
+	struct chi_import *import = context;
+	struct chi_bulk_target target = {.store = import->served->store};
+	struct chi_games_result result = {0};
+	struct chi_bulk *bulk = NULL;
+	struct chi_fault fault = {{0}};
+	/* On Linux this is the thread's own, and that of the threads it starts. */
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), IMPORT_NICE);
+	int status = chi_bulk_begin(&target, &import->options, &bulk, &fault);
+	if (status == CHI_OK) {
+		status = feed_all(import, bulk, &fault);
+	}
+	if (status == CHI_OK) {
+		status = await_turn(import) ? chi_bulk_commit(bulk, &result, &fault)
+					    : -CHI_ECANCELED;
+	}
+	/* Before the verdict: whoever has heard it may count on the memory being free. */
+	chi_bulk_free(bulk);
+	conclude(import, status, &fault, &result);
+	return NULL;
+}
+
+/* ---- Life -------------------------------------------------------------------------------- */
+
+int chi_import_start(struct chi_import *import, struct chi_fault *fault)
+{
+	import->last = &import->first;
+	import->last_note = &import->notes;
+	import->options.report = report;
+	import->options.context = import;
+	import->options.cancel = &import->cancel;
+	pthread_mutex_init(&import->lock, NULL);
+	pthread_cond_init(&import->changed, NULL);
+	int error = pthread_create(&import->thread, NULL, run, import);
+	if (error != 0) {
+		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+	}
+	return CHI_OK;
+}
+
+void chi_import_free_notes(struct chi_import_note *notes)
+{
+	while (notes != NULL) {
+		struct chi_import_note *next = notes->next;
+		free(notes);
+		notes = next;
+	}
+}
+
+void chi_import_free(struct chi_import *import)
+{
+	while (import->first != NULL) {
+		struct chi_import_chunk *next = import->first->next;
+		free_chunk(import, import->first);
+		import->first = next;
+	}
+	chi_import_free_notes(import->notes);
+	pthread_cond_destroy(&import->changed);
+	pthread_mutex_destroy(&import->lock);
+	free(import);
+}
+
+bool chi_import_is_starved(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	bool starved = import->stage == CHI_IMPORT_READING && import->first == NULL;
+	pthread_mutex_unlock(&import->lock);
+	return starved;
+}
+
+struct chi_import_news chi_import_take_news(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	struct chi_import_news news = {
+		.stage = import->stage,
+		.consumed = import->consumed,
+		.notes = import->notes,
+	};
+	for (const struct chi_import_note *note = news.notes; note != NULL; note = note->next) {
+		news.n_notes++;
+	}
+	import->consumed = 0;
+	import->notes = NULL;
+	import->last_note = &import->notes;
+	import->mailed = false;
+	pthread_mutex_unlock(&import->lock);
+	return news;
+}
+
+void chi_import_store(struct chi_import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	if (import->stage == CHI_IMPORT_READ) {
+		import->stage = CHI_IMPORT_STORING;
+		pthread_cond_broadcast(&import->changed);
+	}
+	while (import->stage != CHI_IMPORT_OVER) {
+		pthread_cond_wait(&import->changed, &import->lock);
+	}
+	pthread_mutex_unlock(&import->lock);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An import: a client sends games for minutes, a thread of its own reads them beside everything
+ * else, and at the end they are stored in one go when the writer's turn has come. Until then
+ * nothing has happened to the store, and whoever gives up leaves it as it was.
+ *
+ *    worker                            the import's thread             writer
+ *    ------                            -------------------             ------
+ *    Import: starts the thread  -----> READING: feeds what comes
+ *    ImportData: into the queue -----> ...
+ *    <------- mail: room, notes ------ ...
+ *    ImportEnd: the queue's end -----> ...
+ *    <------- mail: all is read ------ READ: waits
+ *    queues the job ------------------------------------------------> its turn: waits
+ *                                      STORING: commits <------------
+ *    <------- mail: verdict ---------- OVER -------------------------> goes on
+ *    joins the thread, answers <-------------------------------------- the job's answer
+ *
+ * The thread and those it starts run with a lower priority than all others, so that probes are
+ * answered first; the commit runs there, too, for the same reason.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "daemon/conn.h"
+#include "daemon/mailbox.h"
+
+struct chi_import_chunk;
+struct chi_import_note;
+struct chi_served;
+struct event;
+
+enum chi_import_stage {
+	CHI_IMPORT_READING, /* data is read as it comes */
+	CHI_IMPORT_READ,    /* all of it; waits for the writer's turn */
+	CHI_IMPORT_STORING, /* the writer waits meanwhile */
+	CHI_IMPORT_OVER,    /* the verdict stands; the thread is ending */
+};
+
+struct chi_import {
+	/* The worker's. */
+	struct chi_call call; /* conn is NULL once the client has gone or given up */
+	struct chi_worker *worker;
+	struct event *idle; /* the client has sent nothing for too long */
+	pthread_t thread;
+	uint64_t granted; /* what the client may still send */
+	bool ended;	  /* ImportEnd has come */
+	bool queued;	  /* the job is with the writer */
+	bool joined;
+
+	/* Do not change while the thread runs. */
+	struct chi_served *served;
+	struct chi_games_options options;
+
+	/* Under the lock, but for `cancel`, which is atomic. */
+	pthread_mutex_t lock; /* taken before a mailbox's */
+	pthread_cond_t changed;
+	struct chi_mail mail; /* from the thread */
+	bool mailed;	      /* it is on its way */
+	enum chi_import_stage stage;
+	volatile int cancel;
+	bool no_more; /* nothing follows what is queued */
+	struct chi_import_chunk *first;
+	struct chi_import_chunk **last;
+	uint64_t consumed; /* what was read since the client was last granted more */
+	struct chi_import_note *notes;
+	struct chi_import_note **last_note;
+	size_t n_notes; /* so far, those sent included */
+	int status;
+	struct chi_fault fault;
+	struct chi_games_result result;
+};
+
+/* A note on its way to the client. */
+struct chi_import_note {
+	struct chi_import_note *next;
+	struct chi_games_note note; /* its texts stand behind it */
+	char texts[];
+};
+
+/* Makes the thread; `mail.deliver`, `served` and `options` are set. -CHI_EBUSY. */
+CHI_MUSTUSE int chi_import_start(struct chi_import *import, struct chi_fault *fault);
+
+/* The thread has been joined, or was never started. */
+void chi_import_free(struct chi_import *import);
+
+/* Copies data into the queue; `file` NULL: the input goes on. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_import_push(struct chi_import *import, const char *file, const void *bytes,
+				size_t len);
+
+/* Nothing more will be pushed. */
+void chi_import_close(struct chi_import *import);
+
+/* The thread gives up as soon as it can, whatever it is at. */
+void chi_import_cancel(struct chi_import *import);
+
+/* What the thread has to tell since the last time; the notes are the caller's. */
+struct chi_import_news {
+	enum chi_import_stage stage;
+	uint64_t consumed;
+	struct chi_import_note *notes;
+	size_t n_notes;
+};
+
+/* The thread waits for data, and there is none. */
+bool chi_import_is_starved(struct chi_import *import);
+
+struct chi_import_news chi_import_take_news(struct chi_import *import);
+void chi_import_free_notes(struct chi_import_note *notes);
+
+/* The writer's turn: lets the thread store what it has read, and waits for its verdict. */
+void chi_import_store(struct chi_import *import);
