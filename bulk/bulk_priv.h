@@ -27,7 +27,6 @@ struct chi_bulk_kind {
 };
 
 extern const struct chi_bulk_kind chi_bulk_games; /* bulk/games.c: ADD and SUBTRACT */
-extern const struct chi_bulk_kind chi_bulk_merge; /* bulk/merge.c: MERGE */
 
 struct chi_bulk {
 	const struct chi_bulk_kind *kind;
@@ -45,5 +44,6 @@ struct chi_bulk {
 /* Somebody asked to give up. */
 static inline bool chi_bulk_canceled(const struct chi_bulk *bulk)
 {
-	return bulk->options.cancel != NULL && *bulk->options.cancel != 0;
+	return bulk->options.cancel != NULL &&
+	       __atomic_load_n(bulk->options.cancel, __ATOMIC_RELAXED) != 0;
 }

@@ -255,8 +255,8 @@ static int run(struct commit *commit, struct chi_fault *fault)
 	return chi_load_finish(last, &commit->result->positions, &commit->result->dropped, fault);
 }
 
-int chi_games_commit(struct chi_games *games, struct chi_games_result *result,
-		     struct chi_fault *fault)
+int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *result,
+			  struct chi_fault *fault)
 {
 	struct commit commit = {
 		.games = games, .bulk = games->bulk, .result = result, .whole = true};

@@ -263,7 +263,7 @@ static int commit(struct chi_bulk *bulk, struct chi_games_result *result, struct
 		result->skipped += games->readers[i].skipped;
 		result->empty += games->readers[i].empty;
 	}
-	return rc != CHI_OK ? rc : chi_games_commit(games, result, fault);
+	return rc != CHI_OK ? rc : chi_bulk_games_commit(games, result, fault);
 }
 
 static void end(struct chi_bulk *bulk)

@@ -93,8 +93,8 @@ CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *faul
 void *chi_games_read(void *reader);
 
 /* bulk/commit.c: all that follows when the threads have ended. */
-CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result,
-				 struct chi_fault *fault);
+CHI_MUSTUSE int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *result,
+				      struct chi_fault *fault);
 
 /* bulk/fold.c: the positions' items become records, and go to the load in order. `limits`: by game
  * number. `whole`: no game is dropped or held to a ply, and `limits` need not be asked. */

@@ -24,6 +24,8 @@
 #define READ_LIMIT ((size_t)64 << 20)
 /* Memory that an idle connection keeps. */
 #define KEEP_SIZE ((size_t)256 << 10)
+/* How often a wait that may be canceled looks whether it is. */
+#define WATCH_MS 100
 
 void chi_peer_init(struct chi_peer *peer)
 {
@@ -184,6 +186,27 @@ static int send_ping(struct chi_client *client)
 
 /* ---- Responses ---------------------------------------------------------------------------- */
 
+static bool is_canceled(const struct chi_peer *peer)
+{
+	return peer->cancel != NULL && __atomic_load_n(peer->cancel, __ATOMIC_RELAXED) != 0;
+}
+
+/* True if something can be read by then; false also as soon as the wait is canceled. */
+static bool watch(const struct chi_peer *peer, int64_t until)
+{
+	while (!is_canceled(peer)) {
+		int64_t soon = chi_clock_ms() + WATCH_MS;
+		bool last = peer->cancel == NULL || until <= soon;
+		if (chi_wait(peer->fd, POLLIN, last ? until : soon) != 0) {
+			return true;
+		}
+		if (last) {
+			return false;
+		}
+	}
+	return false;
+}
+
 /* Waits for bytes. A patient wait is cut in halves by a ping: its answer shows that the server is
  * at work, and starts the time anew. */
 static int await_bytes(struct chi_client *client)
@@ -194,12 +217,15 @@ static int await_bytes(struct chi_client *client)
 	int64_t start = chi_clock_ms();
 	while (!got && !peer->eof) {
 		int64_t half = peer->patient && peer->ping_id == 0 ? ms / 2 : ms;
-		if (chi_wait(peer->fd, POLLIN, start + half) != 0) {
+		if (watch(peer, start + half)) {
 			int status = read_some(client, &got);
 			if (status != CHI_OK) {
 				return status;
 			}
 			continue;
+		}
+		if (is_canceled(peer)) {
+			return -CHI_ECANCELED;
 		}
 		if (half == ms) {
 			return chi_peer_fail(client, -CHI_ETIMEOUT, "no answer for %u ms", ms);
@@ -413,6 +439,7 @@ int chi_peer_ready(struct chi_client *client)
 	struct chi_peer *peer = &client->peer;
 	peer->sent = false;
 	peer->patient = false;
+	peer->cancel = NULL;
 	if (peer->fd >= 0 && (peer->eof || !usable(peer))) {
 		chi_peer_close(client);
 	}

@@ -17,10 +17,11 @@
 struct chi_client;
 
 struct chi_peer {
-	int fd;	      /* -1: not connected */
-	bool eof;     /* the server sends nothing any more */
-	bool sent;    /* bytes of a request went out since chi_peer_ready */
-	bool patient; /* see chi_peer_receive */
+	int fd;			    /* -1: not connected */
+	bool eof;		    /* the server sends nothing any more */
+	bool sent;		    /* bytes of a request went out since chi_peer_ready */
+	bool patient;		    /* see chi_peer_receive */
+	const volatile int *cancel; /* the same; NULL: nobody can */
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t taken; /* bytes at the front of `in`: the frame that the last answer points into */
@@ -56,7 +57,8 @@ CHI_MUSTUSE int chi_peer_send(struct chi_client *client, struct chi_request *req
 /*
  * The next response, of whichever request; it lives until the next receive or send.
  * -CHI_ETIMEOUT after call_ms without a byte. With peer->patient a server that works for long is
- * asked by a ping for a sign of life, which counts as progress.
+ * asked by a ping for a sign of life, which counts as progress. -CHI_ECANCELED, and the connection
+ * stays as it is: *peer->cancel was set while it waited.
  */
 CHI_MUSTUSE int chi_peer_receive(struct chi_client *client, struct chi_response *response);
 

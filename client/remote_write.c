@@ -161,6 +161,15 @@ int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base
 	return send_put(client, &request, NULL);
 }
 
+/* The same with games. */
+int chi_remote_put_games(struct chi_client *client, const struct chi_game *games, size_t n)
+{
+	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	request.u.put.games = games;
+	request.u.put.n_games = n;
+	return send_put(client, &request, NULL);
+}
+
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted)
 {

@@ -26,6 +26,7 @@ extern "C" {
 #endif
 
 struct chi_client;
+struct chi_games;
 struct chi_iter;
 
 /* "0.1.0" */
@@ -145,6 +146,46 @@ CHI_MUSTUSE int chi_get_games(struct chi_client *client, const uint8_t *after, s
  */
 CHI_MUSTUSE int chi_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
 
+/* ---- Importing games --------------------------------------------------------------------- */
+
+/*
+ * Games by the gigabyte (struct chi_games_options): the text of PGN, or for CHI_GAMES_MERGE of a
+ * dump, is fed in pieces, and stored by the commit, all of it or nothing. Closing without a commit
+ * changes nothing; neither does feeding the same games again.
+ *
+ * `create`: 0 if the store must be there (-CHI_ENOSTORE); else a directory that holds none gets one
+ * of that kind, which appears whole with the commit, and a store that is there must be of that
+ * kind: -CHI_EINVAL names both. A server's store is always there. In-process the store's writer
+ * lock is taken by the commit only. Options of clients are as in chi_open, where `writable` does
+ * not count. -CHI_EBUSY: as many imports as the server takes are running.
+ *
+ * One thread uses a chi_games at a time, and its callbacks are called on that thread. The first
+ * failure is final: all later calls return it.
+ */
+CHI_MUSTUSE int chi_games_open(const char *address, const struct chi_options *options,
+			       enum chi_statistic create, const struct chi_games_options *games,
+			       struct chi_games **out, struct chi_fault *fault);
+
+/* A new input begins; games do not go on across inputs. `name` is for notes, and cut at 255 bytes.
+ */
+CHI_MUSTUSE int chi_games_file(struct chi_games *games, const char *name);
+
+/* The next bytes, cut anywhere. Waits while reading them is behind. */
+CHI_MUSTUSE int chi_games_feed(struct chi_games *games, const void *bytes, size_t len);
+
+/*
+ * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
+ * now nobody can tell whether it was stored, and the text says so: feeding the same again is
+ * harmless.
+ */
+CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result);
+
+/* The text of the failure; "" if there was none. */
+const char *chi_games_error(const struct chi_games *games);
+
+/* NULL is fine. */
+void chi_games_close(struct chi_games *games);
+
 /* ---- Pipelining -------------------------------------------------------------------------- */
 
 /*
@@ -212,8 +253,7 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 
-/* Computes every statistic anew (control, outcome). `base` NULL: the results of the games
- * that are counted in the store; without any, the sum of all positions' counts. */
+/* Computes every statistic anew (control, outcome). `base` NULL: the sum of all counts. */
 CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
 			    uint64_t *changed);
 

@@ -36,6 +36,7 @@
 #define CHI_GAMES_MAX	     40000 /* games of a response */
 #define CHI_GAME_BYTES	     20	   /* of a packed game */
 #define CHI_IMPORT_FILE_MAX  255   /* bytes of an input's name */
+#define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
 #define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
 #define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
 

@@ -18,13 +18,18 @@ VERSION = 1
 CHI2_MAX = 25599
 
 # Bits of PutEntry.parts.
-CHI2, COUNTS, ADD, MOVES, LINE, NOTE, EVALS, RESTORE = (1 << bit for bit in range(8))
+CHI2, COUNTS, ADD, MOVES, LINE, NOTE, EVALS, RESTORE, SUBTRACT = (1 << bit for bit in range(9))
+
+# What an ImportData takes of the credit beside its data, and data that surely fits a request.
+IMPORT_OVERHEAD = 256
+IMPORT_PIECE = 1 << 18
 
 # Longest wait for bytes, in seconds; only a server that is broken takes so long.
 PATIENCE = 120
 
 Row = collections.namedtuple("Row", "key found chi2 counts")
 Counts = collections.namedtuple("Counts", "white draws black other")
+Game = collections.namedtuple("Game", "id result pruned max_ply")
 Scanned = collections.namedtuple("Scanned", "rows cursor mixed responses")
 
 
@@ -99,6 +104,24 @@ def unpack_rows(data, count):
     if at != len(data):
         raise ValueError("bytes behind the last row")
     return rows
+
+
+def unpack_games(data, count):
+    """Packed games, 20 bytes each."""
+    if len(data) != 20 * count:
+        raise ValueError("not 20 bytes a game")
+    games = []
+    for at in range(0, len(data), 20):
+        result, flags, low, high = data[at + 16:at + 20]
+        if result > 3 or flags & ~1:
+            raise ValueError(f"unknown result {result} or flags {flags}")
+        games.append(Game(data[at:at + 16], result, bool(flags & 1), low | high << 8))
+    return games
+
+
+def pack_games(games):
+    return b"".join(game.id + bytes([game.result, game.pruned, game.max_ply & 255,
+                                     game.max_ply >> 8]) for game in games)
 
 
 NIBBLES = "kBKNPQRRPbknpqrr"
@@ -274,8 +297,9 @@ class Client(Connection):
     def explore(self, key=b"", fen="", store=""):
         return self.call(store, explore=pb.Explore(key=key, fen=fen)).explore
 
-    def put(self, entries, durability=pb.SYNC, base_rates=None, store=""):
-        request = pb.Put(durability=durability, entries=entries, base_rates=base_rates)
+    def put(self, entries, durability=pb.SYNC, base_rates=None, games=(), store=""):
+        request = pb.Put(durability=durability, entries=entries, base_rates=base_rates,
+                         games=pack_games(games))
         return self.call(store, put=request).put
 
     def delete(self, keys=(), fens=(), durability=pb.SYNC, store=""):
@@ -333,9 +357,69 @@ class Client(Connection):
                 return reports, response.verify
             reports.append(response.verify.report)
 
+    def games(self, after=b"", limit=0, store=""):
+        result = self.call(store, games=pb.Games(after=after, limit=limit)).games
+        return unpack_games(result.games, result.count)
+
+    def start_import(self, kind=pb.ADD_GAMES, store="", **options):
+        return Import(self, self.send(store=store, import_games=pb.Import(kind=kind, **options)))
+
+    def import_games(self, inputs, store="", **options):
+        """Imports (name, bytes) pairs; the totals, and the notes."""
+        job = self.start_import(store=store, **options)
+        for name, data in inputs:
+            job.feed(data, name)
+        return job.commit(), job.notes
+
     def compact(self, store=""):
         result = self.call(store, compact=pb.Compact()).compact
         return result.bytes_before, result.bytes_after
 
     def rescore(self, base_rates=None, store=""):
         return self.call(store, rescore=pb.Rescore(base_rates=base_rates)).rescore.changed
+
+
+class Import:
+    """An import on its way: sends what the server has granted, and no more."""
+
+    def __init__(self, client, id):
+        self.client = client
+        self.id = id
+        self.credit = 0
+        self.notes = []
+        self.take()
+
+    def take(self):
+        """Waits for an answer; Failure if the import is over."""
+        response = self.client.answer(self.id)
+        if response.code != pb.OK:
+            raise Failure(response)
+        self.credit += response.import_games.credit
+        self.notes += response.import_games.notes
+        return response
+
+    def send(self, data=b"", name=""):
+        """One ImportData, whatever was granted."""
+        self.client.send(id=self.id, import_data=pb.ImportData(file=name, data=data))
+        self.credit -= IMPORT_OVERHEAD + len(data)
+
+    def feed(self, data, name=""):
+        at = 0
+        while at < len(data) or name:
+            while self.credit <= IMPORT_OVERHEAD:
+                self.take()
+            piece = data[at:at + min(IMPORT_PIECE, self.credit - IMPORT_OVERHEAD)]
+            self.send(piece, name)
+            at += len(piece)
+            name = ""
+
+    def end(self):
+        self.client.send(id=self.id, import_end=pb.ImportEnd())
+
+    def commit(self):
+        """Asks for it to be stored; the totals."""
+        self.end()
+        while True:
+            response = self.take()
+            if response.last:
+                return response.import_games
