@@ -19,7 +19,7 @@ static const struct chi_bulk_kind *kind_of(enum chi_games_kind kind)
 	case CHI_GAMES_SUBTRACT:
 		return &chi_bulk_games;
 	case CHI_GAMES_MERGE:
-		break;
+		return &chi_bulk_merge;
 	}
 	return NULL;
 }

@@ -27,6 +27,7 @@ struct chi_bulk_kind {
 };
 
 extern const struct chi_bulk_kind chi_bulk_games; /* bulk/games.c: ADD and SUBTRACT */
+extern const struct chi_bulk_kind chi_bulk_merge; /* bulk/merge.c: MERGE */
 
 struct chi_bulk {
 	const struct chi_bulk_kind *kind;

@@ -253,7 +253,8 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 
-/* Computes every statistic anew (control, outcome). `base` NULL: the sum of all counts. */
+/* Computes every statistic anew (control, outcome). `base` NULL: the results of the games
+ * that are counted in the store; without any, the sum of all positions' counts. */
 CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
 			    uint64_t *changed);
 

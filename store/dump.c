@@ -260,9 +260,41 @@ int chi_dump_print_head(const struct chi_dump_head *head, struct chi_arena *aren
 	return finish(&w, text, out, len);
 }
 
-int chi_dump_print_tail(uint64_t positions, struct chi_arena *arena, char **out, size_t *len)
+int chi_dump_print_game(const struct chi_game *game, struct chi_arena *arena, char **out,
+			size_t *len)
 {
-	size_t size = 32;
+	static const char *const results[] = DUMP_RESULTS;
+	if (game->result >= CHI_COUNT(results)) {
+		return -CHI_EINVAL;
+	}
+	size_t size = 2 * CHI_GAME_ID_SIZE + 64;
+	char *text = chi_arena_alloc(arena, size);
+	if (text == NULL) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_writer w = chi_writer_of(text, size);
+	write_text(&w, DUMP_GAME "\t");
+	for (size_t i = 0; i < CHI_GAME_ID_SIZE; i++) {
+		char hex[4];
+		(void)snprintf(hex, sizeof(hex), "%02x", game->id[i]);
+		write_text(&w, hex);
+	}
+	chi_write_u8(&w, '\t');
+	write_text(&w, results[game->result]);
+	chi_write_u8(&w, '\t');
+	if (game->max_ply != 0) {
+		write_u64(&w, game->max_ply);
+	} else {
+		chi_write_u8(&w, '-');
+	}
+	write_text(&w, game->pruned ? "\t" DUMP_PRUNED "\n" : "\t-\n");
+	return finish(&w, text, out, len);
+}
+
+int chi_dump_print_tail(uint64_t positions, uint64_t games, struct chi_arena *arena, char **out,
+			size_t *len)
+{
+	size_t size = 64;
 	char *text = chi_arena_alloc(arena, size);
 	if (text == NULL) {
 		return -CHI_ENOMEM;
@@ -270,6 +302,8 @@ int chi_dump_print_tail(uint64_t positions, struct chi_arena *arena, char **out,
 	struct chi_writer w = chi_writer_of(text, size);
 	write_text(&w, "end\t");
 	write_u64(&w, positions);
+	chi_write_u8(&w, '\t');
+	write_u64(&w, games);
 	chi_write_u8(&w, '\n');
 	return finish(&w, text, out, len);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text form of a store, which outlives every file format: one line a position, tab-separated,
- * UTF-8, in the order of the position tree (FORMAT.md, "Dump"). Loading a dump into an empty
- * store and dumping that gives the same bytes. Works on lines; reads and writes no file itself.
+ * UTF-8, in the order of the position tree, then one a game (FORMAT.md, "Dump"). Loading a dump
+ * into an empty store and dumping that gives the same bytes. Works on lines; reads and writes no
+ * file itself.
  */
 #pragma once
 
@@ -31,14 +32,20 @@ CHI_MUSTUSE int chi_dump_print_head(const struct chi_dump_head *head, struct chi
 CHI_MUSTUSE int chi_dump_print(const struct chi_key *key, const struct chi_record *record,
 			       struct chi_arena *arena, char **out, size_t *len);
 
-/* The last line, which says how many positions the dump holds: a dump without it is cut short. */
-CHI_MUSTUSE int chi_dump_print_tail(uint64_t positions, struct chi_arena *arena, char **out,
-				    size_t *len);
+/* One game's line with its newline. -CHI_ENOMEM, -CHI_EINVAL (its result). */
+CHI_MUSTUSE int chi_dump_print_game(const struct chi_game *game, struct chi_arena *arena,
+				    char **out, size_t *len);
+
+/* The last line, which says how many positions and games the dump holds: a dump without it is cut
+ * short. */
+CHI_MUSTUSE int chi_dump_print_tail(uint64_t positions, uint64_t games, struct chi_arena *arena,
+				    char **out, size_t *len);
 
 /* What a line was. */
 enum chi_dump_line {
 	CHI_DUMP_HEAD,	   /* still inside the head */
 	CHI_DUMP_POSITION, /* `put` is filled, with CHI_PUT_RESTORE */
+	CHI_DUMP_GAME,	   /* `game` of the reader is filled */
 	CHI_DUMP_TAIL,	   /* the dump is whole; nothing may follow */
 };
 
@@ -46,7 +53,9 @@ struct chi_dump_reader {
 	struct chi_dump_head head; /* complete when the first position has been read */
 	uint64_t line;		   /* number of the last line fed, from 1 */
 	uint64_t positions;
-	int state; /* private */
+	uint64_t games;
+	struct chi_game game; /* the last one read */
+	int state;	      /* private */
 };
 
 void chi_dump_reader_init(struct chi_dump_reader *reader);

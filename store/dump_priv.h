@@ -23,5 +23,16 @@ enum dump_field {
 	FIELD_NOTE,
 };
 
+/* A game's line: this word, id, result, last ply counted or "-", DUMP_PRUNED or "-". */
+#define DUMP_GAME	 "game"
+#define DUMP_PRUNED	 "pruned"
+#define DUMP_GAME_FIELDS 5
+
+/* By enum chi_result. */
+#define DUMP_RESULTS                                                                               \
+	{                                                                                          \
+		"1-0", "1/2-1/2", "0-1", "*"                                                       \
+	}
+
 /* Fields of one evaluation, between '|'; evaluations are separated by ';'. */
 #define EVAL_FIELDS 6

@@ -17,6 +17,7 @@
 #include "chess/notation.h"
 #include "chess/statistic.h"
 #include "store/codec.h"
+#include "store/dump_line.h"
 #include "store/dump_priv.h"
 
 enum state {
@@ -25,60 +26,11 @@ enum state {
 	STATE_BASE,
 	STATE_COLUMNS,
 	STATE_POSITIONS,
+	STATE_GAMES,
 	STATE_OVER,
 };
 
 #define DEPTH_MAX 65535
-
-struct text {
-	const char *at;
-	size_t len;
-};
-
-/* One line being read. */
-struct parse {
-	const struct chi_dump_reader *reader;
-	const char *line;
-	struct chi_arena *arena;
-	struct chi_fault *fault;
-	struct chi_position position;
-};
-
-/* Refuses the line at `at`. */
-static int refuse(const struct parse *p, int rc, const char *at, const char *why)
-{
-	return chi_fault(p->fault, rc, "line %" PRIu64 ", column %zu: %s", p->reader->line,
-			 (size_t)(at - p->line) + 1, why);
-}
-
-/* Cuts off the text up to `separator` or the end. False if nothing is left to cut. */
-static bool cut(struct text *rest, char separator, struct text *out)
-{
-	if (rest->at == NULL) {
-		return false;
-	}
-	const char *end = memchr(rest->at, separator, rest->len);
-	*out = *rest;
-	if (end == NULL) {
-		*rest = (struct text){0};
-		return true;
-	}
-	out->len = (size_t)(end - rest->at);
-	rest->at = end + 1;
-	rest->len -= out->len + 1;
-	return true;
-}
-
-/* Splits into exactly `n` fields. */
-static bool split(struct text text, char separator, struct text *fields, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!cut(&text, separator, &fields[i])) {
-			return false;
-		}
-	}
-	return text.at == NULL;
-}
 
 /* How often `separator` stands in the text. */
 static size_t count_of(struct text text, char separator)
@@ -88,18 +40,6 @@ static size_t count_of(struct text text, char separator)
 		n += text.at[i] == separator;
 	}
 	return n;
-}
-
-static bool equals(struct text text, const char *word)
-{
-	return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
-}
-
-static int read_u64(const struct parse *p, struct text text, uint64_t max, uint64_t *out)
-{
-	return chi_num_u64(text.at, text.len, max, out) < 0
-		       ? refuse(p, -CHI_ESYNTAX, text.at, "not a number, or too large")
-		       : CHI_OK;
 }
 
 static int read_counts(const struct parse *p, const struct text fields[4], struct chi_counts *out)
@@ -115,14 +55,6 @@ static int read_counts(const struct parse *p, const struct text fields[4], struc
 	return chi_counts_total(out, &total)
 		       ? CHI_OK
 		       : refuse(p, -CHI_ESYNTAX, fields[0].at, "the counts' sum does not fit");
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return c - '0';
-	}
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The byte that an escape at text[0] == '\\' stands for, and its length; -1 if it is none. */
@@ -484,14 +416,23 @@ static int read_head(const struct parse *p, struct chi_dump_reader *reader, stru
 	return rc;
 }
 
-/* A dump whose number does not fit lost lines, or got some. */
-static int read_tail(const struct parse *p, struct chi_dump_reader *reader, struct text number)
+/* A dump whose numbers do not fit lost lines, or got some. */
+static int read_tail(const struct parse *p, struct chi_dump_reader *reader,
+		     const struct text numbers[2])
 {
 	uint64_t positions;
-	int rc = read_u64(p, number, UINT64_MAX, &positions);
+	uint64_t games = 0;
+	int rc = read_u64(p, numbers[0], UINT64_MAX, &positions);
 	if (rc == CHI_OK && positions != reader->positions) {
-		rc = refuse(p, -CHI_ESYNTAX, number.at,
+		rc = refuse(p, -CHI_ESYNTAX, numbers[0].at,
 			    "not the number of positions read: the dump is damaged");
+	}
+	if (rc == CHI_OK) {
+		rc = read_u64(p, numbers[1], UINT64_MAX, &games);
+	}
+	if (rc == CHI_OK && games != reader->games) {
+		rc = refuse(p, -CHI_ESYNTAX, numbers[1].at,
+			    "not the number of games read: the dump is damaged");
 	}
 	if (rc == CHI_OK) {
 		reader->state = STATE_OVER;
@@ -510,7 +451,8 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 {
 	struct parse p = {.reader = reader, .line = line, .arena = arena, .fault = fault};
 	struct text text = {line, len};
-	struct text fields[2];
+	struct text fields[3];
+	struct text rest = text;
 	reader->line++;
 	*kind = CHI_DUMP_HEAD;
 	if (len >= CHI_DUMP_LINE_MAX) {
@@ -522,9 +464,17 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 	if (reader->state < STATE_POSITIONS) {
 		return read_head(&p, reader, text);
 	}
-	if (split(text, '\t', fields, 2) && equals(fields[0], "end")) {
+	if (split(text, '\t', fields, 3) && equals(fields[0], "end")) {
 		*kind = CHI_DUMP_TAIL;
-		return read_tail(&p, reader, fields[1]);
+		return read_tail(&p, reader, fields + 1);
+	}
+	if (cut(&rest, '\t', &fields[0]) && equals(fields[0], DUMP_GAME)) {
+		*kind = CHI_DUMP_GAME;
+		reader->state = STATE_GAMES;
+		return chi_dump_read_game(&p, reader, text);
+	}
+	if (reader->state == STATE_GAMES) {
+		return refuse(&p, -CHI_ESYNTAX, line, "neither a game nor the end");
 	}
 	*kind = CHI_DUMP_POSITION;
 	int rc = read_position(&p, text, put);

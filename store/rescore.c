@@ -157,10 +157,10 @@ static int set_base(struct chi_write *write, const struct chi_counts *given)
 	if (write->env->stamp.statistic != CHI_STATISTIC_OUTCOME) {
 		return CHI_OK;
 	}
-	struct chi_counts base;
-	if (given != NULL) {
-		base = *given;
-	} else {
+	struct chi_counts base = given != NULL ? *given : write->state.games;
+	uint64_t total = 0;
+	/* What was put without games has the positions' own counts alone. */
+	if (given == NULL && (!chi_counts_total(&base, &total) || total == 0)) {
 		int rc = sum_counts(write, &base);
 		if (rc < 0) {
 			return rc;

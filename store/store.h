@@ -238,8 +238,9 @@ void chi_write_abort(struct chi_write *write);
 
 /*
  * Computes the statistic of every position anew and rebuilds the strength tree, in one
- * transaction. In an outcome store the base rates are set first, to the sum of the counts of all
- * positions unless `base` gives them. -CHI_EUNSUPPORTED in an external store. *changed counts
+ * transaction. In an outcome store the base rates are set first, to the games that
+ * are counted in the store, or without any to the sum of the counts of all positions, unless `base`
+ * gives them. -CHI_EUNSUPPORTED in an external store. *changed counts
  * the positions whose statistic changed.
  */
 CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
@@ -249,9 +250,9 @@ CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_coun
 
 /*
  * Reads everything: both trees agree entry by entry, every record's checksum and fields, every
- * key decodes, the order, the counts, a computed statistic equals the stored one (control).
- * CHI_OK if sound, -CHI_ECORRUPT if not, other codes if it could not be done. Bounded by the
- * entry counts, also on damaged trees; a damaged page may still kill the process, so whoever
+ * key decodes, every game, the order, the counts, a computed statistic equals the stored one
+ * (control). CHI_OK if sound, -CHI_ECORRUPT if not, other codes if it could not be done. Bounded by
+ * the entry counts, also on damaged trees; a damaged page may still kill the process, so whoever
  * must live runs it in a child process. Reads one snapshot.
  */
 CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading everything and believing nothing: every entry of either tree, and that the other tree
- * says the same. One snapshot, two walks, each bounded by the number of entries its tree claims.
+ * says the same; the games, and their totals. One snapshot, three walks, each bounded by the number
+ * of entries its tree claims.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ struct verify {
 	void *context;
 	struct chi_verify_result *result;
 	struct chi_arena arena;
+	struct chi_state state;
+	struct chi_counts games; /* entries of the games tree by result */
 	uint64_t with_statistic; /* position records that must have a strength entry */
 };
 
@@ -185,7 +188,24 @@ static void verify_strength(struct verify *v, const MDB_val *key, const MDB_val 
 	v->result->known++;
 }
 
-/* Bytewise for the position tree. */
+/* An entry of the games tree. */
+static void verify_game(struct verify *v, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_game game;
+	int rc = chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game);
+	if (rc == CHI_OK) {
+		++*chi_counts_of(&v->games, game.result);
+		return;
+	}
+	char name[2 * CHI_GAME_ID_SIZE + 1] = "";
+	const uint8_t *id = key->mv_data;
+	for (size_t i = 0; i < key->mv_size && i < CHI_GAME_ID_SIZE; i++) {
+		(void)snprintf(name + 2 * i, 3, "%02x", id[i]);
+	}
+	complain(v, "game %s: its entry is damaged", name);
+}
+
+/* Bytewise for the position tree and the games. */
 static int compare_keys(const MDB_val *a, const MDB_val *b)
 {
 	size_t least = a->mv_size < b->mv_size ? a->mv_size : b->mv_size;
@@ -243,17 +263,16 @@ static int walk(struct verify *v, const struct tree *tree)
 static void verify_meta(struct verify *v)
 {
 	struct chi_stamp stamp;
-	struct chi_state state;
 	struct chi_fault fault = {.text = ""};
 	const struct chi_env *env = v->read->env;
 	if (chi_stamp_get(v->read->txn, env->meta, true, &stamp, &fault) < 0) {
 		complain(v, "stamp: %s", fault.text);
 	}
-	if (chi_state_get(v->read->txn, env->meta, &state) < 0) {
+	if (chi_state_get(v->read->txn, env->meta, &v->state) < 0) {
 		complain(v, "the state record is damaged");
-	} else if (state.sequence != chi_read_sequence(v->read)) {
+	} else if (v->state.sequence != chi_read_sequence(v->read)) {
 		complain(v, "the sequence number %llu does not fit LMDB's transaction number",
-			 (unsigned long long)state.sequence);
+			 (unsigned long long)v->state.sequence);
 	}
 }
 
@@ -264,10 +283,14 @@ static int verify_all(struct verify *v)
 	const struct tree position = {POSITION_TREE, env->position, verify_position, compare_keys};
 	const struct tree strength = {STRENGTH_TREE, env->strength, verify_strength,
 				      chi_trees_compare};
+	const struct tree games = {GAMES_TREE, env->games, verify_game, compare_keys};
 	verify_meta(v);
 	int rc = walk(v, &position);
 	if (rc == 0) {
 		rc = walk(v, &strength);
+	}
+	if (rc == 0 && env->games != 0) {
+		rc = walk(v, &games);
 	}
 	if (rc != 0) {
 		complain(v, "a tree cannot be read: %s", mdb_strerror(rc));
@@ -276,6 +299,9 @@ static int verify_all(struct verify *v)
 		complain(v, "%llu records have a statistic, the strength tree has %llu entries",
 			 (unsigned long long)v->with_statistic,
 			 (unsigned long long)v->result->known);
+	}
+	if (v->result->errors == 0 && !chi_counts_equal(&v->games, &v->state.games)) {
+		complain(v, "the games by result are not as many as the state record says");
 	}
 	return v->result->errors == 0 ? CHI_OK : -CHI_ECORRUPT;
 }

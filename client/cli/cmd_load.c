@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore load: a dump back into a store. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/cli/batch.h"
@@ -9,12 +10,17 @@
 #include "client/import/source.h"
 #include "store/dump.h"
 
+/* Games put at once: as many as a call takes. */
+#define GAMES_CHUNK 10000
+
 struct load {
 	struct cli *cli;
 	const char *name; /* of the file, for messages */
 	struct chi_source *source;
 	struct chi_dump_reader reader;
 	struct batch batch;
+	struct chi_game *games; /* a chunk; NULL until the first game */
+	size_t n_games;
 	bool opened; /* the store is open, and its kind is the dump's */
 	bool whole;  /* the dump's last line has been read */
 };
@@ -23,6 +29,7 @@ static void load_deinit(struct load *load)
 {
 	chi_source_close(load->source);
 	batch_deinit(&load->batch);
+	free(load->games);
 }
 
 /* "file:DIR" and "DIR" name a directory; the library decides the rest. */
@@ -81,6 +88,31 @@ static int line_fail(const struct load *load, const char *text)
 	return EXIT_STORE;
 }
 
+static int put_games(struct load *load)
+{
+	int status = chi_put_games(load->cli->client, load->games, load->n_games);
+	load->n_games = 0;
+	return status == CHI_OK ? EXIT_DONE : cli_fail(load->cli, status);
+}
+
+/* A game is listed when all positions are stored: they come first. */
+static int take_game(struct load *load)
+{
+	if (load->games == NULL) {
+		int status = batch_flush(&load->batch);
+		load->games = malloc(GAMES_CHUNK * sizeof(*load->games));
+		if (status == CHI_OK && load->games == NULL) {
+			cli_message("out of memory");
+			return EXIT_STORE;
+		}
+		if (status != CHI_OK) {
+			return cli_worse(EXIT_STORE, cli_fail(load->cli, status));
+		}
+	}
+	load->games[load->n_games++] = load->reader.game;
+	return load->n_games == GAMES_CHUNK ? put_games(load) : EXIT_DONE;
+}
+
 /* One line of the dump. */
 static int take_line(struct load *load, const char *line, size_t len)
 {
@@ -105,6 +137,9 @@ static int take_line(struct load *load, const char *line, size_t len)
 		if (status != CHI_OK) {
 			code = cli_worse(EXIT_STORE, cli_fail(load->cli, status));
 		}
+	}
+	if (code == EXIT_DONE && kind == CHI_DUMP_GAME) {
+		code = take_game(load);
 	}
 	return code;
 }
@@ -158,6 +193,9 @@ static int finish(struct load *load, int code)
 	int status = batch_flush(&load->batch);
 	if (status != CHI_OK) {
 		code = cli_worse(code, cli_fail(cli, status));
+	}
+	if (code == EXIT_DONE && load->n_games > 0) {
+		code = put_games(load);
 	}
 	return code == EXIT_DONE ? put_base(load) : code;
 }

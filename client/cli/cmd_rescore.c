@@ -22,7 +22,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	return text_counts(cli, "base", value, &rescore->base);
 }
 
-/* Without --base the library sums the counts of the whole store first. */
+/* Without --base the library takes the games counted in the store, or sums all counts. */
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct rescore_state *rescore = state;
@@ -47,7 +47,8 @@ const struct command cmd_rescore = {
 	.arguments = "",
 	.summary = "compute every statistic anew",
 	.help = "In an outcome store the statistic compares a position's results with base rates.\n"
-		"After imports these have moved: this sets them to the sum of all counts, or to\n"
+		"After imports these have moved: this sets them to the results of the games\n"
+		"counted in the store (without any: to the sum of all positions' counts), or to\n"
 		"--base, computes every statistic anew, and prints how many changed. In an\n"
 		"external store there is nothing to compute, and it is refused.",
 	.example = "chistore -a ./positions rescore --base 384,327,289",

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Dumping: the head, every position in the order of the keys, the tail. */
+/* Dumping: the head, every position in the order of the keys, every game in that of the ids, the
+ * tail. */
 #include "client/cli/dumptext.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "store/dump.h"
 
 /* Room for the longest line and for putting it together. */
 #define ARENA_BUDGET (4 * (size_t)CHI_DUMP_LINE_MAX)
+
+/* Games asked for at once. */
+#define GAMES_CHUNK 4096
 
 struct dump {
 	const struct cli *cli;
@@ -16,6 +23,9 @@ struct dump {
 	dump_sink *sink;
 	void *context;
 	uint64_t positions;
+	struct chi_counts totals; /* of games, as the store said at the beginning */
+	uint64_t games;
+	uint64_t by_result[4]; /* of those written */
 };
 
 static void dump_deinit(struct dump *dump)
@@ -49,6 +59,7 @@ static int write_head(struct dump *dump)
 	if (status != CHI_OK) {
 		return fail(dump, status);
 	}
+	dump->totals = info.games;
 	struct chi_dump_head head = {
 		.statistic = (enum chi_statistic)info.statistic,
 		.base = info.base,
@@ -83,12 +94,76 @@ static int write_rows(struct dump *dump)
 	return status == CHI_NONE ? EXIT_DONE : fail(dump, status);
 }
 
+static int write_game(struct dump *dump, const struct chi_game *game)
+{
+	char *text = NULL;
+	size_t len = 0;
+	chi_arena_reset(&dump->arena);
+	int status = chi_dump_print_game(game, &dump->arena, &text, &len);
+	if (status != CHI_OK) {
+		return print_fail(status);
+	}
+	dump->games++;
+	dump->by_result[game->result]++;
+	return dump->sink(dump->context, text, len);
+}
+
+static bool has_games(const struct chi_counts *totals)
+{
+	return totals->white != 0 || totals->draws != 0 || totals->black != 0 || totals->other != 0;
+}
+
+/* Each chunk begins behind the last game of the one before. A server of before games has none. */
+static int write_games(struct dump *dump, struct chi_game chunk[GAMES_CHUNK])
+{
+	size_t n = GAMES_CHUNK;
+	uint8_t after[CHI_GAME_ID_SIZE];
+	while (n == GAMES_CHUNK && cli_stop == 0) {
+		int status = chi_get_games(dump->from, dump->games > 0 ? after : NULL, chunk,
+					   GAMES_CHUNK, &n);
+		if (status == -CHI_EUNSUPPORTED && !has_games(&dump->totals)) {
+			return EXIT_DONE;
+		}
+		if (status != CHI_OK) {
+			return fail(dump, status);
+		}
+		for (size_t i = 0; i < n; i++) {
+			int code = write_game(dump, &chunk[i]);
+			if (code != EXIT_DONE) {
+				return code;
+			}
+			memcpy(after, chunk[i].id, sizeof(after));
+		}
+	}
+	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
+}
+
+static int write_all_games(struct dump *dump)
+{
+	_cleanup_(chi_freep) struct chi_game *chunk = malloc(GAMES_CHUNK * sizeof(*chunk));
+	if (chunk == NULL) {
+		return print_fail(-CHI_ENOMEM);
+	}
+	/* One call at a time on a client: the walk is over. */
+	return write_games(dump, chunk);
+}
+
+/* True if positions or games are of more than one committed state. */
+static bool is_mixed(const struct dump *dump, bool positions)
+{
+	const uint64_t *n = dump->by_result;
+	return positions || n[CHI_RESULT_WHITE] != dump->totals.white ||
+	       n[CHI_RESULT_DRAW] != dump->totals.draws ||
+	       n[CHI_RESULT_BLACK] != dump->totals.black ||
+	       n[CHI_RESULT_OTHER] != dump->totals.other;
+}
+
 /* Written last of all: without it a reader takes the dump for cut. */
 static int write_tail(struct dump *dump)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int status = chi_dump_print_tail(dump->positions, &dump->arena, &text, &len);
+	int status = chi_dump_print_tail(dump->positions, dump->games, &dump->arena, &text, &len);
 	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
 }
 
@@ -116,10 +191,16 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 		return fail(&dump, status);
 	}
 	code = write_rows(&dump);
+	bool mixed = chi_iter_mixed(dump.iter);
+	chi_iter_close(dump.iter);
+	dump.iter = NULL;
+	if (code == EXIT_DONE) {
+		code = write_all_games(&dump);
+	}
 	if (code == EXIT_DONE) {
 		code = write_tail(&dump);
 	}
-	if (code == EXIT_DONE && chi_iter_mixed(dump.iter)) {
+	if (code == EXIT_DONE && is_mixed(&dump, mixed)) {
 		cli_message("the store changed during the dump: it is of more than one committed "
 			    "state; 'backup' copies one");
 	}

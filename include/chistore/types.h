@@ -307,7 +307,8 @@ struct chi_games_result {
 	uint64_t empty;	  /* without a move: nothing to count */
 	uint64_t cut;	  /* of those taken: counted up to a bad move */
 	uint64_t plies;	  /* moves of the games taken */
-	uint64_t dropped; /* positions not kept because of games_min */
+	uint64_t dropped; /* positions not kept because of games_min; merge: notes and lines of
+			     the other store that ours, which are different, kept out */
 	struct chi_put_result positions;
 };
 

@@ -52,6 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			REQUIRE(fault.text[0] != '\0');
 		} else if (kind == CHI_DUMP_POSITION) {
 			check_position(&reader, &put, &arena);
+		} else if (kind == CHI_DUMP_GAME) {
+			/* A game has one line. */
+			char *text;
+			size_t len;
+			REQUIRE(chi_dump_print_game(&reader.game, &arena, &text, &len) == CHI_OK);
+			REQUIRE(len == (size_t)(stop - at) + 1 && memcmp(text, at, len - 1) == 0);
 		}
 		at = stop < end ? stop + 1 : end;
 	}

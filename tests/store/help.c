@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
@@ -264,7 +265,18 @@ char *help_dump(struct chi_store *store, size_t *len)
 	}
 	chi_scan_close(scan);
 	chi_read_end(read);
-	ok(chi_dump_print_tail(info.positions, &arena, &text, &n));
+	static struct chi_game games[1000];
+	size_t n_games;
+	ok(chi_read_begin(store, &read));
+	ok(chi_read_games(read, NULL, games, CHI_COUNT(games), &n_games));
+	chi_read_end(read);
+	for (size_t i = 0; i < n_games; i++) {
+		chi_arena_reset(&arena);
+		ok(chi_dump_print_game(&games[i], &arena, &text, &n));
+		memcpy(all + *len, text, n);
+		*len += n;
+	}
+	ok(chi_dump_print_tail(info.positions, n_games, &arena, &text, &n));
 	memcpy(all + *len, text, n);
 	*len += n;
 	chi_arena_deinit(&arena);

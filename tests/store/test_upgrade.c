@@ -154,7 +154,7 @@ static void test_a_real_one(void **state)
 		"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
 		"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\t76.00\t2\t1\t300\t1\t"
 		"d2d4:0/0/300/0 e2e4:2/1/0/0\t\tGull 3|20|cp:-35|1000000|1700000000|e2e4 e7e5\t"
-		"e2e4 e7e5\tstart\nend\t1\n";
+		"e2e4 e7e5\tstart\nend\t1\t0\n";
 	const char *data = getenv("CHISTORE_TEST_DATA");
 	assert_non_null(data);
 	char from[1024];

@@ -110,6 +110,9 @@ static int load(const char *text, size_t len, const char *name, struct chi_store
 		struct chi_put put;
 		chi_arena_reset(&arena);
 		rc = chi_dump_read(&reader, at, n, &arena, &kind, &put, &fault);
+		if (rc == CHI_OK && kind == CHI_DUMP_GAME && write != NULL) {
+			ok(chi_write_game(write, &reader.game));
+		}
 		if (rc == CHI_OK && kind == CHI_DUMP_POSITION) {
 			if (write == NULL) {
 				*out = help_store(name, reader.head.statistic);
@@ -141,6 +144,12 @@ static void test_dump(void **state)
 		ok(chi_write_begin(store, &write, &fault));
 		for (unsigned i = 0; i < 30; i++) {
 			rich_put(write, kinds[k], &keys[i], i * 7);
+			struct chi_game game = {.result = i % 4,
+						.pruned = i % 5 == 0,
+						.max_ply = i % 3 == 0 ? i : 0};
+			memcpy(game.id, keys[i].bytes + 8, 1);
+			game.id[CHI_GAME_ID_SIZE - 1] = (uint8_t)i;
+			ok(chi_write_game(write, &game));
 		}
 		ok(chi_write_commit(write, &fault));
 		uint64_t changed;
@@ -169,7 +178,8 @@ static void test_bad_dumps(void **state)
 #define HEAD                                                                                       \
 	"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"                                 \
 	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
-#define FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
+#define GAME(id, rest) "game\t000000000000000000000000000000" id "\t" rest "\n"
+#define FEN	       "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
 	static const struct {
 		const char *text;
 		int rc;
@@ -180,9 +190,25 @@ static void test_bad_dumps(void **state)
 		{"chistore-dump\t1\nstatistic\tmagic\n", -CHI_ESYNTAX, "line 2"},
 		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t2\n", -CHI_ESYNTAX, "line 3"},
 		{HEAD, CHI_NONE, NULL},
-		{HEAD "end\t0\n", CHI_OK, NULL},
-		{HEAD "end\t1\n", -CHI_ESYNTAX, "line 5, column 5"},
-		{HEAD "end\t0\nend\t0\n", -CHI_ESYNTAX, "line 6"},
+		{HEAD "end\t0\t0\n", CHI_OK, NULL},
+		{HEAD "end\t1\t0\n", -CHI_ESYNTAX, "line 5, column 5"},
+		{HEAD "end\t0\t1\n", -CHI_ESYNTAX, "line 5, column 7"},
+		{HEAD "end\t0\n", -CHI_ESYNTAX, "line 5"},
+		{HEAD "end\t0\t0\nend\t0\t0\n", -CHI_ESYNTAX, "line 6"},
+		{HEAD GAME("01", "1-0\t-\t-") "end\t0\t1\n", CHI_OK, NULL},
+		{HEAD GAME("01", "1-0\t-\t-") "end\t0\t0\n", -CHI_ESYNTAX, "line 6, column 7"},
+		{HEAD GAME("01", "0-1\t7\tpruned") GAME("02", "*\t-\t-") "end\t0\t2\n", CHI_OK,
+		 NULL},
+		{HEAD GAME("01", "0-1\t7\t-") GAME("01", "*\t-\t-"), -CHI_ESYNTAX, "order"},
+		{HEAD GAME("01", "1-0\t-\t-") FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX,
+		 "line 6, column 1: neither"},
+		{HEAD GAME("1", "1-0\t-\t-"), -CHI_ESYNTAX, "32 digits"},
+		{HEAD GAME("A1", "1-0\t-\t-"), -CHI_ESYNTAX, "column 36"},
+		{HEAD GAME("01", "1:0\t-\t-"), -CHI_ESYNTAX, "column 39: not a result"},
+		{HEAD GAME("01", "1-0\t0\t-"), -CHI_ESYNTAX, "column 43"},
+		{HEAD GAME("01", "1-0\t65536\t-"), -CHI_ESYNTAX, "column 43"},
+		{HEAD GAME("01", "1-0\t-\tyes"), -CHI_ESYNTAX, "column 45"},
+		{HEAD GAME("01", "1-0\t-"), -CHI_ESYNTAX, "five fields"},
 		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "eleven fields"},
 		{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
 		{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},

@@ -303,7 +303,7 @@ class Commands(Base):
         fields = [START, "-", "0", "0", "0", "5", "", "0:5", "", "", ""]
         dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t5\n"
                 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
-                + "\t".join(fields) + "\nend\t1\n")
+                + "\t".join(fields) + "\nend\t1\t0\n")
         made = self.path("made")
         self.cli("load", address=made, input=dump)
         self.assertEqual(self.out("dump", address=made), dump)

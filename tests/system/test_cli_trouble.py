@@ -24,14 +24,18 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
                       summary)
 
 
+# A new command is added here; its help and its completion are then looked at.
+COMMANDS = sorted(
+    "backup compact count delete dump explore export get import info init key load ping put "
+    "rescore scan verify".split())
+
+
 class Usage(Base):
     def test_help(self):
         text = self.out("--help")
         names = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0]
                  .splitlines()]
-        self.assertEqual(sorted(names), sorted(
-            "init key put get delete scan count import info verify backup compact dump load ping "
-            "rescore".split()))
+        self.assertEqual(sorted(names), COMMANDS)
         for name in names:
             page = self.out(name, "--help")
             self.assertTrue(page.startswith("Usage: chistore "), page)
@@ -124,7 +128,8 @@ class Usage(Base):
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not there")
     def test_completion(self):
-        self.assertEqual(len(self.complete("")), 16)
+        self.assertEqual(sorted(self.complete("")), COMMANDS)
+        self.assertEqual(self.complete("explore", "--t"), ["--table", "--tsv"])
         self.assertEqual(self.complete("im"), ["import"])
         self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])

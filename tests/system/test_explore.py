@@ -35,7 +35,7 @@ DUMP = "\n".join([
         f"{SICILIAN}\t255.99\t1\t2\t3\t0\t\t2:6\t\t\t",
         f"{PAWN}\t-\t1\t0\t0\t0\ta2a3:1/0/0/0\t\t\t\t",
     ]),
-    "end\t6", ""])
+    "end\t6\t0", ""])
 
 
 def rows(text):

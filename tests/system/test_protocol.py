@@ -264,7 +264,7 @@ class Messages(ProtocolTest):
             self.assertTrue(client.at_end())
 
     def test_unknown_operation(self):
-        for body in (b"\x08\x07", b"\x08\x07" + put_varint(31 << 3 | 2) + b"\x00"):
+        for body in (b"\x08\x07", b"\x08\x07" + put_varint(99 << 3 | 2) + b"\x00"):
             response = self.raw(body)
             self.assertEqual((response.id, response.code), (7, pb.UNKNOWN_OPERATION))
             self.assertTrue(response.last)
@@ -471,7 +471,7 @@ class Operations(ProtocolTest):
             (pb.BAD_KEY, "key", entry(key=b"\x18" + KINGS_KEY[1:])),
             (pb.INVALID, "key", entry()),
             (pb.INVALID, "fen", entry(fen=START, key=START_KEY)),
-            (pb.INVALID, "parts", entry(fen=START, parts=1 << 8)),
+            (pb.INVALID, "parts", entry(fen=START, parts=1 << 9)),
             (pb.INVALID, "parts", entry(fen=START, parts=pychistore.RESTORE | 1)),
             (pb.INVALID, "parts", entry(fen=START, parts=pychistore.ADD | pychistore.COUNTS)),
             (pb.INVALID, "record.chi2", entry(fen=START, parts=1, chi2=25600)),
