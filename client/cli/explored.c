@@ -73,10 +73,16 @@ bool explored_utf8(void)
 	return utf8;
 }
 
+/* Summed where nothing overflows: a server may tell any numbers. */
+static double sum_of(const struct chi_counts *counts)
+{
+	return (double)counts->white + (double)counts->draws + (double)counts->black;
+}
+
 /* What the side to move made of its games, in percent; negative if there is none. */
 static double score_of(const struct chi_counts *counts, bool black)
 {
-	double games = (double)games_of(counts);
+	double games = sum_of(counts);
 	double wins = (double)(black ? counts->black : counts->white);
 	return games > 0 ? 100 * (wins + (double)counts->draws / 2) / games : -1;
 }
@@ -106,6 +112,16 @@ static void write_reached(uint64_t count, const struct chi_row *child, char out[
 	}
 }
 
+/* A code is ASCII; a server's may be anything. */
+static void write_eco(const char *eco, char out[CELL_SIZE])
+{
+	size_t len = 0;
+	for (eco = eco != NULL ? eco : "-"; *eco != '\0' && len < CELL_SIZE - 1; eco++) {
+		out[len++] = *eco > 0x20 && *eco < 0x7f ? *eco : '?';
+	}
+	out[len] = '\0';
+}
+
 static int fill_line(const struct page *page, const struct chi_explore_move *move,
 		     struct line *line)
 {
@@ -128,8 +144,7 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	write_reached(reached->draws, &move->child, line->cell[REACHED_DRAWS]);
 	write_reached(reached->black, &move->child, line->cell[REACHED_BLACK]);
 	(void)chi_num_chi2_print(move->child.chi2, line->cell[CHI2]);
-	(void)snprintf(line->cell[ECO], CELL_SIZE, "%.*s", CELL_SIZE - 1,
-		       move->eco != NULL ? move->eco : "-");
+	write_eco(move->eco, line->cell[ECO]);
 	return status;
 }
 
@@ -256,7 +271,7 @@ static void print_bar(const struct page *page, const struct chi_counts *counts)
 {
 	static const char *const shades[2][3] = {{"\u2588", "\u2592", "\u2591"}, {"#", "=", "."}};
 	const char *const *shade = shades[page->style->ascii ? 1 : 0];
-	double games = (double)games_of(counts);
+	double games = sum_of(counts);
 	double cells = BAR_CELLS / (games > 0 ? games : 1);
 	int white = (int)((double)counts->white * cells + 0.5);
 	int drawn = (int)(((double)counts->white + (double)counts->draws) * cells + 0.5);

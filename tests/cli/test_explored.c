@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Explorations as text: bars that add up, and answers of servers that cannot be trusted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "client/cli/explored.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+#define E2E4  (12 << 6 | 28)
+
+static char printed[16384];
+
+/* The status of printing; what was printed stands in `printed`. */
+static int print(const struct chi_explore *explore, size_t n, enum explored_form form)
+{
+	struct explored_style style = {.form = form, .ascii = true};
+	FILE *file = tmpfile();
+	assert_non_null(file);
+	fflush(stdout);
+	int saved = dup(STDOUT_FILENO);
+	assert_true(saved >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+	int status = explored_print(explore, n, &style);
+	fflush(stdout);
+	assert_true(dup2(saved, STDOUT_FILENO) >= 0);
+	close(saved);
+	rewind(file);
+	size_t len = fread(printed, 1, sizeof(printed) - 1, file);
+	printed[len] = '\0';
+	fclose(file);
+	return status;
+}
+
+static struct chi_explore start(void)
+{
+	struct chi_explore explore = {.min_ply = -1, .position.found = true};
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &explore.position.key, NULL),
+			 CHI_OK);
+	return explore;
+}
+
+static void bars_add_up(void **state)
+{
+	(void)state;
+	static const struct {
+		struct chi_counts counts;
+		const char *bar;
+	} table[] = {
+		{{1, 0, 0, 0}, "####################"},
+		{{0, 3, 0, 0}, "===================="},
+		{{0, 0, 7, 9}, "...................."},
+		{{1, 1, 1, 0}, "#######======......."},
+		{{1000000, 1, 0, 0}, "####################"},
+		{{1, 1000000, 1, 0}, "===================="},
+		{{1, 0, 1, 0}, "##########.........."},
+		{{UINT64_MAX, UINT64_MAX, UINT64_MAX, 0}, "#######======......."},
+		{{UINT64_MAX, 1, 0, 0}, "####################"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_explore explore = start();
+		struct chi_explore_move move = {.move = E2E4, .played = table[i].counts};
+		char framed[32];
+		explore.moves = &move;
+		explore.n_moves = 1;
+		assert_int_equal(print(&explore, 1, EXPLORED_TABLE), CHI_OK);
+		snprintf(framed, sizeof(framed), "  %s  ", table[i].bar);
+		if (strstr(printed, framed) == NULL) {
+			fail_msg("%s lacks '%s'", printed, framed);
+		}
+	}
+}
+
+/* Without games there is neither a bar nor a score. */
+static void shows_no_games(void **state)
+{
+	(void)state;
+	struct chi_explore explore = start();
+	assert_int_equal(print(&explore, 0, EXPLORED_TABLE), CHI_OK);
+	assert_string_equal(printed, "FEN      " START "\ngames    0\nchi2     -\n");
+	assert_int_equal(print(&explore, 0, EXPLORED_TSV), CHI_OK);
+	assert_ptr_equal(strchr(printed, '\n'), strrchr(printed, '\n'));
+}
+
+/* A move that is not legal there, or a position that is none: nothing is printed. */
+static void prints_nothing_that_cannot_be(void **state)
+{
+	(void)state;
+	for (int form = EXPLORED_TSV; form <= EXPLORED_JSON; form++) {
+		struct chi_explore explore = start();
+		struct chi_explore_move moves[2] = {{.move = E2E4}, {.move = 12 << 6 | 36}};
+		explore.moves = moves;
+		explore.n_moves = 2;
+		assert_int_equal(print(&explore, 2, form), -CHI_EMOVE);
+		assert_string_equal(printed, "");
+		memset(explore.position.key.bytes, 0xff, CHI_KEY_MAX);
+		assert_int_equal(print(&explore, 0, form), -CHI_EKEY);
+		assert_string_equal(printed, "");
+	}
+}
+
+/* Neither lines nor a terminal's commands come out of names. */
+static void prints_names_as_text(void **state)
+{
+	(void)state;
+	struct chi_explore explore = start();
+	struct chi_explore_move move = {.move = E2E4,
+					.eco = "\x1b[2J and much more than a code",
+					.opening = "a\tb\n\x1b[31m"};
+	explore.eco = "\x1b[2J";
+	explore.opening = "\x7f\r";
+	explore.moves = &move;
+	explore.n_moves = 1;
+	for (int form = EXPLORED_TSV; form <= EXPLORED_JSON; form++) {
+		assert_int_equal(print(&explore, 1, form), CHI_OK);
+		/* JSON escapes no more than it must. */
+		assert_null(strpbrk(printed, form == EXPLORED_JSON ? "\x1b\r" : "\x1b\x7f\r"));
+	}
+	assert_int_equal(print(&explore, 1, EXPLORED_TSV), CHI_OK);
+	const char *row = strchr(printed, '\n') + 1;
+	assert_non_null(strstr(row, "\t?[2J?and?much?more?than\ta?b??[31m\n"));
+	assert_string_equal(strchr(row, '\n'), "\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bars_add_up),
+		cmocka_unit_test(shows_no_games),
+		cmocka_unit_test(prints_nothing_that_cannot_be),
+		cmocka_unit_test(prints_names_as_text),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
