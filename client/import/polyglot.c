@@ -70,54 +70,62 @@ static int system_fault(struct chi_fault *fault)
 	return chi_fault(fault, status, "%s", strerror(errno));
 }
 
+/* A file on its way into memory. */
+struct content {
+	uint8_t *bytes;
+	size_t len;
+	size_t room;
+};
+
 /* Room for more bytes than are there; what grows beyond the bound is refused before it is taken. */
-static int make_room(struct chi_book *book, size_t *room, struct chi_fault *fault)
+static int make_room(struct content *content, struct chi_fault *fault)
 {
-	if (book->len < *room) {
+	if (content->len < content->room) {
 		return CHI_OK;
 	}
-	if (*room > CHI_BOOK_MAX) {
+	if (content->room > CHI_BOOK_MAX) {
 		return chi_fault(fault, -CHI_ETOOBIG, "a book is at most %" PRIu64 " bytes",
 				 CHI_BOOK_MAX);
 	}
-	size_t more = *room < CHI_BOOK_MAX / 2 ? 2 * *room : CHI_BOOK_MAX + 1;
-	uint8_t *bytes = realloc(book->bytes, more);
+	size_t more =
+		content->room < CHI_BOOK_MAX / 2 ? 2 * content->room : (size_t)CHI_BOOK_MAX + 1;
+	uint8_t *bytes = realloc(content->bytes, more);
 	if (bytes == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	book->bytes = bytes;
-	*room = more;
+	content->bytes = bytes;
+	content->room = more;
 	return CHI_OK;
 }
 
 /* The whole file. One byte more than its size is asked for, so that its end is seen at once. */
-static int read_all(struct chi_book *book, int fd, struct chi_fault *fault)
+static int read_all(struct content *content, int fd, struct chi_fault *fault)
 {
 	struct stat status;
-	size_t room = READ_FIRST;
+	content->room = READ_FIRST;
 	if (fstat(fd, &status) != 0) {
 		return system_fault(fault);
 	}
 	if (S_ISREG(status.st_mode) && (uint64_t)status.st_size <= CHI_BOOK_MAX) {
-		room = (size_t)status.st_size + 1;
+		content->room = (size_t)status.st_size + 1;
 	}
-	book->bytes = malloc(room);
-	if (book->bytes == NULL) {
+	content->bytes = malloc(content->room);
+	if (content->bytes == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	for (;;) {
-		int rc = make_room(book, &room, fault);
+		int rc = make_room(content, fault);
 		if (rc < 0) {
 			return rc;
 		}
-		ssize_t n = read(fd, book->bytes + book->len, room - book->len);
+		ssize_t n = read(fd, content->bytes + content->len, content->room - content->len);
 		if (n < 0 && errno != EINTR) {
 			return system_fault(fault);
 		}
 		if (n == 0) {
 			return CHI_OK;
 		}
-		book->len += n > 0 ? (size_t)n : 0;
+		content->len += n > 0 ? (size_t)n : 0;
 	}
 }
 
@@ -150,22 +158,17 @@ static int check(struct chi_book *book, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault)
+int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out, struct chi_fault *fault)
 {
 	*out = NULL;
 	_cleanup_(book_freep) struct chi_book *book = calloc(1, sizeof(*book));
 	if (book == NULL) {
+		free(bytes);
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	bool standard = strcmp(path, "-") == 0;
-	_cleanup_(close_fd) int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return system_fault(fault);
-	}
-	int rc = read_all(book, fd, fault);
-	if (rc == CHI_OK) {
-		rc = check(book, fault);
-	}
+	book->bytes = bytes;
+	book->len = len;
+	int rc = check(book, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -176,6 +179,23 @@ int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fau
 	*out = book;
 	book = NULL;
 	return CHI_OK;
+}
+
+int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault)
+{
+	bool standard = strcmp(path, "-") == 0;
+	struct content content = {.len = 0};
+	*out = NULL;
+	_cleanup_(close_fd) int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return system_fault(fault);
+	}
+	int rc = read_all(&content, fd, fault);
+	if (rc < 0) {
+		free(content.bytes);
+		return rc;
+	}
+	return chi_book_take(content.bytes, content.len, out, fault);
 }
 
 /* The first entry of a key; n if there is none. */

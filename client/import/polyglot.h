@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "chistore/types.h"
@@ -45,6 +46,10 @@ struct chi_book_result {
  * -CHI_EIO, -CHI_ENOMEM, -CHI_ETOOBIG; -CHI_ESYNTAX: no book, with the offset of what is wrong.
  */
 CHI_MUSTUSE int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault);
+
+/* The same for bytes in memory, which it takes over and frees, also if it fails. */
+CHI_MUSTUSE int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out,
+			      struct chi_fault *fault);
 
 /* NULL is fine. */
 void chi_book_close(struct chi_book *book);

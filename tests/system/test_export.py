@@ -52,7 +52,7 @@ def dump(*positions):
     for fen, counts, moves, evals, line, note in positions:
         fields = [fen, "-", *map(str, counts), moves, "", evals, line, note]
         lines.append("\t".join(fields) + "\n")
-    return DUMP_HEAD + "".join(lines) + f"end\t{len(positions)}\n"
+    return DUMP_HEAD + "".join(lines) + f"end\t{len(positions)}\t0\n"
 
 
 class Stores(Base):

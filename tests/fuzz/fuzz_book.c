@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Reaches client/import/polyglot.h: any bytes as a Polyglot book. Every position of a book that is
+ * accepted must pass the checks a store makes of what it is given, and come once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/import/polyglot.h"
+#include "store/store.h"
+#include "tests/fuzz/fuzz.h"
+
+static int visit(void *context, const struct chi_book_position *position)
+{
+	uint64_t *n = context;
+	uint64_t weight = 0;
+	struct chi_fault fault = {.text = ""};
+	struct chi_put put = {
+		.key = position->key,
+		.parts = CHI_PUT_ADD,
+		.record = {.counts = {.other = position->weight},
+			   .moves = position->moves,
+			   .n_moves = position->n_moves},
+	};
+	REQUIRE(position->n_moves > 0);
+	for (size_t i = 0; i < position->n_moves; i++) {
+		weight += position->moves[i].counts.other;
+	}
+	REQUIRE(weight == position->weight);
+	REQUIRE(chi_put_check(&put, CHI_STATISTIC_CONTROL, &fault) == CHI_OK);
+	++*n;
+	return CHI_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct chi_fault fault = {.text = ""};
+	struct chi_book *book = NULL;
+	struct chi_book_result result;
+	uint64_t n = 0;
+	uint8_t *bytes = malloc(size + 1);
+	REQUIRE(bytes != NULL);
+	if (size > 0) {
+		memcpy(bytes, data, size);
+	}
+	int status = chi_book_take(bytes, size, &book, &fault);
+	if (status != CHI_OK) {
+		REQUIRE(status == -CHI_ESYNTAX && fault.text[0] != '\0');
+		return 0;
+	}
+	REQUIRE(chi_book_walk(book, visit, &n, NULL, &result) == CHI_OK);
+	REQUIRE(n == result.positions && result.entries == size / 16);
+	REQUIRE(result.moves + result.illegal + result.weightless + result.unreachable <=
+		result.entries);
+	chi_book_close(book);
+	return 0;
+}
