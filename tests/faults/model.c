@@ -6,10 +6,17 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "store/load.h"
 #include "tests/store/help.h"
 
 /* Most records that one step of batches changes. */
 #define BATCH 9
+
+/* Most records of a step of loads: all of them together are no more than there are keys. */
+#define LOADED 3
+
+/* Bytes for sorting. */
+#define MEMORY (UINT64_C(1) << 20)
 
 /* Decoding one record of this model. */
 #define ARENA (1u << 20)
@@ -20,6 +27,20 @@ static bool deletes(enum model_mix mix, unsigned step)
 	return mix == MODEL_DELETES && step > 4 && help_below(2) == 0;
 }
 
+/* Positions that have no record so far, while there are any. */
+static void plan_load(struct model *model, unsigned step)
+{
+	uint8_t *now = model->version[step];
+	unsigned changes = 1 + help_below(LOADED);
+	for (unsigned i = 0, left = MODEL_KEYS; i < changes && left > 0; left--) {
+		unsigned k = help_below(MODEL_KEYS);
+		if (now[k] == 0) {
+			now[k] = (uint8_t)step;
+			i++;
+		}
+	}
+}
+
 void model_plan(struct model *model, enum model_mix mix, unsigned n)
 {
 	memset(model, 0, sizeof(*model));
@@ -28,6 +49,10 @@ void model_plan(struct model *model, enum model_mix mix, unsigned n)
 	for (unsigned step = 1; step <= n; step++) {
 		uint8_t *now = model->version[step];
 		memcpy(now, model->version[step - 1], MODEL_KEYS);
+		if (mix == MODEL_LOADS) {
+			plan_load(model, step);
+			continue;
+		}
 		bool away = deletes(mix, step);
 		unsigned changes = mix == MODEL_SMALL ? 1 : 1 + help_below(BATCH);
 		for (unsigned i = 0; i < changes; i++) {
@@ -95,6 +120,61 @@ int model_step(const struct model *model, struct chi_store *store, unsigned step
 		return chi_fault_plain(why, rc);
 	}
 	return chi_write_commit(write, why);
+}
+
+/* One game, then the positions by ascending key. */
+static int feed(const struct model *model, struct chi_load *load, unsigned step,
+		struct chi_fault *why)
+{
+	char note[MODEL_NOTE];
+	struct chi_load_spec spec;
+	struct chi_load_block block = {0};
+	const struct chi_key *last = NULL;
+	struct chi_game game = {.id = {(uint8_t)(step * 37), (uint8_t)step}};
+	int rc = chi_load_game(load, &game);
+	if (rc == CHI_OK) {
+		rc = chi_load_start(load, false, 0, MEMORY, help_path("."), &spec, why);
+	}
+	while (rc == CHI_OK) {
+		unsigned least = MODEL_KEYS;
+		for (unsigned k = 0; k < MODEL_KEYS; k++) {
+			const struct chi_key *key = &model->keys[k];
+			bool wanted = model->version[step][k] != model->version[step - 1][k] &&
+				      (last == NULL || help_key_compare(last, key) < 0);
+			if (wanted && (least == MODEL_KEYS ||
+				       help_key_compare(key, &model->keys[least]) < 0)) {
+				least = k;
+			}
+		}
+		if (least == MODEL_KEYS) {
+			break;
+		}
+		struct chi_put put = model_put(model, step, least, note);
+		last = &model->keys[least];
+		rc = chi_load_pack(&spec, last, &put.record, &block);
+	}
+	rc = rc == CHI_OK ? chi_load_apply(load, &block, why) : rc;
+	chi_load_block_free(&block);
+	return rc;
+}
+
+int model_load(const struct model *model, struct chi_store *store, const char *path, unsigned step,
+	       struct chi_fault *why)
+{
+	struct chi_load *load;
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	int rc = store != NULL ? chi_load_into(store, &load, why)
+			       : chi_load_new(path, CHI_STATISTIC_EXTERNAL, &load, why);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = feed(model, load, step, why);
+	if (rc < 0) {
+		chi_load_abandon(load);
+		return rc;
+	}
+	return chi_load_finish(load, &result, &dropped, why);
 }
 
 /* ---- Checking ---------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ enum model_mix {
 	MODEL_SMALL,   /* one position a step */
 	MODEL_BATCHES, /* up to nine, some with notes that take pages of their own */
 	MODEL_DELETES, /* batches, and as often deletions */
+	MODEL_LOADS,   /* up to three positions that are new: what a load can do too */
 };
 
 struct model {
@@ -42,6 +43,11 @@ struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
 /* Does step `step` (1 for the first) as one transaction. */
 CHI_MUSTUSE int model_step(const struct model *model, struct chi_store *store, unsigned step,
 			   struct chi_fault *fault);
+
+/* The same as a load; `store` NULL: the first step, which makes the store at `path`. Each step
+ * comes with a game of its own. Steps of MODEL_LOADS alone. */
+CHI_MUSTUSE int model_load(const struct model *model, struct chi_store *store, const char *path,
+			   unsigned step, struct chi_fault *fault);
 
 /*
  * Opens the store at `path` and looks whether it is sound, holds exactly the content after a step

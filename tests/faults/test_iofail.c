@@ -112,6 +112,16 @@ static int act_backup(struct scene *scene, struct chi_fault *why)
 	return chi_copy_finish(copy, why);
 }
 
+static int act_load_new(struct scene *scene, struct chi_fault *why)
+{
+	return model_load(&scene->model, NULL, scene->main, 1, why);
+}
+
+static int act_load_into(struct scene *scene, struct chi_fault *why)
+{
+	return model_load(&scene->model, scene->store, NULL, BEFORE + 1, why);
+}
+
 /* A store there is whole; one that is not there can be made now. */
 static bool look_create(struct scene *scene, int rc, struct chi_fault *why)
 {
@@ -155,6 +165,13 @@ static const struct operation operations[] = {
 	 .late = true,
 	 .mix = MODEL_BATCHES},
 	{.name = "backup", .act = act_backup, .look = look_backup, .mix = MODEL_BATCHES},
+	{.name = "load into a new store",
+	 .act = act_load_new,
+	 .look = look_create,
+	 .unborn = true,
+	 .steps = 1,
+	 .mix = MODEL_LOADS},
+	{.name = "load", .act = act_load_into, .steps = 1, .mix = MODEL_LOADS},
 };
 
 /* ---- In the child ------------------------------------------------------------------------ */
@@ -324,6 +341,8 @@ TEST(3, batch)
 TEST(4, delete)
 TEST(5, compact)
 TEST(6, backup)
+TEST(7, load_new)
+TEST(8, load)
 
 int main(void)
 {
@@ -333,7 +352,8 @@ int main(void)
 		cmocka_unit_test(test_create), cmocka_unit_test(test_open),
 		cmocka_unit_test(test_put),    cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_delete), cmocka_unit_test(test_compact),
-		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_backup), cmocka_unit_test(test_load_new),
+		cmocka_unit_test(test_load),
 	};
 	int failed = cmocka_run_group_tests_name("iofail", tests, NULL, NULL);
 	print_message("# %u failures injected\n", all_failures);

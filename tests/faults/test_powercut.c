@@ -102,8 +102,11 @@ static void start(struct work *work, const char *name, enum model_mix mix, unsig
 	shim_watch(work->root);
 	shim_record(&work->journal);
 	shim_sync(false);
-	ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL, &fault));
-	acknowledge(work, MAIN, 0);
+	/* A load makes its own. */
+	if (mix != MODEL_LOADS) {
+		ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL, &fault));
+		acknowledge(work, MAIN, 0);
+	}
 }
 
 static void finish(struct work *work)
@@ -126,6 +129,23 @@ static void record_steps(struct work *work, const char *name, enum model_mix mix
 	start(work, name, mix, n);
 	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, n);
+	chi_store_close(store);
+	finish(work);
+}
+
+/* A store that is loaded as it is made, and loads into it. */
+static void record_loads(struct work *work)
+{
+	start(work, "loads", MODEL_LOADS, 20);
+	struct chi_store *store = NULL;
+	for (unsigned step = 1; step <= 18; step++) {
+		begin(work, MAIN, step);
+		ok(model_load(&work->model, store, place(work, MAIN), step, &fault));
+		acknowledge(work, MAIN, step);
+		if (store == NULL) {
+			store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+		}
+	}
 	chi_store_close(store);
 	finish(work);
 }
@@ -432,14 +452,14 @@ static void test_create(void **state)
 	(void)state;
 	start(&work, "create", MODEL_SMALL, 2);
 	finish(&work);
-	honest(&work, "create", 10);
+	honest(&work, "create", 5);
 }
 
 static void test_puts(void **state)
 {
 	(void)state;
 	record_steps(&work, "puts", MODEL_SMALL, 48);
-	honest(&work, "small puts", 15);
+	honest(&work, "small puts", 10);
 }
 
 static void test_batches(void **state)
@@ -468,6 +488,13 @@ static void test_backup(void **state)
 	(void)state;
 	record_backup(&work);
 	honest(&work, "backup", 10);
+}
+
+static void test_loads(void **state)
+{
+	(void)state;
+	record_loads(&work);
+	honest(&work, "loads", 10);
 }
 
 static void test_killed(void **state)
@@ -536,13 +563,13 @@ int main(void)
 	judge_in_memory();
 	judge = judge_new();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),		 cmocka_unit_test(test_puts),
-		cmocka_unit_test(test_batches),		 cmocka_unit_test(test_deletes),
-		cmocka_unit_test(test_compact),		 cmocka_unit_test(test_backup),
-		cmocka_unit_test(test_killed),		 cmocka_unit_test(test_repeated),
-		cmocka_unit_test(test_failing),		 cmocka_unit_test(test_async),
-		cmocka_unit_test(test_control_no_sync),	 cmocka_unit_test(test_control_no_data),
-		cmocka_unit_test(test_control_no_names),
+		cmocka_unit_test(test_create),		cmocka_unit_test(test_puts),
+		cmocka_unit_test(test_batches),		cmocka_unit_test(test_deletes),
+		cmocka_unit_test(test_compact),		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_loads),		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_repeated),	cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_async),		cmocka_unit_test(test_control_no_sync),
+		cmocka_unit_test(test_control_no_data), cmocka_unit_test(test_control_no_names),
 	};
 	return cmocka_run_group_tests_name("powercut", tests, NULL, NULL);
 }
