@@ -300,6 +300,185 @@ static void test_subtract_is_the_inverse(void **state)
 	}
 }
 
+/* Positions with fewer games are kept only if they are stored already. */
+static void test_rare_ones_are_dropped(void **state)
+{
+	(void)state;
+	enum {
+		MIN = 5
+	};
+	for (int empty = 0; empty < 2; empty++) {
+		struct chi_store *store = help_store("store", CONTROL);
+		struct chi_load *load;
+		struct chi_put_result result = {0};
+		uint64_t dropped = 0;
+		uint64_t rare = 0;
+		if (empty == 0) {
+			(void)load_into(store, (struct part){0, 2}, false);
+			for (size_t j = 0; j < GAMES; j++) {
+				games[j].id[1] ^= 1;
+			}
+		}
+		for (size_t i = empty ? 0 : 1; i < POSITIONS; i += empty ? 1 : 2) {
+			const struct chi_counts *c = &items[i].record.counts;
+			rare += c->white + c->draws + c->black + c->other < MIN;
+		}
+		assert_true(rare > 0);
+		ok(chi_load_into(store, &load, &fault));
+		load_part(load, all, false, MIN);
+		ok(chi_load_finish(load, &result, &dropped, &fault));
+		assert_int_equal(dropped, rare);
+		assert_int_equal(result.updated, empty ? 0 : POSITIONS / 2);
+		assert_int_equal(result.added + result.updated, POSITIONS - rare);
+		ok(help_verify(store, NULL));
+		chi_store_close(store);
+	}
+	for (size_t j = 0; j < GAMES; j++) {
+		games[j].id[1] ^= 1;
+	}
+	qsort(games, GAMES, sizeof(games[0]), compare_games);
+}
+
+/* A load of nothing: a new store is there and empty, an old one has no transaction more. */
+static void test_nothing(void **state)
+{
+	(void)state;
+	struct part none = {POSITIONS, 1};
+	struct chi_store *store = loaded("empty", OUTCOME, none);
+	assert_int_equal(help_count(store), 0);
+	struct chi_info before;
+	struct chi_info after;
+	struct chi_write *write;
+	struct chi_counts base = {5, 6, 7, 8};
+	/* Rates that were set by hand stay, too. */
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_base(write, &base));
+	ok(chi_write_commit(write, &fault));
+	ok(chi_store_info(store, &before));
+	struct chi_put_result result = load_into(store, none, false);
+	assert_int_equal(result.added + result.updated + result.unchanged + result.removed, 0);
+	ok(chi_store_info(store, &after));
+	assert_int_equal(before.sequence, after.sequence);
+	assert_memory_equal(&after.base, &base, sizeof(base));
+	chi_store_close(store);
+}
+
+/* Base rates are the games', and the statistics those that a rescoring gives. */
+static void test_outcome(void **state)
+{
+	(void)state;
+	struct chi_store *store = loaded("outcome", OUTCOME, all);
+	struct chi_info info;
+	uint64_t changed;
+	ok(chi_store_info(store, &info));
+	assert_memory_equal(&info.base, &info.games, sizeof(info.base));
+	assert_int_equal(info.games.white + info.games.draws + info.games.black + info.games.other,
+			 GAMES);
+	assert_true(info.known > 0 && info.known < POSITIONS / 2);
+	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	assert_int_equal(changed, 0);
+	chi_store_close(store);
+	/* Without games it is the positions' own counts that count. */
+	store = help_store("outcome", OUTCOME);
+	help_put(store, &(struct chi_put){.key = items[0].key,
+					  .parts = CHI_PUT_COUNTS,
+					  .record = {.counts = {10, 20, 30, 0}}});
+	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.base.draws, 20);
+	chi_store_close(store);
+}
+
+/* What else a record may hold comes along, and what is stored stays: also a line, for which the
+ * strength entry has a value of its own. */
+static void test_other_parts(void **state)
+{
+	(void)state;
+	static struct chi_record records[3];
+	const chi_move move = items[0].moves[0].move;
+	struct chi_eval eval = {.engine = "A", .engine_len = 1, .depth = 9, .score = 5};
+	records[0] = (struct chi_record){
+		.chi2 = 500, .line = &move, .n_line = 1, .note = "one", .n_note = 3};
+	records[1] = (struct chi_record){.chi2 = 700, .evals = &eval, .n_evals = 1};
+	records[2] = (struct chi_record){.chi2 = 900, .note = "two", .n_note = 3};
+	struct chi_store *store = NULL;
+	for (int i = 0; i < 3; i++) {
+		struct chi_load *load;
+		struct chi_load_spec spec;
+		struct chi_load_block block = {0};
+		struct chi_put_result result = {0};
+		uint64_t dropped = 0;
+		help_remove(help_path(i == 0 ? "parts" : "none"));
+		ok(i == 0 ? chi_load_new(help_path("parts"), EXTERNAL, &load, &fault)
+			  : chi_load_into(store, &load, &fault));
+		ok(chi_load_start(load, false, 0, MEMORY, help_path("."), &spec, &fault));
+		ok(chi_load_pack(&spec, &items[0].key, &records[i], &block));
+		ok(chi_load_pack(&spec, &items[1].key, &records[i == 0 ? 1 : 2], &block));
+		ok(chi_load_apply(load, &block, &fault));
+		ok(chi_load_finish(load, &result, &dropped, &fault));
+		chi_load_block_free(&block);
+		store = i == 0 ? help_open(help_path("parts"), CHI_STORE_WRITE) : store;
+		ok(help_verify(store, NULL));
+	}
+	struct chi_arena arena;
+	struct chi_read *read;
+	struct chi_record found;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_begin(store, &read));
+	ok(chi_read_record(read, &items[0].key, &arena, &found));
+	assert_int_equal(found.chi2, 500);
+	assert_int_equal(found.n_line, 1);
+	assert_int_equal(found.n_evals, 1);
+	assert_string_equal(found.note, "one");
+	chi_read_end(read);
+	chi_arena_deinit(&arena);
+	chi_store_close(store);
+}
+
+/* The first failure stays, and nothing happens. */
+static void test_failures(void **state)
+{
+	(void)state;
+	struct chi_store *store = loaded("store", CONTROL, (struct part){0, 2});
+	struct chi_load *load;
+	struct chi_load_spec spec;
+	struct chi_load_block block = {0};
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	size_t len;
+	char *before = help_dump(store, &len);
+	ok(chi_load_into(store, &load, &fault));
+	assert_int_equal(chi_load_game(load, &games[0]), -CHI_EEXIST);
+	assert_int_equal(chi_load_game(load, &games[1]), -CHI_EEXIST);
+	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EEXIST);
+	assert_non_null(strstr(fault.text, "counted already"));
+	/* A position that is not there is not taken away. */
+	ok(chi_load_into(store, &load, &fault));
+	ok(chi_load_ungame(load, &games[0]));
+	ok(chi_load_start(load, true, 0, MEMORY, help_path("."), &spec, &fault));
+	ok(chi_load_pack(&spec, &items[1].key, &items[1].record, &block));
+	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EINVAL);
+	assert_true(fault.text[0] != '\0');
+	char *after = help_dump(store, &len);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	chi_store_close(store);
+	/* Something took the place meanwhile. */
+	help_remove(help_path("new"));
+	ok(chi_load_new(help_path("new"), CONTROL, &load, &fault));
+	load_part(load, all, false, 0);
+	chi_store_close(help_store("new", EXTERNAL));
+	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EEXIST);
+	assert_int_equal(result.added, 0);
+	assert_int_equal(chi_load_new(help_path("new"), CONTROL, &load, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_load_new(help_path("no/where"), CONTROL, &load, &fault),
+			 -CHI_ENOSTORE);
+	chi_load_block_free(&block);
+}
+
 static size_t entries_of(const char *path)
 {
 	size_t n = 0;
@@ -343,6 +522,11 @@ int main(void)
 		cmocka_unit_test(test_new_equals_puts),
 		cmocka_unit_test(test_into_equals_puts),
 		cmocka_unit_test(test_subtract_is_the_inverse),
+		cmocka_unit_test(test_rare_ones_are_dropped),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_outcome),
+		cmocka_unit_test(test_other_parts),
+		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_abandoned),
 	};
 	make();
