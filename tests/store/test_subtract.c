@@ -299,7 +299,10 @@ static void test_statistic_follows(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_base(write, &base));
 	ok(chi_write_commit(write, &fault));
-	struct chi_put put = {.key = start, .parts = CHI_PUT_ADD, .record.counts = {90, 10, 10, 0}};
+	struct chi_ply_stat ply = {7, 60};
+	struct chi_put put = {.key = start,
+			      .parts = CHI_PUT_ADD,
+			      .record = {.counts = {90, 10, 10, 0}, .plies = &ply, .n_plies = 1}};
 	help_put(store, &put);
 	struct chi_record less = {.counts = {50, 0, 0, 0}};
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
@@ -307,8 +310,16 @@ static void test_statistic_follows(void **state)
 	const struct chi_counts left = {40, 10, 10, 0};
 	assert_int_equal(row.chi2, chi_statistic_outcome(&left, &base));
 	assert_true(row.chi2 != CHI_CHI2_UNKNOWN);
-	/* Too few are left for a test: the strength entry goes. */
-	less.counts = (struct chi_counts){38, 8, 9, 0};
+	/* Computed anew, the statistic changes and the plies do not. */
+	const struct chi_counts other = {300, 400, 300, 0};
+	uint64_t changed;
+	ok(chi_store_rescore(store, &other, &changed, &fault));
+	assert_int_equal(changed, 1);
+	/* Too few are left for a test: the strength entry goes. Five games, all with their ply. */
+	less = (struct chi_record){.counts = {38, 8, 9, 0}, .plies = &ply, .n_plies = 1};
+	ply.games = 54;
+	assert_int_equal(subtract(store, &less, &result), -CHI_EINVAL);
+	ply.games = 55;
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
 	assert_int_equal(help_get(store, &start, &row), CHI_OK);
 	assert_int_equal(row.chi2, CHI_CHI2_UNKNOWN);

@@ -308,6 +308,25 @@ class Commands(Base):
         self.cli("load", address=made, input=dump)
         self.assertEqual(self.out("dump", address=made), dump)
 
+    def test_plies(self):
+        """They go through every address, and another count makes them void."""
+        fields = [START, "76.00", "3", "1", "0", "2", "e2e4:3/1/0/0", "0:4 12:1", "", "", ""]
+        dump = ("chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
+                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
+                + "\t".join(fields) + "\nend\t1\t0\n")
+        a = self.served()
+        self.cli("load", address=a, input=dump)
+        self.assertEqual(self.out("dump", address=a), dump)
+        record = json.loads(self.out("get", START, address=a))
+        self.assertEqual((record["min_ply"], record["plies"]),
+                         (0, [{"ply": 0, "games": 4}, {"ply": 12, "games": 1}]))
+        self.cli("rescore", address=a)
+        self.cli("put", START, "--counts", "1,0,0", "--add", address=a)
+        self.assertEqual(json.loads(self.out("get", START, address=a))["plies"], record["plies"])
+        self.cli("put", START, "--counts", "1,0,0", address=a)
+        record = json.loads(self.out("get", START, address=a))
+        self.assertEqual((record["min_ply"], record["plies"]), (None, []))
+
     def test_load_of_what_is_no_whole_dump(self):
         a = self.served("external")
         self.fill(a)
