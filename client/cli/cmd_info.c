@@ -29,6 +29,17 @@ static json_t *base_json(const struct chi_info *info, uint64_t count)
 	return games_of(&info->base) == 0 ? json_null() : json_count(count);
 }
 
+/* Of the bytes in use; null without anything to share them. */
+static json_t *share_json(const struct chi_info *info, uint64_t n)
+{
+	return n == 0 ? json_null() : json_real((double)info->used_bytes / (double)n);
+}
+
+static uint64_t all_games(const struct chi_info *info)
+{
+	return games_of(&info->games) + info->games.other;
+}
+
 /* The order of the members is the order of the lines; names are documented in chistore.1. */
 static json_t *info_json(const struct chi_info *info)
 {
@@ -36,7 +47,7 @@ static json_t *info_json(const struct chi_info *info)
 	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
@@ -44,9 +55,14 @@ static json_t *info_json(const struct chi_info *info)
 		json_count(info->known), "unknown", json_count(info->positions - info->known),
 		"base_white", base_json(info, info->base.white), "base_draws",
 		base_json(info, info->base.draws), "base_black", base_json(info, info->base.black),
+		"games", json_count(all_games(info)), "games_white", json_count(info->games.white),
+		"games_draws", json_count(info->games.draws), "games_black",
+		json_count(info->games.black), "games_other", json_count(info->games.other),
 		"file_bytes", json_count(info->file_bytes), "used_bytes",
-		json_count(info->used_bytes), "map_bytes", json_count(info->map_bytes), "readers",
-		json_count(info->readers), "readers_max", json_count(info->readers_max),
+		json_count(info->used_bytes), "bytes_per_position",
+		share_json(info, info->positions), "bytes_per_game",
+		share_json(info, all_games(info)), "map_bytes", json_count(info->map_bytes),
+		"readers", json_count(info->readers), "readers_max", json_count(info->readers_max),
 		"oldest_reader", json_count(info->oldest_reader));
 }
 
@@ -74,7 +90,11 @@ const struct command cmd_info = {
 		"  sequence                        committed write transactions\n"
 		"  positions, known, unknown       positions; with a statistic; without one\n"
 		"  base_white, ..draws, ..black    games the outcome statistic compares with\n"
+		"  games                           games that are counted in the store\n"
+		"  games_white, ..draws, ..black,  of them, won by White, drawn, won by Black,\n"
+		"    ..other                       without a result\n"
 		"  file_bytes, used_bytes          size of the file; of it, in use\n"
+		"  bytes_per_position, ..game      of those in use\n"
 		"  map_bytes                       address space reserved (no memory)\n"
 		"  readers, readers_max            readers registered now, and at most\n"
 		"  oldest_reader                   transactions the oldest of them lags behind",

@@ -412,6 +412,56 @@ static void whole_store(void **state)
 	assert_int_equal(info.positions, 3010);
 }
 
+/* Games by ascending id; those that are listed already are passed over. */
+static void games(void **state)
+{
+	enum {
+		GAMES = 5000
+	};
+	struct chi_client *client = ((struct world *)*state)->client;
+	static struct chi_game all[GAMES];
+	static struct chi_game page[GAMES + 1];
+	struct chi_info info;
+	size_t n = 1;
+	world_ok(client, chi_get_games(client, NULL, page, GAMES, &n));
+	assert_int_equal(n, 0);
+	for (unsigned i = 0; i < GAMES; i++) {
+		all[i] = (struct chi_game){.result = i % 4,
+					   .pruned = i % 3 == 0,
+					   .max_ply = i % 5 == 0 ? (uint16_t)(i % 600) : 0};
+		all[i].id[0] = (uint8_t)(i >> 8);
+		all[i].id[CHI_GAME_ID_SIZE - 1] = (uint8_t)i;
+	}
+	world_ok(client, chi_put_games(client, all, GAMES / 2));
+	world_ok(client, chi_put_games(client, all, GAMES));
+	world_ok(client, chi_put_games(client, NULL, 0));
+	for (size_t max = 1; max <= GAMES + 1; max = max * 9 + 1) {
+		size_t at = max == 1 ? GAMES - 3 : 0;
+		do {
+			const uint8_t *after = at > 0 ? all[at - 1].id : NULL;
+			world_ok(client, chi_get_games(client, after, page, max, &n));
+			for (size_t i = 0; i < n; i++) {
+				assert_memory_equal(page[i].id, all[at + i].id, CHI_GAME_ID_SIZE);
+				assert_int_equal(page[i].result, all[at + i].result);
+				assert_int_equal(page[i].pruned, all[at + i].pruned);
+				assert_int_equal(page[i].max_ply, all[at + i].max_ply);
+			}
+			at += n;
+		} while (n == max);
+		assert_int_equal(at, GAMES);
+	}
+	world_ok(client, chi_get_info(client, &info));
+	assert_int_equal(info.games.white, GAMES / 4);
+	assert_int_equal(info.games.other, GAMES / 4);
+	page[0] = (struct chi_game){.id = {0xff}};
+	page[1] = (struct chi_game){.id = {0xfe}, .result = CHI_RESULT_OTHER + 1};
+	world_refused(client, chi_put_games(client, page, 2), -CHI_EINVAL, "entry 1");
+	world_refused(client, chi_put_games(client, page, 10001), -CHI_ETOOBIG, "");
+	world_ok(client, chi_get_games(client, all[GAMES - 1].id, page, 1, &n));
+	assert_int_equal(n, 0);
+	world_ok(client, chi_verify(client, NULL, NULL, NULL));
+}
+
 static void control_store(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
@@ -438,6 +488,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(scans, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(pieces_of_a_scan, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(whole_store, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(games, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(control_store, world_control, world_drop),
 	};
 	if (!world_choose(argc, argv)) {

@@ -327,6 +327,29 @@ class Commands(Base):
         record = json.loads(self.out("get", START, address=a))
         self.assertEqual((record["min_ply"], record["plies"]), (None, []))
 
+    def test_dump_and_load_of_games(self):
+        """Games go along, in order, by directory and over a socket; more than a call takes."""
+        games = [f"game\t{i:032x}\t{('1-0', '1/2-1/2', '0-1', '*')[i % 4]}"
+                 f"\t{i if i % 3 else '-'}\t{'pruned' if i % 7 == 0 else '-'}\n"
+                 for i in range(1, 10500)]
+        dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t1\t2\t3\t0\n"
+                "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
+                + "\t".join([START, "-", "0", "0", "0", "5", "", "0:5", "", "", ""]) + "\n"
+                + "".join(games) + f"end\t1\t{len(games)}\n")
+        for number, served in enumerate((False, True)):
+            place = self.path(f"games-{number}")
+            if served:
+                place = self.serve(harness.make_store(place, "outcome"))
+            self.cli("load", address=place, input=dump)
+            self.assertEqual(self.out("dump", address=place), dump)
+            told = json.loads(self.out("info", "--json", address=place))
+            self.assertEqual((told["games"], told["games_white"]), (len(games), 2624))
+            self.assertAlmostEqual(told["bytes_per_game"], told["used_bytes"] / len(games), 2)
+            self.assertIn("sound\tyes", self.out("verify", address=place))
+        cut = dump.replace(games[5], "")
+        done = self.cli("load", code=3, address=self.path("fewer"), input=cut)
+        self.assertIn("number of games", done.stderr)
+
     def test_load_of_what_is_no_whole_dump(self):
         a = self.served("external")
         self.fill(a)
