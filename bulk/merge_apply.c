@@ -127,14 +127,14 @@ static uint64_t total_of(const struct chi_counts *c)
 	return c->white + c->draws + c->black + c->other;
 }
 
-/* Of the games counted afterwards, as an import does it; where both stores were filled without
- * games, of what either was compared with. */
+/* Of the games counted afterwards, where any came, as an import does it; where both stores were
+ * filled without games, of what either was compared with. */
 static int set_base(struct apply *apply, const struct chi_info *info,
 		    const struct chi_counts *totals, struct chi_fault *fault)
 {
 	const struct chi_counts *theirs = &apply->reader.head.base;
 	struct chi_counts base = *totals;
-	if (apply->bulk->statistic != CHI_STATISTIC_OUTCOME) {
+	if (apply->merging->n_games == 0 && total_of(totals) > 0) {
 		return CHI_OK;
 	}
 	if (total_of(totals) == 0) {

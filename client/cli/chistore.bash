@@ -89,7 +89,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | dump | load | export | backup)
+		import | dump | load | export | merge | backup)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac

@@ -131,6 +131,17 @@ bool cli_has_address(const struct cli *cli)
 	return false;
 }
 
+void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
+{
+	*out = (struct chi_options){
+		.store = cli->store,
+		.writable = writable,
+		.call_ms = cli->command->slow ? SLOW_CALL_MS : 0,
+		.lock_wait_ms = LOCK_WAIT_MS,
+		.client_name = "chistore",
+	};
+}
+
 int cli_open(struct cli *cli, bool writable, struct chi_client **out)
 {
 	struct chi_fault fault = {.text = ""};
@@ -138,13 +149,8 @@ int cli_open(struct cli *cli, bool writable, struct chi_client **out)
 	if (!cli_has_address(cli)) {
 		return EXIT_USAGE;
 	}
-	struct chi_options options = {
-		.store = cli->store,
-		.writable = writable,
-		.call_ms = cli->command->slow ? SLOW_CALL_MS : 0,
-		.lock_wait_ms = LOCK_WAIT_MS,
-		.client_name = "chistore",
-	};
+	struct chi_options options;
+	cli_options(cli, writable, &options);
 	int status = chi_open(cli->address, &options, out, &fault);
 	if (status != CHI_OK) {
 		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));

@@ -55,6 +55,9 @@ void cli_catch_signals(void);
 /* The worse of two exit codes: a failed store over wrong usage over a position not found. */
 int cli_worse(int a, int b);
 
+/* How the address is opened. Points into `cli`. */
+void cli_options(const struct cli *cli, bool writable, struct chi_options *out);
+
 /* Opens the address. Says what is wrong and returns the exit code, or EXIT_DONE. */
 int cli_open(struct cli *cli, bool writable, struct chi_client **out);
 

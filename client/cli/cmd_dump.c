@@ -14,8 +14,13 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	_cleanup_(target_discard) struct target target = {.file = NULL};
 	(void)state;
 	int code = target_open(&target, argc > 0 ? argv[0] : NULL);
+	bool mixed = false;
 	if (code == EXIT_DONE) {
-		code = dump_write(cli, cli->client, write_text, &target);
+		code = dump_write(cli, cli->client, write_text, &target, &mixed);
+	}
+	if (code == EXIT_DONE && mixed) {
+		cli_message("the store changed during the dump: it is of more than one committed "
+			    "state; 'backup' copies one");
 	}
 	return code == EXIT_DONE ? target_finish(&target) : code;
 }

@@ -21,14 +21,15 @@ extern const struct command cmd_compact;
 extern const struct command cmd_dump;
 extern const struct command cmd_load;
 extern const struct command cmd_export;
+extern const struct command cmd_merge;
 extern const struct command cmd_rescore;
 extern const struct command cmd_ping;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,   &cmd_put,	  &cmd_get,	&cmd_explore, &cmd_delete, &cmd_scan,	 &cmd_count,
-	&cmd_import, &cmd_key,	  &cmd_info,	&cmd_verify,  &cmd_backup, &cmd_compact, &cmd_dump,
-	&cmd_load,   &cmd_export, &cmd_rescore, &cmd_ping,    NULL,
+	&cmd_init,   &cmd_put,	  &cmd_get,   &cmd_explore, &cmd_delete, &cmd_scan,    &cmd_count,
+	&cmd_import, &cmd_key,	  &cmd_info,  &cmd_verify,  &cmd_backup, &cmd_compact, &cmd_dump,
+	&cmd_load,   &cmd_export, &cmd_merge, &cmd_rescore, &cmd_ping,	 NULL,
 };
 
 /* Longer words are not typing errors of a command. */

@@ -168,13 +168,15 @@ static int write_tail(struct dump *dump)
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */
-int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context)
+int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context,
+	       bool *mixed)
 {
 	struct chi_scan_spec spec = {
 		.chi2_max = CHI_CHI2_MAX,
 		.order = CHI_ORDER_POSITION,
 		.want = CHI_WANT_RECORDS,
 	};
+	*mixed = false;
 	_cleanup_(dump_deinit) struct dump dump = {
 		.cli = cli,
 		.from = from,
@@ -191,7 +193,7 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 		return fail(&dump, status);
 	}
 	code = write_rows(&dump);
-	bool mixed = chi_iter_mixed(dump.iter);
+	bool rows_mixed = chi_iter_mixed(dump.iter);
 	chi_iter_close(dump.iter);
 	dump.iter = NULL;
 	if (code == EXIT_DONE) {
@@ -200,9 +202,6 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 	if (code == EXIT_DONE) {
 		code = write_tail(&dump);
 	}
-	if (code == EXIT_DONE && is_mixed(&dump, mixed)) {
-		cli_message("the store changed during the dump: it is of more than one committed "
-			    "state; 'backup' copies one");
-	}
+	*mixed = is_mixed(&dump, rows_mixed);
 	return code;
 }

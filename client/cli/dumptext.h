@@ -2,6 +2,7 @@
 /* A whole store as the text of its dump (store/dump.h), over any address. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "client/cli/cli.h"
@@ -10,5 +11,7 @@
 typedef int dump_sink(void *context, const char *bytes, size_t len);
 
 /* Writes the dump of the store behind `from` into `sink`. Failures of the store are said as
- * cli_fail does. Stops between two lines when cli_stop is set, with its exit code. */
-int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context);
+ * cli_fail does. *mixed: it is of more than one committed state. Stops between two lines when
+ * cli_stop is set, with its exit code. */
+int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context,
+	       bool *mixed);

@@ -230,14 +230,20 @@ static struct chi_game game_of(uint8_t number, uint8_t outcome)
 	return game;
 }
 
+/* The base rates follow, as behind an import. */
 static void put_games(struct chi_store *store, uint8_t first, uint8_t n)
 {
 	struct chi_write *write = NULL;
+	struct chi_info info;
 	ok(chi_write_begin(store, &write, &fault));
 	for (uint8_t i = 0; i < n; i++) {
 		struct chi_game game = game_of((uint8_t)(first + i), i % 4);
 		ok(chi_write_game(write, &game));
 	}
+	ok(chi_write_commit(write, &fault));
+	ok(chi_store_info(store, &info));
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_base(write, &info.games));
 	ok(chi_write_commit(write, &fault));
 }
 
@@ -343,6 +349,74 @@ static void merging_is_symmetric(void **state)
 		assert_int_equal(help_verify(stores[i], &(struct chi_verify_result){0}), CHI_OK);
 		chi_store_close(stores[i]);
 	}
+}
+
+/* Games of a text into a new store. */
+static struct chi_store *import(const char *name, enum chi_statistic statistic, const char *text,
+				size_t len)
+{
+	struct chi_store *store = help_store(name, statistic);
+	struct chi_bulk_target target = {.store = store};
+	struct chi_games_options options = {.kind = CHI_GAMES_ADD};
+	struct chi_bulk *bulk = NULL;
+	ok(chi_bulk_begin(&target, &options, &bulk, &fault));
+	ok(chi_bulk_file(bulk, name, &fault));
+	ok(chi_bulk_feed(bulk, text, len, &fault));
+	ok(chi_bulk_commit(bulk, &result, &fault));
+	chi_bulk_free(bulk);
+	return store;
+}
+
+static char *read_games(size_t *len)
+{
+	const char *folder = getenv("CHISTORE_TEST_DATA");
+	char path[4096];
+	assert_non_null(folder);
+	snprintf(path, sizeof(path), "%s/pgn/masters_300.pgn", folder);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	char *text = calloc(1, (size_t)1 << 20);
+	assert_non_null(text);
+	*len = fread(text, 1, ((size_t)1 << 20) - 1, file);
+	assert_true(feof(file));
+	fclose(file);
+	return text;
+}
+
+/* Halves of a collection, merged, are the collection. In an outcome store the statistics of what
+ * the other half did not touch follow at the next rescore, as behind any import. */
+static void halves_are_the_whole(void **state)
+{
+	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_OUTCOME};
+	size_t len = 0;
+	char *text = read_games(&len);
+	const char *middle = strstr(text + len / 2, "[Event ");
+	(void)state;
+	assert_non_null(middle);
+	size_t half = (size_t)(middle - text);
+	for (int i = 0; i < 2; i++) {
+		struct chi_store *whole = import("whole", kinds[i], text, len);
+		assert_int_equal(result.taken, 300);
+		struct chi_store *a = import("a", kinds[i], text, half);
+		uint64_t first = result.taken;
+		struct chi_store *b = import("b", kinds[i], middle, len - half);
+		ok(merge(a, b));
+		assert_int_equal(first + result.taken, 300);
+		if (kinds[i] == CHI_STATISTIC_OUTCOME) {
+			uint64_t changed;
+			ok(chi_store_rescore(a, NULL, &changed, &fault));
+			ok(chi_store_rescore(whole, NULL, &changed, &fault));
+		}
+		assert_same(a, whole, true);
+		assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);
+		/* And once more is refused. */
+		assert_int_equal(merge(a, b), -CHI_EEXIST);
+		assert_same(a, whole, true);
+		chi_store_close(whole);
+		chi_store_close(a);
+		chi_store_close(b);
+	}
+	free(text);
 }
 
 /* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
@@ -455,6 +529,7 @@ int main(void)
 		cmocka_unit_test(base_rates_without_games),
 		cmocka_unit_test(common_games_are_refused),
 		cmocka_unit_test(merging_is_symmetric),
+		cmocka_unit_test(halves_are_the_whole),
 		cmocka_unit_test(damaged_dumps_change_nothing),
 		cmocka_unit_test(one_store_a_session),
 		cmocka_unit_test(asked_to_stop),

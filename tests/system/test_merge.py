@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Merging stores, by directory and through a daemon, and killed in the middle."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, spawn, summary
+
+HEAD = ("chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
+        "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n")
+GAMES = int(os.environ.get("CHISTORE_MERGE_KILLS", "12"))
+
+
+def game(number):
+    return f"game\t{number:032x}\t1-0\t-\t-\n"
+
+
+class Merge(Base):
+    def store(self, name, *puts, games=()):
+        path = self.path(name)
+        self.cli("load", address=path,
+                 input=HEAD + "".join(map(game, games)) + f"end\t0\t{len(games)}\n")
+        for fen, *options in puts:
+            self.cli("put", fen, *options, address=path)
+        return path
+
+    def pair(self):
+        """Two stores with some of everything."""
+        one = self.store("one", (START, "--counts", "3,2,1", "--note", "mine", "--eval", "e:9:1"),
+                         (ENDING, "--line", "e3d4"), games=(1, 5))
+        two = self.store("two", (START, "--counts", "1,1,1", "--note", "theirs", "--eval", "e:9:2",
+                                 "--eval", "f:1:7"),
+                         (AFTER_E4, "--counts", "9,0,0"), (ENDING, "--note", "drawn"),
+                         games=(2, 3, 4))
+        return one, two
+
+    def test_merge(self):
+        one, two = self.pair()
+        before = self.out("dump", address=two)
+        done = self.cli("merge", two, address=one)
+        self.assertEqual(summary(done.stdout), {
+            "stores": "1", "games": "3", "new": "1", "updated": "2", "unchanged": "0",
+            "notes_kept": "1"})
+        record = json.loads(self.out("get", START, address=one))
+        self.assertEqual((record["white"], record["draws"], record["black"]), (4, 3, 2))
+        self.assertEqual([(e["engine"], e["cp"]) for e in record["evals"]], [("e", 1), ("f", 7)])
+        self.assertEqual(record["note"], "mine")
+        record = json.loads(self.out("get", ENDING, address=one))
+        self.assertEqual((record["line"], record["note"]), (["e3d4"], "drawn"))
+        self.assertEqual(json.loads(self.out("get", AFTER_E4, address=one))["games"], 9)
+        self.assertEqual(self.out("dump", address=two), before)
+        self.assertIn("end\t3\t5\n", self.out("dump", address=one))
+        self.cli("verify", address=one)
+
+    def test_every_address_on_either_side(self):
+        one, two = self.pair()
+        made = self.store("made")
+        self.cli("merge", one, address=made)
+        self.cli("merge", two, address=made)
+        expected = self.out("dump", address=made)
+        far_one, far_two = self.path("far-one"), self.path("far-two")
+        self.cli("backup", far_one, address=one)
+        self.cli("backup", far_two, address=two)
+        with harness.start_daemon({"default": far_one}) as first, \
+                harness.start_daemon({"default": far_two}) as second:
+            here = self.path("here")
+            self.cli("backup", here, address=one)
+            done = self.cli("merge", "--json", second.addresses[0], address=here)
+            self.assertEqual(json.loads(done.stdout)["stores"], 1)
+            self.assertEqual(self.out("dump", address=here), expected)
+            self.cli("merge", second.addresses[0], address=first.addresses[0])
+            self.assertEqual(self.out("dump", address=first.addresses[0]), expected)
+            # What is a copy of the other is refused, wherever it is.
+            self.cli("merge", far_one, address=first.addresses[0], code=2)
+            self.cli("merge", first.addresses[0], address=here, code=2)
+
+    def test_several_at_once(self):
+        one, two = self.pair()
+        three = self.store("three", (ROOKS, "--note", "x"), games=(9,))
+        done = self.cli("merge", two, three, address=one)
+        self.assertEqual(summary(done.stdout)["stores"], "2")
+        self.assertEqual(summary(done.stdout)["games"], "4")
+        self.assertIn("end\t4\t6\n", self.out("dump", address=one))
+
+    def test_what_is_refused(self):
+        one, two = self.pair()
+        common = self.store("common", (ROOKS, "--note", "x"), games=(4, 5, 6))
+        before = self.out("dump", address=one)
+        self.assertIn("same store", self.cli("merge", one, address=one, code=2).stderr)
+        self.cli("merge", two, two, address=one, code=2)
+        self.cli("merge", address=one, code=2)
+        self.cli("merge", self.path("none"), address=one, code=3)
+        self.cli("merge", two, address=self.path("none"), code=3)
+        done = self.cli("merge", common, address=one, code=2)
+        self.assertIn("1 of its 3 games are counted in both", done.stderr)
+        self.assertEqual(summary(done.stdout)["stores"], "0")
+        self.assertEqual(self.out("dump", address=one), before)
+        # The first is merged, the second is not, and that is said.
+        done = self.cli("merge", two, common, address=one, code=2)
+        self.assertEqual(summary(done.stdout)["stores"], "1")
+        self.assertIn("common", done.stderr)
+        with harness.start_daemon({"default": one}) as daemon:
+            done = self.cli("merge", common, address=daemon.addresses[0], code=2)
+            self.assertIn("2 of its 3 games are counted in both", done.stderr)
+
+    def test_killed_in_the_middle(self):
+        seed = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1 << 30)
+        print(f"# CHISTORE_SEED={seed}", flush=True)
+        chance = random.Random(seed)
+        one, two = self.store("one", games=(1,)), self.store("two", games=(2, 3))
+        self.cli("import", self.many("ours.csv", 4000), address=one)
+        self.cli("import", self.many("theirs.csv", 8000), address=two)
+        start = self.path("start")
+        self.cli("backup", start, address=one)
+        before = self.out("dump", address=start)
+        began = time.monotonic()
+        self.cli("merge", two, address=one)
+        took = time.monotonic() - began
+        after = self.out("dump", address=one)
+        self.assertNotEqual(before, after)
+        seen = set()
+        for i in range(GAMES):
+            victim = self.path(f"victim-{i}")
+            self.cli("backup", victim, address=start)
+            process = spawn("merge", two, address=victim, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+            try:
+                process.wait(chance.uniform(0, 1.1 * took))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+            dump = self.out("dump", address=victim)
+            self.assertIn(dump, (before, after))
+            seen.add(dump == after)
+            self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(".chistore")], [])
+            if dump == before:
+                self.cli("merge", two, address=victim)
+                self.assertEqual(self.out("dump", address=victim), after)
+        print(f"# before and after seen: {sorted(seen)}", flush=True)
+
+
+if __name__ == "__main__":
+    assert program()
+    unittest.main(verbosity=2)
