@@ -19,11 +19,12 @@
 #include "base/sorter_priv.h"
 
 /* Blocks are so much of the memory: large ones make few runs, small ones sort in a core's cache. */
-#define BLOCKS_WANTED 128
+#define BLOCKS_WANTED 40
+#define BLOCKS_A_CORE 8
 #define BLOCK_MIN     ((size_t)64 << 10)
-#define HUGE_PAGE     ((size_t)2 << 20)
-#define WRITE_ITEMS   ((size_t)32768) /* 1 MiB is written at once */
-#define PART_SAMPLES  32	      /* samples to a part: its size errs by one or two of them */
+
+#define WRITE_ITEMS  ((size_t)32768) /* 1 MiB is written at once */
+#define PART_SAMPLES 32		     /* samples to a part: its size errs by one or two of them */
 
 /* What sorting a block takes: room for the result and two words an item. */
 struct workspace {
@@ -32,29 +33,12 @@ struct workspace {
 	uint64_t *pairs;
 };
 
-/* Anonymous memory, on huge pages where there are some: a sort goes all over it. */
+/* Straight from the system, so that it goes back there. */
 static void *map(size_t bytes)
 {
-	size_t room = bytes >= HUGE_PAGE ? bytes + HUGE_PAGE : bytes;
-	void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED) {
-		return NULL;
-	}
-	if (room == bytes) {
-		return memory;
-	}
-	/* Cut off what is before and behind an aligned stretch. */
-	uint8_t *start = memory;
-	size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
-	if (before > 0) {
-		munmap(start, before);
-	}
-	if (room - before > bytes) {
-		munmap(start + before + bytes, room - before - bytes);
-	}
-	/* Only advice: without huge pages it is merely slower. */
-	(void)madvise(start + before, bytes, MADV_HUGEPAGE);
-	return start + before;
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 static size_t block_bytes(const struct chi_sorter *sorter)
@@ -69,16 +53,15 @@ static size_t pairs_bytes(const struct chi_sorter *sorter)
 
 static size_t block_size(uint64_t memory)
 {
+	/* A thread has five blocks' worth: it fills one, and sorts another with two more and a
+	 * half beside it. */
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t blocks = cores > BLOCKS_WANTED / BLOCKS_A_CORE ? (uint64_t)cores * BLOCKS_A_CORE
+								: BLOCKS_WANTED;
 	uint64_t most = CHI_SORT_BLOCK_MAX * CHI_SORT_ITEM;
-	uint64_t bytes = memory / BLOCKS_WANTED;
-	if (bytes < BLOCK_MIN) {
-		bytes = BLOCK_MIN;
-	} else if (bytes > most) {
-		bytes = most;
-	}
-	/* Whole huge pages, or whole small ones. */
-	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : BLOCK_MIN;
-	return (size_t)bytes / unit * unit;
+	uint64_t bytes = memory / blocks;
+	bytes = bytes < BLOCK_MIN ? BLOCK_MIN : bytes > most ? most : bytes;
+	return (size_t)bytes / BLOCK_MIN * BLOCK_MIN;
 }
 
 static void free_sorterp(struct chi_sorter **sorter)

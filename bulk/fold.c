@@ -81,17 +81,25 @@ static int count_move(struct group *group, chi_move move, unsigned result)
 	return CHI_OK;
 }
 
-static int count_item(const struct fold *fold, struct group *group, uint64_t payload)
+/* What is left of an item when its game is held to a ply: false if nothing is; the move goes where
+ * the game's count ends. */
+static bool hold(const struct fold *fold, uint64_t *payload)
+{
+	unsigned limit = fold->limits[chi_count_game(*payload)];
+	unsigned ply = chi_count_ply(*payload);
+	if (limit == CHI_LIMIT_DROPPED || ply > limit) {
+		return false;
+	}
+	if (ply == limit) {
+		*payload &= ~UINT64_C(0xffff);
+	}
+	return true;
+}
+
+static int count_item(struct group *group, uint64_t payload)
 {
 	chi_move move = chi_count_move(payload);
 	unsigned ply = chi_count_ply(payload);
-	if (!fold->whole) {
-		uint16_t limit = fold->limits[chi_count_game(payload)];
-		if (limit == CHI_LIMIT_DROPPED || ply > limit) {
-			return CHI_OK;
-		}
-		move = ply == limit ? 0 : move;
-	}
 	unsigned result = chi_count_result(payload);
 	if ((payload & CHI_COUNT_FIRST) != 0) {
 		count(&group->counts, result);
@@ -116,7 +124,7 @@ static int compare_plies(const void *a, const void *b)
 	return (int)x->ply - (int)y->ply;
 }
 
-/* Packs the group, if any game is in it, and empties it. */
+/* Packs the group and empties it. */
 static int pack_group(const struct fold *fold, struct group *group, const uint8_t *bytes,
 		      struct chi_load_block *block)
 {
@@ -150,28 +158,66 @@ static int pack_group(const struct fold *fold, struct group *group, const uint8_
 	return rc;
 }
 
+/* A position while its items come by: the first is kept back, since most have no second. */
+struct run {
+	uint64_t key[CHI_SORT_GROUP / 8]; /* bytes as they are stored */
+	uint64_t first;			  /* payload */
+	size_t n;
+};
+
+static int end_run(const struct fold *fold, const struct run *run, struct group *group,
+		   struct chi_load_block *block)
+{
+	const uint8_t *key = (const uint8_t *)run->key;
+	if (run->n == 0) {
+		return CHI_OK;
+	}
+	if (run->n > 1 || (run->first & CHI_COUNT_FIRST) == 0) {
+		return pack_group(fold, group, key, block);
+	}
+	return chi_load_pack_one(
+		fold->spec, key, chi_key_length(key), (enum chi_result)chi_count_result(run->first),
+		(uint16_t)chi_count_ply(run->first), chi_count_move(run->first), block);
+}
+
+static int add_to_run(struct run *run, struct group *group, uint64_t payload)
+{
+	int rc = CHI_OK;
+	if (run->n == 0) {
+		run->first = payload;
+	} else if (run->n == 1) {
+		rc = count_item(group, run->first);
+	}
+	run->n++;
+	return rc == CHI_OK && run->n > 1 ? count_item(group, payload) : rc;
+}
+
 static int fold_items(const struct fold *fold, struct chi_sort_reader *reader, struct group *group,
 		      struct chi_load_block *block)
 {
 	const struct chi_sort_item *item;
-	uint8_t key[CHI_SORT_GROUP];
-	bool any = false;
+	struct run run = {.n = 0};
 	int rc;
 	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		if (!any || memcmp(key, item->bytes, sizeof(key)) != 0) {
-			rc = any ? pack_group(fold, group, key, block) : CHI_OK;
-			if (rc < 0) {
-				return rc;
-			}
-			memcpy(key, item->bytes, sizeof(key));
-			any = true;
+		uint64_t key[CHI_SORT_GROUP / 8];
+		uint64_t payload = chi_count_payload(item);
+		if (!fold->whole && !hold(fold, &payload)) {
+			continue;
 		}
-		rc = count_item(fold, group, chi_count_payload(item));
+		memcpy(key, item->bytes, sizeof(key));
+		if (key[0] != run.key[0] || key[1] != run.key[1] || key[2] != run.key[2]) {
+			rc = end_run(fold, &run, group, block);
+			memcpy(run.key, key, sizeof(key));
+			run.n = 0;
+		}
+		if (rc == CHI_OK) {
+			rc = add_to_run(&run, group, payload);
+		}
 		if (rc < 0) {
 			return rc;
 		}
 	}
-	return rc < 0 ? rc : any ? pack_group(fold, group, key, block) : CHI_OK;
+	return rc < 0 ? rc : end_run(fold, &run, group, block);
 }
 
 static int fold_part(const struct fold *fold, size_t part, struct group *group,

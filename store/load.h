@@ -67,6 +67,15 @@ void chi_load_block_free(struct chi_load_block *block);
 CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 			      const struct chi_record *record, struct chi_load_block *block);
 
+/*
+ * The same for a position that one game reached, which most are: at `ply`, and with `move` played
+ * there, 0 for none. `key` has zeros behind its `key_len` bytes. The bytes are those that
+ * chi_load_pack makes.
+ */
+CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
+				  size_t key_len, enum chi_result result, uint16_t ply,
+				  chi_move move, struct chi_load_block *block);
+
 /* Stores a block: new positions as they are packed, others merged with what is stored. */
 CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
 			       struct chi_fault *fault);

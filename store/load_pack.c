@@ -11,6 +11,8 @@
 #include "base/wire.h"
 #include "chess/key.h"
 #include "chess/statistic.h"
+#include "store/checksum.h"
+#include "store/codec_priv.h"
 #include "store/codec.h"
 #include "store/load.h"
 
@@ -125,4 +127,75 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 		rc = encode(block, key, &packed, CHI_RECORD_BYTES_MAX);
 	}
 	return rc == -CHI_ETOOBIG ? -CHI_EINVAL : rc;
+}
+
+/* The record of one game: head byte, statistic, ply, move; its length. */
+static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uint16_t ply,
+			 chi_move move)
+{
+	uint8_t *start = at++;
+	*start = (uint8_t)(COUNTS_ONE << 1 | (unsigned)result << 3 | HEAD_PLIES);
+	if (chi2 != CHI_CHI2_UNKNOWN) {
+		*start |= HEAD_CHI2;
+		chi_chi2_bytes(chi2, at);
+		at += 2;
+	}
+	if (ply >= 0x80) {
+		*at++ = (uint8_t)(0x80 | (ply & 0x7f));
+		ply >>= 7;
+	}
+	*at++ = (uint8_t)ply;
+	if (move != 0) {
+		*start |= HEAD_MOVES;
+		*at++ = (uint8_t)(move & 0xff);
+		*at++ = (uint8_t)(move >> 8);
+	}
+	return (size_t)(at - start);
+}
+
+/* The longest such record, without its checksum. */
+#define ONE_MAX 7
+
+int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
+		      size_t key_len, enum chi_result result, uint16_t ply, chi_move move,
+		      struct chi_load_block *block)
+{
+	/* Key and record side by side, as they are hashed; larger than both, as the inlined hash
+	 * would read all of it if that were the length. */
+	uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
+	uint16_t chi2 = CHI_CHI2_UNKNOWN;
+	if (!chi_key_shape_ok(key, key_len) || ply > CHI_PLY_MAX || (unsigned)result > 3 ||
+	    (move != 0 && !move_plausible(move))) {
+		return -CHI_EINVAL;
+	}
+	/* No test of outcomes can be made of one game. */
+	if (spec->statistic == CHI_STATISTIC_CONTROL && !spec->subtract) {
+		struct chi_key whole = {.len = (uint8_t)key_len};
+		memcpy(whole.bytes, key, key_len);
+		const struct chi_record none = {0};
+		int rc = statistic_of(spec, &whole, &none, &chi2);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX + CHECKSUM_SIZE);
+	if (rc < 0) {
+		return rc;
+	}
+	memcpy(bytes, key, CHI_KEY_MAX);
+	size_t len = one_record(bytes + key_len, chi2, result, ply, move);
+	uint64_t sum = XXH3_64bits(bytes, key_len + len);
+	uint8_t *at = block->bytes + block->len;
+	*at++ = (uint8_t)key_len;
+	memcpy(at, key, CHI_KEY_MAX);
+	at += key_len;
+	*at++ = (uint8_t)(len + CHECKSUM_SIZE);
+	memcpy(at, bytes + key_len, len);
+	at += len;
+	for (unsigned i = 0; i < CHECKSUM_SIZE; i++) {
+		*at++ = (uint8_t)(sum >> (8 * i));
+	}
+	block->len = (size_t)(at - block->bytes);
+	block->n++;
+	return CHI_OK;
 }

@@ -230,21 +230,35 @@ int help_verify(struct chi_store *store, struct chi_verify_result *result)
 	return chi_store_verify(store, print_report, NULL, result != NULL ? result : &ignored);
 }
 
+/* Adds text to one that grows. */
+static void append(char **all, size_t *len, size_t *capacity, const char *text, size_t n)
+{
+	if (*capacity - *len <= n) {
+		*capacity = 2 * (*capacity + n);
+		*all = realloc(*all, *capacity);
+		assert_non_null(*all);
+	}
+	memcpy(*all + *len, text, n);
+	*len += n;
+	(*all)[*len] = '\0';
+}
+
 char *help_dump(struct chi_store *store, size_t *len)
 {
 	struct chi_arena arena;
 	struct chi_read *read;
 	struct chi_scan *scan;
 	struct chi_info info;
-	char *all = calloc(1, 4 << 20);
+	char *all = NULL;
 	char *text;
 	size_t n;
+	size_t capacity = 0;
+	*len = 0;
 	chi_arena_init(&arena, 16 << 20);
 	ok(chi_store_info(store, &info));
 	struct chi_dump_head head = {(enum chi_statistic)info.statistic, info.base};
 	ok(chi_dump_print_head(&head, &arena, &text, &n));
-	memcpy(all, text, n);
-	*len = n;
+	append(&all, len, &capacity, text, n);
 	struct chi_scan_spec spec = {
 		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
 	ok(chi_read_begin(store, &read));
@@ -259,26 +273,30 @@ char *help_dump(struct chi_store *store, size_t *len)
 		assert_true(rc >= 0);
 		if (got) {
 			ok(chi_dump_print(&row.key, &record, &arena, &text, &n));
-			memcpy(all + *len, text, n);
-			*len += n;
+			append(&all, len, &capacity, text, n);
 		}
 	}
 	chi_scan_close(scan);
 	chi_read_end(read);
 	static struct chi_game games[1000];
-	size_t n_games;
+	uint8_t after[CHI_GAME_ID_SIZE];
+	uint64_t total = 0;
+	size_t n_games = CHI_COUNT(games);
 	ok(chi_read_begin(store, &read));
-	ok(chi_read_games(read, NULL, games, CHI_COUNT(games), &n_games));
-	chi_read_end(read);
-	for (size_t i = 0; i < n_games; i++) {
-		chi_arena_reset(&arena);
-		ok(chi_dump_print_game(&games[i], &arena, &text, &n));
-		memcpy(all + *len, text, n);
-		*len += n;
+	while (n_games == CHI_COUNT(games)) {
+		ok(chi_read_games(read, total > 0 ? after : NULL, games, CHI_COUNT(games),
+				  &n_games));
+		for (size_t i = 0; i < n_games; i++) {
+			chi_arena_reset(&arena);
+			ok(chi_dump_print_game(&games[i], &arena, &text, &n));
+			append(&all, len, &capacity, text, n);
+			memcpy(after, games[i].id, sizeof(after));
+		}
+		total += n_games;
 	}
-	ok(chi_dump_print_tail(info.positions, n_games, &arena, &text, &n));
-	memcpy(all + *len, text, n);
-	*len += n;
+	chi_read_end(read);
+	ok(chi_dump_print_tail(info.positions, total, &arena, &text, &n));
+	append(&all, len, &capacity, text, n);
 	chi_arena_deinit(&arena);
 	return all;
 }
