@@ -479,6 +479,62 @@ static void test_failures(void **state)
 	chi_load_block_free(&block);
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+	return help_key_compare(a, b);
+}
+
+/* More than is committed at once: the walk goes on in the next transaction, in both trees. */
+static void test_several_commits(void **state)
+{
+	(void)state;
+	enum {
+		MANY = 600
+	};
+	static struct chi_key keys[MANY];
+	static char note[CHI_NOTE_MAX];
+	struct chi_load *load;
+	struct chi_load_spec spec;
+	struct chi_load_block block = {0};
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	struct chi_info info;
+	help_keys(keys, MANY);
+	qsort(keys, MANY, sizeof(keys[0]), compare_keys);
+	help_remove(help_path("large"));
+	ok(chi_load_new(help_path("large"), EXTERNAL, &load, &fault));
+	for (size_t i = 0; i < GAMES; i++) {
+		ok(chi_load_game(load, &games[i]));
+	}
+	ok(chi_load_start(load, false, 0, MEMORY, help_path("."), &spec, &fault));
+	for (size_t i = 0; i < MANY; i++) {
+		/* Each at one end of a record's size. */
+		size_t n_note = i % 10 == 0 ? 1 : sizeof(note);
+		memset(note, 'a' + (int)(i % 26), n_note);
+		struct chi_record record = {.chi2 = (uint16_t)(1 + help_below(CHI_CHI2_MAX)),
+					    .note = note,
+					    .n_note = n_note};
+		ok(chi_load_pack(&spec, &keys[i], &record, &block));
+		ok(chi_load_apply(load, &block, &fault));
+		block.len = 0;
+		block.n = 0;
+	}
+	ok(chi_load_finish(load, &result, &dropped, &fault));
+	chi_load_block_free(&block);
+	assert_int_equal(result.added, MANY);
+	struct chi_store *store = help_open(help_path("large"), CHI_STORE_WRITE);
+	ok(help_verify(store, NULL));
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.positions, MANY);
+	assert_int_equal(info.known, MANY);
+	assert_int_equal(info.sequence, 1);
+	assert_true(info.used_bytes > (UINT64_C(32) << 20));
+	/* What goes on behind it does so as in any store. */
+	help_put(store, &(struct chi_put){.key = keys[0], .parts = CHI_PUT_NOTE});
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
 static size_t entries_of(const char *path)
 {
 	size_t n = 0;
@@ -526,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_outcome),
 		cmocka_unit_test(test_other_parts),
+		cmocka_unit_test(test_several_commits),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_abandoned),
 	};
