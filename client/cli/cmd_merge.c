@@ -126,11 +126,28 @@ static int check_others(const struct cli *cli, int n, char **addresses)
 	return code;
 }
 
+/* At the commit it is known how much there is: the bar and its rate begin anew. */
+static void on_progress(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+	struct merge *merge = context;
+	(void)phase;
+	if (total != merge->progress.total) {
+		progress_clear(&merge->progress);
+		progress_init(&merge->progress, merge->cli->quiet, total);
+	}
+	progress_update(&merge->progress, done, done);
+}
+
 static int open_session(struct merge *merge)
 {
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
-	struct chi_games_options games = {.kind = CHI_GAMES_MERGE, .cancel = &cli_stop};
+	struct chi_games_options games = {
+		.kind = CHI_GAMES_MERGE,
+		.progress = on_progress,
+		.context = merge,
+		.cancel = &cli_stop,
+	};
 	cli_options(merge->cli, true, &options);
 	int status =
 		chi_games_open(merge->cli->address, &options, 0, &games, &merge->games, &fault);

@@ -93,6 +93,24 @@ static void records(void **state)
 	assert_int_equal(record(&csv, "  ", &put, &fault), CHI_NONE);
 }
 
+/* Games without result are a count like the others. */
+static void games_without_result(void **state)
+{
+	(void)state;
+	struct chi_csv csv = {.add = false};
+	struct chi_fault fault;
+	struct chi_put put;
+	assert_int_equal(header(&csv, ',', "fen,white,other", &fault), CHI_OK);
+	assert_string_equal(csv.ignored, "");
+	assert_int_equal(record(&csv, START ",,3", &put, &fault), CHI_OK);
+	assert_int_equal(put.parts, CHI_PUT_COUNTS);
+	assert_int_equal(put.record.counts.other, 3);
+	assert_int_equal(put.record.counts.white, 0);
+	assert_int_equal(record(&csv, START ",,", &put, &fault), CHI_OK);
+	assert_int_equal(put.parts, 0);
+	assert_int_equal(record(&csv, START ",1,x", &put, &fault), -CHI_ESYNTAX);
+}
+
 /* RFC 4180: a quote in a quoted cell is doubled, line ends belong to it. */
 static void quoting(void **state)
 {
@@ -189,8 +207,11 @@ static void bad_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers),     cmocka_unit_test(records),
-		cmocka_unit_test(quoting),     cmocka_unit_test(quotes_over_lines),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(records),
+		cmocka_unit_test(games_without_result),
+		cmocka_unit_test(quoting),
+		cmocka_unit_test(quotes_over_lines),
 		cmocka_unit_test(bad_records),
 	};
 	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);

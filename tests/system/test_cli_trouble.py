@@ -26,7 +26,7 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
 
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
-    "backup compact count delete dump explore export get import info init key load ping put "
+    "backup compact count delete dump explore export get import info init key load merge ping put "
     "rescore scan verify".split())
 
 

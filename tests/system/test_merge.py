@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -108,6 +109,36 @@ class Merge(Base):
         with harness.start_daemon({"default": one}) as daemon:
             done = self.cli("merge", common, address=daemon.addresses[0], code=2)
             self.assertIn("2 of its 3 games are counted in both", done.stderr)
+
+    def test_no_room_for_what_is_put_by(self):
+        one, two = self.store("one"), self.store("two")
+        self.cli("import", self.many("many.csv", 2000), address=two)
+        before = self.out("dump", address=one)
+        # Less than the dump; a new store's file is smaller.
+        limit = 100000
+
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        process = spawn("merge", two, address=one, stdout=subprocess.DEVNULL,
+                        stderr=subprocess.PIPE, preexec_fn=limited)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, error)
+        self.assertIn(b"cannot keep what was read so far", error)
+        self.assertEqual(self.out("dump", address=one), before)
+
+    def test_stopped_in_good_order(self):
+        one, two = self.store("one"), self.store("two")
+        self.cli("import", self.many("many.csv", 20000), address=two)
+        process = spawn("merge", two, address=one, stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE)
+        # While the dump is read or while it is applied: both end the same way.
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, 130, -signal.SIGINT))
+        stored = summary(self.out("info", address=one))["positions"]
+        self.assertEqual(stored, "20000" if process.returncode == 0 else "0")
 
     def test_killed_in_the_middle(self):
         seed = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1 << 30)
