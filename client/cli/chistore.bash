@@ -17,7 +17,7 @@ _chistore_values()
 {
 	case $1 in
 	--statistic) echo control outcome external ;;
-	--format) echo epd csv tsv jsonl polyglot ;;
+	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--side) echo w b ;;
 	*) return 1 ;;
@@ -65,7 +65,7 @@ _chistore()
 		return
 		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
-		--min-games | --limit | --cursor | --base | --engine)
+		--min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine)
 		return
 		;;
 	esac
@@ -89,7 +89,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | dump | load | export | merge | backup)
+		import | subtract | dump | load | export | merge | backup)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore import: files of positions into a store. */
-#include <errno.h>
+/* chistore import: files of games, or of positions, into a store. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "client/cli/batch.h"
 #include "client/cli/bookimport.h"
 #include "client/cli/command.h"
+#include "client/cli/files.h"
+#include "client/cli/games.h"
 #include "client/cli/output.h"
 #include "client/cli/progress.h"
 #include "client/import/epd.h"
@@ -37,8 +36,18 @@ struct import_state {
 	uint64_t read;
 	uint64_t rejected;
 	uint64_t bytes_before; /* of the files done */
+	const char *given;     /* an option that goes with positions alone, or NULL */
 	struct progress progress;
 	struct batch batch;
+	struct games games; /* if the files are PGN */
+};
+
+/* The files, and what was found out about them. */
+struct files {
+	int n;
+	char **paths;
+	struct chi_source **sources;   /* open ones, or NULL */
+	enum chi_import_format format; /* of all if PGN or Polyglot, else of the first */
 };
 
 /* Options are kept as the reader wants them; nothing is opened yet. */
@@ -49,7 +58,8 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 	case OPT_FORMAT:
 		import->options.format = chi_import_format_of(value);
 		if (import->options.format == CHI_IMPORT_AUTO) {
-			return cli_usage(cli, "--format: '%s' is none of epd, csv, tsv, polyglot",
+			return cli_usage(cli,
+					 "--format: '%s' is none of pgn, epd, csv, tsv, polyglot",
 					 value);
 		}
 		return EXIT_DONE;
@@ -57,14 +67,19 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 		if (value[0] == '\0' || strlen(value) > CHI_ENGINE_MAX) {
 			return cli_usage(cli, "--engine: a name has 1 to %d bytes", CHI_ENGINE_MAX);
 		}
+		import->given = "--engine";
 		import->options.engine = value;
 		return EXIT_DONE;
 	case OPT_ADD:
+		import->given = "--add";
 		import->options.add = true;
 		return EXIT_DONE;
-	default:
+	case OPT_VERBOSE:
 		import->verbose = true;
+		import->games.verbose = true;
 		return EXIT_DONE;
+	default:
+		return games_option(cli, &import->games, id, value);
 	}
 }
 
@@ -129,8 +144,7 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 			progress_clear(&import->progress);
 			cli_message("%s:%" PRIu64 ": %s", import->path, chi_import_line(file),
 				    fault.text);
-			*code = status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE
-									    : EXIT_USAGE;
+			*code = files_exit_of(status);
 			return CHI_OK;
 		}
 		import->read++;
@@ -151,11 +165,15 @@ static int read_file(struct import_state *import, struct chi_import *file, int *
 
 /* A file from opening to closing. The batch is put before the next, since lines are reported by
  * the file's name. */
-static int import_file(struct import_state *import, int *code)
+static int import_file(struct import_state *import, struct chi_source **source, int *code)
 {
 	struct chi_import *file = NULL;
 	struct chi_fault fault = {.text = ""};
-	if (chi_import_open(import->path, &import->options, &file, &fault) != CHI_OK) {
+	int opened = *source != NULL
+			     ? chi_import_open_source(*source, &import->options, &file, &fault)
+			     : chi_import_open(import->path, &import->options, &file, &fault);
+	*source = NULL;
+	if (opened != CHI_OK) {
 		cli_message("%s: %s", import->path, fault.text);
 		*code = EXIT_USAGE;
 		return CHI_OK;
@@ -169,49 +187,47 @@ static int import_file(struct import_state *import, int *code)
 	return status;
 }
 
-/* Sees to it that every file can be opened before anything is stored. *total: their bytes, 0 if
- * one has no size. Does not open them: a pipe can be opened only once. */
-static int check_files(struct cli *cli, int n, char **paths, uint64_t *total)
+/* What the user would call the format of a file. */
+static const char *format_name(enum chi_import_format format)
 {
-	bool sized = true;
-	*total = 0;
-	for (int i = 0; i < n; i++) {
-		struct stat status;
-		if (strcmp(paths[i], "-") == 0) {
-			sized = sized && fstat(STDIN_FILENO, &status) == 0 &&
-				S_ISREG(status.st_mode);
-		} else if (stat(paths[i], &status) != 0 || access(paths[i], R_OK) != 0) {
-			return cli_usage(cli, "%s: %s", paths[i], strerror(errno));
-		} else if (S_ISDIR(status.st_mode)) {
-			return cli_usage(cli, "%s: %s", paths[i], strerror(EISDIR));
-		} else {
-			sized = sized && S_ISREG(status.st_mode);
+	return format == CHI_IMPORT_PGN	       ? "PGN"
+	       : format == CHI_IMPORT_POLYGLOT ? "a Polyglot book"
+					       : "a file of positions";
+}
+
+/* Games, books and positions have different ways and summaries, and do not mix. */
+static int find_format(struct cli *cli, const struct import_state *import, struct files *files)
+{
+	for (int i = 0; i < files->n; i++) {
+		enum chi_import_format format = import->options.format;
+		int code = format == CHI_IMPORT_AUTO
+				   ? files_format(files->paths[i], &format, &files->sources[i])
+				   : EXIT_DONE;
+		if (code != EXIT_DONE) {
+			return code;
 		}
-		*total += sized ? (uint64_t)status.st_size : 0;
+		files->format = i == 0 ? format : files->format;
+		if (format_name(format) != format_name(files->format)) {
+			return cli_usage(cli, "%s is %s, %s is %s; import them one after the other",
+					 files->paths[0], format_name(files->format),
+					 files->paths[i], format_name(format));
+		}
 	}
-	*total = sized ? *total : 0;
 	return EXIT_DONE;
 }
 
-/* True if the first file is a Polyglot book: then all are to be. */
-static bool is_book(const struct import_state *import, const char *path)
+/* An option that would silently do nothing is a mistake. */
+static int check_options(struct cli *cli, const struct import_state *import,
+			 const struct files *files)
 {
-	enum chi_import_format format = import->options.format;
-	return (format != CHI_IMPORT_AUTO ? format : chi_import_format_of_path(path)) ==
-	       CHI_IMPORT_POLYGLOT;
-}
-
-/* Books are another kind of import, with another summary. */
-static int run_books(struct cli *cli, const struct import_state *import, int n, char **paths)
-{
-	for (int i = 1; i < n; i++) {
-		if (!is_book(import, paths[i])) {
-			return cli_usage(cli,
-					 "%s: not a Polyglot book, as %s is; import it by itself",
-					 paths[i], paths[0]);
-		}
+	bool games = files->format == CHI_IMPORT_PGN;
+	const char *wrong = games ? import->given : import->games.given;
+	if (wrong == NULL) {
+		return EXIT_DONE;
 	}
-	return book_import(cli, n, paths);
+	return cli_usage(cli, "%s goes with %s, and %s is %s", wrong,
+			 games ? "positions" : "games (PGN)", files->paths[0],
+			 format_name(files->format));
 }
 
 /* `stored` counts lines, also those that were stored just so before. */
@@ -228,14 +244,14 @@ static void print_summary(struct cli *cli, const struct import_state *import)
 }
 
 /* All files; then what was acknowledged is made durable, whatever stopped the work. */
-static int import_files(struct cli *cli, struct import_state *import, int n, char **paths)
+static int import_files(struct cli *cli, struct import_state *import, const struct files *files)
 {
 	int code = EXIT_DONE;
 	int status = CHI_OK;
-	for (int i = 0; i < n && status == CHI_OK && cli_stop == 0; i++) {
+	for (int i = 0; i < files->n && status == CHI_OK && cli_stop == 0; i++) {
 		int file_code = EXIT_DONE;
-		import->path = paths[i];
-		status = import_file(import, &file_code);
+		import->path = files->paths[i];
+		status = import_file(import, &files->sources[i], &file_code);
 		code = cli_worse(code, file_code);
 	}
 	progress_clear(&import->progress);
@@ -250,18 +266,11 @@ static int import_files(struct cli *cli, struct import_state *import, int n, cha
 	return cli_stop != 0 ? 128 + cli_stop : code;
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+/* Lines of positions, into a store that is there. */
+static int run_positions(struct cli *cli, struct import_state *import, const struct files *files,
+			 uint64_t total)
 {
-	struct import_state *import = state;
 	struct chi_info info;
-	uint64_t total = 0;
-	int code = check_files(cli, argc, argv, &total);
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	if (is_book(import, argv[0])) {
-		return run_books(cli, import, argc, argv);
-	}
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli, status);
@@ -271,33 +280,90 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	import->options.cancel = &cli_stop;
 	progress_init(&import->progress, cli->quiet, total);
 	cli_catch_signals();
+	int code = EXIT_STORE;
 	if (batch_init(&import->batch, reject, import) == CHI_OK) {
 		import->batch.client = cli->client;
-		code = import_files(cli, import, argc, argv);
+		code = import_files(cli, import, files);
 	} else {
 		cli_message("out of memory");
-		code = EXIT_STORE;
 	}
 	batch_deinit(&import->batch);
 	return code;
 }
 
+/* Games open their store themselves, since it may have to be made. */
+static int run_files(struct cli *cli, struct import_state *import, struct files *files)
+{
+	uint64_t total = 0;
+	int code = files_check(cli, files->n, files->paths, &total);
+	if (code == EXIT_DONE) {
+		code = find_format(cli, import, files);
+	}
+	if (code == EXIT_DONE) {
+		code = check_options(cli, import, files);
+	}
+	if (code == EXIT_DONE && files->format == CHI_IMPORT_PGN) {
+		import->games.options.kind = CHI_GAMES_ADD;
+		return games_run(cli, &import->games, files->n, files->paths, files->sources);
+	}
+	if (code == EXIT_DONE) {
+		code = cli_open(cli, true, &cli->client);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	return files->format == CHI_IMPORT_POLYGLOT ? book_import(cli, files->n, files->paths)
+						    : run_positions(cli, import, files, total);
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	_cleanup_(chi_freep) struct chi_source **sources = calloc((size_t)argc, sizeof(*sources));
+	struct files files = {.n = argc, .paths = argv, .sources = sources};
+	if (sources == NULL) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	int code = run_files(cli, state, &files);
+	for (int i = 0; i < argc; i++) {
+		chi_source_close(sources[i]);
+	}
+	return code;
+}
+
 static const struct cli_option options[] = {
-	{OPT_FORMAT, "format", "FORMAT", "epd, csv, tsv or polyglot, whatever the files look like"},
+	{OPT_FORMAT, "format", "FORMAT",
+	 "pgn, epd, csv, tsv or polyglot, whatever the files look like"},
+	{OPT_STATISTIC, "statistic", "KIND",
+	 "games: external, control or outcome, if a store is made (default: control)"},
+	{OPT_MAX_PLY, "max-ply", "N", "games: count no positions behind so many plies"},
+	{OPT_MIN_GAMES, "min-games", "N", "games: keep no new position with fewer games"},
+	{OPT_STRICT, "strict", NULL, "games: pass over games with a bad move"},
+	{OPT_SKIP_VARIATIONS, "skip-variations", NULL,
+	 "games: count no variations, which is what is done anyway"},
+	{OPT_MEMORY, "memory", "SIZE", "games: memory for sorting (default: 512M)"},
+	{OPT_THREADS, "threads", "N", "games: threads that read (default: one a core)"},
 	{OPT_ENGINE, "engine", "NAME", "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"},
 	{OPT_ADD, "add", NULL, "add the counts of CSV files to those stored"},
-	{OPT_VERBOSE, "verbose", NULL, "report every bad line, not the first 20 alone"},
+	{OPT_VERBOSE, "verbose", NULL, "report every bad line or game, not the first 20 alone"},
 	{0, NULL, NULL, NULL},
 };
 
 const struct command cmd_import = {
 	.name = "import",
 	.arguments = "FILE...",
-	.summary = "store the positions of EPD, CSV and TSV files",
-	.help = "Stores every position of the files; - is standard input. Files packed by gzip,\n"
-		"bzip2, zstd or xz are unpacked. The format is told by the name (.epd, .fen, "
-		".csv,\n"
-		".tsv), else by the first line.\n"
+	.summary = "count the games of PGN, or store positions of EPD, CSV, TSV",
+	.help = "Files packed by gzip, bzip2, zstd or xz are unpacked; - is standard input. The\n"
+		"format is told by the name (.pgn, .epd, .fen, .csv, .tsv, .bin), else by how the\n"
+		"file begins.\n"
+		"\n"
+		"PGN: every position of every game is counted: how it ended, what was played, at\n"
+		"which ply. All games are stored, or none. A game that is in the store already\n"
+		"(players, date, result and moves) is not counted twice: new files, and files "
+		"that\n"
+		"were imported before, can be given at any time. A bad move ends what is counted "
+		"of\n"
+		"its game. A directory that holds no store gets one.\n"
 		"\n"
 		"EPD: four fields of a FEN, or six, then operations: ce or dm with acd, acn and "
 		"pv\n"
@@ -314,12 +380,13 @@ const struct command cmd_import = {
 		"numbers read, stored, new, updated, unchanged and rejected are printed, and what\n"
 		"was stored is on the disk. Ctrl-C ends the import the same way, with exit code "
 		"130.",
-	.example = "chistore -a ./positions import games.csv.zst tactics.epd\n"
+	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
+		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
 		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",
 	.options = options,
 	.args_min = 1,
 	.args_max = -1,
-	.needs = NEEDS_WRITE,
+	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct import_state),
 	.option = option,
 	.run = run,

@@ -14,6 +14,7 @@ extern const struct command cmd_delete;
 extern const struct command cmd_scan;
 extern const struct command cmd_count;
 extern const struct command cmd_import;
+extern const struct command cmd_subtract;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
 extern const struct command cmd_backup;
@@ -27,9 +28,10 @@ extern const struct command cmd_ping;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,   &cmd_put,	  &cmd_get,   &cmd_explore, &cmd_delete, &cmd_scan,    &cmd_count,
-	&cmd_import, &cmd_key,	  &cmd_info,  &cmd_verify,  &cmd_backup, &cmd_compact, &cmd_dump,
-	&cmd_load,   &cmd_export, &cmd_merge, &cmd_rescore, &cmd_ping,	 NULL,
+	&cmd_init,    &cmd_put,	    &cmd_get,	   &cmd_explore, &cmd_delete, &cmd_scan,
+	&cmd_count,   &cmd_import,  &cmd_subtract, &cmd_key,	 &cmd_info,   &cmd_verify,
+	&cmd_backup,  &cmd_compact, &cmd_dump,	   &cmd_load,	 &cmd_export, &cmd_merge,
+	&cmd_rescore, &cmd_ping,    NULL,
 };
 
 /* Longer words are not typing errors of a command. */

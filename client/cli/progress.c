@@ -24,6 +24,7 @@ void progress_init(struct progress *progress, bool quiet, uint64_t total)
 		.quiet = quiet,
 		.terminal = isatty(STDERR_FILENO) != 0,
 		.total = total,
+		.unit = "positions",
 	};
 	(void)clock_gettime(CLOCK_MONOTONIC, &progress->start);
 	progress->last = progress->start;
@@ -65,33 +66,59 @@ static void print_state(const struct progress *progress, uint64_t bytes, uint64_
 		}
 		fprintf(stderr, "%3.0f%%  ", part * 100);
 	}
-	fprintf(stderr, "%" PRIu64 " positions, %.0f/s", count, (double)count / elapsed);
+	fprintf(stderr, "%" PRIu64 " %s, %.0f/s", count, progress->unit, (double)count / elapsed);
 	if (part > 0) {
 		fprintf(stderr, ", ETA ");
 		print_time(elapsed / part * (1 - part) + 0.5);
 	}
 }
 
+/* True if it is time to show something; then the line has been begun. */
+static bool begin(struct progress *progress, struct timespec *now)
+{
+	if (progress->quiet) {
+		return false;
+	}
+	(void)clock_gettime(CLOCK_MONOTONIC, now);
+	double period = progress->terminal ? TERMINAL_PERIOD : PLAIN_PERIOD;
+	if (seconds_between(&progress->last, now) < period) {
+		return false;
+	}
+	progress->last = *now;
+	fprintf(stderr, progress->terminal ? "\r" : "chistore: ");
+	return true;
+}
+
+static void end(struct progress *progress)
+{
+	fprintf(stderr, progress->terminal ? "\033[K" : "\n");
+	progress->shown = progress->terminal;
+}
+
 void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
 {
 	struct timespec now;
-	if (progress->quiet) {
-		return;
+	if (begin(progress, &now)) {
+		print_state(progress, bytes, count, seconds_between(&progress->start, &now));
+		end(progress);
 	}
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	double period = progress->terminal ? TERMINAL_PERIOD : PLAIN_PERIOD;
-	if (seconds_between(&progress->last, &now) < period) {
-		return;
+}
+
+void progress_phase(struct progress *progress, const char *phase, uint64_t done, uint64_t total)
+{
+	struct timespec now;
+	if (begin(progress, &now)) {
+		double part = total > 0 ? (double)done / (double)total : 0;
+		part = part > 1 ? 1 : part;
+		if (total > 0 && progress->terminal) {
+			print_bar(part);
+		}
+		fprintf(stderr, "%s", phase);
+		if (total > 0) {
+			fprintf(stderr, " %3.0f%%", part * 100);
+		}
+		end(progress);
 	}
-	progress->last = now;
-	if (progress->terminal) {
-		fprintf(stderr, "\r");
-	} else {
-		fprintf(stderr, "chistore: ");
-	}
-	print_state(progress, bytes, count, seconds_between(&progress->start, &now));
-	fprintf(stderr, progress->terminal ? "\033[K" : "\n");
-	progress->shown = progress->terminal;
 }
 
 void progress_clear(struct progress *progress)

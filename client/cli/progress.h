@@ -10,8 +10,9 @@
 struct progress {
 	bool quiet;
 	bool terminal;
-	bool shown;	/* a bar stands on the terminal's last line */
-	uint64_t total; /* bytes of input; 0: not known, so neither bar nor ETA */
+	bool shown;	  /* a bar stands on the terminal's last line */
+	const char *unit; /* of what is counted */
+	uint64_t total;	  /* bytes of input; 0: not known, so neither bar nor ETA */
 	struct timespec start;
 	struct timespec last; /* when something was shown */
 };
@@ -20,6 +21,9 @@ void progress_init(struct progress *progress, bool quiet, uint64_t total);
 
 /* Shows where the work is, if it is time to. `bytes` of the input taken, `count` things done. */
 void progress_update(struct progress *progress, uint64_t bytes, uint64_t count);
+
+/* The same for a stretch of work without input: how much of it is done. `total` 0: not known. */
+void progress_phase(struct progress *progress, const char *phase, uint64_t done, uint64_t total);
 
 /* Takes the bar away, so that a message can be printed. */
 void progress_clear(struct progress *progress);

@@ -35,6 +35,7 @@ enum chi_import_format chi_import_format_of(const char *name)
 		{"epd", CHI_IMPORT_EPD},      {"fen", CHI_IMPORT_EPD},
 		{"csv", CHI_IMPORT_CSV},      {"tsv", CHI_IMPORT_TSV},
 		{"bin", CHI_IMPORT_POLYGLOT}, {"polyglot", CHI_IMPORT_POLYGLOT},
+		{"pgn", CHI_IMPORT_PGN},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -89,39 +90,85 @@ static enum chi_import_format format_of_line(const char *line, size_t len)
 	return names_fen(line, len, ',') ? CHI_IMPORT_CSV : CHI_IMPORT_EPD;
 }
 
+bool chi_import_is_pgn(const char *bytes, size_t len)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t at = len >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+	while (at < len && strchr(" \t\r\n", bytes[at]) != NULL && bytes[at] != '\0') {
+		at++;
+	}
+	size_t first = at;
+	while (at < len && bytes[at] >= '0' && bytes[at] <= '9') {
+		at++;
+	}
+	if (at == len) {
+		return false;
+	}
+	/* No position begins with "12.", and no header with one of these. */
+	return at > first ? bytes[at] == '.'
+			  : strchr("[%{;", bytes[at]) != NULL && bytes[at] != '\0';
+}
+
 static void import_freep(struct chi_import **import)
 {
 	chi_import_close(*import);
 }
 
-int chi_import_open(const char *path, const struct chi_import_options *options,
-		    struct chi_import **out, struct chi_fault *fault)
+/* Of games and books there is another way in. */
+static int refuse_format(enum chi_import_format format, struct chi_fault *fault)
+{
+	if (format == CHI_IMPORT_POLYGLOT) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "Polyglot books are imported without other files");
+	}
+	return format != CHI_IMPORT_PGN ? CHI_OK
+					: chi_fault(fault, -CHI_EUNSUPPORTED,
+						    "this is a file of games, not of positions");
+}
+
+/* With `format` for CHI_IMPORT_AUTO; takes the source. */
+static int make(struct chi_source *source, const struct chi_import_options *options,
+		enum chi_import_format format, struct chi_import **out, struct chi_fault *fault)
 {
 	*out = NULL;
 	_cleanup_(import_freep) struct chi_import *import = calloc(1, sizeof(*import));
 	if (import == NULL) {
+		chi_source_close(source);
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	import->source = source;
 	import->options = *options;
 	if (import->options.engine == NULL) {
 		import->options.engine = CHI_EPD_ENGINE;
 	}
 	import->csv.add = options->add;
-	import->format = options->format != CHI_IMPORT_AUTO ? options->format
-							    : chi_import_format_of_path(path);
-	if (import->format == CHI_IMPORT_POLYGLOT) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "Polyglot books are imported without other files");
-	}
+	import->format = options->format != CHI_IMPORT_AUTO ? options->format : format;
 	chi_buffer_init(&import->record, CHI_SOURCE_LINE_MAX);
-	struct chi_source_options source_options = {.cancel = options->cancel};
-	int status = chi_source_open(path, &source_options, &import->source, fault);
+	int status = refuse_format(import->format, fault);
 	if (status != CHI_OK) {
 		return status;
 	}
 	*out = import;
 	import = NULL;
 	return CHI_OK;
+}
+
+int chi_import_open_source(struct chi_source *source, const struct chi_import_options *options,
+			   struct chi_import **out, struct chi_fault *fault)
+{
+	return make(source, options, CHI_IMPORT_AUTO, out, fault);
+}
+
+int chi_import_open(const char *path, const struct chi_import_options *options,
+		    struct chi_import **out, struct chi_fault *fault)
+{
+	struct chi_source *source = NULL;
+	struct chi_source_options source_options = {.cancel = options->cancel};
+	*out = NULL;
+	int status = chi_source_open(path, &source_options, &source, fault);
+	return status != CHI_OK
+		       ? status
+		       : make(source, options, chi_import_format_of_path(path), out, fault);
 }
 
 void chi_import_close(struct chi_import *import)
@@ -172,7 +219,7 @@ static int begin(struct chi_import *import, struct chi_arena *arena, const char 
 	if (*len >= 7 && memcmp(*line, "[Event ", 7) == 0) {
 		import->failed = true;
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "this is a PGN file; only EPD, CSV and TSV can be imported");
+				 "this is a file of games, not of positions");
 	}
 	if (import->format == CHI_IMPORT_AUTO) {
 		import->format = format_of_line(*line, *len);

@@ -17,6 +17,7 @@ enum chi_import_format {
 	CHI_IMPORT_EPD,
 	CHI_IMPORT_CSV,
 	CHI_IMPORT_TSV,
+	CHI_IMPORT_PGN,	     /* games: not for this reader either */
 	CHI_IMPORT_POLYGLOT, /* not for this reader: client/import/polyglot.h */
 };
 
@@ -28,10 +29,19 @@ struct chi_import_options {
 };
 
 struct chi_import;
+struct chi_source;
 
 /* Opens `path`, "-" for standard input; see chi_source_open. */
 CHI_MUSTUSE int chi_import_open(const char *path, const struct chi_import_options *options,
 				struct chi_import **out, struct chi_fault *fault);
+
+/* The same of a source that is open, from its first byte; takes it in every case. */
+CHI_MUSTUSE int chi_import_open_source(struct chi_source *source,
+				       const struct chi_import_options *options,
+				       struct chi_import **out, struct chi_fault *fault);
+
+/* True if text that begins so is PGN: a tag, an escaped line, a comment or a numbered move. */
+bool chi_import_is_pgn(const char *bytes, size_t len);
 
 /* NULL is fine. */
 void chi_import_close(struct chi_import *import);
@@ -57,7 +67,7 @@ const char *chi_import_ignored(const struct chi_import *import);
 uint64_t chi_import_bytes_read(const struct chi_import *import);
 uint64_t chi_import_bytes_total(const struct chi_import *import);
 
-/* "epd", "csv", "tsv", "polyglot" to a format; CHI_IMPORT_AUTO if it is none of them. */
+/* "epd", "csv", "tsv", "pgn", "polyglot" to a format; CHI_IMPORT_AUTO if it is none of them. */
 enum chi_import_format chi_import_format_of(const char *name);
 
 /* The format that a file's name tells, behind a compressor's ending too; CHI_IMPORT_AUTO: none. */

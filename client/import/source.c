@@ -343,6 +343,25 @@ int chi_source_line(struct chi_source *source, const char **line, size_t *len,
 	}
 }
 
+int chi_source_peek(struct chi_source *source, const char **bytes, size_t *len,
+		    struct chi_fault *fault)
+{
+	int status = source->block_len > 0 || source->ended ? CHI_OK : next_block(source, fault);
+	*bytes = source->block;
+	*len = source->block_len;
+	return status != CHI_OK || source->block_len > 0 ? status : CHI_NONE;
+}
+
+int chi_source_read(struct chi_source *source, const char **bytes, size_t *len,
+		    struct chi_fault *fault)
+{
+	int status = chi_source_peek(source, bytes, len, fault);
+	if (status == CHI_OK) {
+		take_block(source, *len);
+	}
+	return status;
+}
+
 uint64_t chi_source_line_number(const struct chi_source *source)
 {
 	return source->line;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of a file, of standard input, or of either compressed by gzip, bzip2, zstd or xz. What a
- * stream is packed with is told from its content, never from its name; it is unpacked in this
- * process, block by block, so that memory stays bounded however long the stream or a line is.
+ * Lines, or bytes, of a file, of standard input, or of either compressed by gzip, bzip2, zstd or
+ * xz. What a stream is packed with is told from its content, never from its name; it is unpacked in
+ * this process, block by block, so that memory stays bounded however long the stream or a line is.
  */
 #pragma once
 
@@ -46,6 +46,17 @@ void chi_source_close(struct chi_source *source);
  * -CHI_ECANCELED.
  */
 CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, size_t *len,
+				struct chi_fault *fault);
+
+/*
+ * The next bytes as they stand, unpacked, cut anywhere, never none: not copied, and valid until the
+ * next call. What a line was made of does not come again. Else as chi_source_line.
+ */
+CHI_MUSTUSE int chi_source_read(struct chi_source *source, const char **bytes, size_t *len,
+				struct chi_fault *fault);
+
+/* The first of the bytes to come, without taking them. */
+CHI_MUSTUSE int chi_source_peek(struct chi_source *source, const char **bytes, size_t *len,
 				struct chi_fault *fault);
 
 /* Number of the line delivered or skipped last, or that could not be read, from 1. */
