@@ -375,11 +375,9 @@ const struct command cmd_import = {
 		"yet\n"
 		"their moves are stored, the weights as games without result.\n"
 		"\n"
-		"Bad lines are reported with file and line, counted and passed over. At the end "
-		"the\n"
-		"numbers read, stored, new, updated, unchanged and rejected are printed, and what\n"
-		"was stored is on the disk. Ctrl-C ends the import the same way, with exit code "
-		"130.",
+		"Bad lines and games are reported with file and line, counted and passed over. At\n"
+		"the end the numbers are printed. Ctrl-C ends the import with exit code 130: of\n"
+		"positions what was read is stored, of games nothing.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
 		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",

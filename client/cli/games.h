@@ -11,7 +11,7 @@
 
 /* Options of both commands; their own ids are below. */
 enum games_option_id {
-	OPT_MAX_PLY = 100,
+	OPT_MAX_PLY = 300, /* above every character, which short options are */
 	OPT_MIN_GAMES,
 	OPT_STRICT,
 	OPT_MEMORY,

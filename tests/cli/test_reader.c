@@ -104,7 +104,8 @@ static void format_given(void **state)
 	assert_int_equal(read_all(text, strlen(text), ".epd", CHI_IMPORT_CSV).good, 1);
 	assert_int_equal(read_all(text, strlen(text), ".csv", CHI_IMPORT_EPD).good, 0);
 	assert_int_equal(chi_import_format_of("tsv"), CHI_IMPORT_TSV);
-	assert_int_equal(chi_import_format_of("pgn"), CHI_IMPORT_AUTO);
+	assert_int_equal(chi_import_format_of("pgn"), CHI_IMPORT_PGN);
+	assert_int_equal(chi_import_format_of("png"), CHI_IMPORT_AUTO);
 }
 
 /* Told by number and passed over. */
@@ -148,9 +149,9 @@ static void headers(void **state)
 	outcome = read_text("fen,elo\n" START ",2000\n", ".csv");
 	assert_int_equal(outcome.good, 1);
 	assert_non_null(strstr(outcome.ignored, "elo"));
-	outcome = read_text("[Event \"x\"]\n\n1. e4 *\n", ".pgn");
+	outcome = read_text("[Event \"x\"]\n\n1. e4 *\n", ".epd");
 	assert_true(outcome.failed);
-	assert_non_null(strstr(outcome.fault, "PGN"));
+	assert_non_null(strstr(outcome.fault, "games"));
 }
 
 /* Any bytes are lines that are refused, not the end of the program. */

@@ -27,7 +27,7 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
     "backup compact count delete dump explore export get import info init key load merge ping put "
-    "rescore scan verify".split())
+    "rescore scan subtract verify".split())
 
 
 class Usage(Base):
@@ -60,7 +60,9 @@ class Usage(Base):
                 (["put", *START.split()], "quotes"), (["get", *START.split()], "quotes"),
                 (["put", START, "--eval", "x"], "--eval"), (["put", START, "--counts", "1"], "W,D,L"),
                 (["put", START, "--add"], "--counts"), (["backup"], "DEST"), (["import"], "FILE"),
-                (["import", "--format", "pgn", "-"], "--format"),
+                (["import", "--format", "png", "-"], "--format"),
+                (["import", "--memory", "1M", "-"], "--memory"),
+                (["import", "--max-ply", "0", "-"], "--max-ply"), (["subtract"], "FILE"),
                 (["import", self.path("absent")], "No such file"),
                 (["import", self.dir], "directory"), (["init", "--statistic", "x"], "external")):
             with self.subTest(args):
@@ -345,7 +347,8 @@ class Trouble(Base):
         self.cli("get", START, address=store)
         self.assertIn("sound\tyes", self.out("verify", address=store))
         self.cli("import", self.write("x.csv", "position\nx\n"), code=2, address=store)
-        self.cli("import", self.write("x.pgn", "[Event \"x\"]\n"), code=2, address=store)
+        games = self.write("x.pgn", "[Event \"x\"]\n")
+        self.cli("import", "--format", "epd", games, code=2, address=store)
 
     @staticmethod
     def waiting(pipe):

@@ -115,6 +115,12 @@ class TheDocument(unittest.TestCase):
             message.ParseFromString(data[start:])
             self.assertEqual(message.SerializeToString(deterministic=True), data[start:], name)
 
+    def send_part(self, client, text, id):
+        data = bytes.fromhex("".join(line.split(";")[0] for line in text.splitlines()))
+        request = pb.Request.FromString(data[pychistore.take_varint(data, 0)[1]:])
+        operation = request.WhichOneof("op")
+        client.send(id=id, **{operation: getattr(request, operation)})
+
     def test_examples_can_be_sent(self):
         """A server that holds nothing takes every request of the document as it stands."""
         with open(PROTOCOL, encoding="utf-8") as file:
@@ -126,7 +132,7 @@ class TheDocument(unittest.TestCase):
             with Client(daemon.address) as client:
                 for name, text in blocks.items():
                     if not name.endswith("-request") or name.startswith(
-                            ("hello", "credit", "cancel")):
+                            ("hello", "credit", "cancel", "import-data", "import-end")):
                         continue
                     data = bytes.fromhex("".join(l.split(";")[0] for l in text.splitlines()))
                     _, start = pychistore.take_varint(data, 0)
@@ -135,6 +141,10 @@ class TheDocument(unittest.TestCase):
                     id = client.send(store=request.store,
                                      **{operation: getattr(request, operation)})
                     response = client.answer(id)
+                    if name == "import-request":
+                        # What belongs to it carries its id.
+                        for part in ("import-data-request", "import-end-request"):
+                            self.send_part(client, blocks[part], id)
                     while not response.last:
                         response = client.answer(id)
                     self.assertEqual(response.code, pb.OK, (name, response.message))

@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: MIT
+"""Games into a store and out again: the command line by directory and through a daemon, files of
+all kinds, and everything that can stop an import half-way."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import random
+import shutil
+import signal
+import subprocess
+import threading
+import unittest
+
+import harness
+from cli_base import START, Base, program, spawn, summary
+from pychistore import ADD, SUBTRACT, Client, Closed, Failure, Game, IMPORT_OVERHEAD, pb
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
+MASTERS = os.path.join(DATA, "masters_300.pgn")
+SEED = int(os.environ.get("CHISTORE_SEED", random.randrange(1 << 32)))
+SLOW = os.environ.get("CHISTORE_SANITIZE", "none") != "none"
+
+# Rounds in which something is killed at a random moment.
+KILLS = 3 if SLOW else 6
+
+
+def content(path=MASTERS):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def games_of(text):
+    """The games of a file of ours, each with its tags."""
+    return [b"[Event " + part for part in text.split(b"[Event ")[1:]]
+
+
+def blown_up(copies):
+    """Many games: each copy has players of its own, so that none is known."""
+    text = content()
+    return b"".join(text.replace(b'[White "', b'[White "%d ' % i) for i in range(copies))
+
+
+class Games(Base):
+    def count(self, address, name="games"):
+        return int(summary(self.out("info", address=address))[name])
+
+    def dump(self, address):
+        return self.out("dump", address=address)
+
+    def imported(self, name="reference", *more, statistic="control"):
+        """A store with all the masters' games, and its dump."""
+        store = self.path(name)
+        self.cli("import", "--statistic", statistic, *more, MASTERS, address=store)
+        return store, self.dump(store)
+
+    def daemon(self, statistic="control", *extra):
+        store = self.new_store(statistic)
+        return store, harness.start_daemon({"default": store}, extra_args=extra)
+
+
+class Importing(Games):
+    def test_directory_and_daemon(self):
+        """Both ways lead to the same store, and the same words."""
+        local = self.out("import", "--statistic", "outcome", MASTERS, address=self.path("new"))
+        _, daemon = self.daemon("outcome")
+        with daemon:
+            remote = self.out("import", MASTERS, address=daemon.address)
+            self.assertEqual(local, remote)
+            self.assertEqual(self.dump(self.path("new")), self.dump(daemon.address))
+            self.assertEqual(summary(local)["imported"], "300")
+            self.assertEqual(self.count(daemon.address), 300)
+
+    def test_again_changes_nothing(self):
+        store, before = self.imported()
+        again = summary(self.out("import", MASTERS, address=store))
+        self.assertEqual((again["imported"], again["already"]), ("0", "300"))
+        self.assertEqual(self.dump(store), before)
+        self.assertIn("sound\tyes", self.out("verify", address=store))
+
+    def test_subtract(self):
+        """Half of the games in, all in, half out again: as if those had never been there."""
+        games = games_of(content())
+        half = self.write("half.pgn", b"".join(games[:150]))
+        rest = self.write("rest.pgn", b"".join(games[150:]))
+        for address in (self.path("by-hand"), None):
+            with self.subTest(address):
+                running = None
+                if address is None:
+                    _, running = self.daemon()
+                    address = running.address
+                self.cli("import", half, address=address)
+                before = self.dump(address)
+                self.cli("import", MASTERS, address=address)
+                out = summary(self.out("subtract", rest, address=address))
+                self.assertEqual((out["removed"], out["absent"]), ("150", "0"))
+                self.assertEqual(self.dump(address), before)
+                out = summary(self.out("subtract", rest, address=address))
+                self.assertEqual((out["removed"], out["absent"]), ("0", "150"))
+                self.assertEqual(self.dump(address), before)
+                if running:
+                    running.stop()
+
+    def test_packed(self):
+        """Told by content; standard input too, and several files in one go."""
+        text = content()
+        _, before = self.imported()
+        packed = {"a.gz": gzip.compress(text), "b": bz2.compress(text), "c.xz": lzma.compress(text),
+                  "d.txt": b"\xef\xbb\xbf\r\n" + text}
+        if shutil.which("zstd"):
+            packed["e.pgn.zst"] = subprocess.run(["zstd", "-c"], input=text, check=True,
+                                                 stdout=subprocess.PIPE).stdout
+        for name, data in packed.items():
+            with self.subTest(name):
+                store = self.path("store-" + name)
+                self.cli("import", self.write(name, data), address=store)
+                self.assertEqual(self.dump(store), before)
+                store = self.path("stdin-" + name)
+                self.cli("import", "-", input=data, address=store)
+                self.assertEqual(self.dump(store), before)
+        games = games_of(text)
+        parts = [self.write(f"{i}.pgn", b"".join(games[i::3])) for i in range(3)]
+        store = self.path("parts")
+        self.assertEqual(summary(self.out("import", *parts, address=store))["games"], "300")
+        self.assertEqual(self.dump(store), before)
+
+    def test_options(self):
+        store = self.path("store")
+        out = json.loads(self.out("import", "--max-ply", 4, "--min-games", 10, "--threads", 2,
+                                  "--memory", "16M", "--skip-variations", "--json", MASTERS,
+                                  address=store))
+        self.assertGreater(out["dropped"], 0)
+        self.assertEqual(out["imported"], 300)
+        self.assertEqual(self.out("scan", "--min-games", 1, address=store),
+                         self.out("scan", "--min-games", 10, address=store))
+        # What was dropped cannot be taken out again.
+        out = summary(self.out("subtract", MASTERS, address=store))
+        self.assertEqual((out["removed"], out["skipped"]), ("0", "300"))
+
+    def test_kind_of_store(self):
+        store, _ = self.imported("outcome", statistic="outcome")
+        done = self.cli("import", "--statistic", "control", MASTERS, code=2, address=store)
+        self.assertRegex(done.stderr, "outcome.*control")
+        with harness.start_daemon({"default": store}) as daemon:
+            done = self.cli("import", "--statistic", "control", MASTERS, code=2,
+                            address=daemon.address)
+            self.assertRegex(done.stderr, "outcome.*control")
+            self.cli("import", "--statistic", "outcome", MASTERS, address=daemon.address)
+            done = self.cli("import", "--memory", "1G", MASTERS, code=2, address=daemon.address)
+        self.cli("subtract", MASTERS, code=3, address=self.path("absent"))
+        self.assertFalse(os.path.exists(self.path("absent")))
+        os.mkdir(self.path("full"))
+        self.write("full/something", "x")
+        self.cli("import", MASTERS, code=3, address=self.path("full"))
+
+    def test_remarks(self):
+        """The first 20 are printed, all of them with --verbose, and all are counted."""
+        bad = b'[Event "%d"]\n[White "%d"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf9 1-0\n\n'
+        path = self.write("bad.pgn", b"".join(bad % (i, i) for i in range(30)))
+        _, daemon = self.daemon()
+        with daemon:
+            for address in (self.path("store"), daemon.address):
+                done = self.cli("import", path, address=address)
+                self.assertEqual(done.stderr.count("bad.pgn:"), 20)
+                self.assertIn("10 more", done.stderr)
+                self.assertRegex(done.stderr, r"bad\.pgn:5: game 1: ")
+                out = summary(done.stdout)
+                self.assertEqual((out["imported"], out["cut"]), ("30", "30"))
+                done = self.cli("import", "--verbose", "--strict", path, address=address)
+                self.assertEqual(done.stderr.count("bad.pgn:"), 30)
+                self.assertEqual(summary(done.stdout)["imported"], "0")
+
+    def test_info(self):
+        store, _ = self.imported()
+        out = summary(self.out("info", address=store))
+        self.assertEqual(int(out["games"]), sum(int(out["games_" + result]) for result in
+                                                ("white", "draws", "black", "other")))
+        used = int(out["used_bytes"])
+        self.assertAlmostEqual(float(out["bytes_per_game"]), used / 300, delta=0.01)
+        self.assertAlmostEqual(float(out["bytes_per_position"]), used / int(out["positions"]),
+                               delta=0.01)
+
+
+class Trouble(Games):
+    def test_mixed(self):
+        epd = self.write("x.epd", START + "\n")
+        plain = self.write("y", "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1\n")
+        store = self.path("store")
+        for files in ((MASTERS, epd), (epd, MASTERS), (MASTERS, plain), (plain, MASTERS)):
+            done = self.cli("import", *files, code=2, address=store)
+            for name in files:
+                self.assertIn(os.path.basename(name), done.stderr)
+        for option in (["--engine", "x"], ["--add"]):
+            self.cli("import", *option, MASTERS, code=2, address=store)
+        for option in (["--max-ply", 5], ["--strict"], ["--statistic", "control"]):
+            self.cli("import", *option, epd, code=2, address=store)
+        self.assertFalse(os.path.exists(store))
+
+    def test_cut_and_garbage(self):
+        """A file that cannot be read to its end stores nothing, also of those before it."""
+        store, before = self.imported()
+        fresh = self.write("fresh.pgn", b'[White "A"]\n[Result "*"]\n\n1. h4 *\n')
+        packed = gzip.compress(content())
+        cut = self.write("cut.pgn.gz", packed[:len(packed) // 2])
+        for address in (store, self.path("none")):
+            done = self.cli("import", fresh, cut, code=3, address=address)
+            self.assertIn("cut.pgn.gz", done.stderr)
+            self.assertIn("nothing was stored", done.stderr)
+        self.assertFalse(os.path.exists(self.path("none")))
+        self.assertEqual(self.dump(store), before)
+        self.cli("import", fresh, self.path("absent.pgn"), code=2, address=store)
+        noise = random.Random(SEED).randbytes(100000)
+        self.cli("import", "--format", "pgn", self.write("noise", noise), address=store)
+        self.assertEqual(summary(self.out("info", address=store))["games"], "300", f"seed {SEED}")
+
+    def test_interrupted(self):
+        """Ctrl-C while standard input is still open: nothing was stored, and it says so."""
+        _, daemon = self.daemon()
+        with daemon:
+            for address in (self.path("store"), daemon.address):
+                with self.subTest(address):
+                    process = spawn("import", "--format", "pgn", "-", address=address,
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE)
+                    # More than the pipe holds: when it is written some of it has been read, and
+                    # the signals are caught.
+                    process.stdin.write(content())
+                    process.stdin.flush()
+                    process.send_signal(signal.SIGINT)
+                    out, err = process.communicate(timeout=harness.CLI_TIMEOUT)
+                    self.assertEqual(process.returncode, 130, err)
+                    self.assertIn(b"nothing was stored", err)
+                    self.assertEqual(out, b"")
+            self.assertEqual(self.count(daemon.address), 0)
+        self.assertFalse(os.path.exists(self.path("store")))
+
+    def kill_some(self, address_of, kill):
+        """Kills something at random moments of an import; then one runs to its end."""
+        rng = random.Random(SEED)
+        path = self.write("many.pgn", blown_up(4))
+        reference = self.path("reference")
+        self.cli("import", path, address=reference)
+        for _ in range(KILLS):
+            process = spawn("import", path, address=address_of(), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+            try:
+                process.wait(rng.random() * (3 if SLOW else 0.4))
+            except subprocess.TimeoutExpired:
+                pass
+            kill(process)
+            process.wait(harness.CLI_TIMEOUT)
+        self.cli("import", path, address=address_of())
+        self.assertEqual(self.dump(address_of()), self.dump(reference), f"seed {SEED}")
+
+    def test_killed(self):
+        """The program: whatever it left, the next one makes it whole."""
+        store = self.path("store")
+        self.kill_some(lambda: store, lambda process: process.kill())
+        self.assertEqual([name for name in os.listdir(self.dir) if name.startswith(".store")], [])
+
+    def test_daemon_killed(self):
+        """The daemon: its store is as before or as after."""
+        store = self.new_store()
+        running = [harness.start_daemon({"default": store})]
+
+        def kill(_):
+            running[0].kill()
+            running[0] = harness.start_daemon({"default": store})
+
+        self.kill_some(lambda: running[0].address, kill)
+        running[0].stop()
+
+
+class Protocol(Games):
+    def setUp(self):
+        super().setUp()
+        self.store, self.daemon_ = self.daemon()
+        self.addCleanup(self.daemon_.stop)
+        self.client = Client(self.daemon_.address)
+        self.addCleanup(self.client.close)
+
+    def other(self):
+        client = Client(self.daemon_.address)
+        self.addCleanup(client.close)
+        return client
+
+    def free_again(self, client):
+        """Starts an import as soon as the one before has let go of its place."""
+        while True:
+            try:
+                return client.start_import()
+            except Failure as failure:
+                self.assertEqual(failure.code, pb.BUSY)
+
+    def test_import(self):
+        result, notes = self.client.import_games([("a.pgn", content())])
+        self.assertEqual((result.games, result.taken), (300, 300))
+        self.assertEqual(len(notes), 0)
+        _, expected = self.imported()
+        self.assertEqual(self.dump(self.daemon_.address), expected)
+        games = self.client.games()
+        self.assertEqual(len(games), 300)
+        self.assertEqual(games, sorted(games))
+        pages = self.client.games(limit=7)
+        while len(pages) % 7 == 0 and len(pages) < 300:
+            pages += self.client.games(after=pages[-1].id, limit=7)
+        self.assertEqual(pages, games)
+        explored = self.client.explore(fen=START)
+        self.assertEqual(sum(m.played.white + m.played.draws + m.played.black + m.played.other
+                             for m in explored.moves), 300)
+
+    def test_every_cut(self):
+        """Data cut anywhere, inputs of any size, names of all lengths."""
+        text = b"".join(games_of(content())[:20])
+        rng = random.Random(SEED)
+        job = self.client.start_import()
+        job.feed(b"", "empty.pgn")
+        at, name = 0, "n" * 255
+        while at < len(text):
+            piece = text[at:at + rng.choice((1, 2, 3, 100, 5000))]
+            job.feed(piece, name)
+            at, name = at + len(piece), ""
+        self.assertEqual(job.commit().taken, 20, f"seed {SEED}")
+
+    def test_put_games(self):
+        """Games of a dump: with their positions, in one transaction, or not at all."""
+        games = [Game(bytes([i] * 16), i % 4, i == 2, i * 300) for i in range(1, 5)]
+        self.client.put([], games=games)
+        self.assertEqual(self.client.games(), games)
+        self.client.put([], games=games)
+        info = self.client.info()
+        self.assertEqual((info.games.white, info.games.draws, info.games.black, info.games.other),
+                         (1, 1, 1, 1))
+        record = pb.Record(counts=pb.Counts(white=1))
+        more = [Game(bytes([9] * 16), 0, False, 0)]
+        with self.assertRaises(Failure) as caught:
+            self.client.put([pb.PutEntry(fen=START, parts=SUBTRACT, record=record)], games=more)
+        self.assertEqual(caught.exception.code, pb.INVALID)
+        self.assertEqual(self.client.games(), games)
+        self.client.put([pb.PutEntry(fen=START, parts=ADD, record=record)])
+        done = self.client.put([pb.PutEntry(fen=START, parts=SUBTRACT, record=record)], games=more)
+        self.assertEqual((done.removed, done.updated), (1, 0))
+        self.assertEqual(len(self.client.games()), 5)
+
+    def test_two_at_once(self):
+        job = self.client.start_import()
+        with self.assertRaises(Failure) as caught:
+            self.other().start_import()
+        self.assertEqual(caught.exception.code, pb.BUSY)
+        job.feed(content(), "a")
+        self.assertEqual(job.commit().taken, 300)
+        # The answer comes when the place is free.
+        self.other().start_import().commit()
+
+    def test_more_than_granted(self):
+        job = self.client.start_import()
+        piece = b" " * 1000000
+        while job.credit >= len(piece) + IMPORT_OVERHEAD:
+            job.send(piece)
+        # All that was granted is taken. What is too much is so for certain once more has been
+        # sent than could have been granted meanwhile for all of it.
+        self.client.ping()
+        other = self.other()
+        with self.assertRaises(Failure) as caught:
+            while True:
+                for _ in range(10):
+                    job.send(piece)
+                job.take()
+        self.assertEqual((caught.exception.code, caught.exception.field),
+                         (pb.INVALID, "import_data.data"))
+        # What is still on the way is passed over, and the connection lives.
+        job.send(piece)
+        job.end()
+        self.client.ping()
+        self.free_again(other).commit()
+
+    def test_bad_parts(self):
+        """A part that is refused ends the import it belongs to; others are nobody's."""
+        job = self.client.start_import()
+        job.client.send(id=job.id, import_data=pb.ImportData(file="n" * 256, data=b"x"))
+        with self.assertRaises(Failure) as caught:
+            job.take()
+        self.assertEqual((caught.exception.code, caught.exception.field),
+                         (pb.TOO_LARGE, "import_data.file"))
+        self.client.send(id=999, import_data=pb.ImportData(data=b"x"))
+        self.client.send(id=999, import_end=pb.ImportEnd())
+        self.client.ping()
+        with self.assertRaises(Failure) as caught:
+            self.client.start_import(kind=pb.GAMES_NONE)
+        self.assertEqual(caught.exception.field, "import_games.kind")
+        job = self.free_again(self.client)
+        job.feed(content(), "a")
+        job.end()
+        job.send(content())
+        job.end()
+        self.assertEqual(job.commit().taken, 300)
+
+    def test_cancel(self):
+        job = self.client.start_import()
+        job.feed(content(), "a")
+        self.client.cancel(job.id)
+        with self.assertRaises(Failure) as caught:
+            job.commit()
+        self.assertEqual(caught.exception.code, pb.CANCELED)
+        self.assertEqual(self.client.info().positions, 0)
+        # Behind ImportEnd either may come, but it is the truth.
+        job = self.free_again(self.client)
+        job.feed(content(), "a")
+        job.end()
+        self.client.cancel(job.id)
+        try:
+            taken = job.commit().taken
+        except Failure as failure:
+            self.assertEqual(failure.code, pb.CANCELED)
+            taken = 0
+        self.assertEqual(len(self.client.games()), taken)
+
+    def test_vanishing(self):
+        """A client that goes away leaves nothing, and its place."""
+        gone = Client(self.daemon_.address)
+        gone.start_import().feed(content(), "a")
+        gone.close()
+        self.free_again(self.client).commit()
+        self.assertEqual(self.client.info().positions, 0)
+        # One that has said all may end its sending side, and still hears what came of it.
+        half = Client(self.daemon_.address)
+        job = half.start_import()
+        job.feed(content(), "a")
+        job.end()
+        half.end_sending()
+        while True:
+            response = job.take()
+            if response.last:
+                break
+        self.assertEqual(response.import_games.taken, 300)
+        half.close()
+        half = Client(self.daemon_.address)
+        half.start_import()
+        half.end_sending()
+        with self.assertRaises(Closed):
+            half.receive()
+        half.close()
+
+    def test_probes_meanwhile(self):
+        """Each is answered, with what is stored: of the games nothing, or all."""
+        text = blown_up(4)
+        answers = set()
+        job = self.client.start_import()
+        stop = threading.Event()
+
+        def probe():
+            with Client(self.daemon_.address) as client:
+                while not stop.is_set():
+                    row, = client.probe(fens=[START])
+                    answers.add(sum(row.counts) if row.found else 0)
+
+        thread = threading.Thread(target=probe)
+        thread.start()
+        job.feed(text, "a")
+        total = job.commit()
+        stop.set()
+        thread.join()
+        self.assertEqual(total.taken, 1200)
+        self.assertLessEqual(answers, {0, 1200})
+        row, = self.client.probe(fens=[START])
+        self.assertEqual(sum(row.counts), 1200)
+
+    def test_writes_beside(self):
+        """Writes of others wait at most for the commit; both are there in the end."""
+        job = self.client.start_import()
+        job.feed(content(), "a")
+        other = self.other()
+        record = pb.Record(counts=pb.Counts(white=1))
+        entry = pb.PutEntry(fen=START, parts=ADD, record=record)
+        other.put([entry])
+        job.end()
+        other.put([entry])
+        self.assertEqual(job.commit().taken, 300)
+        row, = self.client.probe(fens=[START])
+        self.assertEqual(sum(row.counts), 302)
+
+    def test_stop(self):
+        """A stop does not wait for an import: it is canceled, or done, and says which."""
+        job = self.client.start_import()
+        job.feed(blown_up(2), "a")
+        job.end()
+        self.daemon_.process.send_signal(signal.SIGTERM)
+        try:
+            taken = job.commit().taken
+        except Failure as failure:
+            self.assertEqual(failure.code, pb.CANCELED)
+            taken = 0
+        except (Closed, OSError):
+            self.fail("no answer")
+        # A second signal would end it at once.
+        self.assertEqual(self.daemon_.process.wait(harness.STOP_TIMEOUT), 0)
+        self.assertEqual(self.count(self.store), taken)
+
+    def test_idle(self):
+        """Who begins an import and sends nothing loses it."""
+        store = harness.make_store(self.path("idle"))
+        with harness.start_daemon({"default": store}, extra_args=["--import-timeout", 200]) as d:
+            with Client(d.address) as client:
+                job = client.start_import()
+                with self.assertRaises(Failure) as caught:
+                    job.take()
+                self.assertEqual(caught.exception.code, pb.TIMED_OUT)
+                self.free_again(client).commit()
+
+    def test_read_only(self):
+        store = harness.make_store(self.path("fixed"))
+        with harness.start_daemon({"default": store}, extra_args=["--read-only"]) as d:
+            with Client(d.address) as client:
+                with self.assertRaises(Failure) as caught:
+                    client.start_import()
+                self.assertEqual(caught.exception.code, pb.READ_ONLY)
+                self.assertEqual(client.games(), [])
+
+    def test_server_goes(self):
+        """The command line says that nobody knows, and what to do."""
+        process = spawn("import", "--format", "pgn", "-", address=self.daemon_.address,
+                        stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(content())
+        process.stdin.flush()
+        self.daemon_.kill()
+        _, err = process.communicate(timeout=harness.CLI_TIMEOUT)
+        self.assertEqual(process.returncode, 3, err)
+        self.assertEqual(err.count(b"\n"), 1, err)
+
+
+if __name__ == "__main__":
+    assert program()
+    unittest.main()
