@@ -23,6 +23,16 @@ DUMP_HEAD = ("chistore-dump\t1\nstatistic\texternal\nbase\t0\t0\t0\t0\n"
 START_HASH = 0x463B96181691FC9C
 E4_HASH = 0x823C9B50FD114196
 
+# A line behind whose last move White's pawn may not take en passant, as it is pinned: Polyglot's key
+# of that position counts the square, and that of the position as it is stored does not.
+PINNED_LINE = [
+    (0x463B96181691FC9C, "e2e4"), (0x823C9B50FD114196, "e7e5"), (0x0844931A6EF4B9A0, "f2f4"),
+    (0xF552EE1777658429, "e5f4"), (0x1CD8D48946AA83FD, "e4e5"), (0x7DA1C27442B4A599, "d8e7"),
+    (0xE65E1D0483880BF3, "a2a3"), (0x2DC22C22CAC485B3, "d7d5")]
+PINNED = "rnb1kbnr/ppp1qppp/8/3pP3/5p2/P7/1PPP2PP/RNBQKBNR w KQkq - 0 1"
+PINNED_HASH = 0xB431D0E56AA85B34
+PINNED_HASH_STORED = 0xA8A80E365610CB95
+
 NOTES = ["plain", 'with "quotes", commas', "two\nlines", "tab\there", " kept blanks ", "\u00fc\u265e",
          'am Kb8; id "WAC.001";']
 
@@ -282,6 +292,32 @@ class Book(Stores):
                              self.out("dump", address=plain))
         self.assertNotEqual(here, there)
 
+    def write_book(self, name, rows):
+        return self.write(name, b"".join(struct.pack(">QHHI", *row) for row in sorted(rows)))
+
+    def test_a_pinned_pawn_beside_a_double_step(self):
+        line = [(key, move(text), 1, 0) for key, text in PINNED_LINE]
+        theirs = (PINNED_HASH, move("f1e2"), 5, 0)
+        ours = (PINNED_HASH_STORED, move("g1f3"), 7, 0)
+        dumps = {}
+        for name, more, played, unreachable in (("theirs", [theirs], "f1e2", 0),
+                                                ("ours", [ours], "g1f3", 0),
+                                                ("both", [theirs, ours], "f1e2", 1)):
+            store = harness.make_store(self.path(name))
+            done = self.cli("import", self.write_book(name + ".bin", line + more), address=store)
+            self.assertEqual(summary(done.stdout)["unreachable"], str(unreachable))
+            moves = json.loads(self.out("get", PINNED, address=store))["moves"]
+            self.assertEqual([m["uci"] for m in moves], [played])
+            dumps[name] = self.out("dump", address=store)
+            # What is written is found again, by us.
+            book = self.path(name + "-out.bin")
+            self.cli("export", "-o", book, address=store)
+            self.assertIn(PINNED_HASH_STORED, [row[0] for row in entries(book)])
+            back = harness.make_store(self.path(name + "-back"))
+            self.cli("import", book, address=back)
+            self.assertEqual(self.out("dump", address=back), dumps[name])
+        self.assertEqual(dumps["both"], dumps["theirs"])
+
     def test_what_is_no_book(self):
         store = self.new_store()
         good = content(BOOK)
@@ -300,7 +336,7 @@ class Book(Stores):
         rows = [(START_HASH, move("e2e4"), 7, 0), (START_HASH, move("e2e5"), 5, 0),
                 (START_HASH, move("d2d4"), 0, 0), (E4_HASH, move("e7e5"), 3, 9),
                 (E4_HASH, move("e7e5"), 4, 9), (E4_HASH + 1, move("e7e5"), 3, 0)]
-        file = self.write("x.bin", b"".join(struct.pack(">QHHI", *row) for row in rows))
+        file = self.write_book("x.bin", rows)
         done = self.cli("import", file, address=store)
         self.assertEqual(summary(done.stdout), {
             "read": "6", "new": "2", "updated": "0", "kept": "0", "illegal": "1",

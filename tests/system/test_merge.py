@@ -15,7 +15,8 @@ from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, spawn, summa
 
 HEAD = ("chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
         "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n")
-GAMES = int(os.environ.get("CHISTORE_MERGE_KILLS", "12"))
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
+KILLS = int(os.environ.get("CHISTORE_MERGE_KILLS", "12"))
 
 
 def game(number):
@@ -110,6 +111,34 @@ class Merge(Base):
             done = self.cli("merge", common, address=daemon.addresses[0], code=2)
             self.assertIn("2 of its 3 games are counted in both", done.stderr)
 
+    def test_halves_are_the_whole(self):
+        with open(os.path.join(DATA, "pgn", "masters_300.pgn"), "rb") as file:
+            games = file.read()
+        middle = games.index(b"[Event ", len(games) // 3)
+        whole, one, two = (self.store(name) for name in ("whole", "one", "two"))
+        self.cli("import", self.write("whole.pgn", games), address=whole)
+        self.cli("import", self.write("one.pgn", games[:middle]), address=one)
+        self.cli("import", self.write("two.pgn", games[middle:]), address=two)
+        expected = self.out("dump", address=whole)
+        copy = self.path("copy")
+        self.cli("backup", copy, address=two)
+        self.cli("merge", two, address=one)
+        self.assertEqual(self.out("dump", address=one), expected)
+        # The other way round, into a daemon; and the games are known afterwards.
+        half = self.path("half")
+        self.cli("init", address=half)
+        self.cli("import", self.path("one.pgn"), address=half)
+        with harness.start_daemon({"default": copy}) as daemon:
+            address = daemon.addresses[0]
+            self.cli("merge", half, address=address)
+            self.assertEqual(self.out("dump", address=address), expected)
+            self.cli("import", self.path("whole.pgn"), address=address)
+            self.assertEqual(self.out("dump", address=address), expected)
+            # Taken out of one, they can be merged again.
+            self.cli("subtract", self.path("one.pgn"), address=address)
+            self.cli("merge", half, address=address)
+            self.assertEqual(self.out("dump", address=address), expected)
+
     def test_no_room_for_what_is_put_by(self):
         one, two = self.store("one"), self.store("two")
         self.cli("import", self.many("many.csv", 2000), address=two)
@@ -156,7 +185,7 @@ class Merge(Base):
         after = self.out("dump", address=one)
         self.assertNotEqual(before, after)
         seen = set()
-        for i in range(GAMES):
+        for i in range(KILLS):
             victim = self.path(f"victim-{i}")
             self.cli("backup", victim, address=start)
             process = spawn("merge", two, address=victim, stdout=subprocess.DEVNULL,
