@@ -2,9 +2,11 @@
 /* Which games are counted and how far: the options, the results, and what refuses to begin. */
 #include "tests/bulk/session.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/attr.h"
 #include "bulk/identity.h"
@@ -209,6 +211,26 @@ static void what_is_not_committed_did_not_happen(void **state)
 	chi_bulk_free(NULL);
 }
 
+/* Files may not grow beyond a megabyte: what memory does not hold cannot be spilled. */
+static void a_full_disk_stops_the_session(void **state)
+{
+	(void)state;
+	_cleanup_(chi_freep) char *text = session_games(6000, 120);
+	struct rlimit old;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	struct rlimit small = old;
+	small.rlim_cur = 1 << 20;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	struct session session = {.options.memory = CHI_GAMES_MEMORY_MIN, .options.threads = 3};
+	int rc = session_run(&session, "full", (const char *[]){text, NULL});
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(rc, -CHI_EFULL);
+	assert_true(fault.text[0] != '\0');
+	assert_int_equal(help_try(help_path("full"), CHI_STORE_READ), -CHI_ENOSTORE);
+	ok(session_run(&session, "full", (const char *[]){text, NULL}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +241,7 @@ int main(void)
 		cmocka_unit_test(identities_do_not_change),
 		cmocka_unit_test(bad_options_are_refused),
 		cmocka_unit_test(what_is_not_committed_did_not_happen),
+		cmocka_unit_test(a_full_disk_stops_the_session),
 	};
 	return cmocka_run_group_tests_name("bulk rules", tests, NULL, NULL);
 }
