@@ -59,6 +59,9 @@ static void test_defaults(void **state)
 	assert_int_equal(config.limits.queue_records, 100000);
 	assert_int_equal(config.limits.snapshot_ms, 1000);
 	assert_int_equal(config.limits.stop_ms, 5000);
+	assert_int_equal(config.limits.imports, 1);
+	assert_int_equal(config.limits.import_memory, 256 << 20);
+	assert_int_equal(config.limits.import_ms, 600000);
 }
 
 /* A path may have a '=', a name may not have a slash. */
@@ -154,6 +157,16 @@ static void test_limit_bounds(void **state)
 	assert_int_equal(parse(&config, "--queue-bytes 2MB"), -CHI_ESYNTAX);
 	assert_int_equal(parse(&config, "--frame-timeout 1.5"), -CHI_ESYNTAX);
 	assert_int_equal(parse(&config, "--threads 257"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--imports 0"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--imports 1"), CHI_OK);
+	assert_int_equal(parse(&config, "--imports 63"), CHI_OK);
+	assert_int_equal(parse(&config, "--imports 64"), CHI_OK);
+	assert_int_equal(config.limits.imports, 64);
+	assert_int_equal(parse(&config, "--imports 65"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--import-memory 16777215"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--import-memory 16M"), CHI_OK);
+	assert_int_equal(parse(&config, "--import-memory 16777217"), CHI_OK);
+	assert_int_equal(parse(&config, "--import-timeout 0"), -CHI_EINVAL);
 	assert_int_equal(parse(&config, "--store d --listen unix:s --output-close 1K"), CHI_OK);
 	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
 }

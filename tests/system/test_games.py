@@ -277,9 +277,13 @@ class Protocol(Games):
     def setUp(self):
         super().setUp()
         self.store, self.daemon_ = self.daemon()
-        self.addCleanup(self.daemon_.stop)
+        self.addCleanup(self.stopped)
         self.client = Client(self.daemon_.address)
         self.addCleanup(self.client.close)
+
+    def stopped(self):
+        """In order, whatever the test did, unless it was killed."""
+        self.assertIn(self.daemon_.stop(), (0, None, -signal.SIGKILL), self.daemon_.stderr_text())
 
     def other(self):
         client = Client(self.daemon_.address)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Importing games through the library, in this process or behind a daemon: the same body, the same
+ * answers. Argument: file, unix or tcp.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "tests/client/world.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+/* Two games, of which the second goes wrong in its third move. */
+static const char text[] = "[White \"A\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n"
+			   "[White \"B\"]\n[Result \"1/2-1/2\"]\n\n1. e4 c5 2. Nf9 1/2-1/2\n";
+
+struct notes {
+	unsigned n;
+	char file[300];
+	uint64_t game;
+	uint64_t line;
+};
+
+static void report(void *context, const struct chi_games_note *note)
+{
+	struct notes *notes = context;
+	notes->n++;
+	notes->game = note->game;
+	notes->line = note->line;
+	snprintf(notes->file, sizeof(notes->file), "%s", note->file);
+}
+
+static struct chi_games *begin(const struct world *world, const struct chi_games_options *options)
+{
+	struct chi_games *games = NULL;
+	struct chi_fault fault = {""};
+	int status = chi_games_open(world->address, NULL, 0, options, &games, &fault);
+	if (status != CHI_OK) {
+		fail_msg("chi_games_open: %d, %s", status, fault.text);
+	}
+	return games;
+}
+
+/* Feeds the text, in pieces of `step` bytes, and commits. */
+static struct chi_games_result run(const struct world *world,
+				   const struct chi_games_options *options, size_t step)
+{
+	struct chi_games *games = begin(world, options);
+	struct chi_games_result result;
+	assert_int_equal(chi_games_file(games, "two.pgn"), CHI_OK);
+	for (size_t at = 0; at < sizeof(text) - 1; at += step) {
+		size_t left = sizeof(text) - 1 - at;
+		assert_int_equal(chi_games_feed(games, text + at, left < step ? left : step),
+				 CHI_OK);
+	}
+	assert_int_equal(chi_games_commit(games, &result), CHI_OK);
+	assert_string_equal(chi_games_error(games), "");
+	/* Nothing is left to be done with it. */
+	assert_int_equal(chi_games_commit(games, NULL), -CHI_EINVAL);
+	assert_int_equal(chi_games_feed(games, text, 1), -CHI_EINVAL);
+	chi_games_close(games);
+	return result;
+}
+
+static uint64_t games_at_start(struct chi_client *client)
+{
+	struct chi_key key;
+	struct chi_row row;
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, NULL), CHI_OK);
+	world_ok(client, chi_probe(client, &key, 1, &row));
+	return row.counts.white + row.counts.draws + row.counts.black + row.counts.other;
+}
+
+static void there_and_back(void **state)
+{
+	struct world *world = *state;
+	struct notes notes = {.n = 0};
+	struct chi_games_options options = {
+		.kind = CHI_GAMES_ADD, .report = report, .context = &notes};
+	struct chi_games_result result = run(world, &options, 7);
+	assert_int_equal(result.games, 2);
+	assert_int_equal(result.taken, 2);
+	assert_int_equal(result.cut, 1);
+	assert_int_equal(result.plies, 5);
+	assert_int_equal(result.positions.added, 5);
+	assert_int_equal(notes.n, 1);
+	assert_int_equal(notes.game, 2);
+	assert_string_equal(notes.file, "two.pgn");
+	assert_int_equal(games_at_start(world->client), 2);
+	result = run(world, &options, sizeof(text));
+	assert_int_equal(result.taken, 0);
+	assert_int_equal(result.known, 2);
+	assert_int_equal(games_at_start(world->client), 2);
+	struct chi_game listed[3];
+	size_t n = 0;
+	world_ok(world->client, chi_get_games(world->client, NULL, listed, 3, &n));
+	assert_int_equal(n, 2);
+	options.kind = CHI_GAMES_SUBTRACT;
+	result = run(world, &options, 1);
+	assert_int_equal(result.taken, 2);
+	assert_int_equal(result.positions.removed, 5);
+	struct chi_info info;
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, 0);
+}
+
+/* Closed, or given up, before the commit. */
+static void without_a_commit(void **state)
+{
+	struct world *world = *state;
+	volatile int cancel = 0;
+	struct chi_games_options options = {.kind = CHI_GAMES_ADD, .cancel = &cancel};
+	struct chi_games *games = begin(world, &options);
+	assert_int_equal(chi_games_feed(games, text, sizeof(text) - 1), CHI_OK);
+	cancel = 1;
+	assert_int_equal(chi_games_commit(games, NULL), -CHI_ECANCELED);
+	assert_string_not_equal(chi_games_error(games), "");
+	/* The first failure is the last word. */
+	assert_int_equal(chi_games_feed(games, text, 1), -CHI_ECANCELED);
+	chi_games_close(games);
+	assert_int_equal(games_at_start(world->client), 0);
+	chi_games_close(NULL);
+}
+
+static void refused(void **state)
+{
+	struct world *world = *state;
+	struct chi_games_options options = {.kind = (enum chi_games_kind)4};
+	struct chi_games *games = NULL;
+	struct chi_fault fault = {""};
+	assert_int_equal(chi_games_open(world->address, NULL, 0, &options, &games, &fault),
+			 -CHI_EINVAL);
+	assert_null(games);
+	options.kind = CHI_GAMES_ADD;
+	/* The store is there, and of another kind. */
+	assert_int_equal(chi_games_open(world->address, NULL, CHI_STATISTIC_OUTCOME, &options,
+					&games, &fault),
+			 -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "outcome"));
+	assert_non_null(strstr(fault.text, "control"));
+	assert_int_equal(chi_games_open(world->address, NULL, CHI_STATISTIC_CONTROL, &options,
+					&games, &fault),
+			 CHI_OK);
+	chi_games_close(games);
+	assert_int_equal(
+		chi_games_open("unix:/nonexistent/socket", NULL, 0, &options, &games, &fault),
+		-CHI_ECONNECT);
+	assert_int_equal(chi_games_open("/nonexistent/store", NULL, 0, &options, &games, &fault),
+			 -CHI_ENOSTORE);
+}
+
+/* A directory without a store gets one with the commit, and not before. */
+static void a_new_store(void **state)
+{
+	struct world *world = *state;
+	struct chi_games_options options = {.kind = CHI_GAMES_ADD};
+	struct chi_games *games = NULL;
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {""};
+	char path[100];
+	snprintf(path, sizeof(path), "%s/made", world->dir);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(
+			chi_games_open(path, NULL, CHI_STATISTIC_OUTCOME, &options, &games, &fault),
+			CHI_OK);
+		assert_int_equal(chi_games_feed(games, text, sizeof(text) - 1), CHI_OK);
+		assert_int_equal(chi_open(path, NULL, &client, NULL), -CHI_ENOSTORE);
+		if (round == 1) {
+			assert_int_equal(chi_games_commit(games, NULL), CHI_OK);
+		}
+		chi_games_close(games);
+	}
+	assert_int_equal(chi_open(path, NULL, &client, &fault), CHI_OK);
+	struct chi_info info;
+	world_ok(client, chi_get_info(client, &info));
+	assert_int_equal(info.statistic, CHI_STATISTIC_OUTCOME);
+	assert_int_equal(info.games.white, 1);
+	assert_int_equal(info.games.draws, 1);
+	chi_close(client);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(there_and_back, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(without_a_commit, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(refused, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(a_new_store, world_control, world_drop),
+	};
+	return world_choose(argc, argv) ? cmocka_run_group_tests_name("games", tests, NULL, NULL)
+					: 0;
+}
