@@ -20,8 +20,9 @@
 
 /* Blocks are so much of the memory: large ones make few runs, small ones sort in a core's cache. */
 #define BLOCKS_WANTED 40
-#define BLOCKS_A_CORE 8
-#define BLOCK_MIN     ((size_t)64 << 10)
+/* A thread has four: it fills one, and sorts into another with room of one more beside it. */
+#define BLOCKS_A_THREAD 5
+#define BLOCK_MIN	((size_t)32 << 10)
 
 #define WRITE_ITEMS  ((size_t)32768) /* 1 MiB is written at once */
 #define PART_SAMPLES 32		     /* samples to a part: its size errs by one or two of them */
@@ -51,17 +52,18 @@ static size_t pairs_bytes(const struct chi_sorter *sorter)
 	return sorter->block_items * 2 * sizeof(uint64_t);
 }
 
-static size_t block_size(uint64_t memory)
+static size_t block_size(uint64_t memory, unsigned threads)
 {
-	/* A thread has five blocks' worth: it fills one, and sorts another with two more and a
-	 * half beside it. */
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t blocks = cores > BLOCKS_WANTED / BLOCKS_A_CORE ? (uint64_t)cores * BLOCKS_A_CORE
-								: BLOCKS_WANTED;
+	uint64_t wanted = (uint64_t)threads * BLOCKS_A_THREAD;
 	uint64_t most = CHI_SORT_BLOCK_MAX * CHI_SORT_ITEM;
-	uint64_t bytes = memory / blocks;
+	uint64_t bytes = memory / (wanted > BLOCKS_WANTED ? wanted : BLOCKS_WANTED);
 	bytes = bytes < BLOCK_MIN ? BLOCK_MIN : bytes > most ? most : bytes;
 	return (size_t)bytes / BLOCK_MIN * BLOCK_MIN;
+}
+
+void chi_sorter_threads(struct chi_sorter *sorter, unsigned threads)
+{
+	sorter->block_items = block_size(sorter->memory, threads) / CHI_SORT_ITEM;
 }
 
 static void free_sorterp(struct chi_sorter **sorter)
@@ -79,7 +81,7 @@ int chi_sorter_new(const char *dir, uint64_t memory, struct chi_sorter **out)
 	pthread_cond_init(&sorter->spilled, NULL);
 	sorter->fd = -1;
 	sorter->memory = memory;
-	sorter->block_items = block_size(memory) / CHI_SORT_ITEM;
+	chi_sorter_threads(sorter, 1);
 	sorter->dir = strdup(dir);
 	if (sorter->dir == NULL) {
 		return -CHI_ENOMEM;

@@ -61,7 +61,12 @@ static int begin(struct chi_bulk *bulk, struct chi_fault *fault)
 	if (rc == CHI_OK) {
 		rc = chi_sorter_new(bulk->spill, options->memory / 16 * IDS_SHARE, &games->ids);
 	}
-	return rc != CHI_OK ? chi_fault_plain(fault, rc) : start_threads(games, fault);
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	chi_sorter_threads(games->positions, options->threads);
+	chi_sorter_threads(games->ids, options->threads);
+	return start_threads(games, fault);
 }
 
 /* ---- Notes ------------------------------------------------------------------------------- */

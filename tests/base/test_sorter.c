@@ -131,6 +131,7 @@ static void check_shape(const struct shape *shape, struct seed *seed)
 	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(shape, seed);
 	struct chi_sorter *sorter;
 	assert_int_equal(chi_sorter_new("/tmp", shape->memory, &sorter), CHI_OK);
+	chi_sorter_threads(sorter, shape->threads);
 	feed_all(sorter, items, shape->n, shape->threads);
 	assert_int_equal(chi_sorter_count(sorter), shape->n);
 	size_t n_parts = 0;
