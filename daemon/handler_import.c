@@ -6,29 +6,29 @@
 
 #include "base/fault.h"
 #include "daemon/handler.h"
-#include "daemon/import.h"
+#include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
 
 /* The import in flight with this id on the connection, or NULL. */
-static struct chi_import *find(struct chi_task *task)
+static struct chi_intake *find(struct chi_task *task)
 {
 	struct chi_call *call = chi_call_find(task->conn, task->request->id);
-	return call != NULL && call->op == CHI_OP_IMPORT ? (struct chi_import *)call : NULL;
+	return call != NULL && call->op == CHI_OP_IMPORT ? (struct chi_intake *)call : NULL;
 }
 
 /* ---- Answers ----------------------------------------------------------------------------- */
 
 /* Notes as a response wants them, in the worker's arena; without memory they are left out. */
-static void fill_notes(struct chi_worker *worker, const struct chi_import_news *news,
+static void fill_notes(struct chi_worker *worker, const struct chi_intake_news *news,
 		       struct chi_response *response)
 {
 	struct chi_games_note *notes =
 		chi_arena_array(&worker->results, news->n_notes, sizeof(*notes));
 	size_t n = 0;
-	for (const struct chi_import_note *at = news->notes; notes != NULL && at != NULL;
+	for (const struct chi_intake_note *at = news->notes; notes != NULL && at != NULL;
 	     at = at->next) {
 		notes[n++] = at->note;
 	}
@@ -37,7 +37,7 @@ static void fill_notes(struct chi_worker *worker, const struct chi_import_news *
 }
 
 /* More room and notes, while the import goes on. */
-static void answer_news(struct chi_import *import, const struct chi_import_news *news)
+static void answer_news(struct chi_intake *import, const struct chi_intake_news *news)
 {
 	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
 	uint64_t more = import->ended ? 0 : news->consumed;
@@ -51,7 +51,7 @@ static void answer_news(struct chi_import *import, const struct chi_import_news 
 	chi_conn_answer(import->call.conn, &response);
 }
 
-static void stop_clock(struct chi_import *import)
+static void stop_clock(struct chi_intake *import)
 {
 	if (import->idle != NULL) {
 		event_free(import->idle);
@@ -60,7 +60,7 @@ static void stop_clock(struct chi_import *import)
 }
 
 /* The last answer, and the end of the import. */
-static void conclude(struct chi_import *import, const struct chi_import_news *news)
+static void conclude(struct chi_intake *import, const struct chi_intake_news *news)
 {
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
@@ -88,7 +88,7 @@ static void conclude(struct chi_import *import, const struct chi_import_news *ne
 			chi_conn_answer(conn, &response);
 		}
 	}
-	chi_import_free(import);
+	chi_intake_free(import);
 }
 
 /* ---- From the writer and the thread ------------------------------------------------------ */
@@ -97,19 +97,19 @@ static void conclude(struct chi_import *import, const struct chi_import_news *ne
 static void deliver_stored(struct chi_mail *mail, struct chi_worker *worker)
 {
 	struct chi_job_answer *answer = (struct chi_job_answer *)mail;
-	struct chi_import *import = answer->u.import;
+	struct chi_intake *import = answer->u.import;
 	(void)worker;
 	free(answer);
 	import->queued = false;
 	if (import->joined) {
-		struct chi_import_news news = chi_import_take_news(import);
+		struct chi_intake_news news = chi_intake_take_news(import);
 		conclude(import, &news);
-		chi_import_free_notes(news.notes);
+		chi_intake_free_notes(news.notes);
 	}
 }
 
 /* All is read: the import waits for its turn among the store's writes. */
-static void queue_job(struct chi_import *import)
+static void queue_job(struct chi_intake *import)
 {
 	struct chi_conn_ref to = chi_conn_ref(import->call.conn);
 	struct chi_job *job = chi_job_new(&to, import->call.id, CHI_OP_IMPORT);
@@ -120,7 +120,7 @@ static void queue_job(struct chi_import *import)
 	}
 	if (job == NULL || chi_writer_push(&import->served->writer, job) < 0) {
 		chi_job_free(job);
-		chi_import_cancel(import);
+		chi_intake_cancel(import);
 		return;
 	}
 	import->queued = true;
@@ -129,10 +129,10 @@ static void queue_job(struct chi_import *import)
 /* The thread has something to tell, or has ended. */
 static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 {
-	struct chi_import *import =
-		(struct chi_import *)(void *)((char *)mail - offsetof(struct chi_import, mail));
-	struct chi_import_news news = chi_import_take_news(import);
-	if (news.stage == CHI_IMPORT_OVER) {
+	struct chi_intake *import =
+		(struct chi_intake *)(void *)((char *)mail - offsetof(struct chi_intake, mail));
+	struct chi_intake_news news = chi_intake_take_news(import);
+	if (news.stage == CHI_INTAKE_OVER) {
 		pthread_join(import->thread, NULL);
 		import->joined = true;
 		worker->n_tasks--;
@@ -143,11 +143,11 @@ static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 	} else if (import->call.conn != NULL) {
 		answer_news(import, &news);
 		/* Sending may have dropped the connection. */
-		if (news.stage == CHI_IMPORT_READ && import->call.conn != NULL && !import->queued) {
+		if (news.stage == CHI_INTAKE_READ && import->call.conn != NULL && !import->queued) {
 			queue_job(import);
 		}
 	}
-	chi_import_free_notes(news.notes);
+	chi_intake_free_notes(news.notes);
 }
 
 /* ---- From the client --------------------------------------------------------------------- */
@@ -161,18 +161,18 @@ static void resume(struct chi_call *call)
 /* The client has gone, or was told that it is over; the thread's last mail frees the import. */
 static void let_go(struct chi_call *call)
 {
-	struct chi_import *import = (struct chi_import *)call;
+	struct chi_intake *import = (struct chi_intake *)call;
 	stop_clock(import);
-	chi_import_cancel(import);
+	chi_intake_cancel(import);
 }
 
 /* With the writer an import may be stored already: only its own answer can tell. Before, one that
  * has all its data needs its client no more. */
 static bool finishes(struct chi_call *call, bool cancel)
 {
-	struct chi_import *import = (struct chi_import *)call;
+	struct chi_intake *import = (struct chi_intake *)call;
 	if (cancel && import->queued) {
-		chi_import_cancel(import);
+		chi_intake_cancel(import);
 	}
 	return cancel ? import->queued : import->ended;
 }
@@ -180,7 +180,7 @@ static bool finishes(struct chi_call *call, bool cancel)
 static const struct chi_call_ops import_ops = {
 	.resume = resume, .close = let_go, .finishes = finishes};
 
-static void start_clock(struct chi_import *import)
+static void start_clock(struct chi_intake *import)
 {
 	uint64_t ms = import->worker->server->config->limits.import_ms;
 	struct timeval limit = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
@@ -192,14 +192,14 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
-	struct chi_import *import = context;
+	struct chi_intake *import = context;
 	struct chi_worker *worker = import->worker;
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
 	if (import->ended) {
 		return;
 	}
-	if (!chi_import_is_starved(import)) {
+	if (!chi_intake_is_starved(import)) {
 		start_clock(import);
 		return;
 	}
@@ -211,12 +211,12 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 }
 
 /* On failure the import is freed, and the place is the caller's to give back. */
-static int start(struct chi_import *import, struct chi_fault *fault)
+static int start(struct chi_intake *import, struct chi_fault *fault)
 {
 	import->idle = evtimer_new(import->worker->base, on_idle, import);
 	int status = import->idle != NULL ? CHI_OK : -CHI_ENOMEM;
 	if (status == CHI_OK) {
-		status = chi_import_start(import, fault);
+		status = chi_intake_start(import, fault);
 	}
 	if (status < 0) {
 		stop_clock(import);
@@ -234,7 +234,7 @@ int chi_handle_import(struct chi_task *task)
 		return chi_fault(&task->fault, -CHI_EBUSY, "%llu imports are running already",
 				 (unsigned long long)limits->imports);
 	}
-	struct chi_import *import = calloc(1, sizeof(*import));
+	struct chi_intake *import = calloc(1, sizeof(*import));
 	int status = -CHI_ENOMEM;
 	if (import != NULL) {
 		import->worker = worker;
@@ -271,7 +271,7 @@ int chi_handle_import(struct chi_task *task)
 int chi_handle_import_data(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
-	struct chi_import *import = find(task);
+	struct chi_intake *import = find(task);
 	if (import == NULL || import->ended) {
 		return CHI_OK;
 	}
@@ -281,7 +281,7 @@ int chi_handle_import_data(struct chi_task *task)
 		return chi_fault(&task->fault, -CHI_EINVAL, "more data than was granted");
 	}
 	struct chi_text file = request->u.import_data.file;
-	int status = chi_import_push(import, file.len > 0 ? file.bytes : NULL,
+	int status = chi_intake_push(import, file.len > 0 ? file.bytes : NULL,
 				     request->u.import_data.bytes, request->u.import_data.len);
 	if (status == CHI_OK) {
 		import->granted -= cost;
@@ -292,10 +292,10 @@ int chi_handle_import_data(struct chi_task *task)
 
 int chi_handle_import_end(struct chi_task *task)
 {
-	struct chi_import *import = find(task);
+	struct chi_intake *import = find(task);
 	if (import != NULL && !import->ended) {
 		import->ended = true;
-		chi_import_close(import);
+		chi_intake_close(import);
 	}
 	return CHI_OK;
 }

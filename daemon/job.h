@@ -15,7 +15,7 @@
 #include "daemon/worker.h"
 #include "proto/msg.h"
 
-struct chi_import;
+struct chi_intake;
 
 /* Goes to the worker that the request came from, and from there to the client. Made together
  * with the job, so that answering never fails for lack of memory. */
@@ -35,7 +35,7 @@ struct chi_job_answer {
 			uint64_t before;
 			uint64_t after;
 		} compact;
-		struct chi_import *import; /* IMPORT: which holds its own result */
+		struct chi_intake *import; /* IMPORT: which holds its own result */
 	} u;
 };
 
@@ -55,7 +55,7 @@ struct chi_job {
 	size_t n;		/* of either */
 	struct chi_game *games; /* PUT */
 	size_t n_games;
-	struct chi_import *import; /* IMPORT: the worker's, and there until the answer */
+	struct chi_intake *import; /* IMPORT: the worker's, and there until the answer */
 	bool has_base;		   /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */

@@ -11,14 +11,14 @@
  *  - a thread for each import (--imports), and those it starts, with a lower priority; while it
  *    stores what it has read, the store's writer waits for it.
  * Threads meet only in: mailboxes (to a worker), writers' queues (to a writer), the counters of
- * struct chi_server (atomic), a gate (one thread waits for the workers), imports (a worker
+ * struct chi_server (atomic), a gate (one thread waits for the workers), intakes (a worker
  * gives data, a writer its turn).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
  *  1. server.compact_lock  one compaction at a time, by writers and the reader check
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue
- *  4. import.lock          its queue, its notes, its verdict
+ *  4. intake.lock          its queue, its notes, its verdict
  *  5. mailbox.lock
  * No lock is held during a store call or a system call on a client, except compact_lock.
  *

@@ -13,7 +13,7 @@
 
 #include "base/fault.h"
 #include "daemon/gate.h"
-#include "daemon/import.h"
+#include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/limits.h"
 #include "daemon/log.h"
@@ -286,7 +286,7 @@ static void work(struct chi_writer *writer, struct chi_job *group)
 		break;
 	case CHI_OP_IMPORT:
 		/* Its own thread knows what became of it, and its worker tells. */
-		chi_import_store(group->import);
+		chi_intake_store(group->import);
 		break;
 	default:
 		write_group(writer, group);

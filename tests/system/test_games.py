@@ -10,13 +10,15 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import unittest
 
 import harness
 from cli_base import START, Base, program, spawn, summary
-from pychistore import ADD, SUBTRACT, Client, Closed, Failure, Game, IMPORT_OVERHEAD, pb
+from pychistore import (ADD, SUBTRACT, Client, Closed, Connection, Failure, Game, IMPORT_OVERHEAD,
+                        frame, pb)
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
@@ -532,6 +534,49 @@ class Protocol(Games):
         _, err = process.communicate(timeout=harness.CLI_TIMEOUT)
         self.assertEqual(process.returncode, 3, err)
         self.assertEqual(err.count(b"\n"), 1, err)
+
+    def test_no_last_answer(self):
+        """Behind ImportEnd nobody knows, and the program says so, and what to do."""
+        path = self.path("socket")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen(1)
+
+        def serve():
+            with Peer.accepted(listener) as peer:
+                while True:
+                    request = pb.Request.FromString(peer.receive_body())
+                    answer = pb.Response(id=request.id)
+                    if request.HasField("hello"):
+                        answer.last = True
+                        answer.hello.version = 1
+                        answer.hello.stores.add(name="default", statistic=pb.CONTROL, writable=True)
+                    elif request.HasField("import_games"):
+                        answer.import_games.credit = 1 << 40
+                    elif request.HasField("import_end"):
+                        return
+                    else:
+                        continue
+                    peer.send_bytes(frame(answer.SerializeToString()))
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        done = self.cli("import", MASTERS, code=3, address="unix:" + path)
+        thread.join()
+        listener.close()
+        self.assertIn("nobody knows", done.stderr)
+        self.assertIn("harmless", done.stderr)
+
+
+class Peer(Connection):
+    """A server's side of a connection."""
+
+    @classmethod
+    def accepted(cls, listener):
+        peer = cls.__new__(cls)
+        peer.socket, _ = listener.accept()
+        peer.pending = b""
+        return peer
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The import's thread, and what it shares with the worker and the writer. */
-#include "daemon/import.h"
+#include "daemon/intake.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@
 #define CREDIT_STEP (CHI_IMPORT_CREDIT / 4)
 
 /* What one ImportData brought. */
-struct chi_import_chunk {
-	struct chi_import_chunk *next;
+struct chi_intake_chunk {
+	struct chi_intake_chunk *next;
 	char *file; /* NULL: the input goes on */
 	size_t len;
 	uint8_t bytes[];
@@ -31,22 +31,22 @@ struct chi_import_chunk {
 
 /* ---- The queue --------------------------------------------------------------------------- */
 
-static void free_chunk(struct chi_import *import, struct chi_import_chunk *chunk)
+static void free_chunk(struct chi_intake *import, struct chi_intake_chunk *chunk)
 {
 	atomic_fetch_sub(&import->served->server->buffered, sizeof(*chunk) + chunk->len);
 	free(chunk->file);
 	free(chunk);
 }
 
-int chi_import_push(struct chi_import *import, const char *file, const void *bytes, size_t len)
+int chi_intake_push(struct chi_intake *import, const char *file, const void *bytes, size_t len)
 {
-	struct chi_import_chunk *chunk = malloc(sizeof(*chunk) + len);
+	struct chi_intake_chunk *chunk = malloc(sizeof(*chunk) + len);
 	char *name = chunk != NULL && file != NULL ? strdup(file) : NULL;
 	if (chunk == NULL || (file != NULL && name == NULL)) {
 		free(chunk);
 		return -CHI_ENOMEM;
 	}
-	*chunk = (struct chi_import_chunk){.file = name, .len = len};
+	*chunk = (struct chi_intake_chunk){.file = name, .len = len};
 	if (len > 0) {
 		memcpy(chunk->bytes, bytes, len);
 	}
@@ -59,7 +59,7 @@ int chi_import_push(struct chi_import *import, const char *file, const void *byt
 	return CHI_OK;
 }
 
-void chi_import_close(struct chi_import *import)
+void chi_intake_close(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
 	import->no_more = true;
@@ -67,12 +67,12 @@ void chi_import_close(struct chi_import *import)
 	pthread_mutex_unlock(&import->lock);
 }
 
-static bool is_canceled(struct chi_import *import)
+static bool is_canceled(struct chi_intake *import)
 {
 	return __atomic_load_n(&import->cancel, __ATOMIC_RELAXED) != 0;
 }
 
-void chi_import_cancel(struct chi_import *import)
+void chi_intake_cancel(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
 	__atomic_store_n(&import->cancel, 1, __ATOMIC_RELAXED);
@@ -83,7 +83,7 @@ void chi_import_cancel(struct chi_import *import)
 /* ---- The thread -------------------------------------------------------------------------- */
 
 /* Under the lock. The worker takes all there is to tell at once, so one mail suffices. */
-static void post(struct chi_import *import)
+static void post(struct chi_intake *import)
 {
 	if (!import->mailed) {
 		import->mailed = true;
@@ -92,9 +92,9 @@ static void post(struct chi_import *import)
 }
 
 /* The next piece; NULL at the end, and when there is no point in going on. */
-static struct chi_import_chunk *take(struct chi_import *import)
+static struct chi_intake_chunk *take(struct chi_intake *import)
 {
-	struct chi_import_chunk *chunk = NULL;
+	struct chi_intake_chunk *chunk = NULL;
 	pthread_mutex_lock(&import->lock);
 	while (import->first == NULL && !import->no_more && !is_canceled(import)) {
 		pthread_cond_wait(&import->changed, &import->lock);
@@ -111,7 +111,7 @@ static struct chi_import_chunk *take(struct chi_import *import)
 }
 
 /* Gives the room of a piece back to the client, by and by. */
-static void consumed(struct chi_import *import, uint64_t cost)
+static void consumed(struct chi_intake *import, uint64_t cost)
 {
 	pthread_mutex_lock(&import->lock);
 	import->consumed += cost;
@@ -121,10 +121,10 @@ static void consumed(struct chi_import *import, uint64_t cost)
 	pthread_mutex_unlock(&import->lock);
 }
 
-static int feed_all(struct chi_import *import, struct chi_bulk *bulk, struct chi_fault *fault)
+static int feed_all(struct chi_intake *import, struct chi_bulk *bulk, struct chi_fault *fault)
 {
 	int status = CHI_OK;
-	struct chi_import_chunk *chunk = NULL;
+	struct chi_intake_chunk *chunk = NULL;
 	while (status == CHI_OK && (chunk = take(import)) != NULL) {
 		uint64_t cost = CHI_IMPORT_OVERHEAD + chunk->len;
 		if (chunk->file != NULL) {
@@ -140,15 +140,15 @@ static int feed_all(struct chi_import *import, struct chi_bulk *bulk, struct chi
 }
 
 /* False if the import was given up before its turn came. */
-static bool await_turn(struct chi_import *import)
+static bool await_turn(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
-	import->stage = CHI_IMPORT_READ;
+	import->stage = CHI_INTAKE_READ;
 	post(import);
-	while (import->stage == CHI_IMPORT_READ && !is_canceled(import)) {
+	while (import->stage == CHI_INTAKE_READ && !is_canceled(import)) {
 		pthread_cond_wait(&import->changed, &import->lock);
 	}
-	bool turn = import->stage == CHI_IMPORT_STORING;
+	bool turn = import->stage == CHI_INTAKE_STORING;
 	pthread_mutex_unlock(&import->lock);
 	return turn && !is_canceled(import);
 }
@@ -169,13 +169,13 @@ static void put_text(char *to, const char *from, size_t len)
  * missing; the totals count its game all the same. */
 static void report(void *context, const struct chi_games_note *note)
 {
-	struct chi_import *import = context;
+	struct chi_intake *import = context;
 	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
 	size_t text_len = strnlen(note->text, CHI_NOTE_TEXT_MAX);
 	if (import->n_notes >= CHI_IMPORT_NOTES_MAX) {
 		return; /* written by this thread alone */
 	}
-	struct chi_import_note *copy = malloc(sizeof(*copy) + file_len + text_len + 2);
+	struct chi_intake_note *copy = malloc(sizeof(*copy) + file_len + text_len + 2);
 	if (copy == NULL) {
 		return;
 	}
@@ -197,14 +197,14 @@ static void report(void *context, const struct chi_games_note *note)
 }
 
 /* The last thing the thread does: behind this only pthread_join waits for it. */
-static void conclude(struct chi_import *import, int status, const struct chi_fault *fault,
+static void conclude(struct chi_intake *import, int status, const struct chi_fault *fault,
 		     const struct chi_games_result *result)
 {
 	pthread_mutex_lock(&import->lock);
 	import->status = status;
 	import->fault = *fault;
 	import->result = *result;
-	import->stage = CHI_IMPORT_OVER;
+	import->stage = CHI_INTAKE_OVER;
 	pthread_cond_broadcast(&import->changed);
 	post(import);
 	pthread_mutex_unlock(&import->lock);
@@ -212,7 +212,7 @@ static void conclude(struct chi_import *import, int status, const struct chi_fau
 
 static void *run(void *context)
 {
-	struct chi_import *import = context;
+	struct chi_intake *import = context;
 	struct chi_bulk_target target = {.store = import->served->store};
 	struct chi_games_result result = {0};
 	struct chi_bulk *bulk = NULL;
@@ -235,7 +235,7 @@ static void *run(void *context)
 
 /* ---- Life -------------------------------------------------------------------------------- */
 
-int chi_import_start(struct chi_import *import, struct chi_fault *fault)
+int chi_intake_start(struct chi_intake *import, struct chi_fault *fault)
 {
 	import->last = &import->first;
 	import->last_note = &import->notes;
@@ -251,45 +251,45 @@ int chi_import_start(struct chi_import *import, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-void chi_import_free_notes(struct chi_import_note *notes)
+void chi_intake_free_notes(struct chi_intake_note *notes)
 {
 	while (notes != NULL) {
-		struct chi_import_note *next = notes->next;
+		struct chi_intake_note *next = notes->next;
 		free(notes);
 		notes = next;
 	}
 }
 
-void chi_import_free(struct chi_import *import)
+void chi_intake_free(struct chi_intake *import)
 {
 	while (import->first != NULL) {
-		struct chi_import_chunk *next = import->first->next;
+		struct chi_intake_chunk *next = import->first->next;
 		free_chunk(import, import->first);
 		import->first = next;
 	}
-	chi_import_free_notes(import->notes);
+	chi_intake_free_notes(import->notes);
 	pthread_cond_destroy(&import->changed);
 	pthread_mutex_destroy(&import->lock);
 	free(import);
 }
 
-bool chi_import_is_starved(struct chi_import *import)
+bool chi_intake_is_starved(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
-	bool starved = import->stage == CHI_IMPORT_READING && import->first == NULL;
+	bool starved = import->stage == CHI_INTAKE_READING && import->first == NULL;
 	pthread_mutex_unlock(&import->lock);
 	return starved;
 }
 
-struct chi_import_news chi_import_take_news(struct chi_import *import)
+struct chi_intake_news chi_intake_take_news(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
-	struct chi_import_news news = {
+	struct chi_intake_news news = {
 		.stage = import->stage,
 		.consumed = import->consumed,
 		.notes = import->notes,
 	};
-	for (const struct chi_import_note *note = news.notes; note != NULL; note = note->next) {
+	for (const struct chi_intake_note *note = news.notes; note != NULL; note = note->next) {
 		news.n_notes++;
 	}
 	import->consumed = 0;
@@ -300,14 +300,14 @@ struct chi_import_news chi_import_take_news(struct chi_import *import)
 	return news;
 }
 
-void chi_import_store(struct chi_import *import)
+void chi_intake_store(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
-	if (import->stage == CHI_IMPORT_READ) {
-		import->stage = CHI_IMPORT_STORING;
+	if (import->stage == CHI_INTAKE_READ) {
+		import->stage = CHI_INTAKE_STORING;
 		pthread_cond_broadcast(&import->changed);
 	}
-	while (import->stage != CHI_IMPORT_OVER) {
+	while (import->stage != CHI_INTAKE_OVER) {
 		pthread_cond_wait(&import->changed, &import->lock);
 	}
 	pthread_mutex_unlock(&import->lock);

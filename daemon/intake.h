@@ -30,19 +30,19 @@
 #include "daemon/conn.h"
 #include "daemon/mailbox.h"
 
-struct chi_import_chunk;
-struct chi_import_note;
+struct chi_intake_chunk;
+struct chi_intake_note;
 struct chi_served;
 struct event;
 
-enum chi_import_stage {
-	CHI_IMPORT_READING, /* data is read as it comes */
-	CHI_IMPORT_READ,    /* all of it; waits for the writer's turn */
-	CHI_IMPORT_STORING, /* the writer waits meanwhile */
-	CHI_IMPORT_OVER,    /* the verdict stands; the thread is ending */
+enum chi_intake_stage {
+	CHI_INTAKE_READING, /* data is read as it comes */
+	CHI_INTAKE_READ,    /* all of it; waits for the writer's turn */
+	CHI_INTAKE_STORING, /* the writer waits meanwhile */
+	CHI_INTAKE_OVER,    /* the verdict stands; the thread is ending */
 };
 
-struct chi_import {
+struct chi_intake {
 	/* The worker's. */
 	struct chi_call call; /* conn is NULL once the client has gone or given up */
 	struct chi_worker *worker;
@@ -62,14 +62,14 @@ struct chi_import {
 	pthread_cond_t changed;
 	struct chi_mail mail; /* from the thread */
 	bool mailed;	      /* it is on its way */
-	enum chi_import_stage stage;
+	enum chi_intake_stage stage;
 	volatile int cancel;
 	bool no_more; /* nothing follows what is queued */
-	struct chi_import_chunk *first;
-	struct chi_import_chunk **last;
+	struct chi_intake_chunk *first;
+	struct chi_intake_chunk **last;
 	uint64_t consumed; /* what was read since the client was last granted more */
-	struct chi_import_note *notes;
-	struct chi_import_note **last_note;
+	struct chi_intake_note *notes;
+	struct chi_intake_note **last_note;
 	size_t n_notes; /* so far, those sent included */
 	int status;
 	struct chi_fault fault;
@@ -77,41 +77,41 @@ struct chi_import {
 };
 
 /* A note on its way to the client. */
-struct chi_import_note {
-	struct chi_import_note *next;
+struct chi_intake_note {
+	struct chi_intake_note *next;
 	struct chi_games_note note; /* its texts stand behind it */
 	char texts[];
 };
 
 /* Makes the thread; `mail.deliver`, `served` and `options` are set. -CHI_EBUSY. */
-CHI_MUSTUSE int chi_import_start(struct chi_import *import, struct chi_fault *fault);
+CHI_MUSTUSE int chi_intake_start(struct chi_intake *import, struct chi_fault *fault);
 
 /* The thread has been joined, or was never started. */
-void chi_import_free(struct chi_import *import);
+void chi_intake_free(struct chi_intake *import);
 
 /* Copies data into the queue; `file` NULL: the input goes on. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_import_push(struct chi_import *import, const char *file, const void *bytes,
+CHI_MUSTUSE int chi_intake_push(struct chi_intake *import, const char *file, const void *bytes,
 				size_t len);
 
 /* Nothing more will be pushed. */
-void chi_import_close(struct chi_import *import);
+void chi_intake_close(struct chi_intake *import);
 
 /* The thread gives up as soon as it can, whatever it is at. */
-void chi_import_cancel(struct chi_import *import);
+void chi_intake_cancel(struct chi_intake *import);
 
 /* What the thread has to tell since the last time; the notes are the caller's. */
-struct chi_import_news {
-	enum chi_import_stage stage;
+struct chi_intake_news {
+	enum chi_intake_stage stage;
 	uint64_t consumed;
-	struct chi_import_note *notes;
+	struct chi_intake_note *notes;
 	size_t n_notes;
 };
 
 /* The thread waits for data, and there is none. */
-bool chi_import_is_starved(struct chi_import *import);
+bool chi_intake_is_starved(struct chi_intake *import);
 
-struct chi_import_news chi_import_take_news(struct chi_import *import);
-void chi_import_free_notes(struct chi_import_note *notes);
+struct chi_intake_news chi_intake_take_news(struct chi_intake *import);
+void chi_intake_free_notes(struct chi_intake_note *notes);
 
 /* The writer's turn: lets the thread store what it has read, and waits for its verdict. */
-void chi_import_store(struct chi_import *import);
+void chi_intake_store(struct chi_intake *import);
