@@ -108,6 +108,28 @@ static void format_given(void **state)
 	assert_int_equal(chi_import_format_of("png"), CHI_IMPORT_AUTO);
 }
 
+/* By the first thing that stands there. */
+static void games_are_told(void **state)
+{
+	(void)state;
+	static const char *const games[] = {
+		"[Event \"x\"]\n", "\xef\xbb\xbf[White", "\r\n \t\n[", "% escaped\n[", "1. e4 e5",
+		"12.e4",	   "{ text } 1. d4",	 "; text",
+	};
+	static const char *const others[] = {
+		"", "\n\n", START, "8/8/8 w", "fen,chi2", "1", "12", "\xef\xbb", "1 e4", "POLY",
+	};
+	for (size_t i = 0; i < CHI_COUNT(games); i++) {
+		assert_true(chi_import_is_pgn(games[i], strlen(games[i])));
+	}
+	for (size_t i = 0; i < CHI_COUNT(others); i++) {
+		assert_false(chi_import_is_pgn(others[i], strlen(others[i])));
+	}
+	/* Binary files may begin with anything. */
+	assert_false(chi_import_is_pgn("\0[", 2));
+	assert_int_equal(chi_import_format_of_path("a.PGN.zst"), CHI_IMPORT_PGN);
+}
+
 /* Told by number and passed over. */
 static void bad_lines(void **state)
 {
@@ -171,9 +193,13 @@ static void binary(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),   cmocka_unit_test(format_given),
-		cmocka_unit_test(bad_lines), cmocka_unit_test(records_over_lines),
-		cmocka_unit_test(headers),   cmocka_unit_test(binary),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(format_given),
+		cmocka_unit_test(games_are_told),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(records_over_lines),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(binary),
 	};
 	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

@@ -207,6 +207,54 @@ static void cut_files(void **state)
 	}
 }
 
+/* Bytes as they stand, however packed; looking at the first takes nothing away. */
+static void raw_bytes(void **state)
+{
+	(void)state;
+	static char text[300000];
+	for (size_t i = 0; i < sizeof(text); i++) {
+		text[i] = (char)(i * 31 % 251);
+	}
+	for (int packing = 0; packing < PACKINGS; packing++) {
+		char *path = file_write(text, sizeof(text), (enum packing)packing);
+		struct chi_source *source = open_file(path, 0);
+		const char *bytes = NULL;
+		size_t len = 0;
+		size_t at = 0;
+		assert_int_equal(chi_source_peek(source, &bytes, &len, NULL), CHI_OK);
+		assert_memory_equal(bytes, text, len);
+		while (chi_source_read(source, &bytes, &len, NULL) == CHI_OK) {
+			assert_true(len > 0 && len <= sizeof(text) - at);
+			assert_memory_equal(bytes, text + at, len);
+			at += len;
+		}
+		assert_int_equal(at, sizeof(text));
+		assert_int_equal(chi_source_peek(source, &bytes, &len, NULL), CHI_NONE);
+		assert_int_equal(chi_source_read(source, &bytes, &len, NULL), CHI_NONE);
+		chi_source_close(source);
+		file_remove(path);
+	}
+}
+
+/* Lines after a look are all the lines there are; bytes after a line are those behind it. */
+static void lines_after_a_look(void **state)
+{
+	(void)state;
+	char *path = file_write("one\ntwo\nrest", 12, GZIP);
+	struct chi_source *source = open_file(path, 0);
+	const char *bytes = NULL;
+	size_t len = 0;
+	assert_int_equal(chi_source_peek(source, &bytes, &len, NULL), CHI_OK);
+	assert_int_equal(len, 12);
+	expect_line(source, "one", 1);
+	expect_line(source, "two", 2);
+	assert_int_equal(chi_source_read(source, &bytes, &len, NULL), CHI_OK);
+	assert_int_equal(len, 4);
+	assert_memory_equal(bytes, "rest", 4);
+	chi_source_close(source);
+	file_remove(path);
+}
+
 static void not_there(void **state)
 {
 	(void)state;
@@ -242,6 +290,7 @@ int main(void)
 		cmocka_unit_test(every_packing), cmocka_unit_test(empty_files),
 		cmocka_unit_test(line_limits),	 cmocka_unit_test(endless_line),
 		cmocka_unit_test(random_lines),	 cmocka_unit_test(cut_files),
+		cmocka_unit_test(raw_bytes),	 cmocka_unit_test(lines_after_a_look),
 		cmocka_unit_test(not_there),	 cmocka_unit_test(canceled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

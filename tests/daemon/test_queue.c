@@ -134,6 +134,41 @@ static void test_batches_share_a_commit_in_order(void **state)
 	chi_writer_deinit(&writer);
 }
 
+/* What clients sent for an import must not be lost to a full queue; and it stands alone. */
+static void test_an_import_is_always_taken(void **state)
+{
+	(void)state;
+	struct chi_writer writer;
+	chi_writer_init(&writer, NULL, 1, 1);
+	push(&writer, CHI_OP_PUT, 1);
+	struct chi_job *put = new_job(CHI_OP_PUT, 1);
+	assert_int_equal(chi_writer_push(&writer, put), -CHI_EBUSY);
+	struct chi_job *import = push(&writer, CHI_OP_IMPORT, 0);
+	free_group(&writer, chi_writer_take(&writer));
+	struct chi_job *group = chi_writer_take(&writer);
+	assert_ptr_equal(group, import);
+	assert_null(group->next);
+	free_group(&writer, group);
+	chi_job_free(put);
+	chi_writer_deinit(&writer);
+}
+
+static void test_job_owns_its_games(void **state)
+{
+	(void)state;
+	struct chi_game games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
+				    {.id = {2}, .max_ply = 9}};
+	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT);
+	size_t before = job->bytes;
+	assert_int_equal(chi_job_copy_games(job, games, 2), CHI_OK);
+	assert_true(job->bytes >= before + sizeof(games));
+	memset(games, 0, sizeof(games));
+	assert_int_equal(job->n_games, 2);
+	assert_int_equal(job->games[0].result, CHI_RESULT_DRAW);
+	assert_int_equal(job->games[1].max_ply, 9);
+	chi_job_free(job);
+}
+
 /* Answers wait for the whole group, so it ends at a number of records. */
 static void test_group_is_bounded(void **state)
 {
@@ -161,6 +196,7 @@ static void test_job_owns_its_records(void **state)
 	char note[] = "note";
 	chi_move pv[] = {1, 2};
 	chi_move line[] = {3};
+	struct chi_ply_stat plies[] = {{.ply = 6, .games = 7}};
 	struct chi_move_stat moves[] = {{.move = 4, .counts = {.white = 5}}};
 	struct chi_eval evals[] = {{.engine = engine, .engine_len = 6, .pv = pv, .n_pv = 2}};
 	struct chi_put puts[2] = {0};
@@ -169,6 +205,8 @@ static void test_job_owns_its_records(void **state)
 					     .n_moves = 1,
 					     .evals = evals,
 					     .n_evals = 1,
+					     .plies = plies,
+					     .n_plies = 1,
 					     .line = line,
 					     .n_line = 1,
 					     .note = note,
@@ -182,12 +220,14 @@ static void test_job_owns_its_records(void **state)
 	memset(pv, 0, sizeof(pv));
 	memset(line, 0, sizeof(line));
 	memset(moves, 0, sizeof(moves));
+	memset(plies, 0, sizeof(plies));
 	memset(evals, 0, sizeof(evals));
 	memset(puts, 0, sizeof(puts));
 	const struct chi_record *record = &job->puts[1].record;
 	assert_int_equal(job->puts[1].key.len, 9);
 	assert_string_equal(record->note, "note");
 	assert_int_equal(record->line[0], 3);
+	assert_int_equal(record->plies[0].games, 7);
 	assert_int_equal(record->moves[0].counts.white, 5);
 	assert_string_equal(record->evals[0].engine, "engine");
 	assert_int_equal(record->evals[0].pv[1], 2);
@@ -204,6 +244,8 @@ int main(void)
 		cmocka_unit_test(test_batches_share_a_commit_in_order),
 		cmocka_unit_test(test_group_is_bounded),
 		cmocka_unit_test(test_job_owns_its_records),
+		cmocka_unit_test(test_job_owns_its_games),
+		cmocka_unit_test(test_an_import_is_always_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
