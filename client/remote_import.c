@@ -29,7 +29,12 @@ static int take(struct chi_games *games, const struct chi_response *response)
 	}
 	if (response->status < 0) {
 		games->over = true;
-		return chi_peer_refusal(response, &client->error);
+		int status = chi_peer_refusal(response, &client->error);
+		/* Its "canceled" says little to somebody who did not ask for it. */
+		return status != -CHI_ECANCELED || is_canceled(games)
+			       ? status
+			       : chi_fault(&client->error, status,
+					   "the server stopped the import; nothing was stored");
 	}
 	if (response->status != CHI_OK || response->op != CHI_OP_IMPORT) {
 		return chi_peer_fail(client, -CHI_EPROTO, "the answer to the import is another's");
