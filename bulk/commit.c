@@ -213,9 +213,14 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 	part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
 	int rc = chi_sorter_seal(games->positions, part, &n_parts, fault);
 	if (rc == CHI_OK) {
-		rc = chi_load_start(commit->load, options->kind == CHI_GAMES_SUBTRACT,
-				    options->games_min, options->memory / 16 * STRENGTH_SHARE,
-				    commit->bulk->spill, &spec, fault);
+		const struct chi_load_options how = {
+			.subtract = options->kind == CHI_GAMES_SUBTRACT,
+			.games_min = options->games_min,
+			.expected = commit->result->plies,
+			.memory = options->memory / 16 * STRENGTH_SHARE,
+			.dir = commit->bulk->spill,
+		};
+		rc = chi_load_start(commit->load, &how, &spec, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_games_fold(games, n_parts, commit->limits, commit->whole, &spec,

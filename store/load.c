@@ -67,6 +67,7 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 		return rc;
 	}
 	const struct chi_env *env = store->env;
+	load->store = store;
 	load->statistic = env->stamp.statistic;
 	load->mdb = env->mdb;
 	load->txn = load->write->txn;
@@ -140,8 +141,8 @@ int chi_load_ungame(struct chi_load *load, const struct chi_game *game)
 	return chi_load_stick(load, rc, &load->fault);
 }
 
-int chi_load_start(struct chi_load *load, bool subtract, uint64_t games_min, uint64_t memory,
-		   const char *dir, struct chi_load_spec *spec, struct chi_fault *fault)
+int chi_load_start(struct chi_load *load, const struct chi_load_options *options,
+		   struct chi_load_spec *spec, struct chi_fault *fault)
 {
 	int rc = ready(load);
 	if (rc < 0) {
@@ -152,20 +153,22 @@ int chi_load_start(struct chi_load *load, bool subtract, uint64_t games_min, uin
 	if (load->games_changed) {
 		state->base = state->games;
 	}
-	load->subtract = subtract;
-	load->games_min = subtract ? 0 : games_min;
+	load->subtract = options->subtract;
+	load->games_min = options->subtract ? 0 : options->games_min;
+	load->dense = chi_rewrite_pays(load, load->position, options->expected);
 	*spec = (struct chi_load_spec){
 		.statistic = load->statistic,
 		.base = state->base,
-		.subtract = subtract,
+		.subtract = load->subtract,
 		.games_min = load->games_min,
 	};
-	rc = chi_sorter_new(dir, memory, &load->gathered.sorter);
+	rc = chi_sorter_new(options->dir, options->memory, &load->gathered.sorter);
 	return rc < 0 ? chi_load_stick(load, chi_fault_plain(fault, rc), fault) : CHI_OK;
 }
 
 static void free_load(struct chi_load *load)
 {
+	chi_rewrite_forget(&load->rewrite);
 	chi_load_forget(load);
 	chi_arena_deinit(&load->arena);
 	free(load->path);
@@ -205,7 +208,10 @@ static int complete(struct chi_load *load, struct chi_fault *fault)
 		}
 		return load->fault.text[0] != '\0' ? rc : chi_fault_plain(fault, rc);
 	}
-	rc = load->gathered.sorter != NULL ? chi_load_scatter(load, fault) : CHI_OK;
+	rc = chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
+	if (rc == CHI_OK && load->gathered.sorter != NULL) {
+		rc = chi_load_scatter(load, fault);
+	}
 	return rc == CHI_OK && load->write == NULL ? chi_load_publish(load, fault) : rc;
 }
 

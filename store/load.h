@@ -43,13 +43,18 @@ struct chi_load_spec {
 	uint64_t games_min; /* see struct chi_games_options */
 };
 
-/*
- * All games are in: sets the base rates to their results (outcome stores) and fills *spec.
- * `memory`: bytes for sorting the strength tree's entries; `dir`: where they may be spilled.
- */
-CHI_MUSTUSE int chi_load_start(struct chi_load *load, bool subtract, uint64_t games_min,
-			       uint64_t memory, const char *dir, struct chi_load_spec *spec,
-			       struct chi_fault *fault);
+struct chi_load_options {
+	bool subtract;
+	uint64_t games_min; /* see struct chi_games_options */
+	uint64_t expected;  /* about so many positions come: decides whether a store's trees are
+			       changed in place or written anew; 0: few */
+	uint64_t memory;    /* bytes for sorting the strength tree's entries */
+	const char *dir;    /* where these may be spilled */
+};
+
+/* All games are in: sets the base rates to their results and fills *spec. */
+CHI_MUSTUSE int chi_load_start(struct chi_load *load, const struct chi_load_options *options,
+			       struct chi_load_spec *spec, struct chi_fault *fault);
 
 /* Packed positions, ascending; zeroed at first. */
 struct chi_load_block {

@@ -49,6 +49,7 @@ static int set_strength(struct chi_load *load, const struct chi_key *key,
 	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
 	MDB_val value = {
 		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
+	load->strength_touched = true;
 	int error = mdb_put(load->txn, load->strength, &entry, &value, 0);
 	if (error == 0) {
 		error = chi_load_saved(load, entry.mv_size + value.mv_size);
@@ -61,6 +62,7 @@ static int unset_strength(struct chi_load *load, const struct chi_key *key, uint
 {
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
+	load->strength_touched = true;
 	int error = mdb_del(load->txn, load->strength, &entry, NULL);
 	return chi_load_error(load, error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
 }
@@ -136,6 +138,24 @@ static uint32_t parts_of(const struct chi_load *load, const struct chi_record *o
 	       (given->n_note > 0 && old->n_note == 0 ? (uint32_t)CHI_PUT_NOTE : 0);
 }
 
+/* What becomes of a stored position, where the cursor stands. A tree that is written anew holds
+ * only what is put. */
+static int keep_stored(struct chi_load *load, const MDB_val *key, const MDB_val *value)
+{
+	return load->rewrite.active ? chi_rewrite_append(load, key, value) : 0;
+}
+
+static int replace_stored(struct chi_load *load, MDB_val *key, MDB_val *value)
+{
+	return load->rewrite.active ? chi_rewrite_append(load, key, value)
+				    : mdb_cursor_put(load->cursor, key, value, MDB_CURRENT);
+}
+
+static int delete_stored(struct chi_load *load)
+{
+	return load->rewrite.active ? 0 : mdb_cursor_del(load->cursor, 0);
+}
+
 static int remove_position(struct chi_load *load, const struct chi_key *key,
 			   const struct chi_record *old, struct chi_fault *fault)
 {
@@ -146,7 +166,7 @@ static int remove_position(struct chi_load *load, const struct chi_key *key,
 	}
 	load->write->changed = true;
 	load->result.removed++;
-	return chi_load_error(load, mdb_cursor_del(load->cursor, 0), fault);
+	return chi_load_error(load, delete_stored(load), fault);
 }
 
 /* Encodes what came out, and puts it where the cursor stands. */
@@ -165,7 +185,7 @@ static int replace(struct chi_load *load, const struct chi_put *put, const struc
 	if (value.mv_size == stored->mv_size &&
 	    memcmp(value.mv_data, stored->mv_data, value.mv_size) == 0) {
 		load->result.unchanged++;
-		return CHI_OK;
+		return chi_load_error(load, keep_stored(load, &key, stored), fault);
 	}
 	write->changed = true;
 	rc = follow(load, &put->key, old, new, fault);
@@ -173,7 +193,7 @@ static int replace(struct chi_load *load, const struct chi_put *put, const struc
 		return rc;
 	}
 	load->result.updated++;
-	return chi_load_error(load, mdb_cursor_put(load->cursor, &key, &value, MDB_CURRENT), fault);
+	return chi_load_error(load, replace_stored(load, &key, &value), fault);
 }
 
 /* A position that is stored; the cursor stands on it. */
@@ -221,6 +241,12 @@ static bool is_rare(const struct chi_load *load, const struct entry *entry)
 /* Puts a position if it is new: 0, or MDB_KEYEXIST with the cursor on it and what is stored. */
 static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
 {
+	if (load->rewrite.active) {
+		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
+		rc = rc == 0 ? MDB_KEYEXIST : rc;
+		return rc == MDB_NOTFOUND ? chi_rewrite_append(load, &entry->key, &entry->value)
+					  : rc;
+	}
 	*stored = entry->value;
 	return mdb_cursor_put(load->cursor, &entry->key, stored,
 			      load->append ? MDB_APPEND : MDB_NOOVERWRITE);
@@ -231,6 +257,10 @@ static int look(struct chi_load *load, struct entry *entry, MDB_val *stored)
 {
 	if (load->append) {
 		return MDB_NOTFOUND;
+	}
+	if (load->rewrite.active) {
+		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
+		return rc == 0 ? MDB_KEYEXIST : rc;
 	}
 	int rc = mdb_cursor_get(load->cursor, &entry->key, stored, MDB_SET);
 	return rc == 0 ? MDB_KEYEXIST : rc;
@@ -250,14 +280,35 @@ static int count_new(struct chi_load *load, const struct entry *entry, struct ch
 	return chi_load_error(load, error, fault);
 }
 
+/* A position that is stored: merged, and behind the walk through the old tree. */
+static int apply_stored(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
+			struct chi_fault *fault)
+{
+	int rc = merge(load, entry, stored, fault);
+	if (rc == CHI_OK && load->rewrite.active) {
+		rc = chi_load_error(load, chi_rewrite_pass(&load->rewrite), fault);
+	}
+	return rc;
+}
+
+/* A cursor in the position tree, with which it is changed in place or written anew. */
+static int take_up(struct chi_load *load, struct chi_fault *fault)
+{
+	if (load->dense) {
+		return chi_rewrite_begin(load, &load->rewrite, load->position, fault);
+	}
+	return chi_load_error(load, mdb_cursor_open(load->txn, load->position, &load->cursor),
+			      fault);
+}
+
 static int apply_one(struct chi_load *load, struct entry *entry, struct chi_fault *fault)
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
 	if (CHI_UNLIKELY(load->cursor == NULL)) {
-		int error = mdb_cursor_open(load->txn, load->position, &load->cursor);
-		if (error != 0) {
-			return chi_load_error(load, error, fault);
+		int rc = take_up(load, fault);
+		if (rc < 0) {
+			return rc;
 		}
 	}
 	int error = refused ? look(load, entry, &stored) : put_new(load, entry, &stored);
@@ -266,7 +317,7 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 	}
 	if (error == MDB_KEYEXIST) {
 		return load->append ? chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend")
-				    : merge(load, entry, &stored, fault);
+				    : apply_stored(load, entry, &stored, fault);
 	}
 	if (error == MDB_NOTFOUND && load->subtract) {
 		return chi_fault(fault, -CHI_EINVAL, "a position of the games is not stored");

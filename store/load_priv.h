@@ -22,8 +22,21 @@ struct chi_load_strength {
 	size_t capacity;
 };
 
+/* A tree that is written anew; see load_rewrite.c. */
+struct chi_rewrite {
+	bool active;
+	MDB_dbi tree;
+	struct chi_read *read; /* shows the tree as it was */
+	MDB_cursor *old;
+	MDB_val key; /* where `old` stands: the first entry that is not in the new tree yet */
+	MDB_val value;
+	bool over;     /* there is none */
+	uint64_t left; /* entries that may still be met */
+};
+
 struct chi_load {
-	struct chi_write *write; /* into an existing store; NULL: a new one is built */
+	struct chi_store *store; /* into an existing store; NULL: a new one is built */
+	struct chi_write *write; /* the same */
 	enum chi_statistic statistic;
 	MDB_env *mdb;
 	MDB_txn *txn;
@@ -40,6 +53,9 @@ struct chi_load {
 	bool games_changed;
 	bool subtract;
 	uint64_t games_min;
+	bool dense;		    /* the position tree is to be written anew */
+	struct chi_rewrite rewrite; /* of the tree that is written now */
+	bool strength_touched;	    /* some entries of the strength tree are changed already */
 	struct chi_load_strength gathered;
 	struct chi_arena arena;
 	struct chi_put_result result;
@@ -79,6 +95,26 @@ int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault);
 
 /* A code of LMDB's as a failure to write; 0 is CHI_OK. */
 CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_fault *fault);
+
+/* ---- load_rewrite.c. Codes are LMDB's, but for chi_rewrite_begin. */
+
+/* True if so many changes should not be made in place. */
+bool chi_rewrite_pays(struct chi_load *load, MDB_dbi tree, uint64_t expected);
+
+/* Empties the tree; the load's cursor stands at its end. */
+CHI_MUSTUSE int chi_rewrite_begin(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree,
+				  struct chi_fault *fault);
+
+/* Copies what was stored before `key`. 0: the key itself was stored, with *stored (until the next
+ * call), and is to be appended, or not, and passed; MDB_NOTFOUND: it was not. */
+CHI_MUSTUSE int chi_rewrite_reach(struct chi_load *load, struct chi_rewrite *rewrite,
+				  const MDB_val *key, MDB_val *stored);
+CHI_MUSTUSE int chi_rewrite_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
+CHI_MUSTUSE int chi_rewrite_pass(struct chi_rewrite *rewrite);
+
+/* Copies the rest, if a rewriting is active, and forgets it. */
+CHI_MUSTUSE int chi_rewrite_finish(struct chi_load *load, struct chi_rewrite *rewrite);
+void chi_rewrite_forget(struct chi_rewrite *rewrite);
 
 /* ---- load_strength.c: a change of one entry without a line, made at the end */
 

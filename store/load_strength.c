@@ -60,6 +60,29 @@ static size_t key_length(const uint8_t *key)
 	return sizeof(mask) + ((size_t)__builtin_popcountll(mask) + 1) / 2;
 }
 
+/* The same where the tree is written anew: what was stored there is passed, and what is added is
+ * appended. */
+static int write_anew(struct chi_load *load, MDB_val *key, bool remove)
+{
+	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	MDB_val value;
+	int rc = chi_rewrite_reach(load, &load->rewrite, key, &value);
+	if (remove) {
+		return rc == 0		    ? chi_rewrite_pass(&load->rewrite)
+		       : rc == MDB_NOTFOUND ? MDB_CORRUPTED
+					    : rc;
+	}
+	/* One that is there already would be put over. */
+	if (rc == 0) {
+		rc = chi_rewrite_pass(&load->rewrite);
+	}
+	if (rc != 0 && rc != MDB_NOTFOUND) {
+		return rc;
+	}
+	value = (MDB_val){chi_strength_value(key->mv_data, key->mv_size, NULL, 0, line), line};
+	return chi_rewrite_append(load, key, &value);
+}
+
 /* Returns LMDB's code. */
 static int add(struct chi_load *load, MDB_val *key)
 {
@@ -88,6 +111,9 @@ static int scatter_one(struct chi_load *load, const uint8_t *item)
 	bytes[0] = item[1];
 	bytes[1] = item[0];
 	memcpy(bytes + 2, item + AT_KEY, key.mv_size - 2);
+	if (load->rewrite.active) {
+		return write_anew(load, &key, item[AT_OP] == OP_REMOVE);
+	}
 	if (load->cursor == NULL) {
 		int rc = mdb_cursor_open(load->txn, load->strength, &load->cursor);
 		if (rc != 0) {
@@ -131,10 +157,15 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 	/* From here on the cursor is one in the strength tree. */
 	chi_load_put_down(load);
 	load->append = chi_load_is_empty(load->txn, load->strength);
+	/* What has been changed at once does not stand in the snapshot that is copied. */
+	if (rc == CHI_OK && !load->strength_touched &&
+	    chi_rewrite_pays(load, load->strength, chi_sorter_count(gathered->sorter))) {
+		rc = chi_rewrite_begin(load, &load->rewrite, load->strength, fault);
+	}
 	for (size_t i = 0; rc == CHI_OK && i < parts; i++) {
 		rc = scatter_part(load, i, fault);
 	}
-	return rc;
+	return rc < 0 ? rc : chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
 }
 
 void chi_load_forget(struct chi_load *load)

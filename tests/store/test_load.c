@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading by the million: the same store as by puts, all of it or nothing. */
-#include "tests/store/help.h"
+#include "tests/store/loads.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -9,101 +9,15 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "store/load.h"
+#include "tests/store/help.h"
 
-#define POSITIONS 400
-#define GAMES	  60
-#define MEMORY	  (UINT64_C(16) << 20)
+#define MEMORY (UINT64_C(16) << 20)
 
 #define CONTROL	 CHI_STATISTIC_CONTROL
 #define OUTCOME	 CHI_STATISTIC_OUTCOME
 #define EXTERNAL CHI_STATISTIC_EXTERNAL
 
 static const enum chi_statistic kinds[] = {CONTROL, OUTCOME, EXTERNAL};
-
-/* What games told of a position. */
-struct item {
-	struct chi_key key;
-	struct chi_record record;
-	struct chi_move_stat moves[3];
-	struct chi_ply_stat plies[2];
-};
-
-static struct item items[POSITIONS];
-static struct chi_game games[GAMES];
-
-static int compare_items(const void *a, const void *b)
-{
-	return help_key_compare(&((const struct item *)a)->key, &((const struct item *)b)->key);
-}
-
-static int compare_games(const void *a, const void *b)
-{
-	return memcmp(a, b, CHI_GAME_ID_SIZE);
-}
-
-/* Some games here, most of one: and in outcome stores a few that have a statistic. */
-static void fill_item(struct item *item)
-{
-	struct chi_position position;
-	struct chi_move_list list;
-	struct chi_counts *counts = &item->record.counts;
-	bool many = help_below(4) == 0;
-	uint64_t *of[] = {&counts->white, &counts->draws, &counts->black, &counts->other};
-	item->record = (struct chi_record){.moves = item->moves, .plies = item->plies};
-	ok(chi_key_decode(&item->key, &position, &fault));
-	chi_movegen_legal(&position, &list);
-	*of[help_below(4)] = 1;
-	for (size_t i = 0; many && i < 3; i++) {
-		*of[i] += help_below(60);
-	}
-	uint64_t total = counts->white + counts->draws + counts->black + counts->other;
-	for (unsigned i = 0; i < (many ? 3u : 1u) && i < list.n; i++) {
-		item->moves[i].move = list.moves[i];
-		item->moves[i].counts = (struct chi_counts){0};
-		if (many) {
-			item->moves[i].counts.draws = 1 + help_below(9);
-		} else {
-			item->moves[i].counts = *counts;
-		}
-		item->record.n_moves = i + 1;
-	}
-	for (size_t i = 1; i < item->record.n_moves; i++) {
-		for (size_t j = i; j > 0 && item->moves[j].move < item->moves[j - 1].move; j--) {
-			struct chi_move_stat swap = item->moves[j];
-			item->moves[j] = item->moves[j - 1];
-			item->moves[j - 1] = swap;
-		}
-	}
-	item->plies[0] = (struct chi_ply_stat){(uint16_t)help_below(40), 1};
-	item->plies[1] = (struct chi_ply_stat){(uint16_t)(40 + help_below(40)), total - 1};
-	item->record.n_plies = total > 1 ? 2 : 1;
-}
-
-/* Positions by ascending key, games by ascending id. */
-static void make(void)
-{
-	static struct chi_key keys[POSITIONS];
-	help_keys(keys, POSITIONS);
-	for (size_t i = 0; i < POSITIONS; i++) {
-		items[i].key = keys[i];
-		fill_item(&items[i]);
-	}
-	qsort(items, POSITIONS, sizeof(items[0]), compare_items);
-	/* Copies moved: so did what their records point to. */
-	for (size_t i = 0; i < POSITIONS; i++) {
-		items[i].record.moves = items[i].moves;
-		items[i].record.plies = items[i].plies;
-	}
-	for (size_t i = 0; i < GAMES; i++) {
-		games[i] = (struct chi_game){.result = (uint8_t)help_below(4),
-					     .pruned = help_below(8) == 0,
-					     .max_ply = help_below(2) ? 0 : 1 + help_below(300)};
-		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
-			games[i].id[j] = (uint8_t)help_below(256);
-		}
-	}
-	qsort(games, GAMES, sizeof(games[0]), compare_games);
-}
 
 /* Every `step`-th item and game, from `first` on. */
 struct part {
@@ -143,6 +57,35 @@ static void put_part(struct chi_store *store, struct part part, uint32_t parts)
 	ok(chi_write_commit(write, &fault));
 }
 
+/* How many positions a load is told to expect: none, and trees are changed in place, or so many
+ * that they are written anew. Every test is run both ways. */
+static uint64_t expected;
+
+static int in_place(void **state)
+{
+	(void)state;
+	expected = 0;
+	return 0;
+}
+
+static int anew(void **state)
+{
+	(void)state;
+	expected = UINT64_C(1) << 40;
+	return 0;
+}
+
+static int start(struct chi_load *load, bool subtract, uint64_t games_min,
+		 struct chi_load_spec *spec)
+{
+	const struct chi_load_options options = {.subtract = subtract,
+						 .games_min = games_min,
+						 .expected = expected,
+						 .memory = MEMORY,
+						 .dir = help_path(".")};
+	return chi_load_start(load, &options, spec, &fault);
+}
+
 /* Games, and positions in blocks of several sizes. */
 static void load_part(struct chi_load *load, struct part part, bool subtract, uint64_t games_min)
 {
@@ -154,7 +97,7 @@ static void load_part(struct chi_load *load, struct part part, bool subtract, ui
 		assert_int_equal(rc, subtract ? CHI_OK : CHI_NONE);
 		ok(subtract ? chi_load_ungame(load, &games[i]) : chi_load_game(load, &games[i]));
 	}
-	ok(chi_load_start(load, subtract, games_min, MEMORY, help_path("."), &spec, &fault));
+	ok(start(load, subtract, games_min, &spec));
 	for (size_t i = part.first; i < POSITIONS; i += part.step) {
 		ok(chi_load_pack(&spec, &items[i].key, &items[i].record, &block));
 		if (help_below(20) == 0 || i + part.step >= POSITIONS) {
@@ -248,7 +191,7 @@ static void test_into_equals_puts(void **state)
 		for (size_t j = 0; j < GAMES; j++) {
 			games[j].id[0] ^= 0x55;
 		}
-		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		qsort(games, GAMES, sizeof(games[0]), loads_compare_games);
 		put_part(put, all, CHI_PUT_ADD);
 		result = load_into(into, all, false);
 		assert_int_equal(result.updated, POSITIONS);
@@ -271,7 +214,7 @@ static void test_subtract_is_the_inverse(void **state)
 		for (size_t j = 0; j < GAMES; j++) {
 			games[j].id[0] ^= 0xaa;
 		}
-		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		qsort(games, GAMES, sizeof(games[0]), loads_compare_games);
 		(void)load_into(into, all, false);
 		struct chi_put_result result = load_into(into, all, true);
 		assert_int_equal(result.removed, POSITIONS / 2);
@@ -279,7 +222,7 @@ static void test_subtract_is_the_inverse(void **state)
 		for (size_t j = 0; j < GAMES; j++) {
 			games[j].id[0] ^= 0xaa;
 		}
-		qsort(games, GAMES, sizeof(games[0]), compare_games);
+		qsort(games, GAMES, sizeof(games[0]), loads_compare_games);
 		ok(help_verify(into, NULL));
 		/* The others kept the statistics of their time. */
 		uint64_t changed;
@@ -336,7 +279,7 @@ static void test_rare_ones_are_dropped(void **state)
 	for (size_t j = 0; j < GAMES; j++) {
 		games[j].id[1] ^= 1;
 	}
-	qsort(games, GAMES, sizeof(games[0]), compare_games);
+	qsort(games, GAMES, sizeof(games[0]), loads_compare_games);
 }
 
 /* A load of nothing: a new store is there and empty, an old one has no transaction more. */
@@ -411,7 +354,7 @@ static void test_other_parts(void **state)
 		help_remove(help_path(i == 0 ? "parts" : "none"));
 		ok(i == 0 ? chi_load_new(help_path("parts"), EXTERNAL, &load, &fault)
 			  : chi_load_into(store, &load, &fault));
-		ok(chi_load_start(load, false, 0, MEMORY, help_path("."), &spec, &fault));
+		ok(start(load, false, 0, &spec));
 		ok(chi_load_pack(&spec, &items[0].key, &records[i], &block));
 		ok(chi_load_pack(&spec, &items[1].key, &records[i == 0 ? 1 : 2], &block));
 		ok(chi_load_apply(load, &block, &fault));
@@ -455,7 +398,7 @@ static void test_failures(void **state)
 	/* A position that is not there is not taken away. */
 	ok(chi_load_into(store, &load, &fault));
 	ok(chi_load_ungame(load, &games[0]));
-	ok(chi_load_start(load, true, 0, MEMORY, help_path("."), &spec, &fault));
+	ok(start(load, true, 0, &spec));
 	ok(chi_load_pack(&spec, &items[1].key, &items[1].record, &block));
 	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
 	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
@@ -506,7 +449,7 @@ static void test_several_commits(void **state)
 	for (size_t i = 0; i < GAMES; i++) {
 		ok(chi_load_game(load, &games[i]));
 	}
-	ok(chi_load_start(load, false, 0, MEMORY, help_path("."), &spec, &fault));
+	ok(start(load, false, 0, &spec));
 	for (size_t i = 0; i < MANY; i++) {
 		/* Each at one end of a record's size. */
 		size_t n_note = i % 10 == 0 ? 1 : sizeof(note);
@@ -572,21 +515,28 @@ static void test_abandoned(void **state)
 	chi_store_close(store);
 }
 
+/* A test, and its name said again for the second way. */
+#define both_ways(test)                                                                            \
+	cmocka_unit_test_setup(test, in_place),                                                    \
+	{                                                                                          \
+#test "_anew", test, anew, NULL, NULL                                              \
+	}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new_equals_puts),
-		cmocka_unit_test(test_into_equals_puts),
-		cmocka_unit_test(test_subtract_is_the_inverse),
-		cmocka_unit_test(test_rare_ones_are_dropped),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_outcome),
-		cmocka_unit_test(test_other_parts),
-		cmocka_unit_test(test_several_commits),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_abandoned),
+		both_ways(test_new_equals_puts),
+		both_ways(test_into_equals_puts),
+		both_ways(test_subtract_is_the_inverse),
+		both_ways(test_rare_ones_are_dropped),
+		both_ways(test_nothing),
+		both_ways(test_outcome),
+		both_ways(test_other_parts),
+		both_ways(test_several_commits),
+		both_ways(test_failures),
+		both_ways(test_abandoned),
 	};
-	make();
+	loads_make();
 	int failed = cmocka_run_group_tests_name("store/load", tests, NULL, NULL);
 	help_clean();
 	return failed;
