@@ -6,6 +6,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Seconds for each target of `make fuzz`.
 T ?= 60
+# A file of games for `make bench`.
+PGN ?=
 
 SHELL := /bin/bash
 SOURCES = $$(find base bench bulk chess client daemon examples include proto store tests \
@@ -61,6 +63,8 @@ bench: build-release/build.ninja ## measure, and print the ratios of docs/BENCHM
 	@tools/deps.sh build bench
 	ninja -C build-release
 	/usr/bin/python3 bench/run.py build-release
+	@if [ -n '$(PGN)' ]; then /usr/bin/python3 bench/games.py build-release '$(PGN)'; else \
+		echo 'bench: make bench PGN=FILE measures the import of games as well'; fi
 
 lint: build/build.ninja ## check arrows, format, sizes, symbols, scripts and man pages
 	@tools/deps.sh build test

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Measures what docs/BENCHMARKS.md states about importing games, on a PGN file of the user's.
+
+    games.py BUILD_DIR PGN [--rounds N] [--quick]
+
+PGN may be packed (.zst, .gz, .bz2): it is unpacked first, and not timed. Every round makes all
+comparisons in turns; see run.py for verdicts and exit status. --quick: 2 rounds, no verdicts, and
+no pgn-extract if it is not installed: shows that it works.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import table
+from run import Peer
+from table import CannotMeasure, Line
+
+SPEED_TARGET = 2.0        # times pgn-extract
+MEMORY_MAX = 512 + 256    # MiB: --memory and what is allowed beside it
+OUTCOME_BYTES_MAX = 44    # bytes a position
+CONTROL_BYTES_MAX = 76
+GROWTH_MAX = 1.3          # time a game in the whole against that in a tenth
+ADD_MAX = 0.25            # adding a tenth against building the whole
+EXPLORE_MAX = 100         # microseconds
+
+UNPACKERS = {".zst": ["zstd", "-dc"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"]}
+PROGRAM_TIMEOUT = 3600
+
+
+class Games:
+    def __init__(self, build, pgn, rounds, quick):
+        self.rounds = rounds
+        self.quick = quick
+        self.build = build
+        self.speeds = []
+        self.chistore = os.path.join(build, "client", "cli", "chistore")
+        self.peer = shutil.which("pgn-extract", path="/usr/games:/usr/bin:/usr/local/bin")
+        self.folder = tempfile.mkdtemp(prefix="chi-bench-", dir=os.environ.get("TMPDIR", "/tmp"))
+        self.pgn = self.unpack(pgn)
+        self.n_games, self.first, self.last = self.split()
+        self.copies = 0
+
+    def clean_up(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def unpack(self, pgn):
+        command = UNPACKERS.get(os.path.splitext(pgn)[1])
+        if command is None:
+            return os.path.abspath(pgn)
+        out = self.path("games.pgn")
+        with open(out, "wb") as file:
+            subprocess.run(command + [pgn], stdout=file, check=True, timeout=PROGRAM_TIMEOUT)
+        return out
+
+    def split(self):
+        """(number of games, file with the first tenth, file with the rest of the games)"""
+        with open(self.pgn, "rb") as file:
+            text = file.read()
+        starts, at = [], 0 if text.startswith(b'[Event "') else text.find(b'\n[Event "') + 1
+        while True:
+            starts.append(at)
+            at = text.find(b'\n[Event "', at) + 1
+            if at == 0:
+                break
+        cut = starts[len(starts) // 10]
+        for name, part in (("tenth.pgn", text[:cut]), ("rest.pgn", text[cut:])):
+            with open(self.path(name), "wb") as file:
+                file.write(part)
+        return len(starts), self.path("tenth.pgn"), self.path("rest.pgn")
+
+    # ---- Running programs ---------------------------------------------------------------------
+
+    def timed(self, command):
+        """(seconds, peak memory in MiB) of a program that must succeed."""
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise CannotMeasure(f"{command[0]} ended with {process.returncode}")
+        return seconds, usage.ru_maxrss / 1024
+
+    def imported(self, store, pgn, statistic=None):
+        """Imports into `store`, which is new if a statistic is given."""
+        options = []
+        if statistic is not None:
+            shutil.rmtree(store, ignore_errors=True)
+            options = ["--statistic", statistic]
+        return self.timed([self.chistore, "-a", store, "--quiet", "import", *options, pgn])
+
+    def info(self, store):
+        done = subprocess.run([self.chistore, "-a", store, "info", "--json"], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8", timeout=PROGRAM_TIMEOUT)
+        return json.loads(done.stdout)
+
+    def sync(self):
+        """What one program left unwritten is not to be another's."""
+        os.sync()
+
+    # ---- The comparisons ------------------------------------------------------------------------
+
+    def measure_import(self):
+        outcome, control, small, base = [], [], [], []
+        for number in range(self.rounds + 1):
+            results = []
+            for store, pgn, statistic in (("outcome", self.pgn, "outcome"),
+                                          ("control", self.pgn, "control"),
+                                          ("small", self.first, "outcome")):
+                self.sync()
+                results.append(self.imported(self.path(store), pgn, statistic))
+            self.sync()
+            if self.peer is not None:
+                results.append(self.timed([self.peer, "-s", "-r", self.pgn]))
+            if number > 0:  # the first reads the file from the disk
+                for mine, result in zip((outcome, control, small, base), results):
+                    mine.append(result)
+        return self.lines_of_import(outcome, control, small, base)
+
+    def lines_of_import(self, outcome, control, small, base):
+        n, tenth = self.n_games, self.n_games // 10
+        lines = []
+        for name, mine, target in (("outcome", outcome, SPEED_TARGET), ("control", control, None)):
+            if base:
+                lines.append(Line(f"import into a new {name} store / pgn-extract -s -r",
+                                  [b[0] / m[0] for m, b in zip(mine, base)], target))
+            lines.append(Line(f"peak memory, {name}", [m[1] for m in mine], MEMORY_MAX, "MiB",
+                              at_most=True))
+            self.speeds.append((f"import, {name}, games/s",
+                                statistics.median(n / m[0] for m in mine)))
+        if base:
+            self.speeds.append(("pgn-extract -s -r, games/s",
+                                statistics.median(n / b[0] for b in base)))
+        elif not self.quick:
+            raise CannotMeasure("no pgn-extract (Debian package pgn-extract)")
+        lines.append(Line(f"time a game, {n:,} games / {tenth:,} games",
+                          [m[0] / n / (s[0] / tenth) for m, s in zip(outcome, small)],
+                          GROWTH_MAX, at_most=True))
+        for name, target in (("outcome", OUTCOME_BYTES_MAX), ("control", CONTROL_BYTES_MAX)):
+            info = self.info(self.path(name))
+            lines.append(Line(f"bytes a position on disk, {name}",
+                              [info["file_bytes"] / info["positions"]], target, "bytes",
+                              at_most=True))
+            self.speeds.append((f"positions, {name}", info["positions"]))
+        return lines
+
+    def measure_add(self):
+        """The first tenth of the games into a store of the others, against building all."""
+        base = self.path("base")
+        self.imported(base, self.last, "outcome")
+        ratios = []
+        for number in range(self.rounds + 1):
+            copy = self.path("copy")
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(base, copy)
+            self.sync()
+            added = self.imported(copy, self.first)[0]
+            self.sync()
+            built = self.imported(self.path("whole"), self.pgn, "outcome")[0]
+            if number > 0:
+                ratios.append(added / built)
+        if self.info(self.path("copy"))["positions"] != self.info(self.path("whole"))["positions"]:
+            raise CannotMeasure("the two ways do not lead to the same store")
+        return [Line(f"adding {self.n_games // 10:,} games / building all anew", ratios, ADD_MAX,
+                     at_most=True)]
+
+    def measure_explore(self):
+        store = self.path("outcome")
+        times = {"initial": [], "ten": []}
+        with Peer(os.path.join(self.build, "bench", "bench_explore"), store) as library:
+            for number in range(self.rounds + 1):
+                for operation, mine in times.items():
+                    speed = library.run(operation)[0]
+                    if number > 0:
+                        mine.append(1e6 / speed)
+        return [Line(f"explore of {name}", times[operation], EXPLORE_MAX, "us", at_most=True)
+                for operation, name in (("initial", "the initial position"),
+                                        ("ten", "a position with few games"))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", help="the build directory")
+    parser.add_argument("pgn", help="games, at least 100")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each comparison")
+    parser.add_argument("--quick", action="store_true", help="2 rounds, no verdicts")
+    args = parser.parse_args()
+    rounds = 2 if args.quick else args.rounds
+    games = Games(os.path.abspath(args.build), args.pgn, rounds, args.quick)
+    try:
+        for text in table.machine() + [f"{games.n_games:,} games, {rounds} rounds"]:
+            print(text)
+        print(flush=True)
+        parts = [("import", games.measure_import), ("adding", games.measure_add),
+                 ("explore", games.measure_explore)]
+        lines = table.measure(parts, games.speeds, not args.quick)
+    finally:
+        games.clean_up()
+    return table.exit_status(lines, args.quick)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
