@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Imports killed at any moment, and repeated: what is stored in the end is what an import that
+nobody disturbed stores, byte for byte.
+
+CHISTORE_IMPORT_KILLS: how often an import is killed (default: 50).
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from cli_base import Base, spawn
+
+DATA = os.environ["CHISTORE_TEST_DATA"]
+GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "50"))
+SEED = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1, 1 << 30)
+
+
+class Kill(Base):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(SEED)
+        print(f"# CHISTORE_SEED={SEED}", flush=True)
+        with open(GAMES, encoding="latin-1") as file:
+            parts = file.read().split('[Event "')
+        games = ['[Event "' + part for part in parts[1:]]
+        half = len(games) // 2
+        self.halves = [self.write("first.pgn", "".join(games[:half]).encode("latin-1")),
+                       self.write("second.pgn", "".join(games[half:]).encode("latin-1"))]
+
+    def dump(self, store):
+        return self.out("dump", address=store)
+
+    def kill_one(self, store, pgn, longest):
+        """Kills the import after a random share of the time it takes; True if it was in time."""
+        process = spawn("--quiet", "import", "--threads", "2", pgn, address=store,
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            # Chance, not order, decides where the kill falls; nothing depends on when it does.
+            process.wait(self.random.uniform(0, longest))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
+
+    def test_killed_and_repeated(self):
+        """Into a new store, and into one that holds games; each state is before or after."""
+        base, whole = self.path("base"), self.path("whole")
+        begin = time.monotonic()
+        self.out("import", self.halves[0], address=base)
+        longest = (time.monotonic() - begin) * 1.2
+        shutil.copytree(base, whole)
+        self.out("import", self.halves[1], address=whole)
+        before, after = self.dump(base), self.dump(whole)
+        killed, unfinished = 0, 0
+        for number in range(KILLS):
+            store = self.path(f"store{number}")
+            fresh = number % 2 == 0
+            if not fresh:
+                shutil.copytree(base, store)
+            in_time = self.kill_one(store, self.halves[0 if fresh else 1], longest)
+            killed += in_time
+            if os.path.exists(store):
+                found = self.dump(store)
+                self.assertIn(found, (before, after))
+                unfinished += in_time and found == before and not fresh
+                self.cli("verify", address=store)
+            else:
+                self.assertTrue(fresh and in_time)
+                unfinished += 1
+            self.out("import", self.halves[0], address=store)
+            self.out("import", self.halves[1], address=store)
+            self.assertEqual(self.dump(store), after)
+            shutil.rmtree(store)
+        # Otherwise nothing was tried.
+        self.assertGreater(killed, 0)
+        self.assertGreater(unfinished, 0)
+        print(f"# {KILLS} imports, {killed} killed, {unfinished} of them before their commit")
+        left = [name for name in os.listdir(self.dir) if name.startswith(".")]
+        print(f"# left behind: {len(left)}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
