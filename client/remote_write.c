@@ -14,6 +14,9 @@
 
 #include "base/fault.h"
 
+/* Parts to which a record's moves belong. */
+#define WITH_MOVES (CHI_PUT_MOVES | CHI_PUT_ADD | CHI_PUT_SUBTRACT)
+
 /* Keeps account of what is not known to be durable; `n` records of an answered write. */
 static void written(struct chi_peer *peer, size_t n, bool async)
 {
@@ -48,6 +51,8 @@ static int call_write(struct chi_client *client, struct chi_request *request,
 	if (status == CHI_OK) {
 		status = may_vouch(client, durability);
 	}
+	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
+	client->peer.patient = true;
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
@@ -72,7 +77,7 @@ static bool carries_more(const struct chi_put *put)
 			   (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
 			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
 			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
-	uint32_t named = put->parts | ((put->parts & CHI_PUT_ADD) != 0 ? CHI_PUT_MOVES : 0);
+	uint32_t named = put->parts | ((put->parts & WITH_MOVES) != 0 ? CHI_PUT_MOVES : 0);
 	return (put->parts & CHI_PUT_RESTORE) == 0 && (carried & ~named) != 0;
 }
 
@@ -83,7 +88,7 @@ static void drop_unnamed(struct chi_put *put)
 	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
 	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
 	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;
-	r->n_moves = (put->parts & (CHI_PUT_MOVES | CHI_PUT_ADD)) != 0 ? r->n_moves : 0;
+	r->n_moves = (put->parts & WITH_MOVES) != 0 ? r->n_moves : 0;
 }
 
 /* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
@@ -203,7 +208,8 @@ int chi_remote_settle(struct chi_client *client)
 	/* An empty synced batch queues behind them. */
 	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
 	struct chi_response response;
-	status = chi_peer_call(client, &request, &response);
+	peer->patient = true;
+	status = chi_peer_ask(client, &request, &response);
 	if (status == CHI_OK) {
 		written(peer, 0, false);
 	}
@@ -246,6 +252,8 @@ static int pipe_send(struct chi_client *client, struct chi_slot *slot, struct ch
 				 "answers first",
 				 queued);
 	}
+	/* See call_write. */
+	peer->patient = peer->patient || slot->is_put;
 	request->id = chi_peer_next_id(client);
 	slot->id = request->id;
 	return chi_peer_doubt(client, chi_peer_send(client, request));

@@ -39,8 +39,8 @@ struct chi_options {
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
 	uint32_t connect_ms;	 /* time to connect, after a host's name is looked up; 0: 5,000 */
 	uint32_t call_ms;	 /* longest wait for the peer to make progress; 0: 30,000. During
-				    scans, counts and whole-store work answering a ping is
-				    progress, too */
+				    writes, imports, scans, counts and whole-store work
+				    answering a ping is progress, too */
 	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
 	bool force_netfs;	 /* in-process: open on a network file system all the same */
 	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */

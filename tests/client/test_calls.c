@@ -178,6 +178,39 @@ static void faulty_batches(void **state)
 	assert_int_equal(did.added, 3);
 }
 
+/* What was added is taken away again in whole: moves and plies, too, over a socket, too. */
+static void adding_and_subtracting(void **state)
+{
+	struct chi_client *client = ((struct world *)*state)->client;
+	struct chi_key key = key_of(START);
+	struct chi_move_stat moves[] = {{move_of(&key, "e4"), {.white = 2}}};
+	struct chi_ply_stat plies[] = {{.ply = 0, .games = 2}};
+	struct chi_put put = {
+		.key = key,
+		.parts = CHI_PUT_ADD,
+		.record = {.counts = {.white = 2},
+			   .moves = moves,
+			   .n_moves = 1,
+			   .plies = plies,
+			   .n_plies = 1},
+	};
+	struct chi_put_result did;
+	struct chi_record got;
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	put.parts = CHI_PUT_SUBTRACT;
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	world_ok(client, chi_get(client, &key, &got));
+	assert_int_equal(got.n_moves, 1);
+	assert_int_equal(got.moves[0].counts.white, 2);
+	assert_int_equal(got.n_plies, 1);
+	assert_int_equal(got.plies[0].games, 2);
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, &did));
+	assert_int_equal(did.removed, 1);
+	put.parts = CHI_PUT_CHI2;
+	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EINVAL, "plies");
+}
+
 static void deleting(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
@@ -481,6 +514,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(empty_store, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(whole_record, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(faulty_batches, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(adding_and_subtracting, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(deleting, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(large_probes, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(async_writes, world_external, world_drop),
