@@ -101,6 +101,7 @@ int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n)
 		bad = !copy_record(&job->arena, &job->puts[i].record);
 	}
 	job->n = n;
+	job->records += n;
 	job->bytes += job->arena.used;
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
@@ -110,6 +111,7 @@ int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
 	bool bad = false;
 	job->keys = copy_array(&job->arena, keys, n, sizeof(*keys), &bad);
 	job->n = n;
+	job->records += n;
 	job->bytes += job->arena.used;
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
@@ -121,6 +123,7 @@ int chi_job_copy_games(struct chi_job *job, const struct chi_game *games, size_t
 	size_t used = job->arena.used;
 	job->games = copy_array(&job->arena, games, n, sizeof(*games), &bad);
 	job->n_games = n;
+	job->records += n;
 	job->bytes += job->arena.used - used;
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }

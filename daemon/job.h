@@ -53,6 +53,7 @@ struct chi_job {
 	struct chi_put *puts;	/* PUT */
 	struct chi_key *keys;	/* DELETE */
 	size_t n;		/* of either */
+	size_t records;		/* what it counts in the queue: of both, and of the games */
 	struct chi_game *games; /* PUT */
 	size_t n_games;
 	struct chi_intake *import; /* IMPORT: the worker's, and there until the answer */

@@ -55,7 +55,8 @@ static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
 		return true;
 	}
 	return job->bytes <= writer->bytes_max && writer->bytes <= writer->bytes_max - job->bytes &&
-	       job->n <= writer->records_max && writer->records <= writer->records_max - job->n;
+	       job->records <= writer->records_max &&
+	       writer->records <= writer->records_max - job->records;
 }
 
 int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
@@ -67,7 +68,7 @@ int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
 		*writer->last = job;
 		writer->last = &job->next;
 		writer->bytes += job->bytes;
-		writer->records += job->n;
+		writer->records += job->records;
 		pthread_cond_signal(&writer->changed);
 		status = CHI_OK;
 	}
@@ -89,11 +90,11 @@ static struct chi_job *cut_group(struct chi_writer *writer)
 		return NULL;
 	}
 	struct chi_job *end = group;
-	uint64_t records = group->n;
+	uint64_t records = group->records;
 	while (is_batch(end) && end->next != NULL && is_batch(end->next) &&
-	       records + end->next->n <= CHI_GROUP_RECORDS) {
+	       records + end->next->records <= CHI_GROUP_RECORDS) {
 		end = end->next;
-		records += end->n;
+		records += end->records;
 	}
 	writer->first = end->next;
 	if (writer->first == NULL) {
@@ -115,7 +116,7 @@ void chi_writer_done(struct chi_writer *writer, const struct chi_job *job)
 {
 	pthread_mutex_lock(&writer->lock);
 	writer->bytes -= job->bytes;
-	writer->records -= job->n;
+	writer->records -= job->records;
 	pthread_mutex_unlock(&writer->lock);
 }
 

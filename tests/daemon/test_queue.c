@@ -21,6 +21,7 @@ static struct chi_job *new_job(enum chi_op op, size_t n)
 	assert_non_null(job);
 	/* Only counted here; nothing looks at the entries. */
 	job->n = n;
+	job->records = n;
 	return job;
 }
 
@@ -164,6 +165,8 @@ static void test_job_owns_its_games(void **state)
 	assert_true(job->bytes >= before + sizeof(games));
 	memset(games, 0, sizeof(games));
 	assert_int_equal(job->n_games, 2);
+	/* A dump has hundreds of thousands, and nothing else in their puts. */
+	assert_int_equal(job->records, 2);
 	assert_int_equal(job->games[0].result, CHI_RESULT_DRAW);
 	assert_int_equal(job->games[1].max_ply, 9);
 	chi_job_free(job);
