@@ -90,6 +90,20 @@ static int keep_base(struct chi_games *games, const struct chi_stream *stream)
 	return CHI_OK;
 }
 
+/* A file's text is told of no more once the next one is; only subtracting names it in the end. */
+static void begin_file(struct chi_games *games, size_t file)
+{
+	for (size_t i = games->file; i < file && i < games->n_files; i++) {
+		if (games->bulk->options.kind != CHI_GAMES_SUBTRACT) {
+			free(games->files[i]);
+			games->files[i] = NULL;
+		}
+	}
+	games->file = file;
+	games->file_games = 0;
+	games->file_lines = 0;
+}
+
 /* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
 static int collect(struct chi_games *games, struct chi_fault *fault)
 {
@@ -97,9 +111,7 @@ static int collect(struct chi_games *games, struct chi_fault *fault)
 	int rc = CHI_OK;
 	while (rc == CHI_OK && (stream = chi_queue_collect(&games->queue)) != NULL) {
 		if (stream->file != games->file) {
-			games->file = stream->file;
-			games->file_games = 0;
-			games->file_lines = 0;
+			begin_file(games, stream->file);
 		}
 		rc = keep_base(games, stream);
 		const char *name = stream->file < games->n_files ? games->files[stream->file] : "";
@@ -237,7 +249,8 @@ static int file(struct chi_bulk *bulk, const char *name, struct chi_fault *fault
 		}
 		files[games->n_files++] = copy;
 	}
-	return rc;
+	/* Small files never fill a piece: without this all of them would wait for the commit. */
+	return rc == CHI_OK ? collect(games, fault) : rc;
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */

@@ -167,11 +167,47 @@ static void texts_name_the_game_and_its_fate(void **state)
 	}
 }
 
+static void count_notes(void *context, const struct chi_games_note *note)
+{
+	(void)note;
+	++*(size_t *)context;
+}
+
+/* Files too small for a piece are told of, and forgotten, before the commit. */
+static void small_files_do_not_gather(void **state)
+{
+	(void)state;
+	static const char text[] = "[White \"a\"]\n\n1. e4 Ke4 1-0\n";
+	const size_t files = 300;
+	/* The one thread has done what came before its few pieces in flight. */
+	const size_t ahead = 8;
+	size_t told = 0;
+	struct chi_bulk *bulk;
+	const struct chi_bulk_target target = {.path = help_path("small"),
+					       .statistic = CHI_STATISTIC_OUTCOME};
+	const struct chi_games_options options = {.kind = CHI_GAMES_ADD,
+						  .memory = 16 * MIB,
+						  .threads = 1,
+						  .report = count_notes,
+						  .context = &told};
+	ok(chi_bulk_begin(&target, &options, &bulk, &fault));
+	for (size_t i = 0; i < files; i++) {
+		ok(chi_bulk_file(bulk, "small.pgn", &fault));
+		ok(chi_bulk_feed(bulk, text, strlen(text), &fault));
+	}
+	assert_true(told + ahead >= files);
+	struct chi_games_result result;
+	ok(chi_bulk_commit(bulk, &result, &fault));
+	assert_int_equal(told, files);
+	chi_bulk_free(bulk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_and_numbers_are_of_the_file),
 		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(small_files_do_not_gather),
 		cmocka_unit_test(texts_name_the_game_and_its_fate),
 	};
 	return cmocka_run_group_tests_name("bulk notes", tests, NULL, NULL);
