@@ -29,8 +29,8 @@ struct commit {
 	struct chi_bulk *bulk;
 	struct chi_load *load;
 	struct chi_games_result *result;
-	uint16_t *limits; /* by game number */
-	bool whole;	  /* no game is dropped or held to a ply */
+	struct chi_games_limits limits;
+	bool whole; /* no game is dropped or held to a ply */
 	uint64_t seen;
 	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
 };
@@ -77,19 +77,34 @@ static struct entry entry_of(const struct chi_sort_item *item)
 	};
 }
 
-static void take(struct commit *commit, const struct entry *entry, uint16_t limit)
+static uint64_t numbers(const struct commit *commit)
 {
-	uint16_t plies = limit < entry->plies ? limit : entry->plies;
-	commit->limits[entry->number] = limit;
-	commit->whole = commit->whole && limit == CHI_LIMIT_NONE;
+	return atomic_load(&commit->games->numbers);
+}
+
+/* `limit`: the last ply that is counted; 0: all are. */
+static int take(struct commit *commit, const struct entry *entry, uint16_t limit)
+{
+	struct chi_games_limits *limits = &commit->limits;
+	if (limit != 0 && limits->plies == NULL) {
+		limits->plies = calloc((size_t)numbers(commit), sizeof(*limits->plies));
+		if (limits->plies == NULL) {
+			return -CHI_ENOMEM;
+		}
+	}
+	if (limit != 0) {
+		limits->plies[entry->number] = limit;
+		commit->whole = false;
+	}
 	commit->result->taken++;
-	commit->result->plies += plies;
+	commit->result->plies += limit != 0 && limit < entry->plies ? limit : entry->plies;
 	commit->result->cut += entry->cut;
+	return CHI_OK;
 }
 
 static void drop(struct commit *commit, const struct entry *entry)
 {
-	commit->limits[entry->number] = CHI_LIMIT_DROPPED;
+	commit->limits.dropped[entry->number / 8] |= (uint8_t)(1u << entry->number % 8);
 	commit->whole = false;
 }
 
@@ -102,8 +117,8 @@ static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const 
 		.max_ply = entry->bounded ? entry->plies : 0,
 	};
 	memcpy(game.id, id, sizeof(game.id));
-	take(commit, entry, CHI_LIMIT_NONE);
-	return chi_load_game(commit->load, &game);
+	int rc = take(commit, entry, 0);
+	return rc == CHI_OK ? chi_load_game(commit->load, &game) : rc;
 }
 
 /* A game that was stored with some of its positions left out cannot be taken out exactly. */
@@ -134,8 +149,8 @@ static int subtract(struct commit *commit, const struct chi_game *stored, const 
 		tell_pruned(commit, entry);
 		return CHI_OK;
 	}
-	take(commit, entry, stored->max_ply != 0 ? stored->max_ply : CHI_LIMIT_NONE);
-	return chi_load_ungame(commit->load, stored);
+	int rc = take(commit, entry, stored->max_ply);
+	return rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
 }
 
 static int decide(struct commit *commit, const struct chi_sort_item *item)
@@ -189,9 +204,8 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	uint64_t numbers = atomic_load(&commit->games->numbers);
-	commit->limits = calloc((size_t)numbers + 1, sizeof(*commit->limits));
-	if (commit->limits == NULL) {
+	commit->limits.dropped = calloc((size_t)(numbers(commit) / 8) + 1, 1);
+	if (commit->limits.dropped == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
@@ -223,7 +237,7 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 		rc = chi_load_start(commit->load, &how, &spec, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_games_fold(games, n_parts, commit->limits, commit->whole, &spec,
+		rc = chi_games_fold(games, n_parts, commit->whole ? NULL : &commit->limits, &spec,
 				    commit->load, fault);
 	}
 	chi_sorter_free(games->positions);
@@ -266,6 +280,7 @@ int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *resu
 	struct commit commit = {
 		.games = games, .bulk = games->bulk, .result = result, .whole = true};
 	int rc = run(&commit, fault);
-	free(commit.limits);
+	free(commit.limits.dropped);
+	free(commit.limits.plies);
 	return rc;
 }

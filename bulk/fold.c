@@ -19,8 +19,7 @@
 struct fold {
 	struct chi_games *games;
 	const struct chi_load_spec *spec;
-	const uint16_t *limits;
-	bool whole;
+	const struct chi_games_limits *limits; /* NULL: every game is counted to its end */
 	size_t n_parts;
 	pthread_mutex_t mutex;
 	pthread_cond_t ready;
@@ -85,15 +84,17 @@ static int count_move(struct group *group, chi_move move, unsigned result)
  * the game's count ends. */
 static bool hold(const struct fold *fold, uint64_t *payload)
 {
-	unsigned limit = fold->limits[chi_count_game(*payload)];
+	const struct chi_games_limits *limits = fold->limits;
+	uint32_t game = chi_count_game(*payload);
 	unsigned ply = chi_count_ply(*payload);
-	if (limit == CHI_LIMIT_DROPPED || ply > limit) {
+	if ((limits->dropped[game / 8] >> game % 8 & 1) != 0) {
 		return false;
 	}
-	if (ply == limit) {
+	unsigned limit = limits->plies != NULL ? limits->plies[game] : 0;
+	if (limit != 0 && ply == limit) {
 		*payload &= ~UINT64_C(0xffff);
 	}
-	return true;
+	return limit == 0 || ply <= limit;
 }
 
 static int count_item(struct group *group, uint64_t payload)
@@ -201,7 +202,7 @@ static int fold_items(const struct fold *fold, struct chi_sort_reader *reader, s
 	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
 		uint64_t key[CHI_SORT_GROUP / 8];
 		uint64_t payload = chi_count_payload(item);
-		if (!fold->whole && !hold(fold, &payload)) {
+		if (fold->limits != NULL && !hold(fold, &payload)) {
 			continue;
 		}
 		memcpy(key, item->bytes, sizeof(key));
@@ -355,14 +356,13 @@ static int run(struct fold *fold, struct chi_load *load, struct chi_fault *fault
 	return rc;
 }
 
-int chi_games_fold(struct chi_games *games, size_t n_parts, const uint16_t *limits, bool whole,
+int chi_games_fold(struct chi_games *games, size_t n_parts, const struct chi_games_limits *limits,
 		   const struct chi_load_spec *spec, struct chi_load *load, struct chi_fault *fault)
 {
 	struct fold fold = {
 		.games = games,
 		.spec = spec,
 		.limits = limits,
-		.whole = whole,
 		.n_parts = n_parts,
 		.window = games->bulk->options.threads + AHEAD,
 	};

@@ -34,9 +34,12 @@ struct chi_games_place {
 
 #define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
 
-/* What a game's plies are held to, by number: a ply, or one of these. */
-#define CHI_LIMIT_NONE	  0xffffu /* all are counted */
-#define CHI_LIMIT_DROPPED 0u	  /* the game is not taken */
+/* What is counted of the games, by number. All is zero at first, so that memory is taken only where
+ * something is noted: most sessions drop few games and hold none to a ply. */
+struct chi_games_limits {
+	uint8_t *dropped; /* a bit each: the game is not taken */
+	uint16_t *plies;  /* the last ply counted, 0: all are; NULL: of every game all are */
+};
 
 /* Room in a sorter that a thread fills. */
 struct chi_filler {
@@ -96,8 +99,9 @@ void *chi_games_read(void *reader);
 CHI_MUSTUSE int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *result,
 				      struct chi_fault *fault);
 
-/* bulk/fold.c: the positions' items become records, and go to the load in order. `limits`: by game
- * number. `whole`: no game is dropped or held to a ply, and `limits` need not be asked. */
-CHI_MUSTUSE int chi_games_fold(struct chi_games *games, size_t n_parts, const uint16_t *limits,
-			       bool whole, const struct chi_load_spec *spec, struct chi_load *load,
+/* bulk/fold.c: the positions' items become records, and go to the load in order. `limits`: NULL if
+ * no game is dropped or held to a ply. */
+CHI_MUSTUSE int chi_games_fold(struct chi_games *games, size_t n_parts,
+			       const struct chi_games_limits *limits,
+			       const struct chi_load_spec *spec, struct chi_load *load,
 			       struct chi_fault *fault);

@@ -84,8 +84,8 @@ void chi_stream_free(struct chi_stream *stream);
 /* The next stream nobody reads; waits for one. NULL: there are no more, or something failed. */
 struct chi_stream *chi_queue_claim(struct chi_queue *queue);
 
-/* The next piece of a stream; waits for it. NULL at its end, or if something failed. The piece is
- * given back by the next call or by chi_queue_done. */
+/* The next piece of a stream; waits for it. NULL at its end, or if something failed. The
+ * piece is given back by the next call, as `last`. */
 struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_stream *stream,
 				 struct chi_piece *last);
 void chi_queue_done(struct chi_queue *queue, struct chi_stream *stream);
