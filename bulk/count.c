@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
+#include "chess/movegen.h"
 
 /* Odd numbers without a pattern, to mix by multiplication. */
 #define MIX_A UINT64_C(0x9e3779b97f4a7c15)
@@ -83,6 +84,40 @@ static bool adds_nothing(struct table *table, size_t first, size_t index, uint64
 {
 	chi_move before = chi_count_move(chi_count_payload(&table->counter->items[first]));
 	return move == 0 || move == before || played_again(table, index, h, move);
+}
+
+static int more_than(int n, int usual)
+{
+	return n > usual ? n - usual : 0;
+}
+
+/* The men are such as promotions can make of the initial ones, and so they are behind every move:
+ * then there are 218 moves at most. */
+static bool is_usual(const struct chi_position *position, int colour)
+{
+	int n[CHI_KINDS];
+	for (int kind = CHI_PAWN; kind < CHI_KINDS; kind++) {
+		n[kind] = __builtin_popcountll(chi_position_pieces(position, colour, kind));
+	}
+	return n[CHI_PAWN] + more_than(n[CHI_KNIGHT], 2) + more_than(n[CHI_BISHOP], 2) +
+		       more_than(n[CHI_ROOK], 2) + more_than(n[CHI_QUEEN], 1) <=
+	       8;
+}
+
+size_t chi_count_plies(const struct chi_pgn_game *game)
+{
+	struct chi_move_list legal;
+	if (CHI_LIKELY(is_usual(&game->positions[0], CHI_WHITE) &&
+		       is_usual(&game->positions[0], CHI_BLACK))) {
+		return game->n_plies;
+	}
+	for (size_t ply = 0; ply < game->n_plies; ply++) {
+		chi_movegen_legal(&game->positions[ply], &legal);
+		if (legal.n > CHI_MOVES_MAX) {
+			return ply;
+		}
+	}
+	return game->n_plies;
 }
 
 size_t chi_count_game_items(struct chi_counter *counter, const struct chi_pgn_game *game, size_t n,

@@ -66,6 +66,13 @@ struct chi_counter {
 	uint16_t again[CHI_COUNT_SLOTS];  /* the same of items that are not `first` */
 };
 
+/*
+ * How many moves of a game are counted: all, unless a position before them has more legal moves
+ * than a record holds. Only games that begin with more men than chess gives get there; they count
+ * up to that position, whoever adds them or takes them out.
+ */
+size_t chi_count_plies(const struct chi_pgn_game *game);
+
 /* Makes the items of a game's positions up to ply `n`, which is at most its number of moves;
  * returns how many. */
 size_t chi_count_game_items(struct chi_counter *counter, const struct chi_pgn_game *game, size_t n,

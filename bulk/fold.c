@@ -61,8 +61,8 @@ static void count(struct chi_counts *counts, unsigned result)
 	}
 }
 
-/* There are no more distinct moves than are legal, since a key is one position; that is below the
- * limit of a record. */
+/* There are no more distinct moves than are legal, since a key is one position, and none of one
+ * with more than a record holds: chi_count_plies. */
 static int count_move(struct group *group, chi_move move, unsigned result)
 {
 	size_t i = 0;

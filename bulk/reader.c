@@ -70,7 +70,7 @@ static uint32_t at_most(uint64_t value, uint32_t most)
 }
 
 static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t number,
-		   enum chi_result result, size_t plies)
+		   enum chi_result result, size_t plies, bool bounded)
 {
 	struct chi_sort_item item;
 	struct chi_key start;
@@ -81,7 +81,7 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 			 at_most(game->line, CHI_PLACE_MAX);
 	bool cut = game->end != CHI_PGN_COMPLETE;
 	uint64_t payload = (uint64_t)number << 32 | (uint64_t)result << 30 | (uint64_t)cut << 29 |
-			   (uint64_t)plies << 16 | (uint64_t)(plies < game->n_plies) << 15;
+			   (uint64_t)plies << 16 | (uint64_t)bounded << 15;
 	place = htobe64(place);
 	payload = htobe64(payload);
 	memcpy(item.bytes + CHI_GAME_ID_SIZE, &place, sizeof(place));
@@ -117,13 +117,14 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 				 (unsigned long long)CHI_GAME_NUMBERS);
 	}
 	/* When games are taken out, the store says how far each was counted. */
-	bool bounded = options->kind == CHI_GAMES_ADD && options->max_ply != 0 &&
-		       options->max_ply < game->n_plies;
-	size_t plies = bounded ? options->max_ply : game->n_plies;
+	size_t all = chi_count_plies(game);
+	bool bounded =
+		options->kind == CHI_GAMES_ADD && options->max_ply != 0 && options->max_ply < all;
+	size_t plies = bounded ? options->max_ply : all;
 	enum chi_result result = chi_identity_result(game->result);
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number, result);
 	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
-	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, result, plies);
+	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, result, plies, bounded);
 }
 
 static int take_game(struct work *work, const struct chi_pgn_game *game)
