@@ -259,10 +259,11 @@ static int run(struct commit *commit, struct chi_fault *fault)
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	if (commit->result->taken == 0 && bulk->store != NULL) {
-		return CHI_OK; /* nothing is to be changed: not even the sequence number */
+	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
+	 * is told that his games are there already may rely on it as if he had stored them. */
+	if (commit->result->taken > 0 || bulk->store == NULL) {
+		rc = store_positions(commit, fault);
 	}
-	rc = store_positions(commit, fault);
 	if (rc == CHI_OK && chi_bulk_canceled(bulk)) {
 		rc = chi_fault_plain(fault, -CHI_ECANCELED);
 	}

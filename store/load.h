@@ -6,7 +6,8 @@
  *
  * Order of calls: chi_load_new or chi_load_into; chi_load_game and chi_load_ungame by ascending
  * id; chi_load_start; chi_load_apply of blocks by ascending key; chi_load_finish. All by one
- * thread, which is the store's writer meanwhile. Only chi_load_pack is for any thread.
+ * thread, which is the store's writer meanwhile. Only chi_load_pack is for any thread. A load that
+ * found nothing to change may be finished without a start: what it saw is durable then.
  */
 #pragma once
 

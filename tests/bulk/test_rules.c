@@ -7,9 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "bulk/identity.h"
+#include "chess/fen.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
+
+/* In LMDB's place, too. */
+static unsigned syncs;
+int count_fdatasync(int fd) __asm__("fdatasync");
+int count_fdatasync(int fd)
+{
+	syncs++;
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 /* A good game, one with an illegal move, one with a null move, one without moves, one of other
  * rules, one without a start. */
@@ -159,6 +173,52 @@ static void identities_do_not_change(void **state)
 	assert_int_equal(session.result.taken, 1);
 }
 
+/* 262 legal moves, each played in a game: more than a record can hold. */
+static void more_moves_than_a_record_holds(void **state)
+{
+	(void)state;
+	static const char fen[] = "1Q1QQQQk/1Q5Q/Q6Q/2Q4Q/Q6Q/2Q4Q/Q6Q/KQ1QQQQ1 w - - 0 1";
+	struct chi_position position;
+	struct chi_move_list list;
+	ok(chi_fen_parse(fen, strlen(fen), &position, &fault));
+	chi_movegen_legal(&position, &list);
+	assert_true(list.n > CHI_MOVES_MAX);
+	size_t size = list.n * 256;
+	size_t len = 0;
+	_cleanup_(chi_freep) char *text = calloc(1, size);
+	assert_non_null(text);
+	for (size_t i = 0; i < list.n; i++) {
+		char uci[CHI_UCI_SIZE];
+		chi_uci_print(&position, list.moves[i], uci);
+		len += (size_t)snprintf(text + len, size - len,
+					"[Event \"%zu\"]\n[White \"x\"]\n[SetUp \"1\"]\n"
+					"[FEN \"%s\"]\n\n%s 1-0\n\n",
+					i, fen, uci);
+	}
+	session_add("common", mixed);
+	session_add("queens", mixed);
+	struct session session = {0};
+	ok(session_run(&session, "queens", (const char *[]){text, NULL}));
+	assert_int_equal(session.result.taken, list.n);
+	assert_int_equal(session.result.positions.added, 1);
+	session = (struct session){.options.kind = CHI_GAMES_SUBTRACT};
+	ok(session_run(&session, "queens", (const char *[]){text, NULL}));
+	assert_int_equal(session.result.taken, list.n);
+	session_same("common", "queens");
+}
+
+/* Who stored the games may have been killed before he synced them. */
+static void what_is_there_already_is_synced(void **state)
+{
+	(void)state;
+	session_add("synced", mixed);
+	syncs = 0;
+	struct session session = {0};
+	ok(session_run(&session, "synced", (const char *[]){mixed, NULL}));
+	assert_int_equal(session.result.taken, 0);
+	assert_true(syncs > 0);
+}
+
 static void bad_options_are_refused(void **state)
 {
 	(void)state;
@@ -239,6 +299,8 @@ int main(void)
 		cmocka_unit_test(plies_are_held_to_the_bound),
 		cmocka_unit_test(rare_positions_are_left_out),
 		cmocka_unit_test(identities_do_not_change),
+		cmocka_unit_test(more_moves_than_a_record_holds),
+		cmocka_unit_test(what_is_there_already_is_synced),
 		cmocka_unit_test(bad_options_are_refused),
 		cmocka_unit_test(what_is_not_committed_did_not_happen),
 		cmocka_unit_test(a_full_disk_stops_the_session),
