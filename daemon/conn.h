@@ -69,6 +69,7 @@ struct chi_conn {
 	bool is_dirty; /* on the worker's list */
 	bool paused;   /* not served until output has drained */
 	bool at_end;   /* the client has closed its side */
+	bool gathered; /* has probes that are answered later in this turn */
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t accounted; /* bytes counted in server->buffered */

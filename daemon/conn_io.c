@@ -29,6 +29,10 @@ void chi_conn_account(struct chi_conn *conn)
 {
 	struct chi_server *server = conn->worker->server;
 	size_t now = conn->in.capacity + conn->out.capacity;
+	/* What is answered and sent in this turn is not worth the counting. */
+	if (conn->is_dirty && now < conn->accounted + CHI_READ_CHUNK && now >= conn->accounted) {
+		return;
+	}
 	if (now > conn->accounted) {
 		atomic_fetch_add(&server->buffered, now - conn->accounted);
 	} else if (now < conn->accounted) {
@@ -37,36 +41,17 @@ void chi_conn_account(struct chi_conn *conn)
 	conn->accounted = now;
 }
 
-/* Gives an empty buffer the worker's memory. */
-static void lend(struct chi_buffer *buffer, struct chi_buffer *spare)
-{
-	if (buffer->data != NULL || spare->data == NULL) {
-		return;
-	}
-	size_t limit = buffer->limit;
-	*buffer = *spare;
-	buffer->limit = limit;
-	*spare = (struct chi_buffer){0};
-}
-
-/* An empty buffer becomes the worker's spare one, or memory again. */
-static void give_back(struct chi_buffer *buffer, struct chi_buffer *spare)
-{
-	if (buffer->data == NULL || buffer->len > 0) {
-		return;
-	}
-	if (spare->data != NULL || buffer->capacity > 2 * CHI_READ_CHUNK) {
-		chi_buffer_deinit(buffer);
-		return;
-	}
-	*spare = *buffer;
-	spare->start = 0;
-	*buffer = (struct chi_buffer){.limit = buffer->limit};
-}
-
+/* Small answers, which most are, share the worker's small buffers; an answer that is large, or one
+ * of many, finds its own size. */
 void chi_conn_lend_out(struct chi_conn *conn)
 {
-	lend(&conn->out, &conn->worker->spare_out);
+	if (conn->out.data == NULL) {
+		chi_spares_lend_small(&conn->worker->spares, &conn->out);
+		if (conn->out.data == NULL) {
+			/* Without memory the packing of the answer fails, and says so. */
+			(void)chi_buffer_reserve(&conn->out, CHI_SMALL_BUFFER);
+		}
+	}
 }
 
 void chi_conn_mark_dirty(struct chi_conn *conn)
@@ -132,7 +117,7 @@ void chi_conn_stop_reading(struct chi_conn *conn)
 		/* Requests that waited for output to drain come too late: there is no writer any
 		 * more when it has. */
 		chi_buffer_consume(&conn->in, conn->in.len);
-		give_back(&conn->in, &conn->worker->spare_in);
+		chi_spares_give_back(&conn->worker->spares, &conn->in);
 		chi_conn_account(conn);
 		conn->frame_by = 0;
 		settle_reading(conn);
@@ -172,6 +157,26 @@ static void end_of_input(struct chi_conn *conn)
 	mark_ready(conn);
 }
 
+/* What was read into the worker's chunk becomes the connection's input: of its own size, so that
+ * a turn of many clients touches no more memory than they have sent. */
+static bool adopt(struct chi_conn *conn, size_t n)
+{
+	struct chi_spares *spares = &conn->worker->spares;
+	if (conn->in.data == NULL) {
+		bool small = n <= CHI_SMALL_BUFFER;
+		if (small) {
+			chi_spares_lend_small(spares, &conn->in);
+		} else {
+			chi_spares_lend_large(spares, &conn->in);
+		}
+		if (chi_buffer_reserve(&conn->in, small ? CHI_SMALL_BUFFER : CHI_READ_CHUNK) ==
+		    NULL) {
+			return false;
+		}
+	}
+	return chi_buffer_append(&conn->in, conn->worker->chunk, n) == CHI_OK;
+}
+
 /* One read, whatever comes; the requests in it are served when all clients have been read. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
@@ -187,17 +192,18 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 		set_reading(conn, false);
 		return;
 	}
-	lend(&conn->in, &conn->worker->spare_in);
 	size_t wanted = room_wanted(conn);
-	uint8_t *to = chi_buffer_reserve(&conn->in, wanted);
-	if (to == NULL) {
+	/* A large request, or the rest of one, is not copied. */
+	bool direct = conn->in.len > SMALL_REST || wanted > CHI_READ_CHUNK;
+	uint8_t *to = direct ? chi_buffer_reserve(&conn->in, wanted) : conn->worker->chunk;
+	ssize_t n = to != NULL ? recv(fd, to, wanted, 0) : -1;
+	if (to == NULL || (n > 0 && !direct && !adopt(conn, (size_t)n))) {
 		chi_conn_drop(conn, "out of memory");
 		chi_conn_reap(conn->worker);
 		return;
 	}
-	ssize_t n = read(fd, to, wanted);
 	if (n > 0) {
-		chi_buffer_added(&conn->in, (size_t)n);
+		chi_buffer_added(&conn->in, direct ? (size_t)n : 0);
 		mark_ready(conn);
 	} else if (n == 0) {
 		end_of_input(conn);
@@ -287,6 +293,7 @@ static void consider_memory(struct chi_conn *conn, size_t whole)
 /* After such a head nobody knows where the next request begins: an answer, and the end. */
 static void refuse_stream(struct chi_conn *conn, int status)
 {
+	chi_gather_answer(conn->worker);
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status, NULL,
 		      status == -CHI_ETOOBIG
 			      ? "the request is larger than hello allows"
@@ -338,7 +345,7 @@ static void shrink_rest(struct chi_conn *conn)
 	chi_buffer_init(&small, conn->in.limit);
 	if (chi_buffer_append(&small, chi_buffer_bytes(&conn->in), conn->in.len) == CHI_OK) {
 		chi_buffer_consume(&conn->in, conn->in.len);
-		give_back(&conn->in, &conn->worker->spare_in);
+		chi_spares_give_back(&conn->worker->spares, &conn->in);
 		conn->in = small;
 	}
 }
@@ -381,7 +388,7 @@ bool chi_conn_serve(struct chi_conn *conn)
 	}
 	if (!more) {
 		shrink_rest(conn);
-		give_back(&conn->in, &conn->worker->spare_in);
+		chi_spares_give_back(&conn->worker->spares, &conn->in);
 		settle_clock(conn);
 		settle_reading(conn);
 	}
@@ -448,7 +455,7 @@ void chi_conn_flush(struct chi_conn *conn)
 	if (conn->out.len > 0) {
 		chi_worker_watch(conn->worker);
 	}
-	give_back(&conn->out, &conn->worker->spare_out);
+	chi_spares_give_back(&conn->worker->spares, &conn->out);
 	chi_conn_account(conn);
 	if (conn->state == CHI_CONN_ENDING && conn->out.len == 0 && conn->n_calls == 0) {
 		finish(conn);

@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/conn.h"
+#include "daemon/gather.h"
 #include "daemon/handler.h"
 #include "daemon/server.h"
 
@@ -170,6 +171,13 @@ void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 	struct chi_request request = {0};
 	struct chi_task task = {.worker = worker, .conn = conn, .request = &request};
 	bool first = conn->state == CHI_CONN_HELLO;
+	if (chi_gather_frame(conn, body, len)) {
+		return;
+	}
+	if (conn->gathered) {
+		/* Nobody is promised an order, but there is no need to turn it round either. */
+		chi_gather_answer(worker);
+	}
 	chi_arena_reset(&worker->requests);
 	chi_arena_reset(&worker->results);
 	int status = chi_request_unpack(body, len, &worker->requests, &request, &task.field,

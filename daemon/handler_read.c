@@ -82,45 +82,15 @@ static int name_position(struct chi_task *task, int status, const struct chi_key
 			 chi_strerror(status));
 }
 
-/* Looks for the position at which reading them all together has stopped. */
-static int name_first(struct chi_task *task, int failure, struct chi_read *read,
-		      struct chi_row *row)
-{
-	const struct chi_positions *positions = &task->request->u.positions;
-	for (size_t i = 0; i < positions->n; i++) {
-		int status = chi_read_row(read, &positions->keys[i], row);
-		if (status < 0) {
-			return name_position(task, status, &positions->keys[i]);
-		}
-	}
-	return failure;
-}
-
-/* Statistic and counts only: allocates nothing but the rows, touches one page a position. */
+/* Answered together with the other probes of this turn. */
 int chi_handle_probe(struct chi_task *task)
 {
 	struct chi_positions *positions = &task->request->u.positions;
-	struct chi_read *read = NULL;
 	int status = chi_task_keys(task, positions, "probe");
-	if (status == CHI_OK) {
-		status = chi_worker_read(task->worker, task->served, &read);
-	}
 	if (status < 0) {
 		return status;
 	}
-	struct chi_row *rows = chi_arena_array(&task->worker->results, positions->n, sizeof(*rows));
-	if (rows == NULL) {
-		return -CHI_ENOMEM;
-	}
-	status = chi_read_rows(read, positions->keys, positions->n, rows);
-	if (status < 0) {
-		return name_first(task, status, read, rows);
-	}
-	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_PROBE};
-	response.u.probe.rows = rows;
-	response.u.probe.n = positions->n;
-	response.u.probe.counts = true;
-	chi_conn_answer(task->conn, &response);
+	chi_gather_add(task->conn, task->request->id, task->served, positions->keys, positions->n);
 	return CHI_OK;
 }
 

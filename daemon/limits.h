@@ -18,6 +18,9 @@
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32
 
+/* Answers that are sent although more of the same client are about to follow. */
+#define CHI_SEND_BYTES ((size_t)8 << 10)
+
 /* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
 #define CHI_READ_CHUNK ((size_t)64 << 10)
 

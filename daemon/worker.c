@@ -76,14 +76,32 @@ static void serve_ready(struct chi_worker *worker)
 			TAILQ_INSERT_TAIL(&worker->ready, conn, ready_link);
 		}
 	}
+	chi_gather_answer(worker);
 }
 
-/* Sending may wake streams, which only list themselves; nothing is added to the list for ever. */
+/* A client with more requests at hand is served again in the next turn, which is due: a few answers
+ * wait for those to come, so that a pipeline is answered by one send and not by many. */
+static bool may_wait(const struct chi_conn *conn)
+{
+	return conn->is_ready && conn->out.len < CHI_SEND_BYTES;
+}
+
+/* Each that is listed now, once. What is listed on the way, or waits, is for the next turn. */
 static void flush_dirty(struct chi_worker *worker)
 {
-	while (!TAILQ_EMPTY(&worker->dirty)) {
+	size_t n = 0;
+	struct chi_conn *each = NULL;
+	TAILQ_FOREACH(each, &worker->dirty, dirty_link)
+	{
+		n++;
+	}
+	for (; n > 0 && !TAILQ_EMPTY(&worker->dirty); n--) {
 		struct chi_conn *conn = TAILQ_FIRST(&worker->dirty);
 		TAILQ_REMOVE(&worker->dirty, conn, dirty_link);
+		if (may_wait(conn)) {
+			TAILQ_INSERT_TAIL(&worker->dirty, conn, dirty_link);
+			continue;
+		}
 		conn->is_dirty = false;
 		chi_conn_flush(conn);
 	}
@@ -99,7 +117,7 @@ static void on_serve(evutil_socket_t fd, short what, void *context)
 	flush_dirty(worker);
 	chi_conn_reap(worker);
 	worker->serving = false;
-	if (!TAILQ_EMPTY(&worker->ready)) {
+	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty)) {
 		/* By way of the timer, not at once: the loop looks for other input first. */
 		static const struct timeval at_once = {0, 0};
 		worker->serving = true;
@@ -345,6 +363,10 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);
 	chi_arena_init(&worker->results, RESULTS_BUDGET);
 	int status = chi_mailbox_init(&worker->mailbox, fault);
+	worker->chunk = malloc(CHI_READ_CHUNK);
+	if (status == CHI_OK && (worker->chunk == NULL || chi_gather_init(&worker->gather) < 0)) {
+		status = chi_fault_plain(fault, -CHI_ENOMEM);
+	}
 	if (status == CHI_OK) {
 		status = make_events(worker, fault);
 	}
@@ -398,8 +420,9 @@ void chi_worker_free(struct chi_worker *worker)
 	chi_mailbox_deinit(&worker->mailbox);
 	chi_arena_deinit(&worker->requests);
 	chi_arena_deinit(&worker->results);
-	chi_buffer_deinit(&worker->spare_in);
-	chi_buffer_deinit(&worker->spare_out);
+	chi_gather_deinit(&worker->gather);
+	chi_spares_deinit(&worker->spares);
+	free(worker->chunk);
 	free(worker->slots);
 	free(worker);
 }

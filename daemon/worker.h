@@ -2,7 +2,7 @@
 /*
  * A worker: one thread, one event loop, and the connections it was given. All requests that are
  * ready in one turn of the loop are served together (serve_ready), on one snapshot a store, and
- * their answers leave together: the place where probes of many clients can be interleaved.
+ * their answers leave together: probes of all clients are gathered and interleaved (gather.h).
  */
 #pragma once
 
@@ -13,10 +13,11 @@
 #include <sys/queue.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "chistore/types.h"
+#include "daemon/gather.h"
 #include "daemon/limits.h"
 #include "daemon/mailbox.h"
+#include "daemon/spares.h"
 
 struct chi_conn;
 struct chi_read;
@@ -82,10 +83,10 @@ struct chi_worker {
 	struct chi_arena requests;
 	struct chi_arena results;
 	struct chi_read *reads[CHI_STORES_MAX]; /* this turn's snapshots, begun when needed */
+	struct chi_gather gather;		/* this turn's probes */
 
-	/* Lent to one connection at a time, so that most requests allocate no buffer. */
-	struct chi_buffer spare_in;
-	struct chi_buffer spare_out;
+	struct chi_spares spares;
+	uint8_t *chunk; /* CHI_READ_CHUNK bytes: where clients without a begun request are read */
 };
 
 CHI_MUSTUSE int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,
