@@ -59,10 +59,15 @@ fuzz: ## run each fuzz target for T seconds in build-fuzz/
 	ninja -C build-fuzz
 	tools/fuzz.sh build-fuzz $(T)
 
-bench: build-release/build.ninja ## measure, and print the ratios of docs/BENCHMARKS.md
+# The libraries that ours is compared with may have come since the directory was set up.
+bench: ## measure, and print the ratios of docs/BENCHMARKS.md
 	@tools/deps.sh build bench
+	@$(MAKE) --no-print-directory build-release/build.ninja
+	@meson configure --clearcache build-release
+	@meson setup --reconfigure build-release >/dev/null
 	ninja -C build-release
 	/usr/bin/python3 bench/run.py build-release
+	/usr/bin/python3 bench/peers.py build-release $(if $(PGN),--pgn '$(PGN)')
 	@if [ -n '$(PGN)' ]; then /usr/bin/python3 bench/games.py build-release '$(PGN)'; else \
 		echo 'bench: make bench PGN=FILE measures the import of games as well'; fi
 

@@ -81,7 +81,8 @@ def machine():
         found = re.search(r"^model name\s*: (.*)$", text.read(), re.M)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     packages = first(["dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblmdb0",
-                      "libevent-core-2.1-7", "libprotobuf-c1", "stockfish"])
+                      "libevent-core-2.1-7", "libprotobuf-c1", "stockfish", "redis-server",
+                      "memcached", "librocksdb7.8", "libleveldb1d", "libsqlite3-0"])
     return [f"{found.group(1) if found else '?'}, {os.cpu_count()} cores, {memory:.0f} GiB",
             f"Linux {os.uname().release}; {first(['gcc', '--version'])}",
             packages.rstrip(", ")]

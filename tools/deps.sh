@@ -16,7 +16,8 @@ libcmocka-dev python3 protobuf-compiler"
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux"
-bench="python3 stockfish pgn-extract zstd bzip2 gzip"
+bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
+librocksdb-dev libleveldb-dev libsqlite3-dev"
 
 usage() {
 	echo "usage: tools/deps.sh [--print] build|test|bench..." >&2
