@@ -44,6 +44,10 @@ static int take(struct chi_games *games, const struct chi_response *response)
 			games->options.report(games->options.context, &response->u.import.notes[i]);
 		}
 	}
+	if (games->options.progress != NULL && response->u.import.phase != NULL) {
+		games->options.progress(games->options.context, response->u.import.phase,
+					response->u.import.done, response->u.import.total);
+	}
 	uint64_t more = response->u.import.credit;
 	games->credit = more <= UINT64_MAX - games->credit ? games->credit + more : UINT64_MAX;
 	games->over = response->last;
@@ -152,18 +156,22 @@ static int stop(struct chi_games *games)
 	return chi_peer_send(games->client, &request);
 }
 
-/* Without the last answer nobody knows what happened; but doing it again does no harm. */
+/* Without the last answer nobody knows what happened. Games that are counted are not counted again;
+ * of a merge only games tell that it was done. */
 static int doubt(struct chi_games *games, int status)
 {
 	if (!games->over) {
 		struct chi_client *client = games->client;
+		bool merge = games->options.kind == CHI_GAMES_MERGE;
 		struct chi_fault fault = client->error;
 		if (fault.text[0] == '\0') {
 			(void)chi_fault_plain(&fault, status);
 		}
 		(void)chi_fault(&client->error, status,
-				"%.130s; nobody knows whether the games were stored, and importing "
-				"them again is harmless",
+				merge ? "%.130s; nobody knows whether the other store was added: "
+					"look before you try again"
+				      : "%.130s; nobody knows whether the games were stored, and "
+					"importing them again is harmless",
 				fault.text);
 		chi_peer_close(client);
 	}

@@ -175,8 +175,8 @@ CHI_MUSTUSE int chi_games_feed(struct chi_games *games, const void *bytes, size_
 
 /*
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
- * now nobody can tell whether it was stored, and the text says so: feeding the same again is
- * harmless.
+ * now nobody can tell whether it was stored, and the text says so: feeding the same games again is
+ * harmless, but a CHI_GAMES_MERGE of a dump without games would be added twice.
  */
 CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result);
 

@@ -148,6 +148,14 @@ int chi_import_to(struct chi_arena *arena, const struct chi_response *from, PB(I
 	}
 	chistore__v1__import_result__init(import);
 	import->credit = from->u.import.credit;
+	import->phase =
+		chi_arena_text(arena, from->u.import.phase,
+			       from->u.import.phase != NULL ? strlen(from->u.import.phase) : 0);
+	if (import->phase == NULL) {
+		return -CHI_ENOMEM;
+	}
+	import->done = from->u.import.done;
+	import->total = from->u.import.total;
 	if (from->last) {
 		chi_put_result_to(&result->positions, positions);
 		import->positions = positions;
@@ -164,6 +172,15 @@ int chi_import_to(struct chi_arena *arena, const struct chi_response *from, PB(I
 	return notes_to(arena, from, import);
 }
 
+/* It is printed on terminals. */
+static bool is_plain(const char *text)
+{
+	while (*text >= 0x20 && *text < 0x7f) {
+		text++;
+	}
+	return *text == '\0';
+}
+
 int chi_import_from(struct chi_unpacker *u, const PB(ImportResult) * from, struct chi_response *out)
 {
 	struct chi_games_result *result = &out->u.import.result;
@@ -171,6 +188,9 @@ int chi_import_from(struct chi_unpacker *u, const PB(ImportResult) * from, struc
 	struct chi_games_note *notes = chi_arena_array(u->arena, n, sizeof(*notes));
 	if (notes == NULL) {
 		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*notes));
+	}
+	if (!is_plain(from->phase)) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not printable ASCII", "phase");
 	}
 	for (size_t i = 0; i < n; i++) {
 		notes[i] = (struct chi_games_note){
@@ -183,6 +203,9 @@ int chi_import_from(struct chi_unpacker *u, const PB(ImportResult) * from, struc
 	out->u.import.notes = notes;
 	out->u.import.n_notes = n;
 	out->u.import.credit = from->credit;
+	out->u.import.phase = from->phase[0] != '\0' ? from->phase : NULL;
+	out->u.import.done = from->done;
+	out->u.import.total = from->total;
 	result->games = from->games;
 	result->taken = from->taken;
 	result->known = from->known;

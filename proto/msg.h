@@ -39,6 +39,7 @@
 #define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
 #define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
 #define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
+#define CHI_PHASE_MAX	     32	   /* bytes of the name of what an import is at */
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
@@ -244,6 +245,9 @@ struct chi_response {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
 			const struct chi_games_note *notes;
 			size_t n_notes;
+			const char *phase; /* what is done, NUL-terminated; NULL: not said */
+			uint64_t done;	   /* of `total`; 0: not known */
+			uint64_t total;
 			struct chi_games_result result; /* in the last response */
 		} import;
 		struct {

@@ -276,7 +276,8 @@ struct chi_games_note {
 };
 typedef void chi_games_report(void *context, const struct chi_games_note *note);
 
-/* Called now and then while the games are stored; `total` 0: not known yet. */
+/* Called now and then while the games are stored, with `phase` for a person to read, in ASCII;
+ * `total` 0: not known yet. */
 typedef void chi_games_progress(void *context, const char *phase, uint64_t done, uint64_t total);
 
 #define CHI_GAMES_MEMORY_DEFAULT (UINT64_C(512) << 20)

@@ -289,48 +289,6 @@ static void answers_beside_the_point(void **state)
 	server_stop(&server);
 }
 
-/* Answers a write behind the second sign of life that it is asked for. */
-static void write_in_the_end(struct conn *conn)
-{
-	struct chi_request request;
-	struct chi_response put = {.last = true, .op = CHI_OP_PUT};
-	unsigned pings = 0;
-	if (!server_greet(conn)) {
-		return;
-	}
-	while (server_next(conn, &request)) {
-		if (request.op == CHI_OP_PING) {
-			server_pong(conn, &request);
-			pings++;
-		} else {
-			put.id = request.id;
-			pings = 0;
-		}
-		if (pings == 2) {
-			server_answer(conn, &put);
-		}
-	}
-}
-
-/* Other clients' writes come first, and one of them may be an import of minutes. */
-static void writes_wait_while_the_server_lives(void **state)
-{
-	(void)state;
-	struct server server;
-	server_start(&server, write_in_the_end);
-	struct chi_client *client = server_open(&server, 1000);
-	struct chi_put put = {.key = world_key(0)};
-	struct chi_answer answer;
-	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
-	world_ok(client, chi_pipe_put(client, &put, 1, CHI_ASYNC));
-	world_ok(client, chi_pipe_next(client, &answer));
-	/* A read settles what was written. */
-	world_ok(client, chi_flush(client));
-	assert_int_equal(atomic_load(&server.connections), 1);
-	chi_close(client);
-	server_stop(&server);
-}
-
 /* Sends rows for ever, whatever the client says. */
 static void never_cancel(struct conn *conn)
 {
@@ -555,7 +513,6 @@ int main(void)
 		cmocka_unit_test(server_goes_away),
 		cmocka_unit_test(slow_server),
 		cmocka_unit_test(answers_beside_the_point),
-		cmocka_unit_test(writes_wait_while_the_server_lives),
 		cmocka_unit_test(scan_that_cannot_be_canceled),
 		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
 	};

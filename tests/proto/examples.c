@@ -419,6 +419,12 @@ static const struct chi_response import_note_response = {
 	.u.import = {.credit = 1 << 20, .notes = import_notes, .n_notes = 1},
 };
 
+static const struct chi_response import_progress_response = {
+	.id = 15,
+	.op = CHI_OP_IMPORT,
+	.u.import = {.phase = "storing", .done = 1234, .total = 123456789},
+};
+
 static const struct chi_response import_response = {
 	.id = 15,
 	.last = true,
@@ -488,6 +494,7 @@ const struct example examples[] = {
 	{"import-credit-response", NULL, &import_credit_response},
 	{"import-data-request", &import_data_request, NULL},
 	{"import-note-response", NULL, &import_note_response},
+	{"import-progress-response", NULL, &import_progress_response},
 	{"import-end-request", &import_end_request, NULL},
 	{"import-response", NULL, &import_response},
 	{"games-request", &games_request, NULL},

@@ -293,6 +293,8 @@ static bool same_import(const struct chi_response *a, const struct chi_response 
 {
 	if (a->u.import.credit != b->u.import.credit ||
 	    a->u.import.n_notes != b->u.import.n_notes ||
+	    !same_string(a->u.import.phase, b->u.import.phase) ||
+	    a->u.import.done != b->u.import.done || a->u.import.total != b->u.import.total ||
 	    memcmp(&a->u.import.result, &b->u.import.result, sizeof(a->u.import.result)) != 0) {
 		return false;
 	}

@@ -476,6 +476,9 @@ static void import_result(struct sample *s, struct chi_response *out)
 	out->u.import.notes = notes;
 	out->u.import.n_notes = n;
 	out->u.import.credit = number(s);
+	out->u.import.phase = below(s, 2) == 0 ? NULL : "sorting";
+	out->u.import.done = number(s);
+	out->u.import.total = number(s);
 	if (out->last) {
 		out->u.import.result = (struct chi_games_result){
 			number(s), number(s), number(s), number(s),	number(s),

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The client while a server works for long: signs of life, progress, and an end that never comes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chistore.h"
+#include "tests/client/server.h"
+#include "tests/client/world.h"
+
+/* Takes an import, tells how far it has come, and goes away without the last word. */
+static void import_without_end(struct conn *conn)
+{
+	struct chi_request request;
+	struct chi_response answer = {.op = CHI_OP_IMPORT};
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		answer.id = request.id;
+		if (request.op == CHI_OP_IMPORT) {
+			answer.u.import.credit = 1000;
+			server_answer(conn, &answer);
+		} else if (request.op == CHI_OP_IMPORT_END) {
+			answer.u.import.credit = 0;
+			answer.u.import.phase = "storing";
+			answer.u.import.done = 3;
+			answer.u.import.total = 4;
+			server_answer(conn, &answer);
+			return;
+		}
+	}
+}
+
+static void count_progress(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+	unsigned *calls = context;
+	assert_string_equal(phase, "storing");
+	assert_int_equal(done, 3);
+	assert_int_equal(total, 4);
+	++*calls;
+}
+
+/* Games are not counted twice, but what a merge adds may be: the advice differs. */
+static void import_whose_end_is_not_known(void **state)
+{
+	(void)state;
+	static const struct {
+		enum chi_games_kind kind;
+		const char *says;
+	} cases[] = {
+		{CHI_GAMES_ADD, "again is harmless"},
+		{CHI_GAMES_SUBTRACT, "again is harmless"},
+		{CHI_GAMES_MERGE, "look before you try again"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct server server;
+		struct chi_games *games = NULL;
+		struct chi_fault fault = {{0}};
+		unsigned calls = 0;
+		struct chi_games_options options = {
+			.kind = cases[i].kind, .progress = count_progress, .context = &calls};
+		server_start(&server, import_without_end);
+		assert_int_equal(chi_games_open(server.address, NULL, 0, &options, &games, &fault),
+				 CHI_OK);
+		assert_int_equal(chi_games_feed(games, "text", 4), CHI_OK);
+		assert_int_equal(chi_games_commit(games, NULL), -CHI_ECONNECT);
+		assert_non_null(strstr(chi_games_error(games), "nobody knows"));
+		assert_non_null(strstr(chi_games_error(games), cases[i].says));
+		assert_int_equal(calls, 1);
+		chi_games_close(games);
+		server_stop(&server);
+	}
+}
+
+/* Answers a write behind the second sign of life that it is asked for. */
+static void write_in_the_end(struct conn *conn)
+{
+	struct chi_request request;
+	struct chi_response put = {.last = true, .op = CHI_OP_PUT};
+	unsigned pings = 0;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		if (request.op == CHI_OP_PING) {
+			server_pong(conn, &request);
+			pings++;
+		} else {
+			put.id = request.id;
+			pings = 0;
+		}
+		if (pings == 2) {
+			server_answer(conn, &put);
+		}
+	}
+}
+
+/* Other clients' writes come first, and one of them may be an import of minutes. */
+static void writes_wait_while_the_server_lives(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, write_in_the_end);
+	struct chi_client *client = server_open(&server, 1000);
+	struct chi_put put = {.key = world_key(0)};
+	struct chi_answer answer;
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	world_ok(client, chi_pipe_put(client, &put, 1, CHI_ASYNC));
+	world_ok(client, chi_pipe_next(client, &answer));
+	/* A read settles what was written. */
+	world_ok(client, chi_flush(client));
+	assert_int_equal(atomic_load(&server.connections), 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(import_whose_end_is_not_known),
+		cmocka_unit_test(writes_wait_while_the_server_lives),
+	};
+	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
+}
