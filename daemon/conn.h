@@ -79,6 +79,7 @@ struct chi_conn {
 	int64_t linger_by;
 	struct chi_call_list calls;
 	size_t n_calls;
+	char client[CHI_CLIENT_NAME_MAX + 1]; /* what it calls itself, fit for the log */
 };
 
 /* Takes the descriptor in every case. */

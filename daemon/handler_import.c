@@ -2,9 +2,11 @@
 /* Import, ImportData, ImportEnd, and what the import's thread and the writer report of it. */
 #include <event2/event.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "daemon/clock.h"
 #include "daemon/handler.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
@@ -36,17 +38,22 @@ static void fill_notes(struct chi_worker *worker, const struct chi_intake_news *
 	response->u.import.n_notes = n;
 }
 
-/* More room and notes, while the import goes on. */
+/* More room, notes and how far it has come, while the import goes on. */
 static void answer_news(struct chi_intake *import, const struct chi_intake_news *news)
 {
 	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
 	uint64_t more = import->ended ? 0 : news->consumed;
-	if (more == 0 && news->n_notes == 0) {
+	if (more == 0 && news->n_notes == 0 && news->phase[0] == '\0') {
 		return;
 	}
 	chi_arena_reset(&import->worker->results);
 	fill_notes(import->worker, news, &response);
 	response.u.import.credit = more;
+	if (news->phase[0] != '\0') {
+		response.u.import.phase = news->phase;
+		response.u.import.done = news->done;
+		response.u.import.total = news->total;
+	}
 	import->granted += more;
 	chi_conn_answer(import->call.conn, &response);
 }
@@ -59,34 +66,48 @@ static void stop_clock(struct chi_intake *import)
 	}
 }
 
+/* The log's word on the end. A client's own doing is no cause for concern. */
+static void log_end(const struct chi_intake *import, const char *why)
+{
+	const char *name = import->served->name;
+	const struct chi_games_result *result = &import->result;
+	double seconds = (double)(chi_now_ms() - import->began) / 1000;
+	if (import->status == CHI_OK) {
+		log_info("%s %" PRIu64 " of %" PRIu64 " games %s store '%s' for %s in %.1f s",
+			 import->options.kind == CHI_GAMES_SUBTRACT ? "took" : "imported",
+			 result->taken, result->games,
+			 import->options.kind == CHI_GAMES_SUBTRACT ? "out of" : "into", name,
+			 import->who, seconds);
+	} else if (import->status == -CHI_EFULL || import->status == -CHI_EIO ||
+		   import->status == -CHI_ENOMEM || import->status == -CHI_ECORRUPT) {
+		log_warning("failed to import into store '%s' for %s after %.1f s (%s)", name,
+			    import->who, seconds, why);
+	} else {
+		log_info("gave up an import into store '%s' for %s after %.1f s (%s)", name,
+			 import->who, seconds, why);
+	}
+}
+
 /* The last answer, and the end of the import. */
 static void conclude(struct chi_intake *import, const struct chi_intake_news *news)
 {
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
-	const char *name = import->served->name;
+	const char *why =
+		import->fault.text[0] != '\0' ? import->fault.text : chi_strerror(import->status);
 	stop_clock(import);
+	log_end(import, why);
 	if (conn != NULL) {
 		chi_call_remove(&import->call);
 	}
-	if (import->status < 0) {
-		const char *text = import->fault.text;
-		log_info("gave up an import into store '%s' (%s)", name,
-			 text[0] != '\0' ? text : chi_strerror(import->status));
-		if (conn != NULL) {
-			chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status, NULL,
-				      text[0] != '\0' ? text : NULL);
-		}
-	} else {
-		log_info("imported %" PRIu64 " of %" PRIu64 " games into store '%s'",
-			 import->result.taken, import->result.games, name);
+	if (conn != NULL && import->status < 0) {
+		chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status, NULL, why);
+	} else if (conn != NULL) {
 		struct chi_response response = {.id = id, .last = true, .op = CHI_OP_IMPORT};
 		chi_arena_reset(&import->worker->results);
 		fill_notes(import->worker, news, &response);
 		response.u.import.result = import->result;
-		if (conn != NULL) {
-			chi_conn_answer(conn, &response);
-		}
+		chi_conn_answer(conn, &response);
 	}
 	chi_intake_free(import);
 }
@@ -225,6 +246,13 @@ static int start(struct chi_intake *import, struct chi_fault *fault)
 	return status;
 }
 
+/* Who it is, as the client calls itself, and which of the connections that is. */
+static void name_client(struct chi_intake *import, const struct chi_conn *conn)
+{
+	snprintf(import->who, sizeof(import->who), "'%s' (connection %u.%u.%u)", conn->client,
+		 (unsigned)conn->worker->index, conn->slot, conn->generation);
+}
+
 int chi_handle_import(struct chi_task *task)
 {
 	struct chi_worker *worker = task->worker;
@@ -241,6 +269,8 @@ int chi_handle_import(struct chi_task *task)
 		import->served = task->served;
 		import->mail.deliver = deliver_news;
 		import->granted = CHI_IMPORT_CREDIT;
+		import->began = chi_now_ms();
+		name_client(import, task->conn);
 		import->call.id = request->id;
 		import->call.op = CHI_OP_IMPORT;
 		import->call.ops = &import_ops;
@@ -257,6 +287,7 @@ int chi_handle_import(struct chi_task *task)
 		chi_server_import_end(worker->server);
 		return status;
 	}
+	log_info("import into store '%s' begun by %s", import->served->name, import->who);
 	worker->n_tasks++;
 	chi_call_add(task->conn, &import->call);
 	start_clock(import);

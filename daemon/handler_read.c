@@ -5,10 +5,24 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/handler.h"
+#include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
 #include "proto/frame.h"
 #include "store/store.h"
+
+/* Bytes that could forge or garble lines of the log are not taken over. */
+static void take_name(struct chi_conn *conn, const struct chi_text *name)
+{
+	size_t len = name->len < CHI_CLIENT_NAME_MAX ? name->len : CHI_CLIENT_NAME_MAX;
+	for (size_t i = 0; i < len; i++) {
+		char c = name->bytes[i];
+		conn->client[i] = c >= 0x20 && c < 0x7f ? c : '?';
+	}
+	conn->client[len] = '\0';
+	log_debug("connection %u.%u.%u is '%s'", (unsigned)conn->worker->index, conn->slot,
+		  conn->generation, conn->client);
+}
 
 /* The greeting: who we are, what may be asked, and how much at a time. */
 int chi_handle_hello(struct chi_task *task)
@@ -48,6 +62,7 @@ int chi_handle_hello(struct chi_task *task)
 	};
 	response.u.hello.stores = names;
 	response.u.hello.n_stores = server->n_stores;
+	take_name(task->conn, &task->request->u.hello.client);
 	task->conn->state = CHI_CONN_OPEN;
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;

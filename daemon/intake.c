@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "bulk/bulk.h"
+#include "daemon/clock.h"
 #include "daemon/limits.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
@@ -21,11 +22,15 @@
 /* Data is granted anew in pieces of this size, so that answers are few. */
 #define CREDIT_STEP (CHI_IMPORT_CREDIT / 4)
 
+/* How often a client hears of the storing. */
+#define PROGRESS_MS 1000
+
 /* What one ImportData brought. */
 struct chi_intake_chunk {
 	struct chi_intake_chunk *next;
-	char *file; /* NULL: the input goes on */
+	const char *file; /* of the new input, behind the bytes; NULL: the input goes on */
 	size_t len;
+	size_t size; /* of all of it */
 	uint8_t bytes[];
 };
 
@@ -33,24 +38,26 @@ struct chi_intake_chunk {
 
 static void free_chunk(struct chi_intake *import, struct chi_intake_chunk *chunk)
 {
-	atomic_fetch_sub(&import->served->server->buffered, sizeof(*chunk) + chunk->len);
-	free(chunk->file);
+	atomic_fetch_sub(&import->served->server->buffered, chunk->size);
 	free(chunk);
 }
 
 int chi_intake_push(struct chi_intake *import, const char *file, const void *bytes, size_t len)
 {
-	struct chi_intake_chunk *chunk = malloc(sizeof(*chunk) + len);
-	char *name = chunk != NULL && file != NULL ? strdup(file) : NULL;
-	if (chunk == NULL || (file != NULL && name == NULL)) {
-		free(chunk);
+	size_t name_size = file != NULL ? strlen(file) + 1 : 0;
+	size_t size = sizeof(struct chi_intake_chunk) + len + name_size;
+	struct chi_intake_chunk *chunk = malloc(size);
+	if (chunk == NULL) {
 		return -CHI_ENOMEM;
 	}
-	*chunk = (struct chi_intake_chunk){.file = name, .len = len};
+	*chunk = (struct chi_intake_chunk){.len = len, .size = size};
 	if (len > 0) {
 		memcpy(chunk->bytes, bytes, len);
 	}
-	atomic_fetch_add(&import->served->server->buffered, sizeof(*chunk) + len);
+	if (file != NULL) {
+		chunk->file = memcpy(chunk->bytes + len, file, name_size);
+	}
+	atomic_fetch_add(&import->served->server->buffered, size);
 	pthread_mutex_lock(&import->lock);
 	*import->last = chunk;
 	import->last = &chunk->next;
@@ -196,6 +203,24 @@ static void report(void *context, const struct chi_games_note *note)
 	pthread_mutex_unlock(&import->lock);
 }
 
+/* chi_games_progress: on this thread, while it commits. Told so seldom that a client which is not
+ * looking has minutes until its socket is full. */
+static void progressed(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+	struct chi_intake *import = context;
+	int64_t now = chi_now_ms();
+	if (now - import->progressed < PROGRESS_MS) {
+		return;
+	}
+	import->progressed = now;
+	pthread_mutex_lock(&import->lock);
+	put_text(import->phase, phase, strnlen(phase, CHI_PHASE_MAX));
+	import->done = done;
+	import->total = total;
+	post(import);
+	pthread_mutex_unlock(&import->lock);
+}
+
 /* The last thing the thread does: behind this only pthread_join waits for it. */
 static void conclude(struct chi_intake *import, int status, const struct chi_fault *fault,
 		     const struct chi_games_result *result)
@@ -240,6 +265,7 @@ int chi_intake_start(struct chi_intake *import, struct chi_fault *fault)
 	import->last = &import->first;
 	import->last_note = &import->notes;
 	import->options.report = report;
+	import->options.progress = progressed;
 	import->options.context = import;
 	import->options.cancel = &import->cancel;
 	pthread_mutex_init(&import->lock, NULL);
@@ -288,7 +314,11 @@ struct chi_intake_news chi_intake_take_news(struct chi_intake *import)
 		.stage = import->stage,
 		.consumed = import->consumed,
 		.notes = import->notes,
+		.done = import->done,
+		.total = import->total,
 	};
+	memcpy(news.phase, import->phase, sizeof(news.phase));
+	import->phase[0] = '\0';
 	for (const struct chi_intake_note *note = news.notes; note != NULL; note = note->next) {
 		news.n_notes++;
 	}

@@ -29,6 +29,7 @@
 #include "chistore/types.h"
 #include "daemon/conn.h"
 #include "daemon/mailbox.h"
+#include "proto/msg.h"
 
 struct chi_intake_chunk;
 struct chi_intake_note;
@@ -48,9 +49,11 @@ struct chi_intake {
 	struct chi_worker *worker;
 	struct event *idle; /* the client has sent nothing for too long */
 	pthread_t thread;
-	uint64_t granted; /* what the client may still send */
-	bool ended;	  /* ImportEnd has come */
-	bool queued;	  /* the job is with the writer */
+	char who[CHI_CLIENT_NAME_MAX + 64]; /* for the log */
+	int64_t began;			    /* ms */
+	uint64_t granted;		    /* what the client may still send */
+	bool ended;			    /* ImportEnd has come */
+	bool queued;			    /* the job is with the writer */
 	bool joined;
 
 	/* Do not change while the thread runs. */
@@ -70,7 +73,11 @@ struct chi_intake {
 	uint64_t consumed; /* what was read since the client was last granted more */
 	struct chi_intake_note *notes;
 	struct chi_intake_note **last_note;
-	size_t n_notes; /* so far, those sent included */
+	size_t n_notes;		       /* so far, those sent included */
+	char phase[CHI_PHASE_MAX + 1]; /* what it is at; "" if the worker has been told */
+	uint64_t done;		       /* of `total`; 0: not known */
+	uint64_t total;
+	int64_t progressed; /* ms: when that was noted last; the thread's */
 	int status;
 	struct chi_fault fault;
 	struct chi_games_result result;
@@ -105,6 +112,9 @@ struct chi_intake_news {
 	uint64_t consumed;
 	struct chi_intake_note *notes;
 	size_t n_notes;
+	char phase[CHI_PHASE_MAX + 1]; /* "": nothing new */
+	uint64_t done;
+	uint64_t total;
 };
 
 /* The thread waits for data, and there is none. */

@@ -350,6 +350,30 @@ class Protocol(Games):
         self.assertEqual((done.removed, done.updated), (1, 0))
         self.assertEqual(len(self.client.games()), 5)
 
+    def test_who_imported(self):
+        """The log says who, how much and how long; a name cannot forge a line of it."""
+        client = Client(self.daemon_.address, client="a'b\n\u2656c")
+        job = client.start_import()
+        job.feed(content(), "a")
+        job.commit()
+        client.close()
+        taken = self.client.start_import(kind=pb.SUBTRACT_GAMES)
+        taken.feed(content(), "a")
+        taken.commit()
+        canceled = self.client.start_import()
+        self.client.cancel(canceled.id)
+        with self.assertRaises(Failure):
+            canceled.take()
+        self.free_again(self.client).commit()
+        self.assertEqual(self.daemon_.stop(), 0)
+        log = self.daemon_.stderr_text()
+        who = r"'a'b\?\?\?\?c' \(connection \d+\.\d+\.\d+\)"
+        self.assertRegex(log, f"import into store 'default' begun by {who}\n")
+        self.assertRegex(
+            log, f"imported 300 of 300 games into store 'default' for {who} in \\d+\\.\\d s\n")
+        self.assertRegex(log, "took 300 of 300 games out of store 'default' for 'pychistore' ")
+        self.assertRegex(log, "gave up an import into store 'default' for 'pychistore' .* after")
+
     def test_two_at_once(self):
         job = self.client.start_import()
         with self.assertRaises(Failure) as caught:
