@@ -109,21 +109,49 @@ int chi_handle_probe(struct chi_task *task)
 	return CHI_OK;
 }
 
+/* Keys of a Get that are looked up together, before it is seen how much they have become. */
+#define GET_TOGETHER 64
+
+/* Some of the records asked for, into entries whose keys are set. */
+static int read_some(struct chi_task *task, struct chi_read *read, struct chi_entry *entries,
+		     size_t n)
+{
+	struct chi_key keys[GET_TOGETHER];
+	struct chi_record records[GET_TOGETHER];
+	bool found[GET_TOGETHER];
+	size_t done = 0;
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = entries[i].key;
+	}
+	int status = chi_read_records(read, keys, n, &task->worker->results, records, found, &done);
+	if (status < 0) {
+		return name_position(task, status, &keys[done < n ? done : 0]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		entries[i].record = records[i];
+		entries[i].found = found[i];
+	}
+	return CHI_OK;
+}
+
 /* All records asked for, as long as they fit one response. */
 static int read_entries(struct chi_task *task, struct chi_read *read, struct chi_entry *entries)
 {
 	const struct chi_positions *positions = &task->request->u.positions;
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < positions->n; i++) {
-		struct chi_entry *entry = &entries[i];
-		entry->key = positions->keys[i];
-		int status =
-			chi_read_record(read, &entry->key, &task->worker->results, &entry->record);
+		entries[i].key = positions->keys[i];
+	}
+	for (size_t i = 0; i < positions->n; i++) {
+		size_t left = positions->n - i;
+		int status = i % GET_TOGETHER != 0
+				     ? CHI_OK
+				     : read_some(task, read, entries + i,
+						 left < GET_TOGETHER ? left : GET_TOGETHER);
 		if (status < 0) {
-			return name_position(task, status, &entry->key);
+			return status;
 		}
-		entry->found = status == CHI_OK;
-		bytes += chi_entry_size(entry);
+		bytes += chi_entry_size(&entries[i]);
 		if (bytes > CHI_FRAME_RESPONSE_MAX) {
 			return chi_fault(&task->fault, -CHI_ETOOBIG,
 					 "the records from number %zu on do not fit one response, "

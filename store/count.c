@@ -55,8 +55,19 @@ static int count_steps(struct chi_scan *scan, uint64_t steps, uint64_t *count)
 	while (scan->phase != CHI_PHASE_OVER && count_at_once(scan, count)) {
 		chi_walk_leave(scan);
 	}
-	while (steps-- > 0) {
+	while (steps > 0) {
 		struct chi_entry entry;
+		if (scan->phase == CHI_PHASE_STRENGTH && scan->spec.filter.games_min > 0) {
+			struct chi_row rows[CHI_DESCENT_LANES];
+			size_t n;
+			int rc = chi_walk_join(scan, &steps, rows, CHI_DESCENT_LANES, &n);
+			*count += n;
+			if (rc != CHI_OK) {
+				return rc;
+			}
+			continue;
+		}
+		steps--;
 		int rc = chi_walk_next(scan, &entry);
 		if (rc != CHI_OK) {
 			return rc;

@@ -214,26 +214,39 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, key, row) : rc;
 }
 
+int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
+		  struct chi_found *found)
+{
+	bool descends = can_descend(read);
+	if (CHI_LIKELY(descends)) {
+		chi_descent_find(&read->descent, keys, n, found);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_LIKELY(descends && found[i].finding != CHI_FINDING_UNSURE)) {
+			continue;
+		}
+		int rc = get(read, &keys[i], &found[i]);
+		if (rc < 0) {
+			return rc;
+		}
+		found[i].finding = rc == CHI_OK ? CHI_FINDING_THERE : CHI_FINDING_NONE;
+	}
+	return CHI_OK;
+}
+
 /* The rows of one group of keys, all of a length that a key may have. */
 static int read_group(struct chi_read *read, const struct chi_key *keys, size_t n,
 		      struct chi_row *rows)
 {
 	struct chi_found found[CHI_DESCENT_LANES];
-	chi_descent_find(&read->descent, keys, n, found);
-	for (size_t i = 0; i < n; i++) {
-		int rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+	int rc = chi_read_find(read, keys, n, found);
+	for (size_t i = 0; i < n && rc == CHI_OK; i++) {
 		rows[i] = (struct chi_row){.key = keys[i]};
-		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
-			rc = get(read, &keys[i], &found[i]);
-		}
-		if (rc == CHI_OK) {
+		if (found[i].finding == CHI_FINDING_THERE) {
 			rc = fill(&found[i], &keys[i], &rows[i]);
 		}
-		if (CHI_UNLIKELY(rc < 0)) {
-			return rc;
-		}
 	}
-	return CHI_OK;
+	return rc;
 }
 
 /* How many keys from here on can be looked up in turns. */
@@ -279,4 +292,49 @@ int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi
 		*record = (struct chi_record){0};
 	}
 	return rc;
+}
+
+/* The records of one group, as chi_read_records. */
+static int read_record_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+			     struct chi_arena *arena, struct chi_record *records, bool *found,
+			     size_t *done)
+{
+	struct chi_found places[CHI_DESCENT_LANES];
+	*done = 0;
+	int rc = chi_read_find(read, keys, n, places);
+	for (size_t i = 0; i < n && rc == CHI_OK; i++) {
+		const struct chi_found *place = &places[i];
+		records[i] = (struct chi_record){0};
+		found[i] = place->finding == CHI_FINDING_THERE;
+		if (found[i]) {
+			rc = chi_record_decode(place->key, keys[i].len, place->value, place->len,
+					       arena, &records[i], NULL);
+		}
+		*done += rc == CHI_OK;
+	}
+	return rc;
+}
+
+int chi_read_records(struct chi_read *read, const struct chi_key *keys, size_t n,
+		     struct chi_arena *arena, struct chi_record *records, bool *found, size_t *done)
+{
+	*done = 0;
+	if (chi_env_forked(read->env)) {
+		return -CHI_EFORK;
+	}
+	while (*done < n) {
+		size_t at = *done;
+		size_t group = group_of(keys + at, n - at);
+		size_t got = 0;
+		if (group == 0) {
+			return -CHI_EKEY;
+		}
+		int rc = read_record_group(read, keys + at, group, arena, records + at, found + at,
+					   &got);
+		*done += got;
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return CHI_OK;
 }

@@ -138,6 +138,28 @@ static int settle(struct chi_scan *scan, int rc)
 	return rc;
 }
 
+/* The next rows, at least a step on. `rows` and *n as chi_scan_rows. */
+static int next_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t *steps,
+		     size_t *n)
+{
+	bool in_groups = scan->joins && scan->phase == CHI_PHASE_STRENGTH && scan->rc == CHI_OK;
+	uint64_t limit = scan->spec.limit;
+	*n = 0;
+	if (!in_groups || (limit != 0 && scan->rows == limit)) {
+		MDB_val record;
+		bool got;
+		int rc = next_row(scan, steps, rows, &record, &got);
+		*n = got;
+		return rc;
+	}
+	if (limit != 0 && limit - scan->rows < max) {
+		max = limit - scan->rows;
+	}
+	int rc = chi_walk_join(scan, steps, rows, max, n);
+	scan->rows += *n;
+	return rc;
+}
+
 int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t steps,
 		  size_t *n)
 {
@@ -147,19 +169,15 @@ int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint6
 	}
 	bool zero = scan->spec.want == CHI_WANT_KEYS;
 	while (*n < max && steps > 0) {
-		MDB_val record;
-		bool got;
-		struct chi_row *row = &rows[*n];
-		int rc = next_row(scan, &steps, row, &record, &got);
+		size_t got;
+		int rc = next_rows(scan, rows + *n, max - *n, &steps, &got);
+		/* Counts that were read for the filter alone were not asked for. */
+		for (size_t i = 0; zero && i < got; i++) {
+			rows[*n + i].counts = (struct chi_counts){0};
+		}
+		*n += got;
 		if (rc != CHI_OK) {
 			return settle(scan, rc);
-		}
-		if (got) {
-			/* Counts that were read for the filter alone were not asked for. */
-			if (zero) {
-				row->counts = (struct chi_counts){0};
-			}
-			++*n;
 		}
 	}
 	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {

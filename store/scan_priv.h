@@ -54,6 +54,15 @@ void chi_walk_leave(struct chi_scan *scan);
 CHI_MUSTUSE int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
 			       MDB_val *record, bool *matched);
 
+/*
+ * Up to `max` wanted entries of the strength tree as rows, with their counts, having looked at up
+ * to *steps: for scans in that phase that join. Their records are looked up in groups, of which
+ * this is one. CHI_OK: call again, in whatever phase the scan is then; negative: *n rows before
+ * the failure are good.
+ */
+CHI_MUSTUSE int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows,
+			      size_t max, size_t *n);
+
 /* The next wanted entry as a row, having looked at up to *steps. CHI_OK with *got false: steps are
  * used up. */
 CHI_MUSTUSE int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row,

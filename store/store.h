@@ -106,6 +106,12 @@ CHI_MUSTUSE int chi_read_rows(struct chi_read *read, const struct chi_key *keys,
 CHI_MUSTUSE int chi_read_record(struct chi_read *read, const struct chi_key *key,
 				struct chi_arena *arena, struct chi_record *record);
 
+/* The same for `n` keys, looked up together as in chi_read_rows; found[i] tells whether records[i]
+ * is there. On failure *done says how many were read before. */
+CHI_MUSTUSE int chi_read_records(struct chi_read *read, const struct chi_key *keys, size_t n,
+				 struct chi_arena *arena, struct chi_record *records, bool *found,
+				 size_t *done);
+
 /*
  * What was played from a position, and where it led (types.h): CHI_OK also if the position is not
  * stored, as others may have led behind it. The moves lie in memory of `arena`, names of openings

@@ -309,6 +309,11 @@ CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *
 /* Takes a record that does not decode out of both trees. */
 CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *key);
 
+/* Looks up 1 to CHI_DESCENT_LANES keys of valid length together: each is THERE or NONE. The
+ * failure is one of LMDB's. Not for a child after fork. */
+CHI_MUSTUSE int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
+			      struct chi_found *found);
+
 /* True in a child of the process that opened the environment. */
 static inline bool chi_env_forked(const struct chi_env *env)
 {

@@ -146,24 +146,29 @@ static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
 	return chi_key_shape_ok(entry->key, entry->key_len) ? CHI_OK : -CHI_ECORRUPT;
 }
 
+/* The next entry of the current phase. CHI_NONE: the phase is over. */
+static inline int next_here(struct chi_scan *scan, struct chi_entry *entry)
+{
+	int rc = step(scan, &entry->tree_key, &entry->value);
+	if (CHI_UNLIKELY(rc != 0)) {
+		return chi_lmdb_status(rc);
+	}
+	if (CHI_UNLIKELY(scan->left-- == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	rc = take(scan, entry);
+	if (CHI_LIKELY(rc == CHI_OK)) {
+		scan->last = entry->tree_key;
+		scan->last_phase = scan->phase;
+	}
+	return rc;
+}
+
 static inline int next_entry(struct chi_scan *scan, struct chi_entry *entry)
 {
 	while (scan->phase != CHI_PHASE_OVER) {
-		int rc = step(scan, &entry->tree_key, &entry->value);
-		if (CHI_LIKELY(rc == 0)) {
-			if (CHI_UNLIKELY(scan->left-- == 0)) {
-				return -CHI_ECORRUPT;
-			}
-			rc = take(scan, entry);
-		} else {
-			rc = chi_lmdb_status(rc);
-		}
-		if (CHI_LIKELY(rc == CHI_OK)) {
-			scan->last = entry->tree_key;
-			scan->last_phase = scan->phase;
-			return CHI_OK;
-		}
-		if (rc < 0) {
+		int rc = next_here(scan, entry);
+		if (CHI_LIKELY(rc != CHI_NONE)) {
 			return rc;
 		}
 		chi_walk_leave(scan);
@@ -295,4 +300,78 @@ int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MD
 		}
 	}
 	return CHI_OK;
+}
+
+/* ---- Joins in groups ---------------------------------------------------------------------- */
+
+/* Strength entries whose records are looked up together. */
+struct group {
+	struct chi_entry entries[CHI_DESCENT_LANES];
+	struct chi_key keys[CHI_DESCENT_LANES];
+	size_t n;
+};
+
+/* The next entries that the filter's tests of the key leave. Looks at no more than may become
+ * rows, so that none is behind the scan's last. How it ended, after those of the group. */
+static int collect(struct chi_scan *scan, uint64_t *steps, size_t max, struct group *group)
+{
+	group->n = 0;
+	while (group->n<max && * steps> 0) {
+		struct chi_entry *entry = &group->entries[group->n];
+		int rc = next_here(scan, entry);
+		if (CHI_UNLIKELY(rc != CHI_OK)) {
+			return rc;
+		}
+		--*steps;
+		if (CHI_UNLIKELY(!entry_ok(scan, entry))) {
+			return -CHI_ECORRUPT;
+		}
+		if (!scan->filters_key ||
+		    chi_filter_matches_key(&scan->spec.filter, entry->key, entry->key_len)) {
+			copy_key(&group->keys[group->n], entry->key, entry->key_len);
+			group->n++;
+		}
+	}
+	return CHI_OK;
+}
+
+/* As join, of a record that was looked for. */
+static int take_record(const struct chi_entry *entry, const struct chi_found *found,
+		       struct chi_row *row)
+{
+	if (CHI_UNLIKELY(found->finding != CHI_FINDING_THERE)) {
+		return -CHI_ECORRUPT;
+	}
+	int rc = chi_record_peek(found->key, entry->key_len, found->value, found->len, &row->chi2,
+				 &row->counts);
+	return CHI_UNLIKELY(rc < 0 || row->chi2 != entry->chi2) ? -CHI_ECORRUPT : CHI_OK;
+}
+
+int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, size_t max,
+		  size_t *n)
+{
+	struct group group;
+	struct chi_found found[CHI_DESCENT_LANES];
+	*n = 0;
+	int ended = collect(scan, steps, max < CHI_DESCENT_LANES ? max : CHI_DESCENT_LANES, &group);
+	int rc = group.n > 0 ? chi_read_find(scan->read, group.keys, group.n, found) : CHI_OK;
+	for (size_t i = 0; i < group.n; i++) {
+		struct chi_row *row = &rows[*n];
+		if (rc == CHI_OK) {
+			rc = take_record(&group.entries[i], &found[i], row);
+		}
+		if (CHI_UNLIKELY(rc < 0)) {
+			/* The scan stands where it failed, not where it has looked ahead. */
+			scan->last = group.entries[i].tree_key;
+			return rc;
+		}
+		row->key = group.keys[i];
+		row->found = true;
+		*n += enough_games(&row->counts, scan->spec.filter.games_min);
+	}
+	if (ended == CHI_NONE) {
+		chi_walk_leave(scan);
+		ended = CHI_OK;
+	}
+	return ended;
 }
