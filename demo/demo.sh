@@ -35,6 +35,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 cp "$root/demo/positions.epd.gz" "$dir"
+cp "$root/tests/data/pgn/masters_300.pgn" "$dir/masters.pgn"
 cd "$dir"
 unset CHISTORE
 
@@ -118,6 +119,21 @@ kill "$daemon"
 wait "$daemon"
 daemon=
 show chistore -a positions count
+
+unset CHISTORE
+say 'Games: every position of 300 of them is counted, with what was played and how it ended.'
+show chistore -a games import --statistic outcome masters.pgn
+show chistore -a games explore e4 c5 --limit 5 --table
+
+say 'Positions whose results differ most surely from the average game.'
+show chistore -a games scan --min 0.01 --min-games 15 --desc --limit 5
+
+say 'The same games again change nothing; taken out, nothing is left of them.'
+show chistore -a games import masters.pgn
+show chistore -a games export --format polyglot --min-games 2 -o book.bin
+show wc -c book.bin
+show chistore -a games subtract masters.pgn
+show chistore -a games count
 
 printf '\n%s\n%s\n' "Next: '$chistore -a ./my-store init' makes a store of your own, '$chistore --help'" \
 	"lists the commands, and README.md has a tour for engine authors, researchers and operators."
