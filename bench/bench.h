@@ -40,6 +40,25 @@ _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 
 void bench_keys_load(const char *path, struct bench_keys *out);
 void bench_keys_free(struct bench_keys *keys);
 
+/* A node of a search: `n` keys from `first` on, of which the first `visited` are asked for before
+ * it is cut off. */
+struct bench_node {
+	size_t first;
+	size_t n;
+	size_t visited;
+};
+
+struct bench_search {
+	struct chi_key *keys;
+	struct bench_node *nodes; /* in the order they are visited */
+	size_t n;
+	size_t visited; /* keys asked for in all */
+};
+
+/* The same for every program that loads the same list. */
+void bench_search_make(const struct bench_keys *keys, struct bench_search *out);
+void bench_search_free(struct bench_search *search);
+
 /* What one run of an operation did. */
 struct bench_result {
 	uint64_t done; /* positions or entries handled */

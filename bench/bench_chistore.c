@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/bench_prober.h"
 #include "chistore.h"
 #include "store/store.h"
 
@@ -25,6 +26,7 @@ struct bench {
 	struct chi_client *client;
 	struct chi_store *store; /* NULL on a server's address */
 	struct chi_row *rows;	 /* BATCH_MAX */
+	struct bench_prober prober;
 };
 
 static void must(const struct bench *bench, int status, const char *what)
@@ -200,6 +202,8 @@ static bool run(void *context, const char *name, struct bench_result *out)
 		probe(bench, bench->keys.games, bench->keys.n, 1, out);
 	} else if (strcmp(name, "probe-random") == 0) {
 		probe(bench, bench->keys.random, bench->keys.n, 1, out);
+	} else if (strncmp(name, "prober-", 7) == 0) {
+		return bench_prober_run(&bench->prober, &bench->keys, name + 7, out);
 	} else if (strncmp(name, "batch-", 6) == 0) {
 		return run_batch(bench, name, out);
 	} else if (strncmp(name, "many-", 5) == 0) {
@@ -240,7 +244,9 @@ int main(int argc, char **argv)
 	}
 	bench_keys_load(argv[2], &bench.keys);
 	open_bench(&bench, argv[1]);
+	bench_prober_open(bench.client, &bench.keys, &bench.prober);
 	bench_serve(run, &bench);
+	bench_prober_close(&bench.prober);
 	free(bench.rows);
 	chi_store_close(bench.store);
 	chi_close(bench.client);

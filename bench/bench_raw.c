@@ -15,6 +15,7 @@
 
 struct raw {
 	struct bench_keys keys;
+	struct bench_search search;
 	MDB_env *env;
 	MDB_txn *txn;
 	MDB_dbi position;
@@ -62,6 +63,27 @@ static void get_all(struct raw *raw, const struct chi_key *keys, struct bench_re
 	out->sum = sum;
 }
 
+/* What a search asks for need not be stored. The sum counts what is. */
+static void get_search(struct raw *raw, struct bench_result *out)
+{
+	uint64_t start = bench_cpu();
+	for (size_t i = 0; i < raw->search.n; i++) {
+		const struct bench_node *node = &raw->search.nodes[i];
+		for (size_t j = 0; j < node->visited; j++) {
+			const struct chi_key *asked = &raw->search.keys[node->first + j];
+			MDB_val key = {asked->len, (void *)(uintptr_t)asked->bytes};
+			MDB_val value;
+			int status = mdb_get(raw->txn, raw->position, &key, &value);
+			if (status != 0 && status != MDB_NOTFOUND) {
+				bench_die("search: %s", mdb_strerror(status));
+			}
+			out->sum += status == 0;
+		}
+	}
+	out->ns = bench_cpu() - start;
+	out->done = raw->search.visited;
+}
+
 /* Touches each key and each value; a value of no bytes has only its address. */
 static void walk(struct raw *raw, struct bench_result *out)
 {
@@ -95,6 +117,8 @@ static bool run(void *context, const char *name, struct bench_result *out)
 		get_all(raw, raw->keys.games, out);
 	} else if (strcmp(name, "get-random") == 0) {
 		get_all(raw, raw->keys.random, out);
+	} else if (strcmp(name, "get-search") == 0) {
+		get_search(raw, out);
 	} else if (strcmp(name, "walk") == 0) {
 		walk(raw, out);
 	} else {
@@ -111,10 +135,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	bench_keys_load(argv[2], &raw.keys);
+	bench_search_make(&raw.keys, &raw.search);
 	open_raw(&raw, argv[1]);
 	bench_serve(run, &raw);
 	mdb_txn_abort(raw.txn);
 	mdb_env_close(raw.env);
+	bench_search_free(&raw.search);
 	bench_keys_free(&raw.keys);
 	return 0;
 }

@@ -27,6 +27,7 @@ from table import CannotMeasure, Line
 
 GET_TARGET = 0.80
 MANY_TARGET = 3.0
+PROBER_TARGET = 1.0
 SCAN_TARGET = 0.40
 BATCH_TARGET = 10.0
 PERFT_TARGET = 0.40
@@ -186,10 +187,35 @@ class Bench:
         self.note_speed("chi_iter_next with counts, rows/s", counts)
         return lines
 
+    def measure_prober(self, library, raw):
+        lines = []
+        for order in ("games", "random"):
+            single, many, slide, base = self.turns([
+                (library, "prober-" + order), (library, "prober-many-" + order),
+                (library, "prober-slide-" + order), (raw, "get-" + order)])
+            for name, mine, target in (
+                    (f"chi_prober_key, {order} order", single, PROBER_TARGET),
+                    (f"chi_prober_many of 32, {order} order", many, MANY_TARGET),
+                    (f"prefetch 32 ahead and collect, {order} order", slide, None)):
+                lines.append(Line(name + " / mdb_get",
+                                  [a / b for a, b in zip(mine, base)], target))
+                self.note_speed(name + ", positions/s", mine)
+        single, ahead, base = self.turns([
+            (library, "prober-search"), (library, "prober-ahead"), (raw, "get-search")],
+            same_sum=True)
+        for name, mine, target in (("chi_prober_key, a search's order", single, PROBER_TARGET),
+                                   ("prefetch a node and collect, a search's order", ahead, None)):
+            lines.append(Line(name + " / mdb_get", [a / b for a, b in zip(mine, base)], target))
+            self.note_speed(name + ", positions/s", mine)
+        boards = [library.run("prober-boards")[0] for _ in range(self.rounds)]
+        self.note_speed("chi_key_from_board, keys/s", boards)
+        return lines
+
     def measure_in_process(self):
         with Peer(self.program("bench", "bench_raw"), self.store, self.csv) as raw, \
                 Peer(self.program("bench", "bench_chistore"), self.store, self.csv) as library:
-            return self.measure_get(library, raw) + self.measure_scan(library, raw)
+            return (self.measure_get(library, raw) + self.measure_prober(library, raw) +
+                    self.measure_scan(library, raw))
 
     # ---- Over the socket -------------------------------------------------------------------
 

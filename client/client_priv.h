@@ -213,6 +213,10 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 int chi_remote_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
 			 size_t max, size_t *n);
 int chi_remote_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
+
+/* For probers (remote_prober.c): a whole call on a client that nothing else is open on. */
+CHI_MUSTUSE int chi_remote_strengths(struct chi_client *client, const struct chi_key *keys,
+				     size_t n, struct chi_strength *out);
 int chi_remote_flush(struct chi_client *client);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection

@@ -28,6 +28,7 @@ extern "C" {
 struct chi_client;
 struct chi_games;
 struct chi_iter;
+struct chi_prober;
 
 /* "0.1.0" */
 const char *chi_version(void);
@@ -287,6 +288,59 @@ struct chi_board {
 /* Normalises as reading a FEN does. -CHI_EKEY if no key can hold it. */
 CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key *out,
 				   struct chi_fault *fault);
+
+/* ---- Probing for engines -------------------------------------------------------------------- */
+
+/*
+ * A prober answers one thread of an engine; open one for each. In-process it shares nothing with
+ * the client it was opened from, which may do other things or be closed meanwhile; no call but
+ * opening allocates or locks, and after the first none makes a system call. Each call reads the
+ * newest committed state, whoever writes; what a client has put with CHI_ASYNC is seen when it is
+ * committed. Over a socket a prober has a connection of its own and asks the server for whole
+ * records: the same answers, much slower.
+ *
+ * A position that is not stored is CHI_OK with out->found false. -CHI_ECORRUPT: its record is
+ * damaged. Failures have a text in chi_prober_error, until the next call on the prober.
+ */
+CHI_MUSTUSE int chi_prober_open(struct chi_client *client, struct chi_prober **out);
+void chi_prober_close(struct chi_prober *prober); /* NULL is fine */
+const char *chi_prober_error(const struct chi_prober *prober);
+
+CHI_MUSTUSE int chi_prober_key(struct chi_prober *prober, const struct chi_key *key,
+			       struct chi_strength *out);
+CHI_MUSTUSE int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
+				 struct chi_strength *out);
+CHI_MUSTUSE int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
+			       struct chi_strength *out);
+
+/* Any number of positions, from one state; best 32 and more at a time. Stops at the first failure.
+ */
+CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+				struct chi_strength *out);
+
+/*
+ * Begins to look a position up whose answer is wanted soon: memory is waited for while the engine
+ * does something else, and look-ups under way wait together. The answer is collected once, by its
+ * ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no harm. No snapshot is
+ * held between calls: the answer is of the state that is newest when it is collected, and other
+ * programs' writes reuse pages as if no prober were there.
+ *
+ * Over a socket nothing is sent until the first is collected, then all in one request.
+ */
+#define CHI_PREFETCH_MAX 64
+CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key,
+				    uint64_t *ticket);
+CHI_MUSTUSE int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
+					  uint64_t *ticket);
+
+/* CHI_NONE: the ticket was collected, dropped, or overtaken by CHI_PREFETCH_MAX others; probe. */
+CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket,
+				   struct chi_strength *out);
+
+/* Forgets all tickets. */
+void chi_prober_drop(struct chi_prober *prober);
+
+/* ---- Positions and moves, further ------------------------------------------------------------ */
 
 /* The control statistic of a position; CHI_CHI2_UNKNOWN if one side attacks nothing. -CHI_EKEY. */
 CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);

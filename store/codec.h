@@ -32,6 +32,11 @@ struct chi_record_rest {
 CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value,
 				size_t len, uint16_t *chi2, struct chi_counts *counts);
 
+/* Those and the deepest evaluation (types.h), without memory: fills all of `out`. Reads no more
+ * than it needs, and checks what it reads. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_record_glance(const uint8_t *key, size_t key_len, const uint8_t *value,
+				  size_t len, struct chi_strength *out);
+
 /* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,
  * -CHI_ENOMEM (the arena's budget). */
 CHI_MUSTUSE int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value,

@@ -21,31 +21,21 @@
 /* Deeper than any tree that fits a file. */
 #define DEPTH_MOST 32
 
-/* One descent. */
-struct lane {
-	const uint8_t *page;
-	const uint8_t *node; /* the one at `at + left / 2`, asked for already */
-	uint64_t head;	     /* first 8 bytes of the key, as a number of the same order */
-	const struct chi_key *key;
-	uint32_t at;   /* a node that is not greater than the key */
-	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
-};
-
-static inline struct lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
+static inline struct chi_lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
 {
-	return (struct lane){.page = descent->pages.base,
-			     .node = descent->pages.base,
-			     .head = be64toh(chi_u64_at(key->bytes)),
-			     .key = key};
+	return (struct chi_lane){.page = descent->pages.base,
+				 .node = descent->pages.base,
+				 .head = be64toh(chi_u64_at(key->bytes)),
+				 .key = key};
 }
 
-static inline void drop(struct lane *lane)
+static inline void drop(struct chi_lane *lane)
 {
 	lane->left = 0;
 }
 
 /* Goes to a page without looking at it yet. Its head holds the offsets of up to 120 nodes. */
-static inline void enter(const struct chi_descent *descent, struct lane *lane, uint64_t number)
+static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number)
 {
 	if (CHI_UNLIKELY(number >= descent->end)) {
 		drop(lane);
@@ -59,7 +49,7 @@ static inline void enter(const struct chi_descent *descent, struct lane *lane, u
 }
 
 /* Takes aim at the middle of what is left. */
-static inline void aim(const struct chi_descent *descent, struct lane *lane)
+static inline void aim(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	uint32_t middle = lane->at + lane->left / 2;
 	uint32_t offset = chi_u16_at(lane->page + PAGE_HEADER + 2 * (size_t)middle);
@@ -74,7 +64,8 @@ static inline void aim(const struct chi_descent *descent, struct lane *lane)
 }
 
 /* Looks at the head of the page entered. */
-static inline void open_page(const struct chi_descent *descent, struct lane *lane, unsigned kind)
+static inline void open_page(const struct chi_descent *descent, struct chi_lane *lane,
+			     unsigned kind)
 {
 	uint32_t size = descent->pages.size;
 	uint64_t number = (uint64_t)(lane->page - descent->pages.base) / size;
@@ -91,20 +82,20 @@ static inline void open_page(const struct chi_descent *descent, struct lane *lan
 }
 
 /* The bytes from the node on that its page still has. */
-static inline uint32_t room(const struct chi_descent *descent, const struct lane *lane)
+static inline uint32_t room(const struct chi_descent *descent, const struct chi_lane *lane)
 {
 	return descent->pages.size - (uint32_t)(lane->node - lane->page);
 }
 
 /* True if the node's key has the 8 bytes that its head is made of, and lies in its page. */
-static inline bool node_ok(const struct chi_descent *descent, const struct lane *lane)
+static inline bool node_ok(const struct chi_descent *descent, const struct chi_lane *lane)
 {
 	uint32_t ksize = chi_u16_at(lane->node + NODE_KSIZE);
 	return ksize >= sizeof(uint64_t) && NODE_HEADER + ksize <= room(descent, lane);
 }
 
 /* The whole comparison, for keys with the same head. */
-static inline bool tail_not_greater(const struct lane *lane)
+static inline bool tail_not_greater(const struct chi_lane *lane)
 {
 	return chi_position_compare(lane->node + NODE_HEADER, chi_u16_at(lane->node + NODE_KSIZE),
 				    lane->key->bytes, lane->key->len) <= 0;
@@ -112,7 +103,7 @@ static inline bool tail_not_greater(const struct lane *lane)
 
 /* Halves the range. The common case has no branch that depends on the keys: half of those would
  * be guessed wrong. */
-static inline void halve(const struct chi_descent *descent, struct lane *lane)
+static inline void halve(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	uint32_t half = lane->left / 2;
 	if (CHI_UNLIKELY(!node_ok(descent, lane))) {
@@ -130,7 +121,7 @@ static inline void halve(const struct chi_descent *descent, struct lane *lane)
 }
 
 /* Searches the pages that the lanes have entered, in turns. */
-static inline void search(const struct chi_descent *descent, struct lane *lanes, size_t n,
+static inline void search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
 			  unsigned kind)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -165,7 +156,7 @@ static bool find_big(const struct chi_descent *descent, const uint8_t *at, struc
 }
 
 /* What the lane has found in its leaf. */
-static inline void finish(const struct chi_descent *descent, const struct lane *lane,
+static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
 			  struct chi_found *found)
 {
 	found->finding = CHI_FINDING_UNSURE;
@@ -194,10 +185,25 @@ static inline void finish(const struct chi_descent *descent, const struct lane *
 	found->finding = CHI_FINDING_THERE;
 }
 
+/* From the pages of `level` that the lanes have entered down into the leaves. */
+static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
+			       unsigned level)
+{
+	for (; level < descent->depth; level++) {
+		search(descent, lanes, n, FLAG_BRANCH);
+		for (size_t i = 0; i < n; i++) {
+			if (CHI_LIKELY(lanes[i].left == 1)) {
+				enter(descent, &lanes[i], chi_node_child(lanes[i].node));
+			}
+		}
+	}
+	search(descent, lanes, n, FLAG_LEAF);
+}
+
 void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		      struct chi_found *out)
 {
-	struct lane lanes[CHI_DESCENT_LANES];
+	struct chi_lane lanes[CHI_DESCENT_LANES];
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		for (size_t i = 0; i < n; i++) {
 			out[i].finding = CHI_FINDING_NONE;
@@ -208,23 +214,17 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 		lanes[i] = lane_of(descent, &keys[i]);
 		enter(descent, &lanes[i], descent->root);
 	}
-	for (unsigned level = 1; level < descent->depth; level++) {
-		search(descent, lanes, n, FLAG_BRANCH);
-		for (size_t i = 0; i < n; i++) {
-			if (CHI_LIKELY(lanes[i].left == 1)) {
-				enter(descent, &lanes[i], chi_node_child(lanes[i].node));
-			}
-		}
-	}
-	search(descent, lanes, n, FLAG_LEAF);
+	search_from(descent, lanes, n, 1);
 	for (size_t i = 0; i < n; i++) {
 		finish(descent, &lanes[i], &out[i]);
 	}
 }
 
-/* Searches the page alone. Here each comparison is a branch: while its line is waited for, the
- * processor guesses and asks for the next one, and is right half of the time. */
-static inline void search_alone(const struct chi_descent *descent, struct lane *lane, unsigned kind)
+/* Searches the page alone. Here each comparison is a branch: while its
+ * line is waited for, the processor guesses and asks for the next one, and is right half of the
+ * time. */
+static inline void search_alone(const struct chi_descent *descent, struct chi_lane *lane,
+				unsigned kind)
 {
 	open_page(descent, lane, kind);
 	while (lane->left > 1) {
@@ -244,25 +244,80 @@ static inline void search_alone(const struct chi_descent *descent, struct lane *
 	}
 }
 
+/* From a page of `level` that the lane has entered to one of level `last`, which is entered only.
+ */
+static inline void go_down(const struct chi_descent *descent, struct chi_lane *lane, unsigned level,
+			   unsigned last)
+{
+	for (; level < last && lane->left == 1; level++) {
+		search_alone(descent, lane, FLAG_BRANCH);
+		if (CHI_LIKELY(lane->left == 1)) {
+			enter(descent, lane, chi_node_child(lane->node));
+		}
+	}
+}
+
+/* To the end. */
+static inline void search_rest(const struct chi_descent *descent, struct chi_lane *lane,
+			       unsigned level)
+{
+	go_down(descent, lane, level, descent->depth);
+	if (CHI_LIKELY(lane->left == 1)) {
+		search_alone(descent, lane, FLAG_LEAF);
+	}
+}
+
 void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
 			  struct chi_found *out)
 {
-	struct lane lane = lane_of(descent, key);
+	struct chi_lane lane = lane_of(descent, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		out->finding = CHI_FINDING_NONE;
 		return;
 	}
 	enter(descent, &lane, descent->root);
-	for (unsigned level = 1; level < descent->depth && lane.left == 1; level++) {
-		search_alone(descent, &lane, FLAG_BRANCH);
-		if (CHI_LIKELY(lane.left == 1)) {
-			enter(descent, &lane, chi_node_child(lane.node));
-		}
-	}
-	if (CHI_LIKELY(lane.left == 1)) {
-		search_alone(descent, &lane, FLAG_LEAF);
-	}
+	search_rest(descent, &lane, 1);
 	finish(descent, &lane, out);
+}
+
+/* ---- In two parts ------------------------------------------------------------------------- */
+
+/* The level on which a descent waits. The few pages above it are in the processor's cache. */
+static inline unsigned waiting_level(const struct chi_descent *descent)
+{
+	return descent->depth > 2 ? descent->depth - 2 : 1;
+}
+
+void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
+		    struct chi_lane *lane)
+{
+	*lane = lane_of(descent, key);
+	if (CHI_LIKELY(descent->depth != 0)) {
+		enter(descent, lane, descent->root);
+		go_down(descent, lane, 1, waiting_level(descent));
+	}
+}
+
+void chi_lane_search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n)
+{
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		return;
+	}
+	if (n == 1) {
+		search_rest(descent, lanes, waiting_level(descent));
+	} else {
+		search_from(descent, lanes, n, waiting_level(descent));
+	}
+}
+
+void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *lane,
+		     struct chi_found *out)
+{
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		out->finding = CHI_FINDING_NONE;
+		return;
+	}
+	finish(descent, lane, out);
 }
 
 void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages,

@@ -41,6 +41,16 @@ struct chi_descent {
 	uint64_t txn; /* LMDB's number of the snapshot */
 };
 
+/* One descent, on one page. */
+struct chi_lane {
+	const uint8_t *page;
+	const uint8_t *node; /* the one at `at + left / 2`, asked for already */
+	uint64_t head;	     /* first 8 bytes of the key, as a number of the same order */
+	const struct chi_key *key;
+	uint32_t at;   /* a node that is not greater than the key */
+	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
+};
+
 enum chi_finding {
 	CHI_FINDING_NONE,
 	CHI_FINDING_THERE,
@@ -74,3 +84,15 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 /* The same for one key: nothing takes turns. */
 void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
 			  struct chi_found *out);
+
+/*
+ * A descent in two parts: through the few pages of the upper levels, to one that is only asked for;
+ * then the rest, alone or in turns with others that came so far, up to CHI_DESCENT_LANES; then what
+ * was found. The key must stay
+ * where it is, and the descent be one and the same throughout.
+ */
+void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
+		    struct chi_lane *lane);
+void chi_lane_search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n);
+void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *lane,
+		     struct chi_found *out);

@@ -224,6 +224,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 		mdb_env_close(env->mdb);
 		env->mdb = NULL;
 	}
+	env->epoch++;
 	bool readonly = env->mode == CHI_STORE_READ;
 	int error = readonly ? 0 : sync_all(env->path);
 	if (error != 0) {
@@ -251,6 +252,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 static int resize(struct chi_env *env)
 {
 	env->pages = (struct chi_pages){0};
+	env->epoch++;
 	if (mdb_env_set_mapsize(env->mdb, 0) != 0) {
 		return chi_env_restart(env, NULL);
 	}

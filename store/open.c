@@ -202,6 +202,23 @@ int chi_store_open(const char *path, const struct chi_store_options *options,
 	return CHI_OK;
 }
 
+int chi_store_share(const struct chi_store *store, struct chi_store **out)
+{
+	_cleanup_(chi_freep) char *path = strdup(store->path);
+	struct chi_store *copy = malloc(sizeof(*copy));
+	if (path == NULL || copy == NULL) {
+		free(copy);
+		return -CHI_ENOMEM;
+	}
+	*copy = (struct chi_store){.env = store->env, .mode = CHI_STORE_READ, .path = path};
+	path = NULL;
+	chi_registry_lock();
+	copy->env->refs++;
+	chi_registry_unlock();
+	*out = copy;
+	return CHI_OK;
+}
+
 void chi_store_close(struct chi_store *store)
 {
 	if (store == NULL) {

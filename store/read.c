@@ -278,6 +278,68 @@ int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, s
 	return CHI_OK;
 }
 
+bool chi_read_can_descend(struct chi_read *read)
+{
+	return can_descend(read);
+}
+
+int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	return get(read, key, found);
+}
+
+/* ---- For engines -------------------------------------------------------------------------- */
+
+/* What is known of what was found, or not found: `rc` is the look-up's. */
+static int glance(const struct chi_found *found, const struct chi_key *key, int rc,
+		  struct chi_strength *out)
+{
+	if (CHI_LIKELY(rc == CHI_OK)) {
+		return chi_record_glance(found->key, key->len, found->value, found->len, out);
+	}
+	*out = (struct chi_strength){0};
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_read_strength(struct chi_read *read, const struct chi_key *key, struct chi_strength *out)
+{
+	struct chi_found found;
+	int rc = lookup(read, key, &found);
+	return glance(&found, key, rc, out);
+}
+
+static int glance_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+			struct chi_strength *out)
+{
+	struct chi_found found[CHI_DESCENT_LANES];
+	chi_descent_find(&read->descent, keys, n, found);
+	int rc = CHI_OK;
+	for (size_t i = 0; i < n && CHI_LIKELY(rc == CHI_OK); i++) {
+		rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
+			rc = get(read, &keys[i], &found[i]);
+		}
+		rc = glance(&found[i], &keys[i], rc, &out[i]);
+	}
+	return rc;
+}
+
+int chi_read_strengths(struct chi_read *read, const struct chi_key *keys, size_t n,
+		       struct chi_strength *out)
+{
+	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
+	for (size_t group; n > 0; keys += group, out += group, n -= group) {
+		group = groups ? group_of(keys, n) : 0;
+		group = group > 1 ? group : 1;
+		int rc = group > 1 ? glance_group(read, keys, group, out)
+				   : chi_read_strength(read, keys, out);
+		if (CHI_UNLIKELY(rc < 0)) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
 int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
 		    struct chi_record *record)
 {

@@ -63,6 +63,9 @@ struct chi_store_options {
 CHI_MUSTUSE int chi_store_open(const char *path, const struct chi_store_options *options,
 			       struct chi_store **out, struct chi_fault *fault);
 
+/* Another handle of the same store, for reading: also if its directory has another name by now. */
+CHI_MUSTUSE int chi_store_share(const struct chi_store *store, struct chi_store **out);
+
 /* Every read, scan and write begun on the handle must have ended. NULL is fine. */
 void chi_store_close(struct chi_store *store);
 
@@ -131,6 +134,40 @@ CHI_MUSTUSE int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_I
  * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game *out,
 			       size_t max, size_t *n);
+
+/* ---- Probing for engines ----------------------------------------------------------------- */
+
+/* Statistic, counts and the deepest evaluation of one position: fills all of `out`, CHI_OK also if
+ * it is not stored. -CHI_ECORRUPT, -CHI_EKEY, -CHI_EFORK. Allocates nothing. */
+CHI_MUSTUSE int chi_read_strength(struct chi_read *read, const struct chi_key *key,
+				  struct chi_strength *out);
+
+/* The same for `n` keys, whose waits for memory overlap. Stops at the first failure. */
+CHI_MUSTUSE int chi_read_strengths(struct chi_read *read, const struct chi_key *keys, size_t n,
+				   struct chi_strength *out);
+
+/*
+ * Look-ups that are begun before their answers are needed. Each call takes a snapshot and ends it;
+ * what is under way between calls holds none. If a commit came in between, a look-up begins anew:
+ * an answer is always of the newest state. Used by one thread at a time.
+ */
+struct chi_ahead;
+
+#define CHI_AHEAD_MAX 64
+
+/* `store` must outlive it. */
+CHI_MUSTUSE int chi_ahead_open(struct chi_store *store, struct chi_ahead **out);
+void chi_ahead_close(struct chi_ahead *ahead);
+
+/* Begins to look the key up. Of more than CHI_AHEAD_MAX the oldest are given up. *ticket is never
+ * 0. */
+CHI_MUSTUSE int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *key, uint64_t *ticket);
+
+/* The answer, as chi_read_strength gives it. CHI_NONE: the ticket was taken or given up before. */
+CHI_MUSTUSE int chi_ahead_take(struct chi_ahead *ahead, uint64_t ticket, struct chi_strength *out);
+
+/* Gives up all that is under way. */
+void chi_ahead_drop(struct chi_ahead *ahead);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 

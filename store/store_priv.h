@@ -56,6 +56,7 @@ struct chi_env {
 	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
 	struct chi_pages pages;	  /* changes only while no transaction is alive */
+	uint64_t epoch;		  /* the same; counts how often the map may have moved */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
@@ -97,6 +98,16 @@ static inline MDB_val chi_val(const void *bytes, size_t len)
 	} pointer = {.in = bytes};
 	return (MDB_val){.mv_size = len, .mv_data = pointer.out};
 }
+
+/* ---- read.c -----------------------------------------------------------------------------------
+ */
+
+/* True if the snapshot's position tree can be descended, in read->descent. */
+bool chi_read_can_descend(struct chi_read *read);
+
+/* LMDB's own look-up, for what descents are not sure of. CHI_NONE if there is none. */
+CHI_MUSTUSE int chi_read_get(struct chi_read *read, const struct chi_key *key,
+			     struct chi_found *found);
 
 /* A thread's place to start in the pool. */
 unsigned chi_pool_place(void);

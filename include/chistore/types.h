@@ -383,6 +383,22 @@ struct chi_row {
 	struct chi_counts counts; /* zero unless wanted */
 };
 
+/* ---- Probing for engines ----------------------------------------------------------------- */
+
+/*
+ * What an engine wants to know of a position, by value. The evaluation is the deepest that is
+ * stored; of equally deep ones the one with the later date, then the first by its engine's name.
+ */
+struct chi_strength {
+	bool found;		  /* the position is stored; if not, all below is zero */
+	bool has_eval;		  /* the three below are given */
+	bool is_mate;		  /* as in struct chi_eval */
+	uint16_t chi2;		  /* or CHI_CHI2_UNKNOWN */
+	uint16_t depth;		  /* plies */
+	int32_t score;		  /* side to move's view, as in struct chi_eval */
+	struct chi_counts counts; /* games from here */
+};
+
 /* ---- Exploring --------------------------------------------------------------------------- */
 
 /* A move from the position that is explored. */

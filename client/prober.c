@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probing for engines. In this process every call is a few instructions around the store's own:
+ * no part of a client's state is touched, so that each thread has all it needs in its prober. Over
+ * a socket it has a connection of its own, and prefetched positions gather until one is collected.
+ */
+#include "client/client_priv.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+
+_Static_assert(CHI_PREFETCH_MAX == CHI_AHEAD_MAX, "the store keeps what the header promises");
+
+/* Of a prefetched position, over a socket. */
+struct asked {
+	uint64_t ticket; /* 0: none */
+	bool answered;
+	struct chi_key key;
+	struct chi_strength strength;
+};
+
+struct chi_prober {
+	struct chi_store *store; /* in-process: a handle of its own, else NULL */
+	struct chi_ahead *ahead;
+	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
+	uint64_t tickets;	   /* over a socket: given out so far */
+	struct asked *asked;	   /* CHI_AHEAD_MAX; ticket t in place t % CHI_AHEAD_MAX */
+	struct chi_fault error;
+};
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+static int open_remote(struct chi_prober *prober, const struct chi_client *client,
+		       struct chi_fault *fault)
+{
+	prober->asked = calloc(CHI_AHEAD_MAX, sizeof(*prober->asked));
+	if (prober->asked == NULL) {
+		return -CHI_ENOMEM;
+	}
+	return chi_open(client->text, &client->options, &prober->client, fault);
+}
+
+static int open_local(struct chi_prober *prober, const struct chi_client *client)
+{
+	int status = chi_store_share(client->inproc.store, &prober->store);
+	return status == CHI_OK ? chi_ahead_open(prober->store, &prober->ahead) : status;
+}
+
+int chi_prober_open(struct chi_client *client, struct chi_prober **out)
+{
+	*out = NULL;
+	int status = chi_client_begin(client);
+	struct chi_prober *prober = calloc(1, sizeof(*prober));
+	if (status == CHI_OK && prober == NULL) {
+		status = -CHI_ENOMEM;
+	}
+	if (status == CHI_OK) {
+		status = client->address.kind == CHI_ADDRESS_DIR
+				 ? open_local(prober, client)
+				 : open_remote(prober, client, &client->error);
+	}
+	if (status != CHI_OK) {
+		chi_prober_close(prober);
+		return chi_client_end(client, status);
+	}
+	*out = prober;
+	return CHI_OK;
+}
+
+void chi_prober_close(struct chi_prober *prober)
+{
+	if (prober == NULL) {
+		return;
+	}
+	chi_ahead_close(prober->ahead);
+	chi_store_close(prober->store);
+	chi_close(prober->client);
+	free(prober->asked);
+	free(prober);
+}
+
+const char *chi_prober_error(const struct chi_prober *prober)
+{
+	return prober->error.text;
+}
+
+/* ---- What the calls share ------------------------------------------------------------------ */
+
+/* A failure that has no text yet gets its own. */
+static int end(struct chi_prober *prober, int status)
+{
+	if (CHI_UNLIKELY(status < 0) && prober->error.text[0] == '\0') {
+		return chi_fault_plain(&prober->error, status);
+	}
+	return status;
+}
+
+/* As for every client: the shape only. */
+static int check_keys(struct chi_prober *prober, const struct chi_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
+				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
+			return chi_fault(&prober->error, -CHI_EKEY,
+					 "entry %zu: the bytes are no position key", i);
+		}
+	}
+	return CHI_OK;
+}
+
+/* Keys that are known to be well-shaped. */
+static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		 struct chi_strength *out)
+{
+	if (CHI_UNLIKELY(prober->store == NULL)) {
+		int status = chi_remote_strengths(prober->client, keys, n, out);
+		if (status < 0) {
+			prober->error = prober->client->error;
+		}
+		return end(prober, status);
+	}
+	struct chi_read *read;
+	int status = chi_read_begin(prober->store, &read);
+	if (CHI_UNLIKELY(status != CHI_OK)) {
+		return end(prober, status);
+	}
+	status = n == 1 ? chi_read_strength(read, keys, out)
+			: chi_read_strengths(read, keys, n, out);
+	chi_read_end(read);
+	return end(prober, status);
+}
+
+/* ---- Probing ----------------------------------------------------------------------------- */
+
+int chi_prober_key(struct chi_prober *prober, const struct chi_key *key, struct chi_strength *out)
+{
+	prober->error.text[0] = '\0';
+	int status = check_keys(prober, key, 1);
+	return CHI_LIKELY(status == CHI_OK) ? probe(prober, key, 1, out) : status;
+}
+
+int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
+		     struct chi_strength *out)
+{
+	struct chi_key key;
+	prober->error.text[0] = '\0';
+	int status = chi_key_from_board(board, &key, &prober->error);
+	return CHI_LIKELY(status == CHI_OK) ? probe(prober, &key, 1, out) : status;
+}
+
+int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
+		   struct chi_strength *out)
+{
+	struct chi_key key;
+	prober->error.text[0] = '\0';
+	int status = chi_key_from_fen(text, len, &key, &prober->error);
+	return status == CHI_OK ? probe(prober, &key, 1, out) : status;
+}
+
+int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		    struct chi_strength *out)
+{
+	prober->error.text[0] = '\0';
+	int status = check_keys(prober, keys, n);
+	return status == CHI_OK && n > 0 ? probe(prober, keys, n, out) : status;
+}
+
+/* ---- Ahead of time ------------------------------------------------------------------------- */
+
+static int ask(struct chi_prober *prober, const struct chi_key *key, uint64_t *ticket)
+{
+	if (CHI_LIKELY(prober->ahead != NULL)) {
+		return end(prober, chi_ahead_ask(prober->ahead, key, ticket));
+	}
+	*ticket = ++prober->tickets;
+	prober->asked[*ticket % CHI_AHEAD_MAX] = (struct asked){.ticket = *ticket, .key = *key};
+	return CHI_OK;
+}
+
+int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key, uint64_t *ticket)
+{
+	*ticket = 0;
+	prober->error.text[0] = '\0';
+	int status = check_keys(prober, key, 1);
+	return CHI_LIKELY(status == CHI_OK) ? ask(prober, key, ticket) : status;
+}
+
+int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
+			      uint64_t *ticket)
+{
+	struct chi_key key;
+	*ticket = 0;
+	prober->error.text[0] = '\0';
+	int status = chi_key_from_board(board, &key, &prober->error);
+	return CHI_LIKELY(status == CHI_OK) ? ask(prober, &key, ticket) : status;
+}
+
+/* All positions that wait for an answer, in one request. */
+static int ask_server(struct chi_prober *prober)
+{
+	struct chi_key keys[CHI_AHEAD_MAX];
+	struct chi_strength strengths[CHI_AHEAD_MAX];
+	size_t places[CHI_AHEAD_MAX];
+	size_t n = 0;
+	for (size_t i = 0; i < CHI_AHEAD_MAX; i++) {
+		if (prober->asked[i].ticket != 0 && !prober->asked[i].answered) {
+			keys[n] = prober->asked[i].key;
+			places[n++] = i;
+		}
+	}
+	int status = probe(prober, keys, n, strengths);
+	for (size_t i = 0; i < n && status == CHI_OK; i++) {
+		prober->asked[places[i]].strength = strengths[i];
+		prober->asked[places[i]].answered = true;
+	}
+	return status;
+}
+
+static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
+{
+	struct asked *asked = &prober->asked[ticket % CHI_AHEAD_MAX];
+	*out = (struct chi_strength){0};
+	if (ticket == 0 || asked->ticket != ticket) {
+		return CHI_NONE;
+	}
+	int status = asked->answered ? CHI_OK : ask_server(prober);
+	if (status == CHI_OK) {
+		*out = asked->strength;
+	}
+	asked->ticket = 0;
+	return status;
+}
+
+int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
+{
+	prober->error.text[0] = '\0';
+	if (CHI_LIKELY(prober->ahead != NULL)) {
+		return end(prober, chi_ahead_take(prober->ahead, ticket, out));
+	}
+	return collect_remote(prober, ticket, out);
+}
+
+void chi_prober_drop(struct chi_prober *prober)
+{
+	if (prober->ahead != NULL) {
+		chi_ahead_drop(prober->ahead);
+		return;
+	}
+	for (size_t i = 0; i < CHI_AHEAD_MAX; i++) {
+		prober->asked[i].ticket = 0;
+	}
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probers say what chi_get says, however they are asked and wherever the store is; prefetches are
+ * kept, overtaken, dropped and taken anew after a commit; threads and processes read whole states.
+ * The linker puts the functions below in the place of malloc and its like, to count them.
+ * Argument: file, unix or tcp.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "tests/base/seed.h"
+#include "tests/client/world.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static atomic_uint allocations;
+
+void *__wrap_malloc(size_t size)
+{
+	atomic_fetch_add(&allocations, 1);
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	atomic_fetch_add(&allocations, 1);
+	return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	atomic_fetch_add(&allocations, 1);
+	return __real_realloc(old, size);
+}
+
+#define RECORDS 600
+#define ASKED	(RECORDS + 100) /* the rest is not stored */
+#define SET	40		/* positions that a commit changes together */
+
+static struct chi_key keys[ASKED];
+static struct chi_strength wanted[ASKED];
+
+/* Random records, one in three without evaluations, some with all else there is before them. */
+static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
+{
+	static const char *const names[] = {"a", "bb", "ccc", "dddd"};
+	struct chi_eval evals[CHI_COUNT(names)];
+	size_t n = seed_below(seed, 3) == 0 ? 0 : 1 + seed_below(seed, CHI_COUNT(names));
+	for (size_t j = 0; j < n; j++) {
+		evals[j] = (struct chi_eval){
+			.engine = names[j],
+			.engine_len = strlen(names[j]),
+			.depth = (uint32_t)seed_below(seed, 4),
+			.is_mate = seed_below(seed, 2) == 0,
+			.score = (int32_t)seed_below(seed, 2001) - 1000,
+			.nodes = seed_below(seed, 3),
+			.date = seed_below(seed, 3),
+		};
+	}
+	struct chi_ply_stat plies[2] = {{3, 1}, {7, 2}};
+	struct chi_put put = {
+		.key = world_key(i),
+		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_EVALS | CHI_PUT_NOTE,
+		.record = {.evals = evals, .n_evals = n, .note = "note", .n_note = 4},
+	};
+	put.record.chi2 = (uint16_t)seed_below(seed, 3);
+	put.record.counts = (struct chi_counts){seed_below(seed, 9) + 3, 1, 2, 0};
+	put.record.plies = plies;
+	put.record.n_plies = seed_below(seed, 3);
+	world_ok(client, chi_put(client, &put, 1, CHI_ASYNC, NULL));
+}
+
+/* By chi_get, and the rule in types.h. */
+static void expect(struct chi_client *client, const struct chi_key *key, struct chi_strength *out)
+{
+	struct chi_record record;
+	const struct chi_eval *best = NULL;
+	*out = (struct chi_strength){0};
+	int status = chi_get(client, key, &record);
+	assert_in_range(status, CHI_OK, CHI_NONE);
+	if (status == CHI_NONE) {
+		return;
+	}
+	for (size_t i = 0; i < record.n_evals; i++) {
+		const struct chi_eval *eval = &record.evals[i];
+		if (best == NULL || eval->depth > best->depth ||
+		    (eval->depth == best->depth && eval->date > best->date)) {
+			best = eval;
+		}
+	}
+	out->found = true;
+	out->chi2 = record.chi2;
+	out->counts = record.counts;
+	if (best != NULL) {
+		out->has_eval = true;
+		out->is_mate = best->is_mate;
+		out->score = best->score;
+		out->depth = (uint16_t)best->depth;
+	}
+}
+
+static bool same(const struct chi_strength *a, const struct chi_strength *b)
+{
+	return a->found == b->found && a->has_eval == b->has_eval && a->is_mate == b->is_mate &&
+	       a->chi2 == b->chi2 && a->depth == b->depth && a->score == b->score &&
+	       a->counts.white == b->counts.white && a->counts.draws == b->counts.draws &&
+	       a->counts.black == b->counts.black && a->counts.other == b->counts.other;
+}
+
+static struct chi_prober *prober_of(struct chi_client *client)
+{
+	struct chi_prober *prober = NULL;
+	world_ok(client, chi_prober_open(client, &prober));
+	return prober;
+}
+
+static void fill(struct chi_client *client)
+{
+	struct seed seed = seed_start("prober");
+	for (unsigned i = 0; i < ASKED; i++) {
+		keys[i] = world_key(i);
+		if (i < RECORDS) {
+			put_random(client, i, &seed);
+		}
+	}
+	world_ok(client, chi_flush(client));
+	for (unsigned i = 0; i < ASKED; i++) {
+		expect(client, &keys[i], &wanted[i]);
+	}
+}
+
+static void collect_as_wanted(struct chi_prober *prober, uint64_t ticket, unsigned i)
+{
+	struct chi_strength strength;
+	assert_int_equal(chi_prober_collect(prober, ticket, &strength), CHI_OK);
+	assert_true(same(&strength, &wanted[i]));
+}
+
+static void says_what_get_says(void **state)
+{
+	struct world *world = *state;
+	static struct chi_strength many[ASKED];
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	uint64_t tickets[CHI_PREFETCH_MAX];
+	assert_int_equal(chi_prober_many(prober, keys, ASKED, many), CHI_OK);
+	for (unsigned i = 0; i < ASKED; i++) {
+		struct chi_strength one;
+		char fen[CHI_FEN_SIZE];
+		assert_true(same(&many[i], &wanted[i]));
+		assert_int_equal(chi_prober_key(prober, &keys[i], &one), CHI_OK);
+		assert_true(same(&one, &wanted[i]));
+		assert_int_equal(chi_key_to_fen(&keys[i], fen, NULL), CHI_OK);
+		assert_int_equal(chi_prober_fen(prober, fen, strlen(fen), &one), CHI_OK);
+		assert_true(same(&one, &wanted[i]));
+	}
+	/* Prefetched in windows of all sizes, collected forth and back. */
+	for (unsigned from = 0, n = 1; from + n <= ASKED; from += n, n = n % CHI_PREFETCH_MAX + 1) {
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(chi_prober_prefetch(prober, &keys[from + i], &tickets[i]),
+					 CHI_OK);
+		}
+		for (unsigned i = 0; i < n; i++) {
+			unsigned j = n % 2 == 0 ? i : n - 1 - i;
+			collect_as_wanted(prober, tickets[j], from + j);
+		}
+	}
+	chi_prober_close(prober);
+}
+
+static void tickets_end(void **state)
+{
+	struct world *world = *state;
+	struct chi_strength strength;
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	uint64_t tickets[CHI_PREFETCH_MAX + 1];
+	for (unsigned i = 0; i <= CHI_PREFETCH_MAX; i++) {
+		assert_int_equal(chi_prober_prefetch(prober, &keys[i], &tickets[i]), CHI_OK);
+	}
+	/* Overtaken; never given; collected before; dropped. */
+	assert_int_equal(chi_prober_collect(prober, tickets[0], &strength), CHI_NONE);
+	assert_int_equal(chi_prober_collect(prober, 0, &strength), CHI_NONE);
+	assert_int_equal(chi_prober_collect(prober, tickets[64] + 1, &strength), CHI_NONE);
+	collect_as_wanted(prober, tickets[CHI_PREFETCH_MAX], CHI_PREFETCH_MAX);
+	collect_as_wanted(prober, tickets[1], 1);
+	assert_int_equal(chi_prober_collect(prober, tickets[1], &strength), CHI_NONE);
+	chi_prober_drop(prober);
+	assert_int_equal(chi_prober_collect(prober, tickets[2], &strength), CHI_NONE);
+	struct chi_key bad = keys[0];
+	bad.len = 3;
+	assert_int_equal(chi_prober_key(prober, &bad, &strength), -CHI_EKEY);
+	assert_string_not_equal(chi_prober_error(prober), "");
+	assert_int_equal(chi_prober_prefetch(prober, &bad, &tickets[0]), -CHI_EKEY);
+	/* The client may go first. */
+	chi_close(world->client);
+	world->client = NULL;
+	assert_int_equal(chi_prober_key(prober, &keys[5], &strength), CHI_OK);
+	assert_true(same(&strength, &wanted[5]));
+	chi_prober_close(prober);
+}
+
+/* The answer is of the state that is newest when it is collected, whatever was found before. */
+static void commits_come_in_between(void **state)
+{
+	struct world *world = *state;
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	uint64_t tickets[CHI_PREFETCH_MAX];
+	struct chi_strength strength;
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = 0; i < SET; i++) {
+			assert_int_equal(chi_prober_prefetch(prober, &keys[i], &tickets[i]),
+					 CHI_OK);
+		}
+		if (world_chosen() == WORLD_FILE) {
+			collect_as_wanted(prober, tickets[SET - 1], SET - 1);
+		}
+		struct chi_put put = {.key = keys[round], .parts = CHI_PUT_COUNTS};
+		put.record.counts.white = 1000 + round;
+		wanted[round].counts = put.record.counts;
+		world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
+		for (unsigned i = 0; i < SET - 1; i++) {
+			collect_as_wanted(prober, tickets[i], i);
+		}
+		assert_in_range(chi_prober_collect(prober, tickets[SET - 1], &strength), CHI_OK,
+				CHI_NONE);
+	}
+	chi_prober_close(prober);
+}
+
+static atomic_bool over;
+static atomic_uint bad;
+
+/* All of the set carry one number in each committed state, and it never goes back. */
+static void *watch(void *context)
+{
+	struct chi_prober *prober = context;
+	struct chi_strength set[SET];
+	uint64_t tickets[SET];
+	uint64_t last = 0;
+	while (!atomic_load(&over)) {
+		if (chi_prober_many(prober, keys, SET, set) != CHI_OK) {
+			atomic_fetch_add(&bad, 1);
+			break;
+		}
+		uint64_t number = set[0].counts.white;
+		bool torn = number < last;
+		for (unsigned i = 0; i < SET; i++) {
+			torn |= set[i].counts.white != number || set[i].score != (int32_t)number;
+			torn |= chi_prober_prefetch(prober, &keys[i], &tickets[i]) != CHI_OK;
+		}
+		for (unsigned i = 0; i < SET; i++) {
+			torn |= chi_prober_collect(prober, tickets[i], &set[i]) != CHI_OK;
+			torn |= set[i].counts.white < number;
+			torn |= set[i].score != (int32_t)set[i].counts.white;
+			number = set[i].counts.white;
+		}
+		atomic_fetch_add(&bad, torn);
+		last = number;
+	}
+	return NULL;
+}
+
+static int put_number(struct chi_client *client, uint64_t number)
+{
+	static struct chi_put puts[SET];
+	struct chi_eval eval = {.engine = "e", .engine_len = 1, .score = (int32_t)number};
+	for (unsigned i = 0; i < SET; i++) {
+		puts[i] = (struct chi_put){.key = world_key(i),
+					   .parts = CHI_PUT_COUNTS | CHI_PUT_EVALS,
+					   .record = {.evals = &eval, .n_evals = 1}};
+		puts[i].record.counts.white = number;
+	}
+	return chi_put(client, puts, SET, CHI_SYNC, NULL);
+}
+
+/* Opens the store itself, as another program would. */
+static int write_many(const char *address)
+{
+	struct chi_options options = {.writable = true, .lock_wait_ms = 10000};
+	struct chi_client *client = NULL;
+	int status = chi_open(address, &options, &client, NULL);
+	for (uint64_t number = 2; number < 400 && status == CHI_OK; number++) {
+		status = put_number(client, number);
+	}
+	chi_close(client);
+	return status == CHI_OK ? 0 : 1;
+}
+
+static void threads_beside_a_writer(void **state)
+{
+	struct world *world = *state;
+	struct chi_prober *probers[2];
+	pthread_t threads[2];
+	int status = 0;
+	for (unsigned i = 0; i < SET; i++) {
+		keys[i] = world_key(i);
+	}
+	world_ok(world->client, put_number(world->client, 1));
+	/* The writer opens anew behind the fork: a store's handles do not survive it. */
+	chi_close(world->client);
+	world->client = NULL;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		_exit(write_many(world->address));
+	}
+	world->client = world_open(world);
+	atomic_store(&over, false);
+	for (unsigned i = 0; i < 2; i++) {
+		probers[i] = prober_of(world->client);
+		assert_int_equal(pthread_create(&threads[i], NULL, watch, probers[i]), 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		chi_prober_close(probers[i]);
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(atomic_load(&bad), 0);
+}
+
+/* From here on the kernel kills the process for any system call but read, write and exit. */
+static void probe_in_a_cage(const char *address)
+{
+	struct chi_client *client = NULL;
+	struct chi_prober *prober = NULL;
+	struct chi_strength strengths[100];
+	uint64_t ticket;
+	alarm(60);
+	if (chi_open(address, NULL, &client, NULL) != CHI_OK ||
+	    chi_prober_open(client, &prober) != CHI_OK ||
+	    chi_prober_key(prober, keys, strengths) != CHI_OK) {
+		_exit(2);
+	}
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+		_exit(3);
+	}
+	int wrong = 0;
+	unsigned before = atomic_load(&allocations);
+	for (unsigned i = 0; i < 10000; i++) {
+		unsigned at = i % (ASKED - 100);
+		wrong |= chi_prober_many(prober, keys + at, 100, strengths) != CHI_OK;
+		wrong |= !same(&strengths[7], &wanted[at + 7]);
+		wrong |= chi_prober_prefetch(prober, &keys[at], &ticket) != CHI_OK;
+		wrong |= chi_prober_collect(prober, ticket, strengths) != CHI_OK;
+		wrong |= !same(&strengths[0], &wanted[at]);
+	}
+	wrong |= atomic_load(&allocations) != before;
+	syscall(SYS_exit, wrong);
+}
+
+/* In this process alone. */
+static void no_system_call_no_memory(void **state)
+{
+	struct world *world = *state;
+	int status = 0;
+	if (UNDER_TSAN || world_chosen() != WORLD_FILE) {
+		print_message("# skipped: a probe makes system calls here\n");
+		return;
+	}
+	fill(world->client);
+	chi_close(world->client);
+	world->client = NULL;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		probe_in_a_cage(world->address);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static int use_after_fork(struct chi_prober *prober, uint64_t ticket)
+{
+	struct chi_strength strength;
+	int wrong = chi_prober_key(prober, keys, &strength) != -CHI_EFORK;
+	wrong |= chi_prober_collect(prober, ticket, &strength) != -CHI_EFORK;
+	wrong |= chi_prober_error(prober)[0] == '\0';
+	chi_prober_close(prober);
+	return wrong;
+}
+
+static void forked(void **state)
+{
+	struct world *world = *state;
+	uint64_t ticket;
+	int status = 0;
+	if (world_chosen() != WORLD_FILE) {
+		print_message("# skipped: a connection is its owner's to guard\n");
+		return;
+	}
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	assert_int_equal(chi_prober_prefetch(prober, &keys[3], &ticket), CHI_OK);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		_exit(use_after_fork(prober, ticket));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	collect_as_wanted(prober, ticket, 3);
+	chi_prober_close(prober);
+}
+
+/* A compaction moves all pages under what is prefetched. */
+static void compacted_in_between(void **state)
+{
+	struct world *world = *state;
+	uint64_t tickets[SET];
+	uint64_t before;
+	uint64_t after;
+	if (world_chosen() != WORLD_FILE) {
+		print_message("# skipped: a server's prefetches hold no pages\n");
+		return;
+	}
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	for (unsigned i = 0; i < SET; i++) {
+		assert_int_equal(chi_prober_prefetch(prober, &keys[i], &tickets[i]), CHI_OK);
+	}
+	collect_as_wanted(prober, tickets[0], 0);
+	world_ok(world->client, chi_compact(world->client, &before, &after));
+	for (unsigned i = 1; i < SET; i++) {
+		collect_as_wanted(prober, tickets[i], i);
+	}
+	chi_prober_close(prober);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(says_what_get_says, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(tickets_end, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(commits_come_in_between, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(threads_beside_a_writer, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(no_system_call_no_memory, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(forked, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(compacted_in_between, world_external, world_drop),
+	};
+	return world_choose(argc, argv) ? cmocka_run_group_tests_name("prober", tests, NULL, NULL)
+					: 0;
+}
