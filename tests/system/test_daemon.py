@@ -525,15 +525,36 @@ class Limits(unittest.TestCase):
             # The line comes through a pipe and a thread: it may be behind the answer.
             wait_for(lambda: "turning connections away" in daemon.stderr_text())
 
+    @staticmethod
+    def private(daemon):
+        """Bytes that are the daemon's own: the map of the store, which all share, is not."""
+        with open(f"/proc/{daemon.pid}/smaps_rollup", encoding="utf-8") as file:
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Private_"))
+
     def test_idle_clients_hold_little_memory(self):
-        with start("--threads", "1") as daemon:
+        """The promise: 64 MiB, and 16 KiB for each client that has asked something and is idle."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        crowds = [n for n in (1000, 5000) if hard == resource.RLIM_INFINITY or n + 200 < hard]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(crowds, default=soft) + 200, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        with start("--max-connections", "6000") as daemon:
+            crowd = []
             with Peer(daemon.address) as first:
-                before = self.resident(daemon)
-                crowd = [Peer(daemon.address) for _ in range(300)]
-                for peer in crowd:
-                    peer.call(probe=pb.Probe(fens=[fen(1)]))
-                if PLAIN:
-                    self.assertLess(self.resident(daemon) - before, 300 * 4096)
+                before = self.private(daemon)
+                for size in crowds:
+                    while len(crowd) < size:
+                        crowd.append(Peer(daemon.address))
+                    # All at once, and large enough to leave the buffers that workers keep.
+                    question = pb.Probe(fens=[fen(i) for i in range(400)])
+                    ids = [peer.send(probe=question) for peer in crowd[-1000:]]
+                    for peer, id in zip(crowd[-1000:], ids):
+                        self.assertEqual(peer.receive_for(id).probe.count, 400)
+                    grown = self.private(daemon) - before
+                    print(f"# {size} idle clients: {grown / size / 1024:.1f} KiB each, "
+                          f"{(before + grown) / 2**20:.1f} MiB in all")
+                    if PLAIN:
+                        self.assertLess(grown, size * 16384)
+                        self.assertLess(before + grown, (64 << 20) + size * 16384)
                 for peer in crowd:
                     peer.close()
                 self.assertEqual(first.call(ping=pb.Ping()).code, pb.OK)

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fairness, counted in turns of a worker's loop and not in time: a worker without its thread, whose
+ * turns are taken one by one. Clients with long pipelines and scans have many turns of work before
+ * them; one that asks a single question is answered within the next two all the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <event2/event.h>
+
+#include "daemon/conn.h"
+#include "daemon/limits.h"
+#include "daemon/server.h"
+#include "daemon/worker.h"
+#include "proto/frame.h"
+#include "tests/store/help.h"
+
+#define POSITIONS 500
+#define POLITE	  8
+#define PIPELINE  1000
+#define TURNS_MAX 2 /* until a single question is answered */
+
+struct client {
+	int fd;
+	struct chi_buffer in;
+	size_t answers;
+};
+
+static struct chi_key keys[POSITIONS];
+static struct chi_config config;
+static struct chi_server *server;
+static struct chi_worker *worker;
+
+static int init(void **state)
+{
+	(void)state;
+	chi_config_init(&config);
+	server = calloc(1, sizeof(*server));
+	assert_non_null(server);
+	server->config = &config;
+	server->n_stores = 1;
+	server->stores[0] = (struct chi_served){
+		.server = server,
+		.name = "default",
+		.store = help_store("turns", CHI_STATISTIC_EXTERNAL),
+		.statistic = CHI_STATISTIC_EXTERNAL,
+	};
+	help_keys(keys, POSITIONS);
+	help_fill(server->stores[0].store, keys, POSITIONS);
+	ok(chi_worker_new(server, 0, &worker, &fault));
+	return 0;
+}
+
+static int deinit(void **state)
+{
+	(void)state;
+	chi_worker_free(worker);
+	chi_store_close(server->stores[0].store);
+	free(server);
+	help_clean();
+	return 0;
+}
+
+static void turn(void)
+{
+	assert_true(event_base_loop(worker->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
+}
+
+static void pack(struct chi_buffer *out, const struct chi_request *request)
+{
+	assert_int_equal(chi_request_pack(request, out), CHI_OK);
+}
+
+static void pack_probe(struct chi_buffer *out, uint64_t id)
+{
+	struct chi_request request = {.id = id, .op = CHI_OP_PROBE};
+	request.u.positions.keys = &keys[id % POSITIONS];
+	request.u.positions.n = 1;
+	pack(out, &request);
+}
+
+static void send_all(const struct client *client, struct chi_buffer *out)
+{
+	ssize_t n = send(client->fd, chi_buffer_bytes(out), out->len, 0);
+	assert_int_equal(n, out->len);
+	chi_buffer_deinit(out);
+}
+
+static void send_probes(const struct client *client, unsigned n)
+{
+	struct chi_buffer out;
+	chi_buffer_init(&out, 1 << 20);
+	for (unsigned i = 1; i <= n; i++) {
+		pack_probe(&out, i);
+	}
+	send_all(client, &out);
+}
+
+/* Counts the answers that have come since. */
+static size_t take_answers(struct client *client)
+{
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t len = 0;
+	uint8_t bytes[65536];
+	ssize_t n = 0;
+	while ((n = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+		assert_int_equal(chi_buffer_append(&client->in, bytes, (size_t)n), CHI_OK);
+	}
+	while (chi_frame_take(chi_buffer_bytes(&client->in), client->in.len, CHI_FRAME_RESPONSE_MAX,
+			      &body, &body_len, &len) == CHI_OK) {
+		chi_buffer_consume(&client->in, len);
+		client->answers++;
+	}
+	return client->answers;
+}
+
+static void enter(struct client *client)
+{
+	struct chi_buffer out;
+	struct chi_request hello = {.id = 1, .op = CHI_OP_HELLO};
+	int fds[2];
+	hello.u.hello.version = CHI_PROTOCOL_VERSION;
+	*client = (struct client){0};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	client->fd = fds[0];
+	chi_buffer_init(&client->in, (size_t)16 << 20);
+	atomic_fetch_add(&server->connections, 1);
+	chi_conn_new(worker, fds[1]);
+	chi_buffer_init(&out, 4096);
+	pack(&out, &hello);
+	send_all(client, &out);
+	turn();
+	assert_int_equal(take_answers(client), 1);
+	client->answers = 0;
+}
+
+static void leave(struct client *client)
+{
+	close(client->fd);
+	chi_buffer_deinit(&client->in);
+}
+
+static void all_left(void)
+{
+	for (unsigned i = 0; worker->n_conns > 0; i++) {
+		assert_in_range(i, 0, PIPELINE);
+		turn();
+	}
+}
+
+static void pipelines_let_others_through(void **state)
+{
+	struct client rude;
+	struct client polite[POLITE];
+	size_t turns = 0;
+	(void)state;
+	enter(&rude);
+	for (size_t i = 0; i < POLITE; i++) {
+		enter(&polite[i]);
+	}
+	send_probes(&rude, PIPELINE);
+	/* Whatever the order in which they are seen, and while it lasts. */
+	while (take_answers(&rude) < PIPELINE) {
+		size_t slowest = 0;
+		for (size_t i = 0; i < POLITE; i++) {
+			polite[i].answers = 0;
+			send_probes(&polite[i], 1);
+		}
+		for (size_t i = 0; i < POLITE; i++) {
+			size_t taken = 0;
+			while (take_answers(&polite[i]) == 0) {
+				turn();
+				turns++;
+				taken++;
+				assert_in_range(taken, 1, TURNS_MAX);
+			}
+			slowest = taken > slowest ? taken : slowest;
+		}
+		assert_in_range(slowest, 1, TURNS_MAX);
+		assert_in_range(take_answers(&rude), 0, turns * CHI_FRAMES_PER_WAKEUP);
+		assert_in_range(turns, 1, PIPELINE);
+	}
+	print_message("# a pipeline of %d took %zu turns, each with a probe of %d others\n",
+		      PIPELINE, turns, POLITE);
+	assert_true(turns >= PIPELINE / CHI_FRAMES_PER_WAKEUP);
+	leave(&rude);
+	for (size_t i = 0; i < POLITE; i++) {
+		leave(&polite[i]);
+	}
+	all_left();
+}
+
+static void scans_let_others_through(void **state)
+{
+	struct client rude;
+	struct client polite;
+	struct chi_buffer out;
+	size_t most = 0;
+	(void)state;
+	enter(&rude);
+	enter(&polite);
+	chi_buffer_init(&out, 1 << 20);
+	for (unsigned i = 1; i <= 50; i++) {
+		struct chi_request request = {.id = i, .op = CHI_OP_SCAN};
+		request.u.scan.spec =
+			(struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+		request.u.scan.window = CHI_WINDOW_MAX;
+		pack(&out, &request);
+	}
+	send_all(&rude, &out);
+	for (unsigned i = 0; i < 40; i++) {
+		size_t taken = 0;
+		polite.answers = 0;
+		send_probes(&polite, 1);
+		while (take_answers(&polite) == 0) {
+			turn();
+			taken++;
+			assert_in_range(taken, 1, TURNS_MAX);
+		}
+		most = taken > most ? taken : most;
+	}
+	print_message("# beside 50 scans a probe was answered after %zu turns at most, "
+		      "%zu pages of rows between 40 of them\n",
+		      most, take_answers(&rude));
+	assert_in_range(take_answers(&rude), 1, 50 + 40 * TURNS_MAX);
+	leave(&rude);
+	leave(&polite);
+	all_left();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pipelines_let_others_through),
+		cmocka_unit_test(scans_let_others_through),
+	};
+	return cmocka_run_group_tests(tests, init, deinit);
+}
