@@ -90,9 +90,21 @@ int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZ
 		       : chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out);
 }
 
+int chi_games_there(const struct chi_read *read)
+{
+	struct chi_state state;
+	if (read->env->games != 0) {
+		return CHI_OK;
+	}
+	int rc = chi_state_get(read->txn, read->env->meta, &state);
+	bool none = chi_counts_equal(&state.games, &(struct chi_counts){0});
+	return rc < 0 ? rc : none ? CHI_NONE : -CHI_EBUSY;
+}
+
 int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE], struct chi_game *out)
 {
-	return chi_games_find(read->txn, read->env->games, id, out);
+	int rc = chi_games_there(read);
+	return rc == CHI_OK ? chi_games_find(read->txn, read->env->games, id, out) : rc;
 }
 
 /* From where the cursor is to be set, up to `max` entries. */
@@ -123,11 +135,12 @@ int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game 
 		   size_t *n)
 {
 	*n = 0;
-	if (read->env->games == 0) {
-		return CHI_OK;
+	int rc = chi_games_there(read);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? CHI_OK : rc;
 	}
 	MDB_cursor *cursor;
-	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
+	rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
 	if (rc < 0) {
 		return rc;
 	}

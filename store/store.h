@@ -126,12 +126,14 @@ CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *ke
 				 struct chi_arena *arena, struct chi_explore *out,
 				 struct chi_fault *fault);
 
-/* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. */
+/* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
+ * store was opened, for reading, before another process brought it up to date, and has games since:
+ * it must be opened anew to read them. */
 CHI_MUSTUSE int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
 			      struct chi_game *out);
 
 /* Up to `max` games with ids behind `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
- * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT. */
+ * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT, -CHI_EBUSY as above. */
 CHI_MUSTUSE int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game *out,
 			       size_t max, size_t *n);
 

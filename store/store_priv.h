@@ -245,6 +245,10 @@ CHI_MUSTUSE int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms,
 /* ---- games.c ------------------------------------------------------------------------------------
  */
 
+/* CHI_OK if the tree of games can be read; CHI_NONE: there are no games; -CHI_EBUSY: there are, but
+ * the store had no such tree when it was opened. */
+CHI_MUSTUSE int chi_games_there(const struct chi_read *read);
+
 /* The game of that id; CHI_NONE, also if there is no tree (`games` is 0). */
 CHI_MUSTUSE int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
 			       struct chi_game *out);

@@ -284,8 +284,12 @@ static int verify_all(struct verify *v)
 	const struct tree strength = {STRENGTH_TREE, env->strength, verify_strength,
 				      chi_trees_compare};
 	const struct tree games = {GAMES_TREE, env->games, verify_game, compare_keys};
+	int rc = chi_games_there(v->read);
+	if (rc == -CHI_EBUSY) {
+		return rc;
+	}
 	verify_meta(v);
-	int rc = walk(v, &position);
+	rc = walk(v, &position);
 	if (rc == 0) {
 		rc = walk(v, &strength);
 	}

@@ -104,6 +104,12 @@ static uint64_t look(const char *name, const char *dump)
 	return sequence;
 }
 
+static bool read_byte(int fd)
+{
+	char byte;
+	return read(fd, &byte, 1) == 1;
+}
+
 static void test_reading_leaves_it(void **state)
 {
 	(void)state;
@@ -142,6 +148,50 @@ static void test_writing_upgrades_it(void **state)
 		chi_store_close(store);
 		free(dump);
 	}
+}
+
+/* Two processes open an old store: the one that reads cannot see the games that the other counts
+ * now, and must not say that there are none. */
+static void test_old_reader_denies_no_games(void **state)
+{
+	(void)state;
+	char *dump = make_old("old");
+	int opened[2];
+	int counted[2];
+	char byte = 0;
+	assert_int_equal(pipe(opened), 0);
+	assert_int_equal(pipe(counted), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		const struct chi_store_options options = {.mode = CHI_STORE_READ};
+		struct chi_store *store = NULL;
+		struct chi_read *txn = NULL;
+		struct chi_game game = {.id = {1}};
+		size_t n = 1;
+		bool good = chi_store_open(help_path("old"), &options, &store, &fault) == CHI_OK &&
+			    chi_read_begin(store, &txn) == CHI_OK &&
+			    chi_read_games(txn, NULL, &game, 1, &n) == CHI_OK && n == 0 &&
+			    chi_read_game(txn, game.id, &game) == CHI_NONE;
+		chi_read_end(txn);
+		good = good && write(opened[1], "o", 1) == 1 && read_byte(counted[0]) &&
+		       chi_read_begin(store, &txn) == CHI_OK &&
+		       chi_read_games(txn, NULL, &game, 1, &n) == -CHI_EBUSY &&
+		       chi_read_game(txn, game.id, &game) == -CHI_EBUSY;
+		struct chi_verify_result result;
+		good = good && chi_store_verify(store, NULL, NULL, &result) == -CHI_EBUSY;
+		_exit(good ? 0 : 1);
+	}
+	assert_int_equal(read(opened[0], &byte, 1), 1);
+	struct chi_store *store = help_open(help_path("old"), CHI_STORE_WRITE);
+	struct chi_write *write_txn;
+	struct chi_game game = {.id = {1}, .result = CHI_RESULT_WHITE};
+	ok(chi_write_begin(store, &write_txn, &fault));
+	ok(chi_write_game(write_txn, &game));
+	ok(chi_write_commit(write_txn, &fault));
+	chi_store_close(store);
+	assert_int_equal(write(counted[1], "c", 1), 1);
+	assert_int_equal(help_child_status(pid), 0);
+	free(dump);
 }
 
 /* A store that a program without plies made: what it holds is the example of a dump in FORMAT.md.
@@ -216,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reading_leaves_it),
 		cmocka_unit_test(test_writing_upgrades_it),
+		cmocka_unit_test(test_old_reader_denies_no_games),
 		cmocka_unit_test(test_a_real_one),
 		cmocka_unit_test(test_waiting),
 	};
