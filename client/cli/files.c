@@ -41,13 +41,16 @@ static bool reads_once(const char *path)
 	return strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode);
 }
 
-/* One that cannot be unpacked is no PGN: whoever imports it says what is wrong. */
-static enum chi_import_format look(struct chi_source *source)
+/* One that cannot be unpacked is no PGN: whoever imports it says what is wrong. What is no text at
+ * all is refused here, before a store is asked for. */
+static int look(struct chi_source *source, enum chi_import_format *format, struct chi_fault *fault)
 {
 	const char *bytes = NULL;
 	size_t len = 0;
-	int status = chi_source_peek(source, &bytes, &len, NULL);
-	return status == CHI_OK && chi_import_is_pgn(bytes, len) ? CHI_IMPORT_PGN : CHI_IMPORT_AUTO;
+	int status = chi_source_peek(source, &bytes, &len, fault);
+	bool pgn = status == CHI_OK && chi_import_is_pgn(bytes, len);
+	*format = pgn ? CHI_IMPORT_PGN : CHI_IMPORT_AUTO;
+	return status == -CHI_EUNSUPPORTED ? status : CHI_OK;
 }
 
 int files_format(const char *path, enum chi_import_format *format, struct chi_source **source)
@@ -60,11 +63,13 @@ int files_format(const char *path, enum chi_import_format *format, struct chi_so
 		return EXIT_DONE;
 	}
 	int status = chi_source_open(path, &options, source, &fault);
+	if (status == CHI_OK) {
+		status = look(*source, format, &fault);
+	}
 	if (status != CHI_OK) {
 		cli_message("%s: %s", path, fault.text);
 		return EXIT_USAGE;
 	}
-	*format = look(*source);
 	if (!reads_once(path)) {
 		chi_source_close(*source);
 		*source = NULL;

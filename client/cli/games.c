@@ -97,7 +97,7 @@ static void report(void *context, const struct chi_games_note *note)
 {
 	struct games *games = context;
 	games->notes++;
-	if (games->verbose || games->notes <= NOTES_MAX) {
+	if (games->verbose || (games->notes <= NOTES_MAX && !games->progress.quiet)) {
 		progress_clear(&games->progress);
 		cli_message("%s:%" PRIu64 ": game %" PRIu64 ": %s", note->file, note->line,
 			    note->game, note->text);
@@ -222,12 +222,13 @@ static int open_import(struct cli *cli, struct games *games, struct chi_games **
 	return cli_exit_of(status);
 }
 
-static int commit(struct cli *cli, struct games *games, struct chi_games *import)
+/* `what`: the file that was read, or that there were several. */
+static int commit(struct cli *cli, struct games *games, struct chi_games *import, const char *what)
 {
 	struct chi_games_result result;
 	int status = chi_games_commit(import, &result);
 	progress_clear(&games->progress);
-	if (games->notes > NOTES_MAX && !games->verbose) {
+	if (games->notes > NOTES_MAX && !games->verbose && !cli->quiet) {
 		cli_message("%" PRIu64 " more remarks; --verbose prints all",
 			    games->notes - NOTES_MAX);
 	}
@@ -236,6 +237,10 @@ static int commit(struct cli *cli, struct games *games, struct chi_games *import
 			cli_message("%s", chi_games_error(import));
 		}
 		return cli_worse(EXIT_STORE, cli_exit_of(status));
+	}
+	/* Of a file that is something else nobody would learn otherwise. */
+	if (result.games == 0 && !cli->quiet) {
+		cli_message("%s: no games were found", what);
 	}
 	print_summary(cli, games, &result);
 	return EXIT_DONE;
@@ -249,7 +254,7 @@ static int run(struct cli *cli, struct games *games, struct chi_games *import, i
 		code = feed_file(games, import, paths[i], &sources[i]);
 	}
 	if (code == EXIT_DONE && cli_stop == 0) {
-		code = commit(cli, games, import);
+		code = commit(cli, games, import, n == 1 ? paths[0] : "all files");
 		if (code == EXIT_DONE) {
 			return EXIT_DONE; /* too late to be stopped */
 		}

@@ -33,6 +33,7 @@ struct chi_source {
 	int fd;
 	bool own_fd;
 	bool ended;
+	bool looked; /* the first block was seen, and can be read as text */
 	bool canceled;
 	char packed[BLOCK_SIZE];
 };
@@ -192,6 +193,37 @@ static int start(struct chi_source *source, struct chi_fault *fault)
 	return status >= ARCHIVE_WARN ? CHI_OK : archive_fault(source, fault);
 }
 
+/* What the first bytes show to be no text, or NULL. Read all the same it would be a file without
+ * games, or thousands of bad lines. */
+static const char *foreign_kind(const char *bytes, size_t len)
+{
+	/* A header of tar begins with a name, filled up with NUL. */
+	if (len >= 262 && memcmp(bytes + 257, "ustar", 5) == 0 && memchr(bytes, '\0', 100)) {
+		return "a tar archive; give the files in it, or pipe them: tar -xO -f ARCHIVE";
+	}
+	if (len >= 4 && memcmp(bytes, "PK\3\4", 4) == 0) {
+		return "a ZIP archive; give the files in it, or pipe them: unzip -p ARCHIVE";
+	}
+	bool wide = len >= 2 &&
+		    (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0 ||
+		     memcmp(bytes, "[\0", 2) == 0 || memcmp(bytes, "\0[", 2) == 0);
+	return wide ? "UTF-16; make it UTF-8 first: iconv -f UTF-16 -t UTF-8" : NULL;
+}
+
+/* Looks at the first block. */
+static int check_text(struct chi_source *source, const char *bytes, size_t len,
+		      struct chi_fault *fault)
+{
+	const char *kind = source->looked ? NULL : foreign_kind(bytes, len);
+	source->looked = true;
+	if (kind == NULL) {
+		return CHI_OK;
+	}
+	source->ended = true;
+	source->line++;
+	return chi_fault(fault, -CHI_EUNSUPPORTED, "this is %s", kind);
+}
+
 /* Makes the next unpacked bytes the block; sets `ended` when there are none. */
 static int next_block(struct chi_source *source, struct chi_fault *fault)
 {
@@ -216,9 +248,12 @@ static int next_block(struct chi_source *source, struct chi_fault *fault)
 			return archive_fault(source, fault);
 		}
 	}
-	source->block = bytes;
-	source->block_len = len;
-	return CHI_OK;
+	int status = check_text(source, bytes, len, fault);
+	if (status == CHI_OK) {
+		source->block = bytes;
+		source->block_len = len;
+	}
+	return status;
 }
 
 /* Bytes delivered or skipped. */

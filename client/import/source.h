@@ -43,7 +43,7 @@ void chi_source_close(struct chi_source *source);
  * A byte order mark at the start of the stream is dropped; a last line without a newline counts.
  * CHI_NONE behind the last line. -CHI_ETOOBIG: the line was longer than line_max and has been
  * skipped; go on calling. -CHI_EIO: the stream cannot be read or unpacked to its end;
- * -CHI_ECANCELED.
+ * -CHI_EUNSUPPORTED: it begins as an archive of files (ZIP, tar) or UTF-16 does; -CHI_ECANCELED.
  */
 CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, size_t *len,
 				struct chi_fault *fault);

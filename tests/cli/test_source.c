@@ -255,6 +255,46 @@ static void lines_after_a_look(void **state)
 	file_remove(path);
 }
 
+/* Files that are no text, and text that only looks a little like them. */
+static void archives_were_read_as_text(void **state)
+{
+	(void)state;
+	char tar[512] = "games.pgn";
+	(void)memcpy(tar + 257, "ustar", 5);
+	const struct {
+		const char *bytes;
+		size_t len;
+		int status;
+	} files[] = {
+		{tar, 262, -CHI_EUNSUPPORTED},
+		{tar, 261, CHI_OK},
+		{"PK\3\4", 4, -CHI_EUNSUPPORTED},
+		{"PK\3", 3, CHI_OK},
+		{"\xff\xfe[", 3, -CHI_EUNSUPPORTED},
+		{"\xfe\xff\0[", 4, -CHI_EUNSUPPORTED},
+		{"[\0E", 3, -CHI_EUNSUPPORTED},
+		{"\0[", 2, -CHI_EUNSUPPORTED},
+		{"[", 1, CHI_OK},
+		{"\xff[", 2, CHI_OK},
+	};
+	for (size_t i = 0; i < CHI_COUNT(files); i++) {
+		const char *line = NULL;
+		size_t len = 0;
+		struct chi_fault fault = {.text = ""};
+		char *path = file_write(files[i].bytes, files[i].len, i % 2 == 0 ? PLAIN : GZIP);
+		assert_non_null(path);
+		struct chi_source *source = open_file(path, 0);
+		assert_int_equal(chi_source_line(source, &line, &len, &fault), files[i].status);
+		if (files[i].status != CHI_OK) {
+			assert_string_not_equal(fault.text, "");
+			assert_int_equal(chi_source_line_number(source), 1);
+			expect_end(source);
+		}
+		chi_source_close(source);
+		file_remove(path);
+	}
+}
+
 static void not_there(void **state)
 {
 	(void)state;
@@ -287,11 +327,17 @@ static void canceled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_packing), cmocka_unit_test(empty_files),
-		cmocka_unit_test(line_limits),	 cmocka_unit_test(endless_line),
-		cmocka_unit_test(random_lines),	 cmocka_unit_test(cut_files),
-		cmocka_unit_test(raw_bytes),	 cmocka_unit_test(lines_after_a_look),
-		cmocka_unit_test(not_there),	 cmocka_unit_test(canceled),
+		cmocka_unit_test(every_packing),
+		cmocka_unit_test(empty_files),
+		cmocka_unit_test(line_limits),
+		cmocka_unit_test(endless_line),
+		cmocka_unit_test(random_lines),
+		cmocka_unit_test(cut_files),
+		cmocka_unit_test(raw_bytes),
+		cmocka_unit_test(lines_after_a_look),
+		cmocka_unit_test(not_there),
+		cmocka_unit_test(canceled),
+		cmocka_unit_test(archives_were_read_as_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,8 @@ class Importing(Games):
                 self.assertRegex(done.stderr, r"bad\.pgn:5: game 1: ")
                 out = summary(done.stdout)
                 self.assertEqual((out["imported"], out["cut"]), ("30", "30"))
+                done = self.cli("subtract", "--quiet", path, address=address)
+                self.assertEqual((done.stderr, summary(done.stdout)["cut"]), ("", "30"))
                 done = self.cli("import", "--verbose", "--strict", path, address=address)
                 self.assertEqual(done.stderr.count("bad.pgn:"), 30)
                 self.assertEqual(summary(done.stdout)["imported"], "0")
@@ -216,6 +218,32 @@ class Trouble(Games):
         noise = random.Random(SEED).randbytes(100000)
         self.cli("import", "--format", "pgn", self.write("noise", noise), address=store)
         self.assertEqual(summary(self.out("info", address=store))["games"], "300", f"seed {SEED}")
+
+    def test_archives_and_wide_text_seemed_empty(self):
+        """What is no text is refused, with what to do, and does not count as a file of no games."""
+        text = content()
+        member = b"masters.pgn".ljust(100, b"\0").ljust(257, b"0") + b"ustar\0"
+        files = (("a.zip", b"PK\3\4" + text, "unzip"),
+                 ("a.tar", member.ljust(512, b"\0") + text, "tar -xO"),
+                 ("a.pgn", text.decode("latin-1").encode("utf-16"), "iconv"),
+                 ("b.pgn", text.decode("latin-1").encode("utf-16-le"), "iconv"),
+                 ("c", text.decode("latin-1").encode("utf-16-be"), "iconv"),
+                 ("d.pgn.gz", gzip.compress(member.ljust(512, b"\0") + text), "tar -xO"))
+        for name, bytes_, advice in files:
+            done = self.cli("import", self.write(name, bytes_), code=2, address=self.path("none"))
+            self.assertIn(name, done.stderr)
+            self.assertIn(advice, done.stderr)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_no_games_was_silent(self):
+        """A file of something else is not imported without a word."""
+        store, before = self.imported()
+        path = self.write("positions.epd", START + "\n")
+        for command in (["subtract"], ["import", "--format", "pgn"]):
+            done = self.cli(*command, path, address=store)
+            self.assertIn("positions.epd: no games were found", done.stderr)
+            self.assertEqual(self.cli(*command, "--quiet", path, address=store).stderr, "")
+        self.assertEqual(self.dump(store), before)
 
     def test_interrupted(self):
         """Ctrl-C while standard input is still open: nothing was stored, and it says so."""
