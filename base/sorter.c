@@ -8,7 +8,6 @@
 #include "base/sorter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/nameless.h"
 #include "base/sorter_priv.h"
 
 /* Blocks are so much of the memory: large ones make few runs, small ones sort in a core's cache. */
@@ -185,23 +185,12 @@ static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
 	if (sorter->fd >= 0) {
 		return CHI_OK;
 	}
-	sorter->fd = open(sorter->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (sorter->fd >= 0) {
-		return CHI_OK;
-	}
-	/* Not every file system knows files without a name. */
-	_cleanup_(chi_freep) char *path = NULL;
-	if (asprintf(&path, "%s/.chistore-sort-XXXXXX", sorter->dir) < 0) {
-		path = NULL;
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	sorter->fd = mkostemp(path, O_CLOEXEC);
+	sorter->fd = chi_nameless_open(sorter->dir);
 	if (sorter->fd < 0) {
 		int rc = errno == ENOSPC || errno == EDQUOT ? -CHI_EFULL : -CHI_EIO;
 		return chi_fault(fault, rc, "cannot make a file in '%s' to sort in (%s)",
 				 sorter->dir, strerror(errno));
 	}
-	(void)unlink(path);
 	return CHI_OK;
 }
 

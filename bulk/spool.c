@@ -4,13 +4,11 @@
 #include "bulk/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/attr.h"
 #include "base/fault.h"
+#include "base/nameless.h"
 
 static int spool_fault(struct chi_fault *fault, const char *what)
 {
@@ -18,28 +16,9 @@ static int spool_fault(struct chi_fault *fault, const char *what)
 	return chi_fault(fault, rc, "cannot %s what was read so far (%s)", what, strerror(errno));
 }
 
-/* Not every file system knows files without a name: there it loses it at once. */
-static int open_nameless(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0) {
-		return fd;
-	}
-	_cleanup_(chi_freep) char *path = NULL;
-	if (asprintf(&path, "%s/.chistore-spool-XXXXXX", dir) < 0) {
-		path = NULL;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0) {
-		(void)unlink(path);
-	}
-	return fd;
-}
-
 int chi_spool_open(struct chi_spool *spool, const char *dir, struct chi_fault *fault)
 {
-	int fd = open_nameless(dir);
+	int fd = chi_nameless_open(dir);
 	chi_buffer_init(&spool->piece, CHI_SPOOL_PIECE_MAX);
 	spool->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 	if (spool->file == NULL) {
