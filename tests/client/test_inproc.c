@@ -21,19 +21,6 @@
 #include "base/attr.h"
 #include "tests/client/world.h"
 
-/* TSan's run-time makes system calls of its own, in a thread that the cage would stop. The test is
- * left out there: cmocka reports a skipped test as a failed one. */
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
-
 /* From here on the kernel kills the process for any system call but read, write and exit. */
 static void probe_in_a_cage(const char *address)
 {
