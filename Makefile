@@ -6,8 +6,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Seconds for each target of `make fuzz`.
 T ?= 60
-# A file of games for `make bench`.
+# For `make bench`: a file of games, a document for the tables, more options of bench/all.py.
 PGN ?=
+MARKDOWN ?=
+BENCH ?=
 
 SHELL := /bin/bash
 SOURCES = $$(find base bench bulk chess client daemon examples include proto store tests \
@@ -66,10 +68,8 @@ bench: ## measure, and print the ratios of docs/BENCHMARKS.md
 	@meson configure --clearcache build-release
 	@meson setup --reconfigure build-release >/dev/null
 	ninja -C build-release
-	/usr/bin/python3 bench/run.py build-release
-	/usr/bin/python3 bench/peers.py build-release $(if $(PGN),--pgn '$(PGN)')
-	@if [ -n '$(PGN)' ]; then /usr/bin/python3 bench/games.py build-release '$(PGN)'; else \
-		echo 'bench: make bench PGN=FILE measures the import of games as well'; fi
+	/usr/bin/python3 bench/all.py build-release $(if $(PGN),--pgn '$(PGN)') \
+		$(if $(MARKDOWN),--markdown '$(MARKDOWN)') $(BENCH)
 
 lint: build/build.ninja ## check arrows, format, sizes, symbols, scripts and man pages
 	@tools/deps.sh build test

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading the positions, the clock, and the conversation with run.py. */
+/* Loading the positions, the clock, and the conversation with the driver. */
 #include "bench/bench.h"
 
 #include <inttypes.h>
@@ -9,9 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "chess/key.h"
-
-#define SHUFFLE_SEED 20040301
+#include "bench/lists.h"
 
 uint64_t bench_random(uint64_t *state)
 {
@@ -48,60 +46,15 @@ void bench_die(const char *format, ...)
 	exit(2);
 }
 
-static void append(struct bench_keys *keys, size_t *capacity, const struct chi_key *key)
+void bench_keys_load(const char *folder, struct bench_keys *out)
 {
-	if (keys->n == *capacity) {
-		*capacity = *capacity == 0 ? 65536 : *capacity * 2;
-		keys->games = realloc(keys->games, *capacity * sizeof(*keys->games));
-		if (keys->games == NULL) {
-			bench_die("out of memory at %zu positions", keys->n);
-		}
-	}
-	keys->games[keys->n++] = *key;
-}
-
-/* Fisher and Yates; `random` has the same keys as `games`. */
-static void shuffle(struct bench_keys *keys)
-{
-	uint64_t state = SHUFFLE_SEED;
-	keys->random = malloc(keys->n * sizeof(*keys->random));
-	if (keys->random == NULL) {
-		bench_die("out of memory for %zu positions", keys->n);
-	}
-	memcpy(keys->random, keys->games, keys->n * sizeof(*keys->random));
-	for (size_t i = keys->n - 1; i > 0; i--) {
-		size_t j = (size_t)(bench_random(&state) % (i + 1));
-		struct chi_key key = keys->random[i];
-		keys->random[i] = keys->random[j];
-		keys->random[j] = key;
-	}
-}
-
-void bench_keys_load(const char *path, struct bench_keys *out)
-{
-	char line[512];
-	size_t capacity = 0;
-	struct chi_fault fault = {""};
-	FILE *file = fopen(path, "r");
-	if (file == NULL) {
-		bench_die("cannot open '%s'", path);
-	}
-	memset(out, 0, sizeof(*out));
-	if (fgets(line, sizeof(line), file) == NULL || strncmp(line, "fen,", 4) != 0) {
-		bench_die("'%s' does not begin with the column fen", path);
-	}
-	while (fgets(line, sizeof(line), file) != NULL) {
-		struct chi_key key;
-		if (chi_key_from_fen(line, strcspn(line, ","), &key, &fault) != CHI_OK) {
-			bench_die("'%s', position %zu: %s", path, out->n + 1, fault.text);
-		}
-		append(out, &capacity, &key);
-	}
-	fclose(file);
-	if (out->n == 0) {
-		bench_die("'%s' holds no position", path);
-	}
-	shuffle(out);
+	struct bench_list games;
+	struct bench_list random;
+	bench_list_load(folder, "games", &games);
+	bench_list_load(folder, "random", &random);
+	out->games = games.keys;
+	out->random = random.keys;
+	out->n = games.n < random.n ? games.n : random.n;
 }
 
 void bench_keys_free(struct bench_keys *keys)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the measuring programs share. Each loads the same list of positions once, then obeys the
- * driver (run.py) line by line: a line names an operation, the answer says how much was done and
+ * driver (runner.py) line by line: a line names an operation, the answer says how much was done and
  * how long it took. So that rounds of two programs can take turns with both of them warm.
  */
 #pragma once
@@ -12,16 +12,11 @@
 
 #include "chistore/types.h"
 
-/* The two orders a list is asked in. */
-enum bench_order {
-	BENCH_GAMES,  /* as the file has them: game after game, move after move */
-	BENCH_RANDOM, /* shuffled with a fixed seed: the same for every program */
-};
-
+/* Positions of a store, in the two orders they are asked for. */
 struct bench_keys {
-	struct chi_key *games;
-	struct chi_key *random;
-	size_t n;
+	struct chi_key *games;	/* game after game, move after move */
+	struct chi_key *random; /* shuffled with a fixed seed: the same for every program */
+	size_t n;		/* of each */
 };
 
 /* splitmix64: the next number of the sequence that *state stands in. */
@@ -36,8 +31,8 @@ uint64_t bench_cpu(void);
  * cannot be made must never look like a figure. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Reads the first column of a CSV file made by make_positions; ends the program on failure. */
-void bench_keys_load(const char *path, struct bench_keys *out);
+/* Reads what make_lists wrote into the folder; ends the program on failure. */
+void bench_keys_load(const char *folder, struct bench_keys *out);
 void bench_keys_free(struct bench_keys *keys);
 
 /* A node of a search: `n` keys from `first` on, of which the first `visited` are asked for before

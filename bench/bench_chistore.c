@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_chistore ADDRESS POSITIONS.csv: the library's own figures. On a directory the operations
+ * bench_chistore ADDRESS LISTS: the library's own figures. On a directory the operations
  * at store level work on the same environment that the client has opened (it is shared inside the
  * process); on a server's address they are refused.
  */
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 {
 	struct bench bench = {0};
 	if (argc != 3) {
-		fprintf(stderr, "usage: bench_chistore ADDRESS POSITIONS.csv\n");
+		fprintf(stderr, "usage: bench_chistore ADDRESS LISTS\n");
 		return 2;
 	}
 	bench_keys_load(argv[2], &bench.keys);

@@ -26,6 +26,7 @@
 #include "bench/bench.h"
 #include "bench/lists.h"
 #include "bench/load.h"
+#include "bench/records.h"
 
 #define CLIENTS_MAX   20000
 #define READ_SIZE     ((size_t)256 << 10)

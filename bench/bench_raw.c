@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_raw STORE POSITIONS.csv: what LMDB itself does with the very same data file, the measure
+ * bench_raw STORE LISTS: what LMDB itself does with the very same data file, the measure
  * that the store is held against. A process of its own, because one process must never open an
  * environment twice. Nothing is decoded or checked: one read transaction is held throughout, and
  * one byte of what is found is touched.
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 {
 	struct raw raw = {0};
 	if (argc != 3) {
-		fprintf(stderr, "usage: bench_raw STORE POSITIONS.csv\n");
+		fprintf(stderr, "usage: bench_raw STORE LISTS\n");
 		return 2;
 	}
 	bench_keys_load(argv[2], &raw.keys);

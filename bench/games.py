@@ -2,25 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Measures what docs/BENCHMARKS.md states about importing games, on a PGN file of the user's.
 
-    games.py BUILD_DIR PGN [--rounds N] [--quick]
+    games.py BUILD_DIR --pgn FILE [OPTION]...       see --help
 
-PGN may be packed (.zst, .gz, .bz2): it is unpacked first, and not timed. Every round makes all
-comparisons in turns; see run.py for verdicts and exit status. --quick: 2 rounds, no verdicts, and
-no pgn-extract if it is not installed: shows that it works.
+A packed file is unpacked first, and not timed. Every round makes all comparisons in turns. --quick:
+no pgn-extract if it is not installed.
 """
 
-import argparse
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-import table
-from run import Peer
+import runner
+from runner import Part, Program, Suite
 from table import CannotMeasure, Line
 
 SPEED_TARGET = 2.0        # times pgn-extract
@@ -31,37 +27,25 @@ GROWTH_MAX = 1.3          # time a game in the whole against that in a tenth
 ADD_MAX = 0.25            # adding a tenth against building the whole
 EXPLORE_MAX = 100         # microseconds
 
-UNPACKERS = {".zst": ["zstd", "-dc"], ".gz": ["gzip", "-dc"], ".bz2": ["bzip2", "-dc"]}
-PROGRAM_TIMEOUT = 3600
 
+class Games(Suite):
+    name = "games"
+    title = "Importing games"
 
-class Games:
-    def __init__(self, build, pgn, rounds, quick):
-        self.rounds = rounds
-        self.quick = quick
-        self.build = build
-        self.speeds = []
-        self.chistore = os.path.join(build, "client", "cli", "chistore")
+    def __init__(self, setting):
+        super().__init__(setting)
         self.peer = shutil.which("pgn-extract", path="/usr/games:/usr/bin:/usr/local/bin")
-        self.folder = tempfile.mkdtemp(prefix="chi-bench-", dir=os.environ.get("TMPDIR", "/tmp"))
-        self.pgn = self.unpack(pgn)
-        self.n_games, self.first, self.last = self.split()
-        self.copies = 0
+        self.path = setting.path
+        self.pgn = None  # unpacked when it is needed
+        self.n_games = self.first = self.last = None
 
-    def clean_up(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def describe(self):
+        return [f"{self.n_games:,} games, {os.path.getsize(self.pgn) >> 20:,} MiB of PGN"]
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def unpack(self, pgn):
-        command = UNPACKERS.get(os.path.splitext(pgn)[1])
-        if command is None:
-            return os.path.abspath(pgn)
-        out = self.path("games.pgn")
-        with open(out, "wb") as file:
-            subprocess.run(command + [pgn], stdout=file, check=True, timeout=PROGRAM_TIMEOUT)
-        return out
+    def prepare(self):
+        if self.pgn is None:
+            self.pgn = self.setting.plain_pgn()
+            self.n_games, self.first, self.last = self.split()
 
     def split(self):
         """(number of games, file with the first tenth, file with the rest of the games)"""
@@ -99,12 +83,11 @@ class Games:
         if statistic is not None:
             shutil.rmtree(store, ignore_errors=True)
             options = ["--statistic", statistic]
-        return self.timed([self.chistore, "-a", store, "--quiet", "import", *options, pgn])
+        return self.timed([self.tools.path("client", "chistore"), "-a", store, "--quiet", "import",
+                           *options, pgn])
 
     def info(self, store):
-        done = subprocess.run([self.chistore, "-a", store, "info", "--json"], check=True,
-                              stdout=subprocess.PIPE, encoding="utf-8", timeout=PROGRAM_TIMEOUT)
-        return json.loads(done.stdout)
+        return json.loads(self.tools.chistore("-a", store, "info", "--json"))
 
     def sync(self):
         """What one program left unwritten is not to be another's."""
@@ -113,6 +96,7 @@ class Games:
     # ---- The comparisons ------------------------------------------------------------------------
 
     def measure_import(self):
+        self.prepare()
         outcome, control, small, base = [], [], [], []
         for number in range(self.rounds + 1):
             results = []
@@ -138,11 +122,9 @@ class Games:
                                   [b[0] / m[0] for m, b in zip(mine, base)], target))
             lines.append(Line(f"peak memory, {name}", [m[1] for m in mine], MEMORY_MAX, "MiB",
                               at_most=True))
-            self.speeds.append((f"import, {name}, games/s",
-                                statistics.median(n / m[0] for m in mine)))
+            self.note_speed(f"import, {name}, games/s", [n / m[0] for m in mine])
         if base:
-            self.speeds.append(("pgn-extract -s -r, games/s",
-                                statistics.median(n / b[0] for b in base)))
+            self.note_speed("pgn-extract -s -r, games/s", [n / b[0] for b in base])
         elif not self.quick:
             raise CannotMeasure("no pgn-extract (Debian package pgn-extract)")
         lines.append(Line(f"time a game, {n:,} games / {tenth:,} games",
@@ -153,11 +135,12 @@ class Games:
             lines.append(Line(f"bytes a position on disk, {name}",
                               [info["file_bytes"] / info["positions"]], target, "bytes",
                               at_most=True))
-            self.speeds.append((f"positions, {name}", info["positions"]))
+            self.note_speed(f"positions, {name}", [info["positions"]])
         return lines
 
     def measure_add(self):
         """The first tenth of the games into a store of the others, against building all."""
+        self.prepare()
         base = self.path("base")
         self.imported(base, self.last, "outcome")
         ratios = []
@@ -179,7 +162,10 @@ class Games:
     def measure_explore(self):
         store = self.path("outcome")
         times = {"initial": [], "ten": []}
-        with Peer(os.path.join(self.build, "bench", "bench_explore"), store) as library:
+        self.prepare()
+        if not os.path.exists(store):  # of this part alone
+            self.imported(store, self.pgn, "outcome")
+        with Program(self.tools.path("bench", "bench_explore"), store) as library:
             for number in range(self.rounds + 1):
                 for operation, mine in times.items():
                     speed = library.run(operation)[0]
@@ -189,27 +175,17 @@ class Games:
                 for operation, name in (("initial", "the initial position"),
                                         ("ten", "a position with few games"))]
 
+    def parts(self):
+        size = os.path.getsize(self.setting.args.pgn) / (1 << 20)  # packed or not: about
+        size *= 1 if self.setting.args.pgn.endswith(".pgn") else 4
+        return [Part("games-import", self.measure_import, (1, size * 0.14)),
+                Part("adding", self.measure_add, (size * 0.03, size * 0.03)),
+                Part("explore", self.measure_explore, (1, 0.1))]
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", help="the build directory")
-    parser.add_argument("pgn", help="games, at least 100")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each comparison")
-    parser.add_argument("--quick", action="store_true", help="2 rounds, no verdicts")
-    args = parser.parse_args()
-    rounds = 2 if args.quick else args.rounds
-    games = Games(os.path.abspath(args.build), args.pgn, rounds, args.quick)
-    try:
-        for text in table.machine() + [f"{games.n_games:,} games, {rounds} rounds"]:
-            print(text)
-        print(flush=True)
-        parts = [("import", games.measure_import), ("adding", games.measure_add),
-                 ("explore", games.measure_explore)]
-        lines = table.measure(parts, games.speeds, not args.quick)
-    finally:
-        games.clean_up()
-    return table.exit_status(lines, args.quick)
+
+def suites(setting):
+    return [Games(setting)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main(__doc__, suites, needs_pgn=True))

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Lists of keys in files, the orders that all programs are asked in (make_lists writes them), and
- * the records of a store as LMDB has them, which is what the peers are filled with.
- */
+/* Lists of keys in files: the orders that all programs are asked in. make_lists writes them. */
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "chistore/types.h"
 
@@ -25,11 +21,3 @@ void bench_list_append(struct bench_list *list, size_t *capacity, const struct c
 
 /* Fisher and Yates with a fixed seed: the same order in every run. */
 void bench_list_shuffle(struct bench_list *list);
-
-/* Key and value of one entry of a tree; valid during the call. */
-typedef void bench_record(void *context, const void *key, size_t key_len, const void *value,
-			  size_t value_len);
-
-/* All entries of the tree ("position", "strength") of the store in the directory `path`, in order;
- * returns their number. No other environment of this path may be open in the process. */
-uint64_t bench_records_each(const char *path, const char *tree, bench_record *each, void *context);

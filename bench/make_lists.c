@@ -4,7 +4,7 @@
  * at most COUNT positions:
  *
  *   games.keys   as games go, each position a move behind the last: those of GAMES, a file of PGN
- *                (.pgn) or the CSV of make_positions
+ *                or the CSV of make_positions (.csv)
  *   random.keys  positions of the store, shuffled
  *   search.keys  as a search visits them: a small alpha-beta over all legal moves from positions
  *                of the games. Most of them are in no store, as it is when an engine asks.
@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "bench/bench.h"
 #include "bench/lists.h"
+#include "bench/records.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/pgn.h"
@@ -83,24 +84,39 @@ static void read_pgn(FILE *file, struct growing *to)
 	chi_pgn_free(pgn);
 }
 
+/* The first column of the lines behind the header. */
+static void read_csv(FILE *file, struct growing *to)
+{
+	char line[512];
+	struct chi_fault fault = {""};
+	if (fgets(line, sizeof(line), file) == NULL || strncmp(line, "fen,", 4) != 0) {
+		bench_die("the file does not begin with the column fen");
+	}
+	while (!is_full(to) && fgets(line, sizeof(line), file) != NULL) {
+		struct chi_key key;
+		if (chi_key_from_fen(line, strcspn(line, ","), &key, &fault) != CHI_OK) {
+			bench_die("position %zu: %s", to->list.n + 1, fault.text);
+		}
+		append(to, &key);
+	}
+}
+
 static void read_games(const char *path, struct growing *to)
 {
 	size_t len = strlen(path);
-	if (len > 4 && strcmp(path + len - 4, ".pgn") == 0) {
-		FILE *file = fopen(path, "rb");
-		if (file == NULL) {
-			bench_die("cannot open '%s'", path);
-		}
+	FILE *file = fopen(path, "rb");
+	if (file == NULL) {
+		bench_die("cannot open '%s'", path);
+	}
+	if (len > 4 && strcmp(path + len - 4, ".csv") == 0) {
+		read_csv(file, to);
+	} else {
 		read_pgn(file, to);
-		fclose(file);
-		return;
 	}
-	struct bench_keys keys;
-	bench_keys_load(path, &keys);
-	for (size_t i = 0; i < keys.n && !is_full(to); i++) {
-		append(to, &keys.games[i]);
+	fclose(file);
+	if (to->list.n == 0) {
+		bench_die("'%s' holds no position", path);
 	}
-	bench_keys_free(&keys);
 }
 
 /* ---- The random order ---------------------------------------------------------------------- */
@@ -211,7 +227,6 @@ int main(int argc, char **argv)
 	finish(argv[3], "random", &stored);
 	bench_list_free(&games.list);
 	bench_list_free(&visited.list);
-	bench_list_free(&stored.list);
 	bench_list_free(&stored.list);
 	return 0;
 }

@@ -9,13 +9,12 @@
  * in collections of real games; so record sizes and the spread over the bands are real ones.
  */
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "bench/bench.h"
+#include "bench/play.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
@@ -25,65 +24,6 @@
 #define COUNT_MAX    50000000
 #define PLIES_MAX    100 /* of a game; longer ones would fill the store with bare endings */
 #define START	     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-
-/* The positions printed so far: open addressing, never more than half full; len 0 is free. */
-struct seen {
-	struct chi_key *slots;
-	size_t mask;
-};
-
-static void seen_init(struct seen *seen, uint64_t count)
-{
-	size_t size = 1024;
-	while (size < count * 2) {
-		size *= 2;
-	}
-	seen->slots = calloc(size, sizeof(*seen->slots));
-	if (seen->slots == NULL) {
-		bench_die("out of memory for %" PRIu64 " positions", count);
-	}
-	seen->mask = size - 1;
-}
-
-static uint64_t hash(const struct chi_key *key)
-{
-	uint64_t words[3];
-	uint64_t state = 0;
-	memcpy(words, key->bytes, sizeof(words));
-	for (size_t i = 0; i < 3; i++) {
-		state = bench_random(&state) ^ words[i];
-	}
-	return bench_random(&state);
-}
-
-/* True if the key was not there before. */
-static bool seen_add(struct seen *seen, const struct chi_key *key)
-{
-	size_t i = hash(key) & seen->mask;
-	while (seen->slots[i].len != 0) {
-		if (memcmp(&seen->slots[i], key, sizeof(*key)) == 0) {
-			return false;
-		}
-		i = (i + 1) & seen->mask;
-	}
-	seen->slots[i] = *key;
-	return true;
-}
-
-/* Of three moves drawn, the first that captures; else the last one. */
-static chi_move draw_move(const struct chi_position *position, const struct chi_move_list *list,
-			  uint64_t *state)
-{
-	uint64_t enemy = position->colour[position->side ^ 1];
-	chi_move move = 0;
-	for (int i = 0; i < 3; i++) {
-		move = list->moves[bench_random(state) % list->n];
-		if ((enemy & chi_bit(chi_move_to(move))) != 0) {
-			break;
-		}
-	}
-	return move;
-}
 
 /* 39 of 40 positions belong to one game; the others to up to 200. */
 static void draw_counts(uint64_t *state, uint64_t counts[3])
@@ -112,7 +52,7 @@ static void print_position(const struct chi_position *position, uint64_t *state)
 }
 
 /* Plays one game; returns how many positions were printed, at most `most`. */
-static uint64_t play_game(struct seen *seen, uint64_t most, uint64_t *state)
+static uint64_t play_game(struct bench_seen *seen, uint64_t most, uint64_t *state)
 {
 	struct chi_position position;
 	uint64_t printed = 0;
@@ -124,7 +64,7 @@ static uint64_t play_game(struct seen *seen, uint64_t most, uint64_t *state)
 		struct chi_move_list list;
 		struct chi_position next;
 		chi_key_encode(&position, &key);
-		if (seen_add(seen, &key)) {
+		if (bench_seen_add(seen, &key)) {
 			print_position(&position, state);
 			printed++;
 		}
@@ -132,7 +72,7 @@ static uint64_t play_game(struct seen *seen, uint64_t most, uint64_t *state)
 		if (list.n == 0) {
 			break;
 		}
-		chi_position_play(&position, draw_move(&position, &list, state), &next);
+		chi_position_play(&position, bench_draw_move(&position, &list, state), &next);
 		position = next;
 	}
 	return printed;
@@ -142,19 +82,18 @@ int main(int argc, char **argv)
 {
 	uint64_t count = 0;
 	uint64_t state = DEFAULT_SEED;
-	struct seen seen;
+	struct bench_seen seen = {0};
 	if (argc < 2 || argc > 3 ||
 	    chi_num_u64(argv[1], strlen(argv[1]), COUNT_MAX, &count) != CHI_OK ||
 	    (argc == 3 && chi_num_u64(argv[2], strlen(argv[2]), UINT64_MAX, &state) != CHI_OK)) {
 		fprintf(stderr, "usage: make_positions COUNT [SEED]\n");
 		return 2;
 	}
-	seen_init(&seen, count);
 	puts("fen,chi2,white,draws,black");
 	for (uint64_t done = 0; done < count;) {
 		done += play_game(&seen, count - done, &state);
 	}
-	free(seen.slots);
+	bench_seen_free(&seen);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		bench_die("standard output cannot be written");
 	}

@@ -11,6 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/lists.h"
+#include "bench/records.h"
 
 static const char *const names[] = {"games", "random", "search"};
 #define LISTS (sizeof(names) / sizeof(names[0]))

@@ -3,32 +3,22 @@
 """Measures a store and its daemon against what a user would take instead: Redis and memcached as
 servers; LMDB, LevelDB, RocksDB and SQLite inside the process. All hold the same records.
 
-    peers.py BUILD_DIR [--pgn FILE] [--records N] [--rounds N] [--quick] [--only WORD]...
+    peers.py BUILD_DIR [OPTION]...      see --help
 
-See run.py for verdicts and exit status. Without --pgn the positions are generated. Every server is
-started here, on a socket in a temporary directory, and ended here. What is not installed is named,
-and its lines say NOT MEASURED; with --quick they are left out: no part is a must in a test.
+With --pgn the records are those of these games. Every server is started here, on a socket in a
+temporary directory, and ended here. What is not installed is named, and its lines say NOT MEASURED;
+with --quick they are left out: no part is a must in a test.
 """
 
-import argparse
-import json
 import os
 import shutil
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 
-import table
-from games import UNPACKERS
+import runner
+from runner import ORDERS, Part, Program, Server, Suite
 from table import CannotMeasure, Failed, Line
-
-SEED = 19980815
-PROGRAM_TIMEOUT = 3600
-START_TIMEOUT = 60
-ORDERS = ("games", "random", "search")
 
 GET_TARGET = 1.0
 BATCH_TARGET = 1.2
@@ -44,88 +34,10 @@ PACE = 1000  # records a second of the writer beside readers
 
 MEMORY_BASE = 64 << 20
 MEMORY_CONNECTION = 16 << 10
+IDLE_CLIENTS = 5000
 
 # Entries of a round, by how they are asked for: enough for some tenths of a second.
 SINGLES, PIPELINED, BATCHED = 30000, 300000, 1000000
-
-
-class Program:
-    """A measuring program that obeys line by line (bench.h); several can work at once."""
-
-    def __init__(self, *command):
-        self.name = os.path.basename(command[0])
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        encoding="utf-8")
-        if self.process.stdout.readline() != "ready\n":
-            self.process.wait(START_TIMEOUT)
-            raise CannotMeasure(f"{self.name} did not start")
-
-    def begin(self, operation):
-        self.process.stdin.write(operation + "\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        """(entries a second, number of entries, sum over them)"""
-        words = self.process.stdout.readline().split()
-        if len(words) != 3:
-            raise CannotMeasure(f"{self.name} failed")
-        done, ns, total = (int(word) for word in words)
-        return done * 1e9 / max(ns, 1), done, total
-
-    def run(self, operation):
-        self.begin(operation)
-        return self.end()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait(START_TIMEOUT)
-        self.process.stdout.close()
-
-
-class Server:
-    """A server on a Unix socket of its own; ended by its process, whatever happens."""
-
-    def __init__(self, command, path):
-        self.path = path
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + START_TIMEOUT
-        while not self.answers():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.__exit__()
-                raise CannotMeasure(f"{os.path.basename(command[0])} did not start")
-            time.sleep(0.02)
-
-    def answers(self):
-        with socket.socket(socket.AF_UNIX) as sock:
-            try:
-                sock.connect(self.path)
-                return True
-            except OSError:
-                return False
-
-    def private_memory(self):
-        """Bytes that are this process' own: neither files mapped nor shared."""
-        with open(f"/proc/{self.process.pid}/smaps_rollup", encoding="ascii") as text:
-            for line in text:
-                if line.startswith("Anonymous:"):
-                    return int(line.split()[1]) * 1024
-        raise CannotMeasure("no Anonymous in smaps_rollup")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(START_TIMEOUT)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
 
 
 def find_server(name):
@@ -135,97 +47,23 @@ def find_server(name):
     return path
 
 
-class Peers:
-    def __init__(self, args):
-        self.build = os.path.abspath(args.build)
-        self.pgn = os.path.abspath(args.pgn) if args.pgn else None
-        self.records = args.records
-        self.rounds = args.rounds
-        self.quick = args.quick
-        self.speeds = []
-        self.sockets = 0
-        self.folder = tempfile.mkdtemp(prefix="chi-peers-", dir=os.environ.get("TMPDIR", "/tmp"))
-        self.store = self.path("store")
-        self.lists = self.path("lists")
+class Peers(Suite):
+    name = "peers"
+    title = "Against other stores and servers"
+
+    def __init__(self, setting):
+        super().__init__(setting)
+        self.records = setting.main_records()
+        self.store, self.lists = self.records.store, self.records.lists
+        self.path = setting.path
         self.share = 20 if self.quick else 1  # of the entries of a round
-
-    def clean_up(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        self.sockets = 0
 
     def program(self, name):
-        path = os.path.join(self.build, "bench", name)
-        if not os.access(path, os.X_OK):
-            raise CannotMeasure(f"{name} is not built: its library was not there")
-        return path
+        return self.tools.path("bench", name)
 
     def chistore(self, *args):
-        done = subprocess.run([os.path.join(self.build, "client", "cli", "chistore"), *args],
-                              check=True, stdout=subprocess.PIPE, encoding="utf-8",
-                              timeout=PROGRAM_TIMEOUT)
-        return done.stdout
-
-    def note_speed(self, what, speeds):
-        figure = (what, statistics.median(speeds))
-        if figure not in self.speeds:  # what two lines are made of
-            self.speeds.append(figure)
-
-    def unpack(self, pgn):
-        """A plain file of that name's games: make_lists reads no other."""
-        out = self.path("games.pgn")
-        command = UNPACKERS.get(os.path.splitext(pgn)[1], ["cat"])
-        with open(out, "wb") as file:
-            subprocess.run(command + [pgn], stdout=file, check=True, timeout=PROGRAM_TIMEOUT)
-        return out
-
-    def prepare(self):
-        """Makes the store and the lists; what is in them, as text."""
-        os.mkdir(self.lists)
-        games = self.pgn
-        if games is None:
-            games = self.path("positions.csv")
-            with open(games, "wb") as out:
-                subprocess.run([self.program("make_positions"), str(self.records), str(SEED)],
-                               stdout=out, check=True, timeout=PROGRAM_TIMEOUT)
-            self.chistore("-a", self.store, "init", "--statistic", "external")
-            self.chistore("-a", self.store, "--quiet", "import", games)
-        else:
-            games = self.unpack(games)
-            self.chistore("-a", self.store, "--quiet", "import", "--statistic", "control", games)
-        done = subprocess.run([self.program("make_lists"), self.store, games, self.lists,
-                               str(self.records)], check=True, stdout=subprocess.PIPE,
-                              encoding="utf-8", timeout=PROGRAM_TIMEOUT)
-        info = json.loads(self.chistore("-a", self.store, "info", "--json"))
-        lengths = ", ".join(" ".join(reversed(line.split())) for line in done.stdout.splitlines())
-        return [f"{info['positions']:,} records, {info['file_bytes'] >> 20:,} MiB of ours; "
-                f"lists: {lengths}"]
-
-    # ---- Turns ---------------------------------------------------------------------------------
-
-    def turns(self, sides, same=True):
-        """Runs (program, operation) in turns; the speeds of each. The round before those counts
-        not. `same`: all must have found the same."""
-        speeds = [[] for _ in sides]
-        for number in range(self.rounds + 1):
-            results = [program.run(operation) for program, operation in sides]
-            if same and len({result[1:] for result in results}) != 1:
-                raise CannotMeasure("the programs did not do the same: " +
-                                    ", ".join(str(result[1:]) for result in results))
-            if number > 0:
-                for mine, result in zip(speeds, results):
-                    mine.append(result[0])
-        return speeds
-
-    def compare(self, name, mine, base, target, unit="positions/s"):
-        """A line for (label, speeds) against (label, speeds)."""
-        label, speeds = mine
-        other, base_speeds = base
-        self.note_speed(f"{name}: {label}, {unit}", speeds)
-        self.note_speed(f"{name}: {other}, {unit}", base_speeds)
-        return Line(f"{name}: {label} / {other}", [a / b for a, b in zip(speeds, base_speeds)],
-                    target)
+        return self.tools.chistore(*args)
 
     # ---- Servers -------------------------------------------------------------------------------
 
@@ -235,8 +73,7 @@ class Peers:
 
     def start_chistored(self, store):
         path = self.socket_path()
-        daemon = os.path.join(self.build, "daemon", "chistored")
-        return Server([daemon, "--store", store, "--listen", "unix:" + path,
+        return Server([self.tools.path("daemon", "chistored"), "--store", store, "--listen", "unix:" + path,
                        "--max-connections", "12000"], path)
 
     def start_redis(self, durable=False):
@@ -438,7 +275,7 @@ class Peers:
     # ---- Memory --------------------------------------------------------------------------------
 
     def measure_memory(self):
-        n = 100 if self.quick else 5000
+        n = 100 if self.quick else IDLE_CLIENTS
         memory, each = [], []
         for _ in range(max(self.rounds // 3, 2)):
             with self.start_chistored(self.store) as daemon, \
@@ -458,16 +295,24 @@ class Peers:
     # ---- All of it -----------------------------------------------------------------------------
 
     def parts(self):
-        parts = [("redis", self.measure_redis), ("libraries", self.measure_libraries),
-                 ("memcached", self.measure_memcached), ("puts", self.measure_puts),
-                 ("bulk", self.measure_bulk)]
-        parts += [(name, lambda name=name: self.measure_embedded(name))
-                  for name in ("lmdb", "leveldb", "rocksdb", "sqlite")]
-        return parts + [("two", self.measure_two), ("writer", self.measure_writer),
-                        ("memory", self.measure_memory)]
+        """Each server is filled first, and each store."""
+        millions = self.records.size / 1e6
+        parts = [Part("redis", self.measure_redis, (2 + 7 * millions, 15)),
+                 Part("libraries", self.measure_libraries, (2 + 7 * millions, 2 + 1.2 * millions)),
+                 Part("memcached", self.measure_memcached, (2 + 3 * millions, 5)),
+                 Part("puts", self.measure_puts, (3, 4)),
+                 Part("bulk", self.measure_bulk, (0, 10 * millions))]
+        parts += [Part(name, lambda name=name: self.measure_embedded(name),
+                       (2 + fill * millions, each))
+                  for name, fill, each in (("lmdb", 0, 8), ("leveldb", 4, 12), ("rocksdb", 4, 14),
+                                           ("sqlite", 3, 14))]
+        parts += [Part("two", self.measure_two, (2, 4)), Part("writer", self.measure_writer, (2, 3)),
+                  Part("memory", self.measure_memory, (2, 0.5))]
+        for part in parts:
+            part.sets = (self.records,)
+        return parts
 
     def missing(self):
-        """Part -> why it cannot be measured here."""
         needs = {"redis": ("redis-server", None), "memcached": ("memcached", None),
                  "libraries": ("redis-server", "bench_hiredis"), "puts": ("redis-server", None),
                  "leveldb": (None, "peer_leveldb"), "rocksdb": (None, "peer_rocksdb"),
@@ -484,50 +329,9 @@ class Peers:
         return found
 
 
-WORDS = ["redis", "libraries", "memcached", "puts", "bulk", "lmdb", "leveldb", "rocksdb", "sqlite",
-         "two", "writer", "memory"]
-
-
-def parse_args():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", help="the build directory")
-    parser.add_argument("--pgn", help="take the records and the order of games from this file")
-    parser.add_argument("--records", type=int, default=1000000,
-                        help="positions to generate; of a list at most")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each comparison")
-    parser.add_argument("--quick", action="store_true",
-                        help="20,000 records, 2 rounds, no verdicts: shows that it works")
-    parser.add_argument("--only", action="append", choices=WORDS,
-                        help="this part only (may be given several times)")
-    args = parser.parse_args()
-    if args.quick:
-        args.records, args.rounds = 20000, 2
-    if args.records < 5000 or args.rounds < 1:
-        parser.error("at least 5,000 records and 1 round")
-    return args
-
-
-def main():
-    args = parse_args()
-    peers = Peers(args)
-    try:
-        for text in table.machine() + peers.prepare() + [f"{args.rounds} rounds"]:
-            print(text)
-        missing = peers.missing()
-        for part, reason in missing.items():
-            print(f"not here: {part} ({reason})")
-        print(flush=True)
-        parts = [part for part in peers.parts() if not args.only or part[0] in args.only]
-        if args.quick:
-            parts = [part for part in parts if part[0] not in missing]
-        lines = table.measure(parts, peers.speeds, not args.quick)
-    except (CannotMeasure, OSError, subprocess.SubprocessError) as reason:
-        print(f"bench: {reason}", file=sys.stderr)
-        return 2
-    finally:
-        peers.clean_up()
-    return table.exit_status(lines, args.quick)
+def suites(setting):
+    return [Peers(setting)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main(__doc__, suites))

@@ -1,0 +1,24 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Measures everything that docs/BENCHMARKS.md states, in one run; what `make bench` calls.
+
+    all.py BUILD_DIR [OPTION]...        see --help
+
+With --pgn the positions of those games are measured too, filled up to ten million, and their import.
+"""
+
+import sys
+
+import games
+import peers
+import run
+import runner
+
+
+def suites(setting):
+    chosen = run.suites(setting) + peers.suites(setting)
+    return chosen + (games.suites(setting) if setting.args.pgn else [])
+
+
+if __name__ == "__main__":
+    sys.exit(runner.main(__doc__, suites))
