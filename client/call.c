@@ -22,6 +22,8 @@
  * a full pipeline fit, hostile floods do not. */
 #define READ_SIZE  ((size_t)64 << 10)
 #define READ_LIMIT ((size_t)64 << 20)
+/* Queued requests go out, wanted or not, when so much has gathered: the server has work to do. */
+#define QUEUE_SIZE ((size_t)64 << 10)
 /* Memory that an idle connection keeps. */
 #define KEEP_SIZE ((size_t)256 << 10)
 /* How often a wait that may be canceled looks whether it is. */
@@ -45,6 +47,7 @@ void chi_peer_close(struct chi_client *client)
 	peer->ping_id = 0;
 	peer->async_lost += peer->async_open;
 	peer->async_open = 0;
+	chi_buffer_consume(&peer->out, peer->out.len);
 	chi_pipe_drop(client);
 }
 
@@ -153,23 +156,37 @@ static int flush(struct chi_client *client)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-int chi_peer_send(struct chi_client *client, struct chi_request *request)
+/* Behind what is queued. A request that cannot be packed leaves that as it is. */
+static int pack(struct chi_client *client, struct chi_request *request)
 {
 	struct chi_peer *peer = &client->peer;
 	request->store = (struct chi_text){.bytes = client->store, .len = strlen(client->store)};
-	peer->out.limit = peer->limits.request_bytes + CHI_FRAME_HEAD_MAX;
+	peer->out.limit = peer->out.len + peer->limits.request_bytes + CHI_FRAME_HEAD_MAX;
 	int status = chi_request_pack(request, &peer->out);
-	if (status != CHI_OK) {
-		chi_buffer_consume(&peer->out, peer->out.len);
-		if (status == -CHI_ETOOBIG) {
-			return chi_fault(&client->error, status,
-					 "the %s takes more than the %u bytes that the server "
-					 "accepts at once; split it",
-					 chi_op_name(request->op), peer->limits.request_bytes);
-		}
-		return status;
+	if (status == -CHI_ETOOBIG) {
+		return chi_fault(&client->error, status,
+				 "the %s takes more than the %u bytes that the server "
+				 "accepts at once; split it",
+				 chi_op_name(request->op), peer->limits.request_bytes);
 	}
-	return flush(client);
+	return status;
+}
+
+int chi_peer_send(struct chi_client *client, struct chi_request *request)
+{
+	int status = pack(client, request);
+	return status == CHI_OK ? flush(client) : status;
+}
+
+int chi_peer_queue(struct chi_client *client, struct chi_request *request)
+{
+	int status = pack(client, request);
+	return status == CHI_OK && client->peer.out.len >= QUEUE_SIZE ? flush(client) : status;
+}
+
+int chi_peer_flush(struct chi_client *client)
+{
+	return client->peer.out.len > 0 ? flush(client) : CHI_OK;
 }
 
 /* Asks whether the server is alive, once per silence. */
@@ -289,7 +306,10 @@ int chi_peer_receive(struct chi_client *client, struct chi_response *response)
 			return chi_peer_fail(client, -CHI_EPROTO, "not an answer of chistored");
 		}
 		if (status == CHI_NONE) {
-			status = await_bytes(client);
+			status = chi_peer_flush(client);
+			if (status == CHI_OK) {
+				status = await_bytes(client);
+			}
 			if (status != CHI_OK) {
 				return status;
 			}

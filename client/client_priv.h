@@ -108,6 +108,8 @@ struct chi_backend {
 			  const struct chi_key *keys);
 	int (*pipe_put)(struct chi_client *client, struct chi_slot *slot,
 			const struct chi_put *entries, size_t n, enum chi_durability durability);
+	/* Sends what is queued. */
+	int (*pipe_send)(struct chi_client *client);
 	/* Files one answer, of whichever slot. Negative: the connection broke. */
 	int (*pipe_wait)(struct chi_client *client);
 	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
@@ -226,6 +228,7 @@ int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
 			  const struct chi_key *keys);
 int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
 			const struct chi_put *entries, size_t n, enum chi_durability durability);
+int chi_remote_pipe_send(struct chi_client *client);
 int chi_remote_pipe_wait(struct chi_client *client);
 
 /* Copies the rows of a probe's answer: their number and keys must be those asked for, and

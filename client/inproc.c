@@ -150,6 +150,12 @@ static int pipe_put(struct chi_client *client, struct chi_slot *slot, const stru
 	return CHI_OK;
 }
 
+static int pipe_send(struct chi_client *client)
+{
+	(void)client;
+	return CHI_OK;
+}
+
 static int pipe_wait(struct chi_client *client)
 {
 	return chi_fault(&client->error, -CHI_EINTERNAL, "an answer was never filed");
@@ -171,6 +177,7 @@ const struct chi_backend chi_backend_inproc = {
 	.flush = flush,
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,
+	.pipe_send = pipe_send,
 	.pipe_wait = pipe_wait,
 	.scan_open = chi_inproc_scan_open,
 	.scan_more = chi_inproc_scan_more,

@@ -149,6 +149,18 @@ int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_
 	return queued(client, queue_put(client, entries, n, durability));
 }
 
+/* An end of the connection that is noticed here is told by chi_pipe_next, after the answers that
+ * came before it. */
+int chi_pipe_send(struct chi_client *client)
+{
+	client->error.text[0] = '\0';
+	struct chi_pipe *pipe = client->pipe;
+	if (pipe == NULL || pipe->queued == 0) {
+		return CHI_OK;
+	}
+	return chi_client_end(client, client->backend->pipe_send(client));
+}
+
 int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 {
 	*out = (struct chi_answer){0};

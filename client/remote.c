@@ -222,6 +222,7 @@ const struct chi_backend chi_backend_remote = {
 	.flush = chi_remote_flush,
 	.pipe_probe = chi_remote_pipe_probe,
 	.pipe_put = chi_remote_pipe_put,
+	.pipe_send = chi_remote_pipe_send,
 	.pipe_wait = chi_remote_pipe_wait,
 	.scan_open = chi_remote_scan_open,
 	.scan_more = chi_remote_scan_more,

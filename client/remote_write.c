@@ -227,9 +227,9 @@ int chi_remote_flush(struct chi_client *client)
 
 /* ---- Pipelines ----------------------------------------------------------------------------- */
 
-/* Sends one more request. The first of a pipeline looks after the connection; later ones must
+/* Queues one more request. The first of a pipeline looks after the connection; later ones must
  * not, since answers may lie there already. */
-static int pipe_send(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
+static int pipe_queue(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
 {
 	struct chi_peer *peer = &client->peer;
 	size_t queued = client->pipe->queued;
@@ -256,7 +256,12 @@ static int pipe_send(struct chi_client *client, struct chi_slot *slot, struct ch
 	peer->patient = peer->patient || slot->is_put;
 	request->id = chi_peer_next_id(client);
 	slot->id = request->id;
-	return chi_peer_doubt(client, chi_peer_send(client, request));
+	return chi_peer_doubt(client, chi_peer_queue(client, request));
+}
+
+int chi_remote_pipe_send(struct chi_client *client)
+{
+	return chi_peer_doubt(client, chi_peer_flush(client));
 }
 
 int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
@@ -266,7 +271,7 @@ int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
 		.op = CHI_OP_PROBE,
 		.u.positions = chi_remote_positions(keys, slot->n),
 	};
-	return pipe_send(client, slot, &request);
+	return pipe_queue(client, slot, &request);
 }
 
 int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
@@ -279,7 +284,7 @@ int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
 	}
 	struct chi_request request = put_request(entries, n, durability);
 	slot->n = n;
-	return pipe_send(client, slot, &request);
+	return pipe_queue(client, slot, &request);
 }
 
 /* Files the answer in its slot. */

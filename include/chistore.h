@@ -195,10 +195,19 @@ void chi_games_close(struct chi_games *games);
  * says that answers must be taken first (some servers take fewer). A probe takes 1 to 4,096
  * positions here. A server works on them in any order: a probe queued behind a put may not see
  * it. Other calls on the client give -CHI_EBUSY meanwhile.
+ *
+ * Requests gather and are sent together, for that is what makes a pipeline fast: with
+ * chi_pipe_send, when an answer has to be waited for, and when 64 KiB have come together. Of what
+ * no answer was taken when the client is closed nobody can tell whether it was done; over a socket
+ * nothing is that was not sent.
  */
 CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
 CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			     enum chi_durability durability);
+
+/* Sends what is queued, so that the server answers while the caller does something else. Waits only
+ * where the server does not take it. A negative result as from chi_pipe_next. */
+CHI_MUSTUSE int chi_pipe_send(struct chi_client *client);
 
 struct chi_answer {
 	int status;		    /* of that request; chi_error() has its text */

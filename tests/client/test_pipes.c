@@ -109,12 +109,42 @@ static void heavy_pipeline(void **state)
 	}
 }
 
+/* Nothing queued goes out by itself: what was never sent is never done. What was sent is done
+ * although nobody takes the answers. */
+static void sent_when_told(void **state)
+{
+	struct world *world = *state;
+	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 4);
+	struct chi_key keys[4];
+	struct chi_row rows[4] = {{.found = false}};
+	for (unsigned i = 0; i < 4; i++) {
+		keys[i] = puts[i].key;
+	}
+	world_ok(world->client, chi_pipe_send(world->client));
+	if (world->kind != WORLD_FILE) {
+		world_ok(world->client, chi_pipe_put(world->client, puts + 2, 2, CHI_SYNC));
+		chi_close(world->client);
+		world->client = world_open(world);
+	}
+	world_ok(world->client, chi_pipe_put(world->client, puts, 1, CHI_SYNC));
+	world_ok(world->client, chi_pipe_put(world->client, puts + 1, 1, CHI_SYNC));
+	world_ok(world->client, chi_pipe_send(world->client));
+	world_ok(world->client, chi_pipe_send(world->client));
+	struct chi_client *other = world_open(world);
+	while (!rows[0].found || !rows[1].found) {
+		world_ok(other, chi_probe(other, keys, 4, rows));
+	}
+	assert_false(rows[2].found || rows[3].found);
+	chi_close(other);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(busy_clients, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(pipelines, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(heavy_pipeline, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(sent_when_told, world_external, world_drop),
 	};
 	if (!world_choose(argc, argv)) {
 		return 0;
