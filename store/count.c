@@ -4,20 +4,18 @@
  * and its unknown part are counted at once; a band is counted by walking the strength tree's keys,
  * without touching a value unless a filter needs it.
  */
-#include "chess/key.h"
-#include "chess/material.h"
 #include "store/scan_priv.h"
 
 static bool unfiltered(const struct chi_scan *scan)
 {
-	return !scan->filters_key && scan->spec.filter.games_min == 0;
+	return scan->sieve.idle && scan->spec.filter.games_min == 0;
 }
 
 /* True, and *count raised, if the rest of this phase stands in the trees' sizes. */
 static bool count_at_once(const struct chi_scan *scan, uint64_t *count)
 {
 	const struct chi_scan_spec *spec = &scan->spec;
-	if (scan->cursor != NULL || !unfiltered(scan) || spec->after.set) {
+	if (scan->begun || !unfiltered(scan) || spec->after.set) {
 		return false;
 	}
 	if (scan->phase == CHI_PHASE_UNKNOWN && scan->positions >= scan->known) {
@@ -41,19 +39,18 @@ static int match(struct chi_scan *scan, struct chi_entry *entry, bool *matched)
 		return chi_walk_match(scan, entry, &row, &record, matched);
 	}
 	*matched = true;
-	if (scan->filters_key) {
-		if (!chi_key_shape_ok(entry->key, entry->key_len)) {
-			return -CHI_ECORRUPT;
-		}
-		*matched = chi_filter_matches_key(&scan->spec.filter, entry->key, entry->key_len);
+	if (scan->sieve.idle) {
+		return CHI_OK;
 	}
-	return CHI_OK;
+	uint32_t n = chi_sieve_count(entry->key, entry->key_len);
+	*matched = n != 0 && chi_sieve_passes(&scan->sieve, entry->key, entry->key_len, n);
+	return n != 0 ? CHI_OK : -CHI_ECORRUPT;
 }
 
 static int count_steps(struct chi_scan *scan, uint64_t steps, uint64_t *count)
 {
 	while (scan->phase != CHI_PHASE_OVER && count_at_once(scan, count)) {
-		chi_walk_leave(scan);
+		chi_phase_leave(scan);
 	}
 	while (steps > 0) {
 		struct chi_entry entry;
@@ -92,7 +89,7 @@ int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count)
 	}
 	/* The number is the same in any order; by strength it is cheaper. What is wanted of each
 	 * row does not matter, so nothing is joined for it. */
-	if (scan->phase == CHI_PHASE_POSITION && scan->cursor == NULL && !scan->spec.after.set) {
+	if (scan->phase == CHI_PHASE_POSITION && !scan->begun && !scan->spec.after.set) {
 		scan->spec.order = CHI_ORDER_STRENGTH;
 		scan->spec.descending = false;
 		scan->phase = scan->spec.chi2_min == 0 ? CHI_PHASE_UNKNOWN : CHI_PHASE_STRENGTH;

@@ -18,8 +18,6 @@
 #include "store/pages.h"
 
 #define LINE 64 /* bytes of a cache line */
-/* Deeper than any tree that fits a file. */
-#define DEPTH_MOST 32
 
 static inline struct chi_lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
 {
@@ -320,12 +318,11 @@ void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *l
 	finish(descent, lane, out);
 }
 
-void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages,
+void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages, const char *name,
 		       struct chi_descent *out)
 {
-	static const char name[] = "position";
 	*out = (struct chi_descent){.pages = *pages, .txn = mdb_txn_id(txn)};
-	MDB_val key = {.mv_size = sizeof(name) - 1, .mv_data = (void *)(uintptr_t)name};
+	MDB_val key = {.mv_size = strlen(name), .mv_data = (void *)(uintptr_t)name};
 	MDB_val value;
 	MDB_envinfo info;
 	if (pages->base == NULL || mdb_env_info(mdb, &info) != 0 ||
@@ -342,6 +339,6 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 		out->end = info.me_mapsize / pages->size;
 	}
 	bool empty = out->root == NO_PAGE;
-	out->usable = chi_u16_at(tree + TREE_FLAGS) == 0 && out->depth <= DEPTH_MOST &&
+	out->usable = chi_u16_at(tree + TREE_FLAGS) == 0 && out->depth <= CHI_TREE_DEPTH_MOST &&
 		      empty == (out->depth == 0);
 }

@@ -31,7 +31,10 @@ struct chi_pages {
 	MDB_dbi main;	     /* the tree of the trees */
 };
 
-/* The position tree of one snapshot. */
+/* Deeper than any tree that fits a file. */
+#define CHI_TREE_DEPTH_MOST 32
+
+/* A tree of one snapshot. Descents are for the position tree and its order; leaves.h walks any. */
 struct chi_descent {
 	struct chi_pages pages;
 	bool usable;
@@ -72,8 +75,8 @@ struct chi_found {
 void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position,
 		      struct chi_pages *pages);
 
-/* The position tree as `txn` sees it. Costs a look-up in a tree of three entries. */
-void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages,
+/* The tree of that name as `txn` sees it. Costs a look-up in a tree of a few entries. */
+void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages, const char *name,
 		       struct chi_descent *out);
 
 /* Looks up `n` keys, 1 to CHI_DESCENT_LANES, in a usable descent. The keys' lengths must be

@@ -161,7 +161,7 @@ void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position
 	if (!find_base(txn, meta, &found)) {
 		return;
 	}
-	chi_descent_start(mdb, txn, &found, &descent);
+	chi_descent_start(mdb, txn, &found, POSITION_TREE, &descent);
 	if (descent.usable && samples_agree(&descent, txn, position)) {
 		*pages = found;
 	}

@@ -148,7 +148,8 @@ uint64_t chi_read_sequence(const struct chi_read *read)
 static bool can_descend(struct chi_read *read)
 {
 	if (CHI_UNLIKELY(read->descent.txn != mdb_txn_id(read->txn))) {
-		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, &read->descent);
+		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
+				  &read->descent);
 	}
 	return CHI_LIKELY(read->descent.usable);
 }

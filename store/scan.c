@@ -89,7 +89,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	scan->read = read;
 	scan->spec = *spec;
 	scan->phase = first_phase(spec);
-	scan->filters_key = !chi_filter_ignores_key(&spec->filter);
+	chi_sieve_init(&scan->sieve, &spec->filter);
 	scan->joins = spec->want != CHI_WANT_KEYS || spec->filter.games_min > 0;
 	scan->last_phase = CHI_PHASE_OVER;
 	rc = count_entries(scan);
@@ -142,10 +142,11 @@ static int settle(struct chi_scan *scan, int rc)
 static int next_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t *steps,
 		     size_t *n)
 {
-	bool in_groups = scan->joins && scan->phase == CHI_PHASE_STRENGTH && scan->rc == CHI_OK;
 	uint64_t limit = scan->spec.limit;
+	bool strength = scan->phase == CHI_PHASE_STRENGTH && scan->rc == CHI_OK &&
+			!(limit != 0 && scan->rows == limit);
 	*n = 0;
-	if (!in_groups || (limit != 0 && scan->rows == limit)) {
+	if (!strength || !(scan->joins || (scan->begun && scan->by_pages))) {
 		MDB_val record;
 		bool got;
 		int rc = next_row(scan, steps, rows, &record, &got);
@@ -155,7 +156,8 @@ static int next_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, ui
 	if (limit != 0 && limit - scan->rows < max) {
 		max = limit - scan->rows;
 	}
-	int rc = chi_walk_join(scan, steps, rows, max, n);
+	int rc = scan->joins ? chi_walk_join(scan, steps, rows, max, n)
+			     : chi_walk_keys(scan, steps, rows, max, n);
 	scan->rows += *n;
 	return rc;
 }

@@ -2,6 +2,8 @@
 /* A walk, as shared by the delivery of rows (scan.c) and by counting (count.c). */
 #pragma once
 
+#include "chess/sieve.h"
+#include "store/leaves.h"
 #include "store/store_priv.h"
 
 /*
@@ -19,19 +21,24 @@ struct chi_scan {
 	struct chi_read *read;
 	struct chi_scan_spec spec;
 	enum chi_phase phase;
-	MDB_cursor *cursor; /* on the phase's tree; NULL until its first entry */
+	bool begun;		 /* the phase's first entry was looked for */
+	bool by_pages;		 /* begun: `leaves` walks in `tree`; else `cursor` does */
+	struct chi_descent tree; /* the phase's */
+	struct chi_leaves leaves;
+	MDB_cursor *cursor;
+	bool at_first;	    /* the cursor stands on an entry that was not delivered yet */
 	uint64_t left;	    /* entries that the tree can still have: a damaged one may
 			       lead in circles */
 	uint64_t positions; /* entries of the trees in this snapshot */
 	uint64_t known;
 	uint64_t rows; /* delivered */
-	bool filters_key;
-	bool joins; /* strength entries need their position record */
-	int rc;	    /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
+	bool joins;    /* strength entries need their position record */
+	int rc;	       /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
 	/* The last entry looked at, in the map, as its tree's key. */
 	MDB_val last;
 	enum chi_phase last_phase;
 	uint16_t last_chi2;
+	struct chi_sieve sieve; /* what the filter asks of keys */
 };
 
 /* An entry of either tree. */
@@ -43,11 +50,26 @@ struct chi_entry {
 	uint16_t chi2; /* strength tree: from its key. Position tree: set by the match */
 };
 
-/* The next entry of the current phase, going through the phases. CHI_NONE: no more. */
-CHI_MUSTUSE int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry);
+/* ---- phase.c ------------------------------------------------------------------------------ */
+
+/* Looks for where the current phase begins. CHI_NONE: nowhere, its tree is empty. */
+CHI_MUSTUSE int chi_phase_begin(struct chi_scan *scan);
+
+/* The next entry in the scan's direction, of a phase that has begun, but not by pages. CHI_NONE. */
+CHI_MUSTUSE int chi_phase_step(struct chi_scan *scan, MDB_val *key, MDB_val *value);
 
 /* Goes on to the phase behind the current one. */
-void chi_walk_leave(struct chi_scan *scan);
+void chi_phase_leave(struct chi_scan *scan);
+
+static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
+{
+	return spec->chi2_min > 0 ? spec->chi2_min : 1;
+}
+
+/* ---- walk.c ------------------------------------------------------------------------------- */
+
+/* The next entry of the current phase, going through the phases. CHI_NONE: no more. */
+CHI_MUSTUSE int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry);
 
 /* Whether the entry is wanted. Fills row->chi2, and row->counts if they are read; `record` gets
  * the position record's value where one was read. */
@@ -61,6 +83,13 @@ CHI_MUSTUSE int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, s
  * the failure are good.
  */
 CHI_MUSTUSE int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows,
+			      size_t max, size_t *n);
+
+/*
+ * Up to `max` wanted entries of the strength tree as rows without counts, having looked at up to
+ * *steps: for scans in that phase, begun by pages, that do not join. Returns as chi_walk_join.
+ */
+CHI_MUSTUSE int chi_walk_keys(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows,
 			      size_t max, size_t *n);
 
 /* The next wanted entry as a row, having looked at up to *steps. CHI_OK with *got false: steps are

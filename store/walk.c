@@ -7,113 +7,27 @@
 #include <string.h>
 
 #include "chess/key.h"
-#include "chess/material.h"
 #include "store/checksum.h"
 #include "store/lmdb_err.h"
 #include "store/scan_priv.h"
 
-static MDB_dbi tree_of(const struct chi_scan *scan)
-{
-	const struct chi_env *env = scan->read->env;
-	return scan->phase == CHI_PHASE_STRENGTH ? env->strength : env->position;
-}
-
-static uint16_t known_min(const struct chi_scan_spec *spec)
-{
-	return spec->chi2_min > 0 ? spec->chi2_min : 1;
-}
-
-/* The first entry at or behind `bytes`; behind it if `skip`. */
-static int seek_up(MDB_cursor *cursor, const uint8_t *bytes, size_t len, bool skip, MDB_val *key,
-		   MDB_val *value)
-{
-	*key = chi_val(bytes, len);
-	int rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
-	if (rc == 0 && skip && key->mv_size == len && memcmp(key->mv_data, bytes, len) == 0) {
-		rc = mdb_cursor_get(cursor, key, value, MDB_NEXT);
-	}
-	return rc;
-}
-
-/* The last entry before `bytes`. */
-static int seek_down(MDB_cursor *cursor, const uint8_t *bytes, size_t len, MDB_val *key,
-		     MDB_val *value)
-{
-	*key = chi_val(bytes, len);
-	int rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
-	return mdb_cursor_get(cursor, key, value, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
-}
-
-static int first_position(struct chi_scan *scan, MDB_val *key, MDB_val *value)
-{
-	const struct chi_cursor *after = &scan->spec.after;
-	/* By strength, a cursor with a known statistic stands outside of this phase. */
-	bool here = after->set &&
-		    (scan->phase == CHI_PHASE_POSITION || after->chi2 == CHI_CHI2_UNKNOWN);
-	if (!here) {
-		return mdb_cursor_get(scan->cursor, key, value,
-				      scan->spec.descending ? MDB_LAST : MDB_FIRST);
-	}
-	return scan->spec.descending
-		       ? seek_down(scan->cursor, after->key.bytes, after->key.len, key, value)
-		       : seek_up(scan->cursor, after->key.bytes, after->key.len, true, key, value);
-}
-
-static int first_strength(struct chi_scan *scan, MDB_val *key, MDB_val *value)
-{
-	const struct chi_scan_spec *spec = &scan->spec;
-	const struct chi_cursor *after = &spec->after;
-	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
-	bool inside = after->set && after->chi2 >= known_min(spec) && after->chi2 <= spec->chi2_max;
-	size_t len = 2;
-	if (inside) {
-		len = chi_strength_key(after->chi2, after->key.bytes, after->key.len, bytes);
-	}
-	if (!spec->descending) {
-		if (!inside) {
-			chi_chi2_bytes(known_min(spec), bytes);
-		}
-		return seek_up(scan->cursor, bytes, len, inside, key, value);
-	}
-	if (!inside && spec->chi2_max == CHI_CHI2_MAX) {
-		return mdb_cursor_get(scan->cursor, key, value, MDB_LAST);
-	}
-	if (!inside) {
-		chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), bytes);
-	}
-	return seek_down(scan->cursor, bytes, len, key, value);
-}
-
-void chi_walk_leave(struct chi_scan *scan)
-{
-	if (scan->cursor != NULL) {
-		mdb_cursor_close(scan->cursor);
-		scan->cursor = NULL;
-	}
-	const struct chi_scan_spec *spec = &scan->spec;
-	if (scan->phase == CHI_PHASE_UNKNOWN && !spec->descending && spec->chi2_max > 0) {
-		scan->phase = CHI_PHASE_STRENGTH;
-	} else if (scan->phase == CHI_PHASE_STRENGTH && spec->descending && spec->chi2_min == 0) {
-		scan->phase = CHI_PHASE_UNKNOWN;
-	} else {
-		scan->phase = CHI_PHASE_OVER;
-	}
-}
-
-/* Returns LMDB's code. */
+/* The next entry of the tree. */
 static inline int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
 {
-	if (CHI_LIKELY(scan->cursor != NULL)) {
-		return mdb_cursor_get(scan->cursor, key, value,
-				      scan->spec.descending ? MDB_PREV : MDB_NEXT);
+	if (CHI_UNLIKELY(!scan->begun)) {
+		int rc = chi_phase_begin(scan);
+		if (rc != CHI_OK) {
+			return rc;
+		}
 	}
-	int rc = mdb_cursor_open(scan->read->txn, tree_of(scan), &scan->cursor);
-	if (rc != 0) {
-		return rc;
+	if (CHI_UNLIKELY(!scan->by_pages)) {
+		return chi_phase_step(scan, key, value);
 	}
-	scan->left = scan->phase == CHI_PHASE_STRENGTH ? scan->known : scan->positions;
-	return scan->phase == CHI_PHASE_STRENGTH ? first_strength(scan, key, value)
-						 : first_position(scan, key, value);
+	struct chi_item item;
+	int rc = chi_leaves_next(&scan->leaves, scan->spec.descending, &item);
+	*key = chi_val(item.key, item.key_len);
+	*value = chi_val(item.value, item.len);
+	return rc;
 }
 
 /* Takes the strength key apart. CHI_NONE: behind the band's end. */
@@ -130,7 +44,7 @@ static inline int take_strength(const struct chi_scan *scan, struct chi_entry *e
 	if (CHI_UNLIKELY(entry->chi2 == CHI_CHI2_UNKNOWN)) {
 		return -CHI_ECORRUPT;
 	}
-	bool over = scan->spec.descending ? entry->chi2 < known_min(&scan->spec)
+	bool over = scan->spec.descending ? entry->chi2 < chi_known_min(&scan->spec)
 					  : entry->chi2 > scan->spec.chi2_max;
 	return over ? CHI_NONE : CHI_OK;
 }
@@ -150,8 +64,8 @@ static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
 static inline int next_here(struct chi_scan *scan, struct chi_entry *entry)
 {
 	int rc = step(scan, &entry->tree_key, &entry->value);
-	if (CHI_UNLIKELY(rc != 0)) {
-		return chi_lmdb_status(rc);
+	if (CHI_UNLIKELY(rc != CHI_OK)) {
+		return rc;
 	}
 	if (CHI_UNLIKELY(scan->left-- == 0)) {
 		return -CHI_ECORRUPT;
@@ -171,7 +85,7 @@ static inline int next_entry(struct chi_scan *scan, struct chi_entry *entry)
 		if (CHI_LIKELY(rc != CHI_NONE)) {
 			return rc;
 		}
-		chi_walk_leave(scan);
+		chi_phase_leave(scan);
 	}
 	return CHI_NONE;
 }
@@ -210,34 +124,44 @@ int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry)
 	return next_entry(scan, entry);
 }
 
-/* The checksum of a strength entry, and its key's shape where the filter relies on it. */
-static inline bool entry_ok(const struct chi_scan *scan, const struct chi_entry *entry)
+/* The checksum of a strength entry. */
+static inline bool sum_ok(const struct chi_entry *entry)
 {
 	size_t len = entry->value.mv_size;
-	return len >= 2 &&
-	       chi_strength_sum_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
-				   entry->value.mv_data, len) &&
-	       (!scan->filters_key || chi_key_shape_ok(entry->key, entry->key_len));
+	return len >= 2 && chi_strength_sum_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
+					       entry->value.mv_data, len);
+}
+
+/* Whether the filter lets the key pass. -CHI_ECORRUPT: it is none. */
+static inline int sift(const struct chi_scan *scan, const uint8_t *key, size_t len, bool *passed)
+{
+	*passed = true;
+	if (scan->sieve.idle) {
+		return CHI_OK;
+	}
+	uint32_t n = chi_sieve_count(key, len);
+	if (CHI_UNLIKELY(n == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	*passed = chi_sieve_passes(&scan->sieve, key, len, n);
+	return CHI_OK;
 }
 
 static inline int match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
 			MDB_val *record, bool *matched)
 {
-	*matched = false;
 	bool strength = scan->phase == CHI_PHASE_STRENGTH;
-	if (strength && CHI_UNLIKELY(!entry_ok(scan, entry))) {
+	if (strength && CHI_UNLIKELY(!sum_ok(entry))) {
 		return -CHI_ECORRUPT;
 	}
-	if (scan->filters_key &&
-	    !chi_filter_matches_key(&scan->spec.filter, entry->key, entry->key_len)) {
-		return CHI_OK;
+	int rc = sift(scan, entry->key, entry->key_len, matched);
+	if (rc != CHI_OK || !*matched) {
+		return rc;
 	}
 	if (strength && !scan->joins) {
 		row->chi2 = entry->chi2;
-		*matched = true;
 		return CHI_OK;
 	}
-	int rc;
 	if (strength) {
 		rc = join(scan, entry, row, record);
 	} else {
@@ -302,6 +226,119 @@ int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MD
 	return CHI_OK;
 }
 
+/* ---- Keys alone, page by page -------------------------------------------------------------- */
+
+/* Where a leaf is left: what chi_walk_keys keeps in registers while it is in one. */
+struct stride {
+	struct chi_leaf leaf;
+	uint64_t steps;
+	size_t got;
+	const uint8_t *last; /* the key of the entry looked at last; NULL: none */
+	size_t last_len;
+};
+
+/* One entry, as a row if it is wanted. CHI_NONE: behind the band's end. */
+static inline int take_key(const struct chi_scan *scan, const struct chi_item *item,
+			   bool descending, bool filters, struct chi_row *row, bool *wanted)
+{
+	size_t len = item->key_len;
+	if (CHI_UNLIKELY(len < 2 + CHI_KEY_MIN || len > CHI_STRENGTH_KEY_MAX || item->len < 2)) {
+		return -CHI_ECORRUPT;
+	}
+	uint16_t chi2 = chi_chi2_of(item->key);
+	bool over = descending ? chi2 < chi_known_min(&scan->spec) : chi2 > scan->spec.chi2_max;
+	if (CHI_UNLIKELY(over)) {
+		return chi2 == CHI_CHI2_UNKNOWN ? -CHI_ECORRUPT : CHI_NONE;
+	}
+	if (CHI_UNLIKELY(chi2 == CHI_CHI2_UNKNOWN ||
+			 !chi_strength_sum_ok(item->key, len, item->value, item->len))) {
+		return -CHI_ECORRUPT;
+	}
+	*wanted = true;
+	if (filters) {
+		int rc = sift(scan, item->key + 2, len - 2, wanted);
+		if (rc != CHI_OK || !*wanted) {
+			return rc;
+		}
+	}
+	copy_key(&row->key, item->key + 2, len - 2);
+	row->found = true;
+	row->chi2 = chi2;
+	row->counts = (struct chi_counts){0};
+	return CHI_OK;
+}
+
+/* The rest of a leaf, or as much as there are steps and room for. */
+static inline int take_leaf(const struct chi_scan *scan, bool descending, bool filters,
+			    struct chi_row *rows, size_t max, struct stride *s)
+{
+	struct chi_leaf leaf = s->leaf;
+	int rc = CHI_OK;
+	while (leaf.at != (descending ? 0 : leaf.n) && s->got < max && s->steps > 0) {
+		struct chi_item item;
+		bool wanted = false;
+		uint32_t at = leaf.at - descending;
+		chi_leaf_ask(&leaf, descending ? leaf.n - leaf.at : leaf.at);
+		rc = chi_leaf_item(&leaf, at, &item) ? CHI_OK : -CHI_ECORRUPT;
+		if (CHI_UNLIKELY(rc == CHI_OK && item.big)) {
+			rc = chi_leaves_big(&scan->tree, &item);
+		}
+		if (CHI_LIKELY(rc == CHI_OK)) {
+			rc = take_key(scan, &item, descending, filters, &rows[s->got], &wanted);
+		}
+		if (CHI_UNLIKELY(rc != CHI_OK)) {
+			break;
+		}
+		s->last = item.key;
+		s->last_len = item.key_len;
+		s->steps--;
+		s->got += wanted;
+		leaf.at = descending ? at : at + 1;
+	}
+	s->leaf = leaf;
+	return rc;
+}
+
+int chi_walk_keys(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, size_t max,
+		  size_t *n)
+{
+	bool down = scan->spec.descending;
+	struct chi_leaf *leaf = &scan->leaves.leaf;
+	uint64_t most = *steps < scan->left ? *steps : scan->left;
+	struct stride s = {.steps = most};
+	int rc = CHI_OK;
+	*n = 0;
+	if (leaf->at == (down ? 0 : leaf->n)) {
+		rc = down ? chi_leaves_back(&scan->leaves) : chi_leaves_forth(&scan->leaves);
+	}
+	if (rc == CHI_OK && CHI_UNLIKELY(scan->left == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	if (rc == CHI_OK) {
+		s.leaf = *leaf;
+		if (scan->sieve.idle) {
+			rc = down ? take_leaf(scan, true, false, rows, max, &s)
+				  : take_leaf(scan, false, false, rows, max, &s);
+		} else {
+			rc = down ? take_leaf(scan, true, true, rows, max, &s)
+				  : take_leaf(scan, false, true, rows, max, &s);
+		}
+		*leaf = s.leaf;
+	}
+	*n = s.got;
+	*steps -= most - s.steps;
+	scan->left -= most - s.steps;
+	if (s.last != NULL) {
+		scan->last = chi_val(s.last, s.last_len);
+		scan->last_phase = scan->phase;
+	}
+	if (rc == CHI_NONE) {
+		chi_phase_leave(scan);
+		rc = CHI_OK;
+	}
+	return rc;
+}
+
 /* ---- Joins in groups ---------------------------------------------------------------------- */
 
 /* Strength entries whose records are looked up together. */
@@ -323,11 +360,13 @@ static int collect(struct chi_scan *scan, uint64_t *steps, size_t max, struct gr
 			return rc;
 		}
 		--*steps;
-		if (CHI_UNLIKELY(!entry_ok(scan, entry))) {
-			return -CHI_ECORRUPT;
+		bool passed;
+		rc = sum_ok(entry) ? sift(scan, entry->key, entry->key_len, &passed)
+				   : -CHI_ECORRUPT;
+		if (CHI_UNLIKELY(rc != CHI_OK)) {
+			return rc;
 		}
-		if (!scan->filters_key ||
-		    chi_filter_matches_key(&scan->spec.filter, entry->key, entry->key_len)) {
+		if (passed) {
 			copy_key(&group->keys[group->n], entry->key, entry->key_len);
 			group->n++;
 		}
@@ -370,7 +409,7 @@ int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, 
 		*n += enough_games(&row->counts, scan->spec.filter.games_min);
 	}
 	if (ended == CHI_NONE) {
-		chi_walk_leave(scan);
+		chi_phase_leave(scan);
 		ended = CHI_OK;
 	}
 	return ended;

@@ -6,6 +6,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/material.h"
+#include "chess/sieve.h"
 
 static struct chi_material material_of(const char *text)
 {
@@ -103,12 +104,28 @@ static void prints_nonsense_safely(void **state)
 	assert_true(len < sizeof(text));
 }
 
+static bool passes(const struct chi_filter *filter, const struct chi_key *key)
+{
+	struct chi_sieve sieve;
+	chi_sieve_init(&sieve, filter);
+	uint32_t n = chi_sieve_count(key->bytes, key->len);
+	assert_in_range(n, 1, 32);
+	return chi_sieve_passes(&sieve, key->bytes, key->len, n);
+}
+
+static bool is_idle(const struct chi_filter *filter)
+{
+	struct chi_sieve sieve;
+	chi_sieve_init(&sieve, filter);
+	return sieve.idle;
+}
+
 static bool matches(const struct chi_filter *filter, const char *fen)
 {
 	struct chi_position position = position_of(fen);
 	struct chi_key key;
 	chi_key_encode(&position, &key);
-	return chi_filter_matches_key(filter, key.bytes, key.len);
+	return passes(filter, &key);
 }
 
 static void filters_by_table(void **state)
@@ -202,16 +219,42 @@ static void filters_like_counting(void **state)
 		struct chi_filter filter = random_filter(&seed, &position);
 		struct chi_key key;
 		chi_key_encode(&position, &key);
-		bool found = chi_filter_matches_key(&filter, key.bytes, key.len);
+		bool found = passes(&filter, &key);
 		if (found != slow_match(&filter, &position)) {
 			char fen[CHI_FEN_SIZE];
 			chi_fen_print(&position, fen);
 			fail_msg("%s: filter says %d", fen, found);
 		}
-		assert_true(found || !chi_filter_ignores_key(&filter));
+		assert_true(found || !is_idle(&filter));
 		matched += found;
 	}
 	assert_true(matched > rounds / 100 && matched < rounds);
+}
+
+/* The shape of keys, told twice over: bytes cut, lengthened and changed. */
+static void counts_well_shaped_keys(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("key shapes");
+	unsigned good = 0;
+	for (unsigned i = 0; i < 20000; i++) {
+		struct chi_position position = random_placement(&seed);
+		struct chi_key key;
+		chi_key_encode(&position, &key);
+		if (seed_below(&seed, 2) == 0) {
+			key.bytes[seed_below(&seed, key.len)] ^=
+				(uint8_t)(1u << seed_below(&seed, 8));
+		}
+		size_t len =
+			seed_below(&seed, 3) == 0 ? seed_below(&seed, CHI_KEY_MAX + 1) : key.len;
+		uint32_t n = chi_sieve_count(key.bytes, len);
+		assert_int_equal(n != 0, chi_key_shape_ok(key.bytes, len));
+		uint64_t mask;
+		memcpy(&mask, key.bytes, sizeof(mask));
+		assert_true(n == 0 || n == (uint32_t)chi_popcount(mask));
+		good += n != 0;
+	}
+	assert_in_range(good, 5000, 19000);
 }
 
 /* 32 of a kind overflow a five-bit counter; it must not look like one of the next kind. */
@@ -260,12 +303,12 @@ static void checks_filters(void **state)
 		assert_int_equal(chi_filter_check(&bad[i], &fault), -CHI_EINVAL);
 		assert_true(fault.text[0] != '\0');
 	}
-	assert_true(chi_filter_ignores_key(&good[0]));
+	assert_true(is_idle(&good[0]));
 	const struct chi_filter games_only = {.games_min = 5};
-	assert_true(chi_filter_ignores_key(&games_only));
-	assert_false(chi_filter_ignores_key(&good[2]));
-	assert_false(chi_filter_ignores_key(&good[3]));
-	assert_false(chi_filter_ignores_key(&good[4]));
+	assert_true(is_idle(&games_only));
+	assert_false(is_idle(&good[2]));
+	assert_false(is_idle(&good[3]));
+	assert_false(is_idle(&good[4]));
 }
 
 int main(void)
@@ -273,8 +316,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_and_prints),	  cmocka_unit_test(refuses),
 		cmocka_unit_test(prints_nonsense_safely), cmocka_unit_test(filters_by_table),
-		cmocka_unit_test(filters_like_counting),  cmocka_unit_test(all_of_a_kind),
-		cmocka_unit_test(checks_filters),
+		cmocka_unit_test(filters_like_counting),  cmocka_unit_test(counts_well_shaped_keys),
+		cmocka_unit_test(all_of_a_kind),	  cmocka_unit_test(checks_filters),
 	};
 	return cmocka_run_group_tests_name("chess material", tests, NULL, NULL);
 }

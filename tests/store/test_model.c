@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chess/material.h"
+#include "chess/sieve.h"
 
 #define BATCHES 120
 
@@ -103,12 +103,15 @@ static int by_key(const void *a, const void *b)
 static size_t expect(const struct chi_scan_spec *spec, struct model *out[POSITIONS])
 {
 	size_t n = 0;
+	struct chi_sieve sieve;
+	chi_sieve_init(&sieve, &spec->filter);
 	for (size_t i = 0; i < POSITIONS; i++) {
 		struct model *m = &models[i];
 		uint64_t games = m->counts.white + m->counts.draws + m->counts.black;
 		if (m->stored && m->chi2 >= spec->chi2_min && m->chi2 <= spec->chi2_max &&
 		    games >= spec->filter.games_min &&
-		    chi_filter_matches_key(&spec->filter, m->key.bytes, m->key.len)) {
+		    chi_sieve_passes(&sieve, m->key.bytes, m->key.len,
+				     chi_sieve_count(m->key.bytes, m->key.len))) {
 			out[n++] = m;
 		}
 	}

@@ -3,7 +3,7 @@
  * Descents through LMDB's pages find exactly what mdb_get finds, in trees of all shapes, under a
  * writer, on a map that has moved; and damaged pages cost them an answer, never a wrong one.
  */
-#include "tests/store/help.h"
+#include "tests/store/trees.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,60 +27,6 @@
 
 static struct chi_key keys[KEYS_MAX];
 static struct chi_key asked[2 * KEYS_MAX];
-
-/* Keys in the shape of positions; many share their mask, so that it does not tell them apart. */
-static void make_keys(struct chi_key *out, size_t n)
-{
-	uint64_t mask = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (mask == 0 || help_below(3) == 0) {
-			mask = (help_random() & help_random()) | 3;
-			while (__builtin_popcountll(mask) > 32) {
-				mask &= mask - 1;
-			}
-		}
-		size_t pieces = (size_t)__builtin_popcountll(mask);
-		out[i] = (struct chi_key){.len = (uint8_t)(8 + (pieces + 1) / 2)};
-		for (size_t j = 0; j < 8; j++) {
-			out[i].bytes[j] = (uint8_t)(mask >> (56 - 8 * j));
-		}
-		for (size_t j = 8; j < out[i].len; j++) {
-			out[i].bytes[j] = (uint8_t)help_random();
-		}
-		out[i].bytes[out[i].len - 1] &= pieces % 2 == 0 ? 0xff : 0xf0;
-	}
-}
-
-/* In one transaction; `notes`: with notes up to the largest, which stand in pages of their own. */
-static void fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes)
-{
-	static char note[CHI_NOTE_MAX];
-	struct chi_write *write;
-	struct chi_put_result result = {0};
-	memset(note, 'x', sizeof(note));
-	ok(chi_write_begin(store, &write, &fault));
-	for (size_t i = 0; i < n; i++) {
-		struct chi_put put = {.key = list[i], .parts = CHI_PUT_COUNTS};
-		put.record.counts.white = 1 + help_below(1000);
-		if (notes) {
-			put.parts |= CHI_PUT_NOTE;
-			put.record.note = note;
-			put.record.n_note = 1 + help_below(i % 2 == 0 ? 3000 : CHI_NOTE_MAX);
-		}
-		ok(chi_write_put(write, &put, &result));
-	}
-	ok(chi_write_commit(write, &fault));
-}
-
-static void delete_all(struct chi_store *store, const struct chi_key *list, size_t n)
-{
-	struct chi_write *write;
-	ok(chi_write_begin(store, &write, &fault));
-	for (size_t i = 0; i < n; i++) {
-		assert_in_range(chi_write_delete(write, &list[i]), CHI_OK, CHI_NONE);
-	}
-	ok(chi_write_commit(write, &fault));
-}
 
 /* Each key and one beside it, mixed; returns their number. */
 static size_t ask_all(const struct chi_key *list, size_t n)
@@ -145,7 +91,8 @@ static bool batch_agrees(struct chi_read *read, const struct chi_key *list, size
 	if (chi_read_rows(read, list, n, rows) != CHI_OK || read->env->pages.base == NULL) {
 		return false;
 	}
-	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, &read->descent);
+	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
+			  &read->descent);
 	if (!read->descent.usable) {
 		return false;
 	}
@@ -186,10 +133,10 @@ static void test_every_record(void **state)
 {
 	static const size_t sizes[] = {0, 1, 2, 50, 1000, KEYS_MAX};
 	(void)state;
-	make_keys(keys, KEYS_MAX);
+	trees_keys(keys, KEYS_MAX);
 	for (size_t i = 0; i < CHI_COUNT(sizes); i++) {
 		struct chi_store *store = help_store("pages", EXTERNAL);
-		fill(store, keys, sizes[i], false);
+		trees_fill(store, keys, sizes[i], false);
 		compare_all(store, ask_all(keys, sizes[i] > 0 ? sizes[i] : 50));
 		chi_store_close(store);
 		/* The same from a map that finds the tree when it is opened. */
@@ -203,11 +150,11 @@ static void test_large_values(void **state)
 {
 	(void)state;
 	struct chi_store *store = help_store("large", EXTERNAL);
-	make_keys(keys, 300);
-	fill(store, keys, 200, true);
-	fill(store, keys + 200, 100, false);
+	trees_keys(keys, 300);
+	trees_fill(store, keys, 200, true);
+	trees_fill(store, keys + 200, 100, false);
 	compare_all(store, ask_all(keys, 300));
-	delete_all(store, keys + 50, 100);
+	trees_delete(store, keys + 50, 100);
 	compare_all(store, ask_all(keys, 300));
 	chi_store_close(store);
 }
@@ -216,11 +163,11 @@ static void test_deletes(void **state)
 {
 	(void)state;
 	struct chi_store *store = help_store("deletes", EXTERNAL);
-	make_keys(keys, 20000);
-	fill(store, keys, 20000, false);
+	trees_keys(keys, 20000);
+	trees_fill(store, keys, 20000, false);
 	for (size_t left = 20000; left > 0; left /= 4) {
 		compare_all(store, ask_all(keys, 20000 > 4 * left ? 4 * left : 20000));
-		delete_all(store, keys + left / 4, left - left / 4);
+		trees_delete(store, keys + left / 4, left - left / 4);
 	}
 	assert_int_equal(help_count(store), 0);
 	compare_all(store, ask_all(keys, 100));
@@ -238,9 +185,9 @@ static pid_t start_writer(const char *path)
 	for (int i = 0; i < 150; i++) {
 		size_t from = help_random() % 4500;
 		if (i % 3 == 0) {
-			delete_all(store, keys + from, 500);
+			trees_delete(store, keys + from, 500);
 		} else {
-			fill(store, keys + from, 500, false);
+			trees_fill(store, keys + from, 500, false);
 		}
 	}
 	chi_store_close(store);
@@ -250,7 +197,7 @@ static pid_t start_writer(const char *path)
 static void test_beside_a_writer(void **state)
 {
 	(void)state;
-	make_keys(keys, 5000);
+	trees_keys(keys, 5000);
 	chi_store_close(help_store("beside", EXTERNAL));
 	pid_t pid = start_writer(help_path("beside"));
 	struct chi_store *store = help_open(help_path("beside"), CHI_STORE_READ);
@@ -300,14 +247,14 @@ static void test_threads(void **state)
 	(void)state;
 	struct reader readers[4];
 	struct chi_store *store = help_store("threads", EXTERNAL);
-	make_keys(keys, 4000);
+	trees_keys(keys, 4000);
 	for (size_t i = 0; i < CHI_COUNT(readers); i++) {
 		readers[i] = (struct reader){.store = store, .from = i * 1000};
 		assert_int_equal(
 			pthread_create(&readers[i].thread, NULL, read_batches, &readers[i]), 0);
 	}
 	for (size_t i = 0; i < 40; i++) {
-		fill(store, keys + 100 * i, 100, false);
+		trees_fill(store, keys + 100 * i, 100, false);
 	}
 	for (size_t i = 0; i < CHI_COUNT(readers); i++) {
 		void *failed;
@@ -321,7 +268,7 @@ static void test_threads(void **state)
 static void test_map_growth(void **state)
 {
 	(void)state;
-	make_keys(keys, GROWN_NOTES);
+	trees_keys(keys, GROWN_NOTES);
 	chi_store_close(help_store("grown", EXTERNAL));
 	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
 	struct chi_store *store;
@@ -330,7 +277,7 @@ static void test_map_growth(void **state)
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct chi_store *other = help_open(help_path("grown"), CHI_STORE_WRITE);
-		fill(other, keys, GROWN_NOTES, true);
+		trees_fill(other, keys, GROWN_NOTES, true);
 		chi_store_close(other);
 		_exit(0);
 	}
@@ -350,8 +297,8 @@ static void test_failures(void **state)
 	struct chi_read *read;
 	struct chi_found found;
 	struct chi_store *store = help_store("failures", EXTERNAL);
-	make_keys(keys, BATCH_MAX);
-	fill(store, keys, BATCH_MAX, false);
+	trees_keys(keys, BATCH_MAX);
+	trees_fill(store, keys, BATCH_MAX, false);
 	for (size_t bad = 0; bad < BATCH_MAX; bad++) {
 		struct chi_key key = keys[bad];
 		keys[bad].len = bad % 2 == 0 ? CHI_KEY_MIN - 1 : CHI_KEY_MAX + 1;
@@ -437,8 +384,8 @@ static void test_fallback(void **state)
 	struct chi_read *read;
 	struct chi_found found;
 	struct chi_store *store = help_store("fallback", EXTERNAL);
-	make_keys(keys, 3000);
-	fill(store, keys, 3000, false);
+	trees_keys(keys, 3000);
+	trees_fill(store, keys, 3000, false);
 	ok(chi_read_begin(store, &read));
 	assert_true(rows_right(read));
 	chi_descent_find_one(&read->descent, &keys[0], &found);
@@ -460,27 +407,6 @@ static void test_fallback(void **state)
 	chi_store_close(store);
 	open_renumbered(trees);
 	open_renumbered(root);
-}
-
-/* Up to a sector of the file, mostly heads of pages, becomes something else. */
-static size_t damage(int fd, const uint8_t *good, off_t bytes, off_t *at)
-{
-	uint8_t junk[512] = {0};
-	size_t len = 1 + help_below(4);
-	*at = (off_t)(help_random() % (uint64_t)(bytes - 4096));
-	if (help_below(2) == 0) {
-		*at = (*at & ~(off_t)4095) + (off_t)help_below(300);
-	}
-	if (help_below(8) == 0) {
-		*at &= ~(off_t)511;
-		len = sizeof(junk);
-	}
-	bool zero = help_below(4) == 0;
-	for (size_t i = 0; i < len && !zero; i++) {
-		uint8_t flip = (uint8_t)help_random();
-		junk[i] = len < 3 ? good[*at + (off_t)i] ^ (uint8_t)(1u << flip % 8) : flip;
-	}
-	return pwrite(fd, junk, len, *at) == (ssize_t)len ? len : 0;
 }
 
 /* True unless a record that passes for sound is another than the sound file's. */
@@ -534,7 +460,7 @@ static int damage_and_descend(unsigned rounds)
 	for (unsigned i = 0; i < rounds; i++) {
 		off_t at;
 		struct chi_descent descent = read->descent;
-		size_t len = damage(fd, good, st.st_size, &at);
+		size_t len = trees_damage(fd, good, st.st_size, &at);
 		if (i % 10 == 0) {
 			descent.root = help_random() % (i % 20 == 0 ? descent.end : UINT64_MAX);
 		} else if (i % 10 == 1) {
@@ -558,9 +484,9 @@ static void test_damaged_pages(void **state)
 {
 	(void)state;
 	struct chi_store *store = help_store("damaged", EXTERNAL);
-	make_keys(keys, 4000);
-	fill(store, keys, 100, true);
-	fill(store, keys + 100, 3900, false);
+	trees_keys(keys, 4000);
+	trees_fill(store, keys, 100, true);
+	trees_fill(store, keys + 100, 3900, false);
 	chi_store_close(store);
 	pid_t pid = fork();
 	if (pid == 0) {

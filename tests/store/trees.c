@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/store/trees.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void trees_keys(struct chi_key *out, size_t n)
+{
+	uint64_t mask = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (mask == 0 || help_below(3) == 0) {
+			mask = (help_random() & help_random()) | 3;
+			while (__builtin_popcountll(mask) > 32) {
+				mask &= mask - 1;
+			}
+		}
+		size_t pieces = (size_t)__builtin_popcountll(mask);
+		out[i] = (struct chi_key){.len = (uint8_t)(8 + (pieces + 1) / 2)};
+		for (size_t j = 0; j < 8; j++) {
+			out[i].bytes[j] = (uint8_t)(mask >> (56 - 8 * j));
+		}
+		for (size_t j = 8; j < out[i].len; j++) {
+			out[i].bytes[j] = (uint8_t)help_random();
+		}
+		out[i].bytes[out[i].len - 1] &= pieces % 2 == 0 ? 0xff : 0xf0;
+	}
+}
+
+void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes)
+{
+	static char note[CHI_NOTE_MAX];
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	memset(note, 'x', sizeof(note));
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < n; i++) {
+		struct chi_put put = {.key = list[i], .parts = CHI_PUT_COUNTS};
+		put.record.counts.white = 1 + help_below(1000);
+		if (help_below(3) > 0) {
+			/* Many share theirs, as they do in a store of many positions. */
+			put.parts |= CHI_PUT_CHI2;
+			put.record.chi2 =
+				(uint16_t)(1 + help_below(help_below(2) ? 500 : CHI_CHI2_MAX));
+		}
+		if (notes) {
+			put.parts |= CHI_PUT_NOTE;
+			put.record.note = note;
+			put.record.n_note = 1 + help_below(i % 2 == 0 ? 3000 : CHI_NOTE_MAX);
+		}
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n)
+{
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < n; i++) {
+		assert_in_range(chi_write_delete(write, &list[i]), CHI_OK, CHI_NONE);
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at)
+{
+	uint8_t junk[512] = {0};
+	size_t len = 1 + help_below(4);
+	*at = (off_t)(help_random() % (uint64_t)(bytes - 4096));
+	if (help_below(2) == 0) {
+		*at = (*at & ~(off_t)4095) + (off_t)help_below(300);
+	}
+	if (help_below(8) == 0) {
+		*at &= ~(off_t)511;
+		len = sizeof(junk);
+	}
+	bool zero = help_below(4) == 0;
+	for (size_t i = 0; i < len && !zero; i++) {
+		uint8_t flip = (uint8_t)help_random();
+		junk[i] = len < 3 ? good[*at + (off_t)i] ^ (uint8_t)(1u << flip % 8) : flip;
+	}
+	return pwrite(fd, junk, len, *at) == (ssize_t)len ? len : 0;
+}

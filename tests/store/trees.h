@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees of many entries, made for tests that look at their pages, and damage to them. */
+#pragma once
+
+#include "tests/store/help.h"
+
+/* Keys in the shape of positions; many share their mask, so that it does not tell them apart. */
+void trees_keys(struct chi_key *out, size_t n);
+
+/* Puts them in one transaction, two of three with a statistic. `notes`: with notes up to the
+ * largest, which stand in pages of their own. */
+void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes);
+
+/* Deletes those that are there, in one transaction. */
+void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n);
+
+/* Up to a sector of the file of `bytes` bytes, mostly heads of pages, becomes something else.
+ * `good` is what stood there. How many bytes, and where; 0: it could not be written. */
+size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at);
