@@ -42,6 +42,7 @@ static const struct limit {
 } limits[] = {
 	{&chistore__v1__request__descriptor, 2, CHI_STORE_NAME_MAX, "more than 64 bytes"},
 	{&chistore__v1__hello__descriptor, 2, CHI_CLIENT_NAME_MAX, "more than 64 bytes"},
+	{&chistore__v1__hello__descriptor, 3, CHI_ACCESS_TOKEN_MAX, "more than 256 bytes"},
 	{&chistore__v1__probe__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
 	{&chistore__v1__get__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
 	{&chistore__v1__delete__descriptor, 2, CHI_PUT_MAX, "more than 10000 positions"},

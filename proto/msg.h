@@ -20,6 +20,7 @@
 #define CHI_PROTOCOL_VERSION 1
 #define CHI_STORE_NAME_MAX   64 /* bytes of a store's name: letters, digits, '-', '_', '.' */
 #define CHI_CLIENT_NAME_MAX  64
+#define CHI_ACCESS_TOKEN_MAX 256 /* bytes */
 
 /* Limits of batches (PROTOCOL.md). */
 #define CHI_PROBE_MAX	   4096	      /* positions of a Probe or Get */
@@ -91,6 +92,7 @@ struct chi_request {
 		struct {
 			uint32_t version;
 			struct chi_text client;
+			struct chi_text access_token; /* a secret; empty: none */
 		} hello;
 		struct chi_positions positions; /* PROBE, GET */
 		struct {

@@ -335,9 +335,12 @@ static int hello_to(struct small *small, const struct chi_request *request)
 	chistore__v1__hello__init(hello);
 	hello->version = request->u.hello.version;
 	hello->client = chi_pb_text(&small->arena, request->u.hello.client);
+	hello->access_token = chi_pb_text(&small->arena, request->u.hello.access_token);
 	small->message.hello = hello;
-	return hello->client != NULL ? CHI_OK
-				     : chi_arena_status(&small->arena, request->u.hello.client.len);
+	size_t len = request->u.hello.client.len + request->u.hello.access_token.len;
+	return hello->client != NULL && hello->access_token != NULL
+		       ? CHI_OK
+		       : chi_arena_status(&small->arena, len);
 }
 
 /* The key, or the FEN if there is one. */

@@ -361,6 +361,7 @@ static int op_from(struct chi_unpacker *u, const PB(Request) * from, struct chi_
 	case CHISTORE__V1__REQUEST__OP_HELLO:
 		out->u.hello.version = from->hello->version;
 		out->u.hello.client = chi_text_from(from->hello->client);
+		out->u.hello.access_token = chi_text_from(from->hello->access_token);
 		return CHI_OK;
 	case CHISTORE__V1__REQUEST__OP_PROBE:
 		return positions_from(u, &from->probe->keys, from->probe->fens, from->probe->n_fens,

@@ -174,7 +174,8 @@ bool same_request(const struct chi_request *a, const struct chi_request *b)
 	switch (a->op) {
 	case CHI_OP_HELLO:
 		return a->u.hello.version == b->u.hello.version &&
-		       same_text(a->u.hello.client, b->u.hello.client);
+		       same_text(a->u.hello.client, b->u.hello.client) &&
+		       same_text(a->u.hello.access_token, b->u.hello.access_token);
 	case CHI_OP_PROBE:
 	case CHI_OP_GET:
 		return same_positions(&a->u.positions, &b->u.positions);

@@ -308,6 +308,7 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 	case CHI_OP_HELLO:
 		out->u.hello.version = (uint32_t)number(s);
 		out->u.hello.client = text(s, CHI_CLIENT_NAME_MAX);
+		out->u.hello.access_token = text(s, CHI_ACCESS_TOKEN_MAX);
 		break;
 	case CHI_OP_PROBE:
 	case CHI_OP_GET:
