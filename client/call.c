@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "client/client_priv.h"
 #include "client/connect.h"
+#include "client/token.h"
 #include "proto/frame.h"
 
 /* Bytes read at once, and the most that may lie unread while a request is being sent: answers to
@@ -412,20 +413,42 @@ static int find_store(struct chi_client *client, const struct chi_response *hell
 	return chi_peer_fail(client, -CHI_ENOSTORE, "the server has no store named '%s'", wanted);
 }
 
-static int handshake(struct chi_client *client)
+/* Greets, with the access token if there is one, and takes the answer. */
+static int say_hello(struct chi_client *client, const char *token, struct chi_response *hello)
 {
-	set_limits(&client->peer, &(struct chi_hello_limits){0});
 	struct chi_request request = {
 		.id = chi_peer_next_id(client),
 		.op = CHI_OP_HELLO,
 		.u.hello = {.version = CHI_PROTOCOL_VERSION,
-			    .client = {.bytes = client->name, .len = strlen(client->name)}},
+			    .client = {.bytes = client->name, .len = strlen(client->name)},
+			    .access_token = {.bytes = token, .len = strlen(token)}},
 	};
-	struct chi_response hello;
 	int status = chi_peer_send(client, &request);
-	if (status == CHI_OK) {
-		status = chi_peer_answer(client, request.id, CHI_OP_HELLO, &hello);
+	return status == CHI_OK ? chi_peer_answer(client, request.id, CHI_OP_HELLO, hello) : status;
+}
+
+static int show_token(struct chi_client *client, struct chi_response *hello)
+{
+	char token[CHI_ACCESS_TOKEN_MAX + 1];
+	if (!chi_token_is_safe(client->peer.fd)) {
+		return chi_fault(&client->error, -CHI_EACCES,
+				 "'%.140s': the access token would leave this machine unencrypted",
+				 client->text);
 	}
+	int status = chi_token_read(client->options.token_file, token, &client->error);
+	if (status == CHI_OK) {
+		status = say_hello(client, token, hello);
+	}
+	explicit_bzero(token, sizeof(token));
+	return status;
+}
+
+static int handshake(struct chi_client *client)
+{
+	set_limits(&client->peer, &(struct chi_hello_limits){0});
+	struct chi_response hello;
+	int status = client->options.token_file != NULL ? show_token(client, &hello)
+							: say_hello(client, "", &hello);
 	if (status != CHI_OK) {
 		return status;
 	}

@@ -36,6 +36,21 @@ static int copy_name(const char *name, const char *what, char *out, size_t size,
 	return CHI_OK;
 }
 
+/* Relative paths are those of the moment when a connection is made. */
+static int copy_paths(struct chi_client *client)
+{
+	const char **const paths[CHI_CLIENT_PATHS] = {&client->options.token_file};
+	bool good = true;
+	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
+		if (*paths[i] != NULL) {
+			client->paths[i] = strdup(*paths[i]);
+			good = good && client->paths[i] != NULL;
+			*paths[i] = client->paths[i];
+		}
+	}
+	return good ? CHI_OK : -CHI_ENOMEM;
+}
+
 /* The names are copied and the options pointed to the copies: what the caller gave need not live
  * longer than the call to chi_open. */
 static int set_options(struct chi_client *client, const struct chi_options *options)
@@ -60,7 +75,7 @@ static int set_options(struct chi_client *client, const struct chi_options *opti
 			   client->name, sizeof(client->name), &client->error);
 	own->store = client->store;
 	own->client_name = client->name;
-	return status;
+	return status == CHI_OK ? copy_paths(client) : status;
 }
 
 /* A directory that is not there and whose name has a colon: perhaps it was meant otherwise. */
@@ -135,6 +150,9 @@ void chi_close(struct chi_client *client)
 	}
 	chi_pipe_free(client);
 	chi_arena_deinit(&client->arena);
+	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
+		free(client->paths[i]);
+	}
 	free(client->text);
 	free(client);
 }

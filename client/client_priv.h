@@ -29,6 +29,9 @@
 /* CHI_ASYNC records that an in-process client gathers before it commits by itself. */
 #define CHI_PENDING_MAX 100000
 
+/* Options that name files. */
+#define CHI_CLIENT_PATHS 1
+
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {
 	uint64_t id; /* on the wire; in-process unused */
@@ -128,9 +131,10 @@ struct chi_client {
 	const struct chi_backend *backend;
 	char *text; /* the address as given */
 	struct chi_address address;
-	struct chi_options options; /* defaults filled in; its texts are the two below */
+	struct chi_options options; /* defaults filled in; its texts are those below */
 	char store[CHI_STORE_NAME_MAX + 1];
 	char name[CHI_CLIENT_NAME_MAX + 1];
+	char *paths[CHI_CLIENT_PATHS]; /* of files that the options name; NULL: none */
 	struct chi_fault error;
 	struct chi_arena arena; /* what calls return; emptied by the next */
 	struct chi_iter *iter;	/* the open one, or NULL */

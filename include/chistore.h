@@ -45,6 +45,8 @@ struct chi_options {
 	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
 	bool force_netfs;	 /* in-process: open on a network file system all the same */
 	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */
+	const char *token_file;	 /* sockets: holds the access token, on one line; NULL: none. Read
+				    for every connection; must not be open to everyone */
 };
 
 /*

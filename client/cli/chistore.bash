@@ -64,6 +64,10 @@ _chistore()
 		esac
 		return
 		;;
+	--token-file)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
 		--min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine)
 		return
@@ -74,7 +78,7 @@ _chistore()
 	for ((i = 1; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		case $word in
-		-a | --address | --store) ((i++)) ;;
+		-a | --address | --store | --token-file) ((i++)) ;;
 		-*) ;;
 		*)
 			command=$word

@@ -139,6 +139,7 @@ void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
 		.call_ms = cli->command->slow ? SLOW_CALL_MS : 0,
 		.lock_wait_ms = LOCK_WAIT_MS,
 		.client_name = "chistore",
+		.token_file = cli->token_file,
 	};
 }
 

@@ -25,8 +25,9 @@ struct command;
 
 struct cli {
 	const struct command *command;
-	const char *address; /* from -a, else from the environment; NULL if neither */
-	const char *store;   /* name of the store on a server; NULL: the default */
+	const char *address;	/* from -a, else from the environment; NULL if neither */
+	const char *store;	/* name of the store on a server; NULL: the default */
+	const char *token_file; /* from the option, else from the environment, or NULL */
 	bool json;
 	bool quiet;
 	struct chi_client *client; /* open if the command asked for it */

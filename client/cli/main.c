@@ -124,7 +124,8 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = {.address = getenv("CHISTORE")};
+	struct cli cli = {.address = getenv("CHISTORE"),
+			  .token_file = getenv("CHISTORE_TOKEN_FILE")};
 	int used = 0;
 	hold_standard_descriptors();
 	/* A full file-size limit shows as a failed write, not as the end of the process. */

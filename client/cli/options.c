@@ -14,6 +14,7 @@
 enum global_id {
 	GLOBAL_ADDRESS = 1000,
 	GLOBAL_STORE,
+	GLOBAL_TOKEN_FILE,
 	GLOBAL_JSON,
 	GLOBAL_QUIET,
 	GLOBAL_HELP,
@@ -23,6 +24,7 @@ enum global_id {
 const struct cli_option global_options[] = {
 	{GLOBAL_ADDRESS, "address", "ADDRESS", "-a too: a directory, unix:PATH or tcp:HOST:PORT"},
 	{GLOBAL_STORE, "store", "NAME", "which of a server's stores (default: default)"},
+	{GLOBAL_TOKEN_FILE, "token-file", "FILE", "holds the access token for a server"},
 	{GLOBAL_JSON, "json", NULL, "print JSON, one object a line"},
 	{GLOBAL_QUIET, "quiet", NULL, "no progress, no remarks"},
 	{GLOBAL_HELP, "help", NULL, "explain the program, or the command"},
@@ -124,6 +126,9 @@ static int take_global(struct cli *cli, int id)
 		return EXIT_DONE;
 	case GLOBAL_STORE:
 		cli->store = optarg;
+		return EXIT_DONE;
+	case GLOBAL_TOKEN_FILE:
+		cli->token_file = optarg;
 		return EXIT_DONE;
 	case GLOBAL_JSON:
 		cli->json = true;
