@@ -7,7 +7,6 @@
 
 #include <getopt.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -72,15 +71,11 @@ static const struct number_option numbers[] = {
 
 /* Options whose argument is no number. */
 static const struct option texts[] = {
-	{"store", required_argument, NULL, 's'},
-	{"listen", required_argument, NULL, 'l'},
-	{"socket-mode", required_argument, NULL, 'm'},
-	{"create", required_argument, NULL, 'c'},
-	{"log-level", required_argument, NULL, 'L'},
-	{"log-file", required_argument, NULL, 'F'},
-	{"read-only", no_argument, NULL, 'r'},
-	{"verify", required_argument, NULL, 'V'},
-	{"help", no_argument, NULL, 'h'},
+	{"store", required_argument, NULL, 's'},       {"listen", required_argument, NULL, 'l'},
+	{"socket-mode", required_argument, NULL, 'm'}, {"access", required_argument, NULL, 'a'},
+	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
+	{"log-file", required_argument, NULL, 'F'},    {"read-only", no_argument, NULL, 'r'},
+	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
 };
 
@@ -145,90 +140,15 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 	return CHI_OK;
 }
 
-/* The kernel takes 107 bytes and a NUL; a longer path would be cut without a word. */
-static int parse_unix(struct chi_address *address, const char *path, struct chi_fault *fault)
-{
-	size_t most = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
-	if (path[0] == '\0') {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: no path behind 'unix:'");
-	}
-	if (strlen(path) > most) {
-		return chi_fault(
-			fault, -CHI_EINVAL,
-			"--listen: the socket path has %zu bytes, at most %zu are possible",
-			strlen(path), most);
-	}
-	address->is_unix = true;
-	address->path = path;
-	return CHI_OK;
-}
-
-/* HOST:PORT; the last colon parts them, and an IPv6 host stands in brackets. */
-static int parse_tcp(struct chi_address *address, const char *text, struct chi_fault *fault)
-{
-	const char *colon = strrchr(text, ':');
-	size_t len = colon == NULL ? 0 : (size_t)(colon - text);
-	const char *host = text;
-	if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
-		host++;
-		len -= 2;
-	} else if (colon != NULL && memchr(text, ':', len) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: write '%s' with the host in brackets", text);
-	}
-	if (len == 0 || len >= sizeof(address->host)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: 'tcp:%s' is not tcp:HOST:PORT",
-				 text);
-	}
-	uint64_t port = 0;
-	if (chi_num_u64(colon + 1, strlen(colon + 1), 65535, &port) < 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: '%s' is not a port, 0 to 65535",
-				 colon + 1);
-	}
-	memcpy(address->host, host, len);
-	address->host[len] = '\0';
-	snprintf(address->port, sizeof(address->port), "%u", (unsigned)port);
-	return CHI_OK;
-}
-
 static int parse_listen(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
 	if (config->n_listens == CHI_LISTENS_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
 				 CHI_LISTENS_MAX);
 	}
-	struct chi_address *address = &config->listens[config->n_listens];
-	int status = 0;
-	if (strncmp(text, "unix:", 5) == 0) {
-		status = parse_unix(address, text + 5, fault);
-	} else if (strncmp(text, "tcp:", 4) == 0) {
-		status = parse_tcp(address, text + 4, fault);
-	} else {
-		status = chi_fault(fault, -CHI_ESYNTAX,
-				   "--listen: '%s' is neither unix:PATH nor tcp:HOST:PORT", text);
-	}
-	if (status == CHI_OK) {
-		config->n_listens++;
-	}
+	int status = chi_listen_parse(text, &config->listens[config->n_listens], fault);
+	config->n_listens += status == CHI_OK ? 1 : 0;
 	return status;
-}
-
-/* Permission bits only. */
-static int parse_mode(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	unsigned mode = 0;
-	size_t len = strlen(text);
-	if (len == 0 || len > 4 || strspn(text, "01234567") != len) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--socket-mode: '%s' is not octal", text);
-	}
-	for (size_t i = 0; i < len; i++) {
-		mode = mode * 8 + (unsigned)(text[i] - '0');
-	}
-	if (mode > 0777) {
-		return chi_fault(fault, -CHI_EINVAL, "--socket-mode: '%s' is above 0777", text);
-	}
-	config->socket_mode = mode;
-	return CHI_OK;
 }
 
 static int parse_create(struct chi_config *config, const char *text, struct chi_fault *fault)
@@ -286,7 +206,10 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'l':
 		return parse_listen(config, text, fault);
 	case 'm':
-		return parse_mode(config, text, fault);
+		return chi_listen_mode("--socket-mode", text, &config->socket_mode, fault);
+	case 'a':
+		config->access_path = text;
+		return CHI_OK;
 	case 'c':
 		return parse_create(config, text, fault);
 	case 'L':
@@ -389,8 +312,12 @@ void chi_config_help(FILE *out)
 	fputs("usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
 	      "Serves Chistore stores to many programs at once.\n\n"
 	      "  --store [NAME=]DIR     a store to serve (default name: default); repeatable\n"
-	      "  --listen ADDRESS       unix:PATH or tcp:HOST:PORT (loopback only; port 0: any\n"
-	      "                         free one); repeatable\n"
+	      "  --listen ADDRESS[,...] unix:PATH or tcp:HOST:PORT (loopback only; port 0: any\n"
+	      "                         free one); repeatable. Behind commas: role=read, write or\n"
+	      "                         admin, the most that clients get there (default: admin);\n"
+	      "                         of unix sockets also mode=OCTAL and group=NAME\n"
+	      "  --access FILE          who may read, write and administer (default: all may\n"
+	      "                         who can connect); SIGHUP reads it anew\n"
 	      "  --create STATISTIC     create stores that do not exist: external, control, "
 	      "outcome\n"
 	      "  --read-only            serve without writing, beside another writer\n"

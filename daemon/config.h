@@ -10,6 +10,7 @@
 
 #include "chistore/types.h"
 #include "daemon/limits.h"
+#include "daemon/listen.h"
 #include "daemon/log.h"
 
 /* What the command line asks the program to do. */
@@ -25,23 +26,16 @@ struct chi_store_config {
 	const char *path;
 };
 
-/* An address to listen on: "unix:PATH" or "tcp:HOST:PORT" (an IPv6 host in brackets). */
-struct chi_address {
-	bool is_unix;
-	const char *path;
-	char host[256];
-	char port[8];
-};
-
 /* Texts point into argv. */
 struct chi_config {
 	enum chi_action action;
 	struct chi_store_config stores[CHI_STORES_MAX];
 	size_t n_stores;
-	struct chi_address listens[CHI_LISTENS_MAX];
+	struct chi_listen listens[CHI_LISTENS_MAX];
 	size_t n_listens;
 	const char *verify_path;
-	const char *log_path; /* NULL: standard error */
+	const char *access_path; /* NULL: whoever can connect may do everything */
+	const char *log_path;	 /* NULL: standard error */
 	enum chi_log_level log_level;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */

@@ -22,7 +22,7 @@ static void count_in(struct chi_server *server, int by)
 	}
 }
 
-void chi_conn_new(struct chi_worker *worker, int fd)
+void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen)
 {
 	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_conn *conn = calloc(1, sizeof(*conn));
@@ -35,6 +35,7 @@ void chi_conn_new(struct chi_worker *worker, int fd)
 	}
 	conn->worker = worker;
 	conn->fd = fd;
+	conn->listen = listen;
 	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
 	TAILQ_INIT(&conn->calls);
 	/* Room for the largest request and what came behind it in the same read. */
@@ -87,6 +88,7 @@ void chi_conn_reap(struct chi_worker *worker)
 		chi_buffer_deinit(&conn->in);
 		chi_buffer_deinit(&conn->out);
 		chi_conn_account(conn);
+		free(conn->token);
 		free(conn);
 	}
 }
@@ -119,6 +121,32 @@ void chi_conn_end(struct chi_conn *conn)
 		chi_conn_cancel_streams(conn, false);
 		chi_conn_mark_dirty(conn);
 	}
+}
+
+enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why)
+{
+	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->token};
+	return chi_guard_judge(&conn->worker->server->guard, &visitor, why);
+}
+
+void chi_conn_judge(struct chi_conn *conn)
+{
+	const char *why = "";
+	if (conn->state != CHI_CONN_OPEN) {
+		return;
+	}
+	enum chi_role role = chi_conn_role(conn, &why);
+	if (role >= conn->role) {
+		conn->role = role;
+		return;
+	}
+	log_info("connection %u.%u.%u of '%s' is closed: its role was '%s' and is now '%s'",
+		 (unsigned)conn->worker->index, conn->slot, conn->generation, conn->client,
+		 chi_role_name(conn->role), chi_role_name(role));
+	conn->role = CHI_ROLE_NONE;
+	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_EACCES, NULL,
+		      "this client may do less than before, and has to connect anew");
+	chi_conn_end(conn);
 }
 
 void chi_call_add(struct chi_conn *conn, struct chi_call *call)

@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "chistore/types.h"
+#include "daemon/guard.h"
 #include "daemon/worker.h"
 #include "proto/msg.h"
 
@@ -63,13 +64,16 @@ struct chi_conn {
 	uint32_t slot;
 	uint32_t generation;
 	enum chi_conn_state state;
-	bool reading;  /* `readable` is added */
-	bool writing;  /* `writable` is added */
-	bool is_ready; /* on the worker's list */
-	bool is_dirty; /* on the worker's list */
-	bool paused;   /* not served until output has drained */
-	bool at_end;   /* the client has closed its side */
-	bool gathered; /* has probes that are answered later in this turn */
+	enum chi_role role; /* NONE until it has said hello */
+	const struct chi_listen *listen;
+	uint8_t *token; /* digest of the one that came with hello; NULL: none */
+	bool reading;	/* `readable` is added */
+	bool writing;	/* `writable` is added */
+	bool is_ready;	/* on the worker's list */
+	bool is_dirty;	/* on the worker's list */
+	bool paused;	/* not served until output has drained */
+	bool at_end;	/* the client has closed its side */
+	bool gathered;	/* has probes that are answered later in this turn */
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t accounted; /* bytes counted in server->buffered */
@@ -82,8 +86,16 @@ struct chi_conn {
 	char client[CHI_CLIENT_NAME_MAX + 1]; /* what it calls itself, fit for the log */
 };
 
-/* Takes the descriptor in every case. */
-void chi_conn_new(struct chi_worker *worker, int fd);
+/* Takes the descriptor in every case; it was accepted at `listen`. */
+void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen);
+
+/* Decides by the files of this moment what the client may do; *why, which lives for ever, says why
+ * it gets CHI_ROLE_NONE. */
+enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why);
+
+/* The files have changed. A client that is left with less than it had is told so and closed, with
+ * all that it was about to do; one that has won goes on with its new role. */
+void chi_conn_judge(struct chi_conn *conn);
 
 /* Closes at once; what was in flight is forgotten. The struct stays until the callback's end. */
 void chi_conn_drop(struct chi_conn *conn, const char *reason);

@@ -26,28 +26,29 @@ enum flag {
 
 static const struct {
 	chi_handler *handler;
+	enum chi_role role; /* the least that may ask for it; every row must say */
 	unsigned flags;
 } rows[CHI_OP_COUNT_OF_OPS] = {
-	[CHI_OP_HELLO] = {chi_handle_hello, ALWAYS},
-	[CHI_OP_PING] = {chi_handle_ping, 0},
-	[CHI_OP_INFO] = {chi_handle_info, STORE},
-	[CHI_OP_PROBE] = {chi_handle_probe, STORE},
-	[CHI_OP_GET] = {chi_handle_get, STORE},
-	[CHI_OP_PUT] = {chi_handle_put, STORE | WRITES | STAYS},
-	[CHI_OP_DELETE] = {chi_handle_delete, STORE | WRITES | STAYS},
-	[CHI_OP_SCAN] = {chi_handle_scan, STORE | STAYS},
-	[CHI_OP_COUNT] = {chi_handle_count, STORE | STAYS},
-	[CHI_OP_CREDIT] = {chi_handle_credit, ALWAYS | SILENT},
-	[CHI_OP_CANCEL] = {chi_handle_cancel, ALWAYS | SILENT},
-	[CHI_OP_BACKUP] = {chi_handle_backup, STORE | STAYS},
-	[CHI_OP_VERIFY] = {chi_handle_verify, STORE | STAYS},
-	[CHI_OP_COMPACT] = {chi_handle_compact, STORE | WRITES | STAYS},
-	[CHI_OP_RESCORE] = {chi_handle_rescore, STORE | WRITES | STAYS},
-	[CHI_OP_EXPLORE] = {chi_handle_explore, STORE},
-	[CHI_OP_IMPORT] = {chi_handle_import, STORE | WRITES | STAYS},
-	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, ALWAYS | SILENT | FEEDS},
-	[CHI_OP_IMPORT_END] = {chi_handle_import_end, ALWAYS | SILENT | FEEDS},
-	[CHI_OP_GAMES] = {chi_handle_games, STORE},
+	[CHI_OP_HELLO] = {chi_handle_hello, CHI_ROLE_READ, ALWAYS},
+	[CHI_OP_PING] = {chi_handle_ping, CHI_ROLE_READ, 0},
+	[CHI_OP_INFO] = {chi_handle_info, CHI_ROLE_READ, STORE},
+	[CHI_OP_PROBE] = {chi_handle_probe, CHI_ROLE_READ, STORE},
+	[CHI_OP_GET] = {chi_handle_get, CHI_ROLE_READ, STORE},
+	[CHI_OP_PUT] = {chi_handle_put, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_DELETE] = {chi_handle_delete, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_SCAN] = {chi_handle_scan, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_COUNT] = {chi_handle_count, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_CREDIT] = {chi_handle_credit, CHI_ROLE_READ, ALWAYS | SILENT},
+	[CHI_OP_CANCEL] = {chi_handle_cancel, CHI_ROLE_READ, ALWAYS | SILENT},
+	[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_ADMIN, STORE | STAYS},
+	[CHI_OP_VERIFY] = {chi_handle_verify, CHI_ROLE_ADMIN, STORE | STAYS},
+	[CHI_OP_COMPACT] = {chi_handle_compact, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
+	[CHI_OP_RESCORE] = {chi_handle_rescore, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
+	[CHI_OP_EXPLORE] = {chi_handle_explore, CHI_ROLE_READ, STORE},
+	[CHI_OP_IMPORT] = {chi_handle_import, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_GAMES] = {chi_handle_games, CHI_ROLE_READ, STORE},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -73,6 +74,24 @@ int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const 
 		}
 	}
 	return CHI_OK;
+}
+
+enum chi_role chi_dispatch_role(enum chi_op op)
+{
+	return op > CHI_OP_UNKNOWN && op < CHI_OP_COUNT_OF_OPS ? rows[op].role : CHI_ROLE_NONE;
+}
+
+/* A client that has not said hello can only say hello. */
+static int check_role(struct chi_task *task)
+{
+	const struct chi_conn *conn = task->conn;
+	enum chi_op op = task->request->op;
+	if (conn->state == CHI_CONN_HELLO || conn->role >= rows[op].role) {
+		return CHI_OK;
+	}
+	return chi_fault(&task->fault, -CHI_EACCES,
+			 "%s needs the role '%s', and this client has '%s'", chi_op_name(op),
+			 chi_role_name(rows[op].role), chi_role_name(conn->role));
 }
 
 /* Finds the store that the request names and sees whether it may be changed. */
@@ -122,7 +141,10 @@ static int check(struct chi_task *task, unsigned flags)
 		return chi_fault(&task->fault, -CHI_EINVAL,
 				 "a request with this id is in flight already");
 	}
-	int status = (flags & ALWAYS) == 0 ? check_load(task, flags) : CHI_OK;
+	int status = check_role(task);
+	if (status == CHI_OK && (flags & ALWAYS) == 0) {
+		status = check_load(task, flags);
+	}
 	if (status == CHI_OK && (flags & STORE) != 0) {
 		status = check_store(task, flags);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations that are answered at once, from this turn's snapshot. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -24,6 +25,28 @@ static void take_name(struct chi_conn *conn, const struct chi_text *name)
 		  conn->generation, conn->client);
 }
 
+/* Why it is kept out the client is told in full: it knows what it has shown. */
+static int let_in(struct chi_task *task)
+{
+	struct chi_conn *conn = task->conn;
+	const struct chi_text *token = &task->request->u.hello.access_token;
+	const char *why = "";
+	if (token->len > 0) {
+		conn->token = malloc(CHI_DIGEST_SIZE);
+		if (conn->token == NULL) {
+			return -CHI_ENOMEM;
+		}
+		chi_access_digest(token->bytes, token->len, conn->token);
+	}
+	conn->role = chi_conn_role(conn, &why);
+	if (conn->role > CHI_ROLE_NONE) {
+		return CHI_OK;
+	}
+	log_info("connection %u.%u.%u of '%s' is not let in (%s)", (unsigned)conn->worker->index,
+		 conn->slot, conn->generation, conn->client, why);
+	return chi_fault(&task->fault, -CHI_EACCES, "this client is not let in: %s", why);
+}
+
 /* The greeting: who we are, what may be asked, and how much at a time. */
 int chi_handle_hello(struct chi_task *task)
 {
@@ -44,6 +67,11 @@ int chi_handle_hello(struct chi_task *task)
 	if (names == NULL) {
 		return -CHI_ENOMEM;
 	}
+	take_name(task->conn, &task->request->u.hello.client);
+	int status = let_in(task);
+	if (status < 0) {
+		return status;
+	}
 	for (size_t i = 0; i < server->n_stores; i++) {
 		const struct chi_served *served = &server->stores[i];
 		names[i] = (struct chi_store_name){
@@ -62,7 +90,6 @@ int chi_handle_hello(struct chi_task *task)
 	};
 	response.u.hello.stores = names;
 	response.u.hello.n_stores = server->n_stores;
-	take_name(task->conn, &task->request->u.hello.client);
 	task->conn->state = CHI_CONN_OPEN;
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;

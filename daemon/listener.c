@@ -24,10 +24,16 @@
 /* Connections taken from one socket before the others have their turn. */
 #define ACCEPTS_A_TURN 32
 
+struct source {
+	struct chi_listener *listener;
+	const struct chi_listen *listen;
+	struct chi_socket socket;
+	struct event *event;
+};
+
 struct chi_listener {
 	struct chi_server *server;
-	struct chi_socket sockets[CHI_LISTENS_MAX];
-	struct event *events[CHI_LISTENS_MAX];
+	struct source sources[CHI_LISTENS_MAX];
 	size_t n;
 	struct event *rested; /* the end of a pause */
 	int spare;	      /* given up for a moment when descriptors have run out; or -1 */
@@ -47,7 +53,7 @@ static void rest(struct chi_listener *listener)
 	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
 					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000L};
 	for (size_t i = 0; i < listener->n; i++) {
-		event_del(listener->events[i]);
+		event_del(listener->sources[i].event);
 	}
 	event_add(listener->rested, &pause);
 }
@@ -61,7 +67,7 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
 		listener->spare = open_spare();
 	}
 	for (size_t i = 0; i < listener->n; i++) {
-		event_add(listener->events[i], NULL);
+		event_add(listener->sources[i].event, NULL);
 	}
 }
 
@@ -107,9 +113,11 @@ static void turn_away(struct chi_listener *listener, int fd)
 }
 
 /* False when nothing more is to be accepted now. */
-static bool accept_one(struct chi_listener *listener, int from)
+static bool accept_one(const struct source *source)
 {
+	struct chi_listener *listener = source->listener;
 	struct chi_server *server = listener->server;
+	int from = source->socket.fd;
 	int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -122,15 +130,16 @@ static bool accept_one(struct chi_listener *listener, int from)
 		return true;
 	}
 	listener->full = false;
-	chi_server_accept(server, fd);
+	chi_server_accept(server, fd, source->listen);
 	return true;
 }
 
 static void on_acceptable(evutil_socket_t fd, short what, void *context)
 {
+	(void)fd;
 	(void)what;
 	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-		if (!accept_one(context, fd)) {
+		if (!accept_one(context)) {
 			return;
 		}
 	}
@@ -141,7 +150,7 @@ static int join_addresses(struct chi_listener *listener)
 {
 	size_t len = 1;
 	for (size_t i = 0; i < listener->n; i++) {
-		len += strlen(listener->sockets[i].text) + 1;
+		len += strlen(listener->sources[i].socket.text) + 1;
 	}
 	listener->addresses = malloc(len);
 	if (listener->addresses == NULL) {
@@ -149,7 +158,7 @@ static int join_addresses(struct chi_listener *listener)
 	}
 	char *at = listener->addresses;
 	for (size_t i = 0; i < listener->n; i++) {
-		at = stpcpy(i > 0 ? stpcpy(at, " ") : at, listener->sockets[i].text);
+		at = stpcpy(i > 0 ? stpcpy(at, " ") : at, listener->sources[i].socket.text);
 	}
 	return CHI_OK;
 }
@@ -165,8 +174,11 @@ int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 	listener->spare = open_spare();
 	int status = CHI_OK;
 	for (size_t i = 0; status == CHI_OK && i < config->n_listens; i++) {
-		status = chi_socket_listen(&config->listens[i], config->socket_mode,
-					   &listener->sockets[i], fault);
+		struct source *source = &listener->sources[i];
+		source->listener = listener;
+		source->listen = &config->listens[i];
+		status = chi_socket_listen(source->listen, config->socket_mode, &source->socket,
+					   fault);
 		listener->n += status == CHI_OK ? 1 : 0;
 	}
 	if (status == CHI_OK && join_addresses(listener) < 0) {
@@ -186,10 +198,10 @@ int chi_listener_start(struct chi_listener *listener, struct chi_fault *fault)
 	listener->rested = evtimer_new(base, on_rested, listener);
 	bool bad = listener->rested == NULL;
 	for (size_t i = 0; i < listener->n; i++) {
-		listener->events[i] = event_new(base, listener->sockets[i].fd, EV_READ | EV_PERSIST,
-						on_acceptable, listener);
-		bad = bad || listener->events[i] == NULL ||
-		      event_add(listener->events[i], NULL) < 0;
+		struct source *source = &listener->sources[i];
+		source->event = event_new(base, source->socket.fd, EV_READ | EV_PERSIST,
+					  on_acceptable, source);
+		bad = bad || source->event == NULL || event_add(source->event, NULL) < 0;
 	}
 	return bad ? chi_fault(fault, -CHI_ENOMEM, "cannot watch the listening sockets") : CHI_OK;
 }
@@ -203,10 +215,10 @@ void chi_listener_free(struct chi_listener *listener)
 		event_free(listener->rested);
 	}
 	for (size_t i = 0; i < listener->n; i++) {
-		if (listener->events[i] != NULL) {
-			event_free(listener->events[i]);
+		if (listener->sources[i].event != NULL) {
+			event_free(listener->sources[i].event);
 		}
-		chi_socket_close(&listener->sockets[i]);
+		chi_socket_close(&listener->sources[i].socket);
 	}
 	if (listener->spare >= 0) {
 		close(listener->spare);

@@ -138,12 +138,12 @@ static void set_connections_max(struct chi_server *server)
 	}
 }
 
-void chi_server_accept(struct chi_server *server, int fd)
+void chi_server_accept(struct chi_server *server, int fd, const struct chi_listen *listen)
 {
 	struct chi_worker *worker = server->workers[server->next_worker];
 	server->next_worker = (server->next_worker + 1) % server->n_workers;
 	atomic_fetch_add(&server->connections, 1);
-	if (chi_worker_give(worker, fd) < 0) {
+	if (chi_worker_give(worker, fd, listen) < 0) {
 		atomic_fetch_sub(&server->connections, 1);
 		close(fd);
 	}
@@ -228,7 +228,10 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	if (server->base == NULL) {
 		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
 	}
-	int status = open_stores(server, fault);
+	int status = chi_guard_init(&server->guard, config, fault);
+	if (status == CHI_OK) {
+		status = open_stores(server, fault);
+	}
 	if (status == CHI_OK) {
 		/* Before the threads: see chi_socket_listen. */
 		status = chi_listener_new(server, config, &server->listener, fault);
@@ -291,6 +294,16 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+void chi_server_reload(struct chi_server *server)
+{
+	chi_log_reopen();
+	if (chi_guard_reload(&server->guard)) {
+		for (size_t i = 0; i < server->n_workers; i++) {
+			chi_worker_judge(server->workers[i]);
+		}
+	}
+}
+
 void chi_server_stop(struct chi_server *server)
 {
 	event_base_loopbreak(server->base);
@@ -313,5 +326,6 @@ void chi_server_deinit(struct chi_server *server)
 	if (server->base != NULL) {
 		event_base_free(server->base);
 	}
+	chi_guard_deinit(&server->guard);
 	pthread_mutex_destroy(&server->compact_lock);
 }

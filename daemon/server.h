@@ -10,9 +10,9 @@
  *  - a thread for each running backup, which copies the store into a pipe.
  *  - a thread for each import (--imports), and those it starts, with a lower priority; while it
  *    stores what it has read, the store's writer waits for it.
- * Threads meet only in: mailboxes (to a worker), writers' queues (to a writer), the counters of
- * struct chi_server (atomic), a gate (one thread waits for the workers), intakes (a worker
- * gives data, a writer its turn).
+ * Threads meet only in: the guard, mailboxes (to a worker), writers' queues (to a writer), the
+ * counters of struct chi_server (atomic), a gate (one thread waits for the workers), intakes (a
+ * worker gives data, a writer its turn).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
  *  1. server.compact_lock  one compaction at a time, by writers and the reader check
@@ -20,6 +20,7 @@
  *  3. writer.lock          the queue
  *  4. intake.lock          its queue, its notes, its verdict
  *  5. mailbox.lock
+ *  6. guard.lock           while a client is judged
  * No lock is held during a store call or a system call on a client, except compact_lock.
  *
  * STOPPING: listeners close; every worker answers the requests it has received, ends its streams
@@ -35,6 +36,7 @@
 
 #include "chistore/types.h"
 #include "daemon/config.h"
+#include "daemon/guard.h"
 #include "daemon/writer.h"
 
 struct chi_listener;
@@ -56,6 +58,7 @@ struct chi_served {
 
 struct chi_server {
 	const struct chi_config *config;
+	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
 	struct chi_served stores[CHI_STORES_MAX];
@@ -82,14 +85,17 @@ CHI_MUSTUSE int chi_server_run(struct chi_server *server, struct chi_fault *faul
 /* Makes chi_server_run come to its end; main thread. */
 void chi_server_stop(struct chi_server *server);
 
+/* Opens the log anew and reads anew who gets in; main thread. */
+void chi_server_reload(struct chi_server *server);
+
 /* Harmless on a server whose init failed half-way. */
 void chi_server_deinit(struct chi_server *server);
 
 /* The store of that name, "default" if the name is empty; NULL if there is none. */
 struct chi_served *chi_server_find(struct chi_server *server, const char *name, size_t len);
 
-/* Hands an accepted socket to the next worker; takes the descriptor in every case. */
-void chi_server_accept(struct chi_server *server, int fd);
+/* Hands a socket accepted at `listen` to the next worker; takes the descriptor in every case. */
+void chi_server_accept(struct chi_server *server, int fd, const struct chi_listen *listen);
 
 /* All clients' buffers together have reached their limit. */
 bool chi_server_is_full(const struct chi_server *server);

@@ -17,12 +17,11 @@ static void on_stop(evutil_socket_t number, short what, void *context)
 	chi_server_stop(context);
 }
 
-static void on_reopen(evutil_socket_t number, short what, void *context)
+static void on_reload(evutil_socket_t number, short what, void *context)
 {
 	(void)number;
 	(void)what;
-	(void)context;
-	chi_log_reopen();
+	chi_server_reload(context);
 }
 
 void chi_signals_ignore(void)
@@ -50,8 +49,8 @@ int chi_signals_init(struct chi_signals *signals, struct event_base *base,
 {
 	signals->stop_term = add(base, SIGTERM, on_stop, server);
 	signals->stop_int = add(base, SIGINT, on_stop, server);
-	signals->reopen = add(base, SIGHUP, on_reopen, server);
-	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reopen == NULL) {
+	signals->reload = add(base, SIGHUP, on_reload, server);
+	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reload == NULL) {
 		return chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
 	}
 	return CHI_OK;
@@ -70,5 +69,5 @@ void chi_signals_deinit(struct chi_signals *signals)
 {
 	drop(&signals->stop_int);
 	drop(&signals->stop_term);
-	drop(&signals->reopen);
+	drop(&signals->reload);
 }

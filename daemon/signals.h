@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* SIGTERM and SIGINT stop the server, SIGHUP reopens its log, SIGPIPE and SIGXFSZ are errors of
- * the calls that caused them and no reason to die. While the server starts or stops SIGHUP is
- * ignored. */
+/* SIGTERM and SIGINT stop the server, SIGHUP reopens its log and reads its files anew, SIGPIPE and
+ * SIGXFSZ are errors of the calls that caused them and no reason to die. While the server starts or
+ * stops SIGHUP is ignored. */
 #pragma once
 
 #include "chistore/types.h"
@@ -12,7 +12,7 @@ struct event_base;
 struct chi_signals {
 	struct event *stop_term;
 	struct event *stop_int;
-	struct event *reopen;
+	struct event *reload;
 };
 
 CHI_MUSTUSE int chi_signals_init(struct chi_signals *signals, struct event_base *base,

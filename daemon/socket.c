@@ -149,9 +149,10 @@ static int clear_path(const char *path, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
+static int listen_unix(const struct chi_listen *address, unsigned mode, struct chi_socket *out,
 		       struct chi_fault *fault)
 {
+	const char *path = address->path;
 	struct sockaddr_un name = unix_name(path);
 	struct stat file;
 	int status = take_lock(path, &out->lock, fault);
@@ -176,6 +177,11 @@ static int listen_unix(const char *path, unsigned mode, struct chi_socket *out,
 	if (lstat(path, &file) == 0) {
 		out->device = file.st_dev;
 		out->inode = file.st_ino;
+	}
+	/* Nobody can connect yet: listen() comes later. */
+	if (address->has_group && lchown(path, (uid_t)-1, address->group) < 0) {
+		return chi_fault(fault, status_of(errno), "cannot give '%s' to group %u (%s)", path,
+				 (unsigned)address->group, strerror(errno));
 	}
 	snprintf(out->text, sizeof(out->text), "unix:%s", path);
 	return CHI_OK;
@@ -208,7 +214,7 @@ static void print_tcp(struct chi_socket *out)
 		 port);
 }
 
-static int bind_tcp(const struct chi_address *address, const struct addrinfo *info,
+static int bind_tcp(const struct chi_listen *address, const struct addrinfo *info,
 		    struct chi_socket *out, struct chi_fault *fault)
 {
 	const int one = 1;
@@ -233,7 +239,7 @@ static int bind_tcp(const struct chi_address *address, const struct addrinfo *in
 }
 
 /* A name may stand for several addresses; the first one is taken. */
-static int listen_tcp(const struct chi_address *address, struct chi_socket *out,
+static int listen_tcp(const struct chi_listen *address, struct chi_socket *out,
 		      struct chi_fault *fault)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -249,12 +255,14 @@ static int listen_tcp(const struct chi_address *address, struct chi_socket *out,
 	return status;
 }
 
-int chi_socket_listen(const struct chi_address *address, unsigned mode, struct chi_socket *out,
+int chi_socket_listen(const struct chi_listen *address, unsigned mode, struct chi_socket *out,
 		      struct chi_fault *fault)
 {
 	*out = (struct chi_socket){.fd = -1, .lock = -1};
-	int status = address->is_unix ? listen_unix(address->path, mode, out, fault)
-				      : listen_tcp(address, out, fault);
+	int status =
+		address->kind == CHI_LISTEN_UNIX
+			? listen_unix(address, address->has_mode ? address->mode : mode, out, fault)
+			: listen_tcp(address, out, fault);
 	if (status == CHI_OK && listen(out->fd, BACKLOG) < 0) {
 		status = chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)", out->text,
 				   strerror(errno));

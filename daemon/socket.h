@@ -17,8 +17,9 @@ struct chi_socket {
 	char text[320];
 };
 
-/* Not to be called while threads run: sets the umask for a moment. */
-CHI_MUSTUSE int chi_socket_listen(const struct chi_address *address, unsigned mode,
+/* `mode` is that of a unix socket without one of its own. `address` must live as long as the
+ * socket. Not to be called while threads run: sets the umask for a moment. */
+CHI_MUSTUSE int chi_socket_listen(const struct chi_listen *address, unsigned mode,
 				  struct chi_socket *out, struct chi_fault *fault);
 
 /* Closes it, and removes its file unless someone has put another there. */

@@ -27,6 +27,7 @@
 struct give_mail {
 	struct chi_mail mail;
 	int fd;
+	const struct chi_listen *listen;
 };
 
 /* The turn is over: its snapshots must not hold old pages while the loop waits. */
@@ -257,19 +258,40 @@ struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_con
 static void deliver_give(struct chi_mail *mail, struct chi_worker *worker)
 {
 	struct give_mail *give = (struct give_mail *)mail;
-	chi_conn_new(worker, give->fd);
+	chi_conn_new(worker, give->fd, give->listen);
 	free(give);
 }
 
-int chi_worker_give(struct chi_worker *worker, int fd)
+int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *listen)
 {
 	struct give_mail *give = malloc(sizeof(*give));
 	if (give == NULL) {
 		return -CHI_ENOMEM;
 	}
-	*give = (struct give_mail){{.deliver = deliver_give}, fd};
+	*give = (struct give_mail){{.deliver = deliver_give}, fd, listen};
 	chi_mailbox_post(&worker->mailbox, &give->mail);
 	return CHI_OK;
+}
+
+/* A client's role is judged when it says hello; who has said it already is looked at again. */
+static void deliver_judge(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	struct chi_conn *conn = NULL;
+	/* First: what changes from now on needs another mail. */
+	atomic_store(&worker->judging, false);
+	TAILQ_FOREACH(conn, &worker->conns, all_link)
+	{
+		chi_conn_judge(conn);
+	}
+}
+
+void chi_worker_judge(struct chi_worker *worker)
+{
+	if (!atomic_exchange(&worker->judging, true)) {
+		worker->judge_mail.deliver = deliver_judge;
+		chi_mailbox_post(&worker->mailbox, &worker->judge_mail);
+	}
 }
 
 /* ---- Stopping ---------------------------------------------------------------------------- */

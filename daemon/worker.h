@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@
 #include "daemon/spares.h"
 
 struct chi_conn;
+struct chi_listen;
 struct chi_read;
 struct chi_scan_run;
 struct chi_served;
@@ -60,6 +62,8 @@ struct chi_worker {
 	struct event_base *base;
 	struct chi_mailbox mailbox;
 	struct chi_mail leave_mail;
+	struct chi_mail judge_mail;
+	atomic_bool judging; /* judge_mail is on its way */
 	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
 	struct event *slice_event; /* runs while a scan can go on */
@@ -97,8 +101,11 @@ CHI_MUSTUSE int chi_worker_start(struct chi_worker *worker, struct chi_fault *fa
 void chi_worker_free(struct chi_worker *worker);
 
 /* Any thread: gives it a connected socket, or tells it, once, to send the rest and end. */
-CHI_MUSTUSE int chi_worker_give(struct chi_worker *worker, int fd);
+CHI_MUSTUSE int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *listen);
 void chi_worker_leave(struct chi_worker *worker);
+
+/* Any thread: has it judge all its clients again. */
+void chi_worker_judge(struct chi_worker *worker);
 
 /* What follows is for the worker's own thread. */
 

@@ -106,7 +106,10 @@ static void test_addresses(void **state)
 	assert_int_equal(parse(&config, "--listen unix:a:b --listen tcp:127.0.0.1:0 "
 					"--listen tcp:[::1]:65535 --listen tcp:localhost:7"),
 			 CHI_OK);
-	assert_true(config.listens[0].is_unix);
+	assert_int_equal(config.listens[0].kind, CHI_LISTEN_UNIX);
+	assert_int_equal(config.listens[0].role, CHI_ROLE_ADMIN);
+	assert_false(config.listens[0].has_mode);
+	assert_false(config.listens[0].has_group);
 	assert_string_equal(config.listens[0].path, "a:b");
 	assert_string_equal(config.listens[1].host, "127.0.0.1");
 	assert_string_equal(config.listens[1].port, "0");
@@ -119,6 +122,47 @@ static void test_addresses(void **state)
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
 		char words[64];
 		snprintf(words, sizeof(words), "--listen=%s", bad[i]);
+		assert_true(parse(&config, words) < 0);
+		assert_non_null(strstr(fault.text, "--listen"));
+	}
+}
+
+static void test_settings_of_an_address(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	assert_int_equal(parse(&config, "--listen unix:/s,mode=0666,group=17,role=read "
+					"--listen tcp:[::1]:0,role=write"),
+			 CHI_OK);
+	const struct chi_listen *listen = &config.listens[0];
+	assert_string_equal(listen->path, "/s");
+	assert_true(listen->has_mode);
+	assert_int_equal(listen->mode, 0666);
+	assert_true(listen->has_group);
+	assert_int_equal(listen->group, 17);
+	assert_int_equal(listen->role, CHI_ROLE_READ);
+	assert_string_equal(config.listens[1].host, "::1");
+	assert_int_equal(config.listens[1].role, CHI_ROLE_WRITE);
+	assert_int_equal(parse(&config, "--listen unix:/s,group=root"), CHI_OK);
+	assert_int_equal(config.listens[0].group, 0);
+	const char *const bad[] = {
+		"unix:/s,",
+		"unix:/s,b",
+		"unix:/s,mode=8",
+		"unix:/s,mode=",
+		"unix:/s,mode=1777",
+		"unix:/s,role=none",
+		"unix:/s,role=root",
+		"unix:/s,role",
+		"unix:/s,Role=read",
+		"tcp:h:1,mode=0600",
+		"tcp:h:1,group=root",
+		"unix:,role=read",
+		"unix:/s,group=no-such-group-here",
+	};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		char words[64];
+		snprintf(words, sizeof(words), "--listen %s", bad[i]);
 		assert_true(parse(&config, words) < 0);
 		assert_non_null(strstr(fault.text, "--listen"));
 	}
@@ -238,11 +282,17 @@ static void test_counts_of_repeats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),	   cmocka_unit_test(test_stores),
-		cmocka_unit_test(test_store_name_length),  cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_socket_path_length), cmocka_unit_test(test_limit_bounds),
-		cmocka_unit_test(test_other_options),	   cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_mistakes_are_named), cmocka_unit_test(test_counts_of_repeats),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_stores),
+		cmocka_unit_test(test_store_name_length),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_settings_of_an_address),
+		cmocka_unit_test(test_socket_path_length),
+		cmocka_unit_test(test_limit_bounds),
+		cmocka_unit_test(test_other_options),
+		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_mistakes_are_named),
+		cmocka_unit_test(test_counts_of_repeats),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

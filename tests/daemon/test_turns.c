@@ -37,6 +37,7 @@ static struct chi_key keys[POSITIONS];
 static struct chi_config config;
 static struct chi_server *server;
 static struct chi_worker *worker;
+static const struct chi_listen listen_here = {.kind = CHI_LISTEN_UNIX, .role = CHI_ROLE_ADMIN};
 
 static int init(void **state)
 {
@@ -54,6 +55,7 @@ static int init(void **state)
 	};
 	help_keys(keys, POSITIONS);
 	help_fill(server->stores[0].store, keys, POSITIONS);
+	ok(chi_guard_init(&server->guard, &config, &fault));
 	ok(chi_worker_new(server, 0, &worker, &fault));
 	return 0;
 }
@@ -133,7 +135,7 @@ static void enter(struct client *client)
 	client->fd = fds[0];
 	chi_buffer_init(&client->in, (size_t)16 << 20);
 	atomic_fetch_add(&server->connections, 1);
-	chi_conn_new(worker, fds[1]);
+	chi_conn_new(worker, fds[1], &listen_here);
 	chi_buffer_init(&out, 4096);
 	pack(&out, &hello);
 	send_all(client, &out);

@@ -38,6 +38,7 @@ OWNERS = {
     "lmdb.h": {"store", "bench", "tests"},
     "protobuf-c/": {"proto", "tests"},
     "event2/": {"daemon", "tests"},
+    "openssl/": {"base", "client", "daemon", "tests"},
     "archive": {"client/import", "tests"},
     "jansson.h": {"client/cli", "tests"},
     "systemd/": {"daemon"},

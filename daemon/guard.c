@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks the kernel who is at the other end, and the access file what that one may do. */
+#include "daemon/guard.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "daemon/log.h"
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+/* The groups of a process beside its first, which the kernel allows. */
+#define GROUPS_MAX 65536
+
+/* Who is at the other end of a unix socket, as it was when it connected. */
+struct user {
+	uint32_t uid;
+	uint32_t *groups;
+	size_t n_groups;
+};
+
+int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
+		   struct chi_fault *fault)
+{
+	*guard = (struct chi_guard){.config = config};
+	pthread_mutex_init(&guard->lock, NULL);
+	return config->access_path == NULL
+		       ? CHI_OK
+		       : chi_access_load(config->access_path, &guard->access, fault);
+}
+
+void chi_guard_deinit(struct chi_guard *guard)
+{
+	if (guard->config != NULL) {
+		chi_access_free(guard->access);
+		pthread_mutex_destroy(&guard->lock);
+	}
+}
+
+static bool reload_access(struct chi_guard *guard)
+{
+	struct chi_access *access = NULL;
+	struct chi_fault fault = {0};
+	if (chi_access_load(guard->config->access_path, &access, &fault) < 0) {
+		log_error("the access rules stay as they were (%s)", fault.text);
+		return false;
+	}
+	pthread_mutex_lock(&guard->lock);
+	struct chi_access *before = guard->access;
+	guard->access = access;
+	pthread_mutex_unlock(&guard->lock);
+	chi_access_free(before);
+	log_info("read the access rules of '%s' anew", guard->config->access_path);
+	return true;
+}
+
+bool chi_guard_reload(struct chi_guard *guard)
+{
+	return guard->config->access_path != NULL && reload_access(guard);
+}
+
+/* The first group, and the others as far as the kernel tells them; SO_PEERCRED has but one. */
+static void find_groups(int fd, uint32_t first, struct user *user)
+{
+	socklen_t size = 64 * sizeof(uint32_t);
+	for (;;) {
+		uint32_t *groups = realloc(user->groups, size + sizeof(uint32_t));
+		if (groups == NULL) {
+			/* Fewer groups can only mean less. */
+			return;
+		}
+		user->groups = groups;
+		groups[0] = first;
+		user->n_groups = 1;
+		socklen_t len = size;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &len) == 0) {
+			user->n_groups += len / sizeof(uint32_t);
+			return;
+		}
+		if (errno != ERANGE || len <= size || len > GROUPS_MAX * sizeof(uint32_t)) {
+			return;
+		}
+		size = len;
+	}
+}
+
+static void free_user(struct user *user)
+{
+	free(user->groups);
+}
+
+static bool find_user(int fd, struct user *user)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || len != sizeof(peer)) {
+		return false;
+	}
+	user->uid = peer.uid;
+	find_groups(fd, peer.gid, user);
+	return true;
+}
+
+/* The kernel is asked before the lock is taken. */
+enum chi_role chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor,
+			      const char **why)
+{
+	_cleanup_(free_user) struct user user = {0};
+	struct chi_shown shown = {.token = visitor->token};
+	enum chi_role role = CHI_ROLE_ADMIN;
+	enum chi_role most = visitor->listen->role;
+	if (visitor->listen->kind == CHI_LISTEN_UNIX && guard->config->access_path != NULL) {
+		shown.has_user = find_user(visitor->fd, &user);
+		shown.uid = user.uid;
+		shown.groups = user.groups;
+		shown.n_groups = user.n_groups;
+	}
+	*why = "";
+	pthread_mutex_lock(&guard->lock);
+	if (guard->access != NULL) {
+		role = chi_access_judge(guard->access, &shown, why);
+	}
+	pthread_mutex_unlock(&guard->lock);
+	return role < most ? role : most;
+}
