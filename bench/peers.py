@@ -191,11 +191,16 @@ class Peers(Suite):
             return client.run(f"bulk {batch}")[0]
 
     def measure_bulk(self):
-        speeds = {(where, batch): [] for batch in (1000, 10000) for where in (True, False)}
-        for _ in range(max(self.rounds // 2, 2)):
-            for (over_socket, batch), mine in speeds.items():
+        ways = [(where, batch) for batch in (1000, 10000) for where in (True, False)]
+
+        def once():
+            speeds = []
+            for over_socket, batch in ways:
                 os.sync()  # what one leaves unwritten is not to be another's
-                mine.append(self.bulk_once(over_socket, batch))
+                speeds.append(self.bulk_once(over_socket, batch))
+            return speeds
+
+        speeds = dict(zip(ways, self.repeat(once, base=1)))
         return [self.compare(f"all records put, {batch:,} a call",
                              ("over the socket", speeds[True, batch]),
                              ("in this process", speeds[False, batch]), BULK_TARGET, "records/s")
@@ -226,44 +231,41 @@ class Peers(Suite):
             return lines
 
     def measure_two(self):
+        def once(one, two, operation):
+            begin = time.monotonic()
+            done = one.run(operation)[1]
+            alone = time.monotonic() - begin
+            begin = time.monotonic()
+            one.begin(operation)
+            two.begin(operation)
+            done = (one.end()[1] + two.end()[1]) / done
+            return [done * alone / (time.monotonic() - begin)]
+
+        lines = []
         with self.peer_program("chistore") as one, self.peer_program("chistore") as two:
-            lines = []
-            for operation, label in (("get-random", "chi_probe"), ("many-random",
-                                                                   "chi_probe of 32")):
-                ratios = []
-                for number in range(self.rounds + 1):
-                    begin = time.monotonic()
-                    done = one.run(operation)[1]
-                    alone = time.monotonic() - begin
-                    begin = time.monotonic()
-                    one.begin(operation)
-                    two.begin(operation)
-                    done = (one.end()[1] + two.end()[1]) / done
-                    both = time.monotonic() - begin
-                    if number > 0:
-                        ratios.append(done * alone / both)
+            for operation, label in (("get-random", "chi_probe"),
+                                     ("many-random", "chi_probe of 32")):
+                ratios = self.repeat(lambda operation=operation: once(one, two, operation))[0]
                 lines.append(Line(f"two processes / one, {label}, random order", ratios,
                                   TWO_TARGET))
-            return lines
+        return lines
 
     def measure_writer(self):
         """A reader's speed with a writer in another process / without."""
         store = self.copy_store()
-        quiet, busy, reached = [], [], []
         with Program(self.program("peer_chistore"), store, store, self.lists) as reader, \
                 Program(self.program("bench_client"), store, store, self.lists) as writer:
-            for number in range(self.rounds + 1):
+
+            def once():
                 begin = time.monotonic()
-                before = reader.run("get-random")[0]
+                quiet = reader.run("get-random")[0]
                 seconds = time.monotonic() - begin
                 writer.begin(f"pace {PACE} {int(seconds * 3000) + 300}")
                 time.sleep(0.1)
-                beside = reader.run("get-random")[0]
-                rate = writer.end()[0]
-                if number > 0:
-                    quiet.append(before)
-                    busy.append(beside)
-                    reached.append(rate)
+                busy = reader.run("get-random")[0]
+                return busy, quiet, writer.end()[0]
+
+            busy, quiet, reached = self.repeat(once, base=1)
         self.note_speed("writer beside the reader, records/s", reached)
         lines = [self.compare("in-process get, random order",
                               (f"beside a writer of {PACE:,} records/s", busy),

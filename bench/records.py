@@ -6,6 +6,7 @@ synthetic   random legal games from a fixed seed (make_positions), in an externa
 evaluated   the same, every fourth position with an evaluation
 real        the positions of a file of games, in a control store; if they are fewer than wanted,
             the games are played on by chance from where they ended (make_more)
+played      random games straight into an outcome store (make_store): for large sets
 """
 
 import json
@@ -32,13 +33,21 @@ def unpack(pgn, out):
     return out
 
 
+def available_memory():
+    with open("/proc/meminfo", encoding="ascii") as text:
+        for line in text:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    raise CannotMeasure("no MemAvailable in /proc/meminfo")
+
+
 class Records:
     """One set; made by prepare(), or found as an earlier run left it in a folder that is kept."""
 
     def __init__(self, tools, kind, folder, size, probes, pgn=None):
         self.tools = tools
         self.kind = kind
-        self.folder = os.path.join(folder, kind)
+        self.folder = os.path.join(folder, f"{kind}-{size}")
         self.store = os.path.join(self.folder, "store")
         self.lists = os.path.join(self.folder, "lists")
         self.csv = os.path.join(self.folder, "positions.csv")
@@ -47,11 +56,13 @@ class Records:
         self.probes = min(probes, size)
         self.wanted = {"kind": kind, "size": size, "probes": self.probes, "seed": SEED,
                        "pgn": None if pgn is None else [pgn, os.path.getsize(pgn)]}
+        self.played = None  # positions of games, before these were played on
         self.ready = None  # what prepare() says
 
     def seconds(self):
         """About how long preparing takes."""
-        return 0 if self.found() else (5 + self.size / 1e6 * (20 if self.pgn else 12))
+        each = {"synthetic": 12, "evaluated": 16, "real": 20, "played": 2}[self.kind]  # a million
+        return 0 if self.found() else 5 + self.size / 1e6 * each
 
     def found(self):
         try:
@@ -69,11 +80,14 @@ class Records:
         print(f"preparing: {self.size:,} {self.kind} records", file=sys.stderr, flush=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.lists)
-        made = self.make_real() if self.kind == "real" else self.make_synthetic()
-        lengths = self.tools.run("bench", "make_lists", self.store, made, self.lists,
-                                 str(self.probes))
+        if self.kind == "played":
+            lengths = self.make_played()
+        else:
+            made = self.make_real() if self.kind == "real" else self.make_synthetic()
+            lengths = self.tools.run("bench", "make_lists", self.store, made, self.lists,
+                                     str(self.probes))
         info = json.loads(self.tools.chistore("-a", self.store, "info", "--json"))
-        if self.kind != "real" and info["positions"] != self.size:
+        if info["positions"] < self.size:
             raise CannotMeasure(f"{info['positions']} of {self.size} records are there")
         self.ready = {"wanted": self.wanted, "positions": info["positions"],
                       "bytes": info["file_bytes"], "played": self.played, "lengths": [
@@ -96,7 +110,6 @@ class Records:
             self.tools.run("bench", "make_positions", str(self.size), str(SEED), stdout=out)
 
     def make_synthetic(self):
-        self.played = None
         self.make_csv()
         self.tools.chistore("-a", self.store, "init", "--statistic", "external")
         self.tools.chistore("-a", self.store, "--quiet", "import", self.csv)
@@ -115,6 +128,13 @@ class Records:
                     fields = line.split(",", 1)[0].split()
                     out.write(" ".join(fields[:4]) +
                               f" ce {number * 37 % 801 - 400}; acd {12 + number % 20};\n")
+
+    def make_played(self):
+        """Sorts in a quarter of the memory that is free; says how long the lists are."""
+        memory = max(available_memory() // 4 >> 20, 64)
+        self.tools.run("bench", "make_store", self.store, self.lists, str(self.size),
+                       str(self.probes), str(memory))
+        return f"random {self.probes}\n"
 
     def make_real(self):
         games = unpack(self.pgn, os.path.join(self.folder, "games.pgn"))

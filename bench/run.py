@@ -182,16 +182,14 @@ class Own(OnRecords):
 
     def measure_import(self):
         store = self.setting.path("imported")
-        rounds = [self.import_once(store) for _ in range(self.rounds)]
+        speeds, peaks = self.repeat(lambda: self.import_once(store))
         stored = int(self.tools.chistore("-a", store, "count").split()[-1])
         shutil.rmtree(store)
         if stored != self.records.size:
             raise CannotMeasure(f"the store holds {stored} of {self.records.size} positions")
         what = f"import of {self.records.size:,}"
-        self.note_speed("import, positions/s", [speed for speed, _ in rounds])
-        return [Line(f"{what}: speed", [speed for speed, _ in rounds], unit="positions/s"),
-                Line(f"{what}: peak memory", [peak for _, peak in rounds], IMPORT_MEMORY_MAX, "MiB",
-                     at_most=True)]
+        return [Line(f"{what}: speed", speeds, unit="positions/s"),
+                Line(f"{what}: peak memory", peaks, IMPORT_MEMORY_MAX, "MiB", at_most=True)]
 
     # ---- Legal moves ---------------------------------------------------------------------------
 
@@ -232,16 +230,12 @@ class Own(OnRecords):
         path = self.stockfish()
         if path is None:
             raise CannotMeasure("no stockfish (Debian package stockfish)")
-        mine, base = [], []
         stockfish = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      encoding="utf-8")
         try:
             stockfish.stdin.write("setoption name Threads value 1\n")
-            for number in range(self.rounds + 1):
-                speeds = self.perft_once(depth), self.stockfish_once(stockfish, depth)
-                if number > 0:
-                    mine.append(speeds[0])
-                    base.append(speeds[1])
+            mine, base = self.repeat(lambda: (self.perft_once(depth),
+                                              self.stockfish_once(stockfish, depth)), base=1)
         finally:
             stockfish.stdin.write("quit\n")
             stockfish.communicate(timeout=runner.START_TIMEOUT)

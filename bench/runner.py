@@ -4,7 +4,7 @@ how busy the machine was meanwhile, and the report.
 
 A benchmark is a Suite: parts that make lines. Programs that are compared run in turns, round by
 round, and a ratio is made of each round: so what else the machine does hits both alike. A comparison
-whose rounds lie too far apart is made again, and at last refused. Exit status: table.exit_status.
+that is too noisy gets more rounds, and at last is refused. Exit status: table.exit_status.
 """
 
 import argparse
@@ -24,11 +24,12 @@ import table
 from table import CannotMeasure, Failed, Line, Speed
 
 START_TIMEOUT = 60
-ATTEMPTS = 3  # of a comparison that is too noisy
+ROUNDS_TIMES = 3  # so many times the rounds are made, at most, for a comparison that is too noisy
 # A part's lines are refused if others took more than this share of the processors meanwhile.
 DISTURBED_MAX = 0.10
-RECORDS, REAL_RECORDS, PROBES, ROUNDS = 1000000, 10000000, 1000000, 7
-QUICK_RECORDS, QUICK_ROUNDS = 20000, 2
+RECORDS, REAL_RECORDS, LARGE_RECORDS = 1000000, 10000000, 100000000
+PROBES, ROUNDS = 1000000, 7
+QUICK_RECORDS, QUICK_LARGE_RECORDS, QUICK_ROUNDS = 20000, 100000, 2
 ORDERS = ("games", "random", "search")
 
 
@@ -193,14 +194,14 @@ class Setting:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def records(self, kind):
+    def records(self, kind, size=None):
         """The record set; prepared when it is first measured."""
-        if kind not in self.sets:
-            folder = self.args.data or self.folder
-            size = self.args.records or (REAL_RECORDS if kind == "real" else RECORDS)
-            self.sets[kind] = records.Records(self.tools, kind, folder, size, self.args.probes,
-                                              self.args.pgn if kind == "real" else None)
-        return self.sets[kind]
+        size = size or self.args.records or (REAL_RECORDS if kind == "real" else RECORDS)
+        if (kind, size) not in self.sets:
+            self.sets[kind, size] = records.Records(
+                self.tools, kind, self.args.data or self.folder, size, self.args.probes,
+                self.args.pgn if kind == "real" else None)
+        return self.sets[kind, size]
 
     def main_records(self):
         """Those of the games if there are any."""
@@ -226,7 +227,7 @@ class Suite:
         self.chosen = []  # parts
         self.lines = []
         self.speeds = []
-        self.again = 0  # comparisons that were made again
+        self.longer = 0  # comparisons that got more rounds
         self.disturbed = []  # (part, shares of other programs, of steal)
         self.load = 0.0  # highest load average seen
 
@@ -253,32 +254,36 @@ class Suite:
         if all(speed.what != what for speed in self.speeds):  # what two lines are made of
             self.speeds.append(Speed(what, speeds))
 
-    def turns_once(self, sides, same):
-        speeds = [[] for _ in sides]
-        for number in range(self.rounds + 1):
-            results = [program.run(operation) for program, operation in sides]
-            if len({result[1:1 + same] for result in results}) > 1:
-                raise CannotMeasure("the programs did not do the same: " +
-                                    ", ".join(str(result[1:1 + same]) for result in results))
-            if number > 0:
-                for mine, result in zip(speeds, results):
-                    mine.append(result[0])
-        return speeds
+    def turn(self, sides, same):
+        results = [program.run(operation) for program, operation in sides]
+        if len({result[1:1 + same] for result in results}) > 1:
+            raise CannotMeasure("the programs did not do the same: " +
+                                ", ".join(str(result[1:1 + same]) for result in results))
+        return [result[0] for result in results]
+
+    def repeat(self, once, base=None, warm_up=True):
+        """
+        Calls `once`, which returns a number for each side, round by round; the numbers of each
+        side. A round before those counts not: it takes the page faults. While the sides' ratios to
+        the side `base`, or without one the sides themselves, are too noisy there are more rounds.
+        """
+        if warm_up:
+            once()
+        rounds = [once() for _ in range(self.rounds)]
+
+        def is_noisy():
+            return any(table.is_noisy([one[side] / (1 if base is None else one[base])
+                                       for one in rounds]) for side in range(len(rounds[0])))
+
+        while not self.quick and len(rounds) < self.rounds * ROUNDS_TIMES and is_noisy():
+            self.longer += len(rounds) == self.rounds
+            rounds.append(once())
+        return [list(mine) for mine in zip(*rounds)]
 
     def turns(self, sides, same=2, base=1):
-        """
-        Runs (program, operation) in turns; the speeds of each. One round before those counts not:
-        it takes the page faults. `same`: all must have done as much (1), and found the same (2).
-        If ratios to the side `base` lie too far apart, all rounds are made again, and the last
-        attempt is told, whatever it is.
-        """
-        for attempt in range(ATTEMPTS):
-            speeds = self.turns_once(sides, same)
-            ratios = [[a / b for a, b in zip(mine, speeds[base])] for mine in speeds]
-            if self.quick or all(table.spread(mine) <= table.SPREAD_MAX for mine in ratios):
-                break
-            self.again += attempt + 1 < ATTEMPTS
-        return speeds
+        """Runs (program, operation) in turns, as `repeat` does it; the speeds of each. `same`: all
+        must have done as much (1), and found the same (2)."""
+        return self.repeat(lambda: self.turn(sides, same), base)
 
     def compare(self, name, mine, base, target, unit="positions/s"):
         """A line for (label, speeds) against (label, speeds)."""
@@ -320,8 +325,8 @@ class Suite:
         stolen = max((entry[2] for entry in self.disturbed), default=0)
         text = [f"Other programs took at most {others:.1%} of the processors during a part, the "
                 f"hypervisor {stolen:.1%}; load average up to {self.load:.1f}."]
-        if self.again:
-            text.append(f"{self.again} comparisons were made again for their spread.")
+        if self.longer:
+            text.append(f"{self.longer} comparisons got more rounds for their noise.")
         refused = [name for name, mine, steal in self.disturbed if mine + steal > DISTURBED_MAX]
         if refused and not self.quick:
             text.append(f"Not told, since others took more than {DISTURBED_MAX:.0%}: " +
@@ -395,13 +400,15 @@ def run_suites(setting, suites, command):
     for suite in chosen:
         for one in suite.sets():
             one.prepare()
+        if setting.args.prepare:
+            continue
         suite.measure()
         print(f"\n{suite.title}\n")
         print("\n".join(suite.facts() + [""] + suite.tables() + ["", suite.foot(), ""]), flush=True)
         if setting.args.markdown:
             table.put_into(setting.args.markdown, suite.name, suite.markdown(command))
         lines += suite.lines
-    if not setting.quick:
+    if lines and not setting.quick:
         print("\n".join(summary(lines)))
     return table.exit_status(lines, setting.quick)
 
@@ -413,6 +420,8 @@ def parse_args(text, needs_pgn):
                         help="a file of games, which may be packed (.zst, .gz, .bz2)")
     parser.add_argument("--records", type=int,
                         help="positions in a set; default a million, with --pgn ten")
+    parser.add_argument("--large", type=int, default=LARGE_RECORDS,
+                        help="positions in the large set of 'growth'; default a hundred million")
     parser.add_argument("--probes", type=int, default=PROBES, help="of a list, at most")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of each comparison")
     parser.add_argument("--quick", action="store_true",
@@ -421,13 +430,18 @@ def parse_args(text, needs_pgn):
                         help="this part only (may be given several times)")
     parser.add_argument("--data", metavar="FOLDER",
                         help="keep the record sets here, or take them from an earlier run")
+    parser.add_argument("--prepare", action="store_true",
+                        help="only make the record sets; they may be made while the machine is busy")
     parser.add_argument("--markdown", metavar="FILE",
                         help="put the tables into this document, in the place of older ones")
     args = parser.parse_args()
     if args.quick:
-        args.records, args.rounds = QUICK_RECORDS, QUICK_ROUNDS
-    if (args.records is not None and args.records < 5000) or args.rounds < 1 or args.probes < 1000:
-        parser.error("at least 5,000 records, 1,000 probes and 1 round")
+        args.records, args.large, args.rounds = QUICK_RECORDS, QUICK_LARGE_RECORDS, QUICK_ROUNDS
+    if (args.records is not None and args.records < 5000) or min(args.probes, args.large) < 5000 \
+            or args.rounds < 1:
+        parser.error("at least 5,000 records and probes, and 1 round")
+    if args.prepare and not args.data:
+        parser.error("--prepare wants --data, where the record sets are kept")
     if args.markdown and args.only:
         parser.error("--markdown wants whole tables, not --only some lines")
     if args.pgn and not os.path.isfile(args.pgn):

@@ -2,14 +2,16 @@
 """Lines of a benchmark's table: the ratios of all rounds, their verdict, how tables are written, and
 the machine they were made on."""
 
+import math
 import os
 import re
 import statistics
 import subprocess
 
-# A line is not judged, and its figure not told, if its rounds spread over more than this share of
-# their median.
-SPREAD_MAX = 0.40
+# A line is not judged, and its figure not told, if the interval in which its true median lies is
+# wider than this share of the median.
+WIDTH_MAX = 0.30
+CONFIDENCE = 0.95
 
 MET, MISSED, NOISY, NOT_MEASURED, NOT_JUDGED = ("met", "MISSED", "too noisy", "NOT MEASURED",
                                                 "not judged")
@@ -19,10 +21,26 @@ class CannotMeasure(Exception):
     pass
 
 
-def spread(values):
-    """How far the values lie apart, as a share of their median."""
-    median = statistics.median(values)
-    return (max(values) - min(values)) / median if median > 0 else float("inf")
+def interval(values):
+    """
+    The narrowest pair of values, as far from the lowest as from the highest, between which the
+    true median lies with 95 % confidence, whatever the distribution is. Of fewer than six values
+    none can say that: lowest and highest then.
+    """
+    ordered = sorted(values)
+    n, skipped, outside = len(ordered), 0, 0.0
+    while skipped < (n - 1) // 2:
+        outside += math.comb(n, skipped) / 2 ** n  # exactly so many lie on one side of it
+        if 2 * outside > 1 - CONFIDENCE:
+            break
+        skipped += 1
+    skipped = max(skipped - 1, 0)
+    return ordered[skipped], ordered[n - 1 - skipped]
+
+
+def is_noisy(values):
+    low, high = interval(values)
+    return high - low > WIDTH_MAX * statistics.median(values)
 
 
 def show(value):
@@ -50,7 +68,7 @@ class Line:
     def verdict(self):
         if not self.judged:
             return NOT_JUDGED
-        if self.disturbed or spread(self.ratios) > SPREAD_MAX:
+        if self.disturbed or is_noisy(self.ratios):
             return NOISY
         if self.target is None:
             return "-"
@@ -62,8 +80,9 @@ class Line:
         target = "-"
         if self.target is not None:
             target = ("<= " if self.at_most else ">= ") + show(self.target)
+        low, high = interval(self.ratios)
         return [self.name, target, "-" if verdict == NOISY else show(self.median),
-                f"{show(min(self.ratios))}..{show(max(self.ratios))}", self.unit, verdict]
+                f"{show(low)}..{show(high)}", self.unit, verdict]
 
 
 class Failed(Line):
@@ -88,7 +107,7 @@ class Speed:
         self.speeds = speeds
 
     def cells(self):
-        noisy = spread(self.speeds) > SPREAD_MAX
+        noisy = is_noisy(self.speeds)
         return [self.what, NOISY if noisy else f"{statistics.median(self.speeds):,.0f}"]
 
 
@@ -99,7 +118,7 @@ def format_table(rows):
 
 
 def table_of_lines(lines):
-    return format_table([["what", "target", "median", "min..max", "unit", "verdict"]] +
+    return format_table([["what", "target", "median", "interval", "unit", "verdict"]] +
                         [line.cells() for line in lines])
 
 
