@@ -10,13 +10,14 @@ With --pgn the positions of those games are measured too, filled up to ten milli
 import sys
 
 import games
+import growth
 import peers
 import run
 import runner
 
 
 def suites(setting):
-    chosen = run.suites(setting) + peers.suites(setting)
+    chosen = run.suites(setting) + peers.suites(setting) + growth.suites(setting)
     return chosen + (games.suites(setting) if setting.args.pgn else [])
 
 

@@ -5,13 +5,20 @@
  * environment twice. Nothing is decoded or checked: one read transaction is held throughout, and
  * one byte of what is found is touched.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <lmdb.h>
 
 #include "bench/bench.h"
+
+#define LINE_BYTES 64
+#define TOUCHES	   1000000
 
 struct raw {
 	struct bench_keys keys;
@@ -20,6 +27,9 @@ struct raw {
 	MDB_txn *txn;
 	MDB_dbi position;
 	MDB_dbi strength;
+	const char *path;
+	const uint8_t *map; /* the data file once more, when it is touched */
+	size_t map_len;
 	volatile uint64_t values; /* of the last walk, so that touching them is not left out */
 };
 
@@ -110,6 +120,43 @@ static void walk(struct raw *raw, struct bench_result *out)
 	}
 }
 
+/* LMDB takes no lock on the data file, so that mapping it once more, and closing it, loses none. */
+static void map_file(struct raw *raw)
+{
+	char path[4096];
+	struct stat info;
+	(void)snprintf(path, sizeof(path), "%s/data.mdb", raw->path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) != 0 || info.st_size < LINE_BYTES) {
+		bench_die("cannot read '%s'", path);
+	}
+	raw->map_len = (size_t)info.st_size;
+	raw->map = mmap(NULL, raw->map_len, PROT_READ, MAP_SHARED, fd, 0);
+	if (raw->map == MAP_FAILED) {
+		bench_die("cannot map '%s'", path);
+	}
+	close(fd);
+}
+
+/* One cache line of the data file after the other, by chance, each behind the answer of the one
+ * before: what a single wait for memory of that size costs. */
+static void touch(struct raw *raw, struct bench_result *out)
+{
+	uint64_t state = 1;
+	uint64_t bit = 0;
+	if (raw->map == NULL) {
+		map_file(raw);
+	}
+	uint64_t start = bench_cpu();
+	for (size_t i = 0; i < TOUCHES; i++) {
+		state += bit; /* the next line is not known before */
+		bit = raw->map[bench_random(&state) % (raw->map_len / LINE_BYTES) * LINE_BYTES] & 1;
+	}
+	out->ns = bench_cpu() - start;
+	out->done = TOUCHES;
+	raw->values = bit;
+}
+
 static bool run(void *context, const char *name, struct bench_result *out)
 {
 	struct raw *raw = context;
@@ -121,6 +168,8 @@ static bool run(void *context, const char *name, struct bench_result *out)
 		get_search(raw, out);
 	} else if (strcmp(name, "walk") == 0) {
 		walk(raw, out);
+	} else if (strcmp(name, "touch") == 0) {
+		touch(raw, out);
 	} else {
 		return false;
 	}
@@ -136,10 +185,14 @@ int main(int argc, char **argv)
 	}
 	bench_keys_load(argv[2], &raw.keys);
 	bench_search_make(&raw.keys, &raw.search);
+	raw.path = argv[1];
 	open_raw(&raw, argv[1]);
 	bench_serve(run, &raw);
 	mdb_txn_abort(raw.txn);
 	mdb_env_close(raw.env);
+	if (raw.map != NULL) {
+		(void)munmap((void *)(uintptr_t)raw.map, raw.map_len);
+	}
 	bench_search_free(&raw.search);
 	bench_keys_free(&raw.keys);
 	return 0;
