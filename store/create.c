@@ -16,10 +16,9 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 		const char *name;
 		MDB_dbi *dbi;
 	} trees[] = {
-		{META_TREE, &out->meta},
-		{POSITION_TREE, &out->position},
-		{STRENGTH_TREE, &out->strength},
-		{GAMES_TREE, &out->games},
+		{META_TREE, &out->meta},	 {POSITION_TREE, &out->position},
+		{STRENGTH_TREE, &out->strength}, {GAMES_TREE, &out->games},
+		{CLIENTS_TREE, &out->clients},
 	};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {

@@ -169,27 +169,39 @@ static int set_base(struct chi_write *write, const struct chi_counts *given)
 	return chi_write_base(write, &base);
 }
 
-int chi_store_rescore(struct chi_store *store, const struct chi_counts *base, uint64_t *changed,
+int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, uint64_t *changed,
 		      struct chi_fault *fault)
 {
 	*changed = 0;
-	if (store->env->stamp.statistic == CHI_STATISTIC_EXTERNAL) {
+	int rc = chi_write_ready(write);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (write->env->stamp.statistic == CHI_STATISTIC_EXTERNAL) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
 				 "an external statistic cannot be computed");
-	}
-	struct chi_write *write;
-	int rc = chi_write_begin(store, &write, fault);
-	if (rc < 0) {
-		return rc;
 	}
 	rc = set_base(write, base);
 	if (rc == CHI_OK) {
 		rc = rescore_all(write, changed);
 	}
+	write->changed = true;
+	return rc < 0 ? chi_fault_plain(fault, chi_write_stick(write, rc)) : CHI_OK;
+}
+
+int chi_store_rescore(struct chi_store *store, const struct chi_counts *base, uint64_t *changed,
+		      struct chi_fault *fault)
+{
+	struct chi_write *write;
+	*changed = 0;
+	int rc = chi_write_begin(store, &write, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_write_rescore(write, base, changed, fault);
 	if (rc < 0) {
 		chi_write_abort(write);
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
-	write->changed = true;
 	return chi_write_commit(write, fault);
 }

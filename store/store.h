@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/once.h"
 #include "chistore/types.h"
 
 struct chi_store;
@@ -283,13 +284,51 @@ void chi_write_abort(struct chi_write *write);
 
 /*
  * Computes the statistic of every position anew and rebuilds the strength tree, in one
- * transaction. In an outcome store the base rates are set first, to the games that
- * are counted in the store, or without any to the sum of the counts of all positions, unless `base`
- * gives them. -CHI_EUNSUPPORTED in an external store. *changed counts
- * the positions whose statistic changed.
+ * transaction, of its own or the one given, where no mark may stand. In an outcome store the base
+ * rates are set first, to the games that are counted in the store, or without any to the sum of the
+ * counts of all positions, unless `base` gives them. -CHI_EUNSUPPORTED in an external store.
+ * *changed counts the positions whose statistic changed.
  */
 CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);
+CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_counts *base,
+				  uint64_t *changed, struct chi_fault *fault);
+
+/* ---- Writing at most once ---------------------------------------------------------------- */
+
+/* Writes of one client that are known again, and clients: of more than CHI_ONCE_CLIENTS all but the
+ * last CHI_ONCE_CLIENTS_KEPT to write are forgotten. */
+#define CHI_ONCE_WRITES	      64
+#define CHI_ONCE_CLIENTS      4096
+#define CHI_ONCE_CLIENTS_KEPT 3584
+
+enum chi_once_kind {
+	CHI_ONCE_PUT = 1,
+	CHI_ONCE_DELETE,
+	CHI_ONCE_RESCORE,
+};
+
+/* How a write that was done was answered. */
+struct chi_outcome {
+	enum chi_once_kind kind;
+	uint64_t counts[4]; /* PUT: added, updated, unchanged, removed; DELETE: deleted;
+			       RESCORE: changed; the others are 0 */
+};
+
+/*
+ * Before a marked write: CHI_OK, it was done already, in a transaction that is committed or in this
+ * one, and *out says how it was answered; CHI_NONE, it was not, and is to be done and then noted.
+ * -CHI_EFORGOTTEN: it may have been done, so it must not be; -CHI_EINVAL: another kind of write has
+ * its number; -CHI_EIO and the like. Changes nothing, and no failure sticks.
+ */
+CHI_MUSTUSE int chi_write_known(struct chi_write *write, const struct chi_once *once,
+				enum chi_once_kind kind, struct chi_outcome *out,
+				struct chi_fault *fault);
+
+/* Notes a marked write that this transaction has done; both are committed together. A rollback
+ * takes it back with the write. `once` as the struct says. -CHI_ENOMEM, -CHI_EIO: sticky. */
+CHI_MUSTUSE int chi_write_note(struct chi_write *write, const struct chi_once *once,
+			       const struct chi_outcome *outcome);
 
 /* ---- Whole-store work -------------------------------------------------------------------- */
 

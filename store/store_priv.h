@@ -30,6 +30,7 @@
 #define STRENGTH_TREE "strength"
 #define META_TREE     "meta"
 #define GAMES_TREE    "games"
+#define CLIENTS_TREE  "clients"
 
 #define DIR_MODE  0750
 #define FILE_MODE 0640
@@ -50,6 +51,7 @@ struct chi_env {
 	MDB_dbi position;
 	MDB_dbi strength;
 	MDB_dbi games;	  /* 0: an older store opened for reading, which has none */
+	MDB_dbi clients;  /* the same */
 	bool poisoned;	  /* set in a forked child */
 	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
 			     writer's */
@@ -161,7 +163,8 @@ struct chi_trees {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games; /* 0: there is none */
+	MDB_dbi games;	 /* 0: there is none */
+	MDB_dbi clients; /* the same */
 	struct chi_stamp stamp;
 	uint64_t bias;
 	struct chi_pages pages;
@@ -253,6 +256,19 @@ CHI_MUSTUSE int chi_games_there(const struct chi_read *read);
 CHI_MUSTUSE int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
 			       struct chi_game *out);
 
+/* ---- once.c: what chi_write_note has noted
+ * -------------------------------------------------------
+ */
+
+void chi_once_free(struct chi_write *write);
+
+/* What was noted so far stays, or what was noted since the last time is forgotten. */
+void chi_once_settle(struct chi_write *write);
+void chi_once_undo(struct chi_write *write);
+
+/* Puts it into the tree, before the commit. Returns LMDB's code. */
+CHI_MUSTUSE int chi_once_store(struct chi_write *write);
+
 /* ---- registry.c
  * ---------------------------------------------------------------------------------- */
 
@@ -267,6 +283,7 @@ void chi_registry_remove(struct chi_env *env);
  * ------------------------------------------------------------------------------ */
 
 struct chi_undo;
+struct chi_once_book;
 
 struct chi_write {
 	struct chi_env *env;
@@ -282,6 +299,7 @@ struct chi_write {
 	struct chi_state state_at_mark;
 	struct chi_undo *undo; /* newest first */
 	struct chi_arena undo_arena;
+	struct chi_once_book *once; /* NULL: no write is marked */
 	uint8_t buffer[CHI_RECORD_BYTES_MAX];
 };
 

@@ -88,6 +88,7 @@ int chi_write_mark(struct chi_write *write)
 		return write->rc;
 	}
 	forget(write);
+	chi_once_settle(write);
 	write->marked = true;
 	write->changed_at_mark = write->changed;
 	write->state_at_mark = write->state;
@@ -129,6 +130,7 @@ int chi_write_rollback(struct chi_write *write)
 		return rc;
 	}
 	forget(write);
+	chi_once_undo(write);
 	write->changed = write->changed_at_mark;
 	write->state = write->state_at_mark;
 	write->rc = CHI_OK;

@@ -9,20 +9,21 @@
 #include "store/lmdb_err.h"
 #include "store/store_priv.h"
 
-static bool is_current(const struct chi_stamp *stamp, MDB_dbi games)
+static bool is_current(const struct chi_env *env)
 {
-	return (stamp->incompatible & CHI_FEATURE_PLIES) != 0 && games != 0;
+	return (env->stamp.incompatible & CHI_FEATURE_PLIES) != 0 && env->games != 0 &&
+	       env->clients != 0;
 }
 
-/* Makes the tree of games unless it is there. The handle is not kept: the
+/* Makes a tree unless it is there. The handle is not kept: the
  * environment is opened anew behind it. Returns LMDB's code. */
-static int add_games(struct chi_write *write)
+static int add_tree(struct chi_write *write, const char *name)
 {
-	MDB_dbi games;
-	int error = mdb_dbi_open(write->txn, GAMES_TREE, 0, &games);
+	MDB_dbi tree;
+	int error = mdb_dbi_open(write->txn, name, 0, &tree);
 	if (error == MDB_NOTFOUND) {
 		write->changed = true;
-		error = mdb_dbi_open(write->txn, GAMES_TREE, MDB_CREATE, &games);
+		error = mdb_dbi_open(write->txn, name, MDB_CREATE, &tree);
 	}
 	return error;
 }
@@ -37,7 +38,10 @@ static int bring_up(struct chi_write *write, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	int error = add_games(write);
+	int error = add_tree(write, GAMES_TREE);
+	if (error == 0) {
+		error = add_tree(write, CLIENTS_TREE);
+	}
 	if (error == 0 && (stamp.incompatible & CHI_FEATURE_PLIES) == 0) {
 		stamp.incompatible |= CHI_FEATURE_PLIES;
 		write->changed = true;
@@ -48,7 +52,7 @@ static int bring_up(struct chi_write *write, struct chi_fault *fault)
 
 int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms, struct chi_fault *fault)
 {
-	if (env->mode == CHI_STORE_READ || is_current(&env->stamp, env->games)) {
+	if (env->mode == CHI_STORE_READ || is_current(env)) {
 		return CHI_OK;
 	}
 	/* The environment has no handle yet; claiming the writer's place takes one. */

@@ -12,6 +12,7 @@
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "chess/statistic.h"
+#include "store/clients.h"
 #include "store/store_priv.h"
 
 #define REPORT_SIZE 512
@@ -205,7 +206,22 @@ static void verify_game(struct verify *v, const MDB_val *key, const MDB_val *val
 	complain(v, "game %s: its entry is damaged", name);
 }
 
-/* Bytewise for the position tree and the games. */
+/* An entry of the clients tree. */
+static void verify_client(struct verify *v, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_remembered client;
+	uint64_t horizon;
+	if (chi_horizon_is(key)) {
+		if (chi_horizon_decode(key, value, &horizon) < 0 || horizon > v->state.sequence) {
+			complain(v, "the clients tree's horizon is damaged");
+		}
+	} else if (chi_remembered_decode(key, value, &client) < 0 ||
+		   client.last_use > v->state.sequence) {
+		complain(v, "what is remembered of a client is damaged");
+	}
+}
+
+/* Bytewise for all but the strength tree. */
 static int compare_keys(const MDB_val *a, const MDB_val *b)
 {
 	size_t least = a->mv_size < b->mv_size ? a->mv_size : b->mv_size;
@@ -284,6 +300,7 @@ static int verify_all(struct verify *v)
 	const struct tree strength = {STRENGTH_TREE, env->strength, verify_strength,
 				      chi_trees_compare};
 	const struct tree games = {GAMES_TREE, env->games, verify_game, compare_keys};
+	const struct tree clients = {CLIENTS_TREE, env->clients, verify_client, compare_keys};
 	int rc = chi_games_there(v->read);
 	if (rc == -CHI_EBUSY) {
 		return rc;
@@ -295,6 +312,9 @@ static int verify_all(struct verify *v)
 	}
 	if (rc == 0 && env->games != 0) {
 		rc = walk(v, &games);
+	}
+	if (rc == 0 && env->clients != 0) {
+		rc = walk(v, &clients);
 	}
 	if (rc != 0) {
 		complain(v, "a tree cannot be read: %s", mdb_strerror(rc));

@@ -20,6 +20,7 @@ static void free_write(struct chi_write *write)
 {
 	chi_arena_deinit(&write->arena);
 	chi_arena_deinit(&write->undo_arena);
+	chi_once_free(write);
 	free(write);
 }
 
@@ -50,6 +51,7 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	write->changed = false;
 	write->marked = false;
 	write->undo = NULL;
+	write->once = NULL;
 	chi_arena_init(&write->arena, WRITE_ARENA);
 	/* Holds what a batch changes, whose size its caller bounds. */
 	chi_arena_init(&write->undo_arena, SIZE_MAX);
@@ -137,8 +139,11 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		chi_write_abort(write);
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);
 	}
+	int error = chi_once_store(write);
 	write->state.sequence++;
-	int error = chi_state_put(write->txn, env->meta, &write->state);
+	if (error == 0) {
+		error = chi_state_put(write->txn, env->meta, &write->state);
+	}
 	if (error != 0) {
 		chi_write_abort(write);
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);

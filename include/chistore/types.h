@@ -54,6 +54,8 @@ enum chi_error {
 	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */
 	CHI_ECANCELED,	  /* given up on request */
 	CHI_EINTERNAL,	  /* a state that should not be; please report it */
+	CHI_EFORGOTTEN,	  /* a write was not done, because nobody knows any more whether it was
+			     done before */
 	CHI_ERROR_COUNT	  /* number of codes, plus one */
 };
 

@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "store/clients.h"
 #include "store/codec.h"
 #include "store/meta.h"
 
@@ -160,6 +161,15 @@ static void test_meta_examples(void **state)
 	game.max_ply = 300;
 	game.result = CHI_RESULT_BLACK;
 	check_example("game-pruned", bytes, chi_game_encode(&game, bytes));
+	struct chi_remembered client = {
+		.last_use = 1300,
+		.floor = 40,
+		.n = 2,
+		.done = {{41, {CHI_ONCE_PUT, {2, 300}}}, {42, {CHI_ONCE_DELETE, {1}}}}};
+	static uint8_t record[CHI_REMEMBERED_BYTES];
+	memcpy(client.id, game.id, sizeof(client.id));
+	check_example("client-key", client.id, sizeof(client.id));
+	check_example("client", record, chi_remembered_encode(&client, record));
 	free(format_text);
 }
 

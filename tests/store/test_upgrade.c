@@ -65,6 +65,8 @@ static uint64_t features(const char *path, bool make_old)
 		put_old_state(txn, dbi, &state);
 		assert_int_equal(mdb_dbi_open(txn, "games", 0, &dbi), 0);
 		assert_int_equal(mdb_drop(txn, dbi, 1), 0);
+		assert_int_equal(mdb_dbi_open(txn, "clients", 0, &dbi), 0);
+		assert_int_equal(mdb_drop(txn, dbi, 1), 0);
 	}
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);

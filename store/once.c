@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes that happen at most once. What was done is noted in the clients tree by the transaction
+ * that did it, so that there is never one without the other. The record of a client is read when
+ * the transaction first meets it, and written once, at the commit, however many writes it did.
+ *
+ * Clients that have not written for long are forgotten. The horizon makes that safe: it is the
+ * last transaction in which any of them wrote. Who comes unknown and says that he first knew the
+ * store in a state not older than that has never written: he would be remembered. All others are
+ * refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "store/clients.h"
+#include "store/lmdb_err.h"
+#include "store/store_priv.h"
+
+#define BUCKETS 64 /* a power of 2 */
+
+/* A client that this transaction has met. */
+struct met {
+	struct met *next;
+	bool known; /* there is something to remember of it, stored or not */
+	bool dirty;
+	bool damaged;
+	struct chi_remembered client;
+};
+
+/* A write that was noted behind the last mark. */
+struct noted {
+	struct noted *next;
+	struct chi_once once;
+	struct chi_outcome outcome;
+};
+
+struct chi_once_book {
+	struct chi_arena arena;
+	struct met *buckets[BUCKETS];
+	struct noted *noted; /* newest first */
+	bool looked;	     /* for the horizon, which is the next field then */
+	uint64_t horizon;
+	bool horizon_dirty; /* to be written */
+};
+
+static int get_book(struct chi_write *write, struct chi_once_book **out)
+{
+	if (write->env->clients == 0) {
+		return -CHI_EUNSUPPORTED;
+	}
+	if (write->once == NULL) {
+		write->once = calloc(1, sizeof(*write->once));
+		if (write->once == NULL) {
+			return -CHI_ENOMEM;
+		}
+		/* Bounded by the writes of a transaction, and so by its caller. */
+		chi_arena_init(&write->once->arena, SIZE_MAX);
+	}
+	*out = write->once;
+	return CHI_OK;
+}
+
+void chi_once_free(struct chi_write *write)
+{
+	if (write->once != NULL) {
+		chi_arena_deinit(&write->once->arena);
+		free(write->once);
+	}
+}
+
+/* The client as the transaction has it: met before, or from the tree. */
+static int meet(struct chi_write *write, struct chi_once_book *book,
+		const uint8_t id[CHI_ONCE_CLIENT], struct met **out)
+{
+	struct met **bucket = &book->buckets[id[0] % BUCKETS];
+	for (struct met *met = *bucket; met != NULL; met = met->next) {
+		if (memcmp(met->client.id, id, CHI_ONCE_CLIENT) == 0) {
+			*out = met;
+			return CHI_OK;
+		}
+	}
+	MDB_val key = chi_val(id, CHI_ONCE_CLIENT);
+	MDB_val value;
+	int error = mdb_get(write->txn, write->env->clients, &key, &value);
+	if (error != 0 && error != MDB_NOTFOUND) {
+		return chi_lmdb_status(error);
+	}
+	struct met *met = chi_arena_alloc(&book->arena, sizeof(*met));
+	if (met == NULL) {
+		return -CHI_ENOMEM;
+	}
+	met->known = error == 0;
+	met->dirty = false;
+	met->client.floor = 0;
+	met->client.n = 0;
+	memcpy(met->client.id, id, CHI_ONCE_CLIENT);
+	met->damaged = met->known && chi_remembered_decode(&key, &value, &met->client) < 0;
+	met->next = *bucket;
+	*bucket = met;
+	*out = met;
+	return CHI_OK;
+}
+
+/* One that is damaged could be any: nobody is believed who comes from before now. */
+static int find_horizon(struct chi_write *write, struct chi_once_book *book)
+{
+	if (book->looked) {
+		return CHI_OK;
+	}
+	int rc = chi_horizon_get(write->txn, write->env->clients, &book->horizon);
+	if (rc == -CHI_ECORRUPT) {
+		book->horizon = write->state.sequence;
+		book->horizon_dirty = true;
+		rc = CHI_OK;
+	}
+	book->looked = rc >= 0;
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* A client of whom nothing is remembered. */
+static int stranger(struct chi_write *write, struct chi_once_book *book,
+		    const struct chi_once *once, struct chi_fault *fault)
+{
+	int rc = find_horizon(write, book);
+	if (rc < 0) {
+		return rc;
+	}
+	if (once->since > write->state.sequence) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client is of a state that the store "
+				 "does not have (any more)");
+	}
+	if (once->since < book->horizon) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client is not remembered (any more)");
+	}
+	return CHI_NONE;
+}
+
+static int answer(const struct chi_outcome *known, enum chi_once_kind kind, struct chi_outcome *out,
+		  struct chi_fault *fault)
+{
+	if (known->kind != kind) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "another kind of write has been done under this number");
+	}
+	*out = *known;
+	return CHI_OK;
+}
+
+int chi_write_known(struct chi_write *write, const struct chi_once *once, enum chi_once_kind kind,
+		    struct chi_outcome *out, struct chi_fault *fault)
+{
+	struct chi_once_book *book = NULL;
+	struct met *met = NULL;
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, &book);
+	}
+	if (rc == CHI_OK) {
+		rc = meet(write, book, once->client, &met);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
+		if (noted->once.sequence == once->sequence &&
+		    memcmp(noted->once.client, once->client, CHI_ONCE_CLIENT) == 0) {
+			return answer(&noted->outcome, kind, out, fault);
+		}
+	}
+	if (met->damaged) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: what was remembered of its client is "
+				 "damaged");
+	}
+	if (!met->known) {
+		return stranger(write, book, once, fault);
+	}
+	const struct chi_done *done = chi_remembered_find(&met->client, once->sequence);
+	if (done != NULL) {
+		return answer(&done->outcome, kind, out, fault);
+	}
+	return once->sequence >= met->client.floor
+		       ? CHI_NONE
+		       : chi_fault(fault, -CHI_EFORGOTTEN,
+				   "the write was not done: later ones of its client were, and "
+				   "it is not remembered (any more)");
+}
+
+/* Into the client's record. */
+static void enter(struct met *met, const struct chi_once *once, const struct chi_outcome *outcome)
+{
+	chi_remembered_add(&met->client, once, outcome);
+	met->known = true;
+	met->dirty = true;
+}
+
+int chi_write_note(struct chi_write *write, const struct chi_once *once,
+		   const struct chi_outcome *outcome)
+{
+	struct chi_once_book *book = NULL;
+	struct met *met = NULL;
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, &book);
+	}
+	if (rc == CHI_OK) {
+		rc = meet(write, book, once->client, &met);
+	}
+	if (rc < 0) {
+		return chi_write_stick(write, rc);
+	}
+	write->changed = true;
+	if (!write->marked) {
+		enter(met, once, outcome);
+		return CHI_OK;
+	}
+	struct noted *noted = chi_arena_alloc(&book->arena, sizeof(*noted));
+	if (noted == NULL) {
+		return chi_write_stick(write, -CHI_ENOMEM);
+	}
+	*noted = (struct noted){book->noted, *once, *outcome};
+	book->noted = noted;
+	return CHI_OK;
+}
+
+void chi_once_settle(struct chi_write *write)
+{
+	struct chi_once_book *book = write->once;
+	while (book != NULL && book->noted != NULL) {
+		const struct noted *noted = book->noted;
+		struct met *met = NULL;
+		/* It was met when it was noted, so that this cannot fail. */
+		if (meet(write, book, noted->once.client, &met) == CHI_OK) {
+			enter(met, &noted->once, &noted->outcome);
+		}
+		book->noted = noted->next;
+	}
+}
+
+void chi_once_undo(struct chi_write *write)
+{
+	if (write->once != NULL) {
+		write->once->noted = NULL;
+	}
+}
+
+/* Returns LMDB's code. */
+static int store_client(struct chi_write *write, struct chi_remembered *client, uint64_t now)
+{
+	uint8_t bytes[CHI_REMEMBERED_BYTES];
+	client->last_use = now;
+	MDB_val key = chi_val(client->id, sizeof(client->id));
+	MDB_val value = {chi_remembered_encode(client, bytes), bytes};
+	return mdb_put(write->txn, write->env->clients, &key, &value, 0);
+}
+
+/* Returns LMDB's code. */
+static int trim(struct chi_write *write, struct chi_once_book *book, uint64_t now)
+{
+	MDB_stat stat;
+	MDB_dbi clients = write->env->clients;
+	int error = mdb_stat(write->txn, clients, &stat);
+	/* The horizon may be one of the entries. */
+	if (error == 0 && stat.ms_entries > CHI_ONCE_CLIENTS) {
+		error = find_horizon(write, book) == CHI_OK
+				? chi_clients_trim(write->txn, clients, stat.ms_entries, now,
+						   &book->horizon, &book->horizon_dirty)
+				: EIO;
+	}
+	return error == 0 && book->horizon_dirty
+		       ? chi_horizon_put(write->txn, clients, book->horizon)
+		       : error;
+}
+
+int chi_once_store(struct chi_write *write)
+{
+	struct chi_once_book *book = write->once;
+	if (book == NULL) {
+		return 0;
+	}
+	chi_once_settle(write);
+	uint64_t now = write->state.sequence + 1;
+	int error = 0;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct met *met = book->buckets[i]; error == 0 && met != NULL;
+		     met = met->next) {
+			error = met->dirty ? store_client(write, &met->client, now) : 0;
+		}
+	}
+	return error == 0 ? trim(write, book, now) : error;
+}

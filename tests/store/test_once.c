@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes that happen at most once: what is known again, what is refused, and where it ends. */
+#include "tests/store/help.h"
+
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/clients.h"
+#include "store/meta.h"
+
+static struct chi_key key;
+
+/* A mark of client number `client`. */
+static struct chi_once mark(unsigned client, uint64_t since, uint64_t sequence, uint64_t unanswered)
+{
+	struct chi_once once = {.since = since, .sequence = sequence, .unanswered = unanswered};
+	memcpy(once.client, &client, sizeof(client));
+	/* Spread like the random bytes of real ones. */
+	once.client[15] = (uint8_t)(client * 37);
+	return once;
+}
+
+static uint64_t sequence_of(struct chi_store *store)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	uint64_t sequence = chi_read_sequence(read);
+	chi_read_end(read);
+	return sequence;
+}
+
+/* Adds a game to the position, in the transaction and once; the status. */
+static int add_in(struct chi_write *write, const struct chi_once *once, struct chi_outcome *out)
+{
+	struct chi_put put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_result result = {0};
+	*out = (struct chi_outcome){.kind = CHI_ONCE_PUT};
+	int rc = chi_write_known(write, once, CHI_ONCE_PUT, out, &fault);
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	ok(chi_write_put(write, &put, &result));
+	out->counts[0] = result.added;
+	out->counts[1] = result.updated;
+	ok(chi_write_note(write, once, out));
+	return CHI_NONE;
+}
+
+/* The same in a transaction of its own: CHI_NONE if it was done now. */
+static int add(struct chi_store *store, const struct chi_once *once)
+{
+	struct chi_write *write;
+	struct chi_outcome outcome;
+	ok(chi_write_begin(store, &write, &fault));
+	int rc = add_in(write, once, &outcome);
+	ok(chi_write_commit(write, &fault));
+	return rc;
+}
+
+static uint64_t games(struct chi_store *store)
+{
+	struct chi_row row;
+	ok(help_get(store, &key, &row));
+	return row.counts.white;
+}
+
+static struct chi_store *start(void)
+{
+	help_keys(&key, 1);
+	return help_store("once", CHI_STATISTIC_CONTROL);
+}
+
+/* Added once, however often it comes; and answered each time as the first. */
+static void test_done_once(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_write *write;
+	struct chi_outcome outcome;
+	for (uint64_t sequence = 1; sequence <= 5; sequence++) {
+		struct chi_once once = mark(1, 0, sequence, sequence);
+		assert_int_equal(add(store, &once), CHI_NONE);
+		uint64_t number = sequence_of(store);
+		for (int again = 0; again < 3; again++) {
+			ok(chi_write_begin(store, &write, &fault));
+			ok(add_in(write, &once, &outcome));
+			ok(chi_write_commit(write, &fault));
+			assert_int_equal(outcome.counts[0], sequence == 1);
+			assert_int_equal(outcome.counts[1], sequence > 1);
+		}
+		assert_int_equal(games(store), sequence);
+		assert_int_equal(sequence_of(store), number);
+	}
+	/* The control: without a mark it counts each time. */
+	struct chi_put put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	help_put(store, &put);
+	help_put(store, &put);
+	assert_int_equal(games(store), 7);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* With the write or not at all: aborted, rolled back, closed and opened again, and copied. */
+static void test_with_its_write(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_write *write;
+	struct chi_outcome outcome;
+	struct chi_once one = mark(1, 0, 1, 1);
+	struct chi_once two = mark(1, 0, 2, 1);
+	struct chi_once three = mark(2, 0, 1, 1);
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(add_in(write, &one, &outcome), CHI_NONE);
+	ok(add_in(write, &one, &outcome));
+	chi_write_abort(write);
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(add_in(write, &one, &outcome), CHI_NONE);
+	ok(chi_write_mark(write));
+	assert_int_equal(add_in(write, &two, &outcome), CHI_NONE);
+	ok(add_in(write, &two, &outcome));
+	ok(add_in(write, &one, &outcome));
+	ok(chi_write_rollback(write));
+	assert_int_equal(add_in(write, &two, &outcome), CHI_NONE);
+	ok(chi_write_mark(write));
+	assert_int_equal(add_in(write, &three, &outcome), CHI_NONE);
+	ok(chi_write_rollback(write));
+	ok(add_in(write, &two, &outcome));
+	ok(chi_write_commit(write, &fault));
+	assert_int_equal(games(store), 2);
+	assert_int_equal(add(store, &three), CHI_NONE);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+	store = help_open(help_path("once"), CHI_STORE_WRITE);
+	assert_int_equal(add(store, &one), CHI_OK);
+	assert_int_equal(add(store, &two), CHI_OK);
+	assert_int_equal(add(store, &three), CHI_OK);
+	assert_int_equal(games(store), 3);
+	struct chi_compaction *compaction;
+	uint64_t before;
+	uint64_t after;
+	ok(chi_compact_prepare(store, &compaction, &fault));
+	ok(chi_compact_swap(compaction, &before, &after, &fault));
+	assert_int_equal(add(store, &two), CHI_OK);
+	assert_int_equal(games(store), 3);
+	chi_store_close(store);
+}
+
+/* As many as the store keeps, one less, one more; in any order. */
+static void test_window(void **state)
+{
+	(void)state;
+	for (uint64_t n = CHI_ONCE_WRITES - 1; n <= CHI_ONCE_WRITES + 1; n++) {
+		struct chi_store *store = start();
+		struct chi_once once;
+		/* Odd ones first, as two connections may bring them. */
+		for (uint64_t i = 0; i < n; i++) {
+			uint64_t odd = (n + 1) / 2;
+			uint64_t sequence = i < odd ? 2 * i + 1 : 2 * (i - odd) + 2;
+			once = mark(1, 0, sequence, 1);
+			assert_int_equal(add(store, &once), CHI_NONE);
+		}
+		uint64_t kept_from = n > CHI_ONCE_WRITES ? n - CHI_ONCE_WRITES + 1 : 1;
+		for (uint64_t sequence = 1; sequence <= n; sequence++) {
+			once = mark(1, 0, sequence, 1);
+			assert_int_equal(add(store, &once),
+					 sequence < kept_from ? -CHI_EFORGOTTEN : CHI_OK);
+		}
+		assert_int_equal(games(store), n);
+		ok(help_verify(store, NULL));
+		chi_store_close(store);
+	}
+}
+
+/* What the client will not send again is forgotten, done or not, and never done later. */
+static void test_answered_is_forgotten(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_once once = mark(1, 0, 10, 10);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	once = mark(1, 0, 9, 9);
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	assert_non_null(strstr(fault.text, "not done"));
+	once = mark(1, 0, 12, 10);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	/* Left out so far, but not below what may still come. */
+	once = mark(1, 0, 11, 10);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	once = mark(1, 0, UINT64_MAX - 1, 12);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	once = mark(1, 0, 12, 12);
+	assert_int_equal(add(store, &once), CHI_OK);
+	once = mark(1, 0, 11, 11);
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	once = mark(1, 0, UINT64_MAX, UINT64_MAX);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	assert_int_equal(add(store, &once), CHI_OK);
+	assert_int_equal(games(store), 5);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Kinds do not mix, and a refusal leaves the transaction as it is. */
+static void test_other_kind(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_once once = mark(1, 0, 1, 1);
+	struct chi_write *write;
+	struct chi_outcome outcome = {.kind = CHI_ONCE_DELETE, .counts = {1}};
+	assert_int_equal(add(store, &once), CHI_NONE);
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(chi_write_known(write, &once, CHI_ONCE_DELETE, &outcome, &fault),
+			 -CHI_EINVAL);
+	once.sequence = once.unanswered = 2;
+	outcome = (struct chi_outcome){.kind = CHI_ONCE_DELETE, .counts = {1}};
+	assert_int_equal(chi_write_known(write, &once, CHI_ONCE_DELETE, &outcome, &fault),
+			 CHI_NONE);
+	assert_int_equal(chi_write_delete(write, &key), CHI_OK);
+	ok(chi_write_note(write, &once, &outcome));
+	ok(chi_write_commit(write, &fault));
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_known(write, &once, CHI_ONCE_DELETE, &outcome, &fault));
+	assert_int_equal(outcome.counts[0], 1);
+	once.sequence = once.unanswered = 3;
+	uint64_t changed = 0;
+	assert_int_equal(chi_write_known(write, &once, CHI_ONCE_RESCORE, &outcome, &fault),
+			 CHI_NONE);
+	ok(chi_write_rescore(write, NULL, &changed, &fault));
+	ok(chi_write_note(write, &once,
+			  &(struct chi_outcome){.kind = CHI_ONCE_RESCORE, .counts = {changed}}));
+	ok(chi_write_commit(write, &fault));
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Who is not remembered: new, or forgotten. */
+static void test_strangers(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	uint64_t now = sequence_of(store);
+	struct chi_once once = mark(1, now + 1, 1, 1);
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	once = mark(1, now, 1, 1);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	/* Nobody has been forgotten: any state of the past will do. */
+	once = mark(2, 0, 7, 7);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	chi_store_close(store);
+}
+
+/* Clients first .. first + n - 1 write for the first time, all in one transaction. */
+static void crowd(struct chi_store *store, unsigned first, unsigned n)
+{
+	struct chi_write *write;
+	struct chi_outcome outcome;
+	uint64_t since = sequence_of(store);
+	ok(chi_write_begin(store, &write, &fault));
+	for (unsigned i = 0; i < n; i++) {
+		struct chi_once once = mark(first + i, since, 1, 1);
+		assert_int_equal(add_in(write, &once, &outcome), CHI_NONE);
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+/* Up to the limit nobody is forgotten; one more, and the longest unused go, and are refused. */
+static void test_horizon(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	unsigned gone = CHI_ONCE_CLIENTS + 1 - CHI_ONCE_CLIENTS_KEPT;
+	crowd(store, 0, gone);
+	uint64_t between = sequence_of(store);
+	struct chi_once last_gone = mark(gone, between, 1, 1);
+	assert_int_equal(add(store, &last_gone), CHI_NONE);
+	uint64_t behind = sequence_of(store);
+	crowd(store, gone + 1, CHI_ONCE_CLIENTS - gone - 1);
+	/* The longest unused of them writes again, and so is not. */
+	struct chi_once first = mark(0, 0, 2, 1);
+	assert_int_equal(add(store, &first), CHI_NONE);
+	assert_int_equal(add(store, &last_gone), CHI_OK);
+	uint64_t before = games(store);
+	struct chi_once extra[2] = {mark(5000, sequence_of(store), 1, 1),
+				    mark(5001, sequence_of(store), 1, 1)};
+	assert_int_equal(add(store, &extra[0]), CHI_NONE);
+	/* One client more than can be remembered. Of those that go, "first" is none. */
+	assert_int_equal(add(store, &first), CHI_OK);
+	assert_int_equal(add(store, &last_gone), -CHI_EFORGOTTEN);
+	struct chi_once once;
+	for (unsigned i = 1; i < gone; i++) {
+		once = mark(i, 0, 1, 1);
+		assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	}
+	assert_int_equal(games(store), before + 1);
+	/* The horizon is where the last of them wrote: n - 1, n, n + 1. */
+	once = mark(6000, behind - 1, 1, 1);
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	once = mark(6000, behind, 1, 1);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	once = mark(6001, behind + 1, 1, 1);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	assert_int_equal(add(store, &extra[1]), CHI_NONE);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+	/* It stands in the store. */
+	store = help_open(help_path("once"), CHI_STORE_WRITE);
+	assert_int_equal(add(store, &last_gone), -CHI_EFORGOTTEN);
+	assert_int_equal(add(store, &extra[0]), CHI_OK);
+	chi_store_close(store);
+}
+
+/* Any order of new, repeated and late writes of a few clients, against what must be. */
+static void test_random(void **state)
+{
+	(void)state;
+	enum {
+		CLIENTS = 3,
+		WRITES = 200
+	};
+	struct chi_store *store = start();
+	bool done[CLIENTS][WRITES + 1] = {{false}};
+	uint64_t sent[CLIENTS] = {0};
+	uint64_t count = 0;
+	struct chi_write *write = NULL;
+	for (int step = 0; step < 4000; step++) {
+		struct chi_outcome outcome;
+		unsigned c = help_below(CLIENTS);
+		bool fresh = help_below(3) == 0 && sent[c] < WRITES;
+		uint64_t sequence = fresh ? ++sent[c] : sent[c] - help_below(70) % (sent[c] + 1);
+		if (sequence == 0) {
+			continue;
+		}
+		uint64_t low = sequence > 10 ? sequence - help_below(10) : 1;
+		struct chi_once once = mark(c, 0, sequence, low);
+		if (write == NULL) {
+			ok(chi_write_begin(store, &write, &fault));
+		}
+		bool marked = help_below(4) == 0;
+		if (marked) {
+			ok(chi_write_mark(write));
+		}
+		int rc = add_in(write, &once, &outcome);
+		/* Known if done, unless forgotten; never done twice. */
+		assert_true(rc != CHI_NONE || !done[c][sequence]);
+		assert_true(rc != CHI_OK || done[c][sequence]);
+		if (marked && help_below(2) == 0) {
+			ok(chi_write_rollback(write));
+			rc = CHI_OK;
+		}
+		if (rc == CHI_NONE) {
+			done[c][sequence] = true;
+			count++;
+		}
+		if (help_below(5) == 0) {
+			ok(chi_write_commit(write, &fault));
+			write = NULL;
+		}
+	}
+	if (write != NULL) {
+		ok(chi_write_commit(write, &fault));
+	}
+	assert_int_equal(games(store), count);
+	assert_true(count > 100);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Puts raw bytes into the tree of clients. */
+static void put_raw(const char *name, size_t len, const void *value, size_t size)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi clients;
+	MDB_dbi meta;
+	char copy[CHI_ONCE_CLIENT];
+	uint8_t bytes[64];
+	struct chi_state state;
+	memcpy(copy, name, len);
+	memcpy(bytes, value, size);
+	MDB_val k = {len, copy};
+	MDB_val v = {size, bytes};
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, help_path("once"), 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &meta), 0);
+	assert_int_equal(mdb_dbi_open(txn, "clients", 0, &clients), 0);
+	/* A store's sequence number and LMDB's transaction number go side by side. */
+	ok(chi_state_get(txn, meta, &state));
+	state.sequence++;
+	assert_int_equal(chi_state_put(txn, meta, &state), 0);
+	assert_int_equal(mdb_put(txn, clients, &k, &v, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+/* Damage costs the client its memory, and nobody else anything; verify names it. */
+static void test_damage(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_once one = mark(1, 0, 1, 1);
+	struct chi_once two = mark(2, 0, 1, 1);
+	assert_int_equal(add(store, &one), CHI_NONE);
+	assert_int_equal(add(store, &two), CHI_NONE);
+	chi_store_close(store);
+	put_raw((const char *)one.client, CHI_ONCE_CLIENT, "nonsense, of a fair length", 26);
+	store = help_open(help_path("once"), CHI_STORE_WRITE);
+	assert_int_equal(help_verify(store, NULL), -CHI_ECORRUPT);
+	assert_int_equal(add(store, &one), -CHI_EFORGOTTEN);
+	assert_int_equal(add(store, &two), CHI_OK);
+	assert_int_equal(games(store), 2);
+	/* Sooner or later it goes. Then nobody from before is believed. */
+	uint64_t since = sequence_of(store);
+	crowd(store, 10, CHI_ONCE_CLIENTS);
+	ok(help_verify(store, NULL));
+	struct chi_once late = mark(9999, since, 1, 1);
+	assert_int_equal(add(store, &late), -CHI_EFORGOTTEN);
+	late = mark(9999, sequence_of(store), 1, 1);
+	assert_int_equal(add(store, &late), CHI_NONE);
+	chi_store_close(store);
+	put_raw("horizon", 7, "twelve bytes", 12);
+	store = help_open(help_path("once"), CHI_STORE_WRITE);
+	assert_int_equal(help_verify(store, NULL), -CHI_ECORRUPT);
+	since = sequence_of(store);
+	late = mark(9998, since - 1, 1, 1);
+	assert_int_equal(add(store, &late), -CHI_EFORGOTTEN);
+	late = mark(9998, since, 1, 1);
+	assert_int_equal(add(store, &late), CHI_NONE);
+	/* Mended by the first that looked for it and wrote. */
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Every record that can be decodes to what was encoded; cut or changed it is refused. */
+static void test_records(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct chi_remembered client = {.last_use = help_random() >> help_below(64)};
+		struct chi_remembered again;
+		uint8_t bytes[CHI_REMEMBERED_BYTES];
+		client.floor = help_random() >> (1 + help_below(63));
+		client.n = help_below(CHI_ONCE_WRITES + 1);
+		uint64_t next = client.floor;
+		for (size_t i = 0; i < client.n; i++) {
+			struct chi_done *done = &client.done[i];
+			done->sequence = next + (help_random() >> (8 + help_below(56)));
+			done->outcome.kind = (enum chi_once_kind)(1 + help_below(3));
+			for (size_t k = 0; k < (done->outcome.kind == CHI_ONCE_PUT ? 4 : 1); k++) {
+				done->outcome.counts[k] = help_random() >> help_below(64);
+			}
+			next = done->sequence + 1;
+		}
+		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
+			client.id[i] = (uint8_t)help_random();
+		}
+		size_t len = chi_remembered_encode(&client, bytes);
+		assert_true(len <= sizeof(bytes));
+		MDB_val k = {sizeof(client.id), client.id};
+		MDB_val v = {len, bytes};
+		ok(chi_remembered_decode(&k, &v, &again));
+		assert_int_equal(again.n, client.n);
+		assert_int_equal(again.floor, client.floor);
+		assert_int_equal(again.last_use, client.last_use);
+		assert_memory_equal(again.done, client.done, client.n * sizeof(client.done[0]));
+		v.mv_size = help_below((unsigned)len);
+		assert_int_equal(chi_remembered_decode(&k, &v, &again), -CHI_ECORRUPT);
+		v.mv_size = len;
+		bytes[help_below((unsigned)len)] ^= (uint8_t)(1 << help_below(8));
+		assert_int_equal(chi_remembered_decode(&k, &v, &again), -CHI_ECORRUPT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_done_once),  cmocka_unit_test(test_with_its_write),
+		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
+		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_random),
+		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_records),
+	};
+	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
+	help_clean();
+	return failed;
+}
