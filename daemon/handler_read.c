@@ -47,6 +47,19 @@ static int let_in(struct chi_task *task)
 	return chi_fault(&task->fault, -CHI_EACCES, "this client is not let in: %s", why);
 }
 
+/* Of the state that is committed now. 0 if it cannot be read: the oldest there is, so that a client
+ * is rather taken for forgotten than for new. */
+static uint64_t sequence_of(const struct chi_served *served)
+{
+	struct chi_read *read;
+	if (chi_read_begin(served->store, &read) < 0) {
+		return 0;
+	}
+	uint64_t sequence = chi_read_sequence(read);
+	chi_read_end(read);
+	return sequence;
+}
+
 /* The greeting: who we are, what may be asked, and how much at a time. */
 int chi_handle_hello(struct chi_task *task)
 {
@@ -74,8 +87,10 @@ int chi_handle_hello(struct chi_task *task)
 	}
 	for (size_t i = 0; i < server->n_stores; i++) {
 		const struct chi_served *served = &server->stores[i];
-		names[i] = (struct chi_store_name){
-			{served->name, strlen(served->name)}, served->statistic, served->writable};
+		names[i] = (struct chi_store_name){{served->name, strlen(served->name)},
+						   served->statistic,
+						   served->writable,
+						   sequence_of(served)};
 	}
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_HELLO};
 	response.u.hello.version = CHI_PROTOCOL_VERSION;
@@ -87,6 +102,7 @@ int chi_handle_hello(struct chi_task *task)
 		.put_entries = CHI_PUT_MAX,
 		.requests_in_flight = (uint32_t)limits->in_flight,
 		.scan_rows = CHI_SCAN_ROWS_MAX,
+		.remembered_writes = CHI_ONCE_WRITES,
 	};
 	response.u.hello.stores = names;
 	response.u.hello.n_stores = server->n_stores;

@@ -43,6 +43,7 @@ static struct chi_job *new_job(struct chi_task *task, enum chi_durability durabi
 	struct chi_job *job = chi_job_new(&to, task->request->id, task->request->op);
 	if (job != NULL) {
 		job->durability = durability;
+		job->once = task->request->once;
 	}
 	return job;
 }
@@ -161,17 +162,20 @@ static void fill_result(const struct chi_job_answer *answer, struct chi_response
 	}
 }
 
-/* The entry at fault is named if the writer knows it: it does when a put fails, not a commit. */
+/* The entry at fault is named if the writer knows it: it does when a put fails, not a commit. So is
+ * the mark, if that is why nothing was done. */
 static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *answer)
 {
-	char field[40];
+	char place[40];
+	const char *field = answer->is_mark ? "once" : NULL;
 	const char *text = answer->fault.text;
 	if (answer->at != SIZE_MAX) {
-		snprintf(field, sizeof(field), "%s[%zu]",
+		snprintf(place, sizeof(place), "%s[%zu]",
 			 answer->op == CHI_OP_PUT ? "put.entries" : "delete", answer->at);
+		field = place;
 	}
-	chi_conn_fail(conn, answer->id, answer->op, answer->status,
-		      answer->at != SIZE_MAX ? field : NULL, text[0] != '\0' ? text : NULL);
+	chi_conn_fail(conn, answer->id, answer->op, answer->status, field,
+		      text[0] != '\0' ? text : NULL);
 }
 
 void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)

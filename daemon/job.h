@@ -25,7 +25,8 @@ struct chi_job_answer {
 	uint64_t id;
 	enum chi_op op;
 	int status;
-	size_t at; /* entry at fault, or SIZE_MAX */
+	size_t at;    /* entry at fault, or SIZE_MAX */
+	bool is_mark; /* the mark is at fault */
 	struct chi_fault fault;
 	union {
 		struct chi_put_result put;
@@ -57,6 +58,8 @@ struct chi_job {
 	struct chi_game *games; /* PUT */
 	size_t n_games;
 	struct chi_intake *import; /* IMPORT: the worker's, and there until the answer */
+	struct chi_once once;	   /* PUT, DELETE, RESCORE; sequence 0: not marked */
+	int refused;		   /* for its mark's sake: the status, its text is the answer's */
 	bool has_base;		   /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */

@@ -121,24 +121,24 @@ void chi_writer_done(struct chi_writer *writer, const struct chi_job *job)
 }
 
 /* What a job did so far is counted here first: its answer may have been posted already. */
-struct outcome {
-	struct chi_put_result put;
-	uint64_t deleted;
-	size_t at;
+struct attempt {
+	struct chi_outcome outcome;
+	size_t at; /* entry at fault, or SIZE_MAX */
 };
 
 /* Statistics of an outcome store are computed with the base rates, so these come first. */
-static int apply_puts(struct chi_write *write, const struct chi_job *job, struct outcome *outcome)
+static int apply_puts(struct chi_write *write, const struct chi_job *job, struct attempt *attempt)
 {
+	uint64_t *counts = attempt->outcome.counts;
 	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
 		struct chi_put_result one = {0};
 		status = chi_write_put(write, &job->puts[i], &one);
-		outcome->put.added += one.added;
-		outcome->put.updated += one.updated;
-		outcome->put.unchanged += one.unchanged;
-		outcome->put.removed += one.removed;
-		outcome->at = status < 0 ? i : SIZE_MAX;
+		counts[0] += one.added;
+		counts[1] += one.updated;
+		counts[2] += one.unchanged;
+		counts[3] += one.removed;
+		attempt->at = status < 0 ? i : SIZE_MAX;
 	}
 	/* A game that is counted already counts once. */
 	for (size_t i = 0; status >= 0 && i < job->n_games; i++) {
@@ -149,32 +149,93 @@ static int apply_puts(struct chi_write *write, const struct chi_job *job, struct
 
 /* Positions that were not stored are no failure; they are not counted. */
 static int apply_deletes(struct chi_write *write, const struct chi_job *job,
-			 struct outcome *outcome)
+			 struct attempt *attempt)
 {
 	int status = CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
 		status = chi_write_delete(write, &job->keys[i]);
-		outcome->deleted += status == CHI_OK ? 1 : 0;
-		outcome->at = status < 0 ? i : SIZE_MAX;
+		attempt->outcome.counts[0] += status == CHI_OK ? 1 : 0;
+		attempt->at = status < 0 ? i : SIZE_MAX;
 	}
 	return status < 0 ? status : CHI_OK;
 }
 
-/* One batch within the group's transaction. Its results are set afresh each time, because a
- * batch may be tried twice. */
-static int apply(struct chi_write *write, struct chi_job *job)
+static int apply(struct chi_write *write, const struct chi_job *job, struct attempt *attempt,
+		 struct chi_fault *fault)
 {
-	struct outcome outcome = {.at = SIZE_MAX};
-	int status = job->op == CHI_OP_PUT ? apply_puts(write, job, &outcome)
-					   : apply_deletes(write, job, &outcome);
-	struct chi_job_answer *answer = job->answer;
-	if (answer != NULL) {
-		answer->at = outcome.at;
-		if (job->op == CHI_OP_PUT) {
-			answer->u.put = outcome.put;
-		} else {
-			answer->u.deleted = outcome.deleted;
+	switch (job->op) {
+	case CHI_OP_PUT:
+		return apply_puts(write, job, attempt);
+	case CHI_OP_DELETE:
+		return apply_deletes(write, job, attempt);
+	default:
+		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
+					 attempt->outcome.counts, fault);
+	}
+}
+
+/* Results are set afresh each time, because a batch may be tried twice. */
+static void fill_answer(struct chi_job_answer *answer, const struct attempt *attempt)
+{
+	const uint64_t *counts = attempt->outcome.counts;
+	answer->at = attempt->at;
+	switch (answer->op) {
+	case CHI_OP_PUT:
+		answer->u.put = (struct chi_put_result){.added = counts[0],
+							.updated = counts[1],
+							.unchanged = counts[2],
+							.removed = counts[3]};
+		break;
+	case CHI_OP_DELETE:
+		answer->u.deleted = counts[0];
+		break;
+	default:
+		answer->u.changed = counts[0];
+		break;
+	}
+}
+
+static enum chi_once_kind kind_of(const struct chi_job *job)
+{
+	return job->op == CHI_OP_PUT	  ? CHI_ONCE_PUT
+	       : job->op == CHI_OP_DELETE ? CHI_ONCE_DELETE
+					  : CHI_ONCE_RESCORE;
+}
+
+/* Whether a marked job was done before. CHI_NONE: it is to be done. One that is refused leaves the
+ * transaction to the others. */
+static int recall(struct chi_write *write, struct chi_job *job, struct attempt *attempt,
+		  struct chi_fault *fault)
+{
+	if (job->once.sequence == 0) {
+		return CHI_NONE;
+	}
+	int status = chi_write_known(write, &job->once, kind_of(job), &attempt->outcome, fault);
+	if (status == -CHI_EFORGOTTEN || status == -CHI_EINVAL) {
+		job->refused = status;
+		status = CHI_OK;
+		if (job->answer != NULL) {
+			job->answer->is_mark = true;
+			job->answer->fault = *fault;
 		}
+	}
+	return status;
+}
+
+/* One job within the transaction of its group. */
+static int perform(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
+{
+	struct attempt attempt = {.outcome.kind = kind_of(job), .at = SIZE_MAX};
+	job->refused = CHI_OK;
+	int status = recall(write, job, &attempt, fault);
+	if (status == CHI_NONE) {
+		status = apply(write, job, &attempt, fault);
+		if (status == CHI_OK && job->once.sequence != 0) {
+			status = chi_write_note(write, &job->once, &attempt.outcome);
+		}
+	}
+	if (job->answer != NULL) {
+		fill_answer(job->answer, &attempt);
 	}
 	return status;
 }
@@ -184,7 +245,7 @@ static int apply(struct chi_write *write, struct chi_job *job)
 static void answer_with(struct chi_job *job, int status, const struct chi_fault *fault)
 {
 	if (job->answer == NULL) {
-		if (status < 0) {
+		if (status < 0 || job->refused < 0) {
 			log_warning("failed to commit a batch that was answered before (%s)",
 				    fault->text);
 			chi_job_post_loss(job);
@@ -192,7 +253,11 @@ static void answer_with(struct chi_job *job, int status, const struct chi_fault 
 		return;
 	}
 	job->answer->status = status;
-	job->answer->fault = *fault;
+	if (status == CHI_OK && job->refused < 0) {
+		job->answer->status = job->refused;
+	} else {
+		job->answer->fault = *fault;
+	}
 	chi_job_post(job);
 }
 
@@ -205,17 +270,20 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 		return status;
 	}
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
-		status = apply(write, job);
+		status = perform(write, job, fault);
 		if (status < 0) {
 			const char *why = chi_write_why(write);
-			(void)chi_fault(fault, status, "%s",
-					why[0] != '\0' ? why : chi_strerror(status));
+			if (why[0] != '\0') {
+				(void)chi_fault(fault, status, "%s", why);
+			} else if (fault->text[0] == '\0') {
+				(void)chi_fault_plain(fault, status);
+			}
 			chi_write_abort(write);
 			return status;
 		}
 	}
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
-		if (job->durability == CHI_ASYNC && job->answer != NULL) {
+		if (job->durability == CHI_ASYNC && job->answer != NULL && job->refused == CHI_OK) {
 			job->answer->status = CHI_OK;
 			chi_job_post_early(job);
 		}
@@ -281,9 +349,7 @@ static void work(struct chi_writer *writer, struct chi_job *group)
 		status = compact(writer, group, &fault);
 		break;
 	case CHI_OP_RESCORE:
-		status = chi_store_rescore(writer->served->store,
-					   group->has_base ? &group->base : NULL,
-					   &group->answer->u.changed, &fault);
+		status = commit(writer->served->store, group, &fault);
 		break;
 	case CHI_OP_IMPORT:
 		/* Its own thread knows what became of it, and its worker tells. */

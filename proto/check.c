@@ -14,7 +14,7 @@
 #include "base/wire.h"
 #include "proto/field_read.h"
 
-#define FIELDS_MAX 24 /* no message type has more fields; the walk refuses one that had */
+#define FIELDS_MAX 32 /* no message type has more fields; the walk refuses one that had */
 
 struct walk {
 	enum chi_enums enums;

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/once.h"
 #include "chistore/types.h"
 
 #define CHI_PROTOCOL_VERSION 1
@@ -87,6 +88,7 @@ struct chi_positions {
 struct chi_request {
 	uint64_t id;
 	struct chi_text store; /* empty: "default" */
+	struct chi_once once;  /* PUT, DELETE, RESCORE; sequence 0: not marked */
 	enum chi_op op;
 	union {
 		struct {
@@ -173,12 +175,14 @@ struct chi_hello_limits {
 	uint32_t put_entries;
 	uint32_t requests_in_flight;
 	uint32_t scan_rows;
+	uint32_t remembered_writes; /* 0: the server knows no write again */
 };
 
 struct chi_store_name {
 	struct chi_text name;
 	enum chi_statistic statistic;
 	bool writable;
+	uint64_t sequence; /* of its committed transactions */
 };
 
 struct chi_response {

@@ -10,6 +10,7 @@
 #include "proto/fields.h"
 #include "proto/frame.h"
 #include "proto/games.h"
+#include "proto/once.h"
 #include "proto/record.h"
 
 /* What a frame's head can say; the server's own limit is the business of whoever has its Hello. */
@@ -182,7 +183,7 @@ static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 	uint32_t field = CHI_OP_FIELD(request->op);
 	size_t inner = body_len(request);
 	size_t len = chi_uint_len(1, request->id) + chi_bytes_len(2, request->store.len) +
-		     chi_nested_len(field, inner);
+		     chi_once_len(&request->once) + chi_nested_len(field, inner);
 	if (len > BODY_MAX) {
 		return -CHI_ETOOBIG;
 	}
@@ -194,6 +195,7 @@ static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 	uint8_t *at = start + chi_frame_head(len, start);
 	at = chi_put_uint(at, 1, request->id);
 	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
+	at = chi_put_once(at, &request->once);
 	at = put_body(chi_put_head(at, field, inner), request);
 	chi_buffer_added(out, (size_t)(at - start));
 	return CHI_OK;
@@ -208,6 +210,7 @@ struct small {
 	PB(Filter) filter;
 	PB(Cursor) cursor;
 	PB(Counts) counts;
+	PB(Once) once;
 	union {
 		PB(Hello) hello;
 		PB(Ping) ping;
@@ -422,6 +425,20 @@ static int plain_to(struct small *small, const struct chi_request *request)
 	}
 }
 
+static int once_to(struct small *small, const struct chi_once *from)
+{
+	PB(Once) *once = &small->once;
+	if (from->sequence == 0) {
+		return CHI_OK;
+	}
+	chistore__v1__once__init(once);
+	once->since = from->since;
+	once->sequence = from->sequence;
+	once->unanswered = from->unanswered;
+	small->message.once = once;
+	return bytes_to(small, from->client, sizeof(from->client), &once->client);
+}
+
 /* The arena is freed with the struct, whichever way this ends. */
 static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 {
@@ -434,6 +451,10 @@ static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 	small.message.store = chi_pb_text(&small.arena, request->store);
 	if (small.message.store == NULL) {
 		return chi_arena_status(&small.arena, request->store.len);
+	}
+	rc = once_to(&small, &request->once);
+	if (rc != CHI_OK) {
+		return rc;
 	}
 	switch (request->op) {
 	case CHI_OP_HELLO:

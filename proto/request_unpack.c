@@ -7,6 +7,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "proto/games.h"
+#include "proto/once.h"
 #include "proto/record.h"
 
 #define PIECES_MAX 32 /* on a board, as a key can hold them */
@@ -480,7 +481,8 @@ static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len, stru
 		return rc;
 	}
 	bool large = out->op == CHI_OP_PUT || out->op == CHI_OP_IMPORT_DATA;
-	return large ? unpack_large(u, bytes, len, out) : unpack_other(u, bytes, len, out);
+	rc = large ? unpack_large(u, bytes, len, out) : unpack_other(u, bytes, len, out);
+	return rc == CHI_OK ? chi_once_read(u, bytes, len, out) : rc;
 }
 
 /* The name outlives the unpacker: in the arena, or static if that is full. */

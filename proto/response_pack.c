@@ -202,6 +202,7 @@ static PB(Limits) * limits_to(struct small *small, const struct chi_hello_limits
 	limits->put_entries = from->put_entries;
 	limits->requests_in_flight = from->requests_in_flight;
 	limits->scan_rows = from->scan_rows;
+	limits->remembered_writes = from->remembered_writes;
 	return limits;
 }
 
@@ -222,6 +223,7 @@ static int stores_to(struct small *small, const struct chi_response *response)
 		stores[i].name = chi_pb_text(small->arena, from->name);
 		stores[i].statistic = (PB(Statistic))from->statistic;
 		stores[i].writable = from->writable;
+		stores[i].sequence = from->sequence;
 		if (stores[i].name == NULL) {
 			return -CHI_ENOMEM;
 		}

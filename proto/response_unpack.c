@@ -192,6 +192,7 @@ static void limits_from(const PB(Limits) * from, struct chi_hello_limits *out)
 		.put_entries = from->put_entries,
 		.requests_in_flight = from->requests_in_flight,
 		.scan_rows = from->scan_rows,
+		.remembered_writes = from->remembered_writes,
 	};
 }
 
@@ -208,6 +209,7 @@ static int hello_from(struct chi_unpacker *u, const PB(HelloResult) * from,
 		const PB(StoreName) *store = from->stores[i];
 		stores[i].name = chi_text_from(store->name);
 		stores[i].writable = store->writable;
+		stores[i].sequence = store->sequence;
 		int rc = statistic_from(u, (int)store->statistic, &stores[i].statistic);
 		if (rc != CHI_OK) {
 			chi_flaw_under(u->flaw, "stores[%zu]", i);

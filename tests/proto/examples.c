@@ -117,6 +117,18 @@ static const struct chi_request delete_request = {
 	.u.del = {.positions = {.keys = kings_only, .n = 1}, .durability = CHI_ASYNC},
 };
 
+/* The same, marked. */
+static const struct chi_request once_request = {
+	.id = 7,
+	.op = CHI_OP_DELETE,
+	.once = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238,
+			    255},
+		 .since = 1200,
+		 .sequence = 42,
+		 .unanswered = 40},
+	.u.del = {.positions = {.keys = kings_only, .n = 1}},
+};
+
 static const struct chi_request scan_request = {
 	.id = 8,
 	.op = CHI_OP_SCAN,
@@ -206,8 +218,8 @@ static const struct chi_request games_request = {
 /* ---- Responses --------------------------------------------------------------------------- */
 
 static struct chi_store_name hello_stores[] = {
-	{TEXT("default"), CHI_STATISTIC_CONTROL, true},
-	{TEXT("masters"), CHI_STATISTIC_OUTCOME, false},
+	{TEXT("default"), CHI_STATISTIC_CONTROL, true, 1200},
+	{TEXT("masters"), CHI_STATISTIC_OUTCOME, false, 7},
 };
 static const struct chi_response hello_response = {
 	.id = 1,
@@ -218,7 +230,7 @@ static const struct chi_response hello_response = {
 			.version = 1,
 			.server = TEXT("chistored 0.1.0"),
 			.limits = {CHI_FRAME_REQUEST_MAX, CHI_FRAME_RESPONSE_MAX, CHI_PROBE_MAX,
-				   CHI_PUT_MAX, CHI_IN_FLIGHT_MAX, CHI_SCAN_ROWS_MAX},
+				   CHI_PUT_MAX, CHI_IN_FLIGHT_MAX, CHI_SCAN_ROWS_MAX, 64},
 			.stores = hello_stores,
 			.n_stores = 2,
 		},
@@ -468,6 +480,7 @@ const struct example examples[] = {
 	{"get-response", NULL, &get_response},
 	{"put-request", &put_request, NULL},
 	{"put-response", NULL, &put_response},
+	{"once-request", &once_request, NULL},
 	{"delete-request", &delete_request, NULL},
 	{"delete-response", NULL, &delete_response},
 	{"scan-request", &scan_request, NULL},

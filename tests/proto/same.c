@@ -166,9 +166,16 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 	}
 }
 
+static bool same_once(const struct chi_once *a, const struct chi_once *b)
+{
+	return memcmp(a->client, b->client, sizeof(a->client)) == 0 && a->since == b->since &&
+	       a->sequence == b->sequence && a->unanswered == b->unanswered;
+}
+
 bool same_request(const struct chi_request *a, const struct chi_request *b)
 {
-	if (a->id != b->id || a->op != b->op || !same_text(a->store, b->store)) {
+	if (a->id != b->id || a->op != b->op || !same_text(a->store, b->store) ||
+	    !same_once(&a->once, &b->once)) {
 		return false;
 	}
 	switch (a->op) {
@@ -234,7 +241,7 @@ static bool same_hello(const struct chi_response *a, const struct chi_response *
 		const struct chi_store_name *x = &a->u.hello.stores[i];
 		const struct chi_store_name *y = &b->u.hello.stores[i];
 		if (!same_text(x->name, y->name) || x->statistic != y->statistic ||
-		    x->writable != y->writable) {
+		    x->writable != y->writable || x->sequence != y->sequence) {
 			return false;
 		}
 	}

@@ -304,6 +304,17 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 	if (coin(s)) {
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
+	if ((op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE) && coin(s)) {
+		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
+			out->once.client[i] = (uint8_t)seed_next(s->seed);
+		}
+		out->once.since = number(s);
+		out->once.sequence = number(s) / 2 + 1;
+		out->once.unanswered = 1 + below(s, (size_t)(out->once.sequence % 1000) + 1);
+		out->once.unanswered = out->once.unanswered <= out->once.sequence
+					       ? out->once.unanswered
+					       : out->once.sequence;
+	}
 	switch (op) {
 	case CHI_OP_HELLO:
 		out->u.hello.version = (uint32_t)number(s);
@@ -377,7 +388,7 @@ static void hello_result(struct sample *s, struct chi_response *out)
 	out->u.hello.version = (uint32_t)number(s);
 	out->u.hello.server = text(s, 20);
 	out->u.hello.limits = (struct chi_hello_limits){
-		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
+		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
 		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
 	};
 	out->u.hello.n_stores = n;
@@ -386,6 +397,7 @@ static void hello_result(struct sample *s, struct chi_response *out)
 		out->u.hello.stores[i].name = text(s, 10);
 		out->u.hello.stores[i].statistic = (enum chi_statistic)(1 + below(s, 3));
 		out->u.hello.stores[i].writable = coin(s);
+		out->u.hello.stores[i].sequence = number(s);
 	}
 }
 

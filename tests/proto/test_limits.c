@@ -322,6 +322,62 @@ static void numbers_of_a_scan(void **state)
 	accepted(&credit);
 }
 
+/* The mark of a write: who, which, and the lowest that may come again. */
+static void mark_of_a_write(void **state)
+{
+	(void)state;
+	struct chi_request request = positions(CHI_OP_DELETE, 1, 0);
+	request.once.sequence = request.once.unanswered = 1;
+	accepted(&request);
+	request.once.unanswered = 2;
+	refused(&request, -CHI_EINVAL, "once.unanswered");
+	request.once.sequence = UINT64_MAX;
+	request.once.unanswered = UINT64_MAX;
+	accepted(&request);
+	request.op = CHI_OP_RESCORE;
+	request.u.rescore.base = NULL;
+	accepted(&request);
+	/* What changes nothing, and what is not remembered. */
+	request.op = CHI_OP_PING;
+	refused(&request, -CHI_EINVAL, "once");
+	request.op = CHI_OP_COMPACT;
+	refused(&request, -CHI_EINVAL, "once");
+}
+
+/* Of the bytes of a marked Ping, Delete and so on: an identity of another length, and none. */
+static void identity_of_a_client(void **state)
+{
+	(void)state;
+	uint8_t bytes[] = {0x08, 0x01, 0x1a, 20, 0x0a, 16, 1,  2,  3,	 4, 5,	  6,	7,   8,
+			   9,	 10,   11,   12, 13,   14, 15, 16, 0x18, 3, 0xb2, 0x01, 0x00};
+	const char *field = NULL;
+	struct chi_request request;
+	struct chi_fault fault;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, WIRE_LIMIT);
+	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
+			 CHI_OK);
+	assert_int_equal(request.once.sequence, 3);
+	/* Left out, it is the write itself that is the lowest. */
+	assert_int_equal(request.once.unanswered, 3);
+	assert_int_equal(request.once.client[15], 16);
+	/* The last byte becomes a field of its own, of a later version. */
+	bytes[5] = 14;
+	bytes[20] = 0x20;
+	bytes[21] = 0;
+	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
+			 -CHI_EINVAL);
+	assert_string_equal(field, "once.client");
+	/* No number. */
+	bytes[5] = 16;
+	bytes[20] = 15;
+	bytes[21] = 16;
+	bytes[23] = 0;
+	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
+			 -CHI_EINVAL);
+	assert_string_equal(field, "once.sequence");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,7 +386,8 @@ int main(void)
 		cmocka_unit_test(games_of_a_put),	cmocka_unit_test(games_of_a_response),
 		cmocka_unit_test(names_of_inputs),	cmocka_unit_test(data_of_a_frame),
 		cmocka_unit_test(evaluations),		cmocka_unit_test(names),
-		cmocka_unit_test(numbers_of_a_scan),
+		cmocka_unit_test(numbers_of_a_scan),	cmocka_unit_test(mark_of_a_write),
+		cmocka_unit_test(identity_of_a_client),
 	};
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
 }

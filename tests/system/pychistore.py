@@ -10,6 +10,7 @@ directory stands in PYTHONPATH.
 """
 
 import collections
+import os
 import socket
 
 import chistore_pb2 as pb
@@ -377,6 +378,20 @@ class Client(Connection):
 
     def rescore(self, base_rates=None, store=""):
         return self.call(store, rescore=pb.Rescore(base_rates=base_rates)).rescore.changed
+
+
+class Marks:
+    """A client's identity, and the marks of its writes: call(put=..., once=marks.next())."""
+
+    def __init__(self, client, store="default"):
+        self.identity = os.urandom(16)
+        self.since = {known.name: known for known in client.server.stores}[store].sequence
+        self.sequence = 0
+
+    def next(self, unanswered=0):
+        self.sequence += 1
+        return pb.Once(client=self.identity, since=self.since, sequence=self.sequence,
+                       unanswered=unanswered)
 
 
 class Import:

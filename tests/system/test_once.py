@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""Writes that happen at most once, however often they are sent: over one connection and several, in
+one group commit, across restarts, kill -9 and backups; what is not known any more is refused.
+
+CHISTORE_KILL_CYCLES: how many times the daemon is killed (default 20). CHISTORE_SEED: when.
+"""
+
+import os
+import random
+import threading
+import time
+import unittest
+
+import harness
+import pychistore
+from pychistore import Client, Closed, Failure, Marks, pb
+
+KINGS = "4k3/8/8/8/8/8/8/4K3 w - - 0 1"
+CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
+SEED = int(os.environ.get("CHISTORE_SEED", "20040302"))
+WRITERS = 4
+
+
+def a_game(fen=KINGS):
+    """One game more that White won."""
+    return pb.Put(entries=[pb.PutEntry(fen=fen, parts=pychistore.ADD,
+                                       record=pb.Record(counts=pb.Counts(white=1)))])
+
+
+class Once(unittest.TestCase):
+    def setUp(self):
+        self.store = harness.make_store(statistic="control")
+        self.listen = ["unix:" + os.path.join(harness.make_temp_dir(), "socket")]
+        self.daemon = None
+        self.start()
+        self.addCleanup(lambda: self.daemon.kill())
+        self.client = self.connect()
+
+    def start(self):
+        self.daemon = harness.start_daemon({"default": self.store}, listen=self.listen)
+        if not self.daemon.owned:
+            self.skipTest("needs a store of its own")
+
+    def connect(self):
+        client = Client(self.daemon.address)
+        self.addCleanup(client.close)
+        return client
+
+    def restart(self, kill=False):
+        if kill:
+            self.daemon.kill()
+        else:
+            self.assertEqual(self.daemon.stop(), 0)
+        self.start()
+        self.client = self.connect()
+
+    def games(self, fen=KINGS):
+        row, = self.client.probe(fens=[fen])
+        return row.counts.white if row.found else 0
+
+    def refused(self, code, field=None, **op):
+        with self.assertRaises(Failure) as caught:
+            self.client.call(**op)
+        self.assertEqual(pychistore.code_name(caught.exception.code), pychistore.code_name(code))
+        if field is not None:
+            self.assertEqual(caught.exception.field, field)
+
+    def test_put_again(self):
+        marks = Marks(self.client)
+        first = marks.next()
+        for _ in range(3):
+            self.assertEqual(self.client.call(put=a_game(), once=first).put.added, 1)
+            self.assertEqual(self.connect().call(put=a_game(), once=first).put.added, 1)
+        self.assertEqual(self.games(), 1)
+        second = marks.next()
+        self.assertEqual(self.client.call(put=a_game(), once=second).put.updated, 1)
+        self.assertEqual(self.games(), 2)
+        # What was answered will not come again, and does nothing if it does.
+        self.refused(pb.FORGOTTEN, "once", put=a_game(), once=first)
+        self.assertEqual(self.games(), 2)
+        # The control: without a mark it is done each time.
+        for _ in range(2):
+            self.client.call(put=a_game())
+        self.assertEqual(self.games(), 4)
+
+    def test_delete_and_rescore_again(self):
+        marks = Marks(self.client)
+        self.client.call(put=a_game(), once=marks.next())
+        gone = marks.next()
+        for _ in range(2):
+            delete = pb.Delete(fens=[KINGS])
+            self.assertEqual(self.client.call(delete=delete, once=gone).delete.deleted, 1)
+        self.refused(pb.INVALID, "once", put=a_game(), once=gone)
+        self.assertEqual(self.games(), 0)
+        rescore = marks.next()
+        for _ in range(2):
+            self.client.call(rescore=pb.Rescore(), once=rescore)
+        self.refused(pb.INVALID, "once", compact=pb.Compact(), once=marks.next())
+
+    def test_batch_is_refused_again(self):
+        """What was refused was not done, and may be done when it comes again."""
+        marks = Marks(self.client)
+        take = pb.Put(entries=[pb.PutEntry(fen=KINGS, parts=pychistore.SUBTRACT,
+                                           record=pb.Record(counts=pb.Counts(white=1)))])
+        once = marks.next()
+        for _ in range(2):
+            self.refused(pb.INVALID, put=take, once=once)
+        self.client.call(put=a_game())
+        for _ in range(2):
+            self.assertEqual(self.client.call(put=take, once=once).put.removed, 1)
+        self.assertEqual(self.games(), 0)
+
+    def test_strangers(self):
+        marks = Marks(self.client)
+        marks.since += 1
+        self.refused(pb.FORGOTTEN, "once", put=a_game(), once=marks.next())
+        marks.since -= 1
+        self.client.call(put=a_game(), once=marks.next())
+        for field, once in [("once.client", pb.Once(client=b"x" * 15, sequence=1)),
+                            ("once.sequence", pb.Once(client=b"x" * 16)),
+                            ("once.unanswered",
+                             pb.Once(client=b"x" * 16, sequence=1, unanswered=2))]:
+            self.refused(pb.INVALID, field, put=a_game(), once=once)
+        self.assertEqual(self.games(), 1)
+
+    def test_in_one_group(self):
+        """Many at once, the same among them, and one that is refused: the others do not mind."""
+        marks = Marks(self.client)
+        for _ in range(3):
+            marks.next()
+        once = [marks.next(unanswered=4) for _ in range(10)]
+        old = pb.Once(client=once[0].client, since=once[0].since, sequence=2, unanswered=2)
+        ids = []
+        for mark in once + [old] + once:
+            ids.append(self.client.send(put=a_game(), once=mark))
+        codes = [self.client.answer(id).code for id in ids]
+        self.assertEqual(codes, [pb.OK] * 10 + [pb.FORGOTTEN] + [pb.OK] * 10)
+        self.assertEqual(self.games(), 10)
+
+    def test_async(self):
+        """Known as soon as it is applied."""
+        marks = Marks(self.client)
+        once = marks.next()
+        put = a_game()
+        put.durability = pb.ASYNC
+        ids = [self.client.send(put=put, once=once) for _ in range(20)]
+        for id in ids:
+            self.assertEqual(self.client.answer(id).put.added, 1)
+        self.client.put([])
+        self.assertEqual(self.games(), 1)
+
+    def test_restarts(self):
+        marks = Marks(self.client)
+        once = [marks.next(unanswered=1) for _ in range(3)]
+        self.client.call(put=a_game(), once=once[0])
+        self.restart()
+        self.assertEqual(self.client.call(put=a_game(), once=once[0]).put.added, 1)
+        self.client.call(put=a_game(), once=once[1])
+        self.restart(kill=True)
+        for mark in once:
+            self.client.call(put=a_game(), once=mark)
+        self.assertEqual(self.games(), 3)
+        before, after = self.client.compact()
+        self.assertLessEqual(after, before)
+        for mark in once:
+            self.client.call(put=a_game(), once=mark)
+        self.assertEqual(self.games(), 3)
+
+    def test_backup_remembers(self):
+        """A copy knows what was done when it was made, and nothing later."""
+        marks = Marks(self.client)
+        first, second = marks.next(), marks.next(unanswered=1)
+        self.client.call(put=a_game(), once=first)
+        copy = os.path.join(harness.make_temp_dir(), "copy")
+        done = harness.run_cli("backup", copy, address=self.daemon.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.client.call(put=a_game(), once=second)
+        self.assertEqual(self.daemon.stop(), 0)
+        self.store = copy
+        self.start()
+        self.client = self.connect()
+        self.assertEqual(self.games(), 1)
+        self.client.call(put=a_game(), once=first)
+        self.assertEqual(self.games(), 1)
+        self.client.call(put=a_game(), once=second)
+        self.assertEqual(self.games(), 2)
+
+    def write_on(self, stop, done, failures, number):
+        """Adds games until told to stop, each sent until it is answered."""
+        fen = "4k3/8/8/8/8/8/8/4K%sNN w - - 0 1" % ("N" if number == 0 else "BRQ"[number - 1])
+        client = marks = None
+        count = 0
+        try:
+            while not stop.is_set():
+                once = None
+                while True:
+                    try:
+                        client = client or Client(self.listen[0])
+                        marks = marks or Marks(client)
+                        once = once or marks.next()
+                        client.call(put=a_game(fen), once=once)
+                        break
+                    except (Closed, OSError):
+                        client = client.close() if client else None
+                        time.sleep(0.002)
+                count += 1
+            done[number] = (fen, count)
+            client.close()
+        except Exception as error:
+            failures.append(repr(error))
+
+    def test_kill_under_repeating_writers(self):
+        print(f"# CHISTORE_SEED={SEED} CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
+        chance = random.Random(SEED)
+        stop, done, failures = threading.Event(), {}, []
+        threads = [threading.Thread(target=self.write_on, args=(stop, done, failures, number))
+                   for number in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        for _ in range(CYCLES):
+            # Any phase of a commit; nothing is waited for.
+            time.sleep(chance.uniform(0.005, 0.05))
+            self.daemon.kill()
+            self.start()
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.client = self.connect()
+        total = 0
+        for fen, count in done.values():
+            self.assertEqual(self.games(fen), count)
+            total += count
+        verified = harness.run_cli("verify", address=self.daemon.address)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        print(f"# {CYCLES} kills, {total} games added, none twice, none lost", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
