@@ -9,6 +9,7 @@
  * in use: a tree's neighbours lie scattered over the file.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,9 @@
 #define MAP_BYTES   (UINT64_C(1) << 40)
 #define MAX_READERS 1024
 #define MAX_TREES   16
+
+/* What LMDB makes of its table of readers: 64 bytes each, and less than twice that in front. */
+#define TABLE_BYTES ((MAX_READERS + 2) * 64)
 
 static int compare_positions(const MDB_val *a, const MDB_val *b)
 {
@@ -71,6 +75,34 @@ static bool larger_than_half_of_memory(const char *dir)
 	       size > 0 && (uint64_t)st.st_size > (uint64_t)pages * (uint64_t)size / 2;
 }
 
+/*
+ * LMDB makes its table of readers a sparse file and writes to it through a map: on a disk that is
+ * full that is a SIGBUS, at the first byte or when many readers come. So the blocks are had before.
+ * A table that is in use keeps its size, which others have mapped, and is left as it is where
+ * nothing more is to be had. LMDB has not opened the file in this process yet, else closing it
+ * here would take LMDB's locks away. Returns an errno; what else fails LMDB finds by itself.
+ */
+static int reserve_table(const char *dir)
+{
+	char path[CHI_PATH_SIZE];
+	struct stat st;
+	if (chi_path_join(path, dir, LMDB_LOCK) < 0) {
+		return ENAMETOOLONG;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	if (fd < 0) {
+		return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+	}
+	int error = fstat(fd, &st) < 0 ? errno : 0;
+	if (error == 0) {
+		off_t size = st.st_size > TABLE_BYTES ? st.st_size : TABLE_BYTES;
+		error = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size) < 0 ? errno : 0;
+		error = (error == ENOSPC || error == EDQUOT) && st.st_size == 0 ? error : 0;
+	}
+	(void)close(fd);
+	return error;
+}
+
 int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
 		    struct chi_fault *fault)
 {
@@ -84,6 +116,9 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 	}
 	if (rc == 0) {
 		rc = mdb_env_set_mapsize(mdb, map_bytes);
+	}
+	if (rc == 0) {
+		rc = reserve_table(dir);
 	}
 	if (rc == 0) {
 		flags |= larger_than_half_of_memory(dir) ? MDB_NORDAHEAD : 0;

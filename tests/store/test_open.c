@@ -461,6 +461,92 @@ static void test_read_only_media(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* The table of readers is written to through a map, where a block that is not there yet and no
+ * longer to be had ends the process. All of it is there from the beginning. */
+static void test_lock_file_has_its_blocks(void **state)
+{
+	(void)state;
+	const char *path = help_path("blocks");
+	ok(chi_store_create(path, CONTROL, &fault));
+	struct stat st;
+	assert_int_equal(stat(join(path, "lock.mdb"), &st), 0);
+	assert_true(st.st_size > 1024 * 64);
+	int fd = open(help_path("probe"), O_RDWR | O_CREAT, 0600);
+	bool possible = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 65536) == 0;
+	close(fd);
+	if (!possible) {
+		print_message("# this file system reserves nothing\n");
+		return;
+	}
+	assert_true(st.st_blocks * 512 >= st.st_size);
+	/* Where the file is missing, opening makes it whole as well. */
+	assert_int_equal(unlink(join(path, "lock.mdb")), 0);
+	chi_store_close(help_open(path, CHI_STORE_READ));
+	assert_int_equal(stat(join(path, "lock.mdb"), &st), 0);
+	assert_true(st.st_blocks * 512 >= st.st_size);
+}
+
+#define FULL_BYTES (1 << 20)
+
+/* Leaves `room` bytes of the file system of `path`. */
+static void fill_media(const char *path, size_t room)
+{
+	static char block[4096];
+	int fd = open(join(path, "filler"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	while (write(fd, block, sizeof(block)) > 0) {
+	}
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (ftruncate(fd, end > (off_t)room ? end - (off_t)room : 0) != 0) {
+		_exit(100);
+	}
+	close(fd);
+}
+
+/* A child makes stores on media with ever more room; 77: it may not mount. Of a store that was
+ * made another reader finds its place, too, when nothing is left at all. */
+static int create_on_full_media(void)
+{
+	const char *path = help_path("small");
+	char size[32];
+	snprintf(size, sizeof(size), "size=%d", FULL_BYTES);
+	if (mkdir(path, 0700) != 0 || unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", path, "tmpfs", 0, size) != 0) {
+		return 77;
+	}
+	int bad = 0;
+	int made = 0;
+	for (size_t room = 0; room <= 40 * 4096; room += 4096) {
+		fill_media(path, room);
+		int rc = chi_store_create(join(path, "store"), CONTROL, &fault);
+		if (rc == CHI_OK) {
+			fill_media(path, 0);
+			bad |= help_try(join(path, "store"), CHI_STORE_READ) != CHI_OK;
+			made++;
+			break;
+		}
+		bad |= (rc != -CHI_EFULL) << 1;
+		bad |= (strstr(fault.text, "No space left") == NULL) << 2;
+		bad |= (access(join(path, "store"), F_OK) == 0) << 3;
+	}
+	return bad | (made == 0) << 4;
+}
+
+static void test_full_media(void **state)
+{
+	(void)state;
+	pid_t pid = fork();
+	if (pid == 0) {
+		_exit(create_on_full_media());
+	}
+	int status = help_child_status(pid);
+	if (status == 77) {
+		print_message("# skipped: not allowed to mount\n");
+		return;
+	}
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +562,8 @@ int main(void)
 		cmocka_unit_test(test_short_but_sound),
 		cmocka_unit_test(test_permissions),
 		cmocka_unit_test(test_read_only_media),
+		cmocka_unit_test(test_lock_file_has_its_blocks),
+		cmocka_unit_test(test_full_media),
 	};
 	return cmocka_run_group_tests_name("store/open", tests, NULL, NULL);
 }
