@@ -245,6 +245,17 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 	return rc;
 }
 
+/* A place that was free when the reading began, and is not any more. */
+static int overtaken(const struct chi_bulk *bulk, int rc, struct chi_fault *fault)
+{
+	struct chi_fault what = *fault;
+	return rc == -CHI_EEXIST && bulk->store == NULL
+		       ? chi_fault(fault, rc,
+				   "%.150s; it came while the games were read, nothing was stored",
+				   what.text)
+		       : rc;
+}
+
 static int run(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_bulk *bulk = commit->bulk;
@@ -280,7 +291,7 @@ int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *resu
 {
 	struct commit commit = {
 		.games = games, .bulk = games->bulk, .result = result, .whole = true};
-	int rc = run(&commit, fault);
+	int rc = overtaken(games->bulk, run(&commit, fault), fault);
 	free(commit.limits.dropped);
 	free(commit.limits.plies);
 	return rc;

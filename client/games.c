@@ -103,6 +103,10 @@ static int open_games(struct chi_games *games, const char *address,
 	if (status == CHI_OK) {
 		status = check_kind(games, create);
 	}
+	/* The commit would find out, too, when all had been read in vain. */
+	if (status == CHI_OK && local) {
+		status = chi_store_served(games->client->inproc.store, &games->error);
+	}
 	if (status == CHI_OK) {
 		status = local ? begin(games, NULL, 0) : chi_remote_import_open(games);
 	}

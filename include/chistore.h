@@ -160,7 +160,8 @@ CHI_MUSTUSE int chi_put_games(struct chi_client *client, const struct chi_game *
  * of that kind, which appears whole with the commit, and a store that is there must be of that
  * kind: -CHI_EINVAL names both. A server's store is always there. In-process the store's writer
  * lock is taken by the commit only. Options of clients are as in chi_open, where `writable` does
- * not count. -CHI_EBUSY: as many imports as the server takes are running.
+ * not count. -CHI_EBUSY: as many imports as the server takes are running, or a daemon serves the
+ * store of the directory, and the text names it.
  *
  * One thread uses a chi_games at a time, and its callbacks are called on that thread. The first
  * failure is final: all later calls return it.

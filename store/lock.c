@@ -19,6 +19,7 @@
 #define WRITER_BYTE 0
 #define USERS_BYTE  1
 #define NEXT_BYTE   2
+#define SERVED_BYTE 3
 
 /* Room for "<role>, process <pid>". */
 #define HOLDER_SIZE 64
@@ -138,6 +139,7 @@ void chi_lock_close(struct chi_lock *lock)
 	}
 	chi_lock_writer_release(lock);
 	/* By hand: a child forked meanwhile may still hold the same description open. */
+	(void)set_lock(lock, F_UNLCK, SERVED_BYTE);
 	(void)set_lock(lock, F_UNLCK, USERS_BYTE);
 	(void)close(lock->fd);
 	lock->fd = -1;
@@ -201,6 +203,24 @@ void chi_lock_writer_release(struct chi_lock *lock)
 		lock->writer = false;
 		(void)set_lock(lock, F_UNLCK, WRITER_BYTE);
 	}
+}
+
+int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault)
+{
+	return chi_lmdb_fault(fault, set_lock(lock, F_WRLCK, SERVED_BYTE), "lock", CHI_LOCK_NAME);
+}
+
+/* Asked and not taken: two who ask at the same time must not see each other. */
+int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
+{
+	struct flock fl = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SERVED_BYTE, .l_len = 1};
+	if (lock->fd < 0 || fcntl(lock->fd, F_OFD_GETLK, &fl) < 0 || fl.l_type == F_UNLCK) {
+		return CHI_OK;
+	}
+	char holder[HOLDER_SIZE];
+	read_holder(lock, holder);
+	return chi_fault(fault, -CHI_EBUSY, "the store is served by %s: use its address", holder);
 }
 
 int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault)

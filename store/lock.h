@@ -6,6 +6,7 @@
  *
  *    byte 0: exclusive by the one writer      byte 1: shared by all who have the store open
  *    byte 2: exclusive by the writer that is next in turn
+ *    byte 3: exclusive by a daemon, as long as it serves the store
  *
  * The file's text names the last writer, for the error message of the next.
  */
@@ -45,6 +46,12 @@ void chi_lock_forget(struct chi_lock *lock);
 CHI_MUSTUSE int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 				struct chi_fault *fault);
 void chi_lock_writer_release(struct chi_lock *lock);
+
+/* Says until the file is closed that the writer whose lock is held will not let go of it. */
+CHI_MUSTUSE int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault);
+
+/* -CHI_EBUSY names the other process that serves the store. */
+CHI_MUSTUSE int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault);
 
 /* Nobody else may have the store open: -CHI_EBUSY if somebody has. */
 CHI_MUSTUSE int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault);

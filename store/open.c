@@ -115,6 +115,9 @@ static int open_env(const char *path, const struct chi_store_options *options,
 	}
 	if (options->mode == CHI_STORE_DAEMON) {
 		rc = chi_lock_writer(&env->lock, options->lock_wait_ms, "chistored", fault);
+		if (rc == CHI_OK) {
+			rc = chi_lock_serve(&env->lock, fault);
+		}
 		if (rc < 0) {
 			return rc;
 		}
@@ -232,6 +235,11 @@ void chi_store_close(struct chi_store *store)
 enum chi_statistic chi_store_statistic(const struct chi_store *store)
 {
 	return store->env->stamp.statistic;
+}
+
+int chi_store_served(const struct chi_store *store, struct chi_fault *fault)
+{
+	return chi_lock_served(&store->env->lock, fault);
 }
 
 const char *chi_store_path(const struct chi_store *store)

@@ -174,7 +174,11 @@ int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fau
 		error = errno;
 	}
 	if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no empty directory", path);
+		/* The place was free when the building began. */
+		rc = chi_place_check(path, fault);
+		return rc < 0 ? rc
+			      : chi_fault(fault, -CHI_EEXIST,
+					  "'%s' exists and is no empty directory", path);
 	}
 	if (error == 0) {
 		unlock(hidden);

@@ -72,6 +72,13 @@ void chi_store_close(struct chi_store *store);
 
 enum chi_statistic chi_store_statistic(const struct chi_store *store);
 
+/*
+ * For work that writes only at its end: whether another process serves the store now (opened it
+ * with CHI_STORE_DAEMON), so that no write here can succeed. -CHI_EBUSY names it. CHI_OK promises
+ * nothing for later.
+ */
+CHI_MUSTUSE int chi_store_served(const struct chi_store *store, struct chi_fault *fault);
+
 /* The directory's path as given; valid while the store is open. */
 const char *chi_store_path(const struct chi_store *store);
 

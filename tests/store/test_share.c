@@ -270,6 +270,28 @@ static void test_writers_take_turns(void **state)
 	close(ready[1]);
 }
 
+/* A daemon keeps the writer's lock, anybody else gives it back soon. */
+static void test_who_serves_is_told_from_who_writes(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("locks", CONTROL);
+	ok(chi_store_served(store, &fault));
+	pid_t writer = hold(hold_write);
+	ok(chi_store_served(store, &fault));
+	kill_child(writer);
+	pid_t daemon = hold(hold_daemon);
+	assert_int_equal(chi_store_served(store, &fault), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, "chistored, process"));
+	struct chi_store *reader;
+	ok(chi_store_share(store, &reader));
+	assert_int_equal(chi_store_served(reader, &fault), -CHI_EBUSY);
+	chi_store_close(reader);
+	kill_child(daemon);
+	ok(chi_store_served(store, &fault));
+	help_put(store, &(struct chi_put){.key = help_key()});
+	chi_store_close(store);
+}
+
 static void test_dead_reader(void **state)
 {
 	(void)state;
@@ -501,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_writers),
 		cmocka_unit_test(test_writers_take_turns),
+		cmocka_unit_test(test_who_serves_is_told_from_who_writes),
 		cmocka_unit_test(test_dead_reader),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_map_growth),

@@ -157,6 +157,40 @@ class Importing(Games):
         self.write("full/something", "x")
         self.cli("import", MASTERS, code=3, address=self.path("full"))
 
+    def test_directory_that_is_served(self):
+        """Told before the first byte is read: nobody waits for gigabytes to be refused."""
+        store, running = self.daemon()
+        with running:
+            for command in ("import", "subtract"):
+                child = spawn(command, *(["--format", "pgn"] if command == "import" else []), "-",
+                              address=store, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8")
+                self.assertEqual(child.wait(harness.CLI_TIMEOUT), 3)
+                with child.stdout, child.stderr, child.stdin:
+                    self.assertEqual(child.stdout.read(), "")
+                    self.assertRegex(child.stderr.read(),
+                                     rf"served by chistored, process {running.pid}: use its address")
+            self.assertEqual(self.count(store), 0)
+        self.cli("import", MASTERS, address=store)
+
+    def test_two_that_make_the_same_store(self):
+        """The second is told what happened and what to do; nothing is mixed."""
+        store = self.path("store")
+        slow = spawn("import", "--format", "pgn", "-", address=store, stdin=subprocess.PIPE,
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        slow.stdin.write(content())
+        slow.stdin.flush()
+        self.cli("import", MASTERS, address=store)
+        before = self.dump(store)
+        stdout, stderr = slow.communicate()
+        self.assertEqual((slow.returncode, stdout), (3, b""))
+        self.assertEqual(stderr.decode().splitlines(), [
+            f"chistore: '{store}' holds a store already; it came while the games were read, "
+            "nothing was stored"])
+        self.assertEqual(self.dump(store), before)
+        self.assertEqual(summary(self.out("import", MASTERS, address=store))["already"], "300")
+        self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(".store")], [])
+
     def test_remarks(self):
         """The first 20 are printed, all of them with --verbose, and all are counted."""
         bad = b'[Event "%d"]\n[White "%d"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf9 1-0\n\n'
