@@ -63,8 +63,8 @@ static int split(const char *text, size_t len, struct field *fields, size_t *n,
 		fields[*n - 1].len++;
 	}
 	if (*n < FIELDS_MIN) {
-		return chi_fault(fault, -CHI_EFEN, "%zu fields, at least %d are needed", *n,
-				 FIELDS_MIN);
+		return chi_fault(fault, -CHI_EFEN, "%zu field%s, at least %d are needed", *n,
+				 *n == 1 ? "" : "s", FIELDS_MIN);
 	}
 	return CHI_OK;
 }

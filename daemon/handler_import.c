@@ -259,7 +259,8 @@ int chi_handle_import(struct chi_task *task)
 	const struct chi_limits *limits = &worker->server->config->limits;
 	const struct chi_request *request = task->request;
 	if (!chi_server_import_begin(worker->server)) {
-		return chi_fault(&task->fault, -CHI_EBUSY, "%llu imports are running already",
+		return chi_fault(&task->fault, -CHI_EBUSY,
+				 "as many imports as are allowed are running: %llu",
 				 (unsigned long long)limits->imports);
 	}
 	struct chi_intake *import = calloc(1, sizeof(*import));

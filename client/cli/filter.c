@@ -18,8 +18,16 @@ void filter_init(struct chi_scan_spec *spec)
 /* Hundredths as everywhere in the code; "-" and 0 both mean not known. */
 static int take_band(struct cli *cli, const char *option, const char *value, uint16_t *out)
 {
-	if (chi_num_chi2(value, strlen(value), out) != CHI_OK) {
+	size_t len = strlen(value);
+	size_t whole = strcspn(value, ".");
+	uint64_t most = 0;
+	if (chi_num_chi2(value, len, out) != CHI_OK) {
 		return cli_usage(cli, "--%s: '%s' is no number", option, value);
+	}
+	/* A value to be stored is clamped; a bound that is would ask for something else. */
+	if (value[0] != '-' && chi_num_u64(value, whole, CHI_CHI2_MAX / 100, &most) != CHI_OK) {
+		return cli_usage(cli, "--%s: '%s' is above %d.%02d, the largest statistic", option,
+				 value, CHI_CHI2_MAX / 100, CHI_CHI2_MAX % 100);
 	}
 	return EXIT_DONE;
 }

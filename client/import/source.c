@@ -35,6 +35,7 @@ struct chi_source {
 	bool ended;
 	bool looked; /* the first block was seen, and can be read as text */
 	bool canceled;
+	bool all_read; /* the file's end was seen */
 	char packed[BLOCK_SIZE];
 };
 
@@ -53,6 +54,7 @@ static ssize_t read_packed(struct archive *archive, void *context, const void **
 		ssize_t n = read(source->fd, source->packed, sizeof(source->packed));
 		if (n >= 0) {
 			source->bytes_read += (uint64_t)n;
+			source->all_read = n == 0;
 			*out = source->packed;
 			return n;
 		}
@@ -158,7 +160,8 @@ static void offer_filters(struct archive *archive)
 	}
 }
 
-/* What libarchive says of the stream, unless reading was given up on request. */
+/* What libarchive says of the stream, unless reading was given up on request. Whoever asks for more
+ * than there is had no whole file, which it calls "no progress is possible", for one. */
 static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 {
 	if (source->canceled) {
@@ -166,9 +169,9 @@ static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 	}
 	/* The line that cannot be read is the next one. */
 	source->line++;
-	const char *text = archive_error_string(source->archive);
-	return chi_fault(fault, -CHI_EIO, "%s",
-			 text != NULL ? text : "damaged or cut compressed data");
+	const char *text = source->all_read ? "the compressed data is cut short"
+					    : archive_error_string(source->archive);
+	return chi_fault(fault, -CHI_EIO, "%s", text != NULL ? text : "damaged compressed data");
 }
 
 /* Opens the archive at the first read, since telling the packing waits for input. */

@@ -101,6 +101,7 @@ static void refuses(void **state)
 	} table[] = {
 		{"", "0 fields"},
 		{"   ", "0 fields"},
+		{"4k3/8/8/8/8/8/8/4K3", "1 field,"},
 		{"4k3/8/8/8/8/8/8/4K3 w -", "3 fields"},
 		{"4k3/8/8/8/8/8/8/4K3 w - - 0 1 2", "more than 6 fields"},
 		{"4k3/8/8/8/8/8/8/4K3\tw - -", "control character 0x09"},

@@ -53,6 +53,8 @@ class Usage(Base):
                 (["scan", "--limit"], "needs a value"), (["scan", "--limit", "x"], "--limit"),
                 (["scan", "--limit=0"], "--limit"), (["scan", "--desc=1"], "takes no value"),
                 (["scan", "extra"], "extra"), (["scan", "--min", "1,5"], "--min"),
+                (["scan", "--min", "300"], "above 255.99"),
+                (["count", "--max", "256"], "above 255.99"),
                 (["scan", "--side", "white"], "--side"), (["scan", "--material", "KX"], "material"),
                 (["scan", "--pieces", "0..3"], "--pieces"), (["scan", "-x"], "-x"),
                 (["count", "--limit", "3"], "--limit"), (["put"], "FEN"),
@@ -343,7 +345,7 @@ class Trouble(Base):
         path = self.write("cut.csv.gz", packed[:len(packed) // 2])
         good = self.write("good.epd", START + "\n")
         done = self.cli("import", path, good, code=3, address=store)
-        self.assertRegex(done.stderr, r"cut\.csv\.gz:[1-9]\d*: truncated")
+        self.assertRegex(done.stderr, r"cut\.csv\.gz:[1-9]\d*: .* cut short")
         self.cli("get", START, address=store)
         self.assertIn("sound\tyes", self.out("verify", address=store))
         self.cli("import", self.write("x.csv", "position\nx\n"), code=2, address=store)
@@ -442,7 +444,7 @@ class Demo(unittest.TestCase):
                               capture_output=True, stdin=subprocess.DEVNULL, check=False,
                               timeout=harness.CLI_TIMEOUT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("read\t2031\n", "ready, listening", "sound\tyes", "errors\t0", "Next: "):
+        for text in ("read\t2031\n", "ready, listening", "\n27.71\t8/4k3", "sound\tyes", "errors\t0", "Next: "):
             self.assertIn(text, done.stdout)
         after = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
         self.assertEqual(after, before)
