@@ -94,7 +94,7 @@ say 'A band of the statistic, from the top: where the two sides attack most diff
 show chistore scan --min 90 --max 255.99 --desc --limit 5
 
 say 'Filters: material with either colour, pieces, side to move; and counts.'
-show chistore scan --material KRPvKR --either-colour
+show chistore scan --min 20 --max 40 --material KRPvKR --either-colour
 show chistore scan --pieces ..4 --side w --limit 5
 show chistore count --pieces ..7
 show chistore count --min 60 --max 79.99 --side b
