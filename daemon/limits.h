@@ -24,7 +24,8 @@
 /* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
 #define CHI_READ_CHUNK ((size_t)64 << 10)
 
-/* A slice of a scan ends after so many entries or microseconds, whichever comes first. */
+/* A slice of a scan ends after so many entries. Of all scans that can go on those that fit into so
+ * many microseconds have a slice each, then other requests have their turn. */
 #define CHI_SLICE_STEPS 20000
 #define CHI_SLICE_US	1000
 

@@ -90,9 +90,11 @@ static void set_runnable(struct chi_scan_run *run, bool on)
 	run->is_runnable = on;
 	if (!on) {
 		TAILQ_REMOVE(&worker->runnable, run, run_link);
+		worker->n_runnable--;
 		return;
 	}
 	TAILQ_INSERT_TAIL(&worker->runnable, run, run_link);
+	worker->n_runnable++;
 	if (!event_pending(worker->slice_event, EV_TIMEOUT, NULL)) {
 		event_add(worker->slice_event, &at_once);
 	}
@@ -180,10 +182,9 @@ static int step(struct chi_scan_run *run)
 	return status == CHI_OK && run->spec.limit > 0 && run->left == 0 ? CHI_NONE : status;
 }
 
-/* Works until the page is full, the scan over, or the slice's time used up. */
-static int work(struct chi_scan_run *run)
+/* Works until the page is full, the scan over, or the time (chi_now_us) has come. */
+static int work(struct chi_scan_run *run, int64_t until)
 {
-	int64_t until = chi_now_us() + CHI_SLICE_US;
 	int status = CHI_OK;
 	for (unsigned steps = 0; steps < CHI_SLICE_STEPS / STEPS; steps++) {
 		status = step(run);
@@ -195,13 +196,13 @@ static int work(struct chi_scan_run *run)
 }
 
 /* One turn of one scan: at most one response, so that its output is looked at in between. */
-static void slice(struct chi_scan_run *run)
+static void slice(struct chi_scan_run *run, int64_t until)
 {
 	struct chi_fault fault = {0};
 	const struct chi_limits *limits = &run->worker->server->config->limits;
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
-		status = work(run);
+		status = work(run, until);
 	}
 	if (status < 0) {
 		fail(run, status, &fault);
@@ -236,15 +237,22 @@ static void slice(struct chi_scan_run *run)
 	chi_worker_watch(run->worker);
 }
 
+/* The scans share the time of one slice, each having one go at most: a thousand clients that take
+ * a few rows each would wait a thousand turns of everybody else's probes if there were but one. */
 void chi_scan_slice(struct chi_worker *worker)
 {
 	static const struct timeval at_once = {0, 0};
-	struct chi_scan_run *run = TAILQ_FIRST(&worker->runnable);
-	if (run != NULL) {
+	int64_t until = chi_now_us() + CHI_SLICE_US;
+	size_t left = worker->n_runnable;
+	while (left-- > 0 && !TAILQ_EMPTY(&worker->runnable)) {
+		struct chi_scan_run *run = TAILQ_FIRST(&worker->runnable);
 		/* Off the list and, if it can go on, at its end again: round robin. */
 		set_runnable(run, false);
 		if (chi_call_may_send(&run->call)) {
-			slice(run);
+			slice(run, until);
+		}
+		if (chi_now_us() >= until) {
+			break;
 		}
 	}
 	if (!TAILQ_EMPTY(&worker->runnable)) {

@@ -81,7 +81,8 @@ struct chi_worker {
 
 	struct chi_scan_list scans;    /* all of them */
 	struct chi_scan_list runnable; /* those that can go on */
-	size_t n_tasks;		       /* threads and children that must end before the worker */
+	size_t n_runnable;
+	size_t n_tasks; /* threads and children that must end before the worker */
 
 	/* Of the request being served. */
 	struct chi_arena requests;

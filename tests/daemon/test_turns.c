@@ -22,10 +22,11 @@
 #include "proto/frame.h"
 #include "tests/store/help.h"
 
-#define POSITIONS 500
-#define POLITE	  8
-#define PIPELINE  1000
-#define TURNS_MAX 2 /* until a single question is answered */
+#define POSITIONS   500
+#define POLITE	    8
+#define PIPELINE    1000
+#define SHORT_SCANS 100
+#define TURNS_MAX   2 /* until a single question is answered */
 
 struct client {
 	int fd;
@@ -238,11 +239,49 @@ static void scans_let_others_through(void **state)
 	all_left();
 }
 
+/* One scan a turn let a thousand clients wait for seconds, each for a hundred rows, while everybody
+ * else's probes were answered between any two of them. */
+static void short_scans_share_a_turn(void **state)
+{
+	struct client many[SHORT_SCANS];
+	struct chi_buffer out;
+	size_t answered = 0;
+	size_t turns = 0;
+	(void)state;
+	for (size_t i = 0; i < SHORT_SCANS; i++) {
+		enter(&many[i]);
+	}
+	for (size_t i = 0; i < SHORT_SCANS; i++) {
+		struct chi_request request = {.id = i + 1, .op = CHI_OP_SCAN};
+		request.u.scan.spec = (struct chi_scan_spec){
+			.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .limit = 1};
+		request.u.scan.window = CHI_WINDOW_MAX;
+		chi_buffer_init(&out, 4096);
+		pack(&out, &request);
+		send_all(&many[i], &out);
+	}
+	while (answered < SHORT_SCANS) {
+		turn();
+		turns++;
+		answered = 0;
+		for (size_t i = 0; i < SHORT_SCANS; i++) {
+			answered += take_answers(&many[i]) > 0;
+		}
+		assert_in_range(turns, 1, SHORT_SCANS / 2);
+	}
+	print_message("# %d scans of one row took %zu turns\n", SHORT_SCANS, turns);
+	for (size_t i = 0; i < SHORT_SCANS; i++) {
+		leave(&many[i]);
+	}
+	all_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pipelines_let_others_through),
 		cmocka_unit_test(scans_let_others_through),
+		cmocka_unit_test(short_scans_share_a_turn),
 	};
 	return cmocka_run_group_tests(tests, init, deinit);
 }
