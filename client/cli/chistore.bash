@@ -20,6 +20,8 @@ _chistore_values()
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--side) echo w b ;;
+	--draw) echo random listed ;;
+	--durability) echo sync none ;;
 	*) return 1 ;;
 	esac
 }
@@ -69,7 +71,13 @@ _chistore()
 		return
 		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
-		--min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine)
+		--min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | \
+		--clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
+		--pipeline | --rate | --sample | --timeout | --seed)
+		return
+		;;
+	--positions)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
 	esac

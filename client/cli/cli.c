@@ -136,7 +136,7 @@ void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
 	*out = (struct chi_options){
 		.store = cli->store,
 		.writable = writable,
-		.call_ms = cli->command->slow ? SLOW_CALL_MS : 0,
+		.call_ms = cli->command->slow ? SLOW_CALL_MS : cli->call_ms,
 		.lock_wait_ms = LOCK_WAIT_MS,
 		.client_name = "chistore",
 		.token_file = cli->token_file,

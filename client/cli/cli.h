@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "chistore.h"
@@ -30,6 +31,7 @@ struct cli {
 	const char *token_file; /* from the option, else from the environment, or NULL */
 	bool json;
 	bool quiet;
+	uint32_t call_ms; /* patience with the store, as chi_options.call_ms; 0: the usual */
 	struct chi_client *client; /* open if the command asked for it */
 };
 

@@ -25,13 +25,14 @@ extern const struct command cmd_export;
 extern const struct command cmd_merge;
 extern const struct command cmd_rescore;
 extern const struct command cmd_ping;
+extern const struct command cmd_bench;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
 	&cmd_init,    &cmd_put,	    &cmd_get,	   &cmd_explore, &cmd_delete, &cmd_scan,
 	&cmd_count,   &cmd_import,  &cmd_subtract, &cmd_key,	 &cmd_info,   &cmd_verify,
 	&cmd_backup,  &cmd_compact, &cmd_dump,	   &cmd_load,	 &cmd_export, &cmd_merge,
-	&cmd_rescore, &cmd_ping,    NULL,
+	&cmd_rescore, &cmd_ping,    &cmd_bench,	   NULL,
 };
 
 /* Longer words are not typing errors of a command. */

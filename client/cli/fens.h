@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* FENs from the arguments or, when there are none, from standard input, one a line. */
+/* FENs from the arguments or from files, one a line. */
 #pragma once
 
 #include "client/cli/cli.h"
 
+/* What is done with each position; returns an exit code. */
+typedef int fens_function(struct cli *cli, const struct chi_key *key);
+
 /*
- * Calls `each` for every FEN, normalised to its key. Blank lines and lines starting with # are
- * passed over. A FEN that cannot be read is reported and the next one taken. Returns the worst
- * exit code of all; stops early once standard output has failed.
+ * Calls `each` for every FEN of the arguments or, when there are none, of standard input,
+ * normalised to its key. Blank lines and lines starting with # are passed over. A FEN that cannot
+ * be read is reported and the next one taken. Returns the worst exit code of all; stops early once
+ * standard output has failed.
  */
-int fens_each(struct cli *cli, int argc, char **argv,
-	      int (*each)(struct cli *cli, const struct chi_key *key));
+int fens_each(struct cli *cli, int argc, char **argv, fens_function *each);
+
+struct fens_user {
+	int (*each)(struct cli *cli, void *context, const struct chi_key *key);
+	void *context;
+	bool strict; /* the first FEN that cannot be read, or refusal by `each`, ends it */
+};
+
+/* The same for the lines of a file, packed or not; "-" is standard input. */
+int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user);

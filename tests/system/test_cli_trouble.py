@@ -26,8 +26,8 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
 
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
-    "backup compact count delete dump explore export get import info init key load merge ping put "
-    "rescore scan subtract verify".split())
+    "backup bench compact count delete dump explore export get import info init key load merge ping "
+    "put rescore scan subtract verify".split())
 
 
 class Usage(Base):
@@ -138,6 +138,7 @@ class Usage(Base):
         self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
+        self.assertEqual(self.complete("bench", "--draw", ""), ["listed", "random"])
         self.assertEqual(self.complete("init", "--statistic", ""),
                          ["control", "outcome", "external"])
         path = self.write("some.epd", "")
