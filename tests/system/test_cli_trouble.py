@@ -138,7 +138,7 @@ class Usage(Base):
         self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
-        self.assertEqual(self.complete("bench", "--draw", ""), ["listed", "random"])
+        self.assertEqual(self.complete("bench", "--draw", ""), ["random", "listed"])
         self.assertEqual(self.complete("init", "--statistic", ""),
                          ["control", "outcome", "external"])
         path = self.write("some.epd", "")
