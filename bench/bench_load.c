@@ -5,7 +5,8 @@
  * stretch of them, sends as many as are to be on the way with one write, and the next ones when all
  * are answered, as hiredis and redis-benchmark do it. Operations:
  *
- *   load                            fills the server with the records of STORE, and their rows
+ *   load                            fills the server with the records of STORE
+ *   load-rows                       and with the rows of its strength order
  *   get LIST CLIENTS PIPELINE BATCH COUNT   the first COUNT positions of the list
  *   put CLIENTS COUNT               COUNT requests that change one position each
  *   idle CLIENTS                    so many connections more, one request each, then silent
@@ -363,15 +364,10 @@ static void add_row(void *context, const void *key, size_t key_len, const void *
 	bench->n_requests++;
 }
 
-static void load(struct bench *bench, struct bench_result *out)
+static void load(struct bench *bench, const char *tree, bench_record *add, struct bench_result *out)
 {
 	clear_requests(bench, 1);
-	if (bench->protocol->load != NULL) {
-		(void)bench_records_each(bench->source, "position", add_record, bench);
-	}
-	if (bench->protocol->load_row != NULL) {
-		(void)bench_records_each(bench->source, "strength", add_row, bench);
-	}
+	(void)bench_records_each(bench->source, tree, add, bench);
 	mark_start(bench);
 	bench->n_keys = bench->n_requests;
 	drive(bench, 1, LOAD_PIPELINE, out);
@@ -392,8 +388,12 @@ static bool run(void *context, const char *line, struct bench_result *out)
 	size_t pipeline;
 	size_t batch;
 	size_t n;
-	if (strcmp(line, "load") == 0) {
-		load(bench, out);
+	if (strcmp(line, "load") == 0 && bench->protocol->load != NULL) {
+		load(bench, "position", add_record, out);
+		return true;
+	}
+	if (strcmp(line, "load-rows") == 0 && bench->protocol->load_row != NULL) {
+		load(bench, "strength", add_row, out);
 		return true;
 	}
 	if (sscanf(line, "put %zu %zu", &clients, &n) == 2) {

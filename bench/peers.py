@@ -133,6 +133,7 @@ class Peers(Suite):
         with self.start_chistored(self.store) as daemon, self.start_redis() as redis:
             with self.load_program("redis", redis) as loader:
                 loader.run("load")
+                loader.run("load-rows")
             with Program(self.program("bench_client"), "unix:" + daemon.path, self.store,
                          self.lists) as mine, Program(program, redis.path, self.lists) as base:
                 singles, pipelined, batched = (count // self.share
@@ -299,9 +300,9 @@ class Peers(Suite):
     def parts(self):
         """Each server is filled first, and each store."""
         millions = self.records.size / 1e6
-        parts = [Part("redis", self.measure_redis, (2 + 7 * millions, 15)),
-                 Part("libraries", self.measure_libraries, (2 + 7 * millions, 2 + 1.2 * millions)),
-                 Part("memcached", self.measure_memcached, (2 + 3 * millions, 5)),
+        parts = [Part("redis", self.measure_redis, (2 + 4 * millions, 18)),
+                 Part("libraries", self.measure_libraries, (2 + 8 * millions, 3 + 0.4 * millions)),
+                 Part("memcached", self.measure_memcached, (2 + 4 * millions, 7)),
                  Part("puts", self.measure_puts, (3, 4)),
                  Part("bulk", self.measure_bulk, (0, 10 * millions))]
         parts += [Part(name, lambda name=name: self.measure_embedded(name),

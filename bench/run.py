@@ -137,8 +137,8 @@ class OnRecords(Suite):
         """Each round asks for all of the lists, and walks all of the records."""
         sets = (self.records,)
         walk = max(self.records.size / 1e6, 0.1)
-        return [Part("get", self.measure_get, (3, 10), sets),
-                Part("prober", self.measure_prober, (3, 8), sets),
+        return [Part("get", self.measure_get, (3, 6), sets),
+                Part("prober", self.measure_prober, (3, 5), sets),
                 Part("scan", self.measure_scan, (3 + self.rounds * 0.2 * walk, 0.15 * walk), sets),
                 Part("batches", self.measure_batches, (2, 4), sets)]
 
