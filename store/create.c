@@ -53,7 +53,7 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 
 /* LMDB runs in the hidden directory with all its syncs: a crash before the rename costs nothing,
  * one after it must find everything on the disk. */
-static int build(const char *hidden, enum chi_statistic statistic, struct chi_fault *fault)
+int chi_store_make(const char *dir, enum chi_statistic statistic, struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
 	int rc = chi_stamp_new(statistic, &stamp);
@@ -64,7 +64,7 @@ static int build(const char *hidden, enum chi_statistic statistic, struct chi_fa
 	rc = chi_map_bytes(0, &map_bytes, fault);
 	MDB_env *mdb = NULL;
 	if (rc == CHI_OK) {
-		rc = chi_trees_start(hidden, 0, map_bytes, &mdb, fault);
+		rc = chi_trees_start(dir, 0, map_bytes, &mdb, fault);
 	}
 	if (rc < 0) {
 		return rc;
@@ -72,9 +72,9 @@ static int build(const char *hidden, enum chi_statistic statistic, struct chi_fa
 	int error = fill_env(mdb, &stamp);
 	mdb_env_close(mdb);
 	if (error == 0) {
-		error = chi_lock_make(hidden);
+		error = chi_lock_make(dir);
 	}
-	return chi_lmdb_write_fault(fault, error, "create a store in", hidden);
+	return chi_lmdb_write_fault(fault, error, "create a store in", dir);
 }
 
 int chi_place_check(const char *path, struct chi_fault *fault)
@@ -110,7 +110,7 @@ int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_
 	}
 	rc = chi_file_system_check(hidden.dir, fault);
 	if (rc == CHI_OK) {
-		rc = build(hidden.dir, statistic, fault);
+		rc = chi_store_make(hidden.dir, statistic, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_path_publish(&hidden, path, fault);

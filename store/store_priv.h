@@ -154,6 +154,25 @@ CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
 /* CHI_OK, or -CHI_ENETFS if `path` is on a network file system. */
 CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault);
 
+/* ---- verify.c -----------------------------------------------------------------------------------
+ */
+
+/* What is wrong with a position's key or record, with all that chess knows; NULL if nothing: the
+ * record is then in memory of `arena`, which is reset first. */
+const char *chi_record_problem(enum chi_statistic statistic, const MDB_val *key,
+			       const MDB_val *value, struct chi_arena *arena,
+			       struct chi_record *record);
+
+/* A position key's bytes as FEN, or in hex if they are no position. Returns `out`. */
+const char *chi_key_name(const uint8_t *bytes, size_t len, char out[CHI_FEN_SIZE]);
+
+/* ---- create.c -----------------------------------------------------------------------------------
+ */
+
+/* Makes an empty store in the empty directory `dir`, synced. */
+CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic,
+			       struct chi_fault *fault);
+
 /* ---- env.c --------------------------------------------------------------------------------------
  */
 

@@ -43,8 +43,7 @@ CHI_PRINTF(2, 3) static void complain(struct verify *v, const char *format, ...)
 	v->report(v->context, text);
 }
 
-/* The position as FEN if its key can be read, in hex otherwise. */
-static const char *name_of(const uint8_t *bytes, size_t len, char out[CHI_FEN_SIZE])
+const char *chi_key_name(const uint8_t *bytes, size_t len, char out[CHI_FEN_SIZE])
 {
 	struct chi_key key = {.len = (uint8_t)(len < CHI_KEY_MAX ? len : CHI_KEY_MAX)};
 	memcpy(key.bytes, bytes, key.len);
@@ -113,18 +112,17 @@ static const char *entry_problem(struct verify *v, const MDB_val *key,
 	return NULL;
 }
 
-/* What is wrong with a position's key or record; NULL if nothing. Leaves the record in the arena.
- */
-static const char *record_problem(struct verify *v, const MDB_val *key, const MDB_val *value,
-				  struct chi_record *record)
+const char *chi_record_problem(enum chi_statistic statistic, const MDB_val *key,
+			       const MDB_val *value, struct chi_arena *arena,
+			       struct chi_record *record)
 {
 	struct chi_position position;
 	if (!decode_key(key->mv_data, key->mv_size, &position)) {
 		return "its key is no position";
 	}
-	chi_arena_reset(&v->arena);
+	chi_arena_reset(arena);
 	int rc = chi_record_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
-				   &v->arena, record, NULL);
+				   arena, record, NULL);
 	if (rc < 0) {
 		return rc == -CHI_ENOMEM ? "no memory to read its record" : "its record is damaged";
 	}
@@ -132,7 +130,7 @@ static const char *record_problem(struct verify *v, const MDB_val *key, const MD
 	if (problem != NULL) {
 		return problem;
 	}
-	if (v->read->env->stamp.statistic == CHI_STATISTIC_CONTROL &&
+	if (statistic == CHI_STATISTIC_CONTROL &&
 	    record->chi2 != chi_statistic_control(&position)) {
 		return "its statistic is not what the position gives";
 	}
@@ -143,14 +141,16 @@ static const char *record_problem(struct verify *v, const MDB_val *key, const MD
 static void verify_position(struct verify *v, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_record record = {0};
-	const char *problem = record_problem(v, key, value, &record);
+	const char *problem =
+		chi_record_problem(v->read->env->stamp.statistic, key, value, &v->arena, &record);
 	if (problem == NULL && record.chi2 != CHI_CHI2_UNKNOWN) {
 		v->with_statistic++;
 		problem = entry_problem(v, key, &record);
 	}
 	if (problem != NULL) {
 		char name[CHI_FEN_SIZE];
-		complain(v, "position %s: %s", name_of(key->mv_data, key->mv_size, name), problem);
+		complain(v, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name),
+			 problem);
 		return;
 	}
 	v->result->positions++;
@@ -183,7 +183,7 @@ static void verify_strength(struct verify *v, const MDB_val *key, const MDB_val 
 	if (problem != NULL) {
 		char name[CHI_FEN_SIZE];
 		complain(v, "strength entry %s: %s",
-			 len > 2 ? name_of(bytes + 2, len - 2, name) : "too short", problem);
+			 len > 2 ? chi_key_name(bytes + 2, len - 2, name) : "too short", problem);
 		return;
 	}
 	v->result->known++;

@@ -459,6 +459,19 @@ struct chi_verify_result {
 	uint64_t errors;    /* damaged, missing or disagreeing entries */
 };
 
+/* What a repair saved, and what it could not. */
+struct chi_repair_result {
+	uint64_t positions; /* stored in the new store */
+	uint64_t games;	    /* the same */
+	uint64_t found;	    /* of both, those that no tree led to any more */
+	uint64_t damaged;   /* entries met that are not whole */
+	uint64_t missing;   /* entries that the trees claim to hold and the new store does not:
+			       damaged,   or not found. 0 also if no tree is left to tell */
+	uint64_t pages;	    /* pages that cannot be read, or lead astray */
+	bool unsure; /* the newest state cannot be told from older ones: what was deleted may be
+			back, what was replaced may be older than it was */
+};
+
 #ifdef __cplusplus
 }
 #endif

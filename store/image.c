@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Offsets and flags of pages are those of pages.h; what stands in a head page, below. */
+#include "store/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/lmdb_err.h"
+#include "store/pages.h"
+#include "store/store_priv.h"
+
+_Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machines");
+
+#define LMDB_MAGIC_SWAPPED UINT32_C(0xDEC0EFBE)
+#define LMDB_VERSION	   1
+
+/* Offsets in a head page: page header, then the meta. */
+#define META_VERSION   20
+#define META_PSIZE     40
+#define META_FREE_ROOT 80
+#define META_MAIN_ROOT 128
+#define META_LAST      136
+#define META_TXN       144
+#define META_BYTES     152
+
+#define PAGE_SIZE_LEAST 256
+#define PAGE_SIZE_MOST	65536
+
+/* Where the second head is looked for if the first one does not tell. */
+#define PAGE_SIZE_USUAL 4096
+
+bool chi_image_read(struct chi_image *image, void *out, uint64_t len, uint64_t offset)
+{
+	ssize_t n;
+	do {
+		n = pread(image->fd, out, len, (off_t)offset);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		image->error = errno;
+	}
+	return n >= 0 && (uint64_t)n == len;
+}
+
+/* One head page. */
+static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
+{
+	uint32_t magic = chi_u32_at(meta + META_MAGIC);
+	if (magic == LMDB_MAGIC_SWAPPED) {
+		return chi_fault(fault, -CHI_EVERSION,
+				 "the store was made on a machine of another byte order; move it "
+				 "with dump and load");
+	}
+	if (magic != LMDB_MAGIC) {
+		return chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file", DATA_NAME);
+	}
+	uint32_t version = chi_u32_at(meta + META_VERSION) & 0xffff;
+	if (version != LMDB_VERSION) {
+		return chi_fault(fault, -CHI_EVERSION, "%s has LMDB data format %u, not %d",
+				 DATA_NAME, version, LMDB_VERSION);
+	}
+	uint32_t size = chi_u32_at(meta + META_PSIZE);
+	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)) != 0) {
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: bad page size %u", DATA_NAME, size);
+	}
+	return CHI_OK;
+}
+
+/* Reads and checks one head; `place` says where it stands. */
+static int read_meta(struct chi_image *image, uint64_t place, uint8_t meta[META_BYTES],
+		     struct chi_fault *fault)
+{
+	if (chi_image_read(image, meta, META_BYTES, place)) {
+		return check_meta(meta, fault);
+	}
+	if (image->error != 0) {
+		return chi_lmdb_fault(fault, image->error, "read", DATA_NAME);
+	}
+	return place == 0 ? chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file (too short)",
+				      DATA_NAME)
+			  : chi_fault(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
+}
+
+static void take_meta(struct chi_image *image, const uint8_t meta[META_BYTES])
+{
+	image->last = chi_u64_at(meta + META_LAST);
+	image->free_root = chi_u64_at(meta + META_FREE_ROOT);
+	image->main_root = chi_u64_at(meta + META_MAIN_ROOT);
+	image->txn = chi_u64_at(meta + META_TXN);
+}
+
+/* The size of the file, and what is so if no head tells it. */
+static int measure(struct chi_image *image, struct chi_fault *fault)
+{
+	struct stat st;
+	if (fstat(image->fd, &st) < 0) {
+		return chi_lmdb_fault(fault, errno, "look at", DATA_NAME);
+	}
+	image->bytes = (uint64_t)st.st_size;
+	image->page_size = PAGE_SIZE_USUAL;
+	image->last = chi_image_pages(image) - 1;
+	image->free_root = 0;
+	image->main_root = 0;
+	image->txn = 0;
+	image->head_lost = false;
+	return CHI_OK;
+}
+
+/* LMDB writes its heads in turn and needs both to be its own. */
+static int both_heads(struct chi_image *image, struct chi_fault *fault)
+{
+	uint8_t first[META_BYTES];
+	uint8_t second[META_BYTES];
+	int rc = read_meta(image, 0, first, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	image->page_size = chi_u32_at(first + META_PSIZE);
+	rc = read_meta(image, image->page_size, second, fault);
+	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION) {
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: the second head page is damaged",
+				 DATA_NAME);
+	}
+	if (rc == CHI_OK) {
+		bool newer = chi_u64_at(second + META_TXN) > chi_u64_at(first + META_TXN);
+		take_meta(image, newer ? second : first);
+	}
+	return rc;
+}
+
+/* What can be had. A file of another kind of machine cannot be read at all. */
+static int any_head(struct chi_image *image, struct chi_fault *fault)
+{
+	uint8_t meta[META_BYTES];
+	int rc = read_meta(image, 0, meta, fault);
+	if (rc == -CHI_EVERSION) {
+		return rc;
+	}
+	image->head_lost = rc < 0;
+	if (rc == CHI_OK) {
+		image->page_size = chi_u32_at(meta + META_PSIZE);
+		take_meta(image, meta);
+	}
+	rc = read_meta(image, image->page_size, meta, fault);
+	image->head_lost = image->head_lost || rc < 0;
+	if (rc == CHI_OK && chi_u64_at(meta + META_TXN) > image->txn) {
+		image->page_size = chi_u32_at(meta + META_PSIZE);
+		take_meta(image, meta);
+	}
+	return CHI_OK;
+}
+
+int chi_image_look(struct chi_image *image, enum chi_image_heads heads, struct chi_fault *fault)
+{
+	int rc = measure(image, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	return heads == CHI_IMAGE_BOTH ? both_heads(image, fault) : any_head(image, fault);
+}
+
+int chi_image_open(struct chi_image *image, const char *dir, enum chi_image_heads heads,
+		   struct chi_fault *fault)
+{
+	char path[CHI_PATH_SIZE];
+	*image = (struct chi_image){.fd = -1};
+	int rc = chi_path_join(path, dir, DATA_NAME);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "the path '%s' is too long", dir);
+	}
+	image->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (image->fd < 0 && errno == ENOENT) {
+		return chi_fault(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
+	}
+	if (image->fd < 0) {
+		return chi_lmdb_fault(fault, errno, "open", path);
+	}
+	rc = chi_image_look(image, heads, fault);
+	if (rc < 0) {
+		chi_image_close(image);
+	}
+	return rc;
+}
+
+void chi_image_close(struct chi_image *image)
+{
+	if (image->fd >= 0) {
+		(void)close(image->fd);
+		image->fd = -1;
+	}
+}
+
+bool chi_image_page(struct chi_image *image, uint64_t number, uint8_t *out)
+{
+	if (number >= chi_image_pages(image) ||
+	    !chi_image_read(image, out, image->page_size, number * image->page_size)) {
+		return false;
+	}
+	uint32_t kind = chi_u16_at(out + PAGE_FLAGS) & FLAG_KINDS;
+	uint32_t lower = chi_u16_at(out + PAGE_LOWER);
+	return chi_u64_at(out + PAGE_NUMBER) == number &&
+	       (kind == FLAG_BRANCH || kind == FLAG_LEAF) && lower >= PAGE_HEADER &&
+	       lower <= image->page_size;
+}
+
+unsigned chi_image_nodes(const uint8_t *page)
+{
+	return (chi_u16_at(page + PAGE_LOWER) - PAGE_HEADER) / 2u;
+}
+
+bool chi_image_is_branch(const uint8_t *page)
+{
+	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_BRANCH) != 0;
+}
+
+bool chi_image_node(const struct chi_image *image, const uint8_t *page, unsigned i,
+		    struct chi_image_node *out)
+{
+	uint64_t at = chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
+	if (at < PAGE_HEADER || at + NODE_HEADER > image->page_size) {
+		return false;
+	}
+	const uint8_t *node = page + at;
+	*out = (struct chi_image_node){
+		.key = node + NODE_HEADER,
+		.key_len = chi_u16_at(node + NODE_KSIZE),
+	};
+	uint64_t data = at + NODE_HEADER + out->key_len;
+	if (data > image->page_size) {
+		return false;
+	}
+	if (chi_image_is_branch(page)) {
+		out->child = chi_node_child(node);
+		return true;
+	}
+	out->flags = chi_u16_at(node + NODE_FLAGS);
+	out->len = chi_node_size(node);
+	if ((out->flags & NODE_BIG) != 0) {
+		out->big = data + 8 <= image->page_size ? chi_u64_at(page + data) : UINT64_MAX;
+		return out->big != UINT64_MAX;
+	}
+	out->value = page + data;
+	return data + out->len <= image->page_size;
+}
+
+bool chi_image_big(struct chi_image *image, const struct chi_image_node *node, uint8_t *out)
+{
+	uint8_t head[PAGE_HEADER];
+	uint64_t pages = chi_image_pages(image);
+	if (node->big >= pages ||
+	    node->len > (pages - node->big) * image->page_size - PAGE_HEADER) {
+		return false;
+	}
+	uint64_t place = node->big * image->page_size;
+	return chi_image_read(image, head, PAGE_HEADER, place) &&
+	       (chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	       chi_image_read(image, out, node->len, place + PAGE_HEADER);
+}
+
+/* ---- Free pages --------------------------------------------------------------------------- */
+
+struct free_walk {
+	struct chi_image *image;
+	void (*take)(void *context, uint64_t page);
+	void *context;
+	uint64_t left; /* bound on the pages still to be read */
+};
+
+/* The free pages of one entry: a count, then the numbers. */
+static bool take_list(const struct free_walk *walk, const uint8_t *list, uint64_t len)
+{
+	uint64_t n = len >= 8 ? chi_u64_at(list) : UINT64_MAX;
+	if (n > len / 8 - 1) {
+		return false;
+	}
+	for (uint64_t i = 1; i <= n; i++) {
+		walk->take(walk->context, chi_u64_at(list + 8 * i));
+	}
+	return true;
+}
+
+/* An entry too large for its page stands in pages of its own. */
+static bool take_big(const struct free_walk *walk, const struct chi_image_node *node)
+{
+	if (node->len > walk->image->bytes) {
+		return false;
+	}
+	_cleanup_(chi_freep) uint8_t *list = malloc(node->len);
+	return list != NULL && chi_image_big(walk->image, node, list) &&
+	       take_list(walk, list, node->len);
+}
+
+/* Numbers of pages below it, or entries. Depth and number of pages are bounded, because a damaged
+ * page may point anywhere. */
+static bool walk_free(struct free_walk *walk, uint64_t number, int depth)
+{
+	struct chi_image *image = walk->image;
+	if (depth > CHI_IMAGE_DEPTH || walk->left == 0) {
+		return false;
+	}
+	walk->left--;
+	_cleanup_(chi_freep) uint8_t *page = malloc(image->page_size);
+	if (page == NULL || !chi_image_page(image, number, page)) {
+		return false;
+	}
+	bool whole = true;
+	for (unsigned i = 0; i < chi_image_nodes(page); i++) {
+		struct chi_image_node node;
+		if (!chi_image_node(image, page, i, &node)) {
+			whole = false;
+		} else if (chi_image_is_branch(page)) {
+			whole = walk_free(walk, node.child, depth + 1) && whole;
+		} else if (node.value == NULL) {
+			whole = take_big(walk, &node) && whole;
+		} else {
+			whole = take_list(walk, node.value, node.len) && whole;
+		}
+	}
+	return whole;
+}
+
+bool chi_image_free(struct chi_image *image, void (*take)(void *context, uint64_t page),
+		    void *context)
+{
+	struct free_walk walk = {
+		.image = image, .take = take, .context = context, .left = chi_image_pages(image)};
+	return image->free_root == NO_PAGE || walk_free(&walk, image->free_root, 0);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Repair: whatever happens to the pages, every record that is still whole is saved, none is saved
+ * that was not stored, and what had been deleted or replaced stays so as long as the list of free
+ * pages can be read.
+ */
+#include "tests/store/help.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/image.h"
+#include "store/pages.h"
+
+#define POSITIONS 3000
+#define GAMES	  500
+#define PAGE	  4096
+
+static struct chi_key keys[POSITIONS];
+static char *whole; /* the dump of the undamaged store */
+static unsigned reports;
+
+static void count_report(void *context, const char *text)
+{
+	(void)context;
+	assert_true(text[0] != '\0');
+	reports++;
+}
+
+/* Some with notes, a few of them too long for a page. */
+static void put_notes(struct chi_store *store)
+{
+	static char note[6000];
+	memset(note, 'n', sizeof(note));
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < POSITIONS; i += 7) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		put.record.note = note;
+		put.record.n_note = i % 49 == 0 ? 2100 + help_below(1900) : 1 + help_below(60);
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+static void put_games(struct chi_store *store)
+{
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	for (unsigned i = 0; i < GAMES; i++) {
+		struct chi_game game = {.result = (uint8_t)(i % 4)};
+		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j += 8) {
+			uint64_t bits = help_random();
+			memcpy(game.id + j, &bits, sizeof(bits));
+		}
+		ok(chi_write_game(write, &game));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+/* Every fifth position goes, so that free pages hold what must not come back. */
+static void delete_some(struct chi_store *store)
+{
+	for (size_t start = 0; start < POSITIONS; start += 500) {
+		struct chi_write *write;
+		ok(chi_write_begin(store, &write, &fault));
+		for (size_t i = start; i < start + 500; i += 5) {
+			ok(chi_write_delete(write, &keys[i]));
+		}
+		ok(chi_write_commit(write, &fault));
+	}
+}
+
+static void make_store(enum chi_statistic statistic)
+{
+	struct chi_store *store = help_store("damaged", statistic);
+	size_t len;
+	help_keys(keys, POSITIONS);
+	help_fill(store, keys, POSITIONS);
+	put_notes(store);
+	put_games(store);
+	struct chi_write *write;
+	const struct chi_counts base = {.white = 30, .draws = 20, .black = 10};
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_base(write, &base));
+	ok(chi_write_commit(write, &fault));
+	delete_some(store);
+	free(whole);
+	whole = help_dump(store, &len);
+	chi_store_close(store);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------- */
+
+static uint8_t *image;
+static size_t image_len;
+
+static void read_image(void)
+{
+	struct stat st;
+	int fd = open(help_path("damaged/data.mdb"), O_RDONLY);
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	image_len = (size_t)st.st_size;
+	free(image);
+	image = malloc(image_len);
+	assert_non_null(image);
+	assert_int_equal(read(fd, image, image_len), image_len);
+	(void)close(fd);
+}
+
+/* `len` bytes of the image become the data file. */
+static void write_image(size_t len)
+{
+	int fd = open(help_path("damaged/data.mdb"), O_WRONLY | O_TRUNC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image, len), len);
+	(void)close(fd);
+}
+
+static uint8_t *page_at(uint64_t number)
+{
+	assert_true(number < image_len / PAGE);
+	return image + number * PAGE;
+}
+
+static void noise(uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		bytes[i] = (uint8_t)help_random();
+	}
+}
+
+/* The root page of a tree, by a reader of its own. */
+static uint64_t root_of(const char *name)
+{
+	struct chi_image file;
+	static uint8_t page[PAGE];
+	uint64_t root = UINT64_MAX;
+	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	assert_true(chi_image_page(&file, file.main_root, page));
+	for (unsigned i = 0; i < chi_image_nodes(page); i++) {
+		struct chi_image_node node;
+		assert_true(chi_image_node(&file, page, i, &node));
+		if (node.key_len == strlen(name) && memcmp(node.key, name, node.key_len) == 0) {
+			root = chi_u64_at(node.value + TREE_ROOT);
+		}
+	}
+	chi_image_close(&file);
+	return root;
+}
+
+/* ---- Repair, and what came of it ---------------------------------------------------------- */
+
+static struct chi_repair_result result;
+
+static int repair(enum chi_statistic statistic)
+{
+	help_remove(help_path("saved"));
+	reports = 0;
+	fault.text[0] = '\0';
+	return chi_store_repair(help_path("damaged"), help_path("saved"), statistic, count_report,
+				NULL, &result, &fault);
+}
+
+static char *saved_dump(void)
+{
+	size_t len;
+	struct chi_verify_result verified;
+	struct chi_store *store = help_open(help_path("saved"), CHI_STORE_READ);
+	assert_int_equal(help_verify(store, &verified), CHI_OK);
+	char *text = help_dump(store, &len);
+	chi_store_close(store);
+	return text;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of a dump between its head and its tail, sorted; cuts `text`. */
+static char **lines_of(char *text, size_t *n)
+{
+	char **lines = calloc(POSITIONS + GAMES + 8, sizeof(*lines));
+	size_t all = 0;
+	assert_non_null(lines);
+	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		lines[all++] = line;
+	}
+	assert_true(all >= 5);
+	*n = all - 5;
+	memmove(lines, lines + 4, *n * sizeof(*lines));
+	qsort(lines, *n, sizeof(*lines), compare_lines);
+	return lines;
+}
+
+/* How many lines of the undamaged dump are missing in the saved one, and how many are strange. */
+static void difference(size_t *gone, size_t *strange)
+{
+	char *before = strdup(whole);
+	char *after = saved_dump();
+	size_t n;
+	size_t m;
+	char **theirs = lines_of(before, &n);
+	char **ours = lines_of(after, &m);
+	size_t i = 0;
+	size_t j = 0;
+	*gone = 0;
+	*strange = 0;
+	while (i < n || j < m) {
+		int order = i == n ? 1 : j == m ? -1 : strcmp(theirs[i], ours[j]);
+		*gone += order < 0;
+		*strange += order > 0;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	assert_int_equal(m, result.positions + result.games);
+	free(theirs);
+	free(ours);
+	free(before);
+	free(after);
+}
+
+static void expect_all(void)
+{
+	char *after = saved_dump();
+	assert_string_equal(after, whole);
+	free(after);
+	assert_int_equal(result.missing, 0);
+	assert_int_equal(result.damaged, 0);
+}
+
+/* ---- Tests -------------------------------------------------------------------------------- */
+
+static void test_sound_store_is_copied(void **state)
+{
+	(void)state;
+	static const enum chi_statistic kinds[] = {CHI_STATISTIC_EXTERNAL, CHI_STATISTIC_OUTCOME,
+						   CHI_STATISTIC_CONTROL};
+	for (size_t i = 0; i < 3; i++) {
+		make_store(kinds[i]);
+		ok(repair(0));
+		expect_all();
+		assert_int_equal(result.found, 0);
+		assert_int_equal(result.pages, 0);
+		assert_int_equal(reports, 0);
+		assert_false(result.unsure);
+	}
+}
+
+/* Everything behind the root is found without it; what was deleted is not, although it is there:
+ * the same file with its list of free pages destroyed as well gives it back. */
+static void test_lost_root(void **state)
+{
+	(void)state;
+	size_t gone;
+	size_t strange;
+	make_store(CHI_STATISTIC_CONTROL);
+	read_image();
+	noise(page_at(root_of("position")), PAGE);
+	noise(page_at(root_of("games")), PAGE);
+	noise(page_at(root_of("strength")), PAGE);
+	write_image(image_len);
+	ok(repair(0));
+	assert_int_equal(result.missing, 0);
+	assert_int_equal(result.found, result.positions + result.games);
+	assert_int_equal(result.pages, 3);
+	assert_int_equal(reports, 3);
+	assert_false(result.unsure);
+	difference(&gone, &strange);
+	assert_int_equal(gone, 0);
+	assert_int_equal(strange, 0);
+
+	struct chi_image file;
+	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	noise(page_at(file.free_root), PAGE);
+	chi_image_close(&file);
+	write_image(image_len);
+	ok(repair(0));
+	assert_true(result.unsure);
+	difference(&gone, &strange);
+	assert_true(strange > 0);
+}
+
+/* Without the older head all is known. Without the newer, its state is looked for: no position that
+ * it added is missing, and that what it deleted or replaced may be back is told. */
+static void test_lost_heads(void **state)
+{
+	(void)state;
+	size_t gone;
+	size_t strange;
+	make_store(CHI_STATISTIC_CONTROL);
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+	size_t len;
+	help_fill(store, keys, POSITIONS / 2); /* some of them were deleted */
+	free(whole);
+	whole = help_dump(store, &len);
+	chi_store_close(store);
+	read_image();
+	uint64_t txn[2] = {chi_u64_at(page_at(0) + 144), chi_u64_at(page_at(1) + 144)};
+	unsigned newer = txn[1] > txn[0];
+	uint8_t head[PAGE];
+	memcpy(head, page_at(1 - newer), PAGE);
+	noise(page_at(1 - newer), PAGE);
+	write_image(image_len);
+	assert_int_not_equal(help_try(help_path("damaged"), CHI_STORE_READ), CHI_OK);
+	ok(repair(0));
+	expect_all();
+	assert_false(result.unsure);
+	assert_int_equal(reports, 1);
+	memcpy(page_at(1 - newer), head, PAGE);
+	noise(page_at(newer), PAGE);
+	write_image(image_len);
+	ok(repair(0));
+	assert_true(result.unsure);
+	assert_in_range(result.positions, POSITIONS - POSITIONS / 10, POSITIONS);
+	difference(&gone, &strange);
+	assert_true(gone <= strange);
+	noise(page_at(0), 2 * PAGE);
+	write_image(image_len);
+	ok(repair(0));
+	assert_true(result.unsure);
+	difference(&gone, &strange);
+	assert_true(gone <= strange);
+}
+
+/* Many stores with a few pages of noise: nothing strange is saved, and as much is told to be
+ * missing as is. */
+static void test_noise(void **state)
+{
+	(void)state;
+	make_store(CHI_STATISTIC_EXTERNAL);
+	read_image();
+	static uint8_t good[4 << 20];
+	assert_true(image_len <= sizeof(good));
+	memcpy(good, image, image_len);
+	struct chi_image file;
+	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	const size_t names = file.main_root * PAGE;
+	chi_image_close(&file);
+	for (int round = 0; round < 60; round++) {
+		size_t gone;
+		size_t strange;
+		memcpy(image, good, image_len);
+		unsigned pages = 1 + help_below(6);
+		for (unsigned i = 0; i < pages; i++) {
+			uint8_t *page = page_at(2 + help_below((unsigned)(image_len / PAGE - 2)));
+			switch (help_below(4)) {
+			case 0:
+				noise(page, PAGE);
+				break;
+			case 1:
+				memset(page, 0, PAGE);
+				break;
+			case 2:
+				memcpy(page,
+				       page_at(2 + help_below((unsigned)(image_len / PAGE - 2))),
+				       PAGE);
+				break;
+			default:
+				page[help_below(PAGE)] ^= (uint8_t)(1u << help_below(8));
+				break;
+			}
+		}
+		write_image(image_len);
+		int rc = repair(CHI_STATISTIC_EXTERNAL);
+		ok(rc);
+		difference(&gone, &strange);
+		if (!result.unsure) {
+			assert_int_equal(strange, 0);
+		}
+		if (!result.unsure && memcmp(image + names, good + names, PAGE) == 0) {
+			assert_int_equal(gone, result.missing);
+		}
+		assert_true(gone == 0 || reports > 0);
+	}
+}
+
+static void test_cut_file(void **state)
+{
+	(void)state;
+	make_store(CHI_STATISTIC_CONTROL);
+	read_image();
+	for (int round = 0; round < 20; round++) {
+		size_t gone;
+		size_t strange;
+		size_t len = help_below((unsigned)image_len);
+		write_image(len);
+		int rc = repair(CHI_STATISTIC_CONTROL);
+		ok(rc);
+		difference(&gone, &strange);
+		assert_true(gone == 0 || reports > 0);
+	}
+	write_image(0);
+	assert_int_equal(repair(CHI_STATISTIC_CONTROL), CHI_OK);
+	assert_int_equal(result.positions, 0);
+}
+
+static void test_lost_stamp(void **state)
+{
+	(void)state;
+	make_store(CHI_STATISTIC_EXTERNAL);
+	read_image();
+	/* The leaf, and what older commits left of it. */
+	for (size_t i = 0; i + 8 <= image_len; i++) {
+		if (memcmp(image + i, "chistore", 8) == 0) {
+			image[i] ^= 1;
+		}
+	}
+	write_image(image_len);
+	assert_int_equal(repair(0), -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "stamp"));
+	assert_int_equal(access(help_path("saved"), F_OK), -1);
+	ok(repair(CHI_STATISTIC_EXTERNAL));
+	assert_true(reports > 0);
+	expect_all();
+	/* And one that is there is believed. */
+	make_store(CHI_STATISTIC_EXTERNAL);
+	assert_int_equal(repair(CHI_STATISTIC_CONTROL), -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "external"));
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	make_store(CHI_STATISTIC_CONTROL);
+	ok(repair(0));
+	assert_int_equal(chi_store_repair(help_path("damaged"), help_path("saved"), 0, NULL, NULL,
+					  &result, &fault),
+			 -CHI_EEXIST);
+	assert_int_equal(chi_store_repair(help_path("nowhere"), help_path("other"), 0, NULL, NULL,
+					  &result, &fault),
+			 -CHI_ENOSTORE);
+	assert_int_equal(access(help_path("other"), F_OK), -1);
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_DAEMON);
+	assert_int_equal(repair(0), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, "process"));
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sound_store_is_copied),
+		cmocka_unit_test(test_lost_root),
+		cmocka_unit_test(test_lost_heads),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_lost_stamp),
+		cmocka_unit_test(test_refused),
+	};
+	int failed = cmocka_run_group_tests_name("store/repair", tests, NULL, NULL);
+	help_clean();
+	free(whole);
+	free(image);
+	return failed;
+}
