@@ -177,6 +177,24 @@ int chi_create(const char *address, enum chi_statistic statistic, struct chi_fau
 	return chi_store_create(parsed.path, statistic, fault);
 }
 
+int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
+	       chi_verify_report *report, void *context, struct chi_repair_result *result,
+	       struct chi_fault *fault)
+{
+	struct chi_address parsed;
+	*result = (struct chi_repair_result){0};
+	int status = chi_address_parse(address, &parsed, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (parsed.kind != CHI_ADDRESS_DIR) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "a store is repaired in its directory, '%.120s' is a server",
+				 address);
+	}
+	return chi_store_repair(parsed.path, path, statistic, report, context, result, fault);
+}
+
 /* ---- What all calls share ------------------------------------------------------------------ */
 
 int chi_client_begin(struct chi_client *client)

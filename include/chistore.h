@@ -259,6 +259,19 @@ CHI_MUSTUSE int chi_count(struct chi_client *client, const struct chi_scan_spec 
 CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
 			   struct chi_verify_result *result);
 
+/*
+ * Saves every intact record of the store at `address`, a directory, into a new store at `path`,
+ * which must not exist; it appears whole or not at all, and the damaged store stays as it is.
+ * Works by plain reads, so that no damage can stop the process. `statistic`: what the store holds,
+ * for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called for each
+ * damage. CHI_OK: `path` is there, and *result tells what was lost. -CHI_EINVAL (the statistic),
+ * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (somebody
+ * writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
+ */
+CHI_MUSTUSE int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
+			   chi_verify_report *report, void *context,
+			   struct chi_repair_result *result, struct chi_fault *fault);
+
 /* Makes a new store in the local directory `path` with a consistent copy, under running writes. */
 CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 

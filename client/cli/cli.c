@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chess/statistic.h"
 #include "client/cli/command.h"
 
 /* How long a write in this process waits for another writer. Long enough for another command to
@@ -161,6 +162,17 @@ int cli_open(struct cli *cli, bool writable, struct chi_client **out)
 		}
 	}
 	return cli_exit_of(status);
+}
+
+int cli_statistic(const struct cli *cli, const char *value, enum chi_statistic *out)
+{
+	int statistic = chi_statistic_from_name(value);
+	if (statistic == 0) {
+		return cli_usage(cli, "--statistic: '%s' is none of external, control, outcome",
+				 value);
+	}
+	*out = (enum chi_statistic)statistic;
+	return EXIT_DONE;
 }
 
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,

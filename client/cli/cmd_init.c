@@ -11,7 +11,7 @@ enum {
 };
 
 struct init_state {
-	int statistic; /* enum chi_statistic; 0: the default */
+	enum chi_statistic statistic; /* 0: the default */
 };
 
 /* There is one option, so its id says nothing. */
@@ -19,12 +19,7 @@ static int option(struct cli *cli, void *state, int id, const char *value)
 {
 	struct init_state *init = state;
 	(void)id;
-	init->statistic = chi_statistic_from_name(value);
-	if (init->statistic == 0) {
-		return cli_usage(cli, "--statistic: '%s' is none of external, control, outcome",
-				 value);
-	}
-	return EXIT_DONE;
+	return cli_statistic(cli, value, &init->statistic);
 }
 
 /* Control is the default because every position has that statistic. */
@@ -32,17 +27,18 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	struct init_state *init = state;
 	struct chi_fault fault = {.text = ""};
-	int statistic = init->statistic != 0 ? init->statistic : CHI_STATISTIC_CONTROL;
+	enum chi_statistic statistic =
+		init->statistic != 0 ? init->statistic : CHI_STATISTIC_CONTROL;
 	(void)argc;
 	(void)argv;
 	/* No client: there is nothing to open yet, and a server cannot create stores. */
-	int status = chi_create(cli->address, (enum chi_statistic)statistic, &fault);
+	int status = chi_create(cli->address, statistic, &fault);
 	if (status != CHI_OK) {
 		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
 		return cli_exit_of(status);
 	}
 	output_object(cli, json_pack("{s:o, s:s}", "created", json_path(cli->address), "statistic",
-				     chi_statistic_name(statistic)));
+				     chi_statistic_name((int)statistic)));
 	return EXIT_DONE;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore verify: reads and checks a whole store. A damaged page can kill the process that reads
- * it, so the reading is done by a child, forked before anything is opened; the parent only says
- * how it ended.
+ * chistore verify: reads and checks a whole store, or saves what is intact of it. A damaged page
+ * can kill the process that reads it, so the reading is done by a child, forked before anything is
+ * opened; the parent only says how it ended.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,54 @@ static void report(void *context, const char *text)
 	if (*reports <= REPORTS_MAX) {
 		(*reports)++;
 	}
+}
+
+enum {
+	OPT_REPAIR = 1,
+	OPT_STATISTIC
+};
+
+struct verify_state {
+	const char *repair; /* where the new store is to be; NULL: only look */
+	enum chi_statistic statistic;
+};
+
+/* What was lost is said in words as well: it must not drown among the damages. */
+static void print_repair(struct cli *cli, const struct verify_state *state,
+			 const struct chi_repair_result *result)
+{
+	if (result->missing > 0) {
+		cli_message("%" PRIu64 " entries of the damaged store are lost", result->missing);
+	}
+	if (result->unsure) {
+		cli_message(
+			"the newest state cannot be told from older ones: '%s' may hold what was "
+			"deleted, or older records than the last",
+			state->repair);
+	}
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "repaired",
+				json_path(state->repair), "positions",
+				json_count(result->positions), "games", json_count(result->games),
+				"found", json_count(result->found), "damaged",
+				json_count(result->damaged), "missing", json_count(result->missing),
+				"pages", json_count(result->pages), "unsure", result->unsure));
+}
+
+static int repair(struct cli *cli, const struct verify_state *state)
+{
+	struct chi_repair_result result;
+	struct chi_fault fault = {.text = ""};
+	unsigned reports = 0;
+	int status = chi_repair(cli->address, state->repair, state->statistic, report, &reports,
+				&result, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+		return cli_exit_of(status);
+	}
+	print_repair(cli, state, &result);
+	return result.missing == 0 && result.damaged == 0 && !result.unsure ? EXIT_DONE
+									    : EXIT_STORE;
 }
 
 /* The child's work, from opening to the printed result. */
@@ -85,11 +134,24 @@ static int outcome(pid_t child)
 	return EXIT_STORE;
 }
 
+static int option(struct cli *cli, void *state, int id, const char *value)
+{
+	struct verify_state *verify_state = state;
+	if (id == OPT_REPAIR) {
+		verify_state->repair = value;
+		return EXIT_DONE;
+	}
+	return cli_statistic(cli, value, &verify_state->statistic);
+}
+
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
-	(void)state;
+	const struct verify_state *wanted = state;
 	(void)argc;
 	(void)argv;
+	if (wanted->statistic != 0 && wanted->repair == NULL) {
+		return cli_usage(cli, "--statistic goes with --repair");
+	}
 	/* What stands in the buffer would be printed twice. */
 	(void)fflush(stdout);
 	pid_t child = fork();
@@ -98,7 +160,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		return EXIT_STORE;
 	}
 	if (child == 0) {
-		int code = verify(cli);
+		int code = wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
 		if (fflush(stdout) != 0 || output_failed()) {
 			cli_message("cannot write to standard output (%s)", strerror(errno));
 			code = EXIT_STORE;
@@ -108,17 +170,42 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	return outcome(child);
 }
 
+static const struct cli_option options[] = {
+	{OPT_REPAIR, "repair", "DEST",
+	 "save every intact record of a damaged store into a new one, the directory DEST"},
+	{OPT_STATISTIC, "statistic", "KIND",
+	 "repair: external, control or outcome, for a store that cannot tell any more"},
+	{0, NULL, NULL, NULL},
+};
+
 const struct command cmd_verify = {
 	.name = "verify",
 	.arguments = "",
-	.summary = "read and check the whole store",
+	.summary = "read and check the whole store, or save what is intact",
 	.help = "Reads everything and checks that both trees agree, that every record is whole "
 		"and\n"
 		"its checksum right, and that computed statistics are. Each damage is told on\n"
 		"standard error; then sound (yes or no), positions, known and errors are printed.\n"
-		"The exit code is 0 for a sound store and 3 for a damaged one.",
-	.example = "chistore -a ./positions verify",
+		"The exit code is 0 for a sound store and 3 for a damaged one.\n"
+		"\n"
+		"With --repair a store that may be damaged in any way, and that need not open "
+		"any\n"
+		"more, is read page by page. What is whole goes into a new store; the damaged one\n"
+		"stays as it is. Printed are positions and games saved; found: how many of these\n"
+		"no tree led to any more; damaged: entries that are not whole; missing: entries "
+		"that\n"
+		"the store says it holds and that were not saved; pages that could not be read;\n"
+		"and unsure: whether the newest state cannot be told from older ones, so that the\n"
+		"new store may hold what had been deleted or replaced. The exit code is 0 if "
+		"nothing was lost, and 3 "
+		"if\n"
+		"something was, or if there is no new store. Nobody may write meanwhile.",
+	.example = "chistore -a ./positions verify\n"
+		   "chistore -a ./damaged verify --repair ./saved",
+	.options = options,
 	.needs = NEEDS_ADDRESS,
 	.slow = true,
+	.state_size = sizeof(struct verify_state),
+	.option = option,
 	.run = run,
 };

@@ -432,6 +432,49 @@ class Trouble(Base):
         self.assertRegex(done.stderr, r"(?m)^chistore: .")
         self.assertNotIn("sound\tyes", done.stdout)
 
+    def test_repair_saves_what_is_whole(self):
+        """A store that no longer opens: all that the noise did not hit comes back."""
+        store = self.new_store()
+        saved = self.path("saved")
+        self.cli("import", self.many("many.csv", 5000), address=store)
+        before = self.out("dump", address=store).splitlines()
+        self.assertEqual(self.cli("verify", "--repair", saved, address=store).returncode, 0)
+        self.assertEqual(self.out("dump", address=saved).splitlines(), before)
+        data = os.path.join(store, "data.mdb")
+        with open(data, "r+b") as file:
+            file.write(b"\0" * 4096)  # a head page
+            file.seek(os.path.getsize(data) // 2)
+            file.write(b"\xff" * 4096)
+        self.assertEqual(run_cli("info", address=store).returncode, 3)
+        done = run_cli("verify", "--repair", saved, address=store)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("holds a store already", done.stderr)
+        again = self.path("again")
+        done = run_cli("verify", "--repair", again, address=store)
+        fields = summary(done.stdout)
+        after = self.out("dump", address=again).splitlines()
+        self.assertEqual(set(after[4:-1]) - set(before[4:-1]), set())
+        self.assertEqual(len(after) - 5, int(fields["positions"]))
+        lost = len(before) - len(after)
+        self.assertEqual(done.returncode, 3 if lost > 0 or fields["unsure"] == "yes" else 0)
+        self.assertLess(lost, 200)  # no more than a page holds
+        self.assertIn("damage: ", done.stderr)
+        self.assertIn("sound\tyes", self.out("verify", address=again))
+
+    def test_repair_refuses(self):
+        store = self.new_store()
+        with harness.start_daemon({"default": store}) as daemon:
+            for address, args, code, text in (
+                    (daemon.address, ["--repair", self.path("x")], 2, "is a server"),
+                    (store, ["--repair", self.path("x")], 3, "is being written by"),
+                    (store, ["--statistic", "control"], 2, "goes with --repair"),
+                    (store, ["--repair", self.path("x"), "--statistic", "odd"], 2, "none of"),
+                    (self.path("no"), ["--repair", self.path("x")], 3, "no")):
+                done = run_cli("verify", *args, address=address)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertFalse(os.path.exists(self.path("x")))
+
 
 class Demo(unittest.TestCase):
     def test_demo(self):
