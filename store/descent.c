@@ -5,6 +5,11 @@
  * unexpected drops out; so does a page's number that lies outside the file, so that no more memory
  * is touched than mdb_get would touch.
  *
+ * The halving compares keys by their heads alone, as numbers, and has no branch that depends on
+ * them: half of those would be guessed wrong, and each such guess costs as much as a whole step. It
+ * finds the last of the nodes with the same head; where there are several, refine goes back to the
+ * right one by whole keys.
+ *
  * The search compares no page's first node: in a branch page it stands for "less than all", in a
  * leaf page the last comparison, for equality, looks at it.
  */
@@ -18,17 +23,20 @@
 #include "store/pages.h"
 
 #define LINE 64 /* bytes of a cache line */
+/* Bytes at the start of a key that are compared as a number. */
+#define HEAD 8u
 
 static inline struct chi_lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
 {
-	return (struct chi_lane){.page = descent->pages.base,
-				 .node = descent->pages.base,
-				 .head = be64toh(chi_u64_at(key->bytes)),
-				 .key = key};
+	return (struct chi_lane){
+		.page = descent->pages.base, .head = be64toh(chi_u64_at(key->bytes)), .key = key};
 }
 
-static inline void drop(struct chi_lane *lane)
+/* Further steps do nothing, on a page that is there. */
+static inline void drop(const struct chi_descent *descent, struct chi_lane *lane)
 {
+	lane->page = descent->pages.base;
+	lane->at = 0;
 	lane->left = 0;
 }
 
@@ -36,7 +44,7 @@ static inline void drop(struct chi_lane *lane)
 static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number)
 {
 	if (CHI_UNLIKELY(number >= descent->end)) {
-		drop(lane);
+		drop(descent, lane);
 		return;
 	}
 	lane->page = descent->pages.base + number * descent->pages.size;
@@ -46,19 +54,21 @@ static inline void enter(const struct chi_descent *descent, struct chi_lane *lan
 	}
 }
 
-/* Takes aim at the middle of what is left. */
+static inline uint32_t offset_at(const struct chi_lane *lane, uint32_t index)
+{
+	return chi_u16_at(lane->page + PAGE_HEADER + 2 * (size_t)index);
+}
+
+/* Takes aim at the middle of what is left. An offset that is wrong leads to another place on the
+ * page, and is found out when the node is settled on. */
 static inline void aim(const struct chi_descent *descent, struct chi_lane *lane)
 {
-	uint32_t middle = lane->at + lane->left / 2;
-	uint32_t offset = chi_u16_at(lane->page + PAGE_HEADER + 2 * (size_t)middle);
-	if (CHI_UNLIKELY(offset < PAGE_HEADER || offset > descent->pages.size - NODE_HEADER)) {
-		drop(lane);
-		return;
-	}
-	lane->node = lane->page + offset;
+	uint32_t offset = offset_at(lane, lane->at + lane->left / 2);
+	uint32_t last = descent->pages.size - NODE_HEADER - HEAD;
+	lane->node = offset < last ? offset : last;
 	/* A node may begin in one line and end in the next. */
-	__builtin_prefetch(lane->node);
-	__builtin_prefetch(lane->node + NODE_HEADER + CHI_KEY_MAX - 1);
+	__builtin_prefetch(lane->page + lane->node);
+	__builtin_prefetch(lane->page + lane->node + NODE_HEADER + CHI_KEY_MAX - 1);
 }
 
 /* Looks at the head of the page entered. */
@@ -66,12 +76,12 @@ static inline void open_page(const struct chi_descent *descent, struct chi_lane 
 			     unsigned kind)
 {
 	uint32_t size = descent->pages.size;
-	uint64_t number = (uint64_t)(lane->page - descent->pages.base) / size;
+	uint64_t place = (uint64_t)(lane->page - descent->pages.base);
 	uint32_t flags = chi_u16_at(lane->page + PAGE_FLAGS);
 	uint32_t lower = chi_u16_at(lane->page + PAGE_LOWER);
 	if (CHI_UNLIKELY((flags & FLAG_KINDS) != kind || lower < PAGE_HEADER + 2 || lower > size ||
-			 chi_u64_at(lane->page + PAGE_NUMBER) != number)) {
-		drop(lane);
+			 chi_u64_at(lane->page + PAGE_NUMBER) * size != place)) {
+		drop(descent, lane);
 		return;
 	}
 	lane->at = 0;
@@ -79,64 +89,106 @@ static inline void open_page(const struct chi_descent *descent, struct chi_lane 
 	aim(descent, lane);
 }
 
-/* The bytes from the node on that its page still has. */
-static inline uint32_t room(const struct chi_descent *descent, const struct chi_lane *lane)
+static inline uint64_t head_at(const struct chi_lane *lane)
 {
-	return descent->pages.size - (uint32_t)(lane->node - lane->page);
+	return be64toh(chi_u64_at(lane->page + lane->node + NODE_HEADER));
 }
 
-/* True if the node's key has the 8 bytes that its head is made of, and lies in its page. */
-static inline bool node_ok(const struct chi_descent *descent, const struct chi_lane *lane)
-{
-	uint32_t ksize = chi_u16_at(lane->node + NODE_KSIZE);
-	return ksize >= sizeof(uint64_t) && NODE_HEADER + ksize <= room(descent, lane);
-}
-
-/* The whole comparison, for keys with the same head. */
-static inline bool tail_not_greater(const struct chi_lane *lane)
-{
-	return chi_position_compare(lane->node + NODE_HEADER, chi_u16_at(lane->node + NODE_KSIZE),
-				    lane->key->bytes, lane->key->len) <= 0;
-}
-
-/* Halves the range. The common case has no branch that depends on the keys: half of those would
- * be guessed wrong. */
+/* Halves the range. With one node left, or none, it does nothing. */
 static inline void halve(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	uint32_t half = lane->left / 2;
-	if (CHI_UNLIKELY(!node_ok(descent, lane))) {
-		drop(lane);
-		return;
-	}
-	uint64_t head = be64toh(chi_u64_at(lane->node + NODE_HEADER));
-	bool not_greater = head < lane->head;
-	if (CHI_UNLIKELY(head == lane->head)) {
-		not_greater = tail_not_greater(lane);
-	}
+	bool not_greater = head_at(lane) <= lane->head;
 	lane->at += half & -(uint32_t)not_greater;
 	lane->left -= half;
 	aim(descent, lane);
 }
 
-/* Searches the pages that the lanes have entered, in turns. */
+/* The bytes from the node on that its page still has. */
+static inline uint32_t room(const struct chi_descent *descent, const struct chi_lane *lane)
+{
+	return descent->pages.size - lane->node;
+}
+
+static inline uint32_t key_size(const struct chi_lane *lane)
+{
+	return chi_u16_at(lane->page + lane->node + NODE_KSIZE);
+}
+
+/* True if the node's key has a head and lies in its page. */
+static inline bool key_ok(const struct chi_descent *descent, const struct chi_lane *lane)
+{
+	uint32_t ksize = key_size(lane);
+	return ksize >= HEAD && NODE_HEADER + ksize <= room(descent, lane);
+}
+
+/* Goes to one node; false if it does not lie in the page. */
+static inline bool settle_on(const struct chi_descent *descent, struct chi_lane *lane, uint32_t at)
+{
+	uint32_t offset = offset_at(lane, at);
+	lane->at = at;
+	lane->node = offset;
+	return CHI_LIKELY(offset >= PAGE_HEADER && offset <= descent->pages.size - NODE_HEADER);
+}
+
+/* The last node up to the one settled on that is not greater than the key, by whole keys. Rare,
+ * unless many positions have their pieces on the same squares. */
+static bool refine(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	uint32_t at = 0;
+	uint32_t left = lane->at + 1;
+	while (left > 1) {
+		uint32_t half = left / 2;
+		if (!settle_on(descent, lane, at + half) || !key_ok(descent, lane)) {
+			return false;
+		}
+		if (chi_position_compare(lane->page + lane->node + NODE_HEADER, key_size(lane),
+					 lane->key->bytes, lane->key->len) <= 0) {
+			at += half;
+			left -= half;
+		} else {
+			left = half;
+		}
+	}
+	return settle_on(descent, lane, at);
+}
+
+/* One node is left: is it there, and in a branch page, is it the right one? */
+static inline void settle(const struct chi_descent *descent, struct chi_lane *lane, unsigned kind)
+{
+	if (CHI_UNLIKELY(lane->left == 0)) {
+		return;
+	}
+	bool ok = settle_on(descent, lane, lane->at);
+	if (kind == FLAG_BRANCH && lane->at > 0 && ok) {
+		ok = key_ok(descent, lane) &&
+		     (CHI_LIKELY(head_at(lane) != lane->head) || refine(descent, lane));
+	}
+	if (CHI_UNLIKELY(!ok)) {
+		drop(descent, lane);
+	}
+}
+
+/* Searches the pages that the lanes have entered, in turns. All take as many as the longest: to
+ * leave out those that need one less would be guessed wrong. */
 static inline void search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
 			  unsigned kind)
 {
+	uint32_t most = 1;
 	for (size_t i = 0; i < n; i++) {
 		if (CHI_LIKELY(lanes[i].left != 0)) {
 			open_page(descent, &lanes[i], kind);
 		}
+		most = lanes[i].left > most ? lanes[i].left : most;
 	}
-	bool more;
-	do {
-		more = false;
+	for (; most > 1; most -= most / 2) {
 		for (size_t i = 0; i < n; i++) {
-			if (lanes[i].left > 1) {
-				halve(descent, &lanes[i]);
-				more |= lanes[i].left > 1;
-			}
+			halve(descent, &lanes[i]);
 		}
-	} while (more);
+	}
+	for (size_t i = 0; i < n; i++) {
+		settle(descent, &lanes[i], kind);
+	}
 }
 
 /* A value in pages of its own. */
@@ -153,34 +205,65 @@ static bool find_big(const struct chi_descent *descent, const uint8_t *at, struc
 	       chi_u64_at(page + PAGE_NUMBER) == number;
 }
 
-/* What the lane has found in its leaf. */
-static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
-			  struct chi_found *found)
+/* Of CHI_KEY_MIN to CHI_KEY_MAX bytes: three words, which may overlap, cover them. */
+static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
 {
-	found->finding = CHI_FINDING_UNSURE;
-	if (CHI_UNLIKELY(lane->left != 1)) {
-		return;
-	}
-	uint32_t ksize = chi_u16_at(lane->node + NODE_KSIZE);
-	uint32_t flags = chi_u16_at(lane->node + NODE_FLAGS);
+	size_t middle = len < 2 * HEAD ? len - HEAD : HEAD;
+	size_t last = len - HEAD;
+	return ((chi_u64_at(a) ^ chi_u64_at(b)) |
+		(chi_u64_at(a + middle) ^ chi_u64_at(b + middle)) |
+		(chi_u64_at(a + last) ^ chi_u64_at(b + last))) == 0;
+}
+
+/* What stands in the node that the lane has settled on. */
+static inline enum chi_finding look(const struct chi_descent *descent, const struct chi_lane *lane,
+				    struct chi_found *found)
+{
+	const uint8_t *node = lane->page + lane->node;
+	uint32_t ksize = key_size(lane);
+	uint32_t flags = chi_u16_at(node + NODE_FLAGS);
 	uint64_t end = NODE_HEADER + (uint64_t)ksize;
 	if (CHI_UNLIKELY(end > room(descent, lane))) {
-		return;
+		return CHI_FINDING_UNSURE;
 	}
-	found->key = lane->node + NODE_HEADER;
-	if (ksize != lane->key->len || memcmp(found->key, lane->key->bytes, ksize) != 0) {
-		found->finding = CHI_FINDING_NONE;
-		return;
+	found->key = node + NODE_HEADER;
+	if (ksize != lane->key->len || !same_bytes(found->key, lane->key->bytes, ksize)) {
+		return CHI_FINDING_NONE;
 	}
 	found->value = found->key + ksize;
-	found->len = chi_node_size(lane->node);
+	found->len = chi_node_size(node);
 	bool big = flags == NODE_BIG;
 	end += big ? sizeof(uint64_t) : found->len;
 	if (CHI_UNLIKELY((flags != 0 && !big) || end > room(descent, lane) ||
 			 (big && !find_big(descent, found->value, found)))) {
+		return CHI_FINDING_UNSURE;
+	}
+	return CHI_FINDING_THERE;
+}
+
+/* What the lane has found in its leaf. */
+static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
+			  struct chi_found *found)
+{
+	if (CHI_UNLIKELY(lane->left != 1)) {
+		found->finding = CHI_FINDING_UNSURE;
 		return;
 	}
-	found->finding = CHI_FINDING_THERE;
+	found->finding = look(descent, lane, found);
+	if (found->finding == CHI_FINDING_NONE && lane->at > 0 && key_ok(descent, lane) &&
+	    CHI_UNLIKELY(head_at(lane) == lane->head)) {
+		struct chi_lane back = *lane;
+		found->finding =
+			refine(descent, &back) ? look(descent, &back, found) : CHI_FINDING_UNSURE;
+	}
+}
+
+/* To the page below the node settled on. */
+static inline void step_down(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	if (CHI_LIKELY(lane->left == 1)) {
+		enter(descent, lane, chi_node_child(lane->page + lane->node));
+	}
 }
 
 /* From the pages of `level` that the lanes have entered down into the leaves. */
@@ -190,9 +273,7 @@ static inline void search_from(const struct chi_descent *descent, struct chi_lan
 	for (; level < descent->depth; level++) {
 		search(descent, lanes, n, FLAG_BRANCH);
 		for (size_t i = 0; i < n; i++) {
-			if (CHI_LIKELY(lanes[i].left == 1)) {
-				enter(descent, &lanes[i], chi_node_child(lanes[i].node));
-			}
+			step_down(descent, &lanes[i]);
 		}
 	}
 	search(descent, lanes, n, FLAG_LEAF);
@@ -218,21 +299,15 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 	}
 }
 
-/* Searches the page alone. Here each comparison is a branch: while its
- * line is waited for, the processor guesses and asks for the next one, and is right half of the
- * time. */
+/* Searches the page alone. Here each comparison is a branch: while its line is waited for, the
+ * processor guesses and asks for the next one, and is right half of the time. */
 static inline void search_alone(const struct chi_descent *descent, struct chi_lane *lane,
 				unsigned kind)
 {
 	open_page(descent, lane, kind);
 	while (lane->left > 1) {
 		uint32_t half = lane->left / 2;
-		if (CHI_UNLIKELY(!node_ok(descent, lane))) {
-			drop(lane);
-			return;
-		}
-		uint64_t head = be64toh(chi_u64_at(lane->node + NODE_HEADER));
-		if (head < lane->head || (head == lane->head && tail_not_greater(lane))) {
+		if (head_at(lane) <= lane->head) {
 			lane->at += half;
 			lane->left -= half;
 		} else {
@@ -240,6 +315,7 @@ static inline void search_alone(const struct chi_descent *descent, struct chi_la
 		}
 		aim(descent, lane);
 	}
+	settle(descent, lane, kind);
 }
 
 /* From a page of `level` that the lane has entered to one of level `last`, which is entered only.
@@ -249,9 +325,7 @@ static inline void go_down(const struct chi_descent *descent, struct chi_lane *l
 {
 	for (; level < last && lane->left == 1; level++) {
 		search_alone(descent, lane, FLAG_BRANCH);
-		if (CHI_LIKELY(lane->left == 1)) {
-			enter(descent, lane, chi_node_child(lane->node));
-		}
+		step_down(descent, lane);
 	}
 }
 

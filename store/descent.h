@@ -47,10 +47,10 @@ struct chi_descent {
 /* One descent, on one page. */
 struct chi_lane {
 	const uint8_t *page;
-	const uint8_t *node; /* the one at `at + left / 2`, asked for already */
-	uint64_t head;	     /* first 8 bytes of the key, as a number of the same order */
+	uint64_t head; /* first 8 bytes of the key, as a number of the same order */
 	const struct chi_key *key;
-	uint32_t at;   /* a node that is not greater than the key */
+	uint32_t node; /* where on the page the one at `at + left / 2` begins, asked for already */
+	uint32_t at;   /* a node that is not greater than the key, by their heads */
 	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
 };
 

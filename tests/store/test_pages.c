@@ -146,6 +146,20 @@ static void test_every_record(void **state)
 	}
 }
 
+/* The same pieces' squares over many pages: whole keys must tell them apart, on every level. */
+static void test_same_squares(void **state)
+{
+	static const unsigned runs[] = {30, 1000, KEYS_MAX};
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(runs); i++) {
+		struct chi_store *store = help_store("squares", EXTERNAL);
+		trees_runs(keys, 30000, runs[i]);
+		trees_fill(store, keys, 20000, false);
+		compare_all(store, ask_all(keys, 30000));
+		chi_store_close(store);
+	}
+}
+
 static void test_large_values(void **state)
 {
 	(void)state;
@@ -504,11 +518,11 @@ static void test_damaged_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_record),  cmocka_unit_test(test_large_values),
-		cmocka_unit_test(test_deletes),	      cmocka_unit_test(test_beside_a_writer),
-		cmocka_unit_test(test_threads),	      cmocka_unit_test(test_map_growth),
-		cmocka_unit_test(test_failures),      cmocka_unit_test(test_fallback),
-		cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_every_record),	cmocka_unit_test(test_same_squares),
+		cmocka_unit_test(test_large_values),	cmocka_unit_test(test_deletes),
+		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_map_growth),	cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_fallback),	cmocka_unit_test(test_damaged_pages),
 	};
 	return cmocka_run_group_tests_name("store/pages", tests, NULL, NULL);
 }

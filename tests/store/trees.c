@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-void trees_keys(struct chi_key *out, size_t n)
+void trees_runs(struct chi_key *out, size_t n, unsigned run)
 {
 	uint64_t mask = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (mask == 0 || help_below(3) == 0) {
+		if (mask == 0 || help_below(run) == 0) {
 			mask = (help_random() & help_random()) | 3;
 			while (__builtin_popcountll(mask) > 32) {
 				mask &= mask - 1;
@@ -24,6 +24,11 @@ void trees_keys(struct chi_key *out, size_t n)
 		}
 		out[i].bytes[out[i].len - 1] &= pieces % 2 == 0 ? 0xff : 0xf0;
 	}
+}
+
+void trees_keys(struct chi_key *out, size_t n)
+{
+	trees_runs(out, n, 3);
 }
 
 void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes)

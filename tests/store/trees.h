@@ -6,6 +6,8 @@
 
 /* Keys in the shape of positions; many share their mask, so that it does not tell them apart. */
 void trees_keys(struct chi_key *out, size_t n);
+/* The same with about `run` to a mask. */
+void trees_runs(struct chi_key *out, size_t n, unsigned run);
 
 /* Puts them in one transaction, two of three with a statistic. `notes`: with notes up to the
  * largest, which stand in pages of their own. */
