@@ -126,10 +126,7 @@ static void search_ahead(struct bench_prober *bench, struct bench_result *out)
 		const struct bench_node *node = &list->nodes[i];
 		const struct chi_key *keys = &list->keys[node->first];
 		size_t n = node->n < CHI_PREFETCH_MAX ? node->n : CHI_PREFETCH_MAX;
-		for (size_t j = 0; j < n; j++) {
-			must(bench, chi_prober_prefetch(bench->prober, &keys[j], &tickets[j]),
-			     "prefetch");
-		}
+		must(bench, chi_prober_prefetch_many(bench->prober, keys, n, tickets), "prefetch");
 		for (size_t j = 0; j < node->visited; j++) {
 			struct chi_strength strength;
 			must(bench,

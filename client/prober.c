@@ -169,13 +169,25 @@ int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_
 
 /* ---- Ahead of time ------------------------------------------------------------------------- */
 
-static int ask(struct chi_prober *prober, const struct chi_key *key, uint64_t *ticket)
+/* Over a socket a ticket is a place in a list, until the first answer is wanted. */
+static void ask_later(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		      uint64_t *tickets)
+{
+	for (size_t i = 0; i < n; i++) {
+		tickets[i] = i < CHI_AHEAD_MAX ? ++prober->tickets : 0;
+		if (tickets[i] != 0) {
+			prober->asked[tickets[i] % CHI_AHEAD_MAX] =
+				(struct asked){.ticket = tickets[i], .key = keys[i]};
+		}
+	}
+}
+
+static int ask(struct chi_prober *prober, const struct chi_key *keys, size_t n, uint64_t *tickets)
 {
 	if (CHI_LIKELY(prober->ahead != NULL)) {
-		return end(prober, chi_ahead_ask(prober->ahead, key, ticket));
+		return end(prober, chi_ahead_ask(prober->ahead, keys, n, tickets));
 	}
-	*ticket = ++prober->tickets;
-	prober->asked[*ticket % CHI_AHEAD_MAX] = (struct asked){.ticket = *ticket, .key = *key};
+	ask_later(prober, keys, n, tickets);
 	return CHI_OK;
 }
 
@@ -184,7 +196,7 @@ int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key, ui
 	*ticket = 0;
 	prober->error.text[0] = '\0';
 	int status = check_keys(prober, key, 1);
-	return CHI_LIKELY(status == CHI_OK) ? ask(prober, key, ticket) : status;
+	return CHI_LIKELY(status == CHI_OK) ? ask(prober, key, 1, ticket) : status;
 }
 
 int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
@@ -194,7 +206,18 @@ int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board 
 	*ticket = 0;
 	prober->error.text[0] = '\0';
 	int status = chi_key_from_board(board, &key, &prober->error);
-	return CHI_LIKELY(status == CHI_OK) ? ask(prober, &key, ticket) : status;
+	return CHI_LIKELY(status == CHI_OK) ? ask(prober, &key, 1, ticket) : status;
+}
+
+int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+			     uint64_t *tickets)
+{
+	for (size_t i = 0; i < n; i++) {
+		tickets[i] = 0;
+	}
+	prober->error.text[0] = '\0';
+	int status = check_keys(prober, keys, n);
+	return status == CHI_OK && n > 0 ? ask(prober, keys, n, tickets) : status;
 }
 
 /* All positions that wait for an answer, in one request. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How an engine asks: one prober a thread, the board it has, and prefetching for all its moves. */
+/* How an engine asks: one prober a thread, the board it has, a prefetch when a move is made, and
+ * the positions behind a node's moves together. */
 #include <stdio.h>
+#include <string.h>
 
 #include <chistore.h>
 
@@ -28,6 +30,62 @@ static const struct chi_board boards[2] = {
 	 .en_passant = 20,
 	 .black_to_move = true},
 };
+
+static const char *const moves[] = {"e2e4", "d2d4", "g1f3", "c2c4"};
+#define MOVES (sizeof(moves) / sizeof(moves[0]))
+
+/* The keys behind the moves, which an engine would make of its boards with chi_key_from_board. */
+static int play(struct chi_key children[MOVES])
+{
+	struct chi_key root;
+	chi_move move;
+	if (chi_key_from_board(&boards[0], &root, NULL) != CHI_OK) {
+		return 1;
+	}
+	for (size_t i = 0; i < MOVES; i++) {
+		if (chi_key_move(&root, moves[i], strlen(moves[i]), &move, NULL) != CHI_OK ||
+		    chi_key_play(&root, move, &children[i]) != CHI_OK) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* All moves at once, say to put them in order. */
+static int order(struct chi_prober *prober, const struct chi_key children[MOVES])
+{
+	struct chi_strength strengths[MOVES];
+	if (chi_prober_many(prober, children, MOVES, strengths) != CHI_OK) {
+		return 1;
+	}
+	for (size_t i = 0; i < MOVES; i++) {
+		if (strengths[i].found) {
+			printf("%s is known\n", moves[i]);
+		}
+	}
+	return 0;
+}
+
+/* One after the other, until one is good enough: the rest is not looked up. */
+static int search(struct chi_prober *prober, const struct chi_key children[MOVES])
+{
+	uint64_t tickets[MOVES];
+	if (chi_prober_prefetch_many(prober, children, MOVES, tickets) != CHI_OK) {
+		return 1;
+	}
+	for (size_t i = 0; i < MOVES; i++) {
+		struct chi_strength strength;
+		if (chi_prober_collect(prober, tickets[i], &strength) != CHI_OK) {
+			return 1;
+		}
+		if (strength.has_eval && -strength.score >= 20) {
+			printf("%s is good enough\n", moves[i]);
+			break;
+		}
+	}
+	chi_prober_drop(prober);
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -58,7 +116,9 @@ int main(int argc, char **argv)
 			printf("%.2f, no evaluation\n", strength.chi2 / 100.0);
 		}
 	}
+	struct chi_key children[MOVES];
+	int failed = play(children) || order(prober, children) || search(prober, children);
 	chi_prober_close(prober);
 	chi_close(client);
-	return 0;
+	return failed;
 }

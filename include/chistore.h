@@ -345,10 +345,11 @@ CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key 
 
 /*
  * Begins to look a position up whose answer is wanted soon: memory is waited for while the engine
- * does something else, and look-ups under way wait together. The answer is collected once, by its
- * ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no harm. No snapshot is
- * held between calls: the answer is of the state that is newest when it is collected, and other
- * programs' writes reuse pages as if no prober were there.
+ * does something else, and those behind one that waits already are looked up together with it. Pays
+ * where the store does not fit the processor's cache; else asking at once is faster. The answer is
+ * collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no
+ * harm. No snapshot is held between calls: the answer is of the state that is newest when it is
+ * collected, and other programs' writes reuse pages as if no prober were there.
  *
  * Over a socket nothing is sent until the first is collected, then all in one request.
  */
@@ -357,6 +358,15 @@ CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_
 				    uint64_t *ticket);
 CHI_MUSTUSE int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
 					  uint64_t *ticket);
+
+/*
+ * Any number of positions, say those behind all moves of a node, the best first; tickets[i] is that
+ * of keys[i]. They are written down, and looked up together, more and more at a time, when the
+ * first are collected: of a node that is cut off early most are never looked up. Behind the first
+ * CHI_PREFETCH_MAX the tickets are 0, on failure all.
+ */
+CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys,
+					 size_t n, uint64_t *tickets);
 
 /* CHI_NONE: the ticket was collected, dropped, or overtaken by CHI_PREFETCH_MAX others; probe. */
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket,

@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Look-ups ahead of their answers. An engine knows the position that it will ask for when it has
- * made a move, and asks some hundred instructions later: in between, memory can be waited for.
+ * made a move, and asks some hundred instructions later: in between, memory can be waited for. Or
+ * it knows all positions behind a node, of which it will want some: these are only written down,
+ * and gone for in groups when they are wanted, so that they wait together.
  *
- * Nothing is held between calls: each takes a snapshot and ends it. A descent's place on a page
- * is good for as long as the snapshot that it was found in is the newest, since no page of the
- * newest state is ever written to. So a call whose snapshot has the same number goes on with it,
- * and one that finds another number forgets all places and begins those descents anew when their
- * answers are wanted.
+ * Nothing is held between calls: each that looks at pages takes a snapshot and ends it. A descent's
+ * place on a page is good for as long as the snapshot that it was found in is the newest, since no
+ * page of the newest state is ever written to. So a call whose snapshot has the same number goes on
+ * with it, and one that finds another number forgets all places and begins those descents anew when
+ * their answers are wanted.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/store_priv.h"
 
 _Static_assert(CHI_AHEAD_MAX == 64, "a set of look-ups is a 64-bit number");
 
-/* Look-ups that go the rest of the way in turns. Of those that a search has begun many are cut off
- * and never collected: more would be gone for in vain. */
-#define GROUP 16
+/* Look-ups that go in turns: of a list the first few, then more and more. Of those that a search
+ * has asked for many are cut off and never collected, most of them early: they would be gone for in
+ * vain. */
+#define GROUP_FIRST 4
+#define GROUP_MOST  16
 
-struct asked {
-	struct chi_lane lane;
-	struct chi_key key;
-	uint64_t ticket; /* 0: none */
-};
-
+/* Ticket t stands in place t % CHI_AHEAD_MAX of the arrays. */
 struct chi_ahead {
 	struct chi_store *store;
-	uint64_t tickets; /* given out so far; ticket t stands in place t % CHI_AHEAD_MAX */
-	uint64_t begun;	  /* places whose lane stands in the snapshot below... */
-	uint64_t going;	  /* ...and of these, the ones that still wait half-way */
+	uint64_t given;	  /* tickets so far */
+	uint64_t waiting; /* places that are still to be looked up in the snapshot below... */
+	uint64_t started; /* ...and of these, the ones whose lanes are half-way */
+	uint64_t done;	  /* places whose lanes have found what there is */
 	uint64_t txn;	  /* LMDB's number of the snapshot */
 	uint64_t epoch;	  /* the environment's, when it was taken */
-	struct asked asked[CHI_AHEAD_MAX];
+	unsigned group;	  /* how many go on together next */
+	uint64_t tickets[CHI_AHEAD_MAX]; /* 0: none */
+	struct chi_key keys[CHI_AHEAD_MAX];
+	struct chi_lane lanes[CHI_AHEAD_MAX];
 };
 
 int chi_ahead_open(struct chi_store *store, struct chi_ahead **out)
@@ -42,6 +46,7 @@ int chi_ahead_open(struct chi_store *store, struct chi_ahead **out)
 		return -CHI_ENOMEM;
 	}
 	ahead->store = store;
+	ahead->group = GROUP_FIRST;
 	*out = ahead;
 	return CHI_OK;
 }
@@ -53,10 +58,11 @@ void chi_ahead_close(struct chi_ahead *ahead)
 
 void chi_ahead_drop(struct chi_ahead *ahead)
 {
-	ahead->begun = 0;
-	ahead->going = 0;
+	ahead->waiting = 0;
+	ahead->started = 0;
+	ahead->done = 0;
 	for (size_t i = 0; i < CHI_AHEAD_MAX; i++) {
-		ahead->asked[i].ticket = 0;
+		ahead->tickets[i] = 0;
 	}
 }
 
@@ -71,79 +77,125 @@ static int begin(struct chi_ahead *ahead, struct chi_read **read, bool *descends
 	const struct chi_env *env = (*read)->env;
 	uint64_t txn = (*read)->descent.txn;
 	if (CHI_UNLIKELY(ahead->txn != txn || ahead->epoch != env->epoch)) {
-		ahead->begun = 0;
-		ahead->going = 0;
+		ahead->waiting |= ahead->done;
+		ahead->started = 0;
+		ahead->done = 0;
 		ahead->txn = txn;
 		ahead->epoch = env->epoch;
 	}
 	return CHI_OK;
 }
 
-int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *key, uint64_t *ticket)
+static bool keys_fit(const struct chi_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_UNLIKELY(keys[i].len < CHI_KEY_MIN || keys[i].len > CHI_KEY_MAX)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* `n` bits from `place` on, 1 or more, which do not wrap around. */
+static uint64_t bits_of(unsigned place, size_t n)
+{
+	return UINT64_MAX >> (CHI_AHEAD_MAX - n) << place;
+}
+
+/* Takes the places of the next `n` tickets, which do not wrap around. */
+static unsigned take_places(struct chi_ahead *ahead, const struct chi_key *keys, size_t n,
+			    uint64_t *tickets)
+{
+	unsigned place = (unsigned)((ahead->given + 1) % CHI_AHEAD_MAX);
+	uint64_t bits = bits_of(place, n);
+	memcpy(&ahead->keys[place], keys, n * sizeof(*keys));
+	for (size_t i = 0; i < n; i++) {
+		tickets[i] = ++ahead->given;
+		ahead->tickets[place + i] = tickets[i];
+	}
+	ahead->waiting |= bits;
+	ahead->started &= ~bits;
+	ahead->done &= ~bits;
+	return place;
+}
+
+/* Goes as far as it can without waiting for much. */
+static int start(struct chi_ahead *ahead, unsigned place)
 {
 	struct chi_read *read;
 	bool descends;
-	*ticket = 0;
-	if (CHI_UNLIKELY(key->len < CHI_KEY_MIN || key->len > CHI_KEY_MAX)) {
-		return -CHI_EKEY;
-	}
 	int rc = begin(ahead, &read, &descends);
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;
 	}
-	*ticket = ++ahead->tickets;
-	unsigned place = *ticket % CHI_AHEAD_MAX;
-	uint64_t bit = UINT64_C(1) << place;
-	struct asked *asked = &ahead->asked[place];
-	asked->key = *key;
-	asked->ticket = *ticket;
-	ahead->begun &= ~bit;
-	ahead->going &= ~bit;
 	if (CHI_LIKELY(descends)) {
-		chi_lane_start(&read->descent, &asked->key, &asked->lane);
-		ahead->begun |= bit;
-		ahead->going |= bit;
+		chi_lane_start(&read->descent, &ahead->keys[place], &ahead->lanes[place]);
+		ahead->started |= bits_of(place, 1);
 	}
 	chi_read_end(read);
 	return CHI_OK;
 }
 
-/* Goes the rest of the way for `place`, and with it for the look-ups begun next, which are likely
- * to be wanted next. */
+int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *keys, size_t n, uint64_t *tickets)
+{
+	uint64_t last = bits_of(ahead->given % CHI_AHEAD_MAX, 1);
+	/* Behind another that waits, it waits with it. */
+	bool alone = n == 1 && (ahead->waiting & last) == 0;
+	for (size_t i = 0; i < n; i++) {
+		tickets[i] = 0;
+	}
+	if (CHI_UNLIKELY(!keys_fit(keys, n))) {
+		return -CHI_EKEY;
+	}
+	if (n > 1) {
+		ahead->group = GROUP_FIRST;
+	}
+	n = n < CHI_AHEAD_MAX ? n : CHI_AHEAD_MAX;
+	unsigned place = 0;
+	while (n > 0) {
+		size_t room = CHI_AHEAD_MAX - (ahead->given + 1) % CHI_AHEAD_MAX;
+		size_t run = n < room ? n : room;
+		place = take_places(ahead, keys, run, tickets);
+		keys += run;
+		tickets += run;
+		n -= run;
+	}
+	int rc = alone ? start(ahead, place) : CHI_OK;
+	if (CHI_UNLIKELY(rc < 0)) {
+		tickets[-1] = 0;
+	}
+	return rc;
+}
+
+/* Looks up what is asked for in `place`, and with it what was asked for next, which is likely to be
+ * wanted next. */
 static void search(struct chi_ahead *ahead, const struct chi_descent *descent, unsigned place)
 {
-	struct chi_lane lanes[GROUP];
-	uint8_t places[GROUP];
-	size_t n = 0;
-	/* The bits from `place` on, wrapped around, come to the lower end. */
-	uint64_t going = ahead->going >> place | ahead->going << (-place % CHI_AHEAD_MAX);
-	for (; going != 0 && n < GROUP; going &= going - 1, n++) {
-		places[n] = (uint8_t)((place + (unsigned)__builtin_ctzll(going)) % CHI_AHEAD_MAX);
-		lanes[n] = ahead->asked[places[n]].lane;
+	unsigned n = 1;
+	if ((ahead->started & bits_of(place, 1)) != 0) {
+		chi_lane_go_on(descent, &ahead->lanes[place]);
+	} else {
+		uint64_t others = ~((ahead->waiting & ~ahead->started) >> place);
+		n = others != 0 ? (unsigned)__builtin_ctzll(others) : CHI_AHEAD_MAX;
+		n = n < ahead->group ? n : ahead->group;
+		ahead->group = ahead->group < GROUP_MOST ? 2 * ahead->group : GROUP_MOST;
+		chi_lane_search(descent, &ahead->keys[place], n, &ahead->lanes[place]);
 	}
-	chi_lane_search(descent, lanes, n);
-	for (size_t i = 0; i < n; i++) {
-		ahead->asked[places[i]].lane = lanes[i];
-		ahead->going &= ~(UINT64_C(1) << places[i]);
-	}
+	ahead->done |= bits_of(place, n);
+	ahead->waiting &= ~bits_of(place, n);
+	ahead->started &= ~bits_of(place, n);
 }
 
 /* The look-up's record in the map; CHI_NONE if there is none. */
 static int find(struct chi_ahead *ahead, struct chi_read *read, unsigned place,
 		struct chi_found *found)
 {
-	uint64_t bit = UINT64_C(1) << place;
-	struct asked *asked = &ahead->asked[place];
-	if (CHI_UNLIKELY((ahead->begun & bit) == 0)) {
-		chi_lane_start(&read->descent, &asked->key, &asked->lane);
-		ahead->going |= bit;
-	}
-	if ((ahead->going & bit) != 0) {
+	if ((ahead->done & bits_of(place, 1)) == 0) {
 		search(ahead, &read->descent, place);
 	}
-	chi_lane_finish(&read->descent, &asked->lane, found);
+	chi_lane_finish(&read->descent, &ahead->lanes[place], found);
 	if (CHI_UNLIKELY(found->finding == CHI_FINDING_UNSURE)) {
-		return chi_read_get(read, &asked->key, found);
+		return chi_read_get(read, &ahead->keys[place], found);
 	}
 	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
 }
@@ -153,10 +205,9 @@ int chi_ahead_take(struct chi_ahead *ahead, uint64_t ticket, struct chi_strength
 	struct chi_read *read;
 	bool descends;
 	unsigned place = ticket % CHI_AHEAD_MAX;
-	uint64_t bit = UINT64_C(1) << place;
-	struct asked *asked = &ahead->asked[place];
+	const struct chi_key *key = &ahead->keys[place];
 	*out = (struct chi_strength){0};
-	if (ticket == 0 || asked->ticket != ticket) {
+	if (ticket == 0 || ahead->tickets[place] != ticket) {
 		return CHI_NONE;
 	}
 	int rc = begin(ahead, &read, &descends);
@@ -165,15 +216,16 @@ int chi_ahead_take(struct chi_ahead *ahead, uint64_t ticket, struct chi_strength
 	}
 	struct chi_found found;
 	rc = CHI_LIKELY(descends) ? find(ahead, read, place, &found)
-				  : chi_read_get(read, &asked->key, &found);
+				  : chi_read_get(read, key, &found);
 	if (CHI_LIKELY(rc == CHI_OK)) {
-		rc = chi_record_glance(found.key, asked->key.len, found.value, found.len, out);
+		rc = chi_record_glance(found.key, key->len, found.value, found.len, out);
 	} else if (rc == CHI_NONE) {
 		rc = CHI_OK;
 	}
 	chi_read_end(read);
-	asked->ticket = 0;
-	ahead->begun &= ~bit;
-	ahead->going &= ~bit;
+	ahead->tickets[place] = 0;
+	ahead->waiting &= ~bits_of(place, 1);
+	ahead->started &= ~bits_of(place, 1);
+	ahead->done &= ~bits_of(place, 1);
 	return rc;
 }

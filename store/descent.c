@@ -23,6 +23,10 @@
 #include "store/pages.h"
 
 #define LINE 64 /* bytes of a cache line */
+/* Of a page: they hold its head, and the offsets of up to 120 nodes. */
+#define HEAD_LINES 4
+/* Branch pages, of 4 KiB, that are likely to stay in the processor's cache. */
+#define NEAR_PAGES 1024
 /* Bytes at the start of a key that are compared as a number. */
 #define HEAD 8u
 
@@ -40,7 +44,7 @@ static inline void drop(const struct chi_descent *descent, struct chi_lane *lane
 	lane->left = 0;
 }
 
-/* Goes to a page without looking at it yet. Its head holds the offsets of up to 120 nodes. */
+/* Goes to a page without looking at it yet. */
 static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number)
 {
 	if (CHI_UNLIKELY(number >= descent->end)) {
@@ -49,7 +53,7 @@ static inline void enter(const struct chi_descent *descent, struct chi_lane *lan
 	}
 	lane->page = descent->pages.base + number * descent->pages.size;
 	lane->left = 1;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < HEAD_LINES; i++) {
 		__builtin_prefetch(lane->page + (size_t)LINE * i);
 	}
 }
@@ -266,15 +270,22 @@ static inline void step_down(const struct chi_descent *descent, struct chi_lane 
 	}
 }
 
+/* A level of branch pages, in turns, and on to the pages below. */
+static inline void search_branches(const struct chi_descent *descent, struct chi_lane *lanes,
+				   size_t n)
+{
+	search(descent, lanes, n, FLAG_BRANCH);
+	for (size_t i = 0; i < n; i++) {
+		step_down(descent, &lanes[i]);
+	}
+}
+
 /* From the pages of `level` that the lanes have entered down into the leaves. */
 static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
 			       unsigned level)
 {
 	for (; level < descent->depth; level++) {
-		search(descent, lanes, n, FLAG_BRANCH);
-		for (size_t i = 0; i < n; i++) {
-			step_down(descent, &lanes[i]);
-		}
+		search_branches(descent, lanes, n);
 	}
 	search(descent, lanes, n, FLAG_LEAF);
 }
@@ -354,31 +365,43 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 
 /* ---- In two parts ------------------------------------------------------------------------- */
 
-/* The level on which a descent waits. The few pages above it are in the processor's cache. */
-static inline unsigned waiting_level(const struct chi_descent *descent)
-{
-	return descent->depth > 2 ? descent->depth - 2 : 1;
-}
-
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane)
 {
 	*lane = lane_of(descent, key);
-	if (CHI_LIKELY(descent->depth != 0)) {
-		enter(descent, lane, descent->root);
-		go_down(descent, lane, 1, waiting_level(descent));
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		return;
+	}
+	enter(descent, lane, descent->root);
+	go_down(descent, lane, 1, descent->near);
+	for (unsigned i = HEAD_LINES; i < descent->pages.size / LINE; i++) {
+		__builtin_prefetch(lane->page + (size_t)LINE * i);
 	}
 }
 
-void chi_lane_search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n)
+void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane)
 {
+	if (CHI_LIKELY(descent->depth != 0)) {
+		search_rest(descent, lane, descent->near);
+	}
+}
+
+void chi_lane_search(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		     struct chi_lane *lanes)
+{
+	for (size_t i = 0; i < n; i++) {
+		lanes[i] = lane_of(descent, &keys[i]);
+		if (CHI_LIKELY(descent->depth != 0)) {
+			enter(descent, &lanes[i], descent->root);
+		}
+	}
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
 	if (n == 1) {
-		search_rest(descent, lanes, waiting_level(descent));
+		search_rest(descent, lanes, 1);
 	} else {
-		search_from(descent, lanes, n, waiting_level(descent));
+		search_from(descent, lanes, n, 1);
 	}
 }
 
@@ -406,6 +429,8 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 	const uint8_t *tree = value.mv_data;
 	out->depth = chi_u16_at(tree + TREE_DEPTH);
 	out->root = chi_u64_at(tree + TREE_ROOT);
+	bool near = chi_u64_at(tree + TREE_BRANCHES) <= NEAR_PAGES;
+	out->near = near || out->depth < 2 ? out->depth : (uint16_t)(out->depth - 1);
 	/* The newest commit's end: files only grow. It may lie behind this map's end, if another
 	 * process has a larger one; then this snapshot's does not. */
 	out->end = info.me_last_pgno + 1;

@@ -39,6 +39,7 @@ struct chi_descent {
 	struct chi_pages pages;
 	bool usable;
 	uint16_t depth; /* 0: the tree is empty */
+	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
 	uint64_t root;
 	uint64_t end; /* pages from this number on belong to nobody in this snapshot */
 	uint64_t txn; /* LMDB's number of the snapshot */
@@ -89,13 +90,16 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 			  struct chi_found *out);
 
 /*
- * A descent in two parts: through the few pages of the upper levels, to one that is only asked for;
- * then the rest, alone or in turns with others that came so far, up to CHI_DESCENT_LANES; then what
- * was found. The key must stay
- * where it is, and the descent be one and the same throughout.
+ * The same in parts, which lets other things be done in between. One that is known early goes as
+ * far as it can without waiting for much, and asks for the whole page that it has come to
+ * (chi_lane_start); then on to the end (chi_lane_go_on). Several go all the way in turns, up to
+ * CHI_DESCENT_LANES. The keys must stay where they are until it was looked what was found, and the
+ * descent be one and the same throughout.
  */
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane);
-void chi_lane_search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n);
+void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane);
+void chi_lane_search(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		     struct chi_lane *lanes);
 void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *lane,
 		     struct chi_found *out);

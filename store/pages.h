@@ -10,7 +10,8 @@
  *		in a leaf page, low and high are the length of the value, which follows the key;
  *		with NODE_BIG, the number of the first of its overflow pages follows instead
  *	tree	a named tree's record, the value of its name in the main tree:
- *		0 unused (4)  4 flags (2)  6 depth (2)  8 .. counts of pages  32 entries (8)
+ *		0 unused (4)  4 flags (2)  6 depth (2)  8 how many branch pages (8)
+ *		16 .. counts of other pages  32 entries (8)
  *		40 number of the root page (8)
  *
  * Only what must look at pages itself includes this: LMDB's own functions are the rule.
@@ -39,11 +40,12 @@
 #define NODE_TREE   0x02
 #define NODE_MANY   0x04 /* several values under one key */
 
-#define TREE_FLAGS   4
-#define TREE_DEPTH   6
-#define TREE_ENTRIES 32
-#define TREE_ROOT    40
-#define TREE_BYTES   48
+#define TREE_FLAGS    4
+#define TREE_DEPTH    6
+#define TREE_BRANCHES 8
+#define TREE_ENTRIES  32
+#define TREE_ROOT     40
+#define TREE_BYTES    48
 
 /* The root of a tree without entries. */
 #define NO_PAGE UINT64_MAX

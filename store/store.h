@@ -169,9 +169,11 @@ struct chi_ahead;
 CHI_MUSTUSE int chi_ahead_open(struct chi_store *store, struct chi_ahead **out);
 void chi_ahead_close(struct chi_ahead *ahead);
 
-/* Begins to look the key up. Of more than CHI_AHEAD_MAX the oldest are given up. *ticket is never
- * 0. */
-CHI_MUSTUSE int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *key, uint64_t *ticket);
+/* Begins to look `n` keys up, each with a ticket. Of more than CHI_AHEAD_MAX under way the oldest
+ * are given up; of a longer list the first ones are begun, and the others' tickets are 0, as all
+ * are on failure. */
+CHI_MUSTUSE int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *keys, size_t n,
+			      uint64_t *tickets);
 
 /* The answer, as chi_read_strength gives it. CHI_NONE: the ticket was taken or given up before. */
 CHI_MUSTUSE int chi_ahead_take(struct chi_ahead *ahead, uint64_t ticket, struct chi_strength *out);

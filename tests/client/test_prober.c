@@ -185,6 +185,53 @@ static void says_what_get_says(void **state)
 			collect_as_wanted(prober, tickets[j], from + j);
 		}
 	}
+	/* The same as lists, with some asked one by one between. */
+	for (unsigned from = 0, n = 1; from + n <= ASKED; from += n, n = n % CHI_PREFETCH_MAX + 1) {
+		unsigned head = n % 3;
+		head = head < n ? head : 0;
+		for (unsigned i = 0; i < head; i++) {
+			assert_int_equal(chi_prober_prefetch(prober, &keys[from + i], &tickets[i]),
+					 CHI_OK);
+		}
+		assert_int_equal(chi_prober_prefetch_many(prober, keys + from + head, n - head,
+							  tickets + head),
+				 CHI_OK);
+		for (unsigned i = 0; i < n; i++) {
+			unsigned j = from % 2 == 0 ? i : n - 1 - i;
+			collect_as_wanted(prober, tickets[j], from + j);
+		}
+	}
+	chi_prober_close(prober);
+}
+
+/* The first of a long list are kept, and nothing of one with a key that is none. */
+static void long_lists(void **state)
+{
+	struct world *world = *state;
+	struct chi_strength strength;
+	uint64_t tickets[CHI_PREFETCH_MAX + 3];
+	fill(world->client);
+	struct chi_prober *prober = prober_of(world->client);
+	assert_int_equal(chi_prober_prefetch(prober, &keys[99], &tickets[0]), CHI_OK);
+	assert_int_equal(chi_prober_prefetch_many(prober, keys, 0, tickets), CHI_OK);
+	collect_as_wanted(prober, tickets[0], 99);
+	for (unsigned n = CHI_PREFETCH_MAX; n <= CHI_PREFETCH_MAX + 3; n++) {
+		assert_int_equal(chi_prober_prefetch_many(prober, keys, n, tickets), CHI_OK);
+		for (unsigned i = 0; i < CHI_PREFETCH_MAX; i++) {
+			collect_as_wanted(prober, tickets[i], i);
+		}
+		for (unsigned i = CHI_PREFETCH_MAX; i < n; i++) {
+			assert_int_equal(tickets[i], 0);
+			assert_int_equal(chi_prober_collect(prober, tickets[i], &strength),
+					 CHI_NONE);
+		}
+	}
+	struct chi_key sound = keys[1];
+	keys[1].len = 3;
+	assert_int_equal(chi_prober_prefetch_many(prober, keys, 2, tickets), -CHI_EKEY);
+	keys[1] = sound;
+	assert_int_equal(tickets[0], 0);
+	assert_non_null(strstr(chi_prober_error(prober), "entry 1"));
 	chi_prober_close(prober);
 }
 
@@ -348,7 +395,7 @@ static void probe_in_a_cage(const char *address)
 	struct chi_client *client = NULL;
 	struct chi_prober *prober = NULL;
 	struct chi_strength strengths[100];
-	uint64_t ticket;
+	uint64_t tickets[20];
 	alarm(60);
 	if (chi_open(address, NULL, &client, NULL) != CHI_OK ||
 	    chi_prober_open(client, &prober) != CHI_OK ||
@@ -364,8 +411,13 @@ static void probe_in_a_cage(const char *address)
 		unsigned at = i % (ASKED - 100);
 		wrong |= chi_prober_many(prober, keys + at, 100, strengths) != CHI_OK;
 		wrong |= !same(&strengths[7], &wanted[at + 7]);
-		wrong |= chi_prober_prefetch(prober, &keys[at], &ticket) != CHI_OK;
-		wrong |= chi_prober_collect(prober, ticket, strengths) != CHI_OK;
+		wrong |= chi_prober_prefetch(prober, &keys[at], &tickets[0]) != CHI_OK;
+		wrong |= chi_prober_collect(prober, tickets[0], strengths) != CHI_OK;
+		wrong |= !same(&strengths[0], &wanted[at]);
+		wrong |= chi_prober_prefetch_many(prober, &keys[at], 20, tickets) != CHI_OK;
+		wrong |= chi_prober_collect(prober, tickets[19], strengths) != CHI_OK;
+		wrong |= !same(&strengths[0], &wanted[at + 19]);
+		wrong |= chi_prober_key(prober, &keys[at], strengths) != CHI_OK;
 		wrong |= !same(&strengths[0], &wanted[at]);
 	}
 	wrong |= atomic_load(&allocations) != before;
@@ -454,6 +506,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(says_what_get_says, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(long_lists, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(tickets_end, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(commits_come_in_between, world_external,
 						world_drop),

@@ -34,7 +34,7 @@ static void check(struct chi_store *store, unsigned first)
 	ok(chi_ahead_open(store, &ahead));
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct chi_key key = key_of(i);
-		ok(chi_ahead_ask(ahead, &key, &tickets[i]));
+		ok(chi_ahead_ask(ahead, &key, 1, &tickets[i]));
 	}
 	for (unsigned i = 0; i < KEYS; i++) {
 		struct chi_strength strength;
@@ -55,7 +55,7 @@ static void test_unknown_layout(void **state)
 	struct chi_key key = key_of(0);
 	uint64_t ticket;
 	ok(chi_ahead_open(store, &ahead));
-	ok(chi_ahead_ask(ahead, &key, &ticket));
+	ok(chi_ahead_ask(ahead, &key, 1, &ticket));
 	ok(chi_ahead_take(ahead, ticket, &strength));
 	assert_false(strength.found);
 	chi_ahead_close(ahead);
