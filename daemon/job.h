@@ -63,6 +63,7 @@ struct chi_job {
 	bool has_base;		   /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */
+	bool counted;		       /* there, at this time */
 	struct chi_job_answer *answer; /* NULL once posted */
 	struct chi_job_loss *loss;     /* of a batch answered before its commit */
 };

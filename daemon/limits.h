@@ -42,6 +42,13 @@
 /* One commit takes at most so many records, so that its answers do not wait for ever. */
 #define CHI_GROUP_RECORDS 20000
 
+/* ASYNC batches share a transaction that stays open for more of them: until none has come for so
+ * long, or it is so old, or holds so much. */
+#define CHI_OPEN_IDLE_MS 20
+#define CHI_OPEN_AGE_MS	 500
+#define CHI_OPEN_RECORDS 50000
+#define CHI_OPEN_BYTES	 ((size_t)32 << 20)
+
 /* Backups, and verifications, running at once; each holds a snapshot for its whole time. */
 #define CHI_TASKS_MAX 4
 

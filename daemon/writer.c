@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread's loop: take what has gathered, commit it, answer it. Nothing has to be tuned: while
- * a commit waits for the disk, the next group gathers by itself, larger the slower the disk is.
+ * The thread's loop: take what has gathered, apply it, commit it, answer it. Nothing has to be
+ * tuned: while a commit waits for the disk, the next group gathers by itself, larger the slower the
+ * disk is.
  *
- * When an answer is posted: of an ASYNC batch when the whole group has been applied, before the
- * commit (after that only the disk can fail it, and then the client's connection is closed, so that
- * no later answer can vouch for it); of all others after the commit.
+ * When an answer is posted: of an ASYNC batch when it has been applied, before the commit (after
+ * that only the disk can fail it, and then the client's connection is closed, so that no later
+ * answer can vouch for it); of all others after the commit. A transaction of ASYNC batches alone is
+ * kept open for a while (limits.h): a client that sends one batch after the other would have each
+ * of them committed by itself, which takes most of the time there is. Their jobs are kept until the
+ * commit, so that if it fails, or the transaction is lost to a damaged page, each can be tried
+ * again.
  */
 #include "daemon/writer.h"
 
 #include <string.h>
 
 #include "base/fault.h"
+#include "daemon/clock.h"
 #include "daemon/gate.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
@@ -27,8 +33,13 @@ void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint6
 	*writer = (struct chi_writer){
 		.served = served, .bytes_max = bytes_max, .records_max = records_max};
 	writer->last = &writer->first;
+	writer->applied_last = &writer->applied;
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&writer->lock, NULL);
-	pthread_cond_init(&writer->changed, NULL);
+	pthread_cond_init(&writer->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
 
 void chi_writer_deinit(struct chi_writer *writer)
@@ -69,6 +80,7 @@ int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
 		writer->last = &job->next;
 		writer->bytes += job->bytes;
 		writer->records += job->records;
+		job->counted = true;
 		pthread_cond_signal(&writer->changed);
 		status = CHI_OK;
 	}
@@ -112,8 +124,12 @@ struct chi_job *chi_writer_take(struct chi_writer *writer)
 	return group;
 }
 
-void chi_writer_done(struct chi_writer *writer, const struct chi_job *job)
+void chi_writer_done(struct chi_writer *writer, struct chi_job *job)
 {
+	if (!job->counted) {
+		return;
+	}
+	job->counted = false;
 	pthread_mutex_lock(&writer->lock);
 	writer->bytes -= job->bytes;
 	writer->records -= job->records;
@@ -261,6 +277,17 @@ static void answer_with(struct chi_job *job, int status, const struct chi_fault 
 	chi_job_post(job);
 }
 
+/* Why `perform` failed, in the most telling words there are. */
+static void explain(const struct chi_write *write, int status, struct chi_fault *fault)
+{
+	const char *why = chi_write_why(write);
+	if (why[0] != '\0') {
+		(void)chi_fault(fault, status, "%s", why);
+	} else if (fault->text[0] == '\0') {
+		(void)chi_fault_plain(fault, status);
+	}
+}
+
 /* All of a list in one transaction. On failure nothing of it is stored. */
 static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_fault *fault)
 {
@@ -272,12 +299,7 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
 		status = perform(write, job, fault);
 		if (status < 0) {
-			const char *why = chi_write_why(write);
-			if (why[0] != '\0') {
-				(void)chi_fault(fault, status, "%s", why);
-			} else if (fault->text[0] == '\0') {
-				(void)chi_fault_plain(fault, status);
-			}
+			explain(write, status, fault);
 			chi_write_abort(write);
 			return status;
 		}
@@ -291,26 +313,145 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 	return chi_write_commit(write, fault);
 }
 
-/* The whole group, or each batch by itself. */
-static void write_group(struct chi_writer *writer, struct chi_job *group)
+/* The last of a job. */
+static void finish(struct chi_writer *writer, struct chi_job *job, int status,
+		   const struct chi_fault *fault)
+{
+	answer_with(job, status, fault);
+	chi_writer_done(writer, job);
+	chi_job_free(job);
+}
+
+static void finish_all(struct chi_writer *writer, struct chi_job *jobs, int status,
+		       const struct chi_fault *fault)
+{
+	while (jobs != NULL) {
+		struct chi_job *next = jobs->next;
+		finish(writer, jobs, status, fault);
+		jobs = next;
+	}
+}
+
+/* `n` batches that could not be stored together, or not with others: all in one transaction, or
+ * each half by itself. One of them is at fault, or they are too many for the space left, or it was
+ * a fault that has passed: few transactions tell, and at last each gets its own answer. */
+static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t n)
 {
 	struct chi_fault fault = {0};
-	int status = commit(writer->served->store, group, &fault);
-	if (status < 0 && group->next != NULL) {
-		/* One of them is at fault, or they are too many for the space left: alone each
-		 * gets its own answer. */
-		for (struct chi_job *job = group; job != NULL; job = job->next) {
-			struct chi_job *next = job->next;
-			job->next = NULL;
-			fault = (struct chi_fault){0};
-			status = commit(writer->served->store, job, &fault);
-			answer_with(job, status, &fault);
-			job->next = next;
-		}
+	int status = commit(writer->served->store, jobs, &fault);
+	if (status == CHI_OK || n == 1) {
+		finish_all(writer, jobs, status, &fault);
 		return;
 	}
-	for (struct chi_job *job = group; job != NULL; job = job->next) {
-		answer_with(job, status, &fault);
+	struct chi_job *end = jobs;
+	for (size_t i = 1; i < n / 2; i++) {
+		end = end->next;
+	}
+	struct chi_job *rest = end->next;
+	end->next = NULL;
+	write_halves(writer, jobs, n / 2);
+	write_halves(writer, rest, n - n / 2);
+}
+
+/* The batches of the open transaction, whatever became of that. */
+static struct chi_job *take_applied(struct chi_writer *writer)
+{
+	struct chi_job *jobs = writer->applied;
+	writer->write = NULL;
+	writer->applied = NULL;
+	writer->applied_last = &writer->applied;
+	writer->n_applied = 0;
+	writer->applied_bytes = 0;
+	writer->applied_records = 0;
+	writer->awaited = false;
+	return jobs;
+}
+
+/* Commits what is open, if anything is, and answers it. */
+static void settle(struct chi_writer *writer)
+{
+	struct chi_fault fault = {0};
+	if (writer->write == NULL) {
+		return;
+	}
+	int status = chi_write_commit(writer->write, &fault);
+	size_t n = writer->n_applied;
+	struct chi_job *jobs = take_applied(writer);
+	if (status < 0 && n > 1) {
+		write_halves(writer, jobs, n);
+	} else {
+		finish_all(writer, jobs, status, &fault);
+	}
+}
+
+static void append(struct chi_writer *writer, struct chi_job *job)
+{
+	*writer->applied_last = job;
+	writer->applied_last = &job->next;
+	writer->n_applied++;
+	writer->applied_bytes += job->bytes;
+	writer->applied_records += job->records;
+	writer->applied_at = chi_now_ms();
+	if (writer->n_applied == 1) {
+		writer->opened_at = writer->applied_at;
+	}
+}
+
+/* Applies a batch in the open transaction, which is begun if there is none. One that fails is taken
+ * back. Where nothing else is in the transaction, giving that up is the way, and no mark is needed;
+ * it is given up also if taking back fails. */
+static int add(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
+{
+	bool first = writer->write == NULL;
+	int status = first ? chi_write_begin(writer->served->store, &writer->write, fault)
+			   : chi_write_mark(writer->write);
+	if (status < 0) {
+		return status;
+	}
+	status = perform(writer->write, job, fault);
+	if (status < 0) {
+		explain(writer->write, status, fault);
+		if (first || chi_write_rollback(writer->write) < 0) {
+			chi_write_abort(writer->write);
+			writer->write = NULL;
+		}
+	}
+	return status;
+}
+
+/* Every job of the group has been applied when this returns, and is answered now or later. */
+static void write_group(struct chi_writer *writer, struct chi_job *group)
+{
+	while (group != NULL) {
+		struct chi_job *job = group;
+		struct chi_fault fault = {0};
+		group = job->next;
+		job->next = NULL;
+		int status = add(writer, job, &fault);
+		if (status < 0 && (writer->write != NULL || writer->n_applied == 0)) {
+			finish(writer, job, status, &fault);
+			continue;
+		}
+		append(writer, job);
+		if (status < 0) {
+			/* The transaction is lost. */
+			size_t n = writer->n_applied;
+			write_halves(writer, take_applied(writer), n);
+			continue;
+		}
+		if (job->durability == CHI_ASYNC && job->refused == CHI_OK) {
+			job->answer->status = CHI_OK;
+			chi_job_post_early(job);
+		}
+		if (job->answer == NULL) {
+			chi_writer_done(writer, job);
+		} else {
+			writer->awaited = true;
+		}
+	}
+	if (writer->awaited || writer->applied_records >= CHI_OPEN_RECORDS ||
+	    writer->applied_bytes >= CHI_OPEN_BYTES) {
+		settle(writer);
 	}
 }
 
@@ -339,52 +480,78 @@ static int compact(struct chi_writer *writer, struct chi_job *job, struct chi_fa
 	return status;
 }
 
-/* Whatever the group is, every job of it has been answered when this returns. */
-static void work(struct chi_writer *writer, struct chi_job *group)
+/* A job that stands alone; what is open has been committed. */
+static void work(struct chi_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
 	int status = CHI_OK;
-	switch (group->op) {
+	switch (job->op) {
 	case CHI_OP_COMPACT:
-		status = compact(writer, group, &fault);
+		status = compact(writer, job, &fault);
 		break;
 	case CHI_OP_RESCORE:
-		status = commit(writer->served->store, group, &fault);
+		status = commit(writer->served->store, job, &fault);
 		break;
 	case CHI_OP_IMPORT:
-		/* Its own thread knows what became of it, and its worker tells. */
-		chi_intake_store(group->import);
-		break;
 	default:
-		write_group(writer, group);
-		return;
+		/* Its own thread knows what became of it, and its worker tells. */
+		chi_intake_store(job->import);
+		break;
 	}
 	if (status < 0) {
-		log_warning("failed to %s store '%s' (%s)", chi_op_name(group->op),
+		log_warning("failed to %s store '%s' (%s)", chi_op_name(job->op),
 			    writer->served->name, fault.text);
 	}
-	answer_with(group, status, &fault);
+	finish(writer, job, status, &fault);
+}
+
+/* When what is open is to be committed although nobody asks for it. */
+static int64_t due_at(const struct chi_writer *writer)
+{
+	int64_t idle = writer->applied_at + CHI_OPEN_IDLE_MS;
+	int64_t age = writer->opened_at + CHI_OPEN_AGE_MS;
+	return idle < age ? idle : age;
+}
+
+/* The next group; NULL if there is none and what is open is due, or the thread is to end. */
+static struct chi_job *await_group(struct chi_writer *writer, bool *stopping)
+{
+	pthread_mutex_lock(&writer->lock);
+	while (writer->first == NULL && !writer->stopping) {
+		if (writer->write == NULL) {
+			pthread_cond_wait(&writer->changed, &writer->lock);
+			continue;
+		}
+		int64_t due = due_at(writer);
+		struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
+		if (pthread_cond_timedwait(&writer->changed, &writer->lock, &until) != 0) {
+			break;
+		}
+	}
+	struct chi_job *group = cut_group(writer);
+	*stopping = writer->stopping;
+	pthread_mutex_unlock(&writer->lock);
+	return group;
 }
 
 static void *run(void *context)
 {
 	struct chi_writer *writer = context;
+	bool stopping = false;
 	for (;;) {
-		pthread_mutex_lock(&writer->lock);
-		while (writer->first == NULL && !writer->stopping) {
-			pthread_cond_wait(&writer->changed, &writer->lock);
+		struct chi_job *group = await_group(writer, &stopping);
+		bool batches = group != NULL && is_batch(group);
+		if (batches) {
+			write_group(writer, group);
 		}
-		struct chi_job *group = cut_group(writer);
-		pthread_mutex_unlock(&writer->lock);
-		if (group == NULL) {
+		if (!batches || chi_now_ms() >= due_at(writer)) {
+			settle(writer);
+		}
+		if (group == NULL && stopping) {
 			return NULL;
 		}
-		work(writer, group);
-		while (group != NULL) {
-			struct chi_job *next = group->next;
-			chi_writer_done(writer, group);
-			chi_job_free(group);
-			group = next;
+		if (group != NULL && !batches) {
+			work(writer, group);
 		}
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one thread that writes a store. Batches that arrive while a commit is being synced wait
- * together and share the next commit: the more clients write, the more answers a sync gives. Each
- * batch stays all or nothing by itself: if one fails, the group is undone and every batch of it
- * tried alone.
+ * together and share the next commit: the more clients write, the more answers a sync gives. ASYNC
+ * batches, which nobody waits for, gather in an open transaction beyond that. Each batch stays all
+ * or nothing by itself: one that fails is taken back, and the others go on.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 
 struct chi_job;
 struct chi_served;
+struct chi_write;
 
 struct chi_writer {
 	struct chi_served *served;
@@ -24,11 +25,22 @@ struct chi_writer {
 	pthread_cond_t changed;
 	struct chi_job *first; /* the queue */
 	struct chi_job **last;
-	uint64_t bytes;	  /* of all jobs that are not done, those being written included */
+	uint64_t bytes;	  /* of all jobs that are not done, which an answered one is */
 	uint64_t records; /* the same */
 	uint64_t bytes_max;
 	uint64_t records_max;
 	bool stopping;
+
+	/* The thread's own: the open transaction, or NULL, and the batches applied in it. */
+	struct chi_write *write;
+	struct chi_job *applied;
+	struct chi_job **applied_last;
+	size_t n_applied;
+	size_t applied_bytes;
+	uint64_t applied_records;
+	bool awaited;	    /* some are not answered before the commit */
+	int64_t opened_at;  /* ms */
+	int64_t applied_at; /* ms: the last one */
 };
 
 /* Limits: of the queue, in bytes and positions. */
@@ -48,5 +60,5 @@ CHI_MUSTUSE int chi_writer_push(struct chi_writer *writer, struct chi_job *job);
  * another kind. NULL if it is empty. Used by the thread; apart for tests. */
 struct chi_job *chi_writer_take(struct chi_writer *writer);
 
-/* Counts a job that was taken as done. */
-void chi_writer_done(struct chi_writer *writer, const struct chi_job *job);
+/* Counts a job that was taken as done, once. */
+void chi_writer_done(struct chi_writer *writer, struct chi_job *job);
