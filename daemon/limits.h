@@ -42,6 +42,11 @@
 /* One commit takes at most so many records, so that its answers do not wait for ever. */
 #define CHI_GROUP_RECORDS 20000
 
+/* Those who were just answered mostly write again at once: the next group waits for them, at most
+ * this part of the time that the last commit took, and never longer than so much. */
+#define CHI_CROWD_PART 8
+#define CHI_CROWD_US   5000
+
 /* ASYNC batches share a transaction that stays open for more of them: until none has come for so
  * long, or it is so old, or holds so much. */
 #define CHI_OPEN_IDLE_MS 20

@@ -2,7 +2,9 @@
 /*
  * The thread's loop: take what has gathered, apply it, commit it, answer it. Nothing has to be
  * tuned: while a commit waits for the disk, the next group gathers by itself, larger the slower the
- * disk is.
+ * disk is. That alone makes two groups of the clients, which take turns and wait for each other's
+ * commits; so the next group waits a little for those who were just answered (limits.h). A client
+ * that writes alone never waits.
  *
  * When an answer is posted: of an ASYNC batch when it has been applied, before the commit (after
  * that only the disk can fail it, and then the client's connection is closed, so that no later
@@ -81,7 +83,10 @@ int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
 		writer->bytes += job->bytes;
 		writer->records += job->records;
 		job->counted = true;
-		pthread_cond_signal(&writer->changed);
+		writer->queued++;
+		if (writer->queued == 1 || writer->queued >= writer->crowd) {
+			pthread_cond_signal(&writer->changed);
+		}
 		status = CHI_OK;
 	}
 	pthread_mutex_unlock(&writer->lock);
@@ -103,10 +108,12 @@ static struct chi_job *cut_group(struct chi_writer *writer)
 	}
 	struct chi_job *end = group;
 	uint64_t records = group->records;
+	writer->queued--;
 	while (is_batch(end) && end->next != NULL && is_batch(end->next) &&
 	       records + end->next->records <= CHI_GROUP_RECORDS) {
 		end = end->next;
 		records += end->records;
+		writer->queued--;
 	}
 	writer->first = end->next;
 	if (writer->first == NULL) {
@@ -363,8 +370,19 @@ static struct chi_job *take_applied(struct chi_writer *writer)
 	writer->n_applied = 0;
 	writer->applied_bytes = 0;
 	writer->applied_records = 0;
-	writer->awaited = false;
+	writer->n_awaited = 0;
 	return jobs;
+}
+
+/* Behind a commit that began at `start`, in microseconds. */
+static void expect_crowd(struct chi_writer *writer, int64_t start)
+{
+	int64_t now = chi_now_us();
+	int64_t wait = (now - start) / CHI_CROWD_PART;
+	pthread_mutex_lock(&writer->lock);
+	writer->crowd = writer->n_awaited > 0 ? writer->n_awaited + writer->queued : 0;
+	writer->crowd_until = now + (wait < CHI_CROWD_US ? wait : CHI_CROWD_US);
+	pthread_mutex_unlock(&writer->lock);
 }
 
 /* Commits what is open, if anything is, and answers it. */
@@ -374,7 +392,9 @@ static void settle(struct chi_writer *writer)
 	if (writer->write == NULL) {
 		return;
 	}
+	int64_t start = chi_now_us();
 	int status = chi_write_commit(writer->write, &fault);
+	expect_crowd(writer, start);
 	size_t n = writer->n_applied;
 	struct chi_job *jobs = take_applied(writer);
 	if (status < 0 && n > 1) {
@@ -446,10 +466,10 @@ static void write_group(struct chi_writer *writer, struct chi_job *group)
 		if (job->answer == NULL) {
 			chi_writer_done(writer, job);
 		} else {
-			writer->awaited = true;
+			writer->n_awaited++;
 		}
 	}
-	if (writer->awaited || writer->applied_records >= CHI_OPEN_RECORDS ||
+	if (writer->n_awaited > 0 || writer->applied_records >= CHI_OPEN_RECORDS ||
 	    writer->applied_bytes >= CHI_OPEN_BYTES) {
 		settle(writer);
 	}
@@ -505,28 +525,36 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 	finish(writer, job, status, &fault);
 }
 
-/* When what is open is to be committed although nobody asks for it. */
+/* When what is open is to be committed although nobody asks for it; microseconds. */
 static int64_t due_at(const struct chi_writer *writer)
 {
 	int64_t idle = writer->applied_at + CHI_OPEN_IDLE_MS;
 	int64_t age = writer->opened_at + CHI_OPEN_AGE_MS;
-	return idle < age ? idle : age;
+	return (idle < age ? idle : age) * 1000;
+}
+
+/* False at the time given, in microseconds, which may lie in the past. Under the lock. */
+static bool wait_until(struct chi_writer *writer, int64_t us)
+{
+	struct timespec until = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+	return pthread_cond_timedwait(&writer->changed, &writer->lock, &until) == 0;
 }
 
 /* The next group; NULL if there is none and what is open is due, or the thread is to end. */
 static struct chi_job *await_group(struct chi_writer *writer, bool *stopping)
 {
 	pthread_mutex_lock(&writer->lock);
-	while (writer->first == NULL && !writer->stopping) {
+	bool in_time = true;
+	while (writer->first == NULL && !writer->stopping && in_time) {
 		if (writer->write == NULL) {
 			pthread_cond_wait(&writer->changed, &writer->lock);
-			continue;
+		} else {
+			in_time = wait_until(writer, due_at(writer));
 		}
-		int64_t due = due_at(writer);
-		struct timespec until = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};
-		if (pthread_cond_timedwait(&writer->changed, &writer->lock, &until) != 0) {
-			break;
-		}
+	}
+	while (writer->first != NULL && writer->queued < writer->crowd && !writer->stopping &&
+	       in_time) {
+		in_time = wait_until(writer, writer->crowd_until);
 	}
 	struct chi_job *group = cut_group(writer);
 	*stopping = writer->stopping;
@@ -544,7 +572,7 @@ static void *run(void *context)
 		if (batches) {
 			write_group(writer, group);
 		}
-		if (!batches || chi_now_ms() >= due_at(writer)) {
+		if (!batches || chi_now_us() >= due_at(writer)) {
 			settle(writer);
 		}
 		if (group == NULL && stopping) {

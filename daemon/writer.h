@@ -30,6 +30,9 @@ struct chi_writer {
 	uint64_t bytes_max;
 	uint64_t records_max;
 	bool stopping;
+	size_t queued; /* jobs in the queue */
+	size_t crowd;  /* how many there will be when all whom the last commit answered are back */
+	int64_t crowd_until; /* us: when the next group waits for them no longer */
 
 	/* The thread's own: the open transaction, or NULL, and the batches applied in it. */
 	struct chi_write *write;
@@ -38,7 +41,7 @@ struct chi_writer {
 	size_t n_applied;
 	size_t applied_bytes;
 	uint64_t applied_records;
-	bool awaited;	    /* some are not answered before the commit */
+	size_t n_awaited;   /* those that are answered behind the commit */
 	int64_t opened_at;  /* ms */
 	int64_t applied_at; /* ms: the last one */
 };
