@@ -169,6 +169,23 @@ class Crashes(unittest.TestCase):
             with start(path=path) as again, Peer(again.address) as peer:
                 self.assertEqual(found(peer, range(first, first + 50)), 50)
 
+    def test_kill_leaves_whole_async_batches(self):
+        """Answered ones may be lost, but only from the end on, and no batch in halves."""
+        path = new_path()
+        for cycle in range(CYCLES):
+            first = cycle * 100000
+            batches = [range(first + i * 10, first + i * 10 + 10) for i in range(20 + cycle * 20)]
+            daemon = start(path=path)
+            with Peer(daemon.address) as peer:
+                for numbers in batches:
+                    answer = peer.call(put=put(numbers, durability=pb.ASYNC))
+                    self.assertEqual((answer.code, answer.put.added), (pb.OK, 10))
+                daemon.kill()
+            with start(path=path) as again, Peer(again.address) as peer:
+                there = [found(peer, numbers) for numbers in batches]
+                self.assertEqual(there, sorted(there, reverse=True))
+                self.assertLessEqual(set(there), {0, 10})
+
     def test_stop_in_every_state(self):
         """Clients that neither read nor end, in the middle of everything: the stop comes."""
         scan = pb.Scan(chi2_max=25599, window=1024, want=pb.RECORDS)
@@ -239,24 +256,90 @@ class Batches(unittest.TestCase):
                     self.assertEqual((answer.code, answer.put.added), (pb.OK, 1))
             self.assertEqual(found(peer, range(100, 120)), 16)
 
-    def test_batches_share_commits(self):
-        """Eight clients with many writes waiting: far fewer transactions than writes."""
+    def share_commits(self, clients, each):
+        """Transactions for that many writes of as many clients."""
         with start() as daemon, Peer(daemon.address) as control:
             before = control.call(info=pb.Info()).info.sequence
-            peers = [Peer(daemon.address) for _ in range(8)]
+            peers = [Peer(daemon.address) for _ in range(clients)]
             # Keeps the writer busy while the others' writes arrive, on the fastest disk too.
             large = [pb.PutEntry(key=two_piece_key(n % 4000)) for n in range(10000)]
             control.send(put=pb.Put(entries=large))
             for i, peer in enumerate(peers):
-                data = [peer.build(put=put([i * 1000 + n]))[0] for n in range(60)]
+                data = [peer.build(put=put([i * 1000 + n]))[0] for n in range(each)]
                 peer.socket.sendall(b"".join(data))
             for peer in peers:
-                self.assertEqual([peer.receive().code for _ in range(60)], [pb.OK] * 60)
+                self.assertEqual([peer.receive().code for _ in range(each)], [pb.OK] * each)
                 peer.close()
             self.assertEqual(control.receive().put.added, 4000)
             after = control.call(info=pb.Info()).info
-            self.assertEqual(after.positions, 4480)
-            self.assertLess(after.sequence - before, 240)
+            self.assertEqual(after.positions, 4000 + clients * each)
+            return after.sequence - before
+
+    def test_batches_share_commits(self):
+        """Eight clients with many writes waiting: far fewer transactions than writes."""
+        self.assertLess(self.share_commits(8, 60), 240)
+
+    def test_fifty_clients_share_commits(self):
+        self.assertLess(self.share_commits(50, 10), 250)
+
+    def test_async_batches_share_commits(self):
+        """One after the other, each answered: they gather in a transaction; and a synced write ends
+        it."""
+        with start() as daemon, Peer(daemon.address) as peer:
+            before = peer.call(info=pb.Info()).info.sequence
+            for i in range(400):
+                answer = peer.call(put=put([i], durability=pb.ASYNC))
+                self.assertEqual((answer.code, answer.put.added), (pb.OK, 1))
+            self.assertEqual(peer.call(put=pb.Put()).code, pb.OK)
+            after = peer.call(info=pb.Info()).info
+            self.assertEqual(after.positions, 400)
+            self.assertLess(after.sequence - before, 200)
+
+    def test_async_batch_is_committed_though_nothing_follows(self):
+        with start() as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(peer.call(put=put([1], durability=pb.ASYNC)).code, pb.OK)
+            while found(peer, [1]) == 0:
+                pass
+
+    def test_guilty_async_batch_takes_no_other_with_it(self):
+        """It comes behind others that are answered already and not committed."""
+        path = new_path()
+        daemon = start(path=path)
+        with Peer(daemon.address) as peer:
+            evals = [pb.Eval(engine=f"engine {i:02}", depth=1, centipawns=1)
+                     for i in range(EVAL_LIMIT)]
+            one_more = [pb.Eval(engine="one more", depth=1, centipawns=1)]
+            full = pb.PutEntry(fen=fen(1), parts=64, record=pb.Record(evals=evals))
+            over = pb.PutEntry(fen=fen(1), parts=64, record=pb.Record(evals=one_more))
+            new = pb.PutEntry(fen=fen(2))
+            batches = [([full], pb.OK), (put([3]).entries, pb.OK), ([new, over], pb.TOO_LARGE),
+                       (put([4]).entries, pb.OK)]
+            data = b"".join(peer.build(put=pb.Put(entries=entries, durability=pb.ASYNC))[0]
+                            for entries, _ in batches)
+            peer.socket.sendall(data)
+            self.assertEqual([peer.receive().code for _ in batches], [code for _, code in batches])
+            self.assertEqual(peer.call(put=pb.Put()).code, pb.OK)
+            daemon.kill()
+        with start(path=path) as again, Peer(again.address) as peer:
+            self.assertEqual([found(peer, [n]) for n in (1, 2, 3, 4)], [1, 0, 1, 1])
+
+    def test_no_room_for_a_group(self):
+        """Every write of a group hears of it, and is not stored."""
+        with start() as daemon, Peer(daemon.address) as control:
+            fill(control, 2000)
+            size = control.call(info=pb.Info()).info.file_bytes
+            peers = [Peer(daemon.address) for _ in range(8)]
+            limit = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
+            numbers = [range(2000 + i * 2000, 4000 + i * 2000) for i in range(8)]
+            ids = [peer.send(put=put(part)) for peer, part in zip(peers, numbers)]
+            for peer, id, part in zip(peers, ids, numbers):
+                self.assertIn(peer.receive_for(id).code, (pb.DISK_FULL, pb.IO))
+                self.assertEqual(found(peer, part), 0)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limit)
+            for peer, part in zip(peers, numbers):
+                self.assertEqual(peer.call(put=put(part)).put.added, 2000)
+                peer.close()
 
     def test_no_room_for_the_file(self):
         """A file that may not grow: writes say so, reads go on, and writes too once it may."""
