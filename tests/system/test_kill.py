@@ -84,11 +84,13 @@ class Kill(unittest.TestCase):
         return code, int(top.group(1)) if top else None, err
 
     def wait_for_acks(self, writers, wanted):
-        """Until that many acknowledgements have come from all writers together."""
+        """Until that many acknowledgements have come from all writers together, and one from each:
+        one that has not connected yet would find no daemon."""
         with selectors.DefaultSelector() as selector:
             for writer in writers:
                 selector.register(writer.process.stdout, selectors.EVENT_READ, writer)
-            while sum(writer.text.count(b"\n") for writer in writers) < wanted:
+            while (sum(writer.text.count(b"\n") for writer in writers) < wanted or
+                   not all(b"\n" in writer.text for writer in writers)):
                 for key, _ in selector.select(TIMEOUT):
                     self.assertTrue(key.data.read_some(), "a writer ended early")
 
