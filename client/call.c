@@ -70,9 +70,19 @@ int chi_peer_fail(struct chi_client *client, int status, const char *format, ...
 	return chi_fault(&client->error, status, "'%.140s': %s", client->text, text);
 }
 
+/* Who says so has looked whether the write was done before, or has never read on to it. */
+static bool is_definite(int status)
+{
+	return status == -CHI_EINVAL || status == -CHI_EFEN || status == -CHI_EKEY ||
+	       status == -CHI_EMOVE || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT ||
+	       status == -CHI_EFULL || status == -CHI_EIO;
+}
+
 int chi_peer_doubt(struct chi_client *client, int status)
 {
-	if (status < 0 && client->peer.fd < 0 && client->peer.sent) {
+	const struct chi_peer *peer = &client->peer;
+	bool gone = peer->fd < 0 && peer->sent;
+	if (status < 0 && (gone || (peer->unanswered && !is_definite(status)))) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, status, "%.200s; the write may or may not have happened",
 			  fault.text);
@@ -376,8 +386,15 @@ int chi_peer_ask(struct chi_client *client, struct chi_request *request,
 int chi_peer_call(struct chi_client *client, struct chi_request *request,
 		  struct chi_response *response)
 {
-	int status = chi_peer_ready(client);
-	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = chi_peer_ready(client);
+		if (status == CHI_OK) {
+			status = chi_peer_ask(client, request, response);
+		}
+	} while (chi_repeat_again(client, &repeat, status));
+	return status;
 }
 
 /* ---- Connections --------------------------------------------------------------------------- */
@@ -397,6 +414,8 @@ static void set_limits(struct chi_peer *peer, const struct chi_hello_limits *the
 		.put_entries = at_most(theirs->put_entries, CHI_PUT_MAX),
 		.requests_in_flight = at_most(theirs->requests_in_flight, CHI_IN_FLIGHT_MAX),
 		.scan_rows = at_most(theirs->scan_rows, CHI_SCAN_ROWS_MAX),
+		/* Not told: it knows none. */
+		.remembered_writes = theirs->remembered_writes,
 	};
 }
 
@@ -407,6 +426,7 @@ static int find_store(struct chi_client *client, const struct chi_response *hell
 	for (size_t i = 0; i < hello->u.hello.n_stores; i++) {
 		const struct chi_text *name = &hello->u.hello.stores[i].name;
 		if (name->len == strlen(wanted) && memcmp(name->bytes, wanted, name->len) == 0) {
+			client->peer.sequence = hello->u.hello.stores[i].sequence;
 			return CHI_OK;
 		}
 	}
@@ -481,6 +501,7 @@ int chi_peer_ready(struct chi_client *client)
 {
 	struct chi_peer *peer = &client->peer;
 	peer->sent = false;
+	peer->unanswered = false;
 	peer->patient = false;
 	peer->cancel = NULL;
 	if (peer->fd >= 0 && (peer->eof || !usable(peer))) {

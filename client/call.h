@@ -20,6 +20,7 @@ struct chi_peer {
 	int fd;			    /* -1: not connected */
 	bool eof;		    /* the server sends nothing any more */
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
+	bool unanswered;	    /* the last call's request went out before and was lost */
 	bool patient;		    /* see chi_peer_receive */
 	const volatile int *cancel; /* the same; NULL: nobody can */
 	struct chi_buffer in;
@@ -28,6 +29,7 @@ struct chi_peer {
 	uint64_t last_id;
 	uint64_t ping_id;		/* a ping sent while waiting, not answered yet; 0: none */
 	struct chi_hello_limits limits; /* the server's, none larger than this library's own */
+	uint64_t sequence;		/* of the store when the connection was made */
 	uint64_t async_open;		/* CHI_ASYNC writes answered since the last synced one */
 	uint64_t async_lost; /* such writes whose connection broke: nobody can tell about them */
 };
@@ -76,7 +78,7 @@ CHI_MUSTUSE int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi
 CHI_MUSTUSE int chi_peer_ask(struct chi_client *client, struct chi_request *request,
 			     struct chi_response *response);
 
-/* Ready, then ask. */
+/* Ready, then ask; again when the connection is lost. For what may be done more than once. */
 CHI_MUSTUSE int chi_peer_call(struct chi_client *client, struct chi_request *request,
 			      struct chi_response *response);
 
@@ -88,5 +90,5 @@ CHI_PRINTF(3, 4)
 int chi_peer_fail(struct chi_client *client, int status, const char *format, ...);
 
 /* After a failed write: adds that it may have happened if a request went out and the connection
- * is gone. Returns `status`. */
+ * is gone, or went out before and what is answered now says nothing of that. Returns `status`. */
 int chi_peer_doubt(struct chi_client *client, int status);

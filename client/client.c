@@ -15,6 +15,7 @@
 /* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000
 #define CALL_MS	   30000
+#define REPEAT_MS  30000
 
 const char *chi_version(void)
 {
@@ -64,6 +65,9 @@ static int set_options(struct chi_client *client, const struct chi_options *opti
 	}
 	if (own->call_ms == 0) {
 		own->call_ms = CALL_MS;
+	}
+	if (own->repeat_ms == 0) {
+		own->repeat_ms = REPEAT_MS;
 	}
 	int status = copy_name(own->store != NULL ? own->store : "", "the store's name",
 			       client->store, sizeof(client->store), &client->error);

@@ -20,6 +20,7 @@
 #include "chistore.h"
 #include "client/address.h"
 #include "client/call.h"
+#include "client/repeat.h"
 #include "proto/msg.h"
 #include "store/store.h"
 
@@ -68,6 +69,7 @@ struct chi_iter {
 	struct chi_fault fault;
 	struct chi_row row; /* made from an entry */
 	struct chi_cursor cursor;
+	uint64_t delivered; /* rows so far */
 	bool mixed;
 	/* In-process. */
 	struct chi_read *read;
@@ -141,6 +143,7 @@ struct chi_client {
 	struct chi_pipe *pipe;	/* NULL until used */
 	struct chi_inproc inproc;
 	struct chi_peer peer;
+	struct chi_identity identity;
 };
 
 extern const struct chi_backend chi_backend_inproc;
@@ -224,6 +227,10 @@ int chi_remote_put_games(struct chi_client *client, const struct chi_game *games
 CHI_MUSTUSE int chi_remote_strengths(struct chi_client *client, const struct chi_key *keys,
 				     size_t n, struct chi_strength *out);
 int chi_remote_flush(struct chi_client *client);
+
+/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
+CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *request,
+				 enum chi_durability durability, struct chi_response *response);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */

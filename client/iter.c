@@ -71,6 +71,7 @@ int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 	}
 	/* A failure behind rows that are still delivered has left its text. */
 	iter->client->error.text[0] = '\0';
+	iter->delivered++;
 	if (iter->entries == NULL) {
 		*row = &iter->rows[iter->at++];
 	} else {

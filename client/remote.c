@@ -88,7 +88,11 @@ int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec
 	char material[CHI_MATERIAL_TEXT_SIZE];
 	chi_remote_set_spec(&request, spec, material);
 	struct chi_response response;
-	int status = call_long(client, &request, &response);
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = call_long(client, &request, &response);
+	} while (chi_repeat_again(client, &repeat, status));
 	if (status == CHI_OK) {
 		*count = response.u.count.count;
 		*mixed = response.u.count.mixed;
@@ -198,12 +202,15 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 {
 	struct chi_request request = {.op = CHI_OP_RESCORE, .u.rescore = {.base = base}};
 	struct chi_response response;
-	int status = call_long(client, &request, &response);
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		/* It vouches for nothing but itself. */
+		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
+	}
 	if (status == CHI_OK) {
 		*changed = response.u.rescore.changed;
 	}
-	/* Without an answer nobody knows whether it was done. */
-	return chi_peer_doubt(client, status);
+	return status;
 }
 
 const struct chi_backend chi_backend_remote = {

@@ -135,13 +135,10 @@ static int run_probe(struct chi_client *client, struct probe *probe)
 }
 
 /* The keys stand in the rows before anything is sent: answers are compared with them. */
-int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+static int try_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows)
 {
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = chi_peer_ready(client);
-	}
+	int status = chi_peer_ready(client);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -157,6 +154,20 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 		/* Answers are still on the way that nobody will wait for. */
 		chi_peer_close(client);
 	}
+	return status;
+}
+
+int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows)
+{
+	struct chi_repeat repeat = {0};
+	int status = chi_remote_settle(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	do {
+		status = try_probe(client, keys, n, rows);
+	} while (chi_repeat_again(client, &repeat, status));
 	return status;
 }
 

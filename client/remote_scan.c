@@ -27,16 +27,19 @@ int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses
 	return chi_peer_send(client, &credit);
 }
 
-int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
+/* Asks for the rows behind those that were delivered. */
+static int ask(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_request request = {.op = CHI_OP_SCAN};
+	struct chi_scan_spec spec = iter->spec;
 	char material[CHI_MATERIAL_TEXT_SIZE];
-	chi_remote_set_spec(&request, &iter->spec, material);
-	request.u.scan.window = CHI_WINDOW_DEFAULT;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = chi_peer_ready(client);
+	if (iter->delivered > 0) {
+		spec.after = iter->cursor;
+		spec.limit -= spec.limit > 0 ? iter->delivered : 0;
 	}
+	chi_remote_set_spec(&request, &spec, material);
+	request.u.scan.window = CHI_WINDOW_DEFAULT;
+	int status = chi_peer_ready(client);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -46,7 +49,22 @@ int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
 	status = chi_peer_send(client, &request);
 	if (status == CHI_OK) {
 		iter->id = request.id;
+		iter->consumed = 0;
+		iter->held = false;
 	}
+	return status;
+}
+
+int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
+{
+	struct chi_repeat repeat = {0};
+	int status = chi_remote_settle(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	do {
+		status = ask(client, iter);
+	} while (chi_repeat_again(client, &repeat, status));
 	return status;
 }
 
@@ -93,10 +111,32 @@ static int receive_block(struct chi_client *client, struct chi_iter *iter)
 	return CHI_OK;
 }
 
+/* Over a new connection the walk goes on from another snapshot than it began with, and says so. */
+static int resume(struct chi_client *client, struct chi_iter *iter)
+{
+	/* All were delivered, and only word of it was lost. */
+	if (iter->spec.limit > 0 && iter->delivered == iter->spec.limit) {
+		return CHI_NONE;
+	}
+	int status = ask(client, iter);
+	if (status == CHI_OK) {
+		iter->mixed = iter->mixed || iter->delivered > 0;
+		status = receive_block(client, iter);
+	}
+	return status;
+}
+
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 {
+	struct chi_repeat repeat = {0};
 	int status = release_block(client, iter);
-	return status == CHI_OK ? receive_block(client, iter) : status;
+	if (status == CHI_OK) {
+		status = receive_block(client, iter);
+	}
+	while (chi_repeat_again(client, &repeat, status)) {
+		status = resume(client, iter);
+	}
+	return status;
 }
 
 /* Abandoned before its end: says so, and reads on to the last response, so that the connection

@@ -3,7 +3,8 @@
  * Writing over a socket, and pipelines. A write whose answer did not come may or may not have
  * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
  * synced write is, because a server commits in order; if the connection breaks before, nobody can
- * tell, and the next chi_flush or synced write says so instead of vouching for them. A read on the
+ * tell, and the next chi_flush or synced write says so instead of vouching for them; so a synced
+ * write is not repeated over a connection that such writes were lost with. A read on the
  * client that wrote them flushes first, as in-process: it must see them.
  */
 #include "client/client_priv.h"
@@ -39,21 +40,49 @@ static int tell_lost(struct chi_client *client, const char *then)
 
 /* A synced write must not go out over a new connection as if the old one's writes were behind it.
  */
-static int may_vouch(struct chi_client *client, enum chi_durability durability)
+static int may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
 {
-	return durability == CHI_SYNC ? tell_lost(client, ", and this write was not sent") : CHI_OK;
+	const char *then = first ? ", and this write was not sent" : ", and so may this write";
+	return durability == CHI_SYNC ? tell_lost(client, then) : CHI_OK;
 }
 
-static int call_write(struct chi_client *client, struct chi_request *request,
-		      enum chi_durability durability, struct chi_response *response)
+static int try_write(struct chi_client *client, struct chi_request *request,
+		     enum chi_durability durability, bool first, struct chi_response *response)
 {
 	int status = chi_peer_ready(client);
 	if (status == CHI_OK) {
-		status = may_vouch(client, durability);
+		status = may_vouch(client, durability, first);
+	}
+	if (status == CHI_OK) {
+		status = chi_repeat_mark(client, request);
 	}
 	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
 	client->peer.patient = true;
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
+}
+
+int chi_remote_write(struct chi_client *client, struct chi_request *request,
+		     enum chi_durability durability, struct chi_response *response)
+{
+	struct chi_repeat repeat = {0};
+	bool renewed = false;
+	for (;;) {
+		int status = try_write(client, request, durability, repeat.lost == 0, response);
+		if (status == -CHI_EFORGOTTEN && repeat.lost == 0 && !renewed) {
+			/* It has not been done, and never will be under the old mark. */
+			renewed = true;
+			client->error.text[0] = '\0';
+			status = chi_repeat_renew(client, request);
+			if (status == CHI_OK) {
+				continue;
+			}
+		}
+		/* Sent without a mark it may be known to nobody. */
+		bool again = request->once.sequence != 0 || !client->peer.sent;
+		if (!again || !chi_repeat_again(client, &repeat, status)) {
+			return chi_peer_doubt(client, status);
+		}
+	}
 }
 
 static struct chi_request put_request(const struct chi_put *entries, size_t n,
@@ -128,14 +157,14 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 {
 	struct chi_response response;
 	enum chi_durability durability = request->u.put.durability;
-	int status = call_write(client, request, durability, &response);
+	int status = chi_remote_write(client, request, durability, &response);
 	if (status == CHI_OK && result != NULL) {
 		*result = response.u.put;
 	}
 	if (status == CHI_OK) {
 		written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
 	}
-	return chi_peer_doubt(client, status);
+	return status;
 }
 
 /* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
@@ -186,12 +215,12 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
 	};
 	struct chi_response response;
-	int status = call_write(client, &request, durability, &response);
+	int status = chi_remote_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.del.deleted;
 		written(&client->peer, n, durability == CHI_ASYNC);
 	}
-	return chi_peer_doubt(client, status);
+	return status;
 }
 
 int chi_remote_settle(struct chi_client *client)
@@ -212,6 +241,11 @@ int chi_remote_settle(struct chi_client *client)
 	status = chi_peer_ask(client, &request, &response);
 	if (status == CHI_OK) {
 		written(peer, 0, false);
+	}
+	if (status == -CHI_ECONNECT && client->options.repeat_ms != CHI_NO_REPEAT) {
+		/* They are among the lost ones now, and what follows gets over it. */
+		client->error.text[0] = '\0';
+		return CHI_OK;
 	}
 	return chi_peer_doubt(client, status);
 }
@@ -241,7 +275,7 @@ static int pipe_queue(struct chi_client *client, struct chi_slot *slot, struct c
 		status = chi_peer_ready(client);
 	}
 	if (queued == 0 && status == CHI_OK && slot->is_put) {
-		status = may_vouch(client, slot->async ? CHI_ASYNC : CHI_SYNC);
+		status = may_vouch(client, slot->async ? CHI_ASYNC : CHI_SYNC, true);
 	}
 	if (status != CHI_OK) {
 		return status;

@@ -12,6 +12,13 @@
  *
  * Functions return CHI_OK, CHI_NONE where the comment says so, or a negative -CHI_E... code with
  * a text in chi_error(). A failed connection is made again by the next call.
+ *
+ * Over a socket a call gets over a lost connection and a restarted server by itself: it connects
+ * again, with growing waits, and sends again what was not answered, up to 10 times and for
+ * chi_options.repeat_ms. Reads, and a walk that goes on behind its last row, are repeated freely.
+ * Writes carry a mark by which the server knows them again, so that each happens at most once, also
+ * if the server was killed in between. Not repeated are opening, chi_ping, pipelines, chi_verify,
+ * chi_backup, chi_compact, imports, and writes to servers that know no marks.
  */
 #pragma once
 
@@ -35,6 +42,8 @@ const char *chi_version(void);
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
+#define CHI_NO_REPEAT UINT32_MAX
+
 struct chi_options {
 	const char *store;	 /* name of the store on a server; NULL: "default" */
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
@@ -45,6 +54,8 @@ struct chi_options {
 	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
 	bool force_netfs;	 /* in-process: open on a network file system all the same */
 	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */
+	uint32_t repeat_ms;	 /* sockets: how long what a lost connection left unanswered is sent
+				    again over new ones; 0: 30,000; CHI_NO_REPEAT: not at all */
 	const char *token_file;	 /* sockets: holds the access token, on one line; NULL: none. Read
 				    for every connection; must not be open to everyone */
 };
@@ -111,9 +122,10 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * reason, too.
  * A client sees what it wrote itself, whatever the address.
  *
- * Over a socket, when the answer does not come the write may or may not have happened, and the
- * text says so. If the connection broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC
- * write fails with a text that says so, once, and stores nothing itself.
+ * Over a socket, when the answer does not come, repeated or not, the write may or may not have
+ * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but nobody knows any more
+ * whether it was done when it was sent before. If the connection broke behind CHI_ASYNC writes, the
+ * next chi_flush or CHI_SYNC write fails with a text that says so, once, and stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
@@ -242,7 +254,8 @@ CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out);
 
 /* True if the rows so far came from more than one committed state: a server ends snapshots that
- * are older than a second. Known for certain after the last row. In-process always false. */
+ * are older than a second, and all with their connection. Known for certain after the last row.
+ * In-process always false. */
 bool chi_iter_mixed(const struct chi_iter *iter);
 
 void chi_iter_close(struct chi_iter *iter);

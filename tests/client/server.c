@@ -164,7 +164,7 @@ void server_wait_end(struct conn *conn)
 
 struct chi_client *server_open(const struct server *server, uint32_t ms)
 {
-	struct chi_options options = {.call_ms = ms};
+	struct chi_options options = {.call_ms = ms, .repeat_ms = CHI_NO_REPEAT};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	if (chi_open(server->address, &options, &client, &fault) != CHI_OK) {

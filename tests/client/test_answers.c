@@ -131,7 +131,7 @@ static void answers_cut_short(void **state)
 {
 	(void)state;
 	struct server server;
-	struct chi_options options = {.call_ms = LONG_MS};
+	struct chi_options options = {.call_ms = LONG_MS, .repeat_ms = CHI_NO_REPEAT};
 	struct chi_key key = world_key(0);
 	unsigned opened = 0;
 	bool answered = false;

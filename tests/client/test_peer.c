@@ -26,7 +26,7 @@
 
 static void open_fails(const struct server *server, int wanted, const char *says)
 {
-	struct chi_options options = {.call_ms = SHORT_MS};
+	struct chi_options options = {.call_ms = SHORT_MS, .repeat_ms = CHI_NO_REPEAT};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	int status = chi_open(server->address, &options, &client, &fault);

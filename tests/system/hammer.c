@@ -457,7 +457,10 @@ int main(int argc, char **argv)
 	struct job job = {.writers = 1, .first = 1};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {""};
-	struct chi_options options = {.client_name = "hammer", .lock_wait_ms = 20000};
+	struct chi_options options = {.client_name = "hammer",
+				      .lock_wait_ms = 20000,
+				      /* What is not answered is what it counts. */
+				      .repeat_ms = CHI_NO_REPEAT};
 	int code = TROUBLE;
 	parse_argv(&job, argc, argv);
 	options.writable = strcmp(argv[1], "write") == 0;

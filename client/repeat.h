@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Getting over a connection that broke: the request that was not answered is sent again over a new
+ * one, within a time, with growing waits in between. Reads are repeated freely, writes only if they
+ * are marked, so that the server knows them again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/once.h"
+#include "chistore/types.h"
+
+struct chi_client;
+struct chi_request;
+
+/* One call's. Zeroed: nothing has been lost. */
+struct chi_repeat {
+	unsigned lost;	  /* how often the request went out and was not answered */
+	int64_t by;	  /* ms: from then on no more; 0: nothing was lost yet */
+	uint32_t wait_ms; /* before the next attempt */
+};
+
+/* Who a client is when it writes, and how many writes it has numbered. */
+struct chi_identity {
+	bool chosen;
+	struct chi_once last; /* the mark of the last write */
+};
+
+/*
+ * After an attempt that ended with `status`: true if another is to be made, having waited; false if
+ * it is over, and if it failed for good behind lost attempts client->error says how many.
+ */
+bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status);
+
+/* Marks a write over the connection that chi_peer_ready has made sure of, unless it has a mark.
+ * -CHI_EUNSUPPORTED: it has one, and the server would not know it. -CHI_EIO: no random bytes. A
+ * server that knows none gets it without. */
+CHI_MUSTUSE int chi_repeat_mark(struct chi_client *client, struct chi_request *request);
+
+/* The server has forgotten the client before this write was first sent: takes another identity, and
+ * the write's mark away. */
+CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client, struct chi_request *request);

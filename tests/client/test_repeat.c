@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls get over connections that break: a relay between client and daemon cuts them after any
+ * number of bytes of either direction, and whatever is added is added once. The control adds again
+ * by hand what was not answered, and must count too much.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/client/server.h"
+#include "tests/client/world.h"
+
+/* Which bytes count towards a cut. */
+enum way {
+	TO_SERVER,
+	TO_CLIENT,
+};
+
+static struct relay {
+	char path[96];
+	char address[100];
+	const char *server;
+	int fd;
+	pthread_t thread;
+	atomic_uint connections;
+	atomic_bool stop;
+	/* Set before the call that is to be cut, under no lock: nothing is on the way then. */
+	atomic_int way;
+	atomic_long left; /* bytes until the cut; negative: none */
+	atomic_int cuts;  /* how many more are to come, each after as many */
+	atomic_long each;
+} relay;
+
+static int dial(const char *path)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	memcpy(to.sun_path, path, strlen(path) + 1);
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Passes on what is there, up to the cut. False: this connection is over. */
+static bool pass(int from, int to, enum way way)
+{
+	char bytes[4096];
+	ssize_t n = recv(from, bytes, sizeof(bytes), 0);
+	if (n <= 0) {
+		return false;
+	}
+	long left = atomic_load(&relay.left);
+	bool counts = left >= 0 && atomic_load(&relay.way) == (int)way;
+	bool cut = counts && n >= left;
+	size_t len = cut ? (size_t)left : (size_t)n;
+	if (counts) {
+		atomic_store(&relay.left, left - n);
+	}
+	if (len > 0 && send(to, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) {
+		return false;
+	}
+	if (cut) {
+		/* The next connection is cut after as many, if any is to be. */
+		bool more = atomic_fetch_sub(&relay.cuts, 1) > 1;
+		atomic_store(&relay.left, more ? atomic_load(&relay.each) : -1);
+		/* What the server has got it shall have done before the client comes again. */
+		struct pollfd answer = {.fd = to, .events = POLLIN};
+		if (way == TO_SERVER) {
+			(void)poll(&answer, 1, 20);
+		}
+	}
+	return !cut;
+}
+
+static void *run_relay(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		int client = accept(relay.fd, NULL, NULL);
+		if (client < 0) {
+			return NULL;
+		}
+		atomic_fetch_add(&relay.connections, 1);
+		int server = dial(relay.server);
+		struct pollfd both[2] = {{.fd = client, .events = POLLIN},
+					 {.fd = server, .events = POLLIN}};
+		bool good = server >= 0;
+		while (good && !atomic_load(&relay.stop)) {
+			/* A test that fails leaves its client open. */
+			(void)poll(both, 2, 100);
+			if (both[0].revents != 0) {
+				good = pass(client, server, TO_SERVER);
+			}
+			if (good && both[1].revents != 0) {
+				good = pass(server, client, TO_CLIENT);
+			}
+		}
+		close(client);
+		if (server >= 0) {
+			close(server);
+		}
+	}
+}
+
+static int make(void **state)
+{
+	static struct world world;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	world_make(&world, WORLD_UNIX, CHI_STATISTIC_CONTROL);
+	relay.server = world.listen + strlen("unix:");
+	snprintf(relay.path, sizeof(relay.path), "%s/relay", world.dir);
+	snprintf(relay.address, sizeof(relay.address), "unix:%.94s", relay.path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", relay.path);
+	relay.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	atomic_store(&relay.left, -1);
+	atomic_store(&relay.connections, 0);
+	atomic_store(&relay.stop, false);
+	assert_int_equal(bind(relay.fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(relay.fd, 8), 0);
+	assert_int_equal(pthread_create(&relay.thread, NULL, run_relay, NULL), 0);
+	*state = &world;
+	return 0;
+}
+
+static int drop(void **state)
+{
+	atomic_store(&relay.stop, true);
+	(void)shutdown(relay.fd, SHUT_RDWR);
+	pthread_join(relay.thread, NULL);
+	close(relay.fd);
+	world_free(*state);
+	return 0;
+}
+
+static struct chi_client *open_relay(uint32_t repeat_ms)
+{
+	struct chi_options options = {.call_ms = LONG_MS, .repeat_ms = repeat_ms};
+	struct chi_client *client = NULL;
+	struct chi_fault fault;
+	if (chi_open(relay.address, &options, &client, &fault) != CHI_OK) {
+		fail_msg("%s", fault.text);
+	}
+	return client;
+}
+
+/* From now on `cuts` connections are cut, each after so many bytes. */
+static void cut_after(enum way way, long bytes, int cuts)
+{
+	atomic_store(&relay.way, (int)way);
+	atomic_store(&relay.cuts, cuts);
+	atomic_store(&relay.each, bytes);
+	atomic_store(&relay.left, bytes);
+}
+
+/* True if the cut has come. */
+static bool was_cut(void)
+{
+	bool cut = atomic_load(&relay.left) < 0;
+	atomic_store(&relay.left, -1);
+	return cut;
+}
+
+static int add(struct chi_client *client)
+{
+	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_result result = {0};
+	int status = chi_put(client, &put, 1, CHI_SYNC, &result);
+	if (status == CHI_OK) {
+		assert_int_equal(result.added + result.updated, 1);
+	}
+	return status;
+}
+
+static uint64_t games(const struct world *world)
+{
+	struct chi_client *client = world_open(world);
+	struct chi_key key = world_key(0);
+	struct chi_row row;
+	world_ok(client, chi_probe(client, &key, 1, &row));
+	chi_close(client);
+	return row.counts.white;
+}
+
+/* Cut at every byte of the request and of its answer, until none is left to cut at. */
+static void cut_at_every_byte(void **state)
+{
+	const struct world *world = *state;
+	struct chi_client *client = open_relay(0);
+	uint64_t added = 0;
+	for (int way = TO_SERVER; way <= TO_CLIENT; way++) {
+		bool cut = true;
+		long bytes = 0;
+		for (; cut; bytes++) {
+			cut_after((enum way)way, bytes, 1);
+			world_ok(client, add(client));
+			added++;
+			cut = was_cut();
+			if (games(world) != added) {
+				fail_msg("cut %s after %ld bytes: %llu games, not %llu",
+					 way == TO_SERVER ? "to the server" : "to the client",
+					 bytes, (unsigned long long)games(world),
+					 (unsigned long long)added);
+			}
+		}
+		assert_true(bytes > 10);
+	}
+	chi_close(client);
+}
+
+/* Several connections in a row, also within the handshake. */
+static void cut_again_and_again(void **state)
+{
+	const struct world *world = *state;
+	struct chi_client *client = open_relay(0);
+	uint64_t added = 0;
+	for (long bytes = 0; bytes < 200; bytes += 7) {
+		cut_after(bytes % 2 == 0 ? TO_SERVER : TO_CLIENT, bytes, 3);
+		world_ok(client, add(client));
+		added++;
+		(void)was_cut();
+		assert_int_equal(games(world), added);
+	}
+	chi_close(client);
+}
+
+/* The control: who repeats without a mark counts twice. */
+static void without_a_mark(void **state)
+{
+	const struct world *world = *state;
+	struct chi_client *client = open_relay(CHI_NO_REPEAT);
+	uint64_t added = 0;
+	for (long bytes = 0; bytes < 8; bytes++) {
+		cut_after(TO_CLIENT, bytes, 1);
+		int status = add(client);
+		assert_true(was_cut());
+		world_refused(client, status, -CHI_ECONNECT, "may or may not");
+		world_ok(client, add(client));
+		added++;
+	}
+	assert_int_equal(games(world), 2 * added);
+	chi_close(client);
+}
+
+/* What can be read is read all the same; a walk tells that it went on elsewhere. */
+static void reads(void **state)
+{
+	const struct world *world = *state;
+	static struct chi_key keys[5000];
+	static struct chi_row rows[5000];
+	struct chi_client *client = open_relay(0);
+	static struct chi_put puts[3000];
+	for (unsigned i = 0; i < 5000; i++) {
+		keys[i] = world_key(i);
+	}
+	for (unsigned i = 0; i < 3000; i++) {
+		puts[i].key = keys[i + 1];
+	}
+	world_ok(world->client, chi_put(world->client, puts, 3000, CHI_SYNC, NULL));
+	for (long bytes = 0; bytes < 60000; bytes += 1 + bytes / 2) {
+		struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+		struct chi_record record;
+		struct chi_iter *iter = NULL;
+		const struct chi_row *row = NULL;
+		uint64_t count = 0;
+		unsigned n = 0;
+		int status = CHI_OK;
+		cut_after(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_probe(client, keys, 5000, rows));
+		assert_true(!rows[0].found && rows[1].found && rows[3000].found &&
+			    !rows[3001].found);
+		cut_after(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_get(client, &keys[7], &record));
+		cut_after(TO_SERVER, bytes, 1);
+		world_ok(client, chi_count(client, &spec, &count, NULL));
+		assert_int_equal(count, 3000);
+		cut_after(TO_CLIENT, bytes, 1);
+		spec.limit = 2900;
+		world_ok(client, chi_iter_open(client, &spec, &iter));
+		while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+			n++;
+		}
+		assert_int_equal(status, CHI_NONE);
+		assert_int_equal(n, 2900);
+		(void)was_cut();
+		chi_iter_close(iter);
+	}
+	chi_close(client);
+}
+
+/* Killed and started again in between, the daemon knows what it did. */
+static void restarts(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = open_relay(0);
+	for (uint64_t added = 1; added <= 5; added++) {
+		world_ok(client, add(client));
+		world_stop_daemon(world);
+		world_start_daemon(world);
+		assert_int_equal(games(world), added);
+	}
+	chi_close(client);
+}
+
+/* It ends, and says what was tried. */
+static void given_up(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = open_relay(0);
+	/* A connection is cut before the answer to its write comes, each time. */
+	cut_after(TO_SERVER, 30, 1000);
+	int status = add(client);
+	(void)was_cut();
+	world_refused(client, status, -CHI_ECONNECT, "may or may not");
+	chi_close(client);
+	client = open_relay(300);
+	world_stop_daemon(world);
+	world_refused(client, add(client), -CHI_ECONNECT, "closed");
+	chi_close(client);
+	world_start_daemon(world);
+	assert_int_equal(chi_ping(world->client), CHI_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(cut_at_every_byte, make, drop),
+		cmocka_unit_test_setup_teardown(cut_again_and_again, make, drop),
+		cmocka_unit_test_setup_teardown(without_a_mark, make, drop),
+		cmocka_unit_test_setup_teardown(reads, make, drop),
+		cmocka_unit_test_setup_teardown(restarts, make, drop),
+		cmocka_unit_test_setup_teardown(given_up, make, drop),
+	};
+	if (!world_possible(WORLD_UNIX)) {
+		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+		return 0;
+	}
+	return cmocka_run_group_tests_name("repeat", tests, NULL, NULL);
+}
