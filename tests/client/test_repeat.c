@@ -14,9 +14,11 @@
 #include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/client/server.h"
@@ -315,6 +317,57 @@ static void restarts(void **state)
 	chi_close(client);
 }
 
+struct adder {
+	const struct world *world;
+	atomic_uint added;
+	atomic_bool stop;
+	int status;
+	struct chi_client *client;
+};
+
+static void *keep_adding(void *context)
+{
+	struct adder *adder = context;
+	while (adder->status == CHI_OK && !atomic_load(&adder->stop)) {
+		adder->status = add(adder->client);
+		atomic_fetch_add(&adder->added, adder->status == CHI_OK);
+	}
+	return NULL;
+}
+
+/* kill -9 in the middle of it, many times: every call succeeds, and each was done once. */
+static void killed(void **state)
+{
+	struct world *world = *state;
+	struct adder adders[3] = {{.world = world}, {.world = world}, {.world = world}};
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++) {
+		adders[i].client = world_open(world);
+		assert_int_equal(pthread_create(&threads[i], NULL, keep_adding, &adders[i]), 0);
+	}
+	for (unsigned kills = 0; kills < 20; kills++) {
+		unsigned before = atomic_load(&adders[kills % 3].added);
+		while (atomic_load(&adders[kills % 3].added) < before + 3) {
+			(void)poll(NULL, 0, 1);
+		}
+		assert_int_equal(kill(world->daemon, SIGKILL), 0);
+		assert_int_equal(waitpid(world->daemon, NULL, 0), world->daemon);
+		world->daemon = 0;
+		close(world->log);
+		world->log = -1;
+		world_start_daemon(world);
+	}
+	uint64_t added = 0;
+	for (int i = 0; i < 3; i++) {
+		atomic_store(&adders[i].stop, true);
+		pthread_join(threads[i], NULL);
+		world_ok(adders[i].client, adders[i].status);
+		added += atomic_load(&adders[i].added);
+		chi_close(adders[i].client);
+	}
+	assert_int_equal(games(world), added);
+}
+
 /* It ends, and says what was tried. */
 static void given_up(void **state)
 {
@@ -342,6 +395,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_mark, make, drop),
 		cmocka_unit_test_setup_teardown(reads, make, drop),
 		cmocka_unit_test_setup_teardown(restarts, make, drop),
+		cmocka_unit_test_setup_teardown(killed, make, drop),
 		cmocka_unit_test_setup_teardown(given_up, make, drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {
