@@ -343,9 +343,10 @@ class Suite:
         return self.describe() + [f"{self.rounds} rounds"]
 
     def markdown(self, command):
-        facts = "; ".join(table.machine() + self.facts())
-        body = ["    " + line if line else "" for line in self.tables()]
-        return "\n".join([f"{self.title}, {datetime.date.today()}, by `{command}`. {facts}.", "",
+        facts = [f"- {fact}" for fact in table.machine() + self.facts()]
+        # Fenced, as an indented table behind a list would be the list's.
+        body = ["```", *self.tables(), "```"]
+        return "\n".join([f"{self.title}, {datetime.date.today()}, by `{command}`:", "", *facts, "",
                           *body, "", self.foot(), ""])
 
 
