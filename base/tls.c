@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OpenSSL between the socket and its user. It reads and writes the socket through functions of
+ * ours, because its own would raise SIGPIPE in programs that the library is part of.
+ */
+#include "base/tls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/fault.h"
+
+/* ---- The socket -------------------------------------------------------------------------- */
+
+static BIO_METHOD *socket_method;
+static pthread_once_t method_once = PTHREAD_ONCE_INIT;
+
+static int moved(BIO *bio, ssize_t n, int again)
+{
+	BIO_clear_retry_flags(bio);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		BIO_set_flags(bio, again | BIO_FLAGS_SHOULD_RETRY);
+	}
+	return (int)n;
+}
+
+static int socket_read(BIO *bio, char *out, int room)
+{
+	const struct chi_tls *tls = BIO_get_data(bio);
+	return moved(bio, recv(tls->fd, out, (size_t)room, MSG_DONTWAIT), BIO_FLAGS_READ);
+}
+
+static int socket_write(BIO *bio, const char *bytes, int len)
+{
+	const struct chi_tls *tls = BIO_get_data(bio);
+	return moved(bio, send(tls->fd, bytes, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT),
+		     BIO_FLAGS_WRITE);
+}
+
+/* Nothing is held back, so flushing is done. */
+static long socket_control(BIO *bio, int command, long number, void *pointer)
+{
+	(void)bio;
+	(void)number;
+	(void)pointer;
+	return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+static int socket_create(BIO *bio)
+{
+	BIO_set_init(bio, 1);
+	return 1;
+}
+
+static void make_method(void)
+{
+	BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+	if (method != NULL && BIO_meth_set_read(method, socket_read) == 1 &&
+	    BIO_meth_set_write(method, socket_write) == 1 &&
+	    BIO_meth_set_ctrl(method, socket_control) == 1 &&
+	    BIO_meth_set_create(method, socket_create) == 1) {
+		socket_method = method;
+	}
+}
+
+/* ---- What went wrong --------------------------------------------------------------------- */
+
+/* OpenSSL's first word on it is the most telling; what is left in its queue would be taken for the
+ * next call's. */
+static const char *reason(void)
+{
+	unsigned long error = ERR_get_error();
+	const char *text = error != 0 ? ERR_reason_error_string(error) : NULL;
+	ERR_clear_error();
+	return text != NULL ? text : "no reason given";
+}
+
+static int fail(struct chi_tls *tls, int kind, int error)
+{
+	char buffer[96];
+	long verdict = SSL_get_verify_result(tls->ssl);
+	tls->failed = true;
+	if (kind == SSL_ERROR_SYSCALL) {
+		ERR_clear_error();
+		return chi_fault(&tls->why, -CHI_EPROTO, "%s",
+				 error == 0 ? "the connection was cut"
+					    : strerror_r(error, buffer, sizeof(buffer)));
+	}
+	if (verdict != X509_V_OK) {
+		ERR_clear_error();
+		return chi_fault(&tls->why, -CHI_EPROTO, "the certificate is not accepted: %s",
+				 X509_verify_cert_error_string(verdict));
+	}
+	return chi_fault(&tls->why, -CHI_EPROTO, "%s", reason());
+}
+
+/* ---- Contexts ---------------------------------------------------------------------------- */
+
+int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
+{
+	*out = NULL;
+	ERR_clear_error();
+	SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
+	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
+	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
+		SSL_CTX_free(context);
+		return chi_fault(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
+	}
+	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+					  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+					  SSL_MODE_RELEASE_BUFFERS);
+	/* A record takes one call of the system, not one for its head and one for the rest. */
+	SSL_CTX_set_read_ahead(context, 1);
+	*out = context;
+	return CHI_OK;
+}
+
+int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
+		     struct chi_fault *fault)
+{
+	struct stat file;
+	if (stat(key, &file) != 0) {
+		char buffer[96];
+		return chi_fault(fault, -CHI_EIO, "cannot read the key '%s' (%s)", key,
+				 strerror_r(errno, buffer, sizeof(buffer)));
+	}
+	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
+		return chi_fault(fault, -CHI_EACCES,
+				 "the key '%s' is open to everyone; chmod o= it", key);
+	}
+	ERR_clear_error();
+	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
+				 certificate, reason());
+	}
+	if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(context) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the key '%s' of '%s' (%s)", key,
+				 certificate, reason());
+	}
+	return CHI_OK;
+}
+
+int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fault)
+{
+	ERR_clear_error();
+	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+	if (file == NULL) {
+		return SSL_CTX_set_default_verify_paths(context) == 1
+			       ? CHI_OK
+			       : chi_fault(fault, -CHI_EIO,
+					   "cannot use the system's authorities (%s)", reason());
+	}
+	if (SSL_CTX_load_verify_file(context, file) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
+				 reason());
+	}
+	/* Tells clients which of their certificates is meant. */
+	STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(file);
+	SSL_CTX_set_client_CA_list(context, names);
+	ERR_clear_error();
+	return CHI_OK;
+}
+
+/* ---- Connections ------------------------------------------------------------------------- */
+
+int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tls **out)
+{
+	*out = NULL;
+	pthread_once(&method_once, make_method);
+	struct chi_tls *tls = calloc(1, sizeof(*tls));
+	SSL *ssl = tls != NULL ? SSL_new(context) : NULL;
+	BIO *bio = ssl != NULL && socket_method != NULL ? BIO_new(socket_method) : NULL;
+	ERR_clear_error();
+	if (bio == NULL) {
+		SSL_free(ssl);
+		free(tls);
+		return -CHI_ENOMEM;
+	}
+	tls->ssl = ssl;
+	tls->fd = fd;
+	BIO_set_data(bio, tls);
+	/* One for both ways, which the session owns. */
+	SSL_set_bio(ssl, bio, bio);
+	if (server) {
+		SSL_set_accept_state(ssl);
+	} else {
+		SSL_set_connect_state(ssl);
+	}
+	*out = tls;
+	return CHI_OK;
+}
+
+void chi_tls_free(struct chi_tls *tls)
+{
+	if (tls != NULL) {
+		SSL_free(tls->ssl);
+		ERR_clear_error();
+		free(tls);
+	}
+}
+
+bool chi_tls_is_up(const struct chi_tls *tls)
+{
+	return SSL_is_init_finished(tls->ssl) == 1;
+}
+
+/* After a call that did not do it all: CHI_NONE if it has to wait, CHI_OK at the proper end. */
+static int sort_out(struct chi_tls *tls, int result, int error)
+{
+	int kind = SSL_get_error(tls->ssl, result);
+	switch (kind) {
+	case SSL_ERROR_WANT_WRITE:
+		tls->wants_room = true;
+		return CHI_NONE;
+	case SSL_ERROR_WANT_READ:
+		return CHI_NONE;
+	case SSL_ERROR_ZERO_RETURN:
+		return CHI_OK;
+	default:
+		return fail(tls, kind, error);
+	}
+}
+
+int chi_tls_shake(struct chi_tls *tls)
+{
+	if (tls->failed) {
+		return -CHI_EPROTO;
+	}
+	tls->wants_room = false;
+	ERR_clear_error();
+	errno = 0;
+	int result = SSL_do_handshake(tls->ssl);
+	if (result == 1) {
+		return CHI_OK;
+	}
+	int status = sort_out(tls, result, errno);
+	return status == CHI_OK ? fail(tls, SSL_ERROR_SYSCALL, 0) : status;
+}
+
+static int bounded(size_t len)
+{
+	return len < INT_MAX ? (int)len : INT_MAX;
+}
+
+ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
+{
+	size_t got = 0;
+	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
+	tls->more = false;
+	tls->wants_room = false;
+	while (got < room && status == CHI_OK) {
+		ERR_clear_error();
+		errno = 0;
+		int n = SSL_read(tls->ssl, (uint8_t *)out + got, bounded(room - got));
+		if (n > 0) {
+			got += (size_t)n;
+			continue;
+		}
+		status = sort_out(tls, n, errno);
+		if (status == CHI_OK) {
+			/* The end is told when all before it has been taken. */
+			tls->more = got > 0;
+			return (ssize_t)got;
+		}
+	}
+	if (got > 0) {
+		/* A failure is told again by the next call. */
+		tls->more = status != CHI_NONE;
+		return (ssize_t)got;
+	}
+	errno = status == CHI_NONE ? EAGAIN : EPROTO;
+	return -1;
+}
+
+ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
+{
+	size_t put = 0;
+	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
+	tls->wants_room = false;
+	while (put < len && status == CHI_OK) {
+		ERR_clear_error();
+		errno = 0;
+		int n = SSL_write(tls->ssl, (const uint8_t *)bytes + put, bounded(len - put));
+		if (n > 0) {
+			put += (size_t)n;
+			continue;
+		}
+		status = sort_out(tls, n, errno);
+		if (status == CHI_OK) {
+			status = fail(tls, SSL_ERROR_SYSCALL, EPIPE);
+		}
+	}
+	if (put > 0) {
+		return (ssize_t)put;
+	}
+	errno = status == CHI_NONE ? EAGAIN : EPROTO;
+	return -1;
+}
+
+void chi_tls_end(struct chi_tls *tls)
+{
+	if (!tls->failed && chi_tls_is_up(tls)) {
+		(void)SSL_shutdown(tls->ssl);
+		ERR_clear_error();
+	}
+}
