@@ -42,8 +42,8 @@ static int parse_unix(const char *path, struct chi_address *out, struct chi_faul
 }
 
 /* Finds the end of HOST in HOST:PORT and copies it, brackets taken off. */
-static int parse_host(const char *text, struct chi_address *out, const char **port,
-		      struct chi_fault *fault)
+static int parse_host(const char *scheme, const char *text, struct chi_address *out,
+		      const char **port, struct chi_fault *fault)
 {
 	const char *start = text;
 	const char *end = strrchr(text, ':');
@@ -52,20 +52,21 @@ static int parse_host(const char *text, struct chi_address *out, const char **po
 		end = strchr(text, ']');
 		if (end == NULL || end[1] != ':') {
 			return chi_fault(fault, -CHI_ESYNTAX,
-					 "address 'tcp:%s' is not tcp:[ADDRESS]:PORT", text);
+					 "address '%s%s' is not %s[ADDRESS]:PORT", scheme, text,
+					 scheme);
 		}
 		*port = end + 2;
 	} else if (end == NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address 'tcp:%s' lacks a port", text);
+		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%s' lacks a port", scheme, text);
 	} else if (memchr(text, ':', (size_t)(end - text)) != NULL) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address 'tcp:%s': write an IPv6 address in brackets", text);
+				 "address '%s%s': write an IPv6 address in brackets", scheme, text);
 	} else {
 		*port = end + 1;
 	}
 	size_t len = (size_t)(end - start);
 	if (len == 0 || len >= sizeof(out->host)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address 'tcp:%.80s' %s", text,
+		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%.80s' %s", scheme, text,
 				 len == 0 ? "lacks a host" : "has too long a host");
 	}
 	memcpy(out->host, start, len);
@@ -75,14 +76,16 @@ static int parse_host(const char *text, struct chi_address *out, const char **po
 
 /* Port 0 means "any free one" to who listens and nothing to who connects. `out` keeps the port as
  * text, as getaddrinfo wants it. */
-static int parse_tcp(const char *text, struct chi_address *out, struct chi_fault *fault)
+static int parse_tcp(const char *scheme, const char *text, struct chi_address *out,
+		     struct chi_fault *fault)
 {
 	const char *port = NULL;
 	if (behind(text, "//") != NULL) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address 'tcp:%s': write tcp:HOST:PORT, without '//'", text);
+				 "address '%s%s': write %sHOST:PORT, without '//'", scheme, text,
+				 scheme);
 	}
-	int status = parse_host(text, out, &port, fault);
+	int status = parse_host(scheme, text, out, &port, fault);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -90,8 +93,8 @@ static int parse_tcp(const char *text, struct chi_address *out, struct chi_fault
 	size_t len = strlen(port);
 	if (len >= sizeof(out->port) || chi_num_u64(port, len, PORT_MAX, &number) != CHI_OK ||
 	    number == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address 'tcp:%s': port '%s' is not 1 to 65535", text, port);
+		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%s': port '%s' is not 1 to 65535",
+				 scheme, text, port);
 	}
 	memcpy(out->port, port, len + 1);
 	out->kind = CHI_ADDRESS_TCP;
@@ -106,7 +109,8 @@ static int refuse_url(const char *text, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
-			 "unknown scheme '%.*s:'; known are file:DIR, unix:PATH and tcp:HOST:PORT",
+			 "unknown scheme '%.*s:'; known are file:DIR, unix:PATH, "
+			 "tcp:HOST:PORT and tls:HOST:PORT",
 			 len > 32 ? 32 : (int)len, text);
 }
 
@@ -120,7 +124,13 @@ int chi_address_parse(const char *text, struct chi_address *out, struct chi_faul
 	}
 	rest = behind(text, "tcp:");
 	if (rest != NULL) {
-		return parse_tcp(rest, out, fault);
+		return parse_tcp("tcp:", rest, out, fault);
+	}
+	rest = behind(text, "tls:");
+	if (rest != NULL) {
+		int status = parse_tcp("tls:", rest, out, fault);
+		out->kind = CHI_ADDRESS_TLS;
+		return status;
 	}
 	rest = behind(text, "file:");
 	int status = rest == NULL ? refuse_url(text, fault) : CHI_OK;

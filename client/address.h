@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`. Only the three
- * known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
+ * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT`. Only the
+ * four known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
  * path usable without quoting rules. A text with "://" behind an unknown word is refused with a
  * hint, since nobody names a directory so by intention; `./` or `file:` in front still reaches it.
  */
@@ -13,6 +13,7 @@ enum chi_address_kind {
 	CHI_ADDRESS_DIR, /* opened in this process */
 	CHI_ADDRESS_UNIX,
 	CHI_ADDRESS_TCP,
+	CHI_ADDRESS_TLS,
 };
 
 #define CHI_HOST_SIZE 256 /* a DNS name has at most 253 bytes */
@@ -21,7 +22,7 @@ enum chi_address_kind {
 struct chi_address {
 	enum chi_address_kind kind;
 	const char *path;	  /* DIR, UNIX: inside the text parsed */
-	char host[CHI_HOST_SIZE]; /* TCP: without brackets */
+	char host[CHI_HOST_SIZE]; /* TCP, TLS: without brackets */
 	char port[CHI_PORT_SIZE];
 };
 

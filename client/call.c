@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "client/client_priv.h"
 #include "client/connect.h"
+#include "client/tls.h"
 #include "client/token.h"
 #include "proto/frame.h"
 
@@ -40,6 +41,11 @@ void chi_peer_init(struct chi_peer *peer)
 void chi_peer_close(struct chi_client *client)
 {
 	struct chi_peer *peer = &client->peer;
+	if (peer->tls != NULL) {
+		chi_tls_end(peer->tls);
+		chi_tls_free(peer->tls);
+		peer->tls = NULL;
+	}
 	if (peer->fd >= 0) {
 		close(peer->fd);
 	}
@@ -97,6 +103,30 @@ uint64_t chi_peer_next_id(struct chi_client *client)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
+static ssize_t take(const struct chi_peer *peer, void *out, size_t room)
+{
+	return peer->tls == NULL ? recv(peer->fd, out, room, 0)
+				 : chi_tls_read(peer->tls, out, room);
+}
+
+static ssize_t give(const struct chi_peer *peer, const void *bytes, size_t len)
+{
+	return peer->tls == NULL ? send(peer->fd, bytes, len, MSG_NOSIGNAL)
+				 : chi_tls_write(peer->tls, bytes, len);
+}
+
+/* Bytes are there that the socket knows nothing of any more. */
+static bool has_more(const struct chi_peer *peer)
+{
+	return peer->tls != NULL && peer->tls->more;
+}
+
+/* What to wait for before reading. */
+static short to_read(const struct chi_peer *peer)
+{
+	return (short)(POLLIN | (peer->tls != NULL && peer->tls->wants_room ? POLLOUT : 0));
+}
+
 /* Reads what is there without waiting; *got tells whether bytes came. An end or an error of the
  * connection sets eof: what came before it may still hold an answer. */
 static int read_some(struct chi_client *client, bool *got)
@@ -107,7 +137,7 @@ static int read_some(struct chi_client *client, bool *got)
 	if (room == NULL) {
 		return chi_peer_fail(client, -CHI_ENOMEM, "no memory for the answer");
 	}
-	ssize_t n = recv(peer->fd, room, READ_SIZE, 0);
+	ssize_t n = take(peer, room, READ_SIZE);
 	if (n > 0) {
 		chi_buffer_added(&peer->in, (size_t)n);
 		*got = true;
@@ -125,6 +155,10 @@ static int await_room(struct chi_client *client)
 	/* A server that answers while it is being asked makes progress, too; one whose answers
 	 * would fill READ_LIMIT must wait. */
 	bool readable = peer->in.len < READ_LIMIT;
+	if (readable && has_more(peer)) {
+		bool got = false;
+		return read_some(client, &got);
+	}
 	short events =
 		chi_wait(peer->fd, (short)(POLLOUT | (readable ? POLLIN : 0)), chi_clock_ms() + ms);
 	if (events == 0) {
@@ -144,8 +178,7 @@ static int flush(struct chi_client *client)
 {
 	struct chi_peer *peer = &client->peer;
 	while (peer->out.len > 0 && !peer->eof) {
-		ssize_t n =
-			send(peer->fd, chi_buffer_bytes(&peer->out), peer->out.len, MSG_NOSIGNAL);
+		ssize_t n = give(peer, chi_buffer_bytes(&peer->out), peer->out.len);
 		if (n > 0) {
 			peer->sent = true;
 			chi_buffer_consume(&peer->out, (size_t)n);
@@ -223,9 +256,12 @@ static bool is_canceled(const struct chi_peer *peer)
 static bool watch(const struct chi_peer *peer, int64_t until)
 {
 	while (!is_canceled(peer)) {
+		if (has_more(peer)) {
+			return true;
+		}
 		int64_t soon = chi_clock_ms() + WATCH_MS;
 		bool last = peer->cancel == NULL || until <= soon;
-		if (chi_wait(peer->fd, POLLIN, last ? until : soon) != 0) {
+		if (chi_wait(peer->fd, to_read(peer), last ? until : soon) != 0) {
 			return true;
 		}
 		if (last) {
@@ -264,6 +300,10 @@ static int await_bytes(struct chi_client *client)
 			chi_peer_close(client);
 			return status;
 		}
+	}
+	if (!got && peer->tls != NULL && peer->tls->failed) {
+		return chi_peer_fail(client, -CHI_ECONNECT, "the server broke off TLS (%s)",
+				     peer->tls->why.text);
 	}
 	if (!got) {
 		return chi_peer_fail(client, -CHI_ECONNECT, "the server closed the connection");
@@ -450,7 +490,7 @@ static int say_hello(struct chi_client *client, const char *token, struct chi_re
 static int show_token(struct chi_client *client, struct chi_response *hello)
 {
 	char token[CHI_ACCESS_TOKEN_MAX + 1];
-	if (!chi_token_is_safe(client->peer.fd)) {
+	if (client->peer.tls == NULL && !chi_token_is_safe(client->peer.fd)) {
 		return chi_fault(&client->error, -CHI_EACCES,
 				 "'%.140s': the access token would leave this machine unencrypted",
 				 client->text);
@@ -484,15 +524,18 @@ static int handshake(struct chi_client *client)
 /* True if the idle connection still stands: nothing to read is right, an end or bytes that
  * nobody asked for are not. Costs a system call a request, and spares the caller an error whenever
  * a server was restarted or closed a connection that lay idle. */
-static bool usable(const struct chi_peer *peer)
+static bool usable(struct chi_peer *peer)
 {
 	uint8_t byte = 0;
 	if (peer->in.len > peer->taken && peer->ping_id == 0) {
 		return false;
 	}
-	ssize_t n = recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = peer->tls == NULL ? recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT)
+				      : chi_tls_read(peer->tls, &byte, 1);
 	if (n > 0) {
-		return peer->ping_id != 0;
+		/* TLS cannot look at a byte and leave it. */
+		return peer->ping_id != 0 &&
+		       (peer->tls == NULL || chi_buffer_append(&peer->in, &byte, 1) == CHI_OK);
 	}
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
@@ -515,8 +558,13 @@ int chi_peer_ready(struct chi_client *client)
 	}
 	chi_buffer_consume(&peer->in, peer->in.len);
 	peer->taken = 0;
+	int64_t deadline = chi_clock_ms() + client->options.connect_ms;
 	int status = chi_connect(&client->address, client->text, client->options.connect_ms,
 				 &peer->fd, &client->error);
+	if (status == CHI_OK && client->address.kind == CHI_ADDRESS_TLS) {
+		status = chi_tls_to_server(&client->options, &client->address, client->text,
+					   peer->fd, deadline, &peer->tls, &client->error);
+	}
 	if (status == CHI_OK) {
 		status = handshake(client);
 	}

@@ -15,9 +15,11 @@
 #include "proto/msg.h"
 
 struct chi_client;
+struct chi_tls;
 
 struct chi_peer {
 	int fd;			    /* -1: not connected */
+	struct chi_tls *tls;	    /* NULL: plain */
 	bool eof;		    /* the server sends nothing any more */
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
 	bool unanswered;	    /* the last call's request went out before and was lost */

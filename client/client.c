@@ -40,7 +40,9 @@ static int copy_name(const char *name, const char *what, char *out, size_t size,
 /* Relative paths are those of the moment when a connection is made. */
 static int copy_paths(struct chi_client *client)
 {
-	const char **const paths[CHI_CLIENT_PATHS] = {&client->options.token_file};
+	const char **const paths[CHI_CLIENT_PATHS] = {
+		&client->options.token_file, &client->options.tls_ca, &client->options.tls_cert,
+		&client->options.tls_key};
 	bool good = true;
 	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
 		if (*paths[i] != NULL) {
@@ -77,6 +79,10 @@ static int set_options(struct chi_client *client, const struct chi_options *opti
 	const char *name = own->client_name;
 	status = copy_name(name != NULL ? name : "libchistore " CHI_VERSION, "the client's name",
 			   client->name, sizeof(client->name), &client->error);
+	if (status == CHI_OK && (own->tls_cert == NULL) != (own->tls_key == NULL)) {
+		status = chi_fault(&client->error, -CHI_EINVAL,
+				   "a certificate and its key go together");
+	}
 	own->store = client->store;
 	own->client_name = client->name;
 	return status == CHI_OK ? copy_paths(client) : status;
@@ -88,7 +94,7 @@ static void hint_scheme(struct chi_client *client)
 	if (client->address.path == client->text && strchr(client->text, ':') != NULL) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, 0,
-			  "%.150s; addresses that are no directory start with unix: or tcp:",
+			  "%.150s; addresses that are no directory start with unix:, tcp: or tls:",
 			  fault.text);
 	}
 }

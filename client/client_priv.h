@@ -31,7 +31,7 @@
 #define CHI_PENDING_MAX 100000
 
 /* Options that name files. */
-#define CHI_CLIENT_PATHS 1
+#define CHI_CLIENT_PATHS 4
 
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {

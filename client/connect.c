@@ -164,7 +164,7 @@ int chi_connect(const struct chi_address *address, const char *text, uint32_t ms
 		struct chi_fault *fault)
 {
 	int64_t deadline = chi_clock_ms() + ms;
-	if (address->kind == CHI_ADDRESS_TCP) {
+	if (address->kind != CHI_ADDRESS_UNIX) {
 		return connect_tcp(address, text, deadline, fd, fault);
 	}
 	int error = connect_unix(address, deadline, fd);

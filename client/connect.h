@@ -7,10 +7,10 @@
 #include "client/address.h"
 
 /*
- * Connects to a UNIX or TCP address; of a host with several addresses each is tried in turn, all
- * within `ms` together (looking the name up is not interrupted). The descriptor is non-blocking,
- * close-on-exec, and the caller's. `text` is the address for messages.
- * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EACCES, -CHI_ENOMEM.
+ * Connects to a UNIX, TCP or TLS address; of a host with several addresses each is tried in turn,
+ * all within `ms` together (looking the name up is not interrupted). The descriptor is
+ * non-blocking, close-on-exec, and the caller's. `text` is the address for messages. -CHI_ECONNECT,
+ * -CHI_ETIMEOUT, -CHI_EACCES, -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_connect(const struct chi_address *address, const char *text, uint32_t ms,
 			    int *fd, struct chi_fault *fault);

@@ -58,13 +58,18 @@ struct chi_options {
 				    again over new ones; 0: 30,000; CHI_NO_REPEAT: not at all */
 	const char *token_file;	 /* sockets: holds the access token, on one line; NULL: none. Read
 				    for every connection; must not be open to everyone */
+	const char *tls_ca;	 /* tls: addresses: PEM file of who vouches for the server; NULL:
+				    those that the system trusts */
+	const char *tls_cert;	 /* the same: PEM file of our certificate; NULL: none is shown */
+	const char *tls_key;	 /* its key, not open to everyone; goes with tls_cert */
 };
 
 /*
- * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT` (an IPv6
- * HOST in brackets). `options` may be NULL, and need not outlive the call. On failure *out is
- * NULL and `fault` (may be NULL) tells. -CHI_ESYNTAX (address), -CHI_ENOSTORE, -CHI_ECONNECT,
- * -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what opening a store can give.
+ * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT`,
+ * `tls:HOST:PORT` (an IPv6 HOST in brackets). `options` may be NULL, and need not outlive the call.
+ * On failure *out is NULL and `fault` (may be NULL) tells. -CHI_ESYNTAX (address), -CHI_ENOSTORE,
+ * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what opening a store
+ * can give.
  */
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);

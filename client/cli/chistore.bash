@@ -60,13 +60,13 @@ _chistore()
 		case $cur in
 		unix:* | file:*) _chistore_files_behind "$cur" ;;
 		*)
-			mapfile -t COMPREPLY < <(compgen -d -W 'unix: tcp: file:' -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -d -W 'unix: tcp: tls: file:' -- "$cur")
 			[[ ${COMPREPLY[0]} == *: ]] && compopt -o nospace +o filenames 2>/dev/null
 			;;
 		esac
 		return
 		;;
-	--token-file)
+	--token-file | --tls-ca | --tls-cert | --tls-key)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -86,7 +86,7 @@ _chistore()
 	for ((i = 1; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		case $word in
-		-a | --address | --store | --token-file) ((i++)) ;;
+		-a | --address | --store | --token-file | --tls-ca | --tls-cert | --tls-key) ((i++)) ;;
 		-*) ;;
 		*)
 			command=$word

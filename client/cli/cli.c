@@ -111,7 +111,8 @@ int cli_worse(int a, int b)
 
 bool cli_is_remote(const struct cli *cli)
 {
-	return strncmp(cli->address, "unix:", 5) == 0 || strncmp(cli->address, "tcp:", 4) == 0;
+	return strncmp(cli->address, "unix:", 5) == 0 || strncmp(cli->address, "tcp:", 4) == 0 ||
+	       strncmp(cli->address, "tls:", 4) == 0;
 }
 
 bool cli_has_address(const struct cli *cli)
@@ -127,8 +128,9 @@ bool cli_has_address(const struct cli *cli)
 		}
 		return true;
 	}
-	(void)cli_usage(cli, "no address given: say -a ADDRESS, or set the environment variable "
-			     "CHISTORE to it (a directory, unix:PATH or tcp:HOST:PORT)");
+	(void)cli_usage(cli,
+			"no address given: say -a ADDRESS, or set the environment variable "
+			"CHISTORE to it (a directory, unix:PATH, tcp:HOST:PORT or tls:HOST:PORT)");
 	return false;
 }
 
@@ -141,6 +143,9 @@ void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
 		.lock_wait_ms = LOCK_WAIT_MS,
 		.client_name = "chistore",
 		.token_file = cli->token_file,
+		.tls_ca = cli->tls_ca,
+		.tls_cert = cli->tls_cert,
+		.tls_key = cli->tls_key,
 	};
 }
 

@@ -29,6 +29,9 @@ struct cli {
 	const char *address;	/* from -a, else from the environment; NULL if neither */
 	const char *store;	/* name of the store on a server; NULL: the default */
 	const char *token_file; /* from the option, else from the environment, or NULL */
+	const char *tls_ca;	/* the same */
+	const char *tls_cert;
+	const char *tls_key;
 	bool json;
 	bool quiet;
 	uint32_t call_ms; /* patience with the store, as chi_options.call_ms; 0: the usual */

@@ -27,9 +27,9 @@ void help_program(void)
 	printf("Usage: chistore [-a ADDRESS] COMMAND [ARGUMENT...]\n"
 	       "\n"
 	       "Chistore keeps chess positions and what is known about them. The ADDRESS says\n"
-	       "where: a directory (the store is opened in this process), unix:PATH or\n"
-	       "tcp:HOST:PORT (a chistored daemon answers). The environment variable CHISTORE\n"
-	       "holds the address when -a is not given.\n"
+	       "where: a directory (the store is opened in this process), unix:PATH,\n"
+	       "tcp:HOST:PORT or tls:HOST:PORT (a chistored daemon answers). The environment\n"
+	       "variable CHISTORE holds the address when -a is not given.\n"
 	       "\n"
 	       "Commands:\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {

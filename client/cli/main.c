@@ -124,8 +124,13 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = {.address = getenv("CHISTORE"),
-			  .token_file = getenv("CHISTORE_TOKEN_FILE")};
+	struct cli cli = {
+		.address = getenv("CHISTORE"),
+		.token_file = getenv("CHISTORE_TOKEN_FILE"),
+		.tls_ca = getenv("CHISTORE_TLS_CA"),
+		.tls_cert = getenv("CHISTORE_TLS_CERT"),
+		.tls_key = getenv("CHISTORE_TLS_KEY"),
+	};
 	int used = 0;
 	hold_standard_descriptors();
 	/* A full file-size limit shows as a failed write, not as the end of the process. */

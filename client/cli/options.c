@@ -15,6 +15,9 @@ enum global_id {
 	GLOBAL_ADDRESS = 1000,
 	GLOBAL_STORE,
 	GLOBAL_TOKEN_FILE,
+	GLOBAL_TLS_CA,
+	GLOBAL_TLS_CERT,
+	GLOBAL_TLS_KEY,
 	GLOBAL_JSON,
 	GLOBAL_QUIET,
 	GLOBAL_HELP,
@@ -22,9 +25,13 @@ enum global_id {
 };
 
 const struct cli_option global_options[] = {
-	{GLOBAL_ADDRESS, "address", "ADDRESS", "-a too: a directory, unix:PATH or tcp:HOST:PORT"},
+	{GLOBAL_ADDRESS, "address", "ADDRESS",
+	 "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT"},
 	{GLOBAL_STORE, "store", "NAME", "which of a server's stores (default: default)"},
 	{GLOBAL_TOKEN_FILE, "token-file", "FILE", "holds the access token for a server"},
+	{GLOBAL_TLS_CA, "tls-ca", "FILE", "who vouches for the server (default: the system's)"},
+	{GLOBAL_TLS_CERT, "tls-cert", "FILE", "our certificate for the server"},
+	{GLOBAL_TLS_KEY, "tls-key", "FILE", "the key of our certificate"},
 	{GLOBAL_JSON, "json", NULL, "print JSON, one object a line"},
 	{GLOBAL_QUIET, "quiet", NULL, "no progress, no remarks"},
 	{GLOBAL_HELP, "help", NULL, "explain the program, or the command"},
@@ -126,6 +133,15 @@ static int take_global(struct cli *cli, int id)
 		return EXIT_DONE;
 	case GLOBAL_STORE:
 		cli->store = optarg;
+		return EXIT_DONE;
+	case GLOBAL_TLS_CA:
+		cli->tls_ca = optarg;
+		return EXIT_DONE;
+	case GLOBAL_TLS_CERT:
+		cli->tls_cert = optarg;
+		return EXIT_DONE;
+	case GLOBAL_TLS_KEY:
+		cli->tls_key = optarg;
 		return EXIT_DONE;
 	case GLOBAL_TOKEN_FILE:
 		cli->token_file = optarg;

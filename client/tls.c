@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* There is no way to do without the check of the server's certificate: whoever wants one uses a
+ * Unix socket, or an authority of his own. */
+#include "client/tls.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "client/connect.h"
+
+static void free_context(SSL_CTX *const *context)
+{
+	SSL_CTX_free(*context);
+}
+
+static int make_context(const struct chi_options *options, SSL_CTX **out, struct chi_fault *fault)
+{
+	int status = chi_tls_context(false, out, fault);
+	if (status == CHI_OK) {
+		status = chi_tls_authorities(*out, options->tls_ca, fault);
+	}
+	if (status == CHI_OK && options->tls_cert != NULL) {
+		status = chi_tls_identity(*out, options->tls_cert, options->tls_key, fault);
+	}
+	return status;
+}
+
+/* The certificate must be for this host, or for this number if the address has one; only names may
+ * be told to the server in the clear. */
+static bool expect_host(SSL *ssl, const char *host)
+{
+	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1) {
+		return true;
+	}
+	/* OpenSSL copies it, and yet does not take a constant. */
+	char name[CHI_HOST_SIZE];
+	(void)snprintf(name, sizeof(name), "%s", host);
+	return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
+}
+
+static int shake(struct chi_tls *tls, const char *text, int64_t deadline, struct chi_fault *fault)
+{
+	int status = chi_tls_shake(tls);
+	while (status == CHI_NONE) {
+		if (chi_wait(tls->fd, tls->wants_room ? POLLOUT : POLLIN, deadline) == 0) {
+			return chi_fault(fault, -CHI_ETIMEOUT,
+					 "'%.140s' does not answer in TLS in the time given", text);
+		}
+		status = chi_tls_shake(tls);
+	}
+	return status == CHI_OK ? CHI_OK
+				: chi_fault(fault, -CHI_ECONNECT, "no TLS with '%.140s' (%s)", text,
+					    tls->why.text);
+}
+
+int chi_tls_to_server(const struct chi_options *options, const struct chi_address *address,
+		      const char *text, int fd, int64_t deadline, struct chi_tls **out,
+		      struct chi_fault *fault)
+{
+	_cleanup_(free_context) SSL_CTX *context = NULL;
+	struct chi_tls *tls = NULL;
+	*out = NULL;
+	int status = make_context(options, &context, fault);
+	if (status == CHI_OK) {
+		status = chi_tls_new(context, fd, false, &tls);
+	}
+	if (status == CHI_OK && !expect_host(tls->ssl, address->host)) {
+		status = chi_fault(fault, -CHI_ECONNECT,
+				   "'%.140s': no certificate can be for such a host", text);
+	}
+	if (status == CHI_OK) {
+		status = shake(tls, text, deadline, fault);
+	}
+	if (status < 0) {
+		chi_tls_free(tls);
+		return status;
+	}
+	*out = tls;
+	return CHI_OK;
+}
