@@ -37,6 +37,8 @@ static const struct number_option numbers[] = {
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
 	 "address space for each store (default: 1T)"},
 	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096, "clients at once"},
+	{"max-handshakes", "N", FIELD(limits.handshakes), 1, 1000000, 256,
+	 "clients over TLS that have not said hello; the oldest goes for one more"},
 	{"max-in-flight", "N", FIELD(limits.in_flight), 1, CHI_IN_FLIGHT_MAX, CHI_IN_FLIGHT_MAX,
 	 "unanswered requests of a connection"},
 	{"max-request", "BYTES", FIELD(limits.request_bytes), 1024, CHI_FRAME_REQUEST_MAX,
@@ -76,7 +78,8 @@ static const struct option texts[] = {
 	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
 	{"log-file", required_argument, NULL, 'F'},    {"read-only", no_argument, NULL, 'r'},
 	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'v'},
+	{"version", no_argument, NULL, 'v'},	       {"tls-cert", required_argument, NULL, 'C'},
+	{"tls-key", required_argument, NULL, 'K'},     {"tls-ca", required_argument, NULL, 'A'},
 };
 
 #define N_TEXTS CHI_COUNT(texts)
@@ -210,6 +213,15 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'a':
 		config->access_path = text;
 		return CHI_OK;
+	case 'C':
+		config->tls_certificate = text;
+		return CHI_OK;
+	case 'K':
+		config->tls_key = text;
+		return CHI_OK;
+	case 'A':
+		config->tls_authorities = text;
+		return CHI_OK;
 	case 'c':
 		return parse_create(config, text, fault);
 	case 'L':
@@ -268,6 +280,31 @@ int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
 	return CHI_OK;
 }
 
+/* Files that nothing uses are a mistake: the operator believes that something is encrypted. */
+static int check_tls(const struct chi_config *config, struct chi_fault *fault)
+{
+	bool used = false;
+	for (size_t i = 0; i < config->n_listens; i++) {
+		used = used || config->listens[i].kind == CHI_LISTEN_TLS;
+	}
+	if (used && (config->tls_certificate == NULL || config->tls_key == NULL)) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "--listen: tls: needs --tls-cert and --tls-key");
+	}
+	if (used && config->access_path == NULL) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "--listen: tls: needs --access, or nobody could be let in");
+	}
+	if (!used && (config->tls_certificate != NULL || config->tls_key != NULL ||
+		      config->tls_authorities != NULL)) {
+		return chi_fault(
+			fault, -CHI_EINVAL,
+			"--tls-cert, --tls-key and --tls-ca are for --listen tls:HOST:PORT, "
+			"which is missing");
+	}
+	return CHI_OK;
+}
+
 int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 {
 	if (config->n_stores == 0) {
@@ -291,7 +328,7 @@ int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 	if (config->create != 0 && config->read_only) {
 		return chi_fault(fault, -CHI_EINVAL, "--create and --read-only exclude each other");
 	}
-	return CHI_OK;
+	return check_tls(config, fault);
 }
 
 /* Whole MiB as such, everything else as a plain number. */
@@ -312,12 +349,18 @@ void chi_config_help(FILE *out)
 	fputs("usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
 	      "Serves Chistore stores to many programs at once.\n\n"
 	      "  --store [NAME=]DIR     a store to serve (default name: default); repeatable\n"
-	      "  --listen ADDRESS[,...] unix:PATH or tcp:HOST:PORT (loopback only; port 0: any\n"
-	      "                         free one); repeatable. Behind commas: role=read, write or\n"
-	      "                         admin, the most that clients get there (default: admin);\n"
-	      "                         of unix sockets also mode=OCTAL and group=NAME\n"
+	      "  --listen ADDRESS[,...] unix:PATH, tcp:HOST:PORT (loopback only) or\n"
+	      "                         tls:HOST:PORT; port 0: any free one; repeatable. Behind\n"
+	      "                         commas: role=read, write or admin, the most that clients "
+	      "get\n"
+	      "                         there (default: admin); of unix sockets also mode=OCTAL "
+	      "and\n"
+	      "                         group=NAME\n"
 	      "  --access FILE          who may read, write and administer (default: all may\n"
 	      "                         who can connect); SIGHUP reads it anew\n"
+	      "  --tls-cert FILE, --tls-key FILE\n"
+	      "                         the server's certificate and key, PEM; SIGHUP, too\n"
+	      "  --tls-ca FILE          who vouches for clients' certificates, PEM; SIGHUP, too\n"
 	      "  --create STATISTIC     create stores that do not exist: external, control, "
 	      "outcome\n"
 	      "  --read-only            serve without writing, beside another writer\n"

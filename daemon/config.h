@@ -34,8 +34,12 @@ struct chi_config {
 	struct chi_listen listens[CHI_LISTENS_MAX];
 	size_t n_listens;
 	const char *verify_path;
-	const char *access_path; /* NULL: whoever can connect may do everything */
-	const char *log_path;	 /* NULL: standard error */
+	const char *tls_certificate; /* PEM; NULL: no TLS */
+	const char *tls_key;
+	const char *tls_authorities; /* who vouches for clients' certificates; NULL: none is asked
+					for */
+	const char *access_path;     /* NULL: whoever can connect may do everything */
+	const char *log_path;	     /* NULL: standard error */
 	enum chi_log_level log_level;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */

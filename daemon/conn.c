@@ -42,7 +42,16 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	chi_buffer_init(&conn->in, limits->request_bytes + CHI_FRAME_HEAD_MAX + 2 * CHI_READ_CHUNK);
 	/* One response may go over the mark at which the client is cut off. */
 	chi_buffer_init(&conn->out, limits->output_close + CHI_FRAME_RESPONSE_MAX + 64);
+	if (listen->kind == CHI_LISTEN_TLS &&
+	    chi_guard_tls(&worker->server->guard, fd, &conn->tls) < 0) {
+		chi_conn_drop(conn, "out of memory");
+		chi_conn_reap(worker);
+		return;
+	}
 	chi_conn_io_init(conn);
+	if (conn->tls != NULL) {
+		chi_worker_add_stranger(worker, conn);
+	}
 	log_debug("connection %u.%u.%u opened", (unsigned)worker->index, conn->slot,
 		  conn->generation);
 }
@@ -64,6 +73,10 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 		  conn->generation, reason);
 	conn->state = CHI_CONN_DEAD;
 	chi_conn_io_deinit(conn);
+	chi_worker_remove_stranger(worker, conn);
+	if (conn->tls != NULL) {
+		chi_tls_end(conn->tls);
+	}
 	close(conn->fd);
 	conn->fd = -1;
 	while (!TAILQ_EMPTY(&conn->calls)) {
@@ -88,6 +101,7 @@ void chi_conn_reap(struct chi_worker *worker)
 		chi_buffer_deinit(&conn->in);
 		chi_buffer_deinit(&conn->out);
 		chi_conn_account(conn);
+		chi_tls_free(conn->tls);
 		free(conn->token);
 		free(conn);
 	}
@@ -123,9 +137,15 @@ void chi_conn_end(struct chi_conn *conn)
 	}
 }
 
+void chi_conn_welcome(struct chi_conn *conn)
+{
+	conn->state = CHI_CONN_OPEN;
+	chi_worker_remove_stranger(conn->worker, conn);
+}
+
 enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why)
 {
-	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->token};
+	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->tls, conn->token};
 	return chi_guard_judge(&conn->worker->server->guard, &visitor, why);
 }
 

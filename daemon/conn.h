@@ -64,6 +64,9 @@ struct chi_conn {
 	uint32_t slot;
 	uint32_t generation;
 	enum chi_conn_state state;
+	struct chi_tls *tls; /* NULL: plain */
+	TAILQ_ENTRY(chi_conn) stranger_link;
+	bool is_stranger;   /* on the worker's list: over TLS, and has not said hello */
 	enum chi_role role; /* NONE until it has said hello */
 	const struct chi_listen *listen;
 	uint8_t *token; /* digest of the one that came with hello; NULL: none */
@@ -88,6 +91,9 @@ struct chi_conn {
 
 /* Takes the descriptor in every case; it was accepted at `listen`. */
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen);
+
+/* It has said hello, and been let in. */
+void chi_conn_welcome(struct chi_conn *conn);
 
 /* Decides by the files of this moment what the client may do; *why, which lives for ever, says why
  * it gets CHI_ROLE_NONE. */

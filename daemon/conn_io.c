@@ -14,7 +14,9 @@
 
 #include "daemon/clock.h"
 #include "daemon/dispatch.h"
+#include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/transport.h"
 #include "proto/frame.h"
 
 /* A rest of a request up to this size is moved out of the lent buffer. */
@@ -72,6 +74,14 @@ static void mark_ready(struct chi_conn *conn)
 	}
 }
 
+/* Has on_readable run soon, whatever the socket says. */
+static void read_again(struct chi_conn *conn)
+{
+	if (conn->reading && chi_transport_has_more(conn)) {
+		event_active(&conn->readable, EV_READ, 0);
+	}
+}
+
 /* Events are added and removed only when that changes something: each is a system call. */
 static void set_reading(struct chi_conn *conn, bool on)
 {
@@ -79,6 +89,7 @@ static void set_reading(struct chi_conn *conn, bool on)
 		conn->reading = on;
 		if (on) {
 			event_add(&conn->readable, NULL);
+			read_again(conn);
 		} else {
 			event_del(&conn->readable);
 		}
@@ -138,6 +149,17 @@ static size_t room_wanted(const struct chi_conn *conn)
 	return conn->in.len < CHI_READ_CHUNK ? CHI_READ_CHUNK - conn->in.len : 4096;
 }
 
+/* Nothing more is sent. The peer may be sending still: closing now could take away what it has not
+ * read, so the rest of its input is read first. */
+static void linger(struct chi_conn *conn)
+{
+	shutdown(conn->fd, SHUT_WR);
+	conn->state = CHI_CONN_LINGER;
+	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
+	chi_worker_watch(conn->worker);
+	settle_reading(conn);
+}
+
 /* Lingering: what comes is of no interest, only that it ends. */
 static void throw_away(struct chi_conn *conn)
 {
@@ -155,6 +177,36 @@ static void end_of_input(struct chi_conn *conn)
 	set_reading(conn, false);
 	conn->at_end = true;
 	mark_ready(conn);
+}
+
+/* Reading or sending has failed. A client whose handshake went wrong is left the time to read the
+ * alert that says why. */
+static void lose(struct chi_conn *conn)
+{
+	if (conn->tls == NULL) {
+		chi_conn_drop(conn, strerror(errno));
+		return;
+	}
+	if (conn->state != CHI_CONN_HELLO) {
+		chi_conn_drop(conn, conn->tls->why.text);
+		return;
+	}
+	log_info("connection %u.%u.%u: no TLS (%s)", (unsigned)conn->worker->index, conn->slot,
+		 conn->generation, conn->tls->why.text);
+	linger(conn);
+}
+
+/* Handshakes are few in a turn. True if this one has to wait for the next: its socket stays
+ * readable. */
+static bool shakes_later(struct chi_conn *conn)
+{
+	struct chi_worker *worker = conn->worker;
+	if (!chi_transport_is_shaking(conn)) {
+		return false;
+	}
+	/* The turn ends with serving, and a new one begins. */
+	chi_worker_wake(worker);
+	return worker->n_shakes++ >= CHI_SHAKES_A_TURN;
 }
 
 /* What was read into the worker's chunk becomes the connection's input: of its own size, so that
@@ -180,6 +232,7 @@ static bool adopt(struct chi_conn *conn, size_t n)
 /* One read, whatever comes; the requests in it are served when all clients have been read. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
+	(void)fd;
 	(void)what;
 	struct chi_conn *conn = context;
 	if (conn->state == CHI_CONN_LINGER) {
@@ -192,11 +245,14 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 		set_reading(conn, false);
 		return;
 	}
+	if (shakes_later(conn)) {
+		return;
+	}
 	size_t wanted = room_wanted(conn);
 	/* A large request, or the rest of one, is not copied. */
 	bool direct = conn->in.len > SMALL_REST || wanted > CHI_READ_CHUNK;
 	uint8_t *to = direct ? chi_buffer_reserve(&conn->in, wanted) : conn->worker->chunk;
-	ssize_t n = to != NULL ? recv(fd, to, wanted, 0) : -1;
+	ssize_t n = to != NULL ? chi_transport_recv(conn, to, wanted) : -1;
 	if (to == NULL || (n > 0 && !direct && !adopt(conn, (size_t)n))) {
 		chi_conn_drop(conn, "out of memory");
 		chi_conn_reap(conn->worker);
@@ -208,8 +264,13 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	} else if (n == 0) {
 		end_of_input(conn);
 	} else if (errno != EAGAIN && errno != EINTR) {
-		chi_conn_drop(conn, strerror(errno));
+		lose(conn);
 		chi_conn_reap(conn->worker);
+		return;
+	}
+	read_again(conn);
+	if (chi_transport_wants_room(conn)) {
+		set_writing(conn, true);
 	}
 }
 
@@ -218,7 +279,11 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
-	chi_conn_mark_dirty(context);
+	struct chi_conn *conn = context;
+	if (conn->reading && chi_transport_wants_room(conn)) {
+		event_active(&conn->readable, EV_READ, 0);
+	}
+	chi_conn_mark_dirty(conn);
 }
 
 void chi_conn_io_init(struct chi_conn *conn)
@@ -400,8 +465,7 @@ bool chi_conn_serve(struct chi_conn *conn)
 	return more;
 }
 
-/* All is answered and sent. The peer may be sending still: closing now could take away answers
- * that it has not read, so the rest of its input is read first. */
+/* All is answered and sent. */
 static void finish(struct chi_conn *conn)
 {
 	int unread = 0;
@@ -410,11 +474,10 @@ static void finish(struct chi_conn *conn)
 		chi_conn_drop(conn, "ended");
 		return;
 	}
-	shutdown(conn->fd, SHUT_WR);
-	conn->state = CHI_CONN_LINGER;
-	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
-	chi_worker_watch(conn->worker);
-	settle_reading(conn);
+	if (conn->tls != NULL) {
+		chi_tls_end(conn->tls);
+	}
+	linger(conn);
 }
 
 /* Output has gone: whoever waited for that goes on. */
@@ -439,10 +502,9 @@ static void drained(struct chi_conn *conn)
 void chi_conn_flush(struct chi_conn *conn)
 {
 	if (conn->out.len > 0) {
-		ssize_t n = send(conn->fd, chi_buffer_bytes(&conn->out), conn->out.len,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = chi_transport_send(conn, chi_buffer_bytes(&conn->out), conn->out.len);
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			chi_conn_drop(conn, strerror(errno));
+			lose(conn);
 			return;
 		}
 		if (n > 0) {
@@ -451,7 +513,7 @@ void chi_conn_flush(struct chi_conn *conn)
 			drained(conn);
 		}
 	}
-	set_writing(conn, conn->out.len > 0);
+	set_writing(conn, conn->out.len > 0 || chi_transport_wants_room(conn));
 	if (conn->out.len > 0) {
 		chi_worker_watch(conn->worker);
 	}
@@ -468,6 +530,9 @@ bool chi_conn_tick(struct chi_conn *conn, int64_t now)
 	const struct chi_limits *limits = limits_of(conn);
 	if (conn->state == CHI_CONN_LINGER && now >= conn->linger_by) {
 		chi_conn_drop(conn, "ended");
+	} else if (chi_transport_is_shaking(conn) && now >= conn->frame_by) {
+		/* There is no way yet to tell it anything. */
+		chi_conn_drop(conn, "no handshake in time");
 	} else if (takes_requests(conn) && conn->frame_by != 0 && now >= conn->frame_by) {
 		chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_ETIMEOUT, NULL,
 			      "the request did not arrive in time");

@@ -3,11 +3,13 @@
 #include "daemon/guard.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "daemon/certificate.h"
 #include "daemon/log.h"
 
 #ifndef SO_PEERGROUPS
@@ -29,15 +31,18 @@ int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 {
 	*guard = (struct chi_guard){.config = config};
 	pthread_mutex_init(&guard->lock, NULL);
-	return config->access_path == NULL
-		       ? CHI_OK
-		       : chi_access_load(config->access_path, &guard->access, fault);
+	int status = chi_certificate_load(config, &guard->tls, fault);
+	if (status == CHI_OK && config->access_path != NULL) {
+		status = chi_access_load(config->access_path, &guard->access, fault);
+	}
+	return status;
 }
 
 void chi_guard_deinit(struct chi_guard *guard)
 {
 	if (guard->config != NULL) {
 		chi_access_free(guard->access);
+		SSL_CTX_free(guard->tls);
 		pthread_mutex_destroy(&guard->lock);
 	}
 }
@@ -59,8 +64,36 @@ static bool reload_access(struct chi_guard *guard)
 	return true;
 }
 
+/* Connections that stand keep the context that they were made with. */
+static void reload_tls(struct chi_guard *guard)
+{
+	SSL_CTX *tls = NULL;
+	struct chi_fault fault = {0};
+	if (chi_certificate_load(guard->config, &tls, &fault) < 0) {
+		log_error("the certificates stay as they were (%s)", fault.text);
+		return;
+	}
+	pthread_mutex_lock(&guard->lock);
+	SSL_CTX *before = guard->tls;
+	guard->tls = tls;
+	pthread_mutex_unlock(&guard->lock);
+	SSL_CTX_free(before);
+	log_info("read the certificate '%s' anew", guard->config->tls_certificate);
+}
+
+int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
+{
+	pthread_mutex_lock(&guard->lock);
+	int status = chi_tls_new(guard->tls, fd, true, out);
+	pthread_mutex_unlock(&guard->lock);
+	return status;
+}
+
 bool chi_guard_reload(struct chi_guard *guard)
 {
+	if (guard->config->tls_certificate != NULL) {
+		reload_tls(guard);
+	}
 	return guard->config->access_path != NULL && reload_access(guard);
 }
 
@@ -119,6 +152,14 @@ enum chi_role chi_guard_judge(struct chi_guard *guard, const struct chi_visitor 
 		shown.uid = user.uid;
 		shown.groups = user.groups;
 		shown.n_groups = user.n_groups;
+	}
+	struct chi_certificate certificate = {.shown = false};
+	if (visitor->tls != NULL) {
+		chi_certificate_of(visitor->tls, &certificate);
+	}
+	if (certificate.shown) {
+		shown.certificate = certificate.name;
+		shown.fingerprint = certificate.fingerprint;
 	}
 	*why = "";
 	pthread_mutex_lock(&guard->lock);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/tls.h"
 #include "chistore/types.h"
 #include "daemon/access.h"
 #include "daemon/config.h"
@@ -17,6 +18,7 @@
 struct chi_guard {
 	const struct chi_config *config;
 	pthread_mutex_t lock;	   /* held for moments; nothing is waited for under it */
+	SSL_CTX *tls;		   /* NULL: no TLS is spoken */
 	struct chi_access *access; /* NULL: without a file all may do everything */
 };
 
@@ -24,6 +26,7 @@ struct chi_guard {
 struct chi_visitor {
 	int fd;
 	const struct chi_listen *listen; /* where it came in */
+	const struct chi_tls *tls;	 /* its handshake is done; NULL: plain */
 	const uint8_t *token;		 /* digest of its token; NULL: it has given none */
 };
 
@@ -31,6 +34,9 @@ struct chi_visitor {
 CHI_MUSTUSE int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 			       struct chi_fault *fault);
 void chi_guard_deinit(struct chi_guard *guard);
+
+/* The server's side of TLS on an accepted socket. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out);
 
 /* Main thread: reads the files anew. A bad one is logged, and what was read before stays. True if
  * clients are to be judged again. */

@@ -106,7 +106,7 @@ int chi_handle_hello(struct chi_task *task)
 	};
 	response.u.hello.stores = names;
 	response.u.hello.n_stores = server->n_stores;
-	task->conn->state = CHI_CONN_OPEN;
+	chi_conn_welcome(task->conn);
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }

@@ -18,6 +18,10 @@
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32
 
+/* Handshakes that a worker goes on with before it serves who has done his: each takes as long as
+ * hundreds of probes. */
+#define CHI_SHAKES_A_TURN 8
+
 /* Answers that are sent although more of the same client are about to follow. */
 #define CHI_SEND_BYTES ((size_t)8 << 10)
 
@@ -72,6 +76,7 @@
 
 struct chi_limits {
 	uint64_t connections;	/* clients at once */
+	uint64_t handshakes;	/* of them, over TLS without a hello so far */
 	uint64_t in_flight;	/* unanswered requests of a connection */
 	uint64_t request_bytes; /* body of a request's frame */
 	uint64_t frame_ms;	/* a begun frame must be whole by then */

@@ -59,7 +59,6 @@ static int parse_tcp(struct chi_listen *out, const char *text, size_t whole,
 	memcpy(out->host, host, len);
 	out->host[len] = '\0';
 	snprintf(out->port, sizeof(out->port), "%u", (unsigned)port);
-	out->kind = CHI_LISTEN_TCP;
 	return CHI_OK;
 }
 
@@ -140,11 +139,14 @@ static int parse_address(const char *text, size_t len, struct chi_listen *out,
 	if (len >= 5 && memcmp(text, "unix:", 5) == 0) {
 		return parse_unix(out, text + 5, len - 5, fault);
 	}
-	if (len >= 4 && memcmp(text, "tcp:", 4) == 0) {
+	if (len >= 4 && (memcmp(text, "tcp:", 4) == 0 || memcmp(text, "tls:", 4) == 0)) {
+		out->kind = text[1] == 'l' ? CHI_LISTEN_TLS : CHI_LISTEN_TCP;
 		return parse_tcp(out, text + 4, len - 4, fault);
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
-			 "--listen: '%.*s' is neither unix:PATH nor tcp:HOST:PORT", (int)len, text);
+			 "--listen: '%.*s' is none of unix:PATH, tcp:HOST:PORT, "
+			 "tls:HOST:PORT",
+			 (int)len, text);
 }
 
 int chi_listen_parse(const char *text, struct chi_listen *out, struct chi_fault *fault)

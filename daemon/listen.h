@@ -10,6 +10,7 @@
 enum chi_listen_kind {
 	CHI_LISTEN_UNIX,
 	CHI_LISTEN_TCP, /* on loopback only, as nothing is encrypted */
+	CHI_LISTEN_TLS,
 };
 
 struct chi_listen {
@@ -24,8 +25,8 @@ struct chi_listen {
 	char port[8];
 };
 
-/* Reads `unix:PATH` or `tcp:HOST:PORT` (an IPv6 host in brackets), and behind commas mode=OCTAL,
- * group=NAME and role=ROLE. -CHI_ESYNTAX, -CHI_EINVAL. */
+/* Reads `unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT` (an IPv6 host in brackets), and behind
+ * commas mode=OCTAL, group=NAME and role=ROLE. -CHI_ESYNTAX, -CHI_EINVAL. */
 CHI_MUSTUSE int chi_listen_parse(const char *text, struct chi_listen *out, struct chi_fault *fault);
 
 /* Permission bits in octal; `option` is for the message. */

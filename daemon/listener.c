@@ -87,8 +87,9 @@ static void out_of_descriptors(struct chi_listener *listener, int from, int erro
 	rest(listener);
 }
 
-/* Over the limit: an answer without a request, so that the client knows why. */
-static void turn_away(struct chi_listener *listener, int fd)
+/* Over the limit: an answer without a request, so that the client knows why; one who expects TLS
+ * could not read it. */
+static void turn_away(struct chi_listener *listener, int fd, bool plain)
 {
 	static const char text[] = "the server has as many connections as it takes";
 	struct chi_response response = {
@@ -102,7 +103,7 @@ static void turn_away(struct chi_listener *listener, int fd)
 	}
 	chi_arena_init(&arena, 4096);
 	chi_buffer_init(&out, 4096);
-	if (chi_response_pack(&response, &arena, &out) == CHI_OK) {
+	if (plain && chi_response_pack(&response, &arena, &out) == CHI_OK) {
 		ssize_t sent =
 			send(fd, chi_buffer_bytes(&out), out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		(void)sent;
@@ -126,7 +127,7 @@ static bool accept_one(const struct source *source)
 		return errno == ECONNABORTED || errno == EINTR;
 	}
 	if (atomic_load(&server->connections) >= server->connections_max) {
-		turn_away(listener, fd);
+		turn_away(listener, fd, source->listen->kind != CHI_LISTEN_TLS);
 		return true;
 	}
 	listener->full = false;

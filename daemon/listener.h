@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The listening sockets: unix ones with their mode and their file's care, TCP ones on loopback
- * addresses only, because nothing is encrypted. When descriptors run out, listening rests for
+ * addresses only unless they speak TLS. When descriptors run out, listening rests for
  * half a second instead of spinning.
  */
 #pragma once

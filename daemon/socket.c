@@ -199,7 +199,7 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 /* The address with the port that the kernel chose. */
-static void print_tcp(struct chi_socket *out)
+static void print_tcp(const char *scheme, struct chi_socket *out)
 {
 	struct sockaddr_storage name;
 	socklen_t len = sizeof(name);
@@ -210,19 +210,21 @@ static void print_tcp(struct chi_socket *out)
 			    NI_NUMERICHOST | NI_NUMERICSERV);
 	}
 	bool v6 = strchr(host, ':') != NULL;
-	snprintf(out->text, sizeof(out->text), "tcp:%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
-		 port);
+	snprintf(out->text, sizeof(out->text), "%s%s%s%s:%s", scheme, v6 ? "[" : "", host,
+		 v6 ? "]" : "", port);
 }
 
 static int bind_tcp(const struct chi_listen *address, const struct addrinfo *info,
 		    struct chi_socket *out, struct chi_fault *fault)
 {
 	const int one = 1;
-	if (!is_loopback(info->ai_addr)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "'%s' is no loopback address, and connections are not encrypted: "
-				 "use 127.0.0.1, [::1] or a unix socket",
-				 address->host);
+	const char *scheme = address->kind == CHI_LISTEN_TLS ? "tls:" : "tcp:";
+	if (address->kind == CHI_LISTEN_TCP && !is_loopback(info->ai_addr)) {
+		return chi_fault(
+			fault, -CHI_EINVAL,
+			"'%s' is no loopback address, and tcp: is not encrypted: use tls:, "
+			"or 127.0.0.1, [::1] or a unix socket",
+			address->host);
 	}
 	out->fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (out->fd >= 0) {
@@ -231,10 +233,10 @@ static int bind_tcp(const struct chi_listen *address, const struct addrinfo *inf
 		setsockopt(out->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	}
 	if (out->fd < 0 || bind(out->fd, info->ai_addr, info->ai_addrlen) < 0) {
-		return chi_fault(fault, status_of(errno), "cannot listen on 'tcp:%s:%s' (%s)",
+		return chi_fault(fault, status_of(errno), "cannot listen on '%s%s:%s' (%s)", scheme,
 				 address->host, address->port, strerror(errno));
 	}
-	print_tcp(out);
+	print_tcp(scheme, out);
 	return CHI_OK;
 }
 

@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "daemon/clock.h"
 #include "daemon/conn.h"
+#include "daemon/log.h"
 #include "daemon/scan.h"
 #include "daemon/server.h"
 #include "proto/msg.h"
@@ -118,6 +119,7 @@ static void on_serve(evutil_socket_t fd, short what, void *context)
 	flush_dirty(worker);
 	chi_conn_reap(worker);
 	worker->serving = false;
+	worker->n_shakes = 0;
 	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty)) {
 		/* By way of the timer, not at once: the loop looks for other input first. */
 		static const struct timeval at_once = {0, 0};
@@ -254,6 +256,41 @@ struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_con
 	return worker->slots[ref->slot].conn;
 }
 
+/* Of all workers together as many as allowed; each has its share. */
+static size_t strangers_max(const struct chi_worker *worker)
+{
+	const struct chi_config *config = worker->server->config;
+	return (config->limits.handshakes + config->threads - 1) / config->threads;
+}
+
+void chi_worker_add_stranger(struct chi_worker *worker, struct chi_conn *conn)
+{
+	size_t most = strangers_max(worker);
+	conn->is_stranger = true;
+	TAILQ_INSERT_TAIL(&worker->strangers, conn, stranger_link);
+	worker->n_strangers++;
+	if (worker->n_strangers <= most) {
+		return;
+	}
+	if (!worker->crowded) {
+		log_warning("%zu clients over TLS have not said hello: the oldest are dropped",
+			    most);
+		worker->crowded = true;
+	}
+	chi_conn_drop(TAILQ_FIRST(&worker->strangers), "too many handshakes");
+}
+
+void chi_worker_remove_stranger(struct chi_worker *worker, struct chi_conn *conn)
+{
+	if (conn->is_stranger) {
+		conn->is_stranger = false;
+		TAILQ_REMOVE(&worker->strangers, conn, stranger_link);
+		worker->n_strangers--;
+		worker->crowded =
+			worker->crowded && worker->n_strangers > strangers_max(worker) / 2;
+	}
+}
+
 /* A new client, from the main thread. */
 static void deliver_give(struct chi_mail *mail, struct chi_worker *worker)
 {
@@ -380,6 +417,7 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	TAILQ_INIT(&worker->ready);
 	TAILQ_INIT(&worker->dirty);
 	TAILQ_INIT(&worker->dead);
+	TAILQ_INIT(&worker->strangers);
 	TAILQ_INIT(&worker->scans);
 	TAILQ_INIT(&worker->runnable);
 	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);

@@ -79,6 +79,11 @@ struct chi_worker {
 	struct chi_conn_list dirty; /* have output to be sent */
 	struct chi_conn_list dead;  /* freed at the end of the callback */
 
+	struct chi_conn_list strangers; /* over TLS, without a hello; the oldest first */
+	size_t n_strangers;
+	bool crowded;	   /* that was logged, until there are fewer */
+	unsigned n_shakes; /* handshakes gone on with in this turn */
+
 	struct chi_scan_list scans;    /* all of them */
 	struct chi_scan_list runnable; /* those that can go on */
 	size_t n_runnable;
@@ -125,6 +130,13 @@ void chi_worker_watch(struct chi_worker *worker);
 /* This turn's snapshot of a store. */
 CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,
 				struct chi_read **out);
+
+/* Counts a client that nobody knows yet, whose descriptor and handshake cost something; if there
+ * are too many the oldest is dropped, which has had the longest time to say who it is. */
+void chi_worker_add_stranger(struct chi_worker *worker, struct chi_conn *conn);
+
+/* Does nothing if it is none. */
+void chi_worker_remove_stranger(struct chi_worker *worker, struct chi_conn *conn);
 
 /* The connection if it is still the same one, else NULL. */
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);

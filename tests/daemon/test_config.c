@@ -127,6 +127,40 @@ static void test_addresses(void **state)
 	}
 }
 
+/* Nobody is to believe that something is encrypted or guarded which is not. */
+static void test_tls(void **state)
+{
+	(void)state;
+	struct chi_config config;
+	static const struct {
+		const char *words;
+		const char *says;
+	} bad[] = {
+		{"--listen tls:h:1 --access a", "--tls-cert"},
+		{"--listen tls:h:1 --access a --tls-cert c", "--tls-key"},
+		{"--listen tls:h:1 --tls-cert c --tls-key k", "--access"},
+		{"--listen unix:s --tls-cert c --tls-key k", "is missing"},
+		{"--listen tcp:localhost:1 --tls-ca c", "is missing"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
+		char words[128];
+		snprintf(words, sizeof(words), "--store d %s", bad[i].words);
+		assert_int_equal(parse(&config, words), CHI_OK);
+		assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
+		assert_non_null(strstr(fault.text, bad[i].says));
+	}
+	assert_int_equal(parse(&config, "--store d --listen tls:[::]:0,role=read --access a "
+					"--tls-cert c --tls-key k --tls-ca a"),
+			 CHI_OK);
+	assert_int_equal(chi_config_check(&config, &fault), CHI_OK);
+	assert_int_equal(config.listens[0].kind, CHI_LISTEN_TLS);
+	assert_string_equal(config.listens[0].host, "::");
+	assert_int_equal(config.limits.handshakes, 256);
+	assert_int_equal(parse(&config, "--listen tls:h:1,mode=0600"), -CHI_ESYNTAX);
+	assert_int_equal(parse(&config, "--max-handshakes 0"), -CHI_EINVAL);
+	assert_int_equal(parse(&config, "--max-handshakes 1"), CHI_OK);
+}
+
 static void test_settings_of_an_address(void **state)
 {
 	(void)state;
@@ -287,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_store_name_length),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_settings_of_an_address),
+		cmocka_unit_test(test_tls),
 		cmocka_unit_test(test_socket_path_length),
 		cmocka_unit_test(test_limit_bounds),
 		cmocka_unit_test(test_other_options),

@@ -8,11 +8,11 @@ from pychistore import Connection, frame, pb
 class Peer(Connection):
     """One connection. Requests are sent by send(), answers taken by receive(), as they come."""
 
-    def __init__(self, address, hello=True):
-        super().__init__(address)
+    def __init__(self, address, hello=True, token="", tls=None):
+        super().__init__(address, tls)
         self.welcome = None
         if hello:
-            self.welcome = self.call(hello=pb.Hello(version=1, client="test"))
+            self.welcome = self.call(hello=pb.Hello(version=1, client="test", access_token=token))
 
     def build(self, id=None, store="", **op):
         """A request's frame, and its id."""

@@ -162,25 +162,26 @@ def move(text):
 # ---- Connection -------------------------------------------------------------------------------
 
 
-def open_socket(address):
-    """A connected socket for unix:PATH or tcp:HOST:PORT."""
+def open_socket(address, tls=None):
+    """A connected socket for unix:PATH, tcp:HOST:PORT or, with an ssl.SSLContext, tls:HOST:PORT."""
     kind, _, rest = address.partition(":")
     if kind == "unix":
         sock = socket.socket(socket.AF_UNIX)
         sock.settimeout(PATIENCE)
         sock.connect(rest)
         return sock
-    if kind == "tcp":
+    if kind in ("tcp", "tls"):
         host, _, port = rest.rpartition(":")
-        return socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
+        sock = socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
+        return sock if kind == "tcp" else tls.wrap_socket(sock, server_hostname=host.strip("[]"))
     raise ValueError(f"'{address}' is no address of a server")
 
 
 class Connection:
     """Requests go out and responses come in, one by one; nothing is made of what they say."""
 
-    def __init__(self, address):
-        self.socket = open_socket(address)
+    def __init__(self, address, tls=None):
+        self.socket = open_socket(address, tls)
         self.pending = b""
         self.next_id = 1
 
@@ -251,12 +252,12 @@ class Connection:
 class Client(Connection):
     """The operations, each waiting for its answers; send() and receive() do not."""
 
-    def __init__(self, address, hello=True, client="pychistore"):
-        super().__init__(address)
+    def __init__(self, address, hello=True, client="pychistore", access_token="", tls=None):
+        super().__init__(address, tls)
         self.waiting = collections.defaultdict(collections.deque)
         self.server = None
         if hello:
-            self.server = self.hello(client=client)
+            self.server = self.hello(client=client, access_token=access_token)
 
     def answer(self, id):
         """The next response to that request; those to others are kept for later."""
@@ -279,8 +280,9 @@ class Client(Connection):
 
     # -- Operations --
 
-    def hello(self, version=VERSION, client="pychistore"):
-        return self.call(hello=pb.Hello(version=version, client=client)).hello
+    def hello(self, version=VERSION, client="pychistore", access_token=""):
+        return self.call(hello=pb.Hello(version=version, client=client,
+                                        access_token=access_token)).hello
 
     def ping(self):
         self.call(ping=pb.Ping())

@@ -113,6 +113,9 @@ def enter(address, token=""):
 class Matrix(Case):
     """Every operation x every role x every listener."""
 
+    def enter(self, address, shown):
+        return enter(address, shown)
+
     def positions(self):
         return self.owner.call(info=pb.Info()).info.positions
 
@@ -145,7 +148,7 @@ class Matrix(Case):
                 needed, _ = OPERATIONS[field.name]
                 before = self.positions()
                 # A connection each: streams that are canceled end when they like.
-                with enter(address, shown) as peer:
+                with self.enter(address, shown) as peer:
                     code = self.try_one(peer, field.name, 1000 + number)
                     if role >= needed:
                         self.assertIn(code, ALLOWED)

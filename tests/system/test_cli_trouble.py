@@ -133,7 +133,8 @@ class Usage(Base):
     @unittest.skipUnless(shutil.which("bash"), "bash is not there")
     def test_completion(self):
         self.assertEqual(sorted(self.complete("")), COMMANDS)
-        self.assertEqual(self.complete("explore", "--t"), ["--table", "--tsv", "--token-file"])
+        self.assertEqual(self.complete("explore", "--t"), ["--table", "--tsv", "--token-file",
+                                                           "--tls-ca", "--tls-cert", "--tls-key"])
         self.assertEqual(self.complete("im"), ["import"])
         self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
