@@ -5,6 +5,7 @@
  */
 #include "client/client_priv.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
@@ -12,6 +13,9 @@
 /* Rows fetched at once: few first, so that the first row comes at once, then more. */
 #define BLOCK_FIRST 16
 #define BLOCK_MAX   512
+
+/* Of one count. More wait for memory rather than for processors. */
+#define COUNT_THREADS_MAX 16
 
 /* A snapshot that shows what this client has written. The caller ends it. */
 static int begin_read(struct chi_client *client, struct chi_read **read)
@@ -135,7 +139,17 @@ void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter)
 	free(iter->block);
 }
 
-/* In this process nobody else waits for the thread, so the steps are without bound. */
+/* Processors that this thread may run on: a host that keeps it to one gets one thread. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+		return 1;
+	}
+	int n = CPU_COUNT(&set);
+	return n < 1 ? 1 : n > COUNT_THREADS_MAX ? COUNT_THREADS_MAX : (unsigned)n;
+}
+
 static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
 		    struct chi_fault *fault)
 {
@@ -144,9 +158,7 @@ static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uin
 	if (status != CHI_OK) {
 		return status;
 	}
-	do {
-		status = chi_scan_count(scan, UINT64_MAX, count);
-	} while (status == CHI_OK);
+	status = chi_scan_count_all(scan, processors(), count);
 	chi_scan_close(scan);
 	return status == CHI_NONE ? CHI_OK : status;
 }

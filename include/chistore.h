@@ -266,7 +266,8 @@ bool chi_iter_mixed(const struct chi_iter *iter);
 void chi_iter_close(struct chi_iter *iter);
 
 /* How many positions a scan of this band and filter would deliver, limit aside. `mixed` may be
- * NULL; see chi_iter_mixed. */
+ * NULL; see chi_iter_mixed. In-process, a large band with a filter is counted by as many threads,
+ * up to 16, as there are processors that the caller may run on; they end before it returns. */
 CHI_MUSTUSE int chi_count(struct chi_client *client, const struct chi_scan_spec *spec,
 			  uint64_t *count, bool *mixed);
 

@@ -101,6 +101,7 @@ static int go_down(struct chi_leaves *walk, uint64_t number, unsigned level, boo
 int chi_leaves_start(struct chi_leaves *walk, const struct chi_descent *tree, bool backwards)
 {
 	walk->tree = tree;
+	walk->floor = 0;
 	return tree->depth == 0 ? CHI_NONE : go_down(walk, tree->root, 0, backwards);
 }
 
@@ -133,6 +134,7 @@ int chi_leaves_seek(struct chi_leaves *walk, const struct chi_descent *tree, chi
 {
 	uint64_t number = tree->root;
 	walk->tree = tree;
+	walk->floor = 0;
 	if (tree->depth == 0) {
 		return CHI_NONE;
 	}
@@ -158,7 +160,7 @@ int chi_leaves_seek(struct chi_leaves *walk, const struct chi_descent *tree, chi
 static int turn(struct chi_leaves *walk, bool backwards)
 {
 	const struct chi_descent *tree = walk->tree;
-	for (unsigned level = tree->depth - 1u; level > 0; level--) {
+	for (unsigned level = tree->depth - 1u; level > walk->floor; level--) {
 		const uint8_t *page = walk->pages[level - 1];
 		uint32_t *at = &walk->at[level - 1];
 		uint32_t n = chi_page_entries(tree, page, FLAG_BRANCH);

@@ -32,6 +32,8 @@ struct chi_leaves {
 	const struct chi_descent *tree;
 	const uint8_t *pages[CHI_TREE_DEPTH_MOST]; /* the branches above, from the root on */
 	uint32_t at[CHI_TREE_DEPTH_MOST];	   /* the child of each that the walk is in */
+	uint32_t floor; /* in so many branches, from the root on, the walk stays where it is: 0,
+			   unless it is confined to what is below one */
 	struct chi_leaf leaf;
 };
 

@@ -126,6 +126,8 @@ void chi_phase_leave(struct chi_scan *scan)
 		scan->cursor = NULL;
 	}
 	scan->begun = false;
+	scan->counts = false;
+	scan->has_end = false;
 	const struct chi_scan_spec *spec = &scan->spec;
 	if (scan->phase == CHI_PHASE_UNKNOWN && !spec->descending && spec->chi2_max > 0) {
 		scan->phase = CHI_PHASE_STRENGTH;

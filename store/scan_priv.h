@@ -25,6 +25,10 @@ struct chi_scan {
 	bool by_pages;		 /* begun: `leaves` walks in `tree`; else `cursor` does */
 	struct chi_descent tree; /* the phase's */
 	struct chi_leaves leaves;
+	bool counts;	       /* by pages: where the count ends was looked for, */
+	bool has_end;	       /* and it is before the tree's end, */
+	struct chi_leaves end; /* here */
+	bool apart; /* a part of a scan, in a thread of its own: LMDB must not be called */
 	MDB_cursor *cursor;
 	bool at_first;	    /* the cursor stands on an entry that was not delivered yet */
 	uint64_t left;	    /* entries that the tree can still have: a damaged one may
@@ -65,6 +69,22 @@ static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {
 	return spec->chi2_min > 0 ? spec->chi2_min : 1;
 }
+
+/* ---- count.c ------------------------------------------------------------------------------ */
+
+/* The band's entries need not be looked at to be counted. */
+bool chi_count_unfiltered(const struct chi_scan *scan);
+
+/* To be called before anything is counted: takes the order that is cheapest. As scan->rc. */
+CHI_MUSTUSE int chi_count_ready(struct chi_scan *scan);
+
+/* Goes to a phase that must be walked, and begins it; those whose numbers are known are added to
+ * *count. CHI_NONE: no phase is left. */
+CHI_MUSTUSE int chi_count_next(struct chi_scan *scan, uint64_t *count);
+
+/* Counts on in a phase that has begun, for up to *steps or a group of them. CHI_OK: the phase may
+ * be over, and left. */
+CHI_MUSTUSE int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t *count);
 
 /* ---- walk.c ------------------------------------------------------------------------------- */
 

@@ -210,11 +210,21 @@ CHI_MUSTUSE int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct ch
 				struct chi_row *row, struct chi_record *record, bool *got);
 
 /*
- * Adds to *count how many of the next `steps` entries match, without building rows; limit and
- * want are ignored. CHI_OK: call again; CHI_NONE: counted to the end. Where the spec's answer
- * stands in the trees' sizes it comes at once.
+ * Adds to *count how many of the next `steps` entries match, or some more, up to the end of a page,
+ * without building rows; limit and want are ignored. CHI_OK: call again; CHI_NONE: counted to the
+ * end. Where the spec's answer stands in the trees' sizes it comes at once. A spec without a cursor
+ * is counted upwards by strength, whatever it says: where such a count stands is told for a spec
+ * that says so.
  */
 CHI_MUSTUSE int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count);
+
+/*
+ * Counts all that is left by up to `threads` threads, 1 to 64, this one included; others are
+ * started only if the band is so large that it pays. They end before it returns, with every signal
+ * blocked that is not a fault of theirs. CHI_NONE: counted to the end. The scan is over then, and
+ * does not stand anywhere.
+ */
+CHI_MUSTUSE int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count);
 
 /* Where the walk stands: a scan of the same spec with this as `after`, on this snapshot or
  * another, goes on exactly behind it. Rows skipped by the filter are behind it too. */

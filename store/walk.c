@@ -393,7 +393,13 @@ int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, 
 	struct chi_found found[CHI_DESCENT_LANES];
 	*n = 0;
 	int ended = collect(scan, steps, max < CHI_DESCENT_LANES ? max : CHI_DESCENT_LANES, &group);
-	int rc = group.n > 0 ? chi_read_find(scan->read, group.keys, group.n, found) : CHI_OK;
+	int rc = CHI_OK;
+	if (group.n > 0 && scan->apart) {
+		/* What a descent is not sure of is damaged; LMDB may not be asked. */
+		chi_descent_find(&scan->read->descent, group.keys, group.n, found);
+	} else if (group.n > 0) {
+		rc = chi_read_find(scan->read, group.keys, group.n, found);
+	}
 	for (size_t i = 0; i < group.n; i++) {
 		struct chi_row *row = &rows[*n];
 		if (rc == CHI_OK) {

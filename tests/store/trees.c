@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/store/trees.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "store/store_priv.h"
 
 void trees_runs(struct chi_key *out, size_t n, unsigned run)
 {
@@ -85,4 +88,28 @@ size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at)
 		junk[i] = len < 3 ? good[*at + (off_t)i] ^ (uint8_t)(1u << flip % 8) : flip;
 	}
 	return pwrite(fd, junk, len, *at) == (ssize_t)len ? len : 0;
+}
+
+off_t trees_page(const struct chi_read *read)
+{
+	static const char name[] = POSITION_TREE;
+	const struct chi_pages *pages = &read->env->pages;
+	MDB_val key = chi_val(name, sizeof(name) - 1);
+	MDB_val value;
+	assert_int_equal(mdb_get(read->txn, pages->main, &key, &value), 0);
+	off_t at = (const uint8_t *)value.mv_data - pages->base;
+	return at - at % pages->size;
+}
+
+void trees_in_child(int (*run)(unsigned rounds), unsigned rounds)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+		for (size_t i = 0; i < CHI_COUNT(deadly); i++) {
+			signal(deadly[i], SIG_DFL);
+		}
+		_exit(run(rounds));
+	}
+	assert_int_equal(help_child_status(pid), 0);
 }

@@ -19,3 +19,10 @@ void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n)
 /* Up to a sector of the file of `bytes` bytes, mostly heads of pages, becomes something else.
  * `good` is what stood there. How many bytes, and where; 0: it could not be written. */
 size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at);
+
+/* Where in the file the page begins that says where the trees are. */
+off_t trees_page(const struct chi_read *read);
+
+/* Runs what may die of the damage in a child, whose status must be 0; cmocka's handlers would take
+ * its signals for failures of their own. */
+void trees_in_child(int (*run)(unsigned rounds), unsigned rounds);
