@@ -146,12 +146,13 @@ void chi_writer_done(struct chi_writer *writer, struct chi_job *job)
 
 /* Once a job. A batch that was answered before is lost if it fails now: the log says so, and its
  * client's connection is closed. */
-static void answer_with(struct chi_job *job, int status, const struct chi_fault *fault)
+static void answer_with(struct chi_writer *writer, struct chi_job *job, int status,
+			const struct chi_fault *fault)
 {
 	if (job->answer == NULL) {
 		if (status < 0 || job->refused < 0) {
-			log_warning("failed to commit a batch that was answered before (%s)",
-				    fault->text);
+			writer->n_lost++;
+			writer->why_lost = *fault;
 			chi_job_post_loss(job);
 		}
 		return;
@@ -163,6 +164,17 @@ static void answer_with(struct chi_job *job, int status, const struct chi_fault 
 		job->answer->fault = *fault;
 	}
 	chi_job_post(job);
+}
+
+/* One line, however many they are: there may be tens of thousands. */
+static void tell_lost(struct chi_writer *writer)
+{
+	if (writer->n_lost > 0) {
+		log_warning("failed to commit %zu batches of store '%s' that were answered before "
+			    "(%s)",
+			    writer->n_lost, writer->served->name, writer->why_lost.text);
+		writer->n_lost = 0;
+	}
 }
 
 /* All of a list in one transaction. On failure nothing of it is stored. */
@@ -193,7 +205,7 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 static void finish(struct chi_writer *writer, struct chi_job *job, int status,
 		   const struct chi_fault *fault)
 {
-	answer_with(job, status, fault);
+	answer_with(writer, job, status, fault);
 	chi_writer_done(writer, job);
 	chi_job_free(job);
 }
@@ -208,14 +220,36 @@ static void finish_all(struct chi_writer *writer, struct chi_job *jobs, int stat
 	}
 }
 
+/* The batch itself cannot be to blame. */
+static bool is_for_all(int status)
+{
+	return status == -CHI_EFULL || status == -CHI_EIO || status == -CHI_ENOMEM;
+}
+
+/* What has become of batches that are stored again. */
+struct again {
+	unsigned in_a_row; /* how many were refused alone, and none was stored since */
+	int status;	   /* of the last of them */
+	struct chi_fault fault;
+};
+
 /* `n` batches that could not be stored together, or not with others: all in one transaction, or
  * each half by itself. One of them is at fault, or they are too many for the space left, or it was
- * a fault that has passed: few transactions tell, and at last each gets its own answer. */
-static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t n)
+ * a fault that has passed: few transactions tell, and at last each gets its own answer. Unless the
+ * disk refuses one after the other: then all others are given up with them, for to find out of each
+ * of thousands would hold up everybody for as many syncs. */
+static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t n,
+			 struct again *again)
 {
 	struct chi_fault fault = {0};
+	if (again->in_a_row >= CHI_AGAIN_MAX) {
+		finish_all(writer, jobs, again->status, &again->fault);
+		return;
+	}
 	int status = commit(writer->served->store, jobs, &fault);
 	if (status == CHI_OK || n == 1) {
+		bool for_all = is_for_all(status);
+		*again = (struct again){for_all ? again->in_a_row + 1 : 0, status, fault};
 		finish_all(writer, jobs, status, &fault);
 		return;
 	}
@@ -225,8 +259,15 @@ static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t
 	}
 	struct chi_job *rest = end->next;
 	end->next = NULL;
-	write_halves(writer, jobs, n / 2);
-	write_halves(writer, rest, n - n / 2);
+	write_halves(writer, jobs, n / 2, again);
+	write_halves(writer, rest, n - n / 2, again);
+}
+
+/* Batches whose transaction was lost. */
+static void write_again(struct chi_writer *writer, struct chi_job *jobs, size_t n)
+{
+	struct again again = {0};
+	write_halves(writer, jobs, n, &again);
 }
 
 /* The batches of the open transaction, whatever became of that. */
@@ -267,7 +308,7 @@ static void settle(struct chi_writer *writer)
 	size_t n = writer->n_applied;
 	struct chi_job *jobs = take_applied(writer);
 	if (status < 0 && n > 1) {
-		write_halves(writer, jobs, n);
+		write_again(writer, jobs, n);
 	} else {
 		finish_all(writer, jobs, status, &fault);
 	}
@@ -324,7 +365,7 @@ static void write_group(struct chi_writer *writer, struct chi_job *group)
 		if (status < 0) {
 			/* The transaction is lost. */
 			size_t n = writer->n_applied;
-			write_halves(writer, take_applied(writer), n);
+			write_again(writer, take_applied(writer), n);
 			continue;
 		}
 		if (job->durability == CHI_ASYNC && job->refused == CHI_OK) {
@@ -443,6 +484,7 @@ static void *run(void *context)
 		if (!batches || chi_now_us() >= due_at(writer)) {
 			settle(writer);
 		}
+		tell_lost(writer);
 		if (group == NULL && stopping) {
 			return NULL;
 		}

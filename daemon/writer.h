@@ -44,6 +44,9 @@ struct chi_writer {
 	size_t n_awaited;   /* those that are answered behind the commit */
 	int64_t opened_at;  /* ms */
 	int64_t applied_at; /* ms: the last one */
+
+	size_t n_lost; /* batches answered before that have failed, not yet told in the log */
+	struct chi_fault why_lost; /* the last of them */
 };
 
 /* Limits: of the queue, in bytes and positions. */

@@ -39,6 +39,12 @@ def fill(peer, count, chi2=lambda n: n % 25599 + 1):
     assert peer.call(put=put([0], chi2=chi2)).code == pb.OK
 
 
+def written_by(daemon):
+    """How often the process has called write() and its like, sockets apart."""
+    with open(f"/proc/{daemon.pid}/io") as file:
+        return int(dict(line.split(": ") for line in file)["syscw"])
+
+
 class Writers:
     """Clients that put positions until the daemon goes; each notes what was acknowledged."""
 
@@ -374,6 +380,43 @@ class Batches(unittest.TestCase):
             with self.assertRaises((Closed, OSError)):
                 peer.call(put=pb.Put())
             self.assertEqual(other.call(put=pb.Put()).code, pb.OK)
+
+    def lose_async_batches(self, daemon, peer, first):
+        """Puts one position after the other, ASYNC, until the connection breaks: in windows, so
+        that none is refused for how many are in flight."""
+        number = first
+        try:
+            while True:
+                frames = [peer.build(put=put([number + i], durability=pb.ASYNC))[0]
+                          for i in range(EVAL_LIMIT)]
+                peer.socket.sendall(b"".join(frames))
+                for _ in frames:
+                    self.assertEqual(peer.receive().code, pb.OK)
+                number += len(frames)
+        except (Closed, OSError):
+            return number - first
+
+    def test_many_async_batches_without_room(self):
+        """They shared a transaction, and the disk is full: that is found out by a few more, not by
+        one for each, for which everybody would have to wait."""
+        with start() as daemon, Peer(daemon.address) as control:
+            fill(control, 2000)
+            size = control.call(info=pb.Info()).info.file_bytes
+            limit = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
+            lost, first = 0, 2000
+            while lost < 500:
+                before, lines = written_by(daemon), daemon.stderr_text().count("answered before")
+                with Peer(daemon.address) as peer:
+                    lost = self.lose_async_batches(daemon, peer, first)
+                first += lost + EVAL_LIMIT
+                # Answered when the writer has the others behind it.
+                self.assertIn(control.call(put=put([1])).code, (pb.OK, pb.DISK_FULL, pb.IO))
+            self.assertLess(written_by(daemon) - before, 2 * lost)
+            lines = daemon.stderr_text().count("answered before") - lines
+            self.assertTrue(1 <= lines <= 3, lines)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limit)
+            self.assertEqual(control.call(put=put([3])).code, pb.OK)
 
     def test_full_queue(self):
         """While a batch is being written the queue holds so much and no more."""
