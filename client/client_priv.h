@@ -52,6 +52,7 @@ struct chi_pipe {
 	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
 	size_t first;
 	size_t queued; /* slots in use, answered or not */
+	bool puts;     /* there was one among them since the pipeline was empty */
 };
 
 /*
@@ -170,6 +171,9 @@ void chi_pipe_free(struct chi_client *client);
 
 /* The slot whose request has `id` and is not answered, or NULL. */
 struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
+
+/* Records of CHI_ASYNC puts that were queued behind the slot and are done already. */
+uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slot);
 
 /* ---- In-process (inproc.c, inproc_read.c, inproc_write.c) --------------------------------- */
 

@@ -26,6 +26,18 @@ struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
 	return NULL;
 }
 
+uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slot)
+{
+	uint64_t n = 0;
+	for (size_t i = pipe->queued; i-- > 0 && slot_at(pipe, i) != slot;) {
+		const struct chi_slot *later = slot_at(pipe, i);
+		n += later->is_put && later->async && later->done && later->status == CHI_OK
+			     ? later->n
+			     : 0;
+	}
+	return n;
+}
+
 /* The slots keep their memory. Ids are never given twice, so a late answer to what was dropped
  * finds no slot. */
 void chi_pipe_drop(struct chi_client *client)
@@ -68,6 +80,7 @@ static int take_slot(struct chi_client *client, struct chi_slot **out)
 	}
 	/* It counts as queued only when the request is out: a failure leaves it where it is. */
 	struct chi_slot *slot = slot_at(client->pipe, client->pipe->queued);
+	client->pipe->puts = client->pipe->puts && client->pipe->queued > 0;
 	*slot = (struct chi_slot){.rows = slot->rows, .capacity = slot->capacity};
 	*out = slot;
 	return CHI_OK;
@@ -123,6 +136,7 @@ static int queue_put(struct chi_client *client, const struct chi_put *entries, s
 	}
 	if (status == CHI_OK) {
 		slot->is_put = true;
+		client->pipe->puts = true;
 		slot->async = durability == CHI_ASYNC;
 		status = client->backend->pipe_put(client, slot, entries, n, durability);
 	}

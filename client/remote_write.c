@@ -261,6 +261,12 @@ int chi_remote_flush(struct chi_client *client)
 
 /* ---- Pipelines ----------------------------------------------------------------------------- */
 
+/* Of a pipeline that only asks nothing is in doubt. */
+static int pipe_doubt(struct chi_client *client, int status)
+{
+	return client->pipe->puts ? chi_peer_doubt(client, status) : status;
+}
+
 /* Queues one more request. The first of a pipeline looks after the connection; later ones must
  * not, since answers may lie there already. */
 static int pipe_queue(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
@@ -290,12 +296,12 @@ static int pipe_queue(struct chi_client *client, struct chi_slot *slot, struct c
 	peer->patient = peer->patient || slot->is_put;
 	request->id = chi_peer_next_id(client);
 	slot->id = request->id;
-	return chi_peer_doubt(client, chi_peer_queue(client, request));
+	return pipe_doubt(client, chi_peer_queue(client, request));
 }
 
 int chi_remote_pipe_send(struct chi_client *client)
 {
-	return chi_peer_doubt(client, chi_peer_flush(client));
+	return pipe_doubt(client, chi_peer_flush(client));
 }
 
 int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
@@ -339,6 +345,10 @@ static int file_answer(struct chi_client *client, struct chi_slot *slot,
 	}
 	slot->put = response->u.put;
 	written(&client->peer, slot->n, slot->async);
+	if (!slot->async) {
+		/* What was sent behind it may have been answered before it. */
+		client->peer.async_open = chi_pipe_async_behind(client->pipe, slot);
+	}
 	return CHI_OK;
 }
 
@@ -354,5 +364,5 @@ int chi_remote_pipe_wait(struct chi_client *client)
 			status = file_answer(client, slot, &response);
 		}
 	}
-	return status < 0 ? chi_peer_doubt(client, status) : status;
+	return status < 0 ? pipe_doubt(client, status) : status;
 }
