@@ -188,8 +188,14 @@ static int parse_certificate(const struct parser *parser, const struct word *wor
 	if (word->len > CHI_ACCESS_NAME_MAX) {
 		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
 	}
-	rule->name = strndup(word->bytes, word->len);
-	return rule->name != NULL ? CHI_OK : chi_fault_plain(parser->fault, -CHI_ENOMEM);
+	/* Not strndup: the text does not end behind the word, and may not end in a NUL at all. */
+	rule->name = malloc(word->len + 1);
+	if (rule->name == NULL) {
+		return chi_fault_plain(parser->fault, -CHI_ENOMEM);
+	}
+	memcpy(rule->name, word->bytes, word->len);
+	rule->name[word->len] = '\0';
+	return CHI_OK;
 }
 
 /* What stands between the first word and the role. */
