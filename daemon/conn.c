@@ -239,7 +239,7 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 	if (conn->out.len == 0) {
 		conn->sent_at = chi_now_ms();
 	}
-	chi_conn_lend_out(conn);
+	chi_conn_lend_out(conn, chi_response_size(response));
 	if (!pack(conn, response, &status)) {
 		struct chi_response failure = {.id = response->id, .status = status, .last = true};
 		if (status == -CHI_ETOOBIG) {

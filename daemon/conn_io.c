@@ -43,16 +43,38 @@ void chi_conn_account(struct chi_conn *conn)
 	conn->accounted = now;
 }
 
-/* Small answers, which most are, share the worker's small buffers; an answer that is large, or one
- * of many, finds its own size. */
-void chi_conn_lend_out(struct chi_conn *conn)
+/* The answers so far move from a small buffer to a large one, which has room for `size` more. */
+static void lend_larger(struct chi_conn *conn, size_t size)
 {
-	if (conn->out.data == NULL) {
-		chi_spares_lend_small(&conn->worker->spares, &conn->out);
-		if (conn->out.data == NULL) {
+	struct chi_spares *spares = &conn->worker->spares;
+	struct chi_buffer *out = &conn->out;
+	struct chi_buffer large;
+	chi_buffer_init(&large, out->limit);
+	chi_spares_lend(spares, &large, CHI_SMALL_BUFFER + 1);
+	if (chi_buffer_reserve(&large, out->len + size) == NULL ||
+	    (out->len > 0 &&
+	     chi_buffer_append(&large, chi_buffer_bytes(out), out->len) != CHI_OK)) {
+		/* Packing the answer will fail as well, and says so. */
+		chi_spares_give_back(spares, &large);
+		return;
+	}
+	chi_buffer_consume(out, out->len);
+	chi_spares_give_back(spares, out);
+	*out = large;
+}
+
+/* Small answers, which most are, share the worker's small buffers. */
+void chi_conn_lend_out(struct chi_conn *conn, size_t size)
+{
+	struct chi_buffer *out = &conn->out;
+	if (out->data == NULL && size <= CHI_SMALL_BUFFER) {
+		chi_spares_lend(&conn->worker->spares, out, CHI_SMALL_BUFFER);
+		if (out->data == NULL) {
 			/* Without memory the packing of the answer fails, and says so. */
-			(void)chi_buffer_reserve(&conn->out, CHI_SMALL_BUFFER);
+			(void)chi_buffer_reserve(out, CHI_SMALL_BUFFER);
 		}
+	} else if (out->capacity <= CHI_SMALL_BUFFER && size > out->capacity - out->len) {
+		lend_larger(conn, size);
 	}
 }
 
@@ -215,14 +237,9 @@ static bool adopt(struct chi_conn *conn, size_t n)
 {
 	struct chi_spares *spares = &conn->worker->spares;
 	if (conn->in.data == NULL) {
-		bool small = n <= CHI_SMALL_BUFFER;
-		if (small) {
-			chi_spares_lend_small(spares, &conn->in);
-		} else {
-			chi_spares_lend_large(spares, &conn->in);
-		}
-		if (chi_buffer_reserve(&conn->in, small ? CHI_SMALL_BUFFER : CHI_READ_CHUNK) ==
-		    NULL) {
+		size_t room = n <= CHI_SMALL_BUFFER ? CHI_SMALL_BUFFER : CHI_READ_CHUNK;
+		chi_spares_lend(spares, &conn->in, room);
+		if (chi_buffer_reserve(&conn->in, room) == NULL) {
 			return false;
 		}
 	}

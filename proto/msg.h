@@ -277,6 +277,10 @@ CHI_MUSTUSE int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi
  * response gets too large. */
 size_t chi_entry_size(const struct chi_entry *entry);
 
+/* The bytes of room that chi_response_pack takes for what carries rows or entries: Probe, Get,
+ * Scan. 0 for all others, and for one that it will refuse. */
+size_t chi_response_size(const struct chi_response *response);
+
 /* "probe", "put", ...: the name of an operation for logs; never NULL. */
 const char *chi_op_name(enum chi_op op);
 

@@ -144,6 +144,19 @@ static uint8_t *put_envelope(uint8_t *at, const struct chi_response *response, i
 	return chi_put_uint(at, 5, response->last);
 }
 
+/* The parts are measured already. */
+static size_t body_len(const struct chi_response *response, int code, const struct bulk *bulk)
+{
+	return envelope_len(response, code) +
+	       chi_nested_len(CHI_OP_FIELD(response->op), bulk_len(bulk));
+}
+
+/* Room for a frame with that body, and for what putting rows may touch behind it. */
+static size_t room_for(size_t len)
+{
+	return chi_varint_len(len) + len + CHI_ROWS_SLACK;
+}
+
 /* Measured first, so that the frame's head and the room are right at once, and a response that
  * is too large costs nothing. */
 static int pack_bulk(const struct chi_response *response, int code, struct chi_buffer *out)
@@ -152,20 +165,18 @@ static int pack_bulk(const struct chi_response *response, int code, struct chi_b
 	if (!measure(&bulk)) {
 		return -CHI_EINVAL;
 	}
-	uint32_t field = CHI_OP_FIELD(response->op);
-	size_t inner = bulk_len(&bulk);
-	size_t len = envelope_len(response, code) + chi_nested_len(field, inner);
+	size_t len = body_len(response, code, &bulk);
 	if (len > CHI_FRAME_RESPONSE_MAX) {
 		return -CHI_ETOOBIG;
 	}
 	uint8_t *start = NULL;
-	int rc = chi_pb_reserve(out, chi_varint_len(len) + len + CHI_ROWS_SLACK, &start);
+	int rc = chi_pb_reserve(out, room_for(len), &start);
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	uint8_t *at = start + chi_frame_head(len, start);
 	at = put_envelope(at, response, code);
-	at = put_bulk(chi_put_head(at, field, inner), &bulk);
+	at = put_bulk(chi_put_head(at, CHI_OP_FIELD(response->op), bulk_len(&bulk)), &bulk);
 	chi_buffer_added(out, (size_t)(at - start));
 	return CHI_OK;
 }
@@ -424,4 +435,18 @@ int chi_response_pack(const struct chi_response *response, struct chi_arena *are
 	default:
 		return pack_small(response, code, result, arena, out);
 	}
+}
+
+size_t chi_response_size(const struct chi_response *response)
+{
+	enum chi_op result = result_of(response);
+	if (result != CHI_OP_PROBE && result != CHI_OP_GET && result != CHI_OP_SCAN) {
+		return 0;
+	}
+	struct bulk bulk = bulk_of(response);
+	if (!measure(&bulk)) {
+		return 0;
+	}
+	size_t len = body_len(response, code_of(response), &bulk);
+	return len > CHI_FRAME_RESPONSE_MAX ? 0 : room_for(len);
 }

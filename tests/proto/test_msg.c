@@ -14,6 +14,7 @@
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "proto/pbc.h"
+#include "proto/rows.h"
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
 
@@ -94,6 +95,15 @@ static void requests_survive(void **state)
 	}
 }
 
+/* What is told before packing: exactly the frame and the slack behind it. */
+static void check_size(const struct chi_response *response, size_t size, size_t packed)
+{
+	bool bulk = response->op == CHI_OP_PROBE || response->op == CHI_OP_GET ||
+		    response->op == CHI_OP_SCAN;
+	bool told = bulk && response->status >= 0;
+	assert_int_equal(size, told ? packed + CHI_ROWS_SLACK : 0);
+}
+
 static void responses_survive(void **state)
 {
 	(void)state;
@@ -111,7 +121,9 @@ static void responses_survive(void **state)
 			sample_response(&sample, (enum chi_op)op, &out);
 			/* An error without id, text and end would be an empty message. */
 			out.id |= 1;
+			size_t size = chi_response_size(&out);
 			assert_int_equal(chi_response_pack(&out, &b.scratch, &b.wire), CHI_OK);
+			check_size(&out, size, b.wire.len);
 			const uint8_t *body = wire_body(&b.wire, &len);
 			int rc = chi_response_unpack(body, len, &b.read, &in, &fault);
 			if (rc != CHI_OK) {
