@@ -357,10 +357,8 @@ int chi_peer_receive(struct chi_client *client, struct chi_response *response)
 			return chi_peer_fail(client, -CHI_EPROTO, "not an answer of chistored");
 		}
 		if (status == CHI_NONE) {
-			status = chi_peer_flush(client);
-			if (status == CHI_OK) {
-				status = await_bytes(client);
-			}
+			/* While requests go out answers may come, and all there will be. */
+			status = peer->out.len > 0 ? flush(client) : await_bytes(client);
 			if (status != CHI_OK) {
 				return status;
 			}

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
 #include <cmocka.h>
 
 #include "base/attr.h"
@@ -234,6 +238,65 @@ static void credit_and_cancel(void **state)
 	server_stop(&server);
 }
 
+/* ---- While sending ------------------------------------------------------------------------- */
+
+#define NOTE_LEN 60000
+
+/* Takes a probe and reads no more, until the client waits for room; only then it answers, says why
+ * it ends, and does. */
+static void answer_who_is_stuck(struct conn *conn)
+{
+	struct chi_request request;
+	if (!server_greet(conn) || !server_next(conn, &request)) {
+		return;
+	}
+	int unread = 0;
+	int unsent = 1;
+	/* What three notes take has come, and what fits of the fourth; if nothing of that fits the
+	 * wait is in vain, and ends. */
+	for (unsigned i = 0; i < 2000 && unread <= 3 * (NOTE_LEN + 100); i++) {
+		(void)ioctl(conn->fd, FIONREAD, &unread);
+		(void)poll(NULL, 0, 1);
+	}
+	static const char why[] = "you are shut out";
+	struct chi_response end = {.status = -CHI_EACCES, .message = {why, sizeof(why) - 1}};
+	server_answer_probe(conn, request.id, request.u.positions.keys, request.u.positions.n);
+	server_answer(conn, &end);
+	/* Not before the client has read that, still stuck. */
+	for (unsigned i = 0; i < 2000 && unsent > 0; i++) {
+		(void)ioctl(conn->fd, SIOCOUTQ, &unsent);
+		(void)poll(NULL, 0, 1);
+	}
+}
+
+static void answers_that_come_while_sending(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, answer_who_is_stuck);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	_cleanup_(chi_freep) char *note = malloc(NOTE_LEN);
+	struct chi_put puts[2] = {{.key = world_key(0), .parts = CHI_PUT_NOTE}};
+	struct chi_answer answer;
+	assert_non_null(note);
+	memset(note, 'n', NOTE_LEN);
+	puts[0].record.note = note;
+	puts[0].record.n_note = NOTE_LEN;
+	puts[1] = puts[0];
+	puts[1].key = world_key(1);
+	assert_int_equal(chi_pipe_probe(client, &puts[0].key, 1), CHI_OK);
+	assert_int_equal(chi_pipe_send(client), CHI_OK);
+	/* Two and one go out at once, for they are more than gathers; one is left. */
+	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
+	assert_int_equal(chi_pipe_put(client, puts, 2, CHI_SYNC), CHI_OK);
+	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
+	assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
+	assert_int_equal(answer.n_rows, 1);
+	world_refused(client, chi_pipe_next(client, &answer), -CHI_EACCES, "you are shut out");
+	chi_close(client);
+	server_stop(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +304,7 @@ int main(void)
 		cmocka_unit_test(answers_in_pieces),
 		cmocka_unit_test(answers_cut_short),
 		cmocka_unit_test(credit_and_cancel),
+		cmocka_unit_test(answers_that_come_while_sending),
 	};
 	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
 }
