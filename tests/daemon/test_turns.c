@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,9 +21,11 @@
 #include "daemon/server.h"
 #include "daemon/worker.h"
 #include "proto/frame.h"
-#include "tests/store/help.h"
+#include "tests/store/trees.h"
 
 #define POSITIONS   500
+#define LARGE	    120000 /* of the store "large": many turns to look at each */
+#define UNREAD	    8
 #define POLITE	    8
 #define PIPELINE    1000
 #define SHORT_SCANS 100
@@ -32,9 +35,11 @@ struct client {
 	int fd;
 	struct chi_buffer in;
 	size_t answers;
+	size_t bytes; /* of theirs */
 };
 
 static struct chi_key keys[POSITIONS];
+static struct chi_key large[LARGE];
 static struct chi_config config;
 static struct chi_server *server;
 static struct chi_worker *worker;
@@ -47,13 +52,18 @@ static int init(void **state)
 	server = calloc(1, sizeof(*server));
 	assert_non_null(server);
 	server->config = &config;
-	server->n_stores = 1;
+	server->n_stores = 2;
 	server->stores[0] = (struct chi_served){
 		.server = server,
 		.name = "default",
 		.store = help_store("turns", CHI_STATISTIC_EXTERNAL),
 		.statistic = CHI_STATISTIC_EXTERNAL,
 	};
+	server->stores[1] = server->stores[0];
+	server->stores[1].name = "large";
+	server->stores[1].store = help_store("large", CHI_STATISTIC_EXTERNAL);
+	trees_keys(large, LARGE);
+	trees_fill(server->stores[1].store, large, LARGE, false);
 	help_keys(keys, POSITIONS);
 	help_fill(server->stores[0].store, keys, POSITIONS);
 	ok(chi_guard_init(&server->guard, &config, &fault));
@@ -66,6 +76,7 @@ static int deinit(void **state)
 	(void)state;
 	chi_worker_free(worker);
 	chi_store_close(server->stores[0].store);
+	chi_store_close(server->stores[1].store);
 	free(server);
 	help_clean();
 	return 0;
@@ -121,6 +132,7 @@ static size_t take_answers(struct client *client)
 			      &body, &body_len, &len) == CHI_OK) {
 		chi_buffer_consume(&client->in, len);
 		client->answers++;
+		client->bytes += len;
 	}
 	return client->answers;
 }
@@ -276,12 +288,186 @@ static void short_scans_share_a_turn(void **state)
 	all_left();
 }
 
+/* A scan or count of all of the large store. */
+static void send_walk(const struct client *client, uint64_t id, enum chi_op op,
+		      struct chi_filter filter)
+{
+	struct chi_buffer out;
+	struct chi_request request = {
+		.id = id, .op = op, .store = {.bytes = "large", .len = strlen("large")}};
+	request.u.scan.spec = (struct chi_scan_spec){
+		.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter};
+	request.u.scan.window = op == CHI_OP_SCAN ? CHI_WINDOW_MAX : 0;
+	chi_buffer_init(&out, 4096);
+	pack(&out, &request);
+	send_all(client, &out);
+}
+
+/* No position of the large store passes: their kings alone are two pieces. */
+static const struct chi_filter nothing = {.pieces_min = 1, .pieces_max = 1};
+static const struct chi_filter anything = {0};
+
+/* Turns that it took until a single question of the client's was answered. */
+static size_t probe_through(struct client *client)
+{
+	size_t taken = 0;
+	client->answers = 0;
+	send_probes(client, 1);
+	while (take_answers(client) == 0) {
+		turn();
+		taken++;
+		assert_in_range(taken, 1, TURNS_MAX);
+	}
+	return taken;
+}
+
+static void what_finds_nothing_lets_others_through(void **state)
+{
+	struct client rude;
+	struct client polite;
+	size_t turns = 0;
+	(void)state;
+	enter(&rude);
+	enter(&polite);
+	send_walk(&rude, 1, CHI_OP_SCAN, nothing);
+	send_walk(&rude, 2, CHI_OP_COUNT, nothing);
+	while (take_answers(&rude) < 2) {
+		turns += probe_through(&polite);
+		assert_in_range(turns, 1, LARGE);
+	}
+	print_message("# a scan and a count that find nothing in %d positions took %zu turns\n",
+		      LARGE, turns);
+	/* Or else the probes have shown nothing. */
+	assert_true(turns >= LARGE / CHI_SLICE_STEPS / 2);
+	leave(&rude);
+	leave(&polite);
+	all_left();
+}
+
+/* Takes what is on its way to a client whose requests are done. */
+static void drain(struct client *client)
+{
+	for (size_t before = SIZE_MAX; before != client->answers;) {
+		before = client->answers;
+		turn();
+		(void)take_answers(client);
+	}
+}
+
+static void two_scans_go_on_side_by_side(void **state)
+{
+	struct client clients[2];
+	size_t apart = 0;
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		enter(&clients[i]);
+		clients[i].bytes = 0;
+		send_walk(&clients[i], 1, CHI_OP_SCAN, anything);
+	}
+	for (size_t turns = 0; turns < 3 || !TAILQ_EMPTY(&worker->scans); turns++) {
+		turn();
+		for (size_t i = 0; i < 2; i++) {
+			(void)take_answers(&clients[i]);
+		}
+		size_t a = clients[0].bytes;
+		size_t b = clients[1].bytes;
+		size_t distance = a > b ? a - b : b - a;
+		apart = distance > apart ? distance : apart;
+		assert_in_range(turns, 0, LARGE);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		drain(&clients[i]);
+	}
+	print_message("# two scans of %zu bytes were %zu apart at most\n", clients[0].bytes, apart);
+	/* One after the other, they would be apart by the whole. They take turns, but how much is
+	 * done in each is a matter of time. */
+	assert_true(clients[0].bytes > LARGE && apart < clients[0].bytes / 10 * 9);
+	leave(&clients[0]);
+	leave(&clients[1]);
+	all_left();
+}
+
+static void cancel_ends_scans_that_work(void **state)
+{
+	struct client client;
+	size_t taken = 0;
+	(void)state;
+	enter(&client);
+	send_walk(&client, 1, CHI_OP_SCAN, nothing);
+	send_walk(&client, 2, CHI_OP_COUNT, nothing);
+	while (worker->n_runnable < 2) {
+		turn();
+		assert_in_range(++taken, 1, TURNS_MAX);
+	}
+	for (uint64_t id = 1; id <= 2; id++) {
+		struct chi_buffer out;
+		struct chi_request cancel = {.id = id, .op = CHI_OP_CANCEL};
+		chi_buffer_init(&out, 4096);
+		pack(&out, &cancel);
+		send_all(&client, &out);
+	}
+	for (taken = 0; take_answers(&client) < 2;) {
+		turn();
+		assert_in_range(++taken, 1, TURNS_MAX);
+	}
+	assert_true(TAILQ_EMPTY(&worker->scans));
+	assert_int_equal(worker->n_runnable, 0);
+	leave(&client);
+	all_left();
+}
+
+/* Each may have a page of rows that waits, and all together what was appended to their client's
+ * output before it was too long. */
+static void unread_scans_are_not_buffered(void **state)
+{
+	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_MARK +
+			     CHI_SCAN_BYTES_MAX + 2 * CHI_READ_CHUNK;
+	struct client unread;
+	struct client polite;
+	size_t most = 0;
+	(void)state;
+	enter(&unread);
+	enter(&polite);
+	for (unsigned i = 1; i <= UNREAD; i++) {
+		send_walk(&unread, i, CHI_OP_SCAN, anything);
+	}
+	for (unsigned i = 0; i < 50 || worker->n_runnable > 0; i++) {
+		(void)probe_through(&polite);
+		size_t now = atomic_load(&server->buffered);
+		most = now > most ? now : most;
+		assert_in_range(i, 0, LARGE);
+	}
+	size_t stands = atomic_load(&server->buffered);
+	for (unsigned i = 0; i < 50; i++) {
+		(void)probe_through(&polite);
+	}
+	assert_int_equal(atomic_load(&server->buffered), stands);
+	assert_in_range(most, 1, bound);
+	unread.bytes = 0;
+	for (size_t turns = 0; !TAILQ_EMPTY(&worker->scans); turns++) {
+		(void)take_answers(&unread);
+		turn();
+		assert_in_range(turns, 0, LARGE);
+	}
+	drain(&unread);
+	print_message("# %d scans of %zu bytes in all, unread, took %zu bytes of memory\n", UNREAD,
+		      unread.bytes, most);
+	assert_true(unread.bytes > 2 * bound);
+	leave(&unread);
+	leave(&polite);
+	all_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pipelines_let_others_through),
 		cmocka_unit_test(scans_let_others_through),
 		cmocka_unit_test(short_scans_share_a_turn),
+		cmocka_unit_test(what_finds_nothing_lets_others_through),
+		cmocka_unit_test(two_scans_go_on_side_by_side),
+		cmocka_unit_test(cancel_ends_scans_that_work),
+		cmocka_unit_test(unread_scans_are_not_buffered),
 	};
 	return cmocka_run_group_tests(tests, init, deinit);
 }
