@@ -11,6 +11,7 @@
 
 #include "bench/bench.h"
 #include "bench/bench_prober.h"
+#include "chess/material.h"
 #include "chistore.h"
 #include "store/store.h"
 
@@ -121,14 +122,53 @@ static void scan_iter(struct bench *bench, uint8_t want, struct bench_result *ou
 	}
 }
 
-static void scan_rows(struct bench *bench, struct bench_result *out)
+/* Known positions with this material, of which there are few. */
+static struct chi_scan_spec few(const struct bench *bench)
+{
+	static const char material[] = "KRPKR";
+	struct chi_scan_spec spec = everything;
+	spec.filter.has_material = true;
+	spec.filter.either_colour = true;
+	must(bench, chi_material_parse(material, strlen(material), &spec.filter.material, NULL),
+	     material);
+	return spec;
+}
+
+/* The entries that a walk through the strength tree would touch. */
+static uint64_t known(const struct bench *bench)
+{
+	uint64_t count = 0;
+	must(bench, chi_count(bench->client, &everything, &count, NULL), "chi_count");
+	return count;
+}
+
+/* By as many threads as chi_count takes, so that the time is that of the clock on the wall. */
+static void count(const struct bench *bench, const struct chi_scan_spec *spec,
+		  struct bench_result *out)
+{
+	out->done = known(bench);
+	uint64_t start = bench_now();
+	must(bench, chi_count(bench->client, spec, &out->sum, NULL), "chi_count");
+	out->ns = bench_now() - start;
+}
+
+/* All bands but the last, whose count does not stand in the tree's size. */
+static void count_band(const struct bench *bench, struct bench_result *out)
+{
+	struct chi_scan_spec spec = everything;
+	spec.chi2_max = CHI_CHI2_MAX - 1;
+	count(bench, &spec, out);
+}
+
+static void scan_rows(struct bench *bench, const struct chi_scan_spec *spec,
+		      struct bench_result *out)
 {
 	struct chi_read *read;
 	struct chi_scan *scan;
 	int status;
 	uint64_t start = bench_cpu();
 	must(bench, chi_read_begin(bench->store, &read), "chi_read_begin");
-	must(bench, chi_scan_open(read, &everything, &scan, NULL), "chi_scan_open");
+	must(bench, chi_scan_open(read, spec, &scan, NULL), "chi_scan_open");
 	do {
 		size_t n = 0;
 		status = chi_scan_rows(scan, bench->rows, ROWS, 1u << 20, &n);
@@ -143,6 +183,23 @@ static void scan_rows(struct bench *bench, struct bench_result *out)
 	if (status != CHI_NONE) {
 		must(bench, status, "chi_scan_rows");
 	}
+}
+
+/* Counts and scans that look at entries and deliver few: what is done is what they looked at. */
+static bool run_few(struct bench *bench, const char *name, struct bench_result *out)
+{
+	struct chi_scan_spec spec = few(bench);
+	if (strcmp(name, "count-band") == 0) {
+		count_band(bench, out);
+	} else if (strcmp(name, "count-material") == 0) {
+		count(bench, &spec, out);
+	} else if (strcmp(name, "scan-material") == 0) {
+		scan_rows(bench, &spec, out);
+		out->done = known(bench);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 /* "many-N-games", "many-N-random": chi_probe of N positions a call, all of the list. */
@@ -188,9 +245,9 @@ static bool run_store(struct bench *bench, const char *name, struct bench_result
 	} else if (strcmp(name, "held-random") == 0) {
 		get_rows_held(bench, bench->keys.random, out);
 	} else if (strcmp(name, "scan-rows") == 0) {
-		scan_rows(bench, out);
+		scan_rows(bench, &everything, out);
 	} else {
-		return false;
+		return run_few(bench, name, out);
 	}
 	return true;
 }

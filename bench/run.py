@@ -23,6 +23,7 @@ GET_TARGET = 1.0
 MANY_TARGET = 3.0
 PROBER_TARGET = 1.0
 SCAN_TARGET = 0.70
+COUNT_TARGET = 1.0
 BATCH_TARGET = 10.0
 PERFT_TARGET = 0.40
 IMPORT_MEMORY_MAX = 512  # MiB
@@ -107,12 +108,21 @@ class OnRecords(Suite):
             iterated, rows, base = self.turns([
                 (library, "scan-iter"), (library, "scan-rows"), (raw, "walk")], base=-1)
             counts = [library.run("scan-counts")[0] for _ in range(self.rounds)]
+            few = self.turns([
+                (library, "count-band"), (library, "count-material"), (library, "scan-material"),
+                (raw, "walk")], same=1, base=-1)
         lines = []
         for name, mine in (("chi_iter_next over all bands", iterated),
                            ("chi_scan_rows over all bands", rows)):
             lines.append(Line(name + " / cursor walk", [a / b for a, b in zip(mine, base)],
                               SCAN_TARGET))
             self.note_speed(name + ", rows/s", mine)
+        for name, mine, target in (("chi_count of all bands but one", few[0], COUNT_TARGET),
+                                   ("chi_count of a material", few[1], COUNT_TARGET),
+                                   ("chi_scan_rows of a material", few[2], SCAN_TARGET)):
+            lines.append(Line(name + " / cursor walk", [a / b for a, b in zip(mine, few[-1])],
+                              target))
+            self.note_speed(name + ", entries/s", mine)
         self.note_speed("cursor walk, entries/s", base)
         self.note_speed("chi_iter_next with counts, rows/s", counts)
         return lines
