@@ -267,13 +267,16 @@ struct free_walk {
 	struct chi_image *image;
 	void (*take)(void *context, uint64_t page);
 	void *context;
-	uint64_t left; /* bound on the pages still to be read */
+	uint64_t left; /* bound on the pages still to be read: no sound list has more */
 };
 
 /* The free pages of one entry: a count, then the numbers. */
 static bool take_list(const struct free_walk *walk, const uint8_t *list, uint64_t len)
 {
-	uint64_t n = len >= 8 ? chi_u64_at(list) : UINT64_MAX;
+	if (len < 8) {
+		return false;
+	}
+	uint64_t n = chi_u64_at(list);
 	if (n > len / 8 - 1) {
 		return false;
 	}
@@ -283,12 +286,15 @@ static bool take_list(const struct free_walk *walk, const uint8_t *list, uint64_
 	return true;
 }
 
-/* An entry too large for its page stands in pages of its own. */
-static bool take_big(const struct free_walk *walk, const struct chi_image_node *node)
+/* An entry too large for its page stands in pages of its own. Many damaged ones may claim the same
+ * long run of them: what is read is bounded as that of the tree's own pages is. */
+static bool take_big(struct free_walk *walk, const struct chi_image_node *node)
 {
-	if (node->len > walk->image->bytes) {
+	uint64_t pages = node->len / walk->image->page_size + 1;
+	if (pages > walk->left) {
 		return false;
 	}
+	walk->left -= pages;
 	_cleanup_(chi_freep) uint8_t *list = malloc(node->len);
 	return list != NULL && chi_image_big(walk->image, node, list) &&
 	       take_list(walk, list, node->len);

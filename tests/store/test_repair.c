@@ -402,6 +402,57 @@ static void test_cut_file(void **state)
 	assert_int_equal(result.positions, 0);
 }
 
+/* A node of the free list whose value lies beside it, and is longer than 24 bytes. */
+static uint8_t *free_node(void)
+{
+	struct chi_image file;
+	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	uint8_t *page = page_at(file.free_root);
+	chi_image_close(&file);
+	assert_false(chi_image_is_branch(page));
+	for (unsigned i = 0; i < chi_image_nodes(page); i++) {
+		uint8_t *node = page + chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
+		if (chi_node_size(node) > 24 && chi_u16_at(node + NODE_FLAGS) == 0) {
+			return node;
+		}
+	}
+	fail();
+	return NULL;
+}
+
+/* An entry too short for the count that it begins with, or with a count that it is too short for,
+ * is damage, whether the list is read before a store is opened or to repair it. */
+static void test_free_list_lies(void **state)
+{
+	(void)state;
+	static const uint16_t lengths[] = {0, 1, 7, 8, 15, 16};
+	size_t gone;
+	size_t strange;
+	make_store(CHI_STATISTIC_CONTROL);
+	read_image();
+	uint8_t *node = free_node();
+	uint8_t *count = node + NODE_HEADER + chi_u16_at(node + NODE_KSIZE);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		for (int huge = 0; huge < 2; huge++) {
+			uint8_t good[16];
+			memcpy(good, node, 2);
+			memcpy(good + 2, count, 8);
+			memcpy(node, &lengths[i], 2);
+			memset(count, huge ? 0xff : 2, huge ? 8 : 1);
+			write_image(image_len);
+			ok(repair(0));
+			assert_true(result.unsure);
+			difference(&gone, &strange);
+			assert_int_equal(gone, 0);
+			write_image(image_len - PAGE);
+			assert_int_not_equal(help_try(help_path("damaged"), CHI_STORE_READ),
+					     CHI_OK);
+			memcpy(node, good, 2);
+			memcpy(count, good + 2, 8);
+		}
+	}
+}
+
 static void test_lost_stamp(void **state)
 {
 	(void)state;
@@ -452,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_lost_heads),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_free_list_lies),
 		cmocka_unit_test(test_lost_stamp),
 		cmocka_unit_test(test_refused),
 	};
