@@ -276,6 +276,26 @@ static int trim(struct chi_write *write, struct chi_once_book *book, uint64_t no
 		       : error;
 }
 
+int chi_once_restart(struct chi_write *write, uint64_t sequence)
+{
+	struct chi_once_book *book = NULL;
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, &book);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if (write->state.sequence < sequence) {
+		write->state.sequence = sequence;
+	}
+	book->looked = true;
+	book->horizon = write->state.sequence + 1;
+	book->horizon_dirty = true;
+	write->changed = true;
+	return CHI_OK;
+}
+
 int chi_once_store(struct chi_write *write)
 {
 	struct chi_once_book *book = write->once;

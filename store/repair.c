@@ -18,6 +18,10 @@
 /* Entries a transaction: its pages stay in memory until the commit. */
 #define COMMIT_ENTRIES 50000
 
+/* How much further the new store's sequence number is than the damaged one's newest state that was
+ * found: more than the transactions that may have come behind it. */
+#define SEQUENCE_AHEAD (UINT64_C(1) << 32)
+
 #define REPORT_SIZE 256
 
 struct repair {
@@ -275,6 +279,18 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 	return CHI_OK;
 }
 
+/* What a tree claimed to hold and the new store does not. */
+static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
+{
+	return s->found[tree] && s->entries[tree] > have ? s->entries[tree] - have : 0;
+}
+
+static uint64_t missing(const struct repair *r)
+{
+	return lacking(&r->salvage, CHI_SALVAGE_POSITION, r->result->positions) +
+	       lacking(&r->salvage, CHI_SALVAGE_GAMES, r->result->games);
+}
+
 static int walk_all(struct repair *r)
 {
 	int rc = CHI_OK;
@@ -287,31 +303,31 @@ static int walk_all(struct repair *r)
 			rc = chi_salvage_walk(&r->salvage, trees[i]);
 		}
 	}
-	if (rc == CHI_OK && r->salvage.damaged > 0) {
+	/* A branch may lead to a page of a tree that is not walked, which then is no damaged page.
+	 */
+	if (rc == CHI_OK && (r->salvage.damaged > 0 || r->result->damaged > 0 || missing(r) > 0)) {
 		rc = chi_salvage_lost(&r->salvage);
 	}
 	return rc;
 }
 
-/* What a tree claimed to hold and the new store does not. */
-static uint64_t missing(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
-{
-	return s->found[tree] && s->entries[tree] > have ? s->entries[tree] - have : 0;
-}
-
-/* The sums of games follow from their entries; the base rates are what they were. */
+/* The sums of games follow from their entries; the base rates are what they were. What was
+ * remembered of clients is not saved, as what lacks of it could not be told: nobody who wrote to
+ * the damaged store may take the new one for it, or his write would be done a second time. */
 static int settle(struct repair *r)
 {
-	int rc = CHI_OK;
-	if (r->stated) {
-		rc = begin(r);
-		if (rc == CHI_OK) {
-			rc = chi_write_base(r->write, &r->state.base);
-		}
+	int rc = begin(r);
+	if (rc == CHI_OK && r->stated) {
+		rc = chi_write_base(r->write, &r->state.base);
+	}
+	if (rc == CHI_OK) {
+		uint64_t known = r->stated ? r->state.sequence : 0;
+		rc = chi_once_restart(r->write, known <= UINT64_MAX - 2 * SEQUENCE_AHEAD
+							? known + SEQUENCE_AHEAD
+							: known);
 	}
 	struct chi_repair_result *result = r->result;
-	result->missing = missing(&r->salvage, CHI_SALVAGE_POSITION, result->positions) +
-			  missing(&r->salvage, CHI_SALVAGE_GAMES, result->games);
+	result->missing = missing(r);
 	result->pages = r->salvage.damaged;
 	result->unsure = !r->salvage.free_known;
 	return rc == CHI_OK ? commit(r) : rc;

@@ -285,6 +285,11 @@ void chi_once_free(struct chi_write *write);
 void chi_once_settle(struct chi_write *write);
 void chi_once_undo(struct chi_write *write);
 
+/* For a new store that takes the place of another one: after the commit, whose number will be
+ * over `sequence`, no client is believed that knew the other one, if that was not further. Readers
+ * must not see the commit through this environment: it has to be closed. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_once_restart(struct chi_write *write, uint64_t sequence);
+
 /* Puts it into the tree, before the commit. Returns LMDB's code. */
 CHI_MUSTUSE int chi_once_store(struct chi_write *write);
 

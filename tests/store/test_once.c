@@ -2,9 +2,11 @@
 /* Writes that happen at most once: what is known again, what is refused, and where it ends. */
 #include "tests/store/help.h"
 
+#include <fcntl.h>
 #include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/clients.h"
 #include "store/meta.h"
@@ -312,6 +314,54 @@ static void test_horizon(void **state)
 	chi_store_close(store);
 }
 
+/* Every state record that is in the file, or was. */
+static void lose_states(const char *path)
+{
+	static uint8_t bytes[4 << 20];
+	int fd = open(path, O_RDWR);
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+	assert_in_range(n, 5, sizeof(bytes) - 1);
+	for (ssize_t i = 0; i + 5 <= n; i++) {
+		bytes[i] ^= memcmp(bytes + i, "state", 5) == 0;
+	}
+	assert_int_equal(pwrite(fd, bytes, (size_t)n, 0), n);
+	(void)close(fd);
+}
+
+/* What was remembered of clients is not saved by a repair: a write that comes again is refused,
+ * however far the new store has come meanwhile, and whether or not it is known how far the old one
+ * had. */
+static void test_repaired(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct chi_store *store = start();
+		struct chi_repair_result result;
+		crowd(store, 1, 20);
+		uint64_t since = sequence_of(store);
+		struct chi_once old = mark(100, since, 1, 1);
+		assert_int_equal(add(store, &old), CHI_NONE);
+		assert_int_equal(add(store, &old), CHI_OK);
+		chi_store_close(store);
+		if (lost) {
+			lose_states(help_path("once/data.mdb"));
+		}
+		help_remove(help_path("saved"));
+		ok(chi_store_repair(help_path("once"), help_path("saved"), 0, NULL, NULL, &result,
+				    &fault));
+		store = help_open(help_path("saved"), CHI_STORE_WRITE);
+		ok(help_verify(store, NULL));
+		struct chi_once fresh = mark(200, sequence_of(store), 1, 1);
+		for (unsigned i = 0; i < since + 5; i++) {
+			assert_int_equal(add(store, &old), -CHI_EFORGOTTEN);
+			assert_int_equal(add(store, &fresh), CHI_NONE);
+			assert_int_equal(add(store, &fresh), CHI_OK);
+			fresh.sequence++;
+		}
+		chi_store_close(store);
+	}
+}
+
 /* Any order of new, repeated and late writes of a few clients, against what must be. */
 static void test_random(void **state)
 {
@@ -481,8 +531,9 @@ int main(void)
 		cmocka_unit_test(test_done_once),  cmocka_unit_test(test_with_its_write),
 		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
 		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_random),
-		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_records),
+		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_random),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_records),
 	};
 	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
 	help_clean();

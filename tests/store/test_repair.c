@@ -477,6 +477,32 @@ static void test_lost_stamp(void **state)
 	assert_non_null(strstr(fault.text, "external"));
 }
 
+/* A branch that leads into a tree which is not saved: what it led to before is looked for. */
+static void test_astray_in_another_tree(void **state)
+{
+	(void)state;
+	size_t gone;
+	size_t strange;
+	struct chi_image file;
+	make_store(CHI_STATISTIC_CONTROL);
+	read_image();
+	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	chi_image_close(&file);
+	uint8_t *root = page_at(root_of("position"));
+	assert_true(chi_image_is_branch(root));
+	uint16_t number = (uint16_t)file.free_root;
+	uint8_t *node = root + chi_u16_at(root + PAGE_HEADER + 2 * (size_t)1);
+	memcpy(node, &number, sizeof(number));
+	write_image(image_len);
+	ok(repair(0));
+	difference(&gone, &strange);
+	assert_int_equal(gone, 0);
+	assert_int_equal(strange, 0);
+	assert_int_equal(result.missing, 0);
+	assert_true(result.found > 0);
+	assert_true(result.damaged > 0);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -505,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_cut_file),
 		cmocka_unit_test(test_free_list_lies),
 		cmocka_unit_test(test_lost_stamp),
+		cmocka_unit_test(test_astray_in_another_tree),
 		cmocka_unit_test(test_refused),
 	};
 	int failed = cmocka_run_group_tests_name("store/repair", tests, NULL, NULL);
