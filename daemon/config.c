@@ -73,13 +73,21 @@ static const struct number_option numbers[] = {
 
 /* Options whose argument is no number. */
 static const struct option texts[] = {
-	{"store", required_argument, NULL, 's'},       {"listen", required_argument, NULL, 'l'},
-	{"socket-mode", required_argument, NULL, 'm'}, {"access", required_argument, NULL, 'a'},
-	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
-	{"log-file", required_argument, NULL, 'F'},    {"read-only", no_argument, NULL, 'r'},
-	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'v'},	       {"tls-cert", required_argument, NULL, 'C'},
-	{"tls-key", required_argument, NULL, 'K'},     {"tls-ca", required_argument, NULL, 'A'},
+	{"store", required_argument, NULL, 's'},
+	{"listen", required_argument, NULL, 'l'},
+	{"socket-mode", required_argument, NULL, 'm'},
+	{"access", required_argument, NULL, 'a'},
+	{"create", required_argument, NULL, 'c'},
+	{"log-level", required_argument, NULL, 'L'},
+	{"log-file", required_argument, NULL, 'F'},
+	{"read-only", no_argument, NULL, 'r'},
+	{"metrics", required_argument, NULL, 'M'},
+	{"verify", required_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'v'},
+	{"tls-cert", required_argument, NULL, 'C'},
+	{"tls-key", required_argument, NULL, 'K'},
+	{"tls-ca", required_argument, NULL, 'A'},
 };
 
 #define N_TEXTS CHI_COUNT(texts)
@@ -152,6 +160,17 @@ static int parse_listen(struct chi_config *config, const char *text, struct chi_
 	int status = chi_listen_parse(text, &config->listens[config->n_listens], fault);
 	config->n_listens += status == CHI_OK ? 1 : 0;
 	return status;
+}
+
+/* What is listened on is the same, what is said is not: HTTP, in the clear, to whoever asks. */
+static int parse_metrics(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	if (strchr(text, ',') != NULL || chi_listen_parse(text, &config->metrics, NULL) < 0 ||
+	    config->metrics.kind != CHI_LISTEN_TCP) {
+		return chi_fault(fault, -CHI_ESYNTAX, "--metrics: '%s' is not tcp:HOST:PORT", text);
+	}
+	config->has_metrics = true;
+	return CHI_OK;
 }
 
 static int parse_create(struct chi_config *config, const char *text, struct chi_fault *fault)
@@ -229,6 +248,8 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'F':
 		config->log_path = text;
 		return CHI_OK;
+	case 'M':
+		return parse_metrics(config, text, fault);
 	case 'r':
 		config->read_only = true;
 		return CHI_OK;
@@ -368,6 +389,8 @@ void chi_config_help(FILE *out)
 	      "  --log-level LEVEL      error, warning, info or debug (default: info)\n"
 	      "  --log-file PATH        append the log to a file (default: standard error);\n"
 	      "                         SIGHUP opens it anew\n"
+	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only) where GET /metrics by HTTP\n"
+	      "                         gives counters for Prometheus\n"
 	      "  --verify DIR           check a store, print what is damaged, and end\n"
 	      "  --help, --version\n\n",
 	      out);

@@ -33,6 +33,8 @@ struct chi_config {
 	size_t n_stores;
 	struct chi_listen listens[CHI_LISTENS_MAX];
 	size_t n_listens;
+	struct chi_listen metrics; /* TCP; meaningful if has_metrics */
+	bool has_metrics;
 	const char *verify_path;
 	const char *tls_certificate; /* PEM; NULL: no TLS */
 	const char *tls_key;

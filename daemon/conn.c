@@ -10,6 +10,7 @@
 #include "daemon/conn_io.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/tally.h"
 #include "proto/frame.h"
 
 /* Main counts a connection in when it accepts one; the worker counts it out. */
@@ -19,6 +20,22 @@ static void count_in(struct chi_server *server, int by)
 		atomic_fetch_add(&server->connections, 1);
 	} else {
 		atomic_fetch_sub(&server->connections, 1);
+	}
+}
+
+/* Unsigned, so that taking one off is adding its complement. */
+static void count_state(struct chi_conn *conn, uint64_t by)
+{
+	chi_count(&conn->worker->tally.connections[conn->state], by);
+}
+
+void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
+{
+	_Static_assert(CHI_CONN_DEAD == CHI_CONN_STATES, "each state but the last is counted");
+	count_state(conn, UINT64_MAX);
+	conn->state = state;
+	if (state != CHI_CONN_DEAD) {
+		count_state(conn, 1);
 	}
 }
 
@@ -34,6 +51,7 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 		return;
 	}
 	conn->worker = worker;
+	count_state(conn, 1);
 	conn->fd = fd;
 	conn->listen = listen;
 	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
@@ -71,7 +89,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	}
 	log_debug("connection %u.%u.%u closed (%s)", (unsigned)worker->index, conn->slot,
 		  conn->generation, reason);
-	conn->state = CHI_CONN_DEAD;
+	chi_conn_enter(conn, CHI_CONN_DEAD);
 	chi_conn_io_deinit(conn);
 	chi_worker_remove_stranger(worker, conn);
 	if (conn->tls != NULL) {
@@ -81,6 +99,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	conn->fd = -1;
 	while (!TAILQ_EMPTY(&conn->calls)) {
 		struct chi_call *call = TAILQ_FIRST(&conn->calls);
+		chi_count(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
 		chi_call_remove(call);
 		if (call->ops != NULL) {
 			call->ops->close(call);
@@ -91,6 +110,12 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	chi_worker_unseat(worker, conn->slot);
 	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
 	count_in(worker->server, -1);
+}
+
+void chi_conn_cut_off(struct chi_conn *conn)
+{
+	chi_count(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
+	chi_conn_drop(conn, "does not read its answers");
 }
 
 void chi_conn_reap(struct chi_worker *worker)
@@ -118,6 +143,7 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
 		}
 		uint64_t id = call->id;
 		enum chi_op op = call->op;
+		chi_count(&conn->worker->tally.abandoned, tell || call->since_us == 0 ? 0 : 1);
 		chi_call_remove(call);
 		call->ops->close(call);
 		if (tell) {
@@ -131,7 +157,7 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
 void chi_conn_end(struct chi_conn *conn)
 {
 	if (conn->state == CHI_CONN_HELLO || conn->state == CHI_CONN_OPEN) {
-		conn->state = CHI_CONN_ENDING;
+		chi_conn_enter(conn, CHI_CONN_ENDING);
 		chi_conn_cancel_streams(conn, false);
 		chi_conn_mark_dirty(conn);
 	}
@@ -139,7 +165,7 @@ void chi_conn_end(struct chi_conn *conn)
 
 void chi_conn_welcome(struct chi_conn *conn)
 {
-	conn->state = CHI_CONN_OPEN;
+	chi_conn_enter(conn, CHI_CONN_OPEN);
 	chi_worker_remove_stranger(conn->worker, conn);
 }
 
@@ -172,6 +198,7 @@ void chi_conn_judge(struct chi_conn *conn)
 void chi_call_add(struct chi_conn *conn, struct chi_call *call)
 {
 	call->conn = conn;
+	call->since_us = conn->worker->turn_us;
 	TAILQ_INSERT_TAIL(&conn->calls, call, link);
 	conn->n_calls++;
 }
@@ -180,6 +207,9 @@ void chi_call_remove(struct chi_call *call)
 {
 	TAILQ_REMOVE(&call->conn->calls, call, link);
 	call->conn->n_calls--;
+	/* Most are answered next. */
+	call->conn->closed_id = call->id;
+	call->conn->closed_since = call->since_us;
 	/* An ending connection may have waited for this one. */
 	chi_conn_mark_dirty(call->conn);
 	call->conn = NULL;
@@ -220,6 +250,35 @@ bool chi_call_may_send(const struct chi_call *call)
 	return call->credits > 0 && conn->out.len <= mark;
 }
 
+/* When the request that is answered for the last time was taken up. */
+static int64_t take_since(struct chi_conn *conn, const struct chi_response *response)
+{
+	int64_t since = conn->worker->turn_us;
+	struct chi_call *call = NULL;
+	if (response->op == CHI_OP_PROBE) {
+		/* Never longer than a turn. */
+		return since;
+	}
+	if (conn->closed_since != 0 && conn->closed_id == response->id) {
+		since = conn->closed_since;
+		conn->closed_since = 0;
+	} else if ((call = chi_call_find(conn, response->id)) != NULL && call->since_us != 0) {
+		since = call->since_us;
+		call->since_us = 0;
+	}
+	return since;
+}
+
+/* Counts a last answer. One that nobody asked for has taken no time. */
+static void count_answer(struct chi_conn *conn, const struct chi_response *response, int status,
+			 int64_t now)
+{
+	enum chi_op op = response->op;
+	bool asked = op != CHI_OP_UNKNOWN && response->id != 0;
+	chi_tally_answer(&conn->worker->tally, op, status,
+			 asked ? now - take_since(conn, response) : -1);
+}
+
 /* True if it was appended to the output. */
 static bool pack(struct chi_conn *conn, const struct chi_response *response, int *status)
 {
@@ -233,15 +292,18 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 {
 	static const char too_large[] = "the answer is too large, ask for less at a time";
 	int status = CHI_OK;
+	int outcome = response->status;
 	if (conn->state == CHI_CONN_DEAD || conn->state == CHI_CONN_LINGER) {
 		return;
 	}
+	int64_t now = conn->worker->answer_us != 0 ? conn->worker->answer_us : chi_now_us();
 	if (conn->out.len == 0) {
-		conn->sent_at = chi_now_ms();
+		conn->sent_at = now / 1000;
 	}
 	chi_conn_lend_out(conn, chi_response_size(response));
 	if (!pack(conn, response, &status)) {
 		struct chi_response failure = {.id = response->id, .status = status, .last = true};
+		outcome = status;
 		if (status == -CHI_ETOOBIG) {
 			failure.message = (struct chi_text){too_large, strlen(too_large)};
 		}
@@ -251,8 +313,11 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 			return;
 		}
 	}
+	if (response->last) {
+		count_answer(conn, response, outcome, now);
+	}
 	if (conn->out.len > conn->worker->server->config->limits.output_close) {
-		chi_conn_drop(conn, "does not read its answers");
+		chi_conn_cut_off(conn);
 		return;
 	}
 	chi_conn_mark_dirty(conn);

@@ -49,6 +49,7 @@ struct chi_call {
 	uint64_t id;
 	enum chi_op op;
 	uint32_t credits; /* responses it may send */
+	int64_t since_us; /* when it was taken up; 0 once its last answer is counted */
 };
 
 TAILQ_HEAD(chi_call_list, chi_call);
@@ -86,6 +87,8 @@ struct chi_conn {
 	int64_t linger_by;
 	struct chi_call_list calls;
 	size_t n_calls;
+	uint64_t closed_id;   /* of the request that was in flight until just now, to answer it */
+	int64_t closed_since; /* us; 0: none */
 	char client[CHI_CLIENT_NAME_MAX + 1]; /* what it calls itself, fit for the log */
 };
 
@@ -103,8 +106,14 @@ enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why);
  * all that it was about to do; one that has won goes on with its new role. */
 void chi_conn_judge(struct chi_conn *conn);
 
+/* The only way to another state: connections are counted by it. */
+void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state);
+
 /* Closes at once; what was in flight is forgotten. The struct stays until the callback's end. */
 void chi_conn_drop(struct chi_conn *conn, const char *reason);
+
+/* The same, because the client does not read. */
+void chi_conn_cut_off(struct chi_conn *conn);
 
 /* Frees connections that were dropped in this callback. */
 void chi_conn_reap(struct chi_worker *worker);

@@ -176,7 +176,7 @@ static size_t room_wanted(const struct chi_conn *conn)
 static void linger(struct chi_conn *conn)
 {
 	shutdown(conn->fd, SHUT_WR);
-	conn->state = CHI_CONN_LINGER;
+	chi_conn_enter(conn, CHI_CONN_LINGER);
 	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
 	chi_worker_watch(conn->worker);
 	settle_reading(conn);
@@ -213,6 +213,7 @@ static void lose(struct chi_conn *conn)
 		chi_conn_drop(conn, conn->tls->why.text);
 		return;
 	}
+	chi_count(&conn->worker->tally.no_tls, 1);
 	log_info("connection %u.%u.%u: no TLS (%s)", (unsigned)conn->worker->index, conn->slot,
 		 conn->generation, conn->tls->why.text);
 	linger(conn);
@@ -276,6 +277,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 		return;
 	}
 	if (n > 0) {
+		chi_count(&conn->worker->tally.received, (uint64_t)n);
 		chi_buffer_added(&conn->in, direct ? (size_t)n : 0);
 		mark_ready(conn);
 	} else if (n == 0) {
@@ -525,6 +527,7 @@ void chi_conn_flush(struct chi_conn *conn)
 			return;
 		}
 		if (n > 0) {
+			chi_count(&conn->worker->tally.sent, (uint64_t)n);
 			chi_buffer_consume(&conn->out, (size_t)n);
 			conn->sent_at = chi_now_ms();
 			drained(conn);
@@ -555,7 +558,7 @@ bool chi_conn_tick(struct chi_conn *conn, int64_t now)
 			      "the request did not arrive in time");
 		chi_conn_end(conn);
 	} else if (conn->out.len > 0 && now - conn->sent_at >= (int64_t)limits->output_ms) {
-		chi_conn_drop(conn, "does not read its answers");
+		chi_conn_cut_off(conn);
 	}
 	return conn->state == CHI_CONN_LINGER || (takes_requests(conn) && conn->frame_by != 0) ||
 	       (conn->state != CHI_CONN_DEAD && conn->out.len > 0);

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
+#include "daemon/clock.h"
 #include "daemon/conn.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
@@ -137,6 +138,8 @@ void chi_gather_answer(struct chi_worker *worker)
 	int found =
 		begun < 0 ? begun : chi_read_rows(read, gather->keys, gather->n_keys, gather->rows);
 	size_t at = 0;
+	/* They are answered together, so one look at the clock is enough. */
+	worker->answer_us = chi_now_us();
 	/* A failure is packed with scratch memory. */
 	chi_arena_reset(&worker->results);
 	for (size_t i = 0; i < gather->n_requests; i++) {
@@ -151,6 +154,7 @@ void chi_gather_answer(struct chi_worker *worker)
 		at += request->n;
 		request->conn->gathered = false;
 	}
+	worker->answer_us = 0;
 	gather->n_keys = 0;
 	gather->n_requests = 0;
 }

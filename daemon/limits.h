@@ -78,6 +78,13 @@
 /* How long an answer sent before closing may take to be read by a peer that is still sending. */
 #define CHI_LINGER_MS 2000
 
+/* The page of counters: connections at once, how long each may live, bytes of its request, and how
+ * often these are looked at. */
+#define CHI_HTTP_CONNECTIONS 8
+#define CHI_HTTP_MS	     5000
+#define CHI_HTTP_HEADERS     8192
+#define CHI_HTTP_WATCH_MS    250
+
 struct chi_limits {
 	uint64_t connections;	/* clients at once */
 	uint64_t handshakes;	/* of them, over TLS without a hello so far */

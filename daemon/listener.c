@@ -101,6 +101,7 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 			    (unsigned long long)listener->server->connections_max);
 		listener->full = true;
 	}
+	chi_count(&listener->server->turned_away, 1);
 	chi_arena_init(&arena, 4096);
 	chi_buffer_init(&out, 4096);
 	if (plain && chi_response_pack(&response, &arena, &out) == CHI_OK) {
@@ -131,6 +132,7 @@ static bool accept_one(const struct source *source)
 		return true;
 	}
 	listener->full = false;
+	chi_count(&server->accepted, 1);
 	chi_server_accept(server, fd, source->listen);
 	return true;
 }

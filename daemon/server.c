@@ -14,7 +14,9 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
+#include "daemon/clock.h"
 #include "daemon/gate.h"
+#include "daemon/http.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
@@ -220,7 +222,7 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		    struct chi_fault *fault)
 {
-	*server = (struct chi_server){.config = config};
+	*server = (struct chi_server){.config = config, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
 	chi_signals_ignore();
 	set_connections_max(server);
@@ -235,6 +237,9 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	if (status == CHI_OK) {
 		/* Before the threads: see chi_socket_listen. */
 		status = chi_listener_new(server, config, &server->listener, fault);
+	}
+	if (status == CHI_OK && config->has_metrics) {
+		status = chi_http_new(server, &config->metrics, &server->http, fault);
 	}
 	if (status == CHI_OK) {
 		status = start_threads(server, fault);
@@ -290,6 +295,8 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	chi_signals_deinit(&signals);
 	chi_listener_free(server->listener);
 	server->listener = NULL;
+	chi_http_free(server->http);
+	server->http = NULL;
 	drain(server);
 	return CHI_OK;
 }
@@ -312,6 +319,7 @@ void chi_server_stop(struct chi_server *server)
 void chi_server_deinit(struct chi_server *server)
 {
 	chi_listener_free(server->listener);
+	chi_http_free(server->http);
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_writer_stop(&server->stores[i].writer);
 	}

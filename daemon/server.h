@@ -37,8 +37,10 @@
 #include "chistore/types.h"
 #include "daemon/config.h"
 #include "daemon/guard.h"
+#include "daemon/tally.h"
 #include "daemon/writer.h"
 
+struct chi_http;
 struct chi_listener;
 struct chi_server;
 struct chi_worker;
@@ -61,6 +63,8 @@ struct chi_server {
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
+	struct chi_http *http; /* NULL: not asked for */
+	int64_t started_us;
 	struct chi_served stores[CHI_STORES_MAX];
 	size_t n_stores;
 	struct chi_worker **workers;
@@ -69,9 +73,11 @@ struct chi_server {
 	struct chi_listener *listener;
 	uint64_t connections_max; /* the limit, or what the descriptors allow */
 	atomic_size_t connections;
-	atomic_size_t buffered; /* bytes of all clients' buffers */
-	atomic_size_t tasks;	/* backups and verifications running */
-	atomic_size_t imports;	/* imports running */
+	chi_counter accepted;	 /* connections, by main */
+	chi_counter turned_away; /* because there were too many */
+	atomic_size_t buffered;	 /* bytes of all clients' buffers */
+	atomic_size_t tasks;	 /* backups and verifications running */
+	atomic_size_t imports;	 /* imports running */
 	pthread_mutex_t compact_lock;
 };
 

@@ -68,6 +68,7 @@ static void serve_ready(struct chi_worker *worker)
 		last = each;
 	}
 	bool done = last == NULL;
+	worker->turn_us = chi_now_us();
 	while (!done) {
 		struct chi_conn *conn = TAILQ_FIRST(&worker->ready);
 		done = conn == last;

@@ -19,6 +19,7 @@
 #include "daemon/limits.h"
 #include "daemon/mailbox.h"
 #include "daemon/spares.h"
+#include "daemon/tally.h"
 
 struct chi_conn;
 struct chi_listen;
@@ -89,6 +90,9 @@ struct chi_worker {
 	size_t n_runnable;
 	size_t n_tasks; /* threads and children that must end before the worker */
 
+	int64_t turn_us;   /* when the requests being served were taken up */
+	int64_t answer_us; /* the time, while answers share it; else 0 */
+
 	/* Of the request being served. */
 	struct chi_arena requests;
 	struct chi_arena results;
@@ -97,6 +101,8 @@ struct chi_worker {
 
 	struct chi_spares spares;
 	uint8_t *chunk; /* CHI_READ_CHUNK bytes: where clients without a begun request are read */
+
+	struct chi_tally tally;
 };
 
 CHI_MUSTUSE int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,

@@ -177,11 +177,27 @@ static void tell_lost(struct chi_writer *writer)
 	}
 }
 
+/* Commits a transaction in which `n` jobs were applied, and counts it. */
+static int end_write(struct chi_writer *writer, struct chi_write *write, size_t n,
+		     struct chi_fault *fault)
+{
+	int64_t start = chi_now_us();
+	int status = chi_write_commit(write, fault);
+	if (status < 0) {
+		chi_count(&writer->failures, 1);
+	} else {
+		chi_histogram_add(&writer->commits, chi_now_us() - start);
+		chi_count(&writer->batches, n);
+	}
+	return status;
+}
+
 /* All of a list in one transaction. On failure nothing of it is stored. */
-static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_fault *fault)
+static int commit(struct chi_writer *writer, struct chi_job *jobs, struct chi_fault *fault)
 {
 	struct chi_write *write = NULL;
-	int status = chi_write_begin(store, &write, fault);
+	size_t n = 0;
+	int status = chi_write_begin(writer->served->store, &write, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -197,8 +213,9 @@ static int commit(struct chi_store *store, struct chi_job *jobs, struct chi_faul
 			job->answer->status = CHI_OK;
 			chi_job_post_early(job);
 		}
+		n++;
 	}
-	return chi_write_commit(write, fault);
+	return end_write(writer, write, n, fault);
 }
 
 /* The last of a job. */
@@ -246,7 +263,7 @@ static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t
 		finish_all(writer, jobs, again->status, &again->fault);
 		return;
 	}
-	int status = commit(writer->served->store, jobs, &fault);
+	int status = commit(writer, jobs, &fault);
 	if (status == CHI_OK || n == 1) {
 		bool for_all = is_for_all(status);
 		*again = (struct again){for_all ? again->in_a_row + 1 : 0, status, fault};
@@ -303,9 +320,9 @@ static void settle(struct chi_writer *writer)
 		return;
 	}
 	int64_t start = chi_now_us();
-	int status = chi_write_commit(writer->write, &fault);
-	expect_crowd(writer, start);
 	size_t n = writer->n_applied;
+	int status = end_write(writer, writer->write, n, &fault);
+	expect_crowd(writer, start);
 	struct chi_job *jobs = take_applied(writer);
 	if (status < 0 && n > 1) {
 		write_again(writer, jobs, n);
@@ -419,7 +436,7 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 		status = compact(writer, job, &fault);
 		break;
 	case CHI_OP_RESCORE:
-		status = commit(writer->served->store, job, &fault);
+		status = commit(writer, job, &fault);
 		break;
 	case CHI_OP_IMPORT:
 	default:

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "daemon/tally.h"
 
 struct chi_job;
 struct chi_served;
@@ -47,6 +48,10 @@ struct chi_writer {
 
 	size_t n_lost; /* batches answered before that have failed, not yet told in the log */
 	struct chi_fault why_lost; /* the last of them */
+
+	struct chi_histogram commits; /* those that succeeded, synced to disk */
+	chi_counter batches;	      /* in these */
+	chi_counter failures;	      /* commits that did not */
 };
 
 /* Limits: of the queue, in bytes and positions. */
