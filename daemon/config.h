@@ -12,6 +12,7 @@
 #include "daemon/limits.h"
 #include "daemon/listen.h"
 #include "daemon/log.h"
+#include "daemon/notify.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {
@@ -35,6 +36,7 @@ struct chi_config {
 	size_t n_listens;
 	struct chi_listen metrics; /* TCP; meaningful if has_metrics */
 	bool has_metrics;
+	struct chi_passed_list passed; /* by the service manager: not from the command line */
 	const char *verify_path;
 	const char *tls_certificate; /* PEM; NULL: no TLS */
 	const char *tls_key;

@@ -15,6 +15,9 @@
 #define CHI_LISTENS_MAX 16
 #define CHI_THREADS_MAX 256
 
+/* Bytes of the name of a socket that is passed: what systemd allows. */
+#define CHI_ACTIVATION_NAME_MAX 255
+
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32
 

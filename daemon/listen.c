@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
+#include "daemon/limits.h"
 
 /* A value behind a key, with a NUL. */
 #define VALUE_SIZE (CHI_ACCESS_NAME_MAX + 1)
@@ -133,6 +134,22 @@ static int parse_setting(struct chi_listen *out, const char *text, size_t len,
 		(int)(len < 64 ? len : 64), text, local ? "mode=, group=, role=" : "role=");
 }
 
+/* Which sockets have that name is known only when the server starts. */
+static int parse_passed(struct chi_listen *out, const char *name, size_t len,
+			struct chi_fault *fault)
+{
+	if (len == 0 || len > CHI_ACTIVATION_NAME_MAX) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--listen: no name of 1 to %d bytes behind 'fd:'",
+				 CHI_ACTIVATION_NAME_MAX);
+	}
+	_Static_assert(sizeof(out->host) > CHI_ACTIVATION_NAME_MAX, "a name fits");
+	memcpy(out->host, name, len);
+	out->host[len] = '\0';
+	out->kind = CHI_LISTEN_PASSED;
+	return CHI_OK;
+}
+
 static int parse_address(const char *text, size_t len, struct chi_listen *out,
 			 struct chi_fault *fault)
 {
@@ -143,9 +160,12 @@ static int parse_address(const char *text, size_t len, struct chi_listen *out,
 		out->kind = text[1] == 'l' ? CHI_LISTEN_TLS : CHI_LISTEN_TCP;
 		return parse_tcp(out, text + 4, len - 4, fault);
 	}
+	if (len >= 3 && memcmp(text, "fd:", 3) == 0) {
+		return parse_passed(out, text + 3, len - 3, fault);
+	}
 	return chi_fault(fault, -CHI_ESYNTAX,
 			 "--listen: '%.*s' is none of unix:PATH, tcp:HOST:PORT, "
-			 "tls:HOST:PORT",
+			 "tls:HOST:PORT, fd:NAME",
 			 (int)len, text);
 }
 

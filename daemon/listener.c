@@ -166,6 +166,76 @@ static int join_addresses(struct chi_listener *listener)
 	return CHI_OK;
 }
 
+static struct source *new_source(struct chi_listener *listener, struct chi_fault *fault)
+{
+	if (listener->n == CHI_LISTENS_MAX) {
+		(void)chi_fault(fault, -CHI_EINVAL, "more than %d sockets to listen on",
+				CHI_LISTENS_MAX);
+		return NULL;
+	}
+	struct source *source = &listener->sources[listener->n];
+	source->listener = listener;
+	return source;
+}
+
+static int open_source(struct chi_listener *listener, const struct chi_listen *listen,
+		       unsigned mode, struct chi_fault *fault)
+{
+	struct source *source = new_source(listener, fault);
+	if (source == NULL) {
+		return -CHI_EINVAL;
+	}
+	source->listen = listen;
+	int status = chi_socket_listen(listen, mode, &source->socket, fault);
+	listener->n += status == CHI_OK ? 1 : 0;
+	return status;
+}
+
+/* All sockets of that name: a unit may have several. */
+static int take_passed(struct chi_listener *listener, const struct chi_listen *listen,
+		       struct chi_passed_list *passed, struct chi_fault *fault)
+{
+	bool found = false;
+	for (size_t i = 0; i < passed->n; i++) {
+		struct chi_passed *one = &passed->sockets[i];
+		if (one->fd < 0 || strcmp(one->name, listen->host) != 0) {
+			continue;
+		}
+		struct source *source = new_source(listener, fault);
+		if (source == NULL) {
+			return -CHI_EINVAL;
+		}
+		struct chi_listen *adopted = &listener->server->adopted[listener->n];
+		*adopted = *listen;
+		source->listen = adopted;
+		int status = chi_socket_adopt(one->fd, adopted, &source->socket, fault);
+		if (status < 0) {
+			return status;
+		}
+		one->fd = -1;
+		listener->n++;
+		found = true;
+	}
+	return found ? CHI_OK
+		     : chi_fault(fault, -CHI_EINVAL,
+				 "--listen: no socket named '%s' was passed (LISTEN_FDNAMES)",
+				 listen->host);
+}
+
+/* Left open they would take connections that nobody answers. */
+static void close_rest(const struct chi_passed_list *passed)
+{
+	for (size_t i = 0; i < passed->n; i++) {
+		const struct chi_passed *one = &passed->sockets[i];
+		if (one->fd >= 0) {
+			log_warning("nothing listens on the socket passed as '%s': --listen fd:%s "
+				    "is missing",
+				    one->name, one->name);
+			close(one->fd);
+		}
+	}
+}
+
 int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 		     struct chi_listener **out, struct chi_fault *fault)
 {
@@ -175,15 +245,15 @@ int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 	}
 	listener->server = server;
 	listener->spare = open_spare();
+	struct chi_passed_list passed = config->passed;
 	int status = CHI_OK;
 	for (size_t i = 0; status == CHI_OK && i < config->n_listens; i++) {
-		struct source *source = &listener->sources[i];
-		source->listener = listener;
-		source->listen = &config->listens[i];
-		status = chi_socket_listen(source->listen, config->socket_mode, &source->socket,
-					   fault);
-		listener->n += status == CHI_OK ? 1 : 0;
+		const struct chi_listen *listen = &config->listens[i];
+		status = listen->kind == CHI_LISTEN_PASSED
+				 ? take_passed(listener, listen, &passed, fault)
+				 : open_source(listener, listen, config->socket_mode, fault);
 	}
+	close_rest(&passed);
 	if (status == CHI_OK && join_addresses(listener) < 0) {
 		status = chi_fault_plain(fault, -CHI_ENOMEM);
 	}

@@ -86,5 +86,9 @@ int main(int argc, char **argv)
 	if (chi_config_parse(&config, argc, argv, &fault) < 0) {
 		return complain(&fault);
 	}
+	if (config.action == CHI_ACTION_SERVE && chi_notify_passed(&config.passed, &fault) < 0) {
+		fprintf(stderr, "chistored: %s\n", fault.text);
+		return EXIT_FAILED;
+	}
 	return run(&config);
 }

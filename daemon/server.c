@@ -21,6 +21,7 @@
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "daemon/signals.h"
+#include "daemon/watchdog.h"
 #include "daemon/worker.h"
 #include "store/store.h"
 
@@ -248,9 +249,20 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		status = start_timer(server, fault);
 	}
 	if (status == CHI_OK) {
+		status = chi_watchdog_new(server, &server->watchdog, fault);
+	}
+	if (status == CHI_OK) {
 		status = chi_listener_start(server->listener, fault);
 	}
 	return status;
+}
+
+static void drop_event(struct event **event)
+{
+	if (*event != NULL) {
+		event_free(*event);
+		*event = NULL;
+	}
 }
 
 /* All are told before the first is waited for. */
@@ -291,6 +303,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		chi_listener_addresses(server->listener));
 	chi_notify("READY=1");
 	event_base_dispatch(server->base);
+	drop_event(&server->watchdog);
 	chi_notify("STOPPING=1");
 	chi_signals_deinit(&signals);
 	chi_listener_free(server->listener);
@@ -328,9 +341,8 @@ void chi_server_deinit(struct chi_server *server)
 		chi_writer_deinit(&server->stores[i].writer);
 		chi_store_close(server->stores[i].store);
 	}
-	if (server->reader_timer != NULL) {
-		event_free(server->reader_timer);
-	}
+	drop_event(&server->reader_timer);
+	drop_event(&server->watchdog);
 	if (server->base != NULL) {
 		event_base_free(server->base);
 	}

@@ -63,7 +63,8 @@ struct chi_server {
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
-	struct chi_http *http; /* NULL: not asked for */
+	struct event *watchdog; /* NULL: not asked for */
+	struct chi_http *http;	/* NULL: not asked for */
 	int64_t started_us;
 	struct chi_served stores[CHI_STORES_MAX];
 	size_t n_stores;
@@ -71,6 +72,8 @@ struct chi_server {
 	size_t n_workers;
 	size_t next_worker; /* main's round robin */
 	struct chi_listener *listener;
+	/* What sockets that were passed have turned out to be: connections outlive the listener. */
+	struct chi_listen adopted[CHI_LISTENS_MAX];
 	uint64_t connections_max; /* the limit, or what the descriptors allow */
 	atomic_size_t connections;
 	chi_counter accepted;	 /* connections, by main */

@@ -12,6 +12,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -273,6 +274,58 @@ int chi_socket_listen(const struct chi_listen *address, unsigned mode, struct ch
 		chi_socket_close(out);
 	}
 	return status;
+}
+
+static int option_of(int fd, int option)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+	return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 ? value : -1;
+}
+
+/* The path, or the name of one without a file, as far as it can be written down. */
+static void print_unix(const struct sockaddr_un *name, socklen_t len, struct chi_socket *out)
+{
+	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	bool is_abstract = n > 0 && name->sun_path[0] == '\0';
+	snprintf(out->text, sizeof(out->text), "unix:%s%.*s", is_abstract ? "@" : "",
+		 (int)(is_abstract ? n - 1 : n), name->sun_path + (is_abstract ? 1 : 0));
+}
+
+int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
+		     struct chi_fault *fault)
+{
+	const int one = 1;
+	struct sockaddr_storage name;
+	socklen_t len = sizeof(name);
+	int flags = fcntl(fd, F_GETFL);
+	*out = (struct chi_socket){.fd = -1, .lock = -1};
+	if (option_of(fd, SO_TYPE) != SOCK_STREAM || option_of(fd, SO_ACCEPTCONN) != 1 ||
+	    getsockname(fd, (struct sockaddr *)&name, &len) < 0) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "descriptor %d, passed as '%s', is no listening stream socket", fd,
+				 address->host);
+	}
+	if (name.ss_family != AF_UNIX && !is_loopback((struct sockaddr *)&name)) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "descriptor %d, passed as '%s', is neither a unix socket nor on a "
+				 "loopback address",
+				 fd, address->host);
+	}
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		return chi_fault(fault, -CHI_EIO, "cannot use descriptor %d (%s)", fd,
+				 strerror(errno));
+	}
+	out->fd = fd;
+	if (name.ss_family == AF_UNIX) {
+		address->kind = CHI_LISTEN_UNIX;
+		print_unix((const struct sockaddr_un *)(const void *)&name, len, out);
+	} else {
+		address->kind = CHI_LISTEN_TCP;
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		print_tcp("tcp:", out);
+	}
+	return CHI_OK;
 }
 
 void chi_socket_close(struct chi_socket *socket)

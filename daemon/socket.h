@@ -22,5 +22,11 @@ struct chi_socket {
 CHI_MUSTUSE int chi_socket_listen(const struct chi_listen *address, unsigned mode,
 				  struct chi_socket *out, struct chi_fault *fault);
 
+/* Takes a listening socket that somebody else has made: sets *address's kind to what it is, UNIX or
+ * TCP, on loopback only. Closing it leaves its file. On failure the descriptor is the caller's.
+ * -CHI_EINVAL: it is something else. */
+CHI_MUSTUSE int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
+				 struct chi_fault *fault);
+
 /* Closes it, and removes its file unless someone has put another there. */
 void chi_socket_close(struct chi_socket *socket);

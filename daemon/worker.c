@@ -332,6 +332,24 @@ void chi_worker_judge(struct chi_worker *worker)
 	}
 }
 
+static void deliver_sign(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	atomic_store(&worker->asked, false);
+}
+
+void chi_worker_ask(struct chi_worker *worker)
+{
+	atomic_store(&worker->asked, true);
+	worker->sign_mail.deliver = deliver_sign;
+	chi_mailbox_post(&worker->mailbox, &worker->sign_mail);
+}
+
+bool chi_worker_has_turned(const struct chi_worker *worker)
+{
+	return !atomic_load(&worker->asked);
+}
+
 /* ---- Stopping ---------------------------------------------------------------------------- */
 
 void chi_worker_release_reads(struct chi_worker *worker)

@@ -65,6 +65,8 @@ struct chi_worker {
 	struct chi_mail leave_mail;
 	struct chi_mail judge_mail;
 	atomic_bool judging; /* judge_mail is on its way */
+	struct chi_mail sign_mail;
+	atomic_bool asked; /* sign_mail is on its way */
 	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
 	struct event *slice_event; /* runs while a scan can go on */
@@ -118,6 +120,11 @@ void chi_worker_leave(struct chi_worker *worker);
 
 /* Any thread: has it judge all its clients again. */
 void chi_worker_judge(struct chi_worker *worker);
+
+/* Main thread: asks it for a sign that its loop turns, and whether it has given the last one asked
+ * for. Not asked again before it has. */
+void chi_worker_ask(struct chi_worker *worker);
+bool chi_worker_has_turned(const struct chi_worker *worker);
 
 /* What follows is for the worker's own thread. */
 

@@ -10,12 +10,12 @@ set -eu
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
 # rest.
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
-protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev libsystemd-dev
+protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev
 libssl-dev libcmocka-dev python3 protobuf-compiler openssl"
 # llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
-util-linux"
+util-linux systemd"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
 librocksdb-dev libleveldb-dev libsqlite3-dev"
 

@@ -41,7 +41,6 @@ OWNERS = {
     "openssl/": {"base", "client", "daemon", "tests"},
     "archive": {"client/import", "tests"},
     "jansson.h": {"client/cli", "tests"},
-    "systemd/": {"daemon"},
     "xxhash.h": {"base", "store", "bulk", "tests", "bench"},
 }
 

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Under a service manager: sockets that are passed, the watchdog, and the units that are installed.
+The manager here is a script that keeps the same protocol."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import unittest
+
+import harness
+from peer import Peer, put
+from pychistore import pb
+
+# Makes listening sockets, puts them where a manager does, and becomes the daemon. Its arguments:
+# the names, the kinds of the sockets with commas, and the command.
+MANAGER = """
+import os, socket, sys
+names, kinds, command = sys.argv[1], sys.argv[2].split(","), sys.argv[3:]
+sockets = []
+for kind in kinds if kinds != [""] else []:
+    what, _, where = kind.partition("=")
+    family = socket.AF_UNIX if what in ("unix", "datagram", "deaf") else socket.AF_INET
+    type = socket.SOCK_DGRAM if what == "datagram" else socket.SOCK_STREAM
+    made = socket.socket(family, type)
+    made.bind(where.replace("@", chr(0)) if family == socket.AF_UNIX else (where, 0))
+    if what in ("unix", "tcp"):
+        made.listen(16)
+    sockets.append(os.dup(made.fileno()))
+moved = [os.dup2(fd, 100 + i) for i, fd in enumerate(sockets)]
+for i, fd in enumerate(moved):
+    os.dup2(fd, 3 + i, inheritable=True)
+os.closerange(3 + len(moved), 200)
+os.environ.update(LISTEN_PID=os.environ.get("FAKE_PID") or str(os.getpid()),
+                  LISTEN_FDS=os.environ.get("FAKE_FDS") or str(len(moved)))
+if names:
+    os.environ["LISTEN_FDNAMES"] = names
+os.execv(command[0], command)
+"""
+
+
+def start(names, kinds, listen, env=None, extra=()):
+    return harness.start_daemon(listen=listen, env=env, extra_args=extra,
+                                wrapper=[sys.executable, "-c", MANAGER, names, kinds])
+
+
+class TestActivation(unittest.TestCase):
+    def setUp(self):
+        self.path = os.path.join(harness.make_temp_dir(), "socket")
+
+    def ask(self, address, code=pb.OK):
+        with Peer(address) as peer:
+            self.assertEqual(peer.call(put=put([1])).code, code)
+
+    def refused(self, *args, **more):
+        with self.assertRaises(RuntimeError) as caught:
+            start(*args, **more).kill()
+        self.assertIn("ended with 3", str(caught.exception))
+        return str(caught.exception)
+
+    def test_a_unix_socket(self):
+        with start("clients", "unix=" + self.path, ["fd:clients"]) as daemon:
+            self.assertEqual(daemon.addresses, ["unix:" + self.path])
+            self.ask(daemon.address)
+        # It is the manager's, which goes on listening.
+        self.assertTrue(os.path.exists(self.path))
+        self.assertFalse(os.path.exists(self.path + ".lock"))
+
+    def test_several_with_roles_beside_one_of_our_own(self):
+        own = self.path + ".own"
+        with start("a:ro:a", f"unix={self.path},unix={self.path}.ro,tcp=127.0.0.1",
+                   ["fd:ro,role=read", "fd:a", "unix:" + own]) as daemon:
+            self.assertEqual([a.split(":")[0] for a in daemon.addresses],
+                             ["unix", "unix", "tcp", "unix"])
+            self.ask(daemon.addresses[0], pb.DENIED)
+            for address in daemon.addresses[1:]:
+                self.ask(address)
+
+    def test_users_are_known_on_it(self):
+        rules = self.path + ".rules"
+        with open(rules, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(f"user {os.getuid()} read\n")
+        with start("c", "unix=" + self.path, ["fd:c"], extra=["--access", rules]) as daemon:
+            self.ask(daemon.address, pb.DENIED)
+
+    def test_a_name_without_a_file(self):
+        name = f"@chistore-test-{os.getpid()}"
+        with start("c", "unix=" + name, ["fd:c"]) as daemon:
+            self.assertEqual(daemon.addresses, ["unix:" + name])
+
+    def test_without_names(self):
+        with start("", "unix=" + self.path, ["fd:unknown"]) as daemon:
+            self.ask(daemon.address)
+
+    def test_what_nobody_listens_on_is_closed_and_said(self):
+        with start("a:b", f"unix={self.path},unix={self.path}.b", ["fd:a"]) as daemon:
+            self.assertIn("socket passed as 'b'", daemon.stderr_text())
+            with socket.socket(socket.AF_UNIX) as client, self.assertRaises(ConnectionRefusedError):
+                client.connect(self.path + ".b")
+
+    def test_what_is_not_there(self):
+        text = self.refused("clients", "unix=" + self.path, ["fd:other"])
+        self.assertIn("no socket named 'other' was passed", text)
+
+    def test_meant_for_another_process(self):
+        text = self.refused("c", "unix=" + self.path, ["fd:c"], env={"FAKE_PID": "1"})
+        self.assertIn("no socket named 'c' was passed", text)
+
+    def test_what_is_no_listening_socket(self):
+        for kind in ("datagram", "deaf"):
+            text = self.refused("c", f"{kind}={self.path}.{kind}", ["fd:c"])
+            self.assertIn("is no listening stream socket", text)
+
+    def test_what_others_can_reach(self):
+        text = self.refused("c", "tcp=0.0.0.0", ["fd:c"])
+        self.assertIn("neither a unix socket nor on a loopback address", text)
+
+    def test_more_than_there_are(self):
+        for number, complaint in (("9", "is not open"), ("17", "more than 16 sockets")):
+            text = self.refused("c", "unix=" + self.path + number, ["fd:c"],
+                                env={"FAKE_FDS": number})
+            self.assertIn(complaint, text)
+
+    def test_children_do_not_have_it(self):
+        """The verifying child could keep the socket open for ever."""
+        with start("c", "unix=" + self.path, ["fd:c"]) as daemon:
+            with Peer(daemon.address) as peer:
+                peer.call(put=put(range(100)))
+                self.assertEqual(peer.call(verify=pb.Verify()).code, pb.OK)
+            with open(f"/proc/{daemon.pid}/fdinfo/3", encoding="ascii") as info:
+                flags = int(re.search(r"flags:\s*(\d+)", info.read()).group(1), 8)
+            self.assertTrue(flags & os.O_CLOEXEC)
+
+
+class TestNotify(unittest.TestCase):
+    def test_a_name_without_a_file(self):
+        name = f"chistore-notify-{os.getpid()}"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.settimeout(60)
+            told.bind("\0" + name)
+            with harness.start_daemon(env={"NOTIFY_SOCKET": "@" + name}):
+                self.assertEqual(told.recv(100), b"READY=1")
+
+    def test_the_watchdog_hears_of_us(self):
+        path = os.path.join(harness.make_temp_dir(), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.settimeout(60)
+            told.bind(path)
+            daemon = harness.start_daemon(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "40000"})
+            self.assertEqual(told.recv(100), b"READY=1")
+            for _ in range(20):
+                self.assertEqual(told.recv(100), b"WATCHDOG=1")
+            self.assertEqual(daemon.stop(), 0)
+            rest = []
+            told.setblocking(False)
+            try:
+                while True:
+                    rest.append(told.recv(100))
+            except BlockingIOError:
+                pass
+            self.assertEqual(rest[-1], b"STOPPING=1")
+
+    def test_a_watchdog_of_another_process(self):
+        path = os.path.join(harness.make_temp_dir(), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.settimeout(60)
+            told.bind(path)
+            daemon = harness.start_daemon(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "4000",
+                                               "WATCHDOG_PID": "1"})
+            self.assertEqual(told.recv(100), b"READY=1")
+            self.assertEqual(daemon.stop(), 0)
+            self.assertEqual(told.recv(100), b"STOPPING=1")
+
+
+class TestUnits(unittest.TestCase):
+    UNITS = os.environ["CHISTORE_UNITS"]
+
+    def setUp(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze is not installed: the units are not judged")
+
+    def judge(self, path):
+        done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15",
+                               "--no-pager", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, encoding="utf-8", check=False, timeout=60)
+        level = re.search(r"exposure level for \S+: ([0-9.]+)", done.stdout)
+        self.assertIsNotNone(level, done.stdout)
+        return done.returncode, float(level.group(1)), done.stdout
+
+    def test_the_service_is_shut_off(self):
+        code, level, output = self.judge(self.UNITS + "/chistored.service")
+        self.assertEqual(code, 0, output)
+        self.assertLessEqual(level, 1.5, output)
+
+    def test_the_measure_can_fail(self):
+        """The same without what shuts it off is above."""
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            lines = [line for line in file
+                     if not re.match(r"(Protect|Private|Restrict|SystemCall|Capab|NoNew)", line)]
+        path = os.path.join(harness.make_temp_dir(), "chistored.service")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+        code, level, _ = self.judge(path)
+        self.assertNotEqual(code, 0)
+        self.assertGreater(level, 1.5)
+
+    def test_both_parse(self):
+        """With a program that is there, as the installed one may not be."""
+        directory = harness.make_temp_dir()
+        for name in ("chistored.service", "chistored.socket"):
+            with open(f"{self.UNITS}/{name}", encoding="utf-8") as file:
+                text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", file.read())
+            with open(f"{directory}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
+                               directory + "/chistored.service", directory + "/chistored.socket"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+                              check=False, timeout=60)
+        self.assertNotRegex(done.stdout, r"chistored\.(service|socket)", done.stdout)
+
+    def test_they_fit_together(self):
+        """What the socket is called is what the service listens on."""
+        with open(self.UNITS + "/chistored.socket", encoding="utf-8") as file:
+            name = re.search(r"(?m)^FileDescriptorName=(\S+)", file.read()).group(1)
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            text = file.read()
+        self.assertRegex(text, rf"(?m)^ExecStart=/\S*/chistored .*--listen fd:{name}$")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
