@@ -204,6 +204,10 @@ static int begin(struct chi_scan *scan)
 		return rc;
 	}
 	scan->counts = true;
+	if (chi_count_unfiltered(scan)) {
+		/* Pages that are counted by their heads stay unread. */
+		scan->leaves.order = NULL;
+	}
 	scan->has_end = scan->by_pages && scan->phase == CHI_PHASE_STRENGTH &&
 			spec->chi2_max < CHI_CHI2_MAX;
 	if (!scan->has_end) {

@@ -98,10 +98,12 @@ static int go_down(struct chi_leaves *walk, uint64_t number, unsigned level, boo
 	return take_leaf(walk, number, backwards);
 }
 
-int chi_leaves_start(struct chi_leaves *walk, const struct chi_descent *tree, bool backwards)
+int chi_leaves_start(struct chi_leaves *walk, const struct chi_descent *tree, chi_key_order *order,
+		     bool backwards)
 {
 	walk->tree = tree;
 	walk->floor = 0;
+	walk->order = order;
 	return tree->depth == 0 ? CHI_NONE : go_down(walk, tree->root, 0, backwards);
 }
 
@@ -135,6 +137,7 @@ int chi_leaves_seek(struct chi_leaves *walk, const struct chi_descent *tree, chi
 	uint64_t number = tree->root;
 	walk->tree = tree;
 	walk->floor = 0;
+	walk->order = order;
 	if (tree->depth == 0) {
 		return CHI_NONE;
 	}
@@ -156,6 +159,20 @@ int chi_leaves_seek(struct chi_leaves *walk, const struct chi_descent *tree, chi
 				    &walk->leaf.at);
 }
 
+/* The last key of one leaf is less than the first of another. */
+static bool in_order(const struct chi_leaves *walk, const struct chi_leaf *left,
+		     const struct chi_leaf *right)
+{
+	if (walk->order == NULL) {
+		return true;
+	}
+	const uint8_t *a = node_of(walk->tree, left->page, left->n - 1);
+	const uint8_t *b = node_of(walk->tree, right->page, 0);
+	return a != NULL && b != NULL &&
+	       walk->order(a + NODE_HEADER, chi_u16_at(a + NODE_KSIZE), b + NODE_HEADER,
+			   chi_u16_at(b + NODE_KSIZE)) < 0;
+}
+
 /* To the next leaf in a direction: up to the first branch that has another child there. */
 static int turn(struct chi_leaves *walk, bool backwards)
 {
@@ -165,8 +182,13 @@ static int turn(struct chi_leaves *walk, bool backwards)
 		uint32_t *at = &walk->at[level - 1];
 		uint32_t n = chi_page_entries(tree, page, FLAG_BRANCH);
 		if (backwards ? *at > 0 : *at + 1 < n) {
+			const struct chi_leaf from = walk->leaf;
 			*at = backwards ? *at - 1 : *at + 1;
-			return go_down(walk, child_of(tree, page, *at), level, backwards);
+			int rc = go_down(walk, child_of(tree, page, *at), level, backwards);
+			bool good =
+				rc == CHI_OK && (backwards ? in_order(walk, &walk->leaf, &from)
+							   : in_order(walk, &from, &walk->leaf));
+			return good ? CHI_OK : -CHI_ECORRUPT;
 		}
 	}
 	return CHI_NONE;

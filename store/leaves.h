@@ -6,8 +6,10 @@
  *
  * It reads memory that no one changes while the snapshot lives, and nothing else: any number of
  * threads may walk in one snapshot, each with its own struct. Pages are not trusted. One that is
- * not as expected ends the walk with -CHI_ECORRUPT, before anything outside of it is touched. A
- * damaged tree may still lead in circles: the caller knows how many entries there can be.
+ * not as expected ends the walk with -CHI_ECORRUPT, before anything outside of it is touched; so
+ * does one whose keys are not behind those of the page before, which a damaged branch led to. A
+ * damaged tree may still lead in circles within pages: the caller knows how many entries there can
+ * be.
  */
 #pragma once
 
@@ -28,8 +30,12 @@ struct chi_leaf {
 	uint32_t at;	      /* so many of them are before the gap */
 };
 
+/* Order of two keys, as memcmp's. */
+typedef int chi_key_order(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
+
 struct chi_leaves {
 	const struct chi_descent *tree;
+	chi_key_order *order; /* NULL: the keys at the borders of pages are not compared */
 	const uint8_t *pages[CHI_TREE_DEPTH_MOST]; /* the branches above, from the root on */
 	uint32_t at[CHI_TREE_DEPTH_MOST];	   /* the child of each that the walk is in */
 	uint32_t floor; /* in so many branches, from the root on, the walk stays where it is: 0,
@@ -46,16 +52,13 @@ struct chi_item {
 	bool big; /* the value stands in pages of its own: chi_leaves_big finds it */
 };
 
-/* Order of two keys, as memcmp's. */
-typedef int chi_key_order(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
-
 /*
  * To the gap before the first entry, or behind the last; or before the first entry that is not less
  * than `key`. `backwards` is the direction it will be left in. `tree` is usable, and outlives the
- * walk. CHI_NONE: the tree is empty, there is nothing to walk. -CHI_ECORRUPT.
+ * walk; `order` is its order. CHI_NONE: the tree is empty, there is nothing to walk. -CHI_ECORRUPT.
  */
 CHI_MUSTUSE int chi_leaves_start(struct chi_leaves *walk, const struct chi_descent *tree,
-				 bool backwards);
+				 chi_key_order *order, bool backwards);
 CHI_MUSTUSE int chi_leaves_seek(struct chi_leaves *walk, const struct chi_descent *tree,
 				chi_key_order *order, bool backwards, const uint8_t *key,
 				size_t len);

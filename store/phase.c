@@ -53,7 +53,7 @@ static int begin_by_pages(struct chi_scan *scan, const struct place *place)
 	chi_key_order *order =
 		scan->phase == CHI_PHASE_STRENGTH ? chi_strength_compare : chi_position_compare;
 	if (place->len == 0) {
-		return chi_leaves_start(leaves, &scan->tree, scan->spec.descending);
+		return chi_leaves_start(leaves, &scan->tree, order, scan->spec.descending);
 	}
 	int rc = chi_leaves_seek(leaves, &scan->tree, order, scan->spec.descending, place->bytes,
 				 place->len);

@@ -30,6 +30,20 @@ static inline int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
 	return rc;
 }
 
+/* No statistic but a damaged one is 0, which is in no band of known ones. */
+static inline bool in_known_band(const struct chi_scan_spec *spec, uint16_t chi2)
+{
+	uint32_t least = chi_known_min(spec);
+	return chi2 - least <= spec->chi2_max - least;
+}
+
+/* Outside of the band. CHI_NONE: behind its end. Before its beginning no sound tree leads. */
+static int leave_band(const struct chi_scan_spec *spec, uint16_t chi2)
+{
+	bool over = spec->descending ? chi2 < chi_known_min(spec) : chi2 > spec->chi2_max;
+	return over && chi2 != CHI_CHI2_UNKNOWN ? CHI_NONE : -CHI_ECORRUPT;
+}
+
 /* Takes the strength key apart. CHI_NONE: behind the band's end. */
 static inline int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
 {
@@ -41,12 +55,9 @@ static inline int take_strength(const struct chi_scan *scan, struct chi_entry *e
 	entry->key = bytes + 2;
 	entry->key_len = len - 2;
 	entry->chi2 = chi_chi2_of(bytes);
-	if (CHI_UNLIKELY(entry->chi2 == CHI_CHI2_UNKNOWN)) {
-		return -CHI_ECORRUPT;
-	}
-	bool over = scan->spec.descending ? entry->chi2 < chi_known_min(&scan->spec)
-					  : entry->chi2 > scan->spec.chi2_max;
-	return over ? CHI_NONE : CHI_OK;
+	return CHI_LIKELY(in_known_band(&scan->spec, entry->chi2))
+		       ? CHI_OK
+		       : leave_band(&scan->spec, entry->chi2);
 }
 
 static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
@@ -238,20 +249,18 @@ struct stride {
 };
 
 /* One entry, as a row if it is wanted. CHI_NONE: behind the band's end. */
-static inline int take_key(const struct chi_scan *scan, const struct chi_item *item,
-			   bool descending, bool filters, struct chi_row *row, bool *wanted)
+static inline int take_key(const struct chi_scan *scan, const struct chi_item *item, bool filters,
+			   struct chi_row *row, bool *wanted)
 {
 	size_t len = item->key_len;
 	if (CHI_UNLIKELY(len < 2 + CHI_KEY_MIN || len > CHI_STRENGTH_KEY_MAX || item->len < 2)) {
 		return -CHI_ECORRUPT;
 	}
 	uint16_t chi2 = chi_chi2_of(item->key);
-	bool over = descending ? chi2 < chi_known_min(&scan->spec) : chi2 > scan->spec.chi2_max;
-	if (CHI_UNLIKELY(over)) {
-		return chi2 == CHI_CHI2_UNKNOWN ? -CHI_ECORRUPT : CHI_NONE;
+	if (CHI_UNLIKELY(!in_known_band(&scan->spec, chi2))) {
+		return leave_band(&scan->spec, chi2);
 	}
-	if (CHI_UNLIKELY(chi2 == CHI_CHI2_UNKNOWN ||
-			 !chi_strength_sum_ok(item->key, len, item->value, item->len))) {
+	if (CHI_UNLIKELY(!chi_strength_sum_ok(item->key, len, item->value, item->len))) {
 		return -CHI_ECORRUPT;
 	}
 	*wanted = true;
@@ -284,7 +293,7 @@ static inline int take_leaf(const struct chi_scan *scan, bool descending, bool f
 			rc = chi_leaves_big(&scan->tree, &item);
 		}
 		if (CHI_LIKELY(rc == CHI_OK)) {
-			rc = take_key(scan, &item, descending, filters, &rows[s->got], &wanted);
+			rc = take_key(scan, &item, filters, &rows[s->got], &wanted);
 		}
 		if (CHI_UNLIKELY(rc != CHI_OK)) {
 			break;

@@ -57,13 +57,13 @@ static bool same_way(struct chi_leaves *walk, int first, MDB_cursor *cursor, int
 }
 
 /* From one end to the other, both ways. */
-static bool same_whole(const struct chi_descent *tree, MDB_cursor *cursor)
+static bool same_whole(const struct chi_descent *tree, chi_key_order *order, MDB_cursor *cursor)
 {
 	for (int down = 0; down < 2; down++) {
 		struct chi_leaves walk;
 		MDB_val key = {0};
 		MDB_val value = {0};
-		int rc = chi_leaves_start(&walk, tree, down);
+		int rc = chi_leaves_start(&walk, tree, order, down);
 		int at = mdb_cursor_get(cursor, &key, &value, down ? MDB_LAST : MDB_FIRST);
 		if (!same_way(&walk, rc, cursor, at, down, SIZE_MAX, key, value)) {
 			return false;
@@ -103,7 +103,7 @@ static bool read_agrees(struct chi_read *read, const struct chi_key *list, size_
 		chi_key_order *order = i == 0 ? chi_position_compare : chi_strength_compare;
 		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, name, &tree);
 		if (!tree.usable || mdb_cursor_open(read->txn, dbi, &cursor) != 0 ||
-		    !same_whole(&tree, cursor)) {
+		    !same_whole(&tree, order, cursor)) {
 			return false;
 		}
 		for (size_t j = 0; j < n; j++) {
@@ -415,12 +415,84 @@ static void test_damaged_pages(void **state)
 	trees_in_child(damage_and_scan, 400);
 }
 
+/* The place in the file of child `i` of a branch page. */
+static off_t child_place(const struct chi_descent *tree, const uint8_t *page, unsigned i)
+{
+	return page - tree->pages.base + chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
+}
+
+/* Rows of any scan, that each is in the band and behind the one before; how it ended. */
+static int scan_strictly(struct chi_read *read, const struct chi_scan_spec *spec)
+{
+	static struct chi_row rows[KEYS_MAX];
+	struct chi_scan *scan;
+	size_t n;
+	ok(chi_scan_open(read, spec, &scan, &fault));
+	int rc = chi_scan_rows(scan, rows, CHI_COUNT(rows), UINT64_MAX, &n);
+	chi_scan_close(scan);
+	for (size_t i = 0; i < n; i++) {
+		assert_in_range(rows[i].chi2, spec->chi2_min, spec->chi2_max);
+		if (i > 0) {
+			int order = by_strength(&rows[i - 1], &rows[i]);
+			assert_true(spec->descending ? order > 0 : order < 0);
+		}
+	}
+	return rc;
+}
+
+/* A branch that leads to sound pages of its own tree, but to the wrong ones: no row is delivered
+ * out of its order or outside of the band, and no whole scan ends as if nothing were amiss. */
+static void test_wrong_children(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("astray", EXTERNAL);
+	struct chi_read *read;
+	struct chi_descent tree;
+	trees_keys(keys, 6000);
+	trees_fill(store, keys, 6000, false);
+	ok(chi_read_begin(store, &read));
+	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
+	assert_int_equal(tree.depth, 2);
+	const uint8_t *root = tree.pages.base + tree.root * tree.pages.size;
+	unsigned n = chi_page_entries(&tree, root, FLAG_BRANCH);
+	int fd = open(help_path("astray/data.mdb"), O_RDWR);
+	assert_true(fd >= 0 && n > 10);
+	for (unsigned i = 0; i < 100; i++) {
+		off_t places[2];
+		uint8_t children[2][4];
+		places[0] = child_place(&tree, root, help_below(n));
+		do {
+			places[1] = child_place(&tree, root, help_below(n));
+		} while (places[1] == places[0]);
+		for (unsigned j = 0; j < 2; j++) {
+			assert_int_equal(pread(fd, children[j], 4, places[j]), 4);
+		}
+		bool swap = help_below(2) == 0;
+		assert_int_equal(pwrite(fd, children[0], 4, places[1]), 4);
+		assert_int_equal(pwrite(fd, children[swap], 4, places[0]), 4);
+		for (unsigned down = 0; down < 2; down++) {
+			struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
+			spec.descending = down != 0;
+			assert_int_equal(scan_strictly(read, &spec), -CHI_ECORRUPT);
+			spec.chi2_min = (uint16_t)(1 + help_below(400));
+			spec.chi2_max = (uint16_t)(spec.chi2_min + help_below(400));
+			(void)scan_strictly(read, &spec);
+		}
+		for (unsigned j = 0; j < 2; j++) {
+			assert_int_equal(pwrite(fd, children[j], 4, places[j]), 4);
+		}
+	}
+	(void)close(fd);
+	chi_read_end(read);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_shapes),	cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_scans),
-		cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_damaged_pages),	cmocka_unit_test(test_wrong_children),
 	};
 	return cmocka_run_group_tests_name("store/leaves", tests, NULL, NULL);
 }
