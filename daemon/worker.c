@@ -315,11 +315,12 @@ int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *
 static void deliver_judge(struct chi_mail *mail, struct chi_worker *worker)
 {
 	(void)mail;
-	struct chi_conn *conn = NULL;
+	struct chi_conn *next = NULL;
 	/* First: what changes from now on needs another mail. */
 	atomic_store(&worker->judging, false);
-	TAILQ_FOREACH(conn, &worker->conns, all_link)
-	{
+	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
+		/* Telling may drop it, and takes it to another list. */
+		next = TAILQ_NEXT(conn, all_link);
 		chi_conn_judge(conn);
 	}
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <event2/event.h>
 
+#include "base/attr.h"
 #include "daemon/conn.h"
 #include "daemon/limits.h"
 #include "daemon/server.h"
@@ -458,6 +459,37 @@ static void unread_scans_are_not_buffered(void **state)
 	all_left();
 }
 
+/* The roles of all are judged anew, also behind one whose unread answers leave no room to tell it
+ * so, and who is therefore dropped on the way. */
+static void judging_reaches_all(void **state)
+{
+	static const struct chi_listen less = {.kind = CHI_LISTEN_UNIX, .role = CHI_ROLE_READ};
+	struct client clients[3];
+	struct chi_conn *conn = NULL;
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
+		enter(&clients[i]);
+	}
+	TAILQ_FOREACH(conn, &worker->conns, all_link)
+	{
+		assert_int_equal(conn->role, CHI_ROLE_ADMIN);
+		conn->listen = &less;
+	}
+	conn = TAILQ_FIRST(&worker->conns);
+	assert_non_null(chi_buffer_reserve(&conn->out, config.limits.output_close));
+	chi_buffer_added(&conn->out, config.limits.output_close);
+	chi_worker_judge(worker);
+	turn();
+	TAILQ_FOREACH(conn, &worker->conns, all_link)
+	{
+		assert_int_equal(conn->role, CHI_ROLE_NONE);
+	}
+	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
+		leave(&clients[i]);
+	}
+	all_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +500,7 @@ int main(void)
 		cmocka_unit_test(two_scans_go_on_side_by_side),
 		cmocka_unit_test(cancel_ends_scans_that_work),
 		cmocka_unit_test(unread_scans_are_not_buffered),
+		cmocka_unit_test(judging_reaches_all),
 	};
 	return cmocka_run_group_tests(tests, init, deinit);
 }
