@@ -20,6 +20,13 @@
 
 #include "base/fault.h"
 
+/* Bytes that one call takes from the socket. OpenSSL reads on until it has some for its caller, and
+ * records with none, or with one each, would keep it busy for as long as the other side likes. */
+#define CALL_BYTES ((size_t)128 << 10)
+
+/* New keys in one call's bytes: each costs more than a request, and nobody needs them so often. */
+#define KEY_UPDATES_MAX 16
+
 /* ---- The socket -------------------------------------------------------------------------- */
 
 static BIO_METHOD *socket_method;
@@ -34,10 +41,19 @@ static int moved(BIO *bio, ssize_t n, int again)
 	return (int)n;
 }
 
+/* Enough for one call: what the socket has beyond that is left there, and wakes the reader again.
+ */
 static int socket_read(BIO *bio, char *out, int room)
 {
-	const struct chi_tls *tls = BIO_get_data(bio);
-	return moved(bio, recv(tls->fd, out, (size_t)room, MSG_DONTWAIT), BIO_FLAGS_READ);
+	struct chi_tls *tls = BIO_get_data(bio);
+	if (tls->left == 0 || tls->key_updates > KEY_UPDATES_MAX) {
+		errno = EAGAIN;
+		return moved(bio, -1, BIO_FLAGS_READ);
+	}
+	ssize_t n = recv(tls->fd, out, (size_t)room < tls->left ? (size_t)room : tls->left,
+			 MSG_DONTWAIT);
+	tls->left -= n > 0 ? (size_t)n : 0;
+	return moved(bio, n, BIO_FLAGS_READ);
 }
 
 static int socket_write(BIO *bio, const char *bytes, int len)
@@ -83,6 +99,19 @@ static const char *reason(void)
 	const char *text = error != 0 ? ERR_reason_error_string(error) : NULL;
 	ERR_clear_error();
 	return text != NULL ? text : "no reason given";
+}
+
+/* Sees every message of the handshake protocol. */
+static void on_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl,
+		       void *context)
+{
+	(void)version;
+	(void)ssl;
+	struct chi_tls *tls = context;
+	const uint8_t *kind = bytes;
+	if (sent == 0 && type == SSL3_RT_HANDSHAKE && len > 0 && *kind == SSL3_MT_KEY_UPDATE) {
+		tls->key_updates++;
+	}
 }
 
 static int fail(struct chi_tls *tls, int kind, int error)
@@ -191,6 +220,8 @@ int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tls **out)
 	tls->ssl = ssl;
 	tls->fd = fd;
 	BIO_set_data(bio, tls);
+	SSL_set_msg_callback(ssl, on_message);
+	SSL_set_msg_callback_arg(ssl, tls);
 	/* One for both ways, which the session owns. */
 	SSL_set_bio(ssl, bio, bio);
 	if (server) {
@@ -213,7 +244,15 @@ void chi_tls_free(struct chi_tls *tls)
 
 bool chi_tls_is_up(const struct chi_tls *tls)
 {
-	return SSL_is_init_finished(tls->ssl) == 1;
+	return tls->up;
+}
+
+/* What each call begins with. */
+static void begin(struct chi_tls *tls)
+{
+	tls->wants_room = false;
+	tls->left = CALL_BYTES;
+	tls->key_updates = 0;
 }
 
 /* After a call that did not do it all: CHI_NONE if it has to wait, CHI_OK at the proper end. */
@@ -238,11 +277,12 @@ int chi_tls_shake(struct chi_tls *tls)
 	if (tls->failed) {
 		return -CHI_EPROTO;
 	}
-	tls->wants_room = false;
+	begin(tls);
 	ERR_clear_error();
 	errno = 0;
 	int result = SSL_do_handshake(tls->ssl);
 	if (result == 1) {
+		tls->up = true;
 		return CHI_OK;
 	}
 	int status = sort_out(tls, result, errno);
@@ -259,16 +299,24 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 	size_t got = 0;
 	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
 	tls->more = false;
-	tls->wants_room = false;
+	begin(tls);
 	while (got < room && status == CHI_OK) {
 		ERR_clear_error();
 		errno = 0;
 		int n = SSL_read(tls->ssl, (uint8_t *)out + got, bounded(room - got));
+		int error = errno;
+		got += n > 0 ? (size_t)n : 0;
+		tls->up = tls->up || SSL_is_init_finished(tls->ssl) == 1;
+		if (tls->key_updates > KEY_UPDATES_MAX) {
+			tls->failed = true;
+			status = chi_fault(&tls->why, -CHI_EPROTO,
+					   "new keys are wanted over and over");
+			break;
+		}
 		if (n > 0) {
-			got += (size_t)n;
 			continue;
 		}
-		status = sort_out(tls, n, errno);
+		status = sort_out(tls, n, error);
 		if (status == CHI_OK) {
 			/* The end is told when all before it has been taken. */
 			tls->more = got > 0;
@@ -288,7 +336,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 {
 	size_t put = 0;
 	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
-	tls->wants_room = false;
+	begin(tls);
 	while (put < len && status == CHI_OK) {
 		ERR_clear_error();
 		errno = 0;
@@ -311,7 +359,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 
 void chi_tls_end(struct chi_tls *tls)
 {
-	if (!tls->failed && chi_tls_is_up(tls)) {
+	if (!tls->failed && SSL_is_init_finished(tls->ssl) == 1) {
 		(void)SSL_shutdown(tls->ssl);
 		ERR_clear_error();
 	}

@@ -19,7 +19,10 @@ struct chi_tls {
 	int fd;		 /* not owned */
 	bool more;	 /* the last read took all it had room for: read again before waiting */
 	bool wants_room; /* the last read or write goes on when the socket is writable */
+	bool up;	 /* the handshake is done; new keys later are none */
 	bool failed;	 /* for good */
+	size_t left;	 /* bytes that the call at work may still take from the socket */
+	unsigned key_updates; /* that came in it */
 	struct chi_fault why; /* when it has failed */
 };
 

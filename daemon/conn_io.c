@@ -289,6 +289,8 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	}
 	read_again(conn);
 	if (chi_transport_wants_room(conn)) {
+		/* What the socket holds would wake the loop until there is room. */
+		set_reading(conn, false);
 		set_writing(conn, true);
 	}
 }
@@ -299,8 +301,9 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_conn *conn = context;
-	if (conn->reading && chi_transport_wants_room(conn)) {
-		event_active(&conn->readable, EV_READ, 0);
+	if (chi_transport_wants_room(conn)) {
+		conn->tls->wants_room = false;
+		settle_reading(conn);
 	}
 	chi_conn_mark_dirty(conn);
 }

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* TLS between two ends in one thread, where one end is as rude as the protocol allows. What is let
+ * in and refused is for the tests of the whole programs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/tls.h"
+
+struct pair {
+	int fds[2];
+	struct chi_tls *server;
+	struct chi_tls *client;
+};
+
+/* Signed by itself; nobody checks it here. */
+static void give_identity(SSL_CTX *context)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *certificate = X509_new();
+	assert_non_null(key);
+	assert_non_null(certificate);
+	X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+	assert_int_equal(X509_set_pubkey(certificate, key), 1);
+	assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
+	assert_int_equal(SSL_CTX_use_certificate(context, certificate), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(context, key), 1);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+}
+
+static void meet(struct pair *pair)
+{
+	SSL_CTX *server = NULL;
+	SSL_CTX *client = NULL;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair->fds), 0);
+	assert_int_equal(chi_tls_context(true, &server, NULL), CHI_OK);
+	assert_int_equal(chi_tls_context(false, &client, NULL), CHI_OK);
+	give_identity(server);
+	assert_int_equal(chi_tls_new(server, pair->fds[0], true, &pair->server), CHI_OK);
+	assert_int_equal(chi_tls_new(client, pair->fds[1], false, &pair->client), CHI_OK);
+	SSL_CTX_free(server);
+	SSL_CTX_free(client);
+	bool done = false;
+	for (int i = 0; !done && i < 10; i++) {
+		int one = chi_tls_shake(pair->client);
+		int other = chi_tls_shake(pair->server);
+		assert_true(one >= 0 && other >= 0);
+		done = one == CHI_OK && other == CHI_OK;
+	}
+	assert_true(done);
+}
+
+static void part(struct pair *pair)
+{
+	chi_tls_free(pair->server);
+	chi_tls_free(pair->client);
+	close(pair->fds[0]);
+	close(pair->fds[1]);
+}
+
+static void update_key(const struct pair *pair, int kind)
+{
+	assert_int_equal(SSL_key_update(pair->client->ssl, kind), 1);
+	assert_int_equal(SSL_do_handshake(pair->client->ssl), 1);
+}
+
+static size_t unread(const struct pair *pair)
+{
+	int n = 0;
+	assert_int_equal(ioctl(pair->fds[0], FIONREAD, &n), 0);
+	return (size_t)n;
+}
+
+/* Now and then it is fine, both ways. */
+static void new_keys_are_taken(void **state)
+{
+	char byte = 0;
+	struct pair pair;
+	(void)state;
+	meet(&pair);
+	for (int i = 0; i < 100; i++) {
+		update_key(&pair,
+			   i % 2 == 0 ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED);
+		assert_int_equal(chi_tls_write(pair.client, "a", 1), 1);
+		assert_int_equal(chi_tls_read(pair.server, &byte, 1), 1);
+		assert_int_equal(chi_tls_write(pair.server, "b", 1), 1);
+		assert_int_equal(chi_tls_read(pair.client, &byte, 1), 1);
+		assert_int_equal(byte, 'b');
+	}
+	part(&pair);
+}
+
+/* OpenSSL would go on with them for as long as they come, within one call. */
+static void a_flood_of_new_keys_is_a_failure(void **state)
+{
+	char bytes[64];
+	struct pair pair;
+	(void)state;
+	meet(&pair);
+	/* Few enough for any socket. */
+	for (int i = 0; i < 100; i++) {
+		update_key(&pair, SSL_KEY_UPDATE_NOT_REQUESTED);
+	}
+	assert_int_equal(chi_tls_read(pair.server, bytes, sizeof(bytes)), -1);
+	assert_int_equal(errno, EPROTO);
+	assert_non_null(strstr(pair.server->why.text, "new keys"));
+	assert_int_equal(chi_tls_read(pair.server, bytes, sizeof(bytes)), -1);
+	part(&pair);
+}
+
+/* A byte a record: one call takes some, leaves the rest in the socket, and loses nothing. */
+static void a_call_ends_where_records_do_not(void **state)
+{
+	static char bytes[64 << 10];
+	struct pair pair;
+	size_t sent = 0;
+	size_t got = 0;
+	(void)state;
+	meet(&pair);
+	int room = 8 << 20;
+	(void)setsockopt(pair.fds[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	while (unread(&pair) < ((size_t)140 << 10)) {
+		char byte = (char)(sent % 251);
+		ssize_t n = chi_tls_write(pair.client, &byte, 1);
+		if (n < 0) {
+			break; /* the system allows no larger socket */
+		}
+		sent++;
+	}
+	bool whole = unread(&pair) >= ((size_t)140 << 10);
+	ssize_t n = chi_tls_read(pair.server, bytes, sizeof(bytes));
+	assert_true(n > 0);
+	if (whole) {
+		assert_in_range(unread(&pair), 1, (size_t)140 << 10);
+	}
+	while (n > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			assert_int_equal(bytes[i], (char)((got + (size_t)i) % 251));
+		}
+		got += (size_t)n;
+		n = chi_tls_read(pair.server, bytes, sizeof(bytes));
+	}
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(got, sent);
+	part(&pair);
+}
+
+/* A client that wants new keys and reads none of the answers: reading waits for room, the handshake
+ * is none for that, and all goes on as soon as there is room. */
+static void new_keys_wait_for_room(void **state)
+{
+	static char bytes[4096];
+	struct pair pair;
+	(void)state;
+	meet(&pair);
+	for (int i = 0; !pair.server->wants_room; i++) {
+		assert_in_range(i, 0, 1000000);
+		update_key(&pair, SSL_KEY_UPDATE_REQUESTED);
+		assert_int_equal(chi_tls_read(pair.server, bytes, 1), -1);
+		assert_int_equal(errno, EAGAIN);
+	}
+	assert_true(chi_tls_is_up(pair.server));
+	/* Whoever takes them: there is room now. */
+	while (recv(pair.fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+	}
+	assert_int_equal(chi_tls_read(pair.server, bytes, 1), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_false(pair.server->wants_room);
+	assert_int_equal(chi_tls_write(pair.client, "a", 1), 1);
+	assert_int_equal(chi_tls_read(pair.server, bytes, 1), 1);
+	part(&pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new_keys_are_taken),
+		cmocka_unit_test(a_flood_of_new_keys_is_a_failure),
+		cmocka_unit_test(new_keys_wait_for_room),
+		cmocka_unit_test(a_call_ends_where_records_do_not),
+	};
+	return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
+}
