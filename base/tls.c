@@ -135,6 +135,17 @@ static int fail(struct chi_tls *tls, int kind, int error)
 
 /* ---- Contexts ---------------------------------------------------------------------------- */
 
+/* OpenSSL would ask the terminal for one, or read it from the standard input, in the middle of a
+ * program whose own these are. */
+static int no_passphrase(char *out, int room, int writing, void *context)
+{
+	(void)out;
+	(void)room;
+	(void)writing;
+	(void)context;
+	return -1;
+}
+
 int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 {
 	*out = NULL;
@@ -145,6 +156,7 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 		SSL_CTX_free(context);
 		return chi_fault(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
 	}
+	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
 					  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |

@@ -61,7 +61,8 @@ struct chi_options {
 	const char *tls_ca;	 /* tls: addresses: PEM file of who vouches for the server; NULL:
 				    those that the system trusts */
 	const char *tls_cert;	 /* the same: PEM file of our certificate; NULL: none is shown */
-	const char *tls_key;	 /* its key, not open to everyone; goes with tls_cert */
+	const char *tls_key;	 /* its key, without a passphrase, not open to everyone; goes with
+				    tls_cert */
 };
 
 /*

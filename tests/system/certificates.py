@@ -27,8 +27,9 @@ class Authority:
                  "-addext", "basicConstraints=critical,CA:TRUE",
                  "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
-    def issue(self, name, alternatives="", expired=False):
-        """A certificate and its key, as paths; `alternatives` as in "IP:127.0.0.1"."""
+    def issue(self, name, alternatives="", expired=False, usage=""):
+        """A certificate and its key, as paths; `alternatives` as in "IP:127.0.0.1", `usage` as in
+        "clientAuth", all usages if empty."""
         base = os.path.join(self.directory, f"{name}-{len(os.listdir(self.directory))}")
         _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                  "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN={name}")
@@ -37,6 +38,8 @@ class Authority:
             file.write("basicConstraints=CA:FALSE\n")
             if alternatives:
                 file.write(f"subjectAltName={alternatives}\n")
+            if usage:
+                file.write(f"extendedKeyUsage={usage}\n")
         # Negative days make one whose time was over before it began.
         _openssl("x509", "-req", "-in", base + ".csr", "-CA", self.file, "-CAkey", self.key,
                  "-CAcreateserial", "-out", base + ".crt", "-days", "-1" if expired else "2",

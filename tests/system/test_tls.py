@@ -109,6 +109,17 @@ class WhoIsWho(TlsCase):
             with Peer(daemon.addresses[0], tls=self.plain) as peer:
                 self.assertEqual(peer.call(put=put([1])).code, pb.DENIED)
 
+    def test_certificates_are_good_for_one_side(self):
+        with self.serve("cert writer write\n") as daemon:
+            address = daemon.addresses[0]
+            for usage, code in (("clientAuth", pb.OK), ("serverAuth", None)):
+                identity = self.authority.issue("writer", usage=usage)
+                with self.subTest(usage=usage):
+                    if code is None:
+                        self.assertIsNone(self.refused(address, self.context(identity)))
+                    else:
+                        self.assertEqual(self.refused(address, self.context(identity)), code)
+
     def test_users_of_sockets_are_nobody_here(self):
         with self.serve(f"user {os.getuid()} admin\n") as daemon:
             self.assertEqual(self.refused(daemon.addresses[0], self.plain), pb.DENIED)
@@ -374,9 +385,15 @@ class CommandLine(TlsCase):
 
     def test_other_hosts_and_expired_servers(self):
         for server, says in ((self.authority.issue("server", "DNS:elsewhere"), "mismatch"),
-                             (self.authority.issue("server", LOCAL, expired=True), "expired")):
-            with self.serve("anyone read\n", server=server) as daemon:
-                code, text = self.ping(daemon.addresses[0], "--tls-ca", self.authority.file)
+                             (self.authority.issue("server", LOCAL, expired=True), "expired"),
+                             (self.authority.issue("server", LOCAL, usage="clientAuth"), "purpose"),
+                             # Whoever got a certificate as client may have chosen that name.
+                             (self.authority.issue("localhost"), "mismatch")):
+            with self.subTest(says=says, server=server), \
+                    self.serve("anyone read\n", server=server) as daemon:
+                code, text = self.ping(daemon.addresses[0].replace("127.0.0.1", "localhost")
+                                       if "localhost" in server[0] else daemon.addresses[0],
+                                       "--tls-ca", self.authority.file)
                 self.assertEqual(code, 3)
                 self.assertIn(says, text)
 
@@ -396,6 +413,20 @@ class CommandLine(TlsCase):
             self.assertEqual(code, 3)
             self.assertRegex(text, "broke off TLS|lost|closed|no TLS")
             self.assertEqual(self.ping(address, *trust, "--tls-cert", self.writer[0])[0], 2)
+
+    def test_keys_with_a_passphrase(self):
+        """Nobody is asked for it: neither terminal nor standard input are ours."""
+        locked = self.path("locked.key")
+        subprocess.run(["openssl", "pkcs8", "-topk8", "-in", self.writer[1], "-out", locked,
+                        "-passout", "pass:secret"], timeout=60, check=True)
+        os.chmod(locked, 0o600)
+        with self.serve("cert writer write\n") as daemon:
+            done = harness.run_cli("--tls-ca", self.authority.file, "--tls-cert", self.writer[0],
+                                   "--tls-key", locked, "ping", address=daemon.addresses[0],
+                                   input="secret\n")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("cannot use the key", done.stderr)
+            self.assertNotIn("pass phrase", done.stderr)
 
     def test_no_tls_behind_the_address(self):
         with harness.start_daemon(listen=["tcp:127.0.0.1:0"]) as daemon:
