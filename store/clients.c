@@ -247,7 +247,7 @@ int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now
 {
 	size_t n = 0;
 	bool damaged = false;
-	_cleanup_(chi_freep) struct use *uses = malloc(entries * sizeof(*uses));
+	_cleanup_(chi_freep) struct use *uses = calloc(entries, sizeof(*uses));
 	if (uses == NULL) {
 		return ENOMEM;
 	}

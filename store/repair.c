@@ -374,7 +374,8 @@ static int build(struct repair *r, const char *to)
 	return rc;
 }
 
-/* Where nothing can be written nobody writes. A directory that holds no store gets no lock file. */
+/* A directory that holds no store gets no lock file. Where we may not write, another user's daemon
+ * may: all that can be done then is to look for one. */
 static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_fault *fault)
 {
 	struct chi_image image;
@@ -391,6 +392,12 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 		}
 	} else if (rc == -CHI_EREADONLY || rc == -CHI_EACCES) {
 		rc = chi_lock_open(lock, from, false, 0, fault);
+		if (rc == CHI_OK) {
+			rc = chi_lock_served(lock, fault);
+		}
+		if (rc < 0) {
+			chi_lock_close(lock);
+		}
 	}
 	return rc;
 }
