@@ -172,19 +172,23 @@ const char *chi_error(const struct chi_client *client)
 	return client->error.text;
 }
 
+/* The address of a directory; `what` says what only a directory is good for. */
+static int parse_dir(const char *address, const char *what, struct chi_address *out,
+		     struct chi_fault *fault)
+{
+	int status = chi_address_parse(address, out, fault);
+	if (status == CHI_OK && out->kind != CHI_ADDRESS_DIR) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "a store is %s directory, '%.120s' is a server", what, address);
+	}
+	return status;
+}
+
 int chi_create(const char *address, enum chi_statistic statistic, struct chi_fault *fault)
 {
 	struct chi_address parsed;
-	int status = chi_address_parse(address, &parsed, fault);
-	if (status != CHI_OK) {
-		return status;
-	}
-	if (parsed.kind != CHI_ADDRESS_DIR) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "a store is created in a directory, '%.120s' is a server",
-				 address);
-	}
-	return chi_store_create(parsed.path, statistic, fault);
+	int status = parse_dir(address, "created in a", &parsed, fault);
+	return status < 0 ? status : chi_store_create(parsed.path, statistic, fault);
 }
 
 int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
@@ -193,14 +197,9 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 {
 	struct chi_address parsed;
 	*result = (struct chi_repair_result){0};
-	int status = chi_address_parse(address, &parsed, fault);
-	if (status != CHI_OK) {
+	int status = parse_dir(address, "repaired in its", &parsed, fault);
+	if (status < 0) {
 		return status;
-	}
-	if (parsed.kind != CHI_ADDRESS_DIR) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "a store is repaired in its directory, '%.120s' is a server",
-				 address);
 	}
 	return chi_store_repair(parsed.path, path, statistic, report, context, result, fault);
 }
