@@ -150,18 +150,23 @@ static int answer(const struct chi_outcome *known, enum chi_once_kind kind, stru
 	return CHI_OK;
 }
 
+/* The book of the transaction, and the client's page in it. */
+static int open_book(struct chi_write *write, const uint8_t *client, struct chi_once_book **book,
+		     struct met **met)
+{
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, book);
+	}
+	return rc == CHI_OK ? meet(write, *book, client, met) : rc;
+}
+
 int chi_write_known(struct chi_write *write, const struct chi_once *once, enum chi_once_kind kind,
 		    struct chi_outcome *out, struct chi_fault *fault)
 {
 	struct chi_once_book *book = NULL;
 	struct met *met = NULL;
-	int rc = chi_write_ready(write);
-	if (rc == CHI_OK) {
-		rc = get_book(write, &book);
-	}
-	if (rc == CHI_OK) {
-		rc = meet(write, book, once->client, &met);
-	}
+	int rc = open_book(write, once->client, &book, &met);
 	if (rc < 0) {
 		return rc;
 	}
@@ -203,13 +208,7 @@ int chi_write_note(struct chi_write *write, const struct chi_once *once,
 {
 	struct chi_once_book *book = NULL;
 	struct met *met = NULL;
-	int rc = chi_write_ready(write);
-	if (rc == CHI_OK) {
-		rc = get_book(write, &book);
-	}
-	if (rc == CHI_OK) {
-		rc = meet(write, book, once->client, &met);
-	}
+	int rc = open_book(write, once->client, &book, &met);
 	if (rc < 0) {
 		return chi_write_stick(write, rc);
 	}
