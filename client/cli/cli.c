@@ -140,6 +140,7 @@ void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
 		.store = cli->store,
 		.writable = writable,
 		.call_ms = cli->command->slow ? SLOW_CALL_MS : cli->call_ms,
+		.repeat_ms = cli->command->measures ? CHI_NO_REPEAT : 0,
 		.lock_wait_ms = LOCK_WAIT_MS,
 		.client_name = "chistore",
 		.token_file = cli->token_file,

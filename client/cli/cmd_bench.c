@@ -413,6 +413,7 @@ const struct command cmd_bench = {
 		   "chistore -a tcp:127.0.0.1:7227 bench --rate 20000 --clients 20",
 	.options = options,
 	.needs = NEEDS_ADDRESS,
+	.measures = true,
 	.state_size = sizeof(struct bench_state),
 	.option = option,
 	.run = run,

@@ -36,6 +36,7 @@ struct command {
 	int args_max; /* -1: any number */
 	enum command_needs needs;
 	bool slow;	   /* may work on the whole store before it answers */
+	bool measures;	   /* what a lost connection leaves unanswered is a failure, not repeated */
 	size_t state_size; /* of what `option` fills in and `run` reads; zeroed at the start */
 	/* Takes one of `options`; `value` lives as long as argv. NULL if there are none. Both
 	 * return an exit code, having said what is wrong. */
