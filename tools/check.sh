@@ -13,7 +13,11 @@ cd "$(dirname "$0")/.." || exit 1
 TSAN_ROOMS="base|store|bulk|client|daemon|system"
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
-low_effort=(CHISTORE_EFFORT=low CHISTORE_KILL_CYCLES=5 CHISTORE_HAMMER_SECONDS=3)
+low_effort=(CHISTORE_EFFORT=low CHISTORE_KILL_CYCLES=5 CHISTORE_IMPORT_KILLS=8
+	CHISTORE_HAMMER_SECONDS=3)
+
+# Tests of sockets and signals wait more than they compute: one more at once than there are cores.
+at_once=$(($(nproc) + 1))
 
 logs=()
 
@@ -41,7 +45,8 @@ expect() {
 check_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc && meson test -C build --no-rebuild --print-errorlogs -t 3
+	setup build gcc && meson test -C build --no-rebuild --print-errorlogs \
+		--num-processes "$at_once" -t 3
 }
 
 # The whole suite but the lint, which looks at the sources and not at the build.
@@ -52,7 +57,8 @@ check_asan() {
 		-Dc_args=-fno-sanitize-recover=all || return
 	env "${low_effort[@]}" UBSAN_OPTIONS=print_stacktrace=1 \
 		ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
-		meson test -C build-asan --no-rebuild --print-errorlogs --no-suite lint -t 4
+		meson test -C build-asan --no-rebuild --print-errorlogs --no-suite lint \
+		--num-processes "$at_once" -t 4
 }
 
 # Names of the tests of a build whose program or script is in one of the rooms with threads.
@@ -88,7 +94,8 @@ check_tsan() {
 	# TSan leaves no room for a map of 1 TiB.
 	fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G \
 		TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-		meson test -C build-tsan --no-rebuild --print-errorlogs -t 6 "${tests[@]}"
+		meson test -C build-tsan --no-rebuild --print-errorlogs \
+		--num-processes "$at_once" -t 6 "${tests[@]}"
 }
 
 # -O3 without assertions, as `make install` builds it: a compiler that takes undefined behaviour
@@ -98,7 +105,7 @@ check_release() {
 	expect build-release
 	setup build-release gcc --buildtype=release &&
 		env "${low_effort[@]}" meson test -C build-release --no-rebuild --print-errorlogs \
-			--suite unit --suite system -t 3
+			--suite unit --suite system --num-processes "$at_once" -t 3
 }
 
 for step in "${@:-all}"; do

@@ -173,6 +173,8 @@ def open_socket(address, tls=None):
     if kind in ("tcp", "tls"):
         host, _, port = rest.rpartition(":")
         sock = socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
+        # Else a greeting behind the last message of a handshake waits 40 ms to be sent.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock if kind == "tcp" else tls.wrap_socket(sock, server_hostname=host.strip("[]"))
     raise ValueError(f"'{address}' is no address of a server")
 
