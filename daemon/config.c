@@ -73,21 +73,14 @@ static const struct number_option numbers[] = {
 
 /* Options whose argument is no number. */
 static const struct option texts[] = {
-	{"store", required_argument, NULL, 's'},
-	{"listen", required_argument, NULL, 'l'},
-	{"socket-mode", required_argument, NULL, 'm'},
-	{"access", required_argument, NULL, 'a'},
-	{"create", required_argument, NULL, 'c'},
-	{"log-level", required_argument, NULL, 'L'},
-	{"log-file", required_argument, NULL, 'F'},
-	{"read-only", no_argument, NULL, 'r'},
-	{"metrics", required_argument, NULL, 'M'},
-	{"verify", required_argument, NULL, 'V'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'v'},
-	{"tls-cert", required_argument, NULL, 'C'},
-	{"tls-key", required_argument, NULL, 'K'},
-	{"tls-ca", required_argument, NULL, 'A'},
+	{"store", required_argument, NULL, 's'},       {"listen", required_argument, NULL, 'l'},
+	{"socket-mode", required_argument, NULL, 'm'}, {"access", required_argument, NULL, 'a'},
+	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
+	{"log-file", required_argument, NULL, 'F'},    {"log-format", required_argument, NULL, 'O'},
+	{"read-only", no_argument, NULL, 'r'},	       {"metrics", required_argument, NULL, 'M'},
+	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'v'},	       {"tls-cert", required_argument, NULL, 'C'},
+	{"tls-key", required_argument, NULL, 'K'},     {"tls-ca", required_argument, NULL, 'A'},
 };
 
 #define N_TEXTS CHI_COUNT(texts)
@@ -99,7 +92,7 @@ static uint64_t *number_at(struct chi_config *config, const struct number_option
 
 void chi_config_init(struct chi_config *config)
 {
-	*config = (struct chi_config){.log_level = CHI_LOG_INFO, .socket_mode = 0660};
+	*config = (struct chi_config){.log.level = CHI_LOG_INFO, .socket_mode = 0660};
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		*number_at(config, &numbers[i]) = numbers[i].initial;
 	}
@@ -190,7 +183,18 @@ static int parse_level(struct chi_config *config, const char *text, struct chi_f
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "--log-level: '%s' is none of error, warning, info, debug", text);
 	}
-	config->log_level = (enum chi_log_level)level;
+	config->log.level = (enum chi_log_level)level;
+	return CHI_OK;
+}
+
+static int parse_format(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	int format = chi_log_format_from_name(text);
+	if (format < 0) {
+		return chi_fault(fault, -CHI_ESYNTAX, "--log-format: '%s' is none of text, json",
+				 text);
+	}
+	config->log.format = (enum chi_log_format)format;
 	return CHI_OK;
 }
 
@@ -246,8 +250,10 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'L':
 		return parse_level(config, text, fault);
 	case 'F':
-		config->log_path = text;
+		config->log.path = text;
 		return CHI_OK;
+	case 'O':
+		return parse_format(config, text, fault);
 	case 'M':
 		return parse_metrics(config, text, fault);
 	case 'r':
@@ -390,6 +396,7 @@ void chi_config_help(FILE *out)
 	      "  --log-level LEVEL      error, warning, info or debug (default: info)\n"
 	      "  --log-file PATH        append the log to a file (default: standard error);\n"
 	      "                         SIGHUP opens it anew\n"
+	      "  --log-format FORMAT    text or json, an object a line (default: text)\n"
 	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only) where GET /metrics by HTTP\n"
 	      "                         gives counters for Prometheus\n"
 	      "  --verify DIR           check a store, print what is damaged, and end\n"

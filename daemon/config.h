@@ -43,8 +43,7 @@ struct chi_config {
 	const char *tls_authorities; /* who vouches for clients' certificates; NULL: none is asked
 					for */
 	const char *access_path;     /* NULL: whoever can connect may do everything */
-	const char *log_path;	     /* NULL: standard error */
-	enum chi_log_level log_level;
+	struct chi_log_options log;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;

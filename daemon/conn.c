@@ -44,7 +44,8 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_conn *conn = calloc(1, sizeof(*conn));
 	if (conn == NULL || chi_worker_seat(worker, conn, &conn->slot, &conn->generation) < 0) {
-		log_error("failed to serve a connection (out of memory)");
+		log_limited_error("connection.memory",
+				  "failed to serve a connection (out of memory)");
 		free(conn);
 		close(fd);
 		count_in(worker->server, -1);
@@ -70,13 +71,21 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	if (conn->tls != NULL) {
 		chi_worker_add_stranger(worker, conn);
 	}
-	log_debug("connection %u.%u.%u opened", (unsigned)worker->index, conn->slot,
-		  conn->generation);
+	log_debug("connection.open", "connection {connection} opened",
+		  log_text("connection", chi_conn_name(conn).text));
 }
 
 struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
 {
 	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
+}
+
+struct chi_conn_name chi_conn_name(const struct chi_conn *conn)
+{
+	struct chi_conn_name name;
+	snprintf(name.text, sizeof(name.text), "%u.%u.%u", (unsigned)conn->worker->index,
+		 conn->slot, conn->generation);
+	return name;
 }
 
 /* Whoever calls this may be deep inside the connection's own code, so nothing of it is freed
@@ -87,8 +96,8 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	if (conn->state == CHI_CONN_DEAD) {
 		return;
 	}
-	log_debug("connection %u.%u.%u closed (%s)", (unsigned)worker->index, conn->slot,
-		  conn->generation, reason);
+	log_debug("connection.close", "connection {connection} closed ({cause})",
+		  log_text("connection", chi_conn_name(conn).text), log_text("cause", reason));
 	chi_conn_enter(conn, CHI_CONN_DEAD);
 	chi_conn_io_deinit(conn);
 	chi_worker_remove_stranger(worker, conn);
@@ -186,9 +195,12 @@ void chi_conn_judge(struct chi_conn *conn)
 		conn->role = role;
 		return;
 	}
-	log_info("connection %u.%u.%u of '%s' is closed: its role was '%s' and is now '%s'",
-		 (unsigned)conn->worker->index, conn->slot, conn->generation, conn->client,
-		 chi_role_name(conn->role), chi_role_name(role));
+	log_info("client.demote",
+		 "connection {connection} of '{client}' is closed: its role was '{before}' and is "
+		 "now '{role}'",
+		 log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
+		 log_text("before", chi_role_name(conn->role)),
+		 log_text("role", chi_role_name(role)));
 	conn->role = CHI_ROLE_NONE;
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_EACCES, NULL,
 		      "this client may do less than before, and has to connect anew");

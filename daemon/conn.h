@@ -139,6 +139,13 @@ bool chi_conn_tick(struct chi_conn *conn, int64_t now);
 
 struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn);
 
+/* What the log calls it: never the same for two of a process. */
+struct chi_conn_name {
+	char text[36];
+};
+
+struct chi_conn_name chi_conn_name(const struct chi_conn *conn);
+
 /* Adds or takes off a request in flight. */
 void chi_call_add(struct chi_conn *conn, struct chi_call *call);
 void chi_call_remove(struct chi_call *call);

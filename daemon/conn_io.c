@@ -214,8 +214,9 @@ static void lose(struct chi_conn *conn)
 		return;
 	}
 	chi_count(&conn->worker->tally.no_tls, 1);
-	log_info("connection %u.%u.%u: no TLS (%s)", (unsigned)conn->worker->index, conn->slot,
-		 conn->generation, conn->tls->why.text);
+	log_limited_info("client.no_tls", "connection {connection}: no TLS ({cause})",
+			 log_text("connection", chi_conn_name(conn).text),
+			 log_text("cause", conn->tls->why.text));
 	linger(conn);
 }
 

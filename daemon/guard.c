@@ -52,7 +52,8 @@ static bool reload_access(struct chi_guard *guard)
 	struct chi_access *access = NULL;
 	struct chi_fault fault = {0};
 	if (chi_access_load(guard->config->access_path, &access, &fault) < 0) {
-		log_error("the access rules stay as they were (%s)", fault.text);
+		log_error("access.reload", "the access rules stay as they were ({cause})",
+			  log_text("cause", fault.text));
 		return false;
 	}
 	pthread_mutex_lock(&guard->lock);
@@ -60,7 +61,8 @@ static bool reload_access(struct chi_guard *guard)
 	guard->access = access;
 	pthread_mutex_unlock(&guard->lock);
 	chi_access_free(before);
-	log_info("read the access rules of '%s' anew", guard->config->access_path);
+	log_info("access.reload", "read the access rules of '{path}' anew",
+		 log_text("path", guard->config->access_path));
 	return true;
 }
 
@@ -70,7 +72,8 @@ static void reload_tls(struct chi_guard *guard)
 	SSL_CTX *tls = NULL;
 	struct chi_fault fault = {0};
 	if (chi_certificate_load(guard->config, &tls, &fault) < 0) {
-		log_error("the certificates stay as they were (%s)", fault.text);
+		log_error("certificate.reload", "the certificates stay as they were ({cause})",
+			  log_text("cause", fault.text));
 		return;
 	}
 	pthread_mutex_lock(&guard->lock);
@@ -78,7 +81,8 @@ static void reload_tls(struct chi_guard *guard)
 	guard->tls = tls;
 	pthread_mutex_unlock(&guard->lock);
 	SSL_CTX_free(before);
-	log_info("read the certificate '%s' anew", guard->config->tls_certificate);
+	log_info("certificate.reload", "read the certificate '{path}' anew",
+		 log_text("path", guard->config->tls_certificate));
 }
 
 int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "daemon/clock.h"
@@ -72,19 +73,32 @@ static void log_end(const struct chi_intake *import, const char *why)
 	const char *name = import->served->name;
 	const struct chi_games_result *result = &import->result;
 	double seconds = (double)(chi_now_ms() - import->began) / 1000;
+	bool out = import->options.kind == CHI_GAMES_SUBTRACT;
 	if (import->status == CHI_OK) {
-		log_info("%s %" PRIu64 " of %" PRIu64 " games %s store '%s' for %s in %.1f s",
-			 import->options.kind == CHI_GAMES_SUBTRACT ? "took" : "imported",
-			 result->taken, result->games,
-			 import->options.kind == CHI_GAMES_SUBTRACT ? "out of" : "into", name,
-			 import->who, seconds);
+		log_info("import.end",
+			 "{done} {taken} of {games} games {way} store '{store}' for '{client}' "
+			 "(connection {connection}) in {seconds} s",
+			 log_text("done", out ? "took" : "imported"),
+			 log_number("taken", result->taken), log_number("games", result->games),
+			 log_text("way", out ? "out of" : "into"), log_text("store", name),
+			 log_text("client", import->client),
+			 log_text("connection", import->connection.text),
+			 log_seconds("seconds", seconds));
 	} else if (import->status == -CHI_EFULL || import->status == -CHI_EIO ||
 		   import->status == -CHI_ENOMEM || import->status == -CHI_ECORRUPT) {
-		log_warning("failed to import into store '%s' for %s after %.1f s (%s)", name,
-			    import->who, seconds, why);
+		log_warning("import.fail",
+			    "failed to import into store '{store}' for '{client}' (connection "
+			    "{connection}) after {seconds} s ({cause})",
+			    log_text("store", name), log_text("client", import->client),
+			    log_text("connection", import->connection.text),
+			    log_seconds("seconds", seconds), log_text("cause", why));
 	} else {
-		log_info("gave up an import into store '%s' for %s after %.1f s (%s)", name,
-			 import->who, seconds, why);
+		log_info("import.give_up",
+			 "gave up an import into store '{store}' for '{client}' (connection "
+			 "{connection}) after {seconds} s ({cause})",
+			 log_text("store", name), log_text("client", import->client),
+			 log_text("connection", import->connection.text),
+			 log_seconds("seconds", seconds), log_text("cause", why));
 	}
 }
 
@@ -249,8 +263,8 @@ static int start(struct chi_intake *import, struct chi_fault *fault)
 /* Who it is, as the client calls itself, and which of the connections that is. */
 static void name_client(struct chi_intake *import, const struct chi_conn *conn)
 {
-	snprintf(import->who, sizeof(import->who), "'%s' (connection %u.%u.%u)", conn->client,
-		 (unsigned)conn->worker->index, conn->slot, conn->generation);
+	memcpy(import->client, conn->client, sizeof(import->client));
+	import->connection = chi_conn_name(conn);
 }
 
 int chi_handle_import(struct chi_task *task)
@@ -288,7 +302,10 @@ int chi_handle_import(struct chi_task *task)
 		chi_server_import_end(worker->server);
 		return status;
 	}
-	log_info("import into store '%s' begun by %s", import->served->name, import->who);
+	log_info("import.begin",
+		 "import into store '{store}' begun by '{client}' (connection {connection})",
+		 log_text("store", import->served->name), log_text("client", import->client),
+		 log_text("connection", import->connection.text));
 	worker->n_tasks++;
 	chi_call_add(task->conn, &import->call);
 	start_clock(import);

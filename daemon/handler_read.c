@@ -21,8 +21,9 @@ static void take_name(struct chi_conn *conn, const struct chi_text *name)
 		conn->client[i] = c >= 0x20 && c < 0x7f ? c : '?';
 	}
 	conn->client[len] = '\0';
-	log_debug("connection %u.%u.%u is '%s'", (unsigned)conn->worker->index, conn->slot,
-		  conn->generation, conn->client);
+	log_debug("client.name", "connection {connection} is '{client}'",
+		  log_text("connection", chi_conn_name(conn).text),
+		  log_text("client", conn->client));
 }
 
 /* Why it is kept out the client is told in full: it knows what it has shown. */
@@ -42,8 +43,10 @@ static int let_in(struct chi_task *task)
 	if (conn->role > CHI_ROLE_NONE) {
 		return CHI_OK;
 	}
-	log_info("connection %u.%u.%u of '%s' is not let in (%s)", (unsigned)conn->worker->index,
-		 conn->slot, conn->generation, conn->client, why);
+	log_limited_info("client.refuse",
+			 "connection {connection} of '{client}' is not let in ({cause})",
+			 log_text("connection", chi_conn_name(conn).text),
+			 log_text("client", conn->client), log_text("cause", why));
 	return chi_fault(&task->fault, -CHI_EACCES, "this client is not let in: %s", why);
 }
 

@@ -180,7 +180,8 @@ static int begin(struct chi_http *http, const struct chi_listen *address, struct
 		return chi_fault(fault, -CHI_ENOMEM, "cannot watch '%s'", socket.text);
 	}
 	/* The socket is the server's from now on. */
-	log_info("counters are at 'http://%s/metrics'", socket.text + strlen("tcp:"));
+	log_info("metrics.listen", "counters are at 'http://{address}/metrics'",
+		 log_text("address", socket.text + strlen("tcp:")));
 	return CHI_OK;
 }
 

@@ -49,11 +49,13 @@ struct chi_intake {
 	struct chi_worker *worker;
 	struct event *idle; /* the client has sent nothing for too long */
 	pthread_t thread;
-	char who[CHI_CLIENT_NAME_MAX + 64]; /* for the log */
-	int64_t began;			    /* ms */
-	uint64_t granted;		    /* what the client may still send */
-	bool ended;			    /* ImportEnd has come */
-	bool queued;			    /* the job is with the writer */
+	/* For the log. */
+	char client[CHI_CLIENT_NAME_MAX + 1];
+	struct chi_conn_name connection;
+	int64_t began;	  /* ms */
+	uint64_t granted; /* what the client may still send */
+	bool ended;	  /* ImportEnd has come */
+	bool queued;	  /* the job is with the writer */
 	bool joined;
 
 	/* Do not change while the thread runs. */

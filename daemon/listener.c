@@ -75,7 +75,9 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
  * and then listening rests, because the loop would wake for the others at once, for ever. */
 static void out_of_descriptors(struct chi_listener *listener, int from, int error)
 {
-	log_warning("listening rests for %d ms (%s)", CHI_ACCEPT_PAUSE_MS, strerror(error));
+	log_limited_warning("listen.rest", "listening rests for {ms} ms ({cause})",
+			    log_number("ms", CHI_ACCEPT_PAUSE_MS),
+			    log_text("cause", strerror(error)));
 	if (listener->spare >= 0) {
 		close(listener->spare);
 		int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC);
@@ -97,8 +99,9 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 	struct chi_arena arena;
 	struct chi_buffer out;
 	if (!listener->full) {
-		log_warning("turning connections away (%llu are open)",
-			    (unsigned long long)listener->server->connections_max);
+		log_limited_warning("listen.full",
+				    "turning connections away ({connections} are open)",
+				    log_number("connections", listener->server->connections_max));
 		listener->full = true;
 	}
 	chi_count(&listener->server->turned_away, 1);
@@ -228,9 +231,10 @@ static void close_rest(const struct chi_passed_list *passed)
 	for (size_t i = 0; i < passed->n; i++) {
 		const struct chi_passed *one = &passed->sockets[i];
 		if (one->fd >= 0) {
-			log_warning("nothing listens on the socket passed as '%s': --listen fd:%s "
-				    "is missing",
-				    one->name, one->name);
+			log_warning("listen.unused",
+				    "nothing listens on the socket passed as '{name}': --listen "
+				    "fd:{name} is missing",
+				    log_text("name", one->name));
 			close(one->fd);
 		}
 	}

@@ -26,7 +26,7 @@ static int serve(const struct chi_config *config)
 	/* Too large for a stack that sanitizers widen. */
 	static struct chi_server server;
 	struct chi_fault fault = {0};
-	if (chi_log_open(config->log_level, config->log_path, &fault) < 0) {
+	if (chi_log_open(&config->log, &fault) < 0) {
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
@@ -35,11 +35,11 @@ static int serve(const struct chi_config *config)
 		status = chi_server_run(&server, &fault);
 	}
 	if (status < 0) {
-		log_error("%s", fault.text);
+		log_error("fail", "{cause}", log_text("cause", fault.text));
 	}
 	chi_server_deinit(&server);
 	if (status == CHI_OK) {
-		log_info("stopped");
+		log_info("stopped", "stopped");
 	}
 	chi_log_close();
 	return status == CHI_OK ? EXIT_STOPPED : EXIT_FAILED;

@@ -45,7 +45,8 @@ void chi_notify(const char *state)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 ||
 	    sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&name, len) < 0) {
-		log_warning("failed to tell the service manager '%s'", state);
+		log_warning("notify.fail", "failed to tell the service manager '{state}'",
+			    log_text("state", state));
 	}
 	if (fd >= 0) {
 		close(fd);

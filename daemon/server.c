@@ -42,7 +42,7 @@ static int open_store(const struct chi_config *config, const char *path, struct 
 	if (status == -CHI_ENOSTORE && config->create != 0) {
 		status = chi_store_create(path, (enum chi_statistic)config->create, fault);
 		if (status == CHI_OK) {
-			log_info("created store '%s'", path);
+			log_info("store.create", "created store '{path}'", log_text("path", path));
 			status = chi_store_open(path, &options, out, fault);
 		}
 	}
@@ -68,9 +68,11 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		chi_writer_init(&served->writer, served, config->limits.queue_bytes,
 				config->limits.queue_records);
 		server->n_stores++;
-		log_info("serving store '%s' in '%s' (%s statistic%s)", served->name,
-			 config->stores[i].path, chi_statistic_name((int)served->statistic),
-			 served->writable ? "" : ", read-only");
+		log_info("store.serve",
+			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
+			 log_text("store", served->name), log_text("path", config->stores[i].path),
+			 log_text("statistic", chi_statistic_name((int)served->statistic)),
+			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
 	return CHI_OK;
 }
@@ -96,6 +98,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_server *server = context;
+	chi_log_tick();
 	/* A compaction exchanges environments: the next time will do. */
 	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
 		return;
@@ -104,11 +107,15 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 		int freed = 0;
 		int status = chi_store_check_readers(server->stores[i].store, &freed);
 		if (status < 0) {
-			log_warning("failed to check readers of store '%s' (%s)",
-				    server->stores[i].name, chi_strerror(status));
+			log_warning("readers.fail",
+				    "failed to check readers of store '{store}' ({cause})",
+				    log_text("store", server->stores[i].name),
+				    log_text("cause", chi_strerror(status)));
 		} else if (freed > 0) {
-			log_info("freed %d slots of dead readers of store '%s'", freed,
-				 server->stores[i].name);
+			log_info("readers.free",
+				 "freed {slots} slots of dead readers of store '{store}'",
+				 log_number("slots", (uint64_t)freed),
+				 log_text("store", server->stores[i].name));
 		}
 	}
 	pthread_mutex_unlock(&server->compact_lock);
@@ -131,11 +138,12 @@ static void set_connections_max(struct chi_server *server)
 		limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
 		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < wanted) {
 			uint64_t left = limit.rlim_cur > reserved ? limit.rlim_cur - reserved : 1;
-			log_warning("taking %llu connections instead of %llu (descriptors are "
-				    "limited to %llu)",
-				    (unsigned long long)left,
-				    (unsigned long long)server->connections_max,
-				    (unsigned long long)limit.rlim_cur);
+			log_warning("descriptors.few",
+				    "taking {connections} connections instead of {wanted} "
+				    "(descriptors are limited to {descriptors})",
+				    log_number("connections", left),
+				    log_number("wanted", server->connections_max),
+				    log_number("descriptors", limit.rlim_cur));
 			server->connections_max = left;
 		}
 	}
@@ -299,8 +307,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		chi_signals_deinit(&signals);
 		return status;
 	}
-	dprintf(STDERR_FILENO, "chistored: ready, listening on %s\n",
-		chi_listener_addresses(server->listener));
+	chi_log_ready(chi_listener_addresses(server->listener));
 	chi_notify("READY=1");
 	event_base_dispatch(server->base);
 	drop_event(&server->watchdog);

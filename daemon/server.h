@@ -21,6 +21,7 @@
  *  4. intake.lock          its queue, its notes, its verdict
  *  5. mailbox.lock
  *  6. guard.lock           while a client is judged
+ *  7. the log's own        while lines of an event are counted
  * No lock is held during a store call or a system call on a client, except compact_lock.
  *
  * STOPPING: listeners close; every worker answers the requests it has received, ends its streams

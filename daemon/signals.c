@@ -13,7 +13,7 @@
 static void on_stop(evutil_socket_t number, short what, void *context)
 {
 	(void)what;
-	log_info("stopping (signal %d)", (int)number);
+	log_info("stopping", "stopping (signal {signal})", log_number("signal", (uint64_t)number));
 	chi_server_stop(context);
 }
 

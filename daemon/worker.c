@@ -274,8 +274,10 @@ void chi_worker_add_stranger(struct chi_worker *worker, struct chi_conn *conn)
 		return;
 	}
 	if (!worker->crowded) {
-		log_warning("%zu clients over TLS have not said hello: the oldest are dropped",
-			    most);
+		log_limited_warning("listen.strangers",
+				    "{clients} clients over TLS have not said hello: the oldest "
+				    "are dropped",
+				    log_number("clients", most));
 		worker->crowded = true;
 	}
 	chi_conn_drop(TAILQ_FIRST(&worker->strangers), "too many handshakes");

@@ -170,9 +170,12 @@ static void answer_with(struct chi_writer *writer, struct chi_job *job, int stat
 static void tell_lost(struct chi_writer *writer)
 {
 	if (writer->n_lost > 0) {
-		log_warning("failed to commit %zu batches of store '%s' that were answered before "
-			    "(%s)",
-			    writer->n_lost, writer->served->name, writer->why_lost.text);
+		log_warning("commit.lost",
+			    "failed to commit {batches} batches of store '{store}' that were "
+			    "answered before ({cause})",
+			    log_number("batches", writer->n_lost),
+			    log_text("store", writer->served->name),
+			    log_text("cause", writer->why_lost.text));
 		writer->n_lost = 0;
 	}
 }
@@ -445,8 +448,9 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 		break;
 	}
 	if (status < 0) {
-		log_warning("failed to %s store '%s' (%s)", chi_op_name(job->op),
-			    writer->served->name, fault.text);
+		log_warning("store.fail", "failed to {operation} store '{store}' ({cause})",
+			    log_text("operation", chi_op_name(job->op)),
+			    log_text("store", writer->served->name), log_text("cause", fault.text));
 	}
 	finish(writer, job, status, &fault);
 }

@@ -26,7 +26,7 @@ START_TIMEOUT = 60
 STOP_TIMEOUT = 60
 CLI_TIMEOUT = 120
 
-READY = re.compile(r"^chistored: ready, listening on (.*)$")
+READY = re.compile(r'^(?:chistored: |\{.*"message":")ready, listening on ([^"\n]*)')
 
 _temporary = []
 _daemons = []
