@@ -117,7 +117,7 @@ static void test_any_bytes(void **state)
 	static char b[300];
 	char line[CHI_LOG_LINE_SIZE + 1];
 	size_t cut = 0;
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		fill(&seed, a, i % 8 == 0 ? sizeof(a) : 60);
 		fill(&seed, b, sizeof(b));
 		const struct chi_field fields[] = {
@@ -140,7 +140,7 @@ static void test_any_bytes(void **state)
 		}
 		json_decref(object);
 	}
-	assert_in_range(cut, 1000, 2500);
+	assert_in_range(cut, 200, 500);
 }
 
 /* At each length a line may be cut anywhere, and has to be whole all the same. */

@@ -430,10 +430,10 @@ class Protocol(Games):
         self.free_again(self.client).commit()
         self.assertEqual(self.daemon_.stop(), 0)
         log = self.daemon_.stderr_text()
-        who = r"'a'b\?\?\?\?c' \(connection \d+\.\d+\.\d+\)"
+        who = r"'a\\'b\?\?\?\?c' \(connection \d+\.\d+\.\d+\)"
         self.assertRegex(log, f"import into store 'default' begun by {who}\n")
         self.assertRegex(
-            log, f"imported 300 of 300 games into store 'default' for {who} in \\d+\\.\\d s\n")
+            log, f"imported 300 of 300 games into store 'default' for {who} in \\d+\\.\\d+ s\n")
         self.assertRegex(log, "took 300 of 300 games out of store 'default' for 'pychistore' ")
         self.assertRegex(log, "gave up an import into store 'default' for 'pychistore' .* after")
 
