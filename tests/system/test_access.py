@@ -407,7 +407,8 @@ class CommandLine(Case):
                     (self.run_cli(daemon, "--token-file", "/nonexistent", "info"), "cannot read")):
                 self.assertEqual(done.returncode, 3)
                 self.assertIn(says, done.stderr)
-            for secret in ("", "\n", "two words", "two\nlines", "x" * 257, "\x00\n"):
+            for secret in ("", "\n", "two words", "two\nlines", "x" * 257, "\x00\n",
+                           "x" + "\n" * 300 + "y"):
                 done = self.run_cli(daemon, "info", secret=secret)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("one line with an access token", done.stderr)
