@@ -4,8 +4,9 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Seconds for each target of `make fuzz`.
+# Seconds for each target of `make fuzz` (0: without end), and the executions that end it before.
 T ?= 60
+N ?= -1
 # For `make bench`: a file of games, a document for the tables, more options of bench/all.py.
 PGN ?=
 MARKDOWN ?=
@@ -18,7 +19,7 @@ SOURCES = $$(find base bench bulk chess client daemon examples include proto sto
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 	@echo
-	@echo 'Settings: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) T=$(T)'
+	@echo 'Settings: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) T=$(T) N=$(N)'
 
 build: build/build.ninja ## build everything with debugging information in build/
 	ninja -C build
@@ -54,12 +55,12 @@ tsan: ## run the rooms with threads under TSan in build-tsan/
 	@tools/deps.sh build test
 	@tools/check.sh tsan
 
-fuzz: ## run each fuzz target for T seconds in build-fuzz/
+fuzz: ## run each fuzz target for T seconds or N executions in build-fuzz/
 	@tools/deps.sh build test
 	@[ -f build-fuzz/build.ninja ] || CC=clang meson setup build-fuzz -Dfuzz=true \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
 	ninja -C build-fuzz
-	tools/fuzz.sh build-fuzz $(T)
+	tools/fuzz.sh -n $(N) build-fuzz $(T)
 
 # The libraries that ours is compared with may have come since the directory was set up.
 bench: ## measure, and print the ratios of docs/BENCHMARKS.md
