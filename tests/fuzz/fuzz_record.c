@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reaches store/codec.h: any bytes as the value of a record. The checksum is set right first, else
- * no input would come past it. What decodes must encode to the same bytes, and the short look at
- * statistic and counts must see what the whole decoding sees.
+ * no input would come past it. What decodes must encode to the same bytes, and the two short looks
+ * must see what the whole decoding sees.
  */
 #include <string.h>
 
@@ -17,6 +17,34 @@ static const uint8_t key[] = {0xff, 0xff, 0,	0,    0,    0,	  0xff, 0xff,
 			      0x73, 0x15, 0x21, 0x37, 0x44, 0x44, 0x44, 0x44,
 			      0xcc, 0xcc, 0xcc, 0xcc, 0xfb, 0x9d, 0xa9, 0xbf};
 
+/* The evaluation of the most plies, the youngest of those; NULL: there is none. */
+static const struct chi_eval *deepest(const struct chi_record *record)
+{
+	const struct chi_eval *best = NULL;
+	for (size_t i = 0; i < record->n_evals; i++) {
+		const struct chi_eval *eval = &record->evals[i];
+		if (best == NULL || eval->depth > best->depth ||
+		    (eval->depth == best->depth && eval->date > best->date)) {
+			best = eval;
+		}
+	}
+	return best;
+}
+
+static void check_glance(const uint8_t *value, size_t len, const struct chi_record *record)
+{
+	struct chi_strength seen;
+	const struct chi_eval *eval = deepest(record);
+	REQUIRE(chi_record_glance(key, sizeof(key), value, len, &seen) == CHI_OK);
+	REQUIRE(seen.found && seen.chi2 == record->chi2);
+	REQUIRE(chi_counts_equal(&seen.counts, &record->counts));
+	REQUIRE(seen.has_eval == (eval != NULL));
+	if (eval != NULL) {
+		REQUIRE(seen.depth == eval->depth && seen.score == eval->score);
+		REQUIRE(seen.is_mate == eval->is_mate);
+	}
+}
+
 static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 {
 	static uint8_t again[CHI_RECORD_BYTES_MAX];
@@ -27,7 +55,9 @@ static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 	size_t n;
 	int status = chi_record_decode(key, sizeof(key), value, len, arena, &record, &rest);
 	if (status != CHI_OK) {
+		struct chi_strength seen;
 		REQUIRE(status == -CHI_ECORRUPT);
+		(void)!chi_record_glance(key, sizeof(key), value, len, &seen);
 		return;
 	}
 	REQUIRE(chi_record_encode(key, sizeof(key), &record, &rest, again, sizeof(again), &n) ==
@@ -35,6 +65,7 @@ static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 	REQUIRE(n == len && memcmp(again, value, n) == 0);
 	REQUIRE(chi_record_peek(key, sizeof(key), value, len, &chi2, &counts) == CHI_OK);
 	REQUIRE(chi2 == record.chi2 && chi_counts_equal(&counts, &record.counts));
+	check_glance(value, len, &record);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

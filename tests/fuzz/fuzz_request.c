@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reaches the unpacking of requests with the body of a frame, under the daemon's own budget. What
- * is accepted must pack, and the bytes packed must be a fixed point.
+ * is accepted must pack, and the bytes packed must be a fixed point. What the short way of a Probe
+ * takes, this way must take with the same meaning.
  */
 #include <string.h>
 
 #include "proto/msg.h"
+#include "proto/probe.h"
 #include "tests/fuzz/message.h"
 
 /* Unpacks a body and packs it again; false if it is refused, or has no operation. */
@@ -27,8 +29,33 @@ static bool again(const uint8_t *data, size_t size, struct chi_buffer *out)
 	return true;
 }
 
+static void check_probe(const uint8_t *data, size_t size)
+{
+	static struct chi_key keys[CHI_PROBE_MAX];
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	struct chi_request request;
+	struct chi_probe probe;
+	const char *field = NULL;
+	chi_arena_init(&arena, CHI_DECODE_BUDGET);
+	if (!chi_probe_read(data, size, keys, &probe)) {
+		return;
+	}
+	if (chi_request_unpack(data, size, &arena, &request, &field, NULL) != CHI_OK) {
+		/* A name that no store can have is found nowhere. */
+		REQUIRE(strcmp(field, "store") == 0);
+		return;
+	}
+	REQUIRE(request.op == CHI_OP_PROBE && request.id == probe.id);
+	REQUIRE(request.store.len == probe.store_len);
+	REQUIRE(probe.store_len == 0 ||
+		memcmp(request.store.bytes, probe.store, probe.store_len) == 0);
+	REQUIRE(request.u.positions.n == probe.n && request.u.positions.n_fens == 0);
+	REQUIRE(memcmp(request.u.positions.keys, keys, probe.n * sizeof(*keys)) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	check_probe(data, size);
 	require_one_form(again, data, size, (size_t)64 << 20);
 	return 0;
 }
