@@ -7,6 +7,9 @@ DESTDIR ?=
 # Seconds for each target of `make fuzz` (0: without end), and the executions that end it before.
 T ?= 60
 N ?= -1
+# For `make soak`: parts, as 'kill=500 powercut', and what the other sizes are multiplied by.
+PART ?=
+SOAK ?= 1
 # For `make bench`: a file of games, a document for the tables, more options of bench/all.py.
 PGN ?=
 MARKDOWN ?=
@@ -19,7 +22,7 @@ SOURCES = $$(find base bench bulk chess client daemon examples include proto sto
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 	@echo
-	@echo 'Settings: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) T=$(T) N=$(N)'
+	@echo 'Settings: PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) T=$(T) N=$(N) SOAK=$(SOAK)'
 
 build: build/build.ninja ## build everything with debugging information in build/
 	ninja -C build
@@ -62,6 +65,10 @@ fuzz: ## run each fuzz target for T seconds or N executions in build-fuzz/
 	ninja -C build-fuzz
 	tools/fuzz.sh -n $(N) build-fuzz $(T)
 
+soak: build ## run the long tests for hours: PART='kill=500 powercut', SOAK=0.01 for a look
+	@tools/deps.sh build test
+	tools/soak.py --scale $(SOAK) $(PART)
+
 # The libraries that ours is compared with may have come since the directory was set up.
 bench: ## measure, and print the ratios of docs/BENCHMARKS.md
 	@tools/deps.sh build bench
@@ -92,5 +99,5 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-release
 
-.PHONY: help build deps demo check test sanitize tsan fuzz bench lint format tidy install clean
+.PHONY: help build deps demo check test sanitize tsan fuzz soak bench lint format tidy install clean
 .DEFAULT_GOAL := help

@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.." || exit 1
 TSAN_ROOMS="base|store|bulk|client|daemon|system"
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
-low_effort=(CHISTORE_EFFORT=low CHISTORE_KILL_CYCLES=5 CHISTORE_IMPORT_KILLS=8
-	CHISTORE_HAMMER_SECONDS=3)
+low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
+	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=3)
 
 # Tests of sockets and signals wait more than they compute: one more at once than there are cores.
 at_once=$(($(nproc) + 1))

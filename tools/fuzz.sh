@@ -47,16 +47,23 @@ export ASAN_OPTIONS="quarantine_size_mb=4${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 status=0
 for target in "$@"; do
 	grown=$build/corpus/$target
+	log=$build/fuzz-$target.log
+	crashes=0
 	mkdir -p "$grown" "$build/crashes"
 	echo "== fuzz $target"
 	# The target's own corpus is read, the grown one is read and written.
 	"$build/tests/fuzz/fuzz_$target" -runs="$runs" -max_total_time="$seconds" \
 		-max_len="$(length_of "$target")" -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
 		-verbosity=0 -artifact_prefix="$build/crashes/$target-" \
-		"$grown" "tests/fuzz/corpus/$target" 2>"$build/fuzz-$target.log" || {
+		${CHISTORE_SEED:+-seed="$CHISTORE_SEED"} \
+		"$grown" "tests/fuzz/corpus/$target" 2>"$log" || {
 		status=1
-		cat "$build/fuzz-$target.log"
+		crashes=1
+		cat "$log"
+		echo "FAILED fuzz $target: see $build/crashes"
 	}
-	grep -E 'number_of_executed_units|average_exec_per_sec' "$build/fuzz-$target.log" || true
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+	echo "# figures: $target: $executions executions, $speed a second, $crashes crashes"
 done
 exit $status

@@ -48,13 +48,21 @@ static inline size_t seed_below(struct seed *seed, size_t bound)
 /*
  * How many rounds a test takes whose worth grows with their number: `normal` of them, an eighth
  * with CHISTORE_EFFORT=low (under a sanitizer, where each round is slow), 20 times as many with
- * CHISTORE_EFFORT=high (a long run on demand).
+ * CHISTORE_EFFORT=high and N times with CHISTORE_EFFORT=N (a long run on demand).
  */
 static inline size_t seed_rounds(size_t normal)
 {
 	const char *effort = getenv("CHISTORE_EFFORT");
-	if (effort != NULL && strcmp(effort, "high") == 0) {
-		return normal * 20;
+	uint64_t times = 1;
+	if (effort == NULL || strcmp(effort, "high") == 0) {
+		return effort == NULL ? normal : normal * 20;
 	}
-	return effort != NULL && strcmp(effort, "low") == 0 ? normal / 8 + 1 : normal;
+	if (strcmp(effort, "low") == 0) {
+		return normal / 8 + 1;
+	}
+	if (chi_num_u64(effort, strlen(effort), 1000000, &times) != CHI_OK || times == 0) {
+		fprintf(stderr, "# CHISTORE_EFFORT is not low, high or a number: '%s'\n", effort);
+		abort();
+	}
+	return normal * times;
 }

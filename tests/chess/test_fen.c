@@ -269,7 +269,7 @@ static void mutated(void **state)
 	static const char likely[] = "pnbrqkPNBRQK12345678/ wb-KQkqABCDEFGHabcdefgh036_+";
 	struct seed seed = seed_start("FEN mutations");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 50000 : 500000);
-	unsigned accepted = 0;
+	uint64_t accepted = 0;
 	for (uint64_t i = 0; i < rounds; i++) {
 		char text[CHI_FEN_INPUT_MAX];
 		const char *start = starts[seed_below(&seed, CHI_COUNT(starts))];
@@ -293,6 +293,8 @@ static void mutated(void **state)
 		}
 	}
 	assert_true(accepted > 0 && accepted < rounds);
+	print_message("# figures: %" PRIu64 " changed FENs, %" PRIu64 " of them accepted\n", rounds,
+		      accepted);
 }
 
 int main(void)

@@ -162,8 +162,8 @@ static void random_bytes(void **state)
 			accepted++;
 		}
 	}
-	print_message("# %llu of %llu accepted\n", (unsigned long long)accepted,
-		      (unsigned long long)rounds);
+	print_message("# figures: %" PRIu64 " random keys, %" PRIu64 " of them accepted\n", rounds,
+		      accepted);
 	assert_true(accepted > 0 && accepted < rounds);
 }
 
@@ -197,6 +197,8 @@ static void mutated(void **state)
 		assert_memory_equal(&key, &again, sizeof(key));
 		accepted++;
 	}
+	print_message("# figures: %" PRIu64 " changed keys, %" PRIu64 " of them accepted\n", rounds,
+		      accepted);
 	assert_true(accepted > 0 && accepted < rounds);
 }
 

@@ -229,6 +229,8 @@ static void filters_like_counting(void **state)
 		matched += found;
 	}
 	assert_true(matched > rounds / 100 && matched < rounds);
+	print_message("# figures: %" PRIu64 " random filters, %" PRIu64 " of them passed\n", rounds,
+		      matched);
 }
 
 /* The shape of keys, told twice over: bytes cut, lengthened and changed. */

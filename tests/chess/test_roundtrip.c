@@ -52,6 +52,7 @@ static void play(const char *name, bool chess960)
 			ply = 0;
 		}
 	}
+	print_message("# figures: %s: %" PRIu64 " positions\n", name, rounds());
 }
 
 static void standard_games(void **state)
@@ -79,6 +80,7 @@ static void placements(void **state)
 			check_round_trip(&position);
 		}
 	}
+	print_message("# figures: round trip, placements: %" PRIu64 " positions\n", rounds());
 }
 
 /* Each thing a key holds, and that it makes a difference: all these are pairwise distinct. */

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/base/seed.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
@@ -228,15 +229,19 @@ static void cut_again_and_again(void **state)
 {
 	const struct world *world = *state;
 	struct chi_client *client = open_relay(0);
+	struct seed seed = seed_start("cuts");
 	uint64_t added = 0;
-	for (long bytes = 0; bytes < 200; bytes += 7) {
-		cut_after(bytes % 2 == 0 ? TO_SERVER : TO_CLIENT, bytes, 3);
+	size_t rounds = seed_rounds(40);
+	for (; added < rounds; added++) {
+		cut_after(added % 2 == 0 ? TO_SERVER : TO_CLIENT, (long)seed_below(&seed, 200),
+			  1 + (int)seed_below(&seed, 5));
 		world_ok(client, add(client));
-		added++;
 		(void)was_cut();
-		assert_int_equal(games(world), added);
+		assert_int_equal(games(world), added + 1);
 	}
 	chi_close(client);
+	print_message("# figures: %zu marked writes, cut up to 5 times in a row, each done once\n",
+		      rounds);
 }
 
 /* The control: who repeats without a mark counts twice. */
@@ -345,7 +350,8 @@ static void killed(void **state)
 		adders[i].client = world_open(world);
 		assert_int_equal(pthread_create(&threads[i], NULL, keep_adding, &adders[i]), 0);
 	}
-	for (unsigned kills = 0; kills < 20; kills++) {
+	size_t rounds = seed_rounds(20);
+	for (size_t kills = 0; kills < rounds; kills++) {
 		unsigned before = atomic_load(&adders[kills % 3].added);
 		while (atomic_load(&adders[kills % 3].added) < before + 3) {
 			(void)poll(NULL, 0, 1);

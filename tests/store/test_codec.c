@@ -12,6 +12,7 @@
 #include "store/clients.h"
 #include "store/codec.h"
 #include "store/meta.h"
+#include "tests/base/seed.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -306,7 +307,8 @@ static void test_round_trip(void **state)
 {
 	(void)state;
 	struct chi_key key = help_fen(START);
-	for (int i = 0; i < 5000; i++) {
+	size_t rounds = seed_rounds(5000);
+	for (size_t i = 0; i < rounds; i++) {
 		struct chi_record record;
 		struct chi_record back;
 		size_t len;
@@ -351,8 +353,9 @@ static void test_one_form(void **state)
 	(void)state;
 	struct chi_key key = help_fen(START);
 	static uint8_t again[CHI_RECORD_BYTES_MAX];
-	unsigned decoded = 0;
-	for (int i = 0; i < 300000; i++) {
+	size_t decoded = 0;
+	size_t rounds = seed_rounds(300000);
+	for (size_t i = 0; i < rounds; i++) {
 		uint8_t bytes[64];
 		size_t body = 1 + help_below(help_below(2) ? 8 : 40);
 		for (size_t j = 0; j < body; j++) {
@@ -375,7 +378,9 @@ static void test_one_form(void **state)
 		assert_int_equal(n, len);
 		assert_memory_equal(again, bytes, len);
 	}
-	assert_true(decoded > 1000);
+	assert_true(decoded > rounds / 300);
+	print_message("# figures: %zu random records, %zu of them decoded and encoded again\n",
+		      rounds, decoded);
 }
 
 static void test_truncated(void **state)
@@ -485,7 +490,8 @@ static void test_strength_order(void **state)
 	(void)state;
 	struct chi_key keys[64];
 	help_keys(keys, CHI_COUNT(keys));
-	for (int i = 0; i < 100000; i++) {
+	size_t rounds = seed_rounds(100000);
+	for (size_t i = 0; i < rounds; i++) {
 		const struct chi_key *ka = &keys[help_below(64)];
 		const struct chi_key *kb = &keys[help_below(64)];
 		uint16_t a = (uint16_t)(1 + help_below(CHI_CHI2_MAX));
@@ -500,13 +506,14 @@ static void test_strength_order(void **state)
 		order = chi_strength_compare(eb, lb, ea, la);
 		assert_int_equal((order > 0) - (order < 0), (expected < 0) - (expected > 0));
 	}
+	print_message("# figures: %zu pairs in the order of their encodings\n", rounds);
 }
 
 /* LMDB was told another comparator for the position tree than its own: the order is the same. */
 static void test_order_of_positions(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 100000; i++) {
+	for (size_t left = seed_rounds(100000); left > 0; left--) {
 		uint8_t k[2][12];
 		size_t n[2];
 		for (int j = 0; j < 2; j++) {
@@ -527,7 +534,7 @@ static void test_order_of_positions(void **state)
 static void test_order_of_any_bytes(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 100000; i++) {
+	for (size_t left = seed_rounds(100000); left > 0; left--) {
 		uint8_t k[3][4];
 		size_t n[3];
 		int order[3];

@@ -18,6 +18,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "store/codec.h"
+#include "tests/base/seed.h"
 
 #define POSITIONS 60
 
@@ -453,7 +454,8 @@ static void test_damaged_pages(void **state)
 	uint8_t *good = malloc((size_t)st.st_size);
 	assert_int_equal(pread(fd, good, (size_t)st.st_size, 0), st.st_size);
 	unsigned seen[5] = {0};
-	for (int i = 0; i < 150; i++) {
+	size_t rounds = seed_rounds(500);
+	for (size_t i = 0; i < rounds; i++) {
 		off_t at = (off_t)(help_random() % (uint64_t)st.st_size);
 		size_t len = 1;
 		uint8_t bytes[512] = {0};
@@ -480,8 +482,9 @@ static void test_damaged_pages(void **state)
 		}
 		assert_int_equal(pwrite(fd, good, (size_t)st.st_size, 0), st.st_size);
 	}
-	print_message("# stopped %u, refused %u, no read %u, unharmed %u, reported %u\n", seen[0],
-		      seen[1], seen[2], seen[3], seen[4]);
+	print_message("# figures: %zu damaged stores: %u stopped, %u refused, %u not read, "
+		      "%u unharmed, %u reported, 0 wrong records returned\n",
+		      rounds, seen[0], seen[1], seen[2], seen[3], seen[4]);
 	assert_true(seen[4] > 0);
 	free(good);
 	close(fd);

@@ -39,6 +39,14 @@ def _program(variable, default):
     return path
 
 
+def rounds(normal):
+    """How many rounds a test takes whose worth grows with their number: tests/base/seed.h."""
+    effort = os.environ.get("CHISTORE_EFFORT", "1")
+    if effort == "low":
+        return normal // 8 + 1
+    return normal * (20 if effort == "high" else int(effort))
+
+
 def make_temp_dir():
     """A new directory, removed at exit. Short, as a socket path has room for 107 bytes."""
     path = tempfile.mkdtemp(prefix="chi-", dir="/tmp")

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Two writers and four readers, each a process, on one store: nothing is lost, and every reader
-sees whole batches only. hammer.c says how that is checked.
+sees whole batches only. hammer.c says how that is checked. And backups made meanwhile: each holds
+all batches up to one, and what was acknowledged when it was begun.
 
-The controls run the same readers beside a writer that breaks its batches in two: a reader that
-does not complain then is blind, and the test fails.
+The controls run the same readers beside a writer that breaks its batches in two, and check a copy
+that was made without regard to the writers: a reader that does not complain then is blind, and the
+test fails.
 
-CHISTORE_HAMMER_SECONDS: how long each collision lasts (default: 10 s on a daemon, 3 s on a
-directory). CHISTORE_HAMMER: the hammer program.
+CHISTORE_HAMMER_SECONDS: how long each collision lasts (default: 4 s on a daemon, 2 s on a
+directory). CHISTORE_BACKUPS: how many are made (default: 5). CHISTORE_HAMMER: the hammer program.
 """
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
+import time
 import unittest
 
 import harness
@@ -21,6 +26,8 @@ WRITERS = 2
 READERS = 4
 FOUND = 1  # the exit code of a reader that saw a torn batch
 TIMEOUT = 120
+BACKUPS = int(os.environ.get("CHISTORE_BACKUPS", "5"))
+STORE_BACKUPS = 100  # of one store, which grows meanwhile
 
 
 def seconds(default):
@@ -28,21 +35,37 @@ def seconds(default):
 
 
 def start(mode, address, *args):
+    """A hammer; what it says goes to a file, for which it never has to wait."""
     command = [os.environ["CHISTORE_HAMMER"], mode, address] + [str(arg) for arg in args]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            stdin=subprocess.DEVNULL, encoding="utf-8")
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+        process = subprocess.Popen(command, stdout=said, stderr=complained,
+                                   stdin=subprocess.DEVNULL)
+        process.said = os.dup(said.fileno())
+        process.complained = os.dup(complained.fileno())
+    return process
 
 
-def finish(process):
+def text_of(fd):
+    return os.pread(fd, os.fstat(fd).st_size, 0).decode()
+
+
+def finish(process, timeout=TIMEOUT):
     """(exit code, {word: [numbers]}, standard error) of a hammer."""
-    out, err = process.communicate(timeout=TIMEOUT)
+    process.wait(timeout)
     words = {}
-    for word, value in re.findall(r"^(\w+) (\d+)$", out, re.M):
+    for word, value in re.findall(r"^(\w+) (\d+)$", text_of(process.said), re.M):
         words.setdefault(word, []).append(int(value))
-    return process.returncode, words, err
+    return process.returncode, words, text_of(process.complained)
 
 
-class Concurrency(unittest.TestCase):
+def last_ack(process):
+    """The last generation that a writer has told of, 0 before the first."""
+    size = os.fstat(process.said).st_size
+    acks = re.findall(rb"^ack (\d+)\n", os.pread(process.said, 100, max(0, size - 100)), re.M)
+    return int(acks[-1]) if acks else 0
+
+
+class Base(unittest.TestCase):
     def setUp(self):
         self.store = harness.make_store(statistic="external")
         self.started = []
@@ -52,23 +75,39 @@ class Concurrency(unittest.TestCase):
         for process in self.started:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            process.wait()
+            os.close(process.said)
+            os.close(process.complained)
 
     def run_hammer(self, *args):
         process = start(*args)
         self.started.append(process)
         return process
 
+    def check_writer(self, address, writer, acked):
+        """The generation that is there, which must not be below the one acknowledged."""
+        code, words, err = finish(
+            self.run_hammer("check", address, "--writer", writer, "--acked", acked))
+        self.assertEqual(code, 0, err)
+        return words["top"][0]
+
+    def verify(self, address):
+        verified = harness.run_cli("verify", address=address)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
+
+class Concurrency(Base):
     def collide(self, write_address, read_addresses, duration):
         writers = [self.run_hammer("write", write_address, "--writer", w) for w in range(WRITERS)]
         readers = [self.run_hammer("read", address, "--writers", WRITERS, "--seconds", duration)
                    for address in read_addresses]
-        seen = []
+        seen, looks = [], []
         for reader in readers:
-            code, words, err = finish(reader)
+            code, words, err = finish(reader, duration + TIMEOUT)
             self.assertEqual(code, 0, err)
             self.assertGreater(words["rounds"][0], 0)
             seen.append(words["seen"])
+            looks.append(words["rounds"][0])
         acked = []
         for writer in writers:
             writer.send_signal(signal.SIGTERM)
@@ -77,8 +116,9 @@ class Concurrency(unittest.TestCase):
             self.assertEqual(code, 0, err)
             self.assertEqual(words["ack"], list(range(1, len(words["ack"]) + 1)))
             acked.append(len(words["ack"]))
-        print(f"# {write_address.split(':')[0]}: acknowledged {acked}, readers saw up to {seen}",
-              flush=True)
+        where = "daemon" if write_address.startswith("unix:") else "directory"
+        print(f"# figures: {where}: {sum(acked)} batches by {WRITERS} "
+              f"writers, {sum(looks)} looks by {READERS} readers, 0 torn", flush=True)
         # Readers that have seen no change have proved nothing.
         for w in range(WRITERS):
             self.assertGreater(max(numbers[w] for numbers in seen), 1)
@@ -89,12 +129,8 @@ class Concurrency(unittest.TestCase):
     def check(self, address, acked):
         """Every acknowledged generation is there, and none but those: the writers ended well."""
         for writer, last in enumerate(acked):
-            code, words, err = finish(
-                self.run_hammer("check", address, "--writer", writer, "--acked", last))
-            self.assertEqual(code, 0, err)
-            self.assertEqual(words["top"], [last])
-        verified = harness.run_cli("verify", address=address)
-        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+            self.assertEqual(self.check_writer(address, writer, last), last)
+        self.verify(address)
 
     def must_see_torn(self, write_address, read_address):
         writer = self.run_hammer("write", write_address, "--writer", 0, "--torn")
@@ -106,13 +142,13 @@ class Concurrency(unittest.TestCase):
         self.assertGreater(words["torn"][0], 0)
 
     def test_directory(self):
-        acked = self.collide(self.store, [self.store] * READERS, seconds(3))
+        acked = self.collide(self.store, [self.store] * READERS, seconds(2))
         self.check(self.store, acked)
 
     def test_daemon(self):
         with harness.start_daemon({"default": self.store}) as daemon:
             acked = self.collide(daemon.address, [daemon.address, self.store] * (READERS // 2),
-                                 seconds(10))
+                                 seconds(4))
             self.check(daemon.address, acked)
         self.check(self.store, acked)
 
@@ -122,6 +158,70 @@ class Concurrency(unittest.TestCase):
     def test_control_daemon(self):
         with harness.start_daemon({"default": self.store}) as daemon:
             self.must_see_torn(daemon.address, daemon.address)
+
+
+class Backups(Base):
+    def wait_for_acks(self, writers, more):
+        wanted = [last_ack(writer) + more for writer in writers]
+        while any(last_ack(writer) < last for writer, last in zip(writers, wanted)):
+            self.assertTrue(all(writer.poll() is None for writer in writers))
+            time.sleep(0.001)
+
+    def under_writers(self, count, copy):
+        """Makes so many copies of one store; copy(daemon, number) makes one and returns where it
+        is. Yields it, and what was acknowledged to each writer before."""
+        store = harness.make_store(statistic="external")
+        with harness.start_daemon({"default": store}) as daemon:
+            writers = [self.run_hammer("write", daemon.address, "--writer", w)
+                       for w in range(WRITERS)]
+            for number in range(count):
+                # So each copy is of another state, however fast copies are made.
+                self.wait_for_acks(writers, 3)
+                acked = [last_ack(writer) for writer in writers]
+                made = copy(daemon, store, writers, number)
+                yield made, acked
+                shutil.rmtree(made)
+            for writer in writers:
+                writer.send_signal(signal.SIGTERM)
+                self.assertEqual(finish(writer)[0], 0)
+
+    def backup(self, daemon, store, _, number):
+        """By the daemon, and past it."""
+        made = os.path.join(harness.make_temp_dir(), "copy")
+        done = harness.run_cli("backup", made, address=(daemon.address, store)[number % 2])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return made
+
+    def test_backups_under_writers(self):
+        made = behind = 0
+        while made < BACKUPS:
+            count = min(BACKUPS - made, STORE_BACKUPS)
+            for copy, acked in self.under_writers(count, self.backup):
+                tops = [self.check_writer(copy, w, acked[w]) for w in range(WRITERS)]
+                behind += sum(tops) - sum(acked)
+                self.verify(copy)
+                made += 1
+            print(f"# figures: {made} backups under {WRITERS} writers, each of one state and "
+                  f"sound; {behind} batches ended while they were begun", flush=True)
+
+    def copy_halves(self, daemon, store, writers, number):
+        """The first half of the file, and the other one when more has been written."""
+        made = harness.make_temp_dir()
+        with open(store + "/data.mdb", "rb") as source, open(made + "/data.mdb", "wb") as target:
+            target.write(source.read(os.fstat(source.fileno()).st_size // 2))
+            self.wait_for_acks(writers, 20)
+            target.write(source.read())
+        return made
+
+    def test_control_copied_in_halves(self):
+        for copy, acked in self.under_writers(1, self.copy_halves):
+            for writer in range(WRITERS):
+                code, _, _ = finish(self.run_hammer("check", copy, "--writer", writer, "--acked",
+                                                    acked[writer]))
+                if code != 0:
+                    return
+            self.assertNotEqual(harness.run_cli("verify", address=copy).returncode, 0,
+                                "a torn copy was taken for a good one")
 
 
 if __name__ == "__main__":

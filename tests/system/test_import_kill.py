@@ -3,7 +3,7 @@
 """Imports killed at any moment, and repeated: what is stored in the end is what an import that
 nobody disturbed stores, byte for byte.
 
-CHISTORE_IMPORT_KILLS: how often an import is killed (default: 50).
+CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20).
 """
 
 import os
@@ -19,7 +19,7 @@ from cli_base import Base, spawn
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
-KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "50"))
+KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "20"))
 SEED = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1, 1 << 30)
 
 
@@ -81,7 +81,8 @@ class Kill(Base):
         # Otherwise nothing was tried.
         self.assertGreater(killed, 0)
         self.assertGreater(unfinished, 0)
-        print(f"# {KILLS} imports, {killed} killed, {unfinished} of them before their commit")
+        print(f"# figures: {KILLS} imports, {killed} killed, {unfinished} of them before their "
+              "commit, each repeated to the same bytes", flush=True)
         left = [name for name in os.listdir(self.dir) if name.startswith(".")]
         print(f"# left behind: {len(left)}")
 

@@ -129,7 +129,7 @@ class Kill(unittest.TestCase):
         self.assertEqual(daemon.stop(), 0, daemon.stderr_text())
         verified = harness.run_cli("verify", address=self.store)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
-        print(f"# {CYCLES} kills under {WRITERS} writers, {acks} acknowledgements, 0 lost; "
+        print(f"# figures: {CYCLES} kills under {WRITERS} writers, {acks} acknowledgements, 0 lost; "
               f"{unanswered} batches committed but not answered; slowest start {slowest:.2f} s",
               flush=True)
 
