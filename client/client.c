@@ -471,13 +471,23 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	return chi_client_end(client, status);
 }
 
-int chi_backup(struct chi_client *client, const char *path)
+static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = client->backend->backup(client, path);
+		status = client->backend->backup(client, path, publish);
 	}
 	return chi_client_end(client, status);
+}
+
+int chi_backup(struct chi_client *client, const char *path)
+{
+	return backup(client, path, false);
+}
+
+int chi_publish(struct chi_client *client, const char *path)
+{
+	return backup(client, path, true);
 }
 
 int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)

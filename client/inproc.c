@@ -86,13 +86,14 @@ static int verify(struct chi_client *client, chi_verify_report *report, void *co
 
 /* The copy goes the same way as one from a server does, so both are checked alike before they
  * appear under their name. */
-static int backup(struct chi_client *client, const char *path)
+static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	struct chi_copy *copy = NULL;
 	int fd = -1;
 	int status = chi_inproc_settle(client);
 	if (status == CHI_OK) {
-		status = chi_copy_begin(path, &copy, &fd, &client->error);
+		status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
+				 : chi_copy_begin(path, &copy, &fd, &client->error);
 	}
 	if (status != CHI_OK) {
 		return status;

@@ -170,11 +170,12 @@ static int receive_copy(struct chi_client *client, int fd)
 
 /* The bytes go into a hidden directory beside `path`, which gets that name only when all are there
  * and the stamp is right. */
-static int backup(struct chi_client *client, const char *path)
+static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	struct chi_copy *copy = NULL;
 	int fd = -1;
-	int status = chi_copy_begin(path, &copy, &fd, &client->error);
+	int status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
+			     : chi_copy_begin(path, &copy, &fd, &client->error);
 	if (status != CHI_OK) {
 		return status;
 	}

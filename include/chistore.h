@@ -295,6 +295,18 @@ CHI_MUSTUSE int chi_repair(const char *address, const char *path, enum chi_stati
 /* Makes a new store in the local directory `path` with a consistent copy, under running writes. */
 CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 
+/*
+ * Makes the local directory `path` a published copy of one committed state, under running writes:
+ * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
+ * reading, without rights to write there; nobody can write it (-CHI_EREADONLY), and chi_backup of
+ * it is a store again. What was published there before is replaced at one moment; who has that open
+ * keeps it. Memory aside, it takes the room of two copies for a moment. A damaged page can kill the
+ * process: run it in a child. -CHI_EEXIST: something that is no published copy has the name;
+ * -CHI_ECORRUPT: the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file
+ * system cannot replace a directory at one moment.
+ */
+CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
+
 /* Rewrites the data file without its free pages. -CHI_EBUSY if other processes have it open. */
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);

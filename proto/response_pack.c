@@ -294,6 +294,7 @@ static int info_to(struct small *small, const struct chi_info *from)
 	info->readers = from->readers;
 	info->readers_max = from->readers_max;
 	info->oldest_reader = from->oldest_reader;
+	info->read_only = (PB(ReadOnly))from->read_only;
 	small->message.info = info;
 	return CHI_OK;
 }

@@ -259,6 +259,10 @@ static int info_from(struct chi_unpacker *u, const PB(InfoResult) * from, struct
 	out->readers = from->readers;
 	out->readers_max = from->readers_max;
 	out->oldest_reader = from->oldest_reader;
+	/* Of a later version: read-only, for a reason that is not known here. */
+	out->read_only = (unsigned)from->read_only <= CHI_READ_ONLY_CRASHES
+				 ? (uint8_t)from->read_only
+				 : CHI_READ_ONLY_SERVER;
 	return CHI_OK;
 }
 

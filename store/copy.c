@@ -18,6 +18,7 @@
 struct chi_copy {
 	int fd;
 	char *path;
+	bool publish;
 	struct chi_hidden hidden;
 };
 
@@ -55,17 +56,15 @@ static void free_copyp(struct chi_copy **copy)
 	free_copy(*copy);
 }
 
-int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+static int begin(const char *path, bool publish, struct chi_copy **out, int *fd,
+		 struct chi_fault *fault)
 {
-	struct stat st;
-	if (lstat(path, &st) == 0) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
-	}
 	_cleanup_(free_copyp) struct chi_copy *copy = calloc(1, sizeof(*copy));
 	if (copy == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	copy->fd = -1;
+	copy->publish = publish;
 	copy->path = strdup(path);
 	if (copy->path == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -90,8 +89,29 @@ int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_
 	return CHI_OK;
 }
 
-/* What was received must be a store that opens. */
-static int check_copy(const char *hidden, struct chi_fault *fault)
+int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
+	}
+	return begin(path, false, out, fd, fault);
+}
+
+int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
+		if (rc < 0) {
+			return chi_fault(fault, rc, "'%s' exists and is no published copy", path);
+		}
+	}
+	return begin(path, true, out, fd, fault);
+}
+
+/* What was received must be a store that opens. *marked: it was copied from a published copy. */
+static int check_copy(const char *hidden, bool *marked, struct chi_fault *fault)
 {
 	int rc = chi_file_check(hidden, fault);
 	uint64_t map_bytes;
@@ -102,26 +122,42 @@ static int check_copy(const char *hidden, struct chi_fault *fault)
 		return rc;
 	}
 	struct chi_trees trees;
-	rc = chi_trees_open(hidden, true, map_bytes, &trees, fault);
+	rc = chi_trees_open(hidden, MDB_RDONLY | MDB_NOLOCK, map_bytes, &trees, fault);
 	if (rc == CHI_OK) {
+		*marked = (trees.stamp.ro_compatible & CHI_FEATURE_PUBLISHED) != 0;
 		mdb_env_close(trees.mdb);
 	}
 	return rc;
 }
 
+/* Makes a store of what was received, and gives it its name. */
+static int finish_store(struct chi_copy *copy, bool marked, struct chi_fault *fault)
+{
+	int rc = marked ? chi_published_unmake(copy->hidden.dir, fault) : CHI_OK;
+	if (rc == CHI_OK) {
+		int error = chi_lock_make(copy->hidden.dir);
+		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
+	}
+	return rc == CHI_OK ? chi_path_publish(&copy->hidden, copy->path, fault) : rc;
+}
+
+static int finish_published(struct chi_copy *copy, struct chi_fault *fault)
+{
+	int rc = chi_published_make(copy->hidden.dir, fault);
+	return rc == CHI_OK ? chi_path_replace(&copy->hidden, copy->path, fault) : rc;
+}
+
 int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 {
+	bool marked = false;
 	int error = fsync(copy->fd) < 0 ? errno : 0;
 	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
 	if (rc == CHI_OK) {
-		rc = check_copy(copy->hidden.dir, fault);
+		rc = check_copy(copy->hidden.dir, &marked, fault);
 	}
 	if (rc == CHI_OK) {
-		error = chi_lock_make(copy->hidden.dir);
-		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
-	}
-	if (rc == CHI_OK) {
-		rc = chi_path_publish(&copy->hidden, copy->path, fault);
+		rc = copy->publish ? finish_published(copy, fault)
+				   : finish_store(copy, marked, fault);
 	}
 	if (rc < 0) {
 		chi_path_remove(&copy->hidden);

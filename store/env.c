@@ -117,7 +117,7 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 	if (rc == 0) {
 		rc = mdb_env_set_mapsize(mdb, map_bytes);
 	}
-	if (rc == 0) {
+	if (rc == 0 && (flags & MDB_NOLOCK) == 0) {
 		rc = reserve_table(dir);
 	}
 	if (rc == 0) {
@@ -192,11 +192,11 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	return rc;
 }
 
-int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes, struct chi_trees *out,
+int chi_trees_open(const char *dir, unsigned flags, uint64_t map_bytes, struct chi_trees *out,
 		   struct chi_fault *fault)
 {
 	_cleanup_(close_mdb) MDB_env *mdb = NULL;
-	int rc = chi_trees_start(dir, readonly ? MDB_RDONLY : 0, map_bytes, &mdb, fault);
+	int rc = chi_trees_start(dir, flags, map_bytes, &mdb, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -210,7 +210,7 @@ int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes, struct ch
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "read", dir);
 	}
-	rc = open_trees(txn, readonly, out, fault);
+	rc = open_trees(txn, (flags & MDB_RDONLY) != 0, out, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -266,13 +266,16 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 		env->mdb = NULL;
 	}
 	env->epoch++;
-	bool readonly = env->mode == CHI_STORE_READ;
-	int error = readonly ? 0 : sync_all(env->path);
+	/* Without locks only where nobody writes, be it that we would. */
+	unsigned flags = env->published		       ? MDB_RDONLY | MDB_NOLOCK
+			 : env->mode == CHI_STORE_READ ? MDB_RDONLY
+						       : 0;
+	int error = flags != 0 ? 0 : sync_all(env->path);
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "sync", env->path);
 	}
 	struct chi_trees trees;
-	int rc = chi_trees_open(env->path, readonly, env->map_bytes, &trees, fault);
+	int rc = chi_trees_open(env->path, flags, env->map_bytes, &trees, fault);
 	if (rc < 0) {
 		return rc;
 	}

@@ -108,11 +108,13 @@ static int fill(struct chi_read *read, struct chi_info *out)
 	out->sequence = state.sequence;
 	out->base = state.base;
 	out->games = state.games;
-	char path[CHI_PATH_SIZE];
+	out->read_only = env->published ? CHI_READ_ONLY_PUBLISHED : CHI_READ_ONLY_NOT;
+	/* Of the file that is open: a newer copy may have been published under its name. */
 	struct stat st;
-	rc = chi_path_join(path, env->path, DATA_NAME);
-	if (rc < 0 || stat(path, &st) < 0) {
-		return rc < 0 ? rc : chi_lmdb_status(errno);
+	mdb_filehandle_t fd;
+	rc = mdb_env_get_fd(env->mdb, &fd);
+	if (rc != 0 || fstat(fd, &st) < 0) {
+		return chi_lmdb_status(rc != 0 ? rc : errno);
 	}
 	out->file_bytes = (uint64_t)st.st_size;
 	return chi_lmdb_status(fill_sizes(read, out));

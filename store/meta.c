@@ -29,7 +29,7 @@ static const char state_key[] = "state";
 
 /* The bits this program knows. */
 #define KNOWN_INCOMPATIBLE  CHI_FEATURE_PLIES
-#define KNOWN_RO_COMPATIBLE UINT64_C(0)
+#define KNOWN_RO_COMPATIBLE CHI_FEATURE_PUBLISHED
 
 /* Where the fields begin that the first look needs. */
 #define VERSION_AT    8
@@ -146,6 +146,11 @@ static int check_features(const struct chi_stamp *stamp, bool readonly, struct c
 				 "the store has features (%#llx) with which this program can "
 				 "only read it",
 				 (unsigned long long)stamp->ro_compatible);
+	}
+	if (!readonly && (stamp->ro_compatible & CHI_FEATURE_PUBLISHED) != 0) {
+		return chi_fault(
+			fault, -CHI_EREADONLY,
+			"a published copy, which nobody writes; a backup of it is a store");
 	}
 	if (chi_statistic_name((int)stamp->statistic) == NULL) {
 		return chi_fault(fault, -CHI_EVERSION, "the store holds an unknown statistic (%d)",

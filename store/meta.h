@@ -15,6 +15,9 @@
  * are first opened for writing. */
 #define CHI_FEATURE_PLIES UINT64_C(1)
 
+/* Read-only compatible feature: a published copy, which nobody writes. */
+#define CHI_FEATURE_PUBLISHED UINT64_C(1)
+
 #define CHI_STAMP_SIZE 112
 #define CHI_STATE_SIZE 80
 

@@ -74,7 +74,11 @@ static struct chi_env *new_env(const struct chi_store_options *options)
 	return env;
 }
 
-/* Fixes which directory this is, whatever later happens to its name. */
+/* A published copy may be replaced by a newer one at any moment, but not that often. */
+#define LOCATE_TRIES 100
+
+/* Fixes which directory this is, whatever later happens to its name. CHI_NONE: it has another
+ * name since it was looked at. */
 static int locate(struct chi_env *env, const char *path, const struct stat *st,
 		  struct chi_fault *fault)
 {
@@ -86,7 +90,7 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 		return chi_lmdb_fault(fault, errno, "open", path);
 	}
 	if (now.st_dev != st->st_dev || now.st_ino != st->st_ino) {
-		return chi_fault(fault, -CHI_EBUSY, "'%s' was replaced just now", path);
+		return CHI_NONE;
 	}
 	env->dev = st->st_dev;
 	env->ino = st->st_ino;
@@ -94,22 +98,11 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 }
 
 /* Our own locks come first, so that LMDB never waits for somebody whom we could name. */
-static int open_env(const char *path, const struct chi_store_options *options,
-		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
+static int open_locked(struct chi_env *env, const struct chi_store_options *options,
+		       struct chi_fault *fault)
 {
-	_cleanup_(free_envp) struct chi_env *env = new_env(options);
-	if (env == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	int rc = locate(env, path, st, fault);
-	if (rc == CHI_OK) {
-		rc = chi_map_bytes(options->map_bytes, &env->map_bytes, fault);
-	}
-	if (rc < 0) {
-		return rc;
-	}
 	bool write = options->mode != CHI_STORE_READ;
-	rc = chi_lock_open(&env->lock, env->path, write, options->lock_wait_ms, fault);
+	int rc = chi_lock_open(&env->lock, env->path, write, options->lock_wait_ms, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -127,8 +120,27 @@ static int open_env(const char *path, const struct chi_store_options *options,
 	if (rc == CHI_OK) {
 		rc = chi_env_restart(env, fault);
 	}
+	return rc == CHI_OK ? chi_env_upgrade(env, options->lock_wait_ms, fault) : rc;
+}
+
+/* CHI_NONE as above. */
+static int open_env(const char *path, const struct chi_store_options *options,
+		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
+{
+	_cleanup_(free_envp) struct chi_env *env = new_env(options);
+	if (env == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = locate(env, path, st, fault);
 	if (rc == CHI_OK) {
-		rc = chi_env_upgrade(env, options->lock_wait_ms, fault);
+		rc = chi_map_bytes(options->map_bytes, &env->map_bytes, fault);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_published_open(env, fault);
+	if (rc == CHI_NONE) {
+		rc = open_locked(env, options, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_registry_add(env);
@@ -141,8 +153,9 @@ static int open_env(const char *path, const struct chi_store_options *options,
 	return CHI_OK;
 }
 
-/* The environment of the directory, opened or shared; with the registry locked. */
-static int find_env(const char *path, const struct chi_store_options *options, struct chi_env **out,
+/* The environment of the directory, opened or shared; with the registry locked. CHI_NONE as above.
+ */
+static int try_find(const char *path, const struct chi_store_options *options, struct chi_env **out,
 		    struct chi_fault *fault)
 {
 	struct stat st;
@@ -158,9 +171,11 @@ static int find_env(const char *path, const struct chi_store_options *options, s
 		if (rc == CHI_OK) {
 			rc = open_env(path, options, &st, &env, fault);
 		}
-		if (rc < 0) {
+		if (rc != CHI_OK) {
 			return rc;
 		}
+	} else if (env->published && options->mode != CHI_STORE_READ) {
+		return chi_published_refuse(path, fault);
 	} else if (env->mode < options->mode) {
 		return chi_fault(fault, -CHI_EBUSY,
 				 "this process has '%s' open already, with fewer rights", path);
@@ -168,6 +183,18 @@ static int find_env(const char *path, const struct chi_store_options *options, s
 	env->refs++;
 	*out = env;
 	return CHI_OK;
+}
+
+static int find_env(const char *path, const struct chi_store_options *options, struct chi_env **out,
+		    struct chi_fault *fault)
+{
+	int rc = CHI_NONE;
+	for (int i = 0; rc == CHI_NONE && i < LOCATE_TRIES; i++) {
+		rc = try_find(path, options, out, fault);
+	}
+	return rc == CHI_NONE
+		       ? chi_fault(fault, -CHI_EBUSY, "'%s' is being replaced all the time", path)
+		       : rc;
 }
 
 /* Gives back a handle's share. */

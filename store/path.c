@@ -65,7 +65,7 @@ int chi_path_sync(const char *path)
 /* Only files of ours: the directory stays if somebody put something else into it. */
 static void remove_files(const char *dir)
 {
-	static const char *const names[] = {DATA_NAME, LMDB_LOCK, CHI_LOCK_NAME};
+	static const char *const names[] = {DATA_NAME, COMPACT_NAME, LMDB_LOCK, CHI_LOCK_NAME};
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		char path[CHI_PATH_SIZE];
 		if (chi_path_join(path, dir, names[i]) == CHI_OK) {
@@ -185,6 +185,46 @@ int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fau
 		error = chi_path_sync(parent);
 	}
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "create", path);
+}
+
+/* Returns an errno. */
+static int exchange(const char *a, const char *b)
+{
+	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) < 0 ? errno : 0;
+}
+
+int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
+{
+	char parent[CHI_PATH_SIZE];
+	char name[CHI_PATH_SIZE];
+	int rc = split(path, parent, name);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	int error = chi_path_sync(hidden->dir);
+	if (error == 0) {
+		error = exchange(hidden->dir, path);
+	}
+	if (error == ENOENT) {
+		return chi_path_publish(hidden, path, fault);
+	}
+	if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "the file system of '%s' cannot exchange two directories at one "
+				 "moment; remove the older copy first",
+				 path);
+	}
+	if (error == 0) {
+		/* What had the name when the building began may have been replaced by a store. */
+		rc = chi_published_check(hidden->dir, fault);
+		error = rc < 0 ? exchange(hidden->dir, path) : chi_path_sync(parent);
+	}
+	if (rc < 0 || error != 0) {
+		return rc < 0 ? rc : chi_lmdb_fault(fault, error, "replace", path);
+	}
+	unlock(hidden);
+	remove_files(hidden->dir);
+	return CHI_OK;
 }
 
 void chi_path_remove(struct chi_hidden *hidden)

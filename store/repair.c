@@ -384,6 +384,11 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 		return rc;
 	}
 	chi_image_close(&image);
+	*lock = (struct chi_lock){.fd = -1};
+	if (chi_published_looks(from)) {
+		/* Nobody can be writing it, and no lock file is to be made in it. */
+		return CHI_OK;
+	}
 	rc = chi_lock_open(lock, from, true, 0, fault);
 	if (rc == CHI_OK) {
 		rc = chi_lock_writer(lock, 0, "a repair", fault);

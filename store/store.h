@@ -40,7 +40,7 @@ CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic,
 				 struct chi_fault *fault);
 
 enum chi_store_mode {
-	CHI_STORE_READ,	  /* read only; works on read-only media */
+	CHI_STORE_READ,	  /* read only; works on read-only media and on published copies */
 	CHI_STORE_WRITE,  /* may write: each write transaction takes the store's writer lock,
 			     waiting up to lock_wait_ms for other processes */
 	CHI_STORE_DAEMON, /* may write, and holds the writer lock until closed */
@@ -386,6 +386,17 @@ CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault
 struct chi_copy;
 CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
 			       struct chi_fault *fault);
+
+/*
+ * The same for a published copy: read by everybody, written by nobody, opened without locks.
+ * finish compacts it, marks it, verifies it (a damaged page may kill the process: nothing has the
+ * name then), sets the modes 0755 and 0444 and renames it. A published copy of an earlier state
+ * that has the name is replaced at one moment; who has it open keeps it. -CHI_EEXIST: something
+ * else has the name; -CHI_ECORRUPT; -CHI_EUNSUPPORTED: the file system cannot replace a directory
+ * at one moment.
+ */
+CHI_MUSTUSE int chi_publish_begin(const char *path, struct chi_copy **out, int *fd,
+				  struct chi_fault *fault);
 CHI_MUSTUSE int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault);
 void chi_copy_abandon(struct chi_copy *copy);
 

@@ -60,6 +60,7 @@ struct chi_env {
 	struct chi_pages pages;	  /* changes only while no transaction is alive */
 	uint64_t epoch;		  /* the same; counts how often the map may have moved */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
+	bool published;		  /* nobody writes it: opened without locks */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
@@ -138,6 +139,12 @@ CHI_MUSTUSE int chi_path_begin(const char *path, struct chi_hidden *out, struct 
 CHI_MUSTUSE int chi_path_publish(struct chi_hidden *hidden, const char *path,
 				 struct chi_fault *fault);
 
+/* The same where a published copy may have the name: the two change names at one moment, then the
+ * old one is removed; who has it open keeps it. -CHI_EEXIST if something else has the name,
+ * -CHI_EUNSUPPORTED if the file system cannot do it. */
+CHI_MUSTUSE int chi_path_replace(struct chi_hidden *hidden, const char *path,
+				 struct chi_fault *fault);
+
 /* Removes a store's files in `hidden`, and it. */
 void chi_path_remove(struct chi_hidden *hidden);
 
@@ -176,7 +183,8 @@ CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic,
 /* ---- env.c --------------------------------------------------------------------------------------
  */
 
-/* Opens LMDB on a directory with our settings and the trees, checks the stamp. */
+/* Opens LMDB on a directory with our settings and the trees, checks the stamp: `flags` are 0,
+ * MDB_RDONLY, or with MDB_NOLOCK beside it where nobody can be writing. */
 struct chi_trees {
 	MDB_env *mdb;
 	MDB_dbi meta;
@@ -188,7 +196,7 @@ struct chi_trees {
 	uint64_t bias;
 	struct chi_pages pages;
 };
-CHI_MUSTUSE int chi_trees_open(const char *dir, bool readonly, uint64_t map_bytes,
+CHI_MUSTUSE int chi_trees_open(const char *dir, unsigned flags, uint64_t map_bytes,
 			       struct chi_trees *out, struct chi_fault *fault);
 
 /*
@@ -255,6 +263,29 @@ void chi_env_release(struct chi_env *env);
 
 /* True if the calling thread has the writer's place. */
 bool chi_env_writes(struct chi_env *env);
+
+/* ---- publish.c ----------------------------------------------------------------------------------
+ */
+
+/* True if the files of `dir` are as those of a published copy: data that nobody may write, no lock
+ * file. Whoever writes a store has made a lock file before. */
+bool chi_published_looks(const char *dir);
+
+/* CHI_OK if `dir` is a published copy, by its files and its stamp; -CHI_EEXIST if it is not. */
+CHI_MUSTUSE int chi_published_check(const char *dir, struct chi_fault *fault);
+
+/* At opening: CHI_OK, `env` is a published copy and open; CHI_NONE, it is not, and locks are
+ * needed. -CHI_EREADONLY: it is one, and was to be written. */
+CHI_MUSTUSE int chi_published_open(struct chi_env *env, struct chi_fault *fault);
+
+/* -CHI_EREADONLY, in words. */
+CHI_MUSTUSE int chi_published_refuse(const char *path, struct chi_fault *fault);
+
+/* Makes a published copy of the copy in the hidden directory `dir`, which nobody else knows. */
+CHI_MUSTUSE int chi_published_make(const char *dir, struct chi_fault *fault);
+
+/* Makes it a store again. */
+CHI_MUSTUSE int chi_published_unmake(const char *dir, struct chi_fault *fault);
 
 /* ---- upgrade.c ----------------------------------------------------------------------------------
  */

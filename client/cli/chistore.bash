@@ -101,7 +101,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | subtract | dump | load | export | merge | backup)
+		import | subtract | dump | load | export | merge | backup | publish)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac

@@ -40,6 +40,18 @@ static uint64_t all_games(const struct chi_info *info)
 	return games_of(&info->games) + info->games.other;
 }
 
+/* Null where writes are taken. */
+static json_t *read_only_json(uint8_t why)
+{
+	static const char *const reasons[] = {
+		[CHI_READ_ONLY_PUBLISHED] = "published",
+		[CHI_READ_ONLY_SERVER] = "server",
+		[CHI_READ_ONLY_CRASHES] = "crashes",
+	};
+	return why == CHI_READ_ONLY_NOT || why >= CHI_COUNT(reasons) ? json_null()
+								     : json_string(reasons[why]);
+}
+
 /* The order of the members is the order of the lines; names are documented in chistore.1. */
 static json_t *info_json(const struct chi_info *info)
 {
@@ -47,7 +59,7 @@ static json_t *info_json(const struct chi_info *info)
 	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
@@ -63,7 +75,8 @@ static json_t *info_json(const struct chi_info *info)
 		share_json(info, info->positions), "bytes_per_game",
 		share_json(info, all_games(info)), "map_bytes", json_count(info->map_bytes),
 		"readers", json_count(info->readers), "readers_max", json_count(info->readers_max),
-		"oldest_reader", json_count(info->oldest_reader));
+		"oldest_reader", json_count(info->oldest_reader), "read_only",
+		read_only_json(info->read_only));
 }
 
 static int run(struct cli *cli, void *state, int argc, char **argv)
@@ -97,7 +110,10 @@ const struct command cmd_info = {
 		"  bytes_per_position, ..game      of those in use\n"
 		"  map_bytes                       address space reserved (no memory)\n"
 		"  readers, readers_max            readers registered now, and at most\n"
-		"  oldest_reader                   transactions the oldest of them lags behind",
+		"  oldest_reader                   transactions the oldest of them lags behind\n"
+		"  read_only                       why nobody can write it: published (a copy),\n"
+		"                                  server (started so), crashes (started so after\n"
+		"                                  them); or -",
 	.example = "chistore -a unix:/run/chistore.sock info --json",
 	.needs = NEEDS_READ,
 	.run = run,

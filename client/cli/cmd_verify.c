@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore verify: reads and checks a whole store, or saves what is intact of it. A damaged page
- * can kill the process that reads it, so the reading is done by a child, forked before anything is
- * opened; the parent only says how it ended.
+ * chistore verify: reads and checks a whole store, or saves what is intact of it, in a child that a
+ * damaged page may kill.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "client/cli/child.h"
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 
@@ -105,33 +98,10 @@ static int verify(struct cli *cli)
 	return code;
 }
 
-/* Waits for the child; a signal that killed it is the news of a damaged page. */
-static int outcome(pid_t child)
+static int work(struct cli *cli, const void *state)
 {
-	int status = 0;
-	while (waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR) {
-			cli_message("cannot wait for the verification (%s)", strerror(errno));
-			return EXIT_STORE;
-		}
-	}
-	if (WIFEXITED(status)) {
-		int code = WEXITSTATUS(status);
-		if (code == EXIT_DONE || code == EXIT_USAGE || code == EXIT_STORE) {
-			return code;
-		}
-		/* None of ours: a sanitizer, or a library that ends the process itself. */
-		cli_message("damage: the verification ended by itself with code %d", code);
-		return EXIT_STORE;
-	}
-	int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (signal_number == SIGINT || signal_number == SIGTERM) {
-		return 128 + signal_number;
-	}
-	cli_message("damage: a page of the store is damaged: reading it ended the verification by "
-		    "signal %d (%s)",
-		    signal_number, strsignal(signal_number));
-	return EXIT_STORE;
+	const struct verify_state *wanted = state;
+	return wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
 }
 
 static int option(struct cli *cli, void *state, int id, const char *value)
@@ -152,22 +122,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (wanted->statistic != 0 && wanted->repair == NULL) {
 		return cli_usage(cli, "--statistic goes with --repair");
 	}
-	/* What stands in the buffer would be printed twice. */
-	(void)fflush(stdout);
-	pid_t child = fork();
-	if (child < 0) {
-		cli_message("cannot start the verification (%s)", strerror(errno));
-		return EXIT_STORE;
-	}
-	if (child == 0) {
-		int code = wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
-		if (fflush(stdout) != 0 || output_failed()) {
-			cli_message("cannot write to standard output (%s)", strerror(errno));
-			code = EXIT_STORE;
-		}
-		_exit(code);
-	}
-	return outcome(child);
+	return cli_in_child(cli, work, wanted, "verification");
 }
 
 static const struct cli_option options[] = {

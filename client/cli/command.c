@@ -18,6 +18,7 @@ extern const struct command cmd_subtract;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
 extern const struct command cmd_backup;
+extern const struct command cmd_publish;
 extern const struct command cmd_compact;
 extern const struct command cmd_dump;
 extern const struct command cmd_load;
@@ -29,10 +30,10 @@ extern const struct command cmd_bench;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,    &cmd_put,	    &cmd_get,	   &cmd_explore, &cmd_delete, &cmd_scan,
-	&cmd_count,   &cmd_import,  &cmd_subtract, &cmd_key,	 &cmd_info,   &cmd_verify,
-	&cmd_backup,  &cmd_compact, &cmd_dump,	   &cmd_load,	 &cmd_export, &cmd_merge,
-	&cmd_rescore, &cmd_ping,    &cmd_bench,	   NULL,
+	&cmd_init,   &cmd_put,	   &cmd_get,	  &cmd_explore, &cmd_delete, &cmd_scan,
+	&cmd_count,  &cmd_import,  &cmd_subtract, &cmd_key,	&cmd_info,   &cmd_verify,
+	&cmd_backup, &cmd_publish, &cmd_compact,  &cmd_dump,	&cmd_load,   &cmd_export,
+	&cmd_merge,  &cmd_rescore, &cmd_ping,	  &cmd_bench,	NULL,
 };
 
 /* Longer words are not typing errors of a command. */

@@ -428,6 +428,14 @@ struct chi_explore {
 
 /* ---- Store ------------------------------------------------------------------------------- */
 
+/* Why nobody can write a store where it was asked. */
+enum chi_read_only {
+	CHI_READ_ONLY_NOT = 0,
+	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */
+	CHI_READ_ONLY_SERVER,	 /* the server was told to serve it so */
+	CHI_READ_ONLY_CRASHES,	 /* the server has crashed again and again, and serves it so */
+};
+
 /* What a store says of itself; every field is also printed by `chistore info`. */
 struct chi_info {
 	uint8_t uuid[16];
@@ -447,6 +455,8 @@ struct chi_info {
 	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
+	uint8_t read_only;	/* enum chi_read_only; a directory that is opened for reading is
+				   not read-only by that */
 };
 
 /* Called for each damage a verification finds, with a line of text, valid during the call. */

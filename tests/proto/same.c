@@ -270,7 +270,8 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 	       same_counts(&a->base, &b->base) && same_counts(&a->games, &b->games) &&
 	       a->file_bytes == b->file_bytes && a->used_bytes == b->used_bytes &&
 	       a->map_bytes == b->map_bytes && a->readers == b->readers &&
-	       a->readers_max == b->readers_max && a->oldest_reader == b->oldest_reader;
+	       a->readers_max == b->readers_max && a->oldest_reader == b->oldest_reader &&
+	       a->read_only == b->read_only;
 }
 
 static bool same_string(const char *a, const char *b)

@@ -422,6 +422,7 @@ static void info_result(struct sample *s, struct chi_info *out)
 	out->readers = (uint32_t)number(s);
 	out->readers_max = (uint32_t)number(s);
 	out->oldest_reader = number(s);
+	out->read_only = (uint8_t)below(s, 4);
 }
 
 static void scan_result(struct sample *s, struct chi_response *out)

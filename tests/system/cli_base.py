@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,9 @@ ENDING = "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
 ROOKS = "8/8/8/2k5/8/1R6/2PK4/6r1 w - - 0 1"
 ABSENT = "8/8/4k3/8/8/4K3/4P3/8 b - - 0 1"
 HEAD = "chi2\tfen\tgames\twhite\tdraws\tblack\n"
+
+PAGE = 4096
+BRANCH = 1
 
 run_cli = harness.run_cli
 
@@ -45,6 +49,20 @@ def spawn(*args, address=None, **extra):
     environment.pop("CHISTORE", None)
     command = [program()] + (["-a", address] if address else []) + [str(a) for a in args]
     return subprocess.Popen(command, env=environment, **extra)
+
+
+def damage(path):
+    """Lets each branch page claim more nodes than it has: whoever walks the tree leaves the map."""
+    hurt = 0
+    with open(os.path.join(path, "data.mdb"), "r+b") as file:
+        data = bytearray(file.read())
+        for at in range(2 * PAGE, len(data), PAGE):
+            if struct.unpack_from("<H", data, at + 10)[0] == BRANCH:
+                struct.pack_into("<H", data, at + 12, 0xfff0)
+                hurt += 1
+        file.seek(0)
+        file.write(data)
+    return hurt
 
 
 class Base(unittest.TestCase):

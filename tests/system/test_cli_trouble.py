@@ -27,7 +27,7 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
     "backup bench compact count delete dump explore export get import info init key load merge ping "
-    "put rescore scan subtract verify".split())
+    "publish put rescore scan subtract verify".split())
 
 
 class Usage(Base):

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Published copies: read by whoever may not write there, written by nobody, replaced at one moment.
+ * And what only looks like one is opened with locks.
+ */
+#include "tests/store/help.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <lmdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/num.h"
+#include "store/meta.h"
+
+#define POSITIONS 300
+#define NOBODY	  65534
+#define READERS	  1100 /* more than a table of readers has places */
+#define CHILDREN  8
+#define ROUNDS	  20
+#define KILLS	  12
+
+static struct chi_key keys[POSITIONS + ROUNDS];
+
+static int publish(struct chi_store *store, const char *path)
+{
+	struct chi_copy *copy;
+	int fd;
+	int rc = chi_publish_begin(path, &copy, &fd, &fault);
+	if (rc < 0) {
+		return rc;
+	}
+	ok(chi_store_copy(store, fd, &fault));
+	return chi_copy_finish(copy, &fault);
+}
+
+static int back_up(struct chi_store *store, const char *path)
+{
+	struct chi_copy *copy;
+	int fd;
+	ok(chi_copy_begin(path, &copy, &fd, &fault));
+	ok(chi_store_copy(store, fd, &fault));
+	return chi_copy_finish(copy, &fault);
+}
+
+static struct chi_store *filled(const char *name)
+{
+	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	help_fill(store, keys, POSITIONS);
+	return store;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+	char path[1024];
+	snprintf(path, sizeof(path), "%s/%s", help_path(dir), name);
+	return access(path, F_OK) == 0;
+}
+
+static void set_mode(const char *dir, const char *name, mode_t mode)
+{
+	char path[1024];
+	snprintf(path, sizeof(path), "%s/%s", help_path(dir), name);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+/* Entries of a directory, "." and ".." aside, whose names hold `part`. */
+static unsigned entries(const char *path, const char *part)
+{
+	unsigned n = 0;
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+		n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		     strstr(e->d_name, part) != NULL;
+	}
+	closedir(dir);
+	return n;
+}
+
+static void test_modes_and_files(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	struct stat dir;
+	struct stat file;
+	char data[1024];
+	mode_t mask = umask(077);
+	ok(publish(store, help_path("modes")));
+	umask(mask);
+	snprintf(data, sizeof(data), "%s/data.mdb", help_path("modes"));
+	assert_int_equal(stat(help_path("modes"), &dir), 0);
+	assert_int_equal(stat(data, &file), 0);
+	assert_int_equal(dir.st_mode & 07777, 0755);
+	assert_int_equal(file.st_mode & 07777, 0444);
+	assert_int_equal(entries(help_path("modes"), ""), 1);
+	chi_store_close(store);
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* All that a reader can ask for, compared with the store that was copied. */
+static void read_all(struct chi_store *store, const char *text, size_t len)
+{
+	size_t n;
+	struct chi_info info;
+	struct chi_verify_result result;
+	struct chi_row row;
+	struct chi_strength strength;
+	struct chi_ahead *ahead;
+	uint64_t ticket;
+	int freed;
+	char *again = help_dump(store, &n);
+	assert_int_equal(n, len);
+	assert_memory_equal(again, text, len);
+	free(again);
+	assert_int_equal(help_count(store), POSITIONS);
+	assert_int_equal(help_get(store, &keys[7], &row), CHI_OK);
+	assert_int_equal(help_get(store, &keys[POSITIONS], &row), CHI_NONE);
+	ok(help_verify(store, &result));
+	assert_int_equal(result.positions, POSITIONS);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.positions, POSITIONS);
+	assert_int_equal(info.read_only, CHI_READ_ONLY_PUBLISHED);
+	ok(chi_store_check_readers(store, &freed));
+	ok(chi_ahead_open(store, &ahead));
+	ok(chi_ahead_ask(ahead, &keys[5], 1, &ticket));
+	ok(chi_ahead_take(ahead, ticket, &strength));
+	assert_true(strength.found);
+	chi_ahead_close(ahead);
+}
+
+static void explore(struct chi_store *store)
+{
+	struct chi_arena arena;
+	struct chi_read *read;
+	struct chi_explore found;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_begin(store, &read));
+	ok(chi_read_explore(read, &keys[0], &arena, &found, &fault));
+	chi_read_end(read);
+	chi_arena_deinit(&arena);
+}
+
+/* Gives up every right to write; without being root, who tests is taken the right in the directory.
+ */
+static void become_stranger(const char *dir)
+{
+	if (geteuid() != 0) {
+		assert_int_equal(chmod(dir, 0555), 0);
+		return;
+	}
+	assert_int_equal(setgroups(0, NULL), 0);
+	assert_int_equal(setgid(NOBODY), 0);
+	assert_int_equal(setuid(NOBODY), 0);
+}
+
+/* Many strangers at once; nothing is made in the directory, and nothing changes in it. */
+static void test_strangers_read_everything(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	size_t len;
+	char *text = help_dump(store, &len);
+	pid_t pids[CHILDREN];
+	struct stat before;
+	struct stat after;
+	ok(publish(store, help_path("strange")));
+	chi_store_close(store);
+	assert_int_equal(chmod(help_path("."), 0755), 0);
+	assert_int_equal(stat(help_path("strange"), &before), 0);
+	for (size_t i = 0; i < CHILDREN; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			become_stranger(help_path("strange"));
+			assert_int_equal(access(help_path("strange"), W_OK), -1);
+			struct chi_store *copy = help_open(help_path("strange"), CHI_STORE_READ);
+			read_all(copy, text, len);
+			explore(copy);
+			chi_store_close(copy);
+			_exit(0);
+		}
+	}
+	for (size_t i = 0; i < CHILDREN; i++) {
+		assert_int_equal(help_child_status(pids[i]), 0);
+	}
+	assert_int_equal(stat(help_path("strange"), &after), 0);
+	assert_int_equal(entries(help_path("strange"), ""), 1);
+	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	free(text);
+}
+
+/* There is no table of readers that could be full; the store's own is the control. */
+static size_t snapshots(struct chi_store *store)
+{
+	static struct chi_read *reads[READERS];
+	size_t n = 0;
+	while (n < READERS && chi_read_begin(store, &reads[n]) == CHI_OK) {
+		n++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		chi_read_end(reads[i]);
+	}
+	return n;
+}
+
+static void test_any_number_of_snapshots(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("many")));
+	struct chi_store *copy = help_open(help_path("many"), CHI_STORE_READ);
+	assert_int_equal(snapshots(copy), READERS);
+	assert_int_equal(snapshots(store), 1024);
+	chi_store_close(copy);
+	chi_store_close(store);
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static void refused(const char *name)
+{
+	assert_int_equal(help_try(help_path(name), CHI_STORE_WRITE), -CHI_EREADONLY);
+	assert_non_null(strstr(fault.text, "published copy"));
+	assert_int_equal(help_try(help_path(name), CHI_STORE_DAEMON), -CHI_EREADONLY);
+}
+
+static void test_nobody_writes(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("kept")));
+	chi_store_close(store);
+	refused("kept");
+	assert_int_equal(entries(help_path("kept"), ""), 1);
+	/* Also where this process has it open already, and after somebody changed the mode. */
+	struct chi_store *copy = help_open(help_path("kept"), CHI_STORE_READ);
+	struct chi_write *write;
+	refused("kept");
+	assert_int_equal(chi_write_begin(copy, &write, &fault), -CHI_EREADONLY);
+	chi_store_close(copy);
+	set_mode("kept", "data.mdb", 0644);
+	refused("kept");
+}
+
+static void test_a_backup_is_a_store(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("first")));
+	chi_store_close(store);
+	struct chi_store *copy = help_open(help_path("first"), CHI_STORE_READ);
+	ok(back_up(copy, help_path("again")));
+	ok(publish(copy, help_path("second")));
+	chi_store_close(copy);
+	store = help_open(help_path("again"), CHI_STORE_WRITE);
+	help_fill(store, &keys[POSITIONS], 10);
+	assert_int_equal(help_count(store), POSITIONS + 10);
+	ok(help_verify(store, NULL));
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.read_only, CHI_READ_ONLY_NOT);
+	chi_store_close(store);
+	refused("second");
+}
+
+/* It shows the number of the state that was copied, and no more than that takes. */
+static void test_state_and_size(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	struct chi_write *write;
+	struct chi_info there;
+	struct chi_info here;
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 10; i < POSITIONS; i++) {
+		ok(chi_write_delete(write, &keys[i]));
+	}
+	ok(chi_write_commit(write, &fault));
+	ok(publish(store, help_path("small")));
+	struct chi_store *copy = help_open(help_path("small"), CHI_STORE_READ);
+	ok(chi_store_info(store, &there));
+	ok(chi_store_info(copy, &here));
+	assert_int_equal(here.sequence, there.sequence);
+	assert_memory_equal(here.uuid, there.uuid, sizeof(here.uuid));
+	assert_int_equal(here.positions, 10);
+	assert_int_equal(here.file_bytes, here.used_bytes);
+	assert_true(here.file_bytes < there.file_bytes / 2);
+	chi_store_close(copy);
+	chi_store_close(store);
+}
+
+/* ---- What is none --------------------------------------------------------------------------- */
+
+/* Opened for reading with locks, which leaves LMDB's file behind. */
+static void opened_with_locks(const char *name)
+{
+	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_info info;
+	assert_int_equal(help_count(store), POSITIONS);
+	ok(chi_store_info(store, &info));
+	assert_int_equal(info.read_only, CHI_READ_ONLY_NOT);
+	assert_true(is_there(name, "lock.mdb"));
+	chi_store_close(store);
+}
+
+/* All but the mark: a store that rests, of which somebody took the rights and the lock files. */
+static void test_a_resting_store_is_locked(void **state)
+{
+	(void)state;
+	chi_store_close(filled("resting"));
+	char path[1024];
+	const char *const locks[] = {"lock.mdb", "chistore.lock"};
+	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
+		snprintf(path, sizeof(path), "%s/%s", help_path("resting"), locks[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	set_mode("resting", "data.mdb", 0444);
+	opened_with_locks("resting");
+}
+
+/* The mark, but something that a writer would have brought: its mode, or a lock file. */
+static void test_a_touched_copy_is_locked(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("touched")));
+	set_mode("touched", "data.mdb", 0644);
+	opened_with_locks("touched");
+	refused("touched");
+	const char *const locks[] = {"lock.mdb", "chistore.lock"};
+	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
+		char path[1024];
+		help_remove(help_path("touched"));
+		ok(publish(store, help_path("touched")));
+		snprintf(path, sizeof(path), "%s/%s", help_path("touched"), locks[i]);
+		FILE *file = fopen(path, "w");
+		assert_non_null(file);
+		fclose(file);
+		opened_with_locks("touched");
+		refused("touched");
+		/* Nor is it replaced: nobody knows what it is by now. */
+		assert_int_equal(publish(store, help_path("touched")), -CHI_EEXIST);
+	}
+	chi_store_close(store);
+}
+
+/* ---- Replacing ------------------------------------------------------------------------------ */
+
+static void test_only_copies_are_replaced(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	struct chi_store *other = filled("other");
+	ok(publish(store, help_path("real")));
+	assert_int_equal(symlink(help_path("real"), help_path("link")), 0);
+	assert_int_equal(mkdir(help_path("empty"), 0755), 0);
+	FILE *file = fopen(help_path("file"), "w");
+	assert_non_null(file);
+	fclose(file);
+	const char *const names[] = {"other", "link", "empty", "file", "source"};
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		assert_int_equal(publish(store, help_path(names[i])), -CHI_EEXIST);
+		assert_non_null(strstr(fault.text, names[i]));
+	}
+	assert_int_equal(help_count(other), POSITIONS);
+	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	chi_store_close(other);
+	chi_store_close(store);
+}
+
+/* What takes the name while the copy is being made is not ours to remove. */
+static void test_a_store_made_meanwhile_stays(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	struct chi_copy *copy;
+	int fd;
+	ok(publish(store, help_path("meanwhile")));
+	ok(chi_publish_begin(help_path("meanwhile"), &copy, &fd, &fault));
+	ok(chi_store_copy(store, fd, &fault));
+	help_remove(help_path("meanwhile"));
+	ok(chi_store_create(help_path("meanwhile"), CHI_STATISTIC_OUTCOME, &fault));
+	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_EEXIST);
+	struct chi_store *made = help_open(help_path("meanwhile"), CHI_STORE_WRITE);
+	assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
+	chi_store_close(made);
+	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	chi_store_close(store);
+}
+
+/* Who has the old one open keeps it, and who opens anew gets the new one, in the same process. */
+static void test_readers_keep_theirs(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	struct chi_store *copies[4];
+	for (size_t i = 0; i < CHI_COUNT(copies); i++) {
+		ok(publish(store, help_path("kept")));
+		copies[i] = help_open(help_path("kept"), CHI_STORE_READ);
+		help_fill(store, &keys[POSITIONS + i], 1);
+	}
+	for (size_t i = 0; i < CHI_COUNT(copies); i++) {
+		assert_int_equal(help_count(copies[i]), POSITIONS + i);
+		ok(help_verify(copies[i], NULL));
+		struct chi_info info;
+		ok(chi_store_info(copies[i], &info));
+		assert_int_equal(info.file_bytes, info.used_bytes);
+		chi_store_close(copies[i]);
+	}
+	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	chi_store_close(store);
+}
+
+/* Another process opens it at every moment: there is always a whole one, and it never goes back. */
+static void test_replaced_under_openers(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("moving")));
+	pid_t pid = fork();
+	if (pid == 0) {
+		uint64_t seen = POSITIONS;
+		while (seen < POSITIONS + ROUNDS) {
+			struct chi_store *copy = help_open(help_path("moving"), CHI_STORE_READ);
+			uint64_t now = help_count(copy);
+			ok(help_verify(copy, NULL));
+			chi_store_close(copy);
+			assert_true(now >= seen);
+			seen = now;
+		}
+		_exit(0);
+	}
+	for (size_t i = 0; i < ROUNDS; i++) {
+		help_fill(store, &keys[POSITIONS + i], 1);
+		ok(publish(store, help_path("moving")));
+	}
+	assert_int_equal(help_child_status(pid), 0);
+	assert_int_equal(entries(help_path("moving"), ""), 1);
+	chi_store_close(store);
+}
+
+/* Killed at any moment: there is a whole copy, and the next publication removes what is left. */
+static void test_killed_publishers(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("killed")));
+	unsigned left = 0;
+	for (unsigned i = 0; i < KILLS; i++) {
+		int ready[2];
+		assert_int_equal(pipe(ready), 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			struct chi_store *own = help_open(help_path("source"), CHI_STORE_READ);
+			(void)!write(ready[1], "", 1);
+			for (;;) {
+				ok(publish(own, help_path("killed")));
+			}
+		}
+		char byte;
+		assert_int_equal(read(ready[0], &byte, 1), 1);
+		close(ready[0]);
+		close(ready[1]);
+		usleep(help_below(12000));
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(help_child_status(pid), 1000 + SIGKILL);
+		left += entries(help_path("."), ".new-") > 0;
+		struct chi_store *copy = help_open(help_path("killed"), CHI_STORE_READ);
+		assert_int_equal(help_count(copy), POSITIONS);
+		ok(help_verify(copy, NULL));
+		chi_store_close(copy);
+	}
+	print_message("# %u of %u kills left something behind\n", left, KILLS);
+	assert_true(left > 0);
+	ok(publish(store, help_path("killed")));
+	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	chi_store_close(store);
+}
+
+/* ---- Damage --------------------------------------------------------------------------------- */
+
+/* Replaces a record by nonsense, behind the store's back. */
+static void damage(const char *path, const struct chi_key *key)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	char nonsense[] = "nonsense";
+	uint8_t bytes[CHI_KEY_MAX];
+	memcpy(bytes, key->bytes, key->len);
+	MDB_val name = {key->len, bytes};
+	MDB_val value = {strlen(nonsense), nonsense};
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSYNC, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "position", 0, &dbi), 0);
+	assert_int_equal(mdb_put(txn, dbi, &name, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+static void test_damage_is_not_published(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("sound")));
+	chi_store_close(store);
+	damage(help_path("source"), &keys[3]);
+	store = help_open(help_path("source"), CHI_STORE_READ);
+	assert_int_equal(publish(store, help_path("sound")), -CHI_ECORRUPT);
+	assert_non_null(strstr(fault.text, "nothing was published"));
+	/* The control: a copy that nobody verified. */
+	ok(back_up(store, help_path("unsound")));
+	chi_store_close(store);
+	struct chi_store *copy = help_open(help_path("sound"), CHI_STORE_READ);
+	ok(help_verify(copy, NULL));
+	chi_store_close(copy);
+	assert_int_equal(entries(help_path("."), ".new-"), 0);
+}
+
+/* A published copy needs no lock file to be saved either. */
+static void test_repair_leaves_it_alone(void **state)
+{
+	(void)state;
+	struct chi_repair_result result;
+	struct chi_store *store = filled("source");
+	ok(publish(store, help_path("broken")));
+	chi_store_close(store);
+	ok(chi_store_repair(help_path("broken"), help_path("saved"), 0, NULL, NULL, &result,
+			    &fault));
+	assert_int_equal(result.positions, POSITIONS);
+	assert_int_equal(entries(help_path("broken"), ""), 1);
+	store = help_open(help_path("saved"), CHI_STORE_WRITE);
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+}
+
+/* Each test begins with nothing there. */
+static int clean(void **state)
+{
+	(void)state;
+	help_clean();
+	return 0;
+}
+
+int main(void)
+{
+	help_keys(keys, CHI_COUNT(keys));
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_modes_and_files, clean),
+		cmocka_unit_test_teardown(test_strangers_read_everything, clean),
+		cmocka_unit_test_teardown(test_any_number_of_snapshots, clean),
+		cmocka_unit_test_teardown(test_nobody_writes, clean),
+		cmocka_unit_test_teardown(test_a_backup_is_a_store, clean),
+		cmocka_unit_test_teardown(test_state_and_size, clean),
+		cmocka_unit_test_teardown(test_a_resting_store_is_locked, clean),
+		cmocka_unit_test_teardown(test_a_touched_copy_is_locked, clean),
+		cmocka_unit_test_teardown(test_only_copies_are_replaced, clean),
+		cmocka_unit_test_teardown(test_a_store_made_meanwhile_stays, clean),
+		cmocka_unit_test_teardown(test_readers_keep_theirs, clean),
+		cmocka_unit_test_teardown(test_replaced_under_openers, clean),
+		cmocka_unit_test_teardown(test_killed_publishers, clean),
+		cmocka_unit_test_teardown(test_damage_is_not_published, clean),
+		cmocka_unit_test_teardown(test_repair_leaves_it_alone, clean),
+	};
+	return cmocka_run_group_tests_name("store/publish", tests, NULL, NULL);
+}
