@@ -106,8 +106,12 @@ static int check_store(struct chi_task *task, unsigned flags)
 				 name->len > 0 ? name->bytes : "default");
 	}
 	if ((flags & WRITES) != 0 && !task->served->writable) {
-		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only",
-				 task->served->name);
+		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
+				 task->served->name,
+				 task->served->read_only == CHI_READ_ONLY_CRASHES
+					 ? ", as the server has crashed again and again: have the "
+					   "store checked"
+					 : "");
 	}
 	return CHI_OK;
 }

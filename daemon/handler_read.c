@@ -128,6 +128,9 @@ int chi_handle_info(struct chi_task *task)
 	if (status < 0) {
 		return status;
 	}
+	if (response.u.info.read_only == CHI_READ_ONLY_NOT) {
+		response.u.info.read_only = (uint8_t)task->served->read_only;
+	}
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }

@@ -104,5 +104,7 @@ struct chi_limits {
 	uint64_t imports;	/* running at once, of all stores */
 	uint64_t import_memory; /* of each, for sorting */
 	uint64_t import_ms;	/* without data, after which one is given up */
+	uint64_t crashes;	/* after which a store is served read-only; 0: never */
+	uint64_t crash_ms;	/* how long one counts */
 	uint64_t stop_ms;	/* for clients to read their last answers at the end */
 };

@@ -55,6 +55,8 @@ struct facts {
 	uint64_t readers_max;
 	uint64_t reader_age;
 	uint64_t disk_free;
+	uint64_t read_only;
+	uint64_t crashes;
 	uint64_t queue_bytes;
 	uint64_t queue_bytes_max;
 	uint64_t queue_records;
@@ -239,6 +241,8 @@ static void take_facts(struct chi_served *served, bool exchanging, struct facts 
 	struct chi_writer *writer = &served->writer;
 	*facts = (struct facts){.queue_bytes_max = writer->bytes_max,
 				.queue_records_max = writer->records_max,
+				.read_only = !served->writable,
+				.crashes = served->crashes.count,
 				.batches = chi_counted(&writer->batches),
 				.failures = chi_counted(&writer->failures)};
 	pthread_mutex_lock(&writer->lock);
@@ -368,6 +372,11 @@ static const struct {
 	{"chistore_store_oldest_reader_transactions", "gauge",
 	 "Transactions committed since the oldest open snapshot began; 0 without one.",
 	 FACT(reader_age), false},
+	{"chistore_store_read_only", "gauge", "1 if the store is served without writing.",
+	 FACT(read_only), true},
+	{"chistore_store_crashes", "gauge",
+	 "Crashes of the server before this start, since its last clean stop.", FACT(crashes),
+	 true},
 	{"chistore_write_queue_bytes", "gauge", "Writes accepted and not committed yet.",
 	 FACT(queue_bytes), true},
 	{"chistore_write_queue_bytes_max", "gauge", "Bytes above which writes are turned down.",

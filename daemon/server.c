@@ -31,11 +31,11 @@
 
 /* For writing with the writer lock held for good, so that a second daemon is refused now and not
  * at its first write. */
-static int open_store(const struct chi_config *config, const char *path, struct chi_store **out,
-		      struct chi_fault *fault)
+static int open_store(const struct chi_config *config, const char *path, bool writable,
+		      struct chi_store **out, struct chi_fault *fault)
 {
 	struct chi_store_options options = {
-		.mode = config->read_only ? CHI_STORE_READ : CHI_STORE_DAEMON,
+		.mode = writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
 		.map_bytes = config->map_bytes,
 	};
 	int status = chi_store_open(path, &options, out, fault);
@@ -49,28 +49,67 @@ static int open_store(const struct chi_config *config, const char *path, struct 
 	return status;
 }
 
+/* Whether the store may be written, seen from what became of the last starts. Crashes are counted
+ * from before it is opened: that may be what ends the process. */
+static void look_back(const struct chi_config *config, struct chi_served *served, const char *path)
+{
+	const struct chi_limits *limits = &config->limits;
+	served->read_only = config->read_only ? CHI_READ_ONLY_SERVER : CHI_READ_ONLY_NOT;
+	if (config->read_only || limits->crashes == 0) {
+		return;
+	}
+	chi_crashes_open(&served->crashes, path, limits->crash_ms);
+	unsigned count = served->crashes.count;
+	if (count >= limits->crashes) {
+		served->read_only = CHI_READ_ONLY_CRASHES;
+		log_error("store.crashed",
+			  "store '{store}' is served read-only: {crashes} crashes since the last "
+			  "clean stop, the last by signal {signal}; have it checked (chistore "
+			  "verify); what ends this is a clean stop, or to find it sound",
+			  log_text("store", served->name), log_number("crashes", count),
+			  log_number("signal", served->crashes.last_signal));
+	} else if (count > 0) {
+		log_warning("store.crashes",
+			    "store '{store}': {crashes} crashes since the last clean stop, the "
+			    "last by signal {signal}; with {limit} it will be served read-only",
+			    log_text("store", served->name), log_number("crashes", count),
+			    log_number("signal", served->crashes.last_signal),
+			    log_number("limit", limits->crashes));
+	}
+}
+
+/* -CHI_EREADONLY: a published copy, whose fault does not know how it can be served. */
+static int say_why(const char *path, int status, const struct chi_fault *cause,
+		   struct chi_fault *fault)
+{
+	return chi_fault(fault, status, "cannot open store '%s' (%s%s)", path, cause->text,
+			 status == -CHI_EREADONLY ? "; --read-only serves it" : "");
+}
+
 static int open_stores(struct chi_server *server, struct chi_fault *fault)
 {
 	const struct chi_config *config = server->config;
 	for (size_t i = 0; i < config->n_stores; i++) {
 		struct chi_served *served = &server->stores[i];
+		const char *path = config->stores[i].path;
 		struct chi_fault cause = {0};
-		int status = open_store(config, config->stores[i].path, &served->store, &cause);
-		if (status < 0) {
-			return chi_fault(fault, status, "cannot open store '%s' (%s)",
-					 config->stores[i].path, cause.text);
-		}
 		served->server = server;
 		served->name = config->stores[i].name;
 		served->index = i;
+		look_back(config, served, path);
+		served->writable = served->read_only == CHI_READ_ONLY_NOT;
+		int status = open_store(config, path, served->writable, &served->store, &cause);
+		if (status < 0) {
+			chi_crashes_close(&served->crashes, false);
+			return say_why(path, status, &cause, fault);
+		}
 		served->statistic = chi_store_statistic(served->store);
-		served->writable = !config->read_only;
 		chi_writer_init(&served->writer, served, config->limits.queue_bytes,
 				config->limits.queue_records);
 		server->n_stores++;
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
-			 log_text("store", served->name), log_text("path", config->stores[i].path),
+			 log_text("store", served->name), log_text("path", path),
 			 log_text("statistic", chi_statistic_name((int)served->statistic)),
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
@@ -318,6 +357,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	chi_http_free(server->http);
 	server->http = NULL;
 	drain(server);
+	server->clean = true;
 	return CHI_OK;
 }
 
@@ -347,6 +387,7 @@ void chi_server_deinit(struct chi_server *server)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_writer_deinit(&server->stores[i].writer);
 		chi_store_close(server->stores[i].store);
+		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
 	drop_event(&server->reader_timer);
 	drop_event(&server->watchdog);

@@ -37,6 +37,7 @@
 
 #include "chistore/types.h"
 #include "daemon/config.h"
+#include "daemon/crashes.h"
 #include "daemon/guard.h"
 #include "daemon/tally.h"
 #include "daemon/writer.h"
@@ -56,6 +57,8 @@ struct chi_served {
 	struct chi_store *store;
 	enum chi_statistic statistic;
 	bool writable;
+	enum chi_read_only read_only; /* why not, if not */
+	struct chi_crashes crashes;
 	struct chi_writer writer; /* runs only if writable */
 };
 
@@ -64,6 +67,7 @@ struct chi_server {
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
+	bool clean;		/* came to its end by being told so */
 	struct event *watchdog; /* NULL: not asked for */
 	struct chi_http *http;	/* NULL: not asked for */
 	int64_t started_us;

@@ -17,6 +17,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "daemon/handler.h"
+#include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
 #include "store/store.h"
@@ -30,6 +31,7 @@
 struct verify {
 	struct chi_call call; /* conn is NULL once the client has gone or canceled */
 	struct chi_worker *worker;
+	struct chi_served *served;
 	struct event *readable; /* on the child's output */
 	struct event *waiting;	/* for the child's end */
 	pid_t child;
@@ -129,6 +131,12 @@ static void conclude(struct verify *verify, int how)
 		snprintf(text, sizeof(text), "the store is damaged in %" PRIu64 " places",
 			 verify->result.errors);
 		status = -CHI_ECORRUPT;
+	}
+	if (status == CHI_OK && verify->served->crashes.count > 0) {
+		log_info("store.sound",
+			 "store '{store}' is sound: what crashed before does not count any more",
+			 log_text("store", verify->served->name));
+		chi_crashes_forget(&verify->served->crashes);
 	}
 	if (verify->call.conn == NULL) {
 		return; /* the report could not be sent, and the connection was dropped */
@@ -257,6 +265,7 @@ int chi_handle_verify(struct chi_task *task)
 		return -CHI_ENOMEM;
 	}
 	verify->worker = worker;
+	verify->served = task->served;
 	verify->from = -1;
 	verify->call.id = task->request->id;
 	verify->call.op = CHI_OP_VERIFY;

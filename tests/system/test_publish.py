@@ -90,6 +90,7 @@ class TestPublish(Base):
         with self.assertRaises(RuntimeError) as caught:
             harness.start_daemon({"default": self.dest})
         self.assertIn("published copy, which nobody writes", str(caught.exception))
+        self.assertIn("--read-only", str(caught.exception))
         with harness.start_daemon({"default": self.dest}, extra_args=["--read-only"]) as daemon:
             self.same(daemon.address, *self.READS)
             self.assertIn("read_only\tpublished\n", self.out("info", address=daemon.address))

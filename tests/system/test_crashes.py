@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""A daemon that crashes again and again starts read-only; one that is killed does not. Most crashes
+are signals that are sent, which take the same way as a fault; one is a store whose pages are really
+damaged, and which ends the daemon that scans it."""
+
+import os
+import re
+import signal
+import time
+import unittest
+import urllib.request
+
+import harness
+from cli_base import Base, damage
+from peer import Peer, found, put
+from pychistore import Closed, pb
+
+LIMIT = 3
+
+
+class TestCrashes(Base):
+    def setUp(self):
+        super().setUp()
+        self.store = harness.make_store(self.path("store"))
+        self.record = os.path.join(self.store, "chistore.crashes")
+        self.next = 0
+
+    def start(self, *extra):
+        # Not through a sanitizer's own handlers, where each crash would write a report.
+        quiet = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0"
+        env = {"ASAN_OPTIONS": quiet, "UBSAN_OPTIONS": quiet, "TSAN_OPTIONS": quiet}
+        return harness.start_daemon({"default": self.store}, extra_args=extra, env=env)
+
+    def crash(self, *extra, number=signal.SIGSEGV):
+        daemon = self.start(*extra)
+        daemon.process.send_signal(number)
+        self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), -number)
+        return daemon
+
+    def writes(self, daemon, store=""):
+        """True if a write is taken, False if it is refused as read-only; reads go on."""
+        self.next += 1
+        with Peer(daemon.address) as peer:
+            answer = peer.call(store=store, put=put([self.next]))
+            self.assertEqual(found(peer, [self.next], store), int(answer.code == pb.OK))
+            if answer.code != pb.OK:
+                self.assertEqual(answer.code, pb.READ_ONLY)
+            return answer.code == pb.OK, answer.message
+
+    def expect(self, writable, *extra):
+        with self.start(*extra) as daemon:
+            self.assertEqual(self.writes(daemon)[0], writable, daemon.stderr_text())
+            return daemon
+
+    def info(self, daemon):
+        return self.out("info", address=daemon.address)
+
+    def test_the_third_crash_ends_writing(self):
+        for crashes in range(LIMIT):
+            daemon = self.start()
+            text = daemon.stderr_text()
+            self.assertIn(f"{crashes} crashes" if crashes else "ready", text)
+            self.assertTrue(self.writes(daemon)[0])
+            self.assertIn("read_only\t-\n", self.info(daemon))
+            daemon.process.send_signal(signal.SIGSEGV)
+            self.assertEqual(daemon._wait(60), -signal.SIGSEGV)
+        daemon = self.start("--metrics", "tcp:127.0.0.1:0")
+        self.assertRegex(daemon.stderr_text(), r"error.*served read-only: 3 crashes.*verify")
+        done, message = self.writes(daemon)
+        self.assertFalse(done)
+        self.assertIn("crashed again and again", message)
+        self.assertIn("read_only\tcrashes\n", self.info(daemon))
+        port = re.search(r"http://127.0.0.1:(\d+)|127.0.0.1:(\d+)", daemon.stderr_text())
+        address = next(group for group in port.groups() if group)
+        with urllib.request.urlopen(f"http://127.0.0.1:{address}/metrics", timeout=60) as page:
+            text = page.read().decode()
+        self.assertIn('chistore_store_read_only{store="default"} 1\n', text)
+        self.assertIn('chistore_store_crashes{store="default"} 3\n', text)
+        # A clean stop ends it, and leaves nothing behind.
+        self.assertEqual(daemon.stop(), 0)
+        self.assertFalse(os.path.exists(self.record))
+        self.expect(True)
+
+    def test_killed_is_not_crashed(self):
+        for _ in range(LIMIT + 2):
+            daemon = self.start()
+            self.writes(daemon)
+            daemon.kill()
+        self.expect(True)
+
+    def test_a_clean_stop_in_between(self):
+        for _ in range(2):
+            for _ in range(LIMIT - 1):
+                self.crash()
+            self.expect(True)
+
+    def test_every_way_to_crash(self):
+        for number in (signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL):
+            for _ in range(LIMIT):
+                self.crash(number=number)
+            self.assertIn(f"by signal {int(number)}", self.expect(False).stderr_text())
+
+    def test_one_that_never_counts(self):
+        for _ in range(LIMIT + 1):
+            self.crash("--crash-limit", "0")
+        self.assertFalse(os.path.exists(self.record))
+        self.crash("--crash-limit", "1")
+        self.expect(False, "--crash-limit", "1")
+        self.crash("--crash-limit", "2")
+        self.expect(True, "--crash-limit", "2")
+
+    def test_old_crashes_do_not_count(self):
+        now = int(time.time())
+        for ages, writable in (((7200, 7200, 7200), True), ((1800, 60, 5), False),
+                               ((1800, 60), True), ((7200, 60, 5), True), ((-99, -99, -99), False)):
+            with open(self.record, "w", encoding="ascii") as file:
+                file.writelines(f"crash {now - age} 11\n" for age in ages)
+            self.expect(writable)
+        with open(self.record, "w", encoding="ascii") as file:
+            file.write(f"crash {now - 60} 11\n" * LIMIT)
+        self.expect(True, "--crash-window", "30000")
+
+    def test_a_sound_verification(self):
+        for _ in range(LIMIT):
+            self.crash()
+        daemon = self.start()
+        self.assertFalse(self.writes(daemon)[0])
+        self.cli("verify", address=daemon.address)
+        self.assertIn("is sound", daemon.stderr_text())
+        daemon.kill()
+        self.expect(True)
+
+    def test_without_the_file(self):
+        for _ in range(LIMIT):
+            self.crash()
+        os.unlink(self.record)
+        self.expect(True)
+
+    def test_garbage_in_the_record(self):
+        now = int(time.time())
+        garbage = (b"", b"\0" * 5000, os.urandom(100000), b"crash", b"crash \n" * 9,
+                   b"crash 99999999999999999999999 11\n" * 5, f"crash {now} x\n".encode() * 5,
+                   f"crash {now} 11".encode(), f"crash {now} 9999\n".encode() * 5,
+                   f"xcrash {now} 11\n".encode() * 5)
+        for content in garbage:
+            with open(self.record, "wb") as file:
+                file.write(content)
+            self.expect(True)
+        # Crashes behind it are found, and a long record is cut.
+        with open(self.record, "wb") as file:
+            file.write(b"x" * 100000)
+        for _ in range(LIMIT):
+            self.crash()
+        self.assertLess(os.path.getsize(self.record), 5000)
+        self.expect(False)
+
+    def test_what_is_no_file(self):
+        for make in (os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+            make(self.record)
+            self.assertIn("crashes will not be counted", self.expect(True).stderr_text())
+            os.rmdir(self.record) if os.path.isdir(self.record) else os.unlink(self.record)
+
+    def test_nothing_is_left_where_no_store_is(self):
+        empty = self.path("empty")
+        os.mkdir(empty)
+        with self.assertRaises(RuntimeError):
+            harness.start_daemon({"default": empty})
+        self.assertEqual(os.listdir(empty), [])
+
+    def test_a_damaged_store(self):
+        """Really damaged: who scans it ends the daemon, until the daemon stops writing."""
+        path = self.many("many.csv", 2000)
+        self.cli("import", path, address=self.store)
+        self.assertGreater(damage(self.store), 0)
+        for _ in range(LIMIT):
+            daemon = self.start()
+                self.assertNotIn("is served read-only", daemon.stderr_text())
+            with Peer(daemon.address) as peer:
+                peer.send(scan=pb.Scan(chi2_max=25599))
+                with self.assertRaises((Closed, ConnectionError)):
+                    while not peer.receive().last:
+                        pass
+            self.assertLess(daemon._wait(60), 0)
+        daemon = self.start()
+        self.assertIn("read_only\tcrashes\n", self.info(daemon))
+        self.cli("put", "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1", code=3, address=daemon.address)
+        self.cli("verify", code=3, address=daemon.address)
+        daemon.kill()
+        # Found damaged, it stays so; saved, it is a store like any other.
+        self.assertIn("served read-only", self.start().stderr_text())
+        self.cli("verify", "--repair", self.path("saved"), address=self.store)
+        self.store = self.path("saved")
+        self.expect(True)
+
+
+if __name__ == "__main__":
+    unittest.main()
