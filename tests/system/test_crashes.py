@@ -174,7 +174,7 @@ class TestCrashes(Base):
         self.assertGreater(damage(self.store), 0)
         for _ in range(LIMIT):
             daemon = self.start()
-                self.assertNotIn("is served read-only", daemon.stderr_text())
+            self.assertNotIn("is served read-only", daemon.stderr_text())
             with Peer(daemon.address) as peer:
                 peer.send(scan=pb.Scan(chi2_max=25599))
                 with self.assertRaises((Closed, ConnectionError)):
