@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 #define CHI_ONCE_CLIENT 16 /* bytes of an identity */
+#define CHI_ONCE_STORE	16 /* bytes of a store's UUID */
 
 struct chi_once {
 	uint8_t client[CHI_ONCE_CLIENT]; /* random bytes */
-	uint64_t since;	     /* a sequence number that the store had before the client first wrote
-				under these bytes */
-	uint64_t sequence;   /* of the write, 1 or more, ascending; 0: the write is not marked */
+	uint64_t since;	   /* a sequence number that the store had before the client first wrote
+			      under these bytes */
+	uint64_t sequence; /* of the write, 1 or more, ascending; 0: the write is not marked */
+	uint8_t store[CHI_ONCE_STORE]; /* UUID of the one store that it is for; all 0: whichever */
 	uint64_t unanswered; /* the client will not send again what has a lower number than this;
 				1..sequence */
 };

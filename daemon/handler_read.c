@@ -90,10 +90,13 @@ int chi_handle_hello(struct chi_task *task)
 	}
 	for (size_t i = 0; i < server->n_stores; i++) {
 		const struct chi_served *served = &server->stores[i];
-		names[i] = (struct chi_store_name){{served->name, strlen(served->name)},
-						   served->statistic,
-						   served->writable,
-						   sequence_of(served)};
+		names[i] = (struct chi_store_name){
+			.name = {served->name, strlen(served->name)},
+			.statistic = served->statistic,
+			.writable = served->writable,
+			.sequence = sequence_of(served),
+		};
+		memcpy(names[i].uuid, chi_store_uuid(served->store), sizeof(names[i].uuid));
 	}
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_HELLO};
 	response.u.hello.version = CHI_PROTOCOL_VERSION;

@@ -151,6 +151,12 @@ struct chi_request {
 /* Appends the request as a frame. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_request_pack(const struct chi_request *request, struct chi_buffer *out);
 
+/* Appends a request again that was packed without a mark, as the one frame in `bytes`, with this
+ * mark, which may be none. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM, -CHI_EPROTO: no frame.
+ */
+CHI_MUSTUSE int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *once,
+				 struct chi_buffer *out);
+
 /*
  * Unpacks the body of a frame; everything points into `arena` or into `bytes`, so both must stay.
  * -CHI_EPROTO: no message at all (the id, if it could be read, is set; close after answering);
@@ -182,7 +188,8 @@ struct chi_store_name {
 	struct chi_text name;
 	enum chi_statistic statistic;
 	bool writable;
-	uint64_t sequence; /* of its committed transactions */
+	uint64_t sequence;	      /* of its committed transactions */
+	uint8_t uuid[CHI_ONCE_STORE]; /* all 0: not told */
 };
 
 struct chi_response {

@@ -8,10 +8,22 @@
 
 #define ONCE_FIELD 3 /* of Request */
 
+bool chi_once_names_store(const struct chi_once *once)
+{
+	static const uint8_t none[CHI_ONCE_STORE];
+	return memcmp(once->store, none, sizeof(none)) != 0;
+}
+
+static size_t store_len(const struct chi_once *once)
+{
+	return chi_once_names_store(once) ? sizeof(once->store) : 0;
+}
+
 static size_t contents_len(const struct chi_once *once)
 {
 	return chi_bytes_len(1, sizeof(once->client)) + chi_uint_len(2, once->since) +
-	       chi_uint_len(3, once->sequence) + chi_uint_len(4, once->unanswered);
+	       chi_uint_len(3, once->sequence) + chi_uint_len(4, once->unanswered) +
+	       chi_bytes_len(5, store_len(once));
 }
 
 size_t chi_once_len(const struct chi_once *once)
@@ -28,7 +40,8 @@ uint8_t *chi_put_once(uint8_t *at, const struct chi_once *once)
 	at = chi_put_bytes(at, 1, once->client, sizeof(once->client));
 	at = chi_put_uint(at, 2, once->since);
 	at = chi_put_uint(at, 3, once->sequence);
-	return chi_put_uint(at, 4, once->unanswered);
+	at = chi_put_uint(at, 4, once->unanswered);
+	return chi_put_bytes(at, 5, once->store, store_len(once));
 }
 
 /* The operations that a store remembers. Of any other a client would rely on what is not so. */
@@ -42,6 +55,7 @@ static int once_from(struct chi_unpacker *u, const struct chi_field *from, struc
 	struct chi_reader r = chi_reader_of(from->bytes, from->len);
 	struct chi_field field;
 	struct chi_field client = {0};
+	struct chi_field store = {0};
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 1) {
 			client = field;
@@ -51,12 +65,20 @@ static int once_from(struct chi_unpacker *u, const struct chi_field *from, struc
 			out->sequence = field.value;
 		} else if (field.number == 4) {
 			out->unanswered = field.value;
+		} else if (field.number == 5) {
+			store = field;
 		}
 	}
 	if (client.len != sizeof(out->client)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not 16 bytes", "once.client");
 	}
 	memcpy(out->client, client.bytes, sizeof(out->client));
+	if (store.len != 0 && store.len != sizeof(out->store)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not 16 bytes", "once.store");
+	}
+	if (store.len > 0) {
+		memcpy(out->store, store.bytes, sizeof(out->store));
+	}
 	if (out->sequence == 0) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "once.sequence");
 	}

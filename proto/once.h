@@ -2,6 +2,7 @@
 /* The mark of a write that happens at most once, as a field of a request. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,9 @@
 /* Bytes of the field, and writing it; none of a write that is not marked. */
 size_t chi_once_len(const struct chi_once *once);
 uint8_t *chi_put_once(uint8_t *at, const struct chi_once *once);
+
+/* True if the mark says for which store it is. */
+bool chi_once_names_store(const struct chi_once *once);
 
 /* Reads the mark of a request whose operation is known, from all of its checked bytes. -CHI_EINVAL
  * names what is out of range, or that the operation takes none. */

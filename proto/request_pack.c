@@ -436,6 +436,12 @@ static int once_to(struct small *small, const struct chi_once *from)
 	once->sequence = from->sequence;
 	once->unanswered = from->unanswered;
 	small->message.once = once;
+	if (chi_once_names_store(from)) {
+		int rc = bytes_to(small, from->store, sizeof(from->store), &once->store);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
 	return bytes_to(small, from->client, sizeof(from->client), &once->client);
 }
 
@@ -504,4 +510,30 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	default:
 		return pack_small(request, out);
 	}
+}
+
+int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *once,
+		     struct chi_buffer *out)
+{
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t frame_len = 0;
+	if (chi_frame_take(bytes, len, BODY_MAX, &body, &body_len, &frame_len) != CHI_OK ||
+	    frame_len != len) {
+		return -CHI_EPROTO;
+	}
+	size_t marked = body_len + chi_once_len(once);
+	if (marked > BODY_MAX) {
+		return -CHI_ETOOBIG;
+	}
+	uint8_t *start = NULL;
+	int rc = chi_pb_reserve(out, chi_varint_len(marked) + marked, &start);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	/* Fields may come in any order. */
+	uint8_t *at = chi_put_once(start + chi_frame_head(marked, start), once);
+	memcpy(at, body, body_len);
+	chi_buffer_added(out, (size_t)(at - start) + body_len);
+	return CHI_OK;
 }

@@ -235,9 +235,12 @@ static int stores_to(struct small *small, const struct chi_response *response)
 		stores[i].statistic = (PB(Statistic))from->statistic;
 		stores[i].writable = from->writable;
 		stores[i].sequence = from->sequence;
-		if (stores[i].name == NULL) {
+		stores[i].uuid.data = chi_arena_alloc(small->arena, sizeof(from->uuid));
+		if (stores[i].name == NULL || stores[i].uuid.data == NULL) {
 			return -CHI_ENOMEM;
 		}
+		memcpy(stores[i].uuid.data, from->uuid, sizeof(from->uuid));
+		stores[i].uuid.len = sizeof(from->uuid);
 		hello->stores[i] = &stores[i];
 	}
 	return CHI_OK;

@@ -210,6 +210,13 @@ static int hello_from(struct chi_unpacker *u, const PB(HelloResult) * from,
 		stores[i].name = chi_text_from(store->name);
 		stores[i].writable = store->writable;
 		stores[i].sequence = store->sequence;
+		/* A server of before does not tell it. */
+		if (store->uuid.len == sizeof(stores[i].uuid)) {
+			memcpy(stores[i].uuid, store->uuid.data, sizeof(stores[i].uuid));
+		} else if (store->uuid.len > 0) {
+			return chi_flaw(u->flaw, -CHI_EPROTO, "not 16 bytes", "stores[%zu].uuid",
+					i);
+		}
 		int rc = statistic_from(u, (int)store->statistic, &stores[i].statistic);
 		if (rc != CHI_OK) {
 			chi_flaw_under(u->flaw, "stores[%zu]", i);

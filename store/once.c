@@ -119,6 +119,14 @@ static int find_horizon(struct chi_write *write, struct chi_once_book *book)
 	return rc < 0 ? rc : CHI_OK;
 }
 
+/* All 0 stands for any store. A UUID is never that. */
+static bool is_for(const struct chi_env *env, const struct chi_once *once)
+{
+	static const uint8_t any[CHI_ONCE_STORE];
+	return memcmp(once->store, env->stamp.uuid, sizeof(any)) == 0 ||
+	       memcmp(once->store, any, sizeof(any)) == 0;
+}
+
 /* A client of whom nothing is remembered. */
 static int stranger(struct chi_write *write, struct chi_once_book *book,
 		    const struct chi_once *once, struct chi_fault *fault)
@@ -169,6 +177,10 @@ int chi_write_known(struct chi_write *write, const struct chi_once *once, enum c
 	int rc = open_book(write, once->client, &book, &met);
 	if (rc < 0) {
 		return rc;
+	}
+	if (!is_for(write->env, once)) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: it is for another store");
 	}
 	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
 		if (noted->once.sequence == once->sequence &&

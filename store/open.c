@@ -264,6 +264,11 @@ enum chi_statistic chi_store_statistic(const struct chi_store *store)
 	return store->env->stamp.statistic;
 }
 
+const uint8_t *chi_store_uuid(const struct chi_store *store)
+{
+	return store->env->stamp.uuid;
+}
+
 int chi_store_served(const struct chi_store *store, struct chi_fault *fault)
 {
 	return chi_lock_served(&store->env->lock, fault);

@@ -72,6 +72,9 @@ void chi_store_close(struct chi_store *store);
 
 enum chi_statistic chi_store_statistic(const struct chi_store *store);
 
+/* The 16 bytes of its UUID, as long as the handle. A copy has its original's. */
+const uint8_t *chi_store_uuid(const struct chi_store *store);
+
 /*
  * For work that writes only at its end: whether another process serves the store now (opened it
  * with CHI_STORE_DAEMON), so that no write here can succeed. -CHI_EBUSY names it. CHI_OK promises

@@ -125,6 +125,8 @@ static const struct chi_request once_request = {
 			    255},
 		 .since = 1200,
 		 .sequence = 42,
+		 .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4, 0x58,
+			   0xe2, 0x06, 0x9a, 0x1f},
 		 .unanswered = 40},
 	.u.del = {.positions = {.keys = kings_only, .n = 1}},
 };
@@ -218,8 +220,18 @@ static const struct chi_request games_request = {
 /* ---- Responses --------------------------------------------------------------------------- */
 
 static struct chi_store_name hello_stores[] = {
-	{TEXT("default"), CHI_STATISTIC_CONTROL, true, 1200},
-	{TEXT("masters"), CHI_STATISTIC_OUTCOME, false, 7},
+	{TEXT("default"),
+	 CHI_STATISTIC_CONTROL,
+	 true,
+	 1200,
+	 {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4, 0x58, 0xe2, 0x06, 0x9a,
+	  0x1f}},
+	{TEXT("masters"),
+	 CHI_STATISTIC_OUTCOME,
+	 false,
+	 7,
+	 {0x0b, 0x58, 0x73, 0x4e, 0x2c, 0x91, 0x4d, 0x06, 0x8a, 0x6f, 0x30, 0xc2, 0x75, 0xee, 0x14,
+	  0xb9}},
 };
 static const struct chi_response hello_response = {
 	.id = 1,

@@ -169,7 +169,8 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 static bool same_once(const struct chi_once *a, const struct chi_once *b)
 {
 	return memcmp(a->client, b->client, sizeof(a->client)) == 0 && a->since == b->since &&
-	       a->sequence == b->sequence && a->unanswered == b->unanswered;
+	       a->sequence == b->sequence && a->unanswered == b->unanswered &&
+	       memcmp(a->store, b->store, sizeof(a->store)) == 0;
 }
 
 bool same_request(const struct chi_request *a, const struct chi_request *b)
@@ -241,7 +242,8 @@ static bool same_hello(const struct chi_response *a, const struct chi_response *
 		const struct chi_store_name *x = &a->u.hello.stores[i];
 		const struct chi_store_name *y = &b->u.hello.stores[i];
 		if (!same_text(x->name, y->name) || x->statistic != y->statistic ||
-		    x->writable != y->writable || x->sequence != y->sequence) {
+		    x->writable != y->writable || x->sequence != y->sequence ||
+		    memcmp(x->uuid, y->uuid, sizeof(x->uuid)) != 0) {
 			return false;
 		}
 	}

@@ -308,6 +308,10 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
 			out->once.client[i] = (uint8_t)seed_next(s->seed);
 		}
+		bool named = coin(s);
+		for (size_t i = 0; i < CHI_ONCE_STORE; i++) {
+			out->once.store[i] = named ? (uint8_t)seed_next(s->seed) : 0;
+		}
 		out->once.since = number(s);
 		out->once.sequence = number(s) / 2 + 1;
 		out->once.unanswered = 1 + below(s, (size_t)(out->once.sequence % 1000) + 1);
@@ -398,6 +402,9 @@ static void hello_result(struct sample *s, struct chi_response *out)
 		out->u.hello.stores[i].statistic = (enum chi_statistic)(1 + below(s, 3));
 		out->u.hello.stores[i].writable = coin(s);
 		out->u.hello.stores[i].sequence = number(s);
+		for (size_t k = 0; k < CHI_ONCE_STORE; k++) {
+			out->u.hello.stores[i].uuid[k] = (uint8_t)seed_next(s->seed);
+		}
 	}
 }
 

@@ -378,6 +378,29 @@ static void identity_of_a_client(void **state)
 	assert_string_equal(field, "once.sequence");
 }
 
+/* The store that a mark is for is named whole or not at all. */
+static void store_of_a_mark(void **state)
+{
+	(void)state;
+	uint8_t bytes[] = {0x08, 0x01, 0x1a, 24, 0x0a, 16, 1,	 2,    3,   4,	5,
+			   6,	 7,    8,    9,	 10,   11, 12,	 13,   14,  15, 16,
+			   0x18, 3,    0x2a, 2,	 1,    2,  0xb2, 0x01, 0x00};
+	const char *field = NULL;
+	struct chi_request request;
+	struct chi_fault fault;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, WIRE_LIMIT);
+	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
+			 -CHI_EINVAL);
+	assert_string_equal(field, "once.store");
+	/* An empty one is none; the two bytes become a field of a later version. */
+	bytes[25] = 0;
+	bytes[26] = 0x30;
+	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
+			 CHI_OK);
+	assert_int_equal(request.once.store[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,7 +410,7 @@ int main(void)
 		cmocka_unit_test(names_of_inputs),	cmocka_unit_test(data_of_a_frame),
 		cmocka_unit_test(evaluations),		cmocka_unit_test(names),
 		cmocka_unit_test(numbers_of_a_scan),	cmocka_unit_test(mark_of_a_write),
-		cmocka_unit_test(identity_of_a_client),
+		cmocka_unit_test(identity_of_a_client), cmocka_unit_test(store_of_a_mark),
 	};
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
 }

@@ -103,6 +103,27 @@ static void test_done_once(void **state)
 	chi_store_close(store);
 }
 
+/* A mark that names a store is no other store's, also where the same client wrote. */
+static void test_of_another_store(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_once once = mark(1, 0, 1, 1);
+	memcpy(once.store, chi_store_uuid(store), sizeof(once.store));
+	assert_int_equal(add(store, &once), CHI_NONE);
+	assert_int_equal(add(store, &once), CHI_OK);
+	once.sequence = 2;
+	once.store[15] ^= 1;
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	assert_string_equal(fault.text, "the write was not done: it is for another store");
+	once.sequence = 1;
+	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
+	assert_int_equal(games(store), 1);
+	memset(once.store, 0, sizeof(once.store));
+	assert_int_equal(add(store, &once), CHI_OK);
+	chi_store_close(store);
+}
+
 /* With the write or not at all: aborted, rolled back, closed and opened again, and copied. */
 static void test_with_its_write(void **state)
 {
@@ -528,11 +549,18 @@ static void test_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_done_once),  cmocka_unit_test(test_with_its_write),
-		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
-		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_repaired),
-		cmocka_unit_test(test_random),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_done_once),
+		cmocka_unit_test(test_of_another_store),
+		cmocka_unit_test(test_of_another_store),
+		cmocka_unit_test(test_with_its_write),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_answered_is_forgotten),
+		cmocka_unit_test(test_other_kind),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_horizon),
+		cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_records),
 	};
 	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
