@@ -20,12 +20,12 @@
 #include "client/token.h"
 #include "proto/frame.h"
 
+/* Queued requests go out, wanted or not, when so much has gathered: the server has work to do. */
+#define QUEUE_SIZE ((size_t)64 << 10)
 /* Bytes read at once, and the most that may lie unread while a request is being sent: answers to
  * a full pipeline fit, hostile floods do not. */
 #define READ_SIZE  ((size_t)64 << 10)
 #define READ_LIMIT ((size_t)64 << 20)
-/* Queued requests go out, wanted or not, when so much has gathered: the server has work to do. */
-#define QUEUE_SIZE ((size_t)64 << 10)
 /* Memory that an idle connection keeps. */
 #define KEEP_SIZE ((size_t)256 << 10)
 /* How often a wait that may be canceled looks whether it is. */
@@ -55,7 +55,6 @@ void chi_peer_close(struct chi_client *client)
 	peer->async_lost += peer->async_open;
 	peer->async_open = 0;
 	chi_buffer_consume(&peer->out, peer->out.len);
-	chi_pipe_drop(client);
 }
 
 void chi_peer_deinit(struct chi_client *client)
@@ -76,8 +75,7 @@ int chi_peer_fail(struct chi_client *client, int status, const char *format, ...
 	return chi_fault(&client->error, status, "'%.140s': %s", client->text, text);
 }
 
-/* Who says so has looked whether the write was done before, or has never read on to it. */
-static bool is_definite(int status)
+bool chi_peer_is_definite(int status)
 {
 	return status == -CHI_EINVAL || status == -CHI_EFEN || status == -CHI_EKEY ||
 	       status == -CHI_EMOVE || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT ||
@@ -88,7 +86,7 @@ int chi_peer_doubt(struct chi_client *client, int status)
 {
 	const struct chi_peer *peer = &client->peer;
 	bool gone = peer->fd < 0 && peer->sent;
-	if (status < 0 && (gone || (peer->unanswered && !is_definite(status)))) {
+	if (status < 0 && (gone || (peer->unanswered && !chi_peer_is_definite(status)))) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, status, "%.200s; the write may or may not have happened",
 			  fault.text);
@@ -200,32 +198,44 @@ static int flush(struct chi_client *client)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-/* Behind what is queued. A request that cannot be packed leaves that as it is. */
-static int pack(struct chi_client *client, struct chi_request *request)
+static int too_big(struct chi_client *client, enum chi_op op)
 {
-	struct chi_peer *peer = &client->peer;
+	return chi_fault(&client->error, -CHI_ETOOBIG,
+			 "the %s takes more than the %u bytes that the server accepts at once; "
+			 "split it",
+			 chi_op_name(op), client->peer.limits.request_bytes);
+}
+
+int chi_peer_pack(struct chi_client *client, struct chi_request *request, struct chi_buffer *out)
+{
 	request->store = (struct chi_text){.bytes = client->store, .len = strlen(client->store)};
-	peer->out.limit = peer->out.len + peer->limits.request_bytes + CHI_FRAME_HEAD_MAX;
-	int status = chi_request_pack(request, &peer->out);
-	if (status == -CHI_ETOOBIG) {
-		return chi_fault(&client->error, status,
-				 "the %s takes more than the %u bytes that the server "
-				 "accepts at once; split it",
-				 chi_op_name(request->op), peer->limits.request_bytes);
-	}
-	return status;
+	out->limit = out->len + client->peer.limits.request_bytes + CHI_FRAME_HEAD_MAX;
+	int status = chi_request_pack(request, out);
+	return status == -CHI_ETOOBIG ? too_big(client, request->op) : status;
 }
 
 int chi_peer_send(struct chi_client *client, struct chi_request *request)
 {
-	int status = pack(client, request);
+	int status = chi_peer_pack(client, request, &client->peer.out);
 	return status == CHI_OK ? flush(client) : status;
 }
 
 int chi_peer_queue(struct chi_client *client, struct chi_request *request)
 {
-	int status = pack(client, request);
+	int status = chi_peer_pack(client, request, &client->peer.out);
 	return status == CHI_OK && client->peer.out.len >= QUEUE_SIZE ? flush(client) : status;
+}
+
+int chi_peer_queue_packed(struct chi_client *client, const struct chi_buffer *frame,
+			  const struct chi_once *once)
+{
+	struct chi_buffer *out = &client->peer.out;
+	out->limit = out->len + client->peer.limits.request_bytes + CHI_FRAME_HEAD_MAX;
+	int status = chi_request_mark(chi_buffer_bytes(frame), frame->len, once, out);
+	if (status == -CHI_ETOOBIG) {
+		return too_big(client, CHI_OP_PUT);
+	}
+	return status == CHI_OK && out->len >= QUEUE_SIZE ? flush(client) : status;
 }
 
 int chi_peer_flush(struct chi_client *client)
@@ -465,6 +475,8 @@ static int find_store(struct chi_client *client, const struct chi_response *hell
 		const struct chi_text *name = &hello->u.hello.stores[i].name;
 		if (name->len == strlen(wanted) && memcmp(name->bytes, wanted, name->len) == 0) {
 			client->peer.sequence = hello->u.hello.stores[i].sequence;
+			memcpy(client->peer.uuid, hello->u.hello.stores[i].uuid,
+			       sizeof(client->peer.uuid));
 			return CHI_OK;
 		}
 	}

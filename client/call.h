@@ -32,6 +32,7 @@ struct chi_peer {
 	uint64_t ping_id;		/* a ping sent while waiting, not answered yet; 0: none */
 	struct chi_hello_limits limits; /* the server's, none larger than this library's own */
 	uint64_t sequence;		/* of the store when the connection was made */
+	uint8_t uuid[CHI_ONCE_STORE];	/* the store's; all 0: not told */
 	uint64_t async_open;		/* CHI_ASYNC writes answered since the last synced one */
 	uint64_t async_lost; /* such writes whose connection broke: nobody can tell about them */
 };
@@ -63,6 +64,13 @@ CHI_MUSTUSE int chi_peer_send(struct chi_client *client, struct chi_request *req
 CHI_MUSTUSE int chi_peer_queue(struct chi_client *client, struct chi_request *request);
 CHI_MUSTUSE int chi_peer_flush(struct chi_client *client);
 
+/* The two halves of queueing, for a request that may go out again: its frame goes behind what is in
+ * `out`, and is left there as it was if it cannot be packed; then that frame, with the mark. */
+CHI_MUSTUSE int chi_peer_pack(struct chi_client *client, struct chi_request *request,
+			      struct chi_buffer *out);
+CHI_MUSTUSE int chi_peer_queue_packed(struct chi_client *client, const struct chi_buffer *frame,
+				      const struct chi_once *once);
+
 /*
  * The next response, of whichever request; it lives until the next receive or send.
  * -CHI_ETIMEOUT after call_ms without a byte. With peer->patient a server that works for long is
@@ -90,6 +98,9 @@ int chi_peer_refusal(const struct chi_response *response, struct chi_fault *faul
 /* Closes the connection and reports; the text names the address: "lost '%s' (why)" and so on. */
 CHI_PRINTF(3, 4)
 int chi_peer_fail(struct chi_client *client, int status, const char *format, ...);
+
+/* Who answers a write so has looked whether it was done before, or has never read on to it. */
+bool chi_peer_is_definite(int status);
 
 /* After a failed write: adds that it may have happened if a request went out and the connection
  * is gone, or went out before and what is answered now says nothing of that. Returns `status`. */

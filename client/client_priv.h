@@ -16,6 +16,8 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/buffer.h"
+#include "base/once.h"
 #include "chess/material.h"
 #include "chistore.h"
 #include "client/address.h"
@@ -35,7 +37,15 @@
 
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {
-	uint64_t id; /* on the wire; in-process unused */
+	/* Remote: what sends the request again. Of a probe the keys in `rows` do. */
+	uint64_t id;		 /* on the wire */
+	struct chi_buffer frame; /* a put without its mark, until it is answered; empty if it is
+				    not to be sent again */
+	struct chi_once once;	 /* its mark */
+	bool lost;		 /* went out over a connection that broke, and may have been done */
+	bool parked;		 /* answered, but to be sent again */
+	bool renewed;		 /* has got its second mark: it was forgotten under the first */
+
 	bool is_put;
 	bool async; /* a put answered before it is durable */
 	bool done;  /* the fields below are the answer */
@@ -51,8 +61,9 @@ struct chi_slot {
 struct chi_pipe {
 	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
 	size_t first;
-	size_t queued; /* slots in use, answered or not */
-	bool puts;     /* there was one among them since the pipeline was empty */
+	size_t queued;		  /* slots in use, answered or not */
+	bool puts;		  /* there was one among them since the pipeline was empty */
+	struct chi_repeat repeat; /* remote: since the last answer */
 };
 
 /*
@@ -165,7 +176,13 @@ CHI_MUSTUSE int chi_client_check_keys(struct chi_client *client, const struct ch
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
 				     size_t n, enum chi_durability durability);
 
-/* Drops all that is queued (pipe.c). */
+/* The i-th of those queued, the oldest being 0 (pipe.c). */
+static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)
+{
+	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
+}
+
+/* Drops all that is queued. */
 void chi_pipe_drop(struct chi_client *client);
 void chi_pipe_free(struct chi_client *client);
 
@@ -205,8 +222,8 @@ int chi_inproc_get_games(struct chi_client *client, const uint8_t *after, struct
 			 size_t max, size_t *n);
 int chi_inproc_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
 
-/* ---- Remote (remote.c, remote_games.c, remote_read.c, remote_scan.c, remote_write.c)
- * ---------------------- */
+/* ---- Remote (remote.c, remote_games.c, remote_pipe.c, remote_read.c, remote_scan.c,
+ * remote_write.c) ---------------------- */
 
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
@@ -235,6 +252,22 @@ int chi_remote_flush(struct chi_client *client);
 /* Sends a write that changes something until it is answered, for as long as it may be repeated. */
 CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *request,
 				 enum chi_durability durability, struct chi_response *response);
+
+/* Keeps account of what is not known to be durable; `n` records of an answered write. */
+void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
+
+/* A synced write must not go out over a new connection as if the old one's writes were behind it:
+ * -CHI_ECONNECT tells of these, once. `first`: it was not sent before. */
+CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
+				     bool first);
+
+struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					  enum chi_durability durability);
+
+/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
+ */
+CHI_MUSTUSE int chi_remote_name_parts(const struct chi_put **entries, size_t n,
+				      struct chi_put **copy);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */

@@ -9,16 +9,10 @@
 
 #include "base/fault.h"
 
-/* The i-th of those queued, the oldest being 0. */
-static struct chi_slot *slot_at(struct chi_pipe *pipe, size_t i)
-{
-	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
-}
-
 struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
 {
 	for (size_t i = 0; i < pipe->queued; i++) {
-		struct chi_slot *slot = slot_at(pipe, i);
+		struct chi_slot *slot = chi_pipe_slot(pipe, i);
 		if (slot->id == id && !slot->done) {
 			return slot;
 		}
@@ -29,8 +23,8 @@ struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
 uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slot)
 {
 	uint64_t n = 0;
-	for (size_t i = pipe->queued; i-- > 0 && slot_at(pipe, i) != slot;) {
-		const struct chi_slot *later = slot_at(pipe, i);
+	for (size_t i = pipe->queued; i-- > 0 && chi_pipe_slot(pipe, i) != slot;) {
+		const struct chi_slot *later = chi_pipe_slot(pipe, i);
 		n += later->is_put && later->async && later->done && later->status == CHI_OK
 			     ? later->n
 			     : 0;
@@ -54,6 +48,7 @@ void chi_pipe_free(struct chi_client *client)
 	}
 	for (size_t i = 0; i < CHI_IN_FLIGHT_MAX; i++) {
 		free(client->pipe->slots[i].rows);
+		chi_buffer_deinit(&client->pipe->slots[i].frame);
 	}
 	free(client->pipe);
 	client->pipe = NULL;
@@ -79,9 +74,10 @@ static int take_slot(struct chi_client *client, struct chi_slot **out)
 				 CHI_IN_FLIGHT_MAX);
 	}
 	/* It counts as queued only when the request is out: a failure leaves it where it is. */
-	struct chi_slot *slot = slot_at(client->pipe, client->pipe->queued);
+	struct chi_slot *slot = chi_pipe_slot(client->pipe, client->pipe->queued);
 	client->pipe->puts = client->pipe->puts && client->pipe->queued > 0;
-	*slot = (struct chi_slot){.rows = slot->rows, .capacity = slot->capacity};
+	*slot = (struct chi_slot){
+		.rows = slot->rows, .capacity = slot->capacity, .frame = slot->frame};
 	*out = slot;
 	return CHI_OK;
 }
@@ -183,7 +179,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 	if (pipe == NULL || pipe->queued == 0) {
 		return CHI_NONE;
 	}
-	struct chi_slot *slot = slot_at(pipe, 0);
+	struct chi_slot *slot = chi_pipe_slot(pipe, 0);
 	/* Answers to later requests that come first wait in their slots. */
 	while (!slot->done) {
 		int status = client->backend->pipe_wait(client);

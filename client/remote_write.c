@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing over a socket, and pipelines. A write whose answer did not come may or may not have
+ * Writing over a socket. A write whose answer did not come may or may not have
  * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
  * synced write is, because a server commits in order; if the connection breaks before, nobody can
  * tell, and the next chi_flush or synced write says so instead of vouching for them; so a synced
@@ -18,8 +18,7 @@
 /* Parts to which a record's moves belong. */
 #define WITH_MOVES (CHI_PUT_MOVES | CHI_PUT_ADD | CHI_PUT_SUBTRACT)
 
-/* Keeps account of what is not known to be durable; `n` records of an answered write. */
-static void written(struct chi_peer *peer, size_t n, bool async)
+void chi_remote_written(struct chi_peer *peer, size_t n, bool async)
 {
 	peer->async_open = async ? peer->async_open + n : 0;
 }
@@ -38,9 +37,7 @@ static int tell_lost(struct chi_client *client, const char *then)
 			 client->text, lost, then);
 }
 
-/* A synced write must not go out over a new connection as if the old one's writes were behind it.
- */
-static int may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
+int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
 {
 	const char *then = first ? ", and this write was not sent" : ", and so may this write";
 	return durability == CHI_SYNC ? tell_lost(client, then) : CHI_OK;
@@ -51,7 +48,7 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 {
 	int status = chi_peer_ready(client);
 	if (status == CHI_OK) {
-		status = may_vouch(client, durability, first);
+		status = chi_remote_may_vouch(client, durability, first);
 	}
 	if (status == CHI_OK) {
 		status = chi_repeat_mark(client, request);
@@ -85,8 +82,8 @@ int chi_remote_write(struct chi_client *client, struct chi_request *request,
 	}
 }
 
-static struct chi_request put_request(const struct chi_put *entries, size_t n,
-				      enum chi_durability durability)
+struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					  enum chi_durability durability)
 {
 	struct chi_request request = {
 		.op = CHI_OP_PUT,
@@ -120,9 +117,7 @@ static void drop_unnamed(struct chi_put *put)
 	r->n_moves = (put->parts & WITH_MOVES) != 0 ? r->n_moves : 0;
 }
 
-/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
- */
-static int name_parts(const struct chi_put **entries, size_t n, struct chi_put **copy)
+int chi_remote_name_parts(const struct chi_put **entries, size_t n, struct chi_put **copy)
 {
 	size_t i = 0;
 	while (i < n && !carries_more(&(*entries)[i])) {
@@ -162,7 +157,7 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 		*result = response.u.put;
 	}
 	if (status == CHI_OK) {
-		written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
+		chi_remote_written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
 	}
 	return status;
 }
@@ -179,18 +174,18 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 		return too_many(client, n);
 	}
 	_cleanup_(chi_freep) struct chi_put *copy = NULL;
-	int status = name_parts(&entries, n, &copy);
+	int status = chi_remote_name_parts(&entries, n, &copy);
 	if (status != CHI_OK) {
 		return status;
 	}
-	struct chi_request request = put_request(entries, n, durability);
+	struct chi_request request = chi_remote_put_request(entries, n, durability);
 	return send_put(client, &request, result);
 }
 
 /* A Put without entries that carries base rates. */
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
 {
-	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
 	request.u.put.base = base;
 	return send_put(client, &request, NULL);
 }
@@ -198,7 +193,7 @@ int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base
 /* The same with games. */
 int chi_remote_put_games(struct chi_client *client, const struct chi_game *games, size_t n)
 {
-	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
 	request.u.put.games = games;
 	request.u.put.n_games = n;
 	return send_put(client, &request, NULL);
@@ -218,7 +213,7 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 	int status = chi_remote_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.del.deleted;
-		written(&client->peer, n, durability == CHI_ASYNC);
+		chi_remote_written(&client->peer, n, durability == CHI_ASYNC);
 	}
 	return status;
 }
@@ -235,12 +230,12 @@ int chi_remote_settle(struct chi_client *client)
 		return status;
 	}
 	/* An empty synced batch queues behind them. */
-	struct chi_request request = put_request(NULL, 0, CHI_SYNC);
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
 	struct chi_response response;
 	peer->patient = true;
 	status = chi_peer_ask(client, &request, &response);
 	if (status == CHI_OK) {
-		written(peer, 0, false);
+		chi_remote_written(peer, 0, false);
 	}
 	if (status == -CHI_ECONNECT && client->options.repeat_ms != CHI_NO_REPEAT) {
 		/* They are among the lost ones now, and what follows gets over it. */
@@ -257,112 +252,4 @@ int chi_remote_flush(struct chi_client *client)
 	int status = chi_remote_settle(client);
 	int lost = tell_lost(client, "");
 	return lost != CHI_OK ? lost : status;
-}
-
-/* ---- Pipelines ----------------------------------------------------------------------------- */
-
-/* Of a pipeline that only asks nothing is in doubt. */
-static int pipe_doubt(struct chi_client *client, int status)
-{
-	return client->pipe->puts ? chi_peer_doubt(client, status) : status;
-}
-
-/* Queues one more request. The first of a pipeline looks after the connection; later ones must
- * not, since answers may lie there already. */
-static int pipe_queue(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
-{
-	struct chi_peer *peer = &client->peer;
-	size_t queued = client->pipe->queued;
-	int status = CHI_OK;
-	if (queued == 0 && !slot->is_put) {
-		status = chi_remote_settle(client);
-	}
-	if (queued == 0 && status == CHI_OK) {
-		status = chi_peer_ready(client);
-	}
-	if (queued == 0 && status == CHI_OK && slot->is_put) {
-		status = may_vouch(client, slot->async ? CHI_ASYNC : CHI_SYNC, true);
-	}
-	if (status != CHI_OK) {
-		return status;
-	}
-	if (queued >= peer->limits.requests_in_flight) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "%zu requests are unanswered, the server takes no more; take "
-				 "answers first",
-				 queued);
-	}
-	/* See call_write. */
-	peer->patient = peer->patient || slot->is_put;
-	request->id = chi_peer_next_id(client);
-	slot->id = request->id;
-	return pipe_doubt(client, chi_peer_queue(client, request));
-}
-
-int chi_remote_pipe_send(struct chi_client *client)
-{
-	return pipe_doubt(client, chi_peer_flush(client));
-}
-
-int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
-			  const struct chi_key *keys)
-{
-	struct chi_request request = {
-		.op = CHI_OP_PROBE,
-		.u.positions = chi_remote_positions(keys, slot->n),
-	};
-	return pipe_queue(client, slot, &request);
-}
-
-int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
-			const struct chi_put *entries, size_t n, enum chi_durability durability)
-{
-	_cleanup_(chi_freep) struct chi_put *copy = NULL;
-	int status = name_parts(&entries, n, &copy);
-	if (status != CHI_OK) {
-		return status;
-	}
-	struct chi_request request = put_request(entries, n, durability);
-	slot->n = n;
-	return pipe_queue(client, slot, &request);
-}
-
-/* Files the answer in its slot. */
-static int file_answer(struct chi_client *client, struct chi_slot *slot,
-		       const struct chi_response *response)
-{
-	slot->done = true;
-	slot->status = response->status;
-	if (response->status < 0) {
-		(void)chi_peer_refusal(response, &slot->fault);
-		return CHI_OK;
-	}
-	if (response->op != (slot->is_put ? CHI_OP_PUT : CHI_OP_PROBE)) {
-		return chi_peer_fail(client, -CHI_EPROTO, "an answer of another kind came");
-	}
-	if (!slot->is_put) {
-		return chi_remote_copy_rows(client, response, slot->rows, slot->n);
-	}
-	slot->put = response->u.put;
-	written(&client->peer, slot->n, slot->async);
-	if (!slot->async) {
-		/* What was sent behind it may have been answered before it. */
-		client->peer.async_open = chi_pipe_async_behind(client->pipe, slot);
-	}
-	return CHI_OK;
-}
-
-int chi_remote_pipe_wait(struct chi_client *client)
-{
-	struct chi_response response;
-	int status = chi_peer_receive(client, &response);
-	if (status == CHI_OK) {
-		struct chi_slot *slot = chi_pipe_find(client->pipe, response.id);
-		if (slot == NULL) {
-			status = chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
-		} else {
-			status = file_answer(client, slot, &response);
-		}
-	}
-	return status < 0 ? pipe_doubt(client, status) : status;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/fault.h"
@@ -88,11 +89,13 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
 
 /* ---- Marks ------------------------------------------------------------------------------- */
 
+/* For the store that the connection leads to. */
 static int choose(struct chi_client *client, uint64_t since)
 {
 	struct chi_identity *identity = &client->identity;
 	struct chi_once *once = &identity->last;
 	*once = (struct chi_once){.since = since};
+	memcpy(once->store, client->peer.uuid, sizeof(once->store));
 	if (getrandom(once->client, sizeof(once->client), 0) != (ssize_t)sizeof(once->client)) {
 		return chi_fault(&client->error, -CHI_EIO,
 				 "no random numbers for the client's identity");
@@ -112,7 +115,9 @@ int chi_repeat_mark(struct chi_client *client, struct chi_request *request)
 					   "'%.140s': this server does not know a repeated write",
 					   client->text);
 	}
-	if (!identity->chosen) {
+	/* Another store may have taken the place of the one that knows this client. */
+	if (!identity->chosen ||
+	    memcmp(identity->last.store, client->peer.uuid, sizeof(identity->last.store)) != 0) {
 		int status = choose(client, client->peer.sequence);
 		if (status != CHI_OK) {
 			return status;

@@ -17,8 +17,9 @@
  * again, with growing waits, and sends again what was not answered, up to 10 times and for
  * chi_options.repeat_ms. Reads, and a walk that goes on behind its last row, are repeated freely.
  * Writes carry a mark by which the server knows them again, so that each happens at most once, also
- * if the server was killed in between. Not repeated are opening, chi_ping, pipelines, chi_verify,
- * chi_backup, chi_compact, imports, and writes to servers that know no marks.
+ * if the server was killed in between; in another store that has taken the place of theirs they do
+ * not happen. Not repeated are opening, chi_ping, chi_verify, chi_backup, chi_compact, imports, and
+ * writes to servers that know no marks.
  */
 #pragma once
 
@@ -130,8 +131,9 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  *
  * Over a socket, when the answer does not come, repeated or not, the write may or may not have
  * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but nobody knows any more
- * whether it was done when it was sent before. If the connection broke behind CHI_ASYNC writes, the
- * next chi_flush or CHI_SYNC write fails with a text that says so, once, and stores nothing itself.
+ * whether it was done when it was sent before, or that was to another store. If the connection
+ * broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
+ * so, once, and stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
@@ -221,6 +223,15 @@ void chi_games_close(struct chi_games *games);
  * chi_pipe_send, when an answer has to be waited for, and when 64 KiB have come together. Of what
  * no answer was taken when the client is closed nobody can tell whether it was done; over a socket
  * nothing is that was not sent.
+ *
+ * Over a socket a pipeline gets over a lost connection like a single call: all that has no answer
+ * is sent again, and answers come as if nothing had happened. For that puts are kept until they are
+ * answered: at most as many as may be unanswered, of the size that the server takes, together 64
+ * MiB with its defaults; probes take no memory for it, and with CHI_NO_REPEAT nothing is kept.
+ * repeat_ms and the 10 times count from the last answer. A put that cannot be repeated fails by
+ * itself, as in chi_put: -CHI_EFORGOTTEN; -CHI_ECONNECT, to a server that knows no marks, and once
+ * if it is CHI_SYNC and the connection was lost behind CHI_ASYNC puts that were answered: a server
+ * that was killed may have lost those, and they are not sent again.
  */
 CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
 CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
@@ -237,9 +248,10 @@ struct chi_answer {
 	struct chi_put_result put; /* of a put */
 };
 
-/* The next answer; CHI_NONE if nothing is queued. A negative result is a broken connection: what
- * was queued is dropped, and writes among it may or may not have happened. (Queueing may find the
- * broken connection first; chi_pipe_next then gives CHI_NONE.) */
+/* The next answer; CHI_NONE if nothing is queued. A negative result is a connection that broke and
+ * could not be made again, or not in the time: what was queued is dropped, and writes among it may
+ * or may not have happened. (Queueing may find the broken connection first; chi_pipe_next then
+ * gives CHI_NONE.) */
 CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */

@@ -16,166 +16,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/base/seed.h"
-#include "tests/client/server.h"
+#include "tests/client/relay.h"
 #include "tests/client/world.h"
-
-/* Which bytes count towards a cut. */
-enum way {
-	TO_SERVER,
-	TO_CLIENT,
-};
-
-static struct relay {
-	char path[96];
-	char address[100];
-	const char *server;
-	int fd;
-	pthread_t thread;
-	atomic_uint connections;
-	atomic_bool stop;
-	/* Set before the call that is to be cut, under no lock: nothing is on the way then. */
-	atomic_int way;
-	atomic_long left; /* bytes until the cut; negative: none */
-	atomic_int cuts;  /* how many more are to come, each after as many */
-	atomic_long each;
-} relay;
-
-static int dial(const char *path)
-{
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	memcpy(to.sun_path, path, strlen(path) + 1);
-	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* Passes on what is there, up to the cut. False: this connection is over. */
-static bool pass(int from, int to, enum way way)
-{
-	char bytes[4096];
-	ssize_t n = recv(from, bytes, sizeof(bytes), 0);
-	if (n <= 0) {
-		return false;
-	}
-	long left = atomic_load(&relay.left);
-	bool counts = left >= 0 && atomic_load(&relay.way) == (int)way;
-	bool cut = counts && n >= left;
-	size_t len = cut ? (size_t)left : (size_t)n;
-	if (counts) {
-		atomic_store(&relay.left, left - n);
-	}
-	if (len > 0 && send(to, bytes, len, MSG_NOSIGNAL) != (ssize_t)len) {
-		return false;
-	}
-	if (cut) {
-		/* The next connection is cut after as many, if any is to be. */
-		bool more = atomic_fetch_sub(&relay.cuts, 1) > 1;
-		atomic_store(&relay.left, more ? atomic_load(&relay.each) : -1);
-		/* What the server has got it shall have done before the client comes again. */
-		struct pollfd answer = {.fd = to, .events = POLLIN};
-		if (way == TO_SERVER) {
-			(void)poll(&answer, 1, 20);
-		}
-	}
-	return !cut;
-}
-
-static void *run_relay(void *unused)
-{
-	(void)unused;
-	for (;;) {
-		int client = accept(relay.fd, NULL, NULL);
-		if (client < 0) {
-			return NULL;
-		}
-		atomic_fetch_add(&relay.connections, 1);
-		int server = dial(relay.server);
-		struct pollfd both[2] = {{.fd = client, .events = POLLIN},
-					 {.fd = server, .events = POLLIN}};
-		bool good = server >= 0;
-		while (good && !atomic_load(&relay.stop)) {
-			/* A test that fails leaves its client open. */
-			(void)poll(both, 2, 100);
-			if (both[0].revents != 0) {
-				good = pass(client, server, TO_SERVER);
-			}
-			if (good && both[1].revents != 0) {
-				good = pass(server, client, TO_CLIENT);
-			}
-		}
-		close(client);
-		if (server >= 0) {
-			close(server);
-		}
-	}
-}
-
-static int make(void **state)
-{
-	static struct world world;
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	world_make(&world, WORLD_UNIX, CHI_STATISTIC_CONTROL);
-	relay.server = world.listen + strlen("unix:");
-	snprintf(relay.path, sizeof(relay.path), "%s/relay", world.dir);
-	snprintf(relay.address, sizeof(relay.address), "unix:%.94s", relay.path);
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", relay.path);
-	relay.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	atomic_store(&relay.left, -1);
-	atomic_store(&relay.connections, 0);
-	atomic_store(&relay.stop, false);
-	assert_int_equal(bind(relay.fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	assert_int_equal(listen(relay.fd, 8), 0);
-	assert_int_equal(pthread_create(&relay.thread, NULL, run_relay, NULL), 0);
-	*state = &world;
-	return 0;
-}
-
-static int drop(void **state)
-{
-	atomic_store(&relay.stop, true);
-	(void)shutdown(relay.fd, SHUT_RDWR);
-	pthread_join(relay.thread, NULL);
-	close(relay.fd);
-	world_free(*state);
-	return 0;
-}
-
-static struct chi_client *open_relay(uint32_t repeat_ms)
-{
-	struct chi_options options = {.call_ms = LONG_MS, .repeat_ms = repeat_ms};
-	struct chi_client *client = NULL;
-	struct chi_fault fault;
-	if (chi_open(relay.address, &options, &client, &fault) != CHI_OK) {
-		fail_msg("%s", fault.text);
-	}
-	return client;
-}
-
-/* From now on `cuts` connections are cut, each after so many bytes. */
-static void cut_after(enum way way, long bytes, int cuts)
-{
-	atomic_store(&relay.way, (int)way);
-	atomic_store(&relay.cuts, cuts);
-	atomic_store(&relay.each, bytes);
-	atomic_store(&relay.left, bytes);
-}
-
-/* True if the cut has come. */
-static bool was_cut(void)
-{
-	bool cut = atomic_load(&relay.left) < 0;
-	atomic_store(&relay.left, -1);
-	return cut;
-}
 
 static int add(struct chi_client *client)
 {
@@ -202,16 +48,16 @@ static uint64_t games(const struct world *world)
 static void cut_at_every_byte(void **state)
 {
 	const struct world *world = *state;
-	struct chi_client *client = open_relay(0);
+	struct chi_client *client = relay_open(0);
 	uint64_t added = 0;
 	for (int way = TO_SERVER; way <= TO_CLIENT; way++) {
 		bool cut = true;
 		long bytes = 0;
 		for (; cut; bytes++) {
-			cut_after((enum way)way, bytes, 1);
+			relay_cut((enum relay_way)way, bytes, 1);
 			world_ok(client, add(client));
 			added++;
-			cut = was_cut();
+			cut = relay_was_cut();
 			if (games(world) != added) {
 				fail_msg("cut %s after %ld bytes: %llu games, not %llu",
 					 way == TO_SERVER ? "to the server" : "to the client",
@@ -228,15 +74,15 @@ static void cut_at_every_byte(void **state)
 static void cut_again_and_again(void **state)
 {
 	const struct world *world = *state;
-	struct chi_client *client = open_relay(0);
+	struct chi_client *client = relay_open(0);
 	struct seed seed = seed_start("cuts");
 	uint64_t added = 0;
 	size_t rounds = seed_rounds(40);
 	for (; added < rounds; added++) {
-		cut_after(added % 2 == 0 ? TO_SERVER : TO_CLIENT, (long)seed_below(&seed, 200),
+		relay_cut(added % 2 == 0 ? TO_SERVER : TO_CLIENT, (long)seed_below(&seed, 200),
 			  1 + (int)seed_below(&seed, 5));
 		world_ok(client, add(client));
-		(void)was_cut();
+		(void)relay_was_cut();
 		assert_int_equal(games(world), added + 1);
 	}
 	chi_close(client);
@@ -248,12 +94,12 @@ static void cut_again_and_again(void **state)
 static void without_a_mark(void **state)
 {
 	const struct world *world = *state;
-	struct chi_client *client = open_relay(CHI_NO_REPEAT);
+	struct chi_client *client = relay_open(CHI_NO_REPEAT);
 	uint64_t added = 0;
 	for (long bytes = 0; bytes < 8; bytes++) {
-		cut_after(TO_CLIENT, bytes, 1);
+		relay_cut(TO_CLIENT, bytes, 1);
 		int status = add(client);
-		assert_true(was_cut());
+		assert_true(relay_was_cut());
 		world_refused(client, status, -CHI_ECONNECT, "may or may not");
 		world_ok(client, add(client));
 		added++;
@@ -268,7 +114,7 @@ static void reads(void **state)
 	const struct world *world = *state;
 	static struct chi_key keys[5000];
 	static struct chi_row rows[5000];
-	struct chi_client *client = open_relay(0);
+	struct chi_client *client = relay_open(0);
 	static struct chi_put puts[3000];
 	for (unsigned i = 0; i < 5000; i++) {
 		keys[i] = world_key(i);
@@ -285,16 +131,16 @@ static void reads(void **state)
 		uint64_t count = 0;
 		unsigned n = 0;
 		int status = CHI_OK;
-		cut_after(TO_CLIENT, bytes, 1);
+		relay_cut(TO_CLIENT, bytes, 1);
 		world_ok(client, chi_probe(client, keys, 5000, rows));
 		assert_true(!rows[0].found && rows[1].found && rows[3000].found &&
 			    !rows[3001].found);
-		cut_after(TO_CLIENT, bytes, 1);
+		relay_cut(TO_CLIENT, bytes, 1);
 		world_ok(client, chi_get(client, &keys[7], &record));
-		cut_after(TO_SERVER, bytes, 1);
+		relay_cut(TO_SERVER, bytes, 1);
 		world_ok(client, chi_count(client, &spec, &count, NULL));
 		assert_int_equal(count, 3000);
-		cut_after(TO_CLIENT, bytes, 1);
+		relay_cut(TO_CLIENT, bytes, 1);
 		spec.limit = 2900;
 		world_ok(client, chi_iter_open(client, &spec, &iter));
 		while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
@@ -302,7 +148,7 @@ static void reads(void **state)
 		}
 		assert_int_equal(status, CHI_NONE);
 		assert_int_equal(n, 2900);
-		(void)was_cut();
+		(void)relay_was_cut();
 		chi_iter_close(iter);
 	}
 	chi_close(client);
@@ -312,7 +158,7 @@ static void reads(void **state)
 static void restarts(void **state)
 {
 	struct world *world = *state;
-	struct chi_client *client = open_relay(0);
+	struct chi_client *client = relay_open(0);
 	for (uint64_t added = 1; added <= 5; added++) {
 		world_ok(client, add(client));
 		world_stop_daemon(world);
@@ -356,11 +202,7 @@ static void killed(void **state)
 		while (atomic_load(&adders[kills % 3].added) < before + 3) {
 			(void)poll(NULL, 0, 1);
 		}
-		assert_int_equal(kill(world->daemon, SIGKILL), 0);
-		assert_int_equal(waitpid(world->daemon, NULL, 0), world->daemon);
-		world->daemon = 0;
-		close(world->log);
-		world->log = -1;
+		world_kill_daemon(world);
 		world_start_daemon(world);
 	}
 	uint64_t added = 0;
@@ -378,14 +220,14 @@ static void killed(void **state)
 static void given_up(void **state)
 {
 	struct world *world = *state;
-	struct chi_client *client = open_relay(0);
+	struct chi_client *client = relay_open(0);
 	/* A connection is cut before the answer to its write comes, each time. */
-	cut_after(TO_SERVER, 30, 1000);
+	relay_cut(TO_SERVER, 30, 1000);
 	int status = add(client);
-	(void)was_cut();
+	(void)relay_was_cut();
 	world_refused(client, status, -CHI_ECONNECT, "may or may not");
 	chi_close(client);
-	client = open_relay(300);
+	client = relay_open(300);
 	world_stop_daemon(world);
 	world_refused(client, add(client), -CHI_ECONNECT, "closed");
 	chi_close(client);
@@ -396,13 +238,13 @@ static void given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_at_every_byte, make, drop),
-		cmocka_unit_test_setup_teardown(cut_again_and_again, make, drop),
-		cmocka_unit_test_setup_teardown(without_a_mark, make, drop),
-		cmocka_unit_test_setup_teardown(reads, make, drop),
-		cmocka_unit_test_setup_teardown(restarts, make, drop),
-		cmocka_unit_test_setup_teardown(killed, make, drop),
-		cmocka_unit_test_setup_teardown(given_up, make, drop),
+		cmocka_unit_test_setup_teardown(cut_at_every_byte, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(cut_again_and_again, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(without_a_mark, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(reads, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(restarts, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(killed, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(given_up, relay_make, relay_drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");

@@ -122,6 +122,15 @@ void world_stop_daemon(struct world *world)
 	assert_int_equal(status, 0);
 }
 
+void world_kill_daemon(struct world *world)
+{
+	assert_int_equal(kill(world->daemon, SIGKILL), 0);
+	assert_int_equal(waitpid(world->daemon, NULL, 0), world->daemon);
+	world->daemon = 0;
+	close(world->log);
+	world->log = -1;
+}
+
 struct chi_client *world_open(const struct world *world)
 {
 	struct chi_options options = {.writable = true};

@@ -51,6 +51,9 @@ void world_free(struct world *world);
 void world_start_daemon(struct world *world);
 void world_stop_daemon(struct world *world);
 
+/* Ends it at once. */
+void world_kill_daemon(struct world *world);
+
 /* Another client on the same store. */
 struct chi_client *world_open(const struct world *world);
 

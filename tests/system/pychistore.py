@@ -12,6 +12,7 @@ directory stands in PYTHONPATH.
 import collections
 import os
 import socket
+import time
 
 import chistore_pb2 as pb
 
@@ -388,14 +389,75 @@ class Marks:
     """A client's identity, and the marks of its writes: call(put=..., once=marks.next())."""
 
     def __init__(self, client, store="default"):
+        known = {known.name: known for known in client.server.stores}[store]
         self.identity = os.urandom(16)
-        self.since = {known.name: known for known in client.server.stores}[store].sequence
+        self.since = known.sequence
+        self.store = known.uuid
         self.sequence = 0
 
     def next(self, unanswered=0):
         self.sequence += 1
         return pb.Once(client=self.identity, since=self.since, sequence=self.sequence,
-                       unanswered=unanswered)
+                       unanswered=unanswered, store=self.store)
+
+
+class Pipe:
+    """Marked writes on their way. A connection that breaks is made again, and all that has no
+    answer goes out again, in order; answers come in the order of sending."""
+
+    def __init__(self, address):
+        self.address = address
+        self.client = Client(address)
+        self.marks = Marks(self.client)
+        self.window = self.client.server.limits.remembered_writes
+        self.waiting = collections.deque()  # (number, operation and mark), without an answer
+        self.ids = {}  # number: id of its request on this connection
+
+    def close(self):
+        self.client.close()
+
+    def send(self, **op):
+        """Queues a write; the answers that must be taken first, to keep within the window."""
+        answers = []
+        while len(self.waiting) >= self.window:
+            answers.append(self.answer())
+        oldest = self.waiting[0][0] if self.waiting else self.marks.sequence + 1
+        op["once"] = self.marks.next(unanswered=oldest)
+        self.waiting.append((op["once"].sequence, op))
+        try:
+            self.transmit(self.waiting[-1])
+        except OSError:
+            pass  # taking the answer finds out, and sends it again
+        return answers
+
+    def transmit(self, write):
+        self.ids[write[0]] = self.client.send(**write[1])
+
+    def answer(self):
+        """The answer to the oldest write."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                response = self.client.answer(self.ids[self.waiting[0][0]])
+                del self.ids[self.waiting.popleft()[0]]
+                return response
+            except (Closed, OSError, KeyError):
+                if time.monotonic() > deadline:
+                    raise
+            self.again()
+
+    def again(self):
+        self.client.close()
+        self.ids = {}
+        try:
+            self.client = Client(self.address)
+            for write in self.waiting:
+                self.transmit(write)
+        except (Closed, OSError):
+            time.sleep(0.005)
+
+    def drain(self):
+        return [self.answer() for _ in range(len(self.waiting))]
 
 
 class Import:

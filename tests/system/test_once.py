@@ -185,6 +185,54 @@ class Once(unittest.TestCase):
         self.client.call(put=a_game(), once=second)
         self.assertEqual(self.games(), 2)
 
+    def test_another_store(self):
+        """What was written to a store is not written to the one that was loaded from its dump, and
+        holds it already; nor to any other in its place."""
+        marks = Marks(self.client)
+        once = marks.next()
+        self.client.call(put=a_game(), once=once)
+        place = harness.make_temp_dir()
+        dump, other = os.path.join(place, "dump"), os.path.join(place, "other")
+        done = harness.run_cli("dump", dump, address=self.daemon.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = harness.run_cli("load", dump, address=other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.daemon.stop(), 0)
+        self.store = other
+        self.start()
+        self.client = self.connect()
+        self.assertEqual(self.games(), 1)
+        self.assertNotEqual(Marks(self.client).store, marks.store)
+        self.refused(pb.FORGOTTEN, "once", put=a_game(), once=once)
+        self.assertEqual(self.games(), 1)
+        # The control: a mark that does not say for which store it is counts again. (What is loaded
+        # has as many transactions, so that `since` does not tell.)
+        once.store = b""
+        while {known.name: known for known in self.client.server.stores}["default"].sequence \
+                < once.since:
+            self.client.call(put=a_game("4k3/8/8/8/8/8/8/4KQ2 w - - 0 1"))
+            self.client = self.connect()
+        self.client.call(put=a_game(), once=once)
+        self.assertEqual(self.games(), 2)
+
+    def test_pipeline_through_kills(self):
+        """1,000 increments, 64 on their way, while the daemon is killed: 1,000."""
+        chance = random.Random(SEED + 1)
+        pipe = pychistore.Pipe(self.listen[0])
+        answers = []
+        kills = set(chance.sample(range(100, 1000), 8))
+        for number in range(1000):
+            answers += pipe.send(put=a_game())
+            if number in kills:
+                self.daemon.kill()
+                self.start()
+        answers += pipe.drain()
+        pipe.close()
+        self.assertEqual([answer.code for answer in answers], [pb.OK] * 1000)
+        self.assertEqual(sum(answer.put.added + answer.put.updated for answer in answers), 1000)
+        self.client = self.connect()
+        self.assertEqual(self.games(), 1000)
+
     def write_on(self, stop, done, failures, number):
         """Adds games until told to stop, each sent until it is answered."""
         fen = "4k3/8/8/8/8/8/8/4K%sNN w - - 0 1" % ("N" if number == 0 else "BRQ"[number - 1])
