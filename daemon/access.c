@@ -507,11 +507,9 @@ enum chi_role chi_access_judge(const struct chi_access *access, const struct chi
 	return barred ? CHI_ROLE_NONE : best;
 }
 
-void chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE])
+int chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE])
 {
 	unsigned size = 0;
-	/* Fails only without memory; a digest of zeros is in nobody's file. */
-	if (EVP_Digest(bytes, len, out, &size, EVP_sha256(), NULL) != 1) {
-		memset(out, 0, CHI_DIGEST_SIZE);
-	}
+	/* Fails only without memory. */
+	return EVP_Digest(bytes, len, out, &size, EVP_sha256(), NULL) == 1 ? CHI_OK : -CHI_ENOMEM;
 }

@@ -79,5 +79,5 @@ void chi_access_free(struct chi_access *access);
 enum chi_role chi_access_judge(const struct chi_access *access, const struct chi_shown *shown,
 			       const char **why);
 
-/* The digest of a token, as the file holds it. */
-void chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE]);
+/* The digest of a token, as the file holds it. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE]);

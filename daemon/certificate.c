@@ -33,13 +33,14 @@ int chi_certificate_load(const struct chi_config *config, SSL_CTX **out, struct 
 
 /* A name with a NUL in it would be read differently by different programs; of two names nobody
  * knows which is meant. Both are none. */
-static void find_name(const X509 *certificate, char out[CHI_ACCESS_NAME_MAX + 1])
+static int find_name(const X509 *certificate, char out[CHI_ACCESS_NAME_MAX + 1])
 {
 	const X509_NAME *subject = X509_get_subject_name(certificate);
 	int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
 	if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) {
-		return;
+		return CHI_OK;
 	}
+	ERR_clear_error();
 	unsigned char *text = NULL;
 	int len = ASN1_STRING_to_UTF8(&text,
 				      X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
@@ -48,18 +49,23 @@ static void find_name(const X509 *certificate, char out[CHI_ACCESS_NAME_MAX + 1]
 		out[len] = '\0';
 	}
 	OPENSSL_free(text);
+	bool lacked = len < 0 && ERR_GET_REASON(ERR_peek_last_error()) == ERR_R_MALLOC_FAILURE;
+	return lacked ? -CHI_ENOMEM : CHI_OK;
 }
 
-void chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out)
+int chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out)
 {
 	*out = (struct chi_certificate){.shown = false};
 	X509 *certificate = SSL_get1_peer_certificate(tls->ssl);
 	unsigned len = 0;
-	if (certificate != NULL && SSL_get_verify_result(tls->ssl) == X509_V_OK &&
-	    X509_digest(certificate, EVP_sha256(), out->fingerprint, &len) == 1) {
+	int status = CHI_OK;
+	if (certificate != NULL && SSL_get_verify_result(tls->ssl) == X509_V_OK) {
 		out->shown = true;
-		find_name(certificate, out->name);
+		status = X509_digest(certificate, EVP_sha256(), out->fingerprint, &len) == 1
+				 ? find_name(certificate, out->name)
+				 : -CHI_ENOMEM;
 	}
 	X509_free(certificate);
 	ERR_clear_error();
+	return status;
 }

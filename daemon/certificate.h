@@ -20,4 +20,5 @@ struct chi_certificate {
 CHI_MUSTUSE int chi_certificate_load(const struct chi_config *config, SSL_CTX **out,
 				     struct chi_fault *fault);
 
-void chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out);
+/* -CHI_ENOMEM: what it has shown is not known, which is not the same as none. */
+CHI_MUSTUSE int chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out);

@@ -67,12 +67,12 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 		chi_conn_reap(worker);
 		return;
 	}
-	chi_conn_io_init(conn);
 	if (conn->tls != NULL) {
 		chi_worker_add_stranger(worker, conn);
 	}
 	log_debug("connection.open", "connection {connection} opened",
 		  log_text("connection", chi_conn_name(conn).text));
+	chi_conn_io_init(conn);
 }
 
 struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
@@ -178,10 +178,10 @@ void chi_conn_welcome(struct chi_conn *conn)
 	chi_worker_remove_stranger(conn->worker, conn);
 }
 
-enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why)
+int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why)
 {
 	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->tls, conn->token};
-	return chi_guard_judge(&conn->worker->server->guard, &visitor, why);
+	return chi_guard_judge(&conn->worker->server->guard, &visitor, role, why);
 }
 
 void chi_conn_judge(struct chi_conn *conn)
@@ -190,8 +190,9 @@ void chi_conn_judge(struct chi_conn *conn)
 	if (conn->state != CHI_CONN_OPEN) {
 		return;
 	}
-	enum chi_role role = chi_conn_role(conn, &why);
-	if (role >= conn->role) {
+	enum chi_role role = CHI_ROLE_NONE;
+	int status = chi_conn_role(conn, &role, &why);
+	if (status == CHI_OK && role >= conn->role) {
 		conn->role = role;
 		return;
 	}
@@ -202,8 +203,9 @@ void chi_conn_judge(struct chi_conn *conn)
 		 log_text("before", chi_role_name(conn->role)),
 		 log_text("role", chi_role_name(role)));
 	conn->role = CHI_ROLE_NONE;
-	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_EACCES, NULL,
-		      "this client may do less than before, and has to connect anew");
+	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status < 0 ? status : -CHI_EACCES, NULL,
+		      status < 0 ? why
+				 : "this client may do less than before, and has to connect anew");
 	chi_conn_end(conn);
 }
 

@@ -98,9 +98,8 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 /* It has said hello, and been let in. */
 void chi_conn_welcome(struct chi_conn *conn);
 
-/* Decides by the files of this moment what the client may do; *why, which lives for ever, says why
- * it gets CHI_ROLE_NONE. */
-enum chi_role chi_conn_role(const struct chi_conn *conn, const char **why);
+/* Decides by the files of this moment what the client may do; see chi_guard_judge. */
+CHI_MUSTUSE int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why);
 
 /* The files have changed. A client that is left with less than it had is told so and closed, with
  * all that it was about to do; one that has won goes on with its new role. */

@@ -101,15 +101,15 @@ bool chi_guard_reload(struct chi_guard *guard)
 	return guard->config->access_path != NULL && reload_access(guard);
 }
 
-/* The first group, and the others as far as the kernel tells them; SO_PEERCRED has but one. */
-static void find_groups(int fd, uint32_t first, struct user *user)
+/* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
+ * may be missing that it does tell of: a rule may shut out whoever is in that one. */
+static int find_groups(int fd, uint32_t first, struct user *user)
 {
 	socklen_t size = 64 * sizeof(uint32_t);
 	for (;;) {
 		uint32_t *groups = realloc(user->groups, size + sizeof(uint32_t));
 		if (groups == NULL) {
-			/* Fewer groups can only mean less. */
-			return;
+			return -CHI_ENOMEM;
 		}
 		user->groups = groups;
 		groups[0] = first;
@@ -117,10 +117,13 @@ static void find_groups(int fd, uint32_t first, struct user *user)
 		socklen_t len = size;
 		if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &len) == 0) {
 			user->n_groups += len / sizeof(uint32_t);
-			return;
+			return CHI_OK;
+		}
+		if (errno == ENOPROTOOPT) {
+			return CHI_OK;
 		}
 		if (errno != ERANGE || len <= size || len > GROUPS_MAX * sizeof(uint32_t)) {
-			return;
+			return -CHI_ENOMEM;
 		}
 		size = len;
 	}
@@ -131,45 +134,53 @@ static void free_user(struct user *user)
 	free(user->groups);
 }
 
-static bool find_user(int fd, struct user *user)
+/* The kernel fails at this only for want of memory. */
+static int find_user(int fd, struct user *user)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || len != sizeof(peer)) {
-		return false;
+		return -CHI_ENOMEM;
 	}
 	user->uid = peer.uid;
-	find_groups(fd, peer.gid, user);
-	return true;
+	return find_groups(fd, peer.gid, user);
 }
 
 /* The kernel is asked before the lock is taken. */
-enum chi_role chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor,
-			      const char **why)
+int chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor, enum chi_role *out,
+		    const char **why)
 {
 	_cleanup_(free_user) struct user user = {0};
 	struct chi_shown shown = {.token = visitor->token};
 	enum chi_role role = CHI_ROLE_ADMIN;
 	enum chi_role most = visitor->listen->role;
+	int status = CHI_OK;
 	if (visitor->listen->kind == CHI_LISTEN_UNIX && guard->config->access_path != NULL) {
-		shown.has_user = find_user(visitor->fd, &user);
+		status = find_user(visitor->fd, &user);
+		shown.has_user = true;
 		shown.uid = user.uid;
 		shown.groups = user.groups;
 		shown.n_groups = user.n_groups;
 	}
 	struct chi_certificate certificate = {.shown = false};
-	if (visitor->tls != NULL) {
-		chi_certificate_of(visitor->tls, &certificate);
+	if (status == CHI_OK && visitor->tls != NULL) {
+		status = chi_certificate_of(visitor->tls, &certificate);
+	}
+	*out = CHI_ROLE_NONE;
+	*why = "";
+	if (status < 0) {
+		*why = "what it has shown cannot be looked at";
+		return status;
 	}
 	if (certificate.shown) {
 		shown.certificate = certificate.name;
 		shown.fingerprint = certificate.fingerprint;
 	}
-	*why = "";
 	pthread_mutex_lock(&guard->lock);
 	if (guard->access != NULL) {
 		role = chi_access_judge(guard->access, &shown, why);
 	}
 	pthread_mutex_unlock(&guard->lock);
-	return role < most ? role : most;
+	*out = role < most ? role : most;
+	return CHI_OK;
 }

@@ -44,7 +44,9 @@ bool chi_guard_reload(struct chi_guard *guard);
 
 /*
  * The role of a client, never above that of the socket it came by. CHI_ROLE_NONE: it is not to be
- * let in, and *why says for the client why not; it lives for ever.
+ * let in, and *why says for the client why not; it lives for ever. -CHI_ENOMEM, and the role is
+ * CHI_ROLE_NONE: not all that it has shown could be looked at, and of what is missing a rule may
+ * say `none`.
  */
-enum chi_role chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor,
-			      const char **why);
+CHI_MUSTUSE int chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor,
+				enum chi_role *role, const char **why);

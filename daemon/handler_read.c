@@ -37,17 +37,21 @@ static int let_in(struct chi_task *task)
 		if (conn->token == NULL) {
 			return -CHI_ENOMEM;
 		}
-		chi_access_digest(token->bytes, token->len, conn->token);
+		int status = chi_access_digest(token->bytes, token->len, conn->token);
+		if (status < 0) {
+			return status;
+		}
 	}
-	conn->role = chi_conn_role(conn, &why);
-	if (conn->role > CHI_ROLE_NONE) {
+	int status = chi_conn_role(conn, &conn->role, &why);
+	if (status == CHI_OK && conn->role > CHI_ROLE_NONE) {
 		return CHI_OK;
 	}
 	log_limited_info("client.refuse",
 			 "connection {connection} of '{client}' is not let in ({cause})",
 			 log_text("connection", chi_conn_name(conn).text),
 			 log_text("client", conn->client), log_text("cause", why));
-	return chi_fault(&task->fault, -CHI_EACCES, "this client is not let in: %s", why);
+	return chi_fault(&task->fault, status < 0 ? status : -CHI_EACCES,
+			 "this client is not let in: %s", why);
 }
 
 /* Of the state that is committed now. 0 if it cannot be read: the oldest there is, so that a client
