@@ -107,6 +107,11 @@ static void conclude(struct chi_intake *import, const struct chi_intake_news *ne
 {
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
+	if (import->status == -CHI_ECANCELED && import->unqueued < 0) {
+		/* Nobody but we did that, and this is why. */
+		import->status = import->unqueued;
+		import->fault.text[0] = '\0';
+	}
 	const char *why =
 		import->fault.text[0] != '\0' ? import->fault.text : chi_strerror(import->status);
 	stop_clock(import);
@@ -153,8 +158,10 @@ static void queue_job(struct chi_intake *import)
 		job->answer->mail.deliver = deliver_stored;
 		job->answer->u.import = import;
 	}
-	if (job == NULL || chi_writer_push(&import->served->writer, job) < 0) {
+	int status = job != NULL ? chi_writer_push(&import->served->writer, job) : -CHI_ENOMEM;
+	if (status < 0) {
 		chi_job_free(job);
+		import->unqueued = status;
 		chi_intake_cancel(import);
 		return;
 	}

@@ -56,6 +56,7 @@ struct chi_intake {
 	uint64_t granted; /* what the client may still send */
 	bool ended;	  /* ImportEnd has come */
 	bool queued;	  /* the job is with the writer */
+	int unqueued;	  /* why it could not be given to the writer, or CHI_OK */
 	bool joined;
 
 	/* Do not change while the thread runs. */
