@@ -104,29 +104,42 @@ static void read_again(struct chi_conn *conn)
 	}
 }
 
-/* Events are added and removed only when that changes something: each is a system call. */
+/* A connection that the loop cannot watch would wait for ever. */
+static bool watch(struct chi_conn *conn, struct event *event)
+{
+	if (event_add(event, NULL) == 0) {
+		return true;
+	}
+	chi_conn_drop(conn, "cannot be watched");
+	return false;
+}
+
+/* Events are added and removed only when that changes something: each is a system call. Adding may
+ * drop the connection. */
 static void set_reading(struct chi_conn *conn, bool on)
 {
-	if (conn->reading != on) {
-		conn->reading = on;
-		if (on) {
-			event_add(&conn->readable, NULL);
-			read_again(conn);
-		} else {
-			event_del(&conn->readable);
-		}
+	if (conn->reading == on) {
+		return;
+	}
+	if (!on) {
+		conn->reading = false;
+		event_del(&conn->readable);
+	} else if (watch(conn, &conn->readable)) {
+		conn->reading = true;
+		read_again(conn);
 	}
 }
 
 static void set_writing(struct chi_conn *conn, bool on)
 {
-	if (conn->writing != on) {
-		conn->writing = on;
-		if (on) {
-			event_add(&conn->writable, NULL);
-		} else {
-			event_del(&conn->writable);
-		}
+	if (conn->writing == on) {
+		return;
+	}
+	if (!on) {
+		conn->writing = false;
+		event_del(&conn->writable);
+	} else {
+		conn->writing = watch(conn, &conn->writable);
 	}
 }
 

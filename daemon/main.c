@@ -6,6 +6,7 @@
 
 #include "daemon/config.h"
 #include "daemon/log.h"
+#include "daemon/rescue.h"
 #include "daemon/server.h"
 #include "daemon/verify.h"
 
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
 	if (!occupy_standard_descriptors()) {
 		return EXIT_FAILED;
 	}
+	chi_rescue_init();
 	chi_config_init(&config);
 	if (chi_config_parse(&config, argc, argv, &fault) < 0) {
 		return complain(&fault);

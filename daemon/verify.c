@@ -222,10 +222,12 @@ static int spawn(struct verify *verify, const char *path, uint64_t map_bytes, in
 	}
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-	int error = copy == NULL ? ENOMEM
-				 : posix_spawn(&verify->child, "/proc/self/exe", &actions, NULL,
-					       arguments, environ);
+	int error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+	error = copy == NULL ? ENOMEM : error;
+	if (error == 0) {
+		error = posix_spawn(&verify->child, "/proc/self/exe", &actions, NULL, arguments,
+				    environ);
+	}
 	posix_spawn_file_actions_destroy(&actions);
 	free(copy);
 	return error;
@@ -244,7 +246,8 @@ static int start(struct verify *verify, struct chi_task *task)
 				     on_readable, verify);
 	verify->waiting = evtimer_new(verify->worker->base, on_waiting, verify);
 	int error = ENOMEM;
-	if (verify->readable != NULL && verify->waiting != NULL) {
+	if (verify->readable != NULL && verify->waiting != NULL &&
+	    event_add(verify->readable, NULL) == 0) {
 		error = spawn(verify, chi_store_path(task->served->store),
 			      verify->worker->server->config->map_bytes, ends[1]);
 	}
@@ -253,7 +256,6 @@ static int start(struct verify *verify, struct chi_task *task)
 		return chi_fault(&task->fault, -CHI_EBUSY, "cannot start a verification (%s)",
 				 strerror(error));
 	}
-	event_add(verify->readable, NULL);
 	return CHI_OK;
 }
 
