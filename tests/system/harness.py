@@ -107,9 +107,12 @@ class Daemon:
     def running(self):
         return not self.owned or self.process.poll() is None
 
-    def stderr_text(self):
-        """What the daemon has written to standard error so far."""
-        return "".join(self._lines)
+    def stderr_text(self, since=0):
+        """What the daemon has written to standard error so far, from that line on."""
+        return "".join(self._lines[since:])
+
+    def stderr_lines(self):
+        return len(self._lines)
 
     def _wait(self, timeout):
         try:
