@@ -6,13 +6,16 @@
 #include "store/lmdb_err.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <lmdb.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/fault.h"
+#include "store/store_priv.h"
 
 /* Less free space than this counts as none: LMDB writes whole pages, several at a time. */
 #define SPACE_LEAST (1u << 20)
@@ -107,23 +110,32 @@ int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const cha
 	return chi_fault(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
 }
 
-/* True if the file system of `path` or this process' limit leaves no room. */
-static bool out_of_space(const char *path)
+static bool has_grown_to(rlim_t limit, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int len = snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return len > 0 && (size_t)len < sizeof(path) && stat(path, &st) == 0 &&
+	       (uint64_t)st.st_size + SPACE_LEAST >= limit;
+}
+
+/* True if the file system of `dir` or this process' limit leaves no room. */
+static bool out_of_space(const char *dir)
 {
 	struct statvfs fs;
-	if (statvfs(path, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < SPACE_LEAST) {
+	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < SPACE_LEAST) {
 		return true;
 	}
 	struct rlimit limit;
-	struct stat st;
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	       stat(path, &st) == 0 && (uint64_t)st.st_size + SPACE_LEAST >= limit.rlim_cur;
+	       (has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||
+		has_grown_to(limit.rlim_cur, dir, COMPACT_NAME));
 }
 
-int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *path)
+int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *dir)
 {
-	if (rc == EIO && out_of_space(path)) {
+	if (rc == EIO && out_of_space(dir)) {
 		rc = ENOSPC;
 	}
-	return chi_lmdb_fault(fault, rc, doing, path);
+	return chi_lmdb_fault(fault, rc, doing, dir);
 }

@@ -13,6 +13,6 @@ int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const cha
 
 /*
  * For a failed commit or copy: LMDB reports a full disk as an input/output error, because the
- * write was only cut short. `path` is asked whether space is left.
+ * write was only cut short. `dir`, the store's, is asked whether space is left.
  */
-int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *path);
+int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *dir);

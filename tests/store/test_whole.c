@@ -496,7 +496,8 @@ static void test_full_disk(void **state)
 	ok(chi_store_info(store, &info));
 	struct rlimit old;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-	struct rlimit tight = {info.file_bytes + 4096, old.rlim_max};
+	/* Within a write, which is cut short there. */
+	struct rlimit tight = {info.file_bytes + (4 << 20) + 100, old.rlim_max};
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
 	struct chi_write *write;
