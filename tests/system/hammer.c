@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writers and readers in processes of their own, for the tests that let them collide and for those
- * that kill the daemon under them. Uses the public interface alone.
- *
- * A writer's batch is a *generation*: in one chi_put it gives all SET positions of the writer the
- * generation's number, and adds one position, the generation's *mark*, that no other generation
- * ever touches. So:
- *  - readers must find one and the same number in the whole set, and never a smaller one than
- *    before: anything else is half a batch, or a step back;
- *  - afterwards the marks 1..T must all be there, T being the number in the set, and T must not be
- *    below the last generation that was acknowledged: anything else is a lost write.
- * The statistic moves with the number too, so each generation changes both trees.
+ * that kill the daemon under them. Uses the public interface alone. generation.h says what is
+ * written.
  *
  * The option --torn is the control of the first check: it writes a generation in two puts, and the
  * readers must then complain.
@@ -27,12 +19,9 @@
 #include <unistd.h>
 
 #include "chistore.h"
+#include "tests/system/generation.h"
 
-#define SET	    100 /* positions of a writer that every generation rewrites */
-#define WRITERS_MAX 16
-#define GENERATIONS (UINT64_C(1) << 24)
-#define PROBE_MAX   1000
-#define MARK_BIT    (UINT32_C(1) << 29)
+#define PROBE_MAX 1000
 
 /* Exit codes. The driver tells a check that found something from a program that failed. */
 enum {
@@ -44,10 +33,15 @@ enum {
 
 struct job {
 	const char *address;
-	uint64_t writers;  /* readers: how many writers there are */
-	uint64_t writer;   /* 0..WRITERS_MAX - 1 */
-	uint64_t first;	   /* generation to begin with */
-	uint64_t acked;	   /* check: the last generation that was acknowledged */
+	uint64_t writers;	     /* readers: how many writers there are */
+	uint64_t writer;	     /* 0..WRITERS_MAX - 1 */
+	uint64_t first;		     /* generation to begin with */
+	uint64_t acked[WRITERS_MAX]; /* check: of so many writers, the last generation that was
+					acknowledged */
+	uint64_t n_acked;
+	uint64_t added[WRITERS_MAX]; /* check: of as many adders, what was acknowledged */
+	uint64_t n_added;
+	bool exactly;	   /* check: adders have ended, nothing can be on the way */
 	uint64_t seconds;  /* 0: no end */
 	uint64_t kill_at;  /* write: right behind the acknowledgement of this generation... */
 	uint64_t kill_pid; /* ...kill -9 this process; 0: the writer itself */
@@ -73,60 +67,6 @@ static uint64_t now_ms(void)
 static bool over(const struct job *job, uint64_t start)
 {
 	return stopped != 0 || (job->seconds != 0 && now_ms() - start >= job->seconds * 1000);
-}
-
-/*
- * The position number `id` (below 2^30): a king in each lower and upper corner and a white knight
- * on square 8 + i for each bit i of the number. Different numbers are different positions.
- */
-static struct chi_key make_key(uint32_t id)
-{
-	struct chi_key key;
-	struct chi_fault fault = {""};
-	uint64_t knights = (uint64_t)id << 8;
-	uint64_t white_king = 1;
-	uint64_t black_king = UINT64_C(1) << 63;
-	struct chi_board board = {
-		.white = knights | white_king,
-		.black = black_king,
-		.knights = knights,
-		.kings = white_king | black_king,
-		.en_passant = -1,
-		.black_to_move = (id & 1) != 0,
-	};
-	if (chi_key_from_board(&board, &key, &fault) != CHI_OK) {
-		fprintf(stderr, "hammer: position %" PRIu32 ": %s\n", id, fault.text);
-		exit(TROUBLE);
-	}
-	return key;
-}
-
-static struct chi_key set_key(uint64_t writer, uint64_t slot)
-{
-	return make_key((uint32_t)((writer + 1) << 24 | slot));
-}
-
-static struct chi_key mark_key(uint64_t writer, uint64_t generation)
-{
-	return make_key((uint32_t)(MARK_BIT | writer << 24 | generation));
-}
-
-static uint16_t chi2_of(uint64_t generation)
-{
-	return (uint16_t)(1 + generation * 7919 % CHI_CHI2_MAX);
-}
-
-static struct chi_put make_put(const struct chi_key *key, uint64_t generation)
-{
-	struct chi_put put = {.key = *key, .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS};
-	put.record.chi2 = chi2_of(generation);
-	put.record.counts.white = generation;
-	return put;
-}
-
-static bool row_is(const struct chi_row *row, uint64_t generation)
-{
-	return row->found && row->counts.white == generation && row->chi2 == chi2_of(generation);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------- */
@@ -168,6 +108,12 @@ static void say(const char *word, uint64_t number)
 	}
 }
 
+static void tell(struct chi_client *client, const char *what, uint64_t number, int status)
+{
+	fprintf(stderr, "hammer: %s %" PRIu64 ": %s (%s)\n", what, number, chi_strerror(status),
+		chi_error(client));
+}
+
 /* What a write that failed makes of the writer: told to stop while it waited, cut off, or wrong. */
 static int writer_end(int status)
 {
@@ -187,9 +133,7 @@ static int run_write(struct chi_client *client, const struct job *job)
 	for (uint64_t generation = job->first; !over(job, start); generation++) {
 		int status = put_generation(client, job, puts, generation);
 		if (status != CHI_OK) {
-			fprintf(stderr,
-				"hammer: generation %" PRIu64 " not acknowledged: %s (%s)\n",
-				generation, chi_strerror(status), chi_error(client));
+			tell(client, "not acknowledged: generation", generation, status);
 			return writer_end(status);
 		}
 		say("ack", generation);
@@ -200,27 +144,23 @@ static int run_write(struct chi_client *client, const struct job *job)
 	return DONE;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------- */
-
-/* The set's number in *generation; false, with a line on standard error, if it has several. A set
- * that is not there yet has the number 0, in whole or not at all. */
-static bool one_generation(const struct chi_row *rows, uint64_t writer, uint64_t *generation)
+/* Ends when it is told to, with nothing on the way. */
+static int run_add(struct chi_client *client, const struct job *job)
 {
-	uint64_t first = rows[0].counts.white;
-	for (size_t i = 0; i < SET; i++) {
-		bool same = first == 0 ? !rows[i].found : row_is(&rows[i], first);
-		if (!same) {
-			fprintf(stderr,
-				"hammer: torn: writer %" PRIu64
-				", position 0 is of generation %" PRIu64
-				", position %zu of %" PRIu64 "\n",
-				writer, first, i, rows[i].counts.white);
-			return false;
+	struct chi_put put = {
+		.key = game_key(job->writer), .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	for (uint64_t games = 1; stopped == 0; games++) {
+		int status = chi_put(client, &put, 1, CHI_SYNC, NULL);
+		if (status != CHI_OK) {
+			tell(client, "not acknowledged: game", games, status);
+			return TROUBLE;
 		}
+		say("ack", games);
 	}
-	*generation = first;
-	return true;
+	return DONE;
 }
+
+/* ---- Reading ----------------------------------------------------------------------------- */
 
 struct reading {
 	struct chi_key keys[WRITERS_MAX * SET];
@@ -284,8 +224,7 @@ static int run_read(struct chi_client *client, const struct job *job)
 	while (!over(job, start)) {
 		int status = read_round(client, job, &reading);
 		if (status != CHI_OK) {
-			fprintf(stderr, "hammer: probe: %s (%s)\n", chi_strerror(status),
-				chi_error(client));
+			tell(client, "reading, round", reading.rounds, status);
 			return TROUBLE;
 		}
 		if (job->torn && reading.torn != 0) {
@@ -304,9 +243,15 @@ static int run_read(struct chi_client *client, const struct job *job)
 
 /* ---- Checking afterwards ------------------------------------------------------------------ */
 
-/* Marks first..last; each must be there, or each be absent if `present` is false. */
-static int check_marks(struct chi_client *client, const struct job *job, uint64_t first,
-		       uint64_t last, bool present, uint64_t *bad)
+struct checking {
+	struct chi_client *client;
+	const struct job *job;
+	uint64_t bad;
+};
+
+/* Marks first..last of a writer; each must be there, or each be absent if `present` is false. */
+static int check_marks(struct checking *c, uint64_t writer, uint64_t first, uint64_t last,
+		       bool present)
 {
 	static struct chi_key keys[PROBE_MAX];
 	static struct chi_row rows[PROBE_MAX];
@@ -314,55 +259,105 @@ static int check_marks(struct chi_client *client, const struct job *job, uint64_
 	for (uint64_t from = first; from <= last && status == CHI_OK; from += PROBE_MAX) {
 		size_t n = last - from + 1 < PROBE_MAX ? (size_t)(last - from + 1) : PROBE_MAX;
 		for (size_t i = 0; i < n; i++) {
-			keys[i] = mark_key(job->writer, from + i);
+			keys[i] = mark_key(writer, from + i);
 		}
-		status = chi_probe(client, keys, n, rows);
+		status = chi_probe(c->client, keys, n, rows);
 		for (size_t i = 0; i < n && status == CHI_OK; i++) {
 			if (present ? !row_is(&rows[i], from + i) : rows[i].found) {
-				fprintf(stderr, "hammer: mark %" PRIu64 " is %s\n", from + i,
+				fprintf(stderr,
+					"hammer: writer %" PRIu64 ", mark %" PRIu64 " is %s\n",
+					writer, from + i,
 					present ? "lost" : "there, its set is not");
-				++*bad;
+				c->bad++;
 			}
 		}
 	}
 	return status;
 }
 
-/* Prints "top T", the number of the set. */
-static int run_check(struct chi_client *client, const struct job *job)
+/* Prints "top T", the number of the writer's set. */
+static int check_writer(struct checking *c, uint64_t writer, uint64_t acked)
 {
 	static struct chi_key keys[SET];
 	static struct chi_row rows[SET];
 	uint64_t top = 0;
-	uint64_t bad = 0;
 	for (uint64_t i = 0; i < SET; i++) {
-		keys[i] = set_key(job->writer, i);
+		keys[i] = set_key(writer, i);
 	}
-	int status = chi_probe(client, keys, SET, rows);
-	if (status == CHI_OK && !one_generation(rows, job->writer, &top)) {
-		return FOUND;
-	}
-	if (status == CHI_OK) {
-		status = check_marks(client, job, 1, top, true, &bad);
+	int status = chi_probe(c->client, keys, SET, rows);
+	if (status == CHI_OK && !one_generation(rows, writer, &top)) {
+		c->bad++;
+		return CHI_OK;
 	}
 	if (status == CHI_OK) {
-		uint64_t behind = job->acked > top ? job->acked : top;
-		status = check_marks(client, job, top + 1, behind + 10, false, &bad);
+		status = check_marks(c, writer, 1, top, true);
 	}
+	if (status == CHI_OK) {
+		uint64_t behind = acked > top ? acked : top;
+		status = check_marks(c, writer, top + 1, behind + 10, false);
+	}
+	if (status == CHI_OK) {
+		say("top", top);
+	}
+	if (status == CHI_OK && top < acked) {
+		fprintf(stderr,
+			"hammer: lost: generation %" PRIu64 " of writer %" PRIu64
+			" was acknowledged, %" PRIu64 " is there\n",
+			acked, writer, top);
+		c->bad++;
+	}
+	return status;
+}
+
+/* Prints "games N". */
+static int check_adder(struct checking *c, uint64_t adder, uint64_t acked)
+{
+	struct chi_key key = game_key(adder);
+	struct chi_row row;
+	int status = chi_probe(c->client, &key, 1, &row);
 	if (status != CHI_OK) {
-		fprintf(stderr, "hammer: probe: %s (%s)\n", chi_strerror(status),
-			chi_error(client));
+		return status;
+	}
+	uint64_t games = row.found ? row.counts.white : 0;
+	say("games", games);
+	if (games < acked || (c->job->exactly && games != acked)) {
+		fprintf(stderr,
+			"hammer: %s: adder %" PRIu64 " was told of %" PRIu64 " games, %" PRIu64
+			" are there\n",
+			games < acked ? "lost" : "twice", adder, acked, games);
+		c->bad++;
+	}
+	return CHI_OK;
+}
+
+static void print_report(void *context, const char *text)
+{
+	(void)context;
+	fprintf(stderr, "hammer: verify: %s\n", text);
+}
+
+/* The writers from --writer on, the adders behind them, and both trees. */
+static int run_check(struct chi_client *client, const struct job *job)
+{
+	struct checking c = {.client = client, .job = job};
+	struct chi_verify_result result;
+	uint64_t next = job->writer;
+	int status = CHI_OK;
+	for (uint64_t i = 0; i < job->n_acked && status == CHI_OK; i++) {
+		status = check_writer(&c, next++, job->acked[i]);
+	}
+	for (uint64_t i = 0; i < job->n_added && status == CHI_OK; i++) {
+		status = check_adder(&c, next++, job->added[i]);
+	}
+	if (status == CHI_OK) {
+		status = chi_verify(client, print_report, NULL, &result);
+		c.bad += status == -CHI_ECORRUPT;
+	}
+	if (status != CHI_OK && status != -CHI_ECORRUPT) {
+		tell(client, "check, up to", next, status);
 		return TROUBLE;
 	}
-	say("top", top);
-	if (top < job->acked) {
-		fprintf(stderr,
-			"hammer: lost: generation %" PRIu64 " was acknowledged, %" PRIu64
-			" is there\n",
-			job->acked, top);
-		bad++;
-	}
-	return bad != 0 ? FOUND : DONE;
+	return c.bad != 0 ? FOUND : DONE;
 }
 
 /* ---- Start ------------------------------------------------------------------------------- */
@@ -371,7 +366,14 @@ static const char usage[] =
 	"usage: hammer write ADDRESS --writer W [--first G] [--seconds S] [--async] [--torn]\n"
 	"                    [--kill-at G [--kill-pid PID]]\n"
 	"       hammer read ADDRESS --writers N [--seconds S] [--torn]\n"
-	"       hammer check ADDRESS --writer W --acked G\n";
+	"       hammer add ADDRESS --writer W\n"
+	"       hammer check ADDRESS [--writer W] [--acked G,G...] [--added N,N...] [--exactly]\n";
+
+static _Noreturn void misused(void)
+{
+	fputs(usage, stderr);
+	exit(TROUBLE);
+}
 
 /* A number below `bound`; ends the program if `text` is none. */
 static uint64_t number(const char *text, uint64_t bound)
@@ -384,6 +386,22 @@ static uint64_t number(const char *text, uint64_t bound)
 		exit(TROUBLE);
 	}
 	return value;
+}
+
+/* Numbers with commas between them; returns how many. */
+static uint64_t numbers(char *text, uint64_t out[WRITERS_MAX])
+{
+	uint64_t n = 0;
+	char *rest = NULL;
+	for (char *word = strtok_r(text, ",", &rest); word != NULL;
+	     word = strtok_r(NULL, ",", &rest)) {
+		if (n == WRITERS_MAX) {
+			fprintf(stderr, "hammer: more than %d numbers\n", WRITERS_MAX);
+			exit(TROUBLE);
+		}
+		out[n++] = number(word, GENERATIONS);
+	}
+	return n;
 }
 
 static void parse_option(struct job *job, int option)
@@ -399,7 +417,13 @@ static void parse_option(struct job *job, int option)
 		job->first = number(optarg, GENERATIONS);
 		break;
 	case 'a':
-		job->acked = number(optarg, GENERATIONS);
+		job->n_acked = numbers(optarg, job->acked);
+		break;
+	case 'd':
+		job->n_added = numbers(optarg, job->added);
+		break;
+	case 'e':
+		job->exactly = true;
 		break;
 	case 's':
 		job->seconds = number(optarg, 1000000);
@@ -417,8 +441,7 @@ static void parse_option(struct job *job, int option)
 		job->torn = true;
 		break;
 	default:
-		fputs(usage, stderr);
-		exit(TROUBLE);
+		misused();
 	}
 }
 
@@ -429,6 +452,8 @@ static void parse_argv(struct job *job, int argc, char **argv)
 		{"writer", required_argument, NULL, 'w'},
 		{"first", required_argument, NULL, 'f'},
 		{"acked", required_argument, NULL, 'a'},
+		{"added", required_argument, NULL, 'd'},
+		{"exactly", no_argument, NULL, 'e'},
 		{"seconds", required_argument, NULL, 's'},
 		{"kill-pid", required_argument, NULL, 'p'},
 		{"kill-at", required_argument, NULL, 'k'},
@@ -437,19 +462,36 @@ static void parse_argv(struct job *job, int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	int option;
-	if (argc < 3) {
-		fputs(usage, stderr);
-		exit(TROUBLE);
-	}
 	job->address = argv[2];
 	optind = 3;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		parse_option(job, option);
 	}
 	if (optind != argc) {
-		fputs(usage, stderr);
-		exit(TROUBLE);
+		misused();
 	}
+}
+
+static const struct mode {
+	const char *name;
+	int (*run)(struct chi_client *client, const struct job *job);
+	bool writes;
+	bool repeats; /* else what is not answered is what it counts */
+} modes[] = {
+	{"write", run_write, true, false},
+	{"add", run_add, true, true},
+	{"read", run_read, false, false},
+	{"check", run_check, false, false},
+};
+
+static const struct mode *mode_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(modes[i].name, name) == 0) {
+			return &modes[i];
+		}
+	}
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -457,27 +499,21 @@ int main(int argc, char **argv)
 	struct job job = {.writers = 1, .first = 1};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {""};
+	const struct mode *mode = argc >= 3 ? mode_of(argv[1]) : NULL;
+	if (mode == NULL) {
+		misused();
+	}
+	parse_argv(&job, argc, argv);
 	struct chi_options options = {.client_name = "hammer",
 				      .lock_wait_ms = 20000,
-				      /* What is not answered is what it counts. */
-				      .repeat_ms = CHI_NO_REPEAT};
-	int code = TROUBLE;
-	parse_argv(&job, argc, argv);
-	options.writable = strcmp(argv[1], "write") == 0;
+				      .writable = mode->writes,
+				      .repeat_ms = mode->repeats ? 0 : CHI_NO_REPEAT};
 	signal(SIGTERM, stop);
 	if (chi_open(job.address, &options, &client, &fault) != CHI_OK) {
 		fprintf(stderr, "hammer: cannot open '%s': %s\n", job.address, fault.text);
 		return TROUBLE;
 	}
-	if (options.writable) {
-		code = run_write(client, &job);
-	} else if (strcmp(argv[1], "read") == 0) {
-		code = run_read(client, &job);
-	} else if (strcmp(argv[1], "check") == 0) {
-		code = run_check(client, &job);
-	} else {
-		fputs(usage, stderr);
-	}
+	int code = mode->run(client, &job);
 	chi_close(client);
 	return code;
 }

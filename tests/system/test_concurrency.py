@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Two writers and four readers, each a process, on one store: nothing is lost, and every reader
-sees whole batches only. hammer.c says how that is checked. And backups made meanwhile: each holds
+sees whole batches only. generation.h says how that is checked. And backups made meanwhile: each holds
 all batches up to one, and what was acknowledged when it was begun.
 
 The controls run the same readers beside a writer that breaks its batches in two, and check a copy
@@ -12,57 +12,20 @@ directory). CHISTORE_BACKUPS: how many are made (default: 5). CHISTORE_HAMMER: t
 """
 
 import os
-import re
 import shutil
-import signal
-import subprocess
-import tempfile
-import time
 import unittest
 
 import harness
+from hammers import FOUND, TIMEOUT, Hammer, check, wait_until
 
 WRITERS = 2
 READERS = 4
-FOUND = 1  # the exit code of a reader that saw a torn batch
-TIMEOUT = 120
 BACKUPS = int(os.environ.get("CHISTORE_BACKUPS", "5"))
 STORE_BACKUPS = 100  # of one store, which grows meanwhile
 
 
 def seconds(default):
     return int(os.environ.get("CHISTORE_HAMMER_SECONDS", default))
-
-
-def start(mode, address, *args):
-    """A hammer; what it says goes to a file, for which it never has to wait."""
-    command = [os.environ["CHISTORE_HAMMER"], mode, address] + [str(arg) for arg in args]
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
-        process = subprocess.Popen(command, stdout=said, stderr=complained,
-                                   stdin=subprocess.DEVNULL)
-        process.said = os.dup(said.fileno())
-        process.complained = os.dup(complained.fileno())
-    return process
-
-
-def text_of(fd):
-    return os.pread(fd, os.fstat(fd).st_size, 0).decode()
-
-
-def finish(process, timeout=TIMEOUT):
-    """(exit code, {word: [numbers]}, standard error) of a hammer."""
-    process.wait(timeout)
-    words = {}
-    for word, value in re.findall(r"^(\w+) (\d+)$", text_of(process.said), re.M):
-        words.setdefault(word, []).append(int(value))
-    return process.returncode, words, text_of(process.complained)
-
-
-def last_ack(process):
-    """The last generation that a writer has told of, 0 before the first."""
-    size = os.fstat(process.said).st_size
-    acks = re.findall(rb"^ack (\d+)\n", os.pread(process.said, 100, max(0, size - 100)), re.M)
-    return int(acks[-1]) if acks else 0
 
 
 class Base(unittest.TestCase):
@@ -72,28 +35,19 @@ class Base(unittest.TestCase):
         self.addCleanup(self.end_all)
 
     def end_all(self):
-        for process in self.started:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            os.close(process.said)
-            os.close(process.complained)
+        for hammer in self.started:
+            hammer.close()
 
     def run_hammer(self, *args):
-        process = start(*args)
-        self.started.append(process)
-        return process
+        hammer = Hammer(*args)
+        self.started.append(hammer)
+        return hammer
 
-    def check_writer(self, address, writer, acked):
-        """The generation that is there, which must not be below the one acknowledged."""
-        code, words, err = finish(
-            self.run_hammer("check", address, "--writer", writer, "--acked", acked))
+    def check(self, address, acked):
+        """The generations that are there, which must not be below those acknowledged."""
+        code, words, err = check(address, acked)
         self.assertEqual(code, 0, err)
-        return words["top"][0]
-
-    def verify(self, address):
-        verified = harness.run_cli("verify", address=address)
-        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        return words["top"]
 
 
 class Concurrency(Base):
@@ -103,16 +57,14 @@ class Concurrency(Base):
                    for address in read_addresses]
         seen, looks = [], []
         for reader in readers:
-            code, words, err = finish(reader, duration + TIMEOUT)
+            code, words, err = reader.finish(duration + TIMEOUT)
             self.assertEqual(code, 0, err)
             self.assertGreater(words["rounds"][0], 0)
             seen.append(words["seen"])
             looks.append(words["rounds"][0])
         acked = []
         for writer in writers:
-            writer.send_signal(signal.SIGTERM)
-        for writer in writers:
-            code, words, err = finish(writer)
+            code, words, err = writer.stop()
             self.assertEqual(code, 0, err)
             self.assertEqual(words["ack"], list(range(1, len(words["ack"]) + 1)))
             acked.append(len(words["ack"]))
@@ -126,31 +78,25 @@ class Concurrency(Base):
         self.assertGreater(10 * min(acked), max(acked))
         return acked
 
-    def check(self, address, acked):
-        """Every acknowledged generation is there, and none but those: the writers ended well."""
-        for writer, last in enumerate(acked):
-            self.assertEqual(self.check_writer(address, writer, last), last)
-        self.verify(address)
-
     def must_see_torn(self, write_address, read_address):
         writer = self.run_hammer("write", write_address, "--writer", 0, "--torn")
         reader = self.run_hammer("read", read_address, "--writers", 1, "--torn", "--seconds", 60)
-        code, words, err = finish(reader)
-        writer.send_signal(signal.SIGTERM)
-        self.assertEqual(finish(writer)[0], 0)
+        code, words, err = reader.finish()
+        self.assertEqual(writer.stop()[0], 0)
         self.assertEqual(code, FOUND, "the reader saw no torn batch where each one is: " + err)
         self.assertGreater(words["torn"][0], 0)
 
     def test_directory(self):
         acked = self.collide(self.store, [self.store] * READERS, seconds(2))
-        self.check(self.store, acked)
+        # And nothing but those: the writers ended well.
+        self.assertEqual(self.check(self.store, acked), acked)
 
     def test_daemon(self):
         with harness.start_daemon({"default": self.store}) as daemon:
             acked = self.collide(daemon.address, [daemon.address, self.store] * (READERS // 2),
                                  seconds(4))
-            self.check(daemon.address, acked)
-        self.check(self.store, acked)
+            self.assertEqual(self.check(daemon.address, acked), acked)
+        self.assertEqual(self.check(self.store, acked), acked)
 
     def test_control_directory(self):
         self.must_see_torn(self.store, self.store)
@@ -162,10 +108,9 @@ class Concurrency(Base):
 
 class Backups(Base):
     def wait_for_acks(self, writers, more):
-        wanted = [last_ack(writer) + more for writer in writers]
-        while any(last_ack(writer) < last for writer, last in zip(writers, wanted)):
-            self.assertTrue(all(writer.poll() is None for writer in writers))
-            time.sleep(0.001)
+        wanted = [writer.last_ack() + more for writer in writers]
+        wait_until(writers, lambda: all(writer.last_ack() >= last
+                                        for writer, last in zip(writers, wanted)))
 
     def under_writers(self, count, copy):
         """Makes so many copies of one store; copy(daemon, number) makes one and returns where it
@@ -177,13 +122,13 @@ class Backups(Base):
             for number in range(count):
                 # So each copy is of another state, however fast copies are made.
                 self.wait_for_acks(writers, 3)
-                acked = [last_ack(writer) for writer in writers]
+                acked = [writer.last_ack() for writer in writers]
                 made = copy(daemon, store, writers, number)
                 yield made, acked
                 shutil.rmtree(made)
             for writer in writers:
-                writer.send_signal(signal.SIGTERM)
-                self.assertEqual(finish(writer)[0], 0)
+                code, _, err = writer.stop()
+                self.assertEqual(code, 0, err)
 
     def backup(self, daemon, store, _, number):
         """By the daemon, and past it."""
@@ -197,9 +142,7 @@ class Backups(Base):
         while made < BACKUPS:
             count = min(BACKUPS - made, STORE_BACKUPS)
             for copy, acked in self.under_writers(count, self.backup):
-                tops = [self.check_writer(copy, w, acked[w]) for w in range(WRITERS)]
-                behind += sum(tops) - sum(acked)
-                self.verify(copy)
+                behind += sum(self.check(copy, acked)) - sum(acked)
                 made += 1
             print(f"# figures: {made} backups under {WRITERS} writers, each of one state and "
                   f"sound; {behind} batches ended while they were begun", flush=True)
@@ -215,13 +158,8 @@ class Backups(Base):
 
     def test_control_copied_in_halves(self):
         for copy, acked in self.under_writers(1, self.copy_halves):
-            for writer in range(WRITERS):
-                code, _, _ = finish(self.run_hammer("check", copy, "--writer", writer, "--acked",
-                                                    acked[writer]))
-                if code != 0:
-                    return
-            self.assertNotEqual(harness.run_cli("verify", address=copy).returncode, 0,
-                                "a torn copy was taken for a good one")
+            code, _, _ = check(copy, acked)
+            self.assertNotEqual(code, 0, "a torn copy was taken for a good one")
 
 
 if __name__ == "__main__":
