@@ -32,7 +32,7 @@ static void check_known(const char *token)
 	char line[128];
 	struct chi_access *access = NULL;
 	const char *why = NULL;
-	chi_access_digest(token, strlen(token), digest);
+	REQUIRE(chi_access_digest(token, strlen(token), digest) == CHI_OK);
 	chi_hex_print(digest, sizeof(digest), hex);
 	int len = snprintf(line, sizeof(line), "token %s write\n", hex);
 	REQUIRE(chi_access_parse(line, (size_t)len, "file", &chi_access_system, &access, NULL) ==
