@@ -25,7 +25,9 @@
 #include "daemon/worker.h"
 #include "store/store.h"
 
-#define READER_CHECK_S 5
+/* A dead reader keeps all pages that are given up meanwhile: with many small commits the file grows
+ * by hundreds of megabytes in seconds. */
+#define READER_CHECK_S 2
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 

@@ -122,6 +122,15 @@ static bool is_deleted(const struct chi_env *env)
 	return mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
 }
 
+/* The map is full: its pages may be held by a reader that died. The next transaction has them. */
+static void make_room(struct chi_env *env, int status)
+{
+	int dead = 0;
+	if (status == -CHI_EFULL) {
+		(void)mdb_reader_check(env->mdb, &dead);
+	}
+}
+
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 {
 	struct chi_env *env = write->env;
@@ -157,6 +166,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		(void)mdb_env_sync(env->mdb, 1);
 	}
 	rc = chi_lmdb_write_fault(fault, error, "write to", env->path);
+	make_room(env, rc);
 	chi_env_release(env);
 	free_write(write);
 	return rc;
@@ -167,11 +177,7 @@ int chi_write_stick(struct chi_write *write, int rc)
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
 	}
-	if (rc == -CHI_EFULL) {
-		/* The pages may be held by a reader that died: the next transaction has them. */
-		int dead = 0;
-		(void)mdb_reader_check(write->env->mdb, &dead);
-	}
+	make_room(write->env, rc);
 	return rc;
 }
 

@@ -2,9 +2,11 @@
 #include "tests/store/help.h"
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +72,41 @@ int help_child_status(pid_t pid)
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+pid_t help_fork(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	}
+	return pid;
+}
+
+pid_t help_hold(void (*body)(void))
+{
+	int ready[2];
+	char byte;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = help_fork();
+	if (pid == 0) {
+		body();
+		(void)!write(ready[1], "x", 1);
+		for (;;) {
+			pause();
+		}
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+void help_kill(pid_t pid)
+{
+	int status;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
 int help_key_compare(const struct chi_key *a, const struct chi_key *b)

@@ -29,6 +29,13 @@ void help_remove(const char *path);
 /* Waits for a child; its exit status, or 1000 and more if a signal ended it. */
 int help_child_status(pid_t pid);
 
+/* A fork whose child does not outlive a test that failed: it would keep the output open, and who
+ * reads that waiting. */
+pid_t help_fork(void);
+/* Runs `body` in a child that then holds still until it is killed. Returns its number. */
+pid_t help_hold(void (*body)(void));
+void help_kill(pid_t pid);
+
 /* Order of the position tree, said once more and not by the code under test: bytewise, the shorter
  * first where one starts the other. */
 int help_key_compare(const struct chi_key *a, const struct chi_key *b);

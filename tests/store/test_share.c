@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,44 +119,6 @@ static void test_fork(void **state)
 	chi_store_close(store);
 }
 
-/* A fork whose child does not outlive a test that failed: it would keep the output open, and who
- * reads that waiting. */
-static pid_t fork_bound(void)
-{
-	pid_t pid = fork();
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	}
-	return pid;
-}
-
-/* Runs `body` in a child that then holds still until it is killed. Returns its number. */
-static pid_t hold(void (*body)(void))
-{
-	int ready[2];
-	char byte;
-	assert_int_equal(pipe(ready), 0);
-	pid_t pid = fork_bound();
-	if (pid == 0) {
-		body();
-		(void)!write(ready[1], "x", 1);
-		for (;;) {
-			pause();
-		}
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
-}
-
-static void kill_child(pid_t pid)
-{
-	int status;
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-}
-
 static void hold_daemon(void)
 {
 	(void)help_open(help_path("locks"), CHI_STORE_DAEMON);
@@ -182,7 +143,7 @@ static void test_writers(void **state)
 	struct chi_key key = help_key();
 	struct chi_write *write;
 	char expected[64];
-	pid_t pid = hold(hold_daemon);
+	pid_t pid = help_hold(hold_daemon);
 	snprintf(expected, sizeof(expected), "chistored, process %d", (int)pid);
 	assert_int_equal(help_try(help_path("locks"), CHI_STORE_DAEMON), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, expected));
@@ -191,16 +152,16 @@ static void test_writers(void **state)
 	assert_non_null(strstr(fault.text, expected));
 	struct chi_row row;
 	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
-	kill_child(pid);
+	help_kill(pid);
 	help_put(store, &(struct chi_put){.key = key});
 	chi_store_close(store);
 	/* A writer that died in a transaction leaves nothing behind. */
-	pid = hold(hold_write);
+	pid = help_hold(hold_write);
 	snprintf(expected, sizeof(expected), "chistore, process %d", (int)pid);
 	store = help_open(help_path("locks"), CHI_STORE_WRITE);
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, expected));
-	kill_child(pid);
+	help_kill(pid);
 	help_put(store, &(struct chi_put){.key = help_key()});
 	/* One thread cannot wait for itself. */
 	struct chi_write *second;
@@ -243,10 +204,10 @@ static void test_writers_take_turns(void **state)
 {
 	(void)state;
 	struct chi_store *store = help_store("locks", CONTROL);
-	pid_t first = hold(hold_write);
+	pid_t first = help_hold(hold_write);
 	int ready[2];
 	assert_int_equal(pipe(ready), 0);
-	pid_t second = fork_bound();
+	pid_t second = help_fork();
 	if (second == 0) {
 		wait_and_hold(ready[1]);
 	}
@@ -255,13 +216,13 @@ static void test_writers_take_turns(void **state)
 	}
 	struct chi_write *write;
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
-	kill_child(first);
+	help_kill(first);
 	for (int i = 0; i < 1000; i++) {
 		assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	}
 	char byte;
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	kill_child(second);
+	help_kill(second);
 	assert_false(byte_taken(0));
 	assert_false(byte_taken(2));
 	help_put(store, &(struct chi_put){.key = help_key()});
@@ -276,17 +237,17 @@ static void test_who_serves_is_told_from_who_writes(void **state)
 	(void)state;
 	struct chi_store *store = help_store("locks", CONTROL);
 	ok(chi_store_served(store, &fault));
-	pid_t writer = hold(hold_write);
+	pid_t writer = help_hold(hold_write);
 	ok(chi_store_served(store, &fault));
-	kill_child(writer);
-	pid_t daemon = hold(hold_daemon);
+	help_kill(writer);
+	pid_t daemon = help_hold(hold_daemon);
 	assert_int_equal(chi_store_served(store, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, "chistored, process"));
 	struct chi_store *reader;
 	ok(chi_store_share(store, &reader));
 	assert_int_equal(chi_store_served(reader, &fault), -CHI_EBUSY);
 	chi_store_close(reader);
-	kill_child(daemon);
+	help_kill(daemon);
 	ok(chi_store_served(store, &fault));
 	help_put(store, &(struct chi_put){.key = help_key()});
 	chi_store_close(store);
@@ -299,13 +260,13 @@ static void test_dead_reader(void **state)
 	struct chi_info info;
 	ok(chi_store_info(store, &info));
 	uint32_t before = info.readers;
-	pid_t pid = hold(hold_read);
+	pid_t pid = help_hold(hold_read);
 	int freed;
 	ok(chi_store_check_readers(store, &freed));
 	assert_int_equal(freed, 0);
 	ok(chi_store_info(store, &info));
 	assert_int_equal(info.readers, before + 1);
-	kill_child(pid);
+	help_kill(pid);
 	ok(chi_store_check_readers(store, &freed));
 	assert_int_equal(freed, 1);
 	ok(chi_store_info(store, &info));

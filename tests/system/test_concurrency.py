@@ -13,10 +13,13 @@ directory). CHISTORE_BACKUPS: how many are made (default: 5). CHISTORE_HAMMER: t
 
 import os
 import shutil
+import time
 import unittest
 
 import harness
 from hammers import FOUND, TIMEOUT, Hammer, check, wait_until
+from peer import Peer
+from pychistore import pb
 
 WRITERS = 2
 READERS = 4
@@ -97,6 +100,25 @@ class Concurrency(Base):
                                  seconds(4))
             self.assertEqual(self.check(daemon.address, acked), acked)
         self.assertEqual(self.check(self.store, acked), acked)
+
+    def test_dead_reader_is_noticed(self):
+        """A process that read the directory was killed: the daemon frees its slot by itself."""
+        with harness.start_daemon({"default": self.store}) as daemon, Peer(daemon.address) as peer:
+            def readers():
+                return peer.call(info=pb.Info()).info.readers
+
+            def wait_for(condition):
+                end = time.monotonic() + TIMEOUT / 4
+                while not condition():
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.02)
+
+            before = readers()
+            reader = self.run_hammer("read", self.store, "--writers", 1, "--seconds", TIMEOUT)
+            wait_for(lambda: readers() > before)
+            reader.process.kill()
+            reader.process.wait()
+            wait_for(lambda: readers() == before)
 
     def test_control_directory(self):
         self.must_see_torn(self.store, self.store)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Readers that are in the way: dead ones that hold slots and pages, more than there are slots for,
+ * and those under whom the map or the file must not change. Each child here opens the store by
+ * itself and is killed or kept, as processes are.
+ */
+#include "tests/store/help.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+
+#define CONTROL	  CHI_STATISTIC_CONTROL
+#define SLOTS	  1024
+#define SMALL_MAP (UINT64_C(2) << 20)
+
+static void hold_read(void)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(help_open(help_path("readers"), CHI_STORE_READ), &read));
+}
+
+static void hold_all_slots(void)
+{
+	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_READ);
+	struct chi_read *read;
+	int rc;
+	while ((rc = chi_read_begin(store, &read)) == CHI_OK) {
+	}
+	assert_int_equal(rc, -CHI_EBUSY);
+}
+
+static struct chi_store *open_small(enum chi_store_mode mode)
+{
+	struct chi_store_options options = {.mode = mode, .map_bytes = SMALL_MAP};
+	struct chi_store *store;
+	ok(chi_store_open(help_path("readers"), &options, &store, &fault));
+	return store;
+}
+
+static void hold_small(void)
+{
+	struct chi_read *read;
+	ok(chi_read_begin(open_small(CHI_STORE_READ), &read));
+}
+
+static uint32_t readers_of(struct chi_store *store)
+{
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	return info.readers;
+}
+
+/* One who lives keeps the table from being made anew. */
+static void test_opening_frees_slots(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("readers", CONTROL));
+	pid_t living = help_hold(hold_read);
+	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_READ);
+	uint32_t with_one = readers_of(store);
+	chi_store_close(store);
+	help_kill(help_hold(hold_read));
+	store = help_open(help_path("readers"), CHI_STORE_READ);
+	assert_int_equal(readers_of(store), with_one);
+	chi_store_close(store);
+	help_kill(living);
+}
+
+/* Every slot belongs to somebody who died since we opened: room is made when it is needed. */
+static void test_full_table_is_looked_through(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("readers", CONTROL);
+	struct chi_read *read;
+	help_kill(help_hold(hold_all_slots));
+	ok(chi_read_begin(store, &read));
+	chi_read_end(read);
+	assert_true(readers_of(store) < SLOTS);
+	chi_store_close(store);
+}
+
+/* A record of many pages, another one each time: those of the last go to the free list. */
+static int put_pages(struct chi_store *store, const struct chi_key *key)
+{
+	static char note[CHI_NOTE_MAX];
+	static char letter;
+	struct chi_put put = {.key = *key, .parts = CHI_PUT_NOTE};
+	struct chi_put_result result = {0};
+	struct chi_write *write;
+	memset(note, 'a' + letter++ % 26, sizeof(note));
+	put.record.note = note;
+	put.record.n_note = sizeof(note);
+	ok(chi_write_begin(store, &write, &fault));
+	/* It may be the commit that finds no room, for its list of free pages. */
+	int rc = chi_write_put(write, &put, &result);
+	int end = chi_write_commit(write, &fault);
+	assert_true(rc == CHI_OK || end == rc);
+	return end;
+}
+
+/* A dead reader holds all pages that were given back since; when there are no others the write
+ * fails, and the next one has them. */
+static void test_full_map_is_looked_through(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("readers", CONTROL));
+	struct chi_store *store = open_small(CHI_STORE_WRITE);
+	struct chi_key key = help_key();
+	ok(put_pages(store, &key));
+	help_kill(help_hold(hold_small));
+	int rc = CHI_OK;
+	for (unsigned i = 0; rc == CHI_OK && i < 2 * SMALL_MAP / CHI_NOTE_MAX; i++) {
+		rc = put_pages(store, &key);
+	}
+	assert_int_equal(rc, -CHI_EFULL);
+	for (unsigned i = 0; i < 2 * SMALL_MAP / CHI_NOTE_MAX; i++) {
+		ok(put_pages(store, &key));
+	}
+	chi_store_close(store);
+}
+
+/* Somebody else made the store larger than our map; who reads in ours keeps it until he is done. */
+static void test_map_stays_under_a_reader(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("readers", CONTROL));
+	struct chi_store *store = open_small(CHI_STORE_WRITE);
+	struct chi_key key = help_key();
+	struct chi_read *old;
+	struct chi_read *later;
+	struct chi_row row;
+	help_put(store, &(struct chi_put){.key = key});
+	ok(chi_read_begin(store, &old));
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct chi_store *other = help_open(help_path("readers"), CHI_STORE_WRITE);
+		struct chi_key keys[64];
+		help_keys(keys, CHI_COUNT(keys));
+		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+			ok(put_pages(other, &keys[i]));
+		}
+		_exit(0);
+	}
+	assert_int_equal(help_child_status(pid), 0);
+	assert_int_equal(chi_read_begin(store, &later), -CHI_EBUSY);
+	assert_int_equal(chi_read_row(old, &key, &row), CHI_OK);
+	chi_read_end(old);
+	ok(chi_read_begin(store, &later));
+	assert_int_equal(chi_read_row(later, &key, &row), CHI_OK);
+	chi_read_end(later);
+	chi_store_close(store);
+}
+
+static void hold_daemon_that_wrote(void)
+{
+	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_DAEMON);
+	help_put(store, &(struct chi_put){.key = help_key()});
+}
+
+/* Between two transactions of a daemon nobody else writes. */
+static void test_daemon_keeps_its_place(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("readers", CONTROL));
+	pid_t pid = help_hold(hold_daemon_that_wrote);
+	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_WRITE);
+	struct chi_write *write;
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	help_kill(pid);
+	ok(chi_write_begin(store, &write, &fault));
+	chi_write_abort(write);
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_opening_frees_slots),
+		cmocka_unit_test(test_full_table_is_looked_through),
+		cmocka_unit_test(test_full_map_is_looked_through),
+		cmocka_unit_test(test_map_stays_under_a_reader),
+		cmocka_unit_test(test_daemon_keeps_its_place),
+	};
+	return cmocka_run_group_tests_name("store/readers", tests, NULL, NULL);
+}
