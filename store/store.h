@@ -33,7 +33,7 @@ struct chi_write;
 /*
  * Makes a new, empty store in directory `path`, which must not exist or be empty; its parent
  * must exist. Crash-safe: built under another name beside it, synced, renamed; there is a whole
- * store or none. Mode 0750, files 0640 minus the umask.
+ * store or none. Mode 0750, files 0600 minus the umask.
  * -CHI_EEXIST, -CHI_EACCES, -CHI_EFULL, -CHI_EIO, -CHI_ENETFS, -CHI_EINVAL (statistic).
  */
 CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic,

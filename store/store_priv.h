@@ -33,7 +33,7 @@
 #define CLIENTS_TREE  "clients"
 
 #define DIR_MODE  0750
-#define FILE_MODE 0640
+#define FILE_MODE 0600
 
 /* Reset read transactions kept for reuse. Threads start looking at different slots, so that
  * each finds its own again and no cache line is fought for. */
