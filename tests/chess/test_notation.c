@@ -249,6 +249,21 @@ static void harmless(void **state)
 	}
 }
 
+/* Signs behind a move are passed over, as long as the whole is no longer than moves are read. */
+static void length_limit(void **state)
+{
+	(void)state;
+	struct chi_position position = position_of(START_FEN);
+	char text[CHI_SAN_INPUT_MAX + 1];
+	chi_move move;
+	memset(text, '!', sizeof(text));
+	memcpy(text, "e4", 2);
+	for (size_t len = CHI_SAN_INPUT_MAX - 1; len <= CHI_SAN_INPUT_MAX + 1; len++) {
+		assert_int_equal(chi_move_parse(&position, text, len, &move, NULL),
+				 len > CHI_SAN_INPUT_MAX ? -CHI_EMOVE : CHI_OK);
+	}
+}
+
 static int parse_line(const char *text, size_t max, chi_move *moves, size_t *n,
 		      struct chi_fault *fault)
 {
@@ -296,7 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prints_and_reads), cmocka_unit_test(reads_loose_san),
 		cmocka_unit_test(every_legal_move), cmocka_unit_test(harmless),
-		cmocka_unit_test(reads_lines),
+		cmocka_unit_test(length_limit),	    cmocka_unit_test(reads_lines),
 	};
 	return cmocka_run_group_tests_name("chess notation", tests, NULL, NULL);
 }

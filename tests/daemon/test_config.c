@@ -47,6 +47,7 @@ static void test_defaults(void **state)
 	assert_string_equal(config.stores[0].path, "/s");
 	assert_int_equal(config.socket_mode, 0660);
 	assert_true(config.threads >= 1);
+	assert_int_equal(CHI_FRAMES_PER_WAKEUP, 32);
 	assert_int_equal(config.limits.connections, 4096);
 	assert_int_equal(config.limits.in_flight, CHI_IN_FLIGHT_MAX);
 	assert_int_equal(config.limits.request_bytes, CHI_FRAME_REQUEST_MAX);

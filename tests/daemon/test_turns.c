@@ -339,7 +339,7 @@ static void what_finds_nothing_lets_others_through(void **state)
 	print_message("# a scan and a count that find nothing in %d positions took %zu turns\n",
 		      LARGE, turns);
 	/* Or else the probes have shown nothing. */
-	assert_true(turns >= LARGE / CHI_SLICE_STEPS / 2);
+	assert_true(turns >= LARGE / CHI_SLICE_STEPS);
 	leave(&rude);
 	leave(&polite);
 	all_left();

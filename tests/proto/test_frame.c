@@ -40,6 +40,8 @@ static void limits_of_the_protocol(void **state)
 {
 	(void)state;
 	static const size_t limits[] = {CHI_FRAME_REQUEST_MAX, CHI_FRAME_RESPONSE_MAX};
+	assert_int_equal(limits[0], 1 << 20);
+	assert_int_equal(limits[1], 4 << 20);
 	for (size_t i = 0; i < CHI_COUNT(limits); i++) {
 		uint8_t head[CHI_FRAME_HEAD_MAX];
 		size_t n = chi_frame_head(limits[i] - 1, head);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "proto/pbc.h"
 #include "tests/proto/wire.h"
 
 /* Packs and unpacks; the status, and the field in `field_out`. */
@@ -295,6 +296,40 @@ static void names(void **state)
 	request.store.len = 0;
 	request.u.hello.client.len++;
 	refused(&request, -CHI_ETOOBIG, "hello.client");
+	char token[CHI_ACCESS_TOKEN_MAX + 1];
+	memset(token, 't', sizeof(token));
+	request.u.hello.client.len = 0;
+	request.u.hello.access_token = (struct chi_text){token, CHI_ACCESS_TOKEN_MAX};
+	accepted(&request);
+	request.u.hello.access_token.len++;
+	refused(&request, -CHI_ETOOBIG, "hello.access_token");
+}
+
+/* The messages on the way to `type`, the innermost first. */
+struct way {
+	const struct way *outer;
+	const ProtobufCMessageDescriptor *type;
+};
+
+static void check_way(const ProtobufCMessageDescriptor *type, const struct way *outer)
+{
+	for (const struct way *way = outer; way != NULL; way = way->outer) {
+		assert_ptr_not_equal(way->type, type);
+	}
+	struct way way = {.outer = outer, .type = type};
+	for (unsigned i = 0; i < type->n_fields; i++) {
+		if (type->fields[i].type == PROTOBUF_C_TYPE_MESSAGE) {
+			check_way(type->fields[i].descriptor, &way);
+		}
+	}
+}
+
+/* What unpacks it needs a stack as deep as they are nested, whoever sends them. */
+static void no_message_contains_itself(void **state)
+{
+	(void)state;
+	check_way(&chistore__v1__request__descriptor, NULL);
+	check_way(&chistore__v1__response__descriptor, NULL);
 }
 
 /* Numbers that would fit their type and still mean nothing. */
@@ -404,13 +439,21 @@ static void store_of_a_mark(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_positions), cmocka_unit_test(number_of_entries),
-		cmocka_unit_test(parts_of_a_record),	cmocka_unit_test(plies),
-		cmocka_unit_test(games_of_a_put),	cmocka_unit_test(games_of_a_response),
-		cmocka_unit_test(names_of_inputs),	cmocka_unit_test(data_of_a_frame),
-		cmocka_unit_test(evaluations),		cmocka_unit_test(names),
-		cmocka_unit_test(numbers_of_a_scan),	cmocka_unit_test(mark_of_a_write),
-		cmocka_unit_test(identity_of_a_client), cmocka_unit_test(store_of_a_mark),
+		cmocka_unit_test(numbers_of_positions),
+		cmocka_unit_test(number_of_entries),
+		cmocka_unit_test(parts_of_a_record),
+		cmocka_unit_test(plies),
+		cmocka_unit_test(games_of_a_put),
+		cmocka_unit_test(games_of_a_response),
+		cmocka_unit_test(names_of_inputs),
+		cmocka_unit_test(data_of_a_frame),
+		cmocka_unit_test(evaluations),
+		cmocka_unit_test(names),
+		cmocka_unit_test(no_message_contains_itself),
+		cmocka_unit_test(numbers_of_a_scan),
+		cmocka_unit_test(mark_of_a_write),
+		cmocka_unit_test(identity_of_a_client),
+		cmocka_unit_test(store_of_a_mark),
 	};
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
 }

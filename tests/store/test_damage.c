@@ -17,6 +17,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
+#include "chess/movegen.h"
 #include "store/codec.h"
 #include "tests/base/seed.h"
 
@@ -127,6 +128,32 @@ static int scan_all(uint8_t order, uint8_t want)
 	}
 	size_t more;
 	assert_int_equal(chi_scan_rows(scan, rows, 1, 1, &more), rc);
+	chi_scan_close(scan);
+	chi_read_end(read);
+	chi_store_close(store);
+	return rc;
+}
+
+/* The same, record by record. */
+static int scan_records(void)
+{
+	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
+	struct chi_arena arena;
+	struct chi_read *read;
+	struct chi_scan *scan;
+	int rc = CHI_OK;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_begin(store, &read));
+	ok(chi_scan_open(read, &spec, &scan, &fault));
+	while (rc == CHI_OK) {
+		struct chi_record record;
+		struct chi_row row;
+		bool got;
+		rc = chi_scan_record(scan, UINT64_MAX, &arena, &row, &record, &got);
+		chi_arena_reset(&arena);
+	}
+	chi_arena_deinit(&arena);
 	chi_scan_close(scan);
 	chi_read_end(read);
 	chi_store_close(store);
@@ -248,6 +275,8 @@ static void test_flipped_entries(void **state)
 		value[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
 		tamper("strength", entry, key_len, value, len);
 		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_KEYS), -CHI_ECORRUPT);
+		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
+		assert_int_equal(scan_records(), -CHI_ECORRUPT);
 		assert_int_equal(verify(), -CHI_ECORRUPT);
 		tamper("strength", entry, key_len, good, len);
 	}
@@ -289,8 +318,17 @@ static void test_disagreement(void **state)
 	tamper("strength", entry, key_len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
+	assert_int_equal(scan_records(), -CHI_ECORRUPT);
+	/* An entry with a line that its record does not have. */
+	make_store();
+	static const chi_move line[1] = {0x0514};
+	size_t own_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
+	len = chi_strength_value(entry, own_len, line, 1, value);
+	tamper("strength", entry, own_len, value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
 	/* Hundredths over 99, under a right checksum. */
 	make_store();
+	key_len = chi_strength_key((uint16_t)(row.chi2 + 1), keys[0].bytes, keys[0].len, entry);
 	entry[0] = 100;
 	len = chi_strength_value(entry, key_len, NULL, 0, value);
 	tamper("strength", entry, key_len, value, len);
@@ -317,6 +355,22 @@ static void test_agreed_nonsense(void **state)
 					   sizeof(value), &len),
 			 CHI_OK);
 	tamper("position", keys[0].bytes, keys[0].len, value, len);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	/* A move played that nobody could have, in a record that is right in itself. */
+	make_store();
+	struct chi_position position;
+	struct chi_move_stat never = {.counts = {.white = 1}};
+	record = (struct chi_record){
+		.chi2 = row.chi2, .counts = {.white = 1}, .moves = &never, .n_moves = 1};
+	uint8_t played[64];
+	size_t played_len;
+	ok(chi_key_decode(&keys[0], &position, &fault));
+	do {
+		never.move++;
+	} while (chi_movegen_is_legal(&position, never.move) ||
+		 chi_record_encode(keys[0].bytes, keys[0].len, &record, NULL, played,
+				   sizeof(played), &played_len) != CHI_OK);
+	tamper("position", keys[0].bytes, keys[0].len, played, played_len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	/* A key that is no position. */
 	make_store();

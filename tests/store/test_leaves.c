@@ -487,12 +487,95 @@ static void test_wrong_children(void **state)
 	chi_store_close(store);
 }
 
+/* The leaf below `root` with the most entries or the fewest. */
+static const uint8_t *extreme_leaf(const struct chi_descent *tree, const uint8_t *root, unsigned n,
+				   bool most, unsigned *entries)
+{
+	const uint8_t *found = NULL;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t number = chi_node_child(tree->pages.base + child_place(tree, root, i));
+		const uint8_t *leaf = tree->pages.base + number * tree->pages.size;
+		unsigned here = (chi_u16_at(leaf + PAGE_LOWER) - PAGE_HEADER) / 2u;
+		if (found == NULL || (most ? here > *entries : here < *entries)) {
+			found = leaf;
+			*entries = here;
+		}
+	}
+	return found;
+}
+
+static unsigned too_many;
+static unsigned too_few;
+
+static void note_number(void *context, const char *text)
+{
+	(void)context;
+	too_many += strstr(text, "the strength tree has more entries than it says") != NULL;
+	too_few += strstr(text, "the strength tree has ") != NULL && strstr(text, ", not ") != NULL;
+}
+
+/* A branch whose children are one and the same leaf, over which LMDB's cursors walk as often as it
+ * is named: nobody takes more entries than the tree says it has, and verify counts. */
+static void test_wrong_numbers(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("numbers", EXTERNAL);
+	struct chi_read *read;
+	struct chi_descent tree;
+	trees_keys(keys, 6000);
+	trees_fill(store, keys, 6000, false);
+	ok(chi_read_begin(store, &read));
+	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
+	assert_int_equal(tree.depth, 2);
+	const uint8_t *root = tree.pages.base + tree.root * tree.pages.size;
+	unsigned n = chi_page_entries(&tree, root, FLAG_BRANCH);
+	int fd = open(help_path("numbers/data.mdb"), O_RDWR);
+	assert_true(fd >= 0);
+	/* As if the pages had a layout that we do not know. */
+	read->env->pages = (struct chi_pages){0};
+	chi_read_end(read);
+	const uint8_t *leaves[2];
+	unsigned entries[2];
+	leaves[0] = extreme_leaf(&tree, root, n, false, &entries[0]);
+	leaves[1] = extreme_leaf(&tree, root, n, true, &entries[1]);
+	assert_true(entries[0] < entries[1]);
+	for (unsigned most = 0; most < 2; most++) {
+		for (unsigned i = 0; i < n; i++) {
+			/* The number of a page begins it. */
+			assert_int_equal(pwrite(fd, leaves[most], 4, child_place(&tree, root, i)),
+					 4);
+		}
+		struct chi_verify_result result;
+		assert_int_equal(chi_store_verify(store, note_number, NULL, &result),
+				 -CHI_ECORRUPT);
+		assert_int_equal(too_few, 1);
+		assert_int_equal(too_many, most);
+	}
+	struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
+	for (unsigned down = 0; down < 2; down++) {
+		static struct chi_row rows[KEYS_MAX];
+		struct chi_scan *scan;
+		size_t got;
+		spec.descending = down != 0;
+		ok(chi_read_begin(store, &read));
+		ok(chi_scan_open(read, &spec, &scan, &fault));
+		assert_int_equal(chi_scan_rows(scan, rows, CHI_COUNT(rows), UINT64_MAX, &got),
+				 -CHI_ECORRUPT);
+		assert_in_range(got, 1, 6000);
+		chi_scan_close(scan);
+		chi_read_end(read);
+	}
+	(void)close(fd);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_shapes),	cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_scans),
 		cmocka_unit_test(test_damaged_pages),	cmocka_unit_test(test_wrong_children),
+		cmocka_unit_test(test_wrong_numbers),
 	};
 	return cmocka_run_group_tests_name("store/leaves", tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 #include "tests/store/help.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +132,84 @@ static void test_copy_in_the_writing_thread(void **state)
 	chi_store_close(store);
 }
 
+struct stalled {
+	struct chi_store *store;
+	int to;
+	int rc;
+};
+
+static void *copy_to_pipe(void *argument)
+{
+	struct stalled *stalled = argument;
+	stalled->rc = chi_store_copy(stalled->store, stalled->to, NULL);
+	(void)close(stalled->to);
+	return NULL;
+}
+
+/* All records change, and all pages with them. */
+static void rewrite(struct chi_store *store, char letter)
+{
+	char note[5000];
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	memset(note, letter, sizeof(note));
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		put.record.note = note;
+		put.record.n_note = sizeof(note);
+		ok(chi_write_put(write, &put, &result));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+/* Whoever takes the copy stops in the middle, while the store is written over and over: he gets the
+ * state of the beginning. */
+static void test_copy_that_is_not_taken(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("stalled");
+	rewrite(store, 'a');
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	struct stalled stalled = {.store = store, .to = ends[1]};
+	pthread_t thread;
+	struct chi_copy *copy;
+	char bytes[4096];
+	int fd;
+	help_remove(help_path("taken"));
+	ok(chi_copy_begin(help_path("taken"), &copy, &fd, &fault));
+	assert_int_equal(pthread_create(&thread, NULL, copy_to_pipe, &stalled), 0);
+	ssize_t n = read(ends[0], bytes, sizeof(bytes));
+	for (unsigned i = 0; i < 6; i++) {
+		rewrite(store, (char)('b' + i));
+	}
+	while (n > 0) {
+		assert_int_equal(write(fd, bytes, (size_t)n), n);
+		n = read(ends[0], bytes, sizeof(bytes));
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	ok(stalled.rc);
+	(void)close(ends[0]);
+	ok(chi_copy_finish(copy, &fault));
+	chi_store_close(store);
+	store = help_open(help_path("taken"), CHI_STORE_READ);
+	ok(help_verify(store, NULL));
+	struct chi_read *reader;
+	struct chi_arena arena;
+	ok(chi_read_begin(store, &reader));
+	chi_arena_init(&arena, 1 << 20);
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct chi_record record;
+		ok(chi_read_record(reader, &keys[i], &arena, &record));
+		assert_int_equal(record.n_note > 0 ? record.note[0] : 0, 'a');
+		chi_arena_reset(&arena);
+	}
+	chi_arena_deinit(&arena);
+	chi_read_end(reader);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_compact_of_a_lost_directory),
 		cmocka_unit_test(test_compact_while_others_open),
 		cmocka_unit_test(test_copy_in_the_writing_thread),
+		cmocka_unit_test(test_copy_that_is_not_taken),
 	};
 	return cmocka_run_group_tests_name("store/upkeep", tests, NULL, NULL);
 }

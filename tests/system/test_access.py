@@ -302,6 +302,10 @@ class Reload(Case):
             daemon.process.send_signal(signal.SIGHUP)
             wait_for(lambda: "cannot read" in daemon.stderr_text())
             self.assertEqual(peer.call(put=put([2])).code, pb.OK)
+            # No rules at all would let everybody do everything.
+            with Peer(daemon.address) as late:
+                for one in (peer, late):
+                    self.assertEqual(one.call(compact=pb.Compact()).code, pb.DENIED)
 
 
 def as_user(uid, gid, groups, work):

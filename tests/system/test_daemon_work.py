@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import unittest
@@ -20,6 +21,7 @@ from pychistore import Closed, pb
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
 WRITERS = 4
 EVAL_LIMIT = 64
+PLAIN = os.environ.get("CHISTORE_SANITIZE", "none") == "none"
 
 
 def new_path():
@@ -347,6 +349,28 @@ class Batches(unittest.TestCase):
                 self.assertEqual(peer.call(put=put(part)).put.added, 2000)
                 peer.close()
 
+    def test_what_fits_is_stored(self):
+        """A batch that the disk has no room for fails alone; those that waited with it do not."""
+        with start("--threads", "1") as daemon, Peer(daemon.address) as peer:
+            # Pages that were given up have room for a few records, not for thousands.
+            fill(peer, 4000)
+            for first in range(2000, 2200, 50):
+                fens = [fen(n) for n in range(first, first + 50)]
+                self.assertEqual(peer.call(delete=pb.Delete(fens=fens)).delete.deleted, 50)
+            size = peer.call(info=pb.Info()).info.file_bytes
+            limit = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, limit[1]))
+            for i in range(10):
+                # While the first is committed the other two gather.
+                parts = [put([5000 + 3 * i]), put(range(10000, 16000)), put([5001 + 3 * i])]
+                built = [peer.build(put=part) for part in parts]
+                peer.socket.sendall(b"".join(data for data, _ in built))
+                answers = [peer.receive_for(id) for _, id in built]
+                self.assertEqual([answer.code for answer in answers],
+                                 [pb.OK, pb.DISK_FULL, pb.OK])
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limit)
+            self.assertEqual(found(peer, range(5000, 5029)), 20)
+
     def test_no_room_for_the_file(self):
         """A file that may not grow: writes say so, reads go on, and writes too once it may."""
         with start() as daemon, Peer(daemon.address) as peer:
@@ -471,8 +495,11 @@ class Batches(unittest.TestCase):
         with start("--threads", "1") as daemon, Peer(daemon.address) as peer:
             fill(peer, 12000)
             scan = pb.Scan(chi2_max=25599, window=1)
-            ids = [peer.send(scan=scan) for _ in range(64)]
+            ids = [peer.send(scan=scan) for _ in range(63)]
             self.assertEqual(sorted(peer.receive().id for _ in ids), ids)
+            self.assertEqual(peer.call(put=put([1])).code, pb.OK)
+            ids.append(peer.send(scan=scan))
+            self.assertEqual(peer.receive_for(ids[-1]).code, pb.OK)
             self.assertEqual(peer.call(put=put([1])).code, pb.BUSY)
             self.assertEqual(peer.call(scan=scan).code, pb.BUSY)
             # What is answered at once is never in flight, and served beside anything that is.
@@ -495,6 +522,17 @@ def two_piece_key(number):
     second = first + 1 + number
     mask = 1 << 63 - first | 1 << 63 - second
     return mask.to_bytes(8, "big") + bytes([0x52 if swap else 0x25])
+
+
+def lengthen_nodes(content, page):
+    """Of a leaf at that place every value becomes 64 KiB long, whatever is behind the page."""
+    flags, lower = struct.unpack_from("<HH", content, page + 10)
+    if flags & 0x0f != 0x02 or not 16 <= lower <= 4096:
+        return
+    for i in range(16, lower, 2):
+        node, = struct.unpack_from("<H", content, page + i)
+        if 16 <= node <= 4096 - 8:
+            struct.pack_into("<HH", content, page + node, 0xffff, 0)
 
 
 class Scans(unittest.TestCase):
@@ -536,6 +574,16 @@ class Scans(unittest.TestCase):
             self.assertLessEqual(response.scan.count, 10000)
             self.assertLessEqual(response.ByteSize(), 1 << 20)
             self.assertEqual(response.code, pb.OK)
+
+    def test_large_records_come_in_several_responses(self):
+        with start() as daemon, Peer(daemon.address) as peer:
+            for first in range(0, 60, 15):
+                entries = [pb.PutEntry(fen=fen(n), parts=32, record=pb.Record(note="n" * 60000))
+                           for n in range(first, first + 15)]
+                self.assertEqual(peer.call(put=pb.Put(entries=entries)).code, pb.OK)
+            responses = list(peer.stream(scan=pb.Scan(chi2_max=25599, want=pb.RECORDS)))
+            self.assertEqual(sum(len(r.scan.entries) for r in responses), 60)
+            self.assertLessEqual(max(r.ByteSize() for r in responses), 1 << 20)
 
     def test_window_stops_an_unread_scan(self):
         id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=2))
@@ -776,6 +824,25 @@ class WholeStore(unittest.TestCase):
             answers = list(peer.stream(verify=pb.Verify()))
             self.assertEqual(answers[-1].code, pb.CORRUPT)
             self.assertGreater(len(answers), 1)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_verify_that_is_killed(self):
+        """Records that say they go on behind the end of the file: reading them is a signal, which
+        the child dies of, and which is damage found."""
+        path = new_path()
+        with start(path=path) as daemon, Peer(daemon.address) as peer:
+            fill(peer, 20000)
+            with open(path + "/data.mdb", "r+b") as file:
+                content = bytearray(file.read())
+                for page in range(max(2, len(content) // 4096 - 12), len(content) // 4096):
+                    lengthen_nodes(content, page * 4096)
+                file.seek(0)
+                file.write(content)
+            answers = list(peer.stream(verify=pb.Verify()))
+            self.assertNotEqual(answers[-1].code, pb.OK)
+            if PLAIN:
+                self.assertEqual(answers[-1].code, pb.CORRUPT)
+                self.assertIn("signal", answers[-2].verify.report)
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_verify_given_up(self):

@@ -173,6 +173,19 @@ class Kill(unittest.TestCase):
                 return
         self.fail("control did not fail: no acknowledged batch was lost though none was synced")
 
+    def test_killed_processes_lose_nothing(self):
+        """The library alone: its own process is killed behind an acknowledgement."""
+        store = harness.make_store(statistic="external")
+        top = 0
+        for _ in range(5):
+            last = top + 1 + self.random.randrange(20)
+            writer = Hammer("write", store, "--writer", 0, "--first", top + 1, "--kill-at", last)
+            writer.finish()
+            self.assertEqual(writer.last_ack(top), last)
+            writer.close()
+            lost, top = self.found_loss(store, last)
+            self.assertFalse(lost)
+
     def test_control_process_acknowledges_first(self):
         store = harness.make_store(statistic="external")
         writer = Hammer("write", store, "--writer", 0, "--first", 1, "--async", "--kill-at", 7)

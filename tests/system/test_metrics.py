@@ -3,6 +3,7 @@
 
 import os
 import re
+import select
 import socket
 import time
 import unittest
@@ -377,6 +378,20 @@ class TestHttp(unittest.TestCase):
             scrape(daemon)
             for peer in mute + more:
                 peer.close()
+
+    def test_those_with_a_place_keep_it(self):
+        """One too many is shut out at once, not when the time of all is over."""
+        for attempt in range(3):
+            with start() as daemon:
+                mute = [socket.create_connection(daemon.metrics, timeout=30) for _ in range(8)]
+                one_more = socket.create_connection(daemon.metrics, timeout=30)
+                self.assertEqual(one_more.recv(1), b"")
+                ended = select.select(mute, [], [], 0)[0]
+                for peer in [*mute, one_more]:
+                    peer.close()
+            if not ended:
+                return
+        self.fail("one too many keeps its place as long as all others")
 
     def test_clients_are_served_while_a_collector_stalls(self):
         with start() as daemon:

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store lies on, and with whom: network file systems, two containers that share a
+ * directory, a disk that fails a commit. None is to be had in a test, so the calls that would tell
+ * are put in front of the real ones; and the syncs that follow are counted.
+ */
+#include "tests/store/help.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+
+#define CONTROL CHI_STATISTIC_CONTROL
+
+/* What statfs says instead of the truth; 0: the truth. */
+static uint32_t type;
+
+/* What the next transaction begins or ends with; 0: nothing strange. */
+static int failure;
+static int commit_failure;
+
+/* Syncs of LMDB's that we asked for, beside those of its commits. */
+static unsigned syncs;
+
+int __wrap_statfs(const char *path, struct statfs *out);
+int __wrap_statfs64(const char *path, struct statfs *out);
+int __real_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned flags, MDB_txn **out);
+int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned flags, MDB_txn **out);
+int __real_mdb_txn_commit(MDB_txn *txn);
+int __wrap_mdb_txn_commit(MDB_txn *txn);
+int __real_mdb_env_sync(MDB_env *env, int force);
+int __wrap_mdb_env_sync(MDB_env *env, int force);
+
+int __wrap_statfs(const char *path, struct statfs *out)
+{
+	int rc = (int)syscall(SYS_statfs, path, out);
+	if (rc == 0 && type != 0) {
+		/* Of either sign, as it is on some machines. */
+		out->f_type = (__typeof__(out->f_type))(int32_t)type;
+	}
+	return rc;
+}
+
+/* Its name where files may be large. */
+int __wrap_statfs64(const char *path, struct statfs *out)
+{
+	return __wrap_statfs(path, out);
+}
+
+int __wrap_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned flags, MDB_txn **out)
+{
+	int rc = failure;
+	failure = 0;
+	return rc != 0 ? rc : __real_mdb_txn_begin(env, parent, flags, out);
+}
+
+int __wrap_mdb_txn_commit(MDB_txn *txn)
+{
+	int rc = commit_failure;
+	commit_failure = 0;
+	if (rc == 0) {
+		return __real_mdb_txn_commit(txn);
+	}
+	mdb_txn_abort(txn);
+	return rc;
+}
+
+int __wrap_mdb_env_sync(MDB_env *env, int force)
+{
+	syncs += force != 0;
+	return __real_mdb_env_sync(env, force);
+}
+
+/* NFS, SMB as CIFS mounts it, 9P, Ceph, GFS2: a store there is neither opened nor made. */
+static void network_file_systems_are_refused(void **state)
+{
+	(void)state;
+	static const uint32_t types[] = {0x6969,     0xff534d42, 0xfe534d42,
+					 0x01021997, 0x00c36400, 0x01161970};
+	chi_store_close(help_store("media", CONTROL));
+	for (size_t i = 0; i < CHI_COUNT(types); i++) {
+		type = types[i];
+		assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_ENETFS);
+		assert_non_null(strstr(fault.text, "network file system"));
+		assert_int_equal(help_try(help_path("media"), CHI_STORE_DAEMON), -CHI_ENETFS);
+		assert_int_equal(chi_store_create(help_path("other"), CONTROL, &fault),
+				 -CHI_ENETFS);
+		type = 0;
+		assert_int_equal(help_try(help_path("other"), CHI_STORE_READ), -CHI_ENOSTORE);
+	}
+	chi_store_close(help_open(help_path("media"), CHI_STORE_WRITE));
+}
+
+static void who_forces_it_is_believed(void **state)
+{
+	(void)state;
+	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .force_netfs = true};
+	struct chi_store *store;
+	chi_store_close(help_store("media", CONTROL));
+	type = 0x6969;
+	ok(chi_store_open(help_path("media"), &options, &store, &fault));
+	help_put(store, &(struct chi_put){.key = help_key()});
+	chi_store_close(store);
+	type = 0;
+}
+
+/* LMDB's own mark, the other way round: what wrote it is sound, on another machine. */
+static void other_byte_order_is_told_from_damage(void **state)
+{
+	(void)state;
+	static const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
+	chi_store_close(help_store("media", CONTROL));
+	int fd = open(help_path("media/data.mdb"), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, swapped, sizeof(swapped), 16), sizeof(swapped));
+	(void)close(fd);
+	assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_EVERSION);
+	assert_non_null(strstr(fault.text, "byte order"));
+}
+
+/* LMDB's own text would be "resource temporarily unavailable". */
+static void two_containers_are_told_so(void **state)
+{
+	(void)state;
+	chi_store_close(help_store("media", CONTROL));
+	failure = EAGAIN;
+	assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, "containers"));
+	struct chi_store *store = help_open(help_path("media"), CHI_STORE_WRITE);
+	struct chi_write *write;
+	failure = EAGAIN;
+	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
+	assert_non_null(strstr(fault.text, "containers"));
+	chi_store_close(store);
+}
+
+/* LMDB gives an environment up whose head page it could not write: who asks next gets another. */
+static void panic_is_mended_without_a_restart(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("media", CONTROL);
+	struct chi_put put = {.key = help_key()};
+	struct chi_row row;
+	failure = MDB_PANIC;
+	help_put(store, &put);
+	failure = MDB_PANIC;
+	assert_int_equal(help_get(store, &put.key, &row), CHI_OK);
+	chi_store_close(store);
+}
+
+/* A put that finds all stored already says that it is stored; who wrote it may have been killed
+ * before its sync. */
+static void nothing_new_is_synced_once(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("media", CONTROL);
+	struct chi_put put = {.key = help_key()};
+	pid_t pid = fork();
+	if (pid == 0) {
+		help_put(help_open(help_path("media"), CHI_STORE_WRITE), &put);
+		_exit(0);
+	}
+	assert_int_equal(help_child_status(pid), 0);
+	syncs = 0;
+	help_put(store, &put);
+	assert_int_equal(syncs, 1);
+	help_put(store, &put);
+	assert_int_equal(syncs, 1);
+	/* Our own commits are known to be synced. */
+	put.key = help_key();
+	help_put(store, &put);
+	help_put(store, &put);
+	assert_int_equal(syncs, 1);
+	chi_store_close(store);
+}
+
+/* LMDB puts the old head back and leaves it to the cache; another process' pages may not get to
+ * the disk before it. */
+static void failed_commit_is_followed_by_a_sync(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("media", CONTROL);
+	struct chi_put put = {.key = help_key()};
+	struct chi_put_result result = {0};
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_put(write, &put, &result));
+	syncs = 0;
+	commit_failure = EIO;
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
+	assert_int_equal(syncs, 1);
+	help_put(store, &put);
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(network_file_systems_are_refused),
+		cmocka_unit_test(who_forces_it_is_believed),
+		cmocka_unit_test(other_byte_order_is_told_from_damage),
+		cmocka_unit_test(two_containers_are_told_so),
+		cmocka_unit_test(panic_is_mended_without_a_restart),
+		cmocka_unit_test(nothing_new_is_synced_once),
+		cmocka_unit_test(failed_commit_is_followed_by_a_sync),
+	};
+	return cmocka_run_group_tests_name("store/media", tests, NULL, NULL);
+}
