@@ -10,6 +10,8 @@ N ?= -1
 # For `make soak`: parts, as 'kill=500 powercut', and what the other sizes are multiplied by.
 PART ?=
 SOAK ?= 1
+# For `make mutants`: patterns of their names; none: all.
+M ?=
 # For `make bench`: a file of games, a document for the tables, more options of bench/all.py.
 PGN ?=
 MARKDOWN ?=
@@ -65,6 +67,10 @@ fuzz: ## run each fuzz target for T seconds or N executions in build-fuzz/
 	ninja -C build-fuzz
 	tools/fuzz.sh -n $(N) build-fuzz $(T)
 
+mutants: ## break each rule of docs/RELIABILITY.md and see that its test fails: M='full-*'
+	@tools/deps.sh build test
+	tests/mutants/run.py $(M)
+
 soak: build ## run the long tests for hours: PART='kill=500 powercut', SOAK=0.01 for a look
 	@tools/deps.sh build test
 	tools/soak.py --scale $(SOAK) $(PART)
@@ -97,7 +103,7 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
 clean: ## remove the build directories
-	rm -rf build build-asan build-tsan build-fuzz build-release
+	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release
 
-.PHONY: help build deps demo check test sanitize tsan fuzz soak bench lint format tidy install clean
+.PHONY: help build deps demo check test sanitize tsan fuzz mutants soak bench lint format tidy install clean
 .DEFAULT_GOAL := help

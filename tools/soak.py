@@ -90,6 +90,8 @@ PARTS = {
     "hammer": Part(600, "seconds", [
         Step("system concurrency", ("Concurrency.test_directory", "Concurrency.test_daemon"),
              env={"CHISTORE_HAMMER_SECONDS": "{size}"})]),
+    "mutants": Part(1, "runs of all rules", [
+        Step(command=("make", "--no-print-directory", "mutants"))]),
     "fuzz": Part(10000000, "executions of each target", [
         Step(command=("make", "--no-print-directory", "fuzz", "T=0", "N={size}"))]),
     "tsan": Part(1, "runs of the rooms with threads", [

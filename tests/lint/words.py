@@ -81,7 +81,7 @@ def main():
         return check_references(path, text, known)
 
     report.planted("references", references, "x.c", "/* see docs/NO" + "NE.md */")
-    report.planted("references", references, "x.c", "/* as RELIA" + "BILITY says */")
+    report.planted("references", references, "x.c", "/* as DESI" + "GN says */")
     report.planted("links", references, "docs/x.md", "[here](../no" + "where.c)")
     report.clean("references", references, "docs/x.md", "[a](../HACKING.md#tests) HACKING.md")
     report.over("documents that are named are there", references, root,

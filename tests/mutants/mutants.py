@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""All mutants, in the order of docs/RELIABILITY.md."""
+
+import limits
+import promises
+import traps
+from mutant import Mutant
+
+SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *limits.SECTIONS)
+ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
+
+# Changes nothing that a test could see.
+CONTROLS = (
+    Mutant(
+        "control-changes-a-comment",
+        "",
+        "base/arena.c",
+        "/* Puts a block in front that holds at least `size` bytes. */",
+        "/* Puts a block of at least `size` bytes in front. */",
+        "base arena", "budget_is_exact"),
+)

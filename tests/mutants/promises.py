@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""The promises, broken one by one."""
+
+from mutant import Mutant
+
+ACKNOWLEDGED = (
+    Mutant(
+        "daemon-answers-before-commit",
+        "The daemon answers a synced write after its group's commit",
+        "daemon/writer.c",
+        "if (job->durability == CHI_ASYNC && job->refused == CHI_OK) {",
+        "if (job->answer != NULL && job->refused == CHI_OK) {",
+        "system kill", "Kill.test_nothing_acknowledged_is_lost"),
+    Mutant(
+        "commit-without-sync",
+        "A commit is synced before it is acknowledged",
+        "store/env.c",
+        "flags | MDB_NOTLS, FILE_MODE)",
+        "flags | MDB_NOTLS | MDB_NOSYNC, FILE_MODE)",
+        "faults powercut", "test_puts"),
+    Mutant(
+        "commit-without-head",
+        "The head page is synced as well as the pages",
+        "store/env.c",
+        "flags | MDB_NOTLS, FILE_MODE)",
+        "flags | MDB_NOTLS | MDB_NOMETASYNC, FILE_MODE)",
+        "faults powercut", "test_puts"),
+    Mutant(
+        "library-keeps-synced-writes",
+        "The library commits a synced write before it returns",
+        "client/inproc_write.c",
+        "if (durability == CHI_ASYNC) {",
+        "if (n < CHI_PENDING_MAX) {",
+        "system kill", "Kill.test_killed_processes_lose_nothing"),
+    Mutant(
+        "nothing-new-is-not-vouched-for",
+        "'Stored already' is said of what is synced, whoever wrote it",
+        "store/write.c",
+        "int rc = env->durable == seen ? 0 : mdb_env_sync(env->mdb, 1);",
+        "int rc = 0;",
+        "store media", "nothing_new_is_synced_once"),
+    Mutant(
+        "opening-trusts-what-it-sees",
+        "What a killed writer left is synced before anything stands on it",
+        "store/env.c",
+        "int error = flags != 0 ? 0 : sync_all(env->path);",
+        "int error = 0;",
+        "faults powercut", "test_killed"),
+    Mutant(
+        "failed-commit-is-left-as-it-is",
+        "The head that a failed commit put back is synced before the next write",
+        "store/write.c",
+        "\t\t(void)mdb_env_sync(env->mdb, 1);\n",
+        "",
+        "store media", "failed_commit_is_followed_by_a_sync"),
+    Mutant(
+        "lost-async-write-is-not-told",
+        "An ASYNC write that was answered and then lost ends its connection",
+        "daemon/writer.c",
+        "\t\t\tchi_job_post_loss(job);\n",
+        "",
+        "system daemon_work", "Batches.test_lost_async_write_is_vouched_for_by_none"),
+    Mutant(
+        "deleted-file-is-written-to",
+        "Nothing is acknowledged into a data file that was deleted",
+        "store/write.c",
+        "if (is_deleted(env)) {",
+        "if (false) {",
+        "store open", "test_no_commit_into_a_deleted_file"),
+)
+
+WHOLE = (
+    Mutant(
+        "refused-batch-is-half-kept",
+        "A batch that is refused leaves nothing behind in a shared transaction",
+        "store/undo.c",
+        "rc == CHI_OK && undo != NULL;\n\t     undo = undo->older) {",
+        "false;\n\t     undo = undo->older) {",
+        "store undo", "test_control"),
+    Mutant(
+        "group-is-half-kept",
+        "The daemon takes back the batch that fails, and no other",
+        "daemon/writer.c",
+        "if (first || chi_write_rollback(writer->write) < 0) {",
+        "if (first) {",
+        "system daemon_work", "Batches.test_only_the_guilty_batch_fails"),
+    Mutant(
+        "put-forgets-the-other-tree",
+        "A put changes both trees in its transaction",
+        "store/write.c",
+        "rc = follow(write, key, &old, was_stored, &new);",
+        "rc = CHI_OK;",
+        "store model", "test_external"),
+    Mutant(
+        "delete-forgets-the-other-tree",
+        "A delete takes the entry out of both trees",
+        "store/write.c",
+        "int rc = chi2 != CHI_CHI2_UNKNOWN ? delete_strength(write, chi2, key) : CHI_OK;",
+        "int rc = CHI_OK;",
+        "store model", "test_external"),
+    Mutant(
+        "failed-step-is-committed",
+        "After a failed step the transaction cannot be committed",
+        "store/write.c",
+        "int rc = chi_env_forked(env) ? -CHI_EFORK : write->rc;",
+        "int rc = chi_env_forked(env) ? -CHI_EFORK : CHI_OK;",
+        "store undo", "test_broken"),
+    Mutant(
+        "import-is-committed-in-parts",
+        "An import is one transaction, however long it is",
+        "store/load_new.c",
+        "if (load->write != NULL || load->unsaved < COMMIT_BYTES) {",
+        "if (load->unsaved < COMMIT_BYTES) {",
+        "store load", "test_abandoned",
+        (("store/load_new.c",
+          "#define COMMIT_BYTES (UINT64_C(32) << 20)",
+          "#define COMMIT_BYTES (UINT64_C(1) << 12)"),)),
+)
+
+ONCE = (
+    Mutant(
+        "repeated-write-is-done-again",
+        "A write that was done under its mark is not done again",
+        "store/once.c",
+        "if (done != NULL) {",
+        "if (false) {",
+        "store once", "test_done_once"),
+    Mutant(
+        "mark-is-not-stored",
+        "The mark is stored by the transaction of its write",
+        "store/write.c",
+        "int error = chi_once_store(write);",
+        "int error = 0;",
+        "store once", "test_done_once"),
+    Mutant(
+        "mark-outlives-its-write",
+        "The mark of a write that was taken back is taken back",
+        "store/undo.c",
+        "\tchi_once_undo(write);\n",
+        "",
+        "store once", "test_with_its_write"),
+    Mutant(
+        "forgotten-client-is-believed",
+        "A client that is not remembered any more is refused",
+        "store/once.c",
+        "if (once->since < book->horizon) {",
+        "if (false) {",
+        "store once", "test_horizon"),
+    Mutant(
+        "answered-write-is-taken-again",
+        "A number below the window is refused, not done",
+        "store/once.c",
+        "return once->sequence >= met->client.floor",
+        "return true",
+        "store once", "test_answered_is_forgotten"),
+    Mutant(
+        "repeat-gets-a-new-mark",
+        "The client repeats a lost write under its first mark",
+        "client/repeat.c",
+        "bool marked = request->once.sequence != 0;",
+        "bool marked = false;",
+        "client repeat", "cut_at_every_byte"),
+    Mutant(
+        "client-gives-up-at-once",
+        "The client connects and sends again by itself",
+        "client/repeat.c",
+        "bool lost = is_lost(client, repeat, status);",
+        "bool lost = false && is_lost(client, repeat, status);",
+        "client repeat", "cut_at_every_byte"),
+)
+
+SNAPSHOT = (
+    Mutant(
+        "reader-sees-two-commits",
+        "A reader that is overtaken by two commits begins again",
+        "store/store_priv.h",
+        "while (CHI_UNLIKELY(info.me_last_txnid > mdb_txn_id(txn) + 1)) {",
+        "while (false) {",
+        "store overtaken", "test_overtaken_reader"),
+    Mutant(
+        "mixed-scan-is-not-told",
+        "A scan that went on with a later state says so",
+        "daemon/scan.c",
+        "run->mixed = run->mixed || (run->has_sequence && sequence != run->sequence);",
+        "",
+        "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
+    Mutant(
+        "walk-of-the-library-moves-on",
+        "A walk of the library shows the state of its beginning",
+        "client/inproc_read.c",
+        "int status = chi_scan_rows(iter->scan, iter->block,",
+        "struct chi_scan_spec spec = iter->spec;\n\tchi_scan_where(iter->scan, &spec.after);\n"
+        "\tchi_scan_close(iter->scan);\n\tchi_read_end(iter->read);\n\titer->read = NULL;\n"
+        "\titer->scan = NULL;\n"
+        "\tint status = chi_read_begin(client->inproc.store, &iter->read);\n"
+        "\tif (status != CHI_OK ||\n"
+        "\t    chi_scan_open(iter->read, &spec, &iter->scan, &client->error) < 0) {\n"
+        "\t\treturn -CHI_EIO;\n\t}\n\tstatus = chi_scan_rows(iter->scan, iter->block,",
+        "client inproc", "a_walk_shows_one_state"),
+)
+
+DAMAGE = (
+    Mutant(
+        "checksum-of-records-is-ignored",
+        "A record whose checksum is wrong is reported, never returned",
+        "store/record_head.h",
+        "\treturn sum == stored;\n",
+        "\treturn sum == stored || r->at != NULL;\n",
+        "store damage", "test_flipped_records"),
+    Mutant(
+        "checksum-of-entries-is-ignored",
+        "So is an entry of the strength tree",
+        "store/checksum.h",
+        "return value[len - 2] == (uint8_t)sum && value[len - 1] == (uint8_t)(sum >> 8);",
+        "return value[len - 2] == (uint8_t)sum || sum != 0;",
+        "store damage", "test_flipped_entries"),
+    Mutant(
+        "checksum-is-forgotten-in-joins",
+        "also where counts are asked for with it",
+        "store/walk.c",
+        "return len >= 2 && chi_strength_sum_ok(",
+        "return len >= 2 || chi_strength_sum_ok(",
+        "store damage", "test_flipped_entries"),
+    Mutant(
+        "trees-need-not-agree",
+        "Where the trees disagree nothing is returned",
+        "store/walk.c",
+        "CHI_UNLIKELY(rc < 0 || row->chi2 != entry->chi2)",
+        "CHI_UNLIKELY(rc < 0)",
+        "store damage", "test_disagreement"),
+    Mutant(
+        "trees-need-not-agree-on-records",
+        "nor where whole records are asked for",
+        "store/walk.c",
+        "return rc < 0 || chi2 != entry->chi2 ? -CHI_ECORRUPT : CHI_OK;",
+        "return rc < 0 ? -CHI_ECORRUPT : CHI_OK;",
+        "store damage", "test_disagreement"),
+    Mutant(
+        "checksum-of-the-stamp-is-ignored",
+        "A damaged stamp is refused",
+        "store/meta.c",
+        "if (!checksum_ok(stamp_key, bytes, len)) {",
+        "if (false) {",
+        "store open", "test_stamps"),
+    Mutant(
+        "checksum-of-the-state-is-ignored",
+        "A damaged state record is refused",
+        "store/meta.c",
+        "if (len < CHI_STATE_SIZE_OLD || !checksum_ok(state_key, bytes, len)) {",
+        "if (len < CHI_STATE_SIZE_OLD) {",
+        "store damage", "test_damaged_meta"),
+    Mutant(
+        "verify-believes-the-strength-tree",
+        "verify compares each tree with the other",
+        "store/verify.c",
+        "problem = entry_problem(v, key, &record);",
+        "problem = NULL;",
+        "store damage", "test_disagreement"),
+    Mutant(
+        "verify-believes-moves",
+        "verify finds what has a right checksum and is no chess",
+        "store/verify.c",
+        "if (!chi_movegen_is_legal(position, record->moves[i].move)) {",
+        "if (false) {",
+        "store damage", "test_agreed_nonsense"),
+    Mutant(
+        "verify-counts-nothing",
+        "verify names a tree that has fewer entries than it says",
+        "store/verify.c",
+        "} else if (n < stat.ms_entries) {",
+        "} else if (false) {",
+        "store leaves", "test_wrong_numbers"),
+    Mutant(
+        "dead-verification-is-good-news",
+        "A page that kills the verification is a damage found",
+        "daemon/verify.c",
+        "if (WIFSIGNALED(how)) {",
+        "if (false) {",
+        "system daemon_work", "WholeStore.test_verify_that_is_killed"),
+    Mutant(
+        "repair-takes-what-is-damaged",
+        "A repaired store holds intact records alone",
+        "store/verify.c",
+        "\tif (rc < 0) {\n\t\treturn rc == -CHI_ENOMEM ? \"no memory to read its record\" : \"its record is damaged\";\n\t}\n",
+        "\tif (rc == -CHI_ENOMEM) {\n\t\treturn \"no memory to read its record\";\n\t}\n",
+        "store repair", "test_noise"),
+)
+
+FULL = (
+    Mutant(
+        "full-disk-is-an-input-error",
+        "EIO on a file system without room is DISK_FULL",
+        "store/lmdb_err.c",
+        "if (rc == EIO && out_of_space(dir)) {",
+        "if (false && out_of_space(dir)) {",
+        "store whole", "test_full_disk"),
+    Mutant(
+        "full-disk-needs-a-restart",
+        "The first write after space returns works without a restart",
+        "store/env.c",
+        "if ((rc != MDB_MAP_RESIZED && rc != MDB_PANIC) ||",
+        "if (rc != MDB_MAP_RESIZED ||",
+        "store media", "panic_is_mended_without_a_restart"),
+    Mutant(
+        "full-disk-ends-the-daemon",
+        "A file that cannot grow is no signal that ends the daemon",
+        "daemon/signals.c",
+        "signal(SIGXFSZ, SIG_IGN);",
+        "signal(SIGXFSZ, SIG_DFL);",
+        "system daemon_work", "Batches.test_no_room_for_the_file"),
+    Mutant(
+        "one-full-batch-takes-all-along",
+        "Where a group does not fit the disk, the batches that do are stored",
+        "daemon/writer.c",
+        "if (status < 0 && n > 1) {\n\t\twrite_again(writer, jobs, n);",
+        "if (false) {\n\t\twrite_again(writer, jobs, n);",
+        "system daemon_work", "Batches.test_what_fits_is_stored"),
+    Mutant(
+        "reader-table-is-sparse",
+        "The table of readers has its blocks before LMDB writes through the map",
+        "store/env.c",
+        "\t\trc = reserve_table(dir);\n",
+        "\t\trc = 0;\n",
+        "store open", "test_lock_file_has_its_blocks"),
+)
+
+SECTIONS = (
+    ("Acknowledged only when it is safe", ACKNOWLEDGED),
+    ("All or nothing", WHOLE),
+    ("At most once", ONCE),
+    ("One committed state", SNAPSHOT),
+    ("Damage is reported, never returned", DAMAGE),
+    ("A full disk", FULL),
+)
