@@ -106,6 +106,40 @@ static int change(const struct model *model, struct chi_write *write, unsigned s
 	return rc;
 }
 
+/* The mark of a step. The last few may come again. */
+static struct chi_once mark_of(unsigned step)
+{
+	struct chi_once once = {.sequence = step, .unanswered = step > 4 ? step - 4 : 1};
+	memset(once.client, 0x5c, sizeof(once.client));
+	return once;
+}
+
+/* CHI_OK: the step was done before, and answered as it must have been; CHI_NONE: it was not. */
+static int known(struct chi_write *write, unsigned step, struct chi_fault *why)
+{
+	struct chi_once once = mark_of(step);
+	struct chi_outcome outcome = {.kind = CHI_ONCE_PUT};
+	int rc = chi_write_known(write, &once, CHI_ONCE_PUT, &outcome, why);
+	if (rc == CHI_OK && outcome.counts[0] != step) {
+		return chi_fault(why, -CHI_EINTERNAL, "step %u was answered as step %d", step,
+				 (int)outcome.counts[0]);
+	}
+	return rc;
+}
+
+static int change_marked(const struct model *model, struct chi_write *write, unsigned step,
+			 struct chi_fault *why)
+{
+	struct chi_once once = mark_of(step);
+	struct chi_outcome outcome = {.kind = CHI_ONCE_PUT, .counts = {step}};
+	int rc = known(write, step, why);
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	rc = change(model, write, step);
+	return rc < 0 ? rc : chi_write_note(write, &once, &outcome);
+}
+
 int model_step(const struct model *model, struct chi_store *store, unsigned step,
 	       struct chi_fault *why)
 {
@@ -114,7 +148,7 @@ int model_step(const struct model *model, struct chi_store *store, unsigned step
 	if (rc < 0) {
 		return rc;
 	}
-	rc = change(model, write, step);
+	rc = model->marked ? change_marked(model, write, step, why) : change(model, write, step);
 	if (rc < 0) {
 		chi_write_abort(write);
 		return chi_fault_plain(why, rc);
@@ -254,18 +288,51 @@ static bool check_content(const struct model *model, struct chi_store *store, un
 	return good;
 }
 
-static bool check_open(const struct model *model, struct chi_store *store, unsigned least,
-		       unsigned most, unsigned *step, struct chi_fault *why)
+/* The store's number, as a step. */
+static int step_of(const struct model *model, struct chi_store *store, uint64_t *step)
 {
 	struct chi_info info;
 	int rc = chi_store_info(store, &info);
-	if (rc < 0 || info.sequence < least || info.sequence > most) {
-		(void)chi_fault(why, rc, "the store stands at step %d, not at %u to %u",
-				rc < 0 ? rc : (int)info.sequence, least, most);
+	*step = rc < 0 ? 0 : info.sequence - model->ahead;
+	return rc;
+}
+
+/* The last step comes again, and changes nothing; the next one was never there. */
+static bool check_marks(const struct model *model, struct chi_store *store, unsigned step,
+			struct chi_fault *why)
+{
+	struct chi_write *write;
+	int rc = chi_write_begin(store, &write, why);
+	if (rc < 0) {
 		return false;
 	}
-	*step = (unsigned)info.sequence;
-	if (!check_content(model, store, *step, why)) {
+	int last = step > 0 ? known(write, step, why) : CHI_OK;
+	int next = known(write, step + 1, why);
+	chi_write_abort(write);
+	uint64_t now;
+	if (last != CHI_OK || next != CHI_NONE ||
+	    (step > 0 && model_step(model, store, step, why) < 0) ||
+	    step_of(model, store, &now) < 0 || now != step) {
+		(void)chi_fault(why, last, "after step %u: its mark %d, the next one's %d", step,
+				last, next);
+		return false;
+	}
+	return true;
+}
+
+static bool check_open(const struct model *model, struct chi_store *store, unsigned least,
+		       unsigned most, unsigned *step, struct chi_fault *why)
+{
+	uint64_t now;
+	int rc = step_of(model, store, &now);
+	if (rc < 0 || now < least || now > most) {
+		(void)chi_fault(why, rc, "the store stands at step %d, not at %u to %u",
+				rc < 0 ? rc : (int)now, least, most);
+		return false;
+	}
+	*step = (unsigned)now;
+	if (!check_content(model, store, *step, why) ||
+	    (model->marked && !check_marks(model, store, *step, why))) {
 		return false;
 	}
 	if (*step == model->n) {

@@ -27,6 +27,10 @@ struct model {
 	unsigned n;	/* steps */
 	bool backwards; /* a step does its changes in the opposite order: other pages, same content
 			 */
+	bool marked;	/* steps are marked writes of one client: one that was done is known, and
+			   not done again */
+	uint64_t ahead; /* of the store's number over the step: repair makes a new store whose
+			   number is far ahead */
 	/* Number of the step that put the record a key has after step s; 0: it has none. */
 	uint8_t version[MODEL_STEPS + 1][MODEL_KEYS];
 };
@@ -40,7 +44,7 @@ void model_plan(struct model *model, enum model_mix mix, unsigned n);
 struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
 			 char note[MODEL_NOTE]);
 
-/* Does step `step` (1 for the first) as one transaction. */
+/* Does step `step` (1 for the first) as one transaction; nothing if it is marked and known. */
 CHI_MUSTUSE int model_step(const struct model *model, struct chi_store *store, unsigned step,
 			   struct chi_fault *fault);
 
@@ -51,7 +55,8 @@ CHI_MUSTUSE int model_load(const struct model *model, struct chi_store *store, c
 
 /*
  * Opens the store at `path` and looks whether it is sound, holds exactly the content after a step
- * between `least` and `most`, and takes the next step. False and a reason if not. *step is the
+ * between `least` and `most`, and takes the next step; if steps are marked, whether it knows the
+ * last one and no later one. False and a reason if not. *step is the
  * step whose content was found.
  */
 bool model_check(const struct model *model, const char *path, unsigned least, unsigned most,
