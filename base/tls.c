@@ -167,14 +167,30 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* OpenSSL would wait for whoever writes into a pipe of that name. */
+static int look_at(const char *what, const char *path, struct stat *file, struct chi_fault *fault)
+{
+	char buffer[96];
+	if (stat(path, file) != 0) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (%s)", what, path,
+				 strerror_r(errno, buffer, sizeof(buffer)));
+	}
+	return S_ISREG(file->st_mode)
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (it is no plain file)",
+				   what, path);
+}
+
 int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		     struct chi_fault *fault)
 {
 	struct stat file;
-	if (stat(key, &file) != 0) {
-		char buffer[96];
-		return chi_fault(fault, -CHI_EIO, "cannot read the key '%s' (%s)", key,
-				 strerror_r(errno, buffer, sizeof(buffer)));
+	int status = look_at("certificate", certificate, &file, fault);
+	if (status == CHI_OK) {
+		status = look_at("key", key, &file, fault);
+	}
+	if (status < 0) {
+		return status;
 	}
 	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
 		return chi_fault(fault, -CHI_EACCES,
@@ -202,6 +218,11 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 			       ? CHI_OK
 			       : chi_fault(fault, -CHI_EIO,
 					   "cannot use the system's authorities (%s)", reason());
+	}
+	struct stat st;
+	int status = look_at("authorities in", file, &st, fault);
+	if (status < 0) {
+		return status;
 	}
 	if (SSL_CTX_load_verify_file(context, file) != 1) {
 		return chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
@@ -252,6 +273,28 @@ void chi_tls_free(struct chi_tls *tls)
 		ERR_clear_error();
 		free(tls);
 	}
+}
+
+/* As the handshake does it. */
+static bool verify(const struct chi_tls *tls, SSL_CTX *context, X509 *shown)
+{
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	bool good = check != NULL &&
+		    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), shown,
+					SSL_get_peer_cert_chain(tls->ssl)) == 1 &&
+		    X509_STORE_CTX_set_default(check, "ssl_client") == 1 &&
+		    X509_verify_cert(check) == 1;
+	X509_STORE_CTX_free(check);
+	return good;
+}
+
+bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context)
+{
+	X509 *shown = SSL_get1_peer_certificate(tls->ssl);
+	bool good = shown == NULL || verify(tls, context, shown);
+	X509_free(shown);
+	ERR_clear_error();
+	return good;
 }
 
 bool chi_tls_is_up(const struct chi_tls *tls)

@@ -49,6 +49,10 @@ void chi_tls_free(struct chi_tls *tls); /* NULL is fine; says nothing to the oth
  * socket to be readable, or writable if wants_room; -CHI_EPROTO: `why` tells. */
 CHI_MUSTUSE int chi_tls_shake(struct chi_tls *tls);
 
+/* False if the other side has shown a certificate that nobody vouches for whom the context takes
+ * the word of now: it is expired, or came about under another context. For servers. */
+bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context);
+
 bool chi_tls_is_up(const struct chi_tls *tls);
 
 /* As recv(): bytes, 0 when the other side has ended properly, or -1 with errno. EAGAIN: wait, as

@@ -66,15 +66,15 @@ static bool reload_access(struct chi_guard *guard)
 	return true;
 }
 
-/* Connections that stand keep the context that they were made with. */
-static void reload_tls(struct chi_guard *guard)
+/* Connections that stand keep the context that they were made with, and are judged by this one. */
+static bool reload_tls(struct chi_guard *guard)
 {
 	SSL_CTX *tls = NULL;
 	struct chi_fault fault = {0};
 	if (chi_certificate_load(guard->config, &tls, &fault) < 0) {
 		log_error("certificate.reload", "the certificates stay as they were ({cause})",
 			  log_text("cause", fault.text));
-		return;
+		return false;
 	}
 	pthread_mutex_lock(&guard->lock);
 	SSL_CTX *before = guard->tls;
@@ -83,6 +83,7 @@ static void reload_tls(struct chi_guard *guard)
 	SSL_CTX_free(before);
 	log_info("certificate.reload", "read the certificate '{path}' anew",
 		 log_text("path", guard->config->tls_certificate));
+	return true;
 }
 
 int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
@@ -95,10 +96,26 @@ int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
 
 bool chi_guard_reload(struct chi_guard *guard)
 {
-	if (guard->config->tls_certificate != NULL) {
-		reload_tls(guard);
+	bool tls = guard->config->tls_certificate != NULL && reload_tls(guard);
+	bool access = guard->config->access_path != NULL && reload_access(guard);
+	return tls || access;
+}
+
+/* A handshake under these authorities has seen to it; one before they were read anew has not. */
+static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
+{
+	pthread_mutex_lock(&guard->lock);
+	SSL_CTX *context = guard->tls;
+	bool other = context != SSL_get_SSL_CTX(tls->ssl);
+	if (other) {
+		SSL_CTX_up_ref(context);
 	}
-	return guard->config->access_path != NULL && reload_access(guard);
+	pthread_mutex_unlock(&guard->lock);
+	bool good = !other || chi_tls_is_vouched(tls, context);
+	if (other) {
+		SSL_CTX_free(context);
+	}
+	return good;
 }
 
 /* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
@@ -163,11 +180,15 @@ int chi_guard_judge(struct chi_guard *guard, const struct chi_visitor *visitor, 
 		shown.n_groups = user.n_groups;
 	}
 	struct chi_certificate certificate = {.shown = false};
+	*out = CHI_ROLE_NONE;
+	*why = "";
+	if (visitor->tls != NULL && !is_vouched(guard, visitor->tls)) {
+		*why = "nobody vouches for its certificate any more";
+		return CHI_OK;
+	}
 	if (status == CHI_OK && visitor->tls != NULL) {
 		status = chi_certificate_of(visitor->tls, &certificate);
 	}
-	*out = CHI_ROLE_NONE;
-	*why = "";
 	if (status < 0) {
 		*why = "what it has shown cannot be looked at";
 		return status;

@@ -150,6 +150,52 @@ class WhoIsWho(TlsCase):
             self.assertTrue(old.at_end())
             old.close()
 
+    def test_new_authorities_after_sighup(self):
+        """Who is vouched for by none of them any more is closed; a token does not help."""
+        authorities = self.path("authorities.crt")
+        shutil.copy(self.authority.file, authorities)
+        strange = self.foreign.issue("writer")
+        rules = "cert reader read\ncert writer write\n" + token_line("token", "admin")
+        daemon = self.start(rules, ["tls:127.0.0.1:0"],
+                            ["--tls-cert", self.server[0], "--tls-key", self.server[1],
+                             "--tls-ca", authorities])
+        with daemon:
+            address = daemon.addresses[0]
+            with Peer(address, tls=self.context(self.reader)) as old, \
+                    Peer(address, tls=self.context(self.reader), token="token") as both, \
+                    Peer(address, tls=self.plain, token="token") as plain, \
+                    Peer(address, tls=self.context(self.reader), hello=False) as silent:
+                # Both vouch: nobody has to go.
+                with open(authorities, "a", encoding="ascii") as file, \
+                        open(self.foreign.file, encoding="ascii") as more:
+                    file.write(more.read())
+                self.reload(daemon, rules, says="access rules of")
+                with Peer(address, tls=self.context(strange)) as new:
+                    self.assertEqual(new.call(put=put([1])).code, pb.OK)
+                    self.assertEqual(old.call(ping=pb.Ping()).code, pb.OK)
+                    shutil.copy(self.foreign.file, authorities)
+                    self.reload(daemon, rules, says="access rules of")
+                    for peer in (old, both):
+                        self.assertEqual(peer.receive().code, pb.DENIED)
+                        self.assertTrue(peer.at_end())
+                    self.assertEqual(new.call(ping=pb.Ping()).code, pb.OK)
+                    self.assertEqual(plain.call(ping=pb.Ping()).code, pb.OK)
+                answer = silent.call(hello=pb.Hello(version=1))
+                self.assertEqual(answer.code, pb.DENIED)
+                self.assertIn("vouches", answer.message)
+
+    def test_files_that_are_none(self):
+        """A pipe in the place of a file does not hold up the start, nor a reload."""
+        pipe = self.path("pipe")
+        os.mkfifo(pipe, 0o600)
+        for option in ("--tls-cert", "--tls-key", "--tls-ca"):
+            files = {"--tls-cert": self.server[0], "--tls-key": self.server[1],
+                     "--tls-ca": self.authority.file, option: pipe}
+            with self.assertRaises(RuntimeError) as caught:
+                self.start("anyone read\n", ["tls:127.0.0.1:0"],
+                           [word for pair in files.items() for word in pair])
+            self.assertIn("no plain file", str(caught.exception))
+
     def test_start_is_refused(self):
         store = ["--store", self.path("none"), "--listen", "tls:127.0.0.1:0"]
         write_file(self.rules, "anyone read\n")
