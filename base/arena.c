@@ -69,6 +69,13 @@ void chi_arena_deinit(struct chi_arena *arena)
 	arena->used = 0;
 }
 
+void chi_arena_wipe(struct chi_arena *arena)
+{
+	for (struct chi_arena_block *block = arena->blocks; block != NULL; block = block->older) {
+		explicit_bzero(block->bytes, block->used);
+	}
+}
+
 void chi_arena_reset(struct chi_arena *arena)
 {
 	if (arena->blocks == NULL) {

@@ -21,6 +21,9 @@ void chi_arena_init(struct chi_arena *arena, size_t budget);
 /* Frees everything. Harmless on a zeroed or already deinitialised arena. */
 void chi_arena_deinit(struct chi_arena *arena);
 
+/* Overwrites all that was handed out, which stays so: it held a secret. */
+void chi_arena_wipe(struct chi_arena *arena);
+
 /* All pointers handed out become invalid; one block is kept for reuse. */
 void chi_arena_reset(struct chi_arena *arena);
 

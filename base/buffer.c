@@ -103,6 +103,15 @@ void chi_buffer_consume(struct chi_buffer *buffer, size_t len)
 	buffer->len -= len;
 }
 
+void chi_buffer_wipe(struct chi_buffer *buffer)
+{
+	size_t end = buffer->start + buffer->len;
+	if (buffer->data != NULL) {
+		explicit_bzero(buffer->data, buffer->start);
+		explicit_bzero(buffer->data + end, buffer->capacity - end);
+	}
+}
+
 void chi_buffer_trim(struct chi_buffer *buffer, size_t keep)
 {
 	if (buffer->len > 0 || buffer->capacity <= keep) {

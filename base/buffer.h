@@ -43,5 +43,9 @@ CHI_MUSTUSE int chi_buffer_append(struct chi_buffer *buffer, const void *bytes, 
 /* Drops `len` bytes (at most buffer->len) at the front. */
 void chi_buffer_consume(struct chi_buffer *buffer, size_t len);
 
+/* Overwrites what was consumed: it held a secret. What was moved when the buffer grew is not
+ * reached. */
+void chi_buffer_wipe(struct chi_buffer *buffer);
+
 /* Gives memory beyond `keep` bytes of capacity back if the buffer is empty. */
 void chi_buffer_trim(struct chi_buffer *buffer, size_t keep);

@@ -510,6 +510,7 @@ static int show_token(struct chi_client *client, struct chi_response *hello)
 		status = say_hello(client, token, hello);
 	}
 	explicit_bzero(token, sizeof(token));
+	chi_buffer_wipe(&client->peer.out);
 	return status;
 }
 

@@ -67,7 +67,12 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,
 				 strerror_r(errno, buffer, sizeof(buffer)));
 	}
-	if (S_ISREG(file.st_mode) && (file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
+	/* It is read for every connection anew, and nobody may have to wait for it. */
+	if (!S_ISREG(file.st_mode)) {
+		return chi_fault(fault, -CHI_EINVAL, "the access token's '%s' is no plain file",
+				 path);
+	}
+	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
 		return chi_fault(fault, -CHI_EACCES,
 				 "the access token in '%s' is open to everyone; chmod o= it", path);
 	}

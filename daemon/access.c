@@ -127,7 +127,8 @@ static int refuse(const struct parser *parser, int status, const char *what,
 			 word != NULL ? "'" : "");
 }
 
-/* A secret must not be printed, and a token written instead of its digest is one. */
+/* A secret must not be printed, and a token written instead of its digest is one. Where a word
+ * may be one, nothing of the line is. */
 static int refuse_secret(const struct parser *parser, const char *what)
 {
 	return refuse(parser, -CHI_ESYNTAX, what, NULL);
@@ -262,10 +263,8 @@ static int parse_kind(const struct parser *parser, const struct word *word, stru
 			return CHI_OK;
 		}
 	}
-	return refuse(parser, -CHI_ESYNTAX,
-		      "a line begins with anyone, user, group, cert or "
-		      "token, not with",
-		      word);
+	/* The word may be a token whose line lacks the first one. */
+	return refuse_secret(parser, "a line begins with anyone, user, group, cert or token");
 }
 
 /* KIND [SUBJECT] ROLE; a token may have a name behind, which is for people. */
@@ -435,6 +434,8 @@ int chi_access_load(const char *path, struct chi_access **out, struct chi_fault 
 	} else {
 		status = chi_access_parse(text, len, path, &chi_access_system, out, fault);
 	}
+	/* By mistake tokens themselves may stand in it. */
+	explicit_bzero(text, len);
 	free(text);
 	return status;
 }

@@ -258,7 +258,12 @@ static bool adopt(struct chi_conn *conn, size_t n)
 			return false;
 		}
 	}
-	return chi_buffer_append(&conn->in, conn->worker->chunk, n) == CHI_OK;
+	int status = chi_buffer_append(&conn->in, conn->worker->chunk, n);
+	if (conn->state == CHI_CONN_HELLO) {
+		/* An access token may be in it. */
+		explicit_bzero(conn->worker->chunk, n);
+	}
+	return status == CHI_OK;
 }
 
 /* One read, whatever comes; the requests in it are served when all clients have been read. */
@@ -430,8 +435,12 @@ static bool serve_frame(struct chi_conn *conn)
 		refuse_stream(conn, status);
 		return false;
 	}
+	bool first = conn->state == CHI_CONN_HELLO;
 	chi_dispatch(conn, body, body_len);
 	chi_buffer_consume(&conn->in, whole);
+	if (first) {
+		chi_buffer_wipe(&conn->in);
+	}
 	return true;
 }
 

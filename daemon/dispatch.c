@@ -218,4 +218,8 @@ void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 			chi_conn_end(conn);
 		}
 	}
+	if (first) {
+		/* The access token is among it; what is kept is its digest. */
+		chi_arena_wipe(&worker->requests);
+	}
 }

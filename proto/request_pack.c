@@ -485,7 +485,14 @@ static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 		rc = plain_to(&small, request);
 		break;
 	}
-	return rc == CHI_OK ? chi_pb_pack(&small.message.base, BODY_MAX, out) : rc;
+	if (rc == CHI_OK) {
+		rc = chi_pb_pack(&small.message.base, BODY_MAX, out);
+	}
+	if (request->op == CHI_OP_HELLO) {
+		/* A copy of the access token is among it. */
+		chi_arena_wipe(&small.arena);
+	}
+	return rc;
 }
 
 int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)

@@ -148,9 +148,31 @@ static void regions_do_not_overlap(void **state)
 	}
 }
 
+static void wiping_reaches_every_block(void **state)
+{
+	(void)state;
+	struct chi_arena arena;
+	unsigned char *regions[40];
+	chi_arena_init(&arena, 1 << 20);
+	chi_arena_wipe(&arena);
+	for (size_t i = 0; i < 40; i++) {
+		regions[i] = chi_arena_alloc(&arena, 1000);
+		assert_non_null(regions[i]);
+		memset(regions[i], 'x', 1000);
+	}
+	chi_arena_wipe(&arena);
+	for (size_t i = 0; i < 40; i++) {
+		for (size_t k = 0; k < 1000; k++) {
+			assert_int_equal(regions[i][k], 0);
+		}
+	}
+	chi_arena_deinit(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wiping_reaches_every_block),
 		cmocka_unit_test(budget_is_exact),
 		cmocka_unit_test(sizes_that_overflow),
 		cmocka_unit_test(empty_allocations_differ),

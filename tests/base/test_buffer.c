@@ -104,9 +104,34 @@ static void any_sizes_keep_the_order(void **state)
 	}
 }
 
+/* Nothing of what was consumed is left in the allocation, and what is there stays. */
+static void wiping_leaves_the_content(void **state)
+{
+	(void)state;
+	static const char secret[] = "hunter2-hunter2";
+	struct chi_buffer buffer;
+	chi_buffer_init(&buffer, 3000);
+	chi_buffer_wipe(&buffer);
+	for (size_t left = 0; left < sizeof(secret); left++) {
+		assert_int_equal(chi_buffer_append(&buffer, secret, sizeof(secret)), CHI_OK);
+		chi_buffer_consume(&buffer, sizeof(secret) - left);
+		chi_buffer_wipe(&buffer);
+		const uint8_t *content = chi_buffer_bytes(&buffer);
+		assert_memory_equal(content, secret + sizeof(secret) - left, left);
+		for (size_t i = 0; i < buffer.capacity; i++) {
+			bool inside = i >= buffer.start && i < buffer.start + buffer.len;
+			assert_true(inside || buffer.data[i] == 0);
+		}
+		chi_buffer_consume(&buffer, left);
+		chi_buffer_wipe(&buffer);
+	}
+	chi_buffer_deinit(&buffer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wiping_leaves_the_content),
 		cmocka_unit_test(limit_is_exact),
 		cmocka_unit_test(consuming_all_starts_over),
 		cmocka_unit_test(trim_needs_an_empty_buffer),

@@ -154,7 +154,7 @@ static void test_mistakes_are_named(void **state)
 		{"anyone read write", "f:1: too many words"},
 		{"user alice read write", "f:1: too many words"},
 		{"a b c d e", "f:1: too many words"},
-		{"users alice read", "not with 'users'"},
+		{"users alice read", "f:1: a line begins with anyone, user"},
 		{"user alice Read", "not 'Read'"},
 		{"user eve read", "there is no user 'eve'"},
 		{"group wheel read", "there is no group 'wheel'"},
@@ -176,7 +176,8 @@ static void test_mistakes_are_named(void **state)
 	}
 	/* A token that was written in the open is not copied into a log. */
 	struct chi_access *access = NULL;
-	static const char *const secrets[] = {"token hunter2 read", "token read hunter2"};
+	static const char *const secrets[] = {"token hunter2 read", "token read hunter2",
+					      "hunter2 read", "hunter2"};
 	for (size_t i = 0; i < CHI_COUNT(secrets); i++) {
 		assert_true(parse(secrets[i], &access) < 0);
 		assert_null(strstr(fault.text, "hunter2"));

@@ -48,6 +48,20 @@ OPERATIONS = {
 ALLOWED = {pb.OK, pb.INVALID, pb.UNSUPPORTED, pb.BUSY}
 
 
+def memory_of(pid):
+    """All that the process may write of its own memory."""
+    found = []
+    with open(f"/proc/{pid}/maps", encoding="ascii") as maps, \
+            open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            fields = line.split()
+            start, end = (int(text, 16) for text in fields[0].split("-"))
+            if fields[1].startswith("rw") and end - start < 1 << 28:
+                memory.seek(start)
+                found.append(memory.read(end - start))
+    return b"".join(found)
+
+
 def wait_for(condition):
     """Until the condition holds; the test's own time limit ends a wait in vain."""
     while not condition():
@@ -417,6 +431,33 @@ class CommandLine(Case):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("one line with an access token", done.stderr)
             self.assertNotIn("reader-0123", daemon.stderr_text())
+
+    def test_a_token_file_that_is_none(self):
+        """Nobody waits for whoever may write into a pipe."""
+        os.mkfifo(self.path("pipe"), 0o600)
+        writer = os.open(self.path("pipe"), os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        with self.start(token_line("reader-0123", "read")) as daemon:
+            for path in (self.path("pipe"), "/dev/null", self.path("")):
+                done = self.run_cli(daemon, "--token-file", path, "info")
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("no plain file", done.stderr)
+
+    @unittest.skipIf(os.environ.get("CHISTORE_SANITIZE", "none") != "none",
+                     "a sanitizer keeps memory that was freed")
+    def test_no_token_stays_in_memory(self):
+        """Of a token the daemon keeps the digest. The name in the same hello is the control."""
+        token = "needle-in-the-haystack"
+        with self.start(token_line(token, "read")) as daemon:
+            with Peer(daemon.address, hello=False) as peer, \
+                    Peer(daemon.address, hello=False) as wrong:
+                hello = pb.Hello(version=1, client="the-haystack-itself", access_token=token)
+                self.assertEqual(peer.call(hello=hello).code, pb.OK)
+                hello.access_token = token + "-too-long"
+                self.assertEqual(wrong.call(hello=hello).code, pb.DENIED)
+                memory = memory_of(daemon.pid)
+                self.assertIn(b"the-haystack-itself", memory)
+                self.assertNotIn(token.encode(), memory)
 
 
 if __name__ == "__main__":
