@@ -11,7 +11,11 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
+#include "chess/notation.h"
+#include "chess/pgn.h"
+#include "chistore/types.h"
 #include "daemon/config.h"
+#include "daemon/limits.h"
 #include "proto/frame.h"
 #include "proto/msg.h"
 
@@ -63,6 +67,25 @@ static void test_defaults(void **state)
 	assert_int_equal(config.limits.imports, 1);
 	assert_int_equal(config.limits.import_memory, 256 << 20);
 	assert_int_equal(config.limits.import_ms, 600000);
+}
+
+/* Those that no option changes. The tests of what they bound go by their names. */
+static void test_promised_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(CHI_FRAME_REQUEST_MAX, 1 << 20);
+	assert_int_equal(CHI_FRAME_RESPONSE_MAX, 4 << 20);
+	assert_int_equal(CHI_DECODE_BUDGET, 8 << 20);
+	assert_int_equal(CHI_PROBE_MAX, 4096);
+	assert_int_equal(CHI_PUT_MAX, 10000);
+	assert_int_equal(CHI_SCAN_ROWS_MAX, 10000);
+	assert_int_equal(CHI_SCAN_BYTES_MAX, 1 << 20);
+	assert_int_equal(CHI_IN_FLIGHT_MAX, 64);
+	assert_int_equal(CHI_FRAMES_PER_WAKEUP, 32);
+	assert_int_equal(CHI_FEN_INPUT_MAX, 128);
+	assert_int_equal(CHI_SAN_INPUT_MAX, 16);
+	assert_int_equal(CHI_PGN_GAME_MAX, 64 << 20);
+	assert_int_equal(CHI_PGN_PLIES_MAX, 4096);
 }
 
 /* A path may have a '=', a name may not have a slash. */
@@ -318,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_promised_numbers),
 		cmocka_unit_test(test_stores),
 		cmocka_unit_test(test_store_name_length),
 		cmocka_unit_test(test_addresses),

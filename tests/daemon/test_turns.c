@@ -490,6 +490,76 @@ static void judging_reaches_all(void **state)
 	all_left();
 }
 
+/* The only client there is, with so many bytes that it has not read and that cannot be sent. */
+static struct chi_conn *enter_unread(struct client *client, size_t unread)
+{
+	static const uint8_t bytes[4096];
+	enter(client);
+	struct chi_conn *conn = TAILQ_FIRST(&worker->conns);
+	while (send(conn->fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+	}
+	assert_int_equal(conn->out.len, 0);
+	assert_non_null(chi_buffer_reserve(&conn->out, unread));
+	chi_buffer_added(&conn->out, unread);
+	chi_conn_flush(conn);
+	assert_int_equal(conn->out.len, unread);
+	return conn;
+}
+
+/* The mark itself is allowed, in both. */
+static void unread_answers_stop_reading_at_the_mark(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct client client;
+		const struct chi_conn *conn =
+			enter_unread(&client, (size_t)((int64_t)config.limits.output_pause + over));
+		send_probes(&client, 1);
+		turn();
+		assert_int_equal(conn->paused, over > 0);
+		leave(&client);
+		all_left();
+	}
+}
+
+static void unread_answers_cut_off_at_the_mark(void **state)
+{
+	(void)state;
+	const uint64_t pause = config.limits.output_pause;
+	struct client client;
+	enter(&client);
+	client.bytes = 0;
+	send_probes(&client, 1);
+	turn();
+	assert_int_equal(take_answers(&client), 1);
+	size_t answer = client.bytes;
+	leave(&client);
+	all_left();
+	config.limits.output_pause = config.limits.output_close;
+	for (int over = -1; over <= 1; over++) {
+		size_t whole = (size_t)((int64_t)config.limits.output_close + over);
+		(void)enter_unread(&client, whole - answer);
+		send_probes(&client, 1);
+		turn();
+		assert_int_equal(worker->n_conns, over > 0 ? 0 : 1);
+		leave(&client);
+		all_left();
+	}
+	config.limits.output_pause = pause;
+}
+
+static void buffers_are_full_above_the_mark(void **state)
+{
+	(void)state;
+	size_t before = atomic_load(&server->buffered);
+	for (int over = -1; over <= 1; over++) {
+		atomic_store(&server->buffered,
+			     (size_t)((int64_t)config.limits.buffer_bytes + over));
+		assert_int_equal(chi_server_is_full(server), over > 0);
+	}
+	atomic_store(&server->buffered, before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +571,9 @@ int main(void)
 		cmocka_unit_test(cancel_ends_scans_that_work),
 		cmocka_unit_test(unread_scans_are_not_buffered),
 		cmocka_unit_test(judging_reaches_all),
+		cmocka_unit_test(unread_answers_stop_reading_at_the_mark),
+		cmocka_unit_test(unread_answers_cut_off_at_the_mark),
+		cmocka_unit_test(buffers_are_full_above_the_mark),
 	};
 	return cmocka_run_group_tests(tests, init, deinit);
 }
