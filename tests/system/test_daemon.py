@@ -535,10 +535,10 @@ class Limits(unittest.TestCase):
     def test_idle_clients_hold_little_memory(self):
         """The promise: 64 MiB, and 16 KiB for each client that has asked something and is idle."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        crowds = [n for n in (1000, 5000) if hard == resource.RLIM_INFINITY or n + 200 < hard]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(crowds, default=soft) + 200, hard))
+        crowds = [n for n in (1000, 5000) if hard == resource.RLIM_INFINITY or n + 1200 < hard]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(crowds, default=0) + 1200, hard))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
-        with start("--max-connections", "6000") as daemon:
+        with start("--max-connections", "6001") as daemon:
             crowd = []
             with Peer(daemon.address) as first:
                 before = self.private(daemon)
@@ -556,9 +556,57 @@ class Limits(unittest.TestCase):
                     if PLAIN:
                         self.assertLess(grown, size * 16384)
                         self.assertLess(before + grown, (64 << 20) + size * 16384)
+                # All are still there, and one more is welcome beside them.
+                for number, peer in enumerate(crowd):
+                    peer.send(id=number + 1, ping=pb.Ping())
+                for number, peer in enumerate(crowd):
+                    self.assertEqual(peer.receive_for(number + 1).code, pb.OK)
+                self.serve_active(daemon.address)
                 for peer in crowd:
                     peer.close()
                 self.assertEqual(first.call(ping=pb.Ping()).code, pb.OK)
+
+    def serve_active(self, address):
+        """A thousand clients that are all asking and writing at once, beside those above; each has
+        its own answers, and they are right."""
+        active = [Peer(address) for _ in range(1000)]
+        for number, peer in enumerate(active):
+            peer.socket.sendall(b"".join(peer.build(**request)[0] for request in (
+                {"put": put([number], durability=pb.ASYNC, chi2=lambda n: n % 25599 + 1)},
+                {"probe": pb.Probe(fens=[fen(number + 5000)])}, {"ping": pb.Ping()})))
+        for peer in active:
+            answers = {}
+            for _ in range(3):
+                answer = peer.receive()
+                self.assertEqual(answer.code, pb.OK)
+                answers[answer.WhichOneof("result")] = answer
+            self.assertEqual(answers["put"].put.added, 1)
+            self.assertEqual(answers["probe"].probe.count, 1)
+        for number, peer in enumerate(active):
+            peer.send(get=pb.Get(fens=[fen(number), fen(number + 5000)]))
+        for number, peer in enumerate(active):
+            there, missing = peer.receive().get.entries
+            self.assertEqual((there.found, there.record.chi2, missing.found),
+                             (True, number % 25599 + 1, False))
+            peer.close()
+
+    def test_default_number_of_connections(self):
+        """4,096: one less, as many, and one more; the last is told so."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 4500:
+            self.skipTest("not enough descriptors here")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4500), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        with start() as daemon:
+            crowd = []
+            for _ in range(4096):
+                # In step, so that none waits for more than the backlog holds.
+                crowd.append(Peer(daemon.address))
+                self.addCleanup(crowd[-1].close)
+            with Peer(daemon.address, hello=False) as over:
+                self.assertEqual(over.receive().code, pb.BUSY)
+                self.assertTrue(over.at_end())
+            self.assertEqual(crowd[-1].call(ping=pb.Ping()).code, pb.OK)
 
     def test_idle_server_sleeps(self):
         """Clients that ask nothing have no deadlines, and nothing is looked at on their account."""
