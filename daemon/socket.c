@@ -23,6 +23,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "daemon/limits.h"
 
 #define BACKLOG 1024
 
@@ -188,6 +189,27 @@ static int listen_unix(const struct chi_listen *address, unsigned mode, struct c
 	return CHI_OK;
 }
 
+/* Inherited by what is accepted. Answers are sent whole, none waits for more; a peer that is gone
+ * without a word would keep its place for ever. */
+static void set_tcp(int fd)
+{
+	static const struct {
+		int level;
+		int name;
+		int value;
+	} options[] = {
+		{IPPROTO_TCP, TCP_NODELAY, 1},
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, CHI_KEEPALIVE_IDLE_S},
+		{IPPROTO_TCP, TCP_KEEPINTVL, CHI_KEEPALIVE_PAUSE_S},
+		{IPPROTO_TCP, TCP_KEEPCNT, CHI_KEEPALIVE_PROBES},
+	};
+	for (size_t i = 0; i < CHI_COUNT(options); i++) {
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			   sizeof(options[i].value));
+	}
+}
+
 /* 127.0.0.0/8 and ::1. */
 static bool is_loopback(const struct sockaddr *address)
 {
@@ -230,8 +252,7 @@ static int bind_tcp(const struct chi_listen *address, const struct addrinfo *inf
 	out->fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (out->fd >= 0) {
 		setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		/* Inherited by what is accepted: answers are sent whole, none waits for more. */
-		setsockopt(out->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		set_tcp(out->fd);
 	}
 	if (out->fd < 0 || bind(out->fd, info->ai_addr, info->ai_addrlen) < 0) {
 		return chi_fault(fault, status_of(errno), "cannot listen on '%s%s:%s' (%s)", scheme,
@@ -295,7 +316,6 @@ static void print_unix(const struct sockaddr_un *name, socklen_t len, struct chi
 int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
 		     struct chi_fault *fault)
 {
-	const int one = 1;
 	struct sockaddr_storage name;
 	socklen_t len = sizeof(name);
 	int flags = fcntl(fd, F_GETFL);
@@ -322,7 +342,7 @@ int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
 		print_unix((const struct sockaddr_un *)(const void *)&name, len, out);
 	} else {
 		address->kind = CHI_LISTEN_TCP;
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		set_tcp(fd);
 		print_tcp("tcp:", out);
 	}
 	return CHI_OK;

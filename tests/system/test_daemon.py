@@ -633,11 +633,35 @@ class Limits(unittest.TestCase):
                 time.sleep(1)
             self.assertEqual(peers[0].call(ping=pb.Ping()).code, pb.OK)
 
+    def test_peers_that_vanish_are_asked_for(self):
+        """One that is gone without a word does not keep its place: the kernel asks for it, soon
+        enough, while nothing is said."""
+        with start(listen=["tcp:127.0.0.1:0"]) as daemon, Peer(daemon.address) as peer:
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            port = int(daemon.address.rpartition(":")[2])
+
+            def timers():
+                with open("/proc/net/tcp", encoding="ascii") as file:
+                    rows = [line.split() for line in file][1:]
+                return [row[5] for row in rows
+                        if row[1].endswith(f":{port:04X}") and row[3] == "01"]
+            # Kind 2 is the one that is meant; before, an acknowledgement may be on its way.
+            wait_for(lambda: all(timer.startswith("02:") for timer in timers()))
+            timer, = timers()
+            self.assertLessEqual(int(timer[3:], 16), 60 * os.sysconf("SC_CLK_TCK"))
+
     def test_no_descriptors_left(self):
         """Listening rests and does not spin; it goes on when there are descriptors again."""
         with start("--threads", "1") as daemon, Peer(daemon.address) as early:
             before = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
             used = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (used + 2, before[1]))
+            # What needs some fails, says so, and holds nothing.
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (used, before[1]))
+            for request in ({"backup": pb.Backup()}, {"verify": pb.Verify()}):
+                self.assertEqual(list(early.stream(**request))[-1].code, pb.BUSY)
+            self.assertNotEqual(early.call(compact=pb.Compact()).code, pb.OK)
+            self.assertEqual(early.call(put=put([7])).code, pb.OK)
             resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (used + 2, before[1]))
             crowd = []
             began = time.monotonic()
@@ -662,6 +686,9 @@ class Limits(unittest.TestCase):
             resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, before)
             with Peer(daemon.address) as late:
                 self.assertEqual(late.call(ping=pb.Ping()).code, pb.OK)
+                for request in ({"backup": pb.Backup()}, {"verify": pb.Verify()}):
+                    self.assertEqual(list(late.stream(**request))[-1].code, pb.OK)
+                self.assertEqual(late.call(compact=pb.Compact()).code, pb.OK)
 
     def test_few_descriptors_from_the_start(self):
         limit = ["prlimit", "--nofile=90:90"]
