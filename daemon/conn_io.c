@@ -170,7 +170,8 @@ void chi_conn_stop_reading(struct chi_conn *conn)
 	}
 }
 
-/* Room for the rest of a request whose length is known, else for a chunk. */
+/* Room for the rest of a request whose length is known, else for a chunk. For no more than has come
+ * already: a length is soon announced. */
 static size_t room_wanted(const struct chi_conn *conn)
 {
 	const uint8_t *body = NULL;
@@ -179,7 +180,9 @@ static size_t room_wanted(const struct chi_conn *conn)
 	int status = chi_frame_take(chi_buffer_bytes(&conn->in), conn->in.len,
 				    limits_of(conn)->request_bytes, &body, &body_len, &whole);
 	if (status == CHI_NONE && whole > conn->in.len && whole > CHI_READ_CHUNK) {
-		return whole - conn->in.len;
+		size_t rest = whole - conn->in.len;
+		size_t come = conn->in.len < CHI_READ_CHUNK ? CHI_READ_CHUNK : conn->in.len;
+		return rest < come ? rest : come;
 	}
 	return conn->in.len < CHI_READ_CHUNK ? CHI_READ_CHUNK - conn->in.len : 4096;
 }

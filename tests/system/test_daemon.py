@@ -19,7 +19,7 @@ import unittest
 
 import harness
 from peer import Peer, fen, put
-from pychistore import Closed, frame, pb
+from pychistore import Closed, frame, pb, put_varint
 
 # Sanitizers take memory of their own; nothing is asked of that.
 PLAIN = os.environ.get("CHISTORE_SANITIZE", "none") == "none"
@@ -702,6 +702,24 @@ class Limits(unittest.TestCase):
                          "listening rests" in daemon.stderr_text())
                 # Pipes and files are to be had, however many clients there are.
                 self.assertEqual(list(peer.stream(verify=pb.Verify()))[-1].code, pb.OK)
+
+    def test_announced_requests_take_no_memory(self):
+        """The head of a large request and a byte of it hold no room for the rest, which would keep
+        others from theirs."""
+        with start("--buffer-bytes", "3200K", "--threads", "1") as daemon:
+            with Peer(daemon.address) as polite:
+                crowd = [Peer(daemon.address) for _ in range(8)]
+                for part in (put_varint(1 << 20), b"\x08", b"\x05" * 5000, b"\x05"):
+                    for peer in crowd:
+                        peer.socket.sendall(part)
+                    # One thread serves all: it has read that when it answers a second time.
+                    for _ in range(2):
+                        self.assertEqual(polite.call(probe=pb.Probe(fens=[fen(1)])).code, pb.OK)
+                # One that is large as well, and comes.
+                entries = [pb.PutEntry(fen=fen(n)) for n in range(5000)]
+                self.assertEqual(polite.call(put=pb.Put(entries=entries)).code, pb.OK)
+                for peer in crowd:
+                    peer.close()
 
     def test_memory_for_buffers(self):
         """A request that does not fit the memory for all clients is refused by its name."""
