@@ -103,6 +103,9 @@ int chi_bulk_begin(const struct chi_bulk_target *target, const struct chi_games_
 	bulk->kind = kind_of(options->kind);
 	bulk->options = *options;
 	bulk->store = target->store;
+	if (target->store != NULL && target->once != NULL) {
+		bulk->once = *target->once;
+	}
 	bulk->statistic =
 		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
 	set_defaults(&bulk->options);
@@ -174,6 +177,31 @@ int chi_bulk_commit(struct chi_bulk *bulk, struct chi_games_result *result, stru
 	rc = keep(bulk, bulk->kind->commit(bulk, result, &bulk->fault), fault);
 	bulk->done = rc == CHI_OK;
 	return rc;
+}
+
+int chi_bulk_known(const struct chi_bulk *bulk, struct chi_write *write,
+		   struct chi_games_result *result, struct chi_fault *fault)
+{
+	struct chi_outcome outcome;
+	if (bulk->once.sequence == 0) {
+		return CHI_NONE;
+	}
+	int rc = chi_write_known(write, &bulk->once, CHI_ONCE_IMPORT, &outcome, fault);
+	if (rc == CHI_OK) {
+		*result = chi_outcome_games(&outcome);
+	}
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
+}
+
+int chi_bulk_note(const struct chi_bulk *bulk, struct chi_write *write,
+		  const struct chi_games_result *result, struct chi_fault *fault)
+{
+	struct chi_outcome outcome = chi_outcome_of_games(result);
+	if (bulk->once.sequence == 0) {
+		return CHI_OK;
+	}
+	int rc = chi_write_note(write, &bulk->once, &outcome);
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 void chi_bulk_free(struct chi_bulk *bulk)

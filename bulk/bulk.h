@@ -23,6 +23,9 @@ struct chi_bulk_target {
 	struct chi_store *store;      /* must outlive the chi_bulk; NULL: a new one is made */
 	const char *path;	      /* then, its place; copied */
 	enum chi_statistic statistic; /* and its kind */
+	/* With an open store, the mark of the import; copied; NULL: none. One that was done before
+	 * is not done again, and its totals are told; -CHI_EFORGOTTEN: it may have been. */
+	const struct chi_once *once;
 };
 
 /*

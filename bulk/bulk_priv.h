@@ -35,12 +35,24 @@ struct chi_bulk {
 	struct chi_store *store;	  /* not owned; NULL: a new one is made at `path` */
 	char *path;			  /* owned; NULL with a store */
 	enum chi_statistic statistic;
+	struct chi_once once; /* sequence 0: not marked */
 	char *spill; /* owned: a directory in which files may be made that memory does not hold */
 	bool done;   /* committed */
 	int status;  /* the first failure, and its text */
 	struct chi_fault fault;
 	void *state; /* the kind's */
 };
+
+/*
+ * Before anything is done in the commit's transaction: CHI_NONE, go on; CHI_OK, the marked import
+ * was done before, *result are its totals, and the transaction is to be committed as it is.
+ */
+CHI_MUSTUSE int chi_bulk_known(const struct chi_bulk *bulk, struct chi_write *write,
+			       struct chi_games_result *result, struct chi_fault *fault);
+
+/* When everything is done in it: notes that, if the import is marked. */
+CHI_MUSTUSE int chi_bulk_note(const struct chi_bulk *bulk, struct chi_write *write,
+			      const struct chi_games_result *result, struct chi_fault *fault);
 
 /* Somebody asked to give up. */
 static inline bool chi_bulk_canceled(const struct chi_bulk *bulk)

@@ -256,6 +256,32 @@ static int overtaken(const struct chi_bulk *bulk, int rc, struct chi_fault *faul
 		       : rc;
 }
 
+/* Everything in the load that is to be finished. Of a marked import that was done before nothing;
+ * what it saw is durable then, as that of one that finds nothing to change. */
+static int fill(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_bulk *bulk = commit->bulk;
+	struct chi_games_result *result = commit->result;
+	struct chi_write *write = chi_load_write(commit->load);
+	int rc = write != NULL ? chi_bulk_known(bulk, write, result, fault) : CHI_NONE;
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	rc = walk_games(commit, fault);
+	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
+	 * is told that his games are there already may rely on it as if he had stored them. */
+	if (rc == CHI_OK && (result->taken > 0 || bulk->store == NULL)) {
+		rc = store_positions(commit, fault);
+	}
+	if (rc == CHI_OK && chi_bulk_canceled(bulk)) {
+		rc = chi_fault_plain(fault, -CHI_ECANCELED);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_load_complete(commit->load, &result->positions, &result->dropped, fault);
+	}
+	return rc == CHI_OK && write != NULL ? chi_bulk_note(bulk, write, result, fault) : rc;
+}
+
 static int run(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_bulk *bulk = commit->bulk;
@@ -266,19 +292,8 @@ static int run(struct commit *commit, struct chi_fault *fault)
 		return rc;
 	}
 	commit->load = load;
-	rc = walk_games(commit, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
-	 * is told that his games are there already may rely on it as if he had stored them. */
-	if (commit->result->taken > 0 || bulk->store == NULL) {
-		rc = store_positions(commit, fault);
-	}
-	if (rc == CHI_OK && chi_bulk_canceled(bulk)) {
-		rc = chi_fault_plain(fault, -CHI_ECANCELED);
-	}
-	if (rc != CHI_OK) {
+	rc = fill(commit, fault);
+	if (rc < 0) {
 		return rc;
 	}
 	struct chi_load *last = load;

@@ -289,6 +289,15 @@ static int apply_games(struct apply *apply, struct chi_fault *fault)
 	return rc == CHI_OK ? set_base(apply, &info, &totals, fault) : rc;
 }
 
+static int apply_all(struct apply *apply, struct chi_fault *fault)
+{
+	int rc = apply_games(apply, fault);
+	if (rc == CHI_OK) {
+		rc = apply_lines(apply, fault);
+	}
+	return rc == CHI_OK ? chi_bulk_note(apply->bulk, apply->write, apply->result, fault) : rc;
+}
+
 int chi_merging_apply(struct chi_bulk *bulk, struct chi_merging *merging,
 		      struct chi_games_result *result, struct chi_fault *fault)
 {
@@ -310,9 +319,9 @@ int chi_merging_apply(struct chi_bulk *bulk, struct chi_merging *merging,
 		apply.read = NULL;
 		return chi_fault_plain(fault, rc);
 	}
-	rc = apply_games(&apply, fault);
-	if (rc == CHI_OK) {
-		rc = apply_lines(&apply, fault);
+	rc = chi_bulk_known(bulk, apply.write, result, fault);
+	if (rc == CHI_NONE) {
+		rc = apply_all(&apply, fault);
 	}
 	if (rc != CHI_OK) {
 		return rc;

@@ -77,6 +77,13 @@ static void fill_answer(struct chi_job_answer *answer, const struct attempt *att
 	case CHI_OP_DELETE:
 		answer->u.deleted = counts[0];
 		break;
+	case CHI_OP_OUTCOME:
+		answer->u.outcome = attempt->outcome;
+		break;
+	case CHI_OP_COMPACT:
+		answer->u.compact.before = counts[0];
+		answer->u.compact.after = counts[1];
+		break;
 	default:
 		answer->u.changed = counts[0];
 		break;
@@ -85,20 +92,24 @@ static void fill_answer(struct chi_job_answer *answer, const struct attempt *att
 
 static enum chi_once_kind kind_of(const struct chi_job *job)
 {
-	return job->op == CHI_OP_PUT	  ? CHI_ONCE_PUT
-	       : job->op == CHI_OP_DELETE ? CHI_ONCE_DELETE
-					  : CHI_ONCE_RESCORE;
+	return job->op == CHI_OP_PUT	   ? CHI_ONCE_PUT
+	       : job->op == CHI_OP_DELETE  ? CHI_ONCE_DELETE
+	       : job->op == CHI_OP_COMPACT ? CHI_ONCE_COMPACT
+					   : CHI_ONCE_RESCORE;
 }
 
-/* Whether a marked job was done before. CHI_NONE: it is to be done. One that is refused leaves the
- * transaction to the others. */
+/* Whether a marked job was done before; of a question, what became of what it asks for. CHI_NONE:
+ * it is to be done. One that is refused leaves the transaction to the others. */
 static int recall(struct chi_write *write, struct chi_job *job, struct attempt *attempt,
 		  struct chi_fault *fault)
 {
-	if (job->once.sequence == 0) {
-		return CHI_NONE;
+	int status = CHI_NONE;
+	if (job->op == CHI_OP_OUTCOME) {
+		status = chi_write_outcome(write, &job->once, &attempt->outcome, fault);
+		status = status == CHI_NONE ? CHI_OK : status;
+	} else if (job->once.sequence != 0) {
+		status = chi_write_known(write, &job->once, kind_of(job), &attempt->outcome, fault);
 	}
-	int status = chi_write_known(write, &job->once, kind_of(job), &attempt->outcome, fault);
 	if (status == -CHI_EFORGOTTEN || status == -CHI_EINVAL) {
 		job->refused = status;
 		status = CHI_OK;
@@ -139,4 +150,45 @@ int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fau
 		explain(write, status, fault);
 	}
 	return status;
+}
+
+int chi_job_recall(struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
+{
+	struct attempt attempt = {.at = SIZE_MAX};
+	struct chi_write *write = NULL;
+	job->refused = CHI_OK;
+	if (job->once.sequence == 0) {
+		return CHI_NONE;
+	}
+	int status = chi_write_begin(store, &write, fault);
+	if (status < 0) {
+		return status;
+	}
+	status = recall(write, job, &attempt, fault);
+	if (status == CHI_OK) {
+		/* What is vouched for must be durable. */
+		fill_answer(job->answer, &attempt);
+		return chi_write_commit(write, fault);
+	}
+	chi_write_abort(write);
+	return status;
+}
+
+int chi_job_note(const struct chi_job *job, struct chi_store *store,
+		 const struct chi_outcome *outcome, struct chi_fault *fault)
+{
+	struct chi_write *write = NULL;
+	if (job->once.sequence == 0) {
+		return CHI_OK;
+	}
+	int status = chi_write_begin(store, &write, fault);
+	if (status < 0) {
+		return status;
+	}
+	status = chi_write_note(write, &job->once, outcome);
+	if (status < 0) {
+		chi_write_abort(write);
+		return chi_fault_plain(fault, status);
+	}
+	return chi_write_commit(write, fault);
 }

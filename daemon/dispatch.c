@@ -49,6 +49,7 @@ static const struct {
 	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
 	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
 	[CHI_OP_GAMES] = {chi_handle_games, CHI_ROLE_READ, STORE},
+	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

@@ -32,6 +32,7 @@ chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
 chi_handler chi_handle_rescore, chi_handle_compact;		/* handler_write.c */
 chi_handler chi_handle_scan, chi_handle_count;			/* handler_scan.c */
 chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
+chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_games;					/* handler_games.c */

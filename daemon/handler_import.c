@@ -120,7 +120,8 @@ static void conclude(struct chi_intake *import, const struct chi_intake_news *ne
 		chi_call_remove(&import->call);
 	}
 	if (conn != NULL && import->status < 0) {
-		chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status, NULL, why);
+		chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status,
+			      import->status == -CHI_EFORGOTTEN ? "once" : NULL, why);
 	} else if (conn != NULL) {
 		struct chi_response response = {.id = id, .last = true, .op = CHI_OP_IMPORT};
 		chi_arena_reset(&import->worker->results);
@@ -176,6 +177,7 @@ static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 	struct chi_intake_news news = chi_intake_take_news(import);
 	if (news.stage == CHI_INTAKE_OVER) {
 		pthread_join(import->thread, NULL);
+		chi_intakes_remove(&worker->server->intakes, import);
 		import->joined = true;
 		worker->n_tasks--;
 		chi_server_import_end(worker->server);
@@ -296,6 +298,7 @@ int chi_handle_import(struct chi_task *task)
 		import->call.id = request->id;
 		import->call.op = CHI_OP_IMPORT;
 		import->call.ops = &import_ops;
+		import->once = request->once;
 		import->options = (struct chi_games_options){
 			.kind = request->u.import.kind,
 			.max_ply = request->u.import.max_ply,
@@ -313,6 +316,7 @@ int chi_handle_import(struct chi_task *task)
 		 "import into store '{store}' begun by '{client}' (connection {connection})",
 		 log_text("store", import->served->name), log_text("client", import->client),
 		 log_text("connection", import->connection.text));
+	chi_intakes_add(&worker->server->intakes, import);
 	worker->n_tasks++;
 	chi_call_add(task->conn, &import->call);
 	start_clock(import);
@@ -351,6 +355,7 @@ int chi_handle_import_end(struct chi_task *task)
 	struct chi_intake *import = find(task);
 	if (import != NULL && !import->ended) {
 		import->ended = true;
+		chi_intakes_set_whole(&import->worker->server->intakes, import);
 		chi_intake_close(import);
 	}
 	return CHI_OK;

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/handler.h"
+#include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/server.h"
 #include "store/store.h"
@@ -117,7 +118,7 @@ int chi_handle_delete(struct chi_task *task)
 	return status;
 }
 
-/* Rescore and Compact: whole-store work of the writer's. */
+/* Without positions: Rescore, Compact, Outcome. */
 static int push_whole(struct chi_task *task, const struct chi_counts *base)
 {
 	struct chi_job *job = new_job(task, CHI_SYNC);
@@ -142,6 +143,55 @@ int chi_handle_compact(struct chi_task *task)
 	return push_whole(task, NULL);
 }
 
+/* Behind all writes that came before, so that what is not known by then is not to be done. */
+int chi_handle_outcome(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	if (request->once.sequence == 0) {
+		task->field = "once";
+		return chi_fault(&task->fault, -CHI_EINVAL, "missing");
+	}
+	if (!chi_intakes_await(&task->worker->server->intakes, task->served, &request->once)) {
+		return push_whole(task, NULL);
+	}
+	struct chi_response response = {.id = request->id, .last = true, .op = CHI_OP_OUTCOME};
+	response.u.outcome.running = true;
+	chi_arena_reset(&task->worker->results);
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+static void fill_outcome(const struct chi_outcome *outcome, struct chi_response *response)
+{
+	const uint64_t *counts = outcome->counts;
+	switch (outcome->kind) {
+	case CHI_ONCE_PUT:
+		response->u.outcome.op = CHI_OP_PUT;
+		response->u.outcome.put =
+			(struct chi_put_result){counts[0], counts[1], counts[2], counts[3]};
+		break;
+	case CHI_ONCE_DELETE:
+		response->u.outcome.op = CHI_OP_DELETE;
+		response->u.outcome.deleted = counts[0];
+		break;
+	case CHI_ONCE_RESCORE:
+		response->u.outcome.op = CHI_OP_RESCORE;
+		response->u.outcome.changed = counts[0];
+		break;
+	case CHI_ONCE_IMPORT:
+		response->u.outcome.op = CHI_OP_IMPORT;
+		response->u.outcome.import = chi_outcome_games(outcome);
+		break;
+	case CHI_ONCE_COMPACT:
+		response->u.outcome.op = CHI_OP_COMPACT;
+		response->u.outcome.before = counts[0];
+		response->u.outcome.after = counts[1];
+		break;
+	case CHI_ONCE_NEVER:
+		break;
+	}
+}
+
 /* What the writer counted, as the response wants it. */
 static void fill_result(const struct chi_job_answer *answer, struct chi_response *response)
 {
@@ -154,6 +204,9 @@ static void fill_result(const struct chi_job_answer *answer, struct chi_response
 		break;
 	case CHI_OP_RESCORE:
 		response->u.rescore.changed = answer->u.changed;
+		break;
+	case CHI_OP_OUTCOME:
+		fill_outcome(&answer->u.outcome, response);
 		break;
 	default:
 		response->u.compact.before = answer->u.compact.before;

@@ -238,7 +238,7 @@ static void conclude(struct chi_intake *import, int status, const struct chi_fau
 static void *run(void *context)
 {
 	struct chi_intake *import = context;
-	struct chi_bulk_target target = {.store = import->served->store};
+	struct chi_bulk_target target = {.store = import->served->store, .once = &import->once};
 	struct chi_games_result result = {0};
 	struct chi_bulk *bulk = NULL;
 	struct chi_fault fault = {{0}};
@@ -341,4 +341,49 @@ void chi_intake_store(struct chi_intake *import)
 		pthread_cond_wait(&import->changed, &import->lock);
 	}
 	pthread_mutex_unlock(&import->lock);
+}
+
+/* ---- Marked imports ---------------------------------------------------------------------- */
+
+void chi_intakes_add(struct chi_intakes *all, struct chi_intake *import)
+{
+	if (import->once.sequence != 0) {
+		pthread_mutex_lock(&all->lock);
+		import->next_marked = all->first;
+		all->first = import;
+		pthread_mutex_unlock(&all->lock);
+	}
+}
+
+void chi_intakes_set_whole(struct chi_intakes *all, struct chi_intake *import)
+{
+	pthread_mutex_lock(&all->lock);
+	import->whole = true;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void chi_intakes_remove(struct chi_intakes *all, const struct chi_intake *import)
+{
+	pthread_mutex_lock(&all->lock);
+	struct chi_intake **at = &all->first;
+	while (*at != NULL && *at != import) {
+		at = &(*at)->next_marked;
+	}
+	if (*at != NULL) {
+		*at = import->next_marked;
+	}
+	pthread_mutex_unlock(&all->lock);
+}
+
+bool chi_intakes_await(struct chi_intakes *all, const struct chi_served *served,
+		       const struct chi_once *once)
+{
+	bool found = false;
+	pthread_mutex_lock(&all->lock);
+	for (const struct chi_intake *at = all->first; at != NULL && !found; at = at->next_marked) {
+		found = at->whole && at->served == served && at->once.sequence == once->sequence &&
+			memcmp(at->once.client, once->client, sizeof(once->client)) == 0;
+	}
+	pthread_mutex_unlock(&all->lock);
+	return found;
 }

@@ -14,6 +14,7 @@
 #include "daemon/mailbox.h"
 #include "daemon/worker.h"
 #include "proto/msg.h"
+#include "store/store.h"
 
 struct chi_intake;
 
@@ -32,6 +33,7 @@ struct chi_job_answer {
 		struct chi_put_result put;
 		uint64_t deleted;
 		uint64_t changed;
+		struct chi_outcome outcome;
 		struct {
 			uint64_t before;
 			uint64_t after;
@@ -48,7 +50,7 @@ struct chi_job_loss {
 
 struct chi_job {
 	struct chi_job *next;
-	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, IMPORT */
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, IMPORT, OUTCOME */
 	enum chi_durability durability;
 	struct chi_arena arena; /* owns puts, keys and all they point to */
 	struct chi_put *puts;	/* PUT */
@@ -58,7 +60,7 @@ struct chi_job {
 	struct chi_game *games; /* PUT */
 	size_t n_games;
 	struct chi_intake *import; /* IMPORT: the worker's, and there until the answer */
-	struct chi_once once;	   /* PUT, DELETE, RESCORE; sequence 0: not marked */
+	struct chi_once once;	   /* as in the request; sequence 0: not marked */
 	int refused;		   /* for its mark's sake: the status, its text is the answer's */
 	bool has_base;		   /* PUT, RESCORE */
 	struct chi_counts base;

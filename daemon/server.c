@@ -274,6 +274,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 {
 	*server = (struct chi_server){.config = config, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
+	pthread_mutex_init(&server->intakes.lock, NULL);
 	chi_signals_ignore();
 	set_connections_max(server);
 	server->base = event_base_new();
@@ -397,5 +398,6 @@ void chi_server_deinit(struct chi_server *server)
 		event_base_free(server->base);
 	}
 	chi_guard_deinit(&server->guard);
+	pthread_mutex_destroy(&server->intakes.lock);
 	pthread_mutex_destroy(&server->compact_lock);
 }

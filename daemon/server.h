@@ -39,6 +39,7 @@
 #include "daemon/config.h"
 #include "daemon/crashes.h"
 #include "daemon/guard.h"
+#include "daemon/intake.h"
 #include "daemon/tally.h"
 #include "daemon/writer.h"
 
@@ -86,6 +87,7 @@ struct chi_server {
 	atomic_size_t buffered;	 /* bytes of all clients' buffers */
 	atomic_size_t tasks;	 /* backups and verifications running */
 	atomic_size_t imports;	 /* imports running */
+	struct chi_intakes intakes;
 	pthread_mutex_t compact_lock;
 };
 

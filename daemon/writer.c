@@ -97,7 +97,7 @@ int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
 /* Batches may share a transaction; whole-store work has its own. */
 static bool is_batch(const struct chi_job *job)
 {
-	return job->op == CHI_OP_PUT || job->op == CHI_OP_DELETE;
+	return job->op == CHI_OP_PUT || job->op == CHI_OP_DELETE || job->op == CHI_OP_OUTCOME;
 }
 
 /* Under the lock. */
@@ -429,6 +429,32 @@ static int compact(struct chi_writer *writer, struct chi_job *job, struct chi_fa
 	return status;
 }
 
+/* A marked compaction that was done is not done again. It is noted behind it: who is killed in
+ * between compacts a second time, which changes no content. */
+static int compact_once(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
+{
+	struct chi_store *store = writer->served->store;
+	struct chi_fault why = {0};
+	int status = chi_job_recall(job, store, fault);
+	if (status != CHI_NONE) {
+		return status;
+	}
+	status = compact(writer, job, fault);
+	if (status < 0) {
+		return status;
+	}
+	const struct chi_outcome outcome = {
+		.kind = CHI_ONCE_COMPACT,
+		.counts = {job->answer->u.compact.before, job->answer->u.compact.after},
+	};
+	if (chi_job_note(job, store, &outcome, &why) < 0) {
+		log_warning("compact.unnoted",
+			    "failed to note the compaction of store '{store}' ({cause})",
+			    log_text("store", writer->served->name), log_text("cause", why.text));
+	}
+	return CHI_OK;
+}
+
 /* A job that stands alone; what is open has been committed. */
 static void work(struct chi_writer *writer, struct chi_job *job)
 {
@@ -436,7 +462,7 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 	int status = CHI_OK;
 	switch (job->op) {
 	case CHI_OP_COMPACT:
-		status = compact(writer, job, &fault);
+		status = compact_once(writer, job, &fault);
 		break;
 	case CHI_OP_RESCORE:
 		status = commit(writer, job, &fault);

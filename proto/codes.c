@@ -102,6 +102,7 @@ const char *chi_op_name(enum chi_op op)
 		[CHI_OP_IMPORT_DATA] = "import_data",
 		[CHI_OP_IMPORT_END] = "import_end",
 		[CHI_OP_GAMES] = "games",
+		[CHI_OP_OUTCOME] = "outcome",
 	};
 	unsigned index = (unsigned)op;
 	return index < CHI_OP_COUNT_OF_OPS ? names[index] : names[CHI_OP_UNKNOWN];

@@ -65,6 +65,7 @@ enum chi_op {
 	CHI_OP_IMPORT_DATA, /* no answer of its own, as CREDIT and CANCEL; id is the import's */
 	CHI_OP_IMPORT_END,  /* the same */
 	CHI_OP_GAMES,
+	CHI_OP_OUTCOME,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -88,7 +89,8 @@ struct chi_positions {
 struct chi_request {
 	uint64_t id;
 	struct chi_text store; /* empty: "default" */
-	struct chi_once once;  /* PUT, DELETE, RESCORE; sequence 0: not marked */
+	struct chi_once once;  /* PUT, DELETE, RESCORE, COMPACT, IMPORT; sequence 0: not marked.
+				  OUTCOME: of the write asked for */
 	enum chi_op op;
 	union {
 		struct {
@@ -267,6 +269,16 @@ struct chi_response {
 			const struct chi_game *games;
 			size_t n;
 		} games;
+		struct {
+			bool running;
+			enum chi_op op; /* which of these is set; CHI_OP_UNKNOWN: it was not done */
+			struct chi_put_result put;
+			uint64_t deleted;
+			uint64_t changed;
+			struct chi_games_result import;
+			uint64_t before; /* COMPACT */
+			uint64_t after;
+		} outcome;
 	} u;
 };
 

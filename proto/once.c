@@ -44,10 +44,12 @@ uint8_t *chi_put_once(uint8_t *at, const struct chi_once *once)
 	return chi_put_bytes(at, 5, once->store, store_len(once));
 }
 
-/* The operations that a store remembers. Of any other a client would rely on what is not so. */
+/* The operations that a store remembers, and the question. Of any other a client would rely on what
+ * is not so. */
 static bool takes_once(enum chi_op op)
 {
-	return op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE;
+	return op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE ||
+	       op == CHI_OP_COMPACT || op == CHI_OP_IMPORT || op == CHI_OP_OUTCOME;
 }
 
 static int once_from(struct chi_unpacker *u, const struct chi_field *from, struct chi_once *out)

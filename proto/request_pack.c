@@ -227,6 +227,7 @@ struct small {
 		PB(Import) import;
 		PB(ImportEnd) import_end;
 		PB(Games) games;
+		PB(Outcome) outcome;
 	} op;
 };
 
@@ -416,6 +417,9 @@ static int plain_to(struct small *small, const struct chi_request *request)
 	case CHI_OP_RESCORE:
 		chistore__v1__rescore__init(message->rescore = &small->op.rescore);
 		message->rescore->base_rates = counts_to(small, request->u.rescore.base);
+		return CHI_OK;
+	case CHI_OP_OUTCOME:
+		chistore__v1__outcome__init(message->outcome = &small->op.outcome);
 		return CHI_OK;
 	case CHI_OP_IMPORT_END:
 		chistore__v1__import_end__init(message->import_end = &small->op.import_end);

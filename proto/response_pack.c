@@ -10,6 +10,7 @@
 #include "proto/fields.h"
 #include "proto/frame.h"
 #include "proto/games.h"
+#include "proto/outcome.h"
 #include "proto/rows.h"
 
 /* ---- Straight to bytes: Probe, Get, Scan ------------------------------------------------- */
@@ -384,6 +385,8 @@ static int result_to(struct small *small, enum chi_op result, const struct chi_r
 		return chi_import_to(small->arena, response, &small->message.import_games);
 	case CHI_OP_GAMES:
 		return chi_games_to(small->arena, response, &small->message.games);
+	case CHI_OP_OUTCOME:
+		return chi_outcome_to(small->arena, response, &small->message.outcome);
 	default:
 		return numbers_to(small, response);
 	}

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "proto/games.h"
+#include "proto/outcome.h"
 #include "proto/rows.h"
 
 /* ---- Straight from bytes: Probe, Get, Scan ----------------------------------------------- */
@@ -321,6 +322,8 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 		return chi_import_from(u, from->import_games, out);
 	case CHISTORE__V1__RESPONSE__RESULT_GAMES:
 		return chi_games_from(u, from->games, out);
+	case CHISTORE__V1__RESPONSE__RESULT_OUTCOME:
+		return chi_outcome_from(u, from->outcome, out);
 	default:
 		return CHI_OK;
 	}

@@ -22,7 +22,7 @@ static char horizon_key[] = "horizon";
 
 /* ---- Records ----------------------------------------------------------------------------- */
 
-/* Counts that an answer of the kind consists of; 0: there is no such kind. */
+/* Counts that an answer of the kind consists of. */
 static size_t counts_of(uint8_t kind)
 {
 	switch (kind) {
@@ -31,9 +31,18 @@ static size_t counts_of(uint8_t kind)
 	case CHI_ONCE_DELETE:
 	case CHI_ONCE_RESCORE:
 		return 1;
+	case CHI_ONCE_IMPORT:
+		return CHI_OUTCOME_COUNTS;
+	case CHI_ONCE_COMPACT:
+		return 2;
 	default:
 		return 0;
 	}
+}
+
+static bool is_kind(uint8_t kind)
+{
+	return kind >= CHI_ONCE_PUT && kind <= CHI_ONCE_NEVER;
 }
 
 static uint64_t sum_of(const void *key, size_t key_len, const uint8_t *value, size_t len)
@@ -83,7 +92,7 @@ static bool read_done(struct chi_reader *r, uint64_t next, struct chi_done *out)
 	for (size_t i = 0; i < n; i++) {
 		out->outcome.counts[i] = chi_read_varint(r);
 	}
-	return n > 0 && !r->bad && ahead <= UINT64_MAX - next;
+	return is_kind(kind) && !r->bad && ahead <= UINT64_MAX - next;
 }
 
 int chi_remembered_decode(const MDB_val *key, const MDB_val *value, struct chi_remembered *out)

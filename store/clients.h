@@ -29,8 +29,8 @@ struct chi_remembered {
 };
 
 /* Most bytes of a record: 8 for its last use, the floor, how many, and of each a number, a kind and
- * four counts; a checksum. */
-#define CHI_REMEMBERED_BYTES (8 + 10 + 1 + CHI_ONCE_WRITES * (10 + 1 + 4 * 10) + 4)
+ * its counts; a checksum. */
+#define CHI_REMEMBERED_BYTES (8 + 10 + 1 + CHI_ONCE_WRITES * (10 + 1 + CHI_OUTCOME_COUNTS * 10) + 4)
 
 size_t chi_remembered_encode(const struct chi_remembered *client,
 			     uint8_t out[CHI_REMEMBERED_BYTES]);

@@ -198,8 +198,23 @@ void chi_load_abandon(struct chi_load *load)
 	free_load(load);
 }
 
-/* Everything but the last step. */
-static int complete(struct chi_load *load, struct chi_fault *fault)
+struct chi_write *chi_load_write(struct chi_load *load)
+{
+	return load->write;
+}
+
+static void add_up(struct chi_put_result *positions, uint64_t *dropped,
+		   const struct chi_put_result *more, uint64_t more_dropped)
+{
+	positions->added += more->added;
+	positions->updated += more->updated;
+	positions->unchanged += more->unchanged;
+	positions->removed += more->removed;
+	*dropped += more_dropped;
+}
+
+int chi_load_complete(struct chi_load *load, struct chi_put_result *positions, uint64_t *dropped,
+		      struct chi_fault *fault)
 {
 	int rc = ready(load);
 	if (rc < 0) {
@@ -212,13 +227,23 @@ static int complete(struct chi_load *load, struct chi_fault *fault)
 	if (rc == CHI_OK && load->gathered.sorter != NULL) {
 		rc = chi_load_scatter(load, fault);
 	}
-	return rc == CHI_OK && load->write == NULL ? chi_load_publish(load, fault) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	load->complete = true;
+	add_up(positions, dropped, &load->result, load->dropped);
+	return CHI_OK;
 }
 
 int chi_load_finish(struct chi_load *load, struct chi_put_result *positions, uint64_t *dropped,
 		    struct chi_fault *fault)
 {
-	int rc = complete(load, fault);
+	struct chi_put_result more = {0};
+	uint64_t more_dropped = 0;
+	int rc = load->complete ? CHI_OK : chi_load_complete(load, &more, &more_dropped, fault);
+	if (rc == CHI_OK && load->write == NULL) {
+		rc = chi_load_publish(load, fault);
+	}
 	if (rc < 0) {
 		chi_load_abandon(load);
 		return rc;
@@ -228,11 +253,7 @@ int chi_load_finish(struct chi_load *load, struct chi_put_result *positions, uin
 		rc = chi_write_commit(load->write, fault);
 	}
 	if (rc == CHI_OK) {
-		positions->added += load->result.added;
-		positions->updated += load->result.updated;
-		positions->unchanged += load->result.unchanged;
-		positions->removed += load->result.removed;
-		*dropped += load->dropped;
+		add_up(positions, dropped, &more, more_dropped);
 	}
 	free_load(load);
 	return rc;

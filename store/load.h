@@ -86,9 +86,19 @@ CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_
 CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
 			       struct chi_fault *fault);
 
+/* The write transaction of a load into a store that is there, for what is to be stored with it; of
+ * a new one NULL. The load's, to its end. */
+struct chi_write *chi_load_write(struct chi_load *load);
+
+/* The strength tree follows: what the load does is done in the transaction, and added to
+ * *positions, *dropped. Once; only chi_load_finish or chi_load_abandon come after. */
+CHI_MUSTUSE int chi_load_complete(struct chi_load *load, struct chi_put_result *positions,
+				  uint64_t *dropped, struct chi_fault *fault);
+
 /*
- * The strength tree follows, everything is committed and synced, a new store gets its name. Frees
- * `load` in every case. What was done is added to *positions, *dropped (may not be NULL).
+ * Completes what is not complete; everything is committed and synced, a new store gets its name.
+ * Frees `load` in every case. What was done is added to *positions, *dropped (may not be NULL)
+ * unless chi_load_complete has added it.
  */
 CHI_MUSTUSE int chi_load_finish(struct chi_load *load, struct chi_put_result *positions,
 				uint64_t *dropped, struct chi_fault *fault);

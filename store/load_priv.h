@@ -60,6 +60,7 @@ struct chi_load {
 	struct chi_arena arena;
 	struct chi_put_result result;
 	uint64_t dropped;
+	bool complete; /* see chi_load_complete */
 
 	uint64_t unsaved;	  /* new: bytes put since the last commit */
 	char *path;		  /* new: where the store is to be */

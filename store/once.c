@@ -147,17 +147,6 @@ static int stranger(struct chi_write *write, struct chi_once_book *book,
 	return CHI_NONE;
 }
 
-static int answer(const struct chi_outcome *known, enum chi_once_kind kind, struct chi_outcome *out,
-		  struct chi_fault *fault)
-{
-	if (known->kind != kind) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "another kind of write has been done under this number");
-	}
-	*out = *known;
-	return CHI_OK;
-}
-
 /* The book of the transaction, and the client's page in it. */
 static int open_book(struct chi_write *write, const uint8_t *client, struct chi_once_book **book,
 		     struct met **met)
@@ -169,8 +158,9 @@ static int open_book(struct chi_write *write, const uint8_t *client, struct chi_
 	return rc == CHI_OK ? meet(write, *book, client, met) : rc;
 }
 
-int chi_write_known(struct chi_write *write, const struct chi_once *once, enum chi_once_kind kind,
-		    struct chi_outcome *out, struct chi_fault *fault)
+/* What is known of a marked write: CHI_OK and *out; CHI_NONE, it was not done. */
+static int look_up(struct chi_write *write, const struct chi_once *once, struct chi_outcome *out,
+		   struct chi_fault *fault)
 {
 	struct chi_once_book *book = NULL;
 	struct met *met = NULL;
@@ -185,7 +175,8 @@ int chi_write_known(struct chi_write *write, const struct chi_once *once, enum c
 	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
 		if (noted->once.sequence == once->sequence &&
 		    memcmp(noted->once.client, once->client, CHI_ONCE_CLIENT) == 0) {
-			return answer(&noted->outcome, kind, out, fault);
+			*out = noted->outcome;
+			return CHI_OK;
 		}
 	}
 	if (met->damaged) {
@@ -198,13 +189,79 @@ int chi_write_known(struct chi_write *write, const struct chi_once *once, enum c
 	}
 	const struct chi_done *done = chi_remembered_find(&met->client, once->sequence);
 	if (done != NULL) {
-		return answer(&done->outcome, kind, out, fault);
+		*out = done->outcome;
+		return CHI_OK;
 	}
 	return once->sequence >= met->client.floor
 		       ? CHI_NONE
 		       : chi_fault(fault, -CHI_EFORGOTTEN,
 				   "the write was not done: later ones of its client were, and "
 				   "it is not remembered (any more)");
+}
+
+int chi_write_known(struct chi_write *write, const struct chi_once *once, enum chi_once_kind kind,
+		    struct chi_outcome *out, struct chi_fault *fault)
+{
+	struct chi_outcome known;
+	int rc = look_up(write, once, &known, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (known.kind == CHI_ONCE_NEVER) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client was told that it never would "
+				 "be");
+	}
+	if (known.kind != kind) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "another kind of write has been done under this number");
+	}
+	*out = known;
+	return CHI_OK;
+}
+
+int chi_write_outcome(struct chi_write *write, const struct chi_once *once, struct chi_outcome *out,
+		      struct chi_fault *fault)
+{
+	const struct chi_outcome never = {.kind = CHI_ONCE_NEVER};
+	int rc = look_up(write, once, out, fault);
+	if (rc == CHI_OK) {
+		return out->kind == CHI_ONCE_NEVER ? CHI_NONE : CHI_OK;
+	}
+	if (rc == CHI_NONE) {
+		*out = never;
+		rc = chi_write_note(write, once, &never);
+		return rc < 0 ? chi_fault_plain(fault, rc) : CHI_NONE;
+	}
+	return rc;
+}
+
+struct chi_outcome chi_outcome_of_games(const struct chi_games_result *result)
+{
+	const struct chi_put_result *positions = &result->positions;
+	return (struct chi_outcome){
+		.kind = CHI_ONCE_IMPORT,
+		.counts = {result->games, result->taken, result->known, result->skipped,
+			   result->empty, result->cut, result->plies, result->dropped,
+			   positions->added, positions->updated, positions->unchanged,
+			   positions->removed},
+	};
+}
+
+struct chi_games_result chi_outcome_games(const struct chi_outcome *outcome)
+{
+	const uint64_t *counts = outcome->counts;
+	return (struct chi_games_result){
+		.games = counts[0],
+		.taken = counts[1],
+		.known = counts[2],
+		.skipped = counts[3],
+		.empty = counts[4],
+		.cut = counts[5],
+		.plies = counts[6],
+		.dropped = counts[7],
+		.positions = {counts[8], counts[9], counts[10], counts[11]},
+	};
 }
 
 /* Into the client's record. */

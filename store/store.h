@@ -328,13 +328,20 @@ enum chi_once_kind {
 	CHI_ONCE_PUT = 1,
 	CHI_ONCE_DELETE,
 	CHI_ONCE_RESCORE,
+	CHI_ONCE_IMPORT,
+	CHI_ONCE_COMPACT,
+	CHI_ONCE_NEVER, /* was not done, and is not to be done any more */
 };
+
+#define CHI_OUTCOME_COUNTS 12
 
 /* How a write that was done was answered. */
 struct chi_outcome {
 	enum chi_once_kind kind;
-	uint64_t counts[4]; /* PUT: added, updated, unchanged, removed; DELETE: deleted;
-			       RESCORE: changed; the others are 0 */
+	/* PUT: added, updated, unchanged, removed; DELETE: deleted; RESCORE: changed; IMPORT:
+	 * games, taken, known, skipped, empty, cut, plies, dropped, and of positions the four of a
+	 * PUT; COMPACT: bytes before and after; the others are 0. */
+	uint64_t counts[CHI_OUTCOME_COUNTS];
 };
 
 /*
@@ -346,6 +353,18 @@ struct chi_outcome {
 CHI_MUSTUSE int chi_write_known(struct chi_write *write, const struct chi_once *once,
 				enum chi_once_kind kind, struct chi_outcome *out,
 				struct chi_fault *fault);
+
+/* The totals of an import as an outcome's counts, and back. */
+struct chi_outcome chi_outcome_of_games(const struct chi_games_result *result);
+struct chi_games_result chi_outcome_games(const struct chi_outcome *outcome);
+
+/*
+ * Settles what became of a marked write: CHI_OK, it was done, and *out says how it was answered;
+ * CHI_NONE, it was not, and from this transaction on it never will be. Else as chi_write_known;
+ * a failure to note it sticks.
+ */
+CHI_MUSTUSE int chi_write_outcome(struct chi_write *write, const struct chi_once *once,
+				  struct chi_outcome *out, struct chi_fault *fault);
 
 /* Notes a marked write that this transaction has done; both are committed together. A rollback
  * takes it back with the write. `once` as the struct says. -CHI_ENOMEM, -CHI_EIO: sticky. */

@@ -478,6 +478,36 @@ static const struct chi_response games_response = {
 	.u.games = {.games = example_games, .n = 1},
 };
 
+/* Of the marked Delete. */
+static const struct chi_request outcome_request = {
+	.id = 18,
+	.op = CHI_OP_OUTCOME,
+	.once = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238,
+			    255},
+		 .since = 1200,
+		 .sequence = 42,
+		 .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4, 0x58,
+			   0xe2, 0x06, 0x9a, 0x1f},
+		 .unanswered = 40},
+};
+static const struct chi_response outcome_response = {
+	.id = 18,
+	.last = true,
+	.op = CHI_OP_OUTCOME,
+	.u.outcome = {.op = CHI_OP_DELETE, .deleted = 1},
+};
+static const struct chi_response outcome_running_response = {
+	.id = 19,
+	.last = true,
+	.op = CHI_OP_OUTCOME,
+	.u.outcome = {.running = true},
+};
+static const struct chi_response outcome_never_response = {
+	.id = 20,
+	.last = true,
+	.op = CHI_OP_OUTCOME,
+};
+
 const struct example examples[] = {
 	{"hello-request", &hello_request, NULL},
 	{"hello-response", NULL, &hello_response},
@@ -493,6 +523,10 @@ const struct example examples[] = {
 	{"put-request", &put_request, NULL},
 	{"put-response", NULL, &put_response},
 	{"once-request", &once_request, NULL},
+	{"outcome-request", &outcome_request, NULL},
+	{"outcome-response", NULL, &outcome_response},
+	{"outcome-running-response", NULL, &outcome_running_response},
+	{"outcome-never-response", NULL, &outcome_never_response},
 	{"delete-request", &delete_request, NULL},
 	{"delete-response", NULL, &delete_response},
 	{"scan-request", &scan_request, NULL},

@@ -363,6 +363,8 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		return same_import(a, b);
 	case CHI_OP_GAMES:
 		return same_games(a->u.games.games, a->u.games.n, b->u.games.games, b->u.games.n);
+	case CHI_OP_OUTCOME:
+		return memcmp(&a->u.outcome, &b->u.outcome, sizeof(a->u.outcome)) == 0;
 	default:
 		return true;
 	}

@@ -304,12 +304,12 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 	if (coin(s)) {
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
-	if ((op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE) && coin(s)) {
+	bool marked = op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE ||
+		      op == CHI_OP_COMPACT || op == CHI_OP_IMPORT || op == CHI_OP_OUTCOME;
+	if (marked && coin(s)) {
+		bool named = coin(s);
 		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
 			out->once.client[i] = (uint8_t)seed_next(s->seed);
-		}
-		bool named = coin(s);
-		for (size_t i = 0; i < CHI_ONCE_STORE; i++) {
 			out->once.store[i] = named ? (uint8_t)seed_next(s->seed) : 0;
 		}
 		out->once.since = number(s);
@@ -532,6 +532,9 @@ static void games_response(struct sample *s, struct chi_response *out)
 	case CHI_OP_GAMES:
 		out->u.games.n = below(s, 5);
 		out->u.games.games = games(s, out->u.games.n);
+		break;
+	case CHI_OP_OUTCOME:
+		out->u.outcome.running = coin(s);
 		break;
 	default:
 		error_response(s, out);

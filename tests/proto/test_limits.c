@@ -372,10 +372,14 @@ static void mark_of_a_write(void **state)
 	request.op = CHI_OP_RESCORE;
 	request.u.rescore.base = NULL;
 	accepted(&request);
-	/* What changes nothing, and what is not remembered. */
+	request.op = CHI_OP_COMPACT;
+	accepted(&request);
+	request.op = CHI_OP_OUTCOME;
+	accepted(&request);
+	/* What changes nothing. */
 	request.op = CHI_OP_PING;
 	refused(&request, -CHI_EINVAL, "once");
-	request.op = CHI_OP_COMPACT;
+	request.op = CHI_OP_VERIFY;
 	refused(&request, -CHI_EINVAL, "once");
 }
 

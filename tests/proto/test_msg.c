@@ -104,6 +104,76 @@ static void check_size(const struct chi_response *response, size_t size, size_t 
 	assert_int_equal(size, told ? packed + CHI_ROWS_SLACK : 0);
 }
 
+/* What a write was answered with, of every kind there is. */
+static void outcomes_survive(void **state)
+{
+	(void)state;
+	static const struct chi_response outcomes[] = {
+		{.u.outcome = {.op = CHI_OP_PUT, .put = {1, 2, 3, UINT64_MAX}}},
+		{.u.outcome = {.op = CHI_OP_DELETE, .deleted = 7}},
+		{.u.outcome = {.op = CHI_OP_RESCORE, .changed = 8}},
+		{.u.outcome = {.op = CHI_OP_COMPACT, .before = 9, .after = 1}},
+		{.u.outcome = {.op = CHI_OP_IMPORT,
+			       .import = {1, 2, 3, 4, 5, 6, 7, 8, {9, 10, 11, 12}}}},
+		{.u.outcome = {.op = CHI_OP_IMPORT}},
+		{.u.outcome = {.running = true}},
+		{.u.outcome = {.op = CHI_OP_UNKNOWN}},
+	};
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	for (size_t i = 0; i < CHI_COUNT(outcomes); i++) {
+		struct chi_response out = outcomes[i];
+		struct chi_response in;
+		struct chi_fault fault = {""};
+		size_t len = 0;
+		bench_reset(&b);
+		out.id = 1;
+		out.last = true;
+		out.op = CHI_OP_OUTCOME;
+		assert_int_equal(chi_response_pack(&out, &b.scratch, &b.wire), CHI_OK);
+		const uint8_t *body = wire_body(&b.wire, &len);
+		assert_int_equal(chi_response_unpack(body, len, &b.read, &in, &fault), CHI_OK);
+		assert_true(same_response(&out, &in));
+		protobuf_agrees(&chistore__v1__response__descriptor, body, len);
+	}
+}
+
+/* A request that gets its mark later is the one that had it from the beginning. */
+static void marked_later(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("marks");
+	_cleanup_(bench_deinit) struct bench b;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer bare;
+	bench_init(&b);
+	chi_buffer_init(&bare, WIRE_LIMIT);
+	struct sample sample = {&seed, &b.made};
+	for (int round = 0; round < ROUNDS; round++) {
+		struct chi_request out;
+		struct chi_request in;
+		struct chi_fault fault = {""};
+		const char *field = NULL;
+		size_t len = 0;
+		bench_reset(&b);
+		sample_request(&sample, round % 2 == 0 ? CHI_OP_PUT : CHI_OP_RESCORE, &out);
+		struct chi_once once = out.once;
+		out.once = (struct chi_once){.sequence = 0};
+		assert_int_equal(chi_request_pack(&out, &bare), CHI_OK);
+		assert_int_equal(
+			chi_request_mark(chi_buffer_bytes(&bare), bare.len, &once, &b.wire),
+			CHI_OK);
+		assert_int_equal(
+			chi_request_mark(chi_buffer_bytes(&bare), bare.len - 1, &once, &b.wire),
+			-CHI_EPROTO);
+		chi_buffer_consume(&bare, bare.len);
+		const uint8_t *body = wire_body(&b.wire, &len);
+		assert_int_equal(chi_request_unpack(body, len, &b.read, &in, &field, &fault),
+				 CHI_OK);
+		out.once = once;
+		assert_true(same_request(&out, &in));
+	}
+}
+
 static void responses_survive(void **state)
 {
 	(void)state;
@@ -265,6 +335,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_survive),
+		cmocka_unit_test(outcomes_survive),
+		cmocka_unit_test(marked_later),
 		cmocka_unit_test(responses_survive),
 		cmocka_unit_test(failures_have_no_result),
 		cmocka_unit_test(packing_appends),

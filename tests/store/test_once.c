@@ -116,11 +116,41 @@ static void test_of_another_store(void **state)
 	once.store[15] ^= 1;
 	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
 	assert_string_equal(fault.text, "the write was not done: it is for another store");
-	once.sequence = 1;
-	assert_int_equal(add(store, &once), -CHI_EFORGOTTEN);
 	assert_int_equal(games(store), 1);
 	memset(once.store, 0, sizeof(once.store));
-	assert_int_equal(add(store, &once), CHI_OK);
+	assert_int_equal(add(store, &once), CHI_NONE);
+	chi_store_close(store);
+}
+
+/* What was asked for and was not done stays undone; of what was done all counts are kept. */
+static void test_settled(void **state)
+{
+	(void)state;
+	struct chi_store *store = start();
+	struct chi_write *write;
+	struct chi_outcome outcome;
+	struct chi_games_result games_in = {1, UINT64_MAX, 3, 4, 5, 6, 7, 8, {9, 10, 11, 12}};
+	struct chi_once import = mark(1, 0, 1, 1);
+	struct chi_once never = mark(1, 0, 2, 1);
+	struct chi_once after = mark(1, 0, 3, 1);
+	ok(chi_write_begin(store, &write, &fault));
+	outcome = chi_outcome_of_games(&games_in);
+	ok(chi_write_note(write, &import, &outcome));
+	assert_int_equal(chi_write_outcome(write, &never, &outcome, &fault), CHI_NONE);
+	assert_int_equal(add_in(write, &never, &outcome), -CHI_EFORGOTTEN);
+	ok(chi_write_commit(write, &fault));
+	assert_int_equal(add(store, &never), -CHI_EFORGOTTEN);
+	assert_int_equal(add(store, &after), CHI_NONE);
+	assert_int_equal(add(store, &import), -CHI_EINVAL);
+	ok(help_verify(store, NULL));
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_outcome(write, &import, &outcome, &fault));
+	struct chi_games_result games_out = chi_outcome_games(&outcome);
+	assert_memory_equal(&games_out, &games_in, sizeof(games_in));
+	ok(chi_write_outcome(write, &after, &outcome, &fault));
+	assert_int_equal(outcome.kind, CHI_ONCE_PUT);
+	assert_int_equal(chi_write_outcome(write, &never, &outcome, &fault), CHI_NONE);
+	chi_write_abort(write);
 	chi_store_close(store);
 }
 
@@ -551,6 +581,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_done_once),
 		cmocka_unit_test(test_of_another_store),
+		cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_of_another_store),
 		cmocka_unit_test(test_with_its_write),
 		cmocka_unit_test(test_window),

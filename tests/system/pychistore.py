@@ -401,6 +401,16 @@ class Marks:
                        unanswered=unanswered, store=self.store)
 
 
+def outcome(client, once, store=""):
+    """What became of the marked write: its result, or None if it was not done and never will be."""
+    while True:
+        result = client.call(store, outcome=pb.Outcome(), once=once).outcome
+        if not result.running:
+            done = result.WhichOneof("done")
+            return getattr(result, done) if done else None
+        time.sleep(0.01)
+
+
 class Pipe:
     """Marked writes on their way. A connection that breaks is made again, and all that has no
     answer goes out again, in order; answers come in the order of sending."""

@@ -42,6 +42,7 @@ OPERATIONS = {
     "import_data": (WRITE, lambda n: pb.ImportData(file="f", data=b"x")),
     "import_end": (WRITE, lambda n: pb.ImportEnd()),
     "games": (READ, lambda n: pb.Games()),
+    "outcome": (WRITE, lambda n: pb.Outcome()),
 }
 
 # Answers of requests that were allowed; that there is nothing to say of them is another matter.

@@ -328,11 +328,12 @@ class Trouble(Games):
     def test_daemon_killed(self):
         """The daemon: its store is as before or as after."""
         store = self.new_store()
-        running = [harness.start_daemon({"default": store})]
+        listen = ["unix:" + self.path("daemon")]
+        running = [harness.start_daemon({"default": store}, listen=listen)]
 
         def kill(_):
             running[0].kill()
-            running[0] = harness.start_daemon({"default": store})
+            running[0] = harness.start_daemon({"default": store}, listen=listen)
 
         self.kill_some(lambda: running[0].address, kill)
         running[0].stop()

@@ -95,7 +95,7 @@ class Once(unittest.TestCase):
         rescore = marks.next()
         for _ in range(2):
             self.client.call(rescore=pb.Rescore(), once=rescore)
-        self.refused(pb.INVALID, "once", compact=pb.Compact(), once=marks.next())
+        self.refused(pb.INVALID, "once", verify=pb.Verify(), once=marks.next())
 
     def test_batch_is_refused_again(self):
         """What was refused was not done, and may be done when it comes again."""
@@ -214,6 +214,92 @@ class Once(unittest.TestCase):
             self.client = self.connect()
         self.client.call(put=a_game(), once=once)
         self.assertEqual(self.games(), 2)
+
+    def test_outcome(self):
+        """What was done is told as it was answered; what was not stays undone."""
+        marks = Marks(self.client)
+        put, delete, rescore, compact = marks.next(), marks.next(1), marks.next(1), marks.next(1)
+        missing, later = marks.next(1), marks.next(1)
+        self.client.call(put=a_game(), once=put)
+        self.client.call(delete=pb.Delete(fens=[KINGS]), once=delete)
+        self.client.call(rescore=pb.Rescore(), once=rescore)
+        sizes = self.client.call(compact=pb.Compact(), once=compact).compact
+        for again in range(2):
+            other = self.connect()
+            self.assertEqual(pychistore.outcome(other, put).added, 1)
+            self.assertEqual(pychistore.outcome(other, delete).deleted, 1)
+            self.assertEqual(pychistore.outcome(other, rescore).changed, 0)
+            self.assertEqual(pychistore.outcome(other, compact), sizes)
+            # Done once: now it would find less to do.
+            self.assertEqual(other.call(compact=pb.Compact(), once=compact).compact, sizes)
+            self.assertIsNone(pychistore.outcome(other, missing))
+            self.refused(pb.FORGOTTEN, "once", put=a_game(), once=missing)
+            if not again:
+                self.restart(kill=True)
+        self.assertEqual(self.games(), 0)
+        self.client.call(put=a_game(), once=later)
+        self.assertEqual(self.games(), 1)
+        self.refused(pb.INVALID, "once", outcome=pb.Outcome())
+        stranger = Marks(self.client)
+        self.assertIsNone(pychistore.outcome(self.client, stranger.next()))
+        stranger.since += 1000
+        stranger.identity = b"another-identity"
+        self.refused(pb.FORGOTTEN, "once", outcome=pb.Outcome(), once=stranger.next())
+
+    def merge(self, dump, once=None):
+        """Adds another store; its totals."""
+        import_games = pb.Import(kind=pb.MERGE_STORE)
+        op = {"once": once} if once else {}
+        job = pychistore.Import(self.client, self.client.send(import_games=import_games, **op))
+        job.feed(dump, "dump")
+        return job.commit()
+
+    def test_merge_again(self):
+        """A store without games is added once if it is marked, however often it is sent."""
+        self.client.call(put=a_game())
+        dumped = harness.run_cli("dump", address=self.daemon.address)
+        dump = dumped.stdout.encode()
+        marks = Marks(self.client)
+        once = marks.next()
+        first = self.merge(dump, once)
+        self.assertEqual(first.positions.updated, 1)
+        for _ in range(2):
+            again = self.merge(dump, once)
+            self.assertEqual(again.positions, first.positions)
+            self.assertEqual(self.games(), 2)
+            self.restart(kill=True)
+        self.assertEqual(pychistore.outcome(self.client, once).positions, first.positions)
+        # Asked for before it comes it does not come any more.
+        never = marks.next(1)
+        self.assertIsNone(pychistore.outcome(self.client, never))
+        with self.assertRaises(Failure) as caught:
+            self.merge(dump, never)
+        self.assertEqual(caught.exception.code, pb.FORGOTTEN)
+        self.assertEqual(self.games(), 2)
+        # The control: without a mark it is added each time.
+        self.merge(dump)
+        self.merge(dump)
+        self.assertEqual(self.games(), 4)
+
+    def test_outcome_of_an_import_on_its_way(self):
+        """Before its ImportEnd it is settled; behind it the question waits."""
+        marks = Marks(self.client)
+        game = b'[White "%d"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n'
+        asker = self.connect()
+        for ended in (False, True):
+            once = marks.next(1)
+            job = pychistore.Import(self.client, self.client.send(
+                import_games=pb.Import(kind=pb.ADD_GAMES), once=once))
+            job.feed(b"".join(game % (number + 10000 * ended) for number in range(3000)), "games")
+            if not ended:
+                self.assertIsNone(pychistore.outcome(asker, once))
+                with self.assertRaises(Failure) as caught:
+                    job.commit()
+                self.assertEqual(caught.exception.code, pb.FORGOTTEN)
+                continue
+            job.end()
+            self.client.ping()
+            self.assertEqual(pychistore.outcome(asker, once).taken, 3000)
 
     def test_pipeline_through_kills(self):
         """1,000 increments, 64 on their way, while the daemon is killed: 1,000."""
