@@ -26,6 +26,7 @@ struct chi_games {
 	uint64_t credit;		    /* what the server takes still */
 	char file[CHI_IMPORT_FILE_MAX + 1]; /* name to go with the next data; "" if there is none */
 	bool over;			    /* the last answer has come */
+	struct chi_once once;		    /* its mark; sequence 0: none */
 };
 
 /* Each returns a status with its text in games->client->error, as the backends' calls do. */

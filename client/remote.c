@@ -104,14 +104,23 @@ static int verify(struct chi_client *client, chi_verify_report *report, void *co
 		  struct chi_verify_result *result)
 {
 	struct chi_request request = {.op = CHI_OP_VERIFY};
-	struct chi_response response = {.last = false};
-	int status = start_long(client, &request);
-	while (status == CHI_OK && !response.last) {
-		status = chi_peer_answer(client, request.id, CHI_OP_VERIFY, &response);
-		if (status == CHI_OK && response.u.verify.report.len > 0 && report != NULL) {
-			report(context, response.u.verify.report.bytes);
+	struct chi_response response;
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	bool told = false;
+	/* What has been told cannot be taken back, and another run may tell it again. */
+	do {
+		response = (struct chi_response){.last = false};
+		status = start_long(client, &request);
+		while (status == CHI_OK && !response.last) {
+			status = chi_peer_answer(client, request.id, CHI_OP_VERIFY, &response);
+			if (status == CHI_OK && response.u.verify.report.len > 0 &&
+			    report != NULL) {
+				told = true;
+				report(context, response.u.verify.report.bytes);
+			}
 		}
-	}
+	} while (!told && chi_repeat_again(client, &repeat, status));
 	/* A server that answers "corrupt" may still give the numbers. */
 	if ((status == CHI_OK || status == -CHI_ECORRUPT) && response.op == CHI_OP_VERIFY) {
 		*result = response.u.verify.result;
@@ -179,7 +188,13 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = receive_copy(client, fd);
+	struct chi_repeat repeat = {0};
+	/* From the beginning: another snapshot has other pages. */
+	do {
+		status = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0
+				 ? receive_copy(client, fd)
+				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy");
+	} while (chi_repeat_again(client, &repeat, status));
 	if (status != CHI_OK) {
 		chi_copy_abandon(copy);
 		return status;
@@ -191,7 +206,11 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_request request = {.op = CHI_OP_COMPACT};
 	struct chi_response response;
-	int status = call_long(client, &request, &response);
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		/* It vouches for nothing but itself. */
+		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
+	}
 	if (status == CHI_OK) {
 		*before = response.u.compact.before;
 		*after = response.u.compact.after;

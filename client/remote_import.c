@@ -3,6 +3,7 @@
  * An import over a socket: as much is sent as the server has granted, then its answers are waited
  * for. They bring more room, notes for the caller, or the reason why it is over.
  */
+#include <poll.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -13,6 +14,10 @@
 /* Data of one request, and what stands around it at most. */
 #define CHUNK	 ((size_t)256 << 10)
 #define ENVELOPE ((size_t)512)
+
+/* Waits between questions for an import that goes on. */
+#define ASK_FIRST_MS 20
+#define ASK_MAX_MS   1000
 
 static bool is_canceled(const struct chi_games *games)
 {
@@ -84,6 +89,13 @@ int chi_remote_import_open(struct chi_games *games)
 	if (status != CHI_OK) {
 		return status;
 	}
+	if (client->options.repeat_ms != CHI_NO_REPEAT) {
+		status = chi_repeat_mark(client, &request);
+		if (status != CHI_OK) {
+			return status;
+		}
+		games->once = request.once;
+	}
 	client->peer.patient = true;
 	client->peer.cancel = games->options.cancel;
 	games->id = chi_peer_next_id(client);
@@ -129,6 +141,19 @@ static int send_piece(struct chi_games *games, const uint8_t *bytes, size_t *len
 	return status;
 }
 
+static int tell_nothing(const struct chi_games *games, int status)
+{
+	struct chi_fault why = games->client->error;
+	return chi_fault(&games->client->error, status, "%.200s; nothing was stored", why.text);
+}
+
+/* Before the commit nothing happens in the store. */
+static int nothing_stored(const struct chi_games *games, int status)
+{
+	return status == -CHI_ECONNECT && games->client->peer.fd < 0 ? tell_nothing(games, status)
+								     : status;
+}
+
 int chi_remote_import_feed(struct chi_games *games, const uint8_t *bytes, size_t len)
 {
 	int status = CHI_OK;
@@ -145,7 +170,7 @@ int chi_remote_import_feed(struct chi_games *games, const uint8_t *bytes, size_t
 		bytes += sent;
 		len -= sent;
 	}
-	return status;
+	return nothing_stored(games, status);
 }
 
 /* Asks the server to stop, once; what became of the import its last answer tells. */
@@ -178,6 +203,50 @@ static int doubt(struct chi_games *games, int status)
 	return status;
 }
 
+/* Over a new connection, as often as it takes; while the import goes on there is no end to it but
+ * the caller's. */
+static int ask_outcome(struct chi_games *games, struct chi_response *response)
+{
+	struct chi_client *client = games->client;
+	struct chi_request request = {.op = CHI_OP_OUTCOME, .once = games->once};
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = chi_peer_ready(client);
+		client->peer.patient = true;
+		client->peer.cancel = games->options.cancel;
+		if (status == CHI_OK) {
+			status = chi_peer_ask(client, &request, response);
+		}
+	} while (chi_repeat_again(client, &repeat, status));
+	return status;
+}
+
+/* The connection broke before the last answer came. The server knows by the mark what became of the
+ * import; one that it did not store it will not store any more, once it was asked. */
+static int find_outcome(struct chi_games *games, int status, struct chi_games_result *result)
+{
+	struct chi_client *client = games->client;
+	struct chi_fault why = client->error;
+	struct chi_response response;
+	int ms = ASK_FIRST_MS;
+	client->error.text[0] = '\0';
+	int asked = ask_outcome(games, &response);
+	while (asked == CHI_OK && response.u.outcome.running && !is_canceled(games)) {
+		(void)poll(NULL, 0, ms);
+		ms = ms < ASK_MAX_MS / 2 ? ms * 2 : ASK_MAX_MS;
+		asked = ask_outcome(games, &response);
+	}
+	bool known = asked == CHI_OK && !response.u.outcome.running;
+	if (known && response.u.outcome.op == CHI_OP_IMPORT) {
+		games->over = true;
+		*result = response.u.outcome.import;
+		return CHI_OK;
+	}
+	client->error = why;
+	return known ? tell_nothing(games, status) : doubt(games, status);
+}
+
 int chi_remote_import_commit(struct chi_games *games, struct chi_games_result *result)
 {
 	struct chi_response response;
@@ -185,7 +254,9 @@ int chi_remote_import_commit(struct chi_games *games, struct chi_games_result *r
 	if (is_canceled(games)) {
 		return -CHI_ECANCELED;
 	}
+	games->client->peer.sent = false;
 	int status = chi_peer_send(games->client, &request);
+	bool asked = games->client->peer.sent;
 	while (status == CHI_OK && !games->over) {
 		status = chi_peer_receive(games->client, &response);
 		if (status == CHI_OK) {
@@ -193,6 +264,13 @@ int chi_remote_import_commit(struct chi_games *games, struct chi_games_result *r
 		} else if (status == -CHI_ECANCELED) {
 			status = stop(games);
 		}
+	}
+	bool lost = status == -CHI_ECONNECT && games->client->peer.fd < 0 && !games->over;
+	if (lost && !asked) {
+		return tell_nothing(games, status);
+	}
+	if (lost && games->once.sequence != 0) {
+		return find_outcome(games, status, result);
 	}
 	if (status < 0) {
 		return doubt(games, status);

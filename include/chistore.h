@@ -18,8 +18,9 @@
  * chi_options.repeat_ms. Reads, and a walk that goes on behind its last row, are repeated freely.
  * Writes carry a mark by which the server knows them again, so that each happens at most once, also
  * if the server was killed in between; in another store that has taken the place of theirs they do
- * not happen. Not repeated are opening, chi_ping, chi_verify, chi_backup, chi_compact, imports, and
- * writes to servers that know no marks.
+ * not happen. chi_compact is repeated so, chi_backup from its beginning, chi_verify as long as it
+ * has reported nothing. An import's data are not sent again, but what became of its commit is asked
+ * for. Not repeated are opening, chi_ping, and writes to servers that know no marks.
  */
 #pragma once
 
@@ -199,8 +200,11 @@ CHI_MUSTUSE int chi_games_feed(struct chi_games *games, const void *bytes, size_
 
 /*
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
- * now nobody can tell whether it was stored, and the text says so: feeding the same games again is
- * harmless, but a CHI_GAMES_MERGE of a dump without games would be added twice.
+ * now, the server is asked over another what became of it (with chi_options.repeat_ms for each
+ * question; while it is being stored, as long as that takes): it was stored, and this succeeds;
+ * or it was not, nor will be, and the text says that nothing was stored. Only if nobody can be
+ * asked, or the server does not know, that stays open, and the text says so: feeding the same games
+ * again is harmless then, but a CHI_GAMES_MERGE of a dump without games would be added twice.
  */
 CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result);
 
