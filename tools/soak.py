@@ -70,7 +70,8 @@ PARTS = {
         Step("system merge", ("Merge.test_killed_in_the_middle",), env={"CHISTORE_MERGE_KILLS": "{size}"})]),
     "powercut": Part(1000000, "states", [
         Step("faults powercut", env={"CHISTORE_POWERCUT_STATES": "{size}"})]),
-    "iofail": Part(1, "rounds", [Step("faults iofail")]),
+    "iofail": Part(10000, "pairs for each operation", [
+        Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}"})]),
     "malloc": Part(1, "rounds", [Step("client nomem (file|unix)")]),
     "relay": Part(20, "times the usual cuts", [
         Step("client repeat", env={"CHISTORE_EFFORT": "{size}"})]),

@@ -354,3 +354,15 @@ bool model_check(const struct model *model, const char *path, unsigned least, un
 	chi_store_close(store);
 	return good;
 }
+
+bool model_holds(const struct model *model, const char *path, unsigned step, struct chi_fault *why)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_READ};
+	struct chi_store *store;
+	if (chi_store_open(path, &options, &store, why) < 0) {
+		return false;
+	}
+	bool good = check_content(model, store, step, why);
+	chi_store_close(store);
+	return good;
+}

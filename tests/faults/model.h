@@ -53,6 +53,9 @@ CHI_MUSTUSE int model_step(const struct model *model, struct chi_store *store, u
 CHI_MUSTUSE int model_load(const struct model *model, struct chi_store *store, const char *path,
 			   unsigned step, struct chi_fault *fault);
 
+/* Opens the store at `path` for reading: sound, with the content after `step`. */
+bool model_holds(const struct model *model, const char *path, unsigned step, struct chi_fault *why);
+
 /*
  * Opens the store at `path` and looks whether it is sound, holds exactly the content after a step
  * between `least` and `most`, and takes the next step; if steps are marked, whether it knows the

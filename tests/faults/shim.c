@@ -35,6 +35,8 @@ static bool no_sync;
 static unsigned left; /* calls until one fails; 0: none will */
 static enum shim_fault fault;
 static const char *failed = "";
+static unsigned gap; /* from the call that failed to the next one that is to; 0: none is */
+static enum shim_fault next_fault;
 
 void shim_watch(const char *path)
 {
@@ -60,6 +62,13 @@ void shim_fail(unsigned nth, enum shim_fault kind)
 	left = nth;
 	fault = kind;
 	failed = "";
+	gap = 0;
+}
+
+void shim_fail_again(unsigned calls, enum shim_fault kind)
+{
+	gap = calls;
+	next_fault = kind;
 }
 
 bool shim_failed(void)
@@ -95,14 +104,20 @@ static bool fails(const char *call, bool writes)
 	}
 	(void)pthread_mutex_lock(&mutex);
 	bool now = left == 1;
+	int error = now ? (fault == SHIM_ENOSPC ? ENOSPC : EIO) : errno;
 	if (left > 1 || (now && fault != SHIM_LASTING)) {
 		left--;
 	}
 	if (now && failed[0] == '\0') {
 		failed = call;
 	}
+	if (now && gap != 0) {
+		left = gap;
+		fault = next_fault;
+		gap = 0;
+	}
 	(void)pthread_mutex_unlock(&mutex);
-	errno = now ? (fault == SHIM_ENOSPC ? ENOSPC : EIO) : errno;
+	errno = error;
 	return now;
 }
 
@@ -303,9 +318,11 @@ ssize_t shim_pread64(int fd, void *out, size_t len, off_t at)
 static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, off_t at)
 {
 	const struct handle *handle = handle_of(fd);
-	bool bad = handle != NULL && fails(call, fault != SHIM_HEAD || handle->durable);
-	bool half_done = bad && handle->durable && (fault == SHIM_EIO || fault == SHIM_HEAD);
-	if (bad && fault != SHIM_SHORT && !half_done) {
+	/* When this one has failed the next one may fail otherwise. */
+	enum shim_fault how = fault;
+	bool bad = handle != NULL && fails(call, how != SHIM_HEAD || handle->durable);
+	bool half_done = bad && handle->durable && (how == SHIM_EIO || how == SHIM_HEAD);
+	if (bad && how != SHIM_SHORT && !half_done) {
 		return -1;
 	}
 	struct iovec half = parts[0];

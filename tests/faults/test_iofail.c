@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every call to the operating system fails once: with EIO, with ENOSPC, by a write that is cut
- * short, or with EIO for good. Each time a process of its own does one operation during which
- * the nth call fails, n counting up until there is no nth. The operation must say what happened in
- * a code that fits and with a text, or succeed all the same; what was acknowledged before is still
- * there, of the operation all or nothing; and once the disk is well again so is the store, if need
- * be after opening it anew.
+ * short, or with EIO for good; and pairs of calls, any two that are not far apart. Each time a
+ * process of its own does one operation during which the nth call fails, n counting up until there
+ * is no nth. The operation must say what happened in a code that fits and with a text, or succeed
+ * all the same; what was acknowledged before is still there, of the operation all or nothing; and
+ * once the disk is well again so is the store, if need be after opening it anew.
+ *
+ * CHISTORE_IOFAIL_PAIRS: how many pairs are tried of each operation; 15 if not given.
  */
 #include "tests/store/help.h"
 
@@ -15,7 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
+#include "base/num.h"
 #include "tests/faults/judge.h"
 #include "tests/faults/model.h"
 #include "tests/faults/shim.h"
@@ -24,6 +28,9 @@
 #define BEFORE 8
 /* No operation makes so many calls; a count that gets there does not end. */
 #define CALLS_MOST 2000
+/* Pairs of each operation, and calls from the first failure to the second. */
+#define PAIRS	 15
+#define GAP_MOST 12
 
 struct scene;
 
@@ -38,6 +45,7 @@ struct operation {
 	bool unborn; /* starts without a store */
 	bool closed; /* starts with the store closed */
 	bool late;   /* looks at what it left after the next step, not before */
+	bool marked; /* its steps are marked writes */
 	enum model_mix mix;
 };
 
@@ -49,6 +57,9 @@ struct scene {
 	struct chi_store *store;
 	unsigned nth;
 	enum shim_fault fault;
+	bool damaged; /* a repair said that something is lost */
+	unsigned gap; /* to a second failure; 0: there is none */
+	enum shim_fault second;
 };
 
 /* What a child found. */
@@ -122,6 +133,38 @@ static int act_load_into(struct scene *scene, struct chi_fault *why)
 	return model_load(&scene->model, scene->store, NULL, BEFORE + 1, why);
 }
 
+static int act_publish(struct scene *scene, struct chi_fault *why)
+{
+	struct chi_copy *copy;
+	int fd;
+	int rc = chi_publish_begin(scene->backup, &copy, &fd, why);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_store_copy(scene->store, fd, why);
+	if (rc < 0) {
+		chi_copy_abandon(copy);
+		return rc;
+	}
+	return chi_copy_finish(copy, why);
+}
+
+static void note_damage(void *context, const char *text)
+{
+	struct scene *scene = context;
+	(void)text;
+	scene->damaged = true;
+}
+
+/* A page that cannot be read is a damaged one: it says so, and saves the others. */
+static int act_repair(struct scene *scene, struct chi_fault *why)
+{
+	struct chi_repair_result result = {0};
+	scene->damaged = false;
+	return chi_store_repair(scene->main, scene->backup, CHI_STATISTIC_EXTERNAL, note_damage,
+				scene, &result, why);
+}
+
 /* A store there is whole; one that is not there can be made now. */
 static bool look_create(struct scene *scene, int rc, struct chi_fault *why)
 {
@@ -144,6 +187,41 @@ static bool look_backup(struct scene *scene, int rc, struct chi_fault *why)
 	unsigned step;
 	return (there || act_backup(scene, why) == CHI_OK) &&
 	       model_check(&scene->model, scene->backup, BEFORE, BEFORE, &step, why);
+}
+
+static bool is_sound(const char *path, struct chi_fault *why)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_READ};
+	struct chi_store *store;
+	if (chi_store_open(path, &options, &store, why) < 0) {
+		return false;
+	}
+	int rc = help_verify(store, NULL);
+	chi_store_close(store);
+	return chi_fault_plain(why, rc) == CHI_OK;
+}
+
+/* The same of a copy that is not written to, or that counts its steps otherwise. */
+static bool look_copy(struct scene *scene, int rc, struct chi_fault *why)
+{
+	bool there = access(scene->backup, F_OK) == 0;
+	if (!there && rc == CHI_OK) {
+		(void)chi_fault(why, rc, "made, but not there");
+		return false;
+	}
+	bool open = scene->store != NULL || open_store(scene, why) == CHI_OK;
+	if (!open) {
+		return false;
+	}
+	if (!there && scene->operation->closed) {
+		chi_store_close(scene->store);
+		scene->store = NULL;
+	}
+	if (there && scene->damaged) {
+		return is_sound(scene->backup, why);
+	}
+	return (there || scene->operation->act(scene, why) == CHI_OK) &&
+	       model_holds(&scene->model, scene->backup, BEFORE, why);
 }
 
 /* It can be done again. */
@@ -172,6 +250,13 @@ static const struct operation operations[] = {
 	 .steps = 1,
 	 .mix = MODEL_LOADS},
 	{.name = "load", .act = act_load_into, .steps = 1, .mix = MODEL_LOADS},
+	{.name = "marked batch", .act = act_step, .steps = 1, .marked = true, .mix = MODEL_BATCHES},
+	{.name = "publish", .act = act_publish, .look = look_copy, .mix = MODEL_BATCHES},
+	{.name = "repair",
+	 .act = act_repair,
+	 .look = look_copy,
+	 .closed = true,
+	 .mix = MODEL_DELETES},
 };
 
 /* ---- In the child ------------------------------------------------------------------------ */
@@ -193,10 +278,10 @@ static bool prepare(struct scene *scene, struct chi_fault *why)
 }
 
 /* A code that tells what happened. */
-static bool fits(enum shim_fault kind, int rc, struct chi_fault *why)
+static bool fits(const struct scene *scene, int rc, struct chi_fault *why)
 {
 	bool good = rc == CHI_OK || why->text[0] != '\0';
-	if (kind == SHIM_ENOSPC) {
+	if (scene->fault == SHIM_ENOSPC && scene->gap == 0) {
 		good = good && (rc == CHI_OK || rc == -CHI_EFULL);
 	} else {
 		good = good && (rc == CHI_OK || rc == -CHI_EIO || rc == -CHI_EFULL);
@@ -266,6 +351,7 @@ static int play(void *context)
 		return BAD;
 	}
 	shim_fail(scene->nth, scene->fault);
+	shim_fail_again(scene->gap, scene->second);
 	int rc = scene->operation->act(scene, why);
 	bool failed = shim_failed();
 	snprintf(judge->call, sizeof(judge->call), "%s", shim_failed_call());
@@ -273,12 +359,14 @@ static int play(void *context)
 	if (!failed) {
 		return rc == CHI_OK ? OVER : BAD;
 	}
-	return fits(scene->fault, rc, why) && recovers(scene, rc, why) ? GOOD : BAD;
+	return fits(scene, rc, why) && recovers(scene, rc, why) ? GOOD : BAD;
 }
 
 /* ---- Tests ------------------------------------------------------------------------------- */
 
-static unsigned all_failures;
+static uint64_t pairs = PAIRS;
+static uint64_t all_failures;
+static uint64_t all_pairs;
 
 /* True unless all calls have had their turn. */
 static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
@@ -301,13 +389,31 @@ static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
 	return result != OVER;
 }
 
+static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO for good"};
+
+/* Two failures, the first at any of so many calls. */
+static void run_pairs(struct scene *scene, unsigned calls, unsigned *bad)
+{
+	for (uint64_t i = 0; i < pairs; i++) {
+		char name[64];
+		scene->nth = 1 + help_below(calls);
+		scene->fault = (enum shim_fault)help_below(SHIM_LASTING);
+		scene->gap = 1 + help_below(GAP_MOST);
+		scene->second = (enum shim_fault)help_below(SHIM_LASTING + 1);
+		snprintf(name, sizeof(name), "%s, %u calls on %s", kinds[scene->fault], scene->gap,
+			 kinds[scene->second]);
+		(void)fail_nth(scene, name, bad);
+	}
+	all_pairs += pairs;
+}
+
 static void run(const struct operation *operation)
 {
-	static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO for good"};
 	static struct scene scene;
 	unsigned bad = 0;
 	scene = (struct scene){.operation = operation};
 	model_plan(&scene.model, operation->mix, BEFORE + 4);
+	scene.model.marked = operation->marked;
 	judge->reopened = 0;
 	unsigned calls[4] = {0};
 	for (unsigned kind = SHIM_EIO; kind <= SHIM_LASTING; kind++) {
@@ -318,6 +424,7 @@ static void run(const struct operation *operation)
 		calls[kind] = scene.nth - 1;
 		all_failures += calls[kind];
 	}
+	run_pairs(&scene, calls[SHIM_EIO], &bad);
 	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened anew "
 		      "%u times\n",
 		      operation->name, calls[SHIM_EIO], calls[SHIM_ENOSPC], calls[SHIM_SHORT],
@@ -343,19 +450,30 @@ TEST(5, compact)
 TEST(6, backup)
 TEST(7, load_new)
 TEST(8, load)
+TEST(9, marked)
+TEST(10, publish)
+TEST(11, repair)
 
 int main(void)
 {
+	const char *text = getenv("CHISTORE_IOFAIL_PAIRS");
+	if (text != NULL && chi_num_u64(text, strlen(text), 100000000, &pairs) < 0) {
+		fprintf(stderr, "# CHISTORE_IOFAIL_PAIRS is no number: '%s'\n", text);
+		return 1;
+	}
 	judge_in_memory();
 	judge = judge_new();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create), cmocka_unit_test(test_open),
-		cmocka_unit_test(test_put),    cmocka_unit_test(test_batch),
-		cmocka_unit_test(test_delete), cmocka_unit_test(test_compact),
-		cmocka_unit_test(test_backup), cmocka_unit_test(test_load_new),
-		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_create),	cmocka_unit_test(test_open),
+		cmocka_unit_test(test_put),	cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_delete),	cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_backup),	cmocka_unit_test(test_load_new),
+		cmocka_unit_test(test_load),	cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_publish), cmocka_unit_test(test_repair),
 	};
 	int failed = cmocka_run_group_tests_name("iofail", tests, NULL, NULL);
-	print_message("# %u failures injected\n", all_failures);
+	print_message("# figures: %llu failures of one call, %llu of a pair, of %zu operations\n",
+		      (unsigned long long)all_failures, (unsigned long long)all_pairs,
+		      CHI_COUNT(operations));
 	return failed;
 }
