@@ -50,10 +50,12 @@ def check(listed, read, tests):
         if mutant.test not in tests:
             faults.append(f"{mutant.name}: there is no test '{mutant.test}'")
             continue
-        words = mutant.case.split(".")[-1]
+        words = [f"class {word}" if word[0].isupper() else word
+                 for word in mutant.case.split(".")]
         texts = [open(path, encoding="utf-8").read() for path in tests[mutant.test]]
         # A lint's case has its name put together.
-        if not mutant.test.startswith("lint ") and not any(words in text for text in texts):
+        if not mutant.test.startswith("lint ") and not any(
+                all(word in text for word in words) for text in texts):
             faults.append(f"{mutant.name}: '{mutant.test}' has no case {mutant.case}")
     return faults
 

@@ -348,6 +348,13 @@ DOORS = (
         "return best;",
         "daemon access", "test_users_and_groups"),
     Mutant(
+        "want-of-memory-opens-the-door",
+        "Who cannot be looked at for want of memory stays out",
+        "daemon/guard.c",
+        "\t*why = \"\";\n\tif (status < 0) {",
+        "\t*why = \"\";\n\tif (false) {",
+        "system scarce", "ShutOut.test_by_group"),
+    Mutant(
         "unknown-token-gets-in",
         "An unknown token is refused, not ignored",
         "daemon/access.c",

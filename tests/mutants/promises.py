@@ -154,6 +154,13 @@ ONCE = (
         "return true",
         "store once", "test_answered_is_forgotten"),
     Mutant(
+        "mark-of-another-store-is-taken",
+        "A mark is for one store: another, which does not remember, refuses it",
+        "store/once.c",
+        "if (!is_for(write->env, once)) {",
+        "if (false) {",
+        "store once", "test_of_another_store"),
+    Mutant(
         "repeat-gets-a-new-mark",
         "The client repeats a lost write under its first mark",
         "client/repeat.c",

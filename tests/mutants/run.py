@@ -138,7 +138,9 @@ class Copy:
             status, output = self.run(name, case, self.tests[name]["timeout"])
             took = time.monotonic() - start
             there = re.search(rf"^ok \d+ - {re.escape(case)}$", output, re.M) is not None
-            good = there or (status == 0 and "Ran 1 test" in output)
+            # One that is skipped notices nothing: some need to be root.
+            alone = status == 0 and "Ran 1 test" in output and "skipped" not in output
+            good = there or alone
             self.passed[name, case] = took if good else None
         return self.passed[name, case]
 

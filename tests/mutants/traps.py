@@ -300,7 +300,10 @@ FILES = (
         "\tint error = mdb_env_get_fd(store->env->mdb, &from);\n"
         "\twhile (error == 0 && (n = pread(from, bytes, sizeof(bytes), at)) > 0) {\n"
         "\t\tat += n;\n\t\terror = write(fd, bytes, (size_t)n) == n ? 0 : EIO;\n\t}",
-        "store upkeep", "test_copy_that_is_not_taken"),
+        "store upkeep", "test_copy_that_is_not_taken",
+        (("store/copy.c",
+          "struct chi_read *read;\n\tint rc = chi_read_begin(store, &read);",
+          "struct chi_read *read = NULL;\n\tint rc = CHI_OK;"),)),
     Mutant(
         "backup-is-not-synced",
         "A backup is synced before it gets its name",
@@ -489,6 +492,20 @@ PROCESS = (
         "message Ping {",
         "message Ping {\n  Ping within = 1;",
         "proto limits", "no_message_contains_itself"),
+    Mutant(
+        "crashes-go-on",
+        "After three crashes within an hour a store is served read-only",
+        "daemon/server.c",
+        "if (count >= limits->crashes) {",
+        "if (false) {",
+        "system crashes", "TestCrashes.test_the_third_crash_ends_writing"),
+    Mutant(
+        "crashes-are-for-ever",
+        "What was long ago does not count",
+        "daemon/crashes.c",
+        "(line.seconds >= now || (now - line.seconds) * 1000 < window_ms)) {",
+        "(line.seconds >= now || window_ms > 0)) {",
+        "system crashes", "TestCrashes.test_old_crashes_do_not_count"),
     Mutant(
         "first-group-alone",
         "A peer's other groups count as well as its first",
