@@ -57,6 +57,16 @@ static bool add_block(struct chi_arena *arena, size_t size)
 	return true;
 }
 
+size_t chi_arena_held(const struct chi_arena *arena)
+{
+	size_t held = 0;
+	for (const struct chi_arena_block *block = arena->blocks; block != NULL;
+	     block = block->older) {
+		held += sizeof(*block) + block->size;
+	}
+	return held;
+}
+
 void chi_arena_init(struct chi_arena *arena, size_t budget)
 {
 	*arena = (struct chi_arena){.budget = budget};

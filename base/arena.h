@@ -34,5 +34,8 @@ void *chi_arena_alloc(struct chi_arena *arena, size_t size);
 /* `count` elements of `size` bytes, zeroed; NULL also if the product overflows. */
 void *chi_arena_array(struct chi_arena *arena, size_t count, size_t size);
 
+/* Bytes of memory that it has, used or not. */
+size_t chi_arena_held(const struct chi_arena *arena);
+
 /* A copy of `len` bytes with a NUL behind it. */
 char *chi_arena_text(struct chi_arena *arena, const void *bytes, size_t len);

@@ -45,6 +45,13 @@ void chi_job_free(struct chi_job *job)
 	free(job);
 }
 
+/* What it holds, and not what of that is used: the first block of the arena is larger than most
+ * jobs. */
+static void weigh(struct chi_job *job)
+{
+	job->bytes = sizeof(*job) + sizeof(*job->answer) + chi_arena_held(&job->arena);
+}
+
 /* A copy of `n` elements; *bad is set when there is no memory. */
 static void *copy_array(struct chi_arena *arena, const void *from, size_t n, size_t size, bool *bad)
 {
@@ -102,7 +109,7 @@ int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n)
 	}
 	job->n = n;
 	job->records += n;
-	job->bytes += job->arena.used;
+	weigh(job);
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
 
@@ -112,7 +119,7 @@ int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
 	job->keys = copy_array(&job->arena, keys, n, sizeof(*keys), &bad);
 	job->n = n;
 	job->records += n;
-	job->bytes += job->arena.used;
+	weigh(job);
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
 
@@ -120,11 +127,10 @@ int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
 int chi_job_copy_games(struct chi_job *job, const struct chi_game *games, size_t n)
 {
 	bool bad = false;
-	size_t used = job->arena.used;
 	job->games = copy_array(&job->arena, games, n, sizeof(*games), &bad);
 	job->n_games = n;
 	job->records += n;
-	job->bytes += job->arena.used - used;
+	weigh(job);
 	return bad ? -CHI_ENOMEM : CHI_OK;
 }
 
