@@ -582,6 +582,8 @@ class Limits(unittest.TestCase):
                 answers[answer.WhichOneof("result")] = answer
             self.assertEqual(answers["put"].put.added, 1)
             self.assertEqual(answers["probe"].probe.count, 1)
+        # A synced write commits those that were only applied.
+        self.assertEqual(active[0].call(put=pb.Put()).code, pb.OK)
         for number, peer in enumerate(active):
             peer.send(get=pb.Get(fens=[fen(number), fen(number + 5000)]))
         for number, peer in enumerate(active):
