@@ -351,8 +351,8 @@ DOORS = (
         "want-of-memory-opens-the-door",
         "Who cannot be looked at for want of memory stays out",
         "daemon/guard.c",
-        "\t*why = \"\";\n\tif (status < 0) {",
-        "\t*why = \"\";\n\tif (false) {",
+        "&certificate);\n\t}\n\tif (status < 0) {",
+        "&certificate);\n\t}\n\tif (false) {",
         "system scarce", "ShutOut.test_by_group"),
     Mutant(
         "unknown-token-gets-in",
@@ -372,7 +372,7 @@ DOORS = (
         "token-of-everybody",
         "A token that everybody may read is not sent",
         "client/token.c",
-        "if (S_ISREG(file.st_mode) && (file.st_mode & (S_IROTH | S_IWOTH)) != 0) {",
+        "if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {",
         "if (false) {",
         "system access", "CommandLine.test_token_file"),
     Mutant(
@@ -386,7 +386,9 @@ DOORS = (
         "bad-rules-open-the-door",
         "Rules that cannot be read leave the old ones in force",
         "daemon/guard.c",
+        "the access rules stay as they were ({cause})\",\n"
         "\t\t\t  log_text(\"cause\", fault.text));\n\t\treturn false;",
+        "the access rules stay as they were ({cause})\",\n"
         "\t\t\t  log_text(\"cause\", fault.text));",
         "system access", "Reload.test_bad_rules_leave_the_old_ones"),
     Mutant(
