@@ -445,9 +445,9 @@ static void test_permissions(void **state)
 static int look_read_only(void)
 {
 	const char *path = help_path("media");
-	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount(path, path, NULL, MS_BIND, NULL) != 0 ||
-	    mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) != 0) {
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount(path, path, "none", MS_BIND, NULL) != 0 ||
+	    mount(NULL, path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) != 0) {
 		return 77;
 	}
 	struct chi_store *store = help_open(path, CHI_STORE_READ);
@@ -529,7 +529,7 @@ static int create_on_full_media(void)
 	char size[32];
 	snprintf(size, sizeof(size), "size=%d", FULL_BYTES);
 	if (mkdir(path, 0700) != 0 || unshare(CLONE_NEWNS) != 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount(NULL, "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", path, "tmpfs", 0, size) != 0) {
 		return 77;
 	}
