@@ -75,6 +75,11 @@ soak: build ## run the long tests for hours: PART='kill=500 powercut', SOAK=0.01
 	@tools/deps.sh build test
 	tools/soak.py --scale $(SOAK) $(PART)
 
+coverage: ## run the suite and count the lines it reaches; fails below 90 % of a room
+	@tools/deps.sh build test coverage
+	@tools/check.sh coverage
+	tools/coverage.py build-coverage
+
 # The libraries that ours is compared with may have come since the directory was set up.
 bench: ## measure, and print the ratios of docs/BENCHMARKS.md
 	@tools/deps.sh build bench
@@ -103,7 +108,8 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
 clean: ## remove the build directories
-	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release
+	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage
 
-.PHONY: help build deps demo check test sanitize tsan fuzz mutants soak bench lint format tidy install clean
+.PHONY: help build deps demo check test sanitize tsan fuzz mutants soak coverage bench lint format \
+	tidy install clean
 .DEFAULT_GOAL := help

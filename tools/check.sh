@@ -6,6 +6,7 @@
 # test cases.
 #
 #	tools/check.sh [plain|asan|tsan|release]...		(default: all four)
+#	tools/check.sh coverage		(the plain suite in a build that notes which lines were run)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -108,9 +109,25 @@ check_release() {
 			--suite unit --suite system --num-processes "$at_once" -t 3
 }
 
+# Without optimisation, so that lines are those of the source, with counters that threads share,
+# and with few rounds, as both are slow. The warnings there are about ranges that only the optimiser
+# knows.
+check_coverage() {
+	say "coverage, gcc -O0"
+	expect build-coverage
+	setup build-coverage gcc --buildtype=debug -Db_coverage=true -Dwerror=false \
+		-Dc_args=-fprofile-update=atomic || return
+	find build-coverage -name '*.gcda' -delete
+	env "${low_effort[@]}" CHISTORE_ROUNDS=2000 CHISTORE_PERFT_NODES=100000 \
+		CHISTORE_POWERCUT_STATES=500 CHISTORE_IMPORT_KILLS=5 \
+		meson test -C build-coverage --no-rebuild --print-errorlogs \
+		--no-suite lint --no-suite bench-smoke --num-processes "$at_once" -t 6
+}
+
 for step in "${@:-all}"; do
 	case $step in
 	plain | asan | tsan | release) check_"$step" ;;
+	coverage) check_coverage ;;
 	all)
 		check_plain
 		check_asan
@@ -118,7 +135,7 @@ for step in "${@:-all}"; do
 		check_release
 		;;
 	*)
-		echo "usage: tools/check.sh [plain|asan|tsan|release]..." >&2
+		echo "usage: tools/check.sh [plain|asan|tsan|release|coverage]..." >&2
 		exit 2
 		;;
 	esac

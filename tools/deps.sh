@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the sets named (build, test, bench) that are missing: as root
-# with apt-get, otherwise it prints the command to type and fails. Packages that are there cost
+# Installs the Debian packages of the sets named (build, test, bench, coverage) that are missing: as
+# root with apt-get, otherwise it prints the command to type and fails. Packages that are there cost
 # one dpkg-query and no network.
 #
 #	tools/deps.sh [--print] SET...
@@ -16,11 +16,12 @@ libssl-dev libcmocka-dev python3 protobuf-compiler openssl"
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux systemd"
+coverage="gcovr"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
 librocksdb-dev libleveldb-dev libsqlite3-dev"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|bench..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|bench|coverage..." >&2
 	exit 2
 }
 
@@ -29,6 +30,7 @@ packages_of() {
 	build) echo "$build" ;;
 	test) echo "$test" ;;
 	bench) echo "$bench" ;;
+	coverage) echo "$coverage" ;;
 	*) usage ;;
 	esac
 }
