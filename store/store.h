@@ -388,9 +388,9 @@ CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *rep
  * exist: by plain reads, so that no damage can stop it. `from` is not changed; its writer's place
  * is held meanwhile. `to` appears whole, or not at all. `statistic` says what the store holds if
  * its stamp is lost; 0: as the stamp says. Each damage is reported. CHI_OK: `to` is there; what was
- * lost is in `result`. -CHI_EINVAL (the statistic), -CHI_ENOSTORE (nothing of a store can be read),
- * -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (somebody writes it), -CHI_EFULL, -CHI_EIO, -CHI_EACCES,
- * -CHI_ENOMEM.
+ * lost is in `result`. -CHI_EINVAL (the statistic; `to` in `from`), -CHI_ENOSTORE (nothing of a
+ * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (somebody writes it), -CHI_EFULL,
+ * -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
 				 chi_verify_report *report, void *context,
