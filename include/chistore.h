@@ -323,7 +323,9 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
  */
 CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 
-/* Rewrites the data file without its free pages. -CHI_EBUSY if other processes have it open. */
+/* Rewrites the data file without its free pages. Writes of others wait until it is done, about as
+ * long as writing and syncing what is in use; reads go on through a server. -CHI_EBUSY if other
+ * processes have the store open, before the work or behind it: nothing has changed. */
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 

@@ -2,7 +2,7 @@
 /*
  * Compaction: LMDB never gives pages back to the file system, so the live ones are written to a
  * second file that takes the first one's name. A crash at any moment leaves one whole file under
- * that name; a half-written second file is removed by the next attempt.
+ * that name; a half-written second file is removed by the next attempt, or the next daemon.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,14 @@ struct chi_compaction {
 	char data[CHI_PATH_SIZE];
 	char fresh[CHI_PATH_SIZE];
 };
+
+void chi_compact_sweep(const struct chi_env *env)
+{
+	char fresh[CHI_PATH_SIZE];
+	if (chi_path_join(fresh, env->path, COMPACT_NAME) == CHI_OK) {
+		(void)unlink(fresh);
+	}
+}
 
 /* Gives the second file the first one's owner, group and mode, or else those who may read the store
  * might not any more. Returns an errno. */
@@ -70,6 +78,11 @@ static int prepare(struct chi_compaction *c, struct chi_fault *fault)
 	}
 	if (rc < 0 || c->env->mdb == NULL) {
 		return chi_fault_plain(fault, rc < 0 ? rc : -CHI_EIO);
+	}
+	/* Who has it open now will most likely have it open then: all would wait for nothing. */
+	rc = chi_lock_company(&c->env->lock, fault);
+	if (rc < 0) {
+		return rc;
 	}
 	int error = write_fresh(c);
 	if (error != 0) {

@@ -210,12 +210,17 @@ int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault)
 	return chi_lmdb_fault(fault, set_lock(lock, F_WRLCK, SERVED_BYTE), "lock", CHI_LOCK_NAME);
 }
 
-/* Asked and not taken: two who ask at the same time must not see each other. */
+/* Whether somebody else has a lock on the byte. Asked and not taken: two who ask at the same time
+ * must not see each other. */
+static bool is_locked(const struct chi_lock *lock, off_t byte)
+{
+	struct flock fl = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+	return lock->fd >= 0 && fcntl(lock->fd, F_OFD_GETLK, &fl) == 0 && fl.l_type != F_UNLCK;
+}
+
 int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
 {
-	struct flock fl = {
-		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = SERVED_BYTE, .l_len = 1};
-	if (lock->fd < 0 || fcntl(lock->fd, F_OFD_GETLK, &fl) < 0 || fl.l_type == F_UNLCK) {
+	if (!is_locked(lock, SERVED_BYTE)) {
 		return CHI_OK;
 	}
 	char holder[HOLDER_SIZE];
@@ -223,11 +228,21 @@ int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
 	return chi_fault(fault, -CHI_EBUSY, "the store is served by %s: use its address", holder);
 }
 
+static int has_company(struct chi_fault *fault)
+{
+	return chi_fault(fault, -CHI_EBUSY, "another process has the store open");
+}
+
+int chi_lock_company(const struct chi_lock *lock, struct chi_fault *fault)
+{
+	return is_locked(lock, USERS_BYTE) ? has_company(fault) : CHI_OK;
+}
+
 int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault)
 {
 	int error = set_lock(lock, F_WRLCK, USERS_BYTE);
 	if (error == EAGAIN || error == EACCES) {
-		return chi_fault(fault, -CHI_EBUSY, "another process has the store open");
+		return has_company(fault);
 	}
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "lock", CHI_LOCK_NAME);
 }

@@ -114,6 +114,7 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 		if (rc < 0) {
 			return rc;
 		}
+		chi_compact_sweep(env);
 	}
 	/* Under the users' lock: a compaction cannot exchange the file behind this look. */
 	rc = chi_file_check(env->path, fault);

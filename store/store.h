@@ -426,8 +426,9 @@ void chi_copy_abandon(struct chi_copy *copy);
  * Rewrites the data file without its free pages, in two steps, so that a server can go on
  * reading during the first: prepare writes and syncs the compacted file beside the old one
  * and keeps writers out; swap closes the environment, renames, and opens it anew; drop gives up.
- * At swap no read or scan may be open on the handle and no other process may have the store
- * open: -CHI_EBUSY, and nothing has changed. swap and drop free `compaction`.
+ * No other process may have the store open, or it would go on reading the old file: -CHI_EBUSY, of
+ * prepare, or of swap from one that opened it meanwhile, and nothing has changed. At swap no read
+ * or scan may be open on the handle, either. swap and drop free `compaction`.
  */
 struct chi_compaction;
 CHI_MUSTUSE int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,

@@ -151,6 +151,9 @@ void chi_path_remove(struct chi_hidden *hidden);
 /* fsync of a file or directory by name. */
 CHI_MUSTUSE int chi_path_sync(const char *path);
 
+/* Removes what a compaction that was killed left behind. The writer's lock must be ours. */
+void chi_compact_sweep(const struct chi_env *env);
+
 /* ---- filecheck.c: before LMDB maps a file -----------------------------------------------------
  */
 

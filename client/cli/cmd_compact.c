@@ -27,7 +27,7 @@ const struct command cmd_compact = {
 	.help = "A store's file never shrinks by itself; pages that deletions left free are used\n"
 		"again. This rewrites it without them and prints bytes_before and bytes_after. It\n"
 		"needs room for the new file beside the old one, and no other process may have\n"
-		"the store open.",
+		"the store open. A server goes on reading meanwhile; its writes wait.",
 	.example = "chistore -a ./positions compact",
 	.needs = NEEDS_WRITE,
 	.slow = true,

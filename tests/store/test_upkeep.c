@@ -3,6 +3,7 @@
 #include "tests/store/help.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static int compact(struct chi_store *store)
 	struct chi_compaction *compaction;
 	uint64_t before;
 	uint64_t after;
-	ok(chi_compact_prepare(store, &compaction, &fault));
-	return chi_compact_swap(compaction, &before, &after, &fault);
+	int rc = chi_compact_prepare(store, &compaction, &fault);
+	return rc < 0 ? rc : chi_compact_swap(compaction, &before, &after, &fault);
 }
 
 /* Whoever could read the store through its group still can. */
@@ -113,6 +114,29 @@ static void test_compact_while_others_open(void **state)
 	ok(compact(store));
 	ok(help_verify(store, NULL));
 	chi_store_close(store);
+}
+
+/* A compaction that was killed may have left as much as a whole store. */
+static void test_leftover_of_a_compaction(void **state)
+{
+	(void)state;
+	static const char leftover[] = "leftover/data.mdb.compact";
+	chi_store_close(help_store("leftover", CHI_STATISTIC_CONTROL));
+	struct chi_store *store = help_open(help_path("leftover"), CHI_STORE_WRITE);
+	struct chi_compaction *c;
+	ok(chi_compact_prepare(store, &c, &fault));
+	/* Neither a reader takes it for one, nor a daemon that cannot come in. */
+	chi_store_close(help_open(help_path("leftover"), CHI_STORE_READ));
+	assert_int_equal(access(help_path(leftover), F_OK), 0);
+	chi_compact_drop(c);
+	chi_store_close(store);
+	int fd = open(help_path(leftover), O_WRONLY | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	(void)close(fd);
+	chi_store_close(help_open(help_path("leftover"), CHI_STORE_READ));
+	assert_int_equal(access(help_path(leftover), F_OK), 0);
+	chi_store_close(help_open(help_path("leftover"), CHI_STORE_DAEMON));
+	assert_int_equal(access(help_path(leftover), F_OK), -1);
 }
 
 /* LMDB would make the thread wait for itself. */
@@ -216,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_compact_keeps_owner_and_mode),
 		cmocka_unit_test(test_compact_of_a_lost_directory),
 		cmocka_unit_test(test_compact_while_others_open),
+		cmocka_unit_test(test_leftover_of_a_compaction),
 		cmocka_unit_test(test_copy_in_the_writing_thread),
 		cmocka_unit_test(test_copy_that_is_not_taken),
 	};
