@@ -103,9 +103,6 @@ int chi_bulk_begin(const struct chi_bulk_target *target, const struct chi_games_
 	bulk->kind = kind_of(options->kind);
 	bulk->options = *options;
 	bulk->store = target->store;
-	if (target->store != NULL && target->once != NULL) {
-		bulk->once = *target->once;
-	}
 	bulk->statistic =
 		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
 	set_defaults(&bulk->options);
@@ -177,6 +174,11 @@ int chi_bulk_commit(struct chi_bulk *bulk, struct chi_games_result *result, stru
 	rc = keep(bulk, bulk->kind->commit(bulk, result, &bulk->fault), fault);
 	bulk->done = rc == CHI_OK;
 	return rc;
+}
+
+void chi_bulk_mark(struct chi_bulk *bulk, const struct chi_once *once)
+{
+	bulk->once = *once;
 }
 
 int chi_bulk_known(const struct chi_bulk *bulk, struct chi_write *write,

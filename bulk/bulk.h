@@ -23,9 +23,6 @@ struct chi_bulk_target {
 	struct chi_store *store;      /* must outlive the chi_bulk; NULL: a new one is made */
 	const char *path;	      /* then, its place; copied */
 	enum chi_statistic statistic; /* and its kind */
-	/* With an open store, the mark of the import; copied; NULL: none. One that was done before
-	 * is not done again, and its totals are told; -CHI_EFORGOTTEN: it may have been. */
-	const struct chi_once *once;
 };
 
 /*
@@ -44,6 +41,11 @@ CHI_MUSTUSE int chi_bulk_file(struct chi_bulk *bulk, const char *name, struct ch
  * final: -CHI_ENOMEM, -CHI_EFULL, -CHI_EIO, -CHI_ECANCELED. */
 CHI_MUSTUSE int chi_bulk_feed(struct chi_bulk *bulk, const void *bytes, size_t len,
 			      struct chi_fault *fault);
+
+/* Marks what is fed into an open store, before its commit. What was done under the mark is not done
+ * again: the commit tells its totals; -CHI_EFORGOTTEN: it may have been. `once` is copied; sequence
+ * 0: no mark. */
+void chi_bulk_mark(struct chi_bulk *bulk, const struct chi_once *once);
 
 /* Stores everything, durably, or nothing. Once. The chi_bulk is still to be freed. */
 CHI_MUSTUSE int chi_bulk_commit(struct chi_bulk *bulk, struct chi_games_result *result,

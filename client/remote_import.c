@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "client/client_priv.h"
+#include "client/connect.h"
 #include "client/games.h"
 
 /* Data of one request, and what stands around it at most. */
@@ -59,19 +60,21 @@ static int take(struct chi_games *games, const struct chi_response *response)
 	return CHI_OK;
 }
 
-/* The next answer, while nothing is to be stored yet. */
+/* The same while nothing is to be stored yet. */
+static int take_early(struct chi_games *games, const struct chi_response *response)
+{
+	int status = take(games, response);
+	return status == CHI_OK && games->over
+		       ? chi_peer_fail(games->client, -CHI_EPROTO,
+				       "the server ended the import by itself")
+		       : status;
+}
+
 static int receive(struct chi_games *games)
 {
 	struct chi_response response;
 	int status = chi_peer_receive(games->client, &response);
-	if (status == CHI_OK) {
-		status = take(games, &response);
-	}
-	if (status == CHI_OK && games->over) {
-		status = chi_peer_fail(games->client, -CHI_EPROTO,
-				       "the server ended the import by itself");
-	}
-	return status;
+	return status == CHI_OK ? take_early(games, &response) : status;
 }
 
 /* The connection is this import's alone from here on. */
@@ -88,13 +91,6 @@ int chi_remote_import_open(struct chi_games *games)
 	int status = chi_peer_ready(client);
 	if (status != CHI_OK) {
 		return status;
-	}
-	if (client->options.repeat_ms != CHI_NO_REPEAT) {
-		status = chi_repeat_mark(client, &request);
-		if (status != CHI_OK) {
-			return status;
-		}
-		games->once = request.once;
 	}
 	client->peer.patient = true;
 	client->peer.cancel = games->options.cancel;
@@ -209,7 +205,8 @@ static int ask_outcome(struct chi_games *games, struct chi_response *response)
 {
 	struct chi_client *client = games->client;
 	struct chi_request request = {.op = CHI_OP_OUTCOME, .once = games->once};
-	struct chi_repeat repeat = {0};
+	/* The import was lost already: a server that takes nothing for now is asked again, too. */
+	struct chi_repeat repeat = {.by = chi_clock_ms() + client->options.repeat_ms};
 	int status = CHI_OK;
 	do {
 		status = chi_peer_ready(client);
@@ -247,12 +244,58 @@ static int find_outcome(struct chi_games *games, int status, struct chi_games_re
 	return known ? tell_nothing(games, status) : doubt(games, status);
 }
 
+static int ask_sequence(struct chi_games *games, uint64_t *sequence)
+{
+	struct chi_client *client = games->client;
+	struct chi_request info = {.op = CHI_OP_INFO, .id = chi_peer_next_id(client)};
+	struct chi_response response;
+	int status = chi_peer_send(client, &info);
+	while (status == CHI_OK) {
+		status = chi_peer_receive(client, &response);
+		if (status == CHI_OK && response.id == info.id) {
+			*sequence = response.u.info.sequence;
+			return response.status < 0 ? chi_peer_refusal(&response, &client->error)
+			       : response.op == CHI_OP_INFO
+				       ? CHI_OK
+				       : chi_peer_fail(client, -CHI_EPROTO,
+						       "an answer of another kind came");
+		}
+		status = status == CHI_OK ? take_early(games, &response) : status;
+	}
+	return status;
+}
+
+/* Sending may have taken hours, in which any number of clients have written, and one who has not is
+ * forgotten. So who it is is chosen only now, when it is about to write. */
+static int mark(struct chi_games *games, struct chi_request *end)
+{
+	struct chi_client *client = games->client;
+	uint64_t sequence = 0;
+	if (client->options.repeat_ms == CHI_NO_REPEAT ||
+	    client->peer.limits.remembered_writes == 0) {
+		return CHI_OK;
+	}
+	int status = ask_sequence(games, &sequence);
+	if (status == CHI_OK) {
+		status = chi_repeat_choose(client, sequence);
+	}
+	if (status == CHI_OK) {
+		status = chi_repeat_mark(client, end);
+	}
+	games->once = end->once;
+	return nothing_stored(games, status);
+}
+
 int chi_remote_import_commit(struct chi_games *games, struct chi_games_result *result)
 {
 	struct chi_response response;
 	struct chi_request request = {.op = CHI_OP_IMPORT_END, .id = games->id};
 	if (is_canceled(games)) {
 		return -CHI_ECANCELED;
+	}
+	int marked = mark(games, &request);
+	if (marked != CHI_OK) {
+		return marked;
 	}
 	games->client->peer.sent = false;
 	int status = chi_peer_send(games->client, &request);

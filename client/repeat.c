@@ -89,8 +89,7 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
 
 /* ---- Marks ------------------------------------------------------------------------------- */
 
-/* For the store that the connection leads to. */
-static int choose(struct chi_client *client, uint64_t since)
+int chi_repeat_choose(struct chi_client *client, uint64_t since)
 {
 	struct chi_identity *identity = &client->identity;
 	struct chi_once *once = &identity->last;
@@ -118,7 +117,7 @@ int chi_repeat_mark(struct chi_client *client, struct chi_request *request)
 	/* Another store may have taken the place of the one that knows this client. */
 	if (!identity->chosen ||
 	    memcmp(identity->last.store, client->peer.uuid, sizeof(identity->last.store)) != 0) {
-		int status = choose(client, client->peer.sequence);
+		int status = chi_repeat_choose(client, client->peer.sequence);
 		if (status != CHI_OK) {
 			return status;
 		}
@@ -136,7 +135,7 @@ int chi_repeat_renew(struct chi_client *client, struct chi_request *request)
 	struct chi_response response;
 	int status = chi_peer_ask(client, &info, &response);
 	if (status == CHI_OK) {
-		status = choose(client, response.u.info.sequence);
+		status = chi_repeat_choose(client, response.u.info.sequence);
 	}
 	request->once = (struct chi_once){0};
 	return status;

@@ -40,6 +40,10 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
  * server that knows none gets it without. */
 CHI_MUSTUSE int chi_repeat_mark(struct chi_client *client, struct chi_request *request);
 
+/* Takes an identity for the store that the connection leads to, which had the sequence number
+ * `since` a moment ago. -CHI_EIO: no random bytes. */
+CHI_MUSTUSE int chi_repeat_choose(struct chi_client *client, uint64_t since);
+
 /* The server has forgotten the client before this write was first sent: takes another identity, and
  * the write's mark away. */
 CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client, struct chi_request *request);

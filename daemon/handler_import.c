@@ -298,7 +298,6 @@ int chi_handle_import(struct chi_task *task)
 		import->call.id = request->id;
 		import->call.op = CHI_OP_IMPORT;
 		import->call.ops = &import_ops;
-		import->once = request->once;
 		import->options = (struct chi_games_options){
 			.kind = request->u.import.kind,
 			.max_ply = request->u.import.max_ply,
@@ -316,7 +315,6 @@ int chi_handle_import(struct chi_task *task)
 		 "import into store '{store}' begun by '{client}' (connection {connection})",
 		 log_text("store", import->served->name), log_text("client", import->client),
 		 log_text("connection", import->connection.text));
-	chi_intakes_add(&worker->server->intakes, import);
 	worker->n_tasks++;
 	chi_call_add(task->conn, &import->call);
 	start_clock(import);
@@ -355,7 +353,8 @@ int chi_handle_import_end(struct chi_task *task)
 	struct chi_intake *import = find(task);
 	if (import != NULL && !import->ended) {
 		import->ended = true;
-		chi_intakes_set_whole(&import->worker->server->intakes, import);
+		import->once = task->request->once;
+		chi_intakes_add(&import->worker->server->intakes, import);
 		chi_intake_close(import);
 	}
 	return CHI_OK;

@@ -235,10 +235,21 @@ static void conclude(struct chi_intake *import, int status, const struct chi_fau
 	pthread_mutex_unlock(&import->lock);
 }
 
+/* The mark came with the end of the data, before the turn. */
+static int store(struct chi_intake *import, struct chi_bulk *bulk, struct chi_games_result *result,
+		 struct chi_fault *fault)
+{
+	if (!await_turn(import)) {
+		return -CHI_ECANCELED;
+	}
+	chi_bulk_mark(bulk, &import->once);
+	return chi_bulk_commit(bulk, result, fault);
+}
+
 static void *run(void *context)
 {
 	struct chi_intake *import = context;
-	struct chi_bulk_target target = {.store = import->served->store, .once = &import->once};
+	struct chi_bulk_target target = {.store = import->served->store};
 	struct chi_games_result result = {0};
 	struct chi_bulk *bulk = NULL;
 	struct chi_fault fault = {{0}};
@@ -249,8 +260,7 @@ static void *run(void *context)
 		status = feed_all(import, bulk, &fault);
 	}
 	if (status == CHI_OK) {
-		status = await_turn(import) ? chi_bulk_commit(bulk, &result, &fault)
-					    : -CHI_ECANCELED;
+		status = store(import, bulk, &result, &fault);
 	}
 	/* Before the verdict: whoever has heard it may count on the memory being free. */
 	chi_bulk_free(bulk);
@@ -355,13 +365,6 @@ void chi_intakes_add(struct chi_intakes *all, struct chi_intake *import)
 	}
 }
 
-void chi_intakes_set_whole(struct chi_intakes *all, struct chi_intake *import)
-{
-	pthread_mutex_lock(&all->lock);
-	import->whole = true;
-	pthread_mutex_unlock(&all->lock);
-}
-
 void chi_intakes_remove(struct chi_intakes *all, const struct chi_intake *import)
 {
 	pthread_mutex_lock(&all->lock);
@@ -381,7 +384,7 @@ bool chi_intakes_await(struct chi_intakes *all, const struct chi_served *served,
 	bool found = false;
 	pthread_mutex_lock(&all->lock);
 	for (const struct chi_intake *at = all->first; at != NULL && !found; at = at->next_marked) {
-		found = at->whole && at->served == served && at->once.sequence == once->sequence &&
+		found = at->served == served && at->once.sequence == once->sequence &&
 			memcmp(at->once.client, once->client, sizeof(once->client)) == 0;
 	}
 	pthread_mutex_unlock(&all->lock);

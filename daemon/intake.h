@@ -62,10 +62,10 @@ struct chi_intake {
 	/* Do not change while the thread runs. */
 	struct chi_served *served;
 	struct chi_games_options options;
-	struct chi_once once; /* its mark; sequence 0: none */
 
+	/* Set with `ended`, read by the thread in its turn. */
+	struct chi_once once;		/* its mark; sequence 0: none */
 	struct chi_intake *next_marked; /* under the lock of the server's list */
-	bool whole;			/* the same: all its data have come */
 
 	/* Under the lock, but for `cancel`, which is atomic. */
 	pthread_mutex_t lock; /* taken before a mailbox's */
@@ -90,8 +90,8 @@ struct chi_intake {
 	struct chi_games_result result;
 };
 
-/* The marked imports of a server that run, so that who asks for the outcome of one that has all its
- * data is told to wait for it. */
+/* The marked imports of a server that have all their data and are not over, so that who asks for
+ * the outcome of one is told to wait for it. */
 struct chi_intakes {
 	pthread_mutex_t lock;
 	struct chi_intake *first;
@@ -99,10 +99,9 @@ struct chi_intakes {
 
 /* Nothing happens of one that is not marked. Removed before it is freed. */
 void chi_intakes_add(struct chi_intakes *all, struct chi_intake *import);
-void chi_intakes_set_whole(struct chi_intakes *all, struct chi_intake *import);
 void chi_intakes_remove(struct chi_intakes *all, const struct chi_intake *import);
 
-/* True if the import with that mark has all its data, and is not over. Any thread. */
+/* True if the import with that mark is among them. Any thread. */
 bool chi_intakes_await(struct chi_intakes *all, const struct chi_served *served,
 		       const struct chi_once *once);
 

@@ -89,8 +89,8 @@ struct chi_positions {
 struct chi_request {
 	uint64_t id;
 	struct chi_text store; /* empty: "default" */
-	struct chi_once once;  /* PUT, DELETE, RESCORE, COMPACT, IMPORT; sequence 0: not marked.
-				  OUTCOME: of the write asked for */
+	struct chi_once once;  /* PUT, DELETE, RESCORE, COMPACT, IMPORT_END; sequence 0: not
+				  marked. OUTCOME: of the write asked for */
 	enum chi_op op;
 	union {
 		struct {

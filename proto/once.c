@@ -49,7 +49,7 @@ uint8_t *chi_put_once(uint8_t *at, const struct chi_once *once)
 static bool takes_once(enum chi_op op)
 {
 	return op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE ||
-	       op == CHI_OP_COMPACT || op == CHI_OP_IMPORT || op == CHI_OP_OUTCOME;
+	       op == CHI_OP_COMPACT || op == CHI_OP_IMPORT_END || op == CHI_OP_OUTCOME;
 }
 
 static int once_from(struct chi_unpacker *u, const struct chi_field *from, struct chi_once *out)

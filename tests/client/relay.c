@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/base/seed.h"
 #include "tests/client/server.h"
 
 struct relay relay;
@@ -149,6 +150,13 @@ void relay_cut(enum relay_way way, long bytes, int cuts)
 bool relay_was_cut(void)
 {
 	bool cut = atomic_load(&relay.left) < 0;
+	relay.passed = atomic_load(&relay.each) - atomic_load(&relay.left);
 	atomic_store(&relay.left, -1);
 	return cut;
+}
+
+long relay_step(void)
+{
+	long cuts = (long)seed_rounds(6);
+	return cuts < 24 ? 24 / cuts : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Imports whose connection breaks: the client asks over another what became of it, and what it says
- * is what the store holds: cut at every byte of the data and of the commit, with the daemon killed
+ * is what the store holds: cut anywhere in the data and of the commit, with the daemon killed
  * before its answer is heard, and with another store in the place of the first.
  */
 #include <setjmp.h>
@@ -14,15 +14,21 @@
 #include <cmocka.h>
 #include <poll.h>
 
+#include "tests/base/seed.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
-/* The n-th of 256 different games that White won. */
+/* The n-th of 400 different games that White won. */
 static void game_text(unsigned n, char out[32])
 {
-	(void)snprintf(out, 32, "1. %c%c %c%c 1-0\n", 'a' + n % 8, n / 8 % 2 == 0 ? '3' : '4',
-		       'a' + n / 16 % 8, n / 128 % 2 == 0 ? '6' : '5');
+	static const char *const white[20] = {"a3", "b3", "c3",	 "d3",	"e3",  "f3", "g3",
+					      "h3", "a4", "b4",	 "c4",	"d4",  "e4", "f4",
+					      "g4", "h4", "Na3", "Nc3", "Nf3", "Nh3"};
+	static const char *const black[20] = {"a6", "b6", "c6",	 "d6",	"e6",  "f6", "g6",
+					      "h6", "a5", "b5",	 "c5",	"d5",  "e5", "f5",
+					      "g5", "h5", "Na6", "Nc6", "Nf6", "Nh6"};
+	(void)snprintf(out, 32, "1. %s %s 1-0\n", white[n % 20], black[n / 20 % 20]);
 }
 
 static uint64_t games(const struct world *world)
@@ -77,15 +83,17 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 	return cut;
 }
 
-static void cut_at_every_byte(void **state)
+static void cut_anywhere(void **state)
 {
 	const struct world *world = *state;
+	struct seed seed = seed_start("import repeat");
+	const long step = relay_step();
 	unsigned n = 0;
 	unsigned stored[2] = {0};
 	for (int way = TO_SERVER; way <= TO_CLIENT; way++) {
 		bool cut = true;
-		long bytes = 0;
-		for (; cut; bytes++) {
+		long bytes = (long)seed_below(&seed, (size_t)step);
+		for (; cut; bytes += step) {
 			int status = CHI_OK;
 			cut = import_one(world, n++, (enum relay_way)way, bytes, &status);
 			stored[way] += cut && status == CHI_OK;
@@ -93,7 +101,7 @@ static void cut_at_every_byte(void **state)
 		assert_true(bytes > 10);
 	}
 	/* All was said, and only the answer lost. */
-	assert_true(stored[TO_CLIENT] > 10);
+	assert_true(stored[TO_CLIENT] > 10 / step);
 }
 
 static void kill_daemon(void *context)
@@ -106,14 +114,15 @@ static void kill_daemon(void *context)
 static void killed_before_the_answer(void **state)
 {
 	struct world *world = *state;
+	const long step = relay_step();
 	unsigned n = 0;
 	relay.on_cut = kill_daemon;
 	relay.context = world;
-	for (long bytes = 0; bytes < 60; bytes += 6) {
+	for (long bytes = 0; bytes < 120; bytes += 4 * step) {
 		int status = CHI_OK;
 		(void)import_one(world, n++, TO_CLIENT, bytes, &status);
 	}
-	for (long bytes = 20; bytes < 40; bytes += 3) {
+	for (long bytes = 0; bytes < 120; bytes += 4 * step) {
 		int status = CHI_OK;
 		(void)import_one(world, n++, TO_SERVER, bytes, &status);
 	}
@@ -140,13 +149,17 @@ static void into_another_store(void **state)
 	struct chi_games *import = NULL;
 	struct chi_fault fault = {{0}};
 	char text[32];
+	int status = CHI_OK;
+	/* The bytes to the client of an import that is not cut, from its data on. */
+	(void)import_one(world, 1, TO_CLIENT, 1000000, &status);
+	long all = relay.passed;
 	game_text(0, text);
 	relay.on_cut = swap_store;
 	relay.context = world;
 	assert_int_equal(chi_games_open(relay.address, &options, 0, &what, &import, &fault),
 			 CHI_OK);
 	assert_int_equal(chi_games_feed(import, text, strlen(text)), CHI_OK);
-	relay_cut(TO_CLIENT, 0, 1);
+	relay_cut(TO_CLIENT, all - 2, 1);
 	assert_int_equal(chi_games_commit(import, NULL), -CHI_ECONNECT);
 	assert_non_null(strstr(chi_games_error(import), "nobody knows"));
 	assert_true(relay_was_cut());
@@ -154,12 +167,69 @@ static void into_another_store(void **state)
 	assert_int_equal(games(world), 0);
 }
 
+/* Connection 0 is lost when all is said; it tells the mark's `since` by the games skipped. The next
+ * has no room for a question at first. */
+static void be_busy(struct conn *conn)
+{
+	static uint64_t since;
+	struct chi_request request;
+	unsigned refusals = 0;
+	conn->remembers = 64;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
+		if (request.op == CHI_OP_IMPORT) {
+			answer.last = false;
+			answer.u.import.credit = 10000;
+		} else if (request.op == CHI_OP_INFO) {
+			answer.u.info.sequence = 77;
+			answer.u.info.statistic = CHI_STATISTIC_EXTERNAL;
+		} else if (request.op == CHI_OP_IMPORT_END) {
+			since = request.once.since;
+			return;
+		} else if (request.op == CHI_OP_OUTCOME && refusals++ < 2) {
+			answer.status = -CHI_EBUSY;
+		} else if (request.op == CHI_OP_OUTCOME) {
+			answer.u.outcome.op = CHI_OP_IMPORT;
+			answer.u.outcome.import.skipped = since;
+		} else {
+			continue;
+		}
+		server_answer(conn, &answer);
+	}
+}
+
+/* Who it is has been chosen behind all the data, and to be busy is no answer to the question. */
+static void asked_of_a_busy_server(void **state)
+{
+	(void)state;
+	const struct chi_options options = {.call_ms = LONG_MS};
+	const struct chi_games_options what = {.kind = CHI_GAMES_ADD};
+	struct server server;
+	struct chi_games *import = NULL;
+	struct chi_games_result result;
+	struct chi_fault fault = {{0}};
+	server_start(&server, be_busy);
+	assert_int_equal(chi_games_open(server.address, &options, 0, &what, &import, &fault),
+			 CHI_OK);
+	assert_int_equal(chi_games_feed(import, "1. a3 1-0\n", 10), CHI_OK);
+	if (chi_games_commit(import, &result) != CHI_OK) {
+		fail_msg("%s", chi_games_error(import));
+	}
+	assert_int_equal(result.skipped, 77);
+	chi_games_close(import);
+	server_stop(&server);
+}
+
 /* Whole-store work is repeated without a second effect, or from the beginning. */
 static void upkeep(void **state)
 {
 	struct world *world = *state;
+	const long step = relay_step();
 	struct chi_client *client = relay_open(0);
-	for (long bytes = 0; bytes < 24; bytes += 5) {
+	for (long bytes = 0; bytes < 24; bytes += 2 * step) {
 		struct chi_verify_result verified;
 		uint64_t before = 0;
 		uint64_t after = 0;
@@ -181,9 +251,10 @@ static void upkeep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_at_every_byte, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(cut_anywhere, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(killed_before_the_answer, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
+		cmocka_unit_test(asked_of_a_busy_server),
 		cmocka_unit_test_setup_teardown(upkeep, relay_make, relay_drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {

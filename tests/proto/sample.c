@@ -305,7 +305,7 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
 	bool marked = op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE ||
-		      op == CHI_OP_COMPACT || op == CHI_OP_IMPORT || op == CHI_OP_OUTCOME;
+		      op == CHI_OP_COMPACT || op == CHI_OP_IMPORT_END || op == CHI_OP_OUTCOME;
 	if (marked && coin(s)) {
 		bool named = coin(s);
 		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {

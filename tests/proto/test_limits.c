@@ -376,7 +376,12 @@ static void mark_of_a_write(void **state)
 	accepted(&request);
 	request.op = CHI_OP_OUTCOME;
 	accepted(&request);
-	/* What changes nothing. */
+	request.op = CHI_OP_IMPORT_END;
+	accepted(&request);
+	/* What changes nothing, or not yet. */
+	request.op = CHI_OP_IMPORT;
+	request.u.import.kind = CHI_GAMES_ADD;
+	refused(&request, -CHI_EINVAL, "once");
 	request.op = CHI_OP_PING;
 	refused(&request, -CHI_EINVAL, "once");
 	request.op = CHI_OP_VERIFY;

@@ -504,12 +504,13 @@ class Import:
             at += len(piece)
             name = ""
 
-    def end(self):
-        self.client.send(id=self.id, import_end=pb.ImportEnd())
+    def end(self, once=None):
+        op = {"once": once} if once else {}
+        self.client.send(id=self.id, import_end=pb.ImportEnd(), **op)
 
-    def commit(self):
+    def commit(self, once=None):
         """Asks for it to be stored; the totals."""
-        self.end()
+        self.end(once)
         while True:
             response = self.take()
             if response.last:

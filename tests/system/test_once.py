@@ -248,11 +248,9 @@ class Once(unittest.TestCase):
 
     def merge(self, dump, once=None):
         """Adds another store; its totals."""
-        import_games = pb.Import(kind=pb.MERGE_STORE)
-        op = {"once": once} if once else {}
-        job = pychistore.Import(self.client, self.client.send(import_games=import_games, **op))
+        job = self.client.start_import(pb.MERGE_STORE)
         job.feed(dump, "dump")
-        return job.commit()
+        return job.commit(once)
 
     def test_merge_again(self):
         """A store without games is added once if it is marked, however often it is sent."""
@@ -288,18 +286,43 @@ class Once(unittest.TestCase):
         asker = self.connect()
         for ended in (False, True):
             once = marks.next(1)
-            job = pychistore.Import(self.client, self.client.send(
-                import_games=pb.Import(kind=pb.ADD_GAMES), once=once))
+            job = self.client.start_import()
             job.feed(b"".join(game % (number + 10000 * ended) for number in range(3000)), "games")
             if not ended:
                 self.assertIsNone(pychistore.outcome(asker, once))
                 with self.assertRaises(Failure) as caught:
-                    job.commit()
+                    job.commit(once)
                 self.assertEqual(caught.exception.code, pb.FORGOTTEN)
                 continue
-            job.end()
+            job.end(once)
             self.client.ping()
             self.assertEqual(pychistore.outcome(asker, once).taken, 3000)
+
+    def forget_everybody(self):
+        """More strangers write than a store remembers."""
+        self.client.call(put=a_game())
+        since = self.client.info().sequence
+        put = pb.Put(durability=pb.ASYNC)
+        ids = []
+        for number in range(4200):
+            once = pb.Once(client=b"%16d" % number, since=since, sequence=1)
+            ids.append(self.client.send(put=put, once=once))
+            if len(ids) == 32 or number == 4199:
+                for id in ids:
+                    self.assertEqual(self.client.answer(id).code, pb.OK)
+                ids = []
+        self.client.put([])
+
+    def test_import_outlasts_those_who_are_remembered(self):
+        """While a client sends its games others write, more of them than are remembered."""
+        early = Marks(self.client)
+        job = self.connect().start_import()
+        job.feed(b"1. e4 1-0\n", "games")
+        self.forget_everybody()
+        self.refused(pb.FORGOTTEN, "once", put=a_game(), once=early.next())
+        late = Marks(self.client)
+        late.since = self.client.info().sequence
+        self.assertEqual(job.commit(late.next()).taken, 1)
 
     def test_pipeline_through_kills(self):
         """1,000 increments, 64 on their way, while the daemon is killed: 1,000."""
