@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "tests/base/seed.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
@@ -64,17 +65,19 @@ static void three(struct chi_client *client)
 	assert_int_equal(chi_pipe_next(client, &answer), CHI_NONE);
 }
 
-/* Cut at every byte of the requests and of their answers, until none is left to cut at. */
-static void cut_at_every_byte(void **state)
+/* Cut anywhere in the requests and in their answers, until nothing is left to cut. */
+static void cut_anywhere(void **state)
 {
+	struct seed seed = seed_start("pipe repeat");
+	const long step = relay_step();
 	const struct world *world = *state;
 	struct chi_client *client = relay_open(0);
 	uint64_t added = 0;
 	relay.grace_ms = 1;
 	for (int way = TO_SERVER; way <= TO_CLIENT; way++) {
 		bool cut = true;
-		long bytes = 0;
-		for (; cut; bytes++) {
+		long bytes = (long)seed_below(&seed, (size_t)step);
+		for (; cut; bytes += step) {
 			relay_cut((enum relay_way)way, bytes, 1);
 			three(client);
 			added += 2;
@@ -97,8 +100,9 @@ static void cut_again_and_again(void **state)
 	const struct world *world = *state;
 	struct chi_client *client = relay_open(0);
 	uint64_t added = 0;
-	for (long bytes = 0; bytes < 400; bytes += 23) {
-		relay_cut(bytes % 2 == 0 ? TO_SERVER : TO_CLIENT, bytes, 3);
+	const long step = relay_step();
+	for (long bytes = 0; bytes < 400; bytes += 12 * step) {
+		relay_cut(added % 4 == 0 ? TO_SERVER : TO_CLIENT, bytes, 3);
 		three(client);
 		added += 2;
 		(void)relay_was_cut();
@@ -148,7 +152,8 @@ static void killed_before_the_answer(void **state)
 	relay.on_cut = kill_daemon;
 	relay.context = world;
 	/* Hello, and some of the answers. */
-	relay_cut(TO_CLIENT, 500, 12);
+	const long step = relay_step();
+	relay_cut(TO_CLIENT, 500, step == 1 ? 16 : (int)(32 / step));
 	for (unsigned taken = 0; taken < INCREMENTS; taken++) {
 		struct chi_answer answer;
 		for (; queued < INCREMENTS && queued - taken < 64; queued++) {
@@ -446,7 +451,7 @@ static void given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_at_every_byte, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(cut_anywhere, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(cut_again_and_again, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(without_marks, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(killed_before_the_answer, relay_make, relay_drop),
