@@ -56,6 +56,8 @@ static int push(struct chi_task *task, struct chi_job *job)
 	if (call == NULL) {
 		return -CHI_ENOMEM;
 	}
+	/* An empty batch is work, too: of those alone no group would be too large. */
+	job->records = job->records > 0 ? job->records : 1;
 	int status = chi_writer_push(&task->served->writer, job);
 	if (status < 0) {
 		free(call);

@@ -222,7 +222,8 @@ static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, 
 	MDB_cursor *cursor;
 	MDB_val key;
 	MDB_val value;
-	struct chi_remembered client;
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	struct chi_remembered client = {.done = done};
 	int rc = mdb_cursor_open(txn, clients, &cursor);
 	if (rc != 0) {
 		return rc;

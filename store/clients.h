@@ -20,13 +20,18 @@ struct chi_done {
 	struct chi_outcome outcome;
 };
 
+/* What is remembered of a client. The writes lie in memory of the caller's, which has room for
+ * CHI_REMEMBERED_ROOM of them where nothing else is said. */
 struct chi_remembered {
 	uint8_t id[CHI_ONCE_CLIENT];
 	uint64_t last_use; /* number of the transaction that wrote it last */
 	uint64_t floor;	   /* no write below is known, nor will be done */
 	size_t n;
-	struct chi_done done[CHI_ONCE_WRITES + 1]; /* ascending; one more while it is added to */
+	struct chi_done *done; /* ascending */
 };
+
+/* One more while a write is added. */
+#define CHI_REMEMBERED_ROOM (CHI_ONCE_WRITES + 1)
 
 /* Most bytes of a record: 8 for its last use, the floor, how many, and of each a number, a kind and
  * its counts; a checksum. */
@@ -35,11 +40,12 @@ struct chi_remembered {
 size_t chi_remembered_encode(const struct chi_remembered *client,
 			     uint8_t out[CHI_REMEMBERED_BYTES]);
 
-/* -CHI_ECORRUPT. */
+/* Into out->done, which is left where it is. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_remembered_decode(const MDB_val *key, const MDB_val *value,
 				      struct chi_remembered *out);
 
-/* Adds a write that was done, and forgets what need not or cannot be kept. */
+/* Adds a write that was done, for which there is room behind the others, and forgets what need not
+ * or cannot be kept. */
 void chi_remembered_add(struct chi_remembered *client, const struct chi_once *once,
 			const struct chi_outcome *outcome);
 

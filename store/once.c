@@ -26,6 +26,8 @@ struct met {
 	bool known; /* there is something to remember of it, stored or not */
 	bool dirty;
 	bool damaged;
+	size_t pending; /* at least so many writes are noted that are not entered yet */
+	size_t room;	/* for writes in `client` */
 	struct chi_remembered client;
 };
 
@@ -70,6 +72,49 @@ void chi_once_free(struct chi_write *write)
 	}
 }
 
+/* Room for `more` writes, so that they can be entered without fail; no more than can be kept. */
+static int reserve(struct chi_once_book *book, struct met *met, size_t more)
+{
+	struct chi_remembered *client = &met->client;
+	size_t room = client->n + more;
+	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
+	if (room <= met->room) {
+		return CHI_OK;
+	}
+	/* What is outgrown stays in the arena: doubled, that is no more than what is used. */
+	room = room > 2 * met->room ? room : 2 * met->room;
+	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
+	struct chi_done *done = chi_arena_array(&book->arena, room, sizeof(*done));
+	if (done == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (client->n > 0) {
+		memcpy(done, client->done, client->n * sizeof(*done));
+	}
+	client->done = done;
+	met->room = room;
+	return CHI_OK;
+}
+
+/* What the tree has of the client; `value` NULL: nothing. */
+static int recall(struct chi_once_book *book, const MDB_val *key, const MDB_val *value,
+		  struct met *met)
+{
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	struct chi_remembered stored = {.done = done};
+	met->damaged = value != NULL && chi_remembered_decode(key, value, &stored) < 0;
+	if (value == NULL || met->damaged) {
+		return CHI_OK;
+	}
+	int rc = reserve(book, met, stored.n + 1);
+	if (rc == CHI_OK) {
+		memcpy(met->client.done, done, stored.n * sizeof(*done));
+		met->client.floor = stored.floor;
+		met->client.n = stored.n;
+	}
+	return rc;
+}
+
 /* The client as the transaction has it: met before, or from the tree. */
 static int meet(struct chi_write *write, struct chi_once_book *book,
 		const uint8_t id[CHI_ONCE_CLIENT], struct met **out)
@@ -91,12 +136,12 @@ static int meet(struct chi_write *write, struct chi_once_book *book,
 	if (met == NULL) {
 		return -CHI_ENOMEM;
 	}
-	met->known = error == 0;
-	met->dirty = false;
-	met->client.floor = 0;
-	met->client.n = 0;
+	*met = (struct met){.known = error == 0};
 	memcpy(met->client.id, id, CHI_ONCE_CLIENT);
-	met->damaged = met->known && chi_remembered_decode(&key, &value, &met->client) < 0;
+	int rc = recall(book, &key, met->known ? &value : NULL, met);
+	if (rc < 0) {
+		return rc;
+	}
 	met->next = *bucket;
 	*bucket = met;
 	*out = met;
@@ -278,6 +323,9 @@ int chi_write_note(struct chi_write *write, const struct chi_once *once,
 	struct chi_once_book *book = NULL;
 	struct met *met = NULL;
 	int rc = open_book(write, once->client, &book, &met);
+	if (rc == CHI_OK) {
+		rc = reserve(book, met, met->pending + 1);
+	}
 	if (rc < 0) {
 		return chi_write_stick(write, rc);
 	}
@@ -292,6 +340,7 @@ int chi_write_note(struct chi_write *write, const struct chi_once *once,
 	}
 	*noted = (struct noted){book->noted, *once, *outcome};
 	book->noted = noted;
+	met->pending++;
 	return CHI_OK;
 }
 
@@ -301,9 +350,10 @@ void chi_once_settle(struct chi_write *write)
 	while (book != NULL && book->noted != NULL) {
 		const struct noted *noted = book->noted;
 		struct met *met = NULL;
-		/* It was met when it was noted, so that this cannot fail. */
+		/* It was met when it was noted, and given room, so that this cannot fail. */
 		if (meet(write, book, noted->once.client, &met) == CHI_OK) {
 			enter(met, &noted->once, &noted->outcome);
+			met->pending--;
 		}
 		book->noted = noted->next;
 	}

@@ -209,7 +209,8 @@ static void verify_game(struct verify *v, const MDB_val *key, const MDB_val *val
 /* An entry of the clients tree. */
 static void verify_client(struct verify *v, const MDB_val *key, const MDB_val *value)
 {
-	struct chi_remembered client;
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	struct chi_remembered client = {.done = done};
 	uint64_t horizon;
 	if (chi_horizon_is(key)) {
 		if (chi_horizon_decode(key, value, &horizon) < 0 || horizon > v->state.sequence) {

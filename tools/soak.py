@@ -74,7 +74,7 @@ PARTS = {
         Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}"})]),
     "malloc": Part(1, "rounds", [Step("client nomem (file|unix)")]),
     "relay": Part(20, "times the usual cuts", [
-        Step("client repeat", env={"CHISTORE_EFFORT": "{size}"})]),
+        Step("client (repeat|pipe_repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(10, "times the usual stores", [
         Step("store damage", env={"CHISTORE_EFFORT": "{size}"})]),
     "backup": Part(1000, "backups", [

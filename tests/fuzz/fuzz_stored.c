@@ -73,7 +73,8 @@ static void check_game(struct entry *entry)
 
 static void check_client(struct entry *entry)
 {
-	struct chi_remembered client;
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	struct chi_remembered client = {.done = done};
 	uint8_t again[CHI_REMEMBERED_BYTES];
 	seal(entry, entry->key, entry->key_len, 4);
 	MDB_val key = {entry->key_len, (void *)(uintptr_t)entry->key};

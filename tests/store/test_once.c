@@ -536,63 +536,15 @@ static void test_damage(void **state)
 	chi_store_close(store);
 }
 
-/* Every record that can be decodes to what was encoded; cut or changed it is refused. */
-static void test_records(void **state)
-{
-	(void)state;
-	for (int round = 0; round < 2000; round++) {
-		struct chi_remembered client = {.last_use = help_random() >> help_below(64)};
-		struct chi_remembered again;
-		uint8_t bytes[CHI_REMEMBERED_BYTES];
-		client.floor = help_random() >> (1 + help_below(63));
-		client.n = help_below(CHI_ONCE_WRITES + 1);
-		uint64_t next = client.floor;
-		for (size_t i = 0; i < client.n; i++) {
-			struct chi_done *done = &client.done[i];
-			done->sequence = next + (help_random() >> (8 + help_below(56)));
-			done->outcome.kind = (enum chi_once_kind)(1 + help_below(3));
-			for (size_t k = 0; k < (done->outcome.kind == CHI_ONCE_PUT ? 4 : 1); k++) {
-				done->outcome.counts[k] = help_random() >> help_below(64);
-			}
-			next = done->sequence + 1;
-		}
-		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
-			client.id[i] = (uint8_t)help_random();
-		}
-		size_t len = chi_remembered_encode(&client, bytes);
-		assert_true(len <= sizeof(bytes));
-		MDB_val k = {sizeof(client.id), client.id};
-		MDB_val v = {len, bytes};
-		ok(chi_remembered_decode(&k, &v, &again));
-		assert_int_equal(again.n, client.n);
-		assert_int_equal(again.floor, client.floor);
-		assert_int_equal(again.last_use, client.last_use);
-		assert_memory_equal(again.done, client.done, client.n * sizeof(client.done[0]));
-		v.mv_size = help_below((unsigned)len);
-		assert_int_equal(chi_remembered_decode(&k, &v, &again), -CHI_ECORRUPT);
-		v.mv_size = len;
-		bytes[help_below((unsigned)len)] ^= (uint8_t)(1 << help_below(8));
-		assert_int_equal(chi_remembered_decode(&k, &v, &again), -CHI_ECORRUPT);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_done_once),
-		cmocka_unit_test(test_of_another_store),
-		cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_of_another_store),
-		cmocka_unit_test(test_with_its_write),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_answered_is_forgotten),
-		cmocka_unit_test(test_other_kind),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_horizon),
-		cmocka_unit_test(test_repaired),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_done_once),  cmocka_unit_test(test_of_another_store),
+		cmocka_unit_test(test_settled),	   cmocka_unit_test(test_with_its_write),
+		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
+		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_random),	   cmocka_unit_test(test_damage),
 	};
 	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
 	help_clean();
