@@ -103,8 +103,11 @@ int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct c
 	struct stat st;
 	if (lstat(path, &st) == 0) {
 		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
-		if (rc < 0) {
+		if (rc == -CHI_EEXIST) {
 			return chi_fault(fault, rc, "'%s' exists and is no published copy", path);
+		}
+		if (rc < 0) {
+			return rc;
 		}
 	}
 	return begin(path, true, out, fd, fault);

@@ -219,6 +219,10 @@ int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fau
 		rc = chi_published_check(hidden->dir, fault);
 		error = rc < 0 ? exchange(hidden->dir, path) : chi_path_sync(parent);
 	}
+	if (rc < 0 && error != 0) {
+		/* What lies there is not ours to be removed. */
+		hidden->dir[0] = '\0';
+	}
 	if (rc < 0 || error != 0) {
 		return rc < 0 ? rc : chi_lmdb_fault(fault, error, "replace", path);
 	}
@@ -229,6 +233,8 @@ int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fau
 
 void chi_path_remove(struct chi_hidden *hidden)
 {
-	remove_files(hidden->dir);
+	if (hidden->dir[0] != '\0') {
+		remove_files(hidden->dir);
+	}
 	unlock(hidden);
 }

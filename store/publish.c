@@ -71,8 +71,14 @@ static int open_alone(const char *dir, unsigned flags, struct chi_trees *out,
 int chi_published_check(const char *dir, struct chi_fault *fault)
 {
 	struct chi_trees trees;
+	struct chi_fault why = {.text = ""};
+	int rc = chi_published_looks(dir) ? open_alone(dir, MDB_RDONLY, &trees, &why) : -CHI_EEXIST;
+	if (rc == -CHI_EIO || rc == -CHI_EFULL || rc == -CHI_ENOMEM) {
+		/* It cannot be told, which says nothing against it. */
+		return chi_fault(fault, rc, "%s", why.text);
+	}
 	bool marked = false;
-	if (chi_published_looks(dir) && open_alone(dir, MDB_RDONLY, &trees, NULL) == CHI_OK) {
+	if (rc == CHI_OK) {
 		marked = is_marked(&trees.stamp);
 		mdb_env_close(trees.mdb);
 	}
@@ -187,27 +193,6 @@ static int write_compact(MDB_env *mdb, const char *path)
 	return rc;
 }
 
-static int compact(const char *dir, struct chi_fault *fault)
-{
-	char data[CHI_PATH_SIZE];
-	char fresh[CHI_PATH_SIZE];
-	MDB_env *mdb;
-	if (chi_path_join(data, dir, DATA_NAME) < 0 ||
-	    chi_path_join(fresh, dir, COMPACT_NAME) < 0) {
-		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", dir);
-	}
-	int rc = open_marked(dir, true, &mdb, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	int error = write_compact(mdb, fresh);
-	mdb_env_close(mdb);
-	if (error == 0 && rename(fresh, data) < 0) {
-		error = errno;
-	}
-	return chi_lmdb_write_fault(fault, error, "compact", dir);
-}
-
 /* As those will open it who read it. */
 static int verify(const char *dir, struct chi_fault *fault)
 {
@@ -227,6 +212,33 @@ static int verify(const char *dir, struct chi_fault *fault)
 				 result.errors);
 	}
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
+}
+
+static int compact(const char *dir, struct chi_fault *fault)
+{
+	char data[CHI_PATH_SIZE];
+	char fresh[CHI_PATH_SIZE];
+	MDB_env *mdb;
+	if (chi_path_join(data, dir, DATA_NAME) < 0 ||
+	    chi_path_join(fresh, dir, COMPACT_NAME) < 0) {
+		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", dir);
+	}
+	int rc = open_marked(dir, true, &mdb, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	/* LMDB compacts by whatever the pages say, and a damaged one makes it write behind the end
+	 * of its memory: they are looked at first. */
+	int error = chmod(data, PUBLISHED_FILE_MODE) < 0 ? errno : 0;
+	rc = error == 0 ? verify(dir, fault) : CHI_OK;
+	if (error == 0 && rc == CHI_OK) {
+		error = write_compact(mdb, fresh);
+	}
+	mdb_env_close(mdb);
+	if (error == 0 && rc == CHI_OK && rename(fresh, data) < 0) {
+		error = errno;
+	}
+	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", dir);
 }
 
 int chi_published_make(const char *dir, struct chi_fault *fault)

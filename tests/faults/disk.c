@@ -27,8 +27,9 @@ struct entries {
 /* A call that is not yet synced. */
 struct change {
 	const struct journal_call *call;
-	struct node *node; /* that a name was given to */
-	bool certain;	   /* synced by itself, but later than others before it */
+	struct node *node;  /* that a name was given to */
+	struct node *other; /* of an exchange: that got the first one's name */
+	bool certain;	    /* synced by itself, but later than others before it */
 };
 
 struct node {
@@ -160,7 +161,10 @@ static void change_names(struct entries *entries, const struct change *change)
 		return;
 	}
 	drop_name(entries, last_name(call->path));
-	if (call->op == JOURNAL_RENAME) {
+	if (call->op == JOURNAL_EXCHANGE) {
+		set_name(entries, last_name(call->path), change->other);
+	}
+	if (call->op == JOURNAL_RENAME || call->op == JOURNAL_EXCHANGE) {
 		set_name(entries, last_name(call->to), change->node);
 	}
 }
@@ -239,6 +243,15 @@ static bool lies(enum disk_lie lie, const struct node *node)
 	       (lie == DISK_NO_NAMES && node->directory);
 }
 
+static struct node *named(struct entries *entries, const char *path)
+{
+	const struct entry *entry = find_name(entries, last_name(path));
+	if (entry == NULL) {
+		abort();
+	}
+	return entry->node;
+}
+
 static void apply_name(struct disk *disk, const struct journal_call *call)
 {
 	struct node *node = NULL;
@@ -247,12 +260,19 @@ static void apply_name(struct disk *disk, const struct journal_call *call)
 	} else if (call->op == JOURNAL_RENAME) {
 		node = find_ino(disk, call->ino);
 	}
+	bool two = call->op == JOURNAL_RENAME || call->op == JOURNAL_EXCHANGE;
 	struct node *parent = parent_of(disk, call->path);
-	if (call->op == JOURNAL_RENAME && parent_of(disk, call->to) != parent) {
+	struct node *other = NULL;
+	if (two && parent_of(disk, call->to) != parent) {
 		abort(); /* two directories would have to change at once */
+	}
+	if (call->op == JOURNAL_EXCHANGE) {
+		node = named(&parent->now, call->path);
+		other = named(&parent->now, call->to);
 	}
 	struct change *change = add_change(parent, call);
 	change->node = node;
+	change->other = other;
 	change_names(&parent->now, change);
 }
 

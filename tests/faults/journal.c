@@ -54,11 +54,12 @@ void journal_kill_write(struct journal *journal)
 const char *journal_name(enum journal_op op)
 {
 	static const char *const names[] = {
-		[JOURNAL_WRITE] = "write",   [JOURNAL_TRUNCATE] = "truncate",
-		[JOURNAL_SYNC] = "sync",     [JOURNAL_LOSE] = "failed sync",
-		[JOURNAL_CREATE] = "create", [JOURNAL_MKDIR] = "mkdir",
-		[JOURNAL_RENAME] = "rename", [JOURNAL_REMOVE] = "remove",
-		[JOURNAL_BEGIN] = "begin",   [JOURNAL_ACK] = "acknowledge",
+		[JOURNAL_WRITE] = "write",     [JOURNAL_TRUNCATE] = "truncate",
+		[JOURNAL_SYNC] = "sync",       [JOURNAL_LOSE] = "failed sync",
+		[JOURNAL_CREATE] = "create",   [JOURNAL_MKDIR] = "mkdir",
+		[JOURNAL_RENAME] = "rename",   [JOURNAL_EXCHANGE] = "exchange",
+		[JOURNAL_REMOVE] = "remove",   [JOURNAL_BEGIN] = "begin",
+		[JOURNAL_ACK] = "acknowledge",
 	};
 	return names[op];
 }

@@ -18,6 +18,7 @@ enum journal_op {
 	JOURNAL_CREATE,
 	JOURNAL_MKDIR,
 	JOURNAL_RENAME,
+	JOURNAL_EXCHANGE, /* `path` and `to` have each other's name */
 	JOURNAL_REMOVE,
 	JOURNAL_BEGIN, /* a mark: the work may reach `sequence` from now on */
 	JOURNAL_ACK,   /* a mark: `sequence` was acknowledged, it must not be lost any more */
@@ -36,7 +37,7 @@ struct journal_call {
 	unsigned target;   /* of a mark: which store */
 	uint64_t sequence; /* of a mark */
 	char path[JOURNAL_PATH];
-	char to[JOURNAL_PATH]; /* of a renaming */
+	char to[JOURNAL_PATH]; /* of a renaming or an exchange */
 };
 
 struct journal {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -178,6 +179,8 @@ int shim_open64(const char *path, int flags, ...) __asm__("open64");
 int shim_close(int fd) __asm__("close");
 int shim_mkdir(const char *path, mode_t mode) __asm__("mkdir");
 int shim_rename(const char *from, const char *to) __asm__("rename");
+int shim_renameat2(int old_dir, const char *from, int new_dir, const char *to,
+		   unsigned flags) __asm__("renameat2");
 int shim_unlink(const char *path) __asm__("unlink");
 int shim_rmdir(const char *path) __asm__("rmdir");
 
@@ -259,6 +262,24 @@ int shim_rename(const char *from, const char *to)
 	struct stat st;
 	if (old != NULL && new != NULL && rc == 0 && lstat(to, &st) == 0) {
 		note(JOURNAL_RENAME, st.st_ino, old, new);
+	}
+	return rc;
+}
+
+/* Two names at one moment; who renames otherwise calls rename. */
+int shim_renameat2(int old_dir, const char *from, int new_dir, const char *to, unsigned flags)
+{
+	const char *old = inside(from);
+	const char *new = inside(to);
+	if (old != NULL && fails("renameat2", false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_renameat2, old_dir, from, new_dir, to, flags);
+	if (old != NULL && new != NULL && rc == 0) {
+		if (flags != RENAME_EXCHANGE) {
+			abort();
+		}
+		note(JOURNAL_EXCHANGE, 0, old, new);
 	}
 	return rc;
 }

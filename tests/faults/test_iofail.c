@@ -46,6 +46,7 @@ struct operation {
 	bool closed; /* starts with the store closed */
 	bool late;   /* looks at what it left after the next step, not before */
 	bool marked; /* its steps are marked writes */
+	bool again;  /* it has been done before */
 	enum model_mix mix;
 };
 
@@ -257,6 +258,11 @@ static const struct operation operations[] = {
 	 .look = look_copy,
 	 .closed = true,
 	 .mix = MODEL_DELETES},
+	{.name = "publish over a copy",
+	 .act = act_publish,
+	 .look = look_copy,
+	 .again = true,
+	 .mix = MODEL_BATCHES},
 };
 
 /* ---- In the child ------------------------------------------------------------------------ */
@@ -269,6 +275,9 @@ static bool prepare(struct scene *scene, struct chi_fault *why)
 	bool good = act_create(scene, why) == CHI_OK && open_store(scene, why) == CHI_OK;
 	for (unsigned step = 1; step <= BEFORE && good; step++) {
 		good = model_step(&scene->model, scene->store, step, why) == CHI_OK;
+	}
+	if (good && scene->operation->again) {
+		good = scene->operation->act(scene, why) == CHI_OK;
 	}
 	if (scene->operation->closed) {
 		chi_store_close(scene->store);
@@ -453,6 +462,7 @@ TEST(8, load)
 TEST(9, marked)
 TEST(10, publish)
 TEST(11, repair)
+TEST(12, publish_again)
 
 int main(void)
 {
@@ -464,12 +474,13 @@ int main(void)
 	judge_in_memory();
 	judge = judge_new();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),	cmocka_unit_test(test_open),
-		cmocka_unit_test(test_put),	cmocka_unit_test(test_batch),
-		cmocka_unit_test(test_delete),	cmocka_unit_test(test_compact),
-		cmocka_unit_test(test_backup),	cmocka_unit_test(test_load_new),
-		cmocka_unit_test(test_load),	cmocka_unit_test(test_marked),
-		cmocka_unit_test(test_publish), cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_create),	      cmocka_unit_test(test_open),
+		cmocka_unit_test(test_put),	      cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_delete),	      cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_backup),	      cmocka_unit_test(test_load_new),
+		cmocka_unit_test(test_load),	      cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_publish),	      cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_publish_again),
 	};
 	int failed = cmocka_run_group_tests_name("iofail", tests, NULL, NULL);
 	print_message("# figures: %llu failures of one call, %llu of a pair, of %zu operations\n",
