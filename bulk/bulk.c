@@ -49,8 +49,8 @@ static int check(const struct chi_bulk_target *target, const struct chi_games_op
 	return CHI_OK;
 }
 
-/* The directory in which the store stands; where that takes no files, the store's own. NULL: out
- * of memory. */
+/* The directory in which a store is to stand; where that takes no files, its own. NULL: out of
+ * memory. */
 static char *spill_dir(const char *path)
 {
 	size_t len = strlen(path);
@@ -106,8 +106,9 @@ int chi_bulk_begin(const struct chi_bulk_target *target, const struct chi_games_
 	bulk->statistic =
 		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
 	set_defaults(&bulk->options);
-	bulk->spill =
-		spill_dir(target->store != NULL ? chi_store_path(target->store) : target->path);
+	/* Whoever serves a store may have nothing but its directory. */
+	bulk->spill = target->store != NULL ? strdup(chi_store_path(target->store))
+					    : spill_dir(target->path);
 	if (target->store == NULL) {
 		bulk->path = strdup(target->path);
 	}

@@ -256,6 +256,8 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'F':
 		config->log.path = text;
 		return CHI_OK;
+	case 'u':
+		return chi_user_parse(text, &config->user, fault);
 	case 'O':
 		return parse_format(config, text, fault);
 	case 'M':
@@ -393,6 +395,8 @@ void chi_config_help(FILE *out)
 	      "  --tls-cert FILE, --tls-key FILE\n"
 	      "                         the server's certificate and key, PEM; SIGHUP, too\n"
 	      "  --tls-ca FILE          who vouches for clients' certificates, PEM; SIGHUP, too\n"
+	      "  --user NAME[:GROUP]    started as root: become this user before stores are "
+	      "opened\n"
 	      "  --create STATISTIC     create stores that do not exist: external, control, "
 	      "outcome\n"
 	      "  --read-only            serve without writing, beside another writer\n"

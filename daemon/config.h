@@ -13,6 +13,7 @@
 #include "daemon/listen.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
+#include "daemon/user.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {
@@ -44,6 +45,7 @@ struct chi_config {
 					for */
 	const char *access_path;     /* NULL: whoever can connect may do everything */
 	struct chi_log_options log;
+	struct chi_user user;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;

@@ -13,7 +13,7 @@ struct chi_listen;
 struct chi_server;
 
 /* Listens and answers until freed. -CHI_EINVAL if the address is no loopback one, -CHI_EBUSY if it
- * is taken, -CHI_ENOMEM and the like. Not while threads run (chi_socket_listen). */
+ * is taken, -CHI_ENOMEM and the like. Not while threads run (chi_socket_bind). */
 CHI_MUSTUSE int chi_http_new(struct chi_server *server, const struct chi_listen *address,
 			     struct chi_http **out, struct chi_fault *fault);
 

@@ -182,14 +182,21 @@ static struct source *new_source(struct chi_listener *listener, struct chi_fault
 }
 
 static int open_source(struct chi_listener *listener, const struct chi_listen *listen,
-		       unsigned mode, struct chi_fault *fault)
+		       struct chi_fault *fault)
 {
 	struct source *source = new_source(listener, fault);
 	if (source == NULL) {
 		return -CHI_EINVAL;
 	}
+	const struct chi_config *config = listener->server->config;
+	const struct chi_socket_owner owner = {
+		.mode = config->socket_mode,
+		.given = config->user.given,
+		.uid = config->user.uid,
+		.gid = config->user.gid,
+	};
 	source->listen = listen;
-	int status = chi_socket_listen(listen, mode, &source->socket, fault);
+	int status = chi_socket_bind(listen, &owner, &source->socket, fault);
 	listener->n += status == CHI_OK ? 1 : 0;
 	return status;
 }
@@ -255,7 +262,7 @@ int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 		const struct chi_listen *listen = &config->listens[i];
 		status = listen->kind == CHI_LISTEN_PASSED
 				 ? take_passed(listener, listen, &passed, fault)
-				 : open_source(listener, listen, config->socket_mode, fault);
+				 : open_source(listener, listen, fault);
 	}
 	close_rest(&passed);
 	if (status == CHI_OK && join_addresses(listener) < 0) {
@@ -276,6 +283,10 @@ int chi_listener_start(struct chi_listener *listener, struct chi_fault *fault)
 	bool bad = listener->rested == NULL;
 	for (size_t i = 0; i < listener->n; i++) {
 		struct source *source = &listener->sources[i];
+		int status = chi_socket_listen(&source->socket, fault);
+		if (status < 0) {
+			return status;
+		}
 		source->event = event_new(base, source->socket.fd, EV_READ | EV_PERSIST,
 					  on_acceptable, source);
 		bad = bad || source->event == NULL || event_add(source->event, NULL) < 0;

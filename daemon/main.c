@@ -8,6 +8,7 @@
 #include "daemon/log.h"
 #include "daemon/rescue.h"
 #include "daemon/server.h"
+#include "daemon/verifier.h"
 #include "daemon/verify.h"
 
 enum exit_status {
@@ -31,7 +32,11 @@ static int serve(const struct chi_config *config)
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
-	int status = chi_server_init(&server, config, &fault);
+	struct chi_verifier verifier;
+	int status = chi_verifier_start(config, &verifier, &fault);
+	if (status == CHI_OK) {
+		status = chi_server_init(&server, config, &verifier, &fault);
+	}
 	if (status == CHI_OK) {
 		status = chi_server_run(&server, &fault);
 	}
@@ -39,6 +44,7 @@ static int serve(const struct chi_config *config)
 		log_error("fail", "{cause}", log_text("cause", fault.text));
 	}
 	chi_server_deinit(&server);
+	chi_verifier_stop(&verifier);
 	if (status == CHI_OK) {
 		log_info("stopped", "stopped");
 	}

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Start and stop in order. Stores are opened before anything listens, so that a second daemon is
- * refused by the store's lock and never gets as far as taking the socket away from the first.
+ * Start and stop in order. Sockets are bound first, which may take root, then the server becomes
+ * who it is to be and opens the stores, and only then listens: clients of a second daemon, which
+ * the store's lock refuses, see nothing of it, and its socket's lock has kept it from taking the
+ * socket away from the first.
  */
 #include "daemon/server.h"
 
+#include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +85,14 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 }
 
 /* -CHI_EREADONLY: a published copy, whose fault does not know how it can be served. */
-static int say_why(const char *path, int status, const struct chi_fault *cause,
-		   struct chi_fault *fault)
+static int say_why(const struct chi_config *config, const char *path, int status,
+		   const struct chi_fault *cause, struct chi_fault *fault)
 {
-	return chi_fault(fault, status, "cannot open store '%s' (%s%s)", path, cause->text,
+	/* Of somebody else's directory it is worth knowing who we are. */
+	bool whose = config->user.given && status == -CHI_EACCES;
+	return chi_fault(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
+			 whose ? " as user '" : "", whose ? config->user.name : "",
+			 whose ? "'" : "", cause->text,
 			 status == -CHI_EREADONLY ? "; --read-only serves it" : "");
 }
 
@@ -103,7 +111,7 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		int status = open_store(config, path, served->writable, &served->store, &cause);
 		if (status < 0) {
 			chi_crashes_close(&served->crashes, false);
-			return say_why(path, status, &cause, fault);
+			return say_why(config, path, status, &cause, fault);
 		}
 		served->statistic = chi_store_statistic(served->store);
 		chi_writer_init(&served->writer, served, config->limits.queue_bytes,
@@ -269,10 +277,45 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-int chi_server_init(struct chi_server *server, const struct chi_config *config,
-		    struct chi_fault *fault)
+/* What only root may open, should that be who we still are. Before the threads: see
+ * chi_socket_bind. */
+static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 {
-	*server = (struct chi_server){.config = config, .started_us = chi_now_us()};
+	const struct chi_config *config = server->config;
+	int status = chi_guard_init(&server->guard, config, fault);
+	if (status == CHI_OK) {
+		status = chi_listener_new(server, config, &server->listener, fault);
+	}
+	if (status == CHI_OK && config->has_metrics) {
+		status = chi_http_new(server, &config->metrics, &server->http, fault);
+	}
+	return status;
+}
+
+/* What will not work, now that we are who we are, and what could be better. */
+static void warn_of_user(const struct chi_config *config)
+{
+	const char *const files[] = {config->access_path, config->tls_certificate, config->tls_key,
+				     config->tls_authorities};
+	if (geteuid() == 0) {
+		log_warning("user.root", "running as root, who may do everything: --user names "
+					 "somebody who may do less");
+		return;
+	}
+	for (size_t i = 0; i < CHI_COUNT(files); i++) {
+		if (files[i] != NULL && faccessat(AT_FDCWD, files[i], R_OK, AT_EACCESS) < 0) {
+			log_warning("user.unreadable",
+				    "SIGHUP cannot have '{path}' read anew ({cause})",
+				    log_text("path", files[i]), log_text("cause", strerror(errno)));
+		}
+	}
+}
+
+int chi_server_init(struct chi_server *server, const struct chi_config *config,
+		    const struct chi_verifier *verifier, struct chi_fault *fault)
+{
+	*server = (struct chi_server){
+		.config = config, .verifier = verifier, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->intakes.lock, NULL);
 	chi_signals_ignore();
@@ -281,16 +324,13 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	if (server->base == NULL) {
 		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
 	}
-	int status = chi_guard_init(&server->guard, config, fault);
+	int status = open_as_started(server, fault);
 	if (status == CHI_OK) {
+		status = chi_user_become(&config->user, chi_log_descriptor(), fault);
+	}
+	if (status == CHI_OK) {
+		warn_of_user(config);
 		status = open_stores(server, fault);
-	}
-	if (status == CHI_OK) {
-		/* Before the threads: see chi_socket_listen. */
-		status = chi_listener_new(server, config, &server->listener, fault);
-	}
-	if (status == CHI_OK && config->has_metrics) {
-		status = chi_http_new(server, &config->metrics, &server->http, fault);
 	}
 	if (status == CHI_OK) {
 		status = start_threads(server, fault);

@@ -46,6 +46,7 @@
 struct chi_http;
 struct chi_listener;
 struct chi_server;
+struct chi_verifier;
 struct chi_worker;
 struct event;
 struct event_base;
@@ -65,6 +66,7 @@ struct chi_served {
 
 struct chi_server {
 	const struct chi_config *config;
+	const struct chi_verifier *verifier; /* outlives the server */
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
@@ -91,9 +93,10 @@ struct chi_server {
 	pthread_mutex_t compact_lock;
 };
 
-/* Opens the stores, starts the threads, listens. On failure all is undone by deinit. */
+/* Binds, becomes who it is to be, opens the stores, starts the threads, listens. On failure all is
+ * undone by deinit. */
 CHI_MUSTUSE int chi_server_init(struct chi_server *server, const struct chi_config *config,
-				struct chi_fault *fault);
+				const struct chi_verifier *verifier, struct chi_fault *fault);
 
 /* Serves until chi_server_stop, then stops in the order above. Fails only if it cannot begin. */
 CHI_MUSTUSE int chi_server_run(struct chi_server *server, struct chi_fault *fault);

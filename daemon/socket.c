@@ -24,6 +24,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "daemon/limits.h"
+#include "daemon/log.h"
 
 #define BACKLOG 1024
 
@@ -151,9 +152,28 @@ static int clear_path(const char *path, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int listen_unix(const struct chi_listen *address, unsigned mode, struct chi_socket *out,
-		       struct chi_fault *fault)
+/* Nobody can connect yet: listen() comes later. */
+static int give_away(const struct chi_listen *address, const struct chi_socket_owner *owner,
+		     const struct chi_socket *socket, struct chi_fault *fault)
 {
+	uid_t uid = owner->given ? owner->uid : (uid_t)-1;
+	gid_t gid = address->has_group ? address->group : owner->given ? owner->gid : (gid_t)-1;
+	if (owner->given && fchown(socket->lock, uid, owner->gid) < 0) {
+		return chi_fault(fault, status_of(errno), "cannot give '%s.lock' to user %u (%s)",
+				 socket->path, (unsigned)uid, strerror(errno));
+	}
+	if ((owner->given || address->has_group) && lchown(socket->path, uid, gid) < 0) {
+		return chi_fault(fault, status_of(errno), "cannot give '%s' to %s %u (%s)",
+				 socket->path, owner->given ? "user" : "group",
+				 (unsigned)(owner->given ? uid : gid), strerror(errno));
+	}
+	return CHI_OK;
+}
+
+static int bind_unix(const struct chi_listen *address, const struct chi_socket_owner *owner,
+		     struct chi_socket *out, struct chi_fault *fault)
+{
+	unsigned mode = address->has_mode ? address->mode : owner->mode;
 	const char *path = address->path;
 	struct sockaddr_un name = unix_name(path);
 	struct stat file;
@@ -180,13 +200,8 @@ static int listen_unix(const struct chi_listen *address, unsigned mode, struct c
 		out->device = file.st_dev;
 		out->inode = file.st_ino;
 	}
-	/* Nobody can connect yet: listen() comes later. */
-	if (address->has_group && lchown(path, (uid_t)-1, address->group) < 0) {
-		return chi_fault(fault, status_of(errno), "cannot give '%s' to group %u (%s)", path,
-				 (unsigned)address->group, strerror(errno));
-	}
 	snprintf(out->text, sizeof(out->text), "unix:%s", path);
-	return CHI_OK;
+	return give_away(address, owner, out, fault);
 }
 
 /* Inherited by what is accepted. Answers are sent whole, none waits for more; a peer that is gone
@@ -237,8 +252,8 @@ static void print_tcp(const char *scheme, struct chi_socket *out)
 		 v6 ? "]" : "", port);
 }
 
-static int bind_tcp(const struct chi_listen *address, const struct addrinfo *info,
-		    struct chi_socket *out, struct chi_fault *fault)
+static int bind_to(const struct chi_listen *address, const struct addrinfo *info,
+		   struct chi_socket *out, struct chi_fault *fault)
 {
 	const int one = 1;
 	const char *scheme = address->kind == CHI_LISTEN_TLS ? "tls:" : "tcp:";
@@ -263,8 +278,8 @@ static int bind_tcp(const struct chi_listen *address, const struct addrinfo *inf
 }
 
 /* A name may stand for several addresses; the first one is taken. */
-static int listen_tcp(const struct chi_listen *address, struct chi_socket *out,
-		      struct chi_fault *fault)
+static int bind_tcp(const struct chi_listen *address, struct chi_socket *out,
+		    struct chi_fault *fault)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 				 .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -274,27 +289,29 @@ static int listen_tcp(const struct chi_listen *address, struct chi_socket *out,
 		return chi_fault(fault, -CHI_EINVAL, "cannot resolve host '%s' (%s)", address->host,
 				 gai_strerror(error));
 	}
-	int status = bind_tcp(address, info, out, fault);
+	int status = bind_to(address, info, out, fault);
 	freeaddrinfo(info);
 	return status;
 }
 
-int chi_socket_listen(const struct chi_listen *address, unsigned mode, struct chi_socket *out,
-		      struct chi_fault *fault)
+int chi_socket_bind(const struct chi_listen *address, const struct chi_socket_owner *owner,
+		    struct chi_socket *out, struct chi_fault *fault)
 {
 	*out = (struct chi_socket){.fd = -1, .lock = -1};
-	int status =
-		address->kind == CHI_LISTEN_UNIX
-			? listen_unix(address, address->has_mode ? address->mode : mode, out, fault)
-			: listen_tcp(address, out, fault);
-	if (status == CHI_OK && listen(out->fd, BACKLOG) < 0) {
-		status = chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)", out->text,
-				   strerror(errno));
-	}
+	int status = address->kind == CHI_LISTEN_UNIX ? bind_unix(address, owner, out, fault)
+						      : bind_tcp(address, out, fault);
 	if (status < 0) {
 		chi_socket_close(out);
 	}
 	return status;
+}
+
+int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault)
+{
+	return socket->adopted || listen(socket->fd, BACKLOG) == 0
+		       ? CHI_OK
+		       : chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
+				   socket->text, strerror(errno));
 }
 
 static int option_of(int fd, int option)
@@ -337,6 +354,7 @@ int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
 				 strerror(errno));
 	}
 	out->fd = fd;
+	out->adopted = true;
 	if (name.ss_family == AF_UNIX) {
 		address->kind = CHI_LISTEN_UNIX;
 		print_unix((const struct sockaddr_un *)(const void *)&name, len, out);
@@ -351,9 +369,12 @@ int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
 void chi_socket_close(struct chi_socket *socket)
 {
 	struct stat file;
+	/* Where its user may not write the directory it stays, dead; a next server removes it. */
 	if (socket->inode != 0 && lstat(socket->path, &file) == 0 &&
-	    file.st_dev == socket->device && file.st_ino == socket->inode) {
-		unlink(socket->path);
+	    file.st_dev == socket->device && file.st_ino == socket->inode &&
+	    unlink(socket->path) < 0) {
+		log_info("socket.stay", "left the dead socket '{path}' behind ({cause})",
+			 log_text("path", socket->path), log_text("cause", strerror(errno)));
 	}
 	close_fd(&socket->fd);
 	if (socket->lock >= 0) {

@@ -2,6 +2,8 @@
 /* Making listening sockets. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "chistore/types.h"
@@ -10,6 +12,7 @@
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {
 	int fd;		  /* -1: none */
+	bool adopted;	  /* whoever passed it listens already */
 	int lock;	  /* beside a unix socket's path; -1: none */
 	const char *path; /* of a unix socket, else NULL */
 	dev_t device;	  /* of the path when it was made */
@@ -17,10 +20,22 @@ struct chi_socket {
 	char text[320];
 };
 
-/* `mode` is that of a unix socket without one of its own. `address` must live as long as the
- * socket. Not to be called while threads run: sets the umask for a moment. */
-CHI_MUSTUSE int chi_socket_listen(const struct chi_listen *address, unsigned mode,
-				  struct chi_socket *out, struct chi_fault *fault);
+/* Whose the files of unix sockets are to be. */
+struct chi_socket_owner {
+	unsigned mode; /* of a socket without one of its own */
+	bool given;    /* to somebody else than who makes it: `uid` and `gid` */
+	uint32_t uid;
+	uint32_t gid; /* for a socket without a group of its own */
+};
+
+/* Binds it: nobody can connect yet. `address` must live as long as the socket. Not to be called
+ * while threads run: sets the umask for a moment. */
+CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address,
+				const struct chi_socket_owner *owner, struct chi_socket *out,
+				struct chi_fault *fault);
+
+/* Clients can connect from now on, and see in us who calls this. */
+CHI_MUSTUSE int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault);
 
 /* Takes a listening socket that somebody else has made: sets *address's kind to what it is, UNIX or
  * TCP, on loopback only. Closing it leaves its file. On failure the descriptor is the caller's.

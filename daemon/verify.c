@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a verification: starts the child, passes its lines on, buries it. */
+/* The server's side of a verification: has a child started, passes its lines on, hears of its
+ * end. */
 #include "daemon/verify.h"
 
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,24 +19,23 @@
 #include "daemon/handler.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/verifier.h"
 #include "daemon/worker.h"
 #include "store/store.h"
 
 /* Longer lines are passed on in parts. */
 #define LINE_MAX_BYTES 1024
 
-/* How often a child that has closed its output is looked after until it has ended. */
-#define WAIT_MS 10
-
 struct verify {
 	struct chi_call call; /* conn is NULL once the client has gone or canceled */
 	struct chi_worker *worker;
 	struct chi_served *served;
-	struct event *readable; /* on the child's output */
-	struct event *waiting;	/* for the child's end */
-	pid_t child;
-	bool buried; /* waited for; its process id may be another's */
-	int from;    /* -1 when closed */
+	struct event *readable; /* on the child's output; NULL when closed */
+	struct event *ended;	/* on `control`: the child's end */
+	int from;		/* -1 when closed */
+	int control;		/* see chi_verifier_begin */
+	bool has_ended;
+	int how; /* it has ended, as waitpid says; -1: nobody knows */
 	char line[LINE_MAX_BYTES];
 	size_t len;
 	bool has_result;
@@ -57,22 +56,12 @@ static void close_output(struct verify *verify)
 	}
 }
 
-static void wait_soon(struct verify *verify)
-{
-	static const struct timeval soon = {0, WAIT_MS * 1000L};
-	event_add(verify->waiting, &soon);
-}
-
-/* Ends the child; what remains is to wait for that. */
+/* Ends the child; what remains is to hear of that. */
 static void let_go(struct chi_call *call)
 {
 	struct verify *verify = (struct verify *)call;
 	close_output(verify);
-	/* A child that has been buried has no process id any more. */
-	if (!verify->buried) {
-		kill(verify->child, SIGKILL);
-		wait_soon(verify);
-	}
+	shutdown(verify->control, SHUT_WR);
 }
 
 static void resume(struct chi_call *call)
@@ -111,20 +100,21 @@ static void take_line(struct verify *verify)
 }
 
 /* The last response; says by its status what the child's end means. */
-static void conclude(struct verify *verify, int how)
+static void conclude(struct verify *verify)
 {
 	struct chi_conn *conn = verify->call.conn;
+	int how = verify->how;
 	char text[128];
 	int status = CHI_OK;
 	text[0] = '\0';
-	if (WIFSIGNALED(how)) {
+	if (how >= 0 && WIFSIGNALED(how)) {
 		snprintf(text, sizeof(text),
 			 "a damaged page stopped the verification (signal %d, %s)", WTERMSIG(how),
 			 strsignal(WTERMSIG(how)));
 		send_report(verify, text, strlen(text));
 		verify->result.errors = verify->reports;
 		status = -CHI_ECORRUPT;
-	} else if (!verify->has_result) {
+	} else if (how < 0 || !verify->has_result) {
 		snprintf(text, sizeof(text), "the verification could not be done");
 		status = -CHI_EINTERNAL;
 	} else if (verify->result.errors > 0 || WEXITSTATUS(how) != 0) {
@@ -150,27 +140,50 @@ static void conclude(struct verify *verify, int how)
 	chi_conn_answer(conn, &response);
 }
 
-/* Asks whether the child has ended; never waits for it. */
-static void on_waiting(evutil_socket_t fd, short what, void *context)
+static void free_verify(struct verify *verify)
 {
-	(void)fd;
-	(void)what;
-	struct verify *verify = context;
+	close_output(verify);
+	if (verify->ended != NULL) {
+		event_free(verify->ended);
+	}
+	if (verify->control >= 0) {
+		close(verify->control);
+	}
+	free(verify);
+}
+
+/* Over when the child has ended and what it said is read, or wanted no more. */
+static void finish(struct verify *verify)
+{
 	struct chi_worker *worker = verify->worker;
-	int how = 0;
-	if (waitpid(verify->child, &how, WNOHANG) == 0) {
-		wait_soon(verify);
+	if (!verify->has_ended || verify->readable != NULL) {
 		return;
 	}
-	verify->buried = true;
 	if (verify->call.conn != NULL) {
-		conclude(verify, how);
+		conclude(verify);
 	}
 	chi_server_task_end(worker->server);
 	worker->n_tasks--;
-	event_free(verify->waiting);
-	free(verify);
+	free_verify(verify);
 	chi_worker_wake(worker);
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *context)
+{
+	(void)what;
+	struct verify *verify = context;
+	struct chi_worker *worker = verify->worker;
+	ssize_t n = recv(fd, &verify->how, sizeof(verify->how), 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	if (n != sizeof(verify->how)) {
+		verify->how = -1;
+	}
+	verify->has_ended = true;
+	event_del(verify->ended);
+	finish(verify);
+	chi_conn_reap(worker);
 }
 
 /* Reads on while the client reads; a child that is not read waits by itself. */
@@ -187,11 +200,12 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
 	}
+	struct chi_worker *worker = verify->worker;
 	if (n <= 0) {
 		close_output(verify);
 		take_line(verify);
-		wait_soon(verify);
-		chi_conn_reap(verify->worker);
+		finish(verify);
+		chi_conn_reap(worker);
 		return;
 	}
 	/* A report that cannot be sent drops the connection, and its calls with it. */
@@ -203,60 +217,41 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 			verify->line[verify->len++] = bytes[i];
 		}
 	}
-	chi_conn_reap(verify->worker);
+	chi_conn_reap(worker);
 }
 
-/* The child inherits standard error for what a sanitizer may say, and nothing else but the pipe. */
-static int spawn(struct verify *verify, const char *path, uint64_t map_bytes, int to)
-{
-	char map[24];
-	char program[] = "chistored";
-	char verify_option[] = "--verify";
-	char map_option[] = "--map-bytes";
-	char *copy = strdup(path);
-	char *arguments[] = {program, verify_option, copy, NULL, NULL, NULL};
-	if (map_bytes > 0) {
-		snprintf(map, sizeof(map), "%" PRIu64, map_bytes);
-		arguments[3] = map_option;
-		arguments[4] = map;
-	}
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	int error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-	error = copy == NULL ? ENOMEM : error;
-	if (error == 0) {
-		error = posix_spawn(&verify->child, "/proc/self/exe", &actions, NULL, arguments,
-				    environ);
-	}
-	posix_spawn_file_actions_destroy(&actions);
-	free(copy);
-	return error;
-}
-
+/* The ends that the child and the verifier have are closed here in every case. */
 static int start(struct verify *verify, struct chi_task *task)
 {
-	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) < 0) {
+	const struct chi_verifier *verifier = verify->worker->server->verifier;
+	int output[2];
+	int control[2];
+	if (pipe2(output, O_CLOEXEC) < 0) {
 		return chi_fault(&task->fault, -CHI_EBUSY, "cannot make a pipe (%s)",
 				 strerror(errno));
 	}
-	verify->from = ends[0];
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	verify->from = output[0];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0) {
+		close(output[1]);
+		return chi_fault(&task->fault, -CHI_EBUSY, "cannot make a socket (%s)",
+				 strerror(errno));
+	}
+	verify->control = control[0];
+	fcntl(verify->from, F_SETFL, O_NONBLOCK);
+	fcntl(verify->control, F_SETFL, O_NONBLOCK);
 	verify->readable = event_new(verify->worker->base, verify->from, EV_READ | EV_PERSIST,
 				     on_readable, verify);
-	verify->waiting = evtimer_new(verify->worker->base, on_waiting, verify);
-	int error = ENOMEM;
-	if (verify->readable != NULL && verify->waiting != NULL &&
-	    event_add(verify->readable, NULL) == 0) {
-		error = spawn(verify, chi_store_path(task->served->store),
-			      verify->worker->server->config->map_bytes, ends[1]);
-	}
-	close(ends[1]);
-	if (error != 0) {
-		return chi_fault(&task->fault, -CHI_EBUSY, "cannot start a verification (%s)",
-				 strerror(error));
-	}
-	return CHI_OK;
+	verify->ended = event_new(verify->worker->base, verify->control, EV_READ | EV_PERSIST,
+				  on_ended, verify);
+	int status = verify->readable == NULL || verify->ended == NULL ||
+				     event_add(verify->readable, NULL) < 0 ||
+				     event_add(verify->ended, NULL) < 0
+			     ? chi_fault_plain(&task->fault, -CHI_ENOMEM)
+			     : chi_verifier_begin(verifier, task->served->index, output[1],
+						  control[1], &task->fault);
+	close(output[1]);
+	close(control[1]);
+	return status;
 }
 
 int chi_handle_verify(struct chi_task *task)
@@ -269,22 +264,19 @@ int chi_handle_verify(struct chi_task *task)
 	verify->worker = worker;
 	verify->served = task->served;
 	verify->from = -1;
+	verify->control = -1;
 	verify->call.id = task->request->id;
 	verify->call.op = CHI_OP_VERIFY;
 	verify->call.ops = &verify_ops;
 	if (!chi_server_task_begin(worker->server)) {
-		free(verify);
+		free_verify(verify);
 		return chi_fault(&task->fault, -CHI_EBUSY,
 				 "%d backups and verifications are running already", CHI_TASKS_MAX);
 	}
 	int status = start(verify, task);
 	if (status < 0) {
 		chi_server_task_end(worker->server);
-		close_output(verify);
-		if (verify->waiting != NULL) {
-			event_free(verify->waiting);
-		}
-		free(verify);
+		free_verify(verify);
 		return status;
 	}
 	worker->n_tasks++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Verification runs in a child process: a damaged page may kill whoever reads it, and that must
- * not be the server. The child is this program with --verify, its standard output the interface:
- * a line for each damage, then a last one with the numbers.
+ * not be the server. The child (verifier.h) does what this program does with --verify, its standard
+ * output is the interface: a line for each damage, then a last one with the numbers.
  */
 #pragma once
 

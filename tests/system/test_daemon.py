@@ -113,7 +113,7 @@ class StartAndStop(unittest.TestCase):
         log = os.path.join(harness.make_temp_dir(), "log")
         with start("--log-file", log, "--log-level", "debug") as daemon:
             with open(log, encoding="utf-8") as file:
-                self.assertRegex(file.read(), r"^[0-9T:-]+Z chistored: info: created store")
+                self.assertRegex(file.read(), r"(?m)^[0-9T:-]+Z chistored: info: created store")
             os.rename(log, log + ".1")
             daemon.process.send_signal(signal.SIGHUP)
             wait_for(lambda: os.path.exists(log) and os.path.getsize(log) > 0)
