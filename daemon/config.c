@@ -80,6 +80,7 @@ static const struct option texts[] = {
 	{"store", required_argument, NULL, 's'},       {"listen", required_argument, NULL, 'l'},
 	{"socket-mode", required_argument, NULL, 'm'}, {"access", required_argument, NULL, 'a'},
 	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
+	{"user", required_argument, NULL, 'u'},	       {"sandbox", required_argument, NULL, 'b'},
 	{"log-file", required_argument, NULL, 'F'},    {"log-format", required_argument, NULL, 'O'},
 	{"read-only", no_argument, NULL, 'r'},	       {"metrics", required_argument, NULL, 'M'},
 	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
@@ -202,6 +203,23 @@ static int parse_format(struct chi_config *config, const char *text, struct chi_
 	return CHI_OK;
 }
 
+static int parse_sandbox(struct chi_config *config, const char *text, struct chi_fault *fault)
+{
+	static const char *const names[CHI_SANDBOXES] = {
+		[CHI_SANDBOX_AUTO] = "auto",
+		[CHI_SANDBOX_REQUIRE] = "require",
+		[CHI_SANDBOX_OFF] = "off",
+	};
+	for (int i = 0; i < CHI_SANDBOXES; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			config->sandbox = (enum chi_sandbox)i;
+			return CHI_OK;
+		}
+	}
+	return chi_fault(fault, -CHI_ESYNTAX, "--sandbox: '%s' is none of auto, require, off",
+			 text);
+}
+
 /* Bounds are the table's; the text names them. */
 static int parse_number(struct chi_config *config, const struct number_option *option,
 			const char *text, struct chi_fault *fault)
@@ -256,6 +274,8 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'F':
 		config->log.path = text;
 		return CHI_OK;
+	case 'b':
+		return parse_sandbox(config, text, fault);
 	case 'u':
 		return chi_user_parse(text, &config->user, fault);
 	case 'O':
@@ -397,6 +417,9 @@ void chi_config_help(FILE *out)
 	      "  --tls-ca FILE          who vouches for clients' certificates, PEM; SIGHUP, too\n"
 	      "  --user NAME[:GROUP]    started as root: become this user before stores are "
 	      "opened\n"
+	      "  --sandbox WHICH        kept from all files and system calls that serving does "
+	      "not\n"
+	      "                         take: auto (as far as there is a way), require, off\n"
 	      "  --create STATISTIC     create stores that do not exist: external, control, "
 	      "outcome\n"
 	      "  --read-only            serve without writing, beside another writer\n"

@@ -23,6 +23,13 @@ enum chi_action {
 	CHI_ACTION_VERIFY, /* check one store in this process and end: the daemon's own child */
 };
 
+enum chi_sandbox {
+	CHI_SANDBOX_AUTO,    /* as far as it is to be had */
+	CHI_SANDBOX_REQUIRE, /* or the server does not start */
+	CHI_SANDBOX_OFF,
+	CHI_SANDBOXES,
+};
+
 struct chi_store_config {
 	char name[68]; /* CHI_STORE_NAME_MAX and a NUL */
 	const char *path;
@@ -46,6 +53,7 @@ struct chi_config {
 	const char *access_path;     /* NULL: whoever can connect may do everything */
 	struct chi_log_options log;
 	struct chi_user user;
+	enum chi_sandbox sandbox;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;

@@ -24,6 +24,7 @@
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
+#include "daemon/sandbox.h"
 #include "daemon/signals.h"
 #include "daemon/watchdog.h"
 #include "daemon/worker.h"
@@ -333,6 +334,13 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		status = open_stores(server, fault);
 	}
 	if (status == CHI_OK) {
+		/* Before the threads, which have what they are started with. */
+		status = chi_listener_start(server->listener, fault);
+	}
+	if (status == CHI_OK) {
+		status = chi_sandbox_enter(config, fault);
+	}
+	if (status == CHI_OK) {
 		status = start_threads(server, fault);
 	}
 	if (status == CHI_OK) {
@@ -340,9 +348,6 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	}
 	if (status == CHI_OK) {
 		status = chi_watchdog_new(server, &server->watchdog, fault);
-	}
-	if (status == CHI_OK) {
-		status = chi_listener_start(server->listener, fault);
 	}
 	return status;
 }

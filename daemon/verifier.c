@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +18,8 @@
 
 #include "base/fault.h"
 #include "daemon/limits.h"
+#include "daemon/log.h"
+#include "daemon/sandbox.h"
 #include "daemon/verify.h"
 
 enum {
@@ -68,7 +71,13 @@ static void be_child(const struct chi_config *config, size_t store, int output)
 		_exit(3);
 	}
 	close_all(STDERR_FILENO + 1, INT_MAX);
+	prctl(PR_SET_NAME, "chistore-verify");
 	own.verify_path = config->stores[store].path;
+	struct chi_fault fault = {0};
+	if (chi_sandbox_enter_verify(config, own.verify_path, &fault) < 0) {
+		fprintf(stderr, "chistored: %s\n", fault.text);
+		exit(3);
+	}
 	exit(chi_verify_main(&own));
 }
 
@@ -176,6 +185,8 @@ static void serve(const struct chi_config *config, int requests)
 	struct loop loop = {.config = config, .requests = requests};
 	sigset_t ended;
 	prctl(PR_SET_NAME, "chistored-check");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	chi_log_close();
 	close_all(STDERR_FILENO + 1, requests - 1);
 	close_all(requests + 1, INT_MAX);
 	signal(SIGTERM, SIG_IGN);

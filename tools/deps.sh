@@ -11,7 +11,7 @@ set -eu
 # rest.
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
 protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libxxhash-dev
-libssl-dev libcmocka-dev python3 protobuf-compiler openssl"
+libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
 # llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils

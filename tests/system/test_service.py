@@ -221,6 +221,14 @@ class TestUnits(unittest.TestCase):
                               check=False, timeout=60)
         self.assertNotRegex(done.stdout, r"chistored\.(service|socket)", done.stdout)
 
+    def test_the_service_may_shut_itself_in(self):
+        """The calls for that are in none of the groups that the unit names."""
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            calls = re.search(r"(?m)^SystemCallFilter=([^~\n]*)$", file.read()).group(1).split()
+        for call in ("create_ruleset", "add_rule", "restrict_self"):
+            self.assertIn("landlock_" + call, calls)
+        self.assertIn("seccomp", calls)
+
     def test_they_fit_together(self):
         """What the socket is called is what the service listens on."""
         with open(self.UNITS + "/chistored.socket", encoding="utf-8") as file:

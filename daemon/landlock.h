@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Landlock: a process tells the kernel which files it will use, and can use no others from then on,
+ * nor can its threads and children. Asked for by system calls, since C libraries have no functions
+ * for it; an older kernel that knows less keeps less away.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What may be done beneath a directory, or with a file. */
+enum chi_landlock_right {
+	CHI_MAY_READ = 1,    /* files */
+	CHI_MAY_LIST = 2,    /* directories */
+	CHI_MAY_WRITE = 4,   /* files that are there */
+	CHI_MAY_CUT = 8,     /* them, to another length */
+	CHI_MAY_CREATE = 16, /* files */
+	CHI_MAY_REMOVE = 32, /* files */
+};
+
+struct chi_landlock_rule {
+	const char *path; /* what is not there needs no rule and gets none */
+	unsigned rights;
+};
+
+/* What the kernel knows: 0 nothing, 1 files, 4 also TCP, 6 also signals and sockets without a file.
+ */
+int chi_landlock_version(void);
+
+/*
+ * Leaves this thread, and what it starts from now on, only what the rules say: of files; of TCP no
+ * new connections and addresses; no signals to other processes; and no sockets without a file that
+ * others listen on, unless `abstract` allows them. The process can never again gain privileges by
+ * starting a program. 0, or an errno.
+ */
+int chi_landlock_enter(const struct chi_landlock_rule *rules, size_t n, bool abstract);

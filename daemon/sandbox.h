@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left to the daemon once it serves: its stores, the directories of what SIGHUP has it read
+ * or open anew, the clients that come to it, and nothing else of the machine. So whoever should
+ * gain control of it by a fault in it has no more than that. chistored(8) describes it to
+ * operators.
+ */
+#pragma once
+
+#include "chistore/types.h"
+#include "daemon/config.h"
+
+/* For this thread and those it starts from now on, when all else is open. Says in the log what is
+ * in force. -CHI_EUNSUPPORTED: the settings require what the kernel or the build does not have. */
+CHI_MUSTUSE int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault);
+
+/* For a process that does nothing but verify the store at `path`. -CHI_EUNSUPPORTED as above. */
+CHI_MUSTUSE int chi_sandbox_enter_verify(const struct chi_config *config, const char *path,
+					 struct chi_fault *fault);
