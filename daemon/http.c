@@ -166,9 +166,6 @@ static int begin(struct chi_http *http, const struct chi_listen *address, struct
 	struct chi_socket socket;
 	int status =
 		chi_socket_bind(address, &(struct chi_socket_owner){.mode = 0}, &socket, fault);
-	if (status == CHI_OK && (status = chi_socket_listen(&socket, fault)) < 0) {
-		chi_socket_close(&socket);
-	}
 	if (status < 0) {
 		return status;
 	}

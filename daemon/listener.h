@@ -12,7 +12,7 @@
 struct chi_listener;
 struct chi_server;
 
-/* Binds everywhere; nobody can connect yet. -CHI_EBUSY: another server answers there;
+/* Binds and listens everywhere, accepting nothing yet. -CHI_EBUSY: another server answers there;
  * -CHI_EEXIST: something that is no socket; -CHI_EACCES, -CHI_EINVAL, -CHI_EIO. */
 CHI_MUSTUSE int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 				 struct chi_listener **out, struct chi_fault *fault);

@@ -7,6 +7,7 @@
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/rescue.h"
+#include "daemon/sandbox.h"
 #include "daemon/server.h"
 #include "daemon/verifier.h"
 #include "daemon/verify.h"
@@ -33,6 +34,7 @@ static int serve(const struct chi_config *config)
 		return EXIT_FAILED;
 	}
 	struct chi_verifier verifier;
+	chi_sandbox_prepare(config);
 	int status = chi_verifier_start(config, &verifier, &fault);
 	if (status == CHI_OK) {
 		status = chi_server_init(&server, config, &verifier, &fault);

@@ -28,6 +28,9 @@
 /* Stores, sockets, twice four files that are read anew, the log, and a few of the system's. */
 #define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 8 + 1 + 8)
 
+/* Why there are no filters: an errno, or 0. */
+static int unmade;
+
 struct rules {
 	struct chi_landlock_rule list[RULES_MAX];
 	char *made[RULES_MAX]; /* paths to free */
@@ -153,10 +156,6 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 		return miss(config, who, files, "this build is instrumented", fault);
 	}
 	const char *notify = getenv("NOTIFY_SOCKET");
-	const struct chi_syscalls_options options = {
-		.names = config->access_path != NULL,
-		.notify = notify != NULL,
-	};
 	int version = chi_landlock_version();
 	int error = chi_landlock_enter(rules->list, rules->n, notify != NULL && notify[0] == '@');
 	int status = error == 0 ? CHI_OK : miss(config, who, files, strerror(error), fault);
@@ -164,7 +163,7 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 		return status;
 	}
 	bool shut = error == 0;
-	error = chi_syscalls_enter(who, &options);
+	error = unmade != 0 ? unmade : chi_syscalls_enter(who);
 	if (error != 0) {
 		return miss(config, who, calls, strerror(error), fault);
 	}
@@ -174,6 +173,17 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 			 log_number("landlock", (uint64_t)version));
 	}
 	return CHI_OK;
+}
+
+void chi_sandbox_prepare(const struct chi_config *config)
+{
+	const struct chi_syscalls_options options = {
+		.names = config->access_path != NULL,
+		.notify = getenv("NOTIFY_SOCKET") != NULL,
+	};
+	if (config->sandbox != CHI_SANDBOX_OFF && !is_instrumented()) {
+		unmade = chi_syscalls_prepare(&options);
+	}
 }
 
 int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Start and stop in order. Sockets are bound first, which may take root, then the server becomes
- * who it is to be and opens the stores, and only then listens: clients of a second daemon, which
- * the store's lock refuses, see nothing of it, and its socket's lock has kept it from taking the
- * socket away from the first.
+ * who it is to be and opens the stores, and only then accepts. A second daemon is refused by the
+ * store's lock, and the lock beside the socket has kept it from taking that away from the first.
  */
 #include "daemon/server.h"
 

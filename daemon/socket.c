@@ -300,6 +300,9 @@ int chi_socket_bind(const struct chi_listen *address, const struct chi_socket_ow
 	*out = (struct chi_socket){.fd = -1, .lock = -1};
 	int status = address->kind == CHI_LISTEN_UNIX ? bind_unix(address, owner, out, fault)
 						      : bind_tcp(address, out, fault);
+	if (status == CHI_OK) {
+		status = chi_socket_listen(out, fault);
+	}
 	if (status < 0) {
 		chi_socket_close(out);
 	}

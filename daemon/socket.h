@@ -28,13 +28,13 @@ struct chi_socket_owner {
 	uint32_t gid; /* for a socket without a group of its own */
 };
 
-/* Binds it: nobody can connect yet. `address` must live as long as the socket. Not to be called
- * while threads run: sets the umask for a moment. */
+/* Binds and listens: who connects now waits. `address` must live as long as the socket. Not to be
+ * called while threads run: sets the umask for a moment. */
 CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address,
 				const struct chi_socket_owner *owner, struct chi_socket *out,
 				struct chi_fault *fault);
 
-/* Clients can connect from now on, and see in us who calls this. */
+/* Listens again: from now on clients see in us who calls this. */
 CHI_MUSTUSE int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault);
 
 /* Takes a listening socket that somebody else has made: sets *address's kind to what it is, UNIX or

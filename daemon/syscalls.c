@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,9 @@
 #include <seccomp.h>
 
 #define NAME_SIZE 32
+
+/* Instructions of a filter, at least as many as there can be. */
+#define CODE_MAX 4096
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -161,13 +166,13 @@ static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_option
 	return rc;
 }
 
-static int add_rules(scmp_filter_ctx context, enum chi_caller filter,
+static int add_rules(scmp_filter_ctx context, enum chi_caller caller,
 		     const struct chi_syscalls_options *options)
 {
 	int rc = add_list(context, SCMP_ACT_ALLOW, common);
 	rc = rc == 0 ? add_memory(context) : rc;
 	rc = rc == 0 ? add_self(context) : rc;
-	if (filter == CHI_CALLER_SERVER) {
+	if (caller == CHI_CALLER_SERVER) {
 		rc = rc == 0 ? add_list(context, SCMP_ACT_ALLOW, serving) : rc;
 		rc = rc == 0 ? add_threads(context) : rc;
 		rc = rc == 0 ? add_sockets(context, options) : rc;
@@ -175,35 +180,92 @@ static int add_rules(scmp_filter_ctx context, enum chi_caller filter,
 	return rc == 0 ? add_list(context, SCMP_ACT_ERRNO(EPERM), harmful) : rc;
 }
 
-static int enter(scmp_filter_ctx context, enum chi_caller filter,
-		 const struct chi_syscalls_options *options)
+/* A filter as the kernel takes it. */
+struct program {
+	struct sock_filter code[CODE_MAX];
+	size_t len; /* bytes */
+};
+
+/* libseccomp writes to descriptors only; the file has no name. */
+static int export_code(scmp_filter_ctx context, struct program *out)
 {
-	/* A tree of numbers instead of a row of them: every call pays for the way to its rule.
-	 * Older libraries do not have it. What is refused the kernel tells its own log, if it can.
-	 */
-	(void)seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	int rc = seccomp_attr_set(context, SCMP_FLTATR_CTL_NNP, 1);
-	rc = rc == 0 ? add_rules(context, filter, options) : rc;
-	return rc == 0 ? seccomp_load(context) : rc;
+	int fd = memfd_create("chistored-filter", MFD_CLOEXEC);
+	if (fd < 0) {
+		return errno;
+	}
+	int error = -seccomp_export_bpf(context, fd);
+	ssize_t n = error == 0 ? pread(fd, out->code, sizeof(out->code), 0) : 0;
+	error = n < 0 ? errno : error;
+	out->len = n > 0 ? (size_t)n : 0;
+	close(fd);
+	return error == 0 && (n == 0 || (size_t)n == sizeof(out->code)) ? E2BIG : error;
 }
 
-int chi_syscalls_enter(enum chi_caller filter, const struct chi_syscalls_options *options)
+static int make(enum chi_caller caller, const struct chi_syscalls_options *options,
+		struct program *out)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (context == NULL) {
 		return ENOMEM;
 	}
-	int rc = enter(context, filter, options);
+	/* A tree of numbers instead of a row of them: every call pays for the way to its rule.
+	 * Older libraries do not have it. */
+	(void)seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	int error = -add_rules(context, caller, options);
+	error = error == 0 ? export_code(context, out) : error;
 	seccomp_release(context);
-	return -rc;
+	return error;
+}
+
+/* What was prepared; a child has it from the process that it was forked of. */
+static struct program programs[CHI_CALLERS];
+
+/* libseccomp leaves out rules when there is no memory for them, and does not say so: a filter
+ * counts if it comes out the same twice. */
+int chi_syscalls_prepare(const struct chi_syscalls_options *options)
+{
+	static struct program again;
+	for (int i = 0; i < CHI_CALLERS; i++) {
+		int error = make((enum chi_caller)i, options, &programs[i]);
+		error = error == 0 ? make((enum chi_caller)i, options, &again) : error;
+		if (error == 0 && (programs[i].len != again.len ||
+				   memcmp(programs[i].code, again.code, again.len) != 0)) {
+			error = ENOMEM;
+		}
+		if (error != 0) {
+			programs[i].len = 0;
+			return error;
+		}
+	}
+	return 0;
+}
+
+int chi_syscalls_enter(enum chi_caller caller)
+{
+	const struct sock_fprog filter = {
+		.len = (unsigned short)(programs[caller].len / sizeof(struct sock_filter)),
+		.filter = programs[caller].code,
+	};
+	if (filter.len == 0) {
+		return ENOMEM;
+	}
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+			       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0
+		       ? errno
+		       : 0;
 }
 
 #else
 
-int chi_syscalls_enter(enum chi_caller filter, const struct chi_syscalls_options *options)
+int chi_syscalls_prepare(const struct chi_syscalls_options *options)
 {
-	(void)filter;
 	(void)options;
+	return ENOSYS;
+}
+
+int chi_syscalls_enter(enum chi_caller caller)
+{
+	(void)caller;
 	return ENOSYS;
 }
 

@@ -13,6 +13,7 @@
 enum chi_caller {
 	CHI_CALLER_SERVER, /* serves clients and writes stores */
 	CHI_CALLER_VERIFY, /* reads a store and prints what it finds */
+	CHI_CALLERS,
 };
 
 /* What depends on the settings. */
@@ -21,6 +22,10 @@ struct chi_syscalls_options {
 	bool notify; /* unix sockets that send to a service manager */
 };
 
-/* For this thread and what it starts from now on, for good. 0, or an errno; ENOSYS: the build has
- * no libseccomp. */
-int chi_syscalls_enter(enum chi_caller filter, const struct chi_syscalls_options *options);
+/* Makes the filters, for this process and those forked from it; before it has threads. Takes memory
+ * and time. 0, or an errno; ENOSYS: the build has no libseccomp. */
+int chi_syscalls_prepare(const struct chi_syscalls_options *options);
+
+/* For this thread and what it starts from now on, for good. 0, or an errno; ENOMEM: none was made.
+ */
+int chi_syscalls_enter(enum chi_caller caller);

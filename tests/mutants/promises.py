@@ -281,7 +281,7 @@ DAMAGE = (
         "dead-verification-is-good-news",
         "A page that kills the verification is a damage found",
         "daemon/verify.c",
-        "if (WIFSIGNALED(how)) {",
+        "if (how >= 0 && WIFSIGNALED(how)) {",
         "if (false) {",
         "system daemon_work", "WholeStore.test_verify_that_is_killed"),
     Mutant(

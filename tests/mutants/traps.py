@@ -249,12 +249,10 @@ FILES = (
         "verify-in-the-daemon",
         "The daemon verifies in a child process",
         "daemon/verify.c",
-        "\t\terror = spawn(verify, chi_store_path(task->served->store),\n"
-        "\t\t\t      verify->worker->server->config->map_bytes, ends[1]);\n",
-        "\t\tstruct chi_verify_result result;\n"
-        "\t\terror = spawn(verify, chi_store_path(task->served->store),\n"
-        "\t\t\t      verify->worker->server->config->map_bytes, ends[1]);\n"
-        "\t\t(void)!chi_store_verify(task->served->store, NULL, NULL, &result);\n",
+        "\tint status = start(verify, task);\n",
+        "\tint status = start(verify, task);\n"
+        "\tstruct chi_verify_result result;\n"
+        "\t(void)!chi_store_verify(task->served->store, NULL, NULL, &result);\n",
         "system daemon_work", "WholeStore.test_verify_that_is_killed"),
     Mutant(
         "fresh-store-is-not-synced",
