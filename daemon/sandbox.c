@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
@@ -178,6 +179,7 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 void chi_sandbox_prepare(const struct chi_config *config)
 {
 	const struct chi_syscalls_options options = {
+		.server = getpid(),
 		.names = config->access_path != NULL,
 		.notify = getenv("NOTIFY_SOCKET") != NULL,
 	};

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -32,6 +33,9 @@
 
 /* Instructions of a filter, at least as many as there can be. */
 #define CODE_MAX 4096
+
+/* It takes some milliseconds. */
+#define MAKE_SECONDS 30
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -132,10 +136,10 @@ static int add_memory(scmp_filter_ctx context)
 
 /* Signals to itself, as abort sends; its own limits; names of threads and of memory; what is left
  * to read. */
-static int add_self(scmp_filter_ctx context)
+static int add_self(scmp_filter_ctx context, pid_t self)
 {
-	const struct scmp_arg_cmp self = equals(0, (uint64_t)getpid());
-	int rc = allow_if(context, "tgkill", self);
+	/* Who verifies has a number that is not known yet, and must not have the server's. */
+	int rc = self > 0 ? allow_if(context, "tgkill", equals(0, (uint64_t)self)) : 0;
 	rc = rc == 0 ? allow_if(context, "prlimit64", equals(0, 0)) : rc;
 	rc = rc == 0 ? allow_if(context, "prctl", equals(0, PR_SET_NAME)) : rc;
 	rc = rc == 0 ? allow_if(context, "prctl", equals(0, PR_SET_VMA)) : rc;
@@ -171,7 +175,7 @@ static int add_rules(scmp_filter_ctx context, enum chi_caller caller,
 {
 	int rc = add_list(context, SCMP_ACT_ALLOW, common);
 	rc = rc == 0 ? add_memory(context) : rc;
-	rc = rc == 0 ? add_self(context) : rc;
+	rc = rc == 0 ? add_self(context, caller == CHI_CALLER_SERVER ? options->server : 0) : rc;
 	if (caller == CHI_CALLER_SERVER) {
 		rc = rc == 0 ? add_list(context, SCMP_ACT_ALLOW, serving) : rc;
 		rc = rc == 0 ? add_threads(context) : rc;
@@ -217,38 +221,74 @@ static int make(enum chi_caller caller, const struct chi_syscalls_options *optio
 	return error;
 }
 
-/* What was prepared; a child has it from the process that it was forked of. */
-static struct program programs[CHI_CALLERS];
+/* What was prepared: memory shared with who made it, read-only since. A child has it from the process
+ * that it was forked of. */
+static const struct program *programs;
 
 /* libseccomp leaves out rules when there is no memory for them, and does not say so: a filter
  * counts if it comes out the same twice. */
-int chi_syscalls_prepare(const struct chi_syscalls_options *options)
+static int make_all(const struct chi_syscalls_options *options, struct program *out)
 {
 	static struct program again;
-	for (int i = 0; i < CHI_CALLERS; i++) {
-		int error = make((enum chi_caller)i, options, &programs[i]);
+	int error = 0;
+	for (int i = 0; error == 0 && i < CHI_CALLERS; i++) {
+		error = make((enum chi_caller)i, options, &out[i]);
 		error = error == 0 ? make((enum chi_caller)i, options, &again) : error;
-		if (error == 0 && (programs[i].len != again.len ||
-				   memcmp(programs[i].code, again.code, again.len) != 0)) {
+		if (error == 0 && (out[i].len != again.len ||
+				   memcmp(out[i].code, again.code, again.len) != 0)) {
 			error = ENOMEM;
 		}
-		if (error != 0) {
-			programs[i].len = 0;
-			return error;
+	}
+	return error;
+}
+
+/* In a process of its own, which libseccomp may take down with it: without memory it frees twice. */
+static int make_apart(const struct chi_syscalls_options *options, struct program *out)
+{
+	int how;
+	pid_t pid = fork();
+	if (pid == 0) {
+		alarm(MAKE_SECONDS);
+		_exit(make_all(options, out));
+	}
+	while (pid > 0 && waitpid(pid, &how, 0) < 0) {
+		if (errno != EINTR) {
+			return errno;
 		}
 	}
+	return pid < 0 ? errno : WIFEXITED(how) ? WEXITSTATUS(how) : ECANCELED;
+}
+
+int chi_syscalls_prepare(const struct chi_syscalls_options *options)
+{
+	const size_t size = CHI_CALLERS * sizeof(struct program);
+	struct program *made =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED) {
+		return errno;
+	}
+	int error = make_apart(options, made);
+	if (error == 0 && mprotect(made, size, PROT_READ) < 0) {
+		error = errno;
+	}
+	if (error != 0) {
+		munmap(made, size);
+		return error;
+	}
+	programs = made;
 	return 0;
 }
 
 int chi_syscalls_enter(enum chi_caller caller)
 {
-	const struct sock_fprog filter = {
-		.len = (unsigned short)(programs[caller].len / sizeof(struct sock_filter)),
-		.filter = programs[caller].code,
-	};
-	if (filter.len == 0) {
+	if (programs == NULL) {
 		return ENOMEM;
 	}
+	const struct sock_fprog filter = {
+		.len = (unsigned short)(programs[caller].len / sizeof(struct sock_filter)),
+		/* The kernel copies it; its structure is shared with those who write it. */
+		.filter = (struct sock_filter *)(uintptr_t)programs[caller].code,
+	};
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 			       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0
 		       ? errno

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Who is filtered, from much to little. */
 enum chi_caller {
@@ -18,12 +19,14 @@ enum chi_caller {
 
 /* What depends on the settings. */
 struct chi_syscalls_options {
+	pid_t server; /* the only process to which it may send signals: itself */
 	bool names;  /* unix sockets that connect, for users and groups of directory services */
 	bool notify; /* unix sockets that send to a service manager */
 };
 
-/* Makes the filters, for this process and those forked from it; before it has threads. Takes memory
- * and time. 0, or an errno; ENOSYS: the build has no libseccomp. */
+/* Makes the filters, for this process and those forked from it, in a child that has ended when this
+ * returns; before there are threads, once. 0, or an errno; ENOSYS: the build has no libseccomp;
+ * ECANCELED: the child was killed. */
 int chi_syscalls_prepare(const struct chi_syscalls_options *options);
 
 /* For this thread and what it starts from now on, for good. 0, or an errno; ENOMEM: none was made.

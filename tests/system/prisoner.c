@@ -43,6 +43,7 @@ static struct notes *notes;
 static char inside[4096];
 static char made[4096];
 static char victim[4096];
+static pid_t server;
 static int forks; /* between the first process and this one */
 
 static void try_files(int32_t *said)
@@ -113,6 +114,7 @@ static void try_calls(int32_t *said)
 	if (code != MAP_FAILED) {
 		munmap(code, 4096);
 	}
+	*said = syscall(SYS_tgkill, server, server, 0) < 0 ? errno : 0;
 }
 
 static void try_all(enum who who)
@@ -147,6 +149,7 @@ __attribute__((constructor)) static void begin(void)
 	void *at = mmap(NULL, WHO * sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	notes = at == MAP_FAILED ? NULL : at;
+	server = getpid();
 	snprintf(inside, sizeof(inside), "%s", data);
 	snprintf(made, sizeof(made), "%s/made", outside);
 	snprintf(victim, sizeof(victim), "%s/victim", outside);

@@ -39,19 +39,21 @@ FILES = {"read a file": 0, "list a directory": 0, "read of itself": 0, "write a 
 CALLS = {"start a process": 0, "tcp socket": 0, "unix socket": 0, "run a program": errno.ENOENT,
          "trace a process": errno.ESRCH, "send a signal": 0, "mount": errno.EFAULT,
          "new namespaces": 0, "change the user": 0, "map code": 0, "turn data into code": 0}
-TRIED = [*ALLOWED, *WRITING, *FILES, *CALLS]
+# To itself the server may send signals, as abort does; no other process may send it any.
+TELLING = ["signal to the server"]
+TRIED = [*ALLOWED, *WRITING, *FILES, *CALLS, *TELLING]
 NOTES_SIZE = 8 + 4 * 32
 
-# Becomes the command, with system calls 444 (the first of Landlock) and 317 (seccomp, on x86-64; 277
-# elsewhere) failing as on an old kernel. A filter in BPF: load the number, compare, return.
-OLD_KERNEL = """
+# Becomes the command, with some system calls answered as the kernel is told. A filter in BPF: load the
+# number, compare, return.
+OTHER_KERNEL = """
 import ctypes, os, platform, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
-calls = [444, 317 if platform.machine() == "x86_64" else 277]
+answer, calls = {answer}, {calls}[platform.machine() == "x86_64"]
 code = [(0x20, 0, 0, 0)]
 for i, call in enumerate(calls):
     code.append((0x15, len(calls) - i, 0, call))
-code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050000 | 38)]
+code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, answer)]
 program = b"".join(struct.pack("=HBBI", *line) for line in code)
 bytes_ = ctypes.create_string_buffer(program)
 head = struct.pack("@HP", len(code), ctypes.addressof(bytes_))
@@ -59,6 +61,17 @@ assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, head, 0, 0) == 0, os.strerror(ctypes.get_errno())
 os.execv(sys.argv[1], sys.argv[1:])
 """
+
+# Landlock's first call and seccomp, elsewhere and on x86-64, fail with ENOSYS.
+OLD_KERNEL = {"answer": 0x00050000 | errno.ENOSYS, "calls": ((444, 277), (444, 317))}
+
+# Whoever calls memfd_create is killed: the process that makes the filters does.
+DEADLY_KERNEL = {"answer": 0x80000000, "calls": ((279,), (319,))}
+
+
+def on(kernel):
+    """What has a command run on it."""
+    return [sys.executable, "-c", OTHER_KERNEL.format(**kernel)]
 
 
 def wait_for(condition):
@@ -300,6 +313,9 @@ class TestSandbox(Base):
             for said in self.try_and_verify(daemon):
                 self.assert_kept(said)
             self.assert_kept(self.said(1), writing=errno.EACCES)
+            self.assertEqual(said[TELLING[0]], 0)
+            if SECCOMP:
+                self.assertEqual(self.said(1)[TELLING[0]], errno.ENOSYS)
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
         self.assertEqual(os.listdir(self.outside), ["victim"])
@@ -318,7 +334,8 @@ class TestSandbox(Base):
             return
         with self.prisoner("--sandbox", "off") as daemon:
             for said in self.try_and_verify(daemon):
-                self.assertEqual(said, {**dict.fromkeys([*ALLOWED, *WRITING], 0), **FILES, **CALLS})
+                free = dict.fromkeys([*ALLOWED, *WRITING, *TELLING], 0)
+                self.assertEqual(said, {**free, **FILES, **CALLS})
             self.assertEqual(status_of(daemon.pid)["Seccomp"], "0")
             self.assertNotIn(KEPT, daemon.stderr_text())
         self.assertIn("made", os.listdir(self.outside))
@@ -367,7 +384,7 @@ class TestSandbox(Base):
 
     def test_a_kernel_that_has_nothing(self):
         """It goes on and says so, or does not start, as it was told."""
-        old = [sys.executable, "-c", OLD_KERNEL]
+        old = on(OLD_KERNEL)
         with self.start(wrapper=old) as daemon:
             self.assertIn("nothing keeps this process from other files", daemon.stderr_text())
             work(daemon.address)
@@ -379,6 +396,36 @@ class TestSandbox(Base):
         self.assertFalse(os.path.exists(self.directory + "/socket"))
         code, said = refused("--sandbox", "maybe")
         self.assertEqual((code, "none of auto, require, off" in said), (2, True))
+
+    def test_filters_that_cannot_be_made(self):
+        """What makes them goes down in a process of its own."""
+        if INSTRUMENTED or not SECCOMP:
+            return
+        deadly = on(DEADLY_KERNEL)
+        with self.start(wrapper=deadly) as daemon:
+            self.assertIn("nothing keeps this process from other system calls",
+                          daemon.stderr_text())
+            self.assertNotIn("from other files", daemon.stderr_text())
+            work(daemon.address)
+        code, said = refused("--store", os.path.join(self.directory, "store", "store"),
+                             "--listen", f"unix:{self.directory}/socket", "--sandbox", "require",
+                             wrapper=deadly)
+        self.assertEqual(code, 3)
+        self.assertIn("--sandbox=require: cannot be kept from other system calls", said)
+
+    def test_files_that_only_root_gets_to(self):
+        """They were read before; they are no reason to keep the rest less well."""
+        uid, gid = (NOBODY, NOBODY) if ROOT else (os.geteuid(), os.getegid())
+        rules = os.path.join(self.path("private"), "below", "rules")
+        os.mkdir(os.path.dirname(rules))
+        with open(rules, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write("anyone admin\n")
+        how = "require" if SECCOMP and not INSTRUMENTED else "auto"
+        with self.start("--user", f"{uid}:{gid}", "--access", rules, "--sandbox", how,
+                        owner=uid if ROOT else None) as daemon:
+            self.assertNotIn("from other files (Perm", daemon.stderr_text())
+            work(daemon.address)
 
     def test_its_processes_end_with_it(self):
         """The one that verifies has nothing of the server but the way to it, and does not outlive
