@@ -21,13 +21,14 @@
 #include "daemon/syscalls.h"
 #include "daemon/landlock.h"
 #include "daemon/log.h"
+#include "store/store.h"
 
 #define STORE_RIGHTS                                                                               \
 	(CHI_MAY_READ | CHI_MAY_LIST | CHI_MAY_WRITE | CHI_MAY_CUT | CHI_MAY_CREATE |              \
 	 CHI_MAY_REMOVE)
 
-/* Stores, sockets, twice four files that are read anew, the log, and a few of the system's. */
-#define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 8 + 1 + 8)
+/* Stores, sockets, twice five files that are opened anew, and a few of the system's. */
+#define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8)
 
 /* Why there are no filters: an errno, or 0. */
 static int unmade;
@@ -64,13 +65,13 @@ static void add_parent(struct rules *rules, const char *path, unsigned rights)
 }
 
 /* Where its name is and, should that be a link, where it leads to. */
-static void add_reread(struct rules *rules, const char *path)
+static void add_reopened(struct rules *rules, const char *path, unsigned rights)
 {
 	char real[PATH_MAX];
 	if (path != NULL) {
-		add_parent(rules, path, CHI_MAY_READ);
+		add_parent(rules, path, rights);
 		if (realpath(path, real) != NULL) {
-			add_parent(rules, real, CHI_MAY_READ);
+			add_parent(rules, real, rights);
 		}
 	}
 }
@@ -85,13 +86,11 @@ static void find_rules(const struct chi_config *config, struct rules *rules)
 			add_parent(rules, config->listens[i].path, CHI_MAY_REMOVE);
 		}
 	}
-	add_reread(rules, config->access_path);
-	add_reread(rules, config->tls_certificate);
-	add_reread(rules, config->tls_key);
-	add_reread(rules, config->tls_authorities);
-	if (config->log.path != NULL) {
-		add_parent(rules, config->log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
-	}
+	add_reopened(rules, config->access_path, CHI_MAY_READ);
+	add_reopened(rules, config->tls_certificate, CHI_MAY_READ);
+	add_reopened(rules, config->tls_key, CHI_MAY_READ);
+	add_reopened(rules, config->tls_authorities, CHI_MAY_READ);
+	add_reopened(rules, config->log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
 	if (config->access_path != NULL) {
 		/* Users and groups by name; these files, too, are replaced when they change. */
 		add(rules, "/etc", CHI_MAY_READ);
@@ -211,10 +210,8 @@ int chi_sandbox_enter_verify(const struct chi_config *config, const char *path,
 	if (config->sandbox == CHI_SANDBOX_OFF || is_instrumented()) {
 		return CHI_OK;
 	}
-	/* Whoever reads enters himself in LMDB's table of readers. */
-	_cleanup_(chi_freep) char *table = NULL;
-	if (asprintf(&table, "%s/lock.mdb", path) < 0) {
-		table = NULL;
+	_cleanup_(chi_freep) char *table = chi_store_readers_path(path);
+	if (table == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	struct rules rules = {.n = 0};

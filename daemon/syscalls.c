@@ -215,14 +215,16 @@ static int make(enum chi_caller caller, const struct chi_syscalls_options *optio
 	/* A tree of numbers instead of a row of them: every call pays for the way to its rule.
 	 * Older libraries do not have it. */
 	(void)seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	/* Not a thread alone, for which the others would wait. */
+	(void)seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	int error = -add_rules(context, caller, options);
 	error = error == 0 ? export_code(context, out) : error;
 	seccomp_release(context);
 	return error;
 }
 
-/* What was prepared: memory shared with who made it, read-only since. A child has it from the process
- * that it was forked of. */
+/* What was prepared: memory shared with who made it, read-only since. A child has it from the
+ * process that it was forked of. */
 static const struct program *programs;
 
 /* libseccomp leaves out rules when there is no memory for them, and does not say so: a filter
@@ -234,15 +236,16 @@ static int make_all(const struct chi_syscalls_options *options, struct program *
 	for (int i = 0; error == 0 && i < CHI_CALLERS; i++) {
 		error = make((enum chi_caller)i, options, &out[i]);
 		error = error == 0 ? make((enum chi_caller)i, options, &again) : error;
-		if (error == 0 && (out[i].len != again.len ||
-				   memcmp(out[i].code, again.code, again.len) != 0)) {
+		if (error == 0 &&
+		    (out[i].len != again.len || memcmp(out[i].code, again.code, again.len) != 0)) {
 			error = ENOMEM;
 		}
 	}
 	return error;
 }
 
-/* In a process of its own, which libseccomp may take down with it: without memory it frees twice. */
+/* In a process of its own, which libseccomp may take down with it: without memory it frees twice.
+ */
 static int make_apart(const struct chi_syscalls_options *options, struct program *out)
 {
 	int how;

@@ -20,8 +20,8 @@ enum chi_caller {
 /* What depends on the settings. */
 struct chi_syscalls_options {
 	pid_t server; /* the only process to which it may send signals: itself */
-	bool names;  /* unix sockets that connect, for users and groups of directory services */
-	bool notify; /* unix sockets that send to a service manager */
+	bool names;   /* unix sockets that connect, for users and groups of directory services */
+	bool notify;  /* unix sockets that send to a service manager */
 };
 
 /* Makes the filters, for this process and those forked from it, in a child that has ended when this

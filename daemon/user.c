@@ -132,21 +132,21 @@ int chi_user_become(const struct chi_user *user, int log, struct chi_fault *faul
 	if (!user->given) {
 		return CHI_OK;
 	}
-	if (geteuid() != 0) {
-		return geteuid() == user->uid && getegid() == user->gid
-			       ? CHI_OK
-			       : chi_fault(fault, -CHI_EACCES,
-					   "only root can become user '%s' with group %u",
-					   user->name, (unsigned)user->gid);
+	if (geteuid() != 0 && (geteuid() != user->uid || getegid() != user->gid)) {
+		return chi_fault(fault, -CHI_EACCES, "only root can become user '%s' with group %u",
+				 user->name, (unsigned)user->gid);
 	}
-	int status = give_log(user, log, fault);
-	if (status < 0) {
-		return status;
+	if (geteuid() == 0) {
+		int status = give_log(user, log, fault);
+		if (status < 0) {
+			return status;
+		}
+		if (set_ids(user) < 0) {
+			return chi_fault(fault, -CHI_EACCES, "cannot become user '%s' (%s)",
+					 user->name, strerror(errno));
+		}
 	}
-	if (set_ids(user) < 0) {
-		return chi_fault(fault, -CHI_EACCES, "cannot become user '%s' (%s)", user->name,
-				 strerror(errno));
-	}
+	/* Somebody else may have been root before, or have been given rights of root's. */
 	if (!drop_capabilities() || !is_for_good(user)) {
 		return chi_fault(fault, -CHI_EACCES, "user '%s' could become root again",
 				 user->name);

@@ -25,7 +25,8 @@ CHI_MUSTUSE int chi_user_parse(const char *text, struct chi_user *out, struct ch
 
 /*
  * For good: groups, group and user, with all capabilities gone, and tried whether there is a way
- * back. `log` is given to the user if it is a file. Not as root it only looks whether that is who
- * we are. -CHI_EACCES: it cannot be done; then nothing may be served.
+ * back. `log` is given to the user if it is a file. Not as root that has to be who we are already,
+ * and what remains is to give up capabilities. -CHI_EACCES: it cannot be done; then nothing may be
+ * served.
  */
 CHI_MUSTUSE int chi_user_become(const struct chi_user *user, int log, struct chi_fault *fault);

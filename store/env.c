@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,6 +74,12 @@ static bool larger_than_half_of_memory(const char *dir)
 	long size = sysconf(_SC_PAGESIZE);
 	return chi_path_join(path, dir, DATA_NAME) == CHI_OK && stat(path, &st) == 0 && pages > 0 &&
 	       size > 0 && (uint64_t)st.st_size > (uint64_t)pages * (uint64_t)size / 2;
+}
+
+char *chi_store_readers_path(const char *path)
+{
+	char *out;
+	return asprintf(&out, "%s/%s", path, LMDB_LOCK) < 0 ? NULL : out;
 }
 
 /*
