@@ -40,6 +40,7 @@ static void start(struct work *work, const char *name, enum model_mix mix, unsig
 	work->root_ino = st.st_ino;
 	work->journal = (struct journal){0};
 	work->ahead = 0;
+	work->published = false;
 	model_plan(&work->model, mix, steps);
 	work->model.marked = work->marked;
 	work->marked = false;
@@ -222,6 +223,32 @@ void record_repair(struct work *work)
 	work->ahead = info.sequence - 12;
 	chi_store_close(store);
 	finish(work);
+}
+
+static void publish(struct work *work, struct chi_store *store, unsigned step)
+{
+	struct chi_copy *copy;
+	int fd;
+	begin(work, BACKUP, step);
+	ok(chi_publish_begin(place(work, BACKUP), &copy, &fd, &fault));
+	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_copy_finish(copy, &fault));
+	acknowledge(work, BACKUP, step);
+}
+
+/* One published copy, and a newer one that takes its place. */
+void record_publish(struct work *work)
+{
+	start(work, "publish", MODEL_BATCHES, 20);
+	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	steps(work, store, 1, 6);
+	publish(work, store, 6);
+	steps(work, store, 7, 12);
+	publish(work, store, 12);
+	steps(work, store, 13, 15);
+	chi_store_close(store);
+	finish(work);
+	work->published = true;
 }
 
 /* The library's asynchronous writes, which share a transaction until they are flushed. */

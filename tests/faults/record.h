@@ -24,6 +24,7 @@ struct work {
 	char root[256];
 	uint64_t root_ino;
 	bool marked;	/* the next work load's writes are; it is cleared */
+	bool published; /* the copy is a published one */
 	uint64_t ahead; /* of the copy's number over the step that it holds */
 };
 
@@ -38,4 +39,5 @@ void record_failing(struct work *work);
 void record_killed(struct work *work);
 void record_backup(struct work *work);
 void record_repair(struct work *work);
+void record_publish(struct work *work);
 void record_async(struct work *work);

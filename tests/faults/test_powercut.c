@@ -56,6 +56,16 @@ static struct judge *judge;
 
 /* ---- Cutting ----------------------------------------------------------------------------- */
 
+/* The older copy or the newer one. Modes are no part of an image. */
+static bool check_published(const struct work *work, const char *path, const struct bounds *bounds)
+{
+	char data[620];
+	snprintf(data, sizeof(data), "%s/data.mdb", path);
+	return chmod(data, 0444) == 0 &&
+	       (model_holds(&work->model, path, bounds->least, &judge->why) ||
+		model_holds(&work->model, path, bounds->most, &judge->why));
+}
+
 /* In a checker. A store that is not due may be missing, but then nothing may be in its place. */
 static bool check_target(const struct work *work, const char *dir, unsigned target,
 			 const struct bounds *bounds)
@@ -63,6 +73,9 @@ static bool check_target(const struct work *work, const char *dir, unsigned targ
 	char path[600];
 	struct stat st;
 	snprintf(path, sizeof(path), "%s/%s", dir, record_targets[target]);
+	if (target == BACKUP && work->published) {
+		return lstat(path, &st) < 0 ? !bounds->due : check_published(work, path, bounds);
+	}
 	if (lstat(path, &st) == 0 || bounds->due) {
 		struct model model = work->model;
 		unsigned step;
@@ -109,7 +122,8 @@ static void raise_bounds(struct bounds *bounds, const struct journal_call *call)
 {
 	struct bounds *b = &bounds[call->target];
 	if (call->op == JOURNAL_BEGIN) {
-		b->least = call->target == BACKUP ? (unsigned)call->sequence : b->least;
+		/* An older copy that was there may still be there. */
+		b->least = call->target == BACKUP && !b->due ? (unsigned)call->sequence : b->least;
 		b->most = (unsigned)call->sequence;
 	} else if (call->op == JOURNAL_ACK) {
 		b->due = true;
@@ -242,7 +256,7 @@ static void test_batches(void **state)
 {
 	(void)state;
 	record_steps(&work, "batches", MODEL_BATCHES, 30);
-	honest(&work, "batches", 10);
+	honest(&work, "batches", 7);
 }
 
 static void test_deletes(void **state)
@@ -336,11 +350,18 @@ static void test_repair(void **state)
 	honest(&work, "repair", 5);
 }
 
+static void test_publish(void **state)
+{
+	(void)state;
+	record_publish(&work);
+	honest(&work, "publish", 5);
+}
+
 static void test_failing(void **state)
 {
 	(void)state;
 	record_failing(&work);
-	honest(&work, "failed and repeated", 7);
+	honest(&work, "failed and repeated", 5);
 }
 
 static void test_async(void **state)
@@ -386,16 +407,27 @@ int main(void)
 	judge_in_memory();
 	judge = judge_new();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),		cmocka_unit_test(test_puts),
-		cmocka_unit_test(test_batches),		cmocka_unit_test(test_deletes),
-		cmocka_unit_test(test_compact),		cmocka_unit_test(test_backup),
-		cmocka_unit_test(test_loads),		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_repeated),	cmocka_unit_test(test_failing),
-		cmocka_unit_test(test_marked),		cmocka_unit_test(test_marked_compact),
-		cmocka_unit_test(test_marked_backup),	cmocka_unit_test(test_marked_repeated),
-		cmocka_unit_test(test_marked_failing),	cmocka_unit_test(test_repair),
-		cmocka_unit_test(test_async),		cmocka_unit_test(test_control_no_sync),
-		cmocka_unit_test(test_control_no_data), cmocka_unit_test(test_control_no_names),
+		cmocka_unit_test(test_create),
+		cmocka_unit_test(test_puts),
+		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_deletes),
+		cmocka_unit_test(test_compact),
+		cmocka_unit_test(test_backup),
+		cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_marked_compact),
+		cmocka_unit_test(test_marked_backup),
+		cmocka_unit_test(test_marked_repeated),
+		cmocka_unit_test(test_marked_failing),
+		cmocka_unit_test(test_repair),
+		cmocka_unit_test(test_publish),
+		cmocka_unit_test(test_async),
+		cmocka_unit_test(test_control_no_sync),
+		cmocka_unit_test(test_control_no_data),
+		cmocka_unit_test(test_control_no_names),
 	};
 	return cmocka_run_group_tests_name("powercut", tests, NULL, NULL);
 }
