@@ -377,5 +377,11 @@ int chi_remote_pipe_wait(struct chi_client *client)
 			note_loss(client);
 		}
 	}
-	return status < 0 ? give_up(client, status) : status;
+	if (status == CHI_OK) {
+		return CHI_OK;
+	}
+	/* Of what is dropped now some may be answered on a connection that still stands. */
+	status = give_up(client, status);
+	chi_peer_close(client);
+	return status;
 }
