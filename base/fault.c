@@ -6,6 +6,7 @@
  */
 #include "base/fault.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,4 +80,18 @@ int chi_fault(struct chi_fault *fault, int status, const char *format, ...)
 int chi_fault_plain(struct chi_fault *fault, int status)
 {
 	return chi_fault(fault, status, "%s", chi_strerror(status));
+}
+
+int chi_fault_errno(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return -CHI_EFULL;
+	case ENOMEM:
+		return -CHI_ENOMEM;
+	default:
+		return -CHI_EIO;
+	}
 }

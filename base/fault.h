@@ -17,3 +17,7 @@ CHI_PRINTF(3, 4) int chi_fault(struct chi_fault *fault, int status, const char *
 
 /* The text for `status` alone, when nothing more is known. Returns `status`. */
 int chi_fault_plain(struct chi_fault *fault, int status);
+
+/* What an errno of a file that is written means: -CHI_EFULL (no room, or a limit of size),
+ * -CHI_ENOMEM, else -CHI_EIO. */
+CHI_MUSTUSE int chi_fault_errno(int error);

@@ -42,11 +42,6 @@ struct chi_sort_reader {
 	struct node winner;
 };
 
-static int io_status(int error)
-{
-	return error == ENOSPC || error == EDQUOT || error == EFBIG ? -CHI_EFULL : -CHI_EIO;
-}
-
 int chi_sort_pread(int fd, void *bytes, size_t len, uint64_t offset)
 {
 	uint8_t *at = bytes;
@@ -74,7 +69,7 @@ int chi_sort_pwrite(int fd, const void *bytes, size_t len, uint64_t offset)
 			continue;
 		}
 		if (n <= 0) {
-			return n == 0 ? -CHI_EFULL : io_status(errno);
+			return n == 0 ? -CHI_EFULL : chi_fault_errno(errno);
 		}
 		at += n;
 		offset += (uint64_t)n;

@@ -187,9 +187,9 @@ static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
 	}
 	sorter->fd = chi_nameless_open(sorter->dir);
 	if (sorter->fd < 0) {
-		int rc = errno == ENOSPC || errno == EDQUOT ? -CHI_EFULL : -CHI_EIO;
-		return chi_fault(fault, rc, "cannot make a file in '%s' to sort in (%s)",
-				 sorter->dir, strerror(errno));
+		return chi_fault(fault, chi_fault_errno(errno),
+				 "cannot make a file in '%s' to sort in (%s)", sorter->dir,
+				 strerror(errno));
 	}
 	return CHI_OK;
 }

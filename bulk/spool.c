@@ -12,8 +12,8 @@
 
 static int spool_fault(struct chi_fault *fault, const char *what)
 {
-	int rc = errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? -CHI_EFULL : -CHI_EIO;
-	return chi_fault(fault, rc, "cannot %s what was read so far (%s)", what, strerror(errno));
+	return chi_fault(fault, chi_fault_errno(errno), "cannot %s what was read so far (%s)", what,
+			 strerror(errno));
 }
 
 int chi_spool_open(struct chi_spool *spool, const char *dir, struct chi_fault *fault)

@@ -142,8 +142,8 @@ static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault 
 		}
 		if (n < 0) {
 			char buffer[96];
-			int status = errno == ENOSPC || errno == EDQUOT ? -CHI_EFULL : -CHI_EIO;
-			return chi_fault(fault, status, "cannot write the copy (%s)",
+			return chi_fault(fault, chi_fault_errno(errno),
+					 "cannot write the copy (%s)",
 					 strerror_r(errno, buffer, sizeof(buffer)));
 		}
 		bytes += n;
