@@ -48,6 +48,7 @@ static bool missing_are_free(struct chi_image *image)
 	}
 	_cleanup_(chi_freep) uint8_t *flags = malloc(missing.n);
 	if (flags == NULL) {
+		image->error = ENOMEM;
 		return false;
 	}
 	memset(flags, 1, missing.n);

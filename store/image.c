@@ -296,8 +296,11 @@ static bool take_big(struct free_walk *walk, const struct chi_image_node *node)
 	}
 	walk->left -= pages;
 	_cleanup_(chi_freep) uint8_t *list = malloc(node->len);
-	return list != NULL && chi_image_big(walk->image, node, list) &&
-	       take_list(walk, list, node->len);
+	if (list == NULL) {
+		walk->image->error = ENOMEM;
+		return false;
+	}
+	return chi_image_big(walk->image, node, list) && take_list(walk, list, node->len);
 }
 
 /* Numbers of pages below it, or entries. Depth and number of pages are bounded, because a damaged
@@ -310,7 +313,11 @@ static bool walk_free(struct free_walk *walk, uint64_t number, int depth)
 	}
 	walk->left--;
 	_cleanup_(chi_freep) uint8_t *page = malloc(image->page_size);
-	if (page == NULL || !chi_image_page(image, number, page)) {
+	if (page == NULL) {
+		image->error = ENOMEM;
+		return false;
+	}
+	if (!chi_image_page(image, number, page)) {
 		return false;
 	}
 	bool whole = true;

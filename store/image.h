@@ -26,7 +26,7 @@ struct chi_image {
 	uint64_t main_root; /* of the tree of named trees; the same */
 	uint64_t txn;	    /* the transaction that this is the state of */
 	bool head_lost;	    /* one was not sound: there may have been a newer state */
-	int error;	    /* errno of the last read that failed: says nothing about the file */
+	int error; /* errno of the last read that failed, or ENOMEM: says nothing about the file */
 };
 
 /* How many of the two head pages must be sound. Without any, nothing is known but the file: no page

@@ -171,9 +171,13 @@ static int put_game(struct repair *r, const struct chi_game *game, bool lost)
 static int take_position(struct repair *r, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_record record = {0};
-	const char *problem = chi_record_problem(r->statistic, key, value, &r->arena, &record);
-	if (problem == NULL) {
+	const char *problem = NULL;
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	if (rc == CHI_OK) {
 		return put_position(r, key, &record, false);
+	}
+	if (rc == -CHI_ENOMEM) {
+		return chi_fault_plain(r->fault, rc);
 	}
 	char name[CHI_FEN_SIZE];
 	r->result->damaged++;
@@ -199,8 +203,13 @@ static int take_lost(struct repair *r, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_record record = {0};
 	struct chi_game game;
-	if (chi_record_problem(r->statistic, key, value, &r->arena, &record) == NULL) {
+	const char *problem = NULL;
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	if (rc == CHI_OK) {
 		return put_position(r, key, &record, true);
+	}
+	if (rc == -CHI_ENOMEM) {
+		return chi_fault_plain(r->fault, rc);
 	}
 	bool strength = chi_strength_ok(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
 	if (!strength && chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
@@ -244,7 +253,7 @@ static int find_newer(struct repair *r)
 	chi_salvage_doubt(&r->salvage);
 	int rc = chi_salvage_lost(&r->salvage);
 	if (rc == CHI_OK && r->stated && r->state.sequence == ours) {
-		chi_salvage_trust(&r->salvage);
+		rc = chi_salvage_trust(&r->salvage);
 	}
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/salvage.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,9 +61,10 @@ void chi_salvage_doubt(struct chi_salvage *s)
 	s->free_known = false;
 }
 
-void chi_salvage_trust(struct chi_salvage *s)
+int chi_salvage_trust(struct chi_salvage *s)
 {
 	s->free_known = chi_image_free(&s->image, mark_free, s);
+	return s->image.error == ENOMEM ? -CHI_ENOMEM : CHI_OK;
 }
 
 /* A leaf's node: its value may stand elsewhere. */
@@ -217,7 +219,9 @@ static int prepare(struct chi_salvage *s)
 	if (s->image.head_lost) {
 		complain(s, "a head page is damaged");
 	}
-	chi_salvage_trust(s);
+	if (chi_salvage_trust(s) < 0) {
+		return -CHI_ENOMEM;
+	}
 	if (!s->free_known) {
 		complain(s, "the list of free pages is damaged");
 	}

@@ -52,9 +52,9 @@ CHI_MUSTUSE int chi_salvage_open(struct chi_salvage *salvage, const char *dir,
 void chi_salvage_close(struct chi_salvage *salvage);
 
 /* From here on any page that no walk has reached may hold something, or only pages that are not
- * free; the list's damage is reported when it is first read. */
+ * free; the list's damage is reported when it is first read. -CHI_ENOMEM. */
 void chi_salvage_doubt(struct chi_salvage *salvage);
-void chi_salvage_trust(struct chi_salvage *salvage);
+CHI_MUSTUSE int chi_salvage_trust(struct chi_salvage *salvage);
 
 /* Hands over what one tree leads to; each tree once. The status of `take`. */
 CHI_MUSTUSE int chi_salvage_walk(struct chi_salvage *salvage, enum chi_salvage_tree tree);

@@ -167,11 +167,12 @@ CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault)
 /* ---- verify.c -----------------------------------------------------------------------------------
  */
 
-/* What is wrong with a position's key or record, with all that chess knows; NULL if nothing: the
- * record is then in memory of `arena`, which is reset first. */
-const char *chi_record_problem(enum chi_statistic statistic, const MDB_val *key,
-			       const MDB_val *value, struct chi_arena *arena,
-			       struct chi_record *record);
+/* Checks a position's key and record with all that chess knows. CHI_OK: the record is in memory of
+ * `arena`, which is reset first; -CHI_ECORRUPT: *problem says what is wrong; -CHI_ENOMEM: nobody
+ * knows. */
+CHI_MUSTUSE int chi_record_examine(enum chi_statistic statistic, const MDB_val *key,
+				   const MDB_val *value, struct chi_arena *arena,
+				   struct chi_record *record, const char **problem);
 
 /* A position key's bytes as FEN, or in hex if they are no position. Returns `out`. */
 const char *chi_key_name(const uint8_t *bytes, size_t len, char out[CHI_FEN_SIZE]);

@@ -4,6 +4,7 @@
  * says the same; the games, and their totals. One snapshot, three walks, each bounded by the number
  * of entries its tree claims.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct verify {
 	struct chi_state state;
 	struct chi_counts games; /* entries of the games tree by result */
 	uint64_t with_statistic; /* position records that must have a strength entry */
+	bool no_memory;		 /* which is no damage: nothing is known of the rest */
 };
 
 /* Counts a damage and tells it to whoever listens. */
@@ -112,37 +114,39 @@ static const char *entry_problem(struct verify *v, const MDB_val *key,
 	return NULL;
 }
 
-const char *chi_record_problem(enum chi_statistic statistic, const MDB_val *key,
-			       const MDB_val *value, struct chi_arena *arena,
-			       struct chi_record *record)
+int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const MDB_val *value,
+		       struct chi_arena *arena, struct chi_record *record, const char **problem)
 {
 	struct chi_position position;
+	*problem = NULL;
 	if (!decode_key(key->mv_data, key->mv_size, &position)) {
-		return "its key is no position";
+		*problem = "its key is no position";
+		return -CHI_ECORRUPT;
 	}
 	chi_arena_reset(arena);
 	int rc = chi_record_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
 				   arena, record, NULL);
-	if (rc < 0) {
-		return rc == -CHI_ENOMEM ? "no memory to read its record" : "its record is damaged";
+	if (rc == -CHI_ENOMEM) {
+		return rc;
 	}
-	const char *problem = moves_problem(&position, record);
-	if (problem != NULL) {
-		return problem;
-	}
-	if (statistic == CHI_STATISTIC_CONTROL &&
+	*problem = rc < 0 ? "its record is damaged" : moves_problem(&position, record);
+	if (*problem == NULL && statistic == CHI_STATISTIC_CONTROL &&
 	    record->chi2 != chi_statistic_control(&position)) {
-		return "its statistic is not what the position gives";
+		*problem = "its statistic is not what the position gives";
 	}
-	return NULL;
+	return *problem == NULL ? CHI_OK : -CHI_ECORRUPT;
 }
 
 /* An entry of the position tree, and the strength entry it calls for. */
 static void verify_position(struct verify *v, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_record record = {0};
-	const char *problem =
-		chi_record_problem(v->read->env->stamp.statistic, key, value, &v->arena, &record);
+	const char *problem = NULL;
+	if (chi_record_examine(v->read->env->stamp.statistic, key, value, &v->arena, &record,
+			       &problem) == -CHI_ENOMEM) {
+		v->no_memory = true;
+		return;
+	}
 	if (problem == NULL && record.chi2 != CHI_CHI2_UNKNOWN) {
 		v->with_statistic++;
 		problem = entry_problem(v, key, &record);
@@ -253,7 +257,7 @@ static int walk(struct verify *v, const struct tree *tree)
 	MDB_val key;
 	MDB_val value;
 	MDB_val last = {0};
-	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+	while (!v->no_memory && (rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
 		if (n++ == stat.ms_entries) {
 			complain(v, "the %s tree has more entries than it says", tree->name);
 			break;
@@ -266,6 +270,9 @@ static int walk(struct verify *v, const struct tree *tree)
 		tree->verify(v, &key, &value);
 	}
 	mdb_cursor_close(cursor);
+	if (v->no_memory) {
+		return ENOMEM;
+	}
 	if (rc != 0 && rc != MDB_NOTFOUND) {
 		complain(v, "the %s tree cannot be read behind entry %llu: %s", tree->name,
 			 (unsigned long long)n, mdb_strerror(rc));
@@ -316,6 +323,9 @@ static int verify_all(struct verify *v)
 	}
 	if (rc == 0 && env->clients != 0) {
 		rc = walk(v, &clients);
+	}
+	if (rc == ENOMEM) {
+		return -CHI_ENOMEM;
 	}
 	if (rc != 0) {
 		complain(v, "a tree cannot be read: %s", mdb_strerror(rc));

@@ -288,8 +288,8 @@ DAMAGE = (
         "repair-takes-what-is-damaged",
         "A repaired store holds intact records alone",
         "store/verify.c",
-        "\tif (rc < 0) {\n\t\treturn rc == -CHI_ENOMEM ? \"no memory to read its record\" : \"its record is damaged\";\n\t}\n",
-        "\tif (rc == -CHI_ENOMEM) {\n\t\treturn \"no memory to read its record\";\n\t}\n",
+        "*problem = rc < 0 ? \"its record is damaged\" : moves_problem(&position, record);",
+        "*problem = moves_problem(&position, record);",
         "store repair", "test_noise"),
 )
 
