@@ -72,7 +72,8 @@ PARTS = {
         Step("faults powercut", env={"CHISTORE_POWERCUT_STATES": "{size}"})]),
     "iofail": Part(10000, "pairs for each operation", [
         Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}"})]),
-    "malloc": Part(1, "rounds", [Step("client nomem (file|unix)")]),
+    "malloc": Part(1, "rounds of all allocations", [
+        Step("client nomem (file|unix)", env={"CHISTORE_EFFORT": "high"})]),
     "relay": Part(20, "times the usual cuts", [
         Step("client (repeat|pipe_repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(10, "times the usual stores", [

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of the client library and of the rooms below it fails once: the call says so
- * or does without, nothing crashes, and nothing is left allocated. The linker puts the functions
- * below in the place of the C library's. Argument: file or unix.
+ * Memory runs out once, at each place where a call of the library asks for some: the call says so
+ * or does without, nothing crashes, nothing is left allocated or lying about, and the same call
+ * succeeds afterwards on the same client. Every call of chistore.h is made; test_nomem_calls.py
+ * sees to that. Argument: file or unix.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,222 +13,577 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/attr.h"
+#include "tests/base/nomem.h"
+#include "tests/client/relay.h"
 #include "tests/client/world.h"
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-char *__real_strdup(const char *text);
-void __real_free(void *pointer);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-char *__wrap_strdup(const char *text);
-void __wrap_free(void *pointer);
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+#define MANY  300 /* positions of the large calls */
 
-static bool armed;
-static unsigned long calls;   /* since it was armed */
-static unsigned long failing; /* the call that fails, from 1 */
+static const char games_text[] = "[White \"A\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n"
+				 "[White \"B\"]\n[Result \"0-1\"]\n\n1. e4 c5 2. Nf9 0-1\n";
 
-/* What was allocated here and not freed. Some functions of the C library allocate for their
- * caller (realpath); those pointers come to free() without being known, and do not count. */
-#define LIVE_MAX 100000
-static void *live[LIVE_MAX];
-static size_t n_live;
+static const char dump_text[] =
+	"chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t0\n"
+	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\t"
+	"note\n8/8/8/8/8/8/8/K1k5 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\ta note\n"
+	"end\t1\t0\n";
 
-static bool fails(void)
-{
-	return armed && ++calls == failing;
-}
+static struct world world;
+static const char *address;
+static struct chi_options options;
+static struct chi_put batch[MANY];
+static struct chi_key keys[MANY];
 
-static void *born(void *pointer)
-{
-	if (pointer != NULL) {
-		if (n_live == LIVE_MAX) {
-			abort();
-		}
-		live[n_live++] = pointer;
-	}
-	return pointer;
-}
+/* Beside the store, and beside what a test made before it began. */
+static char idle[96];
+static char target[96];
+static char published[96];
+static size_t entries;
 
-/* The young die first. */
-static void died(const void *pointer)
-{
-	for (size_t i = n_live; i-- > 0;) {
-		if (live[i] == pointer) {
-			live[i] = live[--n_live];
-			return;
-		}
-	}
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : born(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : born(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	if (fails()) {
-		return NULL;
-	}
-	died(old);
-	return born(__real_realloc(old, size));
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : born(__real_strdup(text));
-}
-
-void __wrap_free(void *pointer)
-{
-	died(pointer);
-	__real_free(pointer);
-}
-
-/* Remembers the worst that happened; only lack of memory may. A connection that was given up for
- * it leaves later calls to a new one. */
+/* The worst that was heard; only lack of memory may be. A connection that was given up for it
+ * leaves later calls to a new one. */
 static int worst;
+static size_t now_failing;
 
 static bool went(int status, const char *text)
 {
 	if (status < 0) {
 		worst = status;
 		if (status != -CHI_ENOMEM || text[0] == '\0') {
-			fail_msg("allocation %lu failed: status %d, '%s'", failing, status, text);
+			(void)nomem_disarm(NULL);
+			fail_msg("allocation %zu: status %d, '%s'", now_failing, status, text);
 		}
 	}
 	return status >= 0;
 }
 
-static void read_back(struct chi_client *client, const struct chi_put *puts)
+/* ---- What is tried -------------------------------------------------------------------------- */
+
+static void open_and_close(struct chi_client *unused)
 {
-	struct chi_row rows[3];
-	struct chi_key keys[3] = {puts[0].key, puts[1].key, world_key(99)};
+	(void)unused;
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {""};
+	if (!went(chi_open(address, &options, &client, &fault), fault.text)) {
+		assert_null(client);
+		return;
+	}
+	(void)went(chi_ping(client), chi_error(client));
+	/* The second carries a note that it does not name: a copy is made without it. */
+	(void)went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
+	chi_close(client);
+}
+
+static void write_all(struct chi_client *client)
+{
+	struct chi_counts base = {.white = 1, .draws = 1, .black = 1};
+	struct chi_put_result did;
+	uint64_t n = 0;
+	struct chi_game game = {.id = {1}, .result = CHI_RESULT_DRAW};
+	(void)went(chi_put(client, batch, MANY, CHI_SYNC, &did), chi_error(client));
+	(void)went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
+	(void)went(chi_flush(client), chi_error(client));
+	(void)went(chi_put_base(client, &base), chi_error(client));
+	(void)went(chi_put_games(client, &game, 1), chi_error(client));
+	(void)went(chi_rescore(client, &base, &n), chi_error(client));
+	if (went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
+	    worst == CHI_OK) {
+		assert_int_equal(n, MANY - 10);
+	}
+}
+
+static void walk(struct chi_client *client, uint8_t want)
+{
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = want};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	struct chi_cursor cursor;
+	if (!went(chi_iter_open(client, &spec, &iter), chi_error(client))) {
+		return;
+	}
+	int status = CHI_OK;
+	unsigned n = 0;
+	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+		n++;
+		chi_iter_cursor(iter, &cursor);
+		assert_memory_equal(&cursor.key, &row->key, sizeof(row->key));
+	}
+	if (went(status, chi_error(client))) {
+		assert_int_equal(n, 10);
+		assert_false(chi_iter_mixed(iter));
+	}
+	chi_iter_close(iter);
+}
+
+static void read_all(struct chi_client *client)
+{
+	struct chi_row rows[MANY];
 	struct chi_record record;
+	struct chi_explore explore;
+	struct chi_info info;
+	struct chi_game game;
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
-	if (went(chi_probe(client, keys, 3, rows), chi_error(client))) {
-		assert_true(rows[0].found && rows[1].found && !rows[2].found);
+	size_t n = 0;
+	bool mixed = false;
+	if (went(chi_probe(client, keys, MANY, rows), chi_error(client))) {
+		assert_true(rows[0].found && rows[9].found && !rows[10].found);
 	}
 	if (went(chi_get(client, keys, &record), chi_error(client))) {
 		assert_string_equal(record.note, "a note");
 		assert_int_equal(record.n_evals, 1);
 		assert_string_equal(record.evals[0].engine, "E");
 	}
-	struct chi_explore explore;
-	if (went(chi_explore(client, keys, &explore), chi_error(client))) {
+	if (went(chi_explore(client, keys + 1, &explore), chi_error(client))) {
 		assert_true(explore.position.found);
+		assert_int_equal(explore.n_moves, 1);
 	}
-	if (went(chi_count(client, &spec, &count, NULL), chi_error(client))) {
-		assert_int_equal(count, 2);
+	if (went(chi_explore(client, keys + 100, &explore), chi_error(client))) {
+		assert_false(explore.position.found);
 	}
-	for (spec.want = CHI_WANT_KEYS; spec.want <= CHI_WANT_RECORDS; spec.want++) {
-		struct chi_iter *iter = NULL;
-		const struct chi_row *row = NULL;
-		if (!went(chi_iter_open(client, &spec, &iter), chi_error(client))) {
-			continue;
-		}
-		int status = CHI_OK;
-		unsigned n = 0;
-		while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
-			n++;
-		}
-		if (went(status, chi_error(client))) {
-			assert_int_equal(n, 2);
-		}
-		chi_iter_close(iter);
+	if (went(chi_count(client, &spec, &count, &mixed), chi_error(client))) {
+		assert_int_equal(count, 10);
+	}
+	if (went(chi_get_info(client, &info), chi_error(client))) {
+		assert_int_equal(info.positions, 10);
+	}
+	if (went(chi_get_games(client, NULL, &game, 1, &n), chi_error(client))) {
+		assert_int_equal(n, 1);
+	}
+	for (uint8_t want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
+		walk(client, want);
 	}
 }
 
-static void pipe_both(struct chi_client *client, const struct chi_put *puts)
+static void use_pipes(struct chi_client *client)
 {
 	struct chi_answer answer;
-	(void)went(chi_pipe_probe(client, &puts[0].key, 1), chi_error(client));
-	(void)went(chi_pipe_put(client, puts, 2, CHI_ASYNC), chi_error(client));
+	for (int i = 0; i < 3; i++) {
+		(void)went(chi_pipe_probe(client, keys, MANY), chi_error(client));
+		(void)went(chi_pipe_put(client, batch, 10, CHI_ASYNC), chi_error(client));
+	}
+	(void)went(chi_pipe_send(client), chi_error(client));
 	int status = CHI_OK;
 	while ((status = chi_pipe_next(client, &answer)) == CHI_OK) {
-		(void)went(answer.status, chi_error(client));
+		if (went(answer.status, chi_error(client)) && answer.n_rows > 0) {
+			assert_true(answer.rows[0].found);
+		}
 	}
 	(void)went(status, chi_error(client));
+	(void)went(chi_flush(client), chi_error(client));
 }
 
-/* One run of everything; the store holds two positions before and after. */
-static void use(const struct world *world)
+static bool knows(struct chi_prober *prober, int status)
 {
-	struct chi_options options = {.writable = true};
-	struct chi_client *client = NULL;
-	struct chi_fault fault = {{0}};
-	struct chi_eval eval = {.engine = "E", .engine_len = 1, .depth = 1, .score = 10};
-	/* The second carries a note that it does not name: a copy is made without it. */
-	struct chi_put puts[2] = {
-		{.key = world_key(1),
-		 .parts = CHI_PUT_NOTE | CHI_PUT_EVALS,
-		 .record = {.note = "a note", .n_note = 6, .evals = &eval, .n_evals = 1}},
-		{.key = world_key(2),
-		 .parts = CHI_PUT_CHI2,
-		 .record = {.chi2 = 7, .note = "x", .n_note = 1}},
-	};
-	if (!went(chi_open(world->address, &options, &client, &fault), fault.text)) {
-		assert_null(client);
+	return went(status, chi_prober_error(prober));
+}
+
+static void prefetch(struct chi_prober *prober, const struct chi_board *board)
+{
+	struct chi_strength out;
+	uint64_t tickets[MANY] = {0};
+	(void)knows(prober, chi_prober_prefetch(prober, keys, &tickets[0]));
+	(void)knows(prober, chi_prober_prefetch_board(prober, board, &tickets[1]));
+	(void)knows(prober, chi_prober_collect(prober, tickets[1], &out));
+	if (knows(prober, chi_prober_collect(prober, tickets[0], &out)) && worst == CHI_OK) {
+		assert_true(out.found);
+	}
+	if (knows(prober, chi_prober_prefetch_many(prober, keys, MANY, tickets))) {
+		for (size_t i = 0; i < CHI_PREFETCH_MAX; i += 5) {
+			(void)knows(prober, chi_prober_collect(prober, tickets[i], &out));
+		}
+	}
+	chi_prober_drop(prober);
+}
+
+static void use_prober(struct chi_client *client)
+{
+	static const struct chi_board board = {.white = 1,
+					       .black = UINT64_C(1) << 63,
+					       .kings = 1 | UINT64_C(1) << 63,
+					       .en_passant = -1};
+	static struct chi_strength many[MANY];
+	struct chi_prober *prober = NULL;
+	struct chi_strength out;
+	if (!went(chi_prober_open(client, &prober), chi_error(client))) {
+		assert_null(prober);
 		return;
 	}
-	(void)went(chi_put(client, puts, 2, CHI_SYNC, NULL), chi_error(client));
-	read_back(client, puts);
-	pipe_both(client, puts);
+	if (knows(prober, chi_prober_key(prober, keys, &out))) {
+		assert_true(out.found);
+	}
+	(void)knows(prober, chi_prober_board(prober, &board, &out));
+	(void)knows(prober, chi_prober_fen(prober, START, strlen(START), &out));
+	if (knows(prober, chi_prober_many(prober, keys, MANY, many))) {
+		assert_true(many[9].found && !many[10].found);
+	}
+	prefetch(prober, &board);
+	chi_prober_close(prober);
+}
+
+static void note(void *context, const struct chi_games_note *said)
+{
+	(void)context;
+	assert_non_null(said->text);
+}
+
+static bool import(enum chi_games_kind kind, enum chi_statistic create, const char *to,
+		   const char *text, size_t len)
+{
+	struct chi_games_options how = {
+		.kind = kind, .report = note, .memory = 16 << 20, .threads = 2};
+	struct chi_games_result did;
+	struct chi_games *games = NULL;
+	struct chi_fault fault = {""};
+	/* A server may not have seen yet that the last one was given up. */
+	int status = CHI_OK;
+	do {
+		status = chi_games_open(to, &options, create, &how, &games, &fault);
+	} while (status == -CHI_EBUSY && world.kind != WORLD_FILE);
+	if (!went(status, fault.text)) {
+		assert_null(games);
+		return false;
+	}
+	status = chi_games_file(games, "an input");
+	for (size_t at = 0; status == CHI_OK && at < len; at += 50) {
+		status = chi_games_feed(games, text + at, len - at < 50 ? len - at : 50);
+	}
+	if (status == CHI_OK) {
+		status = chi_games_commit(games, &did);
+	}
+	/* All or nothing, and for good. */
+	if (!went(status, chi_games_error(games))) {
+		assert_int_equal(chi_games_commit(games, NULL), status);
+	}
+	chi_games_close(games);
+	return status == CHI_OK;
+}
+
+static void import_all(struct chi_client *client)
+{
+	(void)import(CHI_GAMES_ADD, 0, address, games_text, strlen(games_text));
+	(void)import(CHI_GAMES_SUBTRACT, 0, address, games_text, strlen(games_text));
+	(void)import(CHI_GAMES_MERGE, 0, address, dump_text, strlen(dump_text));
+	if (world.kind == WORLD_FILE) {
+		bool done = import(CHI_GAMES_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
+				   strlen(games_text));
+		assert_int_equal(access(target, F_OK) == 0, done);
+	}
+	(void)went(chi_ping(client), chi_error(client));
+}
+
+static void damage(void *context, const char *text)
+{
+	(void)context;
+	fail_msg("damaged: %s", text);
+}
+
+/* `target` is there if the call succeeded, and else is not. */
+static void made(int status, const char *text)
+{
+	assert_int_equal(access(target, F_OK) == 0, went(status, text));
+}
+
+static void back_up(struct chi_client *client)
+{
+	made(chi_backup(client, target), chi_error(client));
+}
+
+static void repair(struct chi_client *client)
+{
+	(void)client;
+	struct chi_repair_result saved;
+	struct chi_fault fault = {""};
+	int status = chi_repair(idle, target, 0, damage, NULL, &saved, &fault);
+	made(status, fault.text);
+}
+
+static void create(struct chi_client *client)
+{
+	(void)client;
+	struct chi_fault fault = {""};
+	made(chi_create(target, CHI_STATISTIC_CONTROL, &fault), fault.text);
+}
+
+static void look_after(struct chi_client *client)
+{
+	struct chi_verify_result found;
+	uint64_t before = 0;
+	uint64_t after = 0;
+	(void)went(chi_verify(client, damage, NULL, &found), chi_error(client));
+	(void)went(chi_compact(client, &before, &after), chi_error(client));
+}
+
+static void publish(struct chi_client *client)
+{
+	(void)went(chi_publish(client, published), chi_error(client));
+}
+
+/* ---- How ------------------------------------------------------------------------------------ */
+
+struct part {
+	const char *name;
+	void (*use)(struct chi_client *client);
+	bool file; /* directories only */
+};
+
+static const struct part parts[] = {
+	{"open and close", open_and_close, false},
+	{"write", write_all, false},
+	{"read", read_all, false},
+	{"pipes", use_pipes, false},
+	{"prober", use_prober, false},
+	{"import", import_all, false},
+	{"create", create, true},
+	{"look after", look_after, false},
+	{"backup", back_up, false},
+	{"repair", repair, true},
+	{"publish", publish, false},
+};
+
+static size_t count_entries(void)
+{
+	DIR *dir = opendir(world.dir);
+	size_t n = 0;
+	assert_non_null(dir);
+	while (readdir(dir) != NULL) {
+		n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+/* Removes what a call made; nothing else may lie beside the store. */
+static void tidy(void)
+{
+	if (access(target, F_OK) == 0) {
+		world_remove_dir(target);
+	}
+	size_t more = access(published, F_OK) == 0;
+	assert_int_equal(count_entries(), entries + more);
+}
+
+static struct chi_client *open_here(void)
+{
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {""};
+	if (chi_open(address, &options, &client, &fault) != CHI_OK) {
+		fail_msg("cannot open %s: %s", address, fault.text);
+	}
+	return client;
+}
+
+static int run(size_t failing, size_t *calls, const void *context)
+{
+	const struct part *part = context;
+	struct chi_client *client = open_here();
+	worst = CHI_OK;
+	now_failing = failing;
+	nomem_arm(failing);
+	part->use(client);
+	*calls = nomem_disarm(NULL);
+	int heard = worst;
+	worst = CHI_OK;
+	tidy();
+	part->use(client);
+	if (worst != CHI_OK) {
+		fail_msg("%s, allocation %zu: fails afterwards, too", part->name, failing);
+	}
+	chi_close(client);
+	tidy();
+	return heard;
+}
+
+static void fill(const char *store)
+{
+	struct chi_client *client = NULL;
+	assert_int_equal(chi_open(store, &options, &client, NULL), CHI_OK);
+	worst = CHI_OK;
+	write_all(client);
+	assert_int_equal(worst, CHI_OK);
 	chi_close(client);
 }
 
-static void every_allocation_fails_once(void **state)
+static void prepare(void)
+{
+	static struct chi_eval eval = {.engine = "E", .engine_len = 1, .depth = 1, .score = 10};
+	static struct chi_move_stat move = {.counts.white = 1};
+	for (unsigned i = 0; i < MANY; i++) {
+		keys[i] = world_key(i + 1);
+		batch[i] = (struct chi_put){
+			.parts = CHI_PUT_COUNTS,
+			.record = {.note = "x", .n_note = 1, .counts.white = i + 1}};
+	}
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &keys[1], NULL), CHI_OK);
+	assert_int_equal(chi_key_move(&keys[1], "e4", 2, &move.move, NULL), CHI_OK);
+	for (unsigned i = 0; i < MANY; i++) {
+		batch[i].key = keys[i];
+	}
+	batch[0].parts |= CHI_PUT_NOTE | CHI_PUT_EVALS;
+	batch[0].record.note = "a note";
+	batch[0].record.n_note = 6;
+	batch[0].record.evals = &eval;
+	batch[0].record.n_evals = 1;
+	batch[1].parts |= CHI_PUT_MOVES | CHI_PUT_LINE;
+	batch[1].record.moves = &move;
+	batch[1].record.n_moves = 1;
+	batch[1].record.line = &move.move;
+	batch[1].record.n_line = 1;
+}
+
+/* A world with a store beside the one that is used, for what must not be in use. */
+static void each_call(void **state)
 {
 	(void)state;
-	struct world world;
-	world_make(&world, world_chosen(), CHI_STATISTIC_EXTERNAL);
+	size_t heard = 0;
+	world_make(&world, world_chosen(), CHI_STATISTIC_OUTCOME);
 	chi_close(world.client);
 	world.client = NULL;
-	/* Once without failures: what lives for the whole process is made, and the positions. */
-	use(&world);
-	assert_int_equal(worst, 0);
-	size_t before = n_live;
-	unsigned long failures = 0;
-	for (failing = 1;; failing++) {
-		armed = true;
-		calls = 0;
-		worst = 0;
-		use(&world);
-		armed = false;
-		if (n_live != before) {
-			fail_msg("allocation %lu failed: %zu live, not %zu", failing, n_live,
-				 before);
+	address = world.address;
+	options = (struct chi_options){.writable = true};
+	snprintf(idle, sizeof(idle), "%s/idle", world.dir);
+	snprintf(target, sizeof(target), "%s/target", world.dir);
+	snprintf(published, sizeof(published), "%s/published", world.dir);
+	assert_int_equal(chi_create(idle, CHI_STATISTIC_OUTCOME, NULL), CHI_OK);
+	fill(idle);
+	fill(address);
+	entries = count_entries();
+	for (size_t i = 0; i < CHI_COUNT(parts); i++) {
+		if (world.kind == WORLD_FILE || !parts[i].file) {
+			heard += nomem_sweep(parts[i].name, run, &parts[i], 4);
 		}
-		if (calls < failing) {
-			break;
-		}
-		failures += worst != 0;
 	}
 	/* The harness sees allocations, and they matter. */
-	print_message("# %lu allocations, %lu of them failed a call\n", failing - 1, failures);
-	assert_true(failures >= 5);
+	assert_true(heard >= 5);
 	world_free(&world);
+}
+
+/* What is computed without a store takes no memory at all. */
+static void positions_and_moves(void **state)
+{
+	(void)state;
+	static const struct chi_board board = {.kings = 1, .white = 1, .en_passant = -1};
+	struct chi_key key;
+	struct chi_key next;
+	struct chi_material material;
+	struct chi_fault fault;
+	char fen[CHI_FEN_SIZE];
+	char text[CHI_MOVE_TEXT_SIZE];
+	char digits[CHI_CHI2_TEXT_SIZE];
+	chi_move move = 0;
+	uint16_t chi2 = 0;
+	nomem_arm(1);
+	int worst_of[] = {
+		chi_key_from_fen(START, strlen(START), &key, &fault),
+		chi_key_to_fen(&key, fen, &fault),
+		chi_key_from_board(&board, &next, &fault),
+		chi_key_control(&key, &chi2),
+		chi_key_move(&key, "e4", 2, &move, &fault),
+		chi_key_play(&key, move, &next),
+		chi_key_uci(&key, move, text),
+		chi_key_san(&key, move, text),
+		chi_material_parse("KRPvKR", 6, &material, &fault),
+		chi_num_chi2("76.00", 5, &chi2),
+	};
+	size_t len = chi_num_chi2_print(chi2, digits);
+	bool named = chi_statistic_name(1) != NULL && chi_strerror(-CHI_ENOMEM) != NULL &&
+		     chi_version() != NULL;
+	size_t calls = nomem_disarm(NULL);
+	for (size_t i = 0; i < CHI_COUNT(worst_of); i++) {
+		assert_int_equal(worst_of[i], CHI_OK);
+	}
+	assert_int_equal(len, 5);
+	assert_true(named);
+	assert_int_equal(calls, 0);
+}
+
+/* ---- Over a connection that breaks ---------------------------------------------------------- */
+
+static uint64_t counted(void)
+{
+	struct chi_client *client = open_here();
+	struct chi_row row;
+	world_ok(client, chi_probe(client, keys, 1, &row));
+	chi_close(client);
+	return row.counts.white;
+}
+
+/* Two additions with a probe between them; how many were acknowledged. */
+static uint64_t add_twice(struct chi_client *client)
+{
+	struct chi_put put = {.key = keys[0], .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_answer answer;
+	uint64_t added = 0;
+	(void)went(chi_pipe_put(client, &put, 1, CHI_SYNC), chi_error(client));
+	(void)went(chi_pipe_probe(client, keys, MANY), chi_error(client));
+	(void)went(chi_pipe_put(client, &put, 1, CHI_SYNC), chi_error(client));
+	int status = CHI_OK;
+	while ((status = chi_pipe_next(client, &answer)) == CHI_OK) {
+		if (went(answer.status, chi_error(client))) {
+			added += answer.put.added + answer.put.updated;
+		}
+	}
+	(void)went(status, chi_error(client));
+	return added;
+}
+
+static int run_cut(size_t failing, size_t *calls, const void *context)
+{
+	const enum relay_way *way = context;
+	struct chi_client *client = relay_open(0);
+	uint64_t before = counted();
+	worst = CHI_OK;
+	relay_cut(*way, (long)(failing * 37 % 200), 1);
+	now_failing = failing;
+	nomem_arm(failing);
+	uint64_t added = add_twice(client);
+	*calls = nomem_disarm(NULL);
+	(void)relay_was_cut();
+	int heard = worst;
+	worst = CHI_OK;
+	assert_int_equal(add_twice(client), 2);
+	assert_int_equal(worst, CHI_OK);
+	/* What was acknowledged has happened, and nothing has happened twice. */
+	assert_in_range(counted() - before, added + 2, heard == CHI_OK ? added + 2 : 4);
+	chi_close(client);
+	return heard;
+}
+
+static void each_call_over_cuts(void **state)
+{
+	const struct world *behind = *state;
+	enum relay_way ways[] = {TO_SERVER, TO_CLIENT};
+	address = behind->address;
+	options = (struct chi_options){.call_ms = 60000};
+	relay.grace_ms = 1;
+	/* It is stored. */
+	(void)run_cut(0, &(size_t){0}, &ways[0]);
+	assert_true(nomem_sweep("cut to the server", run_cut, &ways[0], 12) > 0);
+	assert_true(nomem_sweep("cut to the client", run_cut, &ways[1], 12) > 0);
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_allocation_fails_once),
+	const struct CMUnitTest both[] = {
+		cmocka_unit_test(each_call),
+		cmocka_unit_test(positions_and_moves),
+	};
+	const struct CMUnitTest remote[] = {
+		cmocka_unit_test(each_call),
+		cmocka_unit_test_setup_teardown(each_call_over_cuts, relay_make, relay_drop),
 	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
+	prepare();
+	return world_chosen() == WORLD_FILE
+		       ? cmocka_run_group_tests_name("nomem", both, NULL, NULL)
+		       : cmocka_run_group_tests_name("nomem", remote, NULL, NULL);
 }
