@@ -315,11 +315,12 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
  * Makes the local directory `path` a published copy of one committed state, under running writes:
  * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
  * reading, without rights to write there; nobody can write it (-CHI_EREADONLY), and chi_backup of
- * it is a store again. What was published there before is replaced at one moment; who has that open
- * keeps it. Memory aside, it takes the room of two copies for a moment. A damaged page can kill the
- * process: run it in a child. -CHI_EEXIST: something that is no published copy has the name;
- * -CHI_ECORRUPT: the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file
- * system cannot replace a directory at one moment.
+ * it is a store again. Readers trust its owner: a file that is changed under its map can crash
+ * them. What was published there before is replaced at one moment; who has that open keeps it.
+ * Memory aside, it takes the room of two copies for a moment. A damaged page can kill the process:
+ * run it in a child. -CHI_EEXIST: something that is no published copy has the name; -CHI_ECORRUPT:
+ * the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot
+ * replace a directory at one moment.
  */
 CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 

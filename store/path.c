@@ -62,17 +62,33 @@ int chi_path_sync(const char *path)
 	return rc;
 }
 
-/* Only files of ours: the directory stays if somebody put something else into it. */
-static void remove_files(const char *dir)
+static int open_dir(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void close_dir(const int *fd)
+{
+	if (*fd >= 0) {
+		(void)close(*fd);
+	}
+}
+
+/* Only files of ours: the directory stays if somebody put something else into it. They are reached
+ * by way of the open directory, as its name may lead elsewhere by now: others may be allowed to
+ * make and rename things beside it. */
+static void remove_files(int fd, const char *dir)
 {
 	static const char *const names[] = {DATA_NAME, COMPACT_NAME, LMDB_LOCK, CHI_LOCK_NAME};
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		char path[CHI_PATH_SIZE];
-		if (chi_path_join(path, dir, names[i]) == CHI_OK) {
-			(void)unlink(path);
-		}
+		(void)unlinkat(fd, names[i], 0);
 	}
 	(void)rmdir(dir);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
 /* A lock on the directory that has the name now; -1: somebody has it, or it is gone. */
@@ -80,14 +96,13 @@ static int lock_dir(const char *dir)
 {
 	struct stat by_name;
 	struct stat locked;
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_dir(dir);
 	if (fd < 0) {
 		return -1;
 	}
 	/* It may have been removed, and made anew, before it was locked. */
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(dir, &by_name) == 0 &&
-	    fstat(fd, &locked) == 0 && by_name.st_ino == locked.st_ino &&
-	    by_name.st_dev == locked.st_dev) {
+	    fstat(fd, &locked) == 0 && is_same(&by_name, &locked)) {
 		return fd;
 	}
 	(void)close(fd);
@@ -112,7 +127,7 @@ static void sweep(const char *parent, const char *name)
 		}
 		int fd = lock_dir(path);
 		if (fd >= 0) {
-			remove_files(path);
+			remove_files(fd, path);
 			(void)close(fd);
 		}
 	}
@@ -147,7 +162,7 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 		}
 		/* Taken for a leftover in the moment before it was locked, or out of descriptors.
 		 */
-		remove_files(out->dir);
+		(void)rmdir(out->dir);
 	}
 	return chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path);
 }
@@ -193,48 +208,103 @@ static int exchange(const char *a, const char *b)
 	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) < 0 ? errno : 0;
 }
 
+/* What came away by the exchange is none of ours: it gets its name back. Should that have been
+ * freed meanwhile there is nothing to exchange it with. */
+static int put_back(const struct chi_hidden *hidden, const char *path)
+{
+	int error = exchange(hidden->dir, path);
+	if (error == ENOENT &&
+	    renameat2(AT_FDCWD, hidden->dir, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+		error = 0;
+	}
+	return error;
+}
+
+/* Behind the exchange: removes what had the name, `older` if it has not been replaced since it was
+ * looked at. */
+static int remove_older(struct chi_hidden *hidden, const char *path, int older,
+			struct chi_fault *fault)
+{
+	_cleanup_(close_dir) int gone = open_dir(hidden->dir);
+	struct stat before;
+	struct stat now;
+	if (gone < 0 || fstat(gone, &now) < 0 || fstat(older, &before) < 0 ||
+	    !is_same(&before, &now)) {
+		int rc = chi_published_check(hidden->dir, fault);
+		int error = rc < 0 ? put_back(hidden, path) : 0;
+		if (error != 0) {
+			unlock(hidden);
+			return chi_fault(fault, -CHI_EIO,
+					 "what had the name '%s' is now in '%s': %s", path,
+					 hidden->dir, strerror(error));
+		}
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	if (gone >= 0) {
+		remove_files(gone, hidden->dir);
+	}
+	unlock(hidden);
+	return CHI_OK;
+}
+
+/* The directory that has the name; none: -1 and CHI_OK. It is locked, or else somebody who adds a
+ * copy at the same time would take it for a leftover once it has a hidden name. Who has it locked
+ * instead of us, and be it a stranger, keeps it from that as well. */
+static int hold_older(const char *path, int *out, struct chi_fault *fault)
+{
+	*out = open_dir(path);
+	if (*out < 0) {
+		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	(void)flock(*out, LOCK_EX | LOCK_NB);
+	return chi_published_check(path, fault);
+}
+
 int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
 {
 	char parent[CHI_PATH_SIZE];
 	char name[CHI_PATH_SIZE];
+	_cleanup_(close_dir) int older = -1;
 	int rc = split(path, parent, name);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	int error = chi_path_sync(hidden->dir);
+	rc = hold_older(path, &older, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	int error = older < 0 ? ENOENT : chi_path_sync(hidden->dir);
 	if (error == 0) {
 		error = exchange(hidden->dir, path);
 	}
 	if (error == ENOENT) {
 		return chi_path_publish(hidden, path, fault);
 	}
-	if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
+	/* EXDEV: directories of overlays that are not of one layer. */
+	if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EXDEV) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
 				 "the file system of '%s' cannot exchange two directories at one "
 				 "moment; remove the older copy first",
 				 path);
 	}
-	if (error == 0) {
-		/* What had the name when the building began may have been replaced by a store. */
-		rc = chi_published_check(hidden->dir, fault);
-		error = rc < 0 ? exchange(hidden->dir, path) : chi_path_sync(parent);
+	if (error != 0) {
+		return chi_lmdb_fault(fault, error, "replace", path);
 	}
-	if (rc < 0 && error != 0) {
-		/* What lies there is not ours to be removed. */
-		hidden->dir[0] = '\0';
+	error = chi_path_sync(parent);
+	if (error != 0) {
+		/* It has the name, and is not to be removed with what failed. */
+		unlock(hidden);
+		return chi_lmdb_fault(fault, error, "replace", path);
 	}
-	if (rc < 0 || error != 0) {
-		return rc < 0 ? rc : chi_lmdb_fault(fault, error, "replace", path);
-	}
-	unlock(hidden);
-	remove_files(hidden->dir);
-	return CHI_OK;
+	return remove_older(hidden, path, older, fault);
 }
 
 void chi_path_remove(struct chi_hidden *hidden)
 {
-	if (hidden->dir[0] != '\0') {
-		remove_files(hidden->dir);
+	if (hidden->lock >= 0) {
+		remove_files(hidden->lock, hidden->dir);
 	}
 	unlock(hidden);
 }

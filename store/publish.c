@@ -241,14 +241,22 @@ static int compact(const char *dir, struct chi_fault *fault)
 	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", dir);
 }
 
+/* Not what a link of that name leads to. */
+static int open_to_all(const char *dir, struct chi_fault *fault)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int error = fd < 0 || fchmod(fd, PUBLISHED_DIR_MODE) < 0 ? errno : 0;
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return chi_lmdb_fault(fault, error, "open to everybody", dir);
+}
+
 int chi_published_make(const char *dir, struct chi_fault *fault)
 {
 	int rc = compact(dir, fault);
 	if (rc == CHI_OK) {
 		rc = verify(dir, fault);
 	}
-	if (rc == CHI_OK && chmod(dir, PUBLISHED_DIR_MODE) < 0) {
-		rc = chi_lmdb_fault(fault, errno, "open to everybody", dir);
-	}
-	return rc;
+	return rc == CHI_OK ? open_to_all(dir, fault) : rc;
 }

@@ -145,7 +145,7 @@ CHI_MUSTUSE int chi_path_publish(struct chi_hidden *hidden, const char *path,
 CHI_MUSTUSE int chi_path_replace(struct chi_hidden *hidden, const char *path,
 				 struct chi_fault *fault);
 
-/* Removes a store's files in `hidden`, and it. */
+/* Removes a store's files in `hidden`, and it; nothing if it has got its name. */
 void chi_path_remove(struct chi_hidden *hidden);
 
 /* fsync of a file or directory by name. */

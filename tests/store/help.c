@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/store/help.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -336,4 +337,29 @@ char *help_dump(struct chi_store *store, size_t *len)
 	append(&all, len, &capacity, text, n);
 	chi_arena_deinit(&arena);
 	return all;
+}
+
+int help_publish(struct chi_store *store, const char *path)
+{
+	struct chi_copy *copy;
+	int fd;
+	int rc = chi_publish_begin(path, &copy, &fd, &fault);
+	if (rc < 0) {
+		return rc;
+	}
+	ok(chi_store_copy(store, fd, &fault));
+	return chi_copy_finish(copy, &fault);
+}
+
+unsigned help_entries(const char *path, const char *part)
+{
+	unsigned n = 0;
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+		n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		     strstr(e->d_name, part) != NULL;
+	}
+	closedir(dir);
+	return n;
 }

@@ -36,6 +36,11 @@ pid_t help_fork(void);
 pid_t help_hold(void (*body)(void));
 void help_kill(pid_t pid);
 
+/* Publishes the store at the path, as its users do. */
+int help_publish(struct chi_store *store, const char *path);
+/* Entries of a directory, "." and ".." aside, whose names hold `part`. */
+unsigned help_entries(const char *path, const char *part);
+
 /* Order of the position tree, said once more and not by the code under test: bytewise, the shorter
  * first where one starts the other. */
 int help_key_compare(const struct chi_key *a, const struct chi_key *b);

@@ -5,7 +5,6 @@
  */
 #include "tests/store/help.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <lmdb.h>
@@ -29,18 +28,6 @@
 #define KILLS	  12
 
 static struct chi_key keys[POSITIONS + ROUNDS];
-
-static int publish(struct chi_store *store, const char *path)
-{
-	struct chi_copy *copy;
-	int fd;
-	int rc = chi_publish_begin(path, &copy, &fd, &fault);
-	if (rc < 0) {
-		return rc;
-	}
-	ok(chi_store_copy(store, fd, &fault));
-	return chi_copy_finish(copy, &fault);
-}
 
 static int back_up(struct chi_store *store, const char *path)
 {
@@ -72,20 +59,6 @@ static void set_mode(const char *dir, const char *name, mode_t mode)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-/* Entries of a directory, "." and ".." aside, whose names hold `part`. */
-static unsigned entries(const char *path, const char *part)
-{
-	unsigned n = 0;
-	DIR *dir = opendir(path);
-	assert_non_null(dir);
-	for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-		n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-		     strstr(e->d_name, part) != NULL;
-	}
-	closedir(dir);
-	return n;
-}
-
 static void test_modes_and_files(void **state)
 {
 	(void)state;
@@ -94,14 +67,14 @@ static void test_modes_and_files(void **state)
 	struct stat file;
 	char data[1024];
 	mode_t mask = umask(077);
-	ok(publish(store, help_path("modes")));
+	ok(help_publish(store, help_path("modes")));
 	umask(mask);
 	snprintf(data, sizeof(data), "%s/data.mdb", help_path("modes"));
 	assert_int_equal(stat(help_path("modes"), &dir), 0);
 	assert_int_equal(stat(data, &file), 0);
 	assert_int_equal(dir.st_mode & 07777, 0755);
 	assert_int_equal(file.st_mode & 07777, 0444);
-	assert_int_equal(entries(help_path("modes"), ""), 1);
+	assert_int_equal(help_entries(help_path("modes"), ""), 1);
 	chi_store_close(store);
 }
 
@@ -173,7 +146,7 @@ static void test_strangers_read_everything(void **state)
 	pid_t pids[CHILDREN];
 	struct stat before;
 	struct stat after;
-	ok(publish(store, help_path("strange")));
+	ok(help_publish(store, help_path("strange")));
 	chi_store_close(store);
 	assert_int_equal(chmod(help_path("."), 0755), 0);
 	assert_int_equal(stat(help_path("strange"), &before), 0);
@@ -193,7 +166,7 @@ static void test_strangers_read_everything(void **state)
 		assert_int_equal(help_child_status(pids[i]), 0);
 	}
 	assert_int_equal(stat(help_path("strange"), &after), 0);
-	assert_int_equal(entries(help_path("strange"), ""), 1);
+	assert_int_equal(help_entries(help_path("strange"), ""), 1);
 	assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
 	free(text);
 }
@@ -216,7 +189,7 @@ static void test_any_number_of_snapshots(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("many")));
+	ok(help_publish(store, help_path("many")));
 	struct chi_store *copy = help_open(help_path("many"), CHI_STORE_READ);
 	assert_int_equal(snapshots(copy), READERS);
 	assert_int_equal(snapshots(store), 1024);
@@ -237,10 +210,10 @@ static void test_nobody_writes(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("kept")));
+	ok(help_publish(store, help_path("kept")));
 	chi_store_close(store);
 	refused("kept");
-	assert_int_equal(entries(help_path("kept"), ""), 1);
+	assert_int_equal(help_entries(help_path("kept"), ""), 1);
 	/* Also where this process has it open already, and after somebody changed the mode. */
 	struct chi_store *copy = help_open(help_path("kept"), CHI_STORE_READ);
 	struct chi_write *write;
@@ -255,11 +228,11 @@ static void test_a_backup_is_a_store(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("first")));
+	ok(help_publish(store, help_path("first")));
 	chi_store_close(store);
 	struct chi_store *copy = help_open(help_path("first"), CHI_STORE_READ);
 	ok(back_up(copy, help_path("again")));
-	ok(publish(copy, help_path("second")));
+	ok(help_publish(copy, help_path("second")));
 	chi_store_close(copy);
 	store = help_open(help_path("again"), CHI_STORE_WRITE);
 	help_fill(store, &keys[POSITIONS], 10);
@@ -285,7 +258,7 @@ static void test_state_and_size(void **state)
 		ok(chi_write_delete(write, &keys[i]));
 	}
 	ok(chi_write_commit(write, &fault));
-	ok(publish(store, help_path("small")));
+	ok(help_publish(store, help_path("small")));
 	struct chi_store *copy = help_open(help_path("small"), CHI_STORE_READ);
 	ok(chi_store_info(store, &there));
 	ok(chi_store_info(copy, &here));
@@ -332,7 +305,7 @@ static void test_a_touched_copy_is_locked(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("touched")));
+	ok(help_publish(store, help_path("touched")));
 	set_mode("touched", "data.mdb", 0644);
 	opened_with_locks("touched");
 	refused("touched");
@@ -340,7 +313,7 @@ static void test_a_touched_copy_is_locked(void **state)
 	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
 		char path[1024];
 		help_remove(help_path("touched"));
-		ok(publish(store, help_path("touched")));
+		ok(help_publish(store, help_path("touched")));
 		snprintf(path, sizeof(path), "%s/%s", help_path("touched"), locks[i]);
 		FILE *file = fopen(path, "w");
 		assert_non_null(file);
@@ -348,7 +321,7 @@ static void test_a_touched_copy_is_locked(void **state)
 		opened_with_locks("touched");
 		refused("touched");
 		/* Nor is it replaced: nobody knows what it is by now. */
-		assert_int_equal(publish(store, help_path("touched")), -CHI_EEXIST);
+		assert_int_equal(help_publish(store, help_path("touched")), -CHI_EEXIST);
 	}
 	chi_store_close(store);
 }
@@ -360,7 +333,7 @@ static void test_only_copies_are_replaced(void **state)
 	(void)state;
 	struct chi_store *store = filled("source");
 	struct chi_store *other = filled("other");
-	ok(publish(store, help_path("real")));
+	ok(help_publish(store, help_path("real")));
 	assert_int_equal(symlink(help_path("real"), help_path("link")), 0);
 	assert_int_equal(mkdir(help_path("empty"), 0755), 0);
 	FILE *file = fopen(help_path("file"), "w");
@@ -368,11 +341,11 @@ static void test_only_copies_are_replaced(void **state)
 	fclose(file);
 	const char *const names[] = {"other", "link", "empty", "file", "source"};
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		assert_int_equal(publish(store, help_path(names[i])), -CHI_EEXIST);
+		assert_int_equal(help_publish(store, help_path(names[i])), -CHI_EEXIST);
 		assert_non_null(strstr(fault.text, names[i]));
 	}
 	assert_int_equal(help_count(other), POSITIONS);
-	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	chi_store_close(other);
 	chi_store_close(store);
 }
@@ -384,7 +357,7 @@ static void test_a_store_made_meanwhile_stays(void **state)
 	struct chi_store *store = filled("source");
 	struct chi_copy *copy;
 	int fd;
-	ok(publish(store, help_path("meanwhile")));
+	ok(help_publish(store, help_path("meanwhile")));
 	ok(chi_publish_begin(help_path("meanwhile"), &copy, &fd, &fault));
 	ok(chi_store_copy(store, fd, &fault));
 	help_remove(help_path("meanwhile"));
@@ -393,7 +366,7 @@ static void test_a_store_made_meanwhile_stays(void **state)
 	struct chi_store *made = help_open(help_path("meanwhile"), CHI_STORE_WRITE);
 	assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
 	chi_store_close(made);
-	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	chi_store_close(store);
 }
 
@@ -404,7 +377,7 @@ static void test_readers_keep_theirs(void **state)
 	struct chi_store *store = filled("source");
 	struct chi_store *copies[4];
 	for (size_t i = 0; i < CHI_COUNT(copies); i++) {
-		ok(publish(store, help_path("kept")));
+		ok(help_publish(store, help_path("kept")));
 		copies[i] = help_open(help_path("kept"), CHI_STORE_READ);
 		help_fill(store, &keys[POSITIONS + i], 1);
 	}
@@ -416,7 +389,7 @@ static void test_readers_keep_theirs(void **state)
 		assert_int_equal(info.file_bytes, info.used_bytes);
 		chi_store_close(copies[i]);
 	}
-	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	chi_store_close(store);
 }
 
@@ -425,7 +398,7 @@ static void test_replaced_under_openers(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("moving")));
+	ok(help_publish(store, help_path("moving")));
 	pid_t pid = fork();
 	if (pid == 0) {
 		uint64_t seen = POSITIONS;
@@ -441,10 +414,10 @@ static void test_replaced_under_openers(void **state)
 	}
 	for (size_t i = 0; i < ROUNDS; i++) {
 		help_fill(store, &keys[POSITIONS + i], 1);
-		ok(publish(store, help_path("moving")));
+		ok(help_publish(store, help_path("moving")));
 	}
 	assert_int_equal(help_child_status(pid), 0);
-	assert_int_equal(entries(help_path("moving"), ""), 1);
+	assert_int_equal(help_entries(help_path("moving"), ""), 1);
 	chi_store_close(store);
 }
 
@@ -453,7 +426,7 @@ static void test_killed_publishers(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("killed")));
+	ok(help_publish(store, help_path("killed")));
 	unsigned left = 0;
 	for (unsigned i = 0; i < KILLS; i++) {
 		int ready[2];
@@ -463,7 +436,7 @@ static void test_killed_publishers(void **state)
 			struct chi_store *own = help_open(help_path("source"), CHI_STORE_READ);
 			(void)!write(ready[1], "", 1);
 			for (;;) {
-				ok(publish(own, help_path("killed")));
+				ok(help_publish(own, help_path("killed")));
 			}
 		}
 		char byte;
@@ -473,7 +446,7 @@ static void test_killed_publishers(void **state)
 		usleep(help_below(12000));
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(help_child_status(pid), 1000 + SIGKILL);
-		left += entries(help_path("."), ".new-") > 0;
+		left += help_entries(help_path("."), ".new-") > 0;
 		struct chi_store *copy = help_open(help_path("killed"), CHI_STORE_READ);
 		assert_int_equal(help_count(copy), POSITIONS);
 		ok(help_verify(copy, NULL));
@@ -481,8 +454,8 @@ static void test_killed_publishers(void **state)
 	}
 	print_message("# %u of %u kills left something behind\n", left, KILLS);
 	assert_true(left > 0);
-	ok(publish(store, help_path("killed")));
-	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	ok(help_publish(store, help_path("killed")));
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	chi_store_close(store);
 }
 
@@ -513,11 +486,11 @@ static void test_damage_is_not_published(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("sound")));
+	ok(help_publish(store, help_path("sound")));
 	chi_store_close(store);
 	damage(help_path("source"), &keys[3]);
 	store = help_open(help_path("source"), CHI_STORE_READ);
-	assert_int_equal(publish(store, help_path("sound")), -CHI_ECORRUPT);
+	assert_int_equal(help_publish(store, help_path("sound")), -CHI_ECORRUPT);
 	assert_non_null(strstr(fault.text, "nothing was published"));
 	/* The control: a copy that nobody verified. */
 	ok(back_up(store, help_path("unsound")));
@@ -525,7 +498,7 @@ static void test_damage_is_not_published(void **state)
 	struct chi_store *copy = help_open(help_path("sound"), CHI_STORE_READ);
 	ok(help_verify(copy, NULL));
 	chi_store_close(copy);
-	assert_int_equal(entries(help_path("."), ".new-"), 0);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 }
 
 /* A published copy needs no lock file to be saved either. */
@@ -534,12 +507,12 @@ static void test_repair_leaves_it_alone(void **state)
 	(void)state;
 	struct chi_repair_result result;
 	struct chi_store *store = filled("source");
-	ok(publish(store, help_path("broken")));
+	ok(help_publish(store, help_path("broken")));
 	chi_store_close(store);
 	ok(chi_store_repair(help_path("broken"), help_path("saved"), 0, NULL, NULL, &result,
 			    &fault));
 	assert_int_equal(result.positions, POSITIONS);
-	assert_int_equal(entries(help_path("broken"), ""), 1);
+	assert_int_equal(help_entries(help_path("broken"), ""), 1);
 	store = help_open(help_path("saved"), CHI_STORE_WRITE);
 	ok(help_verify(store, NULL));
 	chi_store_close(store);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One published copy in place of another, and what others do between two calls of that: links,
+ * stores that take the name, a second publisher; and file systems that cannot, or that fail.
+ */
+#include "tests/store/help.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+
+#define POSITIONS 100
+
+static struct chi_key keys[POSITIONS + 1];
+
+static struct chi_store *filled(const char *name)
+{
+	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	help_fill(store, keys, POSITIONS);
+	return store;
+}
+
+int __real_unlink(const char *path);
+int __real_unlinkat(int fd, const char *path, int flags);
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __wrap_unlink(const char *path);
+int __wrap_unlinkat(int fd, const char *path, int flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+/* What others do in the moment before the next removal of a file, and in those before and behind
+ * the next exchange of names. */
+static void (*before_unlink)(void);
+static void (*before_exchange)(void);
+static void (*after_exchange)(void);
+static int refusal; /* not 0: what the file system says of an exchange */
+static bool broken; /* nothing can be synced */
+
+static void run_once(void (**hook)(void))
+{
+	void (*body)(void) = *hook;
+	*hook = NULL;
+	if (body != NULL) {
+		body();
+	}
+}
+
+int __wrap_unlink(const char *path)
+{
+	run_once(&before_unlink);
+	return __real_unlink(path);
+}
+
+int __wrap_unlinkat(int fd, const char *path, int flags)
+{
+	run_once(&before_unlink);
+	return __real_unlinkat(fd, path, flags);
+}
+
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+	run_once(&before_exchange);
+	if (refusal != 0) {
+		errno = refusal;
+		return -1;
+	}
+	int rc = __real_renameat2(from_fd, from, to_fd, to, flags);
+	run_once(&after_exchange);
+	return rc;
+}
+
+int __wrap_fsync(int fd)
+{
+	if (broken) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
+
+static struct chi_store *source;
+
+/* A path behind `leftover`: what a killed publisher of `name` would have left. */
+static void leftover(const char *name, char path[static 1024])
+{
+	snprintf(path, 1024, "%s/.%s.new-1-0", help_path("."), name);
+}
+
+static void put_link_in_place(void)
+{
+	char path[1024];
+	leftover("shared", path);
+	assert_int_equal(rename(path, help_path("aside")), 0);
+	assert_int_equal(symlink(help_path("source"), path), 0);
+}
+
+/* In a directory that others may write, too, a leftover can become a link while it is removed. */
+static void test_links_in_place_of_leftovers(void **state)
+{
+	(void)state;
+	char path[1024];
+	struct chi_store *store = filled("source");
+	leftover("shared", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	before_unlink = put_link_in_place;
+	ok(help_publish(store, help_path("shared")));
+	assert_null(before_unlink);
+	assert_true(access(help_path("source/data.mdb"), F_OK) == 0);
+	assert_true(access(help_path("source/chistore.lock"), F_OK) == 0);
+	chi_store_close(store);
+}
+
+static void publish_as_well(void)
+{
+	help_fill(source, &keys[POSITIONS], 1);
+	ok(help_publish(source, help_path("twice")));
+}
+
+/* Two at a time, in the moment when the older copy has the name of a leftover: both are done, and
+ * the later one is there. */
+static void test_two_publishers(void **state)
+{
+	(void)state;
+	source = filled("source");
+	ok(help_publish(source, help_path("twice")));
+	after_exchange = publish_as_well;
+	ok(help_publish(source, help_path("twice")));
+	struct chi_store *copy = help_open(help_path("twice"), CHI_STORE_READ);
+	assert_int_equal(help_count(copy), POSITIONS + 1);
+	ok(help_verify(copy, NULL));
+	chi_store_close(copy);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	chi_store_close(source);
+}
+
+static void make_a_store(void)
+{
+	help_remove(help_path("taken"));
+	ok(chi_store_create(help_path("taken"), CHI_STATISTIC_OUTCOME, &fault));
+}
+
+static void free_the_name(void)
+{
+	help_remove(help_path("taken"));
+}
+
+/* A store that takes the name at the last moment has it afterwards, also if there is nothing any
+ * more to change names with. */
+static void test_a_store_made_at_the_last_moment(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	for (int freed = 0; freed < 2; freed++) {
+		ok(help_publish(store, help_path("taken")));
+		before_exchange = make_a_store;
+		after_exchange = freed ? free_the_name : NULL;
+		assert_int_equal(help_publish(store, help_path("taken")), -CHI_EEXIST);
+		assert_null(before_exchange);
+		assert_null(after_exchange);
+		struct chi_store *made = help_open(help_path("taken"), CHI_STORE_WRITE);
+		assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
+		chi_store_close(made);
+		help_remove(help_path("taken"));
+		assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	}
+	chi_store_close(store);
+}
+
+static void break_disk(void)
+{
+	broken = true;
+}
+
+/* Whether the exchange will last is not known then, but what has the name is whole. */
+static void test_an_exchange_that_is_not_synced(void **state)
+{
+	(void)state;
+	struct chi_store *store = filled("source");
+	ok(help_publish(store, help_path("unsynced")));
+	help_fill(store, &keys[POSITIONS], 1);
+	after_exchange = break_disk;
+	assert_int_equal(help_publish(store, help_path("unsynced")), -CHI_EIO);
+	broken = false;
+	struct chi_store *copy = help_open(help_path("unsynced"), CHI_STORE_READ);
+	assert_int_equal(help_count(copy), POSITIONS + 1);
+	ok(help_verify(copy, NULL));
+	chi_store_close(copy);
+	ok(help_publish(store, help_path("unsynced")));
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	chi_store_close(store);
+}
+
+/* As on a network, or on an overlay. */
+static void test_file_systems_without_exchange(void **state)
+{
+	(void)state;
+	static const int errors[] = {EINVAL, ENOSYS, EOPNOTSUPP, EXDEV};
+	struct chi_store *store = filled("source");
+	ok(help_publish(store, help_path("plain")));
+	for (size_t i = 0; i < CHI_COUNT(errors); i++) {
+		refusal = errors[i];
+		assert_int_equal(help_publish(store, help_path("plain")), -CHI_EUNSUPPORTED);
+		assert_non_null(strstr(fault.text, "remove the older copy first"));
+		refusal = 0;
+		struct chi_store *copy = help_open(help_path("plain"), CHI_STORE_READ);
+		assert_int_equal(help_count(copy), POSITIONS);
+		chi_store_close(copy);
+		assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	}
+	chi_store_close(store);
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	help_clean();
+	return 0;
+}
+
+int main(void)
+{
+	help_keys(keys, CHI_COUNT(keys));
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_links_in_place_of_leftovers, clean),
+		cmocka_unit_test_teardown(test_two_publishers, clean),
+		cmocka_unit_test_teardown(test_a_store_made_at_the_last_moment, clean),
+		cmocka_unit_test_teardown(test_an_exchange_that_is_not_synced, clean),
+		cmocka_unit_test_teardown(test_file_systems_without_exchange, clean),
+	};
+	return cmocka_run_group_tests_name("store/replace", tests, NULL, NULL);
+}
