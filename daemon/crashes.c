@@ -75,7 +75,15 @@ static void write_line(int number)
 	}
 }
 
-/* The fault happens again when the handler returns; a signal that was sent does not. */
+/* True if what the signal tells of happens again as soon as the handler returns: a fault of the
+ * program itself. Not one that was sent, nor a system call that was not made, nor a page of memory
+ * that was found broken before it was needed. */
+static bool happens_again(int number, const siginfo_t *info)
+{
+	return info->si_code > 0 && number != SIGSYS &&
+	       !(number == SIGBUS && info->si_code == BUS_MCEERR_AO);
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
 	static const struct timespec second = {1, 0};
@@ -91,14 +99,26 @@ static void on_crash(int number, siginfo_t *info, void *context)
 			(void)sigaction(number, &before[i], NULL);
 		}
 	}
-	if (info->si_code <= 0) {
+	if (!happens_again(number, info)) {
 		(void)raise(number);
+	}
+}
+
+void chi_crashes_stack(struct chi_crash_stack *stack)
+{
+	const stack_t ours = {.ss_sp = stack->bytes, .ss_size = sizeof(stack->bytes)};
+	stack_t there;
+	/* A sanitizer's own stays, which it frees when the thread ends. */
+	if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE) != 0) {
+		(void)sigaltstack(&ours, NULL);
 	}
 }
 
 static void watch(void)
 {
-	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+	static struct chi_crash_stack stack;
+	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	chi_crashes_stack(&stack);
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
 		(void)sigaction(numbers[i], &action, &before[i]);
@@ -160,13 +180,14 @@ static bool place(const char *dir, const char *name, char out[PATH_SIZE])
 	return n > 0 && n < PATH_SIZE;
 }
 
-/* -1 with errno if it cannot be had, or is no plain file: a link could lead to any file. */
+/* -1 with errno if it cannot be had, or is no plain file of its own: a link, be it a hard one,
+ * could lead to any file. */
 static int open_file(const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 		      FILE_MODE);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)) {
 		close(fd);
 		errno = EINVAL;
 		return -1;
@@ -193,8 +214,9 @@ void chi_crashes_open(struct chi_crashes *crashes, const char *dir, uint64_t win
 {
 	char path[PATH_SIZE];
 	*crashes = (struct chi_crashes){.fd = -1, .dir = dir};
-	/* No trace in a directory that holds something else. */
-	if (!place(dir, "data.mdb", path) || access(path, F_OK) < 0 ||
+	/* No trace in a directory that holds something else, or that nobody writes: who may write
+	 * a store has made this file. */
+	if (!place(dir, "chistore.lock", path) || access(path, F_OK) < 0 ||
 	    !place(dir, FILE_NAME, path) || n_fds == CHI_STORES_MAX) {
 		return;
 	}

@@ -27,6 +27,17 @@ struct chi_crashes {
  */
 void chi_crashes_open(struct chi_crashes *crashes, const char *dir, uint64_t window_ms);
 
+/* A thread's stack may be what is used up: its crash is noted on another one. */
+struct chi_crash_stack {
+	unsigned char bytes[32 << 10];
+};
+
+/*
+ * For the calling thread; `stack` lives as long as the thread, best in its first function. Threads
+ * without one crash unnoted if their stack is used up; main has one.
+ */
+void chi_crashes_stack(struct chi_crash_stack *stack);
+
 /* Forgets them: the store was verified and is sound. Any thread. */
 void chi_crashes_forget(struct chi_crashes *crashes);
 

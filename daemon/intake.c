@@ -11,6 +11,7 @@
 #include "base/num.h"
 #include "bulk/bulk.h"
 #include "daemon/clock.h"
+#include "daemon/crashes.h"
 #include "daemon/limits.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
@@ -253,6 +254,8 @@ static void *run(void *context)
 	struct chi_games_result result = {0};
 	struct chi_bulk *bulk = NULL;
 	struct chi_fault fault = {{0}};
+	struct chi_crash_stack stack;
+	chi_crashes_stack(&stack);
 	/* On Linux this is the thread's own, and that of the threads it starts. */
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), IMPORT_NICE);
 	int status = chi_bulk_begin(&target, &import->options, &bulk, &fault);

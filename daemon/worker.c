@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "daemon/clock.h"
 #include "daemon/conn.h"
+#include "daemon/crashes.h"
 #include "daemon/log.h"
 #include "daemon/scan.h"
 #include "daemon/server.h"
@@ -463,6 +464,8 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 static void *run(void *context)
 {
 	struct chi_worker *worker = context;
+	struct chi_crash_stack stack;
+	chi_crashes_stack(&stack);
 	event_base_loop(worker->base, EVLOOP_NO_EXIT_ON_EMPTY);
 	return NULL;
 }

@@ -21,6 +21,7 @@
 #include "base/fault.h"
 #include "daemon/apply.h"
 #include "daemon/clock.h"
+#include "daemon/crashes.h"
 #include "daemon/gate.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
@@ -522,6 +523,8 @@ static void *run(void *context)
 {
 	struct chi_writer *writer = context;
 	bool stopping = false;
+	struct chi_crash_stack stack;
+	chi_crashes_stack(&stack);
 	for (;;) {
 		struct chi_job *group = await_group(writer, &stopping);
 		bool batches = group != NULL && is_batch(group);
