@@ -282,7 +282,10 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 {
 	const struct chi_config *config = server->config;
-	int status = chi_guard_init(&server->guard, config, fault);
+	int status = chi_user_can(&config->user, fault);
+	if (status == CHI_OK) {
+		status = chi_guard_init(&server->guard, config, fault);
+	}
 	if (status == CHI_OK) {
 		status = chi_listener_new(server, config, &server->listener, fault);
 	}

@@ -127,14 +127,19 @@ static bool is_for_good(const struct chi_user *user)
 	return setuid(0) < 0 && seteuid(0) < 0 && (user->gid == 0 || setgid(0) < 0);
 }
 
+int chi_user_can(const struct chi_user *user, struct chi_fault *fault)
+{
+	if (user->given && geteuid() != 0 && (geteuid() != user->uid || getegid() != user->gid)) {
+		return chi_fault(fault, -CHI_EACCES, "only root can become user '%s' with group %u",
+				 user->name, (unsigned)user->gid);
+	}
+	return CHI_OK;
+}
+
 int chi_user_become(const struct chi_user *user, int log, struct chi_fault *fault)
 {
 	if (!user->given) {
 		return CHI_OK;
-	}
-	if (geteuid() != 0 && (geteuid() != user->uid || getegid() != user->gid)) {
-		return chi_fault(fault, -CHI_EACCES, "only root can become user '%s' with group %u",
-				 user->name, (unsigned)user->gid);
 	}
 	if (geteuid() == 0) {
 		int status = give_log(user, log, fault);

@@ -23,10 +23,13 @@ struct chi_user {
  * of that name, or it is root. */
 CHI_MUSTUSE int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fault);
 
+/* Before anything is made that would have to be given to the user. -CHI_EACCES: we are neither
+ * root nor that user. */
+CHI_MUSTUSE int chi_user_can(const struct chi_user *user, struct chi_fault *fault);
+
 /*
  * For good: groups, group and user, with all capabilities gone, and tried whether there is a way
- * back. `log` is given to the user if it is a file. Not as root that has to be who we are already,
- * and what remains is to give up capabilities. -CHI_EACCES: it cannot be done; then nothing may be
- * served.
+ * back. `log` is given to the user if it is a file. Who is that user already, as chi_user_can says,
+ * gives up capabilities. -CHI_EACCES: it cannot be done; then nothing may be served.
  */
 CHI_MUSTUSE int chi_user_become(const struct chi_user *user, int log, struct chi_fault *fault);
