@@ -218,7 +218,7 @@ static int compact(const char *dir, struct chi_fault *fault)
 {
 	char data[CHI_PATH_SIZE];
 	char fresh[CHI_PATH_SIZE];
-	MDB_env *mdb;
+	MDB_env *mdb = NULL;
 	if (chi_path_join(data, dir, DATA_NAME) < 0 ||
 	    chi_path_join(fresh, dir, COMPACT_NAME) < 0) {
 		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", dir);

@@ -380,6 +380,7 @@ static void mark_of_a_write(void **state)
 	accepted(&request);
 	/* What changes nothing, or not yet. */
 	request.op = CHI_OP_IMPORT;
+	memset(&request.u, 0, sizeof(request.u));
 	request.u.import.kind = CHI_GAMES_ADD;
 	refused(&request, -CHI_EINVAL, "once");
 	request.op = CHI_OP_PING;
