@@ -17,8 +17,8 @@ TSAN_ROOMS="base|store|bulk|client|daemon|system"
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
 	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=3)
 
-# Tests of sockets and signals wait more than they compute: one more at once than there are cores.
-at_once=$(($(nproc) + 1))
+# Tests of sockets and signals wait more than they compute: two at once for each core.
+at_once=$((2 * $(nproc)))
 
 logs=()
 
