@@ -45,6 +45,9 @@ static int read_game_fields(const struct parse *p, struct text line, struct chi_
 		rc = read_u64(p, fields[3], UINT16_MAX, &max_ply);
 		if (rc == CHI_OK && max_ply == 0) {
 			rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "a bound of 0 is no bound");
+		} else if (rc == CHI_OK && *fields[3].at == '0') {
+			/* A game has one line. */
+			rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "a bound begins with 0");
 		}
 	}
 	game->max_ply = (uint16_t)max_ply;

@@ -206,6 +206,7 @@ static void test_bad_dumps(void **state)
 		{HEAD GAME("A1", "1-0\t-\t-"), -CHI_ESYNTAX, "column 36"},
 		{HEAD GAME("01", "1:0\t-\t-"), -CHI_ESYNTAX, "column 39: not a result"},
 		{HEAD GAME("01", "1-0\t0\t-"), -CHI_ESYNTAX, "column 43"},
+		{HEAD GAME("01", "1-0\t030\t-"), -CHI_ESYNTAX, "column 43: a bound begins with 0"},
 		{HEAD GAME("01", "1-0\t65536\t-"), -CHI_ESYNTAX, "column 43"},
 		{HEAD GAME("01", "1-0\t-\tyes"), -CHI_ESYNTAX, "column 45"},
 		{HEAD GAME("01", "1-0\t-"), -CHI_ESYNTAX, "five fields"},
