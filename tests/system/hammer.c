@@ -227,6 +227,9 @@ static int run_read(struct chi_client *client, const struct job *job)
 			tell(client, "reading, round", reading.rounds, status);
 			return TROUBLE;
 		}
+		if (reading.rounds == 1) {
+			say("reading", 1);
+		}
 		if (job->torn && reading.torn != 0) {
 			break;
 		}

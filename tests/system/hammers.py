@@ -32,6 +32,10 @@ class Hammer:
     def running(self):
         return self.process.poll() is None
 
+    def reading(self):
+        """A reader has had its first look, so it has a slot in the table of readers."""
+        return self._text(self._out).startswith("reading ")
+
     def last_ack(self, before=0):
         """The last generation or game that it has told of; `before` if there is none."""
         acks = re.findall(r"^ack (\d+)\n", self._text(self._out, 100), re.M)
