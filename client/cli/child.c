@@ -9,9 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "client/cli/output.h"
 
-/* Waits for the child; a signal that killed it is the news of a damaged page. */
+/* Waits for the child; if it crashed, that is the news of a damaged page. */
 static int outcome(pid_t child, const char *what)
 {
 	int status = 0;
@@ -33,6 +34,11 @@ static int outcome(pid_t child, const char *what)
 	int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (signal_number == SIGINT || signal_number == SIGTERM) {
 		return 128 + signal_number;
+	}
+	if (!chi_signal_is_crash(signal_number)) {
+		cli_message("the %s was killed by signal %d (%s) before its end", what,
+			    signal_number, strsignal(signal_number));
+		return EXIT_STORE;
 	}
 	cli_message("damage: a page of the store is damaged: reading it ended the %s by signal %d "
 		    "(%s)",

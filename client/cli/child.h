@@ -8,7 +8,7 @@
 /*
  * Runs `work` in a child, forked before anything is opened, and says how it ended if not by itself.
  * `what` is the work's name in that. Returns the exit code: what `work` returned, EXIT_STORE for a
- * damaged page, 128 and the signal's number if the user ended it.
+ * damaged page and for a child that was killed, 128 and the signal's number if the user ended it.
  */
 int cli_in_child(struct cli *cli, int (*work)(struct cli *cli, const void *state),
 		 const void *state, const char *what);

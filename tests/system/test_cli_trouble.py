@@ -433,6 +433,29 @@ class Trouble(Base):
         self.assertRegex(done.stderr, r"(?m)^chistore: .")
         self.assertNotIn("sound\tyes", done.stdout)
 
+    def test_verify_that_is_killed(self):
+        """From outside, as for want of memory: that is not called damage."""
+        store = self.new_store()
+        self.cli("import", self.many("many.csv", 1000), address=store)
+        with open(os.path.join(store, "data.mdb"), "r+b") as file:
+            content = file.read()
+            file.seek(0)
+            file.write(content.replace(b"n" * 100, b"m" * 100))
+        # The child has more to say than anybody reads, so it is there to be killed.
+        reading, writing = os.pipe()
+        with open(reading, encoding="utf-8") as said:
+            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+            process = spawn("verify", address=store, stderr=writing, stdout=subprocess.DEVNULL)
+            os.close(writing)
+            first = said.readline()
+            with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+                os.kill(int(children.read()), signal.SIGKILL)
+            last = said.read().splitlines()[-1]
+            self.assertEqual(process.wait(), 3)
+        self.assertIn("damage", first)
+        self.assertEqual(last, "chistore: the verification was killed by signal 9 (Killed) "
+                         "before its end")
+
     def test_repair_saves_what_is_whole(self):
         """A store that no longer opens: all that the noise did not hit comes back."""
         store = self.new_store()

@@ -7,6 +7,7 @@ CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default:
 
 import os
 import resource
+import select
 import signal
 import socket
 import struct
@@ -524,6 +525,20 @@ def two_piece_key(number):
     return mask.to_bytes(8, "big") + bytes([0x52 if swap else 0x25])
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def verifying_child(daemon, peer):
+    """Of the process that the daemon has for that; None if the answer comes before it is seen."""
+    while not select.select([peer.socket], [], [], 0)[0]:
+        for process in children(daemon.pid):
+            for child in children(process):
+                return child
+    return None
+
+
 def lengthen_nodes(content, page):
     """Of a leaf at that place every value becomes 64 KiB long, whatever is behind the page."""
     flags, lower = struct.unpack_from("<HH", content, page + 10)
@@ -843,6 +858,23 @@ class WholeStore(unittest.TestCase):
                 self.assertEqual(answers[-1].code, pb.CORRUPT)
                 self.assertIn("signal", answers[-2].verify.report)
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+
+    def test_verify_that_others_kill(self):
+        """Who is killed from outside, as for want of memory, has found no damage."""
+        with start() as daemon, Peer(daemon.address) as peer:
+            fill(peer, 35000)
+            for _ in range(50):
+                id = peer.send(verify=pb.Verify())
+                child = verifying_child(daemon, peer)
+                if child is not None:
+                    os.kill(child, signal.SIGKILL)
+                answer = peer.receive_for(id)
+                if answer.code != pb.OK:
+                    break
+            self.assertEqual(answer.code, pb.INTERNAL)
+            self.assertIn("killed by signal 9", answer.message)
+            self.assertEqual(answer.verify.errors, 0)
+            self.assertEqual(list(peer.stream(verify=pb.Verify()))[-1].code, pb.OK)
 
     def test_verify_given_up(self):
         with start() as daemon, Peer(daemon.address) as peer:
