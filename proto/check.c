@@ -189,6 +189,11 @@ static const char *limit_flaw(const ProtobufCMessageDescriptor *type,
 			      const ProtobufCFieldDescriptor *field, size_t len, size_t elements)
 {
 	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
+	/* Most fields are single numbers, which have none. */
+	if (!repeated && field->type != PROTOBUF_C_TYPE_STRING &&
+	    field->type != PROTOBUF_C_TYPE_BYTES) {
+		return NULL;
+	}
 	for (size_t i = 0; i < CHI_COUNT(limits); i++) {
 		if (limits[i].type == type && limits[i].field == field->id) {
 			return (repeated ? elements : len) > limits[i].max ? limits[i].reason
@@ -258,7 +263,7 @@ static int check_field(struct walk *walk, struct level *level,
 		return rc;
 	}
 	*seen += elements;
-	flaw = limit_flaw(type, level->field, value->len, *seen);
+	flaw = elements > 1 ? limit_flaw(type, level->field, value->len, *seen) : NULL;
 	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_ETOOBIG, flaw);
 }
 
