@@ -37,33 +37,38 @@
 
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {
-	/* Remote: what sends the request again. Of a probe the keys in `rows` do. */
-	uint64_t id;		 /* on the wire */
-	struct chi_buffer frame; /* a put without its mark, until it is answered; empty if it is
-				    not to be sent again */
-	struct chi_once once;	 /* its mark */
-	bool lost;		 /* went out over a connection that broke, and may have been done */
-	bool parked;		 /* answered, but to be sent again */
-	bool renewed;		 /* has got its second mark: it was forgotten under the first */
+	/* Remote: */
+	uint64_t id;	      /* on the wire */
+	struct chi_once once; /* the mark of a put */
+	bool lost;	      /* went out over a connection that broke, and may have been done */
+	bool parked;	      /* answered, but to be sent again */
+	bool renewed;	      /* has got its second mark: it was forgotten under the first */
 
 	bool is_put;
 	bool async; /* a put answered before it is durable */
-	bool done;  /* the fields below are the answer */
+	bool done;  /* `status` and what belongs to it are the answer */
 	int status;
-	struct chi_fault fault;
-	struct chi_row *rows; /* of a probe: `capacity` of them, kept for the slot's next use */
 	size_t n;
-	size_t capacity;
 	struct chi_put_result put;
+
+	/* What stands here at first is of the slot's last use. */
+	struct chi_fault fault;	 /* of a negative status */
+	struct chi_row *rows;	 /* of a probe, with the keys that send it again */
+	size_t capacity;	 /* of `rows` */
+	struct chi_buffer frame; /* remote: sends a put again, without its mark */
 };
 
 /* A ring of slots; answers are taken from `first` on. */
 struct chi_pipe {
 	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
 	size_t first;
-	size_t queued;		  /* slots in use, answered or not */
-	bool puts;		  /* there was one among them since the pipeline was empty */
-	struct chi_repeat repeat; /* remote: since the last answer */
+	size_t queued; /* slots in use, answered or not */
+	bool puts;     /* there was one among them since the pipeline was empty */
+	/* Remote: */
+	size_t parked;		  /* slots that are */
+	uint64_t open;		  /* bit i: the write that has the number i below the identity's
+				     last is not answered */
+	struct chi_repeat repeat; /* since the last answer */
 };
 
 /*

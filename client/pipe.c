@@ -5,7 +5,9 @@
  */
 #include "client/client_priv.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 
@@ -38,6 +40,8 @@ void chi_pipe_drop(struct chi_client *client)
 {
 	if (client->pipe != NULL) {
 		client->pipe->queued = 0;
+		client->pipe->parked = 0;
+		client->pipe->open = 0;
 	}
 }
 
@@ -76,8 +80,7 @@ static int take_slot(struct chi_client *client, struct chi_slot **out)
 	/* It counts as queued only when the request is out: a failure leaves it where it is. */
 	struct chi_slot *slot = chi_pipe_slot(client->pipe, client->pipe->queued);
 	client->pipe->puts = client->pipe->puts && client->pipe->queued > 0;
-	*slot = (struct chi_slot){
-		.rows = slot->rows, .capacity = slot->capacity, .frame = slot->frame};
+	memset(slot, 0, offsetof(struct chi_slot, fault));
 	*out = slot;
 	return CHI_OK;
 }

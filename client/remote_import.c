@@ -280,7 +280,7 @@ static int mark(struct chi_games *games, struct chi_request *end)
 		status = chi_repeat_choose(client, sequence);
 	}
 	if (status == CHI_OK) {
-		status = chi_repeat_mark(client, end);
+		status = chi_repeat_mark(client, &end->once);
 	}
 	games->once = end->once;
 	return nothing_stored(games, status);

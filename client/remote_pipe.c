@@ -21,6 +21,11 @@
 /* Memory for a frame that a slot keeps for its next use. */
 #define KEEP_SIZE ((size_t)16 << 10)
 
+/* Of chi_pipe.open: one for each slot. Numbers that are further behind, because others were given
+ * twice, no server remembers. */
+#define OPEN_BITS 64
+_Static_assert(CHI_IN_FLIGHT_MAX <= OPEN_BITS, "more slots than bits");
+
 /* Of a pipeline that only asks nothing is in doubt. A connection that is gone takes with it what is
  * not to be sent again. */
 static int give_up(struct chi_client *client, int status)
@@ -37,32 +42,51 @@ static bool repeats(const struct chi_client *client)
 	return client->options.repeat_ms != CHI_NO_REPEAT;
 }
 
-/* ---- Sending ----------------------------------------------------------------------------- */
+/* ---- Marks ------------------------------------------------------------------------------- */
 
-/* The lowest number that may still go out again. */
-static uint64_t lowest_number(struct chi_pipe *pipe, const struct chi_once *last)
+/* The slot's number will not go out again. */
+static void close_number(struct chi_client *client, const struct chi_slot *slot)
 {
-	uint64_t lowest = last->sequence;
-	for (size_t i = 0; i < pipe->queued; i++) {
-		const struct chi_slot *slot = chi_pipe_slot(pipe, i);
-		if (!slot->done && slot->once.sequence != 0 && slot->once.sequence < lowest &&
-		    memcmp(slot->once.client, last->client, sizeof(last->client)) == 0) {
-			lowest = slot->once.sequence;
-		}
+	const struct chi_once *last = &client->identity.last;
+	uint64_t below = last->sequence - slot->once.sequence;
+	if (slot->once.sequence != 0 && below < OPEN_BITS &&
+	    memcmp(slot->once.client, last->client, sizeof(last->client)) == 0) {
+		client->pipe->open &= ~((uint64_t)1 << below);
 	}
-	return lowest;
 }
 
+/* Gives the slot a number, instead of the one it had. */
 static int mark(struct chi_client *client, struct chi_slot *slot)
 {
-	struct chi_request request = {.op = CHI_OP_PUT};
-	int status = chi_repeat_mark(client, &request);
-	slot->once = request.once;
+	uint64_t *open = &client->pipe->open;
+	close_number(client, slot);
+	slot->once = (struct chi_once){0};
+	int status = chi_repeat_mark(client, &slot->once);
 	if (slot->once.sequence != 0) {
-		slot->once.unanswered = lowest_number(client->pipe, &slot->once);
+		/* The numbers of an identity begin with 1. */
+		*open = slot->once.sequence == 1 ? 1 : *open << 1 | 1;
+		slot->once.unanswered -= (OPEN_BITS - 1) - (unsigned)__builtin_clzll(*open);
 	}
 	return status;
 }
+
+static void empty(struct chi_slot *slot)
+{
+	chi_buffer_consume(&slot->frame, slot->frame.len);
+	chi_buffer_trim(&slot->frame, KEEP_SIZE);
+}
+
+static void finish(struct chi_client *client, struct chi_slot *slot, int status)
+{
+	slot->done = true;
+	slot->status = status;
+	if (slot->is_put) {
+		close_number(client, slot);
+		empty(slot);
+	}
+}
+
+/* ---- Sending ----------------------------------------------------------------------------- */
 
 /* A put that is sent once only needs neither its mark nor its frame. */
 static int send_put(struct chi_client *client, struct chi_slot *slot, struct chi_request *request)
@@ -70,11 +94,18 @@ static int send_put(struct chi_client *client, struct chi_slot *slot, struct chi
 	if (!repeats(client)) {
 		return chi_peer_queue(client, request);
 	}
+	empty(slot);
 	int status = chi_peer_pack(client, request, &slot->frame);
 	if (status == CHI_OK) {
 		status = mark(client, slot);
 	}
-	return status == CHI_OK ? chi_peer_queue_packed(client, &slot->frame, &slot->once) : status;
+	if (status == CHI_OK) {
+		status = chi_peer_queue_packed(client, &slot->frame, &slot->once);
+	}
+	if (status != CHI_OK) {
+		close_number(client, slot);
+	}
+	return status;
 }
 
 static int send_probe(struct chi_client *client, const struct chi_slot *slot,
@@ -86,12 +117,6 @@ static int send_probe(struct chi_client *client, const struct chi_slot *slot,
 		.u.positions = chi_remote_positions(keys, slot->n),
 	};
 	return chi_peer_queue(client, &request);
-}
-
-static void empty(struct chi_slot *slot)
-{
-	chi_buffer_consume(&slot->frame, slot->frame.len);
-	chi_buffer_trim(&slot->frame, KEEP_SIZE);
 }
 
 /* How many requests there may be on the way. Of more writes than it says the server would forget
@@ -126,7 +151,6 @@ static int prepare(struct chi_client *client, struct chi_slot *slot)
 {
 	struct chi_peer *peer = &client->peer;
 	size_t queued = client->pipe->queued;
-	empty(slot);
 	int status = queued == 0 ? begin(client, slot) : CHI_OK;
 	if (status == CHI_OK && slot->is_put) {
 		status = chi_remote_may_vouch(client, slot->async ? CHI_ASYNC : CHI_SYNC, true);
@@ -193,11 +217,9 @@ static int probe_again(struct chi_client *client, const struct chi_slot *slot)
 /* A put that is not to go out again is answered with why. */
 static int refuse(struct chi_client *client, struct chi_slot *slot, int status)
 {
-	slot->done = true;
-	slot->status = status;
+	finish(client, slot, status);
 	slot->fault = client->error;
 	client->error.text[0] = '\0';
-	empty(slot);
 	return CHI_OK;
 }
 
@@ -231,6 +253,7 @@ static int send_again(struct chi_client *client)
 	for (size_t i = 0; i < pipe->queued && status == CHI_OK; i++) {
 		struct chi_slot *slot = chi_pipe_slot(pipe, i);
 		if (!slot->done) {
+			pipe->parked -= slot->parked;
 			slot->parked = false;
 			status = slot->is_put ? put_again(client, slot) : probe_again(client, slot);
 		}
@@ -267,6 +290,7 @@ static bool park(struct chi_client *client, struct chi_slot *slot, int status)
 	}
 	slot->renewed = slot->renewed || stale;
 	slot->parked = true;
+	client->pipe->parked++;
 	return true;
 }
 
@@ -291,9 +315,7 @@ static int file_answer(struct chi_client *client, struct chi_slot *slot,
 		return CHI_OK;
 	}
 	client->pipe->repeat = (struct chi_repeat){0};
-	slot->done = true;
-	slot->status = response->status;
-	empty(slot);
+	finish(client, slot, response->status);
 	if (response->status < 0) {
 		file_refusal(slot, response);
 		return CHI_OK;
@@ -327,20 +349,18 @@ static int take_answer(struct chi_client *client)
 	return file_answer(client, slot, &response);
 }
 
-/* How many are parked; 0 also if there are others without an answer. */
-static size_t only_parked(struct chi_pipe *pipe, bool *stale)
+/* True if none but parked ones have no answer. *stale: there is one that was forgotten. */
+static bool only_parked(struct chi_pipe *pipe, bool *stale)
 {
-	size_t n = 0;
 	*stale = false;
 	for (size_t i = 0; i < pipe->queued; i++) {
 		const struct chi_slot *slot = chi_pipe_slot(pipe, i);
 		if (!slot->done && !slot->parked) {
-			return 0;
+			return false;
 		}
-		n += !slot->done;
 		*stale = *stale || (!slot->done && !slot->lost);
 	}
-	return n;
+	return true;
 }
 
 /* Nothing else will come: what is parked goes out again, under a new identity if the old one is
@@ -348,8 +368,7 @@ static size_t only_parked(struct chi_pipe *pipe, bool *stale)
 static int unpark(struct chi_client *client)
 {
 	bool stale = false;
-	struct chi_request none = {.op = CHI_OP_PUT};
-	if (only_parked(client->pipe, &stale) == 0) {
+	if (client->pipe->parked == 0 || !only_parked(client->pipe, &stale)) {
 		return CHI_OK;
 	}
 	if (!stale) {
@@ -357,7 +376,7 @@ static int unpark(struct chi_client *client)
 	}
 	/* Should that fail, the next connection tells what a new one needs, too. */
 	client->identity.chosen = false;
-	int status = chi_repeat_renew(client, &none);
+	int status = chi_repeat_renew(client);
 	return status == CHI_OK ? send_again(client) : status;
 }
 

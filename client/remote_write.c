@@ -51,7 +51,7 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 		status = chi_remote_may_vouch(client, durability, first);
 	}
 	if (status == CHI_OK) {
-		status = chi_repeat_mark(client, request);
+		status = chi_repeat_mark(client, &request->once);
 	}
 	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
 	client->peer.patient = true;
@@ -69,7 +69,8 @@ int chi_remote_write(struct chi_client *client, struct chi_request *request,
 			/* It has not been done, and never will be under the old mark. */
 			renewed = true;
 			client->error.text[0] = '\0';
-			status = chi_repeat_renew(client, request);
+			request->once = (struct chi_once){0};
+			status = chi_repeat_renew(client);
 			if (status == CHI_OK) {
 				continue;
 			}

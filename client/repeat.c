@@ -103,10 +103,10 @@ int chi_repeat_choose(struct chi_client *client, uint64_t since)
 	return CHI_OK;
 }
 
-int chi_repeat_mark(struct chi_client *client, struct chi_request *request)
+int chi_repeat_mark(struct chi_client *client, struct chi_once *once)
 {
 	struct chi_identity *identity = &client->identity;
-	bool marked = request->once.sequence != 0;
+	bool marked = once->sequence != 0;
 	if (client->peer.limits.remembered_writes == 0 || marked) {
 		return !marked || client->peer.limits.remembered_writes > 0
 			       ? CHI_OK
@@ -125,18 +125,14 @@ int chi_repeat_mark(struct chi_client *client, struct chi_request *request)
 	/* Every write before it has been answered or given up. */
 	identity->last.sequence++;
 	identity->last.unanswered = identity->last.sequence;
-	request->once = identity->last;
+	*once = identity->last;
 	return CHI_OK;
 }
 
-int chi_repeat_renew(struct chi_client *client, struct chi_request *request)
+int chi_repeat_renew(struct chi_client *client)
 {
 	struct chi_request info = {.op = CHI_OP_INFO};
 	struct chi_response response;
 	int status = chi_peer_ask(client, &info, &response);
-	if (status == CHI_OK) {
-		status = chi_repeat_choose(client, response.u.info.sequence);
-	}
-	request->once = (struct chi_once){0};
-	return status;
+	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
 }

@@ -14,7 +14,6 @@
 #include "chistore/types.h"
 
 struct chi_client;
-struct chi_request;
 
 /* One call's. Zeroed: nothing has been lost. */
 struct chi_repeat {
@@ -35,15 +34,15 @@ struct chi_identity {
  */
 bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status);
 
-/* Marks a write over the connection that chi_peer_ready has made sure of, unless it has a mark.
- * -CHI_EUNSUPPORTED: it has one, and the server would not know it. -CHI_EIO: no random bytes. A
- * server that knows none gets it without. */
-CHI_MUSTUSE int chi_repeat_mark(struct chi_client *client, struct chi_request *request);
+/* The mark of a write over the connection that chi_peer_ready has made sure of, unless *once is one
+ * already. -CHI_EUNSUPPORTED: it is, and the server would not know it. -CHI_EIO: no random bytes.
+ * For a server that knows none it stays empty. */
+CHI_MUSTUSE int chi_repeat_mark(struct chi_client *client, struct chi_once *once);
 
 /* Takes an identity for the store that the connection leads to, which had the sequence number
  * `since` a moment ago. -CHI_EIO: no random bytes. */
 CHI_MUSTUSE int chi_repeat_choose(struct chi_client *client, uint64_t since);
 
-/* The server has forgotten the client before this write was first sent: takes another identity, and
- * the write's mark away. */
-CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client, struct chi_request *request);
+/* The server has forgotten the client before a write was first sent: takes another identity. The
+ * write needs a new mark. */
+CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client);

@@ -320,7 +320,8 @@ static void forget_the_first(struct conn *conn)
 			known = true;
 		}
 		bool gone = memcmp(first, request.once.client, sizeof(first)) == 0;
-		bool right = gone || request.once.since == 77;
+		/* Numbers of the identity that was given up are none of the new one's. */
+		bool right = gone || (request.once.since == 77 && request.once.unanswered == 1);
 		answer_put(conn, request.id,
 			   !right ? -CHI_EINTERNAL
 			   : gone ? -CHI_EFORGOTTEN
@@ -340,6 +341,86 @@ static void forgotten_at_first(void **state)
 		take_added(client);
 	}
 	assert_int_equal(atomic_load(&server.connections), 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
+#define SHUFFLED   500
+#define ON_THE_WAY 16 /* what a scripted server takes */
+
+/* The writes of a pipeline by their numbers, which begin with 1. */
+static struct {
+	struct seed seed;
+	int status; /* what the server answers */
+	uint64_t ids[SHUFFLED + 1];
+	atomic_bool answered[SHUFFLED + 1];
+} shuffled;
+
+static uint64_t lowest_open(void)
+{
+	uint64_t number = 1;
+	while (number <= SHUFFLED && atomic_load(&shuffled.answered[number])) {
+		number++;
+	}
+	return number;
+}
+
+/* Some of those up to `last`, and behind them the lowest, which the client waits for. */
+static void answer_some(struct conn *conn, uint64_t last)
+{
+	uint64_t lowest = lowest_open();
+	for (uint64_t n = last; n >= lowest; n--) {
+		if (!atomic_load(&shuffled.answered[n]) &&
+		    (n == lowest || seed_below(&shuffled.seed, 4) == 0)) {
+			atomic_store(&shuffled.answered[n], true);
+			answer_put(conn, shuffled.ids[n], shuffled.status);
+		}
+	}
+}
+
+static void answer_in_any_order(struct conn *conn)
+{
+	struct chi_request request;
+	conn->remembers = 64;
+	if (!server_greet(conn)) {
+		return;
+	}
+	for (uint64_t number = 1; number <= SHUFFLED; number++) {
+		if (!server_next(conn, &request)) {
+			return;
+		}
+		uint64_t lowest = lowest_open();
+		if (request.once.sequence != number || request.once.unanswered != lowest) {
+			shuffled.status = -CHI_EINTERNAL;
+		}
+		shuffled.ids[number] = request.id;
+		if (number + 1 - lowest == ON_THE_WAY) {
+			answer_some(conn, number);
+		}
+	}
+	while (lowest_open() <= SHUFFLED) {
+		answer_some(conn, SHUFFLED);
+	}
+	server_wait_end(conn);
+}
+
+/* A server may forget what is below the number that a mark says, and nothing else. */
+static void tells_the_lowest_unanswered(void **state)
+{
+	(void)state;
+	struct server server;
+	memset(&shuffled, 0, sizeof(shuffled));
+	shuffled.seed = seed_start("lowest unanswered");
+	struct chi_client *client = open_scripted(&server, answer_in_any_order, 0);
+	uint64_t queued = 0;
+	for (uint64_t taken = 0; taken < SHUFFLED; taken++) {
+		/* Before the client waits it asks for all that it may. */
+		bool waits = !atomic_load(&shuffled.answered[taken + 1]);
+		for (; waits && queued < SHUFFLED && queued - taken < ON_THE_WAY; queued++) {
+			add(client, CHI_SYNC);
+		}
+		take_added(client);
+	}
 	chi_close(client);
 	server_stop(&server);
 }
@@ -459,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(one_into_another_store, relay_make, relay_drop),
 		cmocka_unit_test(forgotten_at_first),
+		cmocka_unit_test(tells_the_lowest_unanswered),
 		cmocka_unit_test(forgotten_after_a_loss),
 		cmocka_unit_test(writes_without_marks),
 		cmocka_unit_test(given_up),

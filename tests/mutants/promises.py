@@ -164,9 +164,16 @@ ONCE = (
         "repeat-gets-a-new-mark",
         "The client repeats a lost write under its first mark",
         "client/repeat.c",
-        "bool marked = request->once.sequence != 0;",
+        "bool marked = once->sequence != 0;",
         "bool marked = false;",
         "client repeat", "cut_at_every_byte"),
+    Mutant(
+        "pipeline-lets-go-of-its-writes",
+        "A mark names the lowest number that may come again, which keeps it remembered",
+        "client/remote_pipe.c",
+        "slot->once.unanswered -= (OPEN_BITS - 1) - (unsigned)__builtin_clzll(*open);",
+        "",
+        "client pipe_repeat", "cut_anywhere"),
     Mutant(
         "client-gives-up-at-once",
         "The client connects and sends again by itself",
