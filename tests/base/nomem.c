@@ -23,7 +23,7 @@ static atomic_size_t fails_at;
 static atomic_size_t failed;
 static atomic_long live;
 
-static bool fails(void)
+bool nomem_fails(void)
 {
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) ||
 	    atomic_fetch_add(&calls, 1) + 1 != atomic_load(&fails_at)) {
@@ -50,27 +50,27 @@ char *__wrap_strdup(const char *text);
 
 void *__wrap_malloc(size_t size)
 {
-	return fails() ? NULL : __real_malloc(size);
+	return nomem_fails() ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	return fails() ? NULL : __real_calloc(count, size);
+	return nomem_fails() ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	return fails() ? NULL : __real_realloc(old, size);
+	return nomem_fails() ? NULL : __real_realloc(old, size);
 }
 
 void *__wrap_reallocarray(void *old, size_t count, size_t size)
 {
-	return fails() ? NULL : __real_reallocarray(old, count, size);
+	return nomem_fails() ? NULL : __real_reallocarray(old, count, size);
 }
 
 char *__wrap_strdup(const char *text)
 {
-	return fails() ? NULL : __real_strdup(text);
+	return nomem_fails() ? NULL : __real_strdup(text);
 }
 
 #else
@@ -92,17 +92,17 @@ static void *born(void *pointer)
 
 void *malloc(size_t size)
 {
-	return fails() ? NULL : born(__libc_malloc(size));
+	return nomem_fails() ? NULL : born(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-	return fails() ? NULL : born(__libc_calloc(count, size));
+	return nomem_fails() ? NULL : born(__libc_calloc(count, size));
 }
 
 void *realloc(void *old, size_t size)
 {
-	if (fails()) {
+	if (nomem_fails()) {
 		return NULL;
 	}
 	void *now = __libc_realloc(old, size);
@@ -111,7 +111,7 @@ void *realloc(void *old, size_t size)
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-	return fails() ? NULL : born(__libc_memalign(alignment, size));
+	return nomem_fails() ? NULL : born(__libc_memalign(alignment, size));
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)

@@ -16,6 +16,10 @@ void nomem_arm(size_t failing);
 /* None fails any more. Returns how many there were since, and whether one failed. */
 size_t nomem_disarm(bool *failed);
 
+/* Counts an allocation that is none of the C library's, as one from an arena, among them; true if
+ * it is the one that has to fail. */
+bool nomem_fails(void);
+
 /* Blocks that are allocated and not freed; always 0 where a sanitizer looks for them. */
 long nomem_live(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that nobody vouches for: cut, changed, blown up, and memory that runs out at every
- * allocation there is. Made to be run with the sanitizers too.
+ * Bytes that nobody vouches for: cut, changed, blown up, and beyond every budget there is. Made to
+ * be run with the sanitizers too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,28 +19,6 @@
 #include "tests/proto/wire.h"
 
 #define BUDGET ((size_t)64 << 20)
-
-/* The linker sends the calls of the code under test here: the n-th from now gives NULL. */
-static long malloc_left = -1;
-void *__real_malloc(size_t size);
-void *__real_realloc(void *pointer, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *pointer, size_t size);
-
-static bool fails_now(void)
-{
-	return malloc_left >= 0 && malloc_left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *pointer, size_t size)
-{
-	return fails_now() ? NULL : __real_realloc(pointer, size);
-}
 
 struct message {
 	struct chi_buffer wire;
@@ -283,7 +261,7 @@ static void a_full_put_fits(void **state)
 	test_free(entries);
 }
 
-/* ---- Memory that runs out ---------------------------------------------------------------- */
+/* ---- A budget that runs out ----------------------------------------------------------------- */
 
 /* Every budget up to the one that suffices; the last must. */
 static void every_budget(void **state)
@@ -308,44 +286,6 @@ static void every_budget(void **state)
 	}
 }
 
-/* Every malloc of packing and unpacking fails once. */
-static void every_malloc(void **state)
-{
-	(void)state;
-	struct seed seed = seed_start("malloc");
-	_cleanup_(chi_arena_deinit) struct chi_arena made;
-	chi_arena_init(&made, BUDGET);
-	struct sample sample = {&seed, &made};
-	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-		struct chi_request request;
-		sample_request(&sample, (enum chi_op)op, &request);
-		int rc = -CHI_ENOMEM;
-		long n = 0;
-		for (; rc != CHI_OK; n++) {
-			_cleanup_(chi_arena_deinit) struct chi_arena arena;
-			_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
-			struct chi_request again;
-			struct chi_fault fault;
-			const char *field = NULL;
-			size_t len = 0;
-			chi_arena_init(&arena, BUDGET);
-			chi_buffer_init(&wire, BUDGET);
-			malloc_left = n;
-			rc = chi_request_pack(&request, &wire);
-			if (rc == CHI_OK) {
-				const uint8_t *body = wire_body(&wire, &len);
-				rc = chi_request_unpack(body, len, &arena, &again, &field, &fault);
-			}
-			malloc_left = -1;
-			assert_true(rc == CHI_OK || rc == -CHI_ENOMEM);
-			assert_true(n < 100);
-		}
-		/* The buffer and the arena each ask once, and the round that succeeds is one more:
-		 * fewer rounds would mean that nothing has failed. */
-		assert_true(n >= 3);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,7 +293,6 @@ int main(void)
 		cmocka_unit_test(random_bytes),	     cmocka_unit_test(empty_entries),
 		cmocka_unit_test(unknown_fields),    cmocka_unit_test(many_evaluations),
 		cmocka_unit_test(a_full_put_fits),   cmocka_unit_test(every_budget),
-		cmocka_unit_test(every_malloc),
 	};
 	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }
