@@ -11,7 +11,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,7 @@
 
 /* ---- The socket -------------------------------------------------------------------------- */
 
-static BIO_METHOD *socket_method;
-static pthread_once_t method_once = PTHREAD_ONCE_INIT;
+static _Atomic(BIO_METHOD *) socket_method;
 
 static int moved(BIO *bio, ssize_t n, int again)
 {
@@ -78,26 +77,56 @@ static int socket_create(BIO *bio)
 	return 1;
 }
 
-static void make_method(void)
+/* What is made lives as long as the process. It is tried anew where memory lacked: the next
+ * connection may have some. */
+static BIO_METHOD *the_method(void)
 {
-	BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-	if (method != NULL && BIO_meth_set_read(method, socket_read) == 1 &&
-	    BIO_meth_set_write(method, socket_write) == 1 &&
-	    BIO_meth_set_ctrl(method, socket_control) == 1 &&
-	    BIO_meth_set_create(method, socket_create) == 1) {
-		socket_method = method;
+	BIO_METHOD *known = atomic_load(&socket_method);
+	if (known != NULL) {
+		return known;
 	}
+	BIO_METHOD *made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
+	if (made == NULL || BIO_meth_set_read(made, socket_read) != 1 ||
+	    BIO_meth_set_write(made, socket_write) != 1 ||
+	    BIO_meth_set_ctrl(made, socket_control) != 1 ||
+	    BIO_meth_set_create(made, socket_create) != 1 ||
+	    !atomic_compare_exchange_strong(&socket_method, &known, made)) {
+		BIO_meth_free(made);
+		return known;
+	}
+	return made;
 }
 
 /* ---- What went wrong --------------------------------------------------------------------- */
 
-/* OpenSSL's first word on it is the most telling; what is left in its queue would be taken for the
- * next call's. */
-static const char *reason(void)
+void chi_tls_begin(void)
 {
-	unsigned long error = ERR_get_error();
-	const char *text = error != 0 ? ERR_reason_error_string(error) : NULL;
 	ERR_clear_error();
+	errno = 0;
+}
+
+/* An allocation that fails leaves its mark in errno, too, where OpenSSL goes on to fail over
+ * something else, or has no memory to note anything at all. */
+bool chi_tls_lacked(void)
+{
+	bool lacked = errno == ENOMEM;
+	unsigned long error = 0;
+	while ((error = ERR_get_error()) != 0) {
+		lacked = lacked || ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+	}
+	return lacked;
+}
+
+/* OpenSSL's first word on it is the most telling; what is left in its queue would be taken for the
+ * next call's. `status` becomes -CHI_ENOMEM if that is what it was. */
+static const char *reason(int *status)
+{
+	unsigned long error = ERR_peek_error();
+	const char *text = error != 0 ? ERR_reason_error_string(error) : NULL;
+	if (chi_tls_lacked()) {
+		*status = -CHI_ENOMEM;
+		return "out of memory";
+	}
 	return text != NULL ? text : "no reason given";
 }
 
@@ -114,23 +143,24 @@ static void on_message(int sent, int version, int type, const void *bytes, size_
 	}
 }
 
+/* `error` is the errno that the call left. */
 static int fail(struct chi_tls *tls, int kind, int error)
 {
 	char buffer[96];
 	long verdict = SSL_get_verify_result(tls->ssl);
-	tls->failed = true;
-	if (kind == SSL_ERROR_SYSCALL) {
-		ERR_clear_error();
-		return chi_fault(&tls->why, -CHI_EPROTO, "%s",
-				 error == 0 ? "the connection was cut"
-					    : strerror_r(error, buffer, sizeof(buffer)));
+	int status = verdict == X509_V_ERR_OUT_OF_MEM ? -CHI_ENOMEM : -CHI_EPROTO;
+	errno = tls->lacked ? ENOMEM : error;
+	const char *text = reason(&status);
+	if (status != -CHI_ENOMEM && kind == SSL_ERROR_SYSCALL) {
+		text = error == 0 ? "the connection was cut"
+				  : strerror_r(error, buffer, sizeof(buffer));
+	} else if (status != -CHI_ENOMEM && verdict != X509_V_OK) {
+		tls->failure = chi_fault(&tls->why, status, "the certificate is not accepted: %s",
+					 X509_verify_cert_error_string(verdict));
+		return status;
 	}
-	if (verdict != X509_V_OK) {
-		ERR_clear_error();
-		return chi_fault(&tls->why, -CHI_EPROTO, "the certificate is not accepted: %s",
-				 X509_verify_cert_error_string(verdict));
-	}
-	return chi_fault(&tls->why, -CHI_EPROTO, "%s", reason());
+	tls->failure = chi_fault(&tls->why, status, "%s", text);
+	return status;
 }
 
 /* ---- Contexts ---------------------------------------------------------------------------- */
@@ -148,13 +178,14 @@ static int no_passphrase(char *out, int room, int writing, void *context)
 
 int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 {
+	int status = -CHI_ENOMEM;
 	*out = NULL;
-	ERR_clear_error();
+	chi_tls_begin();
 	SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
 	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
 	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
 		SSL_CTX_free(context);
-		return chi_fault(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
+		return chi_fault(fault, status, "cannot set up TLS (%s)", reason(&status));
 	}
 	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -181,6 +212,8 @@ static int look_at(const char *what, const char *path, struct stat *file, struct
 				   what, path);
 }
 
+/* What OpenSSL has no memory to understand of a file it may pass over, and call the rest loaded:
+ * the certificate would be of no use. errno tells. */
 int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		     struct chi_fault *fault)
 {
@@ -196,41 +229,56 @@ int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		return chi_fault(fault, -CHI_EACCES,
 				 "the key '%s' is open to everyone; chmod o= it", key);
 	}
-	ERR_clear_error();
-	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
-				 certificate, reason());
+	const char *why = NULL;
+	chi_tls_begin();
+	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1 || errno == ENOMEM) {
+		status = -CHI_EIO;
+		why = reason(&status);
+		return chi_fault(fault, status, "cannot use the certificate '%s' (%s)", certificate,
+				 why);
 	}
 	if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(context) != 1) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the key '%s' of '%s' (%s)", key,
-				 certificate, reason());
+	    SSL_CTX_check_private_key(context) != 1 || errno == ENOMEM) {
+		status = -CHI_EIO;
+		why = reason(&status);
+		return chi_fault(fault, status, "cannot use the key '%s' of '%s' (%s)", key,
+				 certificate, why);
 	}
 	return CHI_OK;
 }
 
+static int system_authorities(SSL_CTX *context, struct chi_fault *fault)
+{
+	int status = -CHI_EIO;
+	chi_tls_begin();
+	if (SSL_CTX_set_default_verify_paths(context) == 1 && errno != ENOMEM) {
+		return CHI_OK;
+	}
+	const char *why = reason(&status);
+	return chi_fault(fault, status, "cannot use the system's authorities (%s)", why);
+}
+
 int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fault)
 {
-	ERR_clear_error();
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
 	if (file == NULL) {
-		return SSL_CTX_set_default_verify_paths(context) == 1
-			       ? CHI_OK
-			       : chi_fault(fault, -CHI_EIO,
-					   "cannot use the system's authorities (%s)", reason());
+		return system_authorities(context, fault);
 	}
 	struct stat st;
 	int status = look_at("authorities in", file, &st, fault);
 	if (status < 0) {
 		return status;
 	}
-	if (SSL_CTX_load_verify_file(context, file) != 1) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
-				 reason());
-	}
+	chi_tls_begin();
+	bool loaded = SSL_CTX_load_verify_file(context, file) == 1;
 	/* Tells clients which of their certificates is meant. */
-	STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(file);
-	SSL_CTX_set_client_CA_list(context, names);
+	SSL_CTX_set_client_CA_list(context, loaded ? SSL_load_client_CA_file(file) : NULL);
+	if (!loaded || errno == ENOMEM) {
+		status = -CHI_EIO;
+		const char *why = reason(&status);
+		return chi_fault(fault, status, "cannot use the authorities in '%s' (%s)", file,
+				 why);
+	}
 	ERR_clear_error();
 	return CHI_OK;
 }
@@ -240,12 +288,14 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tls **out)
 {
 	*out = NULL;
-	pthread_once(&method_once, make_method);
-	struct chi_tls *tls = calloc(1, sizeof(*tls));
+	chi_tls_begin();
+	const BIO_METHOD *method = the_method();
+	struct chi_tls *tls = method != NULL ? calloc(1, sizeof(*tls)) : NULL;
 	SSL *ssl = tls != NULL ? SSL_new(context) : NULL;
-	BIO *bio = ssl != NULL && socket_method != NULL ? BIO_new(socket_method) : NULL;
-	ERR_clear_error();
-	if (bio == NULL) {
+	BIO *bio = ssl != NULL ? BIO_new(method) : NULL;
+	bool lacked = chi_tls_lacked();
+	if (bio == NULL || lacked) {
+		BIO_free(bio);
 		SSL_free(ssl);
 		free(tls);
 		return -CHI_ENOMEM;
@@ -329,18 +379,20 @@ static int sort_out(struct chi_tls *tls, int result, int error)
 
 int chi_tls_shake(struct chi_tls *tls)
 {
-	if (tls->failed) {
-		return -CHI_EPROTO;
+	if (tls->failure != CHI_OK) {
+		return tls->failure;
 	}
 	begin(tls);
-	ERR_clear_error();
-	errno = 0;
+	chi_tls_begin();
 	int result = SSL_do_handshake(tls->ssl);
-	if (result == 1) {
+	int error = errno;
+	tls->lacked = tls->lacked || error == ENOMEM;
+	if (result == 1 && !tls->lacked) {
 		tls->up = true;
 		return CHI_OK;
 	}
-	int status = sort_out(tls, result, errno);
+	/* A handshake that goes through without memory may have left out who we are. */
+	int status = result == 1 ? fail(tls, SSL_ERROR_SSL, error) : sort_out(tls, result, error);
 	return status == CHI_OK ? fail(tls, SSL_ERROR_SYSCALL, 0) : status;
 }
 
@@ -349,23 +401,28 @@ static int bounded(size_t len)
 	return len < INT_MAX ? (int)len : INT_MAX;
 }
 
+/* As an errno. */
+static int told(int status)
+{
+	return status == CHI_NONE ? EAGAIN : status == -CHI_ENOMEM ? ENOMEM : EPROTO;
+}
+
 ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 {
 	size_t got = 0;
-	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
+	int status = tls->failure;
 	tls->more = false;
 	begin(tls);
 	while (got < room && status == CHI_OK) {
-		ERR_clear_error();
-		errno = 0;
+		chi_tls_begin();
 		int n = SSL_read(tls->ssl, (uint8_t *)out + got, bounded(room - got));
 		int error = errno;
 		got += n > 0 ? (size_t)n : 0;
 		tls->up = tls->up || SSL_is_init_finished(tls->ssl) == 1;
 		if (tls->key_updates > KEY_UPDATES_MAX) {
-			tls->failed = true;
 			status = chi_fault(&tls->why, -CHI_EPROTO,
 					   "new keys are wanted over and over");
+			tls->failure = status;
 			break;
 		}
 		if (n > 0) {
@@ -383,18 +440,17 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 		tls->more = status != CHI_NONE;
 		return (ssize_t)got;
 	}
-	errno = status == CHI_NONE ? EAGAIN : EPROTO;
+	errno = told(status);
 	return -1;
 }
 
 ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 {
 	size_t put = 0;
-	int status = tls->failed ? -CHI_EPROTO : CHI_OK;
+	int status = tls->failure;
 	begin(tls);
 	while (put < len && status == CHI_OK) {
-		ERR_clear_error();
-		errno = 0;
+		chi_tls_begin();
 		int n = SSL_write(tls->ssl, (const uint8_t *)bytes + put, bounded(len - put));
 		if (n > 0) {
 			put += (size_t)n;
@@ -408,13 +464,13 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 	if (put > 0) {
 		return (ssize_t)put;
 	}
-	errno = status == CHI_NONE ? EAGAIN : EPROTO;
+	errno = told(status);
 	return -1;
 }
 
 void chi_tls_end(struct chi_tls *tls)
 {
-	if (!tls->failed && SSL_is_init_finished(tls->ssl) == 1) {
+	if (tls->failure == CHI_OK && SSL_is_init_finished(tls->ssl) == 1) {
 		(void)SSL_shutdown(tls->ssl);
 		ERR_clear_error();
 	}

@@ -187,6 +187,8 @@ static int flush(struct chi_client *client)
 				return status;
 			}
 		} else if (n < 0 && errno != EINTR) {
+			/* TLS that has failed says nothing more, and the server does not know. */
+			peer->eof = peer->tls != NULL && peer->tls->failure != CHI_OK;
 			break;
 		}
 	}
@@ -311,7 +313,10 @@ static int await_bytes(struct chi_client *client)
 			return status;
 		}
 	}
-	if (!got && peer->tls != NULL && peer->tls->failed) {
+	if (!got && peer->tls != NULL && peer->tls->failure == -CHI_ENOMEM) {
+		return chi_peer_fail(client, -CHI_ENOMEM, "no memory for TLS");
+	}
+	if (!got && peer->tls != NULL && peer->tls->failure != CHI_OK) {
 		return chi_peer_fail(client, -CHI_ECONNECT, "the server broke off TLS (%s)",
 				     peer->tls->why.text);
 	}

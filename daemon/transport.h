@@ -7,7 +7,7 @@
 #include "base/tls.h"
 #include "daemon/conn.h"
 
-/* As recv() and send() of a non-blocking socket; EPROTO: conn->tls->why. */
+/* As recv() and send() of a non-blocking socket; EPROTO, ENOMEM: conn->tls->why. */
 static inline ssize_t chi_transport_recv(struct chi_conn *conn, void *out, size_t room)
 {
 	return conn->tls == NULL ? recv(conn->fd, out, room, 0)

@@ -3,7 +3,7 @@
  * Memory runs out once, at each place where a call of the library asks for some: the call says so
  * or does without, nothing crashes, nothing is left allocated or lying about, and the same call
  * succeeds afterwards on the same client. Every call of chistore.h is made; test_nomem_calls.py
- * sees to that. Argument: file or unix.
+ * sees to that. Argument: file, unix or tls.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 #include "base/attr.h"
 #include "tests/base/nomem.h"
-#include "tests/client/relay.h"
+#include "tests/client/lack.h"
 #include "tests/client/world.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -46,23 +46,6 @@ static char target[96];
 static char published[96];
 static size_t entries;
 
-/* The worst that was heard; only lack of memory may be. A connection that was given up for it
- * leaves later calls to a new one. */
-static int worst;
-static size_t now_failing;
-
-static bool went(int status, const char *text)
-{
-	if (status < 0) {
-		worst = status;
-		if (status != -CHI_ENOMEM || text[0] == '\0') {
-			(void)nomem_disarm(NULL);
-			fail_msg("allocation %zu: status %d, '%s'", now_failing, status, text);
-		}
-	}
-	return status >= 0;
-}
-
 /* ---- What is tried -------------------------------------------------------------------------- */
 
 static void open_and_close(struct chi_client *unused)
@@ -70,13 +53,13 @@ static void open_and_close(struct chi_client *unused)
 	(void)unused;
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {""};
-	if (!went(chi_open(address, &options, &client, &fault), fault.text)) {
+	if (!lack_went(chi_open(address, &options, &client, &fault), fault.text)) {
 		assert_null(client);
 		return;
 	}
-	(void)went(chi_ping(client), chi_error(client));
+	(void)lack_went(chi_ping(client), chi_error(client));
 	/* The second carries a note that it does not name: a copy is made without it. */
-	(void)went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
+	(void)lack_went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
 	chi_close(client);
 }
 
@@ -86,14 +69,14 @@ static void write_all(struct chi_client *client)
 	struct chi_put_result did;
 	uint64_t n = 0;
 	struct chi_game game = {.id = {1}, .result = CHI_RESULT_DRAW};
-	(void)went(chi_put(client, batch, MANY, CHI_SYNC, &did), chi_error(client));
-	(void)went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
-	(void)went(chi_flush(client), chi_error(client));
-	(void)went(chi_put_base(client, &base), chi_error(client));
-	(void)went(chi_put_games(client, &game, 1), chi_error(client));
-	(void)went(chi_rescore(client, &base, &n), chi_error(client));
-	if (went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
-	    worst == CHI_OK) {
+	(void)lack_went(chi_put(client, batch, MANY, CHI_SYNC, &did), chi_error(client));
+	(void)lack_went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
+	(void)lack_went(chi_flush(client), chi_error(client));
+	(void)lack_went(chi_put_base(client, &base), chi_error(client));
+	(void)lack_went(chi_put_games(client, &game, 1), chi_error(client));
+	(void)lack_went(chi_rescore(client, &base, &n), chi_error(client));
+	if (lack_went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
+	    !lack_heard()) {
 		assert_int_equal(n, MANY - 10);
 	}
 }
@@ -105,7 +88,7 @@ static void walk(struct chi_client *client, uint8_t want)
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	struct chi_cursor cursor;
-	if (!went(chi_iter_open(client, &spec, &iter), chi_error(client))) {
+	if (!lack_went(chi_iter_open(client, &spec, &iter), chi_error(client))) {
 		return;
 	}
 	int status = CHI_OK;
@@ -115,7 +98,7 @@ static void walk(struct chi_client *client, uint8_t want)
 		chi_iter_cursor(iter, &cursor);
 		assert_memory_equal(&cursor.key, &row->key, sizeof(row->key));
 	}
-	if (went(status, chi_error(client))) {
+	if (lack_went(status, chi_error(client))) {
 		assert_int_equal(n, 10);
 		assert_false(chi_iter_mixed(iter));
 	}
@@ -133,28 +116,28 @@ static void read_all(struct chi_client *client)
 	uint64_t count = 0;
 	size_t n = 0;
 	bool mixed = false;
-	if (went(chi_probe(client, keys, MANY, rows), chi_error(client))) {
+	if (lack_went(chi_probe(client, keys, MANY, rows), chi_error(client))) {
 		assert_true(rows[0].found && rows[9].found && !rows[10].found);
 	}
-	if (went(chi_get(client, keys, &record), chi_error(client))) {
+	if (lack_went(chi_get(client, keys, &record), chi_error(client))) {
 		assert_string_equal(record.note, "a note");
 		assert_int_equal(record.n_evals, 1);
 		assert_string_equal(record.evals[0].engine, "E");
 	}
-	if (went(chi_explore(client, keys + 1, &explore), chi_error(client))) {
+	if (lack_went(chi_explore(client, keys + 1, &explore), chi_error(client))) {
 		assert_true(explore.position.found);
 		assert_int_equal(explore.n_moves, 1);
 	}
-	if (went(chi_explore(client, keys + 100, &explore), chi_error(client))) {
+	if (lack_went(chi_explore(client, keys + 100, &explore), chi_error(client))) {
 		assert_false(explore.position.found);
 	}
-	if (went(chi_count(client, &spec, &count, &mixed), chi_error(client))) {
+	if (lack_went(chi_count(client, &spec, &count, &mixed), chi_error(client))) {
 		assert_int_equal(count, 10);
 	}
-	if (went(chi_get_info(client, &info), chi_error(client))) {
+	if (lack_went(chi_get_info(client, &info), chi_error(client))) {
 		assert_int_equal(info.positions, 10);
 	}
-	if (went(chi_get_games(client, NULL, &game, 1, &n), chi_error(client))) {
+	if (lack_went(chi_get_games(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 1);
 	}
 	for (uint8_t want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
@@ -166,23 +149,23 @@ static void use_pipes(struct chi_client *client)
 {
 	struct chi_answer answer;
 	for (int i = 0; i < 3; i++) {
-		(void)went(chi_pipe_probe(client, keys, MANY), chi_error(client));
-		(void)went(chi_pipe_put(client, batch, 10, CHI_ASYNC), chi_error(client));
+		(void)lack_went(chi_pipe_probe(client, keys, MANY), chi_error(client));
+		(void)lack_went(chi_pipe_put(client, batch, 10, CHI_ASYNC), chi_error(client));
 	}
-	(void)went(chi_pipe_send(client), chi_error(client));
+	(void)lack_went(chi_pipe_send(client), chi_error(client));
 	int status = CHI_OK;
 	while ((status = chi_pipe_next(client, &answer)) == CHI_OK) {
-		if (went(answer.status, chi_error(client)) && answer.n_rows > 0) {
+		if (lack_went(answer.status, chi_error(client)) && answer.n_rows > 0) {
 			assert_true(answer.rows[0].found);
 		}
 	}
-	(void)went(status, chi_error(client));
-	(void)went(chi_flush(client), chi_error(client));
+	(void)lack_went(status, chi_error(client));
+	(void)lack_went(chi_flush(client), chi_error(client));
 }
 
 static bool knows(struct chi_prober *prober, int status)
 {
-	return went(status, chi_prober_error(prober));
+	return lack_went(status, chi_prober_error(prober));
 }
 
 static void prefetch(struct chi_prober *prober, const struct chi_board *board)
@@ -192,7 +175,7 @@ static void prefetch(struct chi_prober *prober, const struct chi_board *board)
 	(void)knows(prober, chi_prober_prefetch(prober, keys, &tickets[0]));
 	(void)knows(prober, chi_prober_prefetch_board(prober, board, &tickets[1]));
 	(void)knows(prober, chi_prober_collect(prober, tickets[1], &out));
-	if (knows(prober, chi_prober_collect(prober, tickets[0], &out)) && worst == CHI_OK) {
+	if (knows(prober, chi_prober_collect(prober, tickets[0], &out)) && !lack_heard()) {
 		assert_true(out.found);
 	}
 	if (knows(prober, chi_prober_prefetch_many(prober, keys, MANY, tickets))) {
@@ -212,7 +195,7 @@ static void use_prober(struct chi_client *client)
 	static struct chi_strength many[MANY];
 	struct chi_prober *prober = NULL;
 	struct chi_strength out;
-	if (!went(chi_prober_open(client, &prober), chi_error(client))) {
+	if (!lack_went(chi_prober_open(client, &prober), chi_error(client))) {
 		assert_null(prober);
 		return;
 	}
@@ -247,7 +230,7 @@ static bool import(enum chi_games_kind kind, enum chi_statistic create, const ch
 	do {
 		status = chi_games_open(to, &options, create, &how, &games, &fault);
 	} while (status == -CHI_EBUSY && world.kind != WORLD_FILE);
-	if (!went(status, fault.text)) {
+	if (!lack_went(status, fault.text)) {
 		assert_null(games);
 		return false;
 	}
@@ -259,7 +242,7 @@ static bool import(enum chi_games_kind kind, enum chi_statistic create, const ch
 		status = chi_games_commit(games, &did);
 	}
 	/* All or nothing, and for good. */
-	if (!went(status, chi_games_error(games))) {
+	if (!lack_went(status, chi_games_error(games))) {
 		assert_int_equal(chi_games_commit(games, NULL), status);
 	}
 	chi_games_close(games);
@@ -276,7 +259,7 @@ static void import_all(struct chi_client *client)
 				   strlen(games_text));
 		assert_int_equal(access(target, F_OK) == 0, done);
 	}
-	(void)went(chi_ping(client), chi_error(client));
+	(void)lack_went(chi_ping(client), chi_error(client));
 }
 
 static void damage(void *context, const char *text)
@@ -288,7 +271,7 @@ static void damage(void *context, const char *text)
 /* `target` is there if the call succeeded, and else is not. */
 static void made(int status, const char *text)
 {
-	assert_int_equal(access(target, F_OK) == 0, went(status, text));
+	assert_int_equal(access(target, F_OK) == 0, lack_went(status, text));
 }
 
 static void back_up(struct chi_client *client)
@@ -317,13 +300,13 @@ static void look_after(struct chi_client *client)
 	struct chi_verify_result found;
 	uint64_t before = 0;
 	uint64_t after = 0;
-	(void)went(chi_verify(client, damage, NULL, &found), chi_error(client));
-	(void)went(chi_compact(client, &before, &after), chi_error(client));
+	(void)lack_went(chi_verify(client, damage, NULL, &found), chi_error(client));
+	(void)lack_went(chi_compact(client, &before, &after), chi_error(client));
 }
 
 static void publish(struct chi_client *client)
 {
-	(void)went(chi_publish(client, published), chi_error(client));
+	(void)lack_went(chi_publish(client, published), chi_error(client));
 }
 
 /* ---- How ------------------------------------------------------------------------------------ */
@@ -383,17 +366,15 @@ static struct chi_client *open_here(void)
 static int run(size_t failing, size_t *calls, const void *context)
 {
 	const struct part *part = context;
+	size_t later = 0;
 	struct chi_client *client = open_here();
-	worst = CHI_OK;
-	now_failing = failing;
-	nomem_arm(failing);
+	lack_begin(failing);
 	part->use(client);
-	*calls = nomem_disarm(NULL);
-	int heard = worst;
-	worst = CHI_OK;
+	int heard = lack_end(calls);
 	tidy();
+	lack_begin(0);
 	part->use(client);
-	if (worst != CHI_OK) {
+	if (lack_end(&later) != CHI_OK) {
 		fail_msg("%s, allocation %zu: fails afterwards, too", part->name, failing);
 	}
 	chi_close(client);
@@ -405,9 +386,9 @@ static void fill(const char *store)
 {
 	struct chi_client *client = NULL;
 	assert_int_equal(chi_open(store, &options, &client, NULL), CHI_OK);
-	worst = CHI_OK;
+	lack_begin(0);
 	write_all(client);
-	assert_int_equal(worst, CHI_OK);
+	assert_int_equal(lack_end(&(size_t){0}), CHI_OK);
 	chi_close(client);
 }
 
@@ -447,7 +428,7 @@ static void each_call(void **state)
 	chi_close(world.client);
 	world.client = NULL;
 	address = world.address;
-	options = (struct chi_options){.writable = true};
+	options = world_options(&world);
 	snprintf(idle, sizeof(idle), "%s/idle", world.dir);
 	snprintf(target, sizeof(target), "%s/target", world.dir);
 	snprintf(published, sizeof(published), "%s/published", world.dir);
@@ -504,86 +485,16 @@ static void positions_and_moves(void **state)
 	assert_int_equal(calls, 0);
 }
 
-/* ---- Over a connection that breaks ---------------------------------------------------------- */
-
-static uint64_t counted(void)
-{
-	struct chi_client *client = open_here();
-	struct chi_row row;
-	world_ok(client, chi_probe(client, keys, 1, &row));
-	chi_close(client);
-	return row.counts.white;
-}
-
-/* Two additions with a probe between them; how many were acknowledged. */
-static uint64_t add_twice(struct chi_client *client)
-{
-	struct chi_put put = {.key = keys[0], .parts = CHI_PUT_ADD, .record.counts.white = 1};
-	struct chi_answer answer;
-	uint64_t added = 0;
-	(void)went(chi_pipe_put(client, &put, 1, CHI_SYNC), chi_error(client));
-	(void)went(chi_pipe_probe(client, keys, MANY), chi_error(client));
-	(void)went(chi_pipe_put(client, &put, 1, CHI_SYNC), chi_error(client));
-	int status = CHI_OK;
-	while ((status = chi_pipe_next(client, &answer)) == CHI_OK) {
-		if (went(answer.status, chi_error(client))) {
-			added += answer.put.added + answer.put.updated;
-		}
-	}
-	(void)went(status, chi_error(client));
-	return added;
-}
-
-static int run_cut(size_t failing, size_t *calls, const void *context)
-{
-	const enum relay_way *way = context;
-	struct chi_client *client = relay_open(0);
-	uint64_t before = counted();
-	worst = CHI_OK;
-	relay_cut(*way, (long)(failing * 37 % 200), 1);
-	now_failing = failing;
-	nomem_arm(failing);
-	uint64_t added = add_twice(client);
-	*calls = nomem_disarm(NULL);
-	(void)relay_was_cut();
-	int heard = worst;
-	worst = CHI_OK;
-	assert_int_equal(add_twice(client), 2);
-	assert_int_equal(worst, CHI_OK);
-	/* What was acknowledged has happened, and nothing has happened twice. */
-	assert_in_range(counted() - before, added + 2, heard == CHI_OK ? added + 2 : 4);
-	chi_close(client);
-	return heard;
-}
-
-static void each_call_over_cuts(void **state)
-{
-	const struct world *behind = *state;
-	enum relay_way ways[] = {TO_SERVER, TO_CLIENT};
-	address = behind->address;
-	options = (struct chi_options){.call_ms = 60000};
-	relay.grace_ms = 1;
-	/* It is stored. */
-	(void)run_cut(0, &(size_t){0}, &ways[0]);
-	assert_true(nomem_sweep("cut to the server", run_cut, &ways[0], 12) > 0);
-	assert_true(nomem_sweep("cut to the client", run_cut, &ways[1], 12) > 0);
-}
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest both[] = {
+	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call),
 		cmocka_unit_test(positions_and_moves),
-	};
-	const struct CMUnitTest remote[] = {
-		cmocka_unit_test(each_call),
-		cmocka_unit_test_setup_teardown(each_call_over_cuts, relay_make, relay_drop),
 	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
+	lack_of_openssl();
 	prepare();
-	return world_chosen() == WORLD_FILE
-		       ? cmocka_run_group_tests_name("nomem", both, NULL, NULL)
-		       : cmocka_run_group_tests_name("nomem", remote, NULL, NULL);
+	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
 }

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/attr.h"
+#include "tests/client/identity.h"
 
 /* How long a daemon may take to be ready: only reached if it never will be. */
 #define READY_MS 20000
@@ -48,11 +50,11 @@ void world_remove_dir(const char *dir)
 /* Finds PORT in the line that says where the daemon listens. */
 static void take_port(struct world *world, const char *line)
 {
-	const char *at = strstr(line, "tcp:127.0.0.1:");
+	size_t len = strlen(world->listen) - 1; /* up to the 0 */
+	const char *at = strstr(line, world->kind == WORLD_TCP ? "tcp:127" : "tls:127");
 	assert_non_null(at);
-	at += strlen("tcp:127.0.0.1:");
-	(void)snprintf(world->address, sizeof(world->address), "tcp:127.0.0.1:%.*s",
-		       (int)strspn(at, "0123456789"), at);
+	(void)snprintf(world->address, sizeof(world->address), "%.*s%.*s", (int)len, world->listen,
+		       (int)strspn(at + len, "0123456789"), at + len);
 }
 
 static void await_ready(struct world *world)
@@ -70,7 +72,7 @@ static void await_ready(struct world *world)
 		text[len] = '\0';
 		char *line = strstr(text, "ready, listening on");
 		if (line != NULL && strchr(line, '\n') != NULL) {
-			if (world->kind == WORLD_TCP) {
+			if (world->kind == WORLD_TCP || world->kind == WORLD_TLS) {
 				take_port(world, line);
 			}
 			return;
@@ -93,8 +95,10 @@ void world_start_daemon(struct world *world)
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
-		execl(program, program, "--store", world->store, "--listen", world->listen,
-		      (char *)NULL);
+		const char *tls = world->kind == WORLD_TLS ? "--tls-cert" : (char *)NULL;
+		execl(program, program, "--store", world->store, "--listen", world->listen, tls,
+		      world->cert, "--tls-key", world->key, "--tls-ca", world->cert, "--access",
+		      world->access, (char *)NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -131,15 +135,40 @@ void world_kill_daemon(struct world *world)
 	world->log = -1;
 }
 
-struct chi_client *world_open(const struct world *world)
+struct chi_options world_options(const struct world *world)
 {
 	struct chi_options options = {.writable = true};
+	if (world->kind == WORLD_TLS) {
+		options.tls_ca = world->cert;
+		options.tls_cert = world->cert;
+		options.tls_key = world->key;
+	}
+	return options;
+}
+
+struct chi_client *world_open(const struct world *world)
+{
+	struct chi_options options = world_options(world);
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	if (chi_open(world->address, &options, &client, &fault) != CHI_OK) {
 		fail_msg("cannot open %s: %s", world->address, fault.text);
 	}
 	return client;
+}
+
+static void prepare_tls(struct world *world)
+{
+	(void)snprintf(world->cert, sizeof(world->cert), "%.60s/crt", world->dir);
+	(void)snprintf(world->key, sizeof(world->key), "%.60s/key", world->dir);
+	(void)snprintf(world->access, sizeof(world->access), "%.60s/access", world->dir);
+	identity_make(world->cert, world->key);
+	FILE *file = fopen(world->access, "w");
+	assert_non_null(file);
+	assert_true(fputs("cert test admin\n", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	/* Who may do what only its owner may say. */
+	assert_int_equal(chmod(world->access, 0600), 0);
 }
 
 void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic)
@@ -157,8 +186,11 @@ void world_make(struct world *world, enum world_kind kind, enum chi_statistic st
 		(void)snprintf(world->address, sizeof(world->address), "unix:%.60s/socket",
 			       world->dir);
 		strcpy(world->listen, world->address);
-	} else {
+	} else if (kind == WORLD_TCP) {
 		strcpy(world->listen, "tcp:127.0.0.1:0");
+	} else {
+		strcpy(world->listen, "tls:127.0.0.1:0");
+		prepare_tls(world);
 	}
 	if (kind != WORLD_FILE) {
 		world_start_daemon(world);
@@ -208,9 +240,11 @@ static enum world_kind chosen;
 
 bool world_choose(int argc, char **argv)
 {
-	static const char *const names[] = {
-		[WORLD_FILE] = "file", [WORLD_UNIX] = "unix", [WORLD_TCP] = "tcp"};
-	for (int i = WORLD_FILE; argc > 1 && i <= WORLD_TCP; i++) {
+	static const char *const names[] = {[WORLD_FILE] = "file",
+					    [WORLD_UNIX] = "unix",
+					    [WORLD_TCP] = "tcp",
+					    [WORLD_TLS] = "tls"};
+	for (int i = WORLD_FILE; argc > 1 && i <= WORLD_TLS; i++) {
 		if (strcmp(argv[1], names[i]) == 0) {
 			chosen = (enum world_kind)i;
 		}

@@ -27,6 +27,7 @@ enum world_kind {
 	WORLD_FILE,
 	WORLD_UNIX,
 	WORLD_TCP,
+	WORLD_TLS, /* with certificates on both sides */
 };
 
 struct world {
@@ -35,8 +36,11 @@ struct world {
 	char store[80];	  /* the store's directory */
 	char listen[96];  /* what the daemon is told to listen on */
 	char address[96]; /* for chi_open */
-	pid_t daemon;	  /* 0: none */
-	int log;	  /* the daemon's stderr, or -1 */
+	char cert[80];	  /* of the daemon and of its clients alike, who believe no other */
+	char key[80];
+	char access[80];
+	pid_t daemon; /* 0: none */
+	int log;      /* the daemon's stderr, or -1 */
 	struct chi_client *client;
 };
 
@@ -54,6 +58,9 @@ void world_stop_daemon(struct world *world);
 /* Ends it at once. */
 void world_kill_daemon(struct world *world);
 
+/* What a client needs that reads and writes: the certificate's name is the world's. */
+struct chi_options world_options(const struct world *world);
+
 /* Another client on the same store. */
 struct chi_client *world_open(const struct world *world);
 
@@ -66,8 +73,8 @@ struct chi_key world_key(unsigned i);
 
 /* ---- What tests of calls share -------------------------------------------------------------- */
 
-/* Takes the kind from the first argument: file, unix or tcp. False, and says so, if it cannot be
- * had. */
+/* Takes the kind from the first argument: file, unix, tcp or tls. False, and says so, if it cannot
+ * be had. */
 bool world_choose(int argc, char **argv);
 enum world_kind world_chosen(void);
 
