@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,8 +35,9 @@
 /* Instructions of a filter, at least as many as there can be. */
 #define CODE_MAX 4096
 
-/* It takes some milliseconds. */
-#define MAKE_SECONDS 30
+/* Of the processor, for what takes some milliseconds of it, and of the clock. */
+#define MAKE_CPU_SECONDS 1
+#define MAKE_SECONDS	 30
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -244,13 +246,15 @@ static int make_all(const struct chi_syscalls_options *options, struct program *
 	return error;
 }
 
-/* In a process of its own, which libseccomp may take down with it: without memory it frees twice.
- */
+/* In a process of its own, which libseccomp may take down with it: without memory it frees twice,
+ * or runs in circles. */
 static int make_apart(const struct chi_syscalls_options *options, struct program *out)
 {
 	int how;
 	pid_t pid = fork();
 	if (pid == 0) {
+		const struct itimerval cpu = {.it_value.tv_sec = MAKE_CPU_SECONDS};
+		(void)setitimer(ITIMER_PROF, &cpu, NULL);
 		alarm(MAKE_SECONDS);
 		_exit(make_all(options, out));
 	}

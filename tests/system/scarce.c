@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into chistored: memory that runs out once. A test maps the file that CHISTORE_SCARCE
+ * Preloaded into chistored, or linked into one of its own where a sanitizer's allocator bars that:
+ * memory that runs out once. In the latter the C library's allocations are not among those that
+ * fail, and libevent's and OpenSSL's are. A test maps the file that CHISTORE_SCARCE
  * names at the same time (struct scarce; test_scarce.py knows its layout) and says which allocation
  * fails, counted from now on over all threads and children. Without the file nothing fails.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +22,6 @@ struct scarce {
 	_Atomic uint64_t failing; /* the one that fails, in the same count; 0: none */
 	_Atomic uint64_t failed;  /* how many have */
 };
-
-/* The C library's own, by the names that it keeps for those who stand in front of them. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
 
 static struct scarce *scarce;
 
@@ -53,6 +50,89 @@ static bool fails(void)
 	errno = ENOMEM;
 	return true;
 }
+
+#ifdef SCARCE_WRAPPED
+
+/* The linker puts these in the place of the C library's. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(old, count, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+/* libevent asks the daemon already. */
+static void *take(size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return malloc(size);
+}
+
+static void *take_anew(void *old, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return realloc(old, size);
+}
+
+static void give_back(void *pointer, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(pointer);
+}
+
+/* Some of what it has begun OpenSSL forgets when memory runs out. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libcrypto.so\n";
+}
+
+__attribute__((constructor)) static void serve_openssl(void)
+{
+	if (CRYPTO_set_mem_functions(take, take_anew, give_back) != 1) {
+		abort();
+	}
+}
+
+#else
+
+/* The C library's own, by the names that it keeps for those who stand in front of them. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
 
 void *malloc(size_t size)
 {
@@ -83,3 +163,5 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 	*out = made;
 	return 0;
 }
+
+#endif

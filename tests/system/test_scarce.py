@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Memory runs out once, at every place where the daemon asks for some: while it starts, and within
 every kind of request. Whoever is hit hears of it, or is closed; nobody else notices, nothing that
-was acknowledged is lost, and whoever asks next is served. scarce.c, preloaded, says which of the
-daemon's allocations fails.
+was acknowledged is lost, and whoever asks next is served. scarce.c, preloaded or linked with the
+daemon, says which of the daemon's allocations fails.
 
 CHISTORE_SCARCE_ALL: every allocation in its turn, and not a few that the seed chooses.
 """
 
+import contextlib
 import mmap
 import os
 import random
+import re
 import signal
 import socket
 import ssl
@@ -54,7 +56,7 @@ class Memory:
             self.map = mmap.mmap(file.fileno(), LAYOUT.size)
 
     def environment(self):
-        return {"LD_PRELOAD": SCARCE, "CHISTORE_SCARCE": self.path}
+        return {"CHISTORE_SCARCE": self.path, **({"LD_PRELOAD": SCARCE} if SCARCE else {})}
 
     def calls(self):
         return LAYOUT.unpack_from(self.map)[0]
@@ -67,6 +69,20 @@ class Memory:
         struct.pack_into("=Q", self.map, 8, self.calls() + n if n > 0 else 0)
 
 
+# Allocations that failed, and requests and starts that heard of it.
+REACHED = {"failed": 0, "heard": 0}
+
+
+def reached(failed, heard):
+    REACHED["failed"] += failed
+    REACHED["heard"] += heard
+
+
+def tearDownModule():
+    print(f"# figures: the daemon's: {REACHED['failed']} allocations failed, {REACHED['heard']} "
+          f"requests and starts heard of it", flush=True)
+
+
 def sample(count, most):
     """Which of `count` allocations are to fail."""
     numbers = range(1, count + 1)
@@ -76,14 +92,13 @@ def sample(count, most):
 class Scarce(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if not SCARCE:
-            raise unittest.SkipTest("nothing is preloaded before a sanitizer's own allocator")
         print(f"# CHISTORE_SEED={SEED}", flush=True)
         random.seed(SEED)
         cls.directory = harness.make_temp_dir()
         cls.authority = certificates.Authority(cls.directory, "authority")
         cls.server = cls.authority.issue("server", "IP:127.0.0.1")
-        cls.context = certificates.context(cls.authority)
+        # A daemon that has lost its authorities would refuse it.
+        cls.context = certificates.context(cls.authority, cls.authority.issue("known"))
         cls.rules_file = os.path.join(cls.directory, "access")
         write_file(cls.rules_file, RULES)
 
@@ -193,6 +208,8 @@ class Serving(Scarce):
         while text.count(ANEW) + text.count(STAY) < 2:
             self.assertIsNone(self.daemon.process.poll())
             text = self.daemon.stderr_text(before)
+        self.memory.fail(0)
+        self.greet(self.tls, self.context)(None)
         if STAY in text:
             raise Closed()
 
@@ -251,6 +268,7 @@ class WhileServing(Serving):
             self.check(name, n)
         print(f"# {name}: {count} allocations, {len(numbers)} failed; {heard} heard of it, {closed} "
               f"were closed", flush=True)
+        reached(len(numbers), heard + closed)
         return heard + closed
 
     def test_every_allocation_fails_once(self):
@@ -342,19 +360,25 @@ class ShutOut(Serving):
 
 class WhileStarting(Scarce):
     def start(self, n, path, listen, arguments):
-        """With the n-th allocation failing; whether it was refused."""
+        """With the n-th allocation failing; whether it was refused. Else it serves everywhere."""
         memory = Memory(n)
         command = [os.environ["CHISTORED"], "--store", path, *arguments]
         command += [word for address in listen for word in ("--listen", address)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                               encoding="utf-8",
-                              env={**os.environ, **memory.environment()}) as process:
+                              env={**os.environ, **memory.environment()}) as process, \
+                contextlib.ExitStack() as last:
+            # Whatever fails here, nobody waits for it.
+            last.callback(process.kill)
             lines = []
             for line in process.stderr:
                 lines.append(line)
                 if "ready" in line:
-                    with Client(listen[0]) as client:
-                        client.ping()
+                    memory.fail(0)
+                    for address in re.findall(r"(?:unix|tls):[^\s,]+", line):
+                        tls = self.context if address.startswith("tls:") else None
+                        with Client(address, tls=tls) as client:
+                            client.ping()
                     process.terminate()
             code = process.wait(60)
         text = "".join(lines)
@@ -373,6 +397,7 @@ class WhileStarting(Scarce):
         refused = sum(self.start(n, path, listen, arguments) for n in numbers)
         print(f"# {name}: {count} allocations, {len(numbers)} failed; {refused} refused the start",
               flush=True)
+        reached(len(numbers), refused)
         return refused
 
     def test_every_allocation_fails_once(self):
