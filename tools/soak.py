@@ -73,7 +73,9 @@ PARTS = {
     "iofail": Part(10000, "pairs for each operation", [
         Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}"})]),
     "malloc": Part(1, "rounds of all allocations", [
-        Step("client nomem (file|unix)", env={"CHISTORE_EFFORT": "high"})]),
+        Step("proto nomem", env={"CHISTORE_EFFORT": "high"}),
+        Step("client nomem (file|unix|tls|added)", env={"CHISTORE_EFFORT": "high"}),
+        Step("system scarce", env={"CHISTORE_SCARCE_ALL": "1"})]),
     "relay": Part(20, "times the usual cuts", [
         Step("client (repeat|pipe_repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(10, "times the usual stores", [
