@@ -190,7 +190,7 @@ SNAPSHOT = (
         "store/store_priv.h",
         "while (CHI_UNLIKELY(info.me_last_txnid > mdb_txn_id(txn) + 1)) {",
         "while (false) {",
-        "store overtaken", "test_overtaken_reader"),
+        "store overtaken", "test_overtaken_between_number_and_head"),
     Mutant(
         "mixed-scan-is-not-told",
         "A scan that went on with a later state says so",
