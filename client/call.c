@@ -208,10 +208,19 @@ static int too_big(struct chi_client *client, enum chi_op op)
 			 chi_op_name(op), client->peer.limits.request_bytes);
 }
 
+/* Leaves room for one request of the largest size, and for no byte more: the server would answer
+ * that by closing the connection. */
+static void set_room(const struct chi_client *client, struct chi_buffer *out)
+{
+	uint8_t head[CHI_FRAME_HEAD_MAX];
+	const uint32_t most = client->peer.limits.request_bytes;
+	out->limit = out->len + chi_frame_head(most, head) + most;
+}
+
 int chi_peer_pack(struct chi_client *client, struct chi_request *request, struct chi_buffer *out)
 {
 	request->store = (struct chi_text){.bytes = client->store, .len = strlen(client->store)};
-	out->limit = out->len + client->peer.limits.request_bytes + CHI_FRAME_HEAD_MAX;
+	set_room(client, out);
 	int status = chi_request_pack(request, out);
 	return status == -CHI_ETOOBIG ? too_big(client, request->op) : status;
 }
@@ -232,7 +241,7 @@ int chi_peer_queue_packed(struct chi_client *client, const struct chi_buffer *fr
 			  const struct chi_once *once)
 {
 	struct chi_buffer *out = &client->peer.out;
-	out->limit = out->len + client->peer.limits.request_bytes + CHI_FRAME_HEAD_MAX;
+	set_room(client, out);
 	int status = chi_request_mark(chi_buffer_bytes(frame), frame->len, once, out);
 	if (status == -CHI_ETOOBIG) {
 		return too_big(client, CHI_OP_PUT);
@@ -462,11 +471,9 @@ static void set_limits(struct chi_peer *peer, const struct chi_hello_limits *the
 {
 	peer->limits = (struct chi_hello_limits){
 		.request_bytes = at_most(theirs->request_bytes, CHI_FRAME_REQUEST_MAX),
-		.response_bytes = at_most(theirs->response_bytes, CHI_FRAME_RESPONSE_MAX),
 		.probe_positions = at_most(theirs->probe_positions, CHI_PROBE_MAX),
 		.put_entries = at_most(theirs->put_entries, CHI_PUT_MAX),
 		.requests_in_flight = at_most(theirs->requests_in_flight, CHI_IN_FLIGHT_MAX),
-		.scan_rows = at_most(theirs->scan_rows, CHI_SCAN_ROWS_MAX),
 		/* Not told: it knows none. */
 		.remembered_writes = theirs->remembered_writes,
 	};

@@ -152,6 +152,9 @@ bool server_greet(struct conn *conn)
 			    .stores = &store,
 			    .n_stores = 1},
 	};
+	if (conn->limits != NULL) {
+		hello.u.hello.limits = *conn->limits;
+	}
 	server_answer(conn, &hello);
 	return true;
 }
@@ -182,7 +185,7 @@ void server_pong(struct conn *conn, const struct chi_request *request)
 
 void server_answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n)
 {
-	struct chi_row rows[200] = {{.found = false}};
+	static struct chi_row rows[CHI_PROBE_MAX];
 	for (size_t i = 0; i < n; i++) {
 		rows[i] = (struct chi_row){
 			.key = keys[i], .found = true, .chi2 = (uint16_t)(1 + keys[i].bytes[7])};

@@ -29,6 +29,7 @@ struct conn {
 	size_t cut;   /* after so many bytes in all nothing more goes out; 0: no end */
 	size_t sent;
 	uint32_t remembers; /* writes that its Hello says it knows again; 0: none */
+	const struct chi_hello_limits *limits; /* that it tells; NULL: see server_greet */
 };
 
 /* Serves one connection; it is closed when the script returns. */
@@ -53,7 +54,8 @@ bool server_next(struct conn *conn, struct chi_request *request);
 void server_answer(struct conn *conn, const struct chi_response *response);
 void server_send(struct conn *conn, const void *bytes, size_t len);
 
-/* Waits for the Hello and answers it with one store, "default". False if the client closed. */
+/* Waits for the Hello and answers it with one store, "default", and few positions of a probe.
+ * False if the client closed. */
 bool server_greet(struct conn *conn);
 
 /* Reads until the client closes. */
