@@ -203,12 +203,34 @@ static void limits(void **state)
 	assert_non_null(strstr(fault.text, "pv"));
 }
 
+/* Fields count with one space between each two, whatever stands between them in the line. */
+static void length_of_a_position(void **state)
+{
+	(void)state;
+	static const char rest[] = "  w\t- -";
+	for (size_t len = CHI_FEN_INPUT_MAX - 1; len <= CHI_FEN_INPUT_MAX + 1; len++) {
+		char line[CHI_FEN_INPUT_MAX + 3];
+		struct chi_put put;
+		struct chi_fault fault;
+		const size_t board = len - (strlen(rest) - 1);
+		memset(line, 'x', board);
+		memcpy(line + board, rest, sizeof(rest));
+		assert_int_equal(read_line(line, &put, &fault), -CHI_EFEN);
+		bool over = strstr(fault.text, "longer than 128 bytes") != NULL;
+		assert_int_equal(over, len > CHI_FEN_INPUT_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(position_alone), cmocka_unit_test(nothing_there),
-		cmocka_unit_test(evaluation),	  cmocka_unit_test(line_and_note),
-		cmocka_unit_test(bad_lines),	  cmocka_unit_test(limits),
+		cmocka_unit_test(position_alone),
+		cmocka_unit_test(nothing_there),
+		cmocka_unit_test(evaluation),
+		cmocka_unit_test(line_and_note),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(length_of_a_position),
 	};
 	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }

@@ -82,6 +82,8 @@ static void test_promised_numbers(void **state)
 	assert_int_equal(CHI_SCAN_BYTES_MAX, 1 << 20);
 	assert_int_equal(CHI_IN_FLIGHT_MAX, 64);
 	assert_int_equal(CHI_FRAMES_PER_WAKEUP, 32);
+	assert_int_equal(CHI_GROUP_RECORDS, 20000);
+	assert_int_equal(CHI_RESERVED_FDS, 64);
 	assert_int_equal(CHI_FEN_INPUT_MAX, 128);
 	assert_int_equal(CHI_SAN_INPUT_MAX, 16);
 	assert_int_equal(CHI_PGN_GAME_MAX, 64 << 20);

@@ -198,29 +198,74 @@ static void games_of_a_put(void **state)
 	test_free(games);
 }
 
+/* Packs and unpacks an answer, and says how that went. */
+static int answer_round_trip(const struct chi_response *response, struct chi_response *again)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
+	struct chi_fault fault = {""};
+	size_t len = 0;
+	chi_arena_init(&arena, WIRE_LIMIT);
+	chi_buffer_init(&wire, WIRE_LIMIT);
+	assert_int_equal(chi_response_pack(response, &arena, &wire), CHI_OK);
+	const uint8_t *body = wire_body(&wire, &len);
+	return chi_response_unpack(body, len, &arena, again, &fault);
+}
+
 /* As many as a response may have, and one more. */
 static void games_of_a_response(void **state)
 {
 	(void)state;
 	struct chi_game *games = test_calloc(CHI_GAMES_MAX + 1, sizeof(*games));
 	for (size_t n = CHI_GAMES_MAX - 1; n <= CHI_GAMES_MAX + 1; n++) {
-		_cleanup_(chi_arena_deinit) struct chi_arena arena;
-		_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
 		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_GAMES};
 		struct chi_response again;
-		struct chi_fault fault = {""};
-		size_t len = 0;
-		chi_arena_init(&arena, WIRE_LIMIT);
-		chi_buffer_init(&wire, WIRE_LIMIT);
 		response.u.games.games = games;
 		response.u.games.n = n;
-		assert_int_equal(chi_response_pack(&response, &arena, &wire), CHI_OK);
-		const uint8_t *body = wire_body(&wire, &len);
-		assert_int_equal(chi_response_unpack(body, len, &arena, &again, &fault),
+		assert_int_equal(answer_round_trip(&response, &again),
 				 n <= CHI_GAMES_MAX ? CHI_OK : -CHI_EPROTO);
 		assert_true(n > CHI_GAMES_MAX || again.u.games.n == n);
 	}
 	test_free(games);
+}
+
+/* No answer has more rows, or entries, than may be asked for at a time. */
+static void rows_and_entries_of_a_response(void **state)
+{
+	(void)state;
+	static struct chi_row rows[CHI_SCAN_ROWS_MAX + 1];
+	static struct chi_entry entries[CHI_SCAN_ROWS_MAX + 1];
+	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
+		rows[i].key = entries[i].key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+		rows[i].found = entries[i].found = true;
+	}
+	for (int over = -1; over <= 1; over++) {
+		const size_t few = (size_t)(CHI_PROBE_MAX + over);
+		const size_t many = (size_t)(CHI_SCAN_ROWS_MAX + over);
+		const int wanted = over > 0 ? -CHI_EPROTO : CHI_OK;
+		struct chi_response again;
+		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_PROBE};
+		response.u.probe.rows = rows;
+		response.u.probe.n = few;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		assert_true(over > 0 || again.u.probe.n == few);
+		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_GET};
+		response.u.get.entries = entries;
+		response.u.get.n = few;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		assert_true(over > 0 || again.u.get.n == few);
+		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_SCAN};
+		response.u.scan.want = CHI_WANT_KEYS;
+		response.u.scan.rows = rows;
+		response.u.scan.n = many;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		assert_true(over > 0 || again.u.scan.n == many);
+		response.u.scan.want = CHI_WANT_RECORDS;
+		response.u.scan.rows = NULL;
+		response.u.scan.entries = entries;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		assert_true(over > 0 || again.u.scan.n == many);
+	}
 }
 
 static void names_of_inputs(void **state)
@@ -455,6 +500,7 @@ int main(void)
 		cmocka_unit_test(plies),
 		cmocka_unit_test(games_of_a_put),
 		cmocka_unit_test(games_of_a_response),
+		cmocka_unit_test(rows_and_entries_of_a_response),
 		cmocka_unit_test(names_of_inputs),
 		cmocka_unit_test(data_of_a_frame),
 		cmocka_unit_test(evaluations),

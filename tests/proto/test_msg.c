@@ -309,6 +309,40 @@ static void response_over_the_limit(void **state)
 	assert_int_equal(b.wire.len, before);
 }
 
+/* The same where an answer is written straight to bytes. */
+static void entries_over_the_limit(void **state)
+{
+	static char note[CHI_NOTE_MAX];
+	static struct chi_entry entries[CHI_FRAME_RESPONSE_MAX / CHI_NOTE_MAX];
+	(void)state;
+	_cleanup_(bench_deinit) struct bench b;
+	bench_init(&b);
+	memset(note, 'n', sizeof(note));
+	struct chi_response response = {.id = 1, .op = CHI_OP_GET};
+	response.u.get.entries = entries;
+	response.u.get.n = CHI_COUNT(entries);
+	for (size_t i = 0; i < CHI_COUNT(entries); i++) {
+		entries[i] = (struct chi_entry){.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
+						.found = true};
+		entries[i].record.note = note;
+		entries[i].record.n_note = i == 0 ? CHI_NOTE_MAX / 2 : CHI_NOTE_MAX;
+	}
+	size_t len = 0;
+	assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire), CHI_OK);
+	(void)wire_body(&b.wire, &len);
+	const size_t room = CHI_FRAME_RESPONSE_MAX - len;
+	for (size_t more = room - 1; more <= room + 1; more++) {
+		entries[0].record.n_note = CHI_NOTE_MAX / 2 + more;
+		chi_buffer_consume(&b.wire, b.wire.len);
+		assert_int_equal(chi_response_pack(&response, &b.scratch, &b.wire),
+				 more <= room ? CHI_OK : -CHI_ETOOBIG);
+		if (more <= room) {
+			(void)wire_body(&b.wire, &len);
+		}
+		assert_int_equal(len, CHI_FRAME_RESPONSE_MAX - (more < room ? 1 : 0));
+	}
+}
+
 /* The sum of chi_entry_size is never less than what the entries add to a response. */
 static void entry_size_is_an_upper_bound(void **state)
 {
@@ -342,6 +376,7 @@ int main(void)
 		cmocka_unit_test(packing_appends),
 		cmocka_unit_test(request_fits_exactly),
 		cmocka_unit_test(response_over_the_limit),
+		cmocka_unit_test(entries_over_the_limit),
 		cmocka_unit_test(entry_size_is_an_upper_bound),
 	};
 	return cmocka_run_group_tests_name("msg", tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "proto/probe.h"
 #include "tests/base/seed.h"
 
-static struct chi_key keys[CHI_PROBE_MAX];
+static struct chi_key keys[CHI_PROBE_MAX + 1];
 static struct chi_arena arena;
 
 static int init(void **state)
@@ -51,7 +51,7 @@ static struct chi_key random_key(struct seed *seed)
 static void make(struct seed *seed, size_t n, const char *store, struct chi_buffer *out,
 		 const uint8_t **body, size_t *len)
 {
-	static struct chi_key asked[CHI_PROBE_MAX];
+	static struct chi_key asked[CHI_PROBE_MAX + 1];
 	struct chi_request request = {.id = seed_next(seed) >> seed_next(seed) % 64,
 				      .op = CHI_OP_PROBE,
 				      .store = {store, strlen(store)}};
@@ -173,6 +173,22 @@ static void others_are_left(void **state)
 	assert_false(agrees(bytes, sizeof(good)));
 }
 
+/* One position more than a probe may have. */
+static void too_many_are_left(void **state)
+{
+	struct seed seed = seed_start("too_many_are_left");
+	(void)state;
+	for (size_t n = CHI_PROBE_MAX - 1; n <= CHI_PROBE_MAX + 1; n++) {
+		struct chi_buffer out;
+		const uint8_t *body = NULL;
+		size_t len = 0;
+		struct chi_probe probe;
+		make(&seed, n, "", &out, &body, &len);
+		assert_int_equal(chi_probe_read(body, len, keys, &probe), n <= CHI_PROBE_MAX);
+		chi_buffer_deinit(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +196,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(changed_bytes_mean_the_same_both_ways, init,
 						deinit),
 		cmocka_unit_test_setup_teardown(others_are_left, init, deinit),
+		cmocka_unit_test(too_many_are_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,15 @@ COMMANDS = sorted(
 
 
 class Usage(Base):
+    def test_length_of_a_position(self):
+        """128 bytes are a FEN still, one more is none; what is longer is not printed whole."""
+        for length in (127, 128, 129):
+            fen = START.ljust(length)
+            self.assertEqual(run_cli("key", fen).returncode, 2 if length > 128 else 0)
+            done = run_cli("key", "x" * length)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"'{'x' * min(length, 128)}'", done.stderr)
+
     def test_help(self):
         text = self.out("--help")
         names = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0]

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The daemon's bounds, each met exactly, missed by one and gone over by one. The clock stands still
+ * unless a test moves it, and what a client does not read is what a test says.
+ */
+#include "tests/daemon/loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "daemon/page.h"
+#include "daemon/scan.h"
+#include "proto/frame.h"
+
+#define HANDSHAKES 4
+
+/* What the clock says. */
+static int64_t now_ms = 1000000;
+
+/* The socket whose client does not read, and how many bytes it takes all the same. */
+static int stuck = -1;
+static size_t takes;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *out);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
+ssize_t __real_send(int fd, const void *bytes, size_t len, int flags);
+ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
+{
+	if (clock != CLOCK_MONOTONIC) {
+		return __real_clock_gettime(clock, out);
+	}
+	*out = (struct timespec){now_ms / 1000, now_ms % 1000 * 1000000};
+	return 0;
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
+{
+	if (fd != stuck) {
+		return __real_send(fd, bytes, len, flags);
+	}
+	size_t n = len < takes ? len : takes;
+	takes -= n;
+	errno = EAGAIN;
+	return n > 0 ? (ssize_t)n : -1;
+}
+
+/* The only client there is. */
+static struct chi_conn *enter(struct loop_client *client)
+{
+	loop_enter(client);
+	return TAILQ_FIRST(&loop_worker->conns);
+}
+
+static void leave(struct loop_client *client)
+{
+	stuck = -1;
+	loop_leave(client);
+	loop_all_left();
+}
+
+/* One that has so many bytes before it and reads none. */
+static struct chi_conn *enter_unread(struct loop_client *client, size_t unread)
+{
+	struct chi_conn *conn = enter(client);
+	stuck = conn->fd;
+	takes = 0;
+	assert_int_equal(conn->out.len, 0);
+	assert_non_null(chi_buffer_reserve(&conn->out, unread));
+	chi_buffer_added(&conn->out, unread);
+	/* Nothing is sent, and the socket is watched. */
+	chi_conn_flush(conn);
+	return conn;
+}
+
+static size_t around(uint64_t limit, int over)
+{
+	return (size_t)((int64_t)limit + over);
+}
+
+/* Its client reads so many bytes. */
+static void drain(struct chi_conn *conn, size_t n)
+{
+	takes = n;
+	chi_conn_flush(conn);
+	assert_int_equal(takes, 0);
+}
+
+/* ---- Time -------------------------------------------------------------------------------- */
+
+static void begun_request_has_until_its_time(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		struct chi_buffer out;
+		struct chi_conn *conn = enter(&client);
+		now_ms += 5;
+		chi_buffer_init(&out, 4096);
+		loop_pack_probe(&out, 1);
+		out.len--;
+		loop_send(&client, &out);
+		loop_turn();
+		/* Ticks in between change nothing. */
+		(void)chi_conn_tick(conn, now_ms);
+		now_ms += (int64_t)loop_config.limits.frame_ms + over;
+		(void)chi_conn_tick(conn, now_ms);
+		assert_int_equal(conn->state, over < 0 ? CHI_CONN_OPEN : CHI_CONN_ENDING);
+		leave(&client);
+	}
+}
+
+static void hello_has_until_its_time(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		loop_connect(&client);
+		struct chi_conn *conn = TAILQ_FIRST(&loop_worker->conns);
+		now_ms += (int64_t)loop_config.limits.frame_ms + over;
+		(void)chi_conn_tick(conn, now_ms);
+		assert_int_equal(conn->state, over < 0 ? CHI_CONN_HELLO : CHI_CONN_ENDING);
+		leave(&client);
+	}
+}
+
+/* From the answer on, and anew from each byte that is read. */
+static void unread_answers_are_kept_for_their_time(void **state)
+{
+	(void)state;
+	const int64_t limit = (int64_t)loop_config.limits.output_ms;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		struct chi_conn *conn = enter(&client);
+		stuck = conn->fd;
+		takes = 0;
+		now_ms += 5;
+		loop_send_probes(&client, 1);
+		loop_turn();
+		assert_true(conn->out.len > 1);
+		now_ms += limit - 1;
+		(void)chi_conn_tick(conn, now_ms);
+		assert_int_equal(conn->state, CHI_CONN_OPEN);
+		drain(conn, 1);
+		now_ms += limit + over;
+		(void)chi_conn_tick(conn, now_ms);
+		assert_int_equal(conn->state, over < 0 ? CHI_CONN_OPEN : CHI_CONN_DEAD);
+		chi_conn_reap(loop_worker);
+		leave(&client);
+	}
+}
+
+static void send_scan(const struct loop_client *client, struct chi_filter filter, uint64_t limit,
+		      uint32_t window)
+{
+	struct chi_buffer out;
+	struct chi_request request = {
+		.id = 1, .op = CHI_OP_SCAN, .store = {.bytes = "large", .len = strlen("large")}};
+	request.u.scan.spec = (struct chi_scan_spec){
+		.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter, .limit = limit};
+	request.u.scan.window = window;
+	chi_buffer_init(&out, 4096);
+	loop_pack(&out, &request);
+	loop_send(client, &out);
+}
+
+static struct chi_scan_run *begun_scan(void)
+{
+	struct chi_scan_run *run = NULL;
+	for (unsigned i = 0; run == NULL || run->read == NULL; i++) {
+		assert_in_range(i, 0, 100);
+		loop_turn();
+		run = TAILQ_FIRST(&loop_worker->scans);
+	}
+	return run;
+}
+
+static void snapshot_of_a_scan_that_stands_still(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		(void)enter(&client);
+		send_scan(&client, (struct chi_filter){0}, 0, 1);
+		const struct chi_scan_run *run = begun_scan();
+		while (run->is_runnable) {
+			loop_turn();
+		}
+		assert_non_null(run->read);
+		now_ms += (int64_t)loop_config.limits.snapshot_ms + over;
+		(void)chi_scan_tick(loop_worker, now_ms);
+		assert_int_equal(run->read != NULL, over < 0);
+		leave(&client);
+	}
+}
+
+/* One that works looks at the clock by itself, between two slices. */
+static void snapshot_of_a_scan_that_works(void **state)
+{
+	static const struct chi_filter nothing = {.pieces_min = 1, .pieces_max = 1};
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		(void)enter(&client);
+		send_scan(&client, nothing, 0, 1);
+		const struct chi_scan_run *run = begun_scan();
+		assert_true(run->is_runnable);
+		now_ms += (int64_t)loop_config.limits.snapshot_ms + over;
+		chi_scan_slice(loop_worker);
+		assert_int_equal(run->read != NULL, over < 0);
+		leave(&client);
+	}
+}
+
+/* ---- Memory ------------------------------------------------------------------------------ */
+
+/* The mark itself is allowed, in all of these. */
+static void unread_answers_stop_reading_at_the_mark(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		const struct chi_conn *conn =
+			enter_unread(&client, around(loop_config.limits.output_pause, over));
+		loop_send_probes(&client, 1);
+		loop_turn();
+		assert_int_equal(conn->paused, over > 0);
+		leave(&client);
+	}
+}
+
+static void reading_goes_on_at_the_mark(void **state)
+{
+	(void)state;
+	struct loop_client client;
+	struct chi_conn *conn = enter_unread(&client, around(loop_config.limits.output_pause, 2));
+	loop_send_probes(&client, 1);
+	loop_turn();
+	assert_true(conn->paused);
+	drain(conn, 1);
+	assert_true(conn->paused);
+	drain(conn, 1);
+	assert_false(conn->paused);
+	leave(&client);
+}
+
+static void unread_answers_cut_off_at_the_mark(void **state)
+{
+	(void)state;
+	const uint64_t pause = loop_config.limits.output_pause;
+	struct loop_client client;
+	(void)enter(&client);
+	loop_send_probes(&client, 1);
+	loop_turn();
+	assert_int_equal(loop_take(&client), 1);
+	size_t answer = client.bytes;
+	leave(&client);
+	loop_config.limits.output_pause = loop_config.limits.output_close;
+	for (int over = -1; over <= 1; over++) {
+		size_t whole = around(loop_config.limits.output_close, over);
+		(void)enter_unread(&client, whole - answer);
+		loop_send_probes(&client, 1);
+		loop_turn();
+		assert_int_equal(loop_worker->n_conns, over > 0 ? 0 : 1);
+		leave(&client);
+	}
+	loop_config.limits.output_pause = pause;
+}
+
+static void buffers_are_full_above_the_mark(void **state)
+{
+	(void)state;
+	size_t before = atomic_load(&loop_server->buffered);
+	for (int over = -1; over <= 1; over++) {
+		atomic_store(&loop_server->buffered, around(loop_config.limits.buffer_bytes, over));
+		assert_int_equal(chi_server_is_full(loop_server), over > 0);
+	}
+	atomic_store(&loop_server->buffered, before);
+}
+
+/* By its length, which is known when its first bytes have come. */
+static void large_request_must_fit_the_buffers(void **state)
+{
+	static uint8_t bytes[100] = {0};
+	const size_t body = 500000;
+	(void)state;
+	/* Its number, and a field that nobody knows and that takes the rest. */
+	static const uint8_t start[] = {0x08, 5, 0xc2, 0x3e};
+	size_t head = chi_frame_head(body, bytes);
+	memcpy(bytes + head, start, sizeof(start));
+	(void)chi_frame_head(body - sizeof(start) - 3, bytes + head + sizeof(start));
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		const struct chi_conn *conn = enter(&client);
+		size_t others = around(loop_config.limits.buffer_bytes, over) - head - body;
+		assert_int_equal(conn->accounted, 0);
+		atomic_fetch_add(&loop_server->buffered, others);
+		assert_int_equal(atomic_load(&loop_server->buffered), others);
+		assert_int_equal(__real_send(client.fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+		loop_turn();
+		assert_int_equal(conn->skip > 0, over > 0);
+		atomic_fetch_sub(&loop_server->buffered, others);
+		leave(&client);
+	}
+}
+
+static void request_must_fit_its_budget(void **state)
+{
+	(void)state;
+	struct chi_arena *arena = &loop_worker->requests;
+	struct loop_client client;
+	(void)enter(&client);
+	assert_int_equal(arena->budget, 8 << 20);
+	size_t used = 0;
+	for (int round = 0; round < 3; round++) {
+		struct chi_buffer out;
+		struct chi_request request = {.id = 1, .op = CHI_OP_INFO};
+		const chi_counter *answers = loop_worker->tally.answers[CHI_OP_INFO];
+		uint64_t before = chi_counted(&answers[0]);
+		/* First to learn what it takes. */
+		arena->budget = round == 0 ? CHI_DECODE_BUDGET : used - (round - 1);
+		request.store = (struct chi_text){"large", strlen("large")};
+		chi_buffer_init(&out, 4096);
+		loop_pack(&out, &request);
+		loop_send(&client, &out);
+		loop_turn();
+		assert_int_equal(loop_take(&client), round + 1);
+		assert_int_equal(chi_counted(&answers[0]) - before, round < 2 ? 1 : 0);
+		used = round == 0 ? arena->used : used;
+	}
+	arena->budget = CHI_DECODE_BUDGET;
+	leave(&client);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------- */
+
+static void turn_serves_so_many_requests(void **state)
+{
+	(void)state;
+	struct loop_client client;
+	struct chi_buffer out;
+	const struct chi_conn *conn = enter(&client);
+	size_t rest = 0;
+	chi_buffer_init(&out, 1 << 20);
+	for (uint64_t id = 1; id <= CHI_FRAMES_PER_WAKEUP + 1; id++) {
+		size_t before = out.len;
+		loop_pack_probe(&out, id);
+		rest = out.len - before;
+	}
+	size_t all = out.len;
+	loop_send(&client, &out);
+	for (unsigned i = 0; conn->in.len == 0 || conn->in.len == all; i++) {
+		assert_in_range(i, 0, 10);
+		loop_turn();
+	}
+	assert_int_equal(conn->in.len, rest);
+	leave(&client);
+}
+
+static void answer_of_a_scan_has_so_many_rows(void **state)
+{
+	(void)state;
+	for (int over = -1; over <= 1; over++) {
+		struct loop_client client;
+		(void)enter(&client);
+		send_scan(&client, (struct chi_filter){0}, around(CHI_SCAN_ROWS_MAX, over),
+			  CHI_WINDOW_MAX);
+		for (unsigned i = 0; i < 5 || !TAILQ_EMPTY(&loop_worker->scans); i++) {
+			assert_in_range(i, 0, 100);
+			loop_turn();
+			(void)loop_take(&client);
+		}
+		assert_int_equal(client.answers, over > 0 ? 2 : 1);
+		leave(&client);
+	}
+}
+
+static void page_is_full_at_its_bounds(void **state)
+{
+	(void)state;
+	struct chi_page page;
+	chi_page_init(&page);
+	for (int over = -1; over <= 1; over++) {
+		page.bytes = 0;
+		page.n = around(CHI_SCAN_ROWS_MAX, over);
+		assert_int_equal(chi_page_full(&page), over >= 0);
+		page.n = 1;
+		page.bytes = around(CHI_PAGE_BYTES, over);
+		assert_int_equal(chi_page_full(&page), over >= 0);
+	}
+	chi_page_deinit(&page);
+}
+
+/* The record taken last may be as large as any, and the answer still has no more than it may. */
+static void last_record_fits_the_answer(void **state)
+{
+	static struct chi_move_stat moves[CHI_MOVES_MAX];
+	static struct chi_ply_stat plies[CHI_PLY_MAX + 1];
+	static struct chi_eval evals[CHI_EVALS_MAX];
+	static chi_move line[CHI_LINE_MAX];
+	static char note[CHI_NOTE_MAX];
+	(void)state;
+	const struct chi_counts most = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	memset(line, 0xff, sizeof(line));
+	for (size_t i = 0; i < CHI_COUNT(moves); i++) {
+		moves[i] = (struct chi_move_stat){0x7fff, most};
+	}
+	for (size_t i = 0; i < CHI_COUNT(plies); i++) {
+		plies[i] = (struct chi_ply_stat){(uint16_t)i, UINT64_MAX};
+	}
+	for (size_t i = 0; i < CHI_COUNT(evals); i++) {
+		evals[i] = (struct chi_eval){.engine = note,
+					     .engine_len = CHI_ENGINE_MAX,
+					     .score = -CHI_SCORE_MAX,
+					     .depth = UINT16_MAX,
+					     .nodes = UINT64_MAX,
+					     .pv = line,
+					     .n_pv = CHI_PV_MAX};
+	}
+	struct chi_entry entry = {.found = true, .key.len = CHI_KEY_MAX};
+	entry.record = (struct chi_record){.chi2 = CHI_CHI2_MAX,
+					   .counts = most,
+					   .moves = moves,
+					   .n_moves = CHI_COUNT(moves),
+					   .plies = plies,
+					   .n_plies = CHI_COUNT(plies),
+					   .evals = evals,
+					   .n_evals = CHI_COUNT(evals),
+					   .line = line,
+					   .n_line = CHI_COUNT(line),
+					   .note = note,
+					   .n_note = CHI_COUNT(note)};
+	/* Before it there was room for a byte. */
+	assert_in_range(CHI_PAGE_BYTES - 1 + chi_entry_size(&entry), CHI_PAGE_BYTES,
+			CHI_SCAN_BYTES_MAX);
+}
+
+/* Not TAILQ_LAST, which breaks C's aliasing rules. */
+static struct chi_conn *newest(void)
+{
+	struct chi_conn *last = NULL;
+	struct chi_conn *each = NULL;
+	TAILQ_FOREACH(each, &loop_worker->conns, all_link)
+	{
+		last = each;
+	}
+	return last;
+}
+
+/* Each worker has its share, rounded up; the oldest goes for one more. */
+static void oldest_handshake_goes_for_one_more(void **state)
+{
+	(void)state;
+	const uint64_t threads = loop_config.threads;
+	const uint64_t handshakes = loop_config.limits.handshakes;
+	loop_config.limits.handshakes = HANDSHAKES;
+	for (uint64_t of = 1; of <= 3; of++) {
+		const size_t share = of == 1 ? HANDSHAKES : 2;
+		struct loop_client clients[HANDSHAKES + 1];
+		struct chi_conn *first = NULL;
+		loop_config.threads = of;
+		for (size_t i = 0; i <= share; i++) {
+			loop_enter(&clients[i]);
+			struct chi_conn *conn = newest();
+			first = i == 0 ? conn : first;
+			chi_worker_add_stranger(loop_worker, conn);
+			assert_int_equal(first->state, i < share ? CHI_CONN_OPEN : CHI_CONN_DEAD);
+			assert_int_equal(loop_worker->n_strangers, i < share ? i + 1 : share);
+		}
+		chi_conn_reap(loop_worker);
+		for (size_t i = 0; i <= share; i++) {
+			loop_leave(&clients[i]);
+		}
+		loop_all_left();
+	}
+	loop_config.threads = threads;
+	loop_config.limits.handshakes = handshakes;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(begun_request_has_until_its_time),
+		cmocka_unit_test(hello_has_until_its_time),
+		cmocka_unit_test(unread_answers_are_kept_for_their_time),
+		cmocka_unit_test(snapshot_of_a_scan_that_stands_still),
+		cmocka_unit_test(snapshot_of_a_scan_that_works),
+		cmocka_unit_test(unread_answers_stop_reading_at_the_mark),
+		cmocka_unit_test(reading_goes_on_at_the_mark),
+		cmocka_unit_test(unread_answers_cut_off_at_the_mark),
+		cmocka_unit_test(buffers_are_full_above_the_mark),
+		cmocka_unit_test(large_request_must_fit_the_buffers),
+		cmocka_unit_test(request_must_fit_its_budget),
+		cmocka_unit_test(turn_serves_so_many_requests),
+		cmocka_unit_test(answer_of_a_scan_has_so_many_rows),
+		cmocka_unit_test(page_is_full_at_its_bounds),
+		cmocka_unit_test(last_record_fits_the_answer),
+		cmocka_unit_test(oldest_handshake_goes_for_one_more),
+	};
+	return cmocka_run_group_tests(tests, loop_init, loop_deinit);
+}
