@@ -24,6 +24,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -42,8 +43,11 @@ DOCUMENT = "docs/RELIABILITY.md"
 PATIENCE = 30
 PATIENCE_TIMES = 4
 
-# As often as a fault is found.
-QUICK = {"CHISTORE_KILL_CYCLES": "20"}
+# As often as a fault is found, and no longer than an answer takes that comes.
+QUICK = {"CHISTORE_KILL_CYCLES": "20", "CHISTORE_PATIENCE": "10"}
+
+# Between two looks at what a test says, in seconds.
+LOOK = 0.05
 
 KILLED, SURVIVED, WRONG = "killed", "SURVIVED", "WRONG"
 
@@ -109,26 +113,30 @@ class Copy:
             self.command("ninja", "-C", self.build, *[os.path.relpath(f, self.build) for f in files])
 
     def run(self, name, case, limit):
-        """(exit status, negative for a signal and None for no end; output)."""
+        """(exit status, negative for a signal and None for no end; output). Where the case has
+        failed the others are not waited for."""
         test = self.tests[name]
         # A script runs one case alone; the others say of each case what became of it.
         script = test["protocol"] == "exitcode"
-        process = subprocess.Popen(
-            test["cmd"] + ([case] if script else []), cwd=test["workdir"] or self.build,
-            env=QUICK | os.environ | test["env"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            output, _ = process.communicate(timeout=limit)
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            status, output = None, b""
-        # A test that was killed, or died, has left its daemons behind.
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.communicate()
-        return status, output.decode(errors="replace")
+        # A file: a child that a failed test has left behind would keep a pipe open.
+        with tempfile.TemporaryFile() as file:
+            process = subprocess.Popen(
+                test["cmd"] + ([case] if script else []), cwd=test["workdir"] or self.build,
+                env=QUICK | os.environ | test["env"], stdin=subprocess.DEVNULL, stdout=file,
+                stderr=subprocess.STDOUT, start_new_session=True)
+            end = time.monotonic() + limit
+            output, status = "", None
+            while status is None and time.monotonic() < end and case not in failed_cases(output):
+                time.sleep(LOOK)
+                status = process.poll()
+                output = os.pread(file.fileno(), 1 << 24, 0).decode(errors="replace")
+            # A test that was killed, or died, has left its daemons behind.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        return 1 if status is None and case in failed_cases(output) else status, output
 
     def undisturbed(self, name, case):
         """Seconds that a test takes on the copy as it is; None if it does not pass."""

@@ -19,6 +19,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+
+# Longest wait for what a daemon owes, in seconds; only one that is broken takes so long.
+PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 
 # Longest wait for the readiness line, for a stop and for a command, in seconds. Nothing sleeps
 # for that long unless something is broken; the sanitizers and valgrind need the head room.
@@ -62,6 +66,14 @@ def make_store(path=None, statistic="control"):
     if done.returncode != 0:
         raise RuntimeError(f"chistore init failed ({done.returncode}): {done.stderr}")
     return path
+
+
+def wait_for(condition):
+    """Returns when the condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
 
 
 def run_cli(*args, input=None, address=None, env=None, timeout=CLI_TIMEOUT):

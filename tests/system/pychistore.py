@@ -27,7 +27,7 @@ IMPORT_OVERHEAD = 256
 IMPORT_PIECE = 1 << 18
 
 # Longest wait for bytes, in seconds; only a server that is broken takes so long.
-PATIENCE = 120
+PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 
 Row = collections.namedtuple("Row", "key found chi2 counts")
 Counts = collections.namedtuple("Counts", "white draws black other")

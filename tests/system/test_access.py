@@ -10,10 +10,10 @@ import signal
 import socket
 import stat
 import subprocess
-import time
 import unittest
 
 import harness
+from harness import wait_for
 from peer import Peer, fen, put
 from pychistore import Closed, pb
 
@@ -61,12 +61,6 @@ def memory_of(pid):
                 memory.seek(start)
                 found.append(memory.read(end - start))
     return b"".join(found)
-
-
-def wait_for(condition):
-    """Until the condition holds; the test's own time limit ends a wait in vain."""
-    while not condition():
-        time.sleep(0.01)
 
 
 def token(role):

@@ -16,6 +16,7 @@ import threading
 import unittest
 
 import harness
+from harness import wait_for
 from peer import Peer, fen, found, put
 from pychistore import Closed, pb
 
@@ -642,8 +643,7 @@ class Scans(unittest.TestCase):
             self.assertEqual(other.call(put=put([3], chi2=lambda n: 7)).code, pb.OK)
             self.assertEqual(other.call(put=put([3], chi2=lambda n: 4)).code, pb.OK)
             # The scan's is the oldest snapshot, and it is given up in time.
-            while other.call(info=pb.Info()).info.oldest_reader > 0:
-                pass
+            wait_for(lambda: other.call(info=pb.Info()).info.oldest_reader == 0)
         last = None
         while last is None or not last.last:
             self.peer.send(id=id, credit=pb.Credit(responses=1))

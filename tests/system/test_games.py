@@ -451,6 +451,7 @@ class Protocol(Games):
     def test_more_than_granted(self):
         job = self.client.start_import()
         piece = b" " * 1000000
+        self.assertEqual(job.credit, 4 << 20)
         while job.credit >= len(piece) + IMPORT_OVERHEAD:
             job.send(piece)
         # All that was granted is taken. What is too much is so for certain once more has been

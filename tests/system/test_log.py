@@ -6,20 +6,14 @@ import os
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 import harness
+from harness import wait_for
 from peer import Peer
 from pychistore import pb
 
 REFUSED = 300
-
-
-def wait_for(condition):
-    """Waits until it holds; the test runner's own limit ends a wait in vain."""
-    while not condition():
-        time.sleep(0.02)
 
 
 class TestLog(unittest.TestCase):

@@ -9,6 +9,7 @@ import time
 import unittest
 
 import harness
+from harness import wait_for
 from peer import Peer, fen, put
 from pychistore import pb
 
@@ -112,11 +113,6 @@ class Page:
         """Samples that must never fall."""
         return {key: value for key, value in self.samples.items()
                 if self.types.get(key[0]) != "gauge"}
-
-
-def wait_for(condition):
-    while not condition():
-        time.sleep(0.01)
 
 
 def exchange(address, data):

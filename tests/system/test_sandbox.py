@@ -13,11 +13,11 @@ import stat
 import struct
 import subprocess
 import sys
-import time
 import unittest
 
 import harness
 from certificates import Authority
+from harness import wait_for
 from peer import Peer, put
 from pychistore import pb
 
@@ -72,12 +72,6 @@ DEADLY_KERNEL = {"answer": 0x80000000, "calls": ((279,), (319,))}
 def on(kernel):
     """What has a command run on it."""
     return [sys.executable, "-c", OTHER_KERNEL.format(**kernel)]
-
-
-def wait_for(condition):
-    """Waits until it holds; the test runner's own limit ends a wait in vain."""
-    while not condition():
-        time.sleep(0.02)
 
 
 def status_of(pid):

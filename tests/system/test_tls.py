@@ -12,10 +12,11 @@ import unittest
 
 import certificates
 import harness
+from harness import PATIENCE, wait_for
 from peer import Peer, fen, put
 from pychistore import Client, Closed, pb
 import test_access  # its Matrix is not to run once more here
-from test_access import ADMIN, READ, ROLES, WRITE, Case, token, token_line, wait_for, write_file
+from test_access import ADMIN, READ, ROLES, WRITE, Case, token, token_line, write_file
 
 LOCAL = "IP:127.0.0.1,DNS:localhost"
 
@@ -250,7 +251,7 @@ class NoTls(TlsCase):
         # Nothing else may end them.
         limits = ["--frame-timeout", "200", "--output-timeout", "3600000"]
         with self.serve("anyone read\n", extra=limits) as daemon:
-            with socket.create_connection(self.address_of(daemon), 60) as mute, \
+            with socket.create_connection(self.address_of(daemon), PATIENCE) as mute, \
                     Peer(daemon.addresses[0], hello=False, tls=self.plain) as silent:
                 mute.sendall(b"\x16\x03\x01")
                 try:
@@ -274,7 +275,7 @@ class NoTls(TlsCase):
                     return peer.call(ping=pb.Ping()).code == pb.OK
 
             def gone(sock):
-                sock.settimeout(60)
+                sock.settimeout(PATIENCE)
                 try:
                     return sock.recv(1) == b""
                 except ConnectionError:
