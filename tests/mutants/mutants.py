@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """All mutants, in the order of docs/RELIABILITY.md."""
 
+import doors
 import limits
+import messages
 import promises
 import traps
 from mutant import Mutant
 
-SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *limits.SECTIONS)
+SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *messages.SECTIONS, *limits.SECTIONS, *doors.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.
