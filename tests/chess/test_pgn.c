@@ -397,6 +397,30 @@ static void limits_plies(void **state)
 	}
 }
 
+/* The same of a game whose first move is not understood before its last but one: one of two
+ * knights. */
+static void limits_plies_of_a_doubtful_game(void **state)
+{
+	(void)state;
+	static const char head[] = "[FEN \"k7/8/8/8/8/5N2/8/1N5K w - - 0 1\"]\n\n1. Nd2";
+	static const char *const moves[] = {" Ka7", " Kg1", " Ka8", " Kh1"};
+	for (size_t plies = CHI_PGN_PLIES_MAX - 2; plies <= CHI_PGN_PLIES_MAX + 2; plies += 2) {
+		_cleanup_(chi_freep) char *text = malloc(sizeof(head) + plies * 4 + 16);
+		assert_non_null(text);
+		char *at = text + sprintf(text, "%s", head);
+		for (size_t i = 0; i < plies - 1; i++) {
+			at += sprintf(at, "%s", i == plies - 3 ? " Nc3" : moves[i % 4]);
+		}
+		sprintf(at, "%s", " *\n");
+		struct read_games games = games_of(text);
+		bool over = plies > CHI_PGN_PLIES_MAX;
+		assert_int_equal(games.n, 1);
+		assert_int_equal(games.games[0].game.n_plies, over ? 0 : plies);
+		assert_int_equal(games.games[0].game.end == CHI_PGN_COMPLETE, !over);
+		free_games(&games);
+	}
+}
+
 static void limits_bytes(void **state)
 {
 	(void)state;
@@ -475,6 +499,7 @@ int main(void)
 		cmocka_unit_test(goes_on_behind_what_is_not_closed),
 		cmocka_unit_test(tells_where_games_are),
 		cmocka_unit_test(limits_plies),
+		cmocka_unit_test(limits_plies_of_a_doubtful_game),
 		cmocka_unit_test(limits_bytes),
 		cmocka_unit_test(survives_long_words_and_lines),
 	};

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -170,6 +171,32 @@ static int overflow_elsewhere(const struct chi_crashes *crashes)
 	return 0;
 }
 
+/* So many threads crash at once: none ends the process before all have done what they do. */
+static atomic_int crashing;
+static atomic_int in_handlers;
+
+ssize_t __real_write(int fd, const void *bytes, size_t len);
+ssize_t __wrap_write(int fd, const void *bytes, size_t len);
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+
+/* Whoever has written the line waits for the others, */
+ssize_t __wrap_write(int fd, const void *bytes, size_t len)
+{
+	ssize_t n = __real_write(fd, bytes, len);
+	atomic_fetch_add(&in_handlers, 1);
+	while (atomic_load(&in_handlers) < atomic_load(&crashing)) {
+	}
+	return n;
+}
+
+/* who wait for him. */
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	atomic_fetch_add(&in_handlers, 1);
+	return __real_nanosleep(time, left);
+}
+
 static void *fault_in_thread(void *context)
 {
 	volatile char *page = context;
@@ -182,6 +209,8 @@ static int fault_everywhere(const struct chi_crashes *crashes)
 	(void)crashes;
 	pthread_t threads[8];
 	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	atomic_store(&in_handlers, 0);
+	atomic_store(&crashing, CHI_COUNT(threads));
 	for (size_t i = 0; i < CHI_COUNT(threads); i++) {
 		(void)pthread_create(&threads[i], NULL, fault_in_thread, page);
 	}

@@ -319,7 +319,7 @@ DAEMON = (
         "daemon/page.c",
         "page->n >= CHI_SCAN_ROWS_MAX ||",
         "page->n >= CHI_SCAN_ROWS_MAX - 1 ||",
-        "daemon bounds", "answer_of_a_scan_has_so_many_rows"),
+        "daemon bounds", "page_is_full_at_its_bounds"),
     Mutant(
         "page-of-one-byte-more",
         "by bytes at half of 1 MiB,",
@@ -383,6 +383,13 @@ DAEMON = (
         "if (atomic_load(&server->connections) >= server->connections_max) {",
         "if (atomic_load(&server->connections) + 1 >= server->connections_max) {",
         "system daemon", "Limits.test_connections"),
+    Mutant(
+        "queued-write-weighs-what-it-uses",
+        "A queued write counts with all the memory that it takes",
+        "daemon/job.c",
+        "chi_arena_held(&job->arena);",
+        "job->arena.used;",
+        "daemon queue", "test_job_owns_its_games"),
 )
 
 CHESS = (
@@ -487,6 +494,13 @@ CHESS = (
         "game->offset > CHI_PGN_GAME_MAX) {",
         "game->offset >= CHI_PGN_GAME_MAX) {",
         "chess pgn", "limits_bytes"),
+    Mutant(
+        "doubtful-game-of-one-ply-less",
+        "also where it is not clear for long which piece moved",
+        "chess/pgn_fork.c",
+        "if (line->n == CHI_PGN_PLIES_MAX ||",
+        "if (line->n == CHI_PGN_PLIES_MAX - 3 ||",
+        "chess pgn", "limits_plies_of_a_doubtful_game"),
     Mutant(
         "game-over-its-plies",
         "The same plies, from above",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """All mutants, in the order of docs/RELIABILITY.md."""
 
+import cage
+import copies
 import doors
 import limits
 import messages
@@ -8,7 +10,8 @@ import promises
 import traps
 from mutant import Mutant
 
-SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *messages.SECTIONS, *limits.SECTIONS, *doors.SECTIONS)
+SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *copies.SECTIONS, *messages.SECTIONS,
+            *limits.SECTIONS, *doors.SECTIONS, *cage.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.

@@ -336,6 +336,20 @@ FULL = (
         "\t\trc = reserve_table(dir);\n",
         "\t\trc = 0;\n",
         "store open", "test_lock_file_has_its_blocks"),
+    Mutant(
+        "file-limit-is-an-input-error",
+        "So is a file that may not grow",
+        "store/lmdb_err.c",
+        "(has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||",
+        "(false && has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||",
+        "system full", "UnderLimit.test_room_that_runs_out_on_the_way"),
+    Mutant(
+        "half-a-compaction-fills-the-disk",
+        "A compaction that found no room gives back what it took",
+        "store/compact.c",
+        "\t\t(void)unlink(c->fresh);\n\t}\n\treturn rc;",
+        "\t}\n\treturn rc;",
+        "system full", "OnSmallMedia.test_everything_that_writes"),
 )
 
 SECTIONS = (

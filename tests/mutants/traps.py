@@ -178,7 +178,10 @@ SHARING = (
         "store/publish.c",
         "\t\trc = verify(dir, fault);\n",
         "\t\trc = CHI_OK;\n",
-        "store publish", "test_damage_is_not_published"),
+        "store publish", "test_damage_is_not_published",
+        (("store/publish.c",
+          "rc = error == 0 ? verify(dir, fault) : CHI_OK;",
+          "rc = CHI_OK;"),)),
     Mutant(
         "no-lock",
         "Nobody else names the flag that opens without locks",
@@ -344,6 +347,13 @@ FILES = (
         "rc = take_over_owner(fd, &st);",
         "rc = 0;",
         "store upkeep", "test_compact_keeps_owner_and_mode"),
+    Mutant(
+        "compaction-works-for-nothing",
+        "Whoever has it open is asked for before the copy is made",
+        "store/compact.c",
+        "rc = chi_lock_company(&c->env->lock, fault);",
+        "rc = CHI_OK;",
+        "store whole", "test_compact_with_company"),
 )
 
 PLATFORM = (

@@ -482,16 +482,31 @@ static void damage(const char *path, const struct chi_key *key)
 	mdb_env_close(env);
 }
 
+int __real_mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned flags);
+int __wrap_mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned flags);
+
+static unsigned compactions;
+
+int __wrap_mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned flags)
+{
+	compactions += (flags & MDB_CP_COMPACT) != 0;
+	return __real_mdb_env_copyfd2(env, fd, flags);
+}
+
+/* Nor compacted: LMDB may write past its memory there. */
 static void test_damage_is_not_published(void **state)
 {
 	(void)state;
 	struct chi_store *store = filled("source");
+	compactions = 0;
 	ok(help_publish(store, help_path("sound")));
+	assert_int_equal(compactions, 1);
 	chi_store_close(store);
 	damage(help_path("source"), &keys[3]);
 	store = help_open(help_path("source"), CHI_STORE_READ);
 	assert_int_equal(help_publish(store, help_path("sound")), -CHI_ECORRUPT);
 	assert_non_null(strstr(fault.text, "nothing was published"));
+	assert_int_equal(compactions, 1);
 	/* The control: a copy that nobody verified. */
 	ok(back_up(store, help_path("unsound")));
 	chi_store_close(store);

@@ -93,6 +93,7 @@ class Full:
                              pb.DISK_FULL)
             self.check_reads()
         self.assertIn(self.code(self.client.compact), self.copies)
+        self.assertNotIn("data.mdb.compact", os.listdir(self.store))
         # What writes nothing here does not mind.
         self.assertGreater(len(self.client.backup()), MANY * 500)
         self.check_sound()

@@ -17,7 +17,7 @@ import unittest
 
 import harness
 from certificates import Authority
-from harness import wait_for
+from harness import PATIENCE, wait_for
 from peer import Peer, put
 from pychistore import pb
 
@@ -88,7 +88,7 @@ def refused(*args, wrapper=(), **more):
     """The exit status and what was said by a daemon that does not start."""
     done = subprocess.run([*wrapper, os.environ["CHISTORED"], *args], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
-                          check=False, timeout=60, **more)
+                          check=False, timeout=PATIENCE, **more)
     return done.returncode, done.stderr
 
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""What is kept from the daemon, and what is remembered of its crashes."""
+
+from mutant import Mutant
+
+CAGE = (
+    Mutant(
+        "files-are-not-kept-away",
+        "The daemon reaches no files but its own",
+        "daemon/sandbox.c",
+        "int error = chi_landlock_enter(rules->list, rules->n, notify != NULL && "
+        "notify[0] == '@');",
+        "int error = notify == notify && rules->n > 0 ? 0 : 1;",
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "calls-are-not-kept-away",
+        "nor system calls that it does not need",
+        "daemon/sandbox.c",
+        "error = unmade != 0 ? unmade : chi_syscalls_enter(who);",
+        "error = 0;",
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "verifier-reaches-everything",
+        "The child that verifies is kept from them, too",
+        "daemon/sandbox.c",
+        "if (config->sandbox == CHI_SANDBOX_OFF || is_instrumented()) {",
+        "if (true) {",
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "verifier-writes-the-store",
+        "It can read one store, and write none",
+        "daemon/sandbox.c",
+        "add(&rules, path, CHI_MAY_READ | CHI_MAY_LIST);",
+        "add(&rules, path, STORE_RIGHTS);",
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "verifier-signals-the-server",
+        "It can send the server no signal",
+        "daemon/syscalls.c",
+        "add_self(context, caller == CHI_CALLER_SERVER ? options->server : 0)",
+        "add_self(context, options->server)",
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "data-becomes-code",
+        "Memory that was written is never run",
+        "daemon/syscalls.c",
+        'allow_if(context, "mprotect", no_code)',
+        'add_list(context, SCMP_ACT_ALLOW, "mprotect")',
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "processes-are-started",
+        "No process is started",
+        "daemon/syscalls.c",
+        'allow_if(context, "clone", has_bits(0, CLONE_THREAD, CLONE_THREAD))',
+        'add_list(context, SCMP_ACT_ALLOW, "clone")',
+        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
+    Mutant(
+        "filters-are-made-in-the-server",
+        "Filters are made in a process of its own, which may go down with it",
+        "daemon/syscalls.c",
+        "int error = make_apart(options, made);",
+        "int error = make_all(options, made);",
+        "system sandbox", "TestSandbox.test_filters_that_cannot_be_made"),
+    Mutant(
+        "require-is-a-wish",
+        "--sandbox=require starts no server without",
+        "daemon/sandbox.c",
+        "if (config->sandbox == CHI_SANDBOX_REQUIRE) {",
+        "if (false) {",
+        "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
+    Mutant(
+        "nothing-is-said-of-the-sandbox",
+        "What it is not kept from is said",
+        "daemon/sandbox.c",
+        "if (who == CHI_CALLER_SERVER) {\n\t\tlog_warning(",
+        "if (false) {\n\t\tlog_warning(",
+        "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
+    Mutant(
+        "replaced-files-are-not-found",
+        "Files that are read anew are found when they were replaced",
+        "daemon/sandbox.c",
+        "\t\tadd_parent(rules, path, rights);\n\t\tif (realpath(",
+        "\t\tadd(rules, path, rights);\n\t\tif (realpath(",
+        "system sandbox", "TestSandbox.test_files_that_are_replaced",
+        (("daemon/sandbox.c",
+          "\t\t\tadd_parent(rules, real, rights);",
+          "\t\t\tadd(rules, path, rights);"),)),
+    Mutant(
+        "groups-of-root-stay",
+        "As --user the daemon has the groups of that user",
+        "daemon/user.c",
+        "int rc = user->has_name ? initgroups(user->name, gid) : setgroups(1, &gid);",
+        "int rc = 0;",
+        "system sandbox", "TestUser.test_it_works_as_the_user"),
+    Mutant(
+        "root-stays",
+        "and is that user for good",
+        "daemon/user.c",
+        "return rc == 0 ? setresuid(user->uid, user->uid, user->uid) : rc;",
+        "return rc == 0 ? setresuid(-1, user->uid, 0) : rc;",
+        "system sandbox", "TestUser.test_it_works_as_the_user",
+        (("daemon/user.c",
+          "if (!drop_capabilities() || !is_for_good(user)) {",
+          "if (false && (!drop_capabilities() || !is_for_good(user))) {"),)),
+)
+
+CRASHES = (
+    Mutant(
+        "used-up-stack-is-no-crash",
+        "A stack that is used up is noted",
+        "daemon/crashes.c",
+        ".sa_flags = SA_SIGINFO | SA_ONSTACK};",
+        ".sa_flags = SA_SIGINFO};",
+        "daemon crashes", "test_a_stack_that_is_used_up"),
+    Mutant(
+        "forbidden-call-is-no-crash",
+        "So is a system call that is not allowed,",
+        "daemon/crashes.c",
+        "SIGFPE, SIGILL, SIGSYS};",
+        "SIGFPE, SIGILL};",
+        "daemon crashes", "test_a_forbidden_call"),
+    Mutant(
+        "forbidden-call-is-survived",
+        "which is the end",
+        "daemon/crashes.c",
+        "return info->si_code > 0 && number != SIGSYS &&",
+        "return info->si_code > 0 &&",
+        "daemon crashes", "test_a_forbidden_call"),
+    Mutant(
+        "crash-of-many-is-lost",
+        "A crash of several threads at once is noted, once",
+        "daemon/crashes.c",
+        "if (!atomic_flag_test_and_set(&writing)) {",
+        "if (true) {",
+        "daemon crashes", "test_all_threads_at_once"),
+    Mutant(
+        "record-of-another-name",
+        "A record that has a second name is not written",
+        "daemon/crashes.c",
+        " || st.st_nlink != 1)) {",
+        ")) {",
+        "daemon crashes", "test_a_record_with_two_names"),
+    Mutant(
+        "record-where-no-store-is",
+        "No record is left where there is no store",
+        "daemon/crashes.c",
+        "access(path, F_OK) < 0 ||",
+        "false ||",
+        "system crashes", "TestCrashes.test_nothing_is_left_where_no_store_is"),
+    Mutant(
+        "one-crash-more",
+        "Three crashes, and not four",
+        "daemon/server.c",
+        "if (count >= limits->crashes) {",
+        "if (count > limits->crashes) {",
+        "system crashes", "TestCrashes.test_the_third_crash_ends_writing"),
+    Mutant(
+        "one-crash-less",
+        "nor two",
+        "daemon/server.c",
+        "if (count >= limits->crashes) {",
+        "if (count + 1 >= limits->crashes) {",
+        "system crashes", "TestCrashes.test_the_third_crash_ends_writing"),
+    Mutant(
+        "other-crash-limit",
+        "The same as the default",
+        "daemon/config.c",
+        "0, 1000, 3,",
+        "0, 1000, 4,",
+        "system crashes", "TestCrashes.test_the_third_crash_ends_writing"),
+    Mutant(
+        "crashes-never-count",
+        "--crash-limit=0 counts none, any other does",
+        "daemon/server.c",
+        "if (config->read_only || limits->crashes == 0) {",
+        "if (config->read_only) {",
+        "system crashes", "TestCrashes.test_one_that_never_counts"),
+    Mutant(
+        "clean-stop-is-a-crash",
+        "A clean stop ends the counting",
+        "daemon/crashes.c",
+        "\tif (clean) {",
+        "\tif (false) {",
+        "system crashes", "TestCrashes.test_a_clean_stop_in_between"),
+    Mutant(
+        "sound-store-stays-read-only",
+        "So does a verification that finds nothing",
+        "daemon/verify.c",
+        "\t\tchi_crashes_forget(&verify->served->crashes);\n",
+        "",
+        "system crashes", "TestCrashes.test_a_sound_verification"),
+)
+
+SECTIONS = (
+    ("The sandbox", CAGE),
+    ("Crashes", CRASHES),
+)
