@@ -106,11 +106,15 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	return chi_copy_finish(copy, &client->error);
 }
 
-/* swap frees the compaction, also where it fails because somebody else has the store open. */
+/* Verified first: see the store. swap frees the compaction, also where it fails because somebody
+ * else has the store open. */
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_compaction *compaction = NULL;
 	int status = chi_inproc_settle(client);
+	if (status == CHI_OK) {
+		status = chi_compact_check(client->inproc.store, &client->error);
+	}
 	if (status == CHI_OK) {
 		status = chi_compact_prepare(client->inproc.store, &compaction, &client->error);
 	}

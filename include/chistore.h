@@ -324,9 +324,11 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
  */
 CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 
-/* Rewrites the data file without its free pages. Writes of others wait until it is done, about as
- * long as writing and syncing what is in use; reads go on through a server. -CHI_EBUSY if other
- * processes have the store open, before the work or behind it: nothing has changed. */
+/* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
+ * during the first, and wait during the second, about as long as writing and syncing what is in
+ * use; reads go on through a server. -CHI_EBUSY if other processes have the store open, before the
+ * work or behind it, or if the server verifies and copies enough already; -CHI_ECORRUPT if the
+ * store is damaged, see chi_repair; -CHI_ECANCELED if the server stops: nothing has changed. */
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,6 +28,35 @@ void chi_compact_sweep(const struct chi_env *env)
 	if (chi_path_join(fresh, env->path, COMPACT_NAME) == CHI_OK) {
 		(void)unlink(fresh);
 	}
+}
+
+int chi_compact_refuse(const char *why, struct chi_fault *fault)
+{
+	return chi_fault(
+		fault, -CHI_ECORRUPT,
+		"%s: it was not compacted; 'chistore verify --repair' saves what is intact", why);
+}
+
+int chi_compact_alone(struct chi_store *store, struct chi_fault *fault)
+{
+	return chi_lock_company(&store->env->lock, fault);
+}
+
+int chi_compact_check(struct chi_store *store, struct chi_fault *fault)
+{
+	struct chi_verify_result result;
+	int rc = chi_compact_alone(store, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_verify_how(store, true, NULL, NULL, &result);
+	if (rc == -CHI_ECORRUPT) {
+		char why[64];
+		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",
+			       result.errors);
+		return chi_compact_refuse(why, fault);
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }
 
 /* Gives the second file the first one's owner, group and mode, or else those who may read the store

@@ -156,11 +156,16 @@ static int any_head(struct chi_image *image, struct chi_fault *fault)
 
 int chi_image_look(struct chi_image *image, enum chi_image_heads heads, struct chi_fault *fault)
 {
+	struct stat st;
 	int rc = measure(image, fault);
-	if (rc < 0) {
-		return rc;
+	if (rc == CHI_OK) {
+		rc = heads == CHI_IMAGE_BOTH ? both_heads(image, fault) : any_head(image, fault);
 	}
-	return heads == CHI_IMAGE_BOTH ? both_heads(image, fault) : any_head(image, fault);
+	/* What the head tells of is in the file by now, which it need not have been before. */
+	if (rc == CHI_OK && fstat(image->fd, &st) == 0) {
+		image->bytes = (uint64_t)st.st_size;
+	}
+	return rc;
 }
 
 int chi_image_open(struct chi_image *image, const char *dir, enum chi_image_heads heads,

@@ -24,6 +24,8 @@
 #define PAGE_NUMBER 0
 #define PAGE_FLAGS  10
 #define PAGE_LOWER  12
+#define PAGE_COUNT  12 /* of an overflow page: how many there are, instead of lower and upper */
+#define PAGE_UPPER  14
 #define PAGE_HEADER 16
 
 #define FLAG_BRANCH   0x01

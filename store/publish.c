@@ -203,7 +203,7 @@ static int verify(const char *dir, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_store_verify(store, NULL, NULL, &result);
+	rc = chi_verify_how(store, true, NULL, NULL, &result);
 	chi_store_close(store);
 	if (rc == -CHI_ECORRUPT) {
 		return chi_fault(fault, rc,

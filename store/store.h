@@ -428,12 +428,25 @@ CHI_MUSTUSE int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault);
 void chi_copy_abandon(struct chi_copy *copy);
 
 /*
- * Rewrites the data file without its free pages, in two steps, so that a server can go on
- * reading during the first: prepare writes and syncs the compacted file beside the old one
- * and keeps writers out; swap closes the environment, renames, and opens it anew; drop gives up.
- * No other process may have the store open, or it would go on reading the old file: -CHI_EBUSY, of
- * prepare, or of swap from one that opened it meanwhile, and nothing has changed. At swap no read
- * or scan may be open on the handle, either. swap and drop free `compaction`.
+ * To be called before a compaction: LMDB compacts by what the pages say, and writes beyond its
+ * memory where one is damaged. CHI_OK: the store is sound, as chi_store_verify finds it, and so is
+ * whatever the program writes from then on; -CHI_ECORRUPT, with what to do about it. Entries are
+ * not looked at where pages are damaged already: what may still kill the process is a disk that
+ * fails under the map. Whoever had the store verified in another process says what was found by
+ * refuse, with `why` as its beginning. -CHI_EBUSY, which alone only asks for: another process has
+ * the store open, all would be for nothing.
+ */
+CHI_MUSTUSE int chi_compact_alone(struct chi_store *store, struct chi_fault *fault);
+CHI_MUSTUSE int chi_compact_check(struct chi_store *store, struct chi_fault *fault);
+int chi_compact_refuse(const char *why, struct chi_fault *fault);
+
+/*
+ * Rewrites the data file of a sound store without its free pages, in two steps, so that a server
+ * can go on reading during the first: prepare writes and syncs the compacted file beside the old
+ * one and keeps writers out; swap closes the environment, renames, and opens it anew; drop gives
+ * up. No other process may have the store open, or it would go on reading the old file: -CHI_EBUSY,
+ * of prepare, or of swap from one that opened it meanwhile, and nothing has changed. At swap no
+ * read or scan may be open on the handle, either. swap and drop free `compaction`.
  */
 struct chi_compaction;
 CHI_MUSTUSE int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
