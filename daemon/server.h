@@ -8,6 +8,7 @@
  *    children. Nothing of a worker is touched by another thread, except its mailbox.
  *  - a writer for each writable store: applies batches, rescores, compacts.
  *  - a thread for each running backup, which copies the store into a pipe.
+ *  - one for each store whose compaction waits for its verification, which waits for the child.
  *  - a thread for each import (--imports), and those it starts, with a lower priority; while it
  *    stores what it has read, the store's writer waits for it.
  * Threads meet only in: the guard, mailboxes (to a worker), writers' queues (to a writer), the

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -100,50 +98,20 @@ static void take_line(struct verify *verify)
 	verify->len = 0;
 }
 
-/* What a child that did not come to its end leaves: what it had found. Killed from outside, it may
- * have found nothing, which is no verdict. */
-static int judge_unfinished(struct verify *verify, char *text, size_t size)
-{
-	int number = WTERMSIG(verify->how);
-	bool crash = chi_signal_is_crash(number);
-	if (crash) {
-		snprintf(text, size, "a damaged page stopped the verification (signal %d, %s)",
-			 number, strsignal(number));
-		send_report(verify, text, strlen(text));
-	} else {
-		snprintf(text, size, "the verification was killed by signal %d (%s) before its end",
-			 number, strsignal(number));
-	}
-	verify->result.errors = verify->reports;
-	return verify->reports > 0 ? -CHI_ECORRUPT : -CHI_EINTERNAL;
-}
-
-/* By the child's end. The text is empty for a sound store. */
-static int judge(struct verify *verify, char *text, size_t size)
-{
-	int how = verify->how;
-	text[0] = '\0';
-	if (how >= 0 && WIFSIGNALED(how)) {
-		return judge_unfinished(verify, text, size);
-	}
-	if (how < 0 || !verify->has_result) {
-		snprintf(text, size, "the verification could not be done");
-		return -CHI_EINTERNAL;
-	}
-	if (verify->result.errors > 0 || WEXITSTATUS(how) != 0) {
-		snprintf(text, size, "the store is damaged in %" PRIu64 " places",
-			 verify->result.errors);
-		return -CHI_ECORRUPT;
-	}
-	return CHI_OK;
-}
-
 /* The last response; says by its status what the child's end means. */
 static void conclude(struct verify *verify)
 {
 	struct chi_conn *conn = verify->call.conn;
-	char text[128];
-	int status = judge(verify, text, sizeof(text));
+	char text[CHI_VERDICT_SIZE];
+	int how = verify->how;
+	int status = chi_verify_verdict(how, verify->has_result ? &verify->result : NULL,
+					verify->reports, text);
+	if (how >= 0 && WIFSIGNALED(how)) {
+		if (chi_signal_is_crash(WTERMSIG(how))) {
+			send_report(verify, text, strlen(text));
+		}
+		verify->result.errors = verify->reports;
+	}
 	if (status == CHI_OK && verify->served->crashes.count > 0) {
 		log_info("store.sound",
 			 "store '{store}' is sound: what crashed before does not count any more",

@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/num.h"
+#include "base/signals.h"
 #include "store/store.h"
 
 static void print_report(void *context, const char *text)
@@ -49,6 +51,41 @@ int chi_verify_main(const struct chi_config *config)
 	}
 	print_result(&result);
 	return fflush(stdout) == 0 && status == CHI_OK ? 0 : 3;
+}
+
+/* What a child that did not come to its end leaves: what it had found. Killed from outside, it may
+ * have found nothing, which is no verdict. */
+static int judge_unfinished(int number, uint64_t found, char text[CHI_VERDICT_SIZE])
+{
+	if (chi_signal_is_crash(number)) {
+		snprintf(text, CHI_VERDICT_SIZE,
+			 "a damaged page stopped the verification (signal %d, %s)", number,
+			 strsignal(number));
+		return -CHI_ECORRUPT;
+	}
+	snprintf(text, CHI_VERDICT_SIZE,
+		 "the verification was killed by signal %d (%s) before its end", number,
+		 strsignal(number));
+	return found > 0 ? -CHI_ECORRUPT : -CHI_EINTERNAL;
+}
+
+int chi_verify_verdict(int how, const struct chi_verify_result *result, uint64_t found,
+		       char text[CHI_VERDICT_SIZE])
+{
+	text[0] = '\0';
+	if (how >= 0 && WIFSIGNALED(how)) {
+		return judge_unfinished(WTERMSIG(how), found, text);
+	}
+	if (how < 0 || result == NULL) {
+		snprintf(text, CHI_VERDICT_SIZE, "the verification could not be done");
+		return -CHI_EINTERNAL;
+	}
+	if (result->errors > 0 || WEXITSTATUS(how) != 0) {
+		snprintf(text, CHI_VERDICT_SIZE, "the store is damaged in %" PRIu64 " places",
+			 result->errors);
+		return -CHI_ECORRUPT;
+	}
+	return CHI_OK;
 }
 
 /* "NAME=NUMBER" at *at, which moves behind it and the space that follows. */

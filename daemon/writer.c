@@ -21,8 +21,8 @@
 #include "base/fault.h"
 #include "daemon/apply.h"
 #include "daemon/clock.h"
+#include "daemon/compact.h"
 #include "daemon/crashes.h"
-#include "daemon/gate.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/limits.h"
@@ -405,55 +405,16 @@ static void write_group(struct chi_writer *writer, struct chi_job *group)
 	}
 }
 
-/* Rewrites the store's file. The workers stand still while the old file is exchanged for the
- * new one, because no snapshot may be open then. */
-static int compact(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
+void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int status,
+			 const struct chi_fault *fault)
 {
-	struct chi_server *server = writer->served->server;
-	struct chi_compaction *compaction = NULL;
-	int status = chi_compact_prepare(writer->served->store, &compaction, fault);
 	if (status < 0) {
-		return status;
+		log_warning("store.fail", "failed to {operation} store '{store}' ({cause})",
+			    log_text("operation", chi_op_name(job->op)),
+			    log_text("store", writer->served->name),
+			    log_text("cause", fault->text));
 	}
-	pthread_mutex_lock(&server->compact_lock);
-	struct chi_gate gate;
-	status = chi_gate_close(&gate, server, chi_worker_release_reads, true);
-	if (status < 0) {
-		pthread_mutex_unlock(&server->compact_lock);
-		chi_compact_drop(compaction);
-		return chi_fault_plain(fault, status);
-	}
-	status = chi_compact_swap(compaction, &job->answer->u.compact.before,
-				  &job->answer->u.compact.after, fault);
-	chi_gate_open(&gate);
-	pthread_mutex_unlock(&server->compact_lock);
-	return status;
-}
-
-/* A marked compaction that was done is not done again. It is noted behind it: who is killed in
- * between compacts a second time, which changes no content. */
-static int compact_once(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
-{
-	struct chi_store *store = writer->served->store;
-	struct chi_fault why = {0};
-	int status = chi_job_recall(job, store, fault);
-	if (status != CHI_NONE) {
-		return status;
-	}
-	status = compact(writer, job, fault);
-	if (status < 0) {
-		return status;
-	}
-	const struct chi_outcome outcome = {
-		.kind = CHI_ONCE_COMPACT,
-		.counts = {job->answer->u.compact.before, job->answer->u.compact.after},
-	};
-	if (chi_job_note(job, store, &outcome, &why) < 0) {
-		log_warning("compact.unnoted",
-			    "failed to note the compaction of store '{store}' ({cause})",
-			    log_text("store", writer->served->name), log_text("cause", why.text));
-	}
-	return CHI_OK;
+	finish(writer, job, status, fault);
 }
 
 /* A job that stands alone; what is open has been committed. */
@@ -463,8 +424,8 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 	int status = CHI_OK;
 	switch (job->op) {
 	case CHI_OP_COMPACT:
-		status = compact_once(writer, job, &fault);
-		break;
+		chi_compact_park(writer, job);
+		return;
 	case CHI_OP_RESCORE:
 		status = commit(writer, job, &fault);
 		break;
@@ -474,12 +435,7 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 		chi_intake_store(job->import);
 		break;
 	}
-	if (status < 0) {
-		log_warning("store.fail", "failed to {operation} store '{store}' ({cause})",
-			    log_text("operation", chi_op_name(job->op)),
-			    log_text("store", writer->served->name), log_text("cause", fault.text));
-	}
-	finish(writer, job, status, &fault);
+	chi_writer_end_work(writer, job, status, &fault);
 }
 
 /* When what is open is to be committed although nobody asks for it; microseconds. */
@@ -497,12 +453,13 @@ static bool wait_until(struct chi_writer *writer, int64_t us)
 	return pthread_cond_timedwait(&writer->changed, &writer->lock, &until) == 0;
 }
 
-/* The next group; NULL if there is none and what is open is due, or the thread is to end. */
-static struct chi_job *await_group(struct chi_writer *writer, bool *stopping)
+/* The next group; NULL if there is none and what is open is due, or the thread is to end, or a
+ * verdict has come, which *inspected tells in any case. */
+static struct chi_job *await_group(struct chi_writer *writer, bool *stopping, bool *inspected)
 {
 	pthread_mutex_lock(&writer->lock);
 	bool in_time = true;
-	while (writer->first == NULL && !writer->stopping && in_time) {
+	while (writer->first == NULL && !writer->stopping && !writer->inspected && in_time) {
 		if (writer->write == NULL) {
 			pthread_cond_wait(&writer->changed, &writer->lock);
 		} else {
@@ -515,6 +472,7 @@ static struct chi_job *await_group(struct chi_writer *writer, bool *stopping)
 	}
 	struct chi_job *group = cut_group(writer);
 	*stopping = writer->stopping;
+	*inspected = writer->inspected;
 	pthread_mutex_unlock(&writer->lock);
 	return group;
 }
@@ -523,19 +481,24 @@ static void *run(void *context)
 {
 	struct chi_writer *writer = context;
 	bool stopping = false;
+	bool inspected = false;
 	struct chi_crash_stack stack;
 	chi_crashes_stack(&stack);
 	for (;;) {
-		struct chi_job *group = await_group(writer, &stopping);
+		struct chi_job *group = await_group(writer, &stopping, &inspected);
 		bool batches = group != NULL && is_batch(group);
 		if (batches) {
 			write_group(writer, group);
 		}
-		if (!batches || chi_now_us() >= due_at(writer)) {
+		if (!batches || inspected || chi_now_us() >= due_at(writer)) {
 			settle(writer);
 		}
 		tell_lost(writer);
+		if (inspected) {
+			chi_compact_unpark(writer);
+		}
 		if (group == NULL && stopping) {
+			chi_compact_give_up(writer);
 			return NULL;
 		}
 		if (group != NULL && !batches) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "daemon/inspect.h"
 #include "daemon/tally.h"
 
 struct chi_job;
@@ -46,6 +47,11 @@ struct chi_writer {
 	int64_t opened_at;  /* ms */
 	int64_t applied_at; /* ms: the last one */
 
+	/* Compactions that wait until the store has been verified. */
+	struct chi_job *parked;
+	struct chi_inspection inspection;
+	bool inspected; /* the verdict is there; under the lock */
+
 	size_t n_lost; /* batches answered before that have failed, not yet told in the log */
 	struct chi_fault why_lost; /* the last of them */
 
@@ -70,6 +76,10 @@ CHI_MUSTUSE int chi_writer_push(struct chi_writer *writer, struct chi_job *job);
 /* Takes the next group off the queue, linked by `next`: batches up to a bound, or one job of
  * another kind. NULL if it is empty. Used by the thread; apart for tests. */
 struct chi_job *chi_writer_take(struct chi_writer *writer);
+
+/* The last of a job that stood alone; a failure is logged. The writer's thread. */
+void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int status,
+			 const struct chi_fault *fault);
 
 /* Counts a job that was taken as done, once. */
 void chi_writer_done(struct chi_writer *writer, struct chi_job *job);

@@ -287,7 +287,7 @@ DAMAGE = (
     Mutant(
         "dead-verification-is-good-news",
         "A page that kills the verification is a damage found",
-        "daemon/verify.c",
+        "daemon/verify_main.c",
         "if (how >= 0 && WIFSIGNALED(how)) {",
         "if (false) {",
         "system daemon_work", "WholeStore.test_verify_that_is_killed"),

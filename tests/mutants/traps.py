@@ -334,6 +334,27 @@ FILES = (
         "rc = CHI_OK;",
         "store whole", "test_compact_with_company"),
     Mutant(
+        "damaged-pages-pass",
+        "What LMDB relies on in a page is verified, page by page",
+        "store/verify.c",
+        "rc = chi_structure_check(v.read, report, context, &result->errors);",
+        "rc = CHI_OK;",
+        "store structure", "test_bounds_that_no_reader_looks_at"),
+    Mutant(
+        "daemon-compacts-what-is-damaged",
+        "The daemon compacts no store that a child has not found sound",
+        "daemon/compact.c",
+        "int status = verdict < 0 ? verdict",
+        "int status = verdict < 0 && false ? verdict",
+        "system compact", "Verified.test_a_damaged_store_is_refused"),
+    Mutant(
+        "library-compacts-what-is-damaged",
+        "nor does the library",
+        "client/inproc.c",
+        "status = chi_compact_check(client->inproc.store, &client->error);",
+        "status = CHI_OK;",
+        "system compact", "Verified.test_a_damaged_store_is_refused"),
+    Mutant(
         "compaction-gives-nothing-back",
         "Compaction gives free pages back to the file system",
         "store/compact.c",

@@ -2,7 +2,8 @@
 """Compactions, one after the other, under writers and readers: every write that was acknowledged is
 there, marked ones count once, no answer is wrong, and scans go on. And the daemon is killed while it
 compacts: the old file or the new one is there, with all that was acknowledged, and nothing beside
-it.
+it. A damaged store is left alone: by the daemon, which verifies it beside its writes, and by the
+command line.
 
 CHISTORE_KILL_CYCLES: how many times to kill (default 4). CHISTORE_SEED: when. CHISTORE_HAMMER: the
 hammer program.
@@ -10,12 +11,15 @@ hammer program.
 
 import os
 import random
+import signal
+import struct
 import threading
 import unittest
 
 import harness
+from cli_base import PAGE
 from hammers import Hammer, check, wait_until
-from peer import Peer, put
+from peer import Peer, fen, found, put
 from pychistore import Client, Closed, pb
 from test_kill import Figures, Life
 
@@ -144,6 +148,103 @@ class Killed(unittest.TestCase):
             print(f"# figures: {halves} of {figures.kills} kills were in the midst of a copy, "
                   f"behind {compactions} compactions", flush=True)
         self.assertGreater(compactions, 0)
+
+
+OVERFLOW = 4
+
+
+def lengthen(store):
+    """Lets the pages of a long note claim to be 2^30: LMDB would copy so many."""
+    with open(os.path.join(store, "data.mdb"), "r+b") as file:
+        data = file.read()
+        pages = [at for at in range(2 * PAGE, len(data), PAGE)
+                 if struct.unpack_from("<H", data, at + 10)[0] == OVERFLOW]
+        file.seek(pages[-1] + 12)
+        file.write(struct.pack("<I", 1 << 30))
+
+
+class Verifier:
+    """The process whose children verify, held still: verifications begin and do not end."""
+
+    def __init__(self, daemon):
+        self.pid = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                        if self.stat(pid)[:2] == ("chistored-check", daemon.pid))
+        os.kill(self.pid, signal.SIGSTOP)
+
+    @staticmethod
+    def stat(pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                head, _, rest = file.read().rpartition(")")
+            return head.partition("(")[2], int(rest.split()[1])
+        except OSError:
+            return "", 0
+
+    def go_on(self):
+        os.kill(self.pid, signal.SIGCONT)
+
+
+class Verified(unittest.TestCase):
+    def setUp(self):
+        self.store = harness.make_store(statistic="external")
+
+    def note(self, peer):
+        record = pb.Record(note="n" * 9000)
+        entry = pb.PutEntry(fen=fen(KEPT), parts=32, record=record)
+        self.assertEqual(peer.call(put=pb.Put(entries=[entry])).code, pb.OK)
+
+    def test_a_damaged_store_is_refused(self):
+        with harness.start_daemon({"default": self.store}) as daemon:
+            fill(daemon.address)
+            with Peer(daemon.address) as peer:
+                self.note(peer)
+                self.assertEqual(peer.call(compact=pb.Compact()).code, pb.OK)
+                lengthen(self.store)
+                size = os.path.getsize(os.path.join(self.store, "data.mdb"))
+                for number in range(3):
+                    answer = peer.call(compact=pb.Compact())
+                    self.assertEqual(answer.code, pb.CORRUPT)
+                    self.assertIn("verify --repair", answer.message)
+                    self.assertEqual(peer.call(put=put([KEPT + 1 + number])).code, pb.OK)
+                self.assertEqual(found(peer, range(KEPT + 4)), KEPT + 4)
+                self.assertFalse(beside(self.store))
+                self.assertGreaterEqual(os.path.getsize(os.path.join(self.store, "data.mdb")), size)
+            self.assertIn("failed to compact", daemon.stderr_text())
+            self.assertEqual(daemon.stop(), 0)
+        done = harness.run_cli("compact", address=self.store)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("verify --repair", done.stderr)
+        self.assertFalse(beside(self.store))
+
+    def test_writes_do_not_wait_for_the_verification(self):
+        """And compactions that come meanwhile share it."""
+        with harness.start_daemon({"default": self.store}) as daemon:
+            fill(daemon.address)
+            verifier = Verifier(daemon)
+            with Peer(daemon.address) as one, Peer(daemon.address) as other:
+                ids = [peer.send(compact=pb.Compact()) for peer in (one, other)]
+                with Peer(daemon.address) as writer:
+                    for number in range(20):
+                        self.assertEqual(writer.call(put=put([KEPT + number])).code, pb.OK)
+                verifier.go_on()
+                for peer, id in zip((one, other), ids):
+                    self.assertEqual(peer.receive_for(id).code, pb.OK)
+                self.assertEqual(found(one, range(KEPT + 20)), KEPT + 20)
+
+    def test_a_stop_does_not_wait_for_it(self):
+        with harness.start_daemon({"default": self.store}) as daemon:
+            fill(daemon.address)
+            verifier = Verifier(daemon)
+            with Peer(daemon.address) as peer:
+                id = peer.send(compact=pb.Compact())
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+                daemon.process.send_signal(signal.SIGTERM)
+                verifier.go_on()
+                # Its child may have been quick.
+                self.assertIn(peer.receive_for(id).code, (pb.OK, pb.CANCELED))
+            self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
+        self.assertFalse(beside(self.store))
+        self.assertEqual(harness.run_cli("verify", address=self.store).returncode, 0)
 
 
 if __name__ == "__main__":

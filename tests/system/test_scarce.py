@@ -290,10 +290,10 @@ class WhileServing(Serving):
                 ("count", lambda client: client.count()),
                 ("scan", lambda client: client.scan(want=pb.RECORDS, window=1)),
                 ("backup", lambda client: client.backup(window=1)),
-                # What the process that verifies lacks is in the log.
+                # What the process that verifies lacks is in the log, or the message.
                 ("verify", lambda client: client.verify(), pb.INTERNAL),
                 ("rescore", lambda client: client.rescore()),
-                ("compact", lambda client: client.compact()),
+                ("compact", lambda client: client.compact(), pb.INTERNAL),
                 ("import", self.import_games),
                 ("the page of counters", self.scrape),
                 ("SIGHUP", self.reload)]:
