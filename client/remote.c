@@ -133,7 +133,8 @@ static int verify(struct chi_client *client, chi_verify_report *report, void *co
 }
 
 /* A signal or a nearly full disk may leave a part unwritten. */
-static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault *fault)
+static int write_all(int fd, const char *path, const uint8_t *bytes, size_t len,
+		     struct chi_fault *fault)
 {
 	while (len > 0) {
 		ssize_t n = write(fd, bytes, len);
@@ -143,7 +144,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault 
 		if (n < 0) {
 			char buffer[96];
 			return chi_fault(fault, chi_fault_errno(errno),
-					 "cannot write the copy (%s)",
+					 "cannot write the copy '%s' (%s)", path,
 					 strerror_r(errno, buffer, sizeof(buffer)));
 		}
 		bytes += n;
@@ -154,7 +155,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault 
 
 /* Receives the data file's bytes. After a failure on this side the server goes on sending: the
  * connection is closed then. */
-static int receive_copy(struct chi_client *client, int fd)
+static int receive_copy(struct chi_client *client, const char *path, int fd)
 {
 	struct chi_request request = {.op = CHI_OP_BACKUP, .u.backup = {CHI_WINDOW_DEFAULT}};
 	struct chi_response response = {.last = false};
@@ -164,7 +165,7 @@ static int receive_copy(struct chi_client *client, int fd)
 		if (status != CHI_OK) {
 			break;
 		}
-		status = write_all(fd, response.u.backup.data, response.u.backup.len,
+		status = write_all(fd, path, response.u.backup.data, response.u.backup.len,
 				   &client->error);
 		/* One for one: the next piece is on its way while this one is written. */
 		if (status == CHI_OK && !response.last) {
@@ -192,8 +193,9 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	/* From the beginning: another snapshot has other pages. */
 	do {
 		status = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0
-				 ? receive_copy(client, fd)
-				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy");
+				 ? receive_copy(client, path, fd)
+				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy '%s'",
+					     path);
 	} while (chi_repeat_again(client, &repeat, status));
 	if (status != CHI_OK) {
 		chi_copy_abandon(copy);

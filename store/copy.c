@@ -36,7 +36,8 @@ int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
 	}
 	int error = mdb_env_copyfd2(store->env->mdb, fd, 0);
 	chi_read_end(read);
-	return chi_lmdb_fault(fault, error, "copy", store->path);
+	/* LMDB's own errors are negative: the others are of the descriptor. */
+	return chi_lmdb_fault(fault, error, error > 0 ? "write a copy of" : "copy", store->path);
 }
 
 static void free_copy(struct chi_copy *copy)

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""A full disk under the daemon: reads go on, whatever writes says DISK_FULL and has not happened,
+"""A full disk under commands, and under the daemon: reads go on, whatever writes says DISK_FULL and has not happened,
 and the first write after there is room again works without a restart. On a small file system of
 its own where one may be mounted, and with a limit on the size of files everywhere."""
 
 import ctypes
 import os
 import resource
+import shutil
+import subprocess
 import unittest
 
 import harness
-from cli_base import START
+from cli_base import START, spawn
 from peer import fen
 from pychistore import ADD, COUNTS, NOTE, Client, Closed, Failure, Marks, pb
 
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 MASTERS = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
+
+LOW = os.environ.get("CHISTORE_EFFORT") == "low"
 
 # Positions in the store, and in each write: these need more pages than a store has free.
 MANY = 500
@@ -152,7 +156,7 @@ class Full:
         self.check_sound()
 
 
-class OnSmallMedia(Full, unittest.TestCase):
+class SmallMedia:
     SIZE = 64 << 20
 
     def make_media(self):
@@ -178,6 +182,10 @@ class OnSmallMedia(Full, unittest.TestCase):
         os.unlink(os.path.join(self.directory, "ballast"))
 
 
+class OnSmallMedia(SmallMedia, Full, unittest.TestCase):
+    pass
+
+
 class UnderLimit(Full, unittest.TestCase):
     copies = (pb.DISK_FULL, pb.OK)
 
@@ -191,6 +199,119 @@ class UnderLimit(Full, unittest.TestCase):
 
     def free(self):
         resource.prlimit(self.daemon.pid, resource.RLIMIT_FSIZE, self.before)
+
+
+class Commands:
+    """What both kinds of fullness must do to commands that make or fill something: they name what
+    cannot be written and why, the source stays as it was and nothing half-made gets the name; with
+    room again the same command does it."""
+
+    # Bytes of room that are tried with each command.
+    rooms = (400000,)
+
+    @classmethod
+    def setUpClass(cls):
+        elsewhere = harness.make_temp_dir()
+        cls.source = harness.make_store(os.path.join(elsewhere, "source"), "outcome")
+        cls.dump = os.path.join(elsewhere, "positions.dump")
+        for args in (["import", MASTERS], ["dump", cls.dump]):
+            with spawn(*args, address=cls.source, stdout=subprocess.DEVNULL) as child:
+                assert child.wait(60) == 0
+        with open(cls.dump, "rb") as file:
+            cls.expected = file.read()
+
+    def setUp(self):
+        self.directory = self.make_media()
+        self.target = os.path.join(self.directory, "target")
+
+    def run_command(self, *args, store, limit=None, code=0):
+        """Its standard error."""
+        child = spawn(*args, address=store, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                      stderr=subprocess.PIPE, preexec_fn=limit)
+        _, error = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, code, (args, error))
+        return error.decode()
+
+    def dump_of(self, store):
+        child = spawn("dump", address=store, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        text, _ = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0)
+        return text
+
+    def names(self):
+        return sorted(name for name in os.listdir(self.directory) if name != "ballast")
+
+    def fail(self, *args, store, room):
+        before = self.names()
+        error = self.fails(*args, store=store, room=room)
+        self.assertRegex(error, r"\Achistore: .*(No space left on device|File too large)")
+        self.assertTrue(self.directory in error or self.source in error, error)
+        return before
+
+    def check(self, *args, store):
+        for room in self.rooms:
+            with self.subTest(command=args[0], room=room):
+                self.assertEqual(self.fail(*args, store=store, room=room), self.names())
+        self.run_command(*args, store=store)
+
+    def test_what_makes_a_copy(self):
+        for args in (["verify", "--repair", self.target], ["backup", self.target],
+                     ["publish", self.target]):
+            self.check(*args, store=self.source)
+            self.assertEqual(self.dump_of(self.target), self.expected)
+            shutil.rmtree(self.target)
+        self.assertEqual(self.dump_of(self.source), self.expected)
+
+    def test_copy_from_a_daemon(self):
+        with harness.start_daemon({"default": self.source}) as daemon:
+            self.check("backup", self.target, store=daemon.address)
+        self.assertEqual(self.dump_of(self.target), self.expected)
+
+    def test_dump(self):
+        self.check("dump", self.target, store=self.source)
+        with open(self.target, "rb") as file:
+            self.assertEqual(file.read(), self.expected)
+
+    def test_load(self):
+        self.assertEqual(self.fail("load", self.dump, store=self.target, room=40960), self.names())
+        # A load keeps what it could store, and may be begun anew.
+        self.fail("load", self.dump, store=self.target, room=400000)
+        self.run_command("verify", store=self.target)
+        self.run_command("load", self.dump, store=self.target)
+        self.assertEqual(self.dump_of(self.target), self.expected)
+
+    def test_what_fills_a_store(self):
+        for args in (["import", MASTERS], ["merge", self.source]):
+            store = harness.make_store(self.target, "outcome")
+            empty = self.dump_of(store)
+            for room in self.rooms:
+                with self.subTest(command=args[0], room=room):
+                    self.assertEqual(self.fail(*args, store=store, room=room), self.names())
+                    self.assertEqual(self.dump_of(store), empty)
+            self.run_command(*args, store=store)
+            self.assertEqual(self.dump_of(store), self.expected)
+            shutil.rmtree(store)
+
+
+class CommandsOnSmallMedia(SmallMedia, Commands, unittest.TestCase):
+    rooms = (400000,) if LOW else (0, 400000)
+
+    def fails(self, *args, store, room):
+        self.fill(room)
+        try:
+            return self.run_command(*args, store=store, code=3)
+        finally:
+            self.free()
+
+
+class CommandsUnderLimit(Commands, unittest.TestCase):
+    def make_media(self):
+        return harness.make_temp_dir()
+
+    def fails(self, *args, store, room):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        return self.run_command(*args, store=store, limit=limit, code=3)
 
 
 # Before there is a second thread.
