@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* chistored: serves stores over sockets. Command line, order of start and stop, exit status. */
+#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -24,6 +25,15 @@ static int complain(const struct chi_fault *fault)
 	return EXIT_USAGE;
 }
 
+/* Where libevent cannot go on it ends the process, with a status of its own: without descriptors
+ * for its signals, say. At once: what exit runs would free what other threads are using. */
+static void give_up(int error)
+{
+	(void)error;
+	log_error("fail", "libevent cannot go on");
+	_exit(EXIT_FAILED);
+}
+
 static int serve(const struct chi_config *config)
 {
 	/* Too large for a stack that sanitizers widen. */
@@ -33,6 +43,7 @@ static int serve(const struct chi_config *config)
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
+	event_set_fatal_callback(give_up);
 	struct chi_verifier verifier;
 	chi_sandbox_prepare(config);
 	int status = chi_verifier_start(config, &verifier, &fault);

@@ -156,13 +156,17 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 			}
 			continue;
 		}
+		errno = 0;
 		out->lock = lock_dir(out->dir);
 		if (out->lock >= 0) {
 			return CHI_OK;
 		}
-		/* Taken for a leftover in the moment before it was locked, or out of descriptors.
-		 */
+		int error = errno;
 		(void)rmdir(out->dir);
+		/* Else taken for a leftover in the moment before it was locked. */
+		if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOLCK) {
+			return chi_lmdb_fault(fault, error, "make a directory beside", path);
+		}
 	}
 	return chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path);
 }

@@ -501,6 +501,20 @@ PROCESS = (
         "uint64_t reserved = 0;",
         "system daemon", "Limits.test_few_descriptors_from_the_start"),
     Mutant(
+        "libevent-ends-the-daemon",
+        "Too few descriptors to start are said, whichever is missing, with the status of a failed start",
+        "daemon/main.c",
+        "\tevent_set_fatal_callback(give_up);\n",
+        "\t(void)give_up;\n",
+        "system daemon", "Limits.test_every_limit_of_descriptors"),
+    Mutant(
+        "descriptors-are-taken-for-leftovers",
+        "So it is by the command line",
+        "store/path.c",
+        "error == EMFILE || ",
+        "",
+        "system cli_trouble", "Trouble.test_every_limit_of_descriptors"),
+    Mutant(
         "amplification-is-not-bounded",
         "Unpacking a request takes 8 MiB at most",
         "daemon/worker.c",

@@ -257,6 +257,29 @@ class Trouble(Base):
         self.assertEqual(self.out("count", address=store), "2\n")
         self.assertIn("sound\tyes", self.out("verify", address=store))
 
+    def test_every_limit_of_descriptors(self):
+        """From too few for anything to enough: it is done, or what could not be had is said."""
+        store = self.new_store()
+        self.cli("put", START, address=store)
+        beside = os.path.join(self.dir, "beside")
+        dump = self.write("a.dump", self.out("dump", address=store))
+        for name, address, args in (("info", store, []), ("verify", store, []),
+                                    ("backup", store, [beside]), ("compact", store, []),
+                                    ("load", beside, [dump])):
+            limit, code, said = 3, None, None
+            while code != 0:
+                limit += 1
+                self.assertLess(limit, 50, said)
+                done = subprocess.run(["prlimit", f"--nofile={limit}:{limit}", program(), "-a",
+                                       address, name, *args], stderr=subprocess.PIPE,
+                                      stdout=subprocess.DEVNULL, encoding="utf-8", check=False)
+                code, said = done.returncode, f"{name}, {limit}: {done.stderr}"
+                # Or the loader has not even found the libraries.
+                self.assertIn(code, (0, 3, 127), said)
+                self.assertTrue(code == 0 or "Too many open files" in said or code == 127, said)
+            shutil.rmtree(beside, ignore_errors=True)
+        self.assertEqual(self.out("count", address=store), "1\n")
+
     def test_reader_that_goes_away(self):
         store = self.new_store()
         self.cli("import", "-", input=f"{START}\n{ENDING}\n", address=store)

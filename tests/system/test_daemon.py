@@ -707,6 +707,34 @@ class Limits(unittest.TestCase):
                 # Pipes and files are to be had, however many clients there are.
                 self.assertEqual(list(peer.stream(verify=pb.Verify()))[-1].code, pb.OK)
 
+    def test_every_limit_of_descriptors(self):
+        """From too few for anything to enough: it starts, or says what it could not have."""
+        path = harness.make_store()
+        listen = "unix:" + os.path.join(harness.make_temp_dir(), "s")
+        # A search for leaks at the end would want descriptors, too.
+        env = {**os.environ,
+               "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+        limit, served = 3, 0
+        while served < 3:
+            limit += 1
+            with subprocess.Popen(["prlimit", f"--nofile={limit}:{limit}", os.environ["CHISTORED"],
+                                   "--store", path, "--listen", listen, "--threads", "2",
+                                   "--metrics", "tcp:127.0.0.1:0"],
+                                  stderr=subprocess.PIPE, encoding="utf-8", env=env) as process:
+                lines = []
+                for line in process.stderr:
+                    lines.append(line)
+                    if "ready," in line:
+                        process.terminate()
+                code = process.wait(60)
+            text = f"{limit} descriptors:\n" + "".join(lines)
+            if code == 127:
+                continue  # the loader has not even found the libraries
+            served += code == 0
+            self.assertIn(code, (0, 3), text)
+            self.assertTrue(code == 0 or lines[-1].startswith("chistored: error: "), text)
+        self.assertIn("listening", text)
+
     def test_announced_requests_take_no_memory(self):
         """The head of a large request and a byte of it hold no room for the rest, which would keep
         others from theirs."""

@@ -2,7 +2,7 @@
 """Memory runs out once, at every place where the daemon asks for some: while it starts, and within
 every kind of request. Whoever is hit hears of it, or is closed; nobody else notices, nothing that
 was acknowledged is lost, and whoever asks next is served. scarce.c, preloaded or linked with the
-daemon, says which of the daemon's allocations fails.
+daemon, says which of the daemon's allocations fails. Descriptors run out in the same way.
 
 CHISTORE_SCARCE_ALL: every allocation in its turn, and not a few that the seed chooses.
 """
@@ -48,25 +48,32 @@ PGN = b'[Event "x"]\n[White "%d"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf
 class Memory:
     """The daemon's, as scarce.c sees it."""
 
+    WHAT, AT = "allocation", 0
+
     def __init__(self, failing=0):
         self.path = os.path.join(harness.make_temp_dir(), "scarce")
         with open(self.path, "wb") as file:
-            file.write(LAYOUT.pack(0, failing, 0))
+            file.truncate(2 * LAYOUT.size)
         with open(self.path, "r+b") as file:
-            self.map = mmap.mmap(file.fileno(), LAYOUT.size)
+            self.map = mmap.mmap(file.fileno(), 2 * LAYOUT.size)
+        LAYOUT.pack_into(self.map, self.AT, 0, failing, 0)
 
     def environment(self):
         return {"CHISTORE_SCARCE": self.path, **({"LD_PRELOAD": SCARCE} if SCARCE else {})}
 
     def calls(self):
-        return LAYOUT.unpack_from(self.map)[0]
+        return LAYOUT.unpack_from(self.map, self.AT)[0]
 
     def failed(self):
-        return LAYOUT.unpack_from(self.map)[2]
+        return LAYOUT.unpack_from(self.map, self.AT)[2]
 
     def fail(self, n):
         """The n-th allocation from now on; 0: none any more."""
-        struct.pack_into("=Q", self.map, 8, self.calls() + n if n > 0 else 0)
+        struct.pack_into("=Q", self.map, self.AT + 8, self.calls() + n if n > 0 else 0)
+
+
+class Descriptors(Memory):
+    WHAT, AT = "descriptor", LAYOUT.size
 
 
 # Allocations that failed, and requests and starts that heard of it.
@@ -359,9 +366,10 @@ class ShutOut(Serving):
 
 
 class WhileStarting(Scarce):
-    def start(self, n, path, listen, arguments):
-        """With the n-th allocation failing; whether it was refused. Else it serves everywhere."""
-        memory = Memory(n)
+    def start(self, memory, n, path, listen, arguments):
+        """With the n-th of it failing; whether it was refused. Else it serves everywhere."""
+        memory = memory(n)
+        what = f"{memory.WHAT} {n}"
         command = [os.environ["CHISTORED"], "--store", path, *arguments]
         command += [word for address in listen for word in ("--listen", address)]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -384,18 +392,18 @@ class WhileStarting(Scarce):
         text = "".join(lines)
         # Ready or refused with a reason; a daemon that is ready stops in order.
         ready = "chistored: ready" in text
-        self.assertEqual(code, 0 if ready else 3, f"allocation {n}:\n{text}")
-        self.assertTrue(ready or lines[-1].startswith("chistored: "), f"allocation {n}:\n{text}")
+        self.assertEqual(code, 0 if ready else 3, f"{what}:\n{text}")
+        self.assertTrue(ready or lines[-1].startswith("chistored: "), f"{what}:\n{text}")
         return not ready
 
-    def sweep(self, name, listen, arguments):
+    def sweep(self, name, listen, arguments, kind=Memory, most=STARTS):
         path = harness.make_store()
-        memory = Memory()
+        memory = kind()
         with harness.start_daemon({"default": path}, listen, arguments, memory.environment()):
             count = memory.calls()
-        numbers = sample(count, STARTS)
-        refused = sum(self.start(n, path, listen, arguments) for n in numbers)
-        print(f"# {name}: {count} allocations, {len(numbers)} failed; {refused} refused the start",
+        numbers = sample(count, most)
+        refused = sum(self.start(kind, n, path, listen, arguments) for n in numbers)
+        print(f"# {name}: {count} {kind.WHAT}s, {len(numbers)} failed; {refused} refused the start",
               flush=True)
         reached(len(numbers), refused)
         return refused
@@ -408,6 +416,11 @@ class WhileStarting(Scarce):
         self.assertGreater(self.sweep("plain", self.listen()[:1], [*plain, *off]), 0)
         self.sweep("with TLS", self.listen(), [*self.arguments(), *off])
         self.sweep("with a sandbox", self.listen()[:1], plain)
+
+    @unittest.skipUnless(SCARCE, "a sanitizer stands in front of these calls itself")
+    def test_every_descriptor_fails_once(self):
+        refused = self.sweep("descriptors", self.listen()[:1], ["--threads", "2"], Descriptors, 100)
+        self.assertGreater(refused, 5)
 
 
 if __name__ == "__main__":
