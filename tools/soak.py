@@ -41,11 +41,14 @@ PATIENCE = 20
 class Step:
     """The tests of the suite whose name `match` matches as a whole, with `wrap` before and `cases`
     behind their command line (Python's tests choose cases by them); or `command`. In these and in
-    the environment {size} is the size of the part, {build} the build directory."""
+    the environment {size} is the size of the part, {twentieth} of it, but at least 1, and {build}
+    the build directory. Of tests with a `wrap` only those that are programs of the build are run,
+    no scripts. `fails`: the exit status that a control must have."""
     match: str = ""
     cases: tuple = ()
     wrap: tuple = ()
     command: tuple = ()
+    fails: int = 0
     env: dict = dataclasses.field(default_factory=dict)
 
 
@@ -60,6 +63,9 @@ class Part:
 PARTS = {
     "kill": Part(10000, "kills", [
         Step("system kill", ("Kill.test_nothing_acknowledged_is_lost",),
+             env={"CHISTORE_KILL_CYCLES": "{size}"})]),
+    "compact": Part(1000, "kills of compactions", [
+        Step("system compact", ("Killed.test_nothing_acknowledged_is_lost",),
              env={"CHISTORE_KILL_CYCLES": "{size}"})]),
     "once": Part(2000, "kills", [
         Step("system once", ("Once.test_kill_under_repeating_writers",),
@@ -88,7 +94,10 @@ PARTS = {
         Step("system daemon", ("Conversation.test_random_splits_give_the_same_answers",),
              env={"CHISTORE_EFFORT": "{size}"})]),
     "oracle": Part(100000000, "positions of each source", [
-        Step("chess (fen|key|material|roundtrip)", env={"CHISTORE_ROUNDS": "{size}"})]),
+        Step("chess (fen|key|material|roundtrip)", env={"CHISTORE_ROUNDS": "{size}"}),
+        # A round has some 25 moves or more.
+        Step("chess (notation|movegen)", env={"CHISTORE_ROUNDS": "{twentieth}"}),
+        Step("chess perft")]),
     "codec": Part(1000, "times the usual records", [
         Step("store codec", env={"CHISTORE_EFFORT": "{size}"})]),
     "hammer": Part(600, "seconds", [
@@ -101,8 +110,11 @@ PARTS = {
     "tsan": Part(1, "runs of the rooms with threads", [
         Step(command=("tools/check.sh", "tsan"), env={"CHISTORE_EFFORT": "{size}"})]),
     "valgrind": Part(1, "runs of the library's rooms", [
-        Step("(base|store|bulk|proto) .*", wrap=("valgrind", "-q", "--error-exitcode=9"),
-             env={"CHISTORE_EFFORT": "low", "CHISTORE_MAP_BYTES": "16G"})]),
+        Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "read"), fails=9),
+        Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "lose"), fails=9),
+        Step("(base|chess|store|bulk|proto|client) .*", wrap=("tools/memcheck.sh",),
+             env={"CHISTORE_EFFORT": "low", "CHISTORE_ROUNDS": "2000",
+                  "CHISTORE_PERFT_NODES": "20000"})]),
 }
 
 
@@ -112,6 +124,7 @@ class Result:
     def __init__(self, name, part, size):
         self.name, self.part, self.size = name, part, size
         self.figures, self.failures = {}, []
+        self.programs = 0
         self.seconds, self.ended = 0.0, "cut short"
 
     def read(self, text):
@@ -121,7 +134,9 @@ class Result:
         self.failures += FAILED.findall(text)
 
     def row(self, seed):
-        reached = "; ".join(self.figures.values()) or f"{self.size} {self.part.unit}"
+        programs = [f"{self.programs} programs"] if self.programs > 1 else []
+        reached = ("; ".join([*programs, *self.figures.values()])
+                   or f"{self.size} {self.part.unit}")
         reached = re.sub(r"(?<![.\d])\d{4,}", lambda number: f"{int(number[0]):,}", reached)
         failures = str(len(self.failures)) if self.failures or self.ended == "done" else self.ended
         return (self.name, reached, str(seed), failures, f"{self.seconds:,.0f}")
@@ -143,20 +158,26 @@ class Soak:
         return {test["name"]: test for test in json.loads(done.stdout)}
 
     def commands(self, part, size):
-        """(name, command line, environment) of all that the part runs."""
+        """(name, command line, environment, exit status) of all that the part runs."""
         for step in part.steps:
-            fill = {"size": size, "build": self.build}
+            fill = {"size": size, "twentieth": max(1, size // 20), "build": self.build}
             env = {name: value.format(**fill) for name, value in step.env.items()}
             env["CHISTORE_SEED"] = str(self.seed)
             if step.command:
-                yield step.command[0], [word.format(**fill) for word in step.command], env
+                words = [word.format(**fill) for word in step.command]
+                yield " ".join(words), words, env, step.fails
                 continue
-            names = [name for name in self.known if re.fullmatch(step.match, name)]
-            if not names:
+            tests = [test for name, test in self.known.items()
+                     if re.fullmatch(step.match, name) and self.may_wrap(step, test)]
+            if not tests:
                 sys.exit(f"soak: no test is called '{step.match}'")
-            for name in names:
-                test = self.known[name]
-                yield name, [*step.wrap, *test["cmd"], *step.cases], {**test["env"], **env}
+            for test in tests:
+                words = [*step.wrap, *test["cmd"], *step.cases]
+                yield test["name"], words, {**test["env"], **env}, step.fails
+
+    def may_wrap(self, step, test):
+        """Scripts are other people's programs, which read them."""
+        return not step.wrap or test["cmd"][0].startswith(self.build + os.sep)
 
     def run(self, command, env, log):
         """Its exit status; what it printed is in the log."""
@@ -186,10 +207,11 @@ class Soak:
         ended = []
         try:
             with open(path, "wb") as log:
-                for name, command, env in self.commands(result.part, result.size):
+                for name, command, env, wanted in self.commands(result.part, result.size):
                     status = self.run(command, env, log)
-                    if status != 0:
-                        ended.append(f"{name} ended with {status}")
+                    result.programs += 1
+                    if status != wanted:
+                        ended.append(f"{name} ended with {status}, not {wanted}")
             result.ended = "done"
         finally:
             self.end_child()

@@ -192,7 +192,8 @@ static size_t slow_moves(const struct chi_position *position, chi_move moves[CHI
 	return n;
 }
 
-static void check_moves(const struct chi_position *position)
+/* Returns how many there are. */
+static size_t check_moves(const struct chi_position *position)
 {
 	struct chi_move_list list;
 	chi_move slow[CHI_MOVEGEN_MAX];
@@ -204,6 +205,7 @@ static void check_moves(const struct chi_position *position)
 		chi_fen_print(position, fen);
 		fail_msg("%s: %zu moves, the slow rules give %zu", fen, list.n, n);
 	}
+	return n;
 }
 
 static void in_games(void **state)
@@ -211,13 +213,15 @@ static void in_games(void **state)
 	(void)state;
 	struct seed seed = seed_start("movegen in games");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 10000 : 50000);
+	uint64_t moves = 0;
 	struct chi_position position = position_of(START_FEN);
 	for (uint64_t i = 0; i < rounds; i++) {
-		check_moves(&position);
+		moves += check_moves(&position);
 		if (i % 200 == 199 || !play_random(&seed, &position)) {
 			position = random_start(&seed);
 		}
 	}
+	print_message("# figures: games: %" PRIu64 " moves as by the slow rules\n", moves);
 }
 
 static void in_placements(void **state)
@@ -229,9 +233,10 @@ static void in_placements(void **state)
 	unsigned kingless = 0;
 	unsigned castling = 0;
 	unsigned passing = 0;
+	uint64_t moves = 0;
 	for (uint64_t i = 0; i < rounds; i++) {
 		struct chi_position position = random_placement(&seed);
-		check_moves(&position);
+		moves += check_moves(&position);
 		checked_wrongly += chi_position_in_check(&position, position.side ^ 1);
 		kingless += position.kind[CHI_KING] == 0;
 		castling += position.castle != 0;
@@ -239,6 +244,7 @@ static void in_placements(void **state)
 	}
 	fprintf(stderr, "# %u with the wrong side in check, %u kingless, %u castling, %u passing\n",
 		checked_wrongly, kingless, castling, passing);
+	print_message("# figures: placements: %" PRIu64 " moves as by the slow rules\n", moves);
 	/* The placements are worth nothing if they show nothing odd. */
 	assert_true(checked_wrongly > 10 && kingless > 0 && castling > 10 && passing > 10);
 }

@@ -109,10 +109,10 @@ static struct tally run_tricky(const char *name)
 	return tally;
 }
 
-static void check_tally(struct tally tally, unsigned entries)
+static void check_tally(const char *name, struct tally tally, unsigned entries)
 {
-	fprintf(stderr, "# %u positions, %u depths, %" PRIu64 " nodes\n", tally.entries,
-		tally.depths, tally.nodes);
+	print_message("# figures: perft, %s: %u positions, %u counts, %" PRIu64 " nodes\n", name,
+		      tally.entries, tally.depths, tally.nodes);
 	assert_int_equal(tally.entries, entries);
 	assert_true(tally.depths >= entries);
 }
@@ -120,19 +120,19 @@ static void check_tally(struct tally tally, unsigned entries)
 static void standard_suite(void **state)
 {
 	(void)state;
-	check_tally(run_epd("perft_standard.epd", 128), 128);
+	check_tally("standard", run_epd("perft_standard.epd", 128), 128);
 }
 
 static void chess960_suite(void **state)
 {
 	(void)state;
-	check_tally(run_epd("perft_chess960.epd", 60), 960);
+	check_tally("Chess960", run_epd("perft_chess960.epd", 60), 960);
 }
 
 static void tricky_positions(void **state)
 {
 	(void)state;
-	check_tally(run_tricky("perft_tricky.perft"), 19);
+	check_tally("tricky", run_tricky("perft_tricky.perft"), 19);
 }
 
 int main(void)
