@@ -515,6 +515,13 @@ PROCESS = (
         "",
         "system cli_trouble", "Trouble.test_every_limit_of_descriptors"),
     Mutant(
+        "unit-forbids-what-is-done",
+        "The installed unit allows all system calls that the daemon makes",
+        "daemon/chistored.service.in",
+        "seccomp mincore",
+        "seccomp",
+        "system service", "TestUnits.test_the_service_lets_the_daemon_work"),
+    Mutant(
         "amplification-is-not-bounded",
         "Unpacking a request takes 8 MiB at most",
         "daemon/worker.c",

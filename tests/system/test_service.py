@@ -5,14 +5,15 @@ The manager here is a script that keeps the same protocol."""
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import unittest
 
 import harness
-from peer import Peer, put
-from pychistore import pb
+from peer import Peer, fen, put
+from pychistore import Client, pb
 
 # Makes listening sockets, puts them where a manager does, and becomes the daemon. Its arguments:
 # the names, the kinds of the sockets with commas, and the command.
@@ -37,6 +38,28 @@ os.environ.update(LISTEN_PID=os.environ.get("FAKE_PID") or str(os.getpid()),
                   LISTEN_FDS=os.environ.get("FAKE_FDS") or str(len(moved)))
 if names:
     os.environ["LISTEN_FDNAMES"] = names
+os.execv(command[0], command)
+"""
+
+
+# Allows the system calls named before the command, and the memory and addresses that the unit allows;
+# whatever else is called ends the process. Becomes the user and the group given, if it may.
+FENCE = """
+import ctypes, errno, os, sys
+user, group, calls, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
+if os.getuid() == 0:
+    os.setgroups([group])
+    os.setgid(user)
+    os.setuid(user)
+seccomp = ctypes.CDLL("libseccomp.so.2")
+seccomp.seccomp_init.restype = ctypes.c_void_p
+KILL, ALLOW = 0x80000000, 0x7fff0000
+context = ctypes.c_void_p(seccomp.seccomp_init(ctypes.c_uint32(KILL)))
+for call in calls:
+    number = seccomp.seccomp_syscall_resolve_name(call.encode())
+    if number != -1:  # else none of this architecture
+        seccomp.seccomp_rule_add(context, ctypes.c_uint32(ALLOW), number, 0)
+assert seccomp.seccomp_load(context) == 0
 os.execv(command[0], command)
 """
 
@@ -228,6 +251,71 @@ class TestUnits(unittest.TestCase):
         for call in ("create_ruleset", "add_rule", "restrict_self"):
             self.assertIn("landlock_" + call, calls)
         self.assertIn("seccomp", calls)
+
+    def allowed_calls(self):
+        """All that SystemCallFilter= says, as its names."""
+        groups, group = {}, None
+        listed = subprocess.run(["systemd-analyze", "syscall-filter", "--no-pager"], check=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                encoding="utf-8", timeout=60)
+        for line in listed.stdout.splitlines():
+            if line.startswith(("@", "#")):
+                group = groups.setdefault(line, [])
+            elif line.strip() and not line.strip().startswith("#"):
+                group.append(line.strip())
+
+        def names(word):
+            return {name for part in groups[word] for name in names(part)} if word in groups \
+                else {word}
+
+        calls = set()
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            for line in re.findall(r"(?m)^SystemCallFilter=(.*)$", file.read()):
+                listed = {name for word in line.lstrip("~").split() for name in names(word)}
+                calls = calls - listed if line.startswith("~") else calls | listed
+        return calls
+
+    @unittest.skipUnless(os.environ.get("CHISTORE_SECCOMP"), "without libseccomp")
+    @unittest.skipIf(os.environ.get("CHISTORE_INSTRUMENTED"), "instrumented code has calls of its own")
+    def test_the_service_lets_the_daemon_work(self):
+        """Everything it can be asked for, shut in by itself as well, under a filter that ends it at
+        the first call that the unit does not allow."""
+        user, group = (65534, 54321) if os.getuid() == 0 else (os.getuid(), os.getgid())
+        store = harness.make_store()
+        directory = harness.make_temp_dir()
+        os.chmod(os.path.dirname(store), 0o755)
+        for path in (directory, store, *(os.path.join(store, name) for name in os.listdir(store))):
+            os.chown(path, user, -1)
+        # As of an operator who lets a group of his own read the store.
+        os.chown(os.path.join(store, "data.mdb"), -1, group)
+        rules = os.path.join(directory, "access")
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write("anyone admin\nuser root admin\n")
+        os.chmod(rules, 0o600)
+        os.chown(rules, user, -1)
+        fence = [sys.executable, "-c", FENCE, str(user), str(group), " ".join(self.allowed_calls())]
+        with harness.start_daemon({"default": store}, ["unix:" + directory + "/s"],
+                                  ["--sandbox", "require", "--access", rules],
+                                  wrapper=fence) as daemon, Client(daemon.address) as client:
+            client.put([pb.PutEntry(fen=fen(n)) for n in range(3000)])
+            client.put([pb.PutEntry(fen=fen(1))], pb.ASYNC)
+            self.assertEqual(len(client.probe(fens=[fen(n) for n in range(100)])), 100)
+            client.get(fens=[fen(1)])
+            client.explore(fen=fen(1))
+            client.import_games([("a.pgn", b"1. e4 e5 1-0\n\n" * 1000)])
+            self.assertGreater(len(client.scan().rows), 2000)
+            client.count()
+            client.info()
+            client.games()
+            client.backup()
+            client.verify()
+            client.rescore()
+            client.delete(fens=[fen(2)])
+            client.compact()
+            daemon.process.send_signal(signal.SIGHUP)
+            client.ping()
+            self.assertEqual(client.verify()[1].errors, 0)
+        self.assertEqual(os.stat(os.path.join(store, "data.mdb")).st_gid, group)
 
     def test_they_fit_together(self):
         """What the socket is called is what the service listens on."""
