@@ -60,7 +60,7 @@ int chi_compact_check(struct chi_store *store, struct chi_fault *fault)
 }
 
 /* Gives the second file the first one's owner, group and mode, or else those who may read the store
- * might not any more. Returns an errno. */
+ * might not any more: a group that may not need not be kept. Returns an errno. */
 static int take_over_owner(int fd, const struct stat *first)
 {
 	struct stat st;
@@ -68,9 +68,10 @@ static int take_over_owner(int fd, const struct stat *first)
 		return errno;
 	}
 	bool same = st.st_uid == first->st_uid && st.st_gid == first->st_gid;
+	bool needed = st.st_uid != first->st_uid || (first->st_mode & S_IRWXG) != 0;
 	/* Only root can give a file away; whoever else compacts owns the store already, and is
-	 * of its group. The owner first: a new one takes mode bits away. */
-	if (!same && fchown(fd, first->st_uid, first->st_gid) < 0) {
+	 * of its group if that matters. The owner first: a new one takes mode bits away. */
+	if (!same && fchown(fd, first->st_uid, first->st_gid) < 0 && needed) {
 		return errno;
 	}
 	return fchmod(fd, first->st_mode & 07777) < 0 ? errno : 0;

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/attr.h"
 
 #define CONTROL	  CHI_STATISTIC_CONTROL
 #define POSITIONS 50
@@ -57,6 +60,53 @@ static void test_compact_keeps_owner_and_mode(void **state)
 	assert_int_equal(before.st_gid, after.st_gid);
 	assert_int_equal(before.st_mode, after.st_mode);
 	chi_store_close(store);
+}
+
+/* In a process that owns the store and is in no group of its files. */
+static int compact_as_stranger(const char *name)
+{
+	struct chi_store *store = NULL;
+	if (setgroups(0, NULL) < 0 || setgid(12346) < 0 || setuid(12346) < 0 ||
+	    chi_store_open(help_path(name), &(struct chi_store_options){.mode = CHI_STORE_WRITE},
+			   &store, &fault) < 0) {
+		return 99;
+	}
+	int rc = compact(store);
+	chi_store_close(store);
+	return -rc;
+}
+
+/* A group that may not read the store loses nothing; one that may keeps its rights, or nothing is
+ * done. */
+static void test_compact_by_an_owner_outside_the_group(void **state)
+{
+	(void)state;
+	if (getuid() != 0) {
+		print_message("# skipped: only root becomes somebody else\n");
+		return;
+	}
+	static const char *const names[] = {"", "data.mdb", "lock.mdb", "chistore.lock"};
+	static const mode_t modes[] = {0600, 0640};
+	static const int wanted[] = {CHI_OK, CHI_EACCES};
+	char path[1024];
+	chi_store_close(filled("given"));
+	assert_int_equal(chmod(help_path(""), 0711), 0);
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", help_path("given"), names[i]);
+		assert_int_equal(chown(path, 12346, (gid_t)-1), 0);
+	}
+	snprintf(path, sizeof(path), "%s/data.mdb", help_path("given"));
+	for (size_t i = 0; i < CHI_COUNT(modes); i++) {
+		int status = 0;
+		assert_int_equal(chown(path, 12346, 12347), 0);
+		assert_int_equal(chmod(path, modes[i]), 0);
+		pid_t child = fork();
+		if (child == 0) {
+			_exit(compact_as_stranger("given"));
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(WEXITSTATUS(status), wanted[i]);
+	}
 }
 
 /* The directory is away when the swap looks for it: a failure, and readers go on once it is
@@ -238,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_compact_keeps_owner_and_mode),
+		cmocka_unit_test(test_compact_by_an_owner_outside_the_group),
 		cmocka_unit_test(test_compact_of_a_lost_directory),
 		cmocka_unit_test(test_compact_while_others_open),
 		cmocka_unit_test(test_leftover_of_a_compaction),
