@@ -220,7 +220,7 @@ class Crashes(unittest.TestCase):
         for half_closed in (False, True):
             for name, build in states.items():
                 with self.subTest(state=name, half_closed=half_closed):
-                    daemon = start("--stop-timeout", "300", path=path)
+                    daemon = start("--stop-timeout", "50", path=path)
                     peers = [Peer(daemon.address) for _ in range(4)]
                     for peer in peers:
                         self.addCleanup(peer.close)
