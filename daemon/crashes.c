@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
 #include "daemon/log.h"
 
 #define FILE_NAME "chistore.crashes"
-#define FILE_MODE 0640
+#define FILE_MODE 0600
 #define PATH_SIZE 4096
 
 /* What is read of the file, its end; it is cut when it is longer. */
@@ -195,6 +196,16 @@ static int open_file(const char *path)
 	return fd;
 }
 
+/* A disk that is full when a crash comes has room for its line. Where the file system cannot do
+ * that the crash may go uncounted. */
+static void reserve(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) == 0) {
+		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, st.st_size, LINE_SIZE);
+	}
+}
+
 static void read_file(struct chi_crashes *crashes, uint64_t window_ms)
 {
 	char text[FILE_MOST];
@@ -226,7 +237,10 @@ void chi_crashes_open(struct chi_crashes *crashes, const char *dir, uint64_t win
 			    log_text("path", path), log_text("cause", strerror(errno)));
 		return;
 	}
+	/* Until the process ends, however it does. */
+	crashes->ours = flock(crashes->fd, LOCK_EX | LOCK_NB) == 0;
 	read_file(crashes, window_ms);
+	reserve(crashes->fd);
 	fds[n_fds] = crashes->fd;
 	n_fds++;
 	if (n_fds == 1) {
@@ -238,6 +252,7 @@ void chi_crashes_forget(struct chi_crashes *crashes)
 {
 	if (crashes->fd >= 0 && ftruncate(crashes->fd, 0) == 0) {
 		crashes->count = 0;
+		reserve(crashes->fd);
 	}
 }
 
@@ -247,7 +262,7 @@ void chi_crashes_close(struct chi_crashes *crashes, bool clean)
 	if (crashes->dir == NULL || crashes->fd < 0) {
 		return;
 	}
-	if (clean) {
+	if (clean && crashes->ours) {
 		chi_crashes_forget(crashes);
 		if (place(crashes->dir, FILE_NAME, path)) {
 			(void)unlink(path);

@@ -15,6 +15,7 @@
 struct chi_crashes {
 	int fd; /* -1: none are remembered */
 	const char *dir;
+	bool ours;	      /* no other process remembers them as well */
 	atomic_uint count;    /* since the last clean stop, or sound verification; not too old */
 	unsigned last_signal; /* of the last of them */
 };
@@ -41,6 +42,6 @@ void chi_crashes_stack(struct chi_crash_stack *stack);
 /* Forgets them: the store was verified and is sound. Any thread. */
 void chi_crashes_forget(struct chi_crashes *crashes);
 
-/* The end of the process' work on the store; `clean`: and of its crashes. Harmless on one that was
- * not opened, if zeroed. */
+/* The end of the process' work on the store; `clean`: and of its crashes, if they are ours.
+ * Harmless on one that was not opened, if zeroed. */
 void chi_crashes_close(struct chi_crashes *crashes, bool clean);

@@ -84,6 +84,16 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 	}
 }
 
+/* One that is served read-only for its crashes has no writer, whose lock would keep a second server
+ * out: it would serve the damaged pages as well, and at its end forget why nobody writes. */
+static int be_the_only_one(const struct chi_served *served, struct chi_fault *fault)
+{
+	return served->read_only == CHI_READ_ONLY_CRASHES && !served->crashes.ours
+		       ? chi_fault(fault, -CHI_EBUSY,
+				   "it has crashed, and another daemon serves it")
+		       : CHI_OK;
+}
+
 /* -CHI_EREADONLY: a published copy, whose fault does not know how it can be served. */
 static int say_why(const struct chi_config *config, const char *path, int status,
 		   const struct chi_fault *cause, struct chi_fault *fault)
@@ -108,7 +118,10 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		served->index = i;
 		look_back(config, served, path);
 		served->writable = served->read_only == CHI_READ_ONLY_NOT;
-		int status = open_store(config, path, served->writable, &served->store, &cause);
+		int status = be_the_only_one(served, &cause);
+		if (status == CHI_OK) {
+			status = open_store(config, path, served->writable, &served->store, &cause);
+		}
 		if (status < 0) {
 			chi_crashes_close(&served->crashes, false);
 			return say_why(config, path, status, &cause, fault);

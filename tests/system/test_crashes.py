@@ -110,6 +110,34 @@ class TestCrashes(Base):
         self.crash("--crash-limit", "2")
         self.expect(True, "--crash-limit", "2")
 
+    def test_a_second_daemon_forgets_nothing(self):
+        for _ in range(LIMIT):
+            self.crash()
+        first = self.start()
+        self.assertFalse(self.writes(first)[0])
+        before = os.path.getsize(self.record)
+        with self.assertRaises(RuntimeError) as caught:
+            self.start()
+        self.assertIn("another daemon serves it", str(caught.exception))
+        self.assertEqual(os.path.getsize(self.record), before)
+        first.kill()
+        self.expect(False)
+
+    def test_mode_and_room_for_a_line(self):
+        """Of a store's files; and a crash on a full disk has its line."""
+        probe = self.path("probe")
+        with open(probe, "wb") as file:
+            try:
+                os.posix_fallocate(file.fileno(), 0, 64)
+            except OSError:
+                pass
+        with self.start() as daemon:
+            state = os.stat(self.record)
+            self.assertEqual(state.st_mode & 0o777, 0o600)
+            self.assertEqual(state.st_size, 0)
+            self.assertEqual(state.st_blocks > 0, os.stat(probe).st_blocks > 0)
+            self.assertTrue(self.writes(daemon)[0])
+
     def test_old_crashes_do_not_count(self):
         now = int(time.time())
         for ages, writable in (((7200, 7200, 7200), True), ((1800, 60, 5), False),
