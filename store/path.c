@@ -284,7 +284,11 @@ int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fau
 		error = exchange(hidden->dir, path);
 	}
 	if (error == ENOENT) {
-		return chi_path_publish(hidden, path, fault);
+		rc = chi_path_publish(hidden, path, fault);
+		/* Two first ones at the same time: it is replaced as one that was there before. */
+		return rc == -CHI_EEXIST && chi_published_check(path, NULL) == CHI_OK
+			       ? chi_path_replace(hidden, path, fault)
+			       : rc;
 	}
 	/* EXDEV: directories of overlays that are not of one layer. */
 	if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EXDEV) {

@@ -179,7 +179,7 @@ CRASHES = (
         "clean-stop-is-a-crash",
         "A clean stop ends the counting",
         "daemon/crashes.c",
-        "\tif (clean) {",
+        "\tif (clean && crashes->ours) {",
         "\tif (false) {",
         "system crashes", "TestCrashes.test_a_clean_stop_in_between"),
     Mutant(

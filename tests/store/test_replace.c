@@ -30,12 +30,15 @@ int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 int __wrap_unlink(const char *path);
 int __wrap_unlinkat(int fd, const char *path, int flags);
 int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
 /* What others do in the moment before the next removal of a file, and in those before and behind
  * the next exchange of names. */
 static void (*before_unlink)(void);
+static void (*before_rename)(void); /* the same of one that gets its first name */
 static void (*before_exchange)(void);
 static void (*after_exchange)(void);
 static int refusal; /* not 0: what the file system says of an exchange */
@@ -72,6 +75,12 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 	int rc = __real_renameat2(from_fd, from, to_fd, to, flags);
 	run_once(&after_exchange);
 	return rc;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	run_once(&before_rename);
+	return __real_rename(from, to);
 }
 
 int __wrap_fsync(int fd)
@@ -132,6 +141,21 @@ static void test_two_publishers(void **state)
 	ok(help_publish(source, help_path("twice")));
 	struct chi_store *copy = help_open(help_path("twice"), CHI_STORE_READ);
 	assert_int_equal(help_count(copy), POSITIONS + 1);
+	ok(help_verify(copy, NULL));
+	chi_store_close(copy);
+	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	chi_store_close(source);
+}
+
+/* Both looked when there was nothing of that name: it was an EEXIST once. */
+static void test_two_first_publications(void **state)
+{
+	(void)state;
+	source = filled("source");
+	before_rename = publish_as_well;
+	ok(help_publish(source, help_path("twice")));
+	assert_null(before_rename);
+	struct chi_store *copy = help_open(help_path("twice"), CHI_STORE_READ);
 	ok(help_verify(copy, NULL));
 	chi_store_close(copy);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
@@ -228,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_links_in_place_of_leftovers, clean),
 		cmocka_unit_test_teardown(test_two_publishers, clean),
+		cmocka_unit_test_teardown(test_two_first_publications, clean),
 		cmocka_unit_test_teardown(test_a_store_made_at_the_last_moment, clean),
 		cmocka_unit_test_teardown(test_an_exchange_that_is_not_synced, clean),
 		cmocka_unit_test_teardown(test_file_systems_without_exchange, clean),
