@@ -14,10 +14,12 @@ import growth
 import peers
 import run
 import runner
+import safety
 
 
 def suites(setting):
-    chosen = run.suites(setting) + peers.suites(setting) + growth.suites(setting)
+    chosen = (run.suites(setting) + peers.suites(setting) + growth.suites(setting) +
+              safety.suites(setting))
     return chosen + (games.suites(setting) if setting.args.pgn else [])
 
 

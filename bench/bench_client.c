@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_client ADDRESS STORE LISTS: our library against any address, as a program would use it;
- * what bench_hiredis is for Redis, and the writing. Operations:
+ * bench_client ADDRESS STORE LISTS [once]: our library against any address, as a program would use
+ * it; what bench_hiredis is for Redis, and the writing. `once`: writes are not sent again, and so
+ * bear no mark. Operations:
  *
  *   get LIST COUNT, mget LIST BATCH COUNT, pipe LIST PIPELINE COUNT   chi_probe, chi_pipe_probe
  *   range             the whole strength order, keys and statistic
  *   bulk BATCH        puts the records of STORE, shuffled, into ADDRESS, and flushes
  *   pace RATE MS      puts RATE records a second for so long, 50 a commit, synced
+ *   puts sync|none PIPELINE COUNT   puts a record a request, and flushes
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +190,31 @@ static void pace(struct bench *bench, uint64_t rate, uint64_t ms, struct bench_r
 	out->ns = now - start;
 }
 
+/* What was put before is put anew with other counts. */
+static void puts_on_the_way(struct bench *bench, enum chi_durability durability, size_t pipeline,
+			    size_t n, struct bench_result *out)
+{
+	const struct bench_list *random = &bench->lists[1];
+	uint64_t start = bench_now();
+	bench->turn++;
+	for (size_t sent = 0; out->done < n; out->done++) {
+		struct chi_answer answer;
+		for (; sent < n && sent - out->done < pipeline; sent++) {
+			struct chi_put put = {
+				.key = random->keys[sent % random->n],
+				.parts = CHI_PUT_COUNTS,
+				.record.counts.white = bench->turn,
+			};
+			must(bench, chi_pipe_put(bench->client, &put, 1, durability),
+			     "chi_pipe_put");
+		}
+		must(bench, chi_pipe_next(bench->client, &answer), "chi_pipe_next");
+		must(bench, answer.status, "answer");
+	}
+	must(bench, chi_flush(bench->client), "chi_flush");
+	out->ns = bench_now() - start;
+}
+
 /* ---- The conversation ---------------------------------------------------------------------- */
 
 static const struct bench_list *find_list(const struct bench *bench, const char *name, size_t *n)
@@ -231,8 +258,16 @@ static bool run(void *context, const char *line, struct bench_result *out)
 {
 	struct bench *bench = context;
 	size_t batch;
+	size_t n;
 	uint64_t rate;
 	uint64_t ms;
+	char how[8];
+	if (sscanf(line, "puts %7s %zu %zu", how, &batch, &n) == 3 && batch > 0 &&
+	    batch <= PIPELINE_MAX) {
+		enum chi_durability durability = strcmp(how, "sync") == 0 ? CHI_SYNC : CHI_ASYNC;
+		puts_on_the_way(bench, durability, batch, n, out);
+		return true;
+	}
 	if (sscanf(line, "bulk %zu", &batch) == 1 && batch > 0 && batch <= BATCH_MAX) {
 		bulk(bench, batch, out);
 		return true;
@@ -249,10 +284,11 @@ int main(int argc, char **argv)
 	static struct bench bench; /* its batches are too large for a stack */
 	struct chi_options options = {.writable = true};
 	struct chi_fault fault = {""};
-	if (argc != 4) {
-		fprintf(stderr, "usage: bench_client ADDRESS STORE LISTS\n");
+	if (argc < 4 || argc > 5 || (argc == 5 && strcmp(argv[4], "once") != 0)) {
+		fprintf(stderr, "usage: bench_client ADDRESS STORE LISTS [once]\n");
 		return 2;
 	}
+	options.repeat_ms = argc == 5 ? CHI_NO_REPEAT : 0;
 	bench.source = argv[2];
 	for (size_t i = 0; i < LISTS; i++) {
 		bench_list_load(argv[3], names[i], &bench.lists[i]);
