@@ -155,6 +155,25 @@ bool relay_was_cut(void)
 	return cut;
 }
 
+long relay_cut_all(const struct world *world, struct chi_client *client, enum relay_way way,
+		   long first, long step, uint64_t (*add)(struct chi_client *client))
+{
+	uint64_t added = world_games(world);
+	long bytes = first;
+	for (bool cut = true; cut; bytes += step) {
+		relay_cut(way, bytes, 1);
+		added += add(client);
+		cut = relay_was_cut();
+		uint64_t stored = world_games(world);
+		if (stored != added) {
+			fail_msg("cut %s after %ld bytes: %llu games, not %llu",
+				 way == TO_SERVER ? "to the server" : "to the client", bytes,
+				 (unsigned long long)stored, (unsigned long long)added);
+		}
+	}
+	return bytes;
+}
+
 long relay_step(void)
 {
 	long cuts = (long)seed_rounds(6);

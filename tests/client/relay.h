@@ -52,6 +52,14 @@ void relay_cut(enum relay_way way, long bytes, int cuts);
 /* True if the cut has come. */
 bool relay_was_cut(void);
 
+/*
+ * Lets `add` add games to position 0 again and again, and cuts its connection after `first` bytes,
+ * `step` more, and so on, until nothing is left to cut; fails if a game is missing or there twice.
+ * `add` says how many it added. Returns how many bytes were let through before the last.
+ */
+long relay_cut_all(const struct world *world, struct chi_client *client, enum relay_way way,
+		   long first, long step, uint64_t (*add)(struct chi_client *client));
+
 /* How far cuts are apart where they go through all bytes: 1 in a long run (CHISTORE_EFFORT=high), 4
  * in an ordinary one, 12 under a sanitizer. */
 long relay_step(void);

@@ -171,6 +171,16 @@ static void prepare_tls(struct world *world)
 	assert_int_equal(chmod(world->access, 0600), 0);
 }
 
+uint64_t world_games(const struct world *world)
+{
+	struct chi_client *client = world_open(world);
+	struct chi_key key = world_key(0);
+	struct chi_row row;
+	world_ok(client, chi_probe(client, &key, 1, &row));
+	chi_close(client);
+	return row.found ? row.counts.white : 0;
+}
+
 void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic)
 {
 	*world = (struct world){.kind = kind, .log = -1};

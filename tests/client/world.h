@@ -64,6 +64,9 @@ struct chi_options world_options(const struct world *world);
 /* Another client on the same store. */
 struct chi_client *world_open(const struct world *world);
 
+/* What such a client finds: White's games in position 0. */
+uint64_t world_games(const struct world *world);
+
 /* A new directory, and its removal with all below. */
 void world_make_dir(char dir[64]);
 void world_remove_dir(const char *dir);

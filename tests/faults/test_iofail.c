@@ -108,11 +108,12 @@ static int act_compact(struct scene *scene, struct chi_fault *why)
 	return rc < 0 ? rc : chi_compact_swap(compaction, &before, &after, why);
 }
 
-static int act_backup(struct scene *scene, struct chi_fault *why)
+static int make_copy(struct scene *scene, bool publish, struct chi_fault *why)
 {
 	struct chi_copy *copy;
 	int fd;
-	int rc = chi_copy_begin(scene->backup, &copy, &fd, why);
+	int rc = publish ? chi_publish_begin(scene->backup, &copy, &fd, why)
+			 : chi_copy_begin(scene->backup, &copy, &fd, why);
 	if (rc < 0) {
 		return rc;
 	}
@@ -122,6 +123,11 @@ static int act_backup(struct scene *scene, struct chi_fault *why)
 		return rc;
 	}
 	return chi_copy_finish(copy, why);
+}
+
+static int act_backup(struct scene *scene, struct chi_fault *why)
+{
+	return make_copy(scene, false, why);
 }
 
 static int act_load_new(struct scene *scene, struct chi_fault *why)
@@ -136,18 +142,7 @@ static int act_load_into(struct scene *scene, struct chi_fault *why)
 
 static int act_publish(struct scene *scene, struct chi_fault *why)
 {
-	struct chi_copy *copy;
-	int fd;
-	int rc = chi_publish_begin(scene->backup, &copy, &fd, why);
-	if (rc < 0) {
-		return rc;
-	}
-	rc = chi_store_copy(scene->store, fd, why);
-	if (rc < 0) {
-		chi_copy_abandon(copy);
-		return rc;
-	}
-	return chi_copy_finish(copy, why);
+	return make_copy(scene, true, why);
 }
 
 static void note_damage(void *context, const char *text)

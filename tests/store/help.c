@@ -68,6 +68,13 @@ void help_clean(void)
 	}
 }
 
+int help_teardown(void **state)
+{
+	(void)state;
+	help_clean();
+	return 0;
+}
+
 int help_child_status(pid_t pid)
 {
 	int status;

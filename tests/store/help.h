@@ -23,6 +23,9 @@ extern struct chi_fault fault;
 /* A path in a scratch directory of this process that help_clean removes. */
 const char *help_path(const char *name);
 void help_clean(void);
+
+/* The same, as cmocka's teardown. */
+int help_teardown(void **state);
 /* Removes what is at the path, directories with all they hold. */
 void help_remove(const char *path);
 

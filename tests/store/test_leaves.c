@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -440,29 +441,48 @@ static int scan_strictly(struct chi_read *read, const struct chi_scan_spec *spec
 	return rc;
 }
 
+/* A store of 6,000 positions, whose strength tree is a root over leaves, and its file. */
+struct two_levels {
+	struct chi_store *store;
+	struct chi_read *read;
+	struct chi_descent tree;
+	const uint8_t *root;
+	unsigned n; /* leaves */
+	int fd;
+};
+
+static void two_levels_make(const char *name, struct two_levels *out)
+{
+	char path[64];
+	struct chi_descent *tree = &out->tree;
+	out->store = help_store(name, EXTERNAL);
+	trees_keys(keys, 6000);
+	trees_fill(out->store, keys, 6000, false);
+	ok(chi_read_begin(out->store, &out->read));
+	chi_descent_start(out->read->env->mdb, out->read->txn, &out->read->env->pages,
+			  STRENGTH_TREE, tree);
+	assert_int_equal(tree->depth, 2);
+	out->root = tree->pages.base + tree->root * tree->pages.size;
+	out->n = chi_page_entries(tree, out->root, FLAG_BRANCH);
+	(void)snprintf(path, sizeof(path), "%s/data.mdb", name);
+	out->fd = open(help_path(path), O_RDWR);
+	assert_true(out->fd >= 0 && out->n > 10);
+}
+
 /* A branch that leads to sound pages of its own tree, but to the wrong ones: no row is delivered
  * out of its order or outside of the band, and no whole scan ends as if nothing were amiss. */
 static void test_wrong_children(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("astray", EXTERNAL);
-	struct chi_read *read;
-	struct chi_descent tree;
-	trees_keys(keys, 6000);
-	trees_fill(store, keys, 6000, false);
-	ok(chi_read_begin(store, &read));
-	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
-	assert_int_equal(tree.depth, 2);
-	const uint8_t *root = tree.pages.base + tree.root * tree.pages.size;
-	unsigned n = chi_page_entries(&tree, root, FLAG_BRANCH);
-	int fd = open(help_path("astray/data.mdb"), O_RDWR);
-	assert_true(fd >= 0 && n > 10);
+	struct two_levels made;
+	two_levels_make("astray", &made);
+	int fd = made.fd;
 	for (unsigned i = 0; i < 100; i++) {
 		off_t places[2];
 		uint8_t children[2][4];
-		places[0] = child_place(&tree, root, help_below(n));
+		places[0] = child_place(&made.tree, made.root, help_below(made.n));
 		do {
-			places[1] = child_place(&tree, root, help_below(n));
+			places[1] = child_place(&made.tree, made.root, help_below(made.n));
 		} while (places[1] == places[0]);
 		for (unsigned j = 0; j < 2; j++) {
 			assert_int_equal(pread(fd, children[j], 4, places[j]), 4);
@@ -473,18 +493,18 @@ static void test_wrong_children(void **state)
 		for (unsigned down = 0; down < 2; down++) {
 			struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
 			spec.descending = down != 0;
-			assert_int_equal(scan_strictly(read, &spec), -CHI_ECORRUPT);
+			assert_int_equal(scan_strictly(made.read, &spec), -CHI_ECORRUPT);
 			spec.chi2_min = (uint16_t)(1 + help_below(400));
 			spec.chi2_max = (uint16_t)(spec.chi2_min + help_below(400));
-			(void)scan_strictly(read, &spec);
+			(void)scan_strictly(made.read, &spec);
 		}
 		for (unsigned j = 0; j < 2; j++) {
 			assert_int_equal(pwrite(fd, children[j], 4, places[j]), 4);
 		}
 	}
 	(void)close(fd);
-	chi_read_end(read);
-	chi_store_close(store);
+	chi_read_end(made.read);
+	chi_store_close(made.store);
 }
 
 /* The leaf below `root` with the most entries or the fewest. */
@@ -519,31 +539,22 @@ static void note_number(void *context, const char *text)
 static void test_wrong_numbers(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("numbers", EXTERNAL);
-	struct chi_read *read;
-	struct chi_descent tree;
-	trees_keys(keys, 6000);
-	trees_fill(store, keys, 6000, false);
-	ok(chi_read_begin(store, &read));
-	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
-	assert_int_equal(tree.depth, 2);
-	const uint8_t *root = tree.pages.base + tree.root * tree.pages.size;
-	unsigned n = chi_page_entries(&tree, root, FLAG_BRANCH);
-	int fd = open(help_path("numbers/data.mdb"), O_RDWR);
-	assert_true(fd >= 0);
+	struct two_levels made;
+	two_levels_make("numbers", &made);
+	struct chi_store *store = made.store;
 	/* As if the pages had a layout that we do not know. */
-	read->env->pages = (struct chi_pages){0};
-	chi_read_end(read);
+	made.read->env->pages = (struct chi_pages){0};
+	chi_read_end(made.read);
 	const uint8_t *leaves[2];
 	unsigned entries[2];
-	leaves[0] = extreme_leaf(&tree, root, n, false, &entries[0]);
-	leaves[1] = extreme_leaf(&tree, root, n, true, &entries[1]);
+	leaves[0] = extreme_leaf(&made.tree, made.root, made.n, false, &entries[0]);
+	leaves[1] = extreme_leaf(&made.tree, made.root, made.n, true, &entries[1]);
 	assert_true(entries[0] < entries[1]);
 	for (unsigned most = 0; most < 2; most++) {
-		for (unsigned i = 0; i < n; i++) {
+		for (unsigned i = 0; i < made.n; i++) {
 			/* The number of a page begins it. */
-			assert_int_equal(pwrite(fd, leaves[most], 4, child_place(&tree, root, i)),
-					 4);
+			off_t place = child_place(&made.tree, made.root, i);
+			assert_int_equal(pwrite(made.fd, leaves[most], 4, place), 4);
 		}
 		struct chi_verify_result result;
 		assert_int_equal(chi_store_verify(store, note_number, NULL, &result),
@@ -553,6 +564,7 @@ static void test_wrong_numbers(void **state)
 	}
 	struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
 	for (unsigned down = 0; down < 2; down++) {
+		struct chi_read *read;
 		static struct chi_row rows[KEYS_MAX];
 		struct chi_scan *scan;
 		size_t got;
@@ -565,7 +577,7 @@ static void test_wrong_numbers(void **state)
 		chi_scan_close(scan);
 		chi_read_end(read);
 	}
-	(void)close(fd);
+	(void)close(made.fd);
 	chi_store_close(store);
 }
 

@@ -534,32 +534,25 @@ static void test_repair_leaves_it_alone(void **state)
 }
 
 /* Each test begins with nothing there. */
-static int clean(void **state)
-{
-	(void)state;
-	help_clean();
-	return 0;
-}
-
 int main(void)
 {
 	help_keys(keys, CHI_COUNT(keys));
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_modes_and_files, clean),
-		cmocka_unit_test_teardown(test_strangers_read_everything, clean),
-		cmocka_unit_test_teardown(test_any_number_of_snapshots, clean),
-		cmocka_unit_test_teardown(test_nobody_writes, clean),
-		cmocka_unit_test_teardown(test_a_backup_is_a_store, clean),
-		cmocka_unit_test_teardown(test_state_and_size, clean),
-		cmocka_unit_test_teardown(test_a_resting_store_is_locked, clean),
-		cmocka_unit_test_teardown(test_a_touched_copy_is_locked, clean),
-		cmocka_unit_test_teardown(test_only_copies_are_replaced, clean),
-		cmocka_unit_test_teardown(test_a_store_made_meanwhile_stays, clean),
-		cmocka_unit_test_teardown(test_readers_keep_theirs, clean),
-		cmocka_unit_test_teardown(test_replaced_under_openers, clean),
-		cmocka_unit_test_teardown(test_killed_publishers, clean),
-		cmocka_unit_test_teardown(test_damage_is_not_published, clean),
-		cmocka_unit_test_teardown(test_repair_leaves_it_alone, clean),
+		cmocka_unit_test_teardown(test_modes_and_files, help_teardown),
+		cmocka_unit_test_teardown(test_strangers_read_everything, help_teardown),
+		cmocka_unit_test_teardown(test_any_number_of_snapshots, help_teardown),
+		cmocka_unit_test_teardown(test_nobody_writes, help_teardown),
+		cmocka_unit_test_teardown(test_a_backup_is_a_store, help_teardown),
+		cmocka_unit_test_teardown(test_state_and_size, help_teardown),
+		cmocka_unit_test_teardown(test_a_resting_store_is_locked, help_teardown),
+		cmocka_unit_test_teardown(test_a_touched_copy_is_locked, help_teardown),
+		cmocka_unit_test_teardown(test_only_copies_are_replaced, help_teardown),
+		cmocka_unit_test_teardown(test_a_store_made_meanwhile_stays, help_teardown),
+		cmocka_unit_test_teardown(test_readers_keep_theirs, help_teardown),
+		cmocka_unit_test_teardown(test_replaced_under_openers, help_teardown),
+		cmocka_unit_test_teardown(test_killed_publishers, help_teardown),
+		cmocka_unit_test_teardown(test_damage_is_not_published, help_teardown),
+		cmocka_unit_test_teardown(test_repair_leaves_it_alone, help_teardown),
 	};
 	return cmocka_run_group_tests_name("store/publish", tests, NULL, NULL);
 }

@@ -239,23 +239,16 @@ static void test_file_systems_without_exchange(void **state)
 	chi_store_close(store);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	help_clean();
-	return 0;
-}
-
 int main(void)
 {
 	help_keys(keys, CHI_COUNT(keys));
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_links_in_place_of_leftovers, clean),
-		cmocka_unit_test_teardown(test_two_publishers, clean),
-		cmocka_unit_test_teardown(test_two_first_publications, clean),
-		cmocka_unit_test_teardown(test_a_store_made_at_the_last_moment, clean),
-		cmocka_unit_test_teardown(test_an_exchange_that_is_not_synced, clean),
-		cmocka_unit_test_teardown(test_file_systems_without_exchange, clean),
+		cmocka_unit_test_teardown(test_links_in_place_of_leftovers, help_teardown),
+		cmocka_unit_test_teardown(test_two_publishers, help_teardown),
+		cmocka_unit_test_teardown(test_two_first_publications, help_teardown),
+		cmocka_unit_test_teardown(test_a_store_made_at_the_last_moment, help_teardown),
+		cmocka_unit_test_teardown(test_an_exchange_that_is_not_synced, help_teardown),
+		cmocka_unit_test_teardown(test_file_systems_without_exchange, help_teardown),
 	};
 	return cmocka_run_group_tests_name("store/replace", tests, NULL, NULL);
 }
