@@ -274,6 +274,12 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 		return chi_fault(r->fault, -CHI_EINVAL, "the store holds the %s statistic",
 				 chi_statistic_name((int)r->stamp.statistic));
 	}
+	if (!r->stamped && given == 0 && r->salvage.image.error != 0) {
+		return chi_fault(r->fault, chi_lmdb_status(r->salvage.image.error),
+				 "the store's stamp cannot be read (%s): which statistic it holds "
+				 "must be given",
+				 strerror(r->salvage.image.error));
+	}
 	if (!r->stamped && given == 0) {
 		return chi_fault(
 			r->fault, -CHI_EINVAL,

@@ -6,6 +6,8 @@
 #include "tests/store/help.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <fcntl.h>
 #include <lmdb.h>
 #include <signal.h>
@@ -38,6 +40,9 @@ static void step(void)
 	}
 }
 
+ssize_t __real_pread64(int fd, void *out, size_t len, off_t offset);
+ssize_t __wrap_pread64(int fd, void *out, size_t len, off_t offset);
+ssize_t __wrap_pread(int fd, void *out, size_t len, off_t offset);
 int __real_mkdir(const char *path, mode_t mode);
 int __real_rename(const char *from, const char *to);
 int __real_fsync(int fd);
@@ -46,6 +51,22 @@ int __wrap_mkdir(const char *path, mode_t mode);
 int __wrap_rename(const char *from, const char *to);
 int __wrap_fsync(int fd);
 int __wrap_mdb_txn_commit(MDB_txn *txn);
+
+static bool unreadable; /* the disk gives away nothing but the heads */
+
+ssize_t __wrap_pread64(int fd, void *out, size_t len, off_t offset)
+{
+	if (unreadable && offset >= 8192) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_pread64(fd, out, len, offset);
+}
+
+ssize_t __wrap_pread(int fd, void *out, size_t len, off_t offset)
+{
+	return __wrap_pread64(fd, out, len, offset);
+}
 
 int __wrap_mkdir(const char *path, mode_t mode)
 {
@@ -177,6 +198,19 @@ static void test_not_into_the_damaged_store(void **state)
 	help_remove(help_path("alias"));
 }
 
+/* It was said that the stamp is lost, and no word of the disk. */
+static void test_a_disk_that_cannot_be_read(void **state)
+{
+	(void)state;
+	make_store();
+	unreadable = true;
+	int rc = repair_to(help_path("unread"));
+	unreadable = false;
+	assert_int_equal(rc, -CHI_EIO);
+	assert_non_null(strstr(fault.text, strerror(EIO)));
+	assert_true(access(help_path("unread"), F_OK) < 0);
+}
+
 /* Before and behind each call that matters, the last renaming among them: what has the name is
  * whole, and the next repair takes away what is left beside. */
 static void test_killed_at_each_call(void **state)
@@ -254,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_not_into_the_damaged_store),
+		cmocka_unit_test(test_a_disk_that_cannot_be_read),
 		cmocka_unit_test(test_killed_at_each_call),
 		cmocka_unit_test(test_killed_at_any_time),
 	};
