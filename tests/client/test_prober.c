@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <linux/seccomp.h>
@@ -390,13 +389,6 @@ static void threads_beside_a_writer(void **state)
 	assert_int_equal(atomic_load(&bad), 0);
 }
 
-/* Which makes calls of its own while the program runs. */
-static bool under_valgrind(void)
-{
-	const char *preloaded = getenv("LD_PRELOAD");
-	return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
-}
-
 /* From here on the kernel kills the process for any system call but read, write and exit. */
 static void probe_in_a_cage(const char *address)
 {
@@ -410,7 +402,7 @@ static void probe_in_a_cage(const char *address)
 	    chi_prober_key(prober, keys, strengths) != CHI_OK) {
 		_exit(2);
 	}
-	if (!under_valgrind() && prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+	if (!world_under_valgrind() && prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
 		_exit(3);
 	}
 	int wrong = 0;

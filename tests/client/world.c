@@ -23,6 +23,12 @@
 /* How long a daemon may take to be ready: only reached if it never will be. */
 #define READY_MS 20000
 
+bool world_under_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+	return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
+}
+
 bool world_possible(enum world_kind kind)
 {
 	return kind == WORLD_FILE || getenv("CHISTORED") != NULL;

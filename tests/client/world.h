@@ -23,6 +23,10 @@
 #define UNDER_TSAN 0
 #endif
 
+/* True under valgrind, which makes system calls of its own in the program's threads: there a cage
+ * of them is left open. */
+bool world_under_valgrind(void);
+
 enum world_kind {
 	WORLD_FILE,
 	WORLD_UNIX,
