@@ -100,7 +100,16 @@ void chi_compact_park(struct chi_writer *writer, struct chi_job *job)
 	writer->parked = job;
 }
 
-/* All have the same end, or are done one by one. */
+static bool stops(struct chi_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	bool stopping = writer->stopping;
+	pthread_mutex_unlock(&writer->lock);
+	return stopping;
+}
+
+/* All have the same end, or are done one by one: there may be hundreds, for which a stop does not
+ * wait. */
 static void end_parked(struct chi_writer *writer, int verdict, const struct chi_fault *why)
 {
 	struct chi_job *jobs = writer->parked;
@@ -110,7 +119,13 @@ static void end_parked(struct chi_writer *writer, int verdict, const struct chi_
 		struct chi_fault fault = *why;
 		jobs = job->next;
 		job->next = NULL;
-		int status = verdict < 0 ? verdict : compact_once(job, writer->served, &fault);
+		int status = verdict;
+		if (status == CHI_OK && stops(writer)) {
+			status = chi_fault(&fault, -CHI_ECANCELED, "the server stops");
+		}
+		if (status == CHI_OK) {
+			status = compact_once(job, writer->served, &fault);
+		}
 		chi_writer_end_work(writer, job, status, &fault);
 	}
 }

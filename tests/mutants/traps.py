@@ -344,8 +344,8 @@ FILES = (
         "daemon-compacts-what-is-damaged",
         "The daemon compacts no store that a child has not found sound",
         "daemon/compact.c",
-        "int status = verdict < 0 ? verdict",
-        "int status = verdict < 0 && false ? verdict",
+        "int status = verdict;",
+        "int status = CHI_OK;",
         "system compact", "Verified.test_a_damaged_store_is_refused"),
     Mutant(
         "library-compacts-what-is-damaged",

@@ -11,6 +11,7 @@ hammer program.
 
 import os
 import random
+import select
 import signal
 import struct
 import threading
@@ -245,6 +246,26 @@ class Verified(unittest.TestCase):
             self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
         self.assertFalse(beside(self.store))
         self.assertEqual(harness.run_cli("verify", address=self.store).returncode, 0)
+
+    def test_a_stop_does_not_wait_for_many(self):
+        """They had their verdict together, and the stop comes when the first is done."""
+        with harness.start_daemon({"default": self.store}) as daemon:
+            fill(daemon.address)
+            verifier = Verifier(daemon)
+            peers = [Peer(daemon.address) for _ in range(4)]
+            for peer in peers:
+                for _ in range(60):
+                    peer.send(compact=pb.Compact())
+                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            verifier.go_on()
+            select.select([peer.socket for peer in peers], [], [])
+            daemon.process.send_signal(signal.SIGTERM)
+            codes = {peer.receive().code for peer in peers for _ in range(60)}
+            self.assertEqual(codes, {pb.OK, pb.CANCELED})
+            for peer in peers:
+                peer.close()
+            self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
+        self.assertFalse(beside(self.store))
 
 
 if __name__ == "__main__":
