@@ -237,10 +237,10 @@ static void check_tree(struct structure *s, struct tree *tree, uint64_t root)
 /* A count, then the pages: each is free once, and nothing else. False: it is damaged. */
 static bool take_numbers(struct structure *s, const uint8_t *list, uint64_t len)
 {
-	uint64_t n = len < 8 ? UINT64_MAX : chi_u64_at(list);
-	if (n > len / 8 - 1) {
+	if (len < 8 || chi_u64_at(list) > len / 8 - 1) {
 		return false;
 	}
+	uint64_t n = chi_u64_at(list);
 	for (uint64_t i = 1; i <= n; i++) {
 		uint64_t page = chi_u64_at(list + 8 * i);
 		if (page < HEADS || page > s->image.last) {

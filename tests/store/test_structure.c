@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/image.h"
 #include "store/pages.h"
 #include "tests/base/seed.h"
 
@@ -238,6 +239,29 @@ static void test_a_long_value_that_claims_more_pages(void **state)
 	free(good);
 }
 
+/* The list of free pages that a node at the very end of its page has is empty: not even its count
+ * is there, and what stands behind the page is none of it. */
+static void test_a_list_of_free_pages_without_a_count(void **state)
+{
+	(void)state;
+	struct chi_image image;
+	chi_store_close(make());
+	save();
+	ok(chi_image_open(&image, help_path("built"), CHI_IMAGE_BOTH, &fault));
+	chi_image_close(&image);
+	size_t page = (size_t)image.free_root * 4096;
+	assert_int_equal(chi_u16_at(good + page + PAGE_FLAGS) & FLAG_KINDS, FLAG_LEAF);
+	const uint16_t at = 4096 - NODE_HEADER - 8;
+	uint8_t node[NODE_HEADER + 8] = {0};
+	node[NODE_KSIZE] = 8;
+	change(page + at, node, sizeof(node));
+	change_u16(page + PAGE_HEADER, at);
+	assert_int_equal(check(), -CHI_ECORRUPT);
+	change(0, good, good_len);
+	ok(check());
+	free(good);
+}
+
 /* A bit, a number or a row of zeros, mostly where a page says how it is laid out. */
 static void damage(void)
 {
@@ -303,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_sound_stores),
 		cmocka_unit_test(test_bounds_that_no_reader_looks_at),
 		cmocka_unit_test(test_a_long_value_that_claims_more_pages),
+		cmocka_unit_test(test_a_list_of_free_pages_without_a_count),
 		cmocka_unit_test(test_what_passes_can_be_compacted),
 	};
 	return cmocka_run_group_tests(tests, NULL, clean);
