@@ -199,8 +199,8 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 
 static void *fault_in_thread(void *context)
 {
-	volatile char *page = context;
-	page[0] = 1;
+	volatile char *byte = context;
+	*byte = 1;
 	return NULL;
 }
 
@@ -208,11 +208,12 @@ static int fault_everywhere(const struct chi_crashes *crashes)
 {
 	(void)crashes;
 	pthread_t threads[8];
-	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* A byte for each of them: they are to meet in the handler alone. */
+	char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	atomic_store(&in_handlers, 0);
 	atomic_store(&crashing, CHI_COUNT(threads));
 	for (size_t i = 0; i < CHI_COUNT(threads); i++) {
-		(void)pthread_create(&threads[i], NULL, fault_in_thread, page);
+		(void)pthread_create(&threads[i], NULL, fault_in_thread, page + i);
 	}
 	for (size_t i = 0; i < CHI_COUNT(threads); i++) {
 		(void)pthread_join(threads[i], NULL);
