@@ -182,8 +182,9 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 	*out = NULL;
 	chi_tls_begin();
 	SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
+	/* One that is made without memory may lack what no handshake goes without. */
 	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
-	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
+	    (server && SSL_CTX_set_num_tickets(context, 0) != 1) || errno == ENOMEM) {
 		SSL_CTX_free(context);
 		return chi_fault(fault, status, "cannot set up TLS (%s)", reason(&status));
 	}
