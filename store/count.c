@@ -104,15 +104,20 @@ static int sift_leaf(struct chi_scan *scan, uint32_t to, uint64_t *count)
 static int match_leaf(struct chi_scan *scan, uint32_t to, uint64_t *count)
 {
 	const struct chi_leaf leaf = scan->leaves.leaf;
+	struct chi_item before = {0};
 	for (uint32_t i = leaf.at; i < to; i++) {
 		struct chi_item item;
 		bool matched = false;
 		chi_leaf_ask(&leaf, i);
 		if (CHI_UNLIKELY(!chi_leaf_item(&leaf, i, &item) ||
 				 (item.big && chi_leaves_big(&scan->tree, &item) != CHI_OK) ||
-				 chi_sieve_count(item.key, item.key_len) == 0)) {
+				 chi_sieve_count(item.key, item.key_len) == 0 ||
+				 (before.key != NULL &&
+				  chi_position_compare(before.key, before.key_len, item.key,
+						       item.key_len) >= 0))) {
 			return -CHI_ECORRUPT;
 		}
+		before = item;
 		struct chi_entry entry = {
 			.tree_key = chi_val(item.key, item.key_len),
 			.value = chi_val(item.value, item.len),
@@ -204,7 +209,7 @@ static int begin(struct chi_scan *scan)
 		return rc;
 	}
 	scan->counts = true;
-	if (chi_count_unfiltered(scan)) {
+	if (scan->phase == CHI_PHASE_STRENGTH && chi_count_unfiltered(scan)) {
 		/* Pages that are counted by their heads stay unread. */
 		scan->leaves.order = NULL;
 	}

@@ -8,8 +8,8 @@
  * threads may walk in one snapshot, each with its own struct. Pages are not trusted. One that is
  * not as expected ends the walk with -CHI_ECORRUPT, before anything outside of it is touched; so
  * does one whose keys are not behind those of the page before, which a damaged branch led to. A
- * damaged tree may still lead in circles within pages: the caller knows how many entries there can
- * be.
+ * damaged tree may still lead in circles within pages, and a damaged page name an entry twice: the
+ * caller knows how many entries there can be, and compares the keys where that matters.
  */
 #pragma once
 

@@ -71,6 +71,23 @@ static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
 	return chi_key_shape_ok(entry->key, entry->key_len) ? CHI_OK : -CHI_ECORRUPT;
 }
 
+/* Whether a key is behind another in the scan's direction. Pages are in order where they meet; in
+ * one that is damaged the same entry may stand twice. */
+static inline bool is_behind(bool strength, bool descending, const uint8_t *before,
+			     size_t before_len, const uint8_t *key, size_t len)
+{
+	int order = strength ? chi_strength_compare(before, before_len, key, len)
+			     : chi_position_compare(before, before_len, key, len);
+	return descending ? order > 0 : order < 0;
+}
+
+static inline bool goes_on(const struct chi_scan *scan, const MDB_val *key)
+{
+	return scan->last_phase != scan->phase ||
+	       is_behind(scan->phase == CHI_PHASE_STRENGTH, scan->spec.descending,
+			 scan->last.mv_data, scan->last.mv_size, key->mv_data, key->mv_size);
+}
+
 /* The next entry of the current phase. CHI_NONE: the phase is over. */
 static inline int next_here(struct chi_scan *scan, struct chi_entry *entry)
 {
@@ -78,7 +95,7 @@ static inline int next_here(struct chi_scan *scan, struct chi_entry *entry)
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;
 	}
-	if (CHI_UNLIKELY(scan->left-- == 0)) {
+	if (CHI_UNLIKELY(scan->left-- == 0 || !goes_on(scan, &entry->tree_key))) {
 		return -CHI_ECORRUPT;
 	}
 	rc = take(scan, entry);
@@ -288,8 +305,11 @@ static inline int take_leaf(const struct chi_scan *scan, bool descending, bool f
 		bool wanted = false;
 		uint32_t at = leaf.at - descending;
 		chi_leaf_ask(&leaf, descending ? leaf.n - leaf.at : leaf.at);
-		rc = chi_leaf_item(&leaf, at, &item) ? CHI_OK : -CHI_ECORRUPT;
-		if (CHI_UNLIKELY(rc == CHI_OK && item.big)) {
+		bool good = chi_leaf_item(&leaf, at, &item) &&
+			    (s->last == NULL || is_behind(true, descending, s->last, s->last_len,
+							  item.key, item.key_len));
+		rc = good ? CHI_OK : -CHI_ECORRUPT;
+		if (CHI_UNLIKELY(good && item.big)) {
 			rc = chi_leaves_big(&scan->tree, &item);
 		}
 		if (CHI_LIKELY(rc == CHI_OK)) {
@@ -317,6 +337,10 @@ int chi_walk_keys(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, 
 	struct stride s = {.steps = most};
 	int rc = CHI_OK;
 	*n = 0;
+	if (scan->last_phase == scan->phase) {
+		s.last = scan->last.mv_data;
+		s.last_len = scan->last.mv_size;
+	}
 	if (leaf->at == (down ? 0 : leaf->n)) {
 		rc = down ? chi_leaves_back(&scan->leaves) : chi_leaves_forth(&scan->leaves);
 	}

@@ -283,7 +283,7 @@ DAMAGE = (
         "store/verify.c",
         "} else if (n < stat.ms_entries) {",
         "} else if (false) {",
-        "store leaves", "test_wrong_numbers"),
+        "store astray", "test_wrong_numbers"),
     Mutant(
         "dead-verification-is-good-news",
         "A page that kills the verification is a damage found",

@@ -732,7 +732,9 @@ class Limits(unittest.TestCase):
                 continue  # the loader has not even found the libraries
             served += code == 0
             self.assertIn(code, (0, 3), text)
-            self.assertTrue(code == 0 or lines[-1].startswith("chistored: error: "), text)
+            # What counts lines of code has no descriptors either, and says so at the end.
+            said = [line for line in lines if line.startswith("chistored: ")]
+            self.assertTrue(code == 0 or said[-1].startswith("chistored: error: "), text)
         self.assertIn("listening", text)
 
     def test_announced_requests_take_no_memory(self):
