@@ -60,11 +60,16 @@ static void close_all(int from, int to)
 	}
 }
 
-/* Never returns. A stop of the whole service is no damage: the server has it killed if need be. */
-static void be_child(const struct chi_config *config, size_t store, int output)
+/* Never returns. A stop of the whole service is no damage: the server has it killed if need be, by
+ * `verifier`, without which nobody could: the server's own end would wait for the child's. */
+static void be_child(const struct chi_config *config, size_t store, int output, pid_t verifier)
 {
 	struct chi_config own = *config;
 	sigset_t none;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != verifier) {
+		_exit(3);
+	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(output, STDOUT_FILENO) < 0) {
@@ -91,9 +96,10 @@ static void begin(struct loop *loop, size_t store, int output, int control)
 		return;
 	}
 	int fd = dup(control);
+	pid_t verifier = getpid();
 	pid_t pid = fd >= 0 ? fork() : -1;
 	if (pid == 0) {
-		be_child(loop->config, store, output);
+		be_child(loop->config, store, output, verifier);
 	}
 	if (pid < 0) {
 		close(fd);

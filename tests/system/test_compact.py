@@ -9,6 +9,7 @@ CHISTORE_KILL_CYCLES: how many times to kill (default 4). CHISTORE_SEED: when. C
 hammer program.
 """
 
+import contextlib
 import os
 import random
 import select
@@ -216,6 +217,49 @@ class Verified(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("verify --repair", done.stderr)
         self.assertFalse(beside(self.store))
+
+    @staticmethod
+    def hold(pid):
+        """False if the process has ended."""
+        try:
+            os.kill(pid, signal.SIGSTOP)
+            while True:
+                with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                    how = file.read().rpartition(")")[2].split()[0]
+                if how in "TZX":
+                    return how == "T"
+        except OSError:
+            return False
+
+    def hold_child(self, verifier, peer):
+        """A verification under way, held still; some are over before they can be."""
+        for _ in range(100):
+            id = peer.send(compact=pb.Compact())
+            while not select.select([peer.socket], [], [], 0)[0]:
+                with open(f"/proc/{verifier}/task/{verifier}/children", encoding="ascii") as file:
+                    children = file.read().split()
+                # By its name it is known to have begun.
+                child = int(children[0]) if children else 0
+                if Verifier.stat(child)[0] == "chistore-verify" and self.hold(child):
+                    return child
+            self.assertEqual(peer.receive_for(id).code, pb.OK)
+        raise AssertionError("no verification could be held")
+
+    def test_a_stop_does_not_wait_for_what_nobody_can_end(self):
+        """The process is dead that could kill the verification."""
+        with harness.start_daemon({"default": self.store}) as daemon, Peer(daemon.address) as peer:
+            fill(daemon.address)
+            verifier = Verifier(daemon)
+            verifier.go_on()
+            child = self.hold_child(verifier.pid, peer)
+            try:
+                os.kill(verifier.pid, signal.SIGKILL)
+                daemon.process.send_signal(signal.SIGTERM)
+                self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+        self.assertEqual(harness.run_cli("verify", address=self.store).returncode, 0)
 
     def test_writes_do_not_wait_for_the_verification(self):
         """And compactions that come meanwhile share it."""
