@@ -457,5 +457,8 @@ int main(int argc, char **argv)
 	chi_buffer_deinit(&bench.text);
 	free(bench.starts);
 	free(bench.connections);
+	for (size_t i = 0; i < LISTS; i++) {
+		bench_list_free(&bench.lists[i]);
+	}
 	return 0;
 }
