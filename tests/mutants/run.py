@@ -4,12 +4,14 @@
 
     tests/mutants/run.py [-j N] [--dir DIR] [NAME...]     all mutants, or those that match
     tests/mutants/run.py --list
+    tests/mutants/run.py --fit                            only says which do not fit the tree
     tests/mutants/run.py --docs                           writes the table of docs/RELIABILITY.md
 
 For each mutant a copy of the tree is changed, what its test needs is built, and that test is run:
 it has to fail, as a test and not as a build, and in the case that the table names. The same test
 has to pass on the copy as it is. One mutant changes a comment alone: it has to survive, or else
-this program would find everything killed.
+this program would find everything killed. One that no longer fits the tree is said first of all, and
+counts as a failure.
 
 The copies are in build-mutants/, one for each of N; a second run builds little.
 """
@@ -161,6 +163,8 @@ def judge(copy, mutant):
     """(verdict, what there is to say)."""
     texts = changed(mutant, lambda path: tree.read(copy.source, path))
     before = {path: tree.read(copy.source, path) for path in texts}
+    if mutant.test not in copy.tests:
+        return WRONG, "there is no such test"
     took = copy.undisturbed(mutant.test, mutant.case)
     if took is None:
         return WRONG, "the test does not pass undisturbed"
@@ -182,6 +186,23 @@ def judge(copy, mutant):
     return SURVIVED, f"other cases fail: {' '.join(failed_cases(output)) or output[-300:]}"
 
 
+def misfits(chosen, document):
+    """{name of a mutant that does not fit the tree: why}, also for a table that is out of date."""
+    found = {}
+    for mutant in chosen:
+        try:
+            changed(mutant, lambda path: tree.read(ROOT, path))
+        except ValueError as fault:
+            found[mutant.name] = str(fault)
+    names = [mutant.name for mutant in mutants.ALL]
+    found |= {name: f"{name}: there are two of that name" for name in names if names.count(name) > 1}
+    if with_table(document, mutants.SECTIONS) != document:
+        found[DOCUMENT] = f"{DOCUMENT} has another table: run tests/mutants/run.py --docs"
+    for fault in found.values():
+        print(f"DOES NOT FIT: {fault}", flush=True)
+    return found
+
+
 def work(folder, todo, report):
     copy = None
     while True:
@@ -198,12 +219,13 @@ def work(folder, todo, report):
         report(mutant, verdict, why, time.monotonic() - start)
 
 
-def run(chosen, folder, jobs):
+def run(chosen, wrong, folder, jobs):
     todo = queue.Queue()
     for mutant in chosen:
-        todo.put(mutant)
+        if mutant.name not in wrong:
+            todo.put(mutant)
     counts = {KILLED: 0, SURVIVED: 0, WRONG: 0}
-    bad = []
+    bad = list(wrong)
     lock = threading.Lock()
 
     def report(mutant, verdict, why, took):
@@ -238,11 +260,12 @@ def main():
     parser.add_argument("-j", type=int, default=2, dest="jobs", help="copies at work; 2")
     parser.add_argument("--dir", default=os.path.join(ROOT, "build-mutants"))
     parser.add_argument("--list", action="store_true", help="print the mutants")
+    parser.add_argument("--fit", action="store_true", help="say which do not fit the tree")
     parser.add_argument("--docs", action="store_true", help=f"write the table of {DOCUMENT}")
     parser.add_argument("names", nargs="*", help="patterns of names; all of them")
     options = parser.parse_args()
+    document = tree.read(ROOT, DOCUMENT)
     if options.docs:
-        document = tree.read(ROOT, DOCUMENT)
         write_if_new(os.path.join(ROOT, DOCUMENT), with_table(document, mutants.SECTIONS).encode())
         return 0
     chosen = [m for m in (*mutants.CONTROLS, *mutants.ALL) if not options.names
@@ -253,7 +276,10 @@ def main():
         for mutant in chosen:
             print(f"{mutant.name:36} {mutant.test} {mutant.case}")
         return 0
-    return run(chosen, options.dir, min(options.jobs, len(chosen)))
+    wrong = misfits(chosen, document)
+    if options.fit:
+        return 1 if wrong else 0
+    return run(chosen, wrong, options.dir, min(options.jobs, len(chosen)))
 
 
 sys.exit(main())
