@@ -150,14 +150,6 @@ static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fa
 	return chi_lmdb_fault(fault, rc, "open the tree", name);
 }
 
-/* A tree that stores made before there was such a thing do not have. */
-static int open_later_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fault *fault)
-{
-	*out = 0;
-	int rc = mdb_dbi_open(txn, name, 0, out);
-	return rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_fault(fault, rc, "open the tree", name);
-}
-
 int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength)
 {
 	int rc = mdb_set_compare(txn, position, compare_positions);
@@ -191,10 +183,10 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 				    "order", "the trees");
 	}
 	if (rc == CHI_OK) {
-		rc = open_later_tree(txn, GAMES_TREE, &trees->games, fault);
+		rc = open_tree(txn, GAMES_TREE, &trees->games, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = open_later_tree(txn, CLIENTS_TREE, &trees->clients, fault);
+		rc = open_tree(txn, CLIENTS_TREE, &trees->clients, fault);
 	}
 	return rc;
 }

@@ -80,9 +80,6 @@ int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size
 int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
 		   struct chi_game *out)
 {
-	if (games == 0) {
-		return CHI_NONE;
-	}
 	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
 	MDB_val value;
 	int rc = mdb_get(txn, games, &key, &value);
@@ -90,21 +87,9 @@ int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZ
 		       : chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out);
 }
 
-int chi_games_there(const struct chi_read *read)
-{
-	struct chi_state state;
-	if (read->env->games != 0) {
-		return CHI_OK;
-	}
-	int rc = chi_state_get(read->txn, read->env->meta, &state);
-	bool none = chi_counts_equal(&state.games, &(struct chi_counts){0});
-	return rc < 0 ? rc : none ? CHI_NONE : -CHI_EBUSY;
-}
-
 int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE], struct chi_game *out)
 {
-	int rc = chi_games_there(read);
-	return rc == CHI_OK ? chi_games_find(read->txn, read->env->games, id, out) : rc;
+	return chi_games_find(read->txn, read->env->games, id, out);
 }
 
 /* From where the cursor is to be set, up to `max` entries. */
@@ -135,12 +120,8 @@ int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game 
 		   size_t *n)
 {
 	*n = 0;
-	int rc = chi_games_there(read);
-	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? CHI_OK : rc;
-	}
 	MDB_cursor *cursor;
-	rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
+	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
 	if (rc < 0) {
 		return rc;
 	}
@@ -173,10 +154,6 @@ static int add_game(struct chi_write *write, const struct chi_game *game)
 	MDB_val value = {chi_game_encode(game, bytes), bytes};
 	if (value.mv_size == 0) {
 		return -CHI_EINVAL;
-	}
-	/* 0 in a store whose upgrade did not happen: nothing may be lost silently. */
-	if (write->env->games == 0) {
-		return -CHI_EUNSUPPORTED;
 	}
 	int rc = chi_games_find(write->txn, write->env->games, game->id, &found);
 	if (rc != CHI_NONE) {

@@ -28,7 +28,7 @@ static const char state_key[] = "state";
 #define STRENGTH_ORDER 1
 
 /* The bits this program knows. */
-#define KNOWN_INCOMPATIBLE  CHI_FEATURE_PLIES
+#define KNOWN_INCOMPATIBLE  UINT64_C(0)
 #define KNOWN_RO_COMPATIBLE CHI_FEATURE_PUBLISHED
 
 /* Where the fields begin that the first look needs. */
@@ -42,7 +42,6 @@ int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out)
 		.major = CHI_FORMAT_MAJOR,
 		.minor = CHI_FORMAT_MINOR,
 		.statistic = statistic,
-		.incompatible = CHI_FEATURE_PLIES,
 		.created = (uint64_t)time(NULL),
 	};
 	if (getrandom(out->uuid, sizeof(out->uuid), 0) != (ssize_t)sizeof(out->uuid)) {
@@ -207,7 +206,7 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 
 int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 {
-	if (len < CHI_STATE_SIZE_OLD || !checksum_ok(state_key, bytes, len)) {
+	if (len < CHI_STATE_SIZE || !checksum_ok(state_key, bytes, len)) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_reader r = chi_reader_of(bytes, len);
@@ -216,13 +215,10 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	out->base.draws = chi_read_le(&r, 8);
 	out->base.black = chi_read_le(&r, 8);
 	out->base.other = chi_read_le(&r, 8);
-	out->games = (struct chi_counts){0};
-	if (len >= CHI_STATE_SIZE) {
-		out->games.white = chi_read_le(&r, 8);
-		out->games.draws = chi_read_le(&r, 8);
-		out->games.black = chi_read_le(&r, 8);
-		out->games.other = chi_read_le(&r, 8);
-	}
+	out->games.white = chi_read_le(&r, 8);
+	out->games.draws = chi_read_le(&r, 8);
+	out->games.black = chi_read_le(&r, 8);
+	out->games.other = chi_read_le(&r, 8);
 	return CHI_OK;
 }
 

@@ -11,18 +11,11 @@
 #define CHI_FORMAT_MAJOR 1
 #define CHI_FORMAT_MINOR 0
 
-/* Incompatible feature: records may hold plies. New stores have it; older ones get it when they
- * are first opened for writing. */
-#define CHI_FEATURE_PLIES UINT64_C(1)
-
 /* Read-only compatible feature: a published copy, which nobody writes. */
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
 #define CHI_STATE_SIZE 80
-
-/* A state written before games were counted: without them, which reads as none. */
-#define CHI_STATE_SIZE_OLD 48
 
 struct chi_stamp {
 	uint16_t major;

@@ -49,9 +49,6 @@ struct chi_once_book {
 
 static int get_book(struct chi_write *write, struct chi_once_book **out)
 {
-	if (write->env->clients == 0) {
-		return -CHI_EUNSUPPORTED;
-	}
 	if (write->once == NULL) {
 		write->once = calloc(1, sizeof(*write->once));
 		if (write->once == NULL) {

@@ -118,10 +118,7 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 	}
 	/* Under the users' lock: a compaction cannot exchange the file behind this look. */
 	rc = chi_file_check(env->path, fault);
-	if (rc == CHI_OK) {
-		rc = chi_env_restart(env, fault);
-	}
-	return rc == CHI_OK ? chi_env_upgrade(env, options->lock_wait_ms, fault) : rc;
+	return rc == CHI_OK ? chi_env_restart(env, fault) : rc;
 }
 
 /* CHI_NONE as above. */

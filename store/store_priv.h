@@ -50,8 +50,8 @@ struct chi_env {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games;	  /* 0: an older store opened for reading, which has none */
-	MDB_dbi clients;  /* the same */
+	MDB_dbi games;
+	MDB_dbi clients;
 	bool poisoned;	  /* set in a forked child */
 	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
 			     writer's */
@@ -199,8 +199,8 @@ struct chi_trees {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games;	 /* 0: there is none */
-	MDB_dbi clients; /* the same */
+	MDB_dbi games;
+	MDB_dbi clients;
 	struct chi_stamp stamp;
 	uint64_t bias;
 	struct chi_pages pages;
@@ -296,22 +296,10 @@ CHI_MUSTUSE int chi_published_make(const char *dir, struct chi_fault *fault);
 /* Makes it a store again. */
 CHI_MUSTUSE int chi_published_unmake(const char *dir, struct chi_fault *fault);
 
-/* ---- upgrade.c ----------------------------------------------------------------------------------
- */
-
-/* At opening, before anybody else knows `env`: brings an old store up to date, waiting for another
- * writer as a write would. Does nothing if the store is current or opened for reading only. */
-CHI_MUSTUSE int chi_env_upgrade(struct chi_env *env, uint32_t lock_wait_ms,
-				struct chi_fault *fault);
-
 /* ---- games.c ------------------------------------------------------------------------------------
  */
 
-/* CHI_OK if the tree of games can be read; CHI_NONE: there are no games; -CHI_EBUSY: there are, but
- * the store had no such tree when it was opened. */
-CHI_MUSTUSE int chi_games_there(const struct chi_read *read);
-
-/* The game of that id; CHI_NONE, also if there is no tree (`games` is 0). */
+/* The game of that id, or CHI_NONE. */
 CHI_MUSTUSE int chi_games_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
 			       struct chi_game *out);
 

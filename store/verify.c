@@ -310,19 +310,15 @@ static int verify_all(struct verify *v)
 				      chi_trees_compare};
 	const struct tree games = {GAMES_TREE, env->games, verify_game, compare_keys};
 	const struct tree clients = {CLIENTS_TREE, env->clients, verify_client, compare_keys};
-	int rc = chi_games_there(v->read);
-	if (rc == -CHI_EBUSY) {
-		return rc;
-	}
 	verify_meta(v);
-	rc = walk(v, &position);
+	int rc = walk(v, &position);
 	if (rc == 0) {
 		rc = walk(v, &strength);
 	}
-	if (rc == 0 && env->games != 0) {
+	if (rc == 0) {
 		rc = walk(v, &games);
 	}
-	if (rc == 0 && env->clients != 0) {
+	if (rc == 0) {
 		rc = walk(v, &clients);
 	}
 	if (rc == ENOMEM) {

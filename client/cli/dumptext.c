@@ -108,12 +108,7 @@ static int write_game(struct dump *dump, const struct chi_game *game)
 	return dump->sink(dump->context, text, len);
 }
 
-static bool has_games(const struct chi_counts *totals)
-{
-	return totals->white != 0 || totals->draws != 0 || totals->black != 0 || totals->other != 0;
-}
-
-/* Each chunk begins behind the last game of the one before. A server of before games has none. */
+/* Each chunk begins behind the last game of the one before. */
 static int write_games(struct dump *dump, struct chi_game chunk[GAMES_CHUNK])
 {
 	size_t n = GAMES_CHUNK;
@@ -121,9 +116,6 @@ static int write_games(struct dump *dump, struct chi_game chunk[GAMES_CHUNK])
 	while (n == GAMES_CHUNK && cli_stop == 0) {
 		int status = chi_get_games(dump->from, dump->games > 0 ? after : NULL, chunk,
 					   GAMES_CHUNK, &n);
-		if (status == -CHI_EUNSUPPORTED && !has_games(&dump->totals)) {
-			return EXIT_DONE;
-		}
 		if (status != CHI_OK) {
 			return fail(dump, status);
 		}

@@ -260,8 +260,8 @@ DAMAGE = (
         "checksum-of-the-state-is-ignored",
         "A damaged state record is refused",
         "store/meta.c",
-        "if (len < CHI_STATE_SIZE_OLD || !checksum_ok(state_key, bytes, len)) {",
-        "if (len < CHI_STATE_SIZE_OLD) {",
+        "if (len < CHI_STATE_SIZE || !checksum_ok(state_key, bytes, len)) {",
+        "if (len < CHI_STATE_SIZE) {",
         "store damage", "test_damaged_meta"),
     Mutant(
         "verify-believes-the-strength-tree",

@@ -476,20 +476,6 @@ PLATFORM = (
         "rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE, trees[i].dbi);",
         "rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE | MDB_DUPSORT, trees[i].dbi);",
         "lint lmdb", "flags: each where it may be"),
-    Mutant(
-        "old-store-is-not-brought-up",
-        "An old store is brought up to date before it is written",
-        "store/upgrade.c",
-        "if (env->mode == CHI_STORE_READ || is_current(env)) {",
-        "if (true) {",
-        "store upgrade", "test_writing_upgrades_it"),
-    Mutant(
-        "reading-changes-an-old-store",
-        "Opened for reading it stays as it is",
-        "store/upgrade.c",
-        "if (env->mode == CHI_STORE_READ || is_current(env)) {",
-        "if (is_current(env)) {",
-        "store upgrade", "test_reading_leaves_it"),
 )
 
 PROCESS = (

@@ -137,7 +137,6 @@ static void test_meta_examples(void **state)
 	(void)state;
 	struct chi_stamp stamp = {.major = 1,
 				  .statistic = CHI_STATISTIC_CONTROL,
-				  .incompatible = CHI_FEATURE_PLIES,
 				  .created = 1700000000,
 				  .creator = "chistore 0.1.0"};
 	for (size_t i = 0; i < sizeof(stamp.uuid); i++) {
@@ -146,9 +145,6 @@ static void test_meta_examples(void **state)
 	uint8_t bytes[CHI_STAMP_SIZE];
 	chi_stamp_encode(&stamp, bytes);
 	check_example("stamp", bytes, sizeof(bytes));
-	stamp.incompatible = 0;
-	chi_stamp_encode(&stamp, bytes);
-	check_example("old-stamp", bytes, sizeof(bytes));
 	struct chi_state meta = {.sequence = 3, .base = {4, 5, 6, 7}, .games = {8, 9, 10, 11}};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
