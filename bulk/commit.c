@@ -6,6 +6,7 @@
  * follow the positions.
  */
 #include <endian.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct commit {
 	struct chi_bulk *bulk;
 	struct chi_load *load;
 	struct chi_games_result *result;
+	struct chi_fault *fault;
 	struct chi_games_limits limits;
 	bool whole; /* no game is dropped or held to a ply */
 	uint64_t seen;
@@ -87,6 +89,13 @@ static int take(struct commit *commit, const struct entry *entry, uint16_t limit
 {
 	struct chi_games_limits *limits = &commit->limits;
 	if (limit != 0 && limits->plies == NULL) {
+		uint64_t room = commit->bulk->options.memory / CHI_GAMES_PLIES_SHARE;
+		if (numbers(commit) > room / sizeof(*limits->plies)) {
+			return chi_fault(commit->fault, -CHI_ETOOBIG,
+					 "more than %" PRIu64 " games, some counted to a ply: take "
+					 "them out in parts, or with more memory",
+					 room / sizeof(*limits->plies));
+		}
 		limits->plies = calloc((size_t)numbers(commit), sizeof(*limits->plies));
 		if (limits->plies == NULL) {
 			return -CHI_ENOMEM;
@@ -135,7 +144,7 @@ static void tell_pruned(struct commit *commit, const struct entry *entry)
 	}
 	if (entry->place.stream < games->n_bases) {
 		const struct chi_games_base *base = &games->bases[entry->place.stream];
-		note.file = base->file < games->n_files ? games->files[base->file] : "";
+		note.file = base->file != NULL ? base->file : "";
 		note.game = base->games + entry->place.game;
 		note.line = base->lines + entry->place.line;
 	}
@@ -193,7 +202,7 @@ static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault
 		}
 	}
 	chi_sort_close(reader);
-	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc < 0 ? rc : CHI_OK;
 }
 
 static int walk_games(struct commit *commit, struct chi_fault *fault)
@@ -304,8 +313,11 @@ static int run(struct commit *commit, struct chi_fault *fault)
 int chi_bulk_games_commit(struct chi_games *games, struct chi_games_result *result,
 			  struct chi_fault *fault)
 {
-	struct commit commit = {
-		.games = games, .bulk = games->bulk, .result = result, .whole = true};
+	struct commit commit = {.games = games,
+				.bulk = games->bulk,
+				.result = result,
+				.fault = fault,
+				.whole = true};
 	int rc = overtaken(games->bulk, run(&commit, fault), fault);
 	free(commit.limits.dropped);
 	free(commit.limits.plies);

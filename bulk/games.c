@@ -71,65 +71,65 @@ static int begin(struct chi_bulk *bulk, struct chi_fault *fault)
 
 /* ---- Notes ------------------------------------------------------------------------------- */
 
-static int keep_base(struct chi_games *games, const struct chi_stream *stream)
+/* Where that stream begins. Once memory for it is used up games of later ones are told of without
+ * their place. */
+static void keep_base(struct chi_games *games)
 {
-	if (games->bulk->options.kind != CHI_GAMES_SUBTRACT) {
-		return CHI_OK;
+	const struct chi_games_options *options = &games->bulk->options;
+	bool shared = games->n_bases > 0 && games->bases[games->n_bases - 1].file == games->file;
+	/* The array doubles whenever the number is a power of two. */
+	size_t n = games->n_bases;
+	size_t more = (n & (n - 1)) == 0 ? (n == 0 ? 1 : n) * sizeof(*games->bases) : 0;
+	games->bases_size += more + (shared || games->file == NULL ? 0 : strlen(games->file) + 1);
+	if (options->kind != CHI_GAMES_SUBTRACT || games->bases_end ||
+	    games->bases_size > options->memory / CHI_GAMES_BASES_SHARE) {
+		games->bases_end = true;
+		return;
 	}
-	/* Doubles whenever the number is a power of two. */
-	if ((games->n_bases & (games->n_bases - 1)) == 0) {
-		size_t capacity = games->n_bases == 0 ? 1 : 2 * games->n_bases;
-		struct chi_games_base *more = reallocarray(games->bases, capacity, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
+	if (more > 0) {
+		struct chi_games_base *bases = realloc(games->bases, n * sizeof(*bases) + more);
+		if (bases == NULL) {
+			games->bases_end = true;
+			return;
 		}
-		games->bases = more;
+		games->bases = bases;
 	}
 	games->bases[games->n_bases++] = (struct chi_games_base){
-		.file = stream->file, .games = games->file_games, .lines = games->file_lines};
-	return CHI_OK;
+		.file = games->file, .games = games->file_games, .lines = games->file_lines};
 }
 
-/* A file's text is told of no more once the next one is; only subtracting names it in the end. */
-static void begin_file(struct chi_games *games, size_t file)
+/* The name is a base's if that keeps it. */
+static void end_file(struct chi_games *games)
 {
-	for (size_t i = games->file; i < file && i < games->n_files; i++) {
-		if (games->bulk->options.kind != CHI_GAMES_SUBTRACT) {
-			free(games->files[i]);
-			games->files[i] = NULL;
-		}
+	if (games->n_bases == 0 || games->bases[games->n_bases - 1].file != games->file) {
+		free(games->file);
 	}
-	games->file = file;
+	games->file = NULL;
 	games->file_games = 0;
 	games->file_lines = 0;
 }
 
 /* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
-static int collect(struct chi_games *games, struct chi_fault *fault)
+static void collect(struct chi_games *games)
 {
 	struct chi_stream *stream;
-	int rc = CHI_OK;
-	while (rc == CHI_OK && (stream = chi_queue_collect(&games->queue)) != NULL) {
-		if (stream->file != games->file) {
-			begin_file(games, stream->file);
+	while ((stream = chi_queue_collect(&games->queue)) != NULL) {
+		if (stream->name != NULL) {
+			end_file(games);
+			games->file = stream->name;
+			stream->name = NULL;
 		}
-		rc = keep_base(games, stream);
-		const char *name = stream->file < games->n_files ? games->files[stream->file] : "";
-		chi_notes_tell(&stream->notes, &games->bulk->options, name, games->file_games,
+		keep_base(games);
+		chi_notes_tell(&stream->notes, &games->bulk->options,
+			       games->file != NULL ? games->file : "", games->file_games,
 			       games->file_lines);
 		games->file_games += stream->games;
 		games->file_lines += stream->lines;
 		chi_stream_free(stream);
 	}
-	return rc != CHI_OK ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
-
-static size_t file_index(const struct chi_games *games)
-{
-	return games->n_files > 0 ? games->n_files - 1 : 0;
-}
 
 /* The text of a failure, be it a thread's or this one's. */
 static int failed(struct chi_games *games, int rc, struct chi_fault *fault)
@@ -153,7 +153,7 @@ static int close_stream(struct chi_games *games, struct chi_fault *fault)
 	struct chi_piece *piece = games->piece;
 	games->piece = NULL;
 	games->inside = false;
-	int rc = chi_queue_put(&games->queue, piece, file_index(games), true);
+	int rc = chi_queue_put(&games->queue, piece, &games->next_file, true);
 	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
 }
 
@@ -197,8 +197,9 @@ static int hand_over(struct chi_games *games, struct chi_fault *fault)
 	memcpy(next->bytes, piece->bytes + cut, next->len);
 	piece->len = cut;
 	games->piece = next;
-	rc = chi_queue_put(&games->queue, piece, file_index(games), closes);
-	return rc != CHI_OK ? failed(games, rc, fault) : collect(games, fault);
+	rc = chi_queue_put(&games->queue, piece, &games->next_file, closes);
+	collect(games);
+	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
 }
 
 static int feed(struct chi_bulk *bulk, const void *bytes, size_t len, struct chi_fault *fault)
@@ -232,25 +233,19 @@ static int feed(struct chi_bulk *bulk, const void *bytes, size_t len, struct chi
 	return CHI_OK;
 }
 
+/* Of an input without text nothing is held once the next begins. */
 static int file(struct chi_bulk *bulk, const char *name, struct chi_fault *fault)
 {
 	struct chi_games *games = bulk->state;
-	/* Text that came before any name is a file, too. */
-	bool nameless =
-		games->n_files == 0 && (games->piece != NULL || chi_queue_open(&games->queue));
 	int rc = close_stream(games, fault);
-	for (int i = nameless ? 0 : 1; rc == CHI_OK && i < 2; i++) {
-		char **files = reallocarray(games->files, games->n_files + 1, sizeof(*files));
-		char *copy = strndup(i == 0 ? "" : name, FILE_NAME_MAX);
-		games->files = files != NULL ? files : games->files;
-		if (files == NULL || copy == NULL) {
-			free(copy);
-			return chi_fault_plain(fault, -CHI_ENOMEM);
-		}
-		files[games->n_files++] = copy;
+	if (rc != CHI_OK) {
+		return rc;
 	}
+	free(games->next_file);
+	games->next_file = strndup(name, FILE_NAME_MAX);
 	/* Small files never fill a piece: without this all of them would wait for the commit. */
-	return rc == CHI_OK ? collect(games, fault) : rc;
+	collect(games);
+	return games->next_file != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */
@@ -273,9 +268,7 @@ static int commit(struct chi_bulk *bulk, struct chi_games_result *result, struct
 	chi_queue_end(&games->queue);
 	join(games);
 	rc = chi_queue_status(&games->queue, fault);
-	if (rc == CHI_OK) {
-		rc = collect(games, fault);
-	}
+	collect(games);
 	for (unsigned i = 0; rc == CHI_OK && i < bulk->options.threads; i++) {
 		result->games += games->readers[i].n;
 		result->skipped += games->readers[i].skipped;
@@ -298,10 +291,13 @@ static void end(struct chi_bulk *bulk)
 	chi_queue_deinit(&games->queue);
 	chi_sorter_free(games->positions);
 	chi_sorter_free(games->ids);
-	for (size_t i = 0; i < games->n_files; i++) {
-		free(games->files[i]);
+	free(games->next_file);
+	end_file(games);
+	for (size_t i = 0; i < games->n_bases; i++) {
+		if (i == 0 || games->bases[i].file != games->bases[i - 1].file) {
+			free(games->bases[i].file);
+		}
 	}
-	free(games->files);
 	free(games->bases);
 	free(games->readers);
 	free(games);

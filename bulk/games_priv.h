@@ -34,6 +34,12 @@ struct chi_games_place {
 
 #define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
 
+/* Besides, of each game a bit is held at the commit, for which there is so much of the memory; and
+ * so much for the places of streams when subtracting, and so much for the last plies counted. */
+#define CHI_GAMES_BITS_SHARE  16u
+#define CHI_GAMES_BASES_SHARE 16u
+#define CHI_GAMES_PLIES_SHARE 8u
+
 /* What is counted of the games, by number. All is zero at first, so that memory is taken only where
  * something is noted: most sessions drop few games and hold none to a ply. */
 struct chi_games_limits {
@@ -62,7 +68,7 @@ struct chi_games_reader {
 
 /* Where a stream begins in the input; kept to tell of games at the commit. */
 struct chi_games_base {
-	size_t file;
+	char *file; /* owned by the first base that has it; NULL: no name was given */
 	uint64_t games;
 	uint64_t lines;
 };
@@ -78,13 +84,14 @@ struct chi_games {
 	/* The feeding thread's. */
 	struct chi_piece *piece; /* filled now; NULL: none */
 	bool inside;		 /* the piece begins inside a line */
-	char **files;		 /* names; the last is being fed */
-	size_t n_files;
-	size_t file;	     /* of the stream collected last */
+	char *next_file;     /* name of an input of which no text was handed over yet, or NULL */
+	char *file;	     /* of the stream collected last */
 	uint64_t file_games; /* of that file, collected so far */
 	uint64_t file_lines;
-	struct chi_games_base *bases; /* by stream; when subtracting */
+	struct chi_games_base *bases; /* by stream, when subtracting; as many as memory allows */
 	size_t n_bases;
+	uint64_t bases_size; /* bytes of them, names included */
+	bool bases_end;	     /* no more are kept */
 };
 
 /* Gives `n` items to the filler's sorter. */

@@ -6,6 +6,9 @@
 
 #include "base/fault.h"
 
+/* Streams that may wait to be collected, for each piece that may wait to be read. */
+#define STREAMS_A_PIECE 4
+
 void chi_queue_init(struct chi_queue *queue, size_t piece_size, size_t pieces_max)
 {
 	*queue = (struct chi_queue){.piece_size = piece_size, .pieces_max = pieces_max};
@@ -29,6 +32,7 @@ void chi_stream_free(struct chi_stream *stream)
 		return;
 	}
 	free_pieces(stream->first);
+	free(stream->name);
 	chi_notes_deinit(&stream->notes);
 	free(stream);
 }
@@ -46,10 +50,18 @@ void chi_queue_deinit(struct chi_queue *queue)
 	pthread_mutex_destroy(&queue->mutex);
 }
 
+/* With the mutex held. An open stream goes on however many wait: it may be the oldest itself. */
+static bool is_full(const struct chi_queue *queue)
+{
+	return queue->pieces >= queue->pieces_max ||
+	       (queue->waiting >= STREAMS_A_PIECE * queue->pieces_max && queue->newest->closed &&
+		!queue->oldest->done);
+}
+
 int chi_queue_piece(struct chi_queue *queue, struct chi_piece **out)
 {
 	pthread_mutex_lock(&queue->mutex);
-	while (queue->pieces >= queue->pieces_max && queue->status == CHI_OK) {
+	while (is_full(queue) && queue->status == CHI_OK) {
 		pthread_cond_wait(&queue->room, &queue->mutex);
 	}
 	int rc = queue->status;
@@ -74,7 +86,7 @@ int chi_queue_piece(struct chi_queue *queue, struct chi_piece **out)
 }
 
 /* The stream that the next piece belongs to; NULL: out of memory. With the mutex held. */
-static struct chi_stream *current(struct chi_queue *queue, size_t file)
+static struct chi_stream *current(struct chi_queue *queue, char **name)
 {
 	if (queue->newest != NULL && !queue->newest->closed) {
 		return queue->newest;
@@ -84,7 +96,9 @@ static struct chi_stream *current(struct chi_queue *queue, size_t file)
 		return NULL;
 	}
 	stream->number = queue->streams++;
-	stream->file = file;
+	stream->name = *name;
+	*name = NULL;
+	queue->waiting++;
 	if (queue->newest != NULL) {
 		queue->newest->next = stream;
 	} else {
@@ -97,10 +111,10 @@ static struct chi_stream *current(struct chi_queue *queue, size_t file)
 	return stream;
 }
 
-int chi_queue_put(struct chi_queue *queue, struct chi_piece *piece, size_t file, bool closes)
+int chi_queue_put(struct chi_queue *queue, struct chi_piece *piece, char **name, bool closes)
 {
 	pthread_mutex_lock(&queue->mutex);
-	struct chi_stream *stream = current(queue, file);
+	struct chi_stream *stream = current(queue, name);
 	if (stream == NULL) {
 		pthread_mutex_unlock(&queue->mutex);
 		free(piece);
@@ -143,6 +157,7 @@ struct chi_stream *chi_queue_collect(struct chi_queue *queue)
 	struct chi_stream *stream = queue->oldest;
 	if (stream != NULL && stream->done) {
 		queue->oldest = stream->next;
+		queue->waiting--;
 		if (queue->newest == stream) {
 			queue->newest = NULL;
 		}
@@ -201,6 +216,7 @@ void chi_queue_done(struct chi_queue *queue, struct chi_stream *stream)
 {
 	pthread_mutex_lock(&queue->mutex);
 	stream->done = true;
+	pthread_cond_signal(&queue->room);
 	pthread_mutex_unlock(&queue->mutex);
 }
 

@@ -5,7 +5,8 @@
  * from its first byte to its last. Most streams are one piece; text without a place to cut becomes
  * a stream of many, so that memory stays bounded whatever the text.
  *
- * Streams are done in any order and collected in that of the input.
+ * Streams are done in any order and collected in that of the input. How many wait to be collected
+ * is bounded: each holds its notes.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct chi_stream {
 	struct chi_piece *first; /* not read yet */
 	struct chi_piece *last;
 	uint32_t number; /* of all streams, from 0 */
-	size_t file;	 /* of the input's files, from 0 */
+	char *name;	 /* of the file that begins with it, owned; NULL: the file goes on */
 	bool closed;	 /* no piece comes behind the last */
 	bool done;
 	/* Told by the thread that read it. */
@@ -43,7 +44,8 @@ struct chi_queue {
 	pthread_cond_t room; /* a piece was read */
 	size_t piece_size;
 	size_t pieces_max;
-	size_t pieces; /* put and not yet given back */
+	size_t pieces;	/* put and not yet given back */
+	size_t waiting; /* streams not yet collected */
 	struct chi_piece *spare;
 	struct chi_stream *oldest; /* not yet collected */
 	struct chi_stream *newest;
@@ -59,14 +61,16 @@ void chi_queue_deinit(struct chi_queue *queue);
 
 /* ---- The thread that feeds --------------------------------------------------------------- */
 
-/* An empty piece, when there is room for one more. -CHI_ENOMEM, or what failed elsewhere. */
+/* An empty piece, when there is room for one more. Streams that are done must have been collected.
+ * -CHI_ENOMEM, or what failed elsewhere. */
 CHI_MUSTUSE int chi_queue_piece(struct chi_queue *queue, struct chi_piece **out);
 
 /*
- * Hands a piece over; it goes on with the newest stream if that is open, else a new one begins.
- * `closes`: it is the last of its stream. Takes the piece in every case.
+ * Hands a piece over; it goes on with the newest stream if that is open, else a new one begins and
+ * takes *name, which is NULL then. `closes`: it is the last of its stream. Takes the piece in every
+ * case.
  */
-CHI_MUSTUSE int chi_queue_put(struct chi_queue *queue, struct chi_piece *piece, size_t file,
+CHI_MUSTUSE int chi_queue_put(struct chi_queue *queue, struct chi_piece *piece, char **name,
 			      bool closes);
 
 /* The newest stream waits for more pieces. */

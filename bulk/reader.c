@@ -112,9 +112,13 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 {
 	const struct chi_games_options *options = &work->games->bulk->options;
 	uint64_t number = atomic_fetch_add_explicit(&work->games->numbers, 1, memory_order_relaxed);
-	if (number >= CHI_GAME_NUMBERS) {
-		return chi_fault(&work->fault, -CHI_ETOOBIG, "more than %llu games at once",
-				 (unsigned long long)CHI_GAME_NUMBERS);
+	uint64_t most = options->memory / CHI_GAMES_BITS_SHARE * 8;
+	most = most < CHI_GAME_NUMBERS ? most : CHI_GAME_NUMBERS;
+	if (number >= most) {
+		return chi_fault(&work->fault, -CHI_ETOOBIG,
+				 "more than %llu games at once: import them in parts, or with "
+				 "more memory",
+				 (unsigned long long)most);
 	}
 	/* When games are taken out, the store says how far each was counted. */
 	size_t all = chi_count_plies(game);

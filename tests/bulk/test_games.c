@@ -5,6 +5,8 @@
  */
 #include "tests/bulk/session.h"
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +301,38 @@ static void text_without_a_place_to_cut(void **state)
 	session_same("put", "bulk");
 }
 
+/* Growth of the heap, while a session is fed `n` inputs of the longest names, each with that text.
+ */
+static size_t growth(enum chi_games_kind kind, unsigned n, const char *text)
+{
+	struct chi_bulk *bulk = NULL;
+	struct chi_store *store = help_open(help_path("names"), CHI_STORE_WRITE);
+	struct chi_bulk_target target = {.store = store};
+	struct chi_games_options options = {.kind = kind, .memory = 16 * MIB, .threads = 2};
+	char name[256];
+	ok(chi_bulk_begin(&target, &options, &bulk, &fault));
+	size_t before = mallinfo2().uordblks;
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%0255u", i);
+		ok(chi_bulk_file(bulk, name, &fault));
+		ok(chi_bulk_feed(bulk, text, strlen(text), &fault));
+	}
+	size_t after = mallinfo2().uordblks;
+	chi_bulk_free(bulk);
+	chi_store_close(store);
+	return after > before ? after - before : 0;
+}
+
+static void names_of_inputs_took_memory_without_limit(void **state)
+{
+	(void)state;
+	const char *texts[] = {masters, NULL};
+	import("names", (struct session){0}, texts);
+	assert_in_range(growth(CHI_GAMES_ADD, 100000, ""), 0, 4 * MIB);
+	assert_in_range(growth(CHI_GAMES_ADD, 100000, "1. e4 *\n\n"), 0, 20 * MIB);
+	assert_in_range(growth(CHI_GAMES_SUBTRACT, 100000, "1. e4 *\n\n"), 0, 20 * MIB);
+}
+
 static void outcome_stores_agree(void **state)
 {
 	(void)state;
@@ -330,6 +364,7 @@ int main(void)
 		cmocka_unit_test(one_after_the_other_is_both),
 		cmocka_unit_test(what_was_added_can_be_taken_out),
 		cmocka_unit_test(text_without_a_place_to_cut),
+		cmocka_unit_test(names_of_inputs_took_memory_without_limit),
 		cmocka_unit_test(outcome_stores_agree),
 	};
 	return cmocka_run_group_tests_name("bulk games", tests, load_texts, free_texts);
