@@ -328,17 +328,20 @@ bool chi_env_writes(struct chi_env *env)
 	return writes;
 }
 
-/* Waits until no thread of this process writes. */
+/* Waits until no thread of this process writes, and none that asked before is to write: a daemon's
+ * writer, which begins again at once, would keep out all others. */
 static int wait_idle(struct chi_env *env, struct chi_fault *fault)
 {
 	(void)pthread_mutex_lock(&env->mutex);
-	while (env->writing) {
-		if (pthread_equal(env->writer, pthread_self())) {
-			(void)pthread_mutex_unlock(&env->mutex);
-			return chi_fault(fault, -CHI_EBUSY, "this thread is already writing");
-		}
+	if (env->writing && pthread_equal(env->writer, pthread_self())) {
+		(void)pthread_mutex_unlock(&env->mutex);
+		return chi_fault(fault, -CHI_EBUSY, "this thread is already writing");
+	}
+	uint64_t turn = env->asked++;
+	while (env->writing || env->granted != turn) {
 		(void)pthread_cond_wait(&env->idle, &env->mutex);
 	}
+	env->granted++;
 	env->writing = true;
 	env->writer = pthread_self();
 	(void)pthread_mutex_unlock(&env->mutex);
@@ -378,6 +381,6 @@ void chi_env_release(struct chi_env *env)
 	}
 	(void)pthread_mutex_lock(&env->mutex);
 	env->writing = false;
-	(void)pthread_cond_signal(&env->idle);
+	(void)pthread_cond_broadcast(&env->idle);
 	(void)pthread_mutex_unlock(&env->mutex);
 }

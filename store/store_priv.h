@@ -72,9 +72,11 @@ struct chi_env {
 	unsigned refs;
 
 	pthread_mutex_t mutex; /* for all below, and for replacing `mdb` */
-	pthread_cond_t idle;   /* signalled when `writing` becomes false */
+	pthread_cond_t idle;   /* all are woken when `writing` becomes false */
 	size_t reads;	       /* read transactions alive, those in the pool included */
 	bool writing;	       /* a write or a compaction has the one writer's place */
+	uint64_t asked;	       /* how often that place was asked for, */
+	uint64_t granted;      /* and how often it was given: in the same order */
 	pthread_t writer;      /* the thread that took it */
 };
 

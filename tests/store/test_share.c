@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/store_priv.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 
@@ -328,6 +331,57 @@ static void test_threads(void **state)
 }
 
 /* Another process, with a map of the usual size, puts more than 3 MiB, `key` among it. */
+/* One that asks for its turn once. */
+struct asker {
+	struct chi_store *store;
+	atomic_bool had; /* its turn */
+};
+
+static void *ask_once(void *argument)
+{
+	struct asker *asker = argument;
+	struct chi_write *write;
+	struct chi_fault own;
+	if (chi_write_begin(asker->store, &write, &own) == CHI_OK) {
+		atomic_store(&asker->had, true);
+		chi_write_abort(write);
+	}
+	return NULL;
+}
+
+static uint64_t times_asked(struct chi_env *env)
+{
+	pthread_mutex_lock(&env->mutex);
+	uint64_t asked = env->asked;
+	pthread_mutex_unlock(&env->mutex);
+	return asked;
+}
+
+/* A daemon's writer begins again at once: an import waited until it paused. */
+static void test_a_thread_that_begins_again_kept_others_out(void **state)
+{
+	(void)state;
+	struct asker asker = {.store = help_store("turns", CONTROL)};
+	for (unsigned i = 0; i < 20; i++) {
+		struct chi_write *write;
+		pthread_t thread;
+		uint64_t before = times_asked(asker.store->env);
+		atomic_store(&asker.had, false);
+		ok(chi_write_begin(asker.store, &write, &fault));
+		assert_int_equal(pthread_create(&thread, NULL, ask_once, &asker), 0);
+		while (times_asked(asker.store->env) < before + 2) {
+			sched_yield();
+		}
+		chi_write_abort(write);
+		ok(chi_write_begin(asker.store, &write, &fault));
+		bool had = atomic_load(&asker.had);
+		chi_write_abort(write);
+		pthread_join(thread, NULL);
+		assert_true(had);
+	}
+	chi_store_close(asker.store);
+}
+
 static void grow_elsewhere(const char *path, const struct chi_key *key)
 {
 	pid_t pid = fork();
@@ -487,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_who_serves_is_told_from_who_writes),
 		cmocka_unit_test(test_dead_reader),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_a_thread_that_begins_again_kept_others_out),
 		cmocka_unit_test(test_map_growth),
 		cmocka_unit_test(test_map_growth_without_room),
 		cmocka_unit_test(test_every_reader_slot_taken),
