@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Import, ImportData, ImportEnd, and what the import's thread and the writer report of it. */
+/* Import, ImportData, ImportEnd, and what the import's thread reports of it. */
 #include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "daemon/clock.h"
 #include "daemon/handler.h"
 #include "daemon/intake.h"
-#include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/worker.h"
@@ -107,11 +106,6 @@ static void conclude(struct chi_intake *import, const struct chi_intake_news *ne
 {
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
-	if (import->status == -CHI_ECANCELED && import->unqueued < 0) {
-		/* Nobody but we did that, and this is why. */
-		import->status = import->unqueued;
-		import->fault.text[0] = '\0';
-	}
 	const char *why =
 		import->fault.text[0] != '\0' ? import->fault.text : chi_strerror(import->status);
 	stop_clock(import);
@@ -132,42 +126,7 @@ static void conclude(struct chi_intake *import, const struct chi_intake_news *ne
 	chi_intake_free(import);
 }
 
-/* ---- From the writer and the thread ------------------------------------------------------ */
-
-/* The writer has had its turn; what came of it the thread has told. */
-static void deliver_stored(struct chi_mail *mail, struct chi_worker *worker)
-{
-	struct chi_job_answer *answer = (struct chi_job_answer *)mail;
-	struct chi_intake *import = answer->u.import;
-	(void)worker;
-	free(answer);
-	import->queued = false;
-	if (import->joined) {
-		struct chi_intake_news news = chi_intake_take_news(import);
-		conclude(import, &news);
-		chi_intake_free_notes(news.notes);
-	}
-}
-
-/* All is read: the import waits for its turn among the store's writes. */
-static void queue_job(struct chi_intake *import)
-{
-	struct chi_conn_ref to = chi_conn_ref(import->call.conn);
-	struct chi_job *job = chi_job_new(&to, import->call.id, CHI_OP_IMPORT);
-	if (job != NULL) {
-		job->import = import;
-		job->answer->mail.deliver = deliver_stored;
-		job->answer->u.import = import;
-	}
-	int status = job != NULL ? chi_writer_push(&import->served->writer, job) : -CHI_ENOMEM;
-	if (status < 0) {
-		chi_job_free(job);
-		import->unqueued = status;
-		chi_intake_cancel(import);
-		return;
-	}
-	import->queued = true;
-}
+/* ---- From the thread --------------------------------------------------------------------- */
 
 /* The thread has something to tell, or has ended. */
 static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
@@ -175,21 +134,13 @@ static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 	struct chi_intake *import =
 		(struct chi_intake *)(void *)((char *)mail - offsetof(struct chi_intake, mail));
 	struct chi_intake_news news = chi_intake_take_news(import);
-	if (news.stage == CHI_INTAKE_OVER) {
+	if (news.over) {
 		pthread_join(import->thread, NULL);
 		chi_intakes_remove(&worker->server->intakes, import);
-		import->joined = true;
 		worker->n_tasks--;
-		chi_server_import_end(worker->server);
-	}
-	if (import->joined && !import->queued) {
 		conclude(import, &news);
 	} else if (import->call.conn != NULL) {
 		answer_news(import, &news);
-		/* Sending may have dropped the connection. */
-		if (news.stage == CHI_INTAKE_READ && import->call.conn != NULL && !import->queued) {
-			queue_job(import);
-		}
 	}
 	chi_intake_free_notes(news.notes);
 }
@@ -210,15 +161,14 @@ static void let_go(struct chi_call *call)
 	chi_intake_cancel(import);
 }
 
-/* With the writer an import may be stored already: only its own answer can tell. Before, one that
- * has all its data needs its client no more. */
+/* One that has all its data may be stored already: only its own answer can tell. */
 static bool finishes(struct chi_call *call, bool cancel)
 {
 	struct chi_intake *import = (struct chi_intake *)call;
-	if (cancel && import->queued) {
+	if (cancel && import->ended) {
 		chi_intake_cancel(import);
 	}
-	return cancel ? import->queued : import->ended;
+	return import->ended;
 }
 
 static const struct chi_call_ops import_ops = {
@@ -231,7 +181,7 @@ static void start_clock(struct chi_intake *import)
 	event_add(import->idle, &limit);
 }
 
-/* Whoever begins an import and forgets it keeps others from theirs. */
+/* A client that begins an import and forgets it keeps others from theirs. */
 static void on_idle(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
@@ -254,15 +204,23 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 	chi_conn_reap(worker);
 }
 
-/* On failure the import is freed, and the place is the caller's to give back. */
+/* On failure the import is freed. */
 static int start(struct chi_intake *import, struct chi_fault *fault)
 {
+	struct chi_server *server = import->worker->server;
+	uint64_t max = server->config->limits.imports;
+	if (!chi_intakes_add(&server->intakes, import, max)) {
+		free(import);
+		return chi_fault(fault, -CHI_EBUSY,
+				 "as many imports as are allowed are running: %" PRIu64, max);
+	}
 	import->idle = evtimer_new(import->worker->base, on_idle, import);
 	int status = import->idle != NULL ? CHI_OK : -CHI_ENOMEM;
 	if (status == CHI_OK) {
 		status = chi_intake_start(import, fault);
 	}
 	if (status < 0) {
+		chi_intakes_remove(&server->intakes, import);
 		stop_clock(import);
 		free(import);
 	}
@@ -279,36 +237,29 @@ static void name_client(struct chi_intake *import, const struct chi_conn *conn)
 int chi_handle_import(struct chi_task *task)
 {
 	struct chi_worker *worker = task->worker;
-	const struct chi_limits *limits = &worker->server->config->limits;
 	const struct chi_request *request = task->request;
-	if (!chi_server_import_begin(worker->server)) {
-		return chi_fault(&task->fault, -CHI_EBUSY,
-				 "as many imports as are allowed are running: %llu",
-				 (unsigned long long)limits->imports);
-	}
 	struct chi_intake *import = calloc(1, sizeof(*import));
-	int status = -CHI_ENOMEM;
-	if (import != NULL) {
-		import->worker = worker;
-		import->served = task->served;
-		import->mail.deliver = deliver_news;
-		import->granted = CHI_IMPORT_CREDIT;
-		import->began = chi_now_ms();
-		name_client(import, task->conn);
-		import->call.id = request->id;
-		import->call.op = CHI_OP_IMPORT;
-		import->call.ops = &import_ops;
-		import->options = (struct chi_games_options){
-			.kind = request->u.import.kind,
-			.max_ply = request->u.import.max_ply,
-			.games_min = request->u.import.games_min,
-			.strict = request->u.import.strict,
-			.memory = limits->import_memory,
-		};
-		status = start(import, &task->fault);
+	if (import == NULL) {
+		return -CHI_ENOMEM;
 	}
+	import->worker = worker;
+	import->served = task->served;
+	import->mail.deliver = deliver_news;
+	import->granted = CHI_IMPORT_CREDIT;
+	import->began = chi_now_ms();
+	name_client(import, task->conn);
+	import->call.id = request->id;
+	import->call.op = CHI_OP_IMPORT;
+	import->call.ops = &import_ops;
+	import->options = (struct chi_games_options){
+		.kind = request->u.import.kind,
+		.max_ply = request->u.import.max_ply,
+		.games_min = request->u.import.games_min,
+		.strict = request->u.import.strict,
+		.memory = worker->server->config->limits.import_memory,
+	};
+	int status = start(import, &task->fault);
 	if (status < 0) {
-		chi_server_import_end(worker->server);
 		return status;
 	}
 	log_info("import.begin",
@@ -338,14 +289,13 @@ int chi_handle_import_data(struct chi_task *task)
 		task->field = "import_data.data";
 		return chi_fault(&task->fault, -CHI_EINVAL, "more data than was granted");
 	}
-	struct chi_text file = request->u.import_data.file;
-	int status = chi_intake_push(import, file.len > 0 ? file.bytes : NULL,
-				     request->u.import_data.bytes, request->u.import_data.len);
-	if (status == CHI_OK) {
-		import->granted -= cost;
+	import->granted -= cost;
+	/* Names alone do not keep the place. */
+	if (request->u.import_data.len > 0) {
 		start_clock(import);
 	}
-	return status;
+	return chi_intake_push(import, &request->u.import_data.file, request->u.import_data.bytes,
+			       request->u.import_data.len);
 }
 
 int chi_handle_import_end(struct chi_task *task)
@@ -353,8 +303,7 @@ int chi_handle_import_end(struct chi_task *task)
 	struct chi_intake *import = find(task);
 	if (import != NULL && !import->ended) {
 		import->ended = true;
-		import->once = task->request->once;
-		chi_intakes_add(&import->worker->server->intakes, import);
+		chi_intakes_mark(&import->worker->server->intakes, import, &task->request->once);
 		chi_intake_close(import);
 	}
 	return CHI_OK;

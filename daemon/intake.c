@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The import's thread, and what it shares with the worker and the writer. */
+/* The import's thread, and what it shares with the worker. */
 #include "daemon/intake.h"
 
 #include <stdlib.h>
@@ -43,20 +43,48 @@ static void free_chunk(struct chi_intake *import, struct chi_intake_chunk *chunk
 	free(chunk);
 }
 
-int chi_intake_push(struct chi_intake *import, const char *file, const void *bytes, size_t len)
+/* Under the lock. The worker takes all there is to tell at once, so one mail suffices. */
+static void post(struct chi_intake *import)
 {
-	size_t name_size = file != NULL ? strlen(file) + 1 : 0;
+	if (!import->mailed) {
+		import->mailed = true;
+		chi_mailbox_post(&import->worker->mailbox, &import->mail);
+	}
+}
+
+/* Gives room back to the client, by and by. */
+static void give_back(struct chi_intake *import, uint64_t cost)
+{
+	pthread_mutex_lock(&import->lock);
+	import->consumed += cost;
+	if (import->consumed >= CREDIT_STEP) {
+		post(import);
+	}
+	pthread_mutex_unlock(&import->lock);
+}
+
+int chi_intake_push(struct chi_intake *import, const struct chi_text *file, const void *bytes,
+		    size_t len)
+{
+	if (file->len > 0) {
+		memcpy(import->file, file->bytes, file->len);
+		import->file[file->len] = '\0';
+	}
+	if (len == 0) {
+		give_back(import, CHI_IMPORT_OVERHEAD);
+		return CHI_OK;
+	}
+	size_t name_size = import->file[0] != '\0' ? strlen(import->file) + 1 : 0;
 	size_t size = sizeof(struct chi_intake_chunk) + len + name_size;
 	struct chi_intake_chunk *chunk = malloc(size);
 	if (chunk == NULL) {
 		return -CHI_ENOMEM;
 	}
 	*chunk = (struct chi_intake_chunk){.len = len, .size = size};
-	if (len > 0) {
-		memcpy(chunk->bytes, bytes, len);
-	}
-	if (file != NULL) {
-		chunk->file = memcpy(chunk->bytes + len, file, name_size);
+	memcpy(chunk->bytes, bytes, len);
+	if (name_size > 0) {
+		chunk->file = memcpy(chunk->bytes + len, import->file, name_size);
+		import->file[0] = '\0';
 	}
 	atomic_fetch_add(&import->served->server->buffered, size);
 	pthread_mutex_lock(&import->lock);
@@ -90,15 +118,6 @@ void chi_intake_cancel(struct chi_intake *import)
 
 /* ---- The thread -------------------------------------------------------------------------- */
 
-/* Under the lock. The worker takes all there is to tell at once, so one mail suffices. */
-static void post(struct chi_intake *import)
-{
-	if (!import->mailed) {
-		import->mailed = true;
-		chi_mailbox_post(&import->worker->mailbox, &import->mail);
-	}
-}
-
 /* The next piece; NULL at the end, and when there is no point in going on. */
 static struct chi_intake_chunk *take(struct chi_intake *import)
 {
@@ -118,17 +137,6 @@ static struct chi_intake_chunk *take(struct chi_intake *import)
 	return chunk;
 }
 
-/* Gives the room of a piece back to the client, by and by. */
-static void consumed(struct chi_intake *import, uint64_t cost)
-{
-	pthread_mutex_lock(&import->lock);
-	import->consumed += cost;
-	if (import->consumed >= CREDIT_STEP) {
-		post(import);
-	}
-	pthread_mutex_unlock(&import->lock);
-}
-
 static int feed_all(struct chi_intake *import, struct chi_bulk *bulk, struct chi_fault *fault)
 {
 	int status = CHI_OK;
@@ -138,27 +146,13 @@ static int feed_all(struct chi_intake *import, struct chi_bulk *bulk, struct chi
 		if (chunk->file != NULL) {
 			status = chi_bulk_file(bulk, chunk->file, fault);
 		}
-		if (status == CHI_OK && chunk->len > 0) {
+		if (status == CHI_OK) {
 			status = chi_bulk_feed(bulk, chunk->bytes, chunk->len, fault);
 		}
 		free_chunk(import, chunk);
-		consumed(import, cost);
+		give_back(import, cost);
 	}
 	return status;
-}
-
-/* False if the import was given up before its turn came. */
-static bool await_turn(struct chi_intake *import)
-{
-	pthread_mutex_lock(&import->lock);
-	import->stage = CHI_INTAKE_READ;
-	post(import);
-	while (import->stage == CHI_INTAKE_READ && !is_canceled(import)) {
-		pthread_cond_wait(&import->changed, &import->lock);
-	}
-	bool turn = import->stage == CHI_INTAKE_STORING;
-	pthread_mutex_unlock(&import->lock);
-	return turn && !is_canceled(import);
 }
 
 /* A text on the wire is UTF-8; one that is not loses what is beyond ASCII. */
@@ -230,21 +224,9 @@ static void conclude(struct chi_intake *import, int status, const struct chi_fau
 	import->status = status;
 	import->fault = *fault;
 	import->result = *result;
-	import->stage = CHI_INTAKE_OVER;
-	pthread_cond_broadcast(&import->changed);
+	import->over = true;
 	post(import);
 	pthread_mutex_unlock(&import->lock);
-}
-
-/* The mark came with the end of the data, before the turn. */
-static int store(struct chi_intake *import, struct chi_bulk *bulk, struct chi_games_result *result,
-		 struct chi_fault *fault)
-{
-	if (!await_turn(import)) {
-		return -CHI_ECANCELED;
-	}
-	chi_bulk_mark(bulk, &import->once);
-	return chi_bulk_commit(bulk, result, fault);
 }
 
 static void *run(void *context)
@@ -263,9 +245,11 @@ static void *run(void *context)
 		status = feed_all(import, bulk, &fault);
 	}
 	if (status == CHI_OK) {
-		status = store(import, bulk, &result, &fault);
+		/* Unless it was canceled, all its data has come, and with that the mark. */
+		chi_bulk_mark(bulk, &import->once);
+		status = chi_bulk_commit(bulk, &result, &fault);
 	}
-	/* Before the verdict: whoever has heard it may count on the memory being free. */
+	/* Before the result: a client that has it may count on the memory being free. */
 	chi_bulk_free(bulk);
 	conclude(import, status, &fault, &result);
 	return NULL;
@@ -315,7 +299,7 @@ void chi_intake_free(struct chi_intake *import)
 bool chi_intake_is_starved(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
-	bool starved = import->stage == CHI_INTAKE_READING && import->first == NULL;
+	bool starved = !import->no_more && import->first == NULL;
 	pthread_mutex_unlock(&import->lock);
 	return starved;
 }
@@ -324,7 +308,7 @@ struct chi_intake_news chi_intake_take_news(struct chi_intake *import)
 {
 	pthread_mutex_lock(&import->lock);
 	struct chi_intake_news news = {
-		.stage = import->stage,
+		.over = import->over,
 		.consumed = import->consumed,
 		.notes = import->notes,
 		.done = import->done,
@@ -343,41 +327,38 @@ struct chi_intake_news chi_intake_take_news(struct chi_intake *import)
 	return news;
 }
 
-void chi_intake_store(struct chi_intake *import)
-{
-	pthread_mutex_lock(&import->lock);
-	if (import->stage == CHI_INTAKE_READ) {
-		import->stage = CHI_INTAKE_STORING;
-		pthread_cond_broadcast(&import->changed);
-	}
-	while (import->stage != CHI_INTAKE_OVER) {
-		pthread_cond_wait(&import->changed, &import->lock);
-	}
-	pthread_mutex_unlock(&import->lock);
-}
+/* ---- The imports of a server ------------------------------------------------------------- */
 
-/* ---- Marked imports ---------------------------------------------------------------------- */
-
-void chi_intakes_add(struct chi_intakes *all, struct chi_intake *import)
+bool chi_intakes_add(struct chi_intakes *all, struct chi_intake *import, uint64_t max)
 {
-	if (import->once.sequence != 0) {
-		pthread_mutex_lock(&all->lock);
-		import->next_marked = all->first;
+	pthread_mutex_lock(&all->lock);
+	bool room = atomic_load(&all->n) < max;
+	if (room) {
+		atomic_fetch_add(&all->n, 1);
+		import->next = all->first;
 		all->first = import;
-		pthread_mutex_unlock(&all->lock);
 	}
+	pthread_mutex_unlock(&all->lock);
+	return room;
 }
 
 void chi_intakes_remove(struct chi_intakes *all, const struct chi_intake *import)
 {
 	pthread_mutex_lock(&all->lock);
 	struct chi_intake **at = &all->first;
-	while (*at != NULL && *at != import) {
-		at = &(*at)->next_marked;
+	while (*at != import) {
+		at = &(*at)->next;
 	}
-	if (*at != NULL) {
-		*at = import->next_marked;
-	}
+	*at = import->next;
+	atomic_fetch_sub(&all->n, 1);
+	pthread_mutex_unlock(&all->lock);
+}
+
+void chi_intakes_mark(struct chi_intakes *all, struct chi_intake *import,
+		      const struct chi_once *once)
+{
+	pthread_mutex_lock(&all->lock);
+	import->once = *once;
 	pthread_mutex_unlock(&all->lock);
 }
 
@@ -386,7 +367,7 @@ bool chi_intakes_await(struct chi_intakes *all, const struct chi_served *served,
 {
 	bool found = false;
 	pthread_mutex_lock(&all->lock);
-	for (const struct chi_intake *at = all->first; at != NULL && !found; at = at->next_marked) {
+	for (const struct chi_intake *at = all->first; at != NULL && !found; at = at->next) {
 		found = at->served == served && at->once.sequence == once->sequence &&
 			memcmp(at->once.client, once->client, sizeof(once->client)) == 0;
 	}

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An import: a client sends games for minutes, a thread of its own reads them beside everything
- * else, and at the end they are stored in one go when the writer's turn has come. Until then
- * nothing has happened to the store, and whoever gives up leaves it as it was.
+ * else and commits them in one go at the end, when it is its turn to write to the store. Until then
+ * nothing has happened to the store, and an import that is given up leaves it as it was.
  *
- *    worker                            the import's thread             writer
- *    ------                            -------------------             ------
- *    Import: starts the thread  -----> READING: feeds what comes
+ *    worker                            the import's thread
+ *    ------                            -------------------
+ *    Import: starts the thread  -----> feeds what comes
  *    ImportData: into the queue -----> ...
  *    <------- mail: room, notes ------ ...
- *    ImportEnd: the queue's end -----> ...
- *    <------- mail: all is read ------ READ: waits
- *    queues the job ------------------------------------------------> its turn: waits
- *                                      STORING: commits <------------
- *    <------- mail: verdict ---------- OVER -------------------------> goes on
- *    joins the thread, answers <-------------------------------------- the job's answer
+ *    ImportEnd: the queue's end -----> waits for its turn among the store's writes, commits
+ *    <------- mail: progress --------- ...
+ *    <------- mail: the result ------- ends
+ *    joins the thread, answers
  *
  * The thread and those it starts run with a lower priority than all others, so that probes are
- * answered first; the commit runs there, too, for the same reason.
+ * answered first. The store's writer waits while it commits, and its queue fills.
  */
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,13 +35,6 @@ struct chi_intake_note;
 struct chi_served;
 struct event;
 
-enum chi_intake_stage {
-	CHI_INTAKE_READING, /* data is read as it comes */
-	CHI_INTAKE_READ,    /* all of it; waits for the writer's turn */
-	CHI_INTAKE_STORING, /* the writer waits meanwhile */
-	CHI_INTAKE_OVER,    /* the verdict stands; the thread is ending */
-};
-
 struct chi_intake {
 	/* The worker's. */
 	struct chi_call call; /* conn is NULL once the client has gone or given up */
@@ -52,27 +44,24 @@ struct chi_intake {
 	/* For the log. */
 	char client[CHI_CLIENT_NAME_MAX + 1];
 	struct chi_conn_name connection;
-	int64_t began;	  /* ms */
-	uint64_t granted; /* what the client may still send */
-	bool ended;	  /* ImportEnd has come */
-	bool queued;	  /* the job is with the writer */
-	int unqueued;	  /* why it could not be given to the writer, or CHI_OK */
-	bool joined;
+	int64_t began;			    /* ms */
+	uint64_t granted;		    /* what the client may still send */
+	bool ended;			    /* ImportEnd has come */
+	char file[CHI_IMPORT_FILE_MAX + 1]; /* of an input whose first data has not come; "" */
 
 	/* Do not change while the thread runs. */
 	struct chi_served *served;
 	struct chi_games_options options;
 
-	/* Set with `ended`, read by the thread in its turn. */
-	struct chi_once once;		/* its mark; sequence 0: none */
-	struct chi_intake *next_marked; /* under the lock of the server's list */
+	/* Under the lock of the server's list. */
+	struct chi_intake *next;
+	struct chi_once once; /* its mark, which came with ImportEnd; sequence 0: none */
 
 	/* Under the lock, but for `cancel`, which is atomic. */
 	pthread_mutex_t lock; /* taken before a mailbox's */
 	pthread_cond_t changed;
 	struct chi_mail mail; /* from the thread */
 	bool mailed;	      /* it is on its way */
-	enum chi_intake_stage stage;
 	volatile int cancel;
 	bool no_more; /* nothing follows what is queued */
 	struct chi_intake_chunk *first;
@@ -85,23 +74,29 @@ struct chi_intake {
 	uint64_t done;		       /* of `total`; 0: not known */
 	uint64_t total;
 	int64_t progressed; /* ms: when that was noted last; the thread's */
+	bool over;	    /* the thread is ending, and what follows is set */
 	int status;
 	struct chi_fault fault;
 	struct chi_games_result result;
 };
 
-/* The marked imports of a server that have all their data and are not over, so that who asks for
- * the outcome of one is told to wait for it. */
+/* The imports of a server. */
 struct chi_intakes {
 	pthread_mutex_t lock;
 	struct chi_intake *first;
+	atomic_size_t n;
 };
 
-/* Nothing happens of one that is not marked. Removed before it is freed. */
-void chi_intakes_add(struct chi_intakes *all, struct chi_intake *import);
+/* False if there are `max` already. Removed before it is freed. */
+CHI_MUSTUSE bool chi_intakes_add(struct chi_intakes *all, struct chi_intake *import, uint64_t max);
 void chi_intakes_remove(struct chi_intakes *all, const struct chi_intake *import);
 
-/* True if the import with that mark is among them. Any thread. */
+/* An import has all its data, and that mark. */
+void chi_intakes_mark(struct chi_intakes *all, struct chi_intake *import,
+		      const struct chi_once *once);
+
+/* True if the import with that mark is among them, so that a client that asks for its outcome has
+ * to wait. Any thread. */
 bool chi_intakes_await(struct chi_intakes *all, const struct chi_served *served,
 		       const struct chi_once *once);
 
@@ -118,9 +113,10 @@ CHI_MUSTUSE int chi_intake_start(struct chi_intake *import, struct chi_fault *fa
 /* The thread has been joined, or was never started. */
 void chi_intake_free(struct chi_intake *import);
 
-/* Copies data into the queue; `file` NULL: the input goes on. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_intake_push(struct chi_intake *import, const char *file, const void *bytes,
-				size_t len);
+/* Copies data into the queue; `file` not empty: of a new input of that name. A name waits for its
+ * first data, and holds no place in the queue. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_intake_push(struct chi_intake *import, const struct chi_text *file,
+				const void *bytes, size_t len);
 
 /* Nothing more will be pushed. */
 void chi_intake_close(struct chi_intake *import);
@@ -130,7 +126,7 @@ void chi_intake_cancel(struct chi_intake *import);
 
 /* What the thread has to tell since the last time; the notes are the caller's. */
 struct chi_intake_news {
-	enum chi_intake_stage stage;
+	bool over;
 	uint64_t consumed;
 	struct chi_intake_note *notes;
 	size_t n_notes;
@@ -144,6 +140,3 @@ bool chi_intake_is_starved(struct chi_intake *import);
 
 struct chi_intake_news chi_intake_take_news(struct chi_intake *import);
 void chi_intake_free_notes(struct chi_intake_note *notes);
-
-/* The writer's turn: lets the thread store what it has read, and waits for its verdict. */
-void chi_intake_store(struct chi_intake *import);

@@ -16,8 +16,6 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
-struct chi_intake;
-
 /* Goes to the worker that the request came from, and from there to the client. Made together
  * with the job, so that answering never fails for lack of memory. */
 struct chi_job_answer {
@@ -38,7 +36,6 @@ struct chi_job_answer {
 			uint64_t before;
 			uint64_t after;
 		} compact;
-		struct chi_intake *import; /* IMPORT: which holds its own result */
 	} u;
 };
 
@@ -50,7 +47,7 @@ struct chi_job_loss {
 
 struct chi_job {
 	struct chi_job *next;
-	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, IMPORT, OUTCOME */
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME */
 	enum chi_durability durability;
 	struct chi_arena arena; /* owns puts, keys and all they point to */
 	struct chi_put *puts;	/* PUT */
@@ -59,10 +56,9 @@ struct chi_job {
 	size_t records;		/* what it counts in the queue: of both, and of the games */
 	struct chi_game *games; /* PUT */
 	size_t n_games;
-	struct chi_intake *import; /* IMPORT: the worker's, and there until the answer */
-	struct chi_once once;	   /* as in the request; sequence 0: not marked */
-	int refused;		   /* for its mark's sake: the status, its text is the answer's */
-	bool has_base;		   /* PUT, RESCORE */
+	struct chi_once once; /* as in the request; sequence 0: not marked */
+	int refused;	      /* for its mark's sake: the status, its text is the answer's */
+	bool has_base;	      /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */
 	bool counted;		       /* there, at this time */

@@ -342,7 +342,7 @@ static void print_connections(struct page *page, const struct chi_server *server
 	plain(page, "chistore_tasks", "gauge", "Backups and verifications that are running.",
 	      atomic_load(&server->tasks));
 	plain(page, "chistore_imports", "gauge", "Imports that are running.",
-	      atomic_load(&server->imports));
+	      atomic_load(&server->intakes.n));
 }
 
 #define FACT(field) offsetof(struct facts, field)

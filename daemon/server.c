@@ -242,20 +242,6 @@ void chi_server_task_end(struct chi_server *server)
 	atomic_fetch_sub(&server->tasks, 1);
 }
 
-bool chi_server_import_begin(struct chi_server *server)
-{
-	if (atomic_fetch_add(&server->imports, 1) < server->config->limits.imports) {
-		return true;
-	}
-	chi_server_import_end(server);
-	return false;
-}
-
-void chi_server_import_end(struct chi_server *server)
-{
-	atomic_fetch_sub(&server->imports, 1);
-}
-
 /* ---- Start and stop ---------------------------------------------------------------------- */
 
 /* Everything is made before anything runs: a gate counts on all workers being there. */

@@ -9,17 +9,17 @@
  *  - a writer for each writable store: applies batches, rescores, compacts.
  *  - a thread for each running backup, which copies the store into a pipe.
  *  - one for each store whose compaction waits for its verification, which waits for the child.
- *  - a thread for each import (--imports), and those it starts, with a lower priority; while it
- *    stores what it has read, the store's writer waits for it.
+ *  - a thread for each import (--imports), and those it starts, with a lower priority; at the end
+ *    it commits what it has read, in its turn: the store lets one thread write at a time.
  * Threads meet only in: the guard, mailboxes (to a worker), writers' queues (to a writer), the
  * counters of struct chi_server (atomic), a gate (one thread waits for the workers), intakes (a
- * worker gives data, a writer its turn).
+ * worker gives data).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
  *  1. server.compact_lock  one compaction at a time, by writers and the reader check
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue
- *  4. intake.lock          its queue, its notes, its verdict
+ *  4. intake.lock          its queue, its notes, its result
  *  5. mailbox.lock
  *  6. guard.lock           while a client is judged
  *  7. the log's own        while lines of an event are counted
@@ -89,7 +89,6 @@ struct chi_server {
 	chi_counter turned_away; /* because there were too many */
 	atomic_size_t buffered;	 /* bytes of all clients' buffers */
 	atomic_size_t tasks;	 /* backups and verifications running */
-	atomic_size_t imports;	 /* imports running */
 	struct chi_intakes intakes;
 	pthread_mutex_t compact_lock;
 };
@@ -123,7 +122,3 @@ bool chi_server_is_full(const struct chi_server *server);
 /* Takes one of the places for backups and verifications; false if all are taken. */
 bool chi_server_task_begin(struct chi_server *server);
 void chi_server_task_end(struct chi_server *server);
-
-/* The same for imports. */
-bool chi_server_import_begin(struct chi_server *server);
-void chi_server_import_end(struct chi_server *server);

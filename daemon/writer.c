@@ -23,7 +23,6 @@
 #include "daemon/clock.h"
 #include "daemon/compact.h"
 #include "daemon/crashes.h"
-#include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/limits.h"
 #include "daemon/log.h"
@@ -65,8 +64,7 @@ void chi_writer_deinit(struct chi_writer *writer)
 /* Written so that no sum can overflow. Under the lock. */
 static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
 {
-	/* Of imports there are few, and what they brought has been taken long ago. */
-	if (writer->bytes == 0 || job->op == CHI_OP_IMPORT) {
+	if (writer->bytes == 0) {
 		return true;
 	}
 	return job->bytes <= writer->bytes_max && writer->bytes <= writer->bytes_max - job->bytes &&
@@ -421,20 +419,11 @@ void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int sta
 static void work(struct chi_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
-	int status = CHI_OK;
-	switch (job->op) {
-	case CHI_OP_COMPACT:
+	if (job->op == CHI_OP_COMPACT) {
 		chi_compact_park(writer, job);
 		return;
-	case CHI_OP_RESCORE:
-		status = commit(writer, job, &fault);
-		break;
-	case CHI_OP_IMPORT:
-	default:
-		/* Its own thread knows what became of it, and its worker tells. */
-		chi_intake_store(job->import);
-		break;
 	}
+	int status = commit(writer, job, &fault);
 	chi_writer_end_work(writer, job, status, &fault);
 }
 

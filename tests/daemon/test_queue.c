@@ -135,25 +135,6 @@ static void test_batches_share_a_commit_in_order(void **state)
 	chi_writer_deinit(&writer);
 }
 
-/* What clients sent for an import must not be lost to a full queue; and it stands alone. */
-static void test_an_import_is_always_taken(void **state)
-{
-	(void)state;
-	struct chi_writer writer;
-	chi_writer_init(&writer, NULL, 1, 1);
-	push(&writer, CHI_OP_PUT, 1);
-	struct chi_job *put = new_job(CHI_OP_PUT, 1);
-	assert_int_equal(chi_writer_push(&writer, put), -CHI_EBUSY);
-	struct chi_job *import = push(&writer, CHI_OP_IMPORT, 0);
-	free_group(&writer, chi_writer_take(&writer));
-	struct chi_job *group = chi_writer_take(&writer);
-	assert_ptr_equal(group, import);
-	assert_null(group->next);
-	free_group(&writer, group);
-	chi_job_free(put);
-	chi_writer_deinit(&writer);
-}
-
 static void test_job_owns_its_games(void **state)
 {
 	(void)state;
@@ -250,7 +231,6 @@ int main(void)
 		cmocka_unit_test(test_group_is_bounded),
 		cmocka_unit_test(test_job_owns_its_records),
 		cmocka_unit_test(test_job_owns_its_games),
-		cmocka_unit_test(test_an_import_is_always_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

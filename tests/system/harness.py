@@ -111,6 +111,12 @@ class Daemon:
     def pid(self):
         return self.process.pid if self.process else None
 
+    def memory(self):
+        """Bytes of memory that the process holds at this moment."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            line, = [line for line in file if line.startswith("VmRSS:")]
+        return int(line.split()[1]) << 10
+
     @property
     def owned(self):
         """False for the daemon of CHISTORE_TEST_ADDR."""

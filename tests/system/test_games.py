@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import unittest
 
 import harness
@@ -603,6 +604,61 @@ class Protocol(Games):
                     job.take()
                 self.assertEqual(caught.exception.code, pb.TIMED_OUT)
                 self.free_again(client).commit()
+
+    @unittest.skipIf(SLOW, "a sanitizer keeps what was freed")
+    def test_names_alone_took_memory_without_limit(self):
+        """The daemon holds nothing for inputs of which no data comes."""
+        job = self.client.start_import()
+        job.feed(content(), "a")
+        before = self.daemon_.memory()
+        for i in range(100000):
+            while job.credit < IMPORT_OVERHEAD:
+                job.take()
+            job.send(name=f"{i:0255}")
+        self.client.ping()
+        grown = self.daemon_.memory() - before
+        self.assertLess(grown, 16 << 20)
+        self.assertEqual(job.commit().taken, 300)
+
+    def test_names_alone_kept_the_place(self):
+        """They are no data: the import times out all the same."""
+        store = harness.make_store(self.path("names"))
+        with harness.start_daemon({"default": store}, extra_args=["--import-timeout", 500]) as d:
+            with Client(d.address) as client:
+                job = client.start_import()
+                deadline = time.monotonic() + 20
+                with self.assertRaises(Failure) as caught:
+                    while time.monotonic() < deadline:
+                        job.send(name="n")
+                        client.ping()
+                        if client.waiting[job.id]:
+                            job.take()
+                        time.sleep(0.05)
+                    self.fail("the import is still there")
+                self.assertEqual(caught.exception.code, pb.TIMED_OUT)
+
+    def test_turns_of_writers(self):
+        """Clients that write without a pause do not keep an import from its turn."""
+        stop = threading.Event()
+
+        def write(i):
+            record = pb.Record(counts=pb.Counts(white=1))
+            entry = pb.PutEntry(fen=START, parts=ADD, record=record)
+            with Client(self.daemon_.address) as client:
+                while not stop.is_set():
+                    client.put([entry])
+
+        threads = [threading.Thread(target=write, args=[i]) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            job = self.client.start_import()
+            job.feed(content(), "a")
+            self.assertEqual(job.commit().taken, 300)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
 
     def test_read_only(self):
         store = harness.make_store(self.path("fixed"))
