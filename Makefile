@@ -18,7 +18,7 @@ MARKDOWN ?=
 BENCH ?=
 
 SHELL := /bin/bash
-SOURCES = $$(find base bench bulk chess client daemon examples include proto store tests \
+SOURCES = $$(find base bench chess client daemon examples formats import include proto store tests \
 	-name '*.[ch]' 2>/dev/null)
 
 help: ## list the targets

@@ -21,7 +21,7 @@
 #include "bench/play.h"
 #include "chess/fen.h"
 #include "chess/key.h"
-#include "store/load.h"
+#include "store/load/load.h"
 
 #define COUNT_MAX     10000000000u
 #define PROBES_MAX    100000000u
@@ -182,7 +182,7 @@ static void store_games(struct maker *maker, const uint64_t results[3])
 	uint64_t number = 0;
 	for (uint8_t result = 0; result < 3; result++) {
 		for (uint64_t i = 0; i < results[result]; i++) {
-			struct chi_game game = {.result = result};
+			struct chi_game_id game = {.result = result};
 			number++;
 			for (int byte = 0; byte < 8; byte++) {
 				game.id[byte] = (uint8_t)(number >> (56 - 8 * byte));

@@ -390,13 +390,13 @@ int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 	return chi_client_end(client, status);
 }
 
-int chi_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out, size_t max,
-		  size_t *n)
+int chi_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+		     size_t max, size_t *n)
 {
 	*n = 0;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK && max > 0) {
-		status = client->backend->get_games(client, after, out, max, n);
+		status = client->backend->get_game_ids(client, after, out, max, n);
 	}
 	if (status != CHI_OK) {
 		*n = 0;
@@ -404,7 +404,7 @@ int chi_get_games(struct chi_client *client, const uint8_t *after, struct chi_ga
 	return chi_client_end(client, status);
 }
 
-int chi_put_games(struct chi_client *client, const struct chi_game *games, size_t n)
+int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
@@ -417,7 +417,7 @@ int chi_put_games(struct chi_client *client, const struct chi_game *games, size_
 		}
 	}
 	if (status == CHI_OK) {
-		status = client->backend->put_games(client, games, n);
+		status = client->backend->put_game_ids(client, games, n);
 	}
 	return chi_client_end(client, status);
 }

@@ -17,12 +17,12 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "base/once.h"
+#include "base/idempotency.h"
 #include "chess/material.h"
 #include "chistore.h"
 #include "client/address.h"
-#include "client/call.h"
-#include "client/repeat.h"
+#include "client/remote/peer.h"
+#include "client/remote/repeat.h"
 #include "proto/msg.h"
 #include "store/store.h"
 
@@ -38,11 +38,11 @@
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {
 	/* Remote: */
-	uint64_t id;	      /* on the wire */
-	struct chi_once once; /* the mark of a put */
-	bool lost;	      /* went out over a connection that broke, and may have been done */
-	bool parked;	      /* answered, but to be sent again */
-	bool renewed;	      /* has got its second mark: it was forgotten under the first */
+	uint64_t id;				    /* on the wire */
+	struct chi_idempotency_key idempotency_key; /* the mark of a put */
+	bool lost;    /* went out over a connection that broke, and may have been done */
+	bool parked;  /* answered, but to be sent again */
+	bool renewed; /* has got its second mark: it was forgotten under the first */
 
 	bool is_put;
 	bool async; /* a put answered before it is durable */
@@ -121,9 +121,9 @@ struct chi_backend {
 	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-	int (*get_games)(struct chi_client *client, const uint8_t *after, struct chi_game *out,
-			 size_t max, size_t *n);
-	int (*put_games)(struct chi_client *client, const struct chi_game *games, size_t n);
+	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
+			    struct chi_game_id *out, size_t max, size_t *n);
+	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
 	int (*flush)(struct chi_client *client);
 	/* Queue: slot->rows holds the keys. A negative result leaves the slot unused. */
 	int (*pipe_probe)(struct chi_client *client, struct chi_slot *slot,
@@ -223,9 +223,9 @@ int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, siz
 int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-int chi_inproc_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
-			 size_t max, size_t *n);
-int chi_inproc_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
+int chi_inproc_get_game_ids(struct chi_client *client, const uint8_t *after,
+			    struct chi_game_id *out, size_t max, size_t *n);
+int chi_inproc_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
 
 /* ---- Remote (remote.c, remote_games.c, remote_pipe.c, remote_read.c, remote_scan.c,
  * remote_write.c) ---------------------- */
@@ -245,9 +245,9 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-int chi_remote_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
-			 size_t max, size_t *n);
-int chi_remote_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
+int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
+			    struct chi_game_id *out, size_t max, size_t *n);
+int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
 
 /* For probers (remote_prober.c): a whole call on a client that nothing else is open on. */
 CHI_MUSTUSE int chi_remote_strengths(struct chi_client *client, const struct chi_key *keys,

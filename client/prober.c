@@ -11,7 +11,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 
-_Static_assert(CHI_PREFETCH_MAX == CHI_AHEAD_MAX, "the store keeps what the header promises");
+_Static_assert(CHI_PREFETCH_MAX == CHI_PREFETCH_MAX, "the store keeps what the header promises");
 
 /* Of a prefetched position, over a socket. */
 struct asked {
@@ -23,10 +23,10 @@ struct asked {
 
 struct chi_prober {
 	struct chi_store *store; /* in-process: a handle of its own, else NULL */
-	struct chi_ahead *ahead;
+	struct chi_prefetch *prefetch;
 	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
 	uint64_t tickets;	   /* over a socket: given out so far */
-	struct asked *asked;	   /* CHI_AHEAD_MAX; ticket t in place t % CHI_AHEAD_MAX */
+	struct asked *asked;	   /* CHI_PREFETCH_MAX; ticket t in place t % CHI_PREFETCH_MAX */
 	struct chi_fault error;
 };
 
@@ -35,7 +35,7 @@ struct chi_prober {
 static int open_remote(struct chi_prober *prober, const struct chi_client *client,
 		       struct chi_fault *fault)
 {
-	prober->asked = calloc(CHI_AHEAD_MAX, sizeof(*prober->asked));
+	prober->asked = calloc(CHI_PREFETCH_MAX, sizeof(*prober->asked));
 	if (prober->asked == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -45,7 +45,7 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 static int open_local(struct chi_prober *prober, const struct chi_client *client)
 {
 	int status = chi_store_share(client->inproc.store, &prober->store);
-	return status == CHI_OK ? chi_ahead_open(prober->store, &prober->ahead) : status;
+	return status == CHI_OK ? chi_prefetch_open(prober->store, &prober->prefetch) : status;
 }
 
 int chi_prober_open(struct chi_client *client, struct chi_prober **out)
@@ -74,7 +74,7 @@ void chi_prober_close(struct chi_prober *prober)
 	if (prober == NULL) {
 		return;
 	}
-	chi_ahead_close(prober->ahead);
+	chi_prefetch_close(prober->prefetch);
 	chi_store_close(prober->store);
 	chi_close(prober->client);
 	free(prober->asked);
@@ -174,9 +174,9 @@ static void ask_later(struct chi_prober *prober, const struct chi_key *keys, siz
 		      uint64_t *tickets)
 {
 	for (size_t i = 0; i < n; i++) {
-		tickets[i] = i < CHI_AHEAD_MAX ? ++prober->tickets : 0;
+		tickets[i] = i < CHI_PREFETCH_MAX ? ++prober->tickets : 0;
 		if (tickets[i] != 0) {
-			prober->asked[tickets[i] % CHI_AHEAD_MAX] =
+			prober->asked[tickets[i] % CHI_PREFETCH_MAX] =
 				(struct asked){.ticket = tickets[i], .key = keys[i]};
 		}
 	}
@@ -184,8 +184,8 @@ static void ask_later(struct chi_prober *prober, const struct chi_key *keys, siz
 
 static int ask(struct chi_prober *prober, const struct chi_key *keys, size_t n, uint64_t *tickets)
 {
-	if (CHI_LIKELY(prober->ahead != NULL)) {
-		return end(prober, chi_ahead_ask(prober->ahead, keys, n, tickets));
+	if (CHI_LIKELY(prober->prefetch != NULL)) {
+		return end(prober, chi_prefetch_ask(prober->prefetch, keys, n, tickets));
 	}
 	ask_later(prober, keys, n, tickets);
 	return CHI_OK;
@@ -223,11 +223,11 @@ int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *ke
 /* All positions that wait for an answer, in one request. */
 static int ask_server(struct chi_prober *prober)
 {
-	struct chi_key keys[CHI_AHEAD_MAX];
-	struct chi_strength strengths[CHI_AHEAD_MAX];
-	size_t places[CHI_AHEAD_MAX];
+	struct chi_key keys[CHI_PREFETCH_MAX];
+	struct chi_strength strengths[CHI_PREFETCH_MAX];
+	size_t places[CHI_PREFETCH_MAX];
 	size_t n = 0;
-	for (size_t i = 0; i < CHI_AHEAD_MAX; i++) {
+	for (size_t i = 0; i < CHI_PREFETCH_MAX; i++) {
 		if (prober->asked[i].ticket != 0 && !prober->asked[i].answered) {
 			keys[n] = prober->asked[i].key;
 			places[n++] = i;
@@ -243,7 +243,7 @@ static int ask_server(struct chi_prober *prober)
 
 static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
 {
-	struct asked *asked = &prober->asked[ticket % CHI_AHEAD_MAX];
+	struct asked *asked = &prober->asked[ticket % CHI_PREFETCH_MAX];
 	*out = (struct chi_strength){0};
 	if (ticket == 0 || asked->ticket != ticket) {
 		return CHI_NONE;
@@ -259,19 +259,19 @@ static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi
 int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
 {
 	prober->error.text[0] = '\0';
-	if (CHI_LIKELY(prober->ahead != NULL)) {
-		return end(prober, chi_ahead_take(prober->ahead, ticket, out));
+	if (CHI_LIKELY(prober->prefetch != NULL)) {
+		return end(prober, chi_prefetch_take(prober->prefetch, ticket, out));
 	}
 	return collect_remote(prober, ticket, out);
 }
 
 void chi_prober_drop(struct chi_prober *prober)
 {
-	if (prober->ahead != NULL) {
-		chi_ahead_drop(prober->ahead);
+	if (prober->prefetch != NULL) {
+		chi_prefetch_drop(prober->prefetch);
 		return;
 	}
-	for (size_t i = 0; i < CHI_AHEAD_MAX; i++) {
+	for (size_t i = 0; i < CHI_PREFETCH_MAX; i++) {
 		prober->asked[i].ticket = 0;
 	}
 }

@@ -61,7 +61,7 @@ static const struct number_option numbers[] = {
 	 "longest snapshot of a scan"},
 	{"imports", "N", FIELD(limits.imports), 1, CHI_IMPORTS_MAX, 1,
 	 "imports of games at once, all stores together"},
-	{"import-memory", "BYTES", FIELD(limits.import_memory), CHI_GAMES_MEMORY_MIN, MIB << 20,
+	{"import-memory", "BYTES", FIELD(limits.import_memory), CHI_IMPORT_MEMORY_MIN, MIB << 20,
 	 256 * MIB, "memory of each import"},
 	{"import-timeout", "MS", FIELD(limits.import_ms), 1, DAY_MS, 600000,
 	 "without data, then an import is given up"},

@@ -10,10 +10,10 @@
 
 #include "chistore/types.h"
 #include "daemon/limits.h"
-#include "daemon/listen.h"
-#include "daemon/log.h"
-#include "daemon/notify.h"
-#include "daemon/user.h"
+#include "daemon/net/listen.h"
+#include "daemon/status/log.h"
+#include "daemon/status/notify.h"
+#include "daemon/access/user.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {

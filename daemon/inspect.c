@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/crashes.h"
+#include "daemon/status/crashes.h"
 #include "daemon/server.h"
 #include "daemon/verifier.h"
-#include "daemon/verify.h"
+#include "daemon/ops/verify.h"
 #include "store/store.h"
 
 /* Longer lines, of which the last one is none, come in parts. */

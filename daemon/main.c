@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "daemon/config.h"
-#include "daemon/log.h"
+#include "daemon/status/log.h"
 #include "daemon/rescue.h"
-#include "daemon/sandbox.h"
+#include "daemon/jail/sandbox.h"
 #include "daemon/server.h"
 #include "daemon/verifier.h"
-#include "daemon/verify.h"
+#include "daemon/ops/verify.h"
 
 enum exit_status {
 	EXIT_STOPPED = 0,

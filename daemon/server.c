@@ -18,15 +18,15 @@
 #include "base/fault.h"
 #include "chess/statistic.h"
 #include "daemon/clock.h"
-#include "daemon/gate.h"
-#include "daemon/http.h"
-#include "daemon/listener.h"
-#include "daemon/log.h"
-#include "daemon/notify.h"
-#include "daemon/sandbox.h"
+#include "daemon/net/worker_barrier.h"
+#include "daemon/status/http.h"
+#include "daemon/net/listener.h"
+#include "daemon/status/log.h"
+#include "daemon/status/notify.h"
+#include "daemon/jail/sandbox.h"
 #include "daemon/signals.h"
-#include "daemon/watchdog.h"
-#include "daemon/worker.h"
+#include "daemon/status/watchdog.h"
+#include "daemon/net/worker.h"
 #include "store/store.h"
 
 /* A dead reader keeps all pages that are given up meanwhile: with many small commits the file grows
@@ -319,7 +319,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	*server = (struct chi_server){
 		.config = config, .verifier = verifier, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
-	pthread_mutex_init(&server->intakes.lock, NULL);
+	pthread_mutex_init(&server->import_sessions.lock, NULL);
 	chi_signals_ignore();
 	set_connections_max(server);
 	server->base = event_base_new();
@@ -381,9 +381,9 @@ static void stop_workers(struct chi_server *server)
 /* Nothing new comes in; everything received is answered. */
 static void drain(struct chi_server *server)
 {
-	struct chi_gate gate;
-	if (chi_gate_close(&gate, server, chi_worker_quiesce, false) == CHI_OK) {
-		chi_gate_open(&gate);
+	struct chi_worker_barrier barrier;
+	if (chi_worker_barrier_close(&barrier, server, chi_worker_quiesce, false) == CHI_OK) {
+		chi_worker_barrier_open(&barrier);
 	}
 }
 
@@ -415,7 +415,7 @@ void chi_server_reload(struct chi_server *server)
 	chi_log_reopen();
 	if (chi_guard_reload(&server->guard)) {
 		for (size_t i = 0; i < server->n_workers; i++) {
-			chi_worker_judge(server->workers[i]);
+			chi_worker_authorize(server->workers[i]);
 		}
 	}
 }
@@ -444,6 +444,6 @@ void chi_server_deinit(struct chi_server *server)
 		event_base_free(server->base);
 	}
 	chi_guard_deinit(&server->guard);
-	pthread_mutex_destroy(&server->intakes.lock);
+	pthread_mutex_destroy(&server->import_sessions.lock);
 	pthread_mutex_destroy(&server->compact_lock);
 }

@@ -38,11 +38,11 @@
 
 #include "chistore/types.h"
 #include "daemon/config.h"
-#include "daemon/crashes.h"
-#include "daemon/guard.h"
-#include "daemon/intake.h"
-#include "daemon/tally.h"
-#include "daemon/writer.h"
+#include "daemon/status/crashes.h"
+#include "daemon/access/guard.h"
+#include "daemon/ops/import_session.h"
+#include "daemon/status/tally.h"
+#include "daemon/write/writer.h"
 
 struct chi_http;
 struct chi_listener;
@@ -89,7 +89,7 @@ struct chi_server {
 	chi_counter turned_away; /* because there were too many */
 	atomic_size_t buffered;	 /* bytes of all clients' buffers */
 	atomic_size_t tasks;	 /* backups and verifications running */
-	struct chi_intakes intakes;
+	struct chi_import_sessions import_sessions;
 	pthread_mutex_t compact_lock;
 };
 

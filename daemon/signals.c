@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "daemon/log.h"
+#include "daemon/status/log.h"
 #include "daemon/server.h"
 
 static void on_stop(evutil_socket_t number, short what, void *context)

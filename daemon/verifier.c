@@ -18,9 +18,9 @@
 
 #include "base/fault.h"
 #include "daemon/limits.h"
-#include "daemon/log.h"
-#include "daemon/sandbox.h"
-#include "daemon/verify.h"
+#include "daemon/status/log.h"
+#include "daemon/jail/sandbox.h"
+#include "daemon/ops/verify.h"
 
 enum {
 	REQUESTS,

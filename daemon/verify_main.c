@@ -3,7 +3,7 @@
  * The verification itself. It prints for two readers: a person who calls chistored --verify, and
  * the daemon that started it and passes the lines on.
  */
-#include "daemon/verify.h"
+#include "daemon/ops/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 struct chi_client;
-struct chi_games;
+struct chi_import;
 struct chi_iter;
 struct chi_prober;
 
@@ -155,25 +155,26 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
 /* ---- Games ------------------------------------------------------------------------------- */
 
 /*
- * The games that are counted in the store (struct chi_game): up to `max` with ids behind `after`
+ * The games that are counted in the store (struct chi_game_id): up to `max` with ids behind `after`
  * (CHI_GAME_ID_SIZE bytes, or NULL: from the first), ascending, into `out`. *n less than `max`:
  * there are no more. Each call reads a snapshot of its own. -CHI_EUNSUPPORTED: a server that does
  * not list games.
  */
-CHI_MUSTUSE int chi_get_games(struct chi_client *client, const uint8_t *after, struct chi_game *out,
-			      size_t max, size_t *n);
+CHI_MUSTUSE int chi_get_game_ids(struct chi_client *client, const uint8_t *after,
+				 struct chi_game_id *out, size_t max, size_t *n);
 
 /*
  * Says of `n` games, at most 10,000, that they are counted, as loading a dump does; their positions
  * are put by chi_put. Those that are counted already are passed over. Durable when it returns, all
  * or nothing. -CHI_EINVAL (a result out of its range), -CHI_ETOOBIG; -CHI_EUNSUPPORTED as above.
  */
-CHI_MUSTUSE int chi_put_games(struct chi_client *client, const struct chi_game *games, size_t n);
+CHI_MUSTUSE int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games,
+				 size_t n);
 
 /* ---- Importing games --------------------------------------------------------------------- */
 
 /*
- * Games by the gigabyte (struct chi_games_options): the text of PGN, or for CHI_GAMES_MERGE of a
+ * Games by the gigabyte (struct chi_import_options): the text of PGN, or for CHI_IMPORT_MERGE of a
  * dump, is fed in pieces, and stored by the commit, all of it or nothing. Closing without a commit
  * changes nothing; neither does feeding the same games again.
  *
@@ -184,19 +185,19 @@ CHI_MUSTUSE int chi_put_games(struct chi_client *client, const struct chi_game *
  * not count. -CHI_EBUSY: as many imports as the server takes are running, or a daemon serves the
  * store of the directory, and the text names it.
  *
- * One thread uses a chi_games at a time, and its callbacks are called on that thread. The first
+ * One thread uses a chi_import at a time, and its callbacks are called on that thread. The first
  * failure is final: all later calls return it.
  */
-CHI_MUSTUSE int chi_games_open(const char *address, const struct chi_options *options,
-			       enum chi_statistic create, const struct chi_games_options *games,
-			       struct chi_games **out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_import_open(const char *address, const struct chi_options *options,
+				enum chi_statistic create, const struct chi_import_options *games,
+				struct chi_import **out, struct chi_fault *fault);
 
 /* A new input begins; games do not go on across inputs. `name` is for notes, and cut at 255 bytes.
  */
-CHI_MUSTUSE int chi_games_file(struct chi_games *games, const char *name);
+CHI_MUSTUSE int chi_import_file(struct chi_import *games, const char *name);
 
 /* The next bytes, cut anywhere. Waits while reading them is behind. */
-CHI_MUSTUSE int chi_games_feed(struct chi_games *games, const void *bytes, size_t len);
+CHI_MUSTUSE int chi_import_feed(struct chi_import *games, const void *bytes, size_t len);
 
 /*
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
@@ -204,15 +205,15 @@ CHI_MUSTUSE int chi_games_feed(struct chi_games *games, const void *bytes, size_
  * question; while it is being stored, as long as that takes): it was stored, and this succeeds;
  * or it was not, nor will be, and the text says that nothing was stored. Only if nobody can be
  * asked, or the server does not know, that stays open, and the text says so: feeding the same games
- * again is harmless then, but a CHI_GAMES_MERGE of a dump without games would be added twice.
+ * again is harmless then, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
  */
-CHI_MUSTUSE int chi_games_commit(struct chi_games *games, struct chi_games_result *result);
+CHI_MUSTUSE int chi_import_commit(struct chi_import *games, struct chi_import_result *result);
 
 /* The text of the failure; "" if there was none. */
-const char *chi_games_error(const struct chi_games *games);
+const char *chi_import_error(const struct chi_import *games);
 
 /* NULL is fine. */
-void chi_games_close(struct chi_games *games);
+void chi_import_close(struct chi_import *games);
 
 /* ---- Pipelining -------------------------------------------------------------------------- */
 

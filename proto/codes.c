@@ -101,7 +101,7 @@ const char *chi_op_name(enum chi_op op)
 		[CHI_OP_IMPORT] = "import_games",
 		[CHI_OP_IMPORT_DATA] = "import_data",
 		[CHI_OP_IMPORT_END] = "import_end",
-		[CHI_OP_GAMES] = "games",
+		[CHI_OP_GAME_IDS] = "games",
 		[CHI_OP_OUTCOME] = "outcome",
 	};
 	unsigned index = (unsigned)op;

@@ -2,7 +2,7 @@
 /* What was played from a position, between struct chi_explore and protobuf. */
 #include <string.h>
 
-#include "proto/games.h"
+#include "proto/game_ids.h"
 #include "proto/record.h"
 
 /* Absent is an empty text on this wire. */

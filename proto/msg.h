@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/once.h"
+#include "base/idempotency.h"
 #include "chistore/types.h"
 
 #define CHI_PROTOCOL_VERSION 1
@@ -34,14 +34,14 @@
 #define CHI_DECODE_BUDGET  (8u << 20) /* bytes an unpacked request may take */
 
 /* Games, and importing them. */
-#define CHI_PUT_GAMES_MAX    10000 /* games of a Put */
-#define CHI_GAMES_MAX	     40000 /* games of a response */
+#define CHI_PUT_GAME_IDS_MAX 10000 /* games of a Put */
+#define CHI_GAME_IDS_MAX     40000 /* games of a response */
 #define CHI_GAME_BYTES	     20	   /* of a packed game */
 #define CHI_IMPORT_FILE_MAX  255   /* bytes of an input's name */
 #define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
 #define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
 #define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
-#define CHI_PHASE_MAX	     32	   /* bytes of the name of what an import is at */
+#define CHI_SCAN_RANGE_MAX   32	   /* bytes of the name of what an import is at */
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
@@ -64,7 +64,7 @@ enum chi_op {
 	CHI_OP_IMPORT,
 	CHI_OP_IMPORT_DATA, /* no answer of its own, as CREDIT and CANCEL; id is the import's */
 	CHI_OP_IMPORT_END,  /* the same */
-	CHI_OP_GAMES,
+	CHI_OP_GAME_IDS,
 	CHI_OP_OUTCOME,
 	CHI_OP_COUNT_OF_OPS
 };
@@ -88,9 +88,9 @@ struct chi_positions {
 
 struct chi_request {
 	uint64_t id;
-	struct chi_text store; /* empty: "default" */
-	struct chi_once once;  /* PUT, DELETE, RESCORE, COMPACT, IMPORT_END; sequence 0: not
-				  marked. OUTCOME: of the write asked for */
+	struct chi_text store;			    /* empty: "default" */
+	struct chi_idempotency_key idempotency_key; /* PUT, DELETE, RESCORE, COMPACT, IMPORT_END;
+				 sequence 0: not marked. OUTCOME: of the write asked for */
 	enum chi_op op;
 	union {
 		struct {
@@ -109,8 +109,8 @@ struct chi_request {
 			struct chi_text *fens;	 /* one an entry; len 0 where a key was sent;
 						    NULL when packing means keys throughout */
 			size_t n;
-			const struct chi_counts *base; /* or NULL */
-			const struct chi_game *games;  /* counted as imported from now on */
+			const struct chi_counts *base;	 /* or NULL */
+			const struct chi_game_id *games; /* counted as imported from now on */
 			size_t n_games;
 		} put;
 		struct {
@@ -132,8 +132,8 @@ struct chi_request {
 			struct chi_text fen; /* empty where a key was sent */
 		} explore;
 		struct {
-			enum chi_games_kind kind;
-			uint32_t max_ply;   /* as struct chi_games_options */
+			enum chi_import_kind kind;
+			uint32_t max_ply;   /* as struct chi_import_options */
 			uint64_t games_min; /* the same */
 			bool strict;
 		} import;
@@ -156,8 +156,9 @@ CHI_MUSTUSE int chi_request_pack(const struct chi_request *request, struct chi_b
 /* Appends a request again that was packed without a mark, as the one frame in `bytes`, with this
  * mark, which may be none. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM, -CHI_EPROTO: no frame.
  */
-CHI_MUSTUSE int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *once,
-				 struct chi_buffer *out);
+CHI_MUSTUSE int chi_request_set_key(const uint8_t *bytes, size_t len,
+				    const struct chi_idempotency_key *idempotency_key,
+				    struct chi_buffer *out);
 
 /*
  * Unpacks the body of a frame; everything points into `arena` or into `bytes`, so both must stay.
@@ -190,8 +191,8 @@ struct chi_store_name {
 	struct chi_text name;
 	enum chi_statistic statistic;
 	bool writable;
-	uint64_t sequence;	      /* of its committed transactions */
-	uint8_t uuid[CHI_ONCE_STORE]; /* all 0: not told */
+	uint64_t sequence;		     /* of its committed transactions */
+	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* all 0: not told */
 };
 
 struct chi_response {
@@ -258,15 +259,15 @@ struct chi_response {
 		struct chi_explore explore;
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
-			const struct chi_games_note *notes;
+			const struct chi_import_note *notes;
 			size_t n_notes;
 			const char *phase; /* what is done, NUL-terminated; NULL: not said */
 			uint64_t done;	   /* of `total`; 0: not known */
 			uint64_t total;
-			struct chi_games_result result; /* in the last response */
+			struct chi_import_result result; /* in the last response */
 		} import;
 		struct {
-			const struct chi_game *games;
+			const struct chi_game_id *games;
 			size_t n;
 		} games;
 		struct {
@@ -275,7 +276,7 @@ struct chi_response {
 			struct chi_put_result put;
 			uint64_t deleted;
 			uint64_t changed;
-			struct chi_games_result import;
+			struct chi_import_result import;
 			uint64_t before; /* COMPACT */
 			uint64_t after;
 		} outcome;

@@ -2,7 +2,7 @@
 /* Results of other operations inside one. */
 #include "proto/outcome.h"
 
-#include "proto/games.h"
+#include "proto/game_ids.h"
 
 /* Everything but an import's. */
 struct results {

@@ -9,8 +9,8 @@
 
 #include "proto/fields.h"
 #include "proto/frame.h"
-#include "proto/games.h"
-#include "proto/once.h"
+#include "proto/game_ids.h"
+#include "proto/idempotency.h"
 #include "proto/record.h"
 
 /* What a frame's head can say; the server's own limit is the business of whoever has its Hello. */
@@ -137,7 +137,7 @@ static uint8_t *put_put(uint8_t *at, const struct chi_request *request)
 	size_t n_games = request->u.put.n_games;
 	if (n_games > 0) {
 		at = chi_put_head(at, 4, n_games * CHI_GAME_BYTES);
-		at = chi_put_packed_games(at, request->u.put.games, n_games);
+		at = chi_put_packed_game_ids(at, request->u.put.games, n_games);
 	}
 	return at;
 }
@@ -183,7 +183,7 @@ static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 	uint32_t field = CHI_OP_FIELD(request->op);
 	size_t inner = body_len(request);
 	size_t len = chi_uint_len(1, request->id) + chi_bytes_len(2, request->store.len) +
-		     chi_once_len(&request->once) + chi_nested_len(field, inner);
+		     chi_idempotency_len(&request->idempotency_key) + chi_nested_len(field, inner);
 	if (len > BODY_MAX) {
 		return -CHI_ETOOBIG;
 	}
@@ -195,7 +195,7 @@ static int pack_large(const struct chi_request *request, struct chi_buffer *out)
 	uint8_t *at = start + chi_frame_head(len, start);
 	at = chi_put_uint(at, 1, request->id);
 	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
-	at = chi_put_once(at, &request->once);
+	at = chi_put_once(at, &request->idempotency_key);
 	at = put_body(chi_put_head(at, field, inner), request);
 	chi_buffer_added(out, (size_t)(at - start));
 	return CHI_OK;
@@ -210,7 +210,7 @@ struct small {
 	PB(Filter) filter;
 	PB(Cursor) cursor;
 	PB(Counts) counts;
-	PB(Once) once;
+	PB(IdempotencyKey) idempotency_key;
 	union {
 		PB(Hello) hello;
 		PB(Ping) ping;
@@ -226,7 +226,7 @@ struct small {
 		PB(Explore) explore;
 		PB(Import) import;
 		PB(ImportEnd) import_end;
-		PB(Games) games;
+		PB(GameIds) games;
 		PB(Outcome) outcome;
 	} op;
 };
@@ -367,7 +367,7 @@ static int import_to(struct small *small, const struct chi_request *request)
 {
 	PB(Import) *import = &small->op.import;
 	chistore__v1__import__init(import);
-	import->kind = (PB(GamesKind))request->u.import.kind;
+	import->kind = (PB(ImportKind))request->u.import.kind;
 	import->max_ply = request->u.import.max_ply;
 	import->games_min = request->u.import.games_min;
 	import->strict = request->u.import.strict;
@@ -377,8 +377,8 @@ static int import_to(struct small *small, const struct chi_request *request)
 
 static int games_to(struct small *small, const struct chi_request *request)
 {
-	PB(Games) *games = &small->op.games;
-	chistore__v1__games__init(games);
+	PB(GameIds) *games = &small->op.games;
+	chistore__v1__game_ids__init(games);
 	games->limit = request->u.games.limit;
 	small->message.games = games;
 	return request->u.games.after_set
@@ -429,24 +429,24 @@ static int plain_to(struct small *small, const struct chi_request *request)
 	}
 }
 
-static int once_to(struct small *small, const struct chi_once *from)
+static int once_to(struct small *small, const struct chi_idempotency_key *from)
 {
-	PB(Once) *once = &small->once;
+	PB(IdempotencyKey) *idempotency_key = &small->idempotency_key;
 	if (from->sequence == 0) {
 		return CHI_OK;
 	}
-	chistore__v1__once__init(once);
-	once->since = from->since;
-	once->sequence = from->sequence;
-	once->unanswered = from->unanswered;
-	small->message.once = once;
-	if (chi_once_names_store(from)) {
-		int rc = bytes_to(small, from->store, sizeof(from->store), &once->store);
+	chistore__v1__idempotency_key__init(idempotency_key);
+	idempotency_key->since = from->since;
+	idempotency_key->sequence = from->sequence;
+	idempotency_key->unanswered = from->unanswered;
+	small->message.idempotency_key = idempotency_key;
+	if (chi_idempotency_names_store(from)) {
+		int rc = bytes_to(small, from->store, sizeof(from->store), &idempotency_key->store);
 		if (rc != CHI_OK) {
 			return rc;
 		}
 	}
-	return bytes_to(small, from->client, sizeof(from->client), &once->client);
+	return bytes_to(small, from->client, sizeof(from->client), &idempotency_key->client);
 }
 
 /* The arena is freed with the struct, whichever way this ends. */
@@ -462,7 +462,7 @@ static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 	if (small.message.store == NULL) {
 		return chi_arena_status(&small.arena, request->store.len);
 	}
-	rc = once_to(&small, &request->once);
+	rc = once_to(&small, &request->idempotency_key);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -482,7 +482,7 @@ static int pack_small(const struct chi_request *request, struct chi_buffer *out)
 	case CHI_OP_IMPORT:
 		rc = import_to(&small, request);
 		break;
-	case CHI_OP_GAMES:
+	case CHI_OP_GAME_IDS:
 		rc = games_to(&small, request);
 		break;
 	default:
@@ -523,8 +523,8 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	}
 }
 
-int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *once,
-		     struct chi_buffer *out)
+int chi_request_set_key(const uint8_t *bytes, size_t len,
+			const struct chi_idempotency_key *idempotency_key, struct chi_buffer *out)
 {
 	const uint8_t *body = NULL;
 	size_t body_len = 0;
@@ -533,7 +533,7 @@ int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *on
 	    frame_len != len) {
 		return -CHI_EPROTO;
 	}
-	size_t marked = body_len + chi_once_len(once);
+	size_t marked = body_len + chi_idempotency_len(idempotency_key);
 	if (marked > BODY_MAX) {
 		return -CHI_ETOOBIG;
 	}
@@ -543,7 +543,7 @@ int chi_request_mark(const uint8_t *bytes, size_t len, const struct chi_once *on
 		return rc;
 	}
 	/* Fields may come in any order. */
-	uint8_t *at = chi_put_once(start + chi_frame_head(marked, start), once);
+	uint8_t *at = chi_put_once(start + chi_frame_head(marked, start), idempotency_key);
 	memcpy(at, body, body_len);
 	chi_buffer_added(out, (size_t)(at - start) + body_len);
 	return CHI_OK;

@@ -6,8 +6,8 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "proto/games.h"
-#include "proto/once.h"
+#include "proto/game_ids.h"
+#include "proto/idempotency.h"
 #include "proto/record.h"
 
 #define PIECES_MAX 32 /* on a board, as a key can hold them */
@@ -211,8 +211,9 @@ static int put_read(struct chi_unpacker *u, const struct chi_field *from, struct
 		} else if (field.number == 3) {
 			rc = put_base_read(u, &field, out);
 		} else if (field.number == 4) {
-			rc = chi_packed_games_from(u, field.bytes, field.len, CHI_PUT_GAMES_MAX,
-						   &out->u.put.games, &out->u.put.n_games);
+			rc = chi_packed_game_ids_from(u, field.bytes, field.len,
+						      CHI_PUT_GAME_IDS_MAX, &out->u.put.games,
+						      &out->u.put.n_games);
 		}
 	}
 	return rc;
@@ -310,17 +311,17 @@ static int explore_from(struct chi_unpacker *u, const PB(Explore) * from, struct
 
 static int import_from(struct chi_unpacker *u, const PB(Import) * from, struct chi_request *out)
 {
-	if (from->kind == CHISTORE__V1__GAMES_KIND__GAMES_NONE) {
+	if (from->kind == CHISTORE__V1__IMPORT_KIND__IMPORT_NONE) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "kind");
 	}
-	out->u.import.kind = (enum chi_games_kind)from->kind;
+	out->u.import.kind = (enum chi_import_kind)from->kind;
 	out->u.import.max_ply = from->max_ply;
 	out->u.import.games_min = from->games_min;
 	out->u.import.strict = from->strict;
 	return CHI_OK;
 }
 
-static int games_from(struct chi_unpacker *u, const PB(Games) * from, struct chi_request *out)
+static int games_from(struct chi_unpacker *u, const PB(GameIds) * from, struct chi_request *out)
 {
 	out->u.games.limit = from->limit;
 	out->u.games.after_set = from->after.len > 0;
@@ -482,7 +483,7 @@ static int unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len, stru
 	}
 	bool large = out->op == CHI_OP_PUT || out->op == CHI_OP_IMPORT_DATA;
 	rc = large ? unpack_large(u, bytes, len, out) : unpack_other(u, bytes, len, out);
-	return rc == CHI_OK ? chi_once_read(u, bytes, len, out) : rc;
+	return rc == CHI_OK ? chi_idempotency_read(u, bytes, len, out) : rc;
 }
 
 /* The name outlives the unpacker: in the arena, or static if that is full. */

@@ -9,7 +9,7 @@
 
 #include "proto/fields.h"
 #include "proto/frame.h"
-#include "proto/games.h"
+#include "proto/game_ids.h"
 #include "proto/outcome.h"
 #include "proto/rows.h"
 
@@ -383,8 +383,8 @@ static int result_to(struct small *small, enum chi_op result, const struct chi_r
 		return chi_explore_to(small->arena, &response->u.explore, &small->message.explore);
 	case CHI_OP_IMPORT:
 		return chi_import_to(small->arena, response, &small->message.import_games);
-	case CHI_OP_GAMES:
-		return chi_games_to(small->arena, response, &small->message.games);
+	case CHI_OP_GAME_IDS:
+		return chi_game_ids_to(small->arena, response, &small->message.games);
 	case CHI_OP_OUTCOME:
 		return chi_outcome_to(small->arena, response, &small->message.outcome);
 	default:

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "proto/games.h"
+#include "proto/game_ids.h"
 #include "proto/outcome.h"
 #include "proto/rows.h"
 
@@ -321,7 +321,7 @@ static int result_from(struct chi_unpacker *u, const PB(Response) * from, struct
 	case CHISTORE__V1__RESPONSE__RESULT_IMPORT_GAMES:
 		return chi_import_from(u, from->import_games, out);
 	case CHISTORE__V1__RESPONSE__RESULT_GAMES:
-		return chi_games_from(u, from->games, out);
+		return chi_game_ids_from(u, from->games, out);
 	case CHISTORE__V1__RESPONSE__RESULT_OUTCOME:
 		return chi_outcome_from(u, from->outcome, out);
 	default:

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/once.h"
+#include "base/idempotency.h"
 #include "chistore/types.h"
 
 struct chi_store;
@@ -140,13 +140,13 @@ CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *ke
 /* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
  * store was opened, for reading, before another process brought it up to date, and has games since:
  * it must be opened anew to read them. */
-CHI_MUSTUSE int chi_read_game(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
-			      struct chi_game *out);
+CHI_MUSTUSE int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
+				 struct chi_game_id *out);
 
 /* Up to `max` games with ids behind `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
  * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT, -CHI_EBUSY as above. */
-CHI_MUSTUSE int chi_read_games(struct chi_read *read, const uint8_t *after, struct chi_game *out,
-			       size_t max, size_t *n);
+CHI_MUSTUSE int chi_read_game_ids(struct chi_read *read, const uint8_t *after,
+				  struct chi_game_id *out, size_t max, size_t *n);
 
 /* ---- Probing for engines ----------------------------------------------------------------- */
 
@@ -164,25 +164,26 @@ CHI_MUSTUSE int chi_read_strengths(struct chi_read *read, const struct chi_key *
  * what is under way between calls holds none. If a commit came in between, a look-up begins anew:
  * an answer is always of the newest state. Used by one thread at a time.
  */
-struct chi_ahead;
+struct chi_prefetch;
 
-#define CHI_AHEAD_MAX 64
+#define CHI_PREFETCH_MAX 64
 
 /* `store` must outlive it. */
-CHI_MUSTUSE int chi_ahead_open(struct chi_store *store, struct chi_ahead **out);
-void chi_ahead_close(struct chi_ahead *ahead);
+CHI_MUSTUSE int chi_prefetch_open(struct chi_store *store, struct chi_prefetch **out);
+void chi_prefetch_close(struct chi_prefetch *ahead);
 
-/* Begins to look `n` keys up, each with a ticket. Of more than CHI_AHEAD_MAX under way the oldest
- * are given up; of a longer list the first ones are begun, and the others' tickets are 0, as all
- * are on failure. */
-CHI_MUSTUSE int chi_ahead_ask(struct chi_ahead *ahead, const struct chi_key *keys, size_t n,
-			      uint64_t *tickets);
+/* Begins to look `n` keys up, each with a ticket. Of more than CHI_PREFETCH_MAX under way the
+ * oldest are given up; of a longer list the first ones are begun, and the others' tickets are 0, as
+ * all are on failure. */
+CHI_MUSTUSE int chi_prefetch_ask(struct chi_prefetch *ahead, const struct chi_key *keys, size_t n,
+				 uint64_t *tickets);
 
 /* The answer, as chi_read_strength gives it. CHI_NONE: the ticket was taken or given up before. */
-CHI_MUSTUSE int chi_ahead_take(struct chi_ahead *ahead, uint64_t ticket, struct chi_strength *out);
+CHI_MUSTUSE int chi_prefetch_take(struct chi_prefetch *ahead, uint64_t ticket,
+				  struct chi_strength *out);
 
 /* Gives up all that is under way. */
-void chi_ahead_drop(struct chi_ahead *ahead);
+void chi_prefetch_drop(struct chi_prefetch *ahead);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
@@ -279,16 +280,17 @@ CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts 
 /* Counts a game in the store, or takes it out again (*out says what it was): the entry and the
  * totals alone, its positions are the caller's. CHI_NONE, not sticky: it is counted already, or
  * is not. -CHI_EINVAL (its result). */
-CHI_MUSTUSE int chi_write_game(struct chi_write *write, const struct chi_game *game);
-CHI_MUSTUSE int chi_write_ungame(struct chi_write *write, const uint8_t id[CHI_GAME_ID_SIZE],
-				 struct chi_game *out);
+CHI_MUSTUSE int chi_write_game_id(struct chi_write *write, const struct chi_game_id *game);
+CHI_MUSTUSE int chi_write_remove_game_id(struct chi_write *write,
+					 const uint8_t id[CHI_GAME_ID_SIZE],
+					 struct chi_game_id *out);
 
 /*
  * Marks the start of a batch inside the transaction: from here on what is changed is copied, until
  * the next mark or the end. Costs memory in the size of the records changed. Returns the failure
  * that stuck before, and then marks nothing.
  */
-CHI_MUSTUSE int chi_write_mark(struct chi_write *write);
+CHI_MUSTUSE int chi_write_savepoint(struct chi_write *write);
 
 /*
  * Takes back everything put, deleted and set since the last mark, and forgets the failure that
@@ -318,26 +320,26 @@ CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_coun
 
 /* ---- Writing at most once ---------------------------------------------------------------- */
 
-/* Writes of one client that are known again, and clients: of more than CHI_ONCE_CLIENTS all but the
- * last CHI_ONCE_CLIENTS_KEPT to write are forgotten. */
-#define CHI_ONCE_WRITES	      64
-#define CHI_ONCE_CLIENTS      4096
-#define CHI_ONCE_CLIENTS_KEPT 3584
+/* Writes of one client that are known again, and clients: of more than CHI_IDEMPOTENCY_CLIENTS all
+ * but the last CHI_IDEMPOTENCY_CLIENTS_KEPT to write are forgotten. */
+#define CHI_IDEMPOTENCY_WRITES	     64
+#define CHI_IDEMPOTENCY_CLIENTS	     4096
+#define CHI_IDEMPOTENCY_CLIENTS_KEPT 3584
 
-enum chi_once_kind {
-	CHI_ONCE_PUT = 1,
-	CHI_ONCE_DELETE,
-	CHI_ONCE_RESCORE,
-	CHI_ONCE_IMPORT,
-	CHI_ONCE_COMPACT,
-	CHI_ONCE_NEVER, /* was not done, and is not to be done any more */
+enum chi_idempotency_kind {
+	CHI_IDEMPOTENCY_PUT = 1,
+	CHI_IDEMPOTENCY_DELETE,
+	CHI_IDEMPOTENCY_RESCORE,
+	CHI_IDEMPOTENCY_IMPORT,
+	CHI_IDEMPOTENCY_COMPACT,
+	CHI_IDEMPOTENCY_NEVER, /* was not done, and is not to be done any more */
 };
 
 #define CHI_OUTCOME_COUNTS 12
 
 /* How a write that was done was answered. */
 struct chi_outcome {
-	enum chi_once_kind kind;
+	enum chi_idempotency_kind kind;
 	/* PUT: added, updated, unchanged, removed; DELETE: deleted; RESCORE: changed; IMPORT:
 	 * games, taken, known, skipped, empty, cut, plies, dropped, and of positions the four of a
 	 * PUT; COMPACT: bytes before and after; the others are 0. */
@@ -350,25 +352,28 @@ struct chi_outcome {
  * -CHI_EFORGOTTEN: it may have been done, so it must not be; -CHI_EINVAL: another kind of write has
  * its number; -CHI_EIO and the like. Changes nothing, and no failure sticks.
  */
-CHI_MUSTUSE int chi_write_known(struct chi_write *write, const struct chi_once *once,
-				enum chi_once_kind kind, struct chi_outcome *out,
+CHI_MUSTUSE int chi_write_known(struct chi_write *write,
+				const struct chi_idempotency_key *idempotency_key,
+				enum chi_idempotency_kind kind, struct chi_outcome *out,
 				struct chi_fault *fault);
 
 /* The totals of an import as an outcome's counts, and back. */
-struct chi_outcome chi_outcome_of_games(const struct chi_games_result *result);
-struct chi_games_result chi_outcome_games(const struct chi_outcome *outcome);
+struct chi_outcome chi_outcome_of_import(const struct chi_import_result *result);
+struct chi_import_result chi_outcome_import(const struct chi_outcome *outcome);
 
 /*
  * Settles what became of a marked write: CHI_OK, it was done, and *out says how it was answered;
  * CHI_NONE, it was not, and from this transaction on it never will be. Else as chi_write_known;
  * a failure to note it sticks.
  */
-CHI_MUSTUSE int chi_write_outcome(struct chi_write *write, const struct chi_once *once,
+CHI_MUSTUSE int chi_write_outcome(struct chi_write *write,
+				  const struct chi_idempotency_key *idempotency_key,
 				  struct chi_outcome *out, struct chi_fault *fault);
 
 /* Notes a marked write that this transaction has done; both are committed together. A rollback
  * takes it back with the write. `once` as the struct says. -CHI_ENOMEM, -CHI_EIO: sticky. */
-CHI_MUSTUSE int chi_write_note(struct chi_write *write, const struct chi_once *once,
+CHI_MUSTUSE int chi_write_note(struct chi_write *write,
+			       const struct chi_idempotency_key *idempotency_key,
 			       const struct chi_outcome *outcome);
 
 /* ---- Whole-store work -------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # Where threads are: the store's readers, the daemon, the client, and the programs as a whole.
-TSAN_ROOMS="base|store|bulk|client|daemon|system"
+TSAN_ROOMS="base|store|import|client|daemon|system"
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "client/cli/output.h"
+#include "client/cli/out/output.h"
 
 /* Waits for the child; if it crashed, that is the news of a damaged page. */
 static int outcome(pid_t child, const char *what)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/cli/output.h"
+#include "client/cli/out/output.h"
 
 /* Disk full and the like show when the last bytes are written. */
 static int finish_output(int code)

@@ -256,52 +256,52 @@ enum chi_result {
  * these are one game, and it counts once.
  */
 #define CHI_GAME_ID_SIZE 16
-struct chi_game {
+struct chi_game_id {
 	uint8_t id[CHI_GAME_ID_SIZE];
 	uint8_t result;	  /* enum chi_result */
 	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
 	uint16_t max_ply; /* counted up to this ply; 0: to its end */
 };
 
-enum chi_games_kind {
-	CHI_GAMES_ADD = 1,	/* count the games of PGN text that are not counted yet */
-	CHI_GAMES_SUBTRACT = 2, /* take games of PGN text out again */
-	CHI_GAMES_MERGE = 3,	/* add another store, read as the text of its dump */
+enum chi_import_kind {
+	CHI_IMPORT_ADD = 1,	 /* count the games of PGN text that are not counted yet */
+	CHI_IMPORT_SUBTRACT = 2, /* take games of PGN text out again */
+	CHI_IMPORT_MERGE = 3,	 /* add another store, read as the text of its dump */
 };
 
 /* Something worth telling about one game of the input; never stops the work. */
-struct chi_games_note {
+struct chi_import_note {
 	const char *file; /* as named by whoever feeds it; "" if it was not */
 	uint64_t game;	  /* its number in the file, from 1 */
 	uint64_t line;	  /* in the file, from 1: where it went wrong */
 	const char *text; /* one line: what, and what became of the game */
 };
-typedef void chi_games_report(void *context, const struct chi_games_note *note);
+typedef void chi_import_report(void *context, const struct chi_import_note *note);
 
 /* Called now and then while the games are stored, with `phase` for a person to read, in ASCII;
  * `total` 0: not known yet. */
-typedef void chi_games_progress(void *context, const char *phase, uint64_t done, uint64_t total);
+typedef void chi_import_progress(void *context, const char *phase, uint64_t done, uint64_t total);
 
-#define CHI_GAMES_MEMORY_DEFAULT (UINT64_C(512) << 20)
-#define CHI_GAMES_MEMORY_MIN	 (UINT64_C(16) << 20)
+#define CHI_IMPORT_MEMORY_DEFAULT (UINT64_C(512) << 20)
+#define CHI_IMPORT_MEMORY_MIN	  (UINT64_C(16) << 20)
 
-struct chi_games_options {
-	enum chi_games_kind kind;
+struct chi_import_options {
+	enum chi_import_kind kind;
 	uint32_t max_ply;   /* positions behind so many plies are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
 	bool strict;	    /* pass over games with a bad move instead of counting them up to it */
-	uint64_t memory;    /* bytes for sorting; 0: CHI_GAMES_MEMORY_DEFAULT. In-process */
+	uint64_t memory;    /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads;   /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
-	chi_games_report *report;
-	chi_games_progress *progress;
+	chi_import_report *report;
+	chi_import_progress *progress;
 	void *context;
 	/* Looked at now and then; not 0: give up with -CHI_ECANCELED. May be NULL. */
 	const volatile int *cancel;
 };
 
 /* What became of the games, and of the positions. */
-struct chi_games_result {
+struct chi_import_result {
 	uint64_t games;	  /* read */
 	uint64_t taken;	  /* added, or taken out */
 	uint64_t known;	  /* were counted already, or came twice; subtract: are not counted */

@@ -12,8 +12,8 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/validate.h"
-#include "client/cli/invent.h"
-#include "client/cli/mix.h"
+#include "client/cli/bench/synthetic.h"
+#include "client/cli/bench/mix.h"
 #include "tests/base/seed.h"
 
 #define POSITIONS 20000
@@ -48,11 +48,11 @@ static void kinds_come_by_weight(void **state)
 	struct mix mix;
 	unsigned counts[MIX_KINDS] = {0};
 	struct seed seed = seed_start("bench mix");
-	struct dice dice = {seed_next(&seed)};
+	struct rng rng = {seed_next(&seed)};
 	(void)state;
 	assert_int_equal(mix_parse(&cli, "batch=600,scan=300,put=100", &mix), EXIT_DONE);
 	for (unsigned i = 0; i < 100000; i++) {
-		counts[mix_draw(&mix, &dice)]++;
+		counts[mix_draw(&mix, &rng)]++;
 	}
 	assert_in_range(counts[MIX_BATCH], 54000, 66000);
 	assert_in_range(counts[MIX_SCAN], 27000, 33000);
@@ -70,25 +70,25 @@ static int compare(const void *a, const void *b)
 static void inventions(void **state)
 {
 	static struct chi_key keys[POSITIONS];
-	struct invent invent;
-	struct invent other;
+	struct synthetic synthetic;
+	struct synthetic other;
 	struct chi_key again;
 	(void)state;
-	assert_int_equal(invent_init(&invent, CHI_STATISTIC_CONTROL), CHI_OK);
-	assert_int_equal(invent_init(&other, CHI_STATISTIC_CONTROL), CHI_OK);
-	assert_string_not_equal(invent.note, other.note);
+	assert_int_equal(synthetic_init(&synthetic, CHI_STATISTIC_CONTROL), CHI_OK);
+	assert_int_equal(synthetic_init(&other, CHI_STATISTIC_CONTROL), CHI_OK);
+	assert_string_not_equal(synthetic.note, other.note);
 	for (unsigned i = 0; i < POSITIONS; i++) {
 		struct chi_position position;
 		if (i < POSITIONS / 2) {
-			invent_key(&invent, i % 2, i / 2, &keys[i]);
+			synthetic_key(&synthetic, i % 2, i / 2, &keys[i]);
 		} else {
-			invent_key(&other, i % 2, i / 2, &keys[i]);
+			synthetic_key(&other, i % 2, i / 2, &keys[i]);
 		}
 		assert_int_equal(chi_key_decode(&keys[i], &position, NULL), CHI_OK);
 		assert_int_equal(chi_position_check(&position, -CHI_EFEN, NULL), CHI_OK);
 		assert_false(chi_position_in_check(&position, 1 - position.side));
 	}
-	invent_key(&invent, 1, 7, &again);
+	synthetic_key(&synthetic, 1, 7, &again);
 	assert_memory_equal(&again, &keys[15], sizeof(again));
 	qsort(keys, POSITIONS, sizeof(keys[0]), compare);
 	for (unsigned i = 1; i < POSITIONS; i++) {
@@ -99,15 +99,15 @@ static void inventions(void **state)
 /* Each kind of store gets what it may be given, and all a note. */
 static void puts_fit_their_store(void **state)
 {
-	struct invent invent;
+	struct synthetic synthetic;
 	struct chi_put put;
 	(void)state;
 	for (int statistic = CHI_STATISTIC_EXTERNAL; statistic <= CHI_STATISTIC_OUTCOME;
 	     statistic++) {
-		assert_int_equal(invent_init(&invent, (enum chi_statistic)statistic), CHI_OK);
-		invent_put(&invent, 3, 4, &put);
-		assert_string_equal(put.record.note, invent.note);
-		assert_int_equal(put.record.n_note, strlen(invent.note));
+		assert_int_equal(synthetic_init(&synthetic, (enum chi_statistic)statistic), CHI_OK);
+		synthetic_put(&synthetic, 3, 4, &put);
+		assert_string_equal(put.record.note, synthetic.note);
+		assert_int_equal(put.record.n_note, strlen(synthetic.note));
 		assert_true((put.parts & CHI_PUT_NOTE) != 0);
 		assert_int_equal((put.parts & CHI_PUT_CHI2) != 0,
 				 statistic == CHI_STATISTIC_EXTERNAL);

@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
-#include "client/import/csv.h"
+#include "formats/csv.h"
 #include "tests/cli/arena.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

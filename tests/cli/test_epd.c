@@ -11,7 +11,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
-#include "client/import/epd.h"
+#include "formats/epd.h"
 #include "tests/cli/arena.h"
 
 #define START	     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"

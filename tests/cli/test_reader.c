@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/import/reader.h"
+#include "formats/reader.h"
 #include "tests/cli/arena.h"
 #include "tests/cli/files.h"
 
@@ -28,11 +28,11 @@ struct outcome {
 };
 
 static struct outcome read_all(const char *text, size_t len, const char *suffix,
-			       enum chi_import_format format)
+			       enum chi_format format)
 {
 	struct outcome outcome = {.good = 0};
-	struct chi_import_options options = {.format = format};
-	struct chi_import *import = NULL;
+	struct chi_reader_options options = {.format = format};
+	struct chi_reader *import = NULL;
 	struct chi_fault fault = {.text = ""};
 	char name[64];
 	char *path = file_write(text, len, PLAIN);
@@ -40,31 +40,31 @@ static struct outcome read_all(const char *text, size_t len, const char *suffix,
 	snprintf(name, sizeof(name), "%s%s", path, suffix);
 	assert_int_equal(rename(path, name), 0);
 	free(path);
-	assert_int_equal(chi_import_open(name, &options, &import, &fault), CHI_OK);
+	assert_int_equal(chi_reader_open(name, &options, &import, &fault), CHI_OK);
 	for (;;) {
 		struct chi_put put;
-		int status = chi_import_next(import, &arena, &put, &fault);
-		if (status == CHI_NONE || chi_import_failed(import)) {
+		int status = chi_reader_next(import, &arena, &put, &fault);
+		if (status == CHI_NONE || chi_reader_failed(import)) {
 			break;
 		}
 		if (status == CHI_OK) {
 			outcome.good++;
 			outcome.last = put;
 		} else if (outcome.bad < CHI_COUNT(outcome.bad_lines)) {
-			outcome.bad_lines[outcome.bad++] = chi_import_line(import);
+			outcome.bad_lines[outcome.bad++] = chi_reader_line(import);
 		}
 	}
-	outcome.failed = chi_import_failed(import);
+	outcome.failed = chi_reader_failed(import);
 	snprintf(outcome.fault, sizeof(outcome.fault), "%s", fault.text);
-	snprintf(outcome.ignored, sizeof(outcome.ignored), "%s", chi_import_ignored(import));
-	chi_import_close(import);
+	snprintf(outcome.ignored, sizeof(outcome.ignored), "%s", chi_reader_ignored(import));
+	chi_reader_close(import);
 	unlink(name);
 	return outcome;
 }
 
 static struct outcome read_text(const char *text, const char *suffix)
 {
-	return read_all(text, strlen(text), suffix, CHI_IMPORT_AUTO);
+	return read_all(text, strlen(text), suffix, CHI_FORMAT_AUTO);
 }
 
 /* The name decides, else the first line. */
@@ -101,11 +101,11 @@ static void format_given(void **state)
 {
 	(void)state;
 	const char *text = "note,fen\nx," START "\n";
-	assert_int_equal(read_all(text, strlen(text), ".epd", CHI_IMPORT_CSV).good, 1);
-	assert_int_equal(read_all(text, strlen(text), ".csv", CHI_IMPORT_EPD).good, 0);
-	assert_int_equal(chi_import_format_of("tsv"), CHI_IMPORT_TSV);
-	assert_int_equal(chi_import_format_of("pgn"), CHI_IMPORT_PGN);
-	assert_int_equal(chi_import_format_of("png"), CHI_IMPORT_AUTO);
+	assert_int_equal(read_all(text, strlen(text), ".epd", CHI_FORMAT_CSV).good, 1);
+	assert_int_equal(read_all(text, strlen(text), ".csv", CHI_FORMAT_EPD).good, 0);
+	assert_int_equal(chi_format_of("tsv"), CHI_FORMAT_TSV);
+	assert_int_equal(chi_format_of("pgn"), CHI_FORMAT_PGN);
+	assert_int_equal(chi_format_of("png"), CHI_FORMAT_AUTO);
 }
 
 /* By the first thing that stands there. */
@@ -120,14 +120,14 @@ static void games_are_told(void **state)
 		"", "\n\n", START, "8/8/8 w", "fen,chi2", "1", "12", "\xef\xbb", "1 e4", "POLY",
 	};
 	for (size_t i = 0; i < CHI_COUNT(games); i++) {
-		assert_true(chi_import_is_pgn(games[i], strlen(games[i])));
+		assert_true(chi_reader_is_pgn(games[i], strlen(games[i])));
 	}
 	for (size_t i = 0; i < CHI_COUNT(others); i++) {
-		assert_false(chi_import_is_pgn(others[i], strlen(others[i])));
+		assert_false(chi_reader_is_pgn(others[i], strlen(others[i])));
 	}
 	/* Binary files may begin with anything. */
-	assert_false(chi_import_is_pgn("\0[", 2));
-	assert_int_equal(chi_import_format_of_path("a.PGN.zst"), CHI_IMPORT_PGN);
+	assert_false(chi_reader_is_pgn("\0[", 2));
+	assert_int_equal(chi_format_of_path("a.PGN.zst"), CHI_FORMAT_PGN);
 }
 
 /* Told by number and passed over. */
@@ -184,7 +184,7 @@ static void binary(void **state)
 	for (size_t i = 0; i < sizeof(text); i++) {
 		text[i] = (char)(i * 131 + i / 251);
 	}
-	struct outcome outcome = read_all(text, sizeof(text), "", CHI_IMPORT_AUTO);
+	struct outcome outcome = read_all(text, sizeof(text), "", CHI_FORMAT_AUTO);
 	assert_int_equal(outcome.good, 0);
 	assert_true(outcome.bad > 0);
 	assert_false(outcome.failed);

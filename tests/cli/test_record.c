@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "client/cli/record.h"
+#include "client/cli/out/record.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

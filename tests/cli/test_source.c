@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/import/source.h"
+#include "formats/source.h"
 #include "tests/base/seed.h"
 #include "tests/cli/files.h"
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/cli/filter.h"
-#include "client/cli/puttext.h"
+#include "client/cli/in/filter.h"
+#include "client/cli/out/put_text.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

@@ -452,27 +452,27 @@ static void games(void **state)
 		GAMES = 5000
 	};
 	struct chi_client *client = ((struct world *)*state)->client;
-	static struct chi_game all[GAMES];
-	static struct chi_game page[GAMES + 1];
+	static struct chi_game_id all[GAMES];
+	static struct chi_game_id page[GAMES + 1];
 	struct chi_info info;
 	size_t n = 1;
-	world_ok(client, chi_get_games(client, NULL, page, GAMES, &n));
+	world_ok(client, chi_get_game_ids(client, NULL, page, GAMES, &n));
 	assert_int_equal(n, 0);
 	for (unsigned i = 0; i < GAMES; i++) {
-		all[i] = (struct chi_game){.result = i % 4,
-					   .pruned = i % 3 == 0,
-					   .max_ply = i % 5 == 0 ? (uint16_t)(i % 600) : 0};
+		all[i] = (struct chi_game_id){.result = i % 4,
+					      .pruned = i % 3 == 0,
+					      .max_ply = i % 5 == 0 ? (uint16_t)(i % 600) : 0};
 		all[i].id[0] = (uint8_t)(i >> 8);
 		all[i].id[CHI_GAME_ID_SIZE - 1] = (uint8_t)i;
 	}
-	world_ok(client, chi_put_games(client, all, GAMES / 2));
-	world_ok(client, chi_put_games(client, all, GAMES));
-	world_ok(client, chi_put_games(client, NULL, 0));
+	world_ok(client, chi_put_game_ids(client, all, GAMES / 2));
+	world_ok(client, chi_put_game_ids(client, all, GAMES));
+	world_ok(client, chi_put_game_ids(client, NULL, 0));
 	for (size_t max = 1; max <= GAMES + 1; max = max * 9 + 1) {
 		size_t at = max == 1 ? GAMES - 3 : 0;
 		do {
 			const uint8_t *after = at > 0 ? all[at - 1].id : NULL;
-			world_ok(client, chi_get_games(client, after, page, max, &n));
+			world_ok(client, chi_get_game_ids(client, after, page, max, &n));
 			for (size_t i = 0; i < n; i++) {
 				assert_memory_equal(page[i].id, all[at + i].id, CHI_GAME_ID_SIZE);
 				assert_int_equal(page[i].result, all[at + i].result);
@@ -486,11 +486,11 @@ static void games(void **state)
 	world_ok(client, chi_get_info(client, &info));
 	assert_int_equal(info.games.white, GAMES / 4);
 	assert_int_equal(info.games.other, GAMES / 4);
-	page[0] = (struct chi_game){.id = {0xff}};
-	page[1] = (struct chi_game){.id = {0xfe}, .result = CHI_RESULT_OTHER + 1};
-	world_refused(client, chi_put_games(client, page, 2), -CHI_EINVAL, "entry 1");
-	world_refused(client, chi_put_games(client, page, 10001), -CHI_ETOOBIG, "");
-	world_ok(client, chi_get_games(client, all[GAMES - 1].id, page, 1, &n));
+	page[0] = (struct chi_game_id){.id = {0xff}};
+	page[1] = (struct chi_game_id){.id = {0xfe}, .result = CHI_RESULT_OTHER + 1};
+	world_refused(client, chi_put_game_ids(client, page, 2), -CHI_EINVAL, "entry 1");
+	world_refused(client, chi_put_game_ids(client, page, 10001), -CHI_ETOOBIG, "");
+	world_ok(client, chi_get_game_ids(client, all[GAMES - 1].id, page, 1, &n));
 	assert_int_equal(n, 0);
 	world_ok(client, chi_verify(client, NULL, NULL, NULL));
 }

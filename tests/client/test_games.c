@@ -29,7 +29,7 @@ struct notes {
 	uint64_t line;
 };
 
-static void report(void *context, const struct chi_games_note *note)
+static void report(void *context, const struct chi_import_note *note)
 {
 	struct notes *notes = context;
 	notes->n++;
@@ -38,11 +38,11 @@ static void report(void *context, const struct chi_games_note *note)
 	snprintf(notes->file, sizeof(notes->file), "%s", note->file);
 }
 
-static struct chi_games *begin(const struct world *world, const struct chi_games_options *options)
+static struct chi_import *begin(const struct world *world, const struct chi_import_options *options)
 {
-	struct chi_games *games = NULL;
+	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
-	int status = chi_games_open(world->address, NULL, 0, options, &games, &fault);
+	int status = chi_import_open(world->address, NULL, 0, options, &games, &fault);
 	if (status != CHI_OK) {
 		fail_msg("chi_games_open: %d, %s", status, fault.text);
 	}
@@ -50,23 +50,23 @@ static struct chi_games *begin(const struct world *world, const struct chi_games
 }
 
 /* Feeds the text, in pieces of `step` bytes, and commits. */
-static struct chi_games_result run(const struct world *world,
-				   const struct chi_games_options *options, size_t step)
+static struct chi_import_result run(const struct world *world,
+				    const struct chi_import_options *options, size_t step)
 {
-	struct chi_games *games = begin(world, options);
-	struct chi_games_result result;
-	assert_int_equal(chi_games_file(games, "two.pgn"), CHI_OK);
+	struct chi_import *games = begin(world, options);
+	struct chi_import_result result;
+	assert_int_equal(chi_import_file(games, "two.pgn"), CHI_OK);
 	for (size_t at = 0; at < sizeof(text) - 1; at += step) {
 		size_t left = sizeof(text) - 1 - at;
-		assert_int_equal(chi_games_feed(games, text + at, left < step ? left : step),
+		assert_int_equal(chi_import_feed(games, text + at, left < step ? left : step),
 				 CHI_OK);
 	}
-	assert_int_equal(chi_games_commit(games, &result), CHI_OK);
-	assert_string_equal(chi_games_error(games), "");
+	assert_int_equal(chi_import_commit(games, &result), CHI_OK);
+	assert_string_equal(chi_import_error(games), "");
 	/* Nothing is left to be done with it. */
-	assert_int_equal(chi_games_commit(games, NULL), -CHI_EINVAL);
-	assert_int_equal(chi_games_feed(games, text, 1), -CHI_EINVAL);
-	chi_games_close(games);
+	assert_int_equal(chi_import_commit(games, NULL), -CHI_EINVAL);
+	assert_int_equal(chi_import_feed(games, text, 1), -CHI_EINVAL);
+	chi_import_close(games);
 	return result;
 }
 
@@ -83,9 +83,9 @@ static void there_and_back(void **state)
 {
 	struct world *world = *state;
 	struct notes notes = {.n = 0};
-	struct chi_games_options options = {
-		.kind = CHI_GAMES_ADD, .report = report, .context = &notes};
-	struct chi_games_result result = run(world, &options, 7);
+	struct chi_import_options options = {
+		.kind = CHI_IMPORT_ADD, .report = report, .context = &notes};
+	struct chi_import_result result = run(world, &options, 7);
 	assert_int_equal(result.games, 2);
 	assert_int_equal(result.taken, 2);
 	assert_int_equal(result.cut, 1);
@@ -99,11 +99,11 @@ static void there_and_back(void **state)
 	assert_int_equal(result.taken, 0);
 	assert_int_equal(result.known, 2);
 	assert_int_equal(games_at_start(world->client), 2);
-	struct chi_game listed[3];
+	struct chi_game_id listed[3];
 	size_t n = 0;
-	world_ok(world->client, chi_get_games(world->client, NULL, listed, 3, &n));
+	world_ok(world->client, chi_get_game_ids(world->client, NULL, listed, 3, &n));
 	assert_int_equal(n, 2);
-	options.kind = CHI_GAMES_SUBTRACT;
+	options.kind = CHI_IMPORT_SUBTRACT;
 	result = run(world, &options, 1);
 	assert_int_equal(result.taken, 2);
 	assert_int_equal(result.positions.removed, 5);
@@ -117,43 +117,43 @@ static void without_a_commit(void **state)
 {
 	struct world *world = *state;
 	volatile int cancel = 0;
-	struct chi_games_options options = {.kind = CHI_GAMES_ADD, .cancel = &cancel};
-	struct chi_games *games = begin(world, &options);
-	assert_int_equal(chi_games_feed(games, text, sizeof(text) - 1), CHI_OK);
+	struct chi_import_options options = {.kind = CHI_IMPORT_ADD, .cancel = &cancel};
+	struct chi_import *games = begin(world, &options);
+	assert_int_equal(chi_import_feed(games, text, sizeof(text) - 1), CHI_OK);
 	cancel = 1;
-	assert_int_equal(chi_games_commit(games, NULL), -CHI_ECANCELED);
-	assert_string_not_equal(chi_games_error(games), "");
+	assert_int_equal(chi_import_commit(games, NULL), -CHI_ECANCELED);
+	assert_string_not_equal(chi_import_error(games), "");
 	/* The first failure is the last word. */
-	assert_int_equal(chi_games_feed(games, text, 1), -CHI_ECANCELED);
-	chi_games_close(games);
+	assert_int_equal(chi_import_feed(games, text, 1), -CHI_ECANCELED);
+	chi_import_close(games);
 	assert_int_equal(games_at_start(world->client), 0);
-	chi_games_close(NULL);
+	chi_import_close(NULL);
 }
 
 static void refused(void **state)
 {
 	struct world *world = *state;
-	struct chi_games_options options = {.kind = (enum chi_games_kind)4};
-	struct chi_games *games = NULL;
+	struct chi_import_options options = {.kind = (enum chi_import_kind)4};
+	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
-	assert_int_equal(chi_games_open(world->address, NULL, 0, &options, &games, &fault),
+	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
 			 -CHI_EINVAL);
 	assert_null(games);
-	options.kind = CHI_GAMES_ADD;
+	options.kind = CHI_IMPORT_ADD;
 	/* The store is there, and of another kind. */
-	assert_int_equal(chi_games_open(world->address, NULL, CHI_STATISTIC_OUTCOME, &options,
-					&games, &fault),
+	assert_int_equal(chi_import_open(world->address, NULL, CHI_STATISTIC_OUTCOME, &options,
+					 &games, &fault),
 			 -CHI_EINVAL);
 	assert_non_null(strstr(fault.text, "outcome"));
 	assert_non_null(strstr(fault.text, "control"));
-	assert_int_equal(chi_games_open(world->address, NULL, CHI_STATISTIC_CONTROL, &options,
-					&games, &fault),
+	assert_int_equal(chi_import_open(world->address, NULL, CHI_STATISTIC_CONTROL, &options,
+					 &games, &fault),
 			 CHI_OK);
-	chi_games_close(games);
+	chi_import_close(games);
 	assert_int_equal(
-		chi_games_open("unix:/nonexistent/socket", NULL, 0, &options, &games, &fault),
+		chi_import_open("unix:/nonexistent/socket", NULL, 0, &options, &games, &fault),
 		-CHI_ECONNECT);
-	assert_int_equal(chi_games_open("/nonexistent/store", NULL, 0, &options, &games, &fault),
+	assert_int_equal(chi_import_open("/nonexistent/store", NULL, 0, &options, &games, &fault),
 			 -CHI_ENOSTORE);
 }
 
@@ -161,22 +161,22 @@ static void refused(void **state)
 static void a_new_store(void **state)
 {
 	struct world *world = *state;
-	struct chi_games_options options = {.kind = CHI_GAMES_ADD};
-	struct chi_games *games = NULL;
+	struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	struct chi_import *games = NULL;
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {""};
 	char path[100];
 	snprintf(path, sizeof(path), "%s/made", world->dir);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(
-			chi_games_open(path, NULL, CHI_STATISTIC_OUTCOME, &options, &games, &fault),
-			CHI_OK);
-		assert_int_equal(chi_games_feed(games, text, sizeof(text) - 1), CHI_OK);
+		assert_int_equal(chi_import_open(path, NULL, CHI_STATISTIC_OUTCOME, &options,
+						 &games, &fault),
+				 CHI_OK);
+		assert_int_equal(chi_import_feed(games, text, sizeof(text) - 1), CHI_OK);
 		assert_int_equal(chi_open(path, NULL, &client, NULL), -CHI_ENOSTORE);
 		if (round == 1) {
-			assert_int_equal(chi_games_commit(games, NULL), CHI_OK);
+			assert_int_equal(chi_import_commit(games, NULL), CHI_OK);
 		}
-		chi_games_close(games);
+		chi_import_close(games);
 	}
 	assert_int_equal(chi_open(path, NULL, &client, &fault), CHI_OK);
 	struct chi_info info;

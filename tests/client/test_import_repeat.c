@@ -46,15 +46,15 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 		       int *status)
 {
 	const struct chi_options options = {.call_ms = LONG_MS};
-	const struct chi_games_options what = {.kind = CHI_GAMES_ADD};
-	struct chi_games_result result;
-	struct chi_games *import = NULL;
+	const struct chi_import_options what = {.kind = CHI_IMPORT_ADD};
+	struct chi_import_result result;
+	struct chi_import *import = NULL;
 	struct chi_fault fault = {{0}};
 	uint64_t before = games(world);
 	char text[32];
 	game_text(n, text);
 	/* One that was cut off before may still be ending. */
-	while ((*status = chi_games_open(relay.address, &options, 0, &what, &import, &fault)) ==
+	while ((*status = chi_import_open(relay.address, &options, 0, &what, &import, &fault)) ==
 	       -CHI_EBUSY) {
 		(void)poll(NULL, 0, 1);
 	}
@@ -62,9 +62,9 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 		fail_msg("%s", fault.text);
 	}
 	relay_cut(way, bytes, 1);
-	*status = chi_games_feed(import, text, strlen(text));
+	*status = chi_import_feed(import, text, strlen(text));
 	if (*status == CHI_OK) {
-		*status = chi_games_commit(import, &result);
+		*status = chi_import_commit(import, &result);
 	}
 	bool cut = relay_was_cut();
 	uint64_t stored = games(world) - before;
@@ -73,13 +73,13 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 		assert_int_equal(result.taken, 1);
 		assert_int_equal(result.positions.added + result.positions.updated, 3);
 	} else {
-		if (strstr(chi_games_error(import), "nothing was stored") == NULL) {
-			fail_msg("%s", chi_games_error(import));
+		if (strstr(chi_import_error(import), "nothing was stored") == NULL) {
+			fail_msg("%s", chi_import_error(import));
 		}
 		assert_int_equal(*status, -CHI_ECONNECT);
 		assert_int_equal(stored, 0);
 	}
-	chi_games_close(import);
+	chi_import_close(import);
 	return cut;
 }
 
@@ -145,8 +145,8 @@ static void into_another_store(void **state)
 {
 	struct world *world = *state;
 	const struct chi_options options = {.call_ms = LONG_MS};
-	const struct chi_games_options what = {.kind = CHI_GAMES_ADD};
-	struct chi_games *import = NULL;
+	const struct chi_import_options what = {.kind = CHI_IMPORT_ADD};
+	struct chi_import *import = NULL;
 	struct chi_fault fault = {{0}};
 	char text[32];
 	int status = CHI_OK;
@@ -156,14 +156,14 @@ static void into_another_store(void **state)
 	game_text(0, text);
 	relay.on_cut = swap_store;
 	relay.context = world;
-	assert_int_equal(chi_games_open(relay.address, &options, 0, &what, &import, &fault),
+	assert_int_equal(chi_import_open(relay.address, &options, 0, &what, &import, &fault),
 			 CHI_OK);
-	assert_int_equal(chi_games_feed(import, text, strlen(text)), CHI_OK);
+	assert_int_equal(chi_import_feed(import, text, strlen(text)), CHI_OK);
 	relay_cut(TO_CLIENT, all - 2, 1);
-	assert_int_equal(chi_games_commit(import, NULL), -CHI_ECONNECT);
-	assert_non_null(strstr(chi_games_error(import), "nobody knows"));
+	assert_int_equal(chi_import_commit(import, NULL), -CHI_ECONNECT);
+	assert_non_null(strstr(chi_import_error(import), "nobody knows"));
 	assert_true(relay_was_cut());
-	chi_games_close(import);
+	chi_import_close(import);
 	assert_int_equal(games(world), 0);
 }
 
@@ -187,7 +187,7 @@ static void be_busy(struct conn *conn)
 			answer.u.info.sequence = 77;
 			answer.u.info.statistic = CHI_STATISTIC_EXTERNAL;
 		} else if (request.op == CHI_OP_IMPORT_END) {
-			since = request.once.since;
+			since = request.idempotency_key.since;
 			return;
 		} else if (request.op == CHI_OP_OUTCOME && refusals++ < 2) {
 			answer.status = -CHI_EBUSY;
@@ -206,20 +206,20 @@ static void asked_of_a_busy_server(void **state)
 {
 	(void)state;
 	const struct chi_options options = {.call_ms = LONG_MS};
-	const struct chi_games_options what = {.kind = CHI_GAMES_ADD};
+	const struct chi_import_options what = {.kind = CHI_IMPORT_ADD};
 	struct server server;
-	struct chi_games *import = NULL;
-	struct chi_games_result result;
+	struct chi_import *import = NULL;
+	struct chi_import_result result;
 	struct chi_fault fault = {{0}};
 	server_start(&server, be_busy);
-	assert_int_equal(chi_games_open(server.address, &options, 0, &what, &import, &fault),
+	assert_int_equal(chi_import_open(server.address, &options, 0, &what, &import, &fault),
 			 CHI_OK);
-	assert_int_equal(chi_games_feed(import, "1. a3 1-0\n", 10), CHI_OK);
-	if (chi_games_commit(import, &result) != CHI_OK) {
-		fail_msg("%s", chi_games_error(import));
+	assert_int_equal(chi_import_feed(import, "1. a3 1-0\n", 10), CHI_OK);
+	if (chi_import_commit(import, &result) != CHI_OK) {
+		fail_msg("%s", chi_import_error(import));
 	}
 	assert_int_equal(result.skipped, 77);
-	chi_games_close(import);
+	chi_import_close(import);
 	server_stop(&server);
 }
 

@@ -68,12 +68,12 @@ static void write_all(struct chi_client *client)
 	struct chi_counts base = {.white = 1, .draws = 1, .black = 1};
 	struct chi_put_result did;
 	uint64_t n = 0;
-	struct chi_game game = {.id = {1}, .result = CHI_RESULT_DRAW};
+	struct chi_game_id game = {.id = {1}, .result = CHI_RESULT_DRAW};
 	(void)lack_went(chi_put(client, batch, MANY, CHI_SYNC, &did), chi_error(client));
 	(void)lack_went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
 	(void)lack_went(chi_flush(client), chi_error(client));
 	(void)lack_went(chi_put_base(client, &base), chi_error(client));
-	(void)lack_went(chi_put_games(client, &game, 1), chi_error(client));
+	(void)lack_went(chi_put_game_ids(client, &game, 1), chi_error(client));
 	(void)lack_went(chi_rescore(client, &base, &n), chi_error(client));
 	if (lack_went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
 	    !lack_heard()) {
@@ -111,7 +111,7 @@ static void read_all(struct chi_client *client)
 	struct chi_record record;
 	struct chi_explore explore;
 	struct chi_info info;
-	struct chi_game game;
+	struct chi_game_id game;
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	size_t n = 0;
@@ -137,7 +137,7 @@ static void read_all(struct chi_client *client)
 	if (lack_went(chi_get_info(client, &info), chi_error(client))) {
 		assert_int_equal(info.positions, 10);
 	}
-	if (lack_went(chi_get_games(client, NULL, &game, 1, &n), chi_error(client))) {
+	if (lack_went(chi_get_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 1);
 	}
 	for (uint8_t want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
@@ -211,51 +211,51 @@ static void use_prober(struct chi_client *client)
 	chi_prober_close(prober);
 }
 
-static void note(void *context, const struct chi_games_note *said)
+static void note(void *context, const struct chi_import_note *said)
 {
 	(void)context;
 	assert_non_null(said->text);
 }
 
-static bool import(enum chi_games_kind kind, enum chi_statistic create, const char *to,
+static bool import(enum chi_import_kind kind, enum chi_statistic create, const char *to,
 		   const char *text, size_t len)
 {
-	struct chi_games_options how = {
+	struct chi_import_options how = {
 		.kind = kind, .report = note, .memory = 16 << 20, .threads = 2};
-	struct chi_games_result did;
-	struct chi_games *games = NULL;
+	struct chi_import_result did;
+	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
 	/* A server may not have seen yet that the last one was given up. */
 	int status = CHI_OK;
 	do {
-		status = chi_games_open(to, &options, create, &how, &games, &fault);
+		status = chi_import_open(to, &options, create, &how, &games, &fault);
 	} while (status == -CHI_EBUSY && world.kind != WORLD_FILE);
 	if (!lack_went(status, fault.text)) {
 		assert_null(games);
 		return false;
 	}
-	status = chi_games_file(games, "an input");
+	status = chi_import_file(games, "an input");
 	for (size_t at = 0; status == CHI_OK && at < len; at += 50) {
-		status = chi_games_feed(games, text + at, len - at < 50 ? len - at : 50);
+		status = chi_import_feed(games, text + at, len - at < 50 ? len - at : 50);
 	}
 	if (status == CHI_OK) {
-		status = chi_games_commit(games, &did);
+		status = chi_import_commit(games, &did);
 	}
 	/* All or nothing, and for good. */
-	if (!lack_went(status, chi_games_error(games))) {
-		assert_int_equal(chi_games_commit(games, NULL), status);
+	if (!lack_went(status, chi_import_error(games))) {
+		assert_int_equal(chi_import_commit(games, NULL), status);
 	}
-	chi_games_close(games);
+	chi_import_close(games);
 	return status == CHI_OK;
 }
 
 static void import_all(struct chi_client *client)
 {
-	(void)import(CHI_GAMES_ADD, 0, address, games_text, strlen(games_text));
-	(void)import(CHI_GAMES_SUBTRACT, 0, address, games_text, strlen(games_text));
-	(void)import(CHI_GAMES_MERGE, 0, address, dump_text, strlen(dump_text));
+	(void)import(CHI_IMPORT_ADD, 0, address, games_text, strlen(games_text));
+	(void)import(CHI_IMPORT_SUBTRACT, 0, address, games_text, strlen(games_text));
+	(void)import(CHI_IMPORT_MERGE, 0, address, dump_text, strlen(dump_text));
 	if (world.kind == WORLD_FILE) {
-		bool done = import(CHI_GAMES_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
+		bool done = import(CHI_IMPORT_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
 				   strlen(games_text));
 		assert_int_equal(access(target, F_OK) == 0, done);
 	}

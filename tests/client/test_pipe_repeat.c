@@ -278,7 +278,7 @@ static struct chi_client *open_scripted(struct server *server, server_script *sc
 static void forget_the_first(struct conn *conn)
 {
 	struct chi_request request;
-	static uint8_t first[CHI_ONCE_CLIENT];
+	static uint8_t first[CHI_IDEMPOTENCY_CLIENT];
 	bool known = false;
 	conn->remembers = 64;
 	if (!server_greet(conn)) {
@@ -294,12 +294,13 @@ static void forget_the_first(struct conn *conn)
 			continue;
 		}
 		if (!known) {
-			memcpy(first, request.once.client, sizeof(first));
+			memcpy(first, request.idempotency_key.client, sizeof(first));
 			known = true;
 		}
-		bool gone = memcmp(first, request.once.client, sizeof(first)) == 0;
+		bool gone = memcmp(first, request.idempotency_key.client, sizeof(first)) == 0;
 		/* Numbers of the identity that was given up are none of the new one's. */
-		bool right = gone || (request.once.since == 77 && request.once.unanswered == 1);
+		bool right = gone || (request.idempotency_key.since == 77 &&
+				      request.idempotency_key.unanswered == 1);
 		answer_put(conn, request.id,
 			   !right ? -CHI_EINTERNAL
 			   : gone ? -CHI_EFORGOTTEN
@@ -368,7 +369,8 @@ static void answer_in_any_order(struct conn *conn)
 			return;
 		}
 		uint64_t lowest = lowest_open();
-		if (request.once.sequence != number || request.once.unanswered != lowest) {
+		if (request.idempotency_key.sequence != number ||
+		    request.idempotency_key.unanswered != lowest) {
 			shuffled.status = -CHI_EINTERNAL;
 		}
 		shuffled.ids[number] = request.id;
@@ -420,7 +422,7 @@ static void forget_after_a_loss(struct conn *conn)
 		if (conn->number == 0) {
 			continue;
 		}
-		if (request.once.sequence == 1) {
+		if (request.idempotency_key.sequence == 1) {
 			answer_put(conn, request.id, -CHI_EFORGOTTEN);
 		} else {
 			answer_put(conn, request.id, refusals++ < 2 ? -CHI_EBUSY : CHI_OK);

@@ -51,29 +51,29 @@ static void import_whose_end_is_not_known(void **state)
 {
 	(void)state;
 	static const struct {
-		enum chi_games_kind kind;
+		enum chi_import_kind kind;
 		const char *says;
 	} cases[] = {
-		{CHI_GAMES_ADD, "again is harmless"},
-		{CHI_GAMES_SUBTRACT, "again is harmless"},
-		{CHI_GAMES_MERGE, "look before you try again"},
+		{CHI_IMPORT_ADD, "again is harmless"},
+		{CHI_IMPORT_SUBTRACT, "again is harmless"},
+		{CHI_IMPORT_MERGE, "look before you try again"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct server server;
-		struct chi_games *games = NULL;
+		struct chi_import *games = NULL;
 		struct chi_fault fault = {{0}};
 		unsigned calls = 0;
-		struct chi_games_options options = {
+		struct chi_import_options options = {
 			.kind = cases[i].kind, .progress = count_progress, .context = &calls};
 		server_start(&server, import_without_end);
-		assert_int_equal(chi_games_open(server.address, NULL, 0, &options, &games, &fault),
+		assert_int_equal(chi_import_open(server.address, NULL, 0, &options, &games, &fault),
 				 CHI_OK);
-		assert_int_equal(chi_games_feed(games, "text", 4), CHI_OK);
-		assert_int_equal(chi_games_commit(games, NULL), -CHI_ECONNECT);
-		assert_non_null(strstr(chi_games_error(games), "nobody knows"));
-		assert_non_null(strstr(chi_games_error(games), cases[i].says));
+		assert_int_equal(chi_import_feed(games, "text", 4), CHI_OK);
+		assert_int_equal(chi_import_commit(games, NULL), -CHI_ECONNECT);
+		assert_non_null(strstr(chi_import_error(games), "nobody knows"));
+		assert_non_null(strstr(chi_import_error(games), cases[i].says));
 		assert_int_equal(calls, 1);
-		chi_games_close(games);
+		chi_import_close(games);
 		server_stop(&server);
 	}
 }

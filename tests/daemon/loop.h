@@ -14,10 +14,10 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "daemon/conn.h"
+#include "daemon/net/conn.h"
 #include "daemon/limits.h"
 #include "daemon/server.h"
-#include "daemon/worker.h"
+#include "daemon/net/worker.h"
 
 #define LOOP_LARGE 120000 /* positions of the store "large": many turns to look at each */
 

@@ -14,8 +14,8 @@
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "daemon/access.h"
-#include "daemon/dispatch.h"
+#include "daemon/access/access.h"
+#include "daemon/ops/dispatch.h"
 
 static struct chi_fault fault;
 
@@ -39,12 +39,12 @@ static int parse(const char *text, struct chi_access **out)
 	return chi_access_parse(text, strlen(text), "f", &names, out, &fault);
 }
 
-static enum chi_role judge(const char *text, const struct chi_shown *shown)
+static enum chi_role authorize(const char *text, const struct chi_shown *shown)
 {
 	struct chi_access *access = NULL;
 	const char *why = NULL;
 	assert_int_equal(parse(text, &access), CHI_OK);
-	enum chi_role role = chi_access_judge(access, shown, &why);
+	enum chi_role role = chi_access_authorize(access, shown, &why);
 	assert_non_null(why);
 	chi_access_free(access);
 	return role;
@@ -73,12 +73,12 @@ static void test_digest(void **state)
 static void test_nobody_without_a_rule(void **state)
 {
 	(void)state;
-	const struct chi_shown stranger = {0};
+	const struct chi_shown unauthenticated = {0};
 	const struct chi_shown root = {.has_user = true};
-	assert_int_equal(judge("", &stranger), CHI_ROLE_NONE);
-	assert_int_equal(judge("# anyone admin\n\n \t\n", &stranger), CHI_ROLE_NONE);
-	assert_int_equal(judge("user alice admin", &root), CHI_ROLE_NONE);
-	assert_int_equal(judge("anyone read", &stranger), CHI_ROLE_READ);
+	assert_int_equal(authorize("", &unauthenticated), CHI_ROLE_NONE);
+	assert_int_equal(authorize("# anyone admin\n\n \t\n", &unauthenticated), CHI_ROLE_NONE);
+	assert_int_equal(authorize("user alice admin", &root), CHI_ROLE_NONE);
+	assert_int_equal(authorize("anyone read", &unauthenticated), CHI_ROLE_READ);
 }
 
 /* The highest role of those that fit. */
@@ -93,13 +93,13 @@ static void test_users_and_groups(void **state)
 				   "group\tchess   write\n"
 				   "user 7 read\n"
 				   "group 8 admin";
-	assert_int_equal(judge(text, &alice), CHI_ROLE_WRITE);
-	assert_int_equal(judge(text, &bob), CHI_ROLE_READ);
-	assert_int_equal(judge("group 5 admin\nuser 7 none", &bob), CHI_ROLE_NONE);
-	assert_int_equal(judge("group 5 admin\nuser 7 none", &alice), CHI_ROLE_ADMIN);
+	assert_int_equal(authorize(text, &alice), CHI_ROLE_WRITE);
+	assert_int_equal(authorize(text, &bob), CHI_ROLE_READ);
+	assert_int_equal(authorize("group 5 admin\nuser 7 none", &bob), CHI_ROLE_NONE);
+	assert_int_equal(authorize("group 5 admin\nuser 7 none", &alice), CHI_ROLE_ADMIN);
 	/* Numbers that were not told are not number 0. */
 	const struct chi_shown tcp = {0};
-	assert_int_equal(judge("user 0 admin\ngroup 0 admin", &tcp), CHI_ROLE_NONE);
+	assert_int_equal(authorize("user 0 admin\ngroup 0 admin", &tcp), CHI_ROLE_NONE);
 }
 
 static void test_certificates(void **state)
@@ -110,19 +110,20 @@ static void test_certificates(void **state)
 	for (size_t i = 0; i < sizeof(print); i++) {
 		print[i] = (uint8_t)(0xa0 + i);
 	}
-	assert_int_equal(judge("cert engine-7 write", &shown), CHI_ROLE_WRITE);
-	assert_int_equal(judge("cert engine write\ncert engine-70 write", &shown), CHI_ROLE_NONE);
+	assert_int_equal(authorize("cert engine-7 write", &shown), CHI_ROLE_WRITE);
+	assert_int_equal(authorize("cert engine write\ncert engine-70 write", &shown),
+			 CHI_ROLE_NONE);
 	static const char plain[] = "cert sha256:a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7"
 				    "b8b9babbbcbdbebf admin";
 	static const char colons[] = "cert sha256:A0:A1:A2:A3:A4:A5:A6:A7:A8:A9:AA:AB:AC:AD:AE:AF:"
 				     "B0:B1:B2:B3:B4:B5:B6:B7:B8:B9:BA:BB:BC:BD:BE:BF admin";
-	assert_int_equal(judge(plain, &shown), CHI_ROLE_ADMIN);
-	assert_int_equal(judge(colons, &shown), CHI_ROLE_ADMIN);
+	assert_int_equal(authorize(plain, &shown), CHI_ROLE_ADMIN);
+	assert_int_equal(authorize(colons, &shown), CHI_ROLE_ADMIN);
 	print[31] ^= 1;
-	assert_int_equal(judge(plain, &shown), CHI_ROLE_NONE);
+	assert_int_equal(authorize(plain, &shown), CHI_ROLE_NONE);
 	shown.certificate = NULL;
 	shown.fingerprint = NULL;
-	assert_int_equal(judge("cert engine-7 write", &shown), CHI_ROLE_NONE);
+	assert_int_equal(authorize("cert engine-7 write", &shown), CHI_ROLE_NONE);
 }
 
 static void test_tokens(void **state)
@@ -133,13 +134,13 @@ static void test_tokens(void **state)
 	struct chi_shown shown = {.token = digest};
 	token_line("open sesame", "write nightly", text, sizeof(text));
 	assert_int_equal(chi_access_digest("open sesame", 11, digest), CHI_OK);
-	assert_int_equal(judge(text, &shown), CHI_ROLE_WRITE);
+	assert_int_equal(authorize(text, &shown), CHI_ROLE_WRITE);
 	/* A wrong one does not fall back on what everybody may. */
 	strcat(text, "anyone read\n");
 	assert_int_equal(chi_access_digest("open sesam", 10, digest), CHI_OK);
-	assert_int_equal(judge(text, &shown), CHI_ROLE_NONE);
+	assert_int_equal(authorize(text, &shown), CHI_ROLE_NONE);
 	shown.token = NULL;
-	assert_int_equal(judge(text, &shown), CHI_ROLE_READ);
+	assert_int_equal(authorize(text, &shown), CHI_ROLE_READ);
 }
 
 static void test_mistakes_are_named(void **state)

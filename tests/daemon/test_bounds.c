@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "daemon/page.h"
-#include "daemon/scan.h"
+#include "daemon/ops/page.h"
+#include "daemon/ops/scan.h"
 #include "proto/frame.h"
 
 #define HANDSHAKES 4
@@ -466,9 +466,9 @@ static void oldest_handshake_goes_for_one_more(void **state)
 			loop_enter(&clients[i]);
 			struct chi_conn *conn = newest();
 			first = i == 0 ? conn : first;
-			chi_worker_add_stranger(loop_worker, conn);
+			chi_worker_add_unauthenticated(loop_worker, conn);
 			assert_int_equal(first->state, i < share ? CHI_CONN_OPEN : CHI_CONN_DEAD);
-			assert_int_equal(loop_worker->n_strangers, i < share ? i + 1 : share);
+			assert_int_equal(loop_worker->n_unauthenticated, i < share ? i + 1 : share);
 		}
 		chi_conn_reap(loop_worker);
 		for (size_t i = 0; i <= share; i++) {

@@ -4,7 +4,7 @@
  * child, whose end and whose record are looked at. How they are counted, and what follows, the
  * system test says.
  */
-#include "daemon/crashes.h"
+#include "daemon/status/crashes.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

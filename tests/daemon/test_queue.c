@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/job.h"
+#include "daemon/write/job.h"
 #include "daemon/limits.h"
-#include "daemon/writer.h"
+#include "daemon/write/writer.h"
 
 static const struct chi_conn_ref nobody;
 
@@ -135,14 +135,14 @@ static void test_batches_share_a_commit_in_order(void **state)
 	chi_writer_deinit(&writer);
 }
 
-static void test_job_owns_its_games(void **state)
+static void test_job_owns_its_game_ids(void **state)
 {
 	(void)state;
-	struct chi_game games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
-				    {.id = {2}, .max_ply = 9}};
+	struct chi_game_id games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
+				       {.id = {2}, .max_ply = 9}};
 	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT);
 	size_t before = job->bytes;
-	assert_int_equal(chi_job_copy_games(job, games, 2), CHI_OK);
+	assert_int_equal(chi_job_copy_game_ids(job, games, 2), CHI_OK);
 	assert_true(job->bytes >= before + sizeof(games));
 	/* Also what the arena has taken and not handed out. */
 	assert_true(job->bytes >= before + 4096);
@@ -230,7 +230,7 @@ int main(void)
 		cmocka_unit_test(test_batches_share_a_commit_in_order),
 		cmocka_unit_test(test_group_is_bounded),
 		cmocka_unit_test(test_job_owns_its_records),
-		cmocka_unit_test(test_job_owns_its_games),
+		cmocka_unit_test(test_job_owns_its_game_ids),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,7 +263,7 @@ static void cancel_ends_scans_that_work(void **state)
  * output before it was too long. */
 static void unread_scans_are_not_buffered(void **state)
 {
-	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_MARK +
+	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_KEY +
 			     CHI_SCAN_BYTES_MAX + 2 * CHI_READ_CHUNK;
 	struct loop_client unread;
 	struct loop_client polite;
@@ -320,7 +320,7 @@ static void judging_reaches_all(void **state)
 	conn = TAILQ_FIRST(&loop_worker->conns);
 	assert_non_null(chi_buffer_reserve(&conn->out, loop_config.limits.output_close));
 	chi_buffer_added(&conn->out, loop_config.limits.output_close);
-	chi_worker_judge(loop_worker);
+	chi_worker_authorize(loop_worker);
 	loop_turn();
 	TAILQ_FOREACH(conn, &loop_worker->conns, all_link)
 	{

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "daemon/verify.h"
+#include "daemon/ops/verify.h"
 
 static bool parse(const char *line, struct chi_verify_result *out)
 {

@@ -15,10 +15,10 @@
 #include <cmocka.h>
 #include <event2/event.h>
 
-#include "daemon/notify.h"
+#include "daemon/status/notify.h"
 #include "daemon/server.h"
-#include "daemon/watchdog.h"
-#include "daemon/worker.h"
+#include "daemon/status/watchdog.h"
+#include "daemon/net/worker.h"
 
 #define WORKERS 3
 

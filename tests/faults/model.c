@@ -6,7 +6,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "store/load.h"
+#include "store/load/load.h"
 #include "tests/store/help.h"
 
 /* Most records that one step of batches changes. */
@@ -107,19 +107,20 @@ static int change(const struct model *model, struct chi_write *write, unsigned s
 }
 
 /* The mark of a step. The last few may come again. */
-static struct chi_once mark_of(unsigned step)
+static struct chi_idempotency_key mark_of(unsigned step)
 {
-	struct chi_once once = {.sequence = step, .unanswered = step > 4 ? step - 4 : 1};
-	memset(once.client, 0x5c, sizeof(once.client));
-	return once;
+	struct chi_idempotency_key idempotency_key = {.sequence = step,
+						      .unanswered = step > 4 ? step - 4 : 1};
+	memset(idempotency_key.client, 0x5c, sizeof(idempotency_key.client));
+	return idempotency_key;
 }
 
 /* CHI_OK: the step was done before, and answered as it must have been; CHI_NONE: it was not. */
 static int known(struct chi_write *write, unsigned step, struct chi_fault *why)
 {
-	struct chi_once once = mark_of(step);
-	struct chi_outcome outcome = {.kind = CHI_ONCE_PUT};
-	int rc = chi_write_known(write, &once, CHI_ONCE_PUT, &outcome, why);
+	struct chi_idempotency_key idempotency_key = mark_of(step);
+	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT};
+	int rc = chi_write_known(write, &idempotency_key, CHI_IDEMPOTENCY_PUT, &outcome, why);
 	if (rc == CHI_OK && outcome.counts[0] != step) {
 		return chi_fault(why, -CHI_EINTERNAL, "step %u was answered as step %d", step,
 				 (int)outcome.counts[0]);
@@ -130,14 +131,14 @@ static int known(struct chi_write *write, unsigned step, struct chi_fault *why)
 static int change_marked(const struct model *model, struct chi_write *write, unsigned step,
 			 struct chi_fault *why)
 {
-	struct chi_once once = mark_of(step);
-	struct chi_outcome outcome = {.kind = CHI_ONCE_PUT, .counts = {step}};
+	struct chi_idempotency_key idempotency_key = mark_of(step);
+	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT, .counts = {step}};
 	int rc = known(write, step, why);
 	if (rc != CHI_NONE) {
 		return rc;
 	}
 	rc = change(model, write, step);
-	return rc < 0 ? rc : chi_write_note(write, &once, &outcome);
+	return rc < 0 ? rc : chi_write_note(write, &idempotency_key, &outcome);
 }
 
 int model_step(const struct model *model, struct chi_store *store, unsigned step,
@@ -164,7 +165,7 @@ static int feed(const struct model *model, struct chi_load *load, unsigned step,
 	struct chi_load_spec spec;
 	struct chi_load_block block = {0};
 	const struct chi_key *last = NULL;
-	struct chi_game game = {.id = {(uint8_t)(step * 37), (uint8_t)step}};
+	struct chi_game_id game = {.id = {(uint8_t)(step * 37), (uint8_t)step}};
 	int rc = chi_load_game(load, &game);
 	if (rc == CHI_OK) {
 		rc = chi_load_start(load,

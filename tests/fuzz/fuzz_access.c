@@ -3,7 +3,7 @@
  * nothing may come in by a file that does not say `anyone`. */
 #include <string.h>
 
-#include "daemon/access.h"
+#include "daemon/access/access.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool find_name(const char *name, uint32_t *id)
@@ -34,9 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(access == NULL && fault.text[0] != '\0');
 		return 0;
 	}
-	REQUIRE(chi_access_judge(access, &all, &why) < CHI_ROLES && why != NULL);
+	REQUIRE(chi_access_authorize(access, &all, &why) < CHI_ROLES && why != NULL);
 	if (memmem(text, size, "anyone", 6) == NULL) {
-		REQUIRE(chi_access_judge(access, &nothing, &why) == CHI_ROLE_NONE);
+		REQUIRE(chi_access_authorize(access, &nothing, &why) == CHI_ROLE_NONE);
 	}
 	chi_access_free(access);
 	return 0;

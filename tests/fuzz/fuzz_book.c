@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches client/import/polyglot.h: any bytes as a Polyglot book. Every position of a book that is
+/* Reaches formats/polyglot.h: any bytes as a Polyglot book. Every position of a book that is
  * accepted must pass the checks a store makes of what it is given, and come once. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/import/polyglot.h"
+#include "formats/polyglot.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches client/import/csv.h: the first byte chooses the separator, the first line is the header,
+ * Reaches formats/csv.h: the first byte chooses the separator, the first line is the header,
  * the others are records joined as the reader joins them. What is accepted must pass the checks a
  * store makes of what it is given.
  */
 #include <string.h>
 
 #include "base/arena.h"
-#include "client/import/csv.h"
+#include "formats/csv.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

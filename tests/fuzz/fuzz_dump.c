@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches store/dump.h: any bytes as a dump, line by line. A position that is read and passes the
- * store's checks must print to a line that reads back as the same line.
+ * Reaches store/text/dump.h: any bytes as a dump, line by line. A position that is read and passes
+ * the store's checks must print to a line that reads back as the same line.
  */
 #include <string.h>
 
 #include "base/arena.h"
-#include "store/dump.h"
+#include "store/text/dump.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches client/import/epd.h: any bytes as a line of EPD. What is accepted must pass the checks a
+/* Reaches formats/epd.h: any bytes as a line of EPD. What is accepted must pass the checks a
  * store makes of what it is given. */
 #include <string.h>
 
 #include "base/arena.h"
-#include "client/import/epd.h"
+#include "formats/epd.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches store/image.h and store/salvage.h, the readers of damaged data files: a store of 100
- * positions, damaged as the input says. The input is the number of 256-byte pieces cut off the
- * file's end (2 bytes), then patches: page (1), offset (2), length (1), the bytes.
+ * Reaches store/pages/page_file.h and store/rescue/salvage.h, the readers of damaged data files: a
+ * store of 100 positions, damaged as the input says. The input is the number of 256-byte pieces cut
+ * off the file's end (2 bytes), then patches: page (1), offset (2), length (1), the bytes.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/salvage.h"
-#include "store/store_priv.h"
+#include "store/rescue/salvage.h"
+#include "store/env/env_priv.h"
 #include "tests/fuzz/fuzz.h"
 
 #define START	  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -98,7 +98,7 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key, s
 {
 	struct chi_arena *arena = context;
 	struct chi_record record;
-	struct chi_game game;
+	struct chi_game_id game;
 	(void)tree;
 	(void)chi_checksum(key, key_len, value, len);
 	(void)chi_strength_ok(key, key_len, value, len);

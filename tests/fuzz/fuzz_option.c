@@ -8,9 +8,9 @@
 
 #include "chess/key.h"
 #include "chess/material.h"
-#include "client/cli/filter.h"
-#include "client/cli/mix.h"
-#include "client/cli/puttext.h"
+#include "client/cli/in/filter.h"
+#include "client/cli/bench/mix.h"
+#include "client/cli/out/put_text.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -35,7 +35,7 @@ static int take_filter(struct cli *cli, int id, const char *text)
 static int take_mix(struct cli *cli, const char *text)
 {
 	struct mix mix;
-	struct dice dice = {0};
+	struct rng rng = {0};
 	uint32_t sum = 0;
 	int code = mix_parse(cli, text, &mix);
 	if (code == EXIT_DONE) {
@@ -43,7 +43,7 @@ static int take_mix(struct cli *cli, const char *text)
 			sum += mix.weights[i];
 		}
 		REQUIRE(sum == mix.sum && sum > 0);
-		REQUIRE(mix.weights[mix_draw(&mix, &dice)] > 0);
+		REQUIRE(mix.weights[mix_draw(&mix, &rng)] > 0);
 	}
 	return code;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches store/codec.h: any bytes as the value of a record. The checksum is set right first, else
- * no input would come past it. What decodes must encode to the same bytes, and the two short looks
- * must see what the whole decoding sees.
+ * Reaches store/record/codec.h: any bytes as the value of a record. The checksum is set right
+ * first, else no input would come past it. What decodes must encode to the same bytes, and the two
+ * short looks must see what the whole decoding sees.
  */
 #include <string.h>
 
 #include "base/arena.h"
-#include "store/codec.h"
+#include "store/record/codec.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CHECKSUM 4
@@ -35,7 +35,7 @@ static void check_glance(const uint8_t *value, size_t len, const struct chi_reco
 {
 	struct chi_strength seen;
 	const struct chi_eval *eval = deepest(record);
-	REQUIRE(chi_record_glance(key, sizeof(key), value, len, &seen) == CHI_OK);
+	REQUIRE(chi_record_decode_strength(key, sizeof(key), value, len, &seen) == CHI_OK);
 	REQUIRE(seen.found && seen.chi2 == record->chi2);
 	REQUIRE(chi_counts_equal(&seen.counts, &record->counts));
 	REQUIRE(seen.has_eval == (eval != NULL));
@@ -57,7 +57,7 @@ static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 	if (status != CHI_OK) {
 		struct chi_strength seen;
 		REQUIRE(status == -CHI_ECORRUPT);
-		(void)!chi_record_glance(key, sizeof(key), value, len, &seen);
+		(void)!chi_record_decode_strength(key, sizeof(key), value, len, &seen);
 		return;
 	}
 	REQUIRE(chi_record_encode(key, sizeof(key), &record, &rest, again, sizeof(again), &n) ==

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "store/clients.h"
-#include "store/codec.h"
-#include "store/meta.h"
+#include "store/record/clients.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
 #include "tests/fuzz/fuzz.h"
 
 #define VALUE_MAX 1024
@@ -58,7 +58,7 @@ static void check_strength(struct entry *entry)
 
 static void check_game(struct entry *entry)
 {
-	struct chi_game game;
+	struct chi_game_id game;
 	struct chi_counts counts = {0};
 	uint8_t again[CHI_GAME_VALUE_MAX];
 	seal(entry, entry->key, entry->key_len, 2);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches client/token.h with the bytes of a token file, and the parser of access files with what
- * was read: a token that a client can send, a server can know by its digest. */
+/* Reaches client/remote/token.h with the bytes of a token file, and the parser of access files with
+ * what was read: a token that a client can send, a server can know by its digest. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/num.h"
-#include "client/token.h"
-#include "daemon/access.h"
+#include "client/remote/token.h"
+#include "daemon/access/access.h"
 #include "tests/fuzz/fuzz.h"
 
 static char path[32];
@@ -38,7 +38,7 @@ static void check_known(const char *token)
 	REQUIRE(chi_access_parse(line, (size_t)len, "file", &chi_access_system, &access, NULL) ==
 		CHI_OK);
 	const struct chi_shown shown = {.token = digest};
-	REQUIRE(chi_access_judge(access, &shown, &why) == CHI_ROLE_WRITE);
+	REQUIRE(chi_access_authorize(access, &shown, &why) == CHI_ROLE_WRITE);
 	chi_access_free(access);
 }
 

@@ -20,15 +20,15 @@ ARROWS = {
     "base": {"types"},
     "chess": {"types", "base"},
     "store": {"types", "base", "chess"},
-    "bulk": {"types", "base", "chess", "store"},
+    "import": {"types", "base", "chess", "store"},
     "proto": {"types", "base"},
-    "client": {"types", "api", "base", "chess", "store", "bulk", "proto"},
-    "client/import": {"types", "base", "chess"},
+    "client": {"types", "api", "base", "chess", "store", "import", "proto"},
+    "formats": {"types", "base", "chess"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
-    "client/cli": {"types", "api", "base", "chess", "store", "client", "client/import"},
-    "daemon": {"types", "base", "chess", "store", "bulk", "proto"},
-    "bench": {"types", "api", "base", "chess", "store", "bulk", "proto", "client"},
-    "tests": {"types", "api", "base", "chess", "store", "bulk", "proto", "client", "client/import",
+    "client/cli": {"types", "api", "base", "chess", "store", "client", "formats"},
+    "daemon": {"types", "base", "chess", "store", "import", "proto"},
+    "bench": {"types", "api", "base", "chess", "store", "import", "proto", "client"},
+    "tests": {"types", "api", "base", "chess", "store", "import", "proto", "client", "formats",
               "client/cli", "daemon"},
     "examples": {"api"},
 }
@@ -39,9 +39,9 @@ OWNERS = {
     "protobuf-c/": {"proto", "tests"},
     "event2/": {"daemon", "tests"},
     "openssl/": {"base", "client", "daemon", "tests"},
-    "archive": {"client/import", "tests"},
+    "archive": {"formats", "tests"},
     "jansson.h": {"client/cli", "tests"},
-    "xxhash.h": {"base", "store", "bulk", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "tests", "bench"},
 }
 
 
@@ -102,8 +102,8 @@ def check(path, text):
 
 PLANTED = [
     ("store/x.c", '#include "proto/msg.h"'),
-    ("store/x.c", '#include "bulk/bulk.h"'),
-    ("bulk/x.c", '#include "client/client_priv.h"'),
+    ("store/x.c", '#include "import/importer.h"'),
+    ("import/x.c", '#include "client/client_priv.h"'),
     ("proto/x.c", '#include "store/store.h"'),
     ("proto/x.c", '#include "chess/key.h"'),
     ("base/x.h", '# include "chess/key.h"'),
@@ -111,8 +111,8 @@ PLANTED = [
     ("chess/x.c", '#include "chistore.h"'),
     ("client/x.c", '#include "client/cli/command.h"'),
     ("client/cli/x.c", '#include "proto/msg.h"'),
-    ("client/import/x.c", '#include "client/client_priv.h"'),
-    ("daemon/x.c", '#include "client/import/epd.h"'),
+    ("formats/x.c", '#include "client/client_priv.h"'),
+    ("daemon/x.c", '#include "formats/epd.h"'),
     ("daemon/x.c", '#include "client/client.h"'),
     ("daemon/x.c", '#include "chistore.pb-c.h"'),
     ("daemon/x.c", "#include <lmdb.h>"),
@@ -123,7 +123,7 @@ PLANTED = [
 ]
 
 ALLOWED = [
-    ("store/x.c", '#include "store/codec.h"\n#include "chess/key.h"\n#include <lmdb.h>'),
+    ("store/x.c", '#include "store/record/codec.h"\n#include "chess/key.h"\n#include <lmdb.h>'),
     ("client/x.c", '#include "proto/msg.h"\n#include "store/store.h"\n#include <stdio.h>'),
     ("client/cli/x.c", '#include "client/cli/command.h"\n#include "chistore.h"'),
     ("include/chistore.h", '#include "chistore/types.h"'),

@@ -15,23 +15,23 @@ import tree
 FLAGS = {
     "MDB_WRITEMAP": set(),  # a full disk is a SIGBUS
     "MDB_MAPASYNC": set(),  # commits without sync
-    "MDB_NOLOCK": {"store/publish.c", "store/env.c", "store/copy.c"},  # where nobody can write
+    "MDB_NOLOCK": {"store/admin/publish.c", "store/env/env.c", "store/admin/copy.c"},  # where nobody can write
     "MDB_DUPSORT": set(),  # known bugs in 0.9.24
     "MDB_DUPFIXED": set(),
     "MDB_REVERSEDUP": set(),
     "MDB_FIXEDMAP": set(),
-    "MDB_NOSYNC": {"store/load_new.c"},  # a store that has no name yet
-    "MDB_NOMETASYNC": {"store/load_new.c"},
-    "mdb_env_set_mapsize": {"store/env.c"},  # resizing under a reader unmaps its pages
+    "MDB_NOSYNC": {"store/load/new_store.c"},  # a store that has no name yet
+    "MDB_NOMETASYNC": {"store/load/new_store.c"},
+    "mdb_env_set_mapsize": {"store/env/env.c"},  # resizing under a reader unmaps its pages
     "mdb_env_set_flags": set(),  # flags are those of the opening
-    "mdb_env_open": {"store/env.c"},  # with these settings, once a process
+    "mdb_env_open": {"store/env/env.c"},  # with these settings, once a process
 }
 
 # Opening makes it, the removal of a hidden directory unlinks it, a published copy has none.
 LOCK_FILE = re.compile(r"LMDB_LOCK|lock\.mdb")
-LOCK_FILES = {"store/store_priv.h", "store/env.c", "store/path.c", "store/publish.c"}
+LOCK_FILES = {"store/env/env_priv.h", "store/env/env.c", "store/env/path.c", "store/admin/publish.c"}
 
-ROOMS = ("base/", "chess/", "store/", "bulk/", "proto/", "client/", "daemon/", "include/",
+ROOMS = ("base/", "chess/", "store/", "import/", "proto/", "client/", "daemon/", "include/",
          "examples/")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
@@ -64,12 +64,12 @@ def main():
         faults = [f"{path}:{fault}" for path in paths for fault in check(path, tree.read(root, path))]
         report.line(name, faults)
 
-    report.planted("flags", check_flags, "store/env.c", "x | MDB_WRITEMAP")
-    report.planted("flags", check_flags, "store/create.c", "\nx | MDB_NOSYNC")
-    report.clean("flags", check_flags, "store/load_new.c", "MDB_NOSYNC /* MDB_WRITEMAP */")
+    report.planted("flags", check_flags, "store/env/env.c", "x | MDB_WRITEMAP")
+    report.planted("flags", check_flags, "store/env/create.c", "\nx | MDB_NOSYNC")
+    report.clean("flags", check_flags, "store/load/new_store.c", "MDB_NOSYNC /* MDB_WRITEMAP */")
     over("flags: each where it may be", check_flags)
-    report.planted("lock.mdb", check_lock_file, "store/info.c", "open(LMDB_LOCK)")
-    report.clean("lock.mdb", check_lock_file, "store/info.c", "/* lock.mdb */ chistore.lock")
+    report.planted("lock.mdb", check_lock_file, "store/env/info.c", "open(LMDB_LOCK)")
+    report.clean("lock.mdb", check_lock_file, "store/env/info.c", "/* lock.mdb */ chistore.lock")
     over("lock.mdb: named where it may be", check_lock_file)
     report.finish()
 

@@ -30,7 +30,7 @@ def shown(readme, program):
 
 # A row of the map: the room's folder, and what is in it.
 ROW = re.compile(r"^\| \[([a-z/]+)/\]\([a-z/]+\) \| (.*) \|$", re.M)
-ROOMS = {"base", "chess", "store", "bulk", "proto", "client", "client/import", "client/cli", "daemon"}
+ROOMS = {"base", "chess", "store", "bulk", "proto", "client", "formats", "client/cli", "daemon"}
 
 
 def unmapped(text, paths):

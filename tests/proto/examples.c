@@ -121,13 +121,13 @@ static const struct chi_request delete_request = {
 static const struct chi_request once_request = {
 	.id = 7,
 	.op = CHI_OP_DELETE,
-	.once = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238,
-			    255},
-		 .since = 1200,
-		 .sequence = 42,
-		 .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4, 0x58,
-			   0xe2, 0x06, 0x9a, 0x1f},
-		 .unanswered = 40},
+	.idempotency_key = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204,
+				       221, 238, 255},
+			    .since = 1200,
+			    .sequence = 42,
+			    .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31,
+				      0xd4, 0x58, 0xe2, 0x06, 0x9a, 0x1f},
+			    .unanswered = 40},
 	.u.del = {.positions = {.keys = kings_only, .n = 1}},
 };
 
@@ -192,7 +192,7 @@ static const struct chi_request explore_request = {
 static const struct chi_request import_request = {
 	.id = 15,
 	.op = CHI_OP_IMPORT,
-	.u.import = {.kind = CHI_GAMES_ADD, .max_ply = 60, .strict = true},
+	.u.import = {.kind = CHI_IMPORT_ADD, .max_ply = 60, .strict = true},
 };
 
 static const char import_text[] = "[Result \"1-0\"]\n\n1. e4 e5 1-0\n";
@@ -211,7 +211,7 @@ static const struct chi_request import_end_request = {.id = 15, .op = CHI_OP_IMP
 
 static const struct chi_request games_request = {
 	.id = 16,
-	.op = CHI_OP_GAMES,
+	.op = CHI_OP_GAME_IDS,
 	.u.games = {.after_set = true,
 		    .after = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
 		    .limit = 100},
@@ -434,7 +434,7 @@ static const struct chi_response import_credit_response = {
 	.u.import.credit = 4 << 20,
 };
 
-static const struct chi_games_note import_notes[] = {
+static const struct chi_import_note import_notes[] = {
 	{.file = "a.pgn", .game = 7, .line = 93, .text = "no legal move 'Nf9', cut there"},
 };
 static const struct chi_response import_note_response = {
@@ -465,7 +465,7 @@ static const struct chi_response import_response = {
 		},
 };
 
-static const struct chi_game example_games[] = {
+static const struct chi_game_id example_games[] = {
 	{.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255},
 	 .result = CHI_RESULT_DRAW,
 	 .pruned = true,
@@ -474,7 +474,7 @@ static const struct chi_game example_games[] = {
 static const struct chi_response games_response = {
 	.id = 16,
 	.last = true,
-	.op = CHI_OP_GAMES,
+	.op = CHI_OP_GAME_IDS,
 	.u.games = {.games = example_games, .n = 1},
 };
 
@@ -482,13 +482,13 @@ static const struct chi_response games_response = {
 static const struct chi_request outcome_request = {
 	.id = 18,
 	.op = CHI_OP_OUTCOME,
-	.once = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238,
-			    255},
-		 .since = 1200,
-		 .sequence = 42,
-		 .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31, 0xd4, 0x58,
-			   0xe2, 0x06, 0x9a, 0x1f},
-		 .unanswered = 40},
+	.idempotency_key = {.client = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204,
+				       221, 238, 255},
+			    .since = 1200,
+			    .sequence = 42,
+			    .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31,
+				      0xd4, 0x58, 0xe2, 0x06, 0x9a, 0x1f},
+			    .unanswered = 40},
 };
 static const struct chi_response outcome_response = {
 	.id = 18,

@@ -70,7 +70,8 @@ static bool same_record(const struct chi_record *a, const struct chi_record *b)
 	return true;
 }
 
-static bool same_games(const struct chi_game *a, size_t a_n, const struct chi_game *b, size_t b_n)
+static bool same_games(const struct chi_game_id *a, size_t a_n, const struct chi_game_id *b,
+		       size_t b_n)
 {
 	for (size_t i = 0; i < a_n && i < b_n; i++) {
 		if (memcmp(a[i].id, b[i].id, sizeof(a[i].id)) != 0 || a[i].result != b[i].result ||
@@ -157,7 +158,7 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		return same_text(a->u.import_data.file, b->u.import_data.file) &&
 		       same_bytes(a->u.import_data.bytes, a->u.import_data.len,
 				  b->u.import_data.bytes, b->u.import_data.len);
-	case CHI_OP_GAMES:
+	case CHI_OP_GAME_IDS:
 		return a->u.games.after_set == b->u.games.after_set &&
 		       memcmp(a->u.games.after, b->u.games.after, CHI_GAME_ID_SIZE) == 0 &&
 		       a->u.games.limit == b->u.games.limit;
@@ -166,7 +167,7 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 	}
 }
 
-static bool same_once(const struct chi_once *a, const struct chi_once *b)
+static bool same_once(const struct chi_idempotency_key *a, const struct chi_idempotency_key *b)
 {
 	return memcmp(a->client, b->client, sizeof(a->client)) == 0 && a->since == b->since &&
 	       a->sequence == b->sequence && a->unanswered == b->unanswered &&
@@ -176,7 +177,7 @@ static bool same_once(const struct chi_once *a, const struct chi_once *b)
 bool same_request(const struct chi_request *a, const struct chi_request *b)
 {
 	if (a->id != b->id || a->op != b->op || !same_text(a->store, b->store) ||
-	    !same_once(&a->once, &b->once)) {
+	    !same_once(&a->idempotency_key, &b->idempotency_key)) {
 		return false;
 	}
 	switch (a->op) {
@@ -310,8 +311,8 @@ static bool same_import(const struct chi_response *a, const struct chi_response 
 		return false;
 	}
 	for (size_t i = 0; i < a->u.import.n_notes; i++) {
-		const struct chi_games_note *x = &a->u.import.notes[i];
-		const struct chi_games_note *y = &b->u.import.notes[i];
+		const struct chi_import_note *x = &a->u.import.notes[i];
+		const struct chi_import_note *y = &b->u.import.notes[i];
 		if (!same_string(x->file, y->file) || x->game != y->game || x->line != y->line ||
 		    !same_string(x->text, y->text)) {
 			return false;
@@ -361,7 +362,7 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		return same_explore(&a->u.explore, &b->u.explore);
 	case CHI_OP_IMPORT:
 		return same_import(a, b);
-	case CHI_OP_GAMES:
+	case CHI_OP_GAME_IDS:
 		return same_games(a->u.games.games, a->u.games.n, b->u.games.games, b->u.games.n);
 	case CHI_OP_OUTCOME:
 		return memcmp(&a->u.outcome, &b->u.outcome, sizeof(a->u.outcome)) == 0;

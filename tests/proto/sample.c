@@ -135,9 +135,9 @@ static void plies(struct sample *s, struct chi_record *record)
 }
 
 /* In any order, as far as these bytes go. */
-static const struct chi_game *games(struct sample *s, size_t n)
+static const struct chi_game_id *games(struct sample *s, size_t n)
 {
-	struct chi_game *list = take(s, n, sizeof(*list));
+	struct chi_game_id *list = take(s, n, sizeof(*list));
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
 			list[i].id[j] = (uint8_t)seed_next(s->seed);
@@ -242,7 +242,7 @@ static void games_request(struct sample *s, struct chi_request *out)
 		}
 		break;
 	case CHI_OP_IMPORT:
-		out->u.import.kind = (enum chi_games_kind)(1 + below(s, 3));
+		out->u.import.kind = (enum chi_import_kind)(1 + below(s, 3));
 		out->u.import.max_ply = (uint32_t)number(s);
 		out->u.import.games_min = number(s);
 		out->u.import.strict = coin(s);
@@ -252,7 +252,7 @@ static void games_request(struct sample *s, struct chi_request *out)
 		out->u.import_data.bytes = (const uint8_t *)text(s, 100).bytes;
 		out->u.import_data.len = below(s, 100);
 		break;
-	case CHI_OP_GAMES:
+	case CHI_OP_GAME_IDS:
 		out->u.games.after_set = coin(s);
 		if (out->u.games.after_set) {
 			memcpy(out->u.games.after, games(s, 1)->id, CHI_GAME_ID_SIZE);
@@ -308,16 +308,18 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 		      op == CHI_OP_COMPACT || op == CHI_OP_IMPORT_END || op == CHI_OP_OUTCOME;
 	if (marked && coin(s)) {
 		bool named = coin(s);
-		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
-			out->once.client[i] = (uint8_t)seed_next(s->seed);
-			out->once.store[i] = named ? (uint8_t)seed_next(s->seed) : 0;
+		for (size_t i = 0; i < CHI_IDEMPOTENCY_CLIENT; i++) {
+			out->idempotency_key.client[i] = (uint8_t)seed_next(s->seed);
+			out->idempotency_key.store[i] = named ? (uint8_t)seed_next(s->seed) : 0;
 		}
-		out->once.since = number(s);
-		out->once.sequence = number(s) / 2 + 1;
-		out->once.unanswered = 1 + below(s, (size_t)(out->once.sequence % 1000) + 1);
-		out->once.unanswered = out->once.unanswered <= out->once.sequence
-					       ? out->once.unanswered
-					       : out->once.sequence;
+		out->idempotency_key.since = number(s);
+		out->idempotency_key.sequence = number(s) / 2 + 1;
+		out->idempotency_key.unanswered =
+			1 + below(s, (size_t)(out->idempotency_key.sequence % 1000) + 1);
+		out->idempotency_key.unanswered =
+			out->idempotency_key.unanswered <= out->idempotency_key.sequence
+				? out->idempotency_key.unanswered
+				: out->idempotency_key.sequence;
 	}
 	switch (op) {
 	case CHI_OP_HELLO:
@@ -402,7 +404,7 @@ static void hello_result(struct sample *s, struct chi_response *out)
 		out->u.hello.stores[i].statistic = (enum chi_statistic)(1 + below(s, 3));
 		out->u.hello.stores[i].writable = coin(s);
 		out->u.hello.stores[i].sequence = number(s);
-		for (size_t k = 0; k < CHI_ONCE_STORE; k++) {
+		for (size_t k = 0; k < CHI_IDEMPOTENCY_STORE; k++) {
 			out->u.hello.stores[i].uuid[k] = (uint8_t)seed_next(s->seed);
 		}
 	}
@@ -489,10 +491,10 @@ static struct chi_put_result put_result(struct sample *s)
 static void import_result(struct sample *s, struct chi_response *out)
 {
 	size_t n = below(s, 4);
-	struct chi_games_note *notes = take(s, n, sizeof(*notes));
+	struct chi_import_note *notes = take(s, n, sizeof(*notes));
 	for (size_t i = 0; i < n; i++) {
-		notes[i] = (struct chi_games_note){text(s, 20).bytes, number(s), number(s),
-						   text(s, 40).bytes};
+		notes[i] = (struct chi_import_note){text(s, 20).bytes, number(s), number(s),
+						    text(s, 40).bytes};
 	}
 	out->u.import.notes = notes;
 	out->u.import.n_notes = n;
@@ -501,7 +503,7 @@ static void import_result(struct sample *s, struct chi_response *out)
 	out->u.import.done = number(s);
 	out->u.import.total = number(s);
 	if (out->last) {
-		out->u.import.result = (struct chi_games_result){
+		out->u.import.result = (struct chi_import_result){
 			number(s), number(s), number(s), number(s),	number(s),
 			number(s), number(s), number(s), put_result(s),
 		};
@@ -529,7 +531,7 @@ static void games_response(struct sample *s, struct chi_response *out)
 	case CHI_OP_IMPORT:
 		import_result(s, out);
 		break;
-	case CHI_OP_GAMES:
+	case CHI_OP_GAME_IDS:
 		out->u.games.n = below(s, 5);
 		out->u.games.games = games(s, out->u.games.n);
 		break;

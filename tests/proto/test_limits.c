@@ -181,10 +181,10 @@ static void plies(void **state)
 static void games_of_a_put(void **state)
 {
 	(void)state;
-	struct chi_game *games = test_calloc(CHI_PUT_GAMES_MAX + 1, sizeof(*games));
+	struct chi_game_id *games = test_calloc(CHI_PUT_GAME_IDS_MAX + 1, sizeof(*games));
 	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
 	request.u.put.games = games;
-	for (size_t n = CHI_PUT_GAMES_MAX - 1; n <= CHI_PUT_GAMES_MAX; n++) {
+	for (size_t n = CHI_PUT_GAME_IDS_MAX - 1; n <= CHI_PUT_GAME_IDS_MAX; n++) {
 		request.u.put.n_games = n;
 		accepted(&request);
 	}
@@ -216,15 +216,15 @@ static int answer_round_trip(const struct chi_response *response, struct chi_res
 static void games_of_a_response(void **state)
 {
 	(void)state;
-	struct chi_game *games = test_calloc(CHI_GAMES_MAX + 1, sizeof(*games));
-	for (size_t n = CHI_GAMES_MAX - 1; n <= CHI_GAMES_MAX + 1; n++) {
-		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_GAMES};
+	struct chi_game_id *games = test_calloc(CHI_GAME_IDS_MAX + 1, sizeof(*games));
+	for (size_t n = CHI_GAME_IDS_MAX - 1; n <= CHI_GAME_IDS_MAX + 1; n++) {
+		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_GAME_IDS};
 		struct chi_response again;
 		response.u.games.games = games;
 		response.u.games.n = n;
 		assert_int_equal(answer_round_trip(&response, &again),
-				 n <= CHI_GAMES_MAX ? CHI_OK : -CHI_EPROTO);
-		assert_true(n > CHI_GAMES_MAX || again.u.games.n == n);
+				 n <= CHI_GAME_IDS_MAX ? CHI_OK : -CHI_EPROTO);
+		assert_true(n > CHI_GAME_IDS_MAX || again.u.games.n == n);
 	}
 	test_free(games);
 }
@@ -407,12 +407,12 @@ static void mark_of_a_write(void **state)
 {
 	(void)state;
 	struct chi_request request = positions(CHI_OP_DELETE, 1, 0);
-	request.once.sequence = request.once.unanswered = 1;
+	request.idempotency_key.sequence = request.idempotency_key.unanswered = 1;
 	accepted(&request);
-	request.once.unanswered = 2;
-	refused(&request, -CHI_EINVAL, "once.unanswered");
-	request.once.sequence = UINT64_MAX;
-	request.once.unanswered = UINT64_MAX;
+	request.idempotency_key.unanswered = 2;
+	refused(&request, -CHI_EINVAL, "idempotency_key.unanswered");
+	request.idempotency_key.sequence = UINT64_MAX;
+	request.idempotency_key.unanswered = UINT64_MAX;
 	accepted(&request);
 	request.op = CHI_OP_RESCORE;
 	request.u.rescore.base = NULL;
@@ -426,12 +426,12 @@ static void mark_of_a_write(void **state)
 	/* What changes nothing, or not yet. */
 	request.op = CHI_OP_IMPORT;
 	memset(&request.u, 0, sizeof(request.u));
-	request.u.import.kind = CHI_GAMES_ADD;
-	refused(&request, -CHI_EINVAL, "once");
+	request.u.import.kind = CHI_IMPORT_ADD;
+	refused(&request, -CHI_EINVAL, "idempotency_key");
 	request.op = CHI_OP_PING;
-	refused(&request, -CHI_EINVAL, "once");
+	refused(&request, -CHI_EINVAL, "idempotency_key");
 	request.op = CHI_OP_VERIFY;
-	refused(&request, -CHI_EINVAL, "once");
+	refused(&request, -CHI_EINVAL, "idempotency_key");
 }
 
 /* Of the bytes of a marked Ping, Delete and so on: an identity of another length, and none. */
@@ -447,17 +447,17 @@ static void identity_of_a_client(void **state)
 	chi_arena_init(&arena, WIRE_LIMIT);
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 CHI_OK);
-	assert_int_equal(request.once.sequence, 3);
+	assert_int_equal(request.idempotency_key.sequence, 3);
 	/* Left out, it is the write itself that is the lowest. */
-	assert_int_equal(request.once.unanswered, 3);
-	assert_int_equal(request.once.client[15], 16);
+	assert_int_equal(request.idempotency_key.unanswered, 3);
+	assert_int_equal(request.idempotency_key.client[15], 16);
 	/* The last byte becomes a field of its own, of a later version. */
 	bytes[5] = 14;
 	bytes[20] = 0x20;
 	bytes[21] = 0;
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 -CHI_EINVAL);
-	assert_string_equal(field, "once.client");
+	assert_string_equal(field, "idempotency_key.client");
 	/* No number. */
 	bytes[5] = 16;
 	bytes[20] = 15;
@@ -465,7 +465,7 @@ static void identity_of_a_client(void **state)
 	bytes[23] = 0;
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 -CHI_EINVAL);
-	assert_string_equal(field, "once.sequence");
+	assert_string_equal(field, "idempotency_key.sequence");
 }
 
 /* The store that a mark is for is named whole or not at all. */
@@ -482,13 +482,13 @@ static void store_of_a_mark(void **state)
 	chi_arena_init(&arena, WIRE_LIMIT);
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 -CHI_EINVAL);
-	assert_string_equal(field, "once.store");
+	assert_string_equal(field, "idempotency_key.store");
 	/* An empty one is none; the two bytes become a field of a later version. */
 	bytes[25] = 0;
 	bytes[26] = 0x30;
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 CHI_OK);
-	assert_int_equal(request.once.store[0], 0);
+	assert_int_equal(request.idempotency_key.store[0], 0);
 }
 
 int main(void)

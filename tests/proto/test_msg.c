@@ -156,20 +156,20 @@ static void marked_later(void **state)
 		size_t len = 0;
 		bench_reset(&b);
 		sample_request(&sample, round % 2 == 0 ? CHI_OP_PUT : CHI_OP_RESCORE, &out);
-		struct chi_once once = out.once;
-		out.once = (struct chi_once){.sequence = 0};
+		struct chi_idempotency_key idempotency_key = out.idempotency_key;
+		out.idempotency_key = (struct chi_idempotency_key){.sequence = 0};
 		assert_int_equal(chi_request_pack(&out, &bare), CHI_OK);
-		assert_int_equal(
-			chi_request_mark(chi_buffer_bytes(&bare), bare.len, &once, &b.wire),
-			CHI_OK);
-		assert_int_equal(
-			chi_request_mark(chi_buffer_bytes(&bare), bare.len - 1, &once, &b.wire),
-			-CHI_EPROTO);
+		assert_int_equal(chi_request_set_key(chi_buffer_bytes(&bare), bare.len,
+						     &idempotency_key, &b.wire),
+				 CHI_OK);
+		assert_int_equal(chi_request_set_key(chi_buffer_bytes(&bare), bare.len - 1,
+						     &idempotency_key, &b.wire),
+				 -CHI_EPROTO);
 		chi_buffer_consume(&bare, bare.len);
 		const uint8_t *body = wire_body(&b.wire, &len);
 		assert_int_equal(chi_request_unpack(body, len, &b.read, &in, &field, &fault),
 				 CHI_OK);
-		out.once = once;
+		out.idempotency_key = idempotency_key;
 		assert_true(same_request(&out, &in));
 	}
 }

@@ -309,7 +309,7 @@ static void odd_messages(void **state)
 		{"080182020208"
 		 "04",
 		 -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
-		{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAMES, "games.after"},
+		{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAME_IDS, "games.after"},
 		{"0801aa0104"
 		 "22020102",
 		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games"},

@@ -92,9 +92,10 @@ static int pack_response(const struct message *message, struct scratch *scratch)
 
 static int mark_request(const struct message *message, struct scratch *scratch)
 {
-	const struct chi_once once = {.client = {1}, .since = 5, .sequence = 7, .unanswered = 6};
-	return chi_request_mark(chi_buffer_bytes(&message->request_wire), message->request_wire.len,
-				&once, &scratch->out);
+	const struct chi_idempotency_key idempotency_key = {
+		.client = {1}, .since = 5, .sequence = 7, .unanswered = 6};
+	return chi_request_set_key(chi_buffer_bytes(&message->request_wire),
+				   message->request_wire.len, &idempotency_key, &scratch->out);
 }
 
 static int unpack_request(const struct message *message, struct scratch *scratch)

@@ -15,7 +15,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/dump.h"
+#include "store/text/dump.h"
 
 struct chi_fault fault;
 
@@ -323,14 +323,14 @@ char *help_dump(struct chi_store *store, size_t *len)
 	}
 	chi_scan_close(scan);
 	chi_read_end(read);
-	static struct chi_game games[1000];
+	static struct chi_game_id games[1000];
 	uint8_t after[CHI_GAME_ID_SIZE];
 	uint64_t total = 0;
 	size_t n_games = CHI_COUNT(games);
 	ok(chi_read_begin(store, &read));
 	while (n_games == CHI_COUNT(games)) {
-		ok(chi_read_games(read, total > 0 ? after : NULL, games, CHI_COUNT(games),
-				  &n_games));
+		ok(chi_read_game_ids(read, total > 0 ? after : NULL, games, CHI_COUNT(games),
+				     &n_games));
 		for (size_t i = 0; i < n_games; i++) {
 			chi_arena_reset(&arena);
 			ok(chi_dump_print_game(&games[i], &arena, &text, &n));

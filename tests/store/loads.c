@@ -9,7 +9,7 @@
 #include "chess/movegen.h"
 
 struct item items[POSITIONS];
-struct chi_game games[GAMES];
+struct chi_game_id games[GAMES];
 
 static int compare_items(const void *a, const void *b)
 {
@@ -75,9 +75,9 @@ void loads_make(void)
 		items[i].record.plies = items[i].plies;
 	}
 	for (size_t i = 0; i < GAMES; i++) {
-		games[i] = (struct chi_game){.result = (uint8_t)help_below(4),
-					     .pruned = help_below(8) == 0,
-					     .max_ply = help_below(2) ? 0 : 1 + help_below(300)};
+		games[i] = (struct chi_game_id){.result = (uint8_t)help_below(4),
+						.pruned = help_below(8) == 0,
+						.max_ply = help_below(2) ? 0 : 1 + help_below(300)};
 		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
 			games[i].id[j] = (uint8_t)help_below(256);
 		}

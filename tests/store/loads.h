@@ -15,8 +15,8 @@ struct item {
 	struct chi_ply_stat plies[2];
 };
 
-extern struct item items[POSITIONS]; /* by ascending key */
-extern struct chi_game games[GAMES]; /* by ascending id */
+extern struct item items[POSITIONS];	/* by ascending key */
+extern struct chi_game_id games[GAMES]; /* by ascending id */
 
 /* Fills both. */
 void loads_make(void);

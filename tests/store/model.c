@@ -9,7 +9,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/statistic.h"
-#include "store/codec.h"
+#include "store/record/codec.h"
 
 struct model models[POSITIONS];
 const char *const engines[ENGINES] = {"Arasan", "Gull 3", "Gull 3.1"};
@@ -290,7 +290,7 @@ static void spoil(struct chi_write *write, const struct model *m, struct chi_put
 		/* chi_put_check would refuse it, and so must the merge. */
 		plies[r->n_plies - 1].games += UINT64_C(1) << 40;
 	}
-	ok(chi_write_mark(write));
+	ok(chi_write_savepoint(write));
 	assert_int_equal(chi_write_put(write, put, &result), -CHI_EINVAL);
 	assert_true(chi_write_why(write)[0] != '\0');
 	ok(chi_write_rollback(write));

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/leaves.h"
-#include "store/store_priv.h"
+#include "store/pages/leaf_cursor.h"
+#include "store/env/env_priv.h"
 
 #define EXTERNAL CHI_STATISTIC_EXTERNAL
 #define KEYS_MAX 6000
@@ -297,16 +297,16 @@ static void test_wrong_numbers(void **state)
 	/* As if the pages had a layout that we do not know. */
 	made.read->env->pages = (struct chi_pages){0};
 	chi_read_end(made.read);
-	const uint8_t *leaves[2];
+	const uint8_t *leaf_cursor[2];
 	unsigned entries[2];
-	leaves[0] = extreme_leaf(&made.tree, made.root, made.n, false, &entries[0]);
-	leaves[1] = extreme_leaf(&made.tree, made.root, made.n, true, &entries[1]);
+	leaf_cursor[0] = extreme_leaf(&made.tree, made.root, made.n, false, &entries[0]);
+	leaf_cursor[1] = extreme_leaf(&made.tree, made.root, made.n, true, &entries[1]);
 	assert_true(entries[0] < entries[1]);
 	for (unsigned most = 0; most < 2; most++) {
 		for (unsigned i = 0; i < made.n; i++) {
 			/* The number of a page begins it. */
 			off_t place = child_place(&made.tree, made.root, i);
-			assert_int_equal(pwrite(made.fd, leaves[most], 4, place), 4);
+			assert_int_equal(pwrite(made.fd, leaf_cursor[most], 4, place), 4);
 		}
 		struct chi_verify_result result;
 		assert_int_equal(chi_store_verify(store, note_number, NULL, &result),

@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "store/clients.h"
+#include "store/record/clients.h"
 
 /* What a transaction notes takes memory for what there is, and not for what there may be: clients
  * that nobody knows cost nothing but their first write. */
@@ -15,17 +15,18 @@ static void test_many_strangers(void **state)
 	(void)state;
 	struct chi_store *store = help_store("clients", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
-	struct chi_outcome outcome = {.kind = CHI_ONCE_PUT};
+	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT};
 	ok(chi_write_begin(store, &write, &fault));
 	size_t before = mallinfo2().uordblks;
 	for (uint64_t i = 0; i < 20000; i++) {
-		struct chi_once once = {.sequence = 1, .unanswered = 1};
-		memcpy(once.client, &i, sizeof(i));
-		once.client[15] = 1;
-		ok(chi_write_mark(write));
-		assert_int_equal(chi_write_known(write, &once, CHI_ONCE_PUT, &outcome, &fault),
+		struct chi_idempotency_key idempotency_key = {.sequence = 1, .unanswered = 1};
+		memcpy(idempotency_key.client, &i, sizeof(i));
+		idempotency_key.client[15] = 1;
+		ok(chi_write_savepoint(write));
+		assert_int_equal(chi_write_known(write, &idempotency_key, CHI_IDEMPOTENCY_PUT,
+						 &outcome, &fault),
 				 CHI_NONE);
-		ok(chi_write_note(write, &once, &outcome));
+		ok(chi_write_note(write, &idempotency_key, &outcome));
 	}
 	size_t taken = mallinfo2().uordblks - before;
 	if (taken > (size_t)20000 * 1024) {
@@ -47,19 +48,19 @@ static void test_records(void **state)
 		struct chi_remembered again = {.done = done[1]};
 		uint8_t bytes[CHI_REMEMBERED_BYTES];
 		client.floor = help_random() >> (1 + help_below(63));
-		client.n = help_below(CHI_ONCE_WRITES + 1);
+		client.n = help_below(CHI_IDEMPOTENCY_WRITES + 1);
 		uint64_t next = client.floor;
 		for (size_t i = 0; i < client.n; i++) {
 			struct chi_done *one = &client.done[i];
-			unsigned kind = help_below(CHI_ONCE_NEVER);
+			unsigned kind = help_below(CHI_IDEMPOTENCY_NEVER);
 			one->sequence = next + (help_random() >> (8 + help_below(56)));
-			one->outcome.kind = (enum chi_once_kind)(CHI_ONCE_PUT + kind);
+			one->outcome.kind = (enum chi_idempotency_kind)(CHI_IDEMPOTENCY_PUT + kind);
 			for (size_t k = 0; k < counts[kind]; k++) {
 				one->outcome.counts[k] = help_random() >> help_below(64);
 			}
 			next = one->sequence + 1;
 		}
-		for (size_t i = 0; i < CHI_ONCE_CLIENT; i++) {
+		for (size_t i = 0; i < CHI_IDEMPOTENCY_CLIENT; i++) {
 			client.id[i] = (uint8_t)help_random();
 		}
 		size_t len = chi_remembered_encode(&client, bytes);

@@ -9,9 +9,9 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/clients.h"
-#include "store/codec.h"
-#include "store/meta.h"
+#include "store/record/clients.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
 #include "tests/base/seed.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -148,7 +148,7 @@ static void test_meta_examples(void **state)
 	struct chi_state meta = {.sequence = 3, .base = {4, 5, 6, 7}, .games = {8, 9, 10, 11}};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
-	struct chi_game game = {.result = CHI_RESULT_DRAW};
+	struct chi_game_id game = {.result = CHI_RESULT_DRAW};
 	for (size_t i = 0; i < sizeof(game.id); i++) {
 		game.id[i] = (uint8_t)(i * 17);
 	}
@@ -158,7 +158,8 @@ static void test_meta_examples(void **state)
 	game.max_ply = 300;
 	game.result = CHI_RESULT_BLACK;
 	check_example("game-pruned", bytes, chi_game_encode(&game, bytes));
-	struct chi_done done[] = {{41, {CHI_ONCE_PUT, {2, 300}}}, {42, {CHI_ONCE_DELETE, {1}}}};
+	struct chi_done done[] = {{41, {CHI_IDEMPOTENCY_PUT, {2, 300}}},
+				  {42, {CHI_IDEMPOTENCY_DELETE, {1}}}};
 	struct chi_remembered client = {.last_use = 1300, .floor = 40, .n = 2, .done = done};
 	static uint8_t record[CHI_REMEMBERED_BYTES];
 	memcpy(client.id, game.id, sizeof(client.id));

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/leaves.h"
-#include "store/store_priv.h"
+#include "store/pages/leaf_cursor.h"
+#include "store/env/env_priv.h"
 
 #define POSITIONS 120000 /* enough for several threads */
 
@@ -146,13 +146,14 @@ static int count_to_damaged_key(unsigned rounds)
 	struct chi_scan_spec spec = {.chi2_min = 2, .chi2_max = CHI_CHI2_MAX - 1};
 	struct chi_read *read;
 	struct chi_descent tree;
-	struct chi_leaves walk;
+	struct chi_leaf_cursor walk;
 	struct chi_item item;
 	int fd = open(help_path("key/data.mdb"), O_RDWR);
 	(void)rounds;
 	ok(chi_read_begin(store, &read));
 	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
-	if (!tree.usable || chi_leaves_start(&walk, &tree, chi_strength_compare, false) != CHI_OK ||
+	if (!tree.usable ||
+	    chi_leaf_cursor_start(&walk, &tree, chi_strength_compare, false) != CHI_OK ||
 	    !chi_leaf_item(&walk.leaf, walk.leaf.n - 1, &item)) {
 		return 1;
 	}

@@ -18,7 +18,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/codec.h"
+#include "store/record/codec.h"
 #include "tests/base/seed.h"
 
 #define POSITIONS 60
@@ -245,7 +245,7 @@ static void test_damaged_record_is_replaced_and_deleted(void **state)
 		bool restore = i % 2 == 0;
 		ok(chi_put_check(&put, CHI_STATISTIC_CONTROL, &fault));
 		ok(chi_write_begin(store, &write, &fault));
-		ok(chi_write_mark(write));
+		ok(chi_write_savepoint(write));
 		ok(chi_write_delete(write, key));
 		assert_int_equal(chi_write_delete(write, key), CHI_NONE);
 		ok(chi_write_rollback(write));

@@ -8,7 +8,7 @@
 
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/load.h"
+#include "store/load/load.h"
 #include "tests/store/help.h"
 
 #define MEMORY (UINT64_C(16) << 20)
@@ -33,13 +33,13 @@ static void put_part(struct chi_store *store, struct part part, uint32_t parts)
 	struct chi_write *write;
 	struct chi_put_result result = {0};
 	struct chi_info info;
-	struct chi_game was;
+	struct chi_game_id was;
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = part.first; i < GAMES; i += part.step) {
 		if (parts == CHI_PUT_ADD) {
-			ok(chi_write_game(write, &games[i]));
+			ok(chi_write_game_id(write, &games[i]));
 		} else {
-			ok(chi_write_ungame(write, games[i].id, &was));
+			ok(chi_write_remove_game_id(write, games[i].id, &was));
 			assert_memory_equal(was.id, games[i].id, CHI_GAME_ID_SIZE);
 			assert_int_equal(was.max_ply, games[i].max_ply);
 		}
@@ -91,7 +91,7 @@ static void load_part(struct chi_load *load, struct part part, bool subtract, ui
 {
 	struct chi_load_spec spec;
 	struct chi_load_block block = {0};
-	struct chi_game found;
+	struct chi_game_id found;
 	for (size_t i = part.first; i < GAMES; i += part.step) {
 		int rc = chi_load_find_game(load, games[i].id, &found);
 		assert_int_equal(rc, subtract ? CHI_OK : CHI_NONE);

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/codec.h"
-#include "store/meta.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 

@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/load.h"
+#include "store/load/load.h"
 
 static const enum chi_statistic kinds[] = {CHI_STATISTIC_EXTERNAL, CHI_STATISTIC_CONTROL,
 					   CHI_STATISTIC_OUTCOME};

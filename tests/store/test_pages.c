@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/codec.h"
-#include "store/pages.h"
-#include "store/store_priv.h"
+#include "store/record/codec.h"
+#include "store/pages/pages.h"
+#include "store/env/env_priv.h"
 
 #define EXTERNAL    CHI_STATISTIC_EXTERNAL
 #define KEYS_MAX    100000

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "store/codec.h"
+#include "store/record/codec.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

@@ -18,7 +18,7 @@
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "store/meta.h"
+#include "store/record/meta.h"
 
 #define POSITIONS 300
 #define NOBODY	  65534
@@ -88,7 +88,7 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	struct chi_verify_result result;
 	struct chi_row row;
 	struct chi_strength strength;
-	struct chi_ahead *ahead;
+	struct chi_prefetch *ahead;
 	uint64_t ticket;
 	int freed;
 	char *again = help_dump(store, &n);
@@ -104,11 +104,11 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	assert_int_equal(info.positions, POSITIONS);
 	assert_int_equal(info.read_only, CHI_READ_ONLY_PUBLISHED);
 	ok(chi_store_check_readers(store, &freed));
-	ok(chi_ahead_open(store, &ahead));
-	ok(chi_ahead_ask(ahead, &keys[5], 1, &ticket));
-	ok(chi_ahead_take(ahead, ticket, &strength));
+	ok(chi_prefetch_open(store, &ahead));
+	ok(chi_prefetch_ask(ahead, &keys[5], 1, &ticket));
+	ok(chi_prefetch_take(ahead, ticket, &strength));
 	assert_true(strength.found);
-	chi_ahead_close(ahead);
+	chi_prefetch_close(ahead);
 }
 
 static void explore(struct chi_store *store)

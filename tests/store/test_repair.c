@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/image.h"
-#include "store/pages.h"
+#include "store/pages/page_file.h"
+#include "store/pages/pages.h"
 
 #define POSITIONS 3000
 #define GAMES	  500
@@ -49,17 +49,17 @@ static void put_notes(struct chi_store *store)
 	ok(chi_write_commit(write, &fault));
 }
 
-static void put_games(struct chi_store *store)
+static void put_game_ids(struct chi_store *store)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
 	for (unsigned i = 0; i < GAMES; i++) {
-		struct chi_game game = {.result = (uint8_t)(i % 4)};
+		struct chi_game_id game = {.result = (uint8_t)(i % 4)};
 		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j += 8) {
 			uint64_t bits = help_random();
 			memcpy(game.id + j, &bits, sizeof(bits));
 		}
-		ok(chi_write_game(write, &game));
+		ok(chi_write_game_id(write, &game));
 	}
 	ok(chi_write_commit(write, &fault));
 }
@@ -84,7 +84,7 @@ static void make_store(enum chi_statistic statistic)
 	help_keys(keys, POSITIONS);
 	help_fill(store, keys, POSITIONS);
 	put_notes(store);
-	put_games(store);
+	put_game_ids(store);
 	struct chi_write *write;
 	const struct chi_counts base = {.white = 30, .draws = 20, .black = 10};
 	ok(chi_write_begin(store, &write, &fault));
@@ -98,7 +98,7 @@ static void make_store(enum chi_statistic statistic)
 
 /* ---- Damage ------------------------------------------------------------------------------- */
 
-static uint8_t *image;
+static uint8_t *file_image;
 static size_t image_len;
 
 static void read_image(void)
@@ -107,10 +107,10 @@ static void read_image(void)
 	int fd = open(help_path("damaged/data.mdb"), O_RDONLY);
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
 	image_len = (size_t)st.st_size;
-	free(image);
-	image = malloc(image_len);
-	assert_non_null(image);
-	assert_int_equal(read(fd, image, image_len), image_len);
+	free(file_image);
+	file_image = malloc(image_len);
+	assert_non_null(file_image);
+	assert_int_equal(read(fd, file_image, image_len), image_len);
 	(void)close(fd);
 }
 
@@ -119,14 +119,14 @@ static void write_image(size_t len)
 {
 	int fd = open(help_path("damaged/data.mdb"), O_WRONLY | O_TRUNC);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, image, len), len);
+	assert_int_equal(write(fd, file_image, len), len);
 	(void)close(fd);
 }
 
 static uint8_t *page_at(uint64_t number)
 {
 	assert_true(number < image_len / PAGE);
-	return image + number * PAGE;
+	return file_image + number * PAGE;
 }
 
 static void noise(uint8_t *bytes, size_t len)
@@ -139,19 +139,19 @@ static void noise(uint8_t *bytes, size_t len)
 /* The root page of a tree, by a reader of its own. */
 static uint64_t root_of(const char *name)
 {
-	struct chi_image file;
+	struct chi_page_file file;
 	static uint8_t page[PAGE];
 	uint64_t root = UINT64_MAX;
-	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
-	assert_true(chi_image_page(&file, file.main_root, page));
-	for (unsigned i = 0; i < chi_image_nodes(page); i++) {
-		struct chi_image_node node;
-		assert_true(chi_image_node(&file, page, i, &node));
+	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
+	assert_true(chi_page_file_page(&file, file.main_root, page));
+	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
+		struct chi_page_file_node node;
+		assert_true(chi_page_file_node(&file, page, i, &node));
 		if (node.key_len == strlen(name) && memcmp(node.key, name, node.key_len) == 0) {
 			root = chi_u64_at(node.value + TREE_ROOT);
 		}
 	}
-	chi_image_close(&file);
+	chi_page_file_close(&file);
 	return root;
 }
 
@@ -277,10 +277,10 @@ static void test_lost_root(void **state)
 	assert_int_equal(gone, 0);
 	assert_int_equal(strange, 0);
 
-	struct chi_image file;
-	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	struct chi_page_file file;
+	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
 	noise(page_at(file.free_root), PAGE);
-	chi_image_close(&file);
+	chi_page_file_close(&file);
 	write_image(image_len);
 	ok(repair(0));
 	assert_true(result.unsure);
@@ -339,15 +339,15 @@ static void test_noise(void **state)
 	read_image();
 	static uint8_t good[4 << 20];
 	assert_true(image_len <= sizeof(good));
-	memcpy(good, image, image_len);
-	struct chi_image file;
-	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	memcpy(good, file_image, image_len);
+	struct chi_page_file file;
+	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
 	const size_t names = file.main_root * PAGE;
-	chi_image_close(&file);
+	chi_page_file_close(&file);
 	for (int round = 0; round < 60; round++) {
 		size_t gone;
 		size_t strange;
-		memcpy(image, good, image_len);
+		memcpy(file_image, good, image_len);
 		unsigned pages = 1 + help_below(6);
 		for (unsigned i = 0; i < pages; i++) {
 			uint8_t *page = page_at(2 + help_below((unsigned)(image_len / PAGE - 2)));
@@ -375,7 +375,7 @@ static void test_noise(void **state)
 		if (!result.unsure) {
 			assert_int_equal(strange, 0);
 		}
-		if (!result.unsure && memcmp(image + names, good + names, PAGE) == 0) {
+		if (!result.unsure && memcmp(file_image + names, good + names, PAGE) == 0) {
 			assert_int_equal(gone, result.missing);
 		}
 		assert_true(gone == 0 || reports > 0);
@@ -405,12 +405,12 @@ static void test_cut_file(void **state)
 /* A node of the free list whose value lies beside it, and is longer than 24 bytes. */
 static uint8_t *free_node(void)
 {
-	struct chi_image file;
-	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
+	struct chi_page_file file;
+	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
 	uint8_t *page = page_at(file.free_root);
-	chi_image_close(&file);
-	assert_false(chi_image_is_branch(page));
-	for (unsigned i = 0; i < chi_image_nodes(page); i++) {
+	chi_page_file_close(&file);
+	assert_false(chi_page_file_is_branch(page));
+	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
 		uint8_t *node = page + chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
 		if (chi_node_size(node) > 24 && chi_u16_at(node + NODE_FLAGS) == 0) {
 			return node;
@@ -460,8 +460,8 @@ static void test_lost_stamp(void **state)
 	read_image();
 	/* The leaf, and what older commits left of it. */
 	for (size_t i = 0; i + 8 <= image_len; i++) {
-		if (memcmp(image + i, "chistore", 8) == 0) {
-			image[i] ^= 1;
+		if (memcmp(file_image + i, "chistore", 8) == 0) {
+			file_image[i] ^= 1;
 		}
 	}
 	write_image(image_len);
@@ -483,13 +483,13 @@ static void test_astray_in_another_tree(void **state)
 	(void)state;
 	size_t gone;
 	size_t strange;
-	struct chi_image file;
+	struct chi_page_file file;
 	make_store(CHI_STATISTIC_CONTROL);
 	read_image();
-	ok(chi_image_open(&file, help_path("damaged"), CHI_IMAGE_BOTH, &fault));
-	chi_image_close(&file);
+	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
+	chi_page_file_close(&file);
 	uint8_t *root = page_at(root_of("position"));
-	assert_true(chi_image_is_branch(root));
+	assert_true(chi_page_file_is_branch(root));
 	uint16_t number = (uint16_t)file.free_root;
 	uint8_t *node = root + chi_u16_at(root + PAGE_HEADER + 2 * (size_t)1);
 	memcpy(node, &number, sizeof(number));
@@ -537,6 +537,6 @@ int main(void)
 	int failed = cmocka_run_group_tests_name("store/repair", tests, NULL, NULL);
 	help_clean();
 	free(whole);
-	free(image);
+	free(file_image);
 	return failed;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/store_priv.h"
+#include "store/env/env_priv.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 

@@ -10,8 +10,8 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/statistic.h"
-#include "store/codec.h"
-#include "store/store_priv.h"
+#include "store/record/codec.h"
+#include "store/env/env_priv.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define E4    (12 << 6 | 28)

@@ -17,7 +17,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/dump.h"
+#include "store/text/dump.h"
 
 #define MANY 400
 
@@ -111,7 +111,7 @@ static int load(const char *text, size_t len, const char *name, struct chi_store
 		chi_arena_reset(&arena);
 		rc = chi_dump_read(&reader, at, n, &arena, &kind, &put, &fault);
 		if (rc == CHI_OK && kind == CHI_DUMP_GAME && write != NULL) {
-			ok(chi_write_game(write, &reader.game));
+			ok(chi_write_game_id(write, &reader.game));
 		}
 		if (rc == CHI_OK && kind == CHI_DUMP_POSITION) {
 			if (write == NULL) {
@@ -144,12 +144,12 @@ static void test_dump(void **state)
 		ok(chi_write_begin(store, &write, &fault));
 		for (unsigned i = 0; i < 30; i++) {
 			rich_put(write, kinds[k], &keys[i], i * 7);
-			struct chi_game game = {.result = i % 4,
-						.pruned = i % 5 == 0,
-						.max_ply = i % 3 == 0 ? i : 0};
+			struct chi_game_id game = {.result = i % 4,
+						   .pruned = i % 5 == 0,
+						   .max_ply = i % 3 == 0 ? i : 0};
 			memcpy(game.id, keys[i].bytes + 8, 1);
 			game.id[CHI_GAME_ID_SIZE - 1] = (uint8_t)i;
-			ok(chi_write_game(write, &game));
+			ok(chi_write_game_id(write, &game));
 		}
 		ok(chi_write_commit(write, &fault));
 		uint64_t changed;

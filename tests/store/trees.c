@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/store_priv.h"
+#include "store/env/env_priv.h"
 
 void trees_runs(struct chi_key *out, size_t n, unsigned run)
 {

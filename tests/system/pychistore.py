@@ -364,7 +364,7 @@ class Client(Connection):
             reports.append(response.verify.report)
 
     def games(self, after=b"", limit=0, store=""):
-        result = self.call(store, games=pb.Games(after=after, limit=limit)).games
+        result = self.call(store, games=pb.GameIds(after=after, limit=limit)).games
         return unpack_games(result.games, result.count)
 
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):
@@ -397,14 +397,14 @@ class Marks:
 
     def next(self, unanswered=0):
         self.sequence += 1
-        return pb.Once(client=self.identity, since=self.since, sequence=self.sequence,
+        return pb.IdempotencyKey(client=self.identity, since=self.since, sequence=self.sequence,
                        unanswered=unanswered, store=self.store)
 
 
-def outcome(client, once, store=""):
+def outcome(client, idempotency_key, store=""):
     """What became of the marked write: its result, or None if it was not done and never will be."""
     while True:
-        result = client.call(store, outcome=pb.Outcome(), once=once).outcome
+        result = client.call(store, outcome=pb.Outcome(), idempotency_key=idempotency_key).outcome
         if not result.running:
             done = result.WhichOneof("done")
             return getattr(result, done) if done else None
@@ -432,8 +432,8 @@ class Pipe:
         while len(self.waiting) >= self.window:
             answers.append(self.answer())
         oldest = self.waiting[0][0] if self.waiting else self.marks.sequence + 1
-        op["once"] = self.marks.next(unanswered=oldest)
-        self.waiting.append((op["once"].sequence, op))
+        op["idempotency_key"] = self.marks.next(unanswered=oldest)
+        self.waiting.append((op["idempotency_key"].sequence, op))
         try:
             self.transmit(self.waiting[-1])
         except OSError:
@@ -504,13 +504,13 @@ class Import:
             at += len(piece)
             name = ""
 
-    def end(self, once=None):
-        op = {"once": once} if once else {}
+    def end(self, idempotency_key=None):
+        op = {"idempotency_key": idempotency_key} if idempotency_key else {}
         self.client.send(id=self.id, import_end=pb.ImportEnd(), **op)
 
-    def commit(self, once=None):
+    def commit(self, idempotency_key=None):
         """Asks for it to be stored; the totals."""
-        self.end(once)
+        self.end(idempotency_key)
         while True:
             response = self.take()
             if response.last:

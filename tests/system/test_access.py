@@ -41,7 +41,7 @@ OPERATIONS = {
     "import_games": (WRITE, lambda n: pb.Import(kind=pb.ADD_GAMES)),
     "import_data": (WRITE, lambda n: pb.ImportData(file="f", data=b"x")),
     "import_end": (WRITE, lambda n: pb.ImportEnd()),
-    "games": (READ, lambda n: pb.Games()),
+    "games": (READ, lambda n: pb.GameIds()),
     "outcome": (WRITE, lambda n: pb.Outcome()),
 }
 

@@ -81,14 +81,14 @@ class Full:
 
     def test_everything_that_writes(self):
         marks = Marks(self.client)
-        once, added = marks.next(), entries(range(MANY), parts=ADD)
+        idempotency_key, added = marks.next(), entries(range(MANY), parts=ADD)
         new = entries(range(MANY, 2 * MANY))
         rates = pb.Counts(white=5, draws=1, black=4)
         self.fill()
         # Not only the first of them says so.
         for _ in range(2):
             self.assertEqual(self.code(self.client.put, new), pb.DISK_FULL)
-            self.assertEqual(self.code(self.client.call, put=pb.Put(entries=added), once=once),
+            self.assertEqual(self.code(self.client.call, put=pb.Put(entries=added), idempotency_key=idempotency_key),
                              pb.DISK_FULL)
             self.assertEqual(self.code(self.client.delete, fens=[fen(n) for n in range(MANY)]),
                              pb.DISK_FULL)
@@ -105,8 +105,8 @@ class Full:
         self.free()
         # In the same order, each at once.
         self.assertEqual(self.client.put(new).added, MANY)
-        self.client.call(put=pb.Put(entries=added), once=once)
-        self.client.call(put=pb.Put(entries=added), once=once)
+        self.client.call(put=pb.Put(entries=added), idempotency_key=idempotency_key)
+        self.client.call(put=pb.Put(entries=added), idempotency_key=idempotency_key)
         self.assertEqual(self.client.get(fens=[fen(5)])[0].record.counts.draws, 4)
         self.assertEqual(self.client.delete(fens=[fen(n) for n in range(MANY)]), MANY)
         self.client.rescore(rates)

@@ -484,7 +484,7 @@ class Protocol(Games):
         self.client.send(id=999, import_end=pb.ImportEnd())
         self.client.ping()
         with self.assertRaises(Failure) as caught:
-            self.client.start_import(kind=pb.GAMES_NONE)
+            self.client.start_import(kind=pb.IMPORT_NONE)
         self.assertEqual(caught.exception.field, "import_games.kind")
         job = self.free_again(self.client)
         job.feed(content(), "a")

@@ -140,7 +140,7 @@ class TheDocument(unittest.TestCase):
                     operation = request.WhichOneof("op")
                     # The document's mark is of another store, which has no part in its outcome.
                     if operation == "outcome":
-                        more = {"once": pychistore.Marks(client).next()}
+                        more = {"idempotency_key": pychistore.Marks(client).next()}
                     else:
                         more = {}
                     id = client.send(store=request.store, **more,

@@ -180,7 +180,7 @@ class Serving(Scarce):
     def put_marked(self, client):
         """Whatever is heard, it is sent again, and has been done once then."""
         numbers, entries = self.new(parts=ADD, record=pb.Record(counts=pb.Counts(white=1)))
-        request = {"put": pb.Put(entries=entries), "once": self.marks.next()}
+        request = {"put": pb.Put(entries=entries), "idempotency_key": self.marks.next()}
         try:
             client.call(**request)
         finally:

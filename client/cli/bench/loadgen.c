@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The clients together: connecting, starting, adding up, and cleaning up behind them. */
+#include "client/cli/bench/loadgen.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "client/cli/out/progress.h"
+#include "client/cli/bench/loadgen_priv.h"
+
+/* Positions deleted by one call, a commit each. */
+#define CLEAN_CHUNK 5000
+
+/* Enough for a request's frames with room to spare; thousands of threads have one each. */
+#define STACK_SIZE ((size_t)512 << 10)
+
+/* Descriptors beside those of the clients. */
+#define SPARE_DESCRIPTORS 64
+
+/* What all threads wait for before they begin, so that they begin together. */
+#define START_DELAY UINT64_C(2000000)
+
+int loadgen_new(const struct loadgen_plan *plan, struct load **out)
+{
+	pthread_condattr_t attributes;
+	struct load *load = calloc(1, sizeof(*load));
+	*out = NULL;
+	if (load == NULL) {
+		return -CHI_ENOMEM;
+	}
+	load->plan = *plan;
+	(void)pthread_mutex_init(&load->mutex, NULL);
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&load->changed, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+	load->clients = calloc((size_t)plan->clients, sizeof(*load->clients));
+	int status = load->clients != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (uint32_t i = 0; status == CHI_OK && i < plan->clients; i++) {
+		status = loadgen_client_init(&load->clients[i], load, i);
+	}
+	if (status != CHI_OK) {
+		load->plan.sample = (struct sample){.items = NULL};
+		loadgen_free(load);
+		return status;
+	}
+	*out = load;
+	return CHI_OK;
+}
+
+void loadgen_free(struct load *load)
+{
+	if (load == NULL) {
+		return;
+	}
+	for (size_t i = 1; i < load->opened; i++) {
+		chi_close(load->clients[i].client);
+	}
+	for (size_t i = 0; load->clients != NULL && i < load->plan.clients; i++) {
+		loadgen_client_deinit(&load->clients[i]);
+	}
+	free(load->clients);
+	sample_deinit(&load->plan.sample);
+	(void)pthread_cond_destroy(&load->changed);
+	(void)pthread_mutex_destroy(&load->mutex);
+	free(load);
+}
+
+/* The usual limit of descriptors is a thousand, and may be raised by whoever meets it. */
+static void raise_limit(uint64_t clients)
+{
+	struct rlimit limit;
+	rlim_t wanted = clients + SPARE_DESCRIPTORS;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+		limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int loadgen_connect(struct cli *cli, struct load *load)
+{
+	struct chi_options options;
+	struct chi_fault fault = {.text = ""};
+	cli_options(cli, load->plan.mix.weights[MIX_PUT] > 0, &options);
+	raise_limit(load->plan.clients);
+	load->clients[0].client = cli->client;
+	load->opened = 1;
+	while (load->opened < load->plan.clients && cli_stop == 0) {
+		struct loadgen_client *client = &load->clients[load->opened];
+		int status = chi_open(cli->address, &options, &client->client, &fault);
+		if (status != CHI_OK) {
+			cli_message("client %zu of %zu: %s", load->opened + 1,
+				    (size_t)load->plan.clients,
+				    fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+			return cli_exit_of(status);
+		}
+		load->opened++;
+	}
+	return EXIT_DONE;
+}
+
+int loadgen_try(struct load *load, enum mix_kind *kind)
+{
+	struct loadgen_client *client = &load->clients[0];
+	int status = CHI_OK;
+	for (unsigned i = 0; status == CHI_OK && i < MIX_KINDS; i++) {
+		if (load->plan.mix.weights[i] > 0) {
+			uint64_t positions = 0;
+			*kind = i;
+			status = loadgen_ask(client, i, loadgen_prepare(client, i), &positions);
+		}
+	}
+	return status == CHI_OK ? chi_flush(client->client) : status;
+}
+
+/* Signals are for the thread that waits: a handler on another would run beside it. */
+static int start_threads(struct load *load)
+{
+	pthread_attr_t attributes;
+	sigset_t all;
+	sigset_t before;
+	int error = 0;
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (error == 0 && load->started < load->plan.clients) {
+		struct loadgen_client *client = &load->clients[load->started];
+		error = pthread_create(&client->thread, &attributes, loadgen_run, client);
+		load->started += error == 0;
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_attr_destroy(&attributes);
+	return error == 0 ? CHI_OK : -CHI_EBUSY;
+}
+
+int loadgen_start(struct load *load)
+{
+	const struct loadgen_plan *plan = &load->plan;
+	(void)pthread_mutex_lock(&load->mutex);
+	int status = start_threads(load);
+	uint64_t start = loadgen_clock() + START_DELAY + plan->warmup * UINT64_C(1000000000);
+	load->running = load->started;
+	load->start = start;
+	load->end = plan->seconds > 0 ? start + plan->seconds * UINT64_C(1000000000) : UINT64_MAX;
+	atomic_store(&load->stop, status != CHI_OK);
+	(void)pthread_cond_broadcast(&load->changed);
+	(void)pthread_mutex_unlock(&load->mutex);
+	while (status != CHI_OK && !loadgen_wait(load, 1000)) {
+	}
+	return status;
+}
+
+bool loadgen_wait(struct load *load, unsigned ms)
+{
+	struct timespec until;
+	int error = 0;
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	(void)pthread_mutex_lock(&load->mutex);
+	while (load->running > 0 && error == 0) {
+		error = pthread_cond_timedwait(&load->changed, &load->mutex, &until);
+	}
+	bool ended = load->running == 0;
+	(void)pthread_mutex_unlock(&load->mutex);
+	/* They have nothing more to do, so this does not wait. */
+	while (ended && load->started > 0) {
+		(void)pthread_join(load->clients[--load->started].thread, NULL);
+	}
+	return ended;
+}
+
+void loadgen_stop(struct load *load)
+{
+	atomic_store(&load->stop, true);
+}
+
+static uint64_t get(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+uint64_t loadgen_done(const struct load *load)
+{
+	uint64_t done = 0;
+	for (size_t i = 0; i < load->plan.clients; i++) {
+		done += get(&load->clients[i].done);
+	}
+	return done;
+}
+
+void loadgen_collect(struct load *load, enum mix_kind kind, struct loadgen_count *out)
+{
+	for (size_t i = 0; i < load->plan.clients; i++) {
+		const struct loadgen_count *count = load->clients[i].counts[kind];
+		if (count != NULL) {
+			histogram_merge(&out->latency, &count->latency);
+			atomic_fetch_add(&out->positions, get(&count->positions));
+		}
+	}
+}
+
+void loadgen_failed(struct load *load, enum mix_kind kind, struct loadgen_failures *out)
+{
+	(void)pthread_mutex_lock(&load->mutex);
+	*out = load->failures[kind];
+	(void)pthread_mutex_unlock(&load->mutex);
+}
+
+uint64_t loadgen_elapsed(struct load *load)
+{
+	uint64_t last = 0;
+	for (size_t i = 0; i < load->plan.clients; i++) {
+		uint64_t ended = get(&load->clients[i].ended);
+		last = ended > last ? ended : last;
+	}
+	return last > load->start ? last - load->start : 0;
+}
+
+size_t loadgen_lost(const struct load *load)
+{
+	size_t lost = 0;
+	for (size_t i = 0; i < load->plan.clients; i++) {
+		lost += atomic_load_explicit(&load->clients[i].lost, memory_order_relaxed);
+	}
+	return lost;
+}
+
+size_t loadgen_window(const struct load *load)
+{
+	size_t least = (size_t)load->plan.pipeline;
+	for (size_t i = 0; i < load->plan.clients; i++) {
+		size_t window =
+			atomic_load_explicit(&load->clients[i].window, memory_order_relaxed);
+		least = window < least ? window : least;
+	}
+	return least;
+}
+
+/* The made-up positions of one client, in chunks. */
+static int clean_client(struct load *load, uint32_t number, struct progress *shown,
+			uint64_t *removed)
+{
+	static struct chi_key keys[CLEAN_CHUNK];
+	uint64_t made = get(&load->clients[number].made);
+	int status = CHI_OK;
+	for (uint64_t at = 0; status == CHI_OK && at < made; at += CLEAN_CHUNK) {
+		size_t n = made - at < CLEAN_CHUNK ? (size_t)(made - at) : CLEAN_CHUNK;
+		uint64_t deleted = 0;
+		for (size_t i = 0; i < n; i++) {
+			synthetic_key(&load->plan.synthetic, number, at + i, &keys[i]);
+		}
+		status = chi_delete(load->clients[0].client, keys, n, CHI_SYNC, &deleted);
+		*removed += deleted;
+		progress_phase(shown, "removing what was put", number, load->plan.clients);
+	}
+	return status;
+}
+
+int loadgen_clean(struct load *load, struct progress *shown, uint64_t *removed)
+{
+	int status = CHI_OK;
+	*removed = 0;
+	for (uint32_t i = 0; status == CHI_OK && i < load->plan.clients; i++) {
+		status = clean_client(load, i, shown, removed);
+	}
+	return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore dump: the whole store as text. */
+#include "client/cli/command.h"
+#include "client/cli/out/dump_text.h"
+#include "client/cli/in/target.h"
+
+static int write_text(void *context, const char *text, size_t len)
+{
+	return target_write(context, text, len);
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	_cleanup_(target_discard) struct target target = {.file = NULL};
+	(void)state;
+	int code = target_open(&target, argc > 0 ? argv[0] : NULL);
+	bool mixed = false;
+	if (code == EXIT_DONE) {
+		code = dump_write(cli, cli->client, write_text, &target, &mixed);
+	}
+	if (code == EXIT_DONE && mixed) {
+		cli_message("the store changed during the dump: it is of more than one committed "
+			    "state; 'backup' copies one");
+	}
+	return code == EXIT_DONE ? target_finish(&target) : code;
+}
+
+const struct command cmd_dump = {
+	.name = "dump",
+	.arguments = "[FILE]",
+	.summary = "write the whole store as text",
+	.help = "Writes every position with its record to FILE, or to standard output (also: -).\n"
+		"The text is one line a position, tab-separated, in the order of the keys, and "
+		"does\n"
+		"not depend on the machine: 'load' makes the same store of it elsewhere. Its last\n"
+		"line says how many positions it holds, so that a cut dump is noticed.",
+	.example = "chistore -a ./positions dump | zstd > positions.dump.zst",
+	.args_max = 1,
+	.needs = NEEDS_READ,
+	.run = run,
+};

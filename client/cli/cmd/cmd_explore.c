@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore explore: what was played from a position, and how it ended. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "client/cli/command.h"
+#include "client/cli/out/explored.h"
+
+#define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+#define START_NAME "startpos"
+
+enum {
+	OPT_ALL = 1,
+	OPT_LIMIT,
+	OPT_TABLE,
+	OPT_TSV,
+	OPT_ASCII,
+};
+
+struct explore_state {
+	uint64_t limit; /* rows; 0: no limit */
+	bool all;
+	bool table;
+	bool tsv;
+	bool ascii;
+};
+
+static int option(struct cli *cli, void *state, int id, const char *value)
+{
+	struct explore_state *explore = state;
+	switch (id) {
+	case OPT_ALL:
+		explore->all = true;
+		return EXIT_DONE;
+	case OPT_LIMIT:
+		if (chi_num_u64(value, strlen(value), UINT64_MAX, &explore->limit) != CHI_OK ||
+		    explore->limit == 0) {
+			return cli_usage(cli, "--limit: '%s' is no number from 1", value);
+		}
+		return EXIT_DONE;
+	case OPT_TABLE:
+		explore->table = true;
+		return EXIT_DONE;
+	case OPT_TSV:
+		explore->tsv = true;
+		return EXIT_DONE;
+	default:
+		explore->ascii = true;
+		return EXIT_DONE;
+	}
+}
+
+/* Plays one argument's moves, which may be several. */
+static int play(const struct cli *cli, const char *text, struct chi_key *key)
+{
+	chi_move moves[CHI_LINE_MAX];
+	struct chi_fault fault = {.text = ""};
+	struct chi_position position;
+	size_t n = 0;
+	int status = chi_key_decode(key, &position, &fault);
+	if (status == CHI_OK) {
+		status = chi_line_parse(&position, text, strlen(text), moves, CHI_LINE_MAX, &n,
+					&fault);
+	}
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		struct chi_key next;
+		status = chi_key_play(key, moves[i], &next);
+		if (status == -CHI_EKEY) {
+			chi_fault(&fault, 0, "no key can hold the position behind it");
+		}
+		*key = next;
+	}
+	if (status == CHI_OK) {
+		return EXIT_DONE;
+	}
+	return cli_usage(cli, "'%.100s': %s", text,
+			 fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+}
+
+/* A FEN has slashes and a move has none, so the initial position need not be said. */
+static int take_position(const struct cli *cli, int argc, char **argv, struct chi_key *key)
+{
+	bool fen = argc > 0 && strchr(argv[0], '/') != NULL;
+	bool named = argc > 0 && strcmp(argv[0], START_NAME) == 0;
+	const char *text = fen ? argv[0] : START;
+	int code = cli_key(cli, text, strlen(text), NULL, key);
+	for (int i = fen || named ? 1 : 0; code == EXIT_DONE && i < argc; i++) {
+		code = play(cli, argv[i], key);
+	}
+	return code;
+}
+
+static bool was_played(const struct chi_explore_move *move)
+{
+	const struct chi_counts *c = &move->played;
+	return c->white > 0 || c->draws > 0 || c->black > 0 || c->other > 0;
+}
+
+/* Moves played come first, so what is printed is the beginning of the list. */
+static size_t rows_of(const struct explore_state *state, const struct chi_explore *explore)
+{
+	size_t n = 0;
+	while (n < explore->n_moves && (state->limit == 0 || n < state->limit) &&
+	       (state->all || was_played(&explore->moves[n]))) {
+		n++;
+	}
+	return n;
+}
+
+static struct explored_style style_of(const struct cli *cli, const struct explore_state *state)
+{
+	struct explored_style style = {.ascii = state->ascii || !explored_utf8()};
+	if (cli->json) {
+		style.form = EXPLORED_JSON;
+	} else if (state->table || (!state->tsv && isatty(STDOUT_FILENO) != 0)) {
+		style.form = EXPLORED_TABLE;
+	}
+	return style;
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	const struct explore_state *wanted = state;
+	struct chi_explore explore;
+	struct chi_key key;
+	char fen[CHI_FEN_SIZE];
+	if (wanted->table && wanted->tsv) {
+		return cli_usage(cli, "--table and --tsv exclude each other");
+	}
+	int code = take_position(cli, argc, argv, &key);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_explore(cli->client, &key, &explore);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	size_t n = rows_of(wanted, &explore);
+	if (explore.position.found || n > 0) {
+		struct explored_style style = style_of(cli, wanted);
+		status = explored_print(&explore, n, &style);
+	}
+	if (status != CHI_OK) {
+		/* Only a server can have told what fits no position. */
+		cli_message("cannot print the answer (%s)", chi_strerror(status));
+		return EXIT_STORE;
+	}
+	if (!explore.position.found && chi_key_to_fen(&key, fen, NULL) == CHI_OK) {
+		cli_message("position not found: %s", fen);
+	}
+	return explore.position.found ? EXIT_DONE : EXIT_NOT_FOUND;
+}
+
+static const struct cli_option options[] = {
+	{OPT_LIMIT, "limit", "N", "N moves at most"},
+	{OPT_ALL, "all", NULL, "also moves not played here that lead to stored positions"},
+	{OPT_TABLE, "table", NULL, "the table, also where the output is no terminal"},
+	{OPT_TSV, "tsv", NULL, "tab-separated rows, also on a terminal"},
+	{OPT_ASCII, "ascii", NULL, "bars of # = . instead of blocks"},
+	{0, NULL, NULL, NULL},
+};
+
+const struct command cmd_explore = {
+	.name = "explore",
+	.arguments = "[FEN | startpos] [MOVE...]",
+	.summary = "show what was played from a position, and how it ended",
+	.help = "Shows the position given, by default the initial one, after the MOVEs (SAN or\n"
+		"UCI) played from it; then each move that was played there, most games first:\n"
+		"games, White's wins, draws and Black's wins among them, the average score of\n"
+		"the side to move in percent, the games that reached the position behind the\n"
+		"move in whatever way, that position's statistic and its opening.\n"
+		"On a terminal this is a table with a bar (White's wins, draws, Black's wins);\n"
+		"elsewhere tab-separated rows of the moves: san, uci, games, white, draws,\n"
+		"black, other, score, reached, reached_white, reached_draws, reached_black,\n"
+		"chi2, eco, opening. A position that is not stored is named on standard error,\n"
+		"and the exit code is 1.",
+	.example = "chistore -a ./positions explore\n"
+		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"
+		   "chistore -a ./positions explore '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1' --json",
+	.options = options,
+	.args_max = -1,
+	.needs = NEEDS_READ,
+	.state_size = sizeof(struct explore_state),
+	.option = option,
+	.run = run,
+};

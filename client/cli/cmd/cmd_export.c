@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore export: positions with their records, in formats that other programs read. */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/cli/out/export_book.h"
+#include "client/cli/out/export_text.h"
+#include "client/cli/in/filter.h"
+
+enum {
+	OPT_FORMAT = 1,
+	OPT_OUTPUT = 'o', /* also spelled -o */
+};
+
+/* Room for what a line of EPD takes while it is built and read again. */
+#define ARENA_BUDGET ((size_t)4 << 20)
+
+struct export_state {
+	struct chi_scan_spec spec;
+	bool ready; /* spec has its defaults */
+	enum export_format format;
+	const char *path;
+};
+
+/* What a run owns. */
+struct export
+{
+	struct chi_iter *iter;
+	struct chi_arena arena;
+	struct target target;
+	struct export_book *book; /* of Polyglot alone */
+};
+
+static void set_defaults(struct export_state *state)
+{
+	if (!state->ready) {
+		filter_init(&state->spec);
+		state->ready = true;
+	}
+}
+
+static int option(struct cli *cli, void *data, int id, const char *value)
+{
+	struct export_state *state = data;
+	set_defaults(state);
+	switch (id) {
+	case OPT_FORMAT:
+		state->format = export_format_of(value);
+		if (state->format == EXPORT_NONE) {
+			return cli_usage(cli,
+					 "--format: '%s' is none of csv, tsv, jsonl, epd, polyglot",
+					 value);
+		}
+		return EXIT_DONE;
+	case OPT_OUTPUT:
+		state->path = strcmp(value, "-") == 0 ? NULL : value;
+		return EXIT_DONE;
+	default:
+		return filter_option(cli, &state->spec, id, value);
+	}
+}
+
+/* Said, or told by the file's name, or by --json, or the one that most programs read. */
+static enum export_format choose_format(const struct cli *cli, const struct export_state *state)
+{
+	if (state->format != EXPORT_NONE) {
+		return state->format;
+	}
+	enum export_format format =
+		state->path != NULL ? export_format_of_path(state->path) : EXPORT_NONE;
+	if (format != EXPORT_NONE) {
+		return format;
+	}
+	return cli->json ? EXPORT_JSONL : EXPORT_CSV;
+}
+
+static void export_deinit(struct export *export)
+{
+	chi_iter_close(export->iter);
+	chi_arena_deinit(&export->arena);
+	export_book_free(export->book);
+	target_discard(&export->target);
+}
+
+/* Sorting spills beside the file that is written, where there must be room for it anyway. */
+static int new_book(const char *path, struct export_book **book)
+{
+	const char *dir = getenv("TMPDIR");
+	_cleanup_(chi_freep) char *copy = path != NULL ? strdup(path) : NULL;
+	if (copy != NULL) {
+		dir = dirname(copy);
+	}
+	return export_book_new(dir != NULL && dir[0] != '\0' ? dir : "/tmp", book);
+}
+
+/* In the order of the keys, each row with its whole record. */
+static int write_rows(const struct cli *cli, struct export *export, enum export_format format)
+{
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	int status;
+	while ((status = chi_iter_next(export->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
+		int code = export->book != NULL ? export_book_add(export->book, &row->key, record)
+						: export_row(&export->target, format, &row->key,
+							     record, &export->arena);
+		if (code != EXIT_DONE) {
+			return code;
+		}
+	}
+	if (cli_stop != 0) {
+		return 128 + cli_stop;
+	}
+	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli, status);
+}
+
+/* The target is opened when the store has accepted the question. */
+static int write_all(struct cli *cli, struct export *export, const struct export_state *state,
+		     enum export_format format)
+{
+	int status = chi_iter_open(cli->client, &state->spec, &export->iter);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	int code = target_open(&export->target, state->path);
+	if (code == EXIT_DONE && format == EXPORT_POLYGLOT) {
+		code = new_book(state->path, &export->book);
+	} else if (code == EXIT_DONE) {
+		code = export_head(&export->target, format);
+	}
+	if (code == EXIT_DONE) {
+		code = write_rows(cli, export, format);
+	}
+	if (code == EXIT_DONE && export->book != NULL) {
+		code = export_book_write(export->book, &export->target);
+	}
+	if (code == EXIT_DONE && chi_iter_mixed(export->iter) && !cli->quiet) {
+		cli_message("the store changed during the export: the rows are from more than one "
+			    "committed state");
+	}
+	return code == EXIT_DONE ? target_finish(&export->target) : code;
+}
+
+static int run(struct cli *cli, void *data, int argc, char **argv)
+{
+	_cleanup_(export_deinit) struct export export = {.iter = NULL};
+	struct export_state *state = data;
+	(void)argc;
+	(void)argv;
+	set_defaults(state);
+	int code = filter_check(cli, &state->spec);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	enum export_format format = choose_format(cli, state);
+	if (format == EXPORT_POLYGLOT && state->path == NULL && isatty(STDOUT_FILENO)) {
+		return cli_usage(cli, "a Polyglot book is no text for a terminal: say -o FILE");
+	}
+	state->spec.order = CHI_ORDER_POSITION;
+	state->spec.want = CHI_WANT_RECORDS;
+	chi_arena_init(&export.arena, ARENA_BUDGET);
+	return write_all(cli, &export, state, format);
+}
+
+static const struct cli_option options[] = {
+	{OPT_FORMAT, "format", "FORMAT", "csv (default), tsv, jsonl, epd or polyglot"},
+	{OPT_OUTPUT, "output", "FILE", "-o too: a file instead of standard output"},
+	FILTER_OPTIONS,
+	{0, NULL, NULL, NULL},
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.arguments = "",
+	.summary = "write positions as CSV, JSON, EPD or a Polyglot book",
+	.help = "Writes every position that fits the filters, in the order of the keys. Without\n"
+		"--format the ending of FILE tells it: .csv, .tsv, .jsonl, .epd, .bin. A FILE "
+		"that\n"
+		"is there is replaced when the new one is whole.\n"
+		"\n"
+		"csv, tsv: columns fen, chi2, white, draws, black, other, note, as 'import' reads\n"
+		"them; no games, empty cells. jsonl: what 'get' prints, one object a line.\n"
+		"epd: the deepest evaluation as ce or dm with acd, acn and pv, else the line as "
+		"pv;\n"
+		"the note, and the counts as c0 \"white W draws D black B\".\n"
+		"polyglot: a book of the moves played, each weighed by two for a win of its "
+		"player\n"
+		"and one for a draw; moves that only lost are left out.",
+	.example = "chistore -a ./positions export --min-games 50 -o strong.csv\n"
+		   "chistore -a ./positions export --min-games 5 -o book.bin",
+	.options = options,
+	.needs = NEEDS_READ,
+	.state_size = sizeof(struct export_state),
+	.option = option,
+	.run = run,
+};

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore import: files of games, or of positions, into a store. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/cli/in/batch.h"
+#include "client/cli/in/book_import.h"
+#include "client/cli/command.h"
+#include "client/cli/in/files.h"
+#include "client/cli/in/pgn_import.h"
+#include "client/cli/out/output.h"
+#include "client/cli/out/progress.h"
+#include "formats/epd.h"
+#include "formats/reader.h"
+
+enum {
+	OPT_FORMAT = 1,
+	OPT_ENGINE,
+	OPT_ADD,
+	OPT_VERBOSE,
+};
+
+/* Bad lines reported; more are counted, unless --verbose. */
+#define REPORTS_MAX 20
+
+/* Lines between two looks at the clock. */
+#define PROGRESS_LINES 500
+
+struct import_state {
+	struct chi_reader_options options;
+	bool verbose;
+	bool computed;	   /* the store computes its statistic: a given one is dropped */
+	bool told_dropped; /* that has been said */
+	const char *path;  /* of the file being read */
+	uint64_t read;
+	uint64_t rejected;
+	uint64_t bytes_before; /* of the files done */
+	const char *given;     /* an option that goes with positions alone, or NULL */
+	struct progress progress;
+	struct batch batch;
+	struct games games; /* if the files are PGN */
+};
+
+/* The files, and what was found out about them. */
+struct files {
+	int n;
+	char **paths;
+	struct chi_source **sources; /* open ones, or NULL */
+	enum chi_format format;	     /* of all if PGN or Polyglot, else of the first */
+};
+
+/* Options are kept as the reader wants them; nothing is opened yet. */
+static int option(struct cli *cli, void *state, int id, const char *value)
+{
+	struct import_state *import = state;
+	switch (id) {
+	case OPT_FORMAT:
+		import->options.format = chi_format_of(value);
+		if (import->options.format == CHI_FORMAT_AUTO) {
+			return cli_usage(cli,
+					 "--format: '%s' is none of pgn, epd, csv, tsv, polyglot",
+					 value);
+		}
+		return EXIT_DONE;
+	case OPT_ENGINE:
+		if (value[0] == '\0' || strlen(value) > CHI_ENGINE_MAX) {
+			return cli_usage(cli, "--engine: a name has 1 to %d bytes", CHI_ENGINE_MAX);
+		}
+		import->given = "--engine";
+		import->options.engine = value;
+		return EXIT_DONE;
+	case OPT_ADD:
+		import->given = "--add";
+		import->options.add = true;
+		return EXIT_DONE;
+	case OPT_VERBOSE:
+		import->verbose = true;
+		import->games.verbose = true;
+		return EXIT_DONE;
+	default:
+		return games_option(cli, &import->games, id, value);
+	}
+}
+
+/* A bad line, found by the reader or refused by the store. */
+static void reject(void *context, uint64_t line, const char *reason)
+{
+	struct import_state *import = context;
+	import->rejected++;
+	if (import->verbose || import->rejected <= REPORTS_MAX) {
+		progress_clear(&import->progress);
+		cli_message("%s:%" PRIu64 ": %s", import->path, line, reason);
+	}
+	if (!import->verbose && import->rejected == REPORTS_MAX) {
+		cli_message("further bad lines are only counted; --verbose reports all");
+	}
+}
+
+/* In a store that computes its statistic a file's own cannot be kept. */
+static void drop_statistic(struct import_state *import, struct chi_put *put)
+{
+	if (!import->computed || (put->parts & CHI_PUT_CHI2) == 0) {
+		return;
+	}
+	put->parts &= ~(uint32_t)CHI_PUT_CHI2;
+	put->record.chi2 = CHI_CHI2_UNKNOWN;
+	if (!import->told_dropped && !import->progress.quiet) {
+		progress_clear(&import->progress);
+		cli_message("%s: the chi2 column is ignored: this store computes its statistic",
+			    import->path);
+		import->told_dropped = true;
+	}
+}
+
+/* Looking at the clock for every line would cost more than storing it. */
+static void show_progress(struct import_state *import, const struct chi_reader *file)
+{
+	if (import->read % PROGRESS_LINES == 0) {
+		progress_update(&import->progress,
+				import->bytes_before + chi_reader_bytes_read(file), import->read);
+	}
+}
+
+/* One file's positions into batches. A negative status is the store's; a file that cannot be read
+ * on is told here and sets *code. */
+static int read_file(struct import_state *import, struct chi_reader *file, int *code)
+{
+	struct batch *batch = &import->batch;
+	bool first = true;
+	while (cli_stop == 0) {
+		struct chi_fault fault = {.text = ""};
+		int status = chi_reader_next(file, &batch->arena, batch_slot(batch), &fault);
+		/* The header is read when the first line is asked for. */
+		if (first && !import->progress.quiet && chi_reader_ignored(file)[0] != '\0') {
+			cli_message("%s: ignored columns: %s", import->path,
+				    chi_reader_ignored(file));
+		}
+		first = false;
+		if (status == CHI_NONE || (status == -CHI_ECANCELED && cli_stop != 0)) {
+			return CHI_OK;
+		}
+		if (chi_reader_failed(file)) {
+			progress_clear(&import->progress);
+			cli_message("%s:%" PRIu64 ": %s", import->path, chi_reader_line(file),
+				    fault.text);
+			*code = files_exit_of(status);
+			return CHI_OK;
+		}
+		import->read++;
+		if (status == CHI_OK) {
+			drop_statistic(import, batch_slot(batch));
+			status = batch_add(batch, chi_reader_line(file));
+		} else {
+			reject(import, chi_reader_line(file), fault.text);
+			status = batch_relieve(batch);
+		}
+		if (status != CHI_OK) {
+			return status;
+		}
+		show_progress(import, file);
+	}
+	return CHI_OK;
+}
+
+/* A file from opening to closing. The batch is put before the next, since lines are reported by
+ * the file's name. */
+static int import_file(struct import_state *import, struct chi_source **source, int *code)
+{
+	struct chi_reader *file = NULL;
+	struct chi_fault fault = {.text = ""};
+	int opened = *source != NULL
+			     ? chi_reader_open_source(*source, &import->options, &file, &fault)
+			     : chi_reader_open(import->path, &import->options, &file, &fault);
+	*source = NULL;
+	if (opened != CHI_OK) {
+		cli_message("%s: %s", import->path, fault.text);
+		*code = EXIT_USAGE;
+		return CHI_OK;
+	}
+	int status = read_file(import, file, code);
+	if (status == CHI_OK) {
+		status = batch_flush(&import->batch);
+	}
+	import->bytes_before += chi_reader_bytes_total(file);
+	chi_reader_close(file);
+	return status;
+}
+
+/* What the user would call the format of a file. */
+static const char *format_name(enum chi_format format)
+{
+	return format == CHI_FORMAT_PGN	       ? "PGN"
+	       : format == CHI_FORMAT_POLYGLOT ? "a Polyglot book"
+					       : "a file of positions";
+}
+
+/* Games, books and positions have different ways and summaries, and do not mix. */
+static int find_format(struct cli *cli, const struct import_state *import, struct files *files)
+{
+	for (int i = 0; i < files->n; i++) {
+		enum chi_format format = import->options.format;
+		int code = format == CHI_FORMAT_AUTO
+				   ? files_format(files->paths[i], &format, &files->sources[i])
+				   : EXIT_DONE;
+		if (code != EXIT_DONE) {
+			return code;
+		}
+		files->format = i == 0 ? format : files->format;
+		if (format_name(format) != format_name(files->format)) {
+			return cli_usage(cli, "%s is %s, %s is %s; import them one after the other",
+					 files->paths[0], format_name(files->format),
+					 files->paths[i], format_name(format));
+		}
+	}
+	return EXIT_DONE;
+}
+
+/* An option that would silently do nothing is a mistake. */
+static int check_options(struct cli *cli, const struct import_state *import,
+			 const struct files *files)
+{
+	bool games = files->format == CHI_FORMAT_PGN;
+	const char *wrong = games ? import->given : import->games.given;
+	if (wrong == NULL) {
+		return EXIT_DONE;
+	}
+	return cli_usage(cli, "%s goes with %s, and %s is %s", wrong,
+			 games ? "positions" : "games (PGN)", files->paths[0],
+			 format_name(files->format));
+}
+
+/* `stored` counts lines, also those that were stored just so before. */
+static void print_summary(struct cli *cli, const struct import_state *import)
+{
+	const struct chi_put_result *total = &import->batch.total;
+	uint64_t stored = total->added + total->updated + total->unchanged;
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read", json_count(import->read),
+				"stored", json_count(stored), "new", json_count(total->added),
+				"updated", json_count(total->updated), "unchanged",
+				json_count(total->unchanged), "rejected",
+				json_count(import->rejected)));
+}
+
+/* All files; then what was acknowledged is made durable, whatever stopped the work. */
+static int import_files(struct cli *cli, struct import_state *import, const struct files *files)
+{
+	int code = EXIT_DONE;
+	int status = CHI_OK;
+	for (int i = 0; i < files->n && status == CHI_OK && cli_stop == 0; i++) {
+		int file_code = EXIT_DONE;
+		import->path = files->paths[i];
+		status = import_file(import, &files->sources[i], &file_code);
+		code = cli_worse(code, file_code);
+	}
+	progress_clear(&import->progress);
+	if (status != CHI_OK) {
+		code = cli_worse(code, cli_worse(EXIT_STORE, cli_fail(cli, status)));
+	}
+	status = batch_settle(&import->batch);
+	if (status != CHI_OK) {
+		code = cli_worse(EXIT_STORE, cli_fail(cli, status));
+	}
+	print_summary(cli, import);
+	return cli_stop != 0 ? 128 + cli_stop : code;
+}
+
+/* Lines of positions, into a store that is there. */
+static int run_positions(struct cli *cli, struct import_state *import, const struct files *files,
+			 uint64_t total)
+{
+	struct chi_info info;
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	/* Asked once and not by each line's refusal: the column is dropped, the line is good. */
+	import->computed = info.statistic != CHI_STATISTIC_EXTERNAL;
+	import->options.cancel = &cli_stop;
+	progress_init(&import->progress, cli->quiet, total);
+	cli_catch_signals();
+	int code = EXIT_STORE;
+	if (batch_init(&import->batch, reject, import) == CHI_OK) {
+		import->batch.client = cli->client;
+		code = import_files(cli, import, files);
+	} else {
+		cli_message("out of memory");
+	}
+	batch_deinit(&import->batch);
+	return code;
+}
+
+/* Games open their store themselves, since it may have to be made. */
+static int run_files(struct cli *cli, struct import_state *import, struct files *files)
+{
+	uint64_t total = 0;
+	int code = files_check(cli, files->n, files->paths, &total);
+	if (code == EXIT_DONE) {
+		code = find_format(cli, import, files);
+	}
+	if (code == EXIT_DONE) {
+		code = check_options(cli, import, files);
+	}
+	if (code == EXIT_DONE && files->format == CHI_FORMAT_PGN) {
+		import->games.options.kind = CHI_IMPORT_ADD;
+		return games_run(cli, &import->games, files->n, files->paths, files->sources);
+	}
+	if (code == EXIT_DONE) {
+		code = cli_open(cli, true, &cli->client);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	return files->format == CHI_FORMAT_POLYGLOT ? book_import(cli, files->n, files->paths)
+						    : run_positions(cli, import, files, total);
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	_cleanup_(chi_freep) struct chi_source **sources = calloc((size_t)argc, sizeof(*sources));
+	struct files files = {.n = argc, .paths = argv, .sources = sources};
+	if (sources == NULL) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	int code = run_files(cli, state, &files);
+	for (int i = 0; i < argc; i++) {
+		chi_source_close(sources[i]);
+	}
+	return code;
+}
+
+static const struct cli_option options[] = {
+	{OPT_FORMAT, "format", "FORMAT",
+	 "pgn, epd, csv, tsv or polyglot, whatever the files look like"},
+	{OPT_STATISTIC, "statistic", "KIND",
+	 "games: external, control or outcome, if a store is made (default: control)"},
+	{OPT_MAX_PLY, "max-ply", "N", "games: count no positions behind so many plies"},
+	{OPT_MIN_GAMES, "min-games", "N", "games: keep no new position with fewer games"},
+	{OPT_STRICT, "strict", NULL, "games: pass over games with a bad move"},
+	{OPT_SKIP_VARIATIONS, "skip-variations", NULL,
+	 "games: count no variations, which is what is done anyway"},
+	{OPT_MEMORY, "memory", "SIZE", "games: memory for sorting (default: 512M)"},
+	{OPT_THREADS, "threads", "N", "games: threads that read (default: one a core)"},
+	{OPT_ENGINE, "engine", "NAME", "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"},
+	{OPT_ADD, "add", NULL, "add the counts of CSV files to those stored"},
+	{OPT_VERBOSE, "verbose", NULL, "report every bad line or game, not the first 20 alone"},
+	{0, NULL, NULL, NULL},
+};
+
+const struct command cmd_import = {
+	.name = "import",
+	.arguments = "FILE...",
+	.summary = "count the games of PGN, or store positions of EPD, CSV, TSV",
+	.help = "Files packed by gzip, bzip2, zstd or xz are unpacked; - is standard input. The\n"
+		"format is told by the name (.pgn, .epd, .fen, .csv, .tsv, .bin), else by how the\n"
+		"file begins.\n"
+		"\n"
+		"PGN: every position of every game is counted: how it ended, what was played, at\n"
+		"which ply. All games are stored, or none. A game that is in the store already\n"
+		"(players, date, result and moves) is not counted twice: new files, and files "
+		"that\n"
+		"were imported before, can be given at any time. A bad move ends what is counted "
+		"of\n"
+		"its game. A directory that holds no store gets one.\n"
+		"\n"
+		"EPD: four fields of a FEN, or six, then operations: ce or dm with acd, acn and "
+		"pv\n"
+		"become an evaluation; pv without a score, or bm, the line; the others the note.\n"
+		"CSV and TSV: a header names the columns fen, chi2, white, draws, black, note in "
+		"any\n"
+		"order; only fen must be there.\n"
+		"Polyglot books (.bin): walked from the initial position; where nothing was played "
+		"yet\n"
+		"their moves are stored, the weights as games without result.\n"
+		"\n"
+		"Bad lines and games are reported with file and line, counted and passed over. At\n"
+		"the end the numbers are printed. Ctrl-C ends the import with exit code 130: of\n"
+		"positions what was read is stored, of games nothing.",
+	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
+		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
+		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",
+	.options = options,
+	.args_min = 1,
+	.args_max = -1,
+	.needs = NEEDS_ADDRESS,
+	.state_size = sizeof(struct import_state),
+	.option = option,
+	.run = run,
+};

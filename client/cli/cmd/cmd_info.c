@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore info: what a store says of itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "client/cli/command.h"
+#include "client/cli/out/output.h"
+
+/* The usual form, 8-4-4-4-12. */
+static json_t *uuid_json(const uint8_t uuid[16])
+{
+	char hex[33];
+	char text[40];
+	chi_hex_print(uuid, 16, hex);
+	(void)snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+		       hex + 16, hex + 20);
+	return json_string(text);
+}
+
+static json_t *format_json(const struct chi_info *info)
+{
+	return json_sprintf("%u.%u", info->format_major, info->format_minor);
+}
+
+/* Null as long as no base rates have been set. */
+static json_t *base_json(const struct chi_info *info, uint64_t count)
+{
+	return games_of(&info->base) == 0 ? json_null() : json_count(count);
+}
+
+/* Of the bytes in use; null without anything to share them. */
+static json_t *share_json(const struct chi_info *info, uint64_t n)
+{
+	return n == 0 ? json_null() : json_real((double)info->used_bytes / (double)n);
+}
+
+static uint64_t all_games(const struct chi_info *info)
+{
+	return games_of(&info->games) + info->games.other;
+}
+
+/* Null where writes are taken. */
+static json_t *read_only_json(uint8_t why)
+{
+	static const char *const reasons[] = {
+		[CHI_READ_ONLY_PUBLISHED] = "published",
+		[CHI_READ_ONLY_SERVER] = "server",
+		[CHI_READ_ONLY_CRASHES] = "crashes",
+	};
+	return why == CHI_READ_ONLY_NOT || why >= CHI_COUNT(reasons) ? json_null()
+								     : json_string(reasons[why]);
+}
+
+/* The order of the members is the order of the lines; names are documented in chistore.1. */
+static json_t *info_json(const struct chi_info *info)
+{
+	const char *statistic = chi_statistic_name(info->statistic);
+	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
+	return json_pack(
+		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
+		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
+		"creator", json_text(info->creator, creator_len), "sequence",
+		json_count(info->sequence), "positions", json_count(info->positions), "known",
+		json_count(info->known), "unknown", json_count(info->positions - info->known),
+		"base_white", base_json(info, info->base.white), "base_draws",
+		base_json(info, info->base.draws), "base_black", base_json(info, info->base.black),
+		"games", json_count(all_games(info)), "games_white", json_count(info->games.white),
+		"games_draws", json_count(info->games.draws), "games_black",
+		json_count(info->games.black), "games_other", json_count(info->games.other),
+		"file_bytes", json_count(info->file_bytes), "used_bytes",
+		json_count(info->used_bytes), "bytes_per_position",
+		share_json(info, info->positions), "bytes_per_game",
+		share_json(info, all_games(info)), "map_bytes", json_count(info->map_bytes),
+		"readers", json_count(info->readers), "readers_max", json_count(info->readers_max),
+		"oldest_reader", json_count(info->oldest_reader), "read_only",
+		read_only_json(info->read_only));
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	struct chi_info info;
+	(void)state;
+	(void)argc;
+	(void)argv;
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	output_object(cli, info_json(&info));
+	return EXIT_DONE;
+}
+
+const struct command cmd_info = {
+	.name = "info",
+	.arguments = "",
+	.summary = "print what a store holds and how large it is",
+	.help = "Prints lines of name, tab, value:\n"
+		"  uuid, format, created, creator  identity of the store\n"
+		"  statistic                       which statistic it holds\n"
+		"  sequence                        committed write transactions\n"
+		"  positions, known, unknown       positions; with a statistic; without one\n"
+		"  base_white, ..draws, ..black    games the outcome statistic compares with\n"
+		"  games                           games that are counted in the store\n"
+		"  games_white, ..draws, ..black,  of them, won by White, drawn, won by Black,\n"
+		"    ..other                       without a result\n"
+		"  file_bytes, used_bytes          size of the file; of it, in use\n"
+		"  bytes_per_position, ..game      of those in use\n"
+		"  map_bytes                       address space reserved (no memory)\n"
+		"  readers, readers_max            readers registered now, and at most\n"
+		"  oldest_reader                   transactions the oldest of them lags behind\n"
+		"  read_only                       why nobody can write it: published (a copy),\n"
+		"                                  server (started so), crashes (started so after\n"
+		"                                  them); or -",
+	.example = "chistore -a unix:/run/chistore.sock info --json",
+	.needs = NEEDS_READ,
+	.run = run,
+};

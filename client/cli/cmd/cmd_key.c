@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore key: what a position's key and control statistic are, without a store. */
+#include <stdio.h>
+
+#include "base/num.h"
+#include "client/cli/command.h"
+#include "client/cli/in/fens.h"
+#include "client/cli/out/output.h"
+
+/* The FEN printed is the normalised one: it says what the key stands for. */
+static int print_key(struct cli *cli, const struct chi_key *key)
+{
+	char fen[CHI_FEN_SIZE];
+	char hex[2 * CHI_KEY_MAX + 1];
+	char control[CHI_CHI2_TEXT_SIZE];
+	uint16_t chi2 = CHI_CHI2_UNKNOWN;
+	int status = chi_key_to_fen(key, fen, NULL);
+	if (status == CHI_OK) {
+		status = chi_key_control(key, &chi2);
+	}
+	if (status != CHI_OK) {
+		cli_message("%s", chi_strerror(status));
+		return cli_exit_of(status);
+	}
+	chi_hex_print(key->bytes, key->len, hex);
+	if (cli->json) {
+		output_json(json_pack("{s:s, s:s, s:o}", "fen", fen, "key", hex, "control",
+				      json_chi2(chi2)));
+		return EXIT_DONE;
+	}
+	(void)chi_num_chi2_print(chi2, control);
+	printf("%s\t%s\t%s\n", fen, hex, control);
+	return EXIT_DONE;
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	(void)state;
+	if (!cli->json) {
+		printf("fen\tkey\tcontrol\n");
+	}
+	return fens_each(cli, argc, argv, print_key);
+}
+
+const struct command cmd_key = {
+	.name = "key",
+	.arguments = "[FEN...]",
+	.summary = "print positions' keys and control statistics, without a store",
+	.help = "Prints for each FEN the columns fen (normalised: the position as it is stored),\n"
+		"key (hexadecimal) and control (the control statistic, - if it is not known).\n"
+		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
+		"lines starting with # are passed over. Put a FEN in quotes.",
+	.example = "chistore key 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
+	.args_max = -1,
+	.needs = NEEDS_NOTHING,
+	.run = run,
+};

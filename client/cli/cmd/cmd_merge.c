@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chistore merge: other stores added to one. The other store is dumped into a session of the one
+ * that takes it (chi_import_open), which does the merging where the store is: over any address
+ * either of them may have.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "client/cli/command.h"
+#include "client/cli/out/dump_text.h"
+#include "client/cli/out/output.h"
+#include "client/cli/out/progress.h"
+
+/* Lines are short: so much is fed at once. */
+#define FEED_BYTES ((size_t)256 << 10)
+
+struct merge {
+	struct cli *cli;
+	const char *other; /* the address that is being merged */
+	struct chi_import *games;
+	struct chi_buffer text; /* not fed yet */
+	uint64_t fed;		/* bytes */
+	uint64_t lines;		/* of the dump, so positions and games */
+	struct progress progress;
+	struct chi_import_result total;
+	uint64_t merged; /* stores */
+};
+
+static void merge_deinit(struct merge *merge)
+{
+	chi_import_close(merge->games);
+	chi_buffer_deinit(&merge->text);
+}
+
+/* The session's failure. Games in both are the user's to settle, and no failed store; a server
+ * calls them an invalid request. */
+static int games_fail(struct merge *merge, int status)
+{
+	const char *text = chi_import_error(merge->games);
+	progress_clear(&merge->progress);
+	if (status == -CHI_ECANCELED && cli_stop != 0) {
+		return 128 + cli_stop;
+	}
+	cli_message("%s: %s", merge->other, text[0] != '\0' ? text : chi_strerror(status));
+	return status == -CHI_EEXIST || status == -CHI_EINVAL ? EXIT_USAGE : EXIT_STORE;
+}
+
+static int feed(struct merge *merge)
+{
+	int status = chi_import_feed(merge->games, chi_buffer_bytes(&merge->text), merge->text.len);
+	merge->fed += merge->text.len;
+	chi_buffer_consume(&merge->text, merge->text.len);
+	progress_update(&merge->progress, merge->fed, merge->lines);
+	return status == CHI_OK ? EXIT_DONE : games_fail(merge, status);
+}
+
+static int take_text(void *context, const char *bytes, size_t len)
+{
+	struct merge *merge = context;
+	int status = chi_buffer_append(&merge->text, bytes, len);
+	if (status != CHI_OK) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	merge->lines++;
+	return merge->text.len < FEED_BYTES ? EXIT_DONE : feed(merge);
+}
+
+/* Opens a store for reading, and asks what it is. */
+static int open_for_info(const struct cli *cli, struct chi_client **out, struct chi_info *info)
+{
+	struct cli copy = *cli;
+	int code = cli_open(&copy, false, out);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	copy.client = *out;
+	int status = chi_get_info(*out, info);
+	return status == CHI_OK ? EXIT_DONE : cli_fail(&copy, status);
+}
+
+/* An OTHER has no name of a store: where a server has several, "default" is meant. */
+static struct cli cli_of_other(const struct cli *cli, const char *address)
+{
+	struct cli other = *cli;
+	other.address = address;
+	other.store = NULL;
+	return other;
+}
+
+static int info_of(const struct cli *cli, struct chi_info *info)
+{
+	struct chi_client *client = NULL;
+	int code = open_for_info(cli, &client, info);
+	chi_close(client);
+	return code;
+}
+
+static bool is_same(const struct chi_info *a, const struct chi_info *b)
+{
+	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
+}
+
+/* Sees to it, before anything is merged, that all are there and none comes twice. */
+static int check_others(const struct cli *cli, int n, char **addresses)
+{
+	_cleanup_(chi_freep) struct chi_info *infos = calloc((size_t)n + 1, sizeof(*infos));
+	if (infos == NULL) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	int code = info_of(cli, &infos[0]);
+	for (int i = 0; i < n && code == EXIT_DONE; i++) {
+		struct cli other = cli_of_other(cli, addresses[i]);
+		code = info_of(&other, &infos[i + 1]);
+		for (int j = 0; j <= i && code == EXIT_DONE; j++) {
+			if (is_same(&infos[j], &infos[i + 1])) {
+				code = cli_usage(cli, "%s is the same store as %s, or a copy of it",
+						 addresses[i],
+						 j == 0 ? cli->address : addresses[j - 1]);
+			}
+		}
+	}
+	return code;
+}
+
+/* At the commit it is known how much there is: the bar and its rate begin anew. */
+static void on_progress(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+	struct merge *merge = context;
+	(void)phase;
+	if (total != merge->progress.total) {
+		progress_clear(&merge->progress);
+		progress_init(&merge->progress, merge->cli->quiet, total);
+	}
+	progress_update(&merge->progress, done, done);
+}
+
+static int open_session(struct merge *merge)
+{
+	struct chi_options options;
+	struct chi_fault fault = {.text = ""};
+	struct chi_import_options games = {
+		.kind = CHI_IMPORT_MERGE,
+		.progress = on_progress,
+		.context = merge,
+		.cancel = &cli_stop,
+	};
+	cli_options(merge->cli, true, &options);
+	int status =
+		chi_import_open(merge->cli->address, &options, 0, &games, &merge->games, &fault);
+	if (status == CHI_OK) {
+		status = chi_import_file(merge->games, merge->other);
+	}
+	if (status != CHI_OK) {
+		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+	}
+	return cli_exit_of(status);
+}
+
+/* A store that is written to while it is read would be merged in part: the numbers of its first and
+ * last state tell. */
+static int send(struct merge *merge, struct chi_client *from, const struct chi_info *before)
+{
+	struct chi_info after;
+	struct cli other = cli_of_other(merge->cli, merge->other);
+	bool mixed = false;
+	other.client = from;
+	int code = dump_write(&other, from, take_text, merge, &mixed);
+	if (code == EXIT_DONE) {
+		code = feed(merge);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_get_info(from, &after);
+	if (status != CHI_OK) {
+		return cli_fail(&other, status);
+	}
+	if (mixed || after.sequence != before->sequence) {
+		progress_clear(&merge->progress);
+		cli_message("%s changed while it was read, so it was not merged; merge a backup of "
+			    "it, or try again",
+			    merge->other);
+		return EXIT_STORE;
+	}
+	return EXIT_DONE;
+}
+
+static void add_result(struct chi_import_result *total, const struct chi_import_result *more)
+{
+	total->taken += more->taken;
+	total->dropped += more->dropped;
+	total->positions.added += more->positions.added;
+	total->positions.updated += more->positions.updated;
+	total->positions.unchanged += more->positions.unchanged;
+}
+
+/* One other store, all of it or nothing. */
+static int merge_one(struct merge *merge)
+{
+	struct chi_client *from = NULL;
+	struct chi_info info;
+	struct chi_import_result result;
+	struct cli other = cli_of_other(merge->cli, merge->other);
+	int code = open_for_info(&other, &from, &info);
+	if (code == EXIT_DONE) {
+		code = open_session(merge);
+	}
+	if (code == EXIT_DONE) {
+		code = send(merge, from, &info);
+	}
+	if (code == EXIT_DONE) {
+		int status = chi_import_commit(merge->games, &result);
+		code = status == CHI_OK ? EXIT_DONE : games_fail(merge, status);
+	}
+	chi_close(from);
+	chi_import_close(merge->games);
+	merge->games = NULL;
+	chi_buffer_consume(&merge->text, merge->text.len);
+	if (code == EXIT_DONE) {
+		add_result(&merge->total, &result);
+		merge->merged++;
+	}
+	return code;
+}
+
+/* What was done before a store that failed stays done, so it is said in any case. */
+static void print_summary(struct cli *cli, const struct merge *merge)
+{
+	const struct chi_import_result *total = &merge->total;
+	output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "stores",
+				     json_count(merge->merged), "games", json_count(total->taken),
+				     "new", json_count(total->positions.added), "updated",
+				     json_count(total->positions.updated), "unchanged",
+				     json_count(total->positions.unchanged), "notes_kept",
+				     json_count(total->dropped)));
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	_cleanup_(merge_deinit) struct merge merge = {.cli = cli};
+	(void)state;
+	int code = check_others(cli, argc, argv);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	chi_buffer_init(&merge.text, SIZE_MAX / 2);
+	progress_init(&merge.progress, cli->quiet, 0);
+	cli_catch_signals();
+	for (int i = 0; i < argc && code == EXIT_DONE; i++) {
+		merge.other = argv[i];
+		code = merge_one(&merge);
+	}
+	progress_clear(&merge.progress);
+	print_summary(cli, &merge);
+	return code;
+}
+
+const struct command cmd_merge = {
+	.name = "merge",
+	.arguments = "OTHER...",
+	.summary = "add what other stores hold",
+	.help = "Adds the stores at the addresses OTHER to the one of -a, each in one step, all "
+		"or\n"
+		"nothing. Games, counts, moves and plies are added. Of each engine the deeper\n"
+		"evaluation stays, of equal depth the later, else ours. Our note, line and "
+		"supplied\n"
+		"statistic stay; theirs are taken where we have none. Computed statistics are\n"
+		"computed for what changes.\n"
+		"\n"
+		"Stores that have counted the same games are refused with their number: take "
+		"these\n"
+		"games out of one of them first.",
+	.example = "chistore -a ./all merge ./january ./february\n"
+		   "chistore -a unix:/run/chistore.sock merge ./mine",
+	.args_min = 1,
+	.args_max = -1,
+	.needs = NEEDS_ADDRESS,
+	.slow = true,
+	.run = run,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore put: stores one position, or more about it. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/num.h"
+#include "client/cli/command.h"
+#include "client/cli/out/output.h"
+#include "client/cli/out/put_text.h"
+#include "store/store.h"
+
+enum {
+	OPT_CHI2 = 1,
+	OPT_NOTE,
+	OPT_LINE,
+	OPT_EVAL,
+	OPT_COUNTS,
+	OPT_ADD,
+};
+
+/* Enough for the longest line. */
+#define ARENA_BUDGET (1u << 20)
+
+struct put_state {
+	const char *line; /* needs the position: read when the FEN is known */
+	const char *note;
+	uint16_t chi2;
+	bool has_chi2;
+	bool has_counts;
+	bool add;
+	struct chi_counts counts;
+	struct chi_eval evals[CHI_EVALS_MAX];
+	size_t n_evals;
+};
+
+/* Order of engines' names: bytewise, the shorter first where one starts the other. */
+static int compare_engines(const struct chi_eval *a, const struct chi_eval *b)
+{
+	size_t n = a->engine_len < b->engine_len ? a->engine_len : b->engine_len;
+	int order = memcmp(a->engine, b->engine, n);
+	if (order != 0 || a->engine_len == b->engine_len) {
+		return order;
+	}
+	return a->engine_len < b->engine_len ? -1 : 1;
+}
+
+/* Takes an evaluation to its place in a record: ascending by engine, one of each, the deeper, of
+ * equal depth the later. */
+static int take_eval(struct cli *cli, struct put_state *put, const char *value)
+{
+	struct chi_eval eval;
+	size_t at = 0;
+	int code = text_eval(cli, value, &eval);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	while (at < put->n_evals && compare_engines(&put->evals[at], &eval) < 0) {
+		at++;
+	}
+	if (at < put->n_evals && compare_engines(&put->evals[at], &eval) == 0) {
+		put->evals[at] = put->evals[at].depth > eval.depth ? put->evals[at] : eval;
+		return EXIT_DONE;
+	}
+	if (put->n_evals == CHI_EVALS_MAX) {
+		return cli_usage(cli, "--eval: at most %d engines in one put", CHI_EVALS_MAX);
+	}
+	memmove(&put->evals[at + 1], &put->evals[at], (put->n_evals - at) * sizeof(put->evals[0]));
+	put->evals[at] = eval;
+	put->n_evals++;
+	return EXIT_DONE;
+}
+
+/* Values are read at once, so that a mistake is found before the store is opened. */
+static int option(struct cli *cli, void *state, int id, const char *value)
+{
+	struct put_state *put = state;
+	switch (id) {
+	case OPT_CHI2:
+		put->has_chi2 = true;
+		if (chi_num_chi2(value, strlen(value), &put->chi2) != CHI_OK) {
+			return cli_usage(cli, "--chi2: '%s' is no number", value);
+		}
+		return EXIT_DONE;
+	case OPT_NOTE:
+		put->note = value;
+		return EXIT_DONE;
+	case OPT_LINE:
+		put->line = value;
+		return EXIT_DONE;
+	case OPT_COUNTS:
+		put->has_counts = true;
+		return text_counts(cli, "counts", value, &put->counts);
+	case OPT_ADD:
+		put->add = true;
+		return EXIT_DONE;
+	default:
+		return take_eval(cli, put, value);
+	}
+}
+
+/* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
+static void take_parts(struct put_state *state, struct chi_put *put)
+{
+	if (state->has_chi2) {
+		put->parts |= CHI_PUT_CHI2;
+		put->record.chi2 = state->chi2;
+	}
+	if (state->has_counts) {
+		put->parts |= state->add ? CHI_PUT_ADD : CHI_PUT_COUNTS;
+		put->record.counts = state->counts;
+	}
+	if (state->note != NULL) {
+		put->parts |= CHI_PUT_NOTE;
+		put->record.note = state->note;
+		put->record.n_note = strlen(state->note);
+	}
+	if (state->n_evals > 0) {
+		put->parts |= CHI_PUT_EVALS;
+		put->record.evals = state->evals;
+		put->record.n_evals = state->n_evals;
+	}
+}
+
+/* Said here because it is the one mistake that the store's kind decides. */
+static int check_statistic(struct cli *cli)
+{
+	struct chi_info info;
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	if (info.statistic == CHI_STATISTIC_EXTERNAL) {
+		return EXIT_DONE;
+	}
+	const char *kind = chi_statistic_name(info.statistic);
+	return cli_usage(cli,
+			 "--chi2: this store holds the %s statistic, which is computed; only "
+			 "an external store takes a value",
+			 kind != NULL ? kind : "unknown");
+}
+
+/* Puts the position durably and says what became of it. */
+static int store(struct cli *cli, const struct chi_put *put)
+{
+	struct chi_put_result result = {0};
+	char fen[CHI_FEN_SIZE];
+	int status = chi_put(cli->client, put, 1, CHI_SYNC, &result);
+	if (status == CHI_OK) {
+		status = chi_key_to_fen(&put->key, fen, NULL);
+	}
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	const char *what = result.added > 0	? "added"
+			   : result.updated > 0 ? "updated"
+						: "unchanged";
+	output_object(cli, cli->json ? json_pack("{s:s, s:s}", "result", what, "fen", fen)
+				     : json_pack("{s:s}", what, fen));
+	return EXIT_DONE;
+}
+
+static void arena_deinitp(struct chi_arena *arena)
+{
+	chi_arena_deinit(arena);
+}
+
+/* Everything that can be wrong with the options is found before anything is sent. */
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	struct put_state *options = state;
+	_cleanup_(arena_deinitp) struct chi_arena arena;
+	struct chi_put put = {.parts = 0};
+	(void)argc;
+	chi_arena_init(&arena, ARENA_BUDGET);
+	if (options->add && !options->has_counts) {
+		return cli_usage(cli, "--add says something only with --counts");
+	}
+	int code = cli_key(cli, argv[0], strlen(argv[0]), NULL, &put.key);
+	if (code == EXIT_DONE && options->line != NULL) {
+		code = text_line(cli, &put.key, options->line, &arena, &put.record.line,
+				 &put.record.n_line);
+		put.parts |= CHI_PUT_LINE;
+	}
+	if (code == EXIT_DONE && options->has_chi2) {
+		code = check_statistic(cli);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	take_parts(options, &put);
+	/* Here too, so that a text is refused with the same words whatever the address. */
+	struct chi_fault fault = {.text = ""};
+	if (chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) != CHI_OK) {
+		return cli_usage(cli, "%s", fault.text);
+	}
+	return store(cli, &put);
+}
+
+static const struct cli_option options[] = {
+	{OPT_CHI2, "chi2", "X", "the statistic, 0.01 to 255.99 (external stores only)"},
+	{OPT_NOTE, "note", "TEXT", "set the note; an empty text removes it"},
+	{OPT_LINE, "line", "MOVES", "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"},
+	{OPT_EVAL, "eval", "E:D:SCORE",
+	 "evaluation: engine, depth, centipawns or mateN; repeatable"},
+	{OPT_COUNTS, "counts", "W,D,L", "set the games won by White, drawn, won by Black"},
+	{OPT_ADD, "add", NULL, "add the counts to those stored"},
+	{0, NULL, NULL, NULL},
+};
+
+const struct command cmd_put = {
+	.name = "put",
+	.arguments = "FEN",
+	.summary = "store a position, or more about it",
+	.help = "Stores the position if it is new, and sets what the options give; everything\n"
+		"else that is known about it stays. Prints 'added', 'updated' or 'unchanged' and\n"
+		"the FEN as it is stored. What was printed is on the disk.\n"
+		"Of the evaluations of one engine the deeper stays, of equal depth the later.\n"
+		"Scores are the side to move's view: mate3 mates in three, mate-2 is mated in two.",
+	.example =
+		"chistore -a ./positions put 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq "
+		"- 0 1' \\\n      --line \"e4 e5\" --eval stockfish:20:35 --note 'where all "
+		"begins'",
+	.options = options,
+	.args_min = 1,
+	.args_max = 1,
+	.needs = NEEDS_WRITE,
+	.state_size = sizeof(struct put_state),
+	.option = option,
+	.run = run,
+};

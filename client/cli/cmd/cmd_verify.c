@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chistore verify: reads and checks a whole store, or saves what is intact of it, in a child that a
+ * damaged page may kill.
+ */
+#include <inttypes.h>
+
+#include "client/cli/child.h"
+#include "client/cli/command.h"
+#include "client/cli/out/output.h"
+
+/* Damages named; the number of all is printed at the end. */
+#define REPORTS_MAX 100
+
+/* A store that is damaged throughout would otherwise print millions of lines. */
+static void report(void *context, const char *text)
+{
+	unsigned *reports = context;
+	if (*reports < REPORTS_MAX) {
+		cli_message("damage: %s", text);
+	} else if (*reports == REPORTS_MAX) {
+		cli_message("further damage is only counted");
+	}
+	if (*reports <= REPORTS_MAX) {
+		(*reports)++;
+	}
+}
+
+enum {
+	OPT_REPAIR = 1,
+	OPT_STATISTIC
+};
+
+struct verify_state {
+	const char *repair; /* where the new store is to be; NULL: only look */
+	enum chi_statistic statistic;
+};
+
+/* What was lost is said in words as well: it must not drown among the damages. */
+static void print_repair(struct cli *cli, const struct verify_state *state,
+			 const struct chi_repair_result *result)
+{
+	if (result->missing > 0) {
+		cli_message("%" PRIu64 " entries of the damaged store are lost", result->missing);
+	}
+	if (result->unsure) {
+		cli_message(
+			"the newest state cannot be told from older ones: '%s' may hold what was "
+			"deleted, or older records than the last",
+			state->repair);
+	}
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "repaired",
+				json_path(state->repair), "positions",
+				json_count(result->positions), "games", json_count(result->games),
+				"found", json_count(result->found), "damaged",
+				json_count(result->damaged), "missing", json_count(result->missing),
+				"pages", json_count(result->pages), "unsure", result->unsure));
+}
+
+static int repair(struct cli *cli, const struct verify_state *state)
+{
+	struct chi_repair_result result;
+	struct chi_fault fault = {.text = ""};
+	unsigned reports = 0;
+	int status = chi_repair(cli->address, state->repair, state->statistic, report, &reports,
+				&result, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+		return cli_exit_of(status);
+	}
+	print_repair(cli, state, &result);
+	return result.missing == 0 && result.damaged == 0 && !result.unsure ? EXIT_DONE
+									    : EXIT_STORE;
+}
+
+/* The child's work, from opening to the printed result. */
+static int verify(struct cli *cli)
+{
+	struct chi_verify_result result = {0};
+	unsigned reports = 0;
+	int code = cli_open(cli, false, &cli->client);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_verify(cli->client, report, &reports, &result);
+	if (status != CHI_OK && status != -CHI_ECORRUPT) {
+		code = cli_fail(cli, status);
+	} else {
+		output_object(cli, json_pack("{s:b, s:o, s:o, s:o}", "sound", status == CHI_OK,
+					     "positions", json_count(result.positions), "known",
+					     json_count(result.known), "errors",
+					     json_count(result.errors)));
+		code = status == CHI_OK ? EXIT_DONE : EXIT_STORE;
+	}
+	chi_close(cli->client);
+	cli->client = NULL;
+	return code;
+}
+
+static int work(struct cli *cli, const void *state)
+{
+	const struct verify_state *wanted = state;
+	return wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
+}
+
+static int option(struct cli *cli, void *state, int id, const char *value)
+{
+	struct verify_state *verify_state = state;
+	if (id == OPT_REPAIR) {
+		verify_state->repair = value;
+		return EXIT_DONE;
+	}
+	return cli_statistic(cli, value, &verify_state->statistic);
+}
+
+static int run(struct cli *cli, void *state, int argc, char **argv)
+{
+	const struct verify_state *wanted = state;
+	(void)argc;
+	(void)argv;
+	if (wanted->statistic != 0 && wanted->repair == NULL) {
+		return cli_usage(cli, "--statistic goes with --repair");
+	}
+	return cli_in_child(cli, work, wanted, "verification");
+}
+
+static const struct cli_option options[] = {
+	{OPT_REPAIR, "repair", "DEST",
+	 "save every intact record of a damaged store into a new one, the directory DEST"},
+	{OPT_STATISTIC, "statistic", "KIND",
+	 "repair: external, control or outcome, for a store that cannot tell any more"},
+	{0, NULL, NULL, NULL},
+};
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.arguments = "",
+	.summary = "read and check the whole store, or save what is intact",
+	.help = "Reads everything and checks that both trees agree, that every record is whole "
+		"and\n"
+		"its checksum right, and that computed statistics are. Each damage is told on\n"
+		"standard error; then sound (yes or no), positions, known and errors are printed.\n"
+		"The exit code is 0 for a sound store and 3 for a damaged one.\n"
+		"\n"
+		"With --repair a store that may be damaged in any way, and that need not open "
+		"any\n"
+		"more, is read page by page. What is whole goes into a new store; the damaged one\n"
+		"stays as it is. Printed are positions and games saved; found: how many of these\n"
+		"no tree led to any more; damaged: entries that are not whole; missing: entries "
+		"that\n"
+		"the store says it holds and that were not saved; pages that could not be read;\n"
+		"and unsure: whether the newest state cannot be told from older ones, so that the\n"
+		"new store may hold what had been deleted or replaced. The exit code is 0 if "
+		"nothing was lost, and 3 "
+		"if\n"
+		"something was, or if there is no new store. Nobody may write meanwhile.",
+	.example = "chistore -a ./positions verify\n"
+		   "chistore -a ./damaged verify --repair ./saved",
+	.options = options,
+	.needs = NEEDS_ADDRESS,
+	.slow = true,
+	.state_size = sizeof(struct verify_state),
+	.option = option,
+	.run = run,
+};

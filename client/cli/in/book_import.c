@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A book's weights are no games that were counted: they go where nothing is counted yet, as games
+ * without result, and are added rather than set, so that games that another process imports at
+ * the same moment are not lost.
+ */
+#include "client/cli/in/book_import.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "client/cli/out/output.h"
+#include "formats/polyglot.h"
+
+/* Positions asked for, and put, at once: as many as a server answers in one piece. */
+#define CHUNK 4096
+
+/* Moves of a chunk: 256 for each position is far more than there are, but it is the limit. */
+#define ARENA_BUDGET ((size_t)CHUNK * CHI_MOVES_MAX * sizeof(struct chi_move_stat))
+
+struct import {
+	struct chi_client *client;
+	struct chi_arena arena;
+	struct chi_key *keys;
+	struct chi_row *rows;
+	struct chi_put *puts;
+	size_t n;
+	struct chi_put_result stored;
+	uint64_t kept; /* positions that hold games or moves already */
+	struct chi_book_result total;
+};
+
+static void import_deinit(struct import *import)
+{
+	chi_arena_deinit(&import->arena);
+	free(import->keys);
+	free(import->rows);
+	free(import->puts);
+}
+
+static int import_init(struct import *import, struct chi_client *client)
+{
+	*import = (struct import){.client = client};
+	chi_arena_init(&import->arena, ARENA_BUDGET);
+	import->keys = calloc(CHUNK, sizeof(*import->keys));
+	import->rows = calloc(CHUNK, sizeof(*import->rows));
+	import->puts = calloc(CHUNK, sizeof(*import->puts));
+	return import->keys != NULL && import->rows != NULL && import->puts != NULL ? CHI_OK
+										    : -CHI_ENOMEM;
+}
+
+/* True if the position may take the book's moves. A row tells of counts, not of moves: where there
+ * are none the record is looked at, which is rare. */
+static int is_free(struct import *import, const struct chi_row *row, bool *out)
+{
+	const struct chi_counts *c = &row->counts;
+	struct chi_record record;
+	*out = !row->found;
+	if (!row->found || (c->white | c->draws | c->black | c->other) != 0) {
+		return CHI_OK;
+	}
+	int status = chi_get(import->client, &row->key, &record);
+	*out = status == CHI_NONE || (status == CHI_OK && record.n_moves == 0);
+	return status < 0 ? status : CHI_OK;
+}
+
+static int put_chunk(struct import *import)
+{
+	struct chi_put_result result = {0};
+	size_t n = 0;
+	int status = import->n > 0
+			     ? chi_probe(import->client, import->keys, import->n, import->rows)
+			     : CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < import->n; i++) {
+		bool open = false;
+		status = is_free(import, &import->rows[i], &open);
+		if (open) {
+			import->puts[n++] = import->puts[i];
+		} else {
+			import->kept++;
+		}
+	}
+	if (status == CHI_OK && n > 0) {
+		status = chi_put(import->client, import->puts, n, CHI_SYNC, &result);
+	}
+	if (status == CHI_OK) {
+		import->stored.added += result.added;
+		import->stored.updated += result.updated;
+	}
+	import->n = 0;
+	chi_arena_reset(&import->arena);
+	return status;
+}
+
+/* A position that may come twice stands in a chunk alone, so that the second one finds the first.
+ */
+static int visit(void *context, const struct chi_book_position *position)
+{
+	struct import *import = context;
+	int status = position->alias || import->n == CHUNK ? put_chunk(import) : CHI_OK;
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_move_stat *moves =
+		chi_arena_array(&import->arena, position->n_moves, sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(moves, position->moves, position->n_moves * sizeof(*moves));
+	import->keys[import->n] = position->key;
+	import->puts[import->n++] = (struct chi_put){
+		.key = position->key,
+		.parts = CHI_PUT_ADD,
+		.record = {.counts = {.other = position->weight},
+			   .moves = moves,
+			   .n_moves = position->n_moves},
+	};
+	return position->alias ? put_chunk(import) : CHI_OK;
+}
+
+static int fail(const struct cli *cli, int status)
+{
+	if (status == -CHI_ECANCELED && cli_stop != 0) {
+		return 128 + cli_stop;
+	}
+	if (status == -CHI_ENOMEM) {
+		cli_message("out of memory");
+		return EXIT_STORE;
+	}
+	return cli_worse(EXIT_STORE, cli_fail(cli, status));
+}
+
+static int import_one(struct cli *cli, struct import *import, const char *path)
+{
+	struct chi_book *book = NULL;
+	struct chi_book_result result = {0};
+	struct chi_fault fault = {.text = ""};
+	int status = chi_book_open(path, &book, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s: %s", path, fault.text);
+		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
+	}
+	status = chi_book_walk(book, visit, import, &cli_stop, &result);
+	chi_book_close(book);
+	if (status == CHI_OK || status == -CHI_ECANCELED) {
+		int last = put_chunk(import);
+		status = last != CHI_OK ? last : status;
+	}
+	import->total.entries += result.entries;
+	import->total.illegal += result.illegal;
+	import->total.unreachable += result.unreachable;
+	if (result.illegal > 0) {
+		cli_message("%s: %" PRIu64 " moves are not legal in the position they stand under",
+			    path, result.illegal);
+	}
+	return status == CHI_OK ? EXIT_DONE : fail(cli, status);
+}
+
+int book_import(struct cli *cli, int n, char **paths)
+{
+	_cleanup_(import_deinit) struct import import;
+	int code = EXIT_DONE;
+	if (import_init(&import, cli->client) != CHI_OK) {
+		return fail(cli, -CHI_ENOMEM);
+	}
+	cli_catch_signals();
+	for (int i = 0; i < n && code != EXIT_STORE && cli_stop == 0; i++) {
+		code = cli_worse(code, import_one(cli, &import, paths[i]));
+	}
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+				json_count(import.total.entries), "new",
+				json_count(import.stored.added), "updated",
+				json_count(import.stored.updated), "kept", json_count(import.kept),
+				"illegal", json_count(import.total.illegal), "unreachable",
+				json_count(import.total.unreachable)));
+	return cli_stop != 0 ? 128 + cli_stop : code;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* FENs from the arguments, from standard input or from a file. */
+#include "client/cli/in/fens.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/cli/in/files.h"
+#include "client/cli/out/output.h"
+#include "formats/source.h"
+
+/* A bad FEN is told where it stands, and the others are answered all the same. */
+static int take(struct cli *cli, const char *text, size_t len, const char *where,
+		const struct fens_user *user)
+{
+	struct chi_key key;
+	int code = cli_key(cli, text, len, where, &key);
+	return code == EXIT_DONE ? user->each(cli, user->context, &key) : code;
+}
+
+/* A program that asks through a pipe gets each answer before the next question is waited for. */
+static void flush_answers(void *context)
+{
+	(void)context;
+	(void)fflush(stdout);
+}
+
+/* Blank lines and comments. */
+static bool is_skipped(const char *line, size_t len)
+{
+	size_t i = 0;
+	while (i < len && (line[i] == ' ' || line[i] == '\t')) {
+		i++;
+	}
+	return i == len || line[i] == '#';
+}
+
+static void source_closep(struct chi_source **source)
+{
+	chi_source_close(*source);
+}
+
+/* A file may be packed, and is bounded a line at a time like every other input. */
+int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user)
+{
+	_cleanup_(source_closep) struct chi_source *source = NULL;
+	struct chi_source_options options = {.before_read = flush_answers};
+	struct chi_fault fault = {.text = ""};
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	const char *line = NULL;
+	size_t len = 0;
+	int code = EXIT_DONE;
+	int status = chi_source_open(path, &options, &source, &fault);
+	while (status == CHI_OK && !output_failed() && (code == EXIT_DONE || !user->strict)) {
+		char where[600];
+		status = chi_source_line(source, &line, &len, &fault);
+		(void)snprintf(where, sizeof(where), "%.500s:%" PRIu64, name,
+			       chi_source_line_number(source));
+		if (status == -CHI_ETOOBIG) {
+			cli_message("%s: %s", where, fault.text);
+			code = cli_worse(code, EXIT_USAGE);
+			status = CHI_OK;
+		} else if (status == CHI_OK && !is_skipped(line, len)) {
+			code = cli_worse(code, take(cli, line, len, where, user));
+		}
+	}
+	/* What was read before it failed has been answered. */
+	if (status < 0) {
+		cli_message("%s: %s", name, fault.text);
+		return files_exit_of(status);
+	}
+	return code;
+}
+
+/* The position is all that most commands need. */
+static int each_alone(struct cli *cli, void *context, const struct chi_key *key)
+{
+	fens_function **each = context;
+	return (*each)(cli, key);
+}
+
+/* `each` gives an exit code; the worst of all becomes the command's. */
+int fens_each(struct cli *cli, int argc, char **argv, fens_function *each)
+{
+	const struct fens_user user = {.each = each_alone, .context = &each};
+	int code = EXIT_DONE;
+	if (argc == 0) {
+		if (!cli->quiet && isatty(STDIN_FILENO)) {
+			fprintf(stderr, "Type FENs, one a line; Ctrl-D ends.\n");
+		}
+		return fens_in_file(cli, "-", &user);
+	}
+	for (int i = 0; i < argc && !output_failed(); i++) {
+		code = cli_worse(code, take(cli, argv[i], strlen(argv[i]), NULL, &user));
+	}
+	return code;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games are fed as they stand in the files; the library reads them. Nothing is stored until all
+ * files have been read to their end, so that a file that is cut short stores nothing.
+ */
+#include "client/cli/in/pgn_import.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "client/cli/command.h"
+#include "client/cli/in/files.h"
+#include "client/cli/out/output.h"
+
+/* Notes printed; more are counted, unless --verbose. */
+#define NOTES_MAX 20
+
+#define THREADS_MAX 256
+
+/* ---- Options ----------------------------------------------------------------------------- */
+
+static int number(const struct cli *cli, const char *name, const char *value, uint64_t least,
+		  uint64_t most, uint64_t *out)
+{
+	if (chi_num_u64(value, strlen(value), most, out) != CHI_OK || *out < least) {
+		return cli_usage(cli, "--%s: '%s' is not a number of %" PRIu64 " to %" PRIu64, name,
+				 value, least, most);
+	}
+	return EXIT_DONE;
+}
+
+static int memory(const struct cli *cli, struct games *games, const char *value)
+{
+	uint64_t *out = &games->options.memory;
+	if (chi_num_size(value, strlen(value), out) != CHI_OK) {
+		return cli_usage(cli, "--memory: '%s' is not a size, such as 512M or 4G", value);
+	}
+	if (*out < CHI_IMPORT_MEMORY_MIN) {
+		return cli_usage(cli, "--memory: '%s' is too little, at least %" PRIu64 "M", value,
+				 (uint64_t)(CHI_IMPORT_MEMORY_MIN >> 20));
+	}
+	return EXIT_DONE;
+}
+
+static int statistic(const struct cli *cli, struct games *games, const char *value)
+{
+	for (int kind = CHI_STATISTIC_EXTERNAL; kind <= CHI_STATISTIC_OUTCOME; kind++) {
+		if (strcmp(value, chi_statistic_name(kind)) == 0) {
+			games->create = (enum chi_statistic)kind;
+			return EXIT_DONE;
+		}
+	}
+	return cli_usage(cli, "--statistic: '%s' is none of external, control, outcome", value);
+}
+
+int games_option(struct cli *cli, struct games *games, int id, const char *value)
+{
+	uint64_t n = 0;
+	int code = EXIT_DONE;
+	switch (id) {
+	case OPT_MAX_PLY:
+		games->given = "--max-ply";
+		code = number(cli, "max-ply", value, 1, CHI_PLY_MAX, &n);
+		games->options.max_ply = (uint32_t)n;
+		return code;
+	case OPT_MIN_GAMES:
+		games->given = "--min-games";
+		return number(cli, "min-games", value, 1, UINT64_MAX, &games->options.games_min);
+	case OPT_STRICT:
+		games->given = "--strict";
+		games->options.strict = true;
+		return EXIT_DONE;
+	case OPT_MEMORY:
+		games->given = "--memory";
+		return memory(cli, games, value);
+	case OPT_THREADS:
+		games->given = "--threads";
+		code = number(cli, "threads", value, 1, THREADS_MAX, &n);
+		games->options.threads = (unsigned)n;
+		return code;
+	case OPT_STATISTIC:
+		games->given = "--statistic";
+		return statistic(cli, games, value);
+	default:
+		/* Variations are never counted: they were not played. */
+		games->given = "--skip-variations";
+		return EXIT_DONE;
+	}
+}
+
+/* ---- Feeding ----------------------------------------------------------------------------- */
+
+static void report(void *context, const struct chi_import_note *note)
+{
+	struct games *games = context;
+	games->notes++;
+	if (games->verbose || (games->notes <= NOTES_MAX && !games->progress.quiet)) {
+		progress_clear(&games->progress);
+		cli_message("%s:%" PRIu64 ": game %" PRIu64 ": %s", note->file, note->line,
+			    note->game, note->text);
+	}
+}
+
+/* While the games are stored; chi_import_progress. */
+static void progressed(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+	struct games *games = context;
+	progress_phase(&games->progress, phase, done, total);
+}
+
+/* For the progress bar alone: a tag cut by a block's end is missed. */
+static uint64_t count_games(const char *bytes, size_t len)
+{
+	static const char tag[] = "[Event ";
+	uint64_t n = 0;
+	const char *end = bytes + len;
+	const char *at = bytes;
+	while ((at = memmem(at, (size_t)(end - at), tag, sizeof(tag) - 1)) != NULL) {
+		n++;
+		at += sizeof(tag) - 1;
+	}
+	return n;
+}
+
+/* The file's text, to its end. */
+static int feed(struct games *games, struct chi_import *import, const char *path,
+		struct chi_source *source)
+{
+	int status = chi_import_file(import, path);
+	while (status == CHI_OK) {
+		const char *bytes = NULL;
+		size_t len = 0;
+		struct chi_fault fault = {.text = ""};
+		int got = chi_source_read(source, &bytes, &len, &fault);
+		if (got == CHI_NONE) {
+			return EXIT_DONE;
+		}
+		if (got != CHI_OK) {
+			progress_clear(&games->progress);
+			if (cli_stop == 0) {
+				cli_message("%s: %s; nothing was stored", path, fault.text);
+			}
+			return files_exit_of(got);
+		}
+		games->seen += count_games(bytes, len);
+		status = chi_import_feed(import, bytes, len);
+		progress_update(&games->progress,
+				games->bytes_before + chi_source_bytes_read(source), games->seen);
+	}
+	progress_clear(&games->progress);
+	if (cli_stop == 0) {
+		cli_message("%s", chi_import_error(import));
+	}
+	return cli_worse(EXIT_STORE, cli_exit_of(status));
+}
+
+/* Opens the file if it is not open yet. */
+static int feed_file(struct games *games, struct chi_import *import, const char *path,
+		     struct chi_source **source)
+{
+	struct chi_source_options options = {.cancel = &cli_stop};
+	struct chi_fault fault = {.text = ""};
+	if (*source == NULL && chi_source_open(path, &options, source, &fault) != CHI_OK) {
+		progress_clear(&games->progress);
+		cli_message("%s: %s; nothing was stored", path, fault.text);
+		return EXIT_USAGE;
+	}
+	int code = feed(games, import, path, *source);
+	games->bytes_before += chi_source_bytes_total(*source);
+	chi_source_close(*source);
+	*source = NULL;
+	return code;
+}
+
+/* ---- The whole --------------------------------------------------------------------------- */
+
+static void print_summary(struct cli *cli, const struct games *games,
+			  const struct chi_import_result *result)
+{
+	const struct chi_put_result *positions = &result->positions;
+	bool subtract = games->options.kind == CHI_IMPORT_SUBTRACT;
+	json_t *object =
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "games", json_count(result->games),
+			  subtract ? "removed" : "imported", json_count(result->taken),
+			  subtract ? "absent" : "already", json_count(result->known), "skipped",
+			  json_count(result->skipped), "empty", json_count(result->empty), "cut",
+			  json_count(result->cut), "plies", json_count(result->plies));
+	if (subtract) {
+		(void)json_object_set_new(object, "positions_updated",
+					  json_count(positions->updated));
+		(void)json_object_set_new(object, "positions_removed",
+					  json_count(positions->removed));
+	} else {
+		(void)json_object_set_new(object, "positions_new", json_count(positions->added));
+		(void)json_object_set_new(object, "positions_updated",
+					  json_count(positions->updated));
+		(void)json_object_set_new(object, "dropped", json_count(result->dropped));
+	}
+	output_object(cli, object);
+}
+
+/* Without --statistic a store that is missing is made, of the kind that holds every position in
+ * both trees; taking games out of nothing is a mistake. */
+static int open_import(struct cli *cli, struct games *games, struct chi_import **out)
+{
+	struct chi_options options;
+	struct chi_fault fault = {.text = ""};
+	cli_options(cli, true, &options);
+	int status = chi_import_open(cli->address, &options, games->create, &games->options, out,
+				     &fault);
+	if (status == -CHI_ENOSTORE && games->create == 0 && !cli_is_remote(cli) &&
+	    games->options.kind == CHI_IMPORT_ADD) {
+		status = chi_import_open(cli->address, &options, CHI_STATISTIC_CONTROL,
+					 &games->options, out, &fault);
+	}
+	if (status != CHI_OK) {
+		cli_message("%s", fault.text);
+	}
+	return cli_exit_of(status);
+}
+
+/* `what`: the file that was read, or that there were several. */
+static int commit(struct cli *cli, struct games *games, struct chi_import *import, const char *what)
+{
+	struct chi_import_result result;
+	int status = chi_import_commit(import, &result);
+	progress_clear(&games->progress);
+	if (games->notes > NOTES_MAX && !games->verbose && !cli->quiet) {
+		cli_message("%" PRIu64 " more remarks; --verbose prints all",
+			    games->notes - NOTES_MAX);
+	}
+	if (status != CHI_OK) {
+		if (cli_stop == 0 || status != -CHI_ECANCELED) {
+			cli_message("%s", chi_import_error(import));
+		}
+		return cli_worse(EXIT_STORE, cli_exit_of(status));
+	}
+	/* Of a file that is something else nobody would learn otherwise. */
+	if (result.games == 0 && !cli->quiet) {
+		cli_message("%s: no games were found", what);
+	}
+	print_summary(cli, games, &result);
+	return EXIT_DONE;
+}
+
+static int run(struct cli *cli, struct games *games, struct chi_import *import, int n, char **paths,
+	       struct chi_source **sources)
+{
+	int code = EXIT_DONE;
+	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
+		code = feed_file(games, import, paths[i], &sources[i]);
+	}
+	if (code == EXIT_DONE && cli_stop == 0) {
+		code = commit(cli, games, import, n == 1 ? paths[0] : "all files");
+		if (code == EXIT_DONE) {
+			return EXIT_DONE; /* too late to be stopped */
+		}
+	}
+	progress_clear(&games->progress);
+	if (cli_stop != 0) {
+		cli_message("interrupted; nothing was stored");
+		return 128 + cli_stop;
+	}
+	return code;
+}
+
+int games_run(struct cli *cli, struct games *games, int n, char **paths,
+	      struct chi_source **sources)
+{
+	struct chi_import *import = NULL;
+	uint64_t total = 0;
+	int code = files_check(cli, n, paths, &total);
+	if (code == EXIT_DONE && cli_is_remote(cli) &&
+	    (games->options.memory != 0 || games->options.threads != 0)) {
+		code = cli_usage(cli, "--memory and --threads are a server's own to set");
+	}
+	progress_init(&games->progress, cli->quiet, total);
+	games->progress.unit = "games";
+	games->options.report = report;
+	games->options.progress = progressed;
+	games->options.context = games;
+	games->options.cancel = &cli_stop;
+	if (code == EXIT_DONE) {
+		cli_catch_signals();
+		code = open_import(cli, games, &import);
+	}
+	if (code == EXIT_DONE) {
+		code = run(cli, games, import, n, paths, sources);
+	}
+	chi_import_close(import);
+	for (int i = 0; i < n; i++) {
+		chi_source_close(sources[i]);
+		sources[i] = NULL;
+	}
+	return code;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A file under another name until it is whole. */
+#include "client/cli/in/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/cli/out/output.h"
+
+void target_discard(struct target *target)
+{
+	if (target->path != NULL && target->file != NULL) {
+		(void)fclose(target->file);
+	}
+	if (target->temporary != NULL) {
+		(void)unlink(target->temporary);
+		free(target->temporary);
+	}
+	*target = (struct target){0};
+}
+
+int target_fail(const struct target *target)
+{
+	if (target->path == NULL) {
+		output_tell(errno);
+	} else {
+		cli_message("%s: %s", target->path, strerror(errno));
+	}
+	return EXIT_STORE;
+}
+
+/* The temporary name stands beside the final one, in the same file system: rename() then is one
+ * step. The process number keeps two writers of one file apart. */
+int target_open(struct target *target, const char *path)
+{
+	struct stat status;
+	*target = (struct target){.file = stdout};
+	if (path == NULL || strcmp(path, "-") == 0) {
+		return EXIT_DONE;
+	}
+	target->path = path;
+	target->file = NULL;
+	if (stat(path, &status) != 0 || S_ISREG(status.st_mode)) {
+		if (asprintf(&target->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+			target->temporary = NULL;
+			return target_fail(target);
+		}
+		/* An unfinished file is removed, also on Ctrl-C. */
+		cli_catch_signals();
+	}
+	target->file = fopen(target->temporary != NULL ? target->temporary : path, "we");
+	return target->file != NULL ? EXIT_DONE : target_fail(target);
+}
+
+/* Everything written, synced and under its name. */
+int target_finish(struct target *target)
+{
+	if (target->path == NULL) {
+		return EXIT_DONE; /* main looks at standard output */
+	}
+	bool failed = fflush(target->file) != 0 ||
+		      (target->temporary != NULL && fsync(fileno(target->file)) != 0);
+	failed = fclose(target->file) != 0 || failed;
+	target->file = NULL;
+	if (failed || (target->temporary != NULL && rename(target->temporary, target->path) != 0)) {
+		return target_fail(target);
+	}
+	free(target->temporary);
+	target->temporary = NULL;
+	return EXIT_DONE;
+}
+
+int target_write(struct target *target, const void *bytes, size_t len)
+{
+	return fwrite(bytes, 1, len, target->file) == len ? EXIT_DONE : target_fail(target);
+}

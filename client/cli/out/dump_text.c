@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Dumping: the head, every position in the order of the keys, every game in that of the ids, the
+ * tail. */
+#include "client/cli/out/dump_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "store/text/dump.h"
+
+/* Room for the longest line and for putting it together. */
+#define ARENA_BUDGET (4 * (size_t)CHI_DUMP_LINE_MAX)
+
+/* Games asked for at once. */
+#define GAMES_CHUNK 4096
+
+struct dump {
+	const struct cli *cli;
+	struct chi_client *from;
+	struct chi_iter *iter;
+	struct chi_arena arena;
+	dump_sink *sink;
+	void *context;
+	uint64_t positions;
+	struct chi_counts totals; /* of games, as the store said at the beginning */
+	uint64_t games;
+	uint64_t by_result[4]; /* of those written */
+};
+
+static void dump_deinit(struct dump *dump)
+{
+	chi_iter_close(dump->iter);
+	chi_arena_deinit(&dump->arena);
+}
+
+/* A failed call on the store that is dumped, which need not be the one that is open in `cli`. */
+static int fail(const struct dump *dump, int status)
+{
+	struct cli other = *dump->cli;
+	other.client = dump->from;
+	return cli_fail(&other, status);
+}
+
+/* A record that was read and cannot be said as text: this program's fault or the store's. */
+static int print_fail(int status)
+{
+	cli_message("cannot print a record (%s)", chi_strerror(status));
+	return EXIT_STORE;
+}
+
+/* The head tells load which kind of store to make, and its base rates. */
+static int write_head(struct dump *dump)
+{
+	struct chi_info info;
+	char *text = NULL;
+	size_t len = 0;
+	int status = chi_get_info(dump->from, &info);
+	if (status != CHI_OK) {
+		return fail(dump, status);
+	}
+	dump->totals = info.games;
+	struct chi_dump_head head = {
+		.statistic = (enum chi_statistic)info.statistic,
+		.base = info.base,
+	};
+	status = chi_dump_print_head(&head, &dump->arena, &text, &len);
+	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
+}
+
+/* The arena is emptied for each record, so memory does not grow with the store. */
+static int write_rows(struct dump *dump)
+{
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	int status;
+	while ((status = chi_iter_next(dump->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
+		char *text = NULL;
+		size_t len = 0;
+		chi_arena_reset(&dump->arena);
+		status = chi_dump_print(&row->key, record, &dump->arena, &text, &len);
+		if (status != CHI_OK) {
+			return print_fail(status);
+		}
+		int code = dump->sink(dump->context, text, len);
+		if (code != EXIT_DONE) {
+			return code;
+		}
+		dump->positions++;
+	}
+	if (cli_stop != 0) {
+		return 128 + cli_stop;
+	}
+	return status == CHI_NONE ? EXIT_DONE : fail(dump, status);
+}
+
+static int write_game(struct dump *dump, const struct chi_game_id *game)
+{
+	char *text = NULL;
+	size_t len = 0;
+	chi_arena_reset(&dump->arena);
+	int status = chi_dump_print_game(game, &dump->arena, &text, &len);
+	if (status != CHI_OK) {
+		return print_fail(status);
+	}
+	dump->games++;
+	dump->by_result[game->result]++;
+	return dump->sink(dump->context, text, len);
+}
+
+/* Each chunk begins behind the last game of the one before. */
+static int write_games(struct dump *dump, struct chi_game_id chunk[GAMES_CHUNK])
+{
+	size_t n = GAMES_CHUNK;
+	uint8_t after[CHI_GAME_ID_SIZE];
+	while (n == GAMES_CHUNK && cli_stop == 0) {
+		int status = chi_get_game_ids(dump->from, dump->games > 0 ? after : NULL, chunk,
+					      GAMES_CHUNK, &n);
+		if (status != CHI_OK) {
+			return fail(dump, status);
+		}
+		for (size_t i = 0; i < n; i++) {
+			int code = write_game(dump, &chunk[i]);
+			if (code != EXIT_DONE) {
+				return code;
+			}
+			memcpy(after, chunk[i].id, sizeof(after));
+		}
+	}
+	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
+}
+
+static int write_all_games(struct dump *dump)
+{
+	_cleanup_(chi_freep) struct chi_game_id *chunk = malloc(GAMES_CHUNK * sizeof(*chunk));
+	if (chunk == NULL) {
+		return print_fail(-CHI_ENOMEM);
+	}
+	/* One call at a time on a client: the walk is over. */
+	return write_games(dump, chunk);
+}
+
+/* True if positions or games are of more than one committed state. */
+static bool is_mixed(const struct dump *dump, bool positions)
+{
+	const uint64_t *n = dump->by_result;
+	return positions || n[CHI_RESULT_WHITE] != dump->totals.white ||
+	       n[CHI_RESULT_DRAW] != dump->totals.draws ||
+	       n[CHI_RESULT_BLACK] != dump->totals.black ||
+	       n[CHI_RESULT_OTHER] != dump->totals.other;
+}
+
+/* Written last of all: without it a reader takes the dump for cut. */
+static int write_tail(struct dump *dump)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int status = chi_dump_print_tail(dump->positions, dump->games, &dump->arena, &text, &len);
+	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
+}
+
+/* In the order of the keys, so that equal stores give equal bytes. */
+int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context,
+	       bool *mixed)
+{
+	struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX,
+		.order = CHI_ORDER_POSITION,
+		.want = CHI_WANT_RECORDS,
+	};
+	*mixed = false;
+	_cleanup_(dump_deinit) struct dump dump = {
+		.cli = cli,
+		.from = from,
+		.sink = sink,
+		.context = context,
+	};
+	chi_arena_init(&dump.arena, ARENA_BUDGET);
+	int code = write_head(&dump);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_iter_open(from, &spec, &dump.iter);
+	if (status != CHI_OK) {
+		return fail(&dump, status);
+	}
+	code = write_rows(&dump);
+	bool rows_mixed = chi_iter_mixed(dump.iter);
+	chi_iter_close(dump.iter);
+	dump.iter = NULL;
+	if (code == EXIT_DONE) {
+		code = write_all_games(&dump);
+	}
+	if (code == EXIT_DONE) {
+		code = write_tail(&dump);
+	}
+	*mixed = is_mixed(&dump, rows_mixed);
+	return code;
+}

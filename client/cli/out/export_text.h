@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One position's record as a line of text in the formats of export: CSV and TSV as `import`
+ * reads them, JSON as `get` prints it, EPD. What each format holds is told in chistore.1.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "client/cli/in/target.h"
+
+enum export_format {
+	EXPORT_NONE = 0,
+	EXPORT_CSV,
+	EXPORT_TSV,
+	EXPORT_JSONL,
+	EXPORT_EPD,
+	EXPORT_POLYGLOT,
+};
+
+/* By a format's name, or by the extension of a file's; EXPORT_NONE if it means none. */
+enum export_format export_format_of(const char *name);
+enum export_format export_format_of_path(const char *path);
+
+/* What stands in front of the first line. Returns an exit code, as export_row does. */
+int export_head(struct target *target, enum export_format format);
+
+/* Any format but EXPORT_POLYGLOT. The arena is emptied first. */
+int export_row(struct target *target, enum export_format format, const struct chi_key *key,
+	       const struct chi_record *record, struct chi_arena *arena);

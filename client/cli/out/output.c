@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Printing, in the two forms that are an interface. */
+#include "client/cli/out/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/num.h"
+
+/* Output that failed for want of memory fails the command, as a full disk does. */
+static bool out_of_memory;
+
+/* 255.99 is the longest statistic: five digits say it exactly as it is meant, where seventeen
+ * would print 57.990000000000002. */
+#define JSON_FORM (JSON_COMPACT | JSON_REAL_PRECISION(5))
+
+bool output_failed(void)
+{
+	return out_of_memory || ferror(stdout) != 0;
+}
+
+void output_tell(int error)
+{
+	static bool told;
+	if (!told && error != EPIPE) {
+		cli_message("cannot write to standard output%s%s%s", error != 0 ? " (" : "",
+			    error != 0 ? strerror(error) : "", error != 0 ? ")" : "");
+	}
+	told = true;
+}
+
+void output_json_to(FILE *file, json_t *object)
+{
+	(void)json_dumpf(object, file, JSON_FORM);
+	(void)putc('\n', file);
+	json_decref(object);
+}
+
+/* Takes the object over. NULL is what jansson gives when it runs out of memory. */
+void output_json(json_t *object)
+{
+	if (object == NULL) {
+		if (!out_of_memory) {
+			cli_message("out of memory, or text that is not UTF-8");
+		}
+		out_of_memory = true;
+		return;
+	}
+	output_json_to(stdout, object);
+}
+
+/* A value as text: null is a dash, as in every other column. */
+static void print_value(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_STRING:
+		printf("%s", json_string_value(value));
+		break;
+	case JSON_INTEGER:
+		printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		printf("%.3f", json_real_value(value));
+		break;
+	case JSON_TRUE:
+		printf("yes");
+		break;
+	case JSON_FALSE:
+		printf("no");
+		break;
+	default:
+		printf("-");
+		break;
+	}
+}
+
+/* The members' order is that of the lines: jansson keeps it as it was packed. */
+void output_object(const struct cli *cli, json_t *object)
+{
+	const char *name;
+	json_t *value;
+	if (cli->json || object == NULL) {
+		output_json(object);
+		return;
+	}
+	json_object_foreach(object, name, value)
+	{
+		printf("%s\t", name);
+		print_value(value);
+		(void)putchar('\n');
+	}
+	json_decref(object);
+}
+
+/* In JSON each row names its own members. */
+void output_row_head(const struct cli *cli, bool counts)
+{
+	if (!cli->json) {
+		printf("chi2\tfen%s\n", counts ? "\tgames\twhite\tdraws\tblack" : "");
+	}
+}
+
+static void print_row_json(const struct chi_row *row, const char *fen, bool counts)
+{
+	const struct chi_counts *c = &row->counts;
+	if (!counts) {
+		output_json(json_pack("{s:o, s:s}", "chi2", json_chi2(row->chi2), "fen", fen));
+		return;
+	}
+	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "chi2", json_chi2(row->chi2), "fen",
+			      fen, "games", json_count(games_of(c)), "white", json_count(c->white),
+			      "draws", json_count(c->draws), "black", json_count(c->black)));
+}
+
+void output_row(const struct cli *cli, const struct chi_row *row, const char *fen, bool counts)
+{
+	char chi2[CHI_CHI2_TEXT_SIZE];
+	const struct chi_counts *c = &row->counts;
+	if (cli->json) {
+		print_row_json(row, fen, counts);
+		return;
+	}
+	(void)chi_num_chi2_print(row->chi2, chi2);
+	printf("%s\t%s", chi2, fen);
+	if (counts) {
+		printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, games_of(c), c->white,
+		       c->draws, c->black);
+	}
+	(void)putchar('\n');
+}
+
+/* Hundredths fit a double exactly enough for two decimals; see JSON_FORM. */
+json_t *json_chi2(uint16_t chi2)
+{
+	return chi2 == CHI_CHI2_UNKNOWN ? json_null() : json_real(chi2 / 100.0);
+}
+
+/* JSON integers are signed here; no count of games comes near the bound. */
+json_t *json_count(uint64_t count)
+{
+	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *json_time(uint64_t seconds)
+{
+	char text[32];
+	time_t time = (time_t)seconds;
+	struct tm parts;
+	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+		return json_null();
+	}
+	return json_string(text);
+}
+
+json_t *json_text(const char *text, size_t len)
+{
+	return json_stringn(text, len);
+}
+
+/* JSON is UTF-8 and a path need not be. */
+json_t *json_path(const char *path)
+{
+	size_t len = strlen(path);
+	if (chi_utf8_valid(path, len)) {
+		return json_string(path);
+	}
+	_cleanup_(chi_freep) char *copy = strdup(path);
+	for (size_t i = 0; copy != NULL && i < len; i++) {
+		if ((unsigned char)copy[i] >= 0x80) {
+			copy[i] = '?';
+		}
+	}
+	return copy != NULL ? json_string(copy) : NULL;
+}
+
+uint64_t games_of(const struct chi_counts *counts)
+{
+	return counts->white + counts->draws + counts->black;
+}

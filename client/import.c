@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public calls of an import. The store, or the connection, is that of a client of its own, so
+ * that opening and its words are the same as everywhere.
+ */
+#include "client/import.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "import/importer.h"
+#include "client/client_priv.h"
+
+static bool is_remote(const struct chi_import *games)
+{
+	return games->importer == NULL;
+}
+
+/* Remembers the first failure and its text. */
+static int end(struct chi_import *games, int status)
+{
+	if (status >= 0) {
+		return status;
+	}
+	if (games->error.text[0] == '\0' && games->client != NULL) {
+		games->error = games->client->error;
+	}
+	if (games->error.text[0] == '\0') {
+		(void)chi_fault_plain(&games->error, status);
+	}
+	games->status = status;
+	return status;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+/* A directory with something in it is not to become a store; better said now than at the commit. */
+static int check_place(const char *path, struct chi_fault *fault)
+{
+	DIR *dir = opendir(path);
+	bool empty = true;
+	const struct dirent *entry = NULL;
+	while (dir != NULL && empty && (entry = readdir(dir)) != NULL) {
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	}
+	if (dir != NULL) {
+		closedir(dir);
+	}
+	return empty ? CHI_OK
+		     : chi_fault(fault, -CHI_EEXIST,
+				 "'%.150s' is a directory with other things in it", path);
+}
+
+/* The kind asked for and the kind that is there. */
+static int check_kind(struct chi_import *games, enum chi_statistic create)
+{
+	struct chi_info info;
+	if (create == 0) {
+		return CHI_OK;
+	}
+	int status = chi_get_info(games->client, &info);
+	if (status == CHI_OK && info.statistic != (uint8_t)create) {
+		status =
+			chi_fault(&games->error, -CHI_EINVAL, "the store's statistic is %s, not %s",
+				  chi_statistic_name(info.statistic), chi_statistic_name(create));
+	}
+	return status;
+}
+
+static int begin(struct chi_import *games, const char *path, enum chi_statistic create)
+{
+	struct chi_importer_target target = {.path = path, .statistic = create};
+	if (games->client != NULL) {
+		target = (struct chi_importer_target){.store = games->client->inproc.store};
+	}
+	return chi_importer_begin(&target, &games->options, &games->importer, &games->error);
+}
+
+/* A store that is there is opened as by chi_open; one that is not is left to the commit. */
+static int open_games(struct chi_import *games, const char *address,
+		      const struct chi_options *options, enum chi_statistic create)
+{
+	struct chi_address parsed;
+	struct chi_options own = options != NULL ? *options : (struct chi_options){0};
+	own.writable = true;
+	int status = chi_address_parse(address, &parsed, &games->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (create != 0 && chi_statistic_name((int)create) == NULL) {
+		return chi_fault(&games->error, -CHI_EINVAL, "statistic %d is unknown",
+				 (int)create);
+	}
+	status = chi_open(address, &own, &games->client, &games->error);
+	bool local = parsed.kind == CHI_ADDRESS_DIR;
+	if (status == -CHI_ENOSTORE && local && create != 0) {
+		games->error.text[0] = '\0';
+		status = check_place(parsed.path, &games->error);
+		return status == CHI_OK ? begin(games, parsed.path, create) : status;
+	}
+	if (status == CHI_OK) {
+		status = check_kind(games, create);
+	}
+	/* The commit would find out, too, when all had been read in vain. */
+	if (status == CHI_OK && local) {
+		status = chi_store_served(games->client->inproc.store, &games->error);
+	}
+	if (status == CHI_OK) {
+		status = local ? begin(games, NULL, 0) : chi_remote_import_open(games);
+	}
+	return status;
+}
+
+int chi_import_open(const char *address, const struct chi_options *options,
+		    enum chi_statistic create, const struct chi_import_options *games,
+		    struct chi_import **out, struct chi_fault *fault)
+{
+	*out = NULL;
+	struct chi_import *made = calloc(1, sizeof(*made));
+	if (made == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	made->options = *games;
+	int status = CHI_OK;
+	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_MERGE) {
+		status = chi_fault(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
+				   (int)games->kind);
+	}
+	if (status == CHI_OK) {
+		status = open_games(made, address, options, create);
+	}
+	if (end(made, status) < 0) {
+		if (fault != NULL) {
+			*fault = made->error;
+		}
+		chi_import_close(made);
+		return status;
+	}
+	*out = made;
+	return CHI_OK;
+}
+
+/* Of a connection the server notices that it is closed, and drops the import. */
+void chi_import_close(struct chi_import *games)
+{
+	if (games == NULL) {
+		return;
+	}
+	/* Before the store that it reads into. */
+	chi_importer_free(games->importer);
+	chi_close(games->client);
+	free(games);
+}
+
+const char *chi_import_error(const struct chi_import *games)
+{
+	return games->error.text;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------- */
+
+/* The failure that was first, or that there is nothing left to do. */
+static int ready(struct chi_import *games)
+{
+	if (games->status == CHI_OK && games->done) {
+		return chi_fault(&games->error, -CHI_EINVAL, "the import is committed already");
+	}
+	return games->status;
+}
+
+int chi_import_file(struct chi_import *games, const char *name)
+{
+	int status = ready(games);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (is_remote(games)) {
+		chi_remote_import_file(games, name);
+		return CHI_OK;
+	}
+	return end(games, chi_importer_file(games->importer, name, &games->error));
+}
+
+int chi_import_feed(struct chi_import *games, const void *bytes, size_t len)
+{
+	int status = ready(games);
+	if (status != CHI_OK || len == 0) {
+		return status;
+	}
+	status = is_remote(games) ? chi_remote_import_feed(games, bytes, len)
+				  : chi_importer_feed(games->importer, bytes, len, &games->error);
+	return end(games, status);
+}
+
+int chi_import_commit(struct chi_import *games, struct chi_import_result *result)
+{
+	struct chi_import_result unwanted;
+	struct chi_import_result *did = result != NULL ? result : &unwanted;
+	*did = (struct chi_import_result){0};
+	int status = ready(games);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = is_remote(games) ? chi_remote_import_commit(games, did)
+				  : chi_importer_commit(games->importer, did, &games->error);
+	games->done = true;
+	if (status < 0) {
+		*did = (struct chi_import_result){0};
+	}
+	return end(games, status);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Connecting with a time limit. The socket is non-blocking from the start and stays so: every
+ * later wait goes through poll() with a deadline, too.
+ */
+#include "client/remote/connect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+
+/* A full backlog of a Unix socket cannot be polled for: look again after this many ms. */
+#define BACKLOG_PAUSE_MS 5
+
+int64_t chi_clock_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+short chi_wait(int fd, short events, int64_t deadline)
+{
+	for (;;) {
+		int64_t left = deadline - chi_clock_ms();
+		struct pollfd one = {.fd = fd, .events = events};
+		int n = poll(&one, 1, left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+		if (n > 0) {
+			return one.revents;
+		}
+		if (left <= 0) {
+			return 0;
+		}
+	}
+}
+
+static void close_fd(const int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
+}
+
+/* Says why connecting failed; `error` is an errno. */
+static int refuse(const char *text, int error, struct chi_fault *fault)
+{
+	char buffer[96];
+	const char *reason = strerror_r(error, buffer, sizeof(buffer));
+	if (error == ETIMEDOUT) {
+		return chi_fault(fault, -CHI_ETIMEOUT, "cannot connect to '%s' in the time given",
+				 text);
+	}
+	int status = error == EACCES || error == EPERM ? -CHI_EACCES
+		     : error == ENOMEM		       ? -CHI_ENOMEM
+						       : -CHI_ECONNECT;
+	bool nobody = error == ECONNREFUSED || error == ENOENT;
+	return chi_fault(fault, status, "cannot connect to '%s' (%s)%s", text, reason,
+			 nobody ? "; is chistored running there?" : "");
+}
+
+/* Connects one socket; 0 or an errno, ETIMEDOUT at the deadline. */
+static int connect_to(int fd, const struct sockaddr *to, socklen_t len, int64_t deadline)
+{
+	for (;;) {
+		if (connect(fd, to, len) == 0 || errno == EISCONN) {
+			return 0;
+		}
+		if (errno == EAGAIN) {
+			if (chi_clock_ms() >= deadline) {
+				return ETIMEDOUT;
+			}
+			(void)chi_wait(-1, 0, chi_clock_ms() + BACKLOG_PAUSE_MS);
+			continue;
+		}
+		if (errno == EINTR || errno == EALREADY || errno == EINPROGRESS) {
+			break;
+		}
+		return errno;
+	}
+	if (chi_wait(fd, POLLOUT, deadline) == 0) {
+		return ETIMEDOUT;
+	}
+	int error = 0;
+	socklen_t size = sizeof(error);
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+		return errno;
+	}
+	return error;
+}
+
+/* A new connected socket; 0 or an errno. */
+static int make(int family, const struct sockaddr *to, socklen_t len, int64_t deadline, int *out)
+{
+	_cleanup_(close_fd) int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return errno;
+	}
+	int error = connect_to(fd, to, len, deadline);
+	if (error != 0) {
+		return error;
+	}
+	*out = fd;
+	fd = -1;
+	return 0;
+}
+
+/* The socket's file may be there without a server: that is "connection refused", too. */
+static int connect_unix(const struct chi_address *address, int64_t deadline, int *fd)
+{
+	/* chi_address_parse made sure that the path fits with its NUL. */
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	strncpy(to.sun_path, address->path, sizeof(to.sun_path) - 1);
+	return make(AF_UNIX, (const struct sockaddr *)&to, sizeof(to), deadline, fd);
+}
+
+static void free_list(struct addrinfo **list)
+{
+	if (*list != NULL) {
+		freeaddrinfo(*list);
+	}
+}
+
+/* Every address of a host is tried; the last one's error is told. They share the deadline, so a
+ * dead first address can leave little time for the second. */
+static int connect_tcp(const struct chi_address *address, const char *text, int64_t deadline,
+		       int *fd, struct chi_fault *fault)
+{
+	struct addrinfo hints = {
+		.ai_family = AF_UNSPEC,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICSERV,
+	};
+	_cleanup_(free_list) struct addrinfo *list = NULL;
+	int found = getaddrinfo(address->host, address->port, &hints, &list);
+	if (found != 0) {
+		return chi_fault(fault, found == EAI_MEMORY ? -CHI_ENOMEM : -CHI_ECONNECT,
+				 "cannot find the host of '%s' (%s)", text, gai_strerror(found));
+	}
+	int error = EADDRNOTAVAIL;
+	for (const struct addrinfo *at = list; at != NULL; at = at->ai_next) {
+		error = make(at->ai_family, at->ai_addr, at->ai_addrlen, deadline, fd);
+		if (error == 0) {
+			/* Requests are written whole: waiting for more to send only delays. */
+			int on = 1;
+			(void)setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+			return CHI_OK;
+		}
+	}
+	return refuse(text, error, fault);
+}
+
+int chi_connect(const struct chi_address *address, const char *text, uint32_t ms, int *fd,
+		struct chi_fault *fault)
+{
+	int64_t deadline = chi_clock_ms() + ms;
+	if (address->kind != CHI_ADDRESS_UNIX) {
+		return connect_tcp(address, text, deadline, fd, fault);
+	}
+	int error = connect_unix(address, deadline, fd);
+	return error == 0 ? CHI_OK : refuse(text, error, fault);
+}

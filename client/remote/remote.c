@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls over a socket: opening, and work on the store as a whole. */
+#include "client/client_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+
+/* Connects at once, so that a wrong address or store name is known when it is opened. */
+static int open_peer(struct chi_client *client)
+{
+	return chi_peer_ready(client);
+}
+
+static int ping(struct chi_client *client)
+{
+	struct chi_request request = {.op = CHI_OP_PING};
+	struct chi_response response;
+	int status = chi_peer_ready(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	request.id = chi_peer_next_id(client);
+	status = chi_peer_send(client, &request);
+	if (status != CHI_OK) {
+		return status;
+	}
+	/* A ping's answer has no result at all. */
+	status = chi_peer_receive(client, &response);
+	if (status == CHI_OK && response.id != request.id) {
+		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+	}
+	if (status == CHI_OK && response.status < 0) {
+		return chi_peer_refusal(&response, &client->error);
+	}
+	return status;
+}
+
+/* Open writes are settled before the store is asked about itself: a client's own records count,
+ * whatever the address. So with every call below that reads. */
+static int info(struct chi_client *client, struct chi_info *out)
+{
+	struct chi_request request = {.op = CHI_OP_INFO};
+	struct chi_response response;
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		status = chi_peer_call(client, &request, &response);
+	}
+	if (status == CHI_OK) {
+		*out = response.u.info;
+	}
+	return status;
+}
+
+/* Makes ready for a request that may take the server long, and sends it. */
+static int start_long(struct chi_client *client, struct chi_request *request)
+{
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		status = chi_peer_ready(client);
+	}
+	if (status == CHI_OK) {
+		client->peer.patient = true;
+		request->id = chi_peer_next_id(client);
+		status = chi_peer_send(client, request);
+	}
+	return status;
+}
+
+/* The same, up to the one answer. */
+static int call_long(struct chi_client *client, struct chi_request *request,
+		     struct chi_response *response)
+{
+	int status = start_long(client, request);
+	if (status == CHI_OK) {
+		status = chi_peer_answer(client, request->id, request->op, response);
+	}
+	return status;
+}
+
+int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed)
+{
+	/* A count may look at every entry, so it may take as long as the server answers pings. */
+	struct chi_request request = {.op = CHI_OP_COUNT};
+	char material[CHI_MATERIAL_TEXT_SIZE];
+	chi_remote_set_spec(&request, spec, material);
+	struct chi_response response;
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = call_long(client, &request, &response);
+	} while (chi_repeat_again(client, &repeat, status));
+	if (status == CHI_OK) {
+		*count = response.u.count.count;
+		*mixed = response.u.count.mixed;
+	}
+	return status;
+}
+
+static int verify(struct chi_client *client, chi_verify_report *report, void *context,
+		  struct chi_verify_result *result)
+{
+	struct chi_request request = {.op = CHI_OP_VERIFY};
+	struct chi_response response;
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	bool told = false;
+	/* What has been told cannot be taken back, and another run may tell it again. */
+	do {
+		response = (struct chi_response){.last = false};
+		status = start_long(client, &request);
+		while (status == CHI_OK && !response.last) {
+			status = chi_peer_answer(client, request.id, CHI_OP_VERIFY, &response);
+			if (status == CHI_OK && response.u.verify.report.len > 0 &&
+			    report != NULL) {
+				told = true;
+				report(context, response.u.verify.report.bytes);
+			}
+		}
+	} while (!told && chi_repeat_again(client, &repeat, status));
+	/* A server that answers "corrupt" may still give the numbers. */
+	if ((status == CHI_OK || status == -CHI_ECORRUPT) && response.op == CHI_OP_VERIFY) {
+		*result = response.u.verify.result;
+	}
+	if (status == -CHI_ECORRUPT) {
+		/* The public call words it alike for every address. */
+		client->error.text[0] = '\0';
+	}
+	return status == CHI_OK && result->errors > 0 ? -CHI_ECORRUPT : status;
+}
+
+/* A signal or a nearly full disk may leave a part unwritten. */
+static int write_all(int fd, const char *path, const uint8_t *bytes, size_t len,
+		     struct chi_fault *fault)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, bytes, len);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n < 0) {
+			char buffer[96];
+			return chi_fault(fault, chi_fault_errno(errno),
+					 "cannot write the copy '%s' (%s)", path,
+					 strerror_r(errno, buffer, sizeof(buffer)));
+		}
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return CHI_OK;
+}
+
+/* Receives the data file's bytes. After a failure on this side the server goes on sending: the
+ * connection is closed then. */
+static int receive_copy(struct chi_client *client, const char *path, int fd)
+{
+	struct chi_request request = {.op = CHI_OP_BACKUP, .u.backup = {CHI_WINDOW_DEFAULT}};
+	struct chi_response response = {.last = false};
+	int status = start_long(client, &request);
+	while (status == CHI_OK && !response.last) {
+		status = chi_peer_answer(client, request.id, CHI_OP_BACKUP, &response);
+		if (status != CHI_OK) {
+			break;
+		}
+		status = write_all(fd, path, response.u.backup.data, response.u.backup.len,
+				   &client->error);
+		/* One for one: the next piece is on its way while this one is written. */
+		if (status == CHI_OK && !response.last) {
+			status = chi_remote_credit(client, request.id, 1);
+		}
+		if (status != CHI_OK) {
+			chi_peer_close(client);
+		}
+	}
+	return status;
+}
+
+/* The bytes go into a hidden directory beside `path`, which gets that name only when all are there
+ * and the stamp is right. */
+static int backup(struct chi_client *client, const char *path, bool publish)
+{
+	struct chi_copy *copy = NULL;
+	int fd = -1;
+	int status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
+			     : chi_copy_begin(path, &copy, &fd, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_repeat repeat = {0};
+	/* From the beginning: another snapshot has other pages. */
+	do {
+		status = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0
+				 ? receive_copy(client, path, fd)
+				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy '%s'",
+					     path);
+	} while (chi_repeat_again(client, &repeat, status));
+	if (status != CHI_OK) {
+		chi_copy_abandon(copy);
+		return status;
+	}
+	return chi_copy_finish(copy, &client->error);
+}
+
+static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
+{
+	struct chi_request request = {.op = CHI_OP_COMPACT};
+	struct chi_response response;
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		/* It vouches for nothing but itself. */
+		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
+	}
+	if (status == CHI_OK) {
+		*before = response.u.compact.before;
+		*after = response.u.compact.after;
+	}
+	return status;
+}
+
+static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
+{
+	struct chi_request request = {.op = CHI_OP_RESCORE, .u.rescore = {.base = base}};
+	struct chi_response response;
+	int status = chi_remote_settle(client);
+	if (status == CHI_OK) {
+		/* It vouches for nothing but itself. */
+		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
+	}
+	if (status == CHI_OK) {
+		*changed = response.u.rescore.changed;
+	}
+	return status;
+}
+
+const struct chi_backend chi_backend_remote = {
+	.open = open_peer,
+	.close = chi_peer_deinit,
+	.ping = ping,
+	.info = info,
+	.probe = chi_remote_probe,
+	.get = chi_remote_get,
+	.explore = chi_remote_explore,
+	.put = chi_remote_put,
+	.put_base = chi_remote_put_base,
+	.del = chi_remote_del,
+	.get_game_ids = chi_remote_get_game_ids,
+	.put_game_ids = chi_remote_put_game_ids,
+	.flush = chi_remote_flush,
+	.pipe_probe = chi_remote_pipe_probe,
+	.pipe_put = chi_remote_pipe_put,
+	.pipe_send = chi_remote_pipe_send,
+	.pipe_wait = chi_remote_pipe_wait,
+	.scan_open = chi_remote_scan_open,
+	.scan_more = chi_remote_scan_more,
+	.scan_close = chi_remote_scan_close,
+	.count = chi_remote_count,
+	.verify = verify,
+	.backup = backup,
+	.compact = compact,
+	.rescore = rescore,
+};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing over a socket. A write whose answer did not come may or may not have
+ * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
+ * synced write is, because a server commits in order; if the connection breaks before, nobody can
+ * tell, and the next chi_flush or synced write says so instead of vouching for them; so a synced
+ * write is not repeated over a connection that such writes were lost with. A read on the
+ * client that wrote them flushes first, as in-process: it must see them.
+ */
+#include "client/client_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+/* Parts to which a record's moves belong. */
+#define WITH_MOVES (CHI_PUT_MOVES | CHI_PUT_ADD | CHI_PUT_SUBTRACT)
+
+void chi_remote_written(struct chi_peer *peer, size_t n, bool async)
+{
+	peer->async_open = async ? peer->async_open + n : 0;
+}
+
+/* Tells, once, of unsynced writes whose connection broke. */
+static int tell_lost(struct chi_client *client, const char *then)
+{
+	uint64_t lost = client->peer.async_lost;
+	if (lost == 0) {
+		return CHI_OK;
+	}
+	client->peer.async_lost = 0;
+	return chi_fault(&client->error, -CHI_ECONNECT,
+			 "'%.110s': the connection broke before %" PRIu64
+			 " written records were synced; they may or may not be stored%s",
+			 client->text, lost, then);
+}
+
+int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
+{
+	const char *then = first ? ", and this write was not sent" : ", and so may this write";
+	return durability == CHI_SYNC ? tell_lost(client, then) : CHI_OK;
+}
+
+static int try_write(struct chi_client *client, struct chi_request *request,
+		     enum chi_durability durability, bool first, struct chi_response *response)
+{
+	int status = chi_peer_ready(client);
+	if (status == CHI_OK) {
+		status = chi_remote_may_vouch(client, durability, first);
+	}
+	if (status == CHI_OK) {
+		status = chi_repeat_key(client, &request->idempotency_key);
+	}
+	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
+	client->peer.patient = true;
+	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
+}
+
+int chi_remote_write(struct chi_client *client, struct chi_request *request,
+		     enum chi_durability durability, struct chi_response *response)
+{
+	struct chi_repeat repeat = {0};
+	bool renewed = false;
+	for (;;) {
+		int status = try_write(client, request, durability, repeat.lost == 0, response);
+		if (status == -CHI_EFORGOTTEN && repeat.lost == 0 && !renewed) {
+			/* It has not been done, and never will be under the old mark. */
+			renewed = true;
+			client->error.text[0] = '\0';
+			request->idempotency_key = (struct chi_idempotency_key){0};
+			status = chi_repeat_renew(client);
+			if (status == CHI_OK) {
+				continue;
+			}
+		}
+		/* Sent without a mark it may be known to nobody. */
+		bool again = request->idempotency_key.sequence != 0 || !client->peer.sent;
+		if (!again || !chi_repeat_again(client, &repeat, status)) {
+			return chi_peer_doubt(client, status);
+		}
+	}
+}
+
+struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					  enum chi_durability durability)
+{
+	struct chi_request request = {
+		.op = CHI_OP_PUT,
+		.u.put = {.durability = durability, .n = n},
+	};
+	/* Packing only reads them (see chi_remote_positions). */
+	memcpy(&request.u.put.entries, &entries, sizeof(entries));
+	return request;
+}
+
+/* True if an entry carries parts that it does not name. A server reads them before it ignores
+ * them, and may find fault; in-process nobody looks. */
+static bool carries_more(const struct chi_put *put)
+{
+	const struct chi_record *r = &put->record;
+	uint32_t carried = (r->chi2 > CHI_CHI2_MAX ? CHI_PUT_CHI2 : 0) |
+			   (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
+			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
+			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
+	uint32_t named = put->parts | ((put->parts & WITH_MOVES) != 0 ? CHI_PUT_MOVES : 0);
+	return (put->parts & CHI_PUT_RESTORE) == 0 && (carried & ~named) != 0;
+}
+
+static void drop_unnamed(struct chi_put *put)
+{
+	struct chi_record *r = &put->record;
+	r->chi2 = (put->parts & CHI_PUT_CHI2) != 0 ? r->chi2 : CHI_CHI2_UNKNOWN;
+	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
+	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
+	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;
+	r->n_moves = (put->parts & WITH_MOVES) != 0 ? r->n_moves : 0;
+}
+
+int chi_remote_name_parts(const struct chi_put **entries, size_t n, struct chi_put **copy)
+{
+	size_t i = 0;
+	while (i < n && !carries_more(&(*entries)[i])) {
+		i++;
+	}
+	if (i == n) {
+		return CHI_OK;
+	}
+	*copy = malloc(n * sizeof(**copy));
+	if (*copy == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(*copy, *entries, n * sizeof(**copy));
+	for (; i < n; i++) {
+		if (carries_more(&(*copy)[i])) {
+			drop_unnamed(&(*copy)[i]);
+		}
+	}
+	*entries = *copy;
+	return CHI_OK;
+}
+
+static int too_many(struct chi_client *client, size_t n)
+{
+	return chi_fault(&client->error, -CHI_ETOOBIG,
+			 "%zu entries in one batch, the server takes at most %u", n,
+			 client->peer.limits.put_entries);
+}
+
+static int send_put(struct chi_client *client, struct chi_request *request,
+		    struct chi_put_result *result)
+{
+	struct chi_response response;
+	enum chi_durability durability = request->u.put.durability;
+	int status = chi_remote_write(client, request, durability, &response);
+	if (status == CHI_OK && result != NULL) {
+		*result = response.u.put;
+	}
+	if (status == CHI_OK) {
+		chi_remote_written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
+	}
+	return status;
+}
+
+/* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
+ * what the limit is and leaves the connection alone. */
+int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result)
+{
+	if (n == 0 && durability == CHI_ASYNC) {
+		return CHI_OK;
+	}
+	if (n > client->peer.limits.put_entries) {
+		return too_many(client, n);
+	}
+	_cleanup_(chi_freep) struct chi_put *copy = NULL;
+	int status = chi_remote_name_parts(&entries, n, &copy);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_request request = chi_remote_put_request(entries, n, durability);
+	return send_put(client, &request, result);
+}
+
+/* A Put without entries that carries base rates. */
+int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
+	request.u.put.base = base;
+	return send_put(client, &request, NULL);
+}
+
+/* The same with games. */
+int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
+{
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
+	request.u.put.games = games;
+	request.u.put.n_games = n;
+	return send_put(client, &request, NULL);
+}
+
+int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted)
+{
+	if (n > client->peer.limits.put_entries) {
+		return too_many(client, n);
+	}
+	struct chi_request request = {
+		.op = CHI_OP_DELETE,
+		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
+	};
+	struct chi_response response;
+	int status = chi_remote_write(client, &request, durability, &response);
+	if (status == CHI_OK) {
+		*deleted = response.u.del.deleted;
+		chi_remote_written(&client->peer, n, durability == CHI_ASYNC);
+	}
+	return status;
+}
+
+int chi_remote_settle(struct chi_client *client)
+{
+	struct chi_peer *peer = &client->peer;
+	if (peer->async_open == 0) {
+		return CHI_OK;
+	}
+	/* Looks whether the connection still stands, which moves open writes to the lost ones. */
+	int status = chi_peer_ready(client);
+	if (status != CHI_OK || peer->async_open == 0) {
+		return status;
+	}
+	/* An empty synced batch queues behind them. */
+	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
+	struct chi_response response;
+	peer->patient = true;
+	status = chi_peer_ask(client, &request, &response);
+	if (status == CHI_OK) {
+		chi_remote_written(peer, 0, false);
+	}
+	if (status == -CHI_ECONNECT && client->options.repeat_ms != CHI_NO_REPEAT) {
+		/* They are among the lost ones now, and what follows gets over it. */
+		client->error.text[0] = '\0';
+		return CHI_OK;
+	}
+	return chi_peer_doubt(client, status);
+}
+
+/* Settling may find the connection broken, so the lost ones are asked for behind it; telling of
+ * them goes before any other failure, because it is said only once. */
+int chi_remote_flush(struct chi_client *client)
+{
+	int status = chi_remote_settle(client);
+	int lost = tell_lost(client, "");
+	return lost != CHI_OK ? lost : status;
+}

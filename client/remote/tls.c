@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* There is no way to do without the check of the server's certificate: whoever wants one uses a
+ * Unix socket, or an authority of his own. */
+#include "client/remote/tls.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "client/remote/connect.h"
+
+static void free_context(SSL_CTX *const *context)
+{
+	SSL_CTX_free(*context);
+}
+
+static int make_context(const struct chi_options *options, SSL_CTX **out, struct chi_fault *fault)
+{
+	int status = chi_tls_context(false, out, fault);
+	if (status == CHI_OK) {
+		status = chi_tls_authorities(*out, options->tls_ca, fault);
+	}
+	if (status == CHI_OK && options->tls_cert != NULL) {
+		status = chi_tls_identity(*out, options->tls_cert, options->tls_key, fault);
+	}
+	return status;
+}
+
+/* The certificate must be for this host, or for this number if the address has one; only names may
+ * be told to the server in the clear. */
+static int expect_host(SSL *ssl, const struct chi_address *address, const char *text,
+		       struct chi_fault *fault)
+{
+	chi_tls_begin();
+	bool set = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), address->host) == 1;
+	bool lacked = !set && chi_tls_lacked();
+	if (!set && !lacked) {
+		/* OpenSSL copies it, and yet does not take a constant. */
+		char name[CHI_HOST_SIZE];
+		(void)snprintf(name, sizeof(name), "%s", address->host);
+		/* A common name is no host's: authorities give them to clients as these like. */
+		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+		chi_tls_begin();
+		set = SSL_set1_host(ssl, address->host) == 1 &&
+		      SSL_set_tlsext_host_name(ssl, name) == 1;
+		lacked = !set && chi_tls_lacked();
+	}
+	if (lacked) {
+		return chi_fault(fault, -CHI_ENOMEM, "'%.140s': no memory for TLS", text);
+	}
+	return set ? CHI_OK
+		   : chi_fault(fault, -CHI_ECONNECT,
+			       "'%.140s': no certificate can be for such a host", text);
+}
+
+static int shake(struct chi_tls *tls, const char *text, int64_t deadline, struct chi_fault *fault)
+{
+	int status = chi_tls_shake(tls);
+	while (status == CHI_NONE) {
+		if (chi_wait(tls->fd, tls->wants_room ? POLLOUT : POLLIN, deadline) == 0) {
+			return chi_fault(fault, -CHI_ETIMEOUT,
+					 "'%.140s' does not answer in TLS in the time given", text);
+		}
+		status = chi_tls_shake(tls);
+	}
+	return status == CHI_OK ? CHI_OK
+				: chi_fault(fault, status == -CHI_ENOMEM ? status : -CHI_ECONNECT,
+					    "no TLS with '%.140s' (%s)", text, tls->why.text);
+}
+
+int chi_tls_to_server(const struct chi_options *options, const struct chi_address *address,
+		      const char *text, int fd, int64_t deadline, struct chi_tls **out,
+		      struct chi_fault *fault)
+{
+	_cleanup_(free_context) SSL_CTX *context = NULL;
+	struct chi_tls *tls = NULL;
+	*out = NULL;
+	int status = make_context(options, &context, fault);
+	if (status == CHI_OK) {
+		status = chi_tls_new(context, fd, false, &tls);
+		if (status < 0) {
+			chi_fault(fault, status, "'%.140s': no memory for TLS", text);
+		}
+	}
+	if (status == CHI_OK) {
+		status = expect_host(tls->ssl, address, text, fault);
+	}
+	if (status == CHI_OK) {
+		status = shake(tls, text, deadline, fault);
+	}
+	if (status < 0) {
+		chi_tls_free(tls);
+		return status;
+	}
+	*out = tls;
+	return CHI_OK;
+}

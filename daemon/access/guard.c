@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks the kernel who is at the other end, and the access file what that one may do. */
+#include "daemon/access/guard.h"
+
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "daemon/access/certificate.h"
+#include "daemon/status/log.h"
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+/* The groups of a process beside its first, which the kernel allows. */
+#define GROUPS_MAX 65536
+
+/* Who is at the other end of a unix socket, as it was when it connected. */
+struct user {
+	uint32_t uid;
+	uint32_t *groups;
+	size_t n_groups;
+};
+
+int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
+		   struct chi_fault *fault)
+{
+	*guard = (struct chi_guard){.config = config};
+	pthread_mutex_init(&guard->lock, NULL);
+	int status = chi_certificate_load(config, &guard->tls, fault);
+	if (status == CHI_OK && config->access_path != NULL) {
+		status = chi_access_load(config->access_path, &guard->access, fault);
+	}
+	return status;
+}
+
+void chi_guard_deinit(struct chi_guard *guard)
+{
+	if (guard->config != NULL) {
+		chi_access_free(guard->access);
+		SSL_CTX_free(guard->tls);
+		pthread_mutex_destroy(&guard->lock);
+	}
+}
+
+static bool reload_access(struct chi_guard *guard)
+{
+	struct chi_access *access = NULL;
+	struct chi_fault fault = {0};
+	if (chi_access_load(guard->config->access_path, &access, &fault) < 0) {
+		log_error("access.reload", "the access rules stay as they were ({cause})",
+			  log_text("cause", fault.text));
+		return false;
+	}
+	pthread_mutex_lock(&guard->lock);
+	struct chi_access *before = guard->access;
+	guard->access = access;
+	pthread_mutex_unlock(&guard->lock);
+	chi_access_free(before);
+	log_info("access.reload", "read the access rules of '{path}' anew",
+		 log_text("path", guard->config->access_path));
+	return true;
+}
+
+/* Connections that stand keep the context that they were made with, and are judged by this one. */
+static bool reload_tls(struct chi_guard *guard)
+{
+	SSL_CTX *tls = NULL;
+	struct chi_fault fault = {0};
+	if (chi_certificate_load(guard->config, &tls, &fault) < 0) {
+		log_error("certificate.reload", "the certificates stay as they were ({cause})",
+			  log_text("cause", fault.text));
+		return false;
+	}
+	pthread_mutex_lock(&guard->lock);
+	SSL_CTX *before = guard->tls;
+	guard->tls = tls;
+	pthread_mutex_unlock(&guard->lock);
+	SSL_CTX_free(before);
+	log_info("certificate.reload", "read the certificate '{path}' anew",
+		 log_text("path", guard->config->tls_certificate));
+	return true;
+}
+
+int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
+{
+	pthread_mutex_lock(&guard->lock);
+	int status = chi_tls_new(guard->tls, fd, true, out);
+	pthread_mutex_unlock(&guard->lock);
+	return status;
+}
+
+bool chi_guard_reload(struct chi_guard *guard)
+{
+	bool tls = guard->config->tls_certificate != NULL && reload_tls(guard);
+	bool access = guard->config->access_path != NULL && reload_access(guard);
+	return tls || access;
+}
+
+/* A handshake under these authorities has seen to it; one before they were read anew has not. */
+static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
+{
+	pthread_mutex_lock(&guard->lock);
+	SSL_CTX *context = guard->tls;
+	bool other = context != SSL_get_SSL_CTX(tls->ssl);
+	if (other) {
+		SSL_CTX_up_ref(context);
+	}
+	pthread_mutex_unlock(&guard->lock);
+	bool good = !other || chi_tls_is_vouched(tls, context);
+	if (other) {
+		SSL_CTX_free(context);
+	}
+	return good;
+}
+
+/* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
+ * may be missing that it does tell of: a rule may shut out whoever is in that one. */
+static int find_groups(int fd, uint32_t first, struct user *user)
+{
+	socklen_t size = 64 * sizeof(uint32_t);
+	for (;;) {
+		uint32_t *groups = realloc(user->groups, size + sizeof(uint32_t));
+		if (groups == NULL) {
+			return -CHI_ENOMEM;
+		}
+		user->groups = groups;
+		groups[0] = first;
+		user->n_groups = 1;
+		socklen_t len = size;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &len) == 0) {
+			user->n_groups += len / sizeof(uint32_t);
+			return CHI_OK;
+		}
+		if (errno == ENOPROTOOPT) {
+			return CHI_OK;
+		}
+		if (errno != ERANGE || len <= size || len > GROUPS_MAX * sizeof(uint32_t)) {
+			return -CHI_ENOMEM;
+		}
+		size = len;
+	}
+}
+
+static void free_user(struct user *user)
+{
+	free(user->groups);
+}
+
+/* The kernel fails at this only for want of memory. */
+static int find_user(int fd, struct user *user)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || len != sizeof(peer)) {
+		return -CHI_ENOMEM;
+	}
+	user->uid = peer.uid;
+	return find_groups(fd, peer.gid, user);
+}
+
+/* The kernel is asked before the lock is taken. */
+int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visitor,
+			enum chi_role *out, const char **why)
+{
+	_cleanup_(free_user) struct user user = {0};
+	struct chi_shown shown = {.token = visitor->token};
+	enum chi_role role = CHI_ROLE_ADMIN;
+	enum chi_role most = visitor->listen->role;
+	int status = CHI_OK;
+	if (visitor->listen->kind == CHI_LISTEN_UNIX && guard->config->access_path != NULL) {
+		status = find_user(visitor->fd, &user);
+		shown.has_user = true;
+		shown.uid = user.uid;
+		shown.groups = user.groups;
+		shown.n_groups = user.n_groups;
+	}
+	struct chi_certificate certificate = {.shown = false};
+	*out = CHI_ROLE_NONE;
+	*why = "";
+	if (visitor->tls != NULL && !is_vouched(guard, visitor->tls)) {
+		*why = "nobody vouches for its certificate any more";
+		return CHI_OK;
+	}
+	if (status == CHI_OK && visitor->tls != NULL) {
+		status = chi_certificate_of(visitor->tls, &certificate);
+	}
+	if (status < 0) {
+		*why = "what it has shown cannot be looked at";
+		return status;
+	}
+	if (certificate.shown) {
+		shown.certificate = certificate.name;
+		shown.fingerprint = certificate.fingerprint;
+	}
+	pthread_mutex_lock(&guard->lock);
+	if (guard->access != NULL) {
+		role = chi_access_authorize(guard->access, &shown, why);
+	}
+	pthread_mutex_unlock(&guard->lock);
+	*out = role < most ? role : most;
+	return CHI_OK;
+}

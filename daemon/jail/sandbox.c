@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files are kept away by Landlock, system calls by a filter: the first knows paths and no other
+ * calls, the second knows calls and no paths. Directories are named, not the files in them: what is
+ * replaced by a new file of its name, as certificates are, is to be found again.
+ */
+#include "daemon/jail/sandbox.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "daemon/jail/syscalls.h"
+#include "daemon/jail/landlock.h"
+#include "daemon/status/log.h"
+#include "store/store.h"
+
+#define STORE_RIGHTS                                                                               \
+	(CHI_MAY_READ | CHI_MAY_LIST | CHI_MAY_WRITE | CHI_MAY_CUT | CHI_MAY_CREATE |              \
+	 CHI_MAY_REMOVE)
+
+/* Stores, sockets, twice five files that are opened anew, and a few of the system's. */
+#define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8)
+
+/* Why there are no filters: an errno, or 0. */
+static int unmade;
+
+struct rules {
+	struct chi_landlock_rule list[RULES_MAX];
+	char *made[RULES_MAX]; /* paths to free */
+	size_t n;
+	size_t n_made;
+};
+
+static void free_rules(struct rules *rules)
+{
+	for (size_t i = 0; i < rules->n_made; i++) {
+		free(rules->made[i]);
+	}
+}
+
+static void add(struct rules *rules, const char *path, unsigned rights)
+{
+	rules->list[rules->n++] = (struct chi_landlock_rule){path, rights};
+}
+
+/* The directory in which a file is. Without memory there is no rule, and less is allowed. */
+static void add_parent(struct rules *rules, const char *path, unsigned rights)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+	char *dir = strndup(slash == NULL ? "." : path, len);
+	if (dir != NULL) {
+		rules->made[rules->n_made++] = dir;
+		add(rules, dir, rights);
+	}
+}
+
+/* Where its name is and, should that be a link, where it leads to. */
+static void add_reopened(struct rules *rules, const char *path, unsigned rights)
+{
+	char real[PATH_MAX];
+	if (path != NULL) {
+		add_parent(rules, path, rights);
+		if (realpath(path, real) != NULL) {
+			add_parent(rules, real, rights);
+		}
+	}
+}
+
+static void find_rules(const struct chi_config *config, struct rules *rules)
+{
+	for (size_t i = 0; i < config->n_stores; i++) {
+		add(rules, config->stores[i].path, STORE_RIGHTS);
+	}
+	for (size_t i = 0; i < config->n_listens; i++) {
+		if (config->listens[i].kind == CHI_LISTEN_UNIX) {
+			add_parent(rules, config->listens[i].path, CHI_MAY_REMOVE);
+		}
+	}
+	add_reopened(rules, config->access_path, CHI_MAY_READ);
+	add_reopened(rules, config->tls_certificate, CHI_MAY_READ);
+	add_reopened(rules, config->tls_key, CHI_MAY_READ);
+	add_reopened(rules, config->tls_authorities, CHI_MAY_READ);
+	add_reopened(rules, config->log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
+	if (config->access_path != NULL) {
+		/* Users and groups by name; these files, too, are replaced when they change. */
+		add(rules, "/etc", CHI_MAY_READ);
+	}
+	add(rules, "/dev/null", CHI_MAY_READ | CHI_MAY_WRITE);
+	/* How many processors there are, and how much memory. */
+	add(rules, "/sys/devices/system/cpu", CHI_MAY_READ);
+	add(rules, "/proc/stat", CHI_MAY_READ);
+	add(rules, "/proc/meminfo", CHI_MAY_READ);
+}
+
+/* Directory services come as code that is loaded when a name is first looked for, and not found in
+ * files: later there is no loading code any more. */
+static void load_name_services(const struct chi_config *config)
+{
+	if (config->access_path != NULL) {
+		(void)getpwnam("no user has such a name");
+		(void)getgrnam("no group has such a name");
+	}
+}
+
+/* What other processes of the same user are not to read out of our memory: nor does it go into core
+ * files. */
+static void hide_keys(const struct chi_config *config)
+{
+	if (config->tls_key != NULL) {
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	}
+}
+
+/* Instrumented code opens files, starts programs and makes calls of its own. */
+static bool is_instrumented(void)
+{
+#ifdef CHI_INSTRUMENTED
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* What is missing is missed, or only told: once, by the server. */
+static int miss(const struct chi_config *config, enum chi_caller who, const char *what,
+		const char *why, struct chi_fault *fault)
+{
+	if (config->sandbox == CHI_SANDBOX_REQUIRE) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "--sandbox=require: cannot be kept from %s (%s)", what, why);
+	}
+	if (who == CHI_CALLER_SERVER) {
+		log_warning("sandbox.miss", "nothing keeps this process from {what} ({cause})",
+			    log_text("what", what), log_text("cause", why));
+	}
+	return CHI_OK;
+}
+
+/* The filter comes last: it refuses what makes the rest. */
+static int enter(const struct chi_config *config, const struct rules *rules, enum chi_caller who,
+		 struct chi_fault *fault)
+{
+	static const char files[] = "other files";
+	static const char calls[] = "other system calls";
+	if (is_instrumented()) {
+		return miss(config, who, files, "this build is instrumented", fault);
+	}
+	const char *notify = getenv("NOTIFY_SOCKET");
+	int version = chi_landlock_version();
+	int error = chi_landlock_enter(rules->list, rules->n, notify != NULL && notify[0] == '@');
+	int status = error == 0 ? CHI_OK : miss(config, who, files, strerror(error), fault);
+	if (status < 0) {
+		return status;
+	}
+	bool shut = error == 0;
+	error = unmade != 0 ? unmade : chi_syscalls_enter(who);
+	if (error != 0) {
+		return miss(config, who, calls, strerror(error), fault);
+	}
+	if (shut && who == CHI_CALLER_SERVER) {
+		log_info("sandbox.enter",
+			 "kept to its own files (Landlock {landlock}) and system calls (seccomp)",
+			 log_number("landlock", (uint64_t)version));
+	}
+	return CHI_OK;
+}
+
+void chi_sandbox_prepare(const struct chi_config *config)
+{
+	const struct chi_syscalls_options options = {
+		.server = getpid(),
+		.names = config->access_path != NULL,
+		.notify = getenv("NOTIFY_SOCKET") != NULL,
+	};
+	if (config->sandbox != CHI_SANDBOX_OFF && !is_instrumented()) {
+		unmade = chi_syscalls_prepare(&options);
+	}
+}
+
+int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)
+{
+	/* Whatever else: no program that is started gives more rights than there are. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (config->sandbox == CHI_SANDBOX_OFF) {
+		return CHI_OK;
+	}
+	struct rules rules = {.n = 0};
+	load_name_services(config);
+	hide_keys(config);
+	find_rules(config, &rules);
+	int status = enter(config, &rules, CHI_CALLER_SERVER, fault);
+	free_rules(&rules);
+	return status;
+}
+
+int chi_sandbox_enter_verify(const struct chi_config *config, const char *path,
+			     struct chi_fault *fault)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (config->sandbox == CHI_SANDBOX_OFF || is_instrumented()) {
+		return CHI_OK;
+	}
+	_cleanup_(chi_freep) char *table = chi_store_readers_path(path);
+	if (table == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	struct rules rules = {.n = 0};
+	add(&rules, path, CHI_MAY_READ | CHI_MAY_LIST);
+	add(&rules, table, CHI_MAY_READ | CHI_MAY_WRITE);
+	return enter(config, &rules, CHI_CALLER_VERIFY, fault);
+}

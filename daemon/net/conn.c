@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection's life, its requests in flight, and its answers; the bytes are in conn_io.c. */
+#include "daemon/net/conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/net/conn_io.h"
+#include "daemon/status/log.h"
+#include "daemon/server.h"
+#include "daemon/status/tally.h"
+#include "proto/frame.h"
+
+/* Main counts a connection in when it accepts one; the worker counts it out. */
+static void count_in(struct chi_server *server, int by)
+{
+	if (by > 0) {
+		atomic_fetch_add(&server->connections, 1);
+	} else {
+		atomic_fetch_sub(&server->connections, 1);
+	}
+}
+
+/* Unsigned, so that taking one off is adding its complement. */
+static void count_state(struct chi_conn *conn, uint64_t by)
+{
+	chi_count(&conn->worker->tally.connections[conn->state], by);
+}
+
+void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
+{
+	_Static_assert(CHI_CONN_DEAD == CHI_CONN_STATES, "each state but the last is counted");
+	count_state(conn, UINT64_MAX);
+	conn->state = state;
+	if (state != CHI_CONN_DEAD) {
+		count_state(conn, 1);
+	}
+}
+
+void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen)
+{
+	const struct chi_limits *limits = &worker->server->config->limits;
+	struct chi_conn *conn = calloc(1, sizeof(*conn));
+	if (conn == NULL || chi_worker_seat(worker, conn, &conn->slot, &conn->generation) < 0) {
+		log_limited_error("connection.memory",
+				  "failed to serve a connection (out of memory)");
+		free(conn);
+		close(fd);
+		count_in(worker->server, -1);
+		return;
+	}
+	conn->worker = worker;
+	count_state(conn, 1);
+	conn->fd = fd;
+	conn->listen = listen;
+	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
+	TAILQ_INIT(&conn->calls);
+	/* Room for the largest request and what came behind it in the same read. */
+	chi_buffer_init(&conn->in, limits->request_bytes + CHI_FRAME_HEAD_MAX + 2 * CHI_READ_CHUNK);
+	/* One response may go over the mark at which the client is cut off. */
+	chi_buffer_init(&conn->out, limits->output_close + CHI_FRAME_RESPONSE_MAX + 64);
+	if (listen->kind == CHI_LISTEN_TLS &&
+	    chi_guard_tls(&worker->server->guard, fd, &conn->tls) < 0) {
+		chi_conn_drop(conn, "out of memory");
+		chi_conn_reap(worker);
+		return;
+	}
+	if (conn->tls != NULL) {
+		chi_worker_add_unauthenticated(worker, conn);
+	}
+	log_debug("connection.open", "connection {connection} opened",
+		  log_text("connection", chi_conn_name(conn).text));
+	chi_conn_io_init(conn);
+}
+
+struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
+{
+	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
+}
+
+struct chi_conn_name chi_conn_name(const struct chi_conn *conn)
+{
+	struct chi_conn_name name;
+	snprintf(name.text, sizeof(name.text), "%u.%u.%u", (unsigned)conn->worker->index,
+		 conn->slot, conn->generation);
+	return name;
+}
+
+/* Whoever calls this may be deep inside the connection's own code, so nothing of it is freed
+ * here but what others own: its calls, and its place. */
+void chi_conn_drop(struct chi_conn *conn, const char *reason)
+{
+	struct chi_worker *worker = conn->worker;
+	if (conn->state == CHI_CONN_DEAD) {
+		return;
+	}
+	log_debug("connection.close", "connection {connection} closed ({cause})",
+		  log_text("connection", chi_conn_name(conn).text), log_text("cause", reason));
+	chi_conn_enter(conn, CHI_CONN_DEAD);
+	chi_conn_io_deinit(conn);
+	chi_worker_remove_unauthenticated(worker, conn);
+	if (conn->tls != NULL) {
+		chi_tls_end(conn->tls);
+	}
+	close(conn->fd);
+	conn->fd = -1;
+	while (!TAILQ_EMPTY(&conn->calls)) {
+		struct chi_call *call = TAILQ_FIRST(&conn->calls);
+		chi_count(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
+		chi_call_remove(call);
+		if (call->ops != NULL) {
+			call->ops->close(call);
+		} else {
+			free(call);
+		}
+	}
+	chi_worker_unseat(worker, conn->slot);
+	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
+	count_in(worker->server, -1);
+}
+
+void chi_conn_cut_off(struct chi_conn *conn)
+{
+	chi_count(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
+	chi_conn_drop(conn, "does not read its answers");
+}
+
+void chi_conn_reap(struct chi_worker *worker)
+{
+	while (!TAILQ_EMPTY(&worker->dead)) {
+		struct chi_conn *conn = TAILQ_FIRST(&worker->dead);
+		TAILQ_REMOVE(&worker->dead, conn, all_link);
+		chi_buffer_deinit(&conn->in);
+		chi_buffer_deinit(&conn->out);
+		chi_conn_account(conn);
+		chi_tls_free(conn->tls);
+		free(conn->token);
+		free(conn);
+	}
+}
+
+void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
+{
+	struct chi_call *next = NULL;
+	for (struct chi_call *call = TAILQ_FIRST(&conn->calls); call != NULL; call = next) {
+		next = TAILQ_NEXT(call, link);
+		if (call->ops == NULL ||
+		    (call->ops->finishes != NULL && call->ops->finishes(call, tell))) {
+			continue;
+		}
+		uint64_t id = call->id;
+		enum chi_op op = call->op;
+		chi_count(&conn->worker->tally.abandoned, tell || call->since_us == 0 ? 0 : 1);
+		chi_call_remove(call);
+		call->ops->close(call);
+		if (tell) {
+			chi_conn_fail(conn, id, op, -CHI_ECANCELED, NULL, NULL);
+			/* That may have dropped the connection, and its calls with it. */
+			next = conn->state == CHI_CONN_DEAD ? NULL : next;
+		}
+	}
+}
+
+void chi_conn_end(struct chi_conn *conn)
+{
+	if (conn->state == CHI_CONN_HELLO || conn->state == CHI_CONN_OPEN) {
+		chi_conn_enter(conn, CHI_CONN_ENDING);
+		chi_conn_cancel_streams(conn, false);
+		chi_conn_mark_dirty(conn);
+	}
+}
+
+void chi_conn_welcome(struct chi_conn *conn)
+{
+	chi_conn_enter(conn, CHI_CONN_OPEN);
+	chi_worker_remove_unauthenticated(conn->worker, conn);
+}
+
+int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why)
+{
+	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->tls, conn->token};
+	return chi_guard_authorize(&conn->worker->server->guard, &visitor, role, why);
+}
+
+void chi_conn_authorize(struct chi_conn *conn)
+{
+	const char *why = "";
+	if (conn->state != CHI_CONN_OPEN) {
+		return;
+	}
+	enum chi_role role = CHI_ROLE_NONE;
+	int status = chi_conn_role(conn, &role, &why);
+	if (status == CHI_OK && role >= conn->role) {
+		conn->role = role;
+		return;
+	}
+	log_info("client.demote",
+		 "connection {connection} of '{client}' is closed: its role was '{before}' and is "
+		 "now '{role}'",
+		 log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
+		 log_text("before", chi_role_name(conn->role)),
+		 log_text("role", chi_role_name(role)));
+	conn->role = CHI_ROLE_NONE;
+	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status < 0 ? status : -CHI_EACCES, NULL,
+		      status < 0 ? why
+				 : "this client may do less than before, and has to connect anew");
+	chi_conn_end(conn);
+}
+
+void chi_call_add(struct chi_conn *conn, struct chi_call *call)
+{
+	call->conn = conn;
+	call->since_us = conn->worker->turn_us;
+	TAILQ_INSERT_TAIL(&conn->calls, call, link);
+	conn->n_calls++;
+}
+
+void chi_call_remove(struct chi_call *call)
+{
+	TAILQ_REMOVE(&call->conn->calls, call, link);
+	call->conn->n_calls--;
+	/* Most are answered next. */
+	call->conn->closed_id = call->id;
+	call->conn->closed_since = call->since_us;
+	/* An ending connection may have waited for this one. */
+	chi_conn_mark_dirty(call->conn);
+	call->conn = NULL;
+}
+
+struct chi_call *chi_call_find(struct chi_conn *conn, uint64_t id)
+{
+	struct chi_call *call = NULL;
+	TAILQ_FOREACH(call, &conn->calls, link)
+	{
+		if (call->id == id) {
+			return call;
+		}
+	}
+	return NULL;
+}
+
+bool chi_call_give_up(struct chi_conn *conn, uint64_t id)
+{
+	struct chi_call *call = chi_call_find(conn, id);
+	if (call == NULL || call->ops == NULL) {
+		return true;
+	}
+	if (call->ops->finishes != NULL && call->ops->finishes(call, true)) {
+		return false;
+	}
+	chi_call_remove(call);
+	call->ops->close(call);
+	return true;
+}
+
+/* When memory is short a stream adds nothing to what its client has not read; that it sends again
+ * when all is read keeps it going. */
+bool chi_call_may_send(const struct chi_call *call)
+{
+	const struct chi_conn *conn = call->conn;
+	size_t mark = chi_server_is_full(conn->worker->server) ? 0 : CHI_STREAM_KEY;
+	return call->credits > 0 && conn->out.len <= mark;
+}
+
+/* When the request that is answered for the last time was taken up. */
+static int64_t take_since(struct chi_conn *conn, const struct chi_response *response)
+{
+	int64_t since = conn->worker->turn_us;
+	struct chi_call *call = NULL;
+	if (response->op == CHI_OP_PROBE) {
+		/* Never longer than a turn. */
+		return since;
+	}
+	if (conn->closed_since != 0 && conn->closed_id == response->id) {
+		since = conn->closed_since;
+		conn->closed_since = 0;
+	} else if ((call = chi_call_find(conn, response->id)) != NULL && call->since_us != 0) {
+		since = call->since_us;
+		call->since_us = 0;
+	}
+	return since;
+}
+
+/* Counts a last answer. One that nobody asked for has taken no time. */
+static void count_answer(struct chi_conn *conn, const struct chi_response *response, int status,
+			 int64_t now)
+{
+	enum chi_op op = response->op;
+	bool asked = op != CHI_OP_UNKNOWN && response->id != 0;
+	chi_tally_answer(&conn->worker->tally, op, status,
+			 asked ? now - take_since(conn, response) : -1);
+}
+
+/* True if it was appended to the output. */
+static bool pack(struct chi_conn *conn, const struct chi_response *response, int *status)
+{
+	*status = chi_response_pack(response, &conn->worker->results, &conn->out);
+	return *status == CHI_OK;
+}
+
+/* Two things can go wrong: the response is too large for a frame, which its request can be told;
+ * or there is no memory, and then the client is better off with a closed connection. */
+void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
+{
+	static const char too_large[] = "the answer is too large, ask for less at a time";
+	int status = CHI_OK;
+	int outcome = response->status;
+	if (conn->state == CHI_CONN_DEAD || conn->state == CHI_CONN_LINGER) {
+		return;
+	}
+	int64_t now = conn->worker->answer_us != 0 ? conn->worker->answer_us : chi_now_us();
+	if (conn->out.len == 0) {
+		conn->sent_at = now / 1000;
+	}
+	chi_conn_lend_out(conn, chi_response_size(response));
+	if (!pack(conn, response, &status)) {
+		struct chi_response failure = {.id = response->id, .status = status, .last = true};
+		outcome = status;
+		if (status == -CHI_ETOOBIG) {
+			failure.message = (struct chi_text){too_large, strlen(too_large)};
+		}
+		chi_arena_reset(&conn->worker->results);
+		if (!pack(conn, &failure, &status)) {
+			chi_conn_drop(conn, "out of memory");
+			return;
+		}
+	}
+	if (response->last) {
+		count_answer(conn, response, outcome, now);
+	}
+	if (conn->out.len > conn->worker->server->config->limits.output_close) {
+		chi_conn_cut_off(conn);
+		return;
+	}
+	chi_conn_mark_dirty(conn);
+}
+
+void chi_conn_fail(struct chi_conn *conn, uint64_t id, enum chi_op op, int status,
+		   const char *field, const char *text)
+{
+	const char *message = text != NULL ? text : chi_strerror(status);
+	struct chi_response response = {
+		.id = id,
+		.status = status,
+		.message = {message, strlen(message)},
+		.last = true,
+		.op = op,
+	};
+	if (field != NULL) {
+		response.field = (struct chi_text){field, strlen(field)};
+	}
+	chi_conn_answer(conn, &response);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys are decoded where the look-ups find them, and rows encoded where they leave them: between
+ * the input buffer and the output buffer nothing is allocated and little copied. */
+#include "daemon/net/probe_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "daemon/clock.h"
+#include "daemon/net/conn.h"
+#include "daemon/server.h"
+#include "daemon/net/worker.h"
+#include "proto/probe.h"
+#include "store/store.h"
+
+#define ROOM (CHI_PROBE_BATCH_KEYS + CHI_PROBE_MAX)
+
+int chi_probe_batch_init(struct chi_probe_batch *probe_batch)
+{
+	probe_batch->keys = malloc(ROOM * sizeof(*probe_batch->keys));
+	probe_batch->rows = malloc(ROOM * sizeof(*probe_batch->rows));
+	return probe_batch->keys != NULL && probe_batch->rows != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+void chi_probe_batch_deinit(struct chi_probe_batch *probe_batch)
+{
+	free(probe_batch->keys);
+	free(probe_batch->rows);
+}
+
+/* What no longer fits, or is asked of another store, waits for the batch before it. */
+static void make_room(struct chi_worker *worker, const struct chi_served *served)
+{
+	const struct chi_probe_batch *probe_batch = &worker->probe_batch;
+	if (probe_batch->n_requests > 0 &&
+	    (probe_batch->served != served || probe_batch->n_keys >= CHI_PROBE_BATCH_KEYS ||
+	     probe_batch->n_requests == CHI_PROBE_BATCH_REQUESTS)) {
+		chi_probe_batch_answer(worker);
+	}
+}
+
+/* The keys stand behind those gathered already. */
+static void take(struct chi_conn *conn, uint64_t id, struct chi_served *served, size_t n)
+{
+	struct chi_probe_batch *probe_batch = &conn->worker->probe_batch;
+	probe_batch->served = served;
+	probe_batch->requests[probe_batch->n_requests++] =
+		(struct chi_batched_probe){conn, id, (uint32_t)n};
+	probe_batch->n_keys += n;
+	conn->batched = true;
+}
+
+/* The checks are those of the usual way (dispatch.c), which also says what is wrong. */
+bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t len)
+{
+	struct chi_worker *worker = conn->worker;
+	struct chi_probe_batch *probe_batch = &worker->probe_batch;
+	struct chi_probe probe;
+	if (conn->state != CHI_CONN_OPEN || chi_server_is_full(worker->server)) {
+		return false;
+	}
+	make_room(worker, probe_batch->served);
+	if (!chi_probe_read(body, len, probe_batch->keys + probe_batch->n_keys, &probe) ||
+	    chi_call_find(conn, probe.id) != NULL) {
+		return false;
+	}
+	struct chi_served *served = chi_server_find(worker->server, probe.store, probe.store_len);
+	if (served == NULL) {
+		return false;
+	}
+	if (probe_batch->n_requests > 0 && probe_batch->served != served) {
+		const struct chi_key *keys = probe_batch->keys + probe_batch->n_keys;
+		chi_probe_batch_answer(worker);
+		memmove(probe_batch->keys, keys, probe.n * sizeof(*keys));
+	}
+	take(conn, probe.id, served, probe.n);
+	return true;
+}
+
+void chi_probe_batch_add(struct chi_conn *conn, uint64_t id, struct chi_served *served,
+			 const struct chi_key *keys, size_t n)
+{
+	struct chi_probe_batch *probe_batch = &conn->worker->probe_batch;
+	make_room(conn->worker, served);
+	if (n > 0) {
+		memcpy(probe_batch->keys + probe_batch->n_keys, keys, n * sizeof(*keys));
+	}
+	take(conn, id, served, n);
+}
+
+static void answer_rows(struct chi_conn *conn, uint64_t id, struct chi_row *rows, size_t n)
+{
+	struct chi_response response = {.id = id, .last = true, .op = CHI_OP_PROBE};
+	response.u.probe.rows = rows;
+	response.u.probe.n = n;
+	response.u.probe.counts = true;
+	chi_conn_answer(conn, &response);
+}
+
+/* Says which position's record could not be read. */
+static void answer_failure(struct chi_conn *conn, uint64_t id, int status,
+			   const struct chi_key *key)
+{
+	char fen[CHI_FEN_SIZE];
+	struct chi_fault fault = {0};
+	if (key == NULL || chi_key_to_fen(key, fen, NULL) < 0) {
+		chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, NULL);
+		return;
+	}
+	(void)chi_fault(&fault, status, "cannot read the record of '%s' (%s)", fen,
+			chi_strerror(status));
+	chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, fault.text);
+}
+
+/* One request by itself, after all together have failed: only those with a damaged record do. */
+static void answer_alone(struct chi_read *read, const struct chi_batched_probe *request,
+			 const struct chi_key *keys, struct chi_row *rows)
+{
+	for (size_t i = 0; i < request->n; i++) {
+		int status = chi_read_row(read, &keys[i], &rows[i]);
+		if (status < 0) {
+			answer_failure(request->conn, request->id, status, &keys[i]);
+			return;
+		}
+	}
+	answer_rows(request->conn, request->id, rows, request->n);
+}
+
+void chi_probe_batch_answer(struct chi_worker *worker)
+{
+	struct chi_probe_batch *probe_batch = &worker->probe_batch;
+	struct chi_read *read = NULL;
+	if (probe_batch->n_requests == 0) {
+		return;
+	}
+	int begun = chi_worker_read(worker, probe_batch->served, &read);
+	int found = begun < 0 ? begun
+			      : chi_read_rows(read, probe_batch->keys, probe_batch->n_keys,
+					      probe_batch->rows);
+	size_t at = 0;
+	/* They are answered together, so one look at the clock is enough. */
+	worker->answer_us = chi_now_us();
+	/* A failure is packed with scratch memory. */
+	chi_arena_reset(&worker->results);
+	for (size_t i = 0; i < probe_batch->n_requests; i++) {
+		const struct chi_batched_probe *request = &probe_batch->requests[i];
+		if (begun < 0) {
+			answer_failure(request->conn, request->id, begun, NULL);
+		} else if (found < 0) {
+			answer_alone(read, request, probe_batch->keys + at, probe_batch->rows + at);
+		} else {
+			answer_rows(request->conn, request->id, probe_batch->rows + at, request->n);
+		}
+		at += request->n;
+		request->conn->batched = false;
+	}
+	worker->answer_us = 0;
+	probe_batch->n_keys = 0;
+	probe_batch->n_requests = 0;
+}

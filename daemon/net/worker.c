@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A turn of the loop: sockets that are readable are read and their connections listed as ready;
+ * then on_serve serves them all, ends the turn's snapshots, and sends what they were answered.
+ * Mail and timers list connections as dirty and have on_serve send for them too. Connections that
+ * were dropped on the way are freed at the end of each callback, so that no code in between
+ * finds its connection freed under it.
+ */
+#include "daemon/net/worker.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "daemon/clock.h"
+#include "daemon/net/conn.h"
+#include "daemon/status/crashes.h"
+#include "daemon/status/log.h"
+#include "daemon/ops/scan.h"
+#include "daemon/server.h"
+#include "proto/msg.h"
+#include "store/store.h"
+
+/* Scratch for the results of one request: a response of 4 MiB, unpacked. */
+#define RESULTS_BUDGET ((size_t)64 << 20)
+
+struct give_mail {
+	struct chi_mail mail;
+	int fd;
+	const struct chi_listen *listen;
+};
+
+/* The turn is over: its snapshots must not hold old pages while the loop waits. */
+static void end_reads(struct chi_worker *worker)
+{
+	for (size_t i = 0; i < worker->server->n_stores; i++) {
+		chi_read_end(worker->reads[i]);
+		worker->reads[i] = NULL;
+	}
+}
+
+int chi_worker_read(struct chi_worker *worker, struct chi_served *served, struct chi_read **out)
+{
+	struct chi_read **read = &worker->reads[served->index];
+	int status = *read == NULL ? chi_read_begin(served->store, read) : CHI_OK;
+	*out = *read;
+	return status;
+}
+
+/* The end of a worker: all clients are gone, and every thread and child it has to wait for. */
+static void nothing_more_to_do(struct chi_worker *worker)
+{
+	if (worker->phase == CHI_WORKER_LEAVING && worker->n_conns == 0 && worker->n_tasks == 0) {
+		event_base_loopbreak(worker->base);
+	}
+}
+
+/* Serves every connection that has input, once; those with more are served in the next turn, so
+ * that others come between. */
+static void serve_ready(struct chi_worker *worker)
+{
+	struct chi_conn *last = NULL;
+	struct chi_conn *each = NULL;
+	/* Not TAILQ_LAST, which breaks C's aliasing rules. */
+	TAILQ_FOREACH(each, &worker->ready, ready_link)
+	{
+		last = each;
+	}
+	bool done = last == NULL;
+	worker->turn_us = chi_now_us();
+	while (!done) {
+		struct chi_conn *conn = TAILQ_FIRST(&worker->ready);
+		done = conn == last;
+		TAILQ_REMOVE(&worker->ready, conn, ready_link);
+		conn->is_ready = false;
+		if (chi_conn_serve(conn)) {
+			conn->is_ready = true;
+			TAILQ_INSERT_TAIL(&worker->ready, conn, ready_link);
+		}
+	}
+	chi_probe_batch_answer(worker);
+}
+
+/* A client with more requests at hand is served again in the next turn, which is due: a few answers
+ * wait for those to come, so that a pipeline is answered by one send and not by many. */
+static bool may_wait(const struct chi_conn *conn)
+{
+	return conn->is_ready && conn->out.len < CHI_SEND_BYTES;
+}
+
+/* Each that is listed now, once. What is listed on the way, or waits, is for the next turn. */
+static void flush_dirty(struct chi_worker *worker)
+{
+	size_t n = 0;
+	struct chi_conn *each = NULL;
+	TAILQ_FOREACH(each, &worker->dirty, dirty_link)
+	{
+		n++;
+	}
+	for (; n > 0 && !TAILQ_EMPTY(&worker->dirty); n--) {
+		struct chi_conn *conn = TAILQ_FIRST(&worker->dirty);
+		TAILQ_REMOVE(&worker->dirty, conn, dirty_link);
+		if (may_wait(conn)) {
+			TAILQ_INSERT_TAIL(&worker->dirty, conn, dirty_link);
+			continue;
+		}
+		conn->is_dirty = false;
+		chi_conn_flush(conn);
+	}
+}
+
+static void on_serve(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_worker *worker = context;
+	serve_ready(worker);
+	end_reads(worker);
+	flush_dirty(worker);
+	chi_conn_reap(worker);
+	worker->serving = false;
+	worker->n_shakes = 0;
+	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty)) {
+		/* By way of the timer, not at once: the loop looks for other input first. */
+		static const struct timeval at_once = {0, 0};
+		worker->serving = true;
+		event_add(worker->serve_event, &at_once);
+	}
+	nothing_more_to_do(worker);
+}
+
+void chi_worker_wake(struct chi_worker *worker)
+{
+	if (!worker->serving) {
+		worker->serving = true;
+		event_active(worker->serve_event, EV_TIMEOUT, 0);
+	}
+}
+
+static void on_mail(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_worker *worker = context;
+	chi_mailbox_deliver(&worker->mailbox, worker);
+	chi_conn_reap(worker);
+	nothing_more_to_do(worker);
+}
+
+static void on_slice(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_worker *worker = context;
+	chi_scan_slice(worker);
+	chi_conn_reap(worker);
+}
+
+/* Deadlines are looked at four times in the shortest of them, within reason. */
+static struct timeval tick_of(const struct chi_limits *limits)
+{
+	uint64_t ms = limits->frame_ms;
+	ms = limits->output_ms < ms ? limits->output_ms : ms;
+	ms = limits->snapshot_ms < ms ? limits->snapshot_ms : ms;
+	ms /= 4;
+	ms = ms < 5 ? 5 : ms > 250 ? 250 : ms;
+	return (struct timeval){.tv_usec = (suseconds_t)(ms * 1000)};
+}
+
+void chi_worker_watch(struct chi_worker *worker)
+{
+	if (!event_pending(worker->tick_event, EV_TIMEOUT, NULL)) {
+		struct timeval tick = tick_of(&worker->server->config->limits);
+		event_add(worker->tick_event, &tick);
+	}
+}
+
+/* Deadlines of connections and scans; the end of patience when the server stops. */
+static void on_tick(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	struct chi_worker *worker = context;
+	int64_t now = chi_now_ms();
+	bool leaving = worker->phase == CHI_WORKER_LEAVING;
+	bool late = leaving && now >= worker->leave_by;
+	bool watched = leaving;
+	struct chi_conn *next = NULL;
+	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
+		next = TAILQ_NEXT(conn, all_link);
+		if (late) {
+			chi_conn_drop(conn, "the server stops");
+		} else {
+			watched = chi_conn_tick(conn, now) || watched;
+		}
+	}
+	watched = chi_scan_tick(worker, now) || watched;
+	chi_conn_reap(worker);
+	if (watched) {
+		chi_worker_watch(worker);
+	}
+	nothing_more_to_do(worker);
+}
+
+/* ---- Connections ------------------------------------------------------------------------- */
+
+/* Slots never shrink: their generations must not begin anew. */
+static int grow_slots(struct chi_worker *worker)
+{
+	size_t n = worker->n_slots == 0 ? 16 : worker->n_slots * 2;
+	struct chi_conn_slot *slots = realloc(worker->slots, n * sizeof(*slots));
+	if (slots == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memset(slots + worker->n_slots, 0, (n - worker->n_slots) * sizeof(*slots));
+	worker->slots = slots;
+	worker->n_slots = n;
+	return CHI_OK;
+}
+
+int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *slot,
+		    uint32_t *generation)
+{
+	if (worker->n_conns == worker->n_slots && grow_slots(worker) < 0) {
+		return -CHI_ENOMEM;
+	}
+	/* Begins at the place after the last one given, mostly free: short on average. */
+	size_t i = worker->next_slot % worker->n_slots;
+	while (worker->slots[i].conn != NULL) {
+		i = (i + 1) % worker->n_slots;
+	}
+	worker->next_slot = i + 1;
+	worker->slots[i].conn = conn;
+	worker->slots[i].generation++;
+	worker->n_conns++;
+	*slot = (uint32_t)i;
+	*generation = worker->slots[i].generation;
+	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
+	chi_worker_watch(worker);
+	return CHI_OK;
+}
+
+void chi_worker_unseat(struct chi_worker *worker, uint32_t slot)
+{
+	TAILQ_REMOVE(&worker->conns, worker->slots[slot].conn, all_link);
+	worker->slots[slot].conn = NULL;
+	worker->n_conns--;
+}
+
+struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref)
+{
+	if (ref->slot >= worker->n_slots ||
+	    worker->slots[ref->slot].generation != ref->generation) {
+		return NULL;
+	}
+	return worker->slots[ref->slot].conn;
+}
+
+/* Of all workers together as many as allowed; each has its share. */
+static size_t unauthenticated_max(const struct chi_worker *worker)
+{
+	const struct chi_config *config = worker->server->config;
+	return (config->limits.handshakes + config->threads - 1) / config->threads;
+}
+
+void chi_worker_add_unauthenticated(struct chi_worker *worker, struct chi_conn *conn)
+{
+	size_t most = unauthenticated_max(worker);
+	conn->is_unauthenticated = true;
+	TAILQ_INSERT_TAIL(&worker->unauthenticated, conn, unauthenticated_link);
+	worker->n_unauthenticated++;
+	if (worker->n_unauthenticated <= most) {
+		return;
+	}
+	if (!worker->crowded) {
+		log_limited_warning("listen.strangers",
+				    "{clients} clients over TLS have not said hello: the oldest "
+				    "are dropped",
+				    log_number("clients", most));
+		worker->crowded = true;
+	}
+	chi_conn_drop(TAILQ_FIRST(&worker->unauthenticated), "too many handshakes");
+}
+
+void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_conn *conn)
+{
+	if (conn->is_unauthenticated) {
+		conn->is_unauthenticated = false;
+		TAILQ_REMOVE(&worker->unauthenticated, conn, unauthenticated_link);
+		worker->n_unauthenticated--;
+		worker->crowded = worker->crowded &&
+				  worker->n_unauthenticated > unauthenticated_max(worker) / 2;
+	}
+}
+
+/* A new client, from the main thread. */
+static void deliver_give(struct chi_mail *mail, struct chi_worker *worker)
+{
+	struct give_mail *give = (struct give_mail *)mail;
+	chi_conn_new(worker, give->fd, give->listen);
+	free(give);
+}
+
+int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *listen)
+{
+	struct give_mail *give = malloc(sizeof(*give));
+	if (give == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*give = (struct give_mail){{.deliver = deliver_give}, fd, listen};
+	chi_mailbox_post(&worker->mailbox, &give->mail);
+	return CHI_OK;
+}
+
+/* A client's role is judged when it says hello; who has said it already is looked at again. */
+static void deliver_authorize(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	struct chi_conn *next = NULL;
+	/* First: what changes from now on needs another mail. */
+	atomic_store(&worker->authorizing, false);
+	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
+		/* Telling may drop it, and takes it to another list. */
+		next = TAILQ_NEXT(conn, all_link);
+		chi_conn_authorize(conn);
+	}
+}
+
+void chi_worker_authorize(struct chi_worker *worker)
+{
+	if (!atomic_exchange(&worker->authorizing, true)) {
+		worker->authorize_mail.deliver = deliver_authorize;
+		chi_mailbox_post(&worker->mailbox, &worker->authorize_mail);
+	}
+}
+
+static void deliver_sign(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	atomic_store(&worker->asked, false);
+}
+
+void chi_worker_ask(struct chi_worker *worker)
+{
+	atomic_store(&worker->asked, true);
+	worker->sign_mail.deliver = deliver_sign;
+	chi_mailbox_post(&worker->mailbox, &worker->sign_mail);
+}
+
+bool chi_worker_has_turned(const struct chi_worker *worker)
+{
+	return !atomic_load(&worker->asked);
+}
+
+/* ---- Stopping ---------------------------------------------------------------------------- */
+
+void chi_worker_release_reads(struct chi_worker *worker)
+{
+	end_reads(worker);
+	chi_scan_release(worker);
+}
+
+/* Runs within a gate: when all workers have done this, no job can reach a writer any more, and
+ * the writers may be stopped. */
+void chi_worker_quiesce(struct chi_worker *worker)
+{
+	struct chi_conn *next = NULL;
+	worker->phase = CHI_WORKER_STOPPING;
+	while (!TAILQ_EMPTY(&worker->ready)) {
+		serve_ready(worker);
+	}
+	end_reads(worker);
+	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
+		next = TAILQ_NEXT(conn, all_link);
+		chi_conn_cancel_streams(conn, true);
+		chi_conn_stop_reading(conn);
+	}
+}
+
+/* The writers have ended and their answers have been delivered before this: mail keeps its order.
+ */
+static void deliver_leave(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	struct chi_conn *conn = NULL;
+	worker->phase = CHI_WORKER_LEAVING;
+	worker->leave_by = chi_now_ms() + (int64_t)worker->server->config->limits.stop_ms;
+	TAILQ_FOREACH(conn, &worker->conns, all_link)
+	{
+		chi_conn_end(conn);
+	}
+	chi_worker_watch(worker);
+}
+
+void chi_worker_leave(struct chi_worker *worker)
+{
+	worker->leave_mail.deliver = deliver_leave;
+	chi_mailbox_post(&worker->mailbox, &worker->leave_mail);
+}
+
+/* ---- Life -------------------------------------------------------------------------------- */
+
+static int make_events(struct chi_worker *worker, struct chi_fault *fault)
+{
+	struct event_config *config = event_config_new();
+	if (config != NULL) {
+		/* Only this thread touches the loop; others wake it by the eventfd. */
+		event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+		worker->base = event_base_new_with_config(config);
+		event_config_free(config);
+	}
+	if (worker->base == NULL) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
+	}
+	worker->mail_event =
+		event_new(worker->base, worker->mailbox.fd, EV_READ | EV_PERSIST, on_mail, worker);
+	worker->serve_event = evtimer_new(worker->base, on_serve, worker);
+	worker->slice_event = evtimer_new(worker->base, on_slice, worker);
+	worker->tick_event = evtimer_new(worker->base, on_tick, worker);
+	if (worker->mail_event == NULL || worker->serve_event == NULL ||
+	    worker->slice_event == NULL || worker->tick_event == NULL ||
+	    event_add(worker->mail_event, NULL) < 0) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot make events");
+	}
+	return CHI_OK;
+}
+
+int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,
+		   struct chi_fault *fault)
+{
+	struct chi_worker *worker = calloc(1, sizeof(*worker));
+	if (worker == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	worker->server = server;
+	worker->index = index;
+	TAILQ_INIT(&worker->conns);
+	TAILQ_INIT(&worker->ready);
+	TAILQ_INIT(&worker->dirty);
+	TAILQ_INIT(&worker->dead);
+	TAILQ_INIT(&worker->unauthenticated);
+	TAILQ_INIT(&worker->scans);
+	TAILQ_INIT(&worker->runnable);
+	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);
+	chi_arena_init(&worker->results, RESULTS_BUDGET);
+	int status = chi_mailbox_init(&worker->mailbox, fault);
+	worker->chunk = malloc(CHI_READ_CHUNK);
+	if (status == CHI_OK &&
+	    (worker->chunk == NULL || chi_probe_batch_init(&worker->probe_batch) < 0)) {
+		status = chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	if (status == CHI_OK) {
+		status = make_events(worker, fault);
+	}
+	if (status < 0) {
+		chi_worker_free(worker);
+		return status;
+	}
+	*out = worker;
+	return CHI_OK;
+}
+
+static void *run(void *context)
+{
+	struct chi_worker *worker = context;
+	struct chi_crash_stack stack;
+	chi_crashes_stack(&stack);
+	event_base_loop(worker->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	return NULL;
+}
+
+int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault)
+{
+	int error = pthread_create(&worker->thread, NULL, run, worker);
+	if (error != 0) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
+	}
+	worker->started = true;
+	return CHI_OK;
+}
+
+static void free_event(struct event *event)
+{
+	if (event != NULL) {
+		event_free(event);
+	}
+}
+
+void chi_worker_free(struct chi_worker *worker)
+{
+	if (worker == NULL) {
+		return;
+	}
+	if (worker->started) {
+		pthread_join(worker->thread, NULL);
+	}
+	free_event(worker->mail_event);
+	free_event(worker->serve_event);
+	free_event(worker->slice_event);
+	free_event(worker->tick_event);
+	if (worker->base != NULL) {
+		event_base_free(worker->base);
+	}
+	chi_mailbox_deinit(&worker->mailbox);
+	chi_arena_deinit(&worker->requests);
+	chi_arena_deinit(&worker->results);
+	chi_probe_batch_deinit(&worker->probe_batch);
+	chi_buffer_pool_deinit(&worker->buffer_pool);
+	free(worker->chunk);
+	free(worker->slots);
+	free(worker);
+}

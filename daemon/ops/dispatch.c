@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the bytes of a request to its handler: what holds for every operation is checked here,
+ * so that handlers see only requests that they can serve.
+ */
+#include "daemon/ops/dispatch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "daemon/net/conn.h"
+#include "daemon/net/probe_batch.h"
+#include "daemon/ops/handler.h"
+#include "daemon/server.h"
+
+enum flag {
+	STORE = 1 << 0,	 /* concerns a store */
+	WRITES = 1 << 1, /* changes it */
+	ALWAYS = 1 << 2, /* served also when memory is used up */
+	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
+	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
+	FEEDS = 1 << 5,	 /* part of another request, which ends if this fails */
+};
+
+static const struct {
+	chi_handler *handler;
+	enum chi_role role; /* the least that may ask for it; every row must say */
+	unsigned flags;
+} rows[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_HELLO] = {chi_handle_hello, CHI_ROLE_READ, ALWAYS},
+	[CHI_OP_PING] = {chi_handle_ping, CHI_ROLE_READ, 0},
+	[CHI_OP_INFO] = {chi_handle_info, CHI_ROLE_READ, STORE},
+	[CHI_OP_PROBE] = {chi_handle_probe, CHI_ROLE_READ, STORE},
+	[CHI_OP_GET] = {chi_handle_get, CHI_ROLE_READ, STORE},
+	[CHI_OP_PUT] = {chi_handle_put, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_DELETE] = {chi_handle_delete, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_SCAN] = {chi_handle_scan, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_COUNT] = {chi_handle_count, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_CREDIT] = {chi_handle_credit, CHI_ROLE_READ, ALWAYS | SILENT},
+	[CHI_OP_CANCEL] = {chi_handle_cancel, CHI_ROLE_READ, ALWAYS | SILENT},
+	[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_ADMIN, STORE | STAYS},
+	[CHI_OP_VERIFY] = {chi_handle_verify, CHI_ROLE_ADMIN, STORE | STAYS},
+	[CHI_OP_COMPACT] = {chi_handle_compact, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
+	[CHI_OP_RESCORE] = {chi_handle_rescore, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
+	[CHI_OP_EXPLORE] = {chi_handle_explore, CHI_ROLE_READ, STORE},
+	[CHI_OP_IMPORT] = {chi_handle_import, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
+	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE},
+	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+};
+
+int chi_task_field(struct chi_task *task, int status, const char *format, ...)
+{
+	char text[128];
+	va_list arguments;
+	va_start(arguments, format);
+	int len = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	size_t kept = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
+	task->field = chi_arena_text(&task->worker->results, text, kept);
+	return status;
+}
+
+int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const char *name)
+{
+	struct chi_key *keys = positions->keys + (positions->n - positions->n_fens);
+	for (size_t i = 0; i < positions->n_fens; i++) {
+		const struct chi_text *fen = &positions->fens[i];
+		int status = chi_key_from_fen(fen->bytes, fen->len, &keys[i], &task->fault);
+		if (status < 0) {
+			return chi_task_field(task, status, "%s.fens[%zu]", name, i);
+		}
+	}
+	return CHI_OK;
+}
+
+enum chi_role chi_dispatch_role(enum chi_op op)
+{
+	return op > CHI_OP_UNKNOWN && op < CHI_OP_COUNT_OF_OPS ? rows[op].role : CHI_ROLE_NONE;
+}
+
+/* A client that has not said hello can only say hello. */
+static int check_role(struct chi_task *task)
+{
+	const struct chi_conn *conn = task->conn;
+	enum chi_op op = task->request->op;
+	if (conn->state == CHI_CONN_HELLO || conn->role >= rows[op].role) {
+		return CHI_OK;
+	}
+	return chi_fault(&task->fault, -CHI_EACCES,
+			 "%s needs the role '%s', and this client has '%s'", chi_op_name(op),
+			 chi_role_name(rows[op].role), chi_role_name(conn->role));
+}
+
+/* Finds the store that the request names and sees whether it may be changed. */
+static int check_store(struct chi_task *task, unsigned flags)
+{
+	const struct chi_text *name = &task->request->store;
+	task->served = chi_server_find(task->worker->server, name->bytes, name->len);
+	if (task->served == NULL) {
+		task->field = "store";
+		return chi_fault(&task->fault, -CHI_ENOSTORE, "no store is named '%.*s'",
+				 (int)(name->len < 64 ? name->len : 64),
+				 name->len > 0 ? name->bytes : "default");
+	}
+	if ((flags & WRITES) != 0 && !task->served->writable) {
+		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
+				 task->served->name,
+				 task->served->read_only == CHI_READ_ONLY_CRASHES
+					 ? ", as the server has crashed again and again: have the "
+					   "store checked"
+					 : "");
+	}
+	return CHI_OK;
+}
+
+/* What keeps one client, or all of them, from taking too much. What is answered at once adds
+ * nothing to what is in flight, so that a probe is served beside any number of writes. */
+static int check_load(struct chi_task *task, unsigned flags)
+{
+	const struct chi_server *server = task->worker->server;
+	const struct chi_limits *limits = &server->config->limits;
+	if ((flags & STAYS) != 0 && task->conn->n_calls >= limits->in_flight) {
+		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
+				 (unsigned long long)limits->in_flight);
+	}
+	if (chi_server_is_full(server)) {
+		return chi_fault(&task->fault, -CHI_EBUSY, "the server's buffers are full");
+	}
+	return CHI_OK;
+}
+
+/* Everything that can be said before the operation itself is looked at. */
+static int check(struct chi_task *task, unsigned flags)
+{
+	const struct chi_request *request = task->request;
+	if (request->id == 0) {
+		task->field = "id";
+		return chi_fault(&task->fault, -CHI_EINVAL, "the id must not be 0");
+	}
+	if ((flags & SILENT) == 0 && chi_call_find(task->conn, request->id) != NULL) {
+		task->field = "id";
+		return chi_fault(&task->fault, -CHI_EINVAL,
+				 "a request with this id is in flight already");
+	}
+	int status = check_role(task);
+	if (status == CHI_OK && (flags & ALWAYS) == 0) {
+		status = check_load(task, flags);
+	}
+	if (status == CHI_OK && (flags & STORE) != 0) {
+		status = check_store(task, flags);
+	}
+	return status;
+}
+
+/* Any operation, once the client has said hello, and hello itself. */
+static int serve(struct chi_task *task)
+{
+	enum chi_op op = task->request->op;
+	if (op <= CHI_OP_UNKNOWN || op >= CHI_OP_COUNT_OF_OPS || rows[op].handler == NULL) {
+		task->request->op = CHI_OP_UNKNOWN;
+		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
+	}
+	int status = check(task, rows[op].flags);
+	return status < 0 ? status : rows[op].handler(task);
+}
+
+/* The first request decides whether the two sides understand each other at all. */
+static int serve_first(struct chi_task *task)
+{
+	if (task->request->op != CHI_OP_HELLO) {
+		return chi_fault(&task->fault, -CHI_EINVAL, "the first request must be hello");
+	}
+	return serve(task);
+}
+
+/* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so
+ * far that it will answer by itself. */
+static void refuse(struct chi_task *task, int status)
+{
+	const struct chi_request *request = task->request;
+	bool feeds = request->op < CHI_OP_COUNT_OF_OPS && (rows[request->op].flags & FEEDS) != 0;
+	if (feeds && !chi_call_give_up(task->conn, request->id)) {
+		return;
+	}
+	chi_conn_fail(task->conn, request->id, request->op, status, task->field,
+		      task->fault.text[0] != '\0' ? task->fault.text : NULL);
+}
+
+/* The arenas are emptied before a request and not after it: what the last one took is freed by
+ * the next, or never, and an idle worker keeps one block of each. */
+void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
+{
+	struct chi_worker *worker = conn->worker;
+	struct chi_request request = {0};
+	struct chi_task task = {.worker = worker, .conn = conn, .request = &request};
+	bool first = conn->state == CHI_CONN_HELLO;
+	if (chi_probe_batch_frame(conn, body, len)) {
+		return;
+	}
+	if (conn->batched) {
+		/* Nobody is promised an order, but there is no need to turn it round either. */
+		chi_probe_batch_answer(worker);
+	}
+	chi_arena_reset(&worker->requests);
+	chi_arena_reset(&worker->results);
+	int status = chi_request_unpack(body, len, &worker->requests, &request, &task.field,
+					&task.fault);
+	bool malformed = status == -CHI_EPROTO;
+	if (status >= 0) {
+		status = first ? serve_first(&task) : serve(&task);
+	}
+	if (status < 0) {
+		refuse(&task, status);
+		if (first || malformed) {
+			chi_conn_end(conn);
+		}
+	}
+	if (first) {
+		/* The access token is among it; what is kept is its digest. */
+		chi_arena_wipe(&worker->requests);
+	}
+}

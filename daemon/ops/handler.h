@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operations. A handler answers, or starts what will answer, and returns CHI_OK; or it
+ * returns a negative status with field and fault filled, and the dispatcher answers with that.
+ */
+#pragma once
+
+#include "base/attr.h"
+#include "chistore/types.h"
+#include "daemon/net/conn.h"
+#include "daemon/net/mailbox.h"
+#include "proto/msg.h"
+
+struct chi_served;
+
+/* A request being served. */
+struct chi_task {
+	struct chi_worker *worker;
+	struct chi_conn *conn;
+	struct chi_request *request;
+	struct chi_served *served; /* NULL for operations that concern no store */
+	const char *field;	   /* of the request, at fault; in the worker's arena or static */
+	struct chi_fault fault;
+};
+
+typedef int chi_handler(struct chi_task *task);
+
+chi_handler chi_handle_hello, chi_handle_ping, chi_handle_info; /* handler_read.c */
+chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
+chi_handler chi_handle_explore;					/* handler_read.c */
+chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
+chi_handler chi_handle_rescore, chi_handle_compact;		/* handler_write.c */
+chi_handler chi_handle_scan, chi_handle_count;			/* handler_scan.c */
+chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
+chi_handler chi_handle_outcome;					/* handler_write.c */
+chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
+chi_handler chi_handle_import_end;				/* handler_import.c */
+chi_handler chi_handle_game_ids;				/* handler_games.c */
+chi_handler chi_handle_backup;					/* backup.c */
+chi_handler chi_handle_verify;					/* verify.c */
+
+/* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
+CHI_PRINTF(3, 4)
+int chi_task_field(struct chi_task *task, int status, const char *format, ...);
+
+/* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
+CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
+			      const char *name);
+
+/* The answer of a writer, come home; and word of a batch that was answered and then lost. */
+void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker);
+void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker);

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes: checked here, on the worker, so that the writer's thread does nothing but write; then
+ * copied into a job, because the request's memory ends with it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "chess/key.h"
+#include "daemon/ops/handler.h"
+#include "daemon/ops/import_session.h"
+#include "daemon/write/job.h"
+#include "daemon/server.h"
+#include "store/store.h"
+
+/* Key and content of each entry; names the first one that is not right. */
+static int check_entries(struct chi_task *task)
+{
+	struct chi_request *request = task->request;
+	for (size_t i = 0; i < request->u.put.n; i++) {
+		struct chi_put *put = &request->u.put.entries[i];
+		const struct chi_text *fen =
+			request->u.put.fens != NULL ? &request->u.put.fens[i] : NULL;
+		if (fen != NULL && fen->len > 0) {
+			int status =
+				chi_key_from_fen(fen->bytes, fen->len, &put->key, &task->fault);
+			if (status < 0) {
+				return chi_task_field(task, status, "put.entries[%zu].fen", i);
+			}
+		}
+		int status = chi_put_check(put, task->served->statistic, &task->fault);
+		if (status < 0) {
+			const char *part = status == -CHI_EKEY ? "key" : "record";
+			return chi_task_field(task, status, "put.entries[%zu].%s", i, part);
+		}
+	}
+	return CHI_OK;
+}
+
+/* Addressed by slot and generation: no pointer to the connection leaves this thread. */
+static struct chi_job *new_job(struct chi_task *task, enum chi_durability durability)
+{
+	struct chi_conn_ref to = chi_conn_ref(task->conn);
+	struct chi_job *job = chi_job_new(&to, task->request->id, task->request->op);
+	if (job != NULL) {
+		job->durability = durability;
+		job->idempotency_key = task->request->idempotency_key;
+	}
+	return job;
+}
+
+/* Registers the request as in flight and queues the job; the job is the writer's if CHI_OK. */
+static int push(struct chi_task *task, struct chi_job *job)
+{
+	struct chi_call *call = calloc(1, sizeof(*call));
+	if (call == NULL) {
+		return -CHI_ENOMEM;
+	}
+	/* An empty batch is work, too: of those alone no group would be too large. */
+	job->records = job->records > 0 ? job->records : 1;
+	int status = chi_writer_push(&task->served->writer, job);
+	if (status < 0) {
+		free(call);
+		return chi_fault(&task->fault, status, "the write queue of store '%s' is full",
+				 task->served->name);
+	}
+	/* The answer cannot overtake this: it comes by this thread's mailbox. */
+	call->id = task->request->id;
+	call->op = task->request->op;
+	chi_call_add(task->conn, call);
+	return CHI_OK;
+}
+
+int chi_handle_put(struct chi_task *task)
+{
+	struct chi_request *request = task->request;
+	_cleanup_(chi_job_freep) struct chi_job *job = NULL;
+	int status = check_entries(task);
+	if (status < 0) {
+		return status;
+	}
+	job = new_job(task, request->u.put.durability);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_job_set_base(job, request->u.put.base);
+	status = chi_job_copy_puts(job, request->u.put.entries, request->u.put.n);
+	if (status == CHI_OK) {
+		status = chi_job_copy_game_ids(job, request->u.put.games, request->u.put.n_games);
+	}
+	if (status == CHI_OK) {
+		status = push(task, job);
+	}
+	if (status == CHI_OK) {
+		job = NULL;
+	}
+	return status;
+}
+
+int chi_handle_delete(struct chi_task *task)
+{
+	struct chi_request *request = task->request;
+	struct chi_positions *positions = &request->u.del.positions;
+	_cleanup_(chi_job_freep) struct chi_job *job = NULL;
+	int status = chi_task_keys(task, positions, "delete");
+	if (status < 0) {
+		return status;
+	}
+	job = new_job(task, request->u.del.durability);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	status = chi_job_copy_keys(job, positions->keys, positions->n);
+	if (status == CHI_OK) {
+		status = push(task, job);
+	}
+	if (status == CHI_OK) {
+		job = NULL;
+	}
+	return status;
+}
+
+/* Without positions: Rescore, Compact, Outcome. */
+static int push_whole(struct chi_task *task, const struct chi_counts *base)
+{
+	struct chi_job *job = new_job(task, CHI_SYNC);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_job_set_base(job, base);
+	int status = push(task, job);
+	if (status < 0) {
+		chi_job_free(job);
+	}
+	return status;
+}
+
+int chi_handle_rescore(struct chi_task *task)
+{
+	return push_whole(task, task->request->u.rescore.base);
+}
+
+int chi_handle_compact(struct chi_task *task)
+{
+	return push_whole(task, NULL);
+}
+
+/* Behind all writes that came before, so that what is not known by then is not to be done. */
+int chi_handle_outcome(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	if (request->idempotency_key.sequence == 0) {
+		task->field = "idempotency_key";
+		return chi_fault(&task->fault, -CHI_EINVAL, "missing");
+	}
+	if (!chi_import_sessions_await(&task->worker->server->import_sessions, task->served,
+				       &request->idempotency_key)) {
+		return push_whole(task, NULL);
+	}
+	struct chi_response response = {.id = request->id, .last = true, .op = CHI_OP_OUTCOME};
+	response.u.outcome.running = true;
+	chi_arena_reset(&task->worker->results);
+	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+static void fill_outcome(const struct chi_outcome *outcome, struct chi_response *response)
+{
+	const uint64_t *counts = outcome->counts;
+	switch (outcome->kind) {
+	case CHI_IDEMPOTENCY_PUT:
+		response->u.outcome.op = CHI_OP_PUT;
+		response->u.outcome.put =
+			(struct chi_put_result){counts[0], counts[1], counts[2], counts[3]};
+		break;
+	case CHI_IDEMPOTENCY_DELETE:
+		response->u.outcome.op = CHI_OP_DELETE;
+		response->u.outcome.deleted = counts[0];
+		break;
+	case CHI_IDEMPOTENCY_RESCORE:
+		response->u.outcome.op = CHI_OP_RESCORE;
+		response->u.outcome.changed = counts[0];
+		break;
+	case CHI_IDEMPOTENCY_IMPORT:
+		response->u.outcome.op = CHI_OP_IMPORT;
+		response->u.outcome.import = chi_outcome_import(outcome);
+		break;
+	case CHI_IDEMPOTENCY_COMPACT:
+		response->u.outcome.op = CHI_OP_COMPACT;
+		response->u.outcome.before = counts[0];
+		response->u.outcome.after = counts[1];
+		break;
+	case CHI_IDEMPOTENCY_NEVER:
+		break;
+	}
+}
+
+/* What the writer counted, as the response wants it. */
+static void fill_result(const struct chi_job_answer *answer, struct chi_response *response)
+{
+	switch (answer->op) {
+	case CHI_OP_PUT:
+		response->u.put = answer->u.put;
+		break;
+	case CHI_OP_DELETE:
+		response->u.del.deleted = answer->u.deleted;
+		break;
+	case CHI_OP_RESCORE:
+		response->u.rescore.changed = answer->u.changed;
+		break;
+	case CHI_OP_OUTCOME:
+		fill_outcome(&answer->u.outcome, response);
+		break;
+	default:
+		response->u.compact.before = answer->u.compact.before;
+		response->u.compact.after = answer->u.compact.after;
+		break;
+	}
+}
+
+/* The entry at fault is named if the writer knows it: it does when a put fails, not a commit. So is
+ * the mark, if that is why nothing was done. */
+static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *answer)
+{
+	char place[40];
+	const char *field = answer->is_mark ? "idempotency_key" : NULL;
+	const char *text = answer->fault.text;
+	if (answer->at != SIZE_MAX) {
+		snprintf(place, sizeof(place), "%s[%zu]",
+			 answer->op == CHI_OP_PUT ? "put.entries" : "delete", answer->at);
+		field = place;
+	}
+	chi_conn_fail(conn, answer->id, answer->op, answer->status, field,
+		      text[0] != '\0' ? text : NULL);
+}
+
+void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)
+{
+	_cleanup_(chi_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
+	struct chi_conn *conn = chi_worker_find(worker, &answer->to);
+	struct chi_call *call = conn != NULL ? chi_call_find(conn, answer->id) : NULL;
+	/* The client may have gone meanwhile; what it wrote is written all the same. */
+	if (call == NULL) {
+		return;
+	}
+	chi_call_remove(call);
+	free(call);
+	if (answer->status < 0) {
+		answer_failure(conn, answer);
+		return;
+	}
+	struct chi_response response = {.id = answer->id, .last = true, .op = answer->op};
+	fill_result(answer, &response);
+	chi_arena_reset(&worker->results);
+	chi_conn_answer(conn, &response);
+}
+
+/* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
+ * write would vouch for this one. */
+void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker)
+{
+	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
+	struct chi_conn *conn = chi_worker_find(worker, &loss->to);
+	if (conn != NULL) {
+		chi_conn_drop(conn, "an ASYNC write of its was lost");
+	}
+}

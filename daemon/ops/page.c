@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The arrays start small and double: most scans are short, and many may be open. */
+#include "daemon/ops/page.h"
+
+#include <stdlib.h>
+
+#include "daemon/clock.h"
+#include "daemon/limits.h"
+#include "store/store.h"
+
+#define FIRST_CAPACITY 128
+
+#define RECORDS_A_FILL 16
+
+/* Decoded records of one page; ten times what they take packed is plenty. */
+#define PAGE_BUDGET ((size_t)16 << 20)
+
+void chi_page_init(struct chi_page *page)
+{
+	*page = (struct chi_page){0};
+	chi_arena_init(&page->arena, PAGE_BUDGET);
+}
+
+void chi_page_deinit(struct chi_page *page)
+{
+	free(page->rows);
+	free(page->entries);
+	chi_arena_deinit(&page->arena);
+	*page = (struct chi_page){0};
+}
+
+void chi_page_clear(struct chi_page *page)
+{
+	chi_arena_reset(&page->arena);
+	page->n = 0;
+	page->bytes = 0;
+}
+
+void chi_page_release(struct chi_page *page)
+{
+	chi_page_deinit(page);
+	chi_page_init(page);
+}
+
+bool chi_page_full(const struct chi_page *page)
+{
+	return page->n >= CHI_SCAN_ROWS_MAX || page->bytes >= CHI_PAGE_BYTES;
+}
+
+size_t chi_page_memory(const struct chi_page *page)
+{
+	size_t row = page->rows != NULL ? sizeof(*page->rows) : sizeof(*page->entries);
+	return page->capacity * row + page->arena.used;
+}
+
+/* Doubles the array that is in use, up to a response's limit. */
+static int grow(struct chi_page *page, enum chi_want want)
+{
+	if (page->n < page->capacity) {
+		return CHI_OK;
+	}
+	size_t capacity = page->capacity == 0 ? FIRST_CAPACITY : page->capacity * 2;
+	if (capacity > CHI_SCAN_ROWS_MAX) {
+		capacity = CHI_SCAN_ROWS_MAX;
+	}
+	if (want == CHI_WANT_RECORDS) {
+		struct chi_entry *entries = realloc(page->entries, capacity * sizeof(*entries));
+		page->entries = entries != NULL ? entries : page->entries;
+		page->capacity = entries != NULL ? capacity : page->capacity;
+		return entries != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	struct chi_row *rows = realloc(page->rows, capacity * sizeof(*rows));
+	page->rows = rows != NULL ? rows : page->rows;
+	page->capacity = rows != NULL ? capacity : page->capacity;
+	return rows != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+/* One record, or none if the steps were used up before one matched. */
+static int fill_entry(struct chi_page *page, struct chi_scan *scan, uint64_t steps)
+{
+	struct chi_entry *entry = &page->entries[page->n];
+	struct chi_row row;
+	bool got = false;
+	*entry = (struct chi_entry){.found = true};
+	int status = chi_scan_record(scan, steps, &page->arena, &row, &entry->record, &got);
+	if (status == CHI_OK && got) {
+		entry->key = row.key;
+		page->bytes += chi_entry_size(entry);
+		page->n++;
+	}
+	return status;
+}
+
+int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want, uint64_t steps)
+{
+	size_t before = page->n;
+	size_t got = 0;
+	int status = grow(page, want);
+	if (status < 0) {
+		return status;
+	}
+	if (want == CHI_WANT_RECORDS) {
+		/* A helping of records, each one's search with its share of the steps. */
+		for (unsigned i = 0; i < RECORDS_A_FILL && status == CHI_OK &&
+				     page->n < page->capacity && !chi_page_full(page);
+		     i++) {
+			status = fill_entry(page, scan, steps / RECORDS_A_FILL + 1);
+		}
+	} else {
+		status = chi_scan_rows(scan, page->rows + page->n, page->capacity - page->n, steps,
+				       &got);
+		page->n += got;
+	}
+	if (before == 0 && page->n > 0) {
+		page->since = chi_now_ms();
+	}
+	return status;
+}

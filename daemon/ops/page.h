@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a scan's next response. */
+#pragma once
+
+#include "daemon/ops/scan.h"
+
+void chi_page_init(struct chi_page *page);
+void chi_page_deinit(struct chi_page *page);
+
+/* Empties it; the memory stays. */
+void chi_page_clear(struct chi_page *page);
+
+/* Empties it and gives the memory back. */
+void chi_page_release(struct chi_page *page);
+
+/* No further row may come into this response. */
+bool chi_page_full(const struct chi_page *page);
+
+/* What it takes of the server's memory. */
+size_t chi_page_memory(const struct chi_page *page);
+
+/* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
+CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,
+			      uint64_t steps);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each round asks every worker for a sign, by its mailbox, and looks whether all have given the one
+ * of the round before. Four rounds fit the manager's time: one that is late by chance costs
+ * nothing.
+ */
+#include "daemon/status/watchdog.h"
+
+#include <event2/event.h>
+
+#include "base/fault.h"
+#include "daemon/status/log.h"
+#include "daemon/status/notify.h"
+#include "daemon/server.h"
+#include "daemon/net/worker.h"
+
+#define ROUNDS 4
+
+bool chi_watchdog_round(struct chi_server *server)
+{
+	bool well = true;
+	for (size_t i = 0; i < server->n_workers; i++) {
+		if (!chi_worker_has_turned(server->workers[i])) {
+			log_warning("worker.stuck",
+				    "worker {worker} has not turned since it was last asked",
+				    log_number("worker", i));
+			well = false;
+		}
+	}
+	if (well) {
+		chi_notify("WATCHDOG=1");
+		for (size_t i = 0; i < server->n_workers; i++) {
+			chi_worker_ask(server->workers[i]);
+		}
+	}
+	return well;
+}
+
+static void on_round(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	chi_watchdog_round(context);
+}
+
+int chi_watchdog_new(struct chi_server *server, struct event **out, struct chi_fault *fault)
+{
+	uint64_t period = chi_notify_watchdog() / ROUNDS;
+	struct timeval time = {(time_t)(period / 1000000), (suseconds_t)(period % 1000000)};
+	if (period == 0) {
+		return CHI_OK;
+	}
+	struct event *timer = event_new(server->base, -1, EV_PERSIST, on_round, server);
+	if (timer == NULL || event_add(timer, &time) < 0) {
+		if (timer != NULL) {
+			event_free(timer);
+		}
+		return chi_fault(fault, -CHI_ENOMEM, "cannot start a timer");
+	}
+	*out = timer;
+	return CHI_OK;
+}

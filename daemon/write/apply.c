@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* A job's own work within the transaction that it may share with others. */
+#include "daemon/write/apply.h"
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "daemon/write/job.h"
+#include "store/store.h"
+
+/* What a job did so far is counted here first: its answer may have been posted already. */
+struct attempt {
+	struct chi_outcome outcome;
+	size_t at; /* entry at fault, or SIZE_MAX */
+};
+
+/* Statistics of an outcome store are computed with the base rates, so these come first. */
+static int apply_puts(struct chi_write *write, const struct chi_job *job, struct attempt *attempt)
+{
+	uint64_t *counts = attempt->outcome.counts;
+	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
+	for (size_t i = 0; status >= 0 && i < job->n; i++) {
+		struct chi_put_result one = {0};
+		status = chi_write_put(write, &job->puts[i], &one);
+		counts[0] += one.added;
+		counts[1] += one.updated;
+		counts[2] += one.unchanged;
+		counts[3] += one.removed;
+		attempt->at = status < 0 ? i : SIZE_MAX;
+	}
+	/* A game that is counted already counts once. */
+	for (size_t i = 0; status >= 0 && i < job->n_games; i++) {
+		status = chi_write_game_id(write, &job->games[i]);
+	}
+	return status < 0 ? status : CHI_OK;
+}
+
+/* Positions that were not stored are no failure; they are not counted. */
+static int apply_deletes(struct chi_write *write, const struct chi_job *job,
+			 struct attempt *attempt)
+{
+	int status = CHI_OK;
+	for (size_t i = 0; status >= 0 && i < job->n; i++) {
+		status = chi_write_delete(write, &job->keys[i]);
+		attempt->outcome.counts[0] += status == CHI_OK ? 1 : 0;
+		attempt->at = status < 0 ? i : SIZE_MAX;
+	}
+	return status < 0 ? status : CHI_OK;
+}
+
+static int apply(struct chi_write *write, const struct chi_job *job, struct attempt *attempt,
+		 struct chi_fault *fault)
+{
+	switch (job->op) {
+	case CHI_OP_PUT:
+		return apply_puts(write, job, attempt);
+	case CHI_OP_DELETE:
+		return apply_deletes(write, job, attempt);
+	default:
+		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
+					 attempt->outcome.counts, fault);
+	}
+}
+
+/* Results are set afresh each time, because a batch may be tried twice. */
+static void fill_answer(struct chi_job_answer *answer, const struct attempt *attempt)
+{
+	const uint64_t *counts = attempt->outcome.counts;
+	answer->at = attempt->at;
+	switch (answer->op) {
+	case CHI_OP_PUT:
+		answer->u.put = (struct chi_put_result){.added = counts[0],
+							.updated = counts[1],
+							.unchanged = counts[2],
+							.removed = counts[3]};
+		break;
+	case CHI_OP_DELETE:
+		answer->u.deleted = counts[0];
+		break;
+	case CHI_OP_OUTCOME:
+		answer->u.outcome = attempt->outcome;
+		break;
+	case CHI_OP_COMPACT:
+		answer->u.compact.before = counts[0];
+		answer->u.compact.after = counts[1];
+		break;
+	default:
+		answer->u.changed = counts[0];
+		break;
+	}
+}
+
+static enum chi_idempotency_kind kind_of(const struct chi_job *job)
+{
+	return job->op == CHI_OP_PUT	   ? CHI_IDEMPOTENCY_PUT
+	       : job->op == CHI_OP_DELETE  ? CHI_IDEMPOTENCY_DELETE
+	       : job->op == CHI_OP_COMPACT ? CHI_IDEMPOTENCY_COMPACT
+					   : CHI_IDEMPOTENCY_RESCORE;
+}
+
+/* Whether a marked job was done before; of a question, what became of what it asks for. CHI_NONE:
+ * it is to be done. One that is refused leaves the transaction to the others. */
+static int recall(struct chi_write *write, struct chi_job *job, struct attempt *attempt,
+		  struct chi_fault *fault)
+{
+	int status = CHI_NONE;
+	if (job->op == CHI_OP_OUTCOME) {
+		status = chi_write_outcome(write, &job->idempotency_key, &attempt->outcome, fault);
+		status = status == CHI_NONE ? CHI_OK : status;
+	} else if (job->idempotency_key.sequence != 0) {
+		status = chi_write_known(write, &job->idempotency_key, kind_of(job),
+					 &attempt->outcome, fault);
+	}
+	if (status == -CHI_EFORGOTTEN || status == -CHI_EINVAL) {
+		job->refused = status;
+		status = CHI_OK;
+		if (job->answer != NULL) {
+			job->answer->is_mark = true;
+			job->answer->fault = *fault;
+		}
+	}
+	return status;
+}
+
+/* Why a job failed, in the most telling words there are. */
+static void explain(const struct chi_write *write, int status, struct chi_fault *fault)
+{
+	const char *why = chi_write_why(write);
+	if (why[0] != '\0') {
+		(void)chi_fault(fault, status, "%s", why);
+	} else if (fault->text[0] == '\0') {
+		(void)chi_fault_plain(fault, status);
+	}
+}
+
+int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fault *fault)
+{
+	struct attempt attempt = {.outcome.kind = kind_of(job), .at = SIZE_MAX};
+	job->refused = CHI_OK;
+	int status = recall(write, job, &attempt, fault);
+	if (status == CHI_NONE) {
+		status = apply(write, job, &attempt, fault);
+		if (status == CHI_OK && job->idempotency_key.sequence != 0) {
+			status = chi_write_note(write, &job->idempotency_key, &attempt.outcome);
+		}
+	}
+	if (job->answer != NULL) {
+		fill_answer(job->answer, &attempt);
+	}
+	if (status < 0) {
+		explain(write, status, fault);
+	}
+	return status;
+}
+
+int chi_job_recall(struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
+{
+	struct attempt attempt = {.at = SIZE_MAX};
+	struct chi_write *write = NULL;
+	job->refused = CHI_OK;
+	if (job->idempotency_key.sequence == 0) {
+		return CHI_NONE;
+	}
+	int status = chi_write_begin(store, &write, fault);
+	if (status < 0) {
+		return status;
+	}
+	status = recall(write, job, &attempt, fault);
+	if (status == CHI_OK) {
+		/* What is vouched for must be durable. */
+		fill_answer(job->answer, &attempt);
+		return chi_write_commit(write, fault);
+	}
+	chi_write_abort(write);
+	return status;
+}
+
+int chi_job_note(const struct chi_job *job, struct chi_store *store,
+		 const struct chi_outcome *outcome, struct chi_fault *fault)
+{
+	struct chi_write *write = NULL;
+	if (job->idempotency_key.sequence == 0) {
+		return CHI_OK;
+	}
+	int status = chi_write_begin(store, &write, fault);
+	if (status < 0) {
+		return status;
+	}
+	status = chi_write_note(write, &job->idempotency_key, outcome);
+	if (status < 0) {
+		chi_write_abort(write);
+		return chi_fault_plain(fault, status);
+	}
+	return chi_write_commit(write, fault);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A compaction first waits, aside, until a child has verified the store: a damaged page would end
+ * this process, or make LMDB write beyond its memory. The writer goes on with batches meanwhile;
+ * what they write is sound. Others that come in that time have the same verdict.
+ */
+#include "daemon/write/compact.h"
+
+#include "base/fault.h"
+#include "daemon/write/apply.h"
+#include "daemon/net/worker_barrier.h"
+#include "daemon/write/job.h"
+#include "daemon/status/log.h"
+#include "daemon/server.h"
+#include "daemon/net/worker.h"
+#include "daemon/write/writer.h"
+#include "store/store.h"
+
+/* Rewrites the store's file. The workers stand still while the old file is exchanged for the
+ * new one, because no snapshot may be open then. */
+static int compact(struct chi_job *job, struct chi_served *served, struct chi_fault *fault)
+{
+	struct chi_server *server = served->server;
+	struct chi_compaction *compaction = NULL;
+	int status = chi_compact_prepare(served->store, &compaction, fault);
+	if (status < 0) {
+		return status;
+	}
+	pthread_mutex_lock(&server->compact_lock);
+	struct chi_worker_barrier barrier;
+	status = chi_worker_barrier_close(&barrier, server, chi_worker_release_reads, true);
+	if (status < 0) {
+		pthread_mutex_unlock(&server->compact_lock);
+		chi_compact_drop(compaction);
+		return chi_fault_plain(fault, status);
+	}
+	status = chi_compact_swap(compaction, &job->answer->u.compact.before,
+				  &job->answer->u.compact.after, fault);
+	chi_worker_barrier_open(&barrier);
+	pthread_mutex_unlock(&server->compact_lock);
+	return status;
+}
+
+/* A marked compaction that was done is not done again. It is noted behind it: who is killed in
+ * between compacts a second time, which changes no content. */
+static int compact_once(struct chi_job *job, struct chi_served *served, struct chi_fault *fault)
+{
+	struct chi_store *store = served->store;
+	struct chi_fault why = {0};
+	int status = chi_job_recall(job, store, fault);
+	if (status != CHI_NONE) {
+		return status;
+	}
+	status = compact(job, served, fault);
+	if (status < 0) {
+		return status;
+	}
+	const struct chi_outcome outcome = {
+		.kind = CHI_IDEMPOTENCY_COMPACT,
+		.counts = {job->answer->u.compact.before, job->answer->u.compact.after},
+	};
+	if (chi_job_note(job, store, &outcome, &why) < 0) {
+		log_warning("compact.unnoted",
+			    "failed to note the compaction of store '{store}' ({cause})",
+			    log_text("store", served->name), log_text("cause", why.text));
+	}
+	return CHI_OK;
+}
+
+/* ---- Verified first ---------------------------------------------------------------------------
+ */
+
+/* The verdict is there: in the thread that waited for it. */
+static void on_inspected(void *context)
+{
+	struct chi_writer *writer = context;
+	pthread_mutex_lock(&writer->lock);
+	writer->inspected = true;
+	pthread_cond_signal(&writer->changed);
+	pthread_mutex_unlock(&writer->lock);
+}
+
+static int inspect(struct chi_writer *writer, struct chi_fault *fault)
+{
+	int status = chi_compact_alone(writer->served->store, fault);
+	return status < 0 ? status
+			  : chi_inspection_begin(&writer->inspection, writer->served, on_inspected,
+						 writer, fault);
+}
+
+void chi_compact_park(struct chi_writer *writer, struct chi_job *job)
+{
+	struct chi_fault fault = {0};
+	int status = writer->inspection.running ? CHI_OK : inspect(writer, &fault);
+	if (status < 0) {
+		chi_writer_end_work(writer, job, status, &fault);
+		return;
+	}
+	job->next = writer->parked;
+	writer->parked = job;
+}
+
+static bool stops(struct chi_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	bool stopping = writer->stopping;
+	pthread_mutex_unlock(&writer->lock);
+	return stopping;
+}
+
+/* All have the same end, or are done one by one: there may be hundreds, for which a stop does not
+ * wait. */
+static void end_parked(struct chi_writer *writer, int verdict, const struct chi_fault *why)
+{
+	struct chi_job *jobs = writer->parked;
+	writer->parked = NULL;
+	while (jobs != NULL) {
+		struct chi_job *job = jobs;
+		struct chi_fault fault = *why;
+		jobs = job->next;
+		job->next = NULL;
+		int status = verdict;
+		if (status == CHI_OK && stops(writer)) {
+			status = chi_fault(&fault, -CHI_ECANCELED, "the server stops");
+		}
+		if (status == CHI_OK) {
+			status = compact_once(job, writer->served, &fault);
+		}
+		chi_writer_end_work(writer, job, status, &fault);
+	}
+}
+
+void chi_compact_unpark(struct chi_writer *writer)
+{
+	struct chi_fault fault = {0};
+	pthread_mutex_lock(&writer->lock);
+	writer->inspected = false;
+	pthread_mutex_unlock(&writer->lock);
+	int verdict = chi_inspection_end(&writer->inspection, &fault);
+	end_parked(writer, verdict, &fault);
+}
+
+void chi_compact_give_up(struct chi_writer *writer)
+{
+	struct chi_fault fault = {0};
+	chi_inspection_cancel(&writer->inspection);
+	end_parked(writer, chi_fault(&fault, -CHI_ECANCELED, "the server stops"), &fault);
+}

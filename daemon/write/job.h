@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A write on its way: what a worker hands to a writer, and the answer that comes back. A job owns
+ * copies of everything it needs; the connection it came from may vanish at any time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+#include "daemon/net/mailbox.h"
+#include "daemon/net/worker.h"
+#include "proto/msg.h"
+#include "store/store.h"
+
+/* Goes to the worker that the request came from, and from there to the client. Made together
+ * with the job, so that answering never fails for lack of memory. */
+struct chi_job_answer {
+	struct chi_mail mail;
+	struct chi_conn_ref to;
+	uint64_t id;
+	enum chi_op op;
+	int status;
+	size_t at;    /* entry at fault, or SIZE_MAX */
+	bool is_mark; /* the mark is at fault */
+	struct chi_fault fault;
+	union {
+		struct chi_put_result put;
+		uint64_t deleted;
+		uint64_t changed;
+		struct chi_outcome outcome;
+		struct {
+			uint64_t before;
+			uint64_t after;
+		} compact;
+	} u;
+};
+
+/* Follows the answer of an ASYNC batch whose commit has failed. */
+struct chi_job_loss {
+	struct chi_mail mail;
+	struct chi_conn_ref to;
+};
+
+struct chi_job {
+	struct chi_job *next;
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME */
+	enum chi_durability durability;
+	struct chi_arena arena;	   /* owns puts, keys and all they point to */
+	struct chi_put *puts;	   /* PUT */
+	struct chi_key *keys;	   /* DELETE */
+	size_t n;		   /* of either */
+	size_t records;		   /* what it counts in the queue: of both, and of the games */
+	struct chi_game_id *games; /* PUT */
+	size_t n_games;
+	struct chi_idempotency_key idempotency_key; /* as in the request; sequence 0: not marked */
+	int refused;   /* for its mark's sake: the status, its text is the answer's */
+	bool has_base; /* PUT, RESCORE */
+	struct chi_counts base;
+	size_t bytes;		       /* what it counts in the queue */
+	bool counted;		       /* there, at this time */
+	struct chi_job_answer *answer; /* NULL once posted */
+	struct chi_job_loss *loss;     /* of a batch answered before its commit */
+};
+
+/* An empty job for a request; NULL without memory. */
+struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op);
+
+/* With its answer, if that was not posted. NULL is fine. */
+void chi_job_free(struct chi_job *job);
+
+static inline void chi_job_freep(struct chi_job **job)
+{
+	chi_job_free(*job);
+}
+
+/* Copies in. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n);
+CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
+CHI_MUSTUSE int chi_job_copy_game_ids(struct chi_job *job, const struct chi_game_id *games,
+				      size_t n);
+void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
+
+/* Posts the answer to its worker. Once a job. */
+void chi_job_post(struct chi_job *job);
+
+/* The same before the commit. Without memory for what a failure would take nothing is posted yet.
+ */
+void chi_job_post_early(struct chi_job *job);
+
+/* The commit of a batch answered early has failed: its worker is told. Once a job. */
+void chi_job_post_loss(struct chi_job *job);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commit of a session that reads games. The games come first, in the order of their ids: equal
+ * ones stand side by side then, and a new store's tree of games grows at its end. That settles
+ * which games count and, since base rates are the sum of the games' results, every statistic. Then
+ * follow the positions.
+ */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "import/session_priv.h"
+
+/* Items of a part, by which the folding threads share the work, are so much of the memory. */
+#define PART_SHARE 64u
+#define PART_MIN   UINT64_C(4096)
+#define PART_MAX   UINT64_C(131072)
+
+/* Sixteenths of the memory that sort the strength tree's entries. */
+#define STRENGTH_SHARE 4
+
+/* The games are looked up and noted; so many between looks at whether to go on. */
+#define CHECK_EVERY 1024
+
+struct commit {
+	struct chi_import *games;
+	struct chi_importer *importer;
+	struct chi_load *load;
+	struct chi_import_result *result;
+	struct chi_fault *fault;
+	struct chi_import_limits limits;
+	bool whole; /* no game is dropped or held to a ply */
+	uint64_t seen;
+	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
+};
+
+static void abandonp(struct chi_load **load)
+{
+	chi_load_abandon(*load);
+}
+
+static void progress(const struct chi_importer *importer, const char *phase, uint64_t done,
+		     uint64_t total)
+{
+	if (importer->options.progress != NULL) {
+		importer->options.progress(importer->options.context, phase, done, total);
+	}
+}
+
+/* A game's item, taken apart. */
+struct entry {
+	struct chi_import_place place;
+	uint32_t number;
+	uint8_t result;
+	bool cut;
+	bool bounded;
+	uint16_t plies;
+};
+
+static struct entry entry_of(const struct chi_sort_item *item)
+{
+	uint64_t place;
+	uint64_t payload;
+	memcpy(&place, item->bytes + CHI_GAME_ID_SIZE, sizeof(place));
+	memcpy(&payload, item->bytes + CHI_SORT_GROUP, sizeof(payload));
+	place = be64toh(place);
+	payload = be64toh(payload);
+	return (struct entry){
+		.place = {.stream = (uint32_t)(place >> 40),
+			  .game = (uint32_t)(place >> 20) & CHI_PLACE_MAX,
+			  .line = (uint32_t)place & CHI_PLACE_MAX},
+		.number = (uint32_t)(payload >> 32),
+		.result = payload >> 30 & 3,
+		.cut = (payload >> 29 & 1) != 0,
+		.bounded = (payload >> 15 & 1) != 0,
+		.plies = payload >> 16 & 0x1fff,
+	};
+}
+
+static uint64_t numbers(const struct commit *commit)
+{
+	return atomic_load(&commit->games->numbers);
+}
+
+/* `limit`: the last ply that is counted; 0: all are. */
+static int take(struct commit *commit, const struct entry *entry, uint16_t limit)
+{
+	struct chi_import_limits *limits = &commit->limits;
+	if (limit != 0 && limits->plies == NULL) {
+		uint64_t room = commit->importer->options.memory / CHI_IMPORT_PLIES_SHARE;
+		if (numbers(commit) > room / sizeof(*limits->plies)) {
+			return chi_fault(commit->fault, -CHI_ETOOBIG,
+					 "more than %" PRIu64 " games, some counted to a ply: take "
+					 "them out in parts, or with more memory",
+					 room / sizeof(*limits->plies));
+		}
+		limits->plies = calloc((size_t)numbers(commit), sizeof(*limits->plies));
+		if (limits->plies == NULL) {
+			return -CHI_ENOMEM;
+		}
+	}
+	if (limit != 0) {
+		limits->plies[entry->number] = limit;
+		commit->whole = false;
+	}
+	commit->result->taken++;
+	commit->result->plies += limit != 0 && limit < entry->plies ? limit : entry->plies;
+	commit->result->cut += entry->cut;
+	return CHI_OK;
+}
+
+static void drop(struct commit *commit, const struct entry *entry)
+{
+	commit->limits.dropped[entry->number / 8] |= (uint8_t)(1u << entry->number % 8);
+	commit->whole = false;
+}
+
+static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const struct entry *entry)
+{
+	const struct chi_import_options *options = &commit->importer->options;
+	struct chi_game_id game = {
+		.result = entry->result,
+		.pruned = options->games_min > 1,
+		.max_ply = entry->bounded ? entry->plies : 0,
+	};
+	memcpy(game.id, id, sizeof(game.id));
+	int rc = take(commit, entry, 0);
+	return rc == CHI_OK ? chi_load_game(commit->load, &game) : rc;
+}
+
+/* A game that was stored with some of its positions left out cannot be taken out exactly. */
+static void tell_pruned(struct commit *commit, const struct entry *entry)
+{
+	const struct chi_import *games = commit->games;
+	const struct chi_import_options *options = &commit->importer->options;
+	struct chi_import_note note = {.file = "",
+				       .text = "stored without its rare positions, "
+					       "cannot be taken out, passed over"};
+	commit->result->skipped++;
+	if (options->report == NULL) {
+		return;
+	}
+	if (entry->place.stream < games->n_bases) {
+		const struct chi_import_base *base = &games->bases[entry->place.stream];
+		note.file = base->file != NULL ? base->file : "";
+		note.game = base->games + entry->place.game;
+		note.line = base->lines + entry->place.line;
+	}
+	options->report(options->context, &note);
+}
+
+static int subtract(struct commit *commit, const struct chi_game_id *stored,
+		    const struct entry *entry)
+{
+	if (stored->pruned) {
+		drop(commit, entry);
+		tell_pruned(commit, entry);
+		return CHI_OK;
+	}
+	int rc = take(commit, entry, stored->max_ply);
+	return rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
+}
+
+static int decide(struct commit *commit, const struct chi_sort_item *item)
+{
+	struct entry entry = entry_of(item);
+	struct chi_game_id stored;
+	bool twice = commit->seen > 0 && memcmp(commit->last, item->bytes, CHI_GAME_ID_SIZE) == 0;
+	memcpy(commit->last, item->bytes, CHI_GAME_ID_SIZE);
+	commit->seen++;
+	int rc = twice ? CHI_NONE : chi_load_find_game(commit->load, item->bytes, &stored);
+	if (rc < 0) {
+		return rc;
+	}
+	bool adding = commit->importer->options.kind == CHI_IMPORT_ADD;
+	bool there = rc == CHI_OK;
+	if (twice || there == adding) {
+		commit->result->known++;
+		drop(commit, &entry);
+		return CHI_OK;
+	}
+	return adding ? add(commit, item->bytes, &entry) : subtract(commit, &stored, &entry);
+}
+
+static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault)
+{
+	struct chi_sort_reader *reader;
+	int rc = chi_sort_open(commit->games->ids, part, &reader, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const struct chi_sort_item *item;
+	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
+		if (commit->seen % CHECK_EVERY == 0 && chi_importer_canceled(commit->importer)) {
+			rc = -CHI_ECANCELED;
+		} else {
+			rc = decide(commit, item);
+		}
+		if (rc < 0) {
+			break;
+		}
+	}
+	chi_sort_close(reader);
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc < 0 ? rc : CHI_OK;
+}
+
+static int walk_games(struct commit *commit, struct chi_fault *fault)
+{
+	size_t n_parts;
+	uint64_t n = chi_sorter_count(commit->games->ids);
+	int rc = chi_sorter_seal(commit->games->ids, PART_MAX, &n_parts, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	commit->limits.dropped = calloc((size_t)(numbers(commit) / 8) + 1, 1);
+	if (commit->limits.dropped == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
+		progress(commit->importer, "sorting", commit->seen, n);
+		rc = walk_part(commit, part, fault);
+	}
+	chi_sorter_free(commit->games->ids);
+	commit->games->ids = NULL;
+	return rc;
+}
+
+static int store_positions(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_import *games = commit->games;
+	const struct chi_import_options *options = &commit->importer->options;
+	struct chi_load_spec spec;
+	size_t n_parts;
+	uint64_t part = options->memory / PART_SHARE / CHI_SORT_ITEM;
+	part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
+	int rc = chi_sorter_seal(games->positions, part, &n_parts, fault);
+	if (rc == CHI_OK) {
+		const struct chi_load_options how = {
+			.subtract = options->kind == CHI_IMPORT_SUBTRACT,
+			.games_min = options->games_min,
+			.expected = commit->result->plies,
+			.memory = options->memory / 16 * STRENGTH_SHARE,
+			.dir = commit->importer->spill,
+		};
+		rc = chi_load_start(commit->load, &how, &spec, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_import_fold(games, n_parts, commit->whole ? NULL : &commit->limits, &spec,
+				     commit->load, fault);
+	}
+	chi_sorter_free(games->positions);
+	games->positions = NULL;
+	return rc;
+}
+
+/* A place that was free when the reading began, and is not any more. */
+static int overtaken(const struct chi_importer *importer, int rc, struct chi_fault *fault)
+{
+	struct chi_fault what = *fault;
+	return rc == -CHI_EEXIST && importer->store == NULL
+		       ? chi_fault(fault, rc,
+				   "%.150s; it came while the games were read, nothing was stored",
+				   what.text)
+		       : rc;
+}
+
+/* Everything in the load that is to be finished. Of a marked import that was done before nothing;
+ * what it saw is durable then, as that of one that finds nothing to change. */
+static int fill(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_importer *importer = commit->importer;
+	struct chi_import_result *result = commit->result;
+	struct chi_write *write = chi_load_write(commit->load);
+	int rc = write != NULL ? chi_importer_known(importer, write, result, fault) : CHI_NONE;
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	rc = walk_games(commit, fault);
+	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
+	 * is told that his games are there already may rely on it as if he had stored them. */
+	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {
+		rc = store_positions(commit, fault);
+	}
+	if (rc == CHI_OK && chi_importer_canceled(importer)) {
+		rc = chi_fault_plain(fault, -CHI_ECANCELED);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_load_complete(commit->load, &result->positions, &result->dropped, fault);
+	}
+	return rc == CHI_OK && write != NULL ? chi_importer_note(importer, write, result, fault)
+					     : rc;
+}
+
+static int run(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_importer *importer = commit->importer;
+	_cleanup_(abandonp) struct chi_load *load = NULL;
+	int rc = importer->store != NULL
+			 ? chi_load_into(importer->store, &load, fault)
+			 : chi_load_new(importer->path, importer->statistic, &load, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	commit->load = load;
+	rc = fill(commit, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_load *last = load;
+	load = NULL;
+	return chi_load_finish(last, &commit->result->positions, &commit->result->dropped, fault);
+}
+
+int chi_importer_commit_pgn(struct chi_import *games, struct chi_import_result *result,
+			    struct chi_fault *fault)
+{
+	struct commit commit = {.games = games,
+				.importer = games->importer,
+				.result = result,
+				.fault = fault,
+				.whole = true};
+	int rc = overtaken(games->importer, run(&commit, fault), fault);
+	free(commit.limits.dropped);
+	free(commit.limits.plies);
+	return rc;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games by the gigabyte: text of PGN goes in, and at the end every position of every game stands
+ * in the store, counted. Reading happens beside the feeding, on all cores; the positions are sorted
+ * in bounded memory; nothing is changed in the store before the commit, and the commit is all or
+ * nothing. Feeding the same games again changes nothing.
+ *
+ * One thread uses a chi_importer at a time. It needs no lock on the store before the commit, whose
+ * thread is the store's writer then.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "store/store.h"
+
+struct chi_importer;
+
+/* Where it goes: an open store, or a path at which there is none yet. */
+struct chi_importer_target {
+	struct chi_store *store;      /* must outlive the chi_importer; NULL: a new one is made */
+	const char *path;	      /* then, its place; copied */
+	enum chi_statistic statistic; /* and its kind */
+};
+
+/*
+ * Starts the threads. `options` is copied. A kind of CHI_IMPORT_SUBTRACT or CHI_IMPORT_MERGE needs
+ * an open store. -CHI_EINVAL names the option, -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_importer_begin(const struct chi_importer_target *target,
+				   const struct chi_import_options *options,
+				   struct chi_importer **out, struct chi_fault *fault);
+
+/* A new input begins; a game does not go on across it. `name` is for notes; copied, cut at 255
+ * bytes. */
+CHI_MUSTUSE int chi_importer_file(struct chi_importer *importer, const char *name,
+				  struct chi_fault *fault);
+
+/* The next bytes of the input, cut anywhere. Waits while the readers are behind. A failure is
+ * final: -CHI_ENOMEM, -CHI_EFULL, -CHI_EIO, -CHI_ECANCELED. */
+CHI_MUSTUSE int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t len,
+				  struct chi_fault *fault);
+
+/* Marks what is fed into an open store, before its commit. What was done under the mark is not done
+ * again: the commit tells its totals; -CHI_EFORGOTTEN: it may have been. `once` is copied; sequence
+ * 0: no mark. */
+void chi_importer_once(struct chi_importer *importer,
+		       const struct chi_idempotency_key *idempotency_key);
+
+/* Stores everything, durably, or nothing. Once. The chi_importer is still to be freed. */
+CHI_MUSTUSE int chi_importer_commit(struct chi_importer *importer, struct chi_import_result *result,
+				    struct chi_fault *fault);
+
+/* Ends the threads; without a commit nothing happened. NULL is fine. */
+void chi_importer_free(struct chi_importer *importer);

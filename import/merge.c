@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking the dump in: lines put together, read, checked, put by. */
+#include "import/merge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+
+/* A line's fields take less than some times its text. */
+#define ARENA_BUDGET (8 * (size_t)CHI_DUMP_LINE_MAX)
+
+static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
+{
+	struct chi_merging *merging = calloc(1, sizeof(*merging));
+	if (merging == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	importer->state = merging;
+	chi_dump_reader_init(&merging->reader);
+	chi_arena_init(&merging->arena, ARENA_BUDGET);
+	chi_buffer_init(&merging->line, CHI_DUMP_LINE_MAX);
+	int rc = chi_spill_file_open(&merging->lines, importer->spill, fault);
+	return rc == CHI_OK ? chi_spill_file_open(&merging->games, importer->spill, fault) : rc;
+}
+
+static void merge_end(struct chi_importer *importer)
+{
+	struct chi_merging *merging = importer->state;
+	if (merging == NULL) {
+		return;
+	}
+	chi_spill_file_close(&merging->lines);
+	chi_spill_file_close(&merging->games);
+	chi_buffer_deinit(&merging->line);
+	chi_arena_deinit(&merging->arena);
+	free(merging);
+	importer->state = NULL;
+}
+
+/* One store, one transaction. */
+static int merge_file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
+{
+	struct chi_merging *merging = importer->state;
+	(void)name;
+	if (merging->n_files++ > 0) {
+		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
+	}
+	return CHI_OK;
+}
+
+/* The order of the position tree: bytewise, what is at the other's start first. */
+static int compare_keys(const struct chi_key *a, const struct chi_key *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order = memcmp(a->bytes, b->bytes, len);
+	return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+/* What a stranger's dump says is checked like a put of his. */
+static int check_position(struct chi_merging *merging, const struct chi_put *put,
+			  struct chi_fault *fault)
+{
+	struct chi_fault detail = {.text = ""};
+	int rc = chi_put_check(put, CHI_STATISTIC_EXTERNAL, &detail);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "line %" PRIu64 ": %s", merging->reader.line,
+				 detail.text);
+	}
+	if (merging->positions > 0 && compare_keys(&put->key, &merging->last) <= 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "line %" PRIu64 ": the positions are not in order",
+				 merging->reader.line);
+	}
+	merging->last = put->key;
+	merging->positions++;
+	return CHI_OK;
+}
+
+static int take_line(struct chi_merging *merging, const char *line, size_t len,
+		     struct chi_fault *fault)
+{
+	struct chi_put put;
+	enum chi_dump_line kind = CHI_DUMP_HEAD;
+	if (merging->whole) {
+		return chi_fault(fault, -CHI_ESYNTAX, "text behind the dump's last line");
+	}
+	chi_arena_reset(&merging->arena);
+	int rc = chi_dump_read(&merging->reader, line, len, &merging->arena, &kind, &put, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	switch (kind) {
+	case CHI_DUMP_POSITION:
+		rc = check_position(merging, &put, fault);
+		break;
+	case CHI_DUMP_GAME:
+		merging->n_games++;
+		return chi_spill_file_put(&merging->games, &merging->reader.game,
+					  sizeof(merging->reader.game), fault);
+	case CHI_DUMP_TAIL:
+		merging->whole = true;
+		return CHI_OK;
+	case CHI_DUMP_HEAD:
+		break;
+	}
+	return rc == CHI_OK ? chi_spill_file_put(&merging->lines, line, len, fault) : rc;
+}
+
+/* Keeps the part of a line whose end has not come. */
+static int keep_part(struct chi_merging *merging, const char *bytes, size_t len,
+		     struct chi_fault *fault)
+{
+	int rc = chi_buffer_append(&merging->line, bytes, len);
+	if (rc == -CHI_ETOOBIG) {
+		return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": longer than %u bytes",
+				 merging->reader.line + 1, CHI_DUMP_LINE_MAX);
+	}
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+}
+
+static int merge_feed(struct chi_importer *importer, const void *bytes, size_t len,
+		      struct chi_fault *fault)
+{
+	struct chi_merging *merging = importer->state;
+	const char *at = bytes;
+	const char *end = at + len;
+	while (at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t n = (size_t)((stop != NULL ? stop : end) - at);
+		int rc = CHI_OK;
+		if (stop == NULL || merging->line.len > 0) {
+			rc = keep_part(merging, at, n, fault);
+		}
+		if (rc == CHI_OK && stop != NULL) {
+			bool joined = merging->line.len > 0;
+			const char *line =
+				joined ? (const char *)chi_buffer_bytes(&merging->line) : at;
+			rc = take_line(merging, line, joined ? merging->line.len : n, fault);
+			chi_buffer_consume(&merging->line, merging->line.len);
+		}
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		at += n + (stop != NULL ? 1 : 0);
+	}
+	return CHI_OK;
+}
+
+/* A dump that is not whole would merge a part, and merging the whole later count that twice. */
+static int merge_commit(struct chi_importer *importer, struct chi_import_result *result,
+			struct chi_fault *fault)
+{
+	struct chi_merging *merging = importer->state;
+	if (!merging->whole || merging->line.len > 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "the dump is cut short: behind line %" PRIu64
+				 " its last line is missing",
+				 merging->reader.line);
+	}
+	return chi_merging_apply(importer, merging, result, fault);
+}
+
+const struct chi_importer_kind chi_importer_merge = {
+	.begin = merge_begin,
+	.file = merge_file,
+	.feed = merge_feed,
+	.commit = merge_commit,
+	.end = merge_end,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adding another store, which arrives as the text of its dump: read and checked line by line as it
+ * comes, put by, and applied at the commit in one transaction. chistore.1 has the table of what
+ * becomes of what both stores hold (import/merge_apply.c does it).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "import/importer_priv.h"
+#include "import/spill_file.h"
+#include "store/text/dump.h"
+
+/* The state of a session of kind CHI_IMPORT_MERGE. */
+struct chi_merging {
+	struct chi_dump_reader reader;
+	struct chi_arena arena;	     /* of one line */
+	struct chi_buffer line;	     /* one that has come in part */
+	struct chi_spill_file lines; /* the head's and the positions', without newlines */
+	struct chi_spill_file games; /* struct chi_game_id each */
+	struct chi_key last;	     /* the position before */
+	uint64_t n_files;	     /* inputs begun: one store each session */
+	uint64_t positions;
+	uint64_t n_games;
+	bool whole; /* the dump's last line has come */
+};
+
+/* Applies what was read. Nothing is changed unless it returns CHI_OK. */
+CHI_MUSTUSE int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging,
+				  struct chi_import_result *result, struct chi_fault *fault);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts of notes. */
+#include "import/notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+void chi_notes_deinit(struct chi_notes *notes)
+{
+	for (size_t i = 0; i < notes->n; i++) {
+		free(notes->note[i].text);
+	}
+	free(notes->note);
+	*notes = (struct chi_notes){0};
+}
+
+static const char *cause(enum chi_pgn_end end)
+{
+	switch (end) {
+	case CHI_PGN_NULL_MOVE:
+		return "null move";
+	case CHI_PGN_ILLEGAL:
+		return "illegal move";
+	case CHI_PGN_AMBIGUOUS:
+		return "ambiguous move";
+	case CHI_PGN_UNREADABLE:
+		return "cannot read";
+	case CHI_PGN_TOO_LONG:
+		return "too long a game";
+	case CHI_PGN_BAD_START:
+		return "cannot read the start";
+	case CHI_PGN_OTHER_RULES:
+		return "other rules";
+	case CHI_PGN_COMPLETE:
+	case CHI_PGN_ENDS:
+		break;
+	}
+	return "odd";
+}
+
+static const char *name(const struct chi_pgn_game *game, enum chi_pgn_tag tag)
+{
+	return game->tags[tag].text != NULL ? game->tags[tag].text : "?";
+}
+
+int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool passed_over)
+{
+	if (notes->n == CHI_NOTES_MAX) {
+		notes->more++;
+		return CHI_OK;
+	}
+	if (notes->n == notes->capacity) {
+		size_t capacity = notes->capacity == 0 ? 8 : 2 * notes->capacity;
+		struct chi_note *more = reallocarray(notes->note, capacity, sizeof(*more));
+		if (more == NULL) {
+			return -CHI_ENOMEM;
+		}
+		notes->note = more;
+		notes->capacity = capacity;
+	}
+	/* Names are cut; the fault's text is clean then, a half character included. */
+	struct chi_fault line;
+	const char *quote = game->end_text[0] != '\0' ? "'" : "";
+	char fate[40];
+	if (passed_over) {
+		(void)snprintf(fate, sizeof(fate), "passed over");
+	} else {
+		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
+	}
+	(void)chi_fault(&line, CHI_OK, "%.80s - %.80s: %s%s%s%s%s, %s", name(game, CHI_PGN_WHITE),
+			name(game, CHI_PGN_BLACK), cause(game->end), quote[0] != '\0' ? " " : "",
+			quote, game->end_text, quote, fate);
+	char *text = strdup(line.text);
+	if (text == NULL) {
+		return -CHI_ENOMEM;
+	}
+	notes->note[notes->n++] =
+		(struct chi_note){.game = game->number, .line = game->end_line, .text = text};
+	return CHI_OK;
+}
+
+void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_options *options,
+		    const char *file, uint64_t games_before, uint64_t lines_before)
+{
+	if (options->report == NULL) {
+		return;
+	}
+	struct chi_import_note note = {.file = file};
+	for (size_t i = 0; i < notes->n; i++) {
+		note.game = games_before + notes->note[i].game;
+		note.line = lines_before + notes->note[i].line;
+		note.text = notes->note[i].text;
+		options->report(options->context, &note);
+	}
+	if (notes->more > 0) {
+		char text[80];
+		(void)snprintf(text, sizeof(text), "%llu more games behind it have such faults",
+			       (unsigned long long)notes->more);
+		note.text = text;
+		options->report(options->context, &note);
+	}
+}

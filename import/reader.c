@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread that reads: streams of text to games, games to items. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "import/count.h"
+#include "import/session_priv.h"
+#include "import/identity.h"
+#include "chess/key.h"
+#include "chess/pgn.h"
+
+/* What a thread has while it runs. */
+struct work {
+	struct chi_import_reader *reader;
+	struct chi_import *games;
+	struct chi_pgn *pgn;
+	struct chi_counter *counter;
+	uint8_t *scratch; /* CHI_IDENTITY_SIZE bytes */
+	struct chi_filler positions;
+	struct chi_filler ids;
+	struct chi_stream *stream;
+	struct chi_fault fault;
+};
+
+int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault)
+{
+	if (filler->items == NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_sorter_give(filler->sorter, filler->items, filler->n, fault);
+	filler->items = NULL;
+	return rc;
+}
+
+int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items, size_t n,
+		   struct chi_fault *fault)
+{
+	while (n > 0) {
+		if (filler->items != NULL && filler->n == filler->capacity) {
+			int rc = chi_filler_end(filler, fault);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+		if (filler->items == NULL) {
+			int rc = chi_sorter_take(filler->sorter, &filler->items, &filler->capacity,
+						 fault);
+			if (rc != CHI_OK) {
+				filler->items = NULL;
+				return rc;
+			}
+			filler->n = 0;
+		}
+		size_t room = filler->capacity - filler->n;
+		size_t some = n < room ? n : room;
+		memcpy(filler->items + filler->n, items, some * sizeof(*items));
+		filler->n += some;
+		items += some;
+		n -= some;
+	}
+	return CHI_OK;
+}
+
+static uint32_t at_most(uint64_t value, uint32_t most)
+{
+	return value < most ? (uint32_t)value : most;
+}
+
+static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t number,
+		   enum chi_result result, size_t plies, bool bounded)
+{
+	struct chi_sort_item item;
+	struct chi_key start;
+	chi_key_encode(&game->positions[0], &start);
+	chi_identity(game, result, &start, work->scratch, item.bytes);
+	uint64_t place = (uint64_t)(work->stream->number & CHI_PLACE_STREAM_MAX) << 40 |
+			 (uint64_t)at_most(game->number, CHI_PLACE_MAX) << 20 |
+			 at_most(game->line, CHI_PLACE_MAX);
+	bool cut = game->end != CHI_PGN_COMPLETE;
+	uint64_t payload = (uint64_t)number << 32 | (uint64_t)result << 30 | (uint64_t)cut << 29 |
+			   (uint64_t)plies << 16 | (uint64_t)bounded << 15;
+	place = htobe64(place);
+	payload = htobe64(payload);
+	memcpy(item.bytes + CHI_GAME_ID_SIZE, &place, sizeof(place));
+	memcpy(item.bytes + CHI_SORT_GROUP, &payload, sizeof(payload));
+	return chi_filler_add(&work->ids, &item, 1, &work->fault);
+}
+
+static bool is_skipped(const struct work *work, enum chi_pgn_end end)
+{
+	switch (end) {
+	case CHI_PGN_TOO_LONG:
+	case CHI_PGN_BAD_START:
+	case CHI_PGN_OTHER_RULES:
+		return true;
+	case CHI_PGN_NULL_MOVE:
+	case CHI_PGN_ILLEGAL:
+	case CHI_PGN_AMBIGUOUS:
+	case CHI_PGN_UNREADABLE:
+		return work->games->importer->options.strict;
+	case CHI_PGN_COMPLETE:
+	case CHI_PGN_ENDS:
+		break;
+	}
+	return false;
+}
+
+static int count_game(struct work *work, const struct chi_pgn_game *game)
+{
+	const struct chi_import_options *options = &work->games->importer->options;
+	uint64_t number = atomic_fetch_add_explicit(&work->games->numbers, 1, memory_order_relaxed);
+	uint64_t most = options->memory / CHI_IMPORT_BITS_SHARE * 8;
+	most = most < CHI_GAME_NUMBERS ? most : CHI_GAME_NUMBERS;
+	if (number >= most) {
+		return chi_fault(&work->fault, -CHI_ETOOBIG,
+				 "more than %llu games at once: import them in parts, or with "
+				 "more memory",
+				 (unsigned long long)most);
+	}
+	/* When games are taken out, the store says how far each was counted. */
+	size_t all = chi_count_plies(game);
+	bool bounded =
+		options->kind == CHI_IMPORT_ADD && options->max_ply != 0 && options->max_ply < all;
+	size_t plies = bounded ? options->max_ply : all;
+	enum chi_result result = chi_identity_result(game->result);
+	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number, result);
+	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
+	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, result, plies, bounded);
+}
+
+static int take_game(struct work *work, const struct chi_pgn_game *game)
+{
+	bool skipped = is_skipped(work, game->end);
+	work->reader->n++;
+	if (skipped || (game->end != CHI_PGN_COMPLETE && game->end != CHI_PGN_NULL_MOVE)) {
+		int rc = chi_notes_add(&work->stream->notes, game, skipped);
+		if (rc != CHI_OK) {
+			return chi_fault_plain(&work->fault, rc);
+		}
+	}
+	if (skipped) {
+		work->reader->skipped++;
+		return CHI_OK;
+	}
+	if (game->n_plies == 0) {
+		work->reader->empty++;
+		return CHI_OK;
+	}
+	return count_game(work, game);
+}
+
+/* All games that the reader has by now. */
+static int take_games(struct work *work)
+{
+	const struct chi_pgn_game *game;
+	while (chi_pgn_next(work->pgn, &game) == CHI_OK) {
+		work->stream->games = game->number;
+		int rc = take_game(work, game);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+static int read_piece(struct work *work, const struct chi_piece *piece)
+{
+	size_t done = 0;
+	for (;;) {
+		int rc = take_games(work);
+		if (rc != CHI_OK || done == piece->len) {
+			return rc;
+		}
+		done += chi_pgn_feed(work->pgn, piece->bytes + done, piece->len - done);
+	}
+}
+
+static int read_stream(struct work *work)
+{
+	struct chi_queue *queue = &work->games->queue;
+	struct chi_piece *piece = NULL;
+	chi_pgn_restart(work->pgn);
+	while ((piece = chi_queue_next(queue, work->stream, piece)) != NULL) {
+		int rc = read_piece(work, piece);
+		if (rc != CHI_OK) {
+			free(piece);
+			return rc;
+		}
+	}
+	chi_pgn_finish(work->pgn);
+	int rc = take_games(work);
+	work->stream->lines = chi_pgn_lines(work->pgn);
+	return rc;
+}
+
+static int read_all(struct work *work)
+{
+	struct chi_queue *queue = &work->games->queue;
+	work->counter = malloc(sizeof(*work->counter));
+	work->scratch = malloc(CHI_IDENTITY_SIZE);
+	if (work->counter == NULL || work->scratch == NULL || chi_pgn_new(&work->pgn) != CHI_OK) {
+		return chi_fault_plain(&work->fault, -CHI_ENOMEM);
+	}
+	while ((work->stream = chi_queue_claim(queue)) != NULL) {
+		int rc = read_stream(work);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		chi_queue_done(queue, work->stream);
+	}
+	int rc = chi_filler_end(&work->positions, &work->fault);
+	return rc != CHI_OK ? rc : chi_filler_end(&work->ids, &work->fault);
+}
+
+/* What is not given back when something failed is freed here: the sorters go without it. */
+static void give_up(struct work *work)
+{
+	if (work->positions.items != NULL) {
+		(void)!chi_sorter_give(work->positions.sorter, work->positions.items, 0, NULL);
+	}
+	if (work->ids.items != NULL) {
+		(void)!chi_sorter_give(work->ids.sorter, work->ids.items, 0, NULL);
+	}
+}
+
+void *chi_import_read(void *reader)
+{
+	struct chi_import_reader *me = reader;
+	struct work work = {
+		.reader = me,
+		.games = me->games,
+		.positions = {.sorter = me->games->positions},
+		.ids = {.sorter = me->games->ids},
+	};
+	int rc = read_all(&work);
+	if (rc != CHI_OK) {
+		chi_queue_fail(&me->games->queue, rc, &work.fault);
+		give_up(&work);
+	}
+	chi_pgn_free(work.pgn);
+	free(work.counter);
+	free(work.scratch);
+	return NULL;
+}

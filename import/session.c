@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The feeding side of a session: text is gathered into pieces, cut where a game surely begins, and
+ * handed to the threads; what they noted is told in the order of the input.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "import/session_priv.h"
+#include "chess/pgn.h"
+
+#define FILE_NAME_MAX 255
+
+/* A piece of text is so much of the memory, within these bounds. */
+#define PIECE_SHARE 256u
+#define PIECE_MIN   ((uint64_t)64 << 10)
+#define PIECE_MAX   ((uint64_t)1 << 20)
+
+/* Shares of the memory, in sixteenths; what is left sorts the strength tree. */
+#define POSITIONS_SHARE 10
+#define IDS_SHARE	1
+
+static uint64_t piece_size(uint64_t memory)
+{
+	uint64_t size = memory / PIECE_SHARE;
+	return size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
+}
+
+static int start_threads(struct chi_import *games, struct chi_fault *fault)
+{
+	unsigned n = games->importer->options.threads;
+	games->readers = calloc(n, sizeof(*games->readers));
+	if (games->readers == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct chi_import_reader *reader = &games->readers[i];
+		reader->games = games;
+		if (pthread_create(&reader->thread, NULL, chi_import_read, reader) != 0) {
+			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
+		}
+		games->n_readers++;
+	}
+	return CHI_OK;
+}
+
+static int begin(struct chi_importer *importer, struct chi_fault *fault)
+{
+	const struct chi_import_options *options = &importer->options;
+	struct chi_import *games = calloc(1, sizeof(*games));
+	if (games == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	importer->state = games;
+	games->importer = importer;
+	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
+	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
+				&games->positions);
+	if (rc == CHI_OK) {
+		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE, &games->ids);
+	}
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	chi_sorter_threads(games->positions, options->threads);
+	chi_sorter_threads(games->ids, options->threads);
+	return start_threads(games, fault);
+}
+
+/* ---- Notes ------------------------------------------------------------------------------- */
+
+/* Where that stream begins. Once memory for it is used up games of later ones are told of without
+ * their place. */
+static void keep_base(struct chi_import *games)
+{
+	const struct chi_import_options *options = &games->importer->options;
+	bool shared = games->n_bases > 0 && games->bases[games->n_bases - 1].file == games->file;
+	/* The array doubles whenever the number is a power of two. */
+	size_t n = games->n_bases;
+	size_t more = (n & (n - 1)) == 0 ? (n == 0 ? 1 : n) * sizeof(*games->bases) : 0;
+	games->bases_size += more + (shared || games->file == NULL ? 0 : strlen(games->file) + 1);
+	if (options->kind != CHI_IMPORT_SUBTRACT || games->bases_end ||
+	    games->bases_size > options->memory / CHI_IMPORT_BASES_SHARE) {
+		games->bases_end = true;
+		return;
+	}
+	if (more > 0) {
+		struct chi_import_base *bases = realloc(games->bases, n * sizeof(*bases) + more);
+		if (bases == NULL) {
+			games->bases_end = true;
+			return;
+		}
+		games->bases = bases;
+	}
+	games->bases[games->n_bases++] = (struct chi_import_base){
+		.file = games->file, .games = games->file_games, .lines = games->file_lines};
+}
+
+/* The name is a base's if that keeps it. */
+static void end_file(struct chi_import *games)
+{
+	if (games->n_bases == 0 || games->bases[games->n_bases - 1].file != games->file) {
+		free(games->file);
+	}
+	games->file = NULL;
+	games->file_games = 0;
+	games->file_lines = 0;
+}
+
+/* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
+static void collect(struct chi_import *games)
+{
+	struct chi_stream *stream;
+	while ((stream = chi_queue_collect(&games->queue)) != NULL) {
+		if (stream->name != NULL) {
+			end_file(games);
+			games->file = stream->name;
+			stream->name = NULL;
+		}
+		keep_base(games);
+		chi_notes_tell(&stream->notes, &games->importer->options,
+			       games->file != NULL ? games->file : "", games->file_games,
+			       games->file_lines);
+		games->file_games += stream->games;
+		games->file_lines += stream->lines;
+		chi_stream_free(stream);
+	}
+}
+
+/* ---- Feeding ----------------------------------------------------------------------------- */
+
+/* The text of a failure, be it a thread's or this one's. */
+static int failed(struct chi_import *games, int rc, struct chi_fault *fault)
+{
+	int other = chi_queue_status(&games->queue, fault);
+	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
+}
+
+/* Ends the stream that is being filled. */
+static int close_stream(struct chi_import *games, struct chi_fault *fault)
+{
+	if (games->piece == NULL) {
+		if (!chi_queue_open(&games->queue)) {
+			return CHI_OK;
+		}
+		int rc = chi_queue_piece(&games->queue, &games->piece);
+		if (rc != CHI_OK) {
+			return failed(games, rc, fault);
+		}
+	}
+	struct chi_piece *piece = games->piece;
+	games->piece = NULL;
+	games->inside = false;
+	int rc = chi_queue_put(&games->queue, piece, &games->next_file, true);
+	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
+}
+
+/* Where a full piece may be cut: a place near its end if there is one, else any behind its first
+ * byte; its length if there is none. */
+static size_t find_cut(const struct chi_import *games, const struct chi_piece *piece)
+{
+	const char *text = piece->bytes;
+	size_t start = 0;
+	if (games->inside) {
+		const char *end = memchr(text, '\n', piece->len);
+		start = end != NULL ? (size_t)(end - text) + 1 : piece->len;
+	}
+	size_t len = piece->len - start;
+	size_t near = len - len / 8;
+	size_t cut = chi_pgn_boundary(text + start, len, near);
+	if (cut == len) {
+		cut = chi_pgn_boundary(text + start, len, 1);
+	}
+	return start + cut;
+}
+
+/* A full piece goes to the threads, up to the cut; what is behind begins the next. */
+static int hand_over(struct chi_import *games, struct chi_fault *fault)
+{
+	struct chi_piece *piece = games->piece;
+	struct chi_piece *next;
+	size_t cut = find_cut(games, piece);
+	bool closes = cut < piece->len;
+	if (!closes) {
+		/* The next piece should begin with a line, if lines are not longer than that. */
+		const char *end = memrchr(piece->bytes, '\n', piece->len);
+		cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
+	}
+	int rc = chi_queue_piece(&games->queue, &next);
+	if (rc != CHI_OK) {
+		return failed(games, rc, fault);
+	}
+	games->inside = piece->bytes[cut - 1] != '\n';
+	next->len = piece->len - cut;
+	memcpy(next->bytes, piece->bytes + cut, next->len);
+	piece->len = cut;
+	games->piece = next;
+	rc = chi_queue_put(&games->queue, piece, &games->next_file, closes);
+	collect(games);
+	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
+}
+
+static int feed(struct chi_importer *importer, const void *bytes, size_t len,
+		struct chi_fault *fault)
+{
+	struct chi_import *games = importer->state;
+	const char *at = bytes;
+	while (len > 0) {
+		if (chi_importer_canceled(importer)) {
+			return chi_fault_plain(fault, -CHI_ECANCELED);
+		}
+		if (games->piece == NULL) {
+			int rc = chi_queue_piece(&games->queue, &games->piece);
+			if (rc != CHI_OK) {
+				return failed(games, rc, fault);
+			}
+		}
+		struct chi_piece *piece = games->piece;
+		size_t room = games->queue.piece_size - piece->len;
+		size_t some = len < room ? len : room;
+		memcpy(piece->bytes + piece->len, at, some);
+		piece->len += some;
+		at += some;
+		len -= some;
+		if (piece->len == games->queue.piece_size) {
+			int rc = hand_over(games, fault);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+	}
+	return CHI_OK;
+}
+
+/* Of an input without text nothing is held once the next begins. */
+static int file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
+{
+	struct chi_import *games = importer->state;
+	int rc = close_stream(games, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	free(games->next_file);
+	games->next_file = strndup(name, FILE_NAME_MAX);
+	/* Small files never fill a piece: without this all of them would wait for the commit. */
+	collect(games);
+	return games->next_file != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
+}
+
+/* ---- The end ----------------------------------------------------------------------------- */
+
+static void join(struct chi_import *games)
+{
+	for (unsigned i = 0; i < games->n_readers; i++) {
+		pthread_join(games->readers[i].thread, NULL);
+	}
+	games->n_readers = 0;
+}
+
+static int commit(struct chi_importer *importer, struct chi_import_result *result,
+		  struct chi_fault *fault)
+{
+	struct chi_import *games = importer->state;
+	int rc = close_stream(games, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_queue_end(&games->queue);
+	join(games);
+	rc = chi_queue_status(&games->queue, fault);
+	collect(games);
+	for (unsigned i = 0; rc == CHI_OK && i < importer->options.threads; i++) {
+		result->games += games->readers[i].n;
+		result->skipped += games->readers[i].skipped;
+		result->empty += games->readers[i].empty;
+	}
+	return rc != CHI_OK ? rc : chi_importer_commit_pgn(games, result, fault);
+}
+
+static void end(struct chi_importer *importer)
+{
+	struct chi_import *games = importer->state;
+	if (games == NULL) {
+		return;
+	}
+	struct chi_fault fault;
+	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
+	chi_queue_fail(&games->queue, -CHI_ECANCELED, &fault);
+	join(games);
+	free(games->piece);
+	chi_queue_deinit(&games->queue);
+	chi_sorter_free(games->positions);
+	chi_sorter_free(games->ids);
+	free(games->next_file);
+	end_file(games);
+	for (size_t i = 0; i < games->n_bases; i++) {
+		if (i == 0 || games->bases[i].file != games->bases[i - 1].file) {
+			free(games->bases[i].file);
+		}
+	}
+	free(games->bases);
+	free(games->readers);
+	free(games);
+	importer->state = NULL;
+}
+
+const struct chi_importer_kind chi_importer_pgn = {
+	.begin = begin,
+	.file = file,
+	.feed = feed,
+	.commit = commit,
+	.end = end,
+};

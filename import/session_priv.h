@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A session that reads games: the text goes through a queue to threads that read it; each makes
+ * items of the games and gives them to two sorters, one of positions, one of games. The commit ends
+ * the threads, decides game by game which are taken, and folds the positions' items into records.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/sorter.h"
+#include "import/importer_priv.h"
+#include "import/queue.h"
+#include "store/load/load.h"
+
+/*
+ * A game in the second sorter: its id; then, big-endian, where it stands, so that of equal games
+ * the first of the input comes first: stream (24 bits), game (20) and line (20) in it; then its
+ * number (32), result (2), "cut" (1), number of moves that are counted (13), "bounded" (1: by
+ * max_ply), 15 bits free.
+ */
+struct chi_import_place {
+	uint32_t stream;
+	uint32_t game;
+	uint32_t line;
+};
+
+#define CHI_PLACE_STREAM_MAX 0xffffffu
+#define CHI_PLACE_MAX	     0xfffffu /* of game and line; what is more is told as so much */
+
+#define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
+
+/* Besides, of each game a bit is held at the commit, for which there is so much of the memory; and
+ * so much for the places of streams when subtracting, and so much for the last plies counted. */
+#define CHI_IMPORT_BITS_SHARE  16u
+#define CHI_IMPORT_BASES_SHARE 16u
+#define CHI_IMPORT_PLIES_SHARE 8u
+
+/* What is counted of the games, by number. All is zero at first, so that memory is taken only where
+ * something is noted: most sessions drop few games and hold none to a ply. */
+struct chi_import_limits {
+	uint8_t *dropped; /* a bit each: the game is not taken */
+	uint16_t *plies;  /* the last ply counted, 0: all are; NULL: of every game all are */
+};
+
+/* Room in a sorter that a thread fills. */
+struct chi_filler {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* NULL: none taken */
+	size_t n;
+	size_t capacity;
+};
+
+struct chi_import;
+
+/* One thread that reads. */
+struct chi_import_reader {
+	struct chi_import *games;
+	pthread_t thread;
+	uint64_t n;
+	uint64_t skipped;
+	uint64_t empty;
+};
+
+/* Where a stream begins in the input; kept to tell of games at the commit. */
+struct chi_import_base {
+	char *file; /* owned by the first base that has it; NULL: no name was given */
+	uint64_t games;
+	uint64_t lines;
+};
+
+struct chi_import {
+	struct chi_importer *importer;
+	struct chi_queue queue;
+	struct chi_sorter *positions;
+	struct chi_sorter *ids;
+	_Atomic uint64_t numbers; /* given out */
+	struct chi_import_reader *readers;
+	unsigned n_readers; /* that run */
+	/* The feeding thread's. */
+	struct chi_piece *piece; /* filled now; NULL: none */
+	bool inside;		 /* the piece begins inside a line */
+	char *next_file;     /* name of an input of which no text was handed over yet, or NULL */
+	char *file;	     /* of the stream collected last */
+	uint64_t file_games; /* of that file, collected so far */
+	uint64_t file_lines;
+	struct chi_import_base *bases; /* by stream, when subtracting; as many as memory allows */
+	size_t n_bases;
+	uint64_t bases_size; /* bytes of them, names included */
+	bool bases_end;	     /* no more are kept */
+};
+
+/* Gives `n` items to the filler's sorter. */
+CHI_MUSTUSE int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items,
+			       size_t n, struct chi_fault *fault);
+CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault);
+
+/* A thread's work: argument and result as pthread_create wants them. */
+void *chi_import_read(void *reader);
+
+/* import/commit.c: all that follows when the threads have ended. */
+CHI_MUSTUSE int chi_importer_commit_pgn(struct chi_import *games, struct chi_import_result *result,
+					struct chi_fault *fault);
+
+/* import/aggregate.c: the positions' items become records, and go to the load in order. `limits`:
+ * NULL if no game is dropped or held to a ply. */
+CHI_MUSTUSE int chi_import_fold(struct chi_import *games, size_t n_parts,
+				const struct chi_import_limits *limits,
+				const struct chi_load_spec *spec, struct chi_load *load,
+				struct chi_fault *fault);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hot copies: LMDB writes one snapshot's pages to a descriptor, and the other side puts them into
+ * a new directory that appears whole. Both head pages are taken under LMDB's writer mutex, so
+ * that the copy is one committed state however many follow meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+struct chi_copy {
+	int fd;
+	char *path;
+	bool publish;
+	struct chi_hidden hidden;
+};
+
+int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
+{
+	/* LMDB would wait for the writer, which here would be for ever. */
+	if (chi_env_writes(store->env)) {
+		return chi_fault(fault, -CHI_EBUSY, "this thread is writing");
+	}
+	/* Pins the environment against being exchanged meanwhile. */
+	struct chi_read *read;
+	int rc = chi_read_begin(store, &read);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	int error = mdb_env_copyfd2(store->env->mdb, fd, 0);
+	chi_read_end(read);
+	/* LMDB's own errors are negative: the others are of the descriptor. */
+	return chi_lmdb_fault(fault, error, error > 0 ? "write a copy of" : "copy", store->path);
+}
+
+static void free_copy(struct chi_copy *copy)
+{
+	if (copy == NULL) {
+		return;
+	}
+	if (copy->fd >= 0) {
+		(void)close(copy->fd);
+	}
+	free(copy->path);
+	free(copy);
+}
+
+static void free_copyp(struct chi_copy **copy)
+{
+	free_copy(*copy);
+}
+
+static int begin(const char *path, bool publish, struct chi_copy **out, int *fd,
+		 struct chi_fault *fault)
+{
+	_cleanup_(free_copyp) struct chi_copy *copy = calloc(1, sizeof(*copy));
+	if (copy == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	copy->fd = -1;
+	copy->publish = publish;
+	copy->path = strdup(path);
+	if (copy->path == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = chi_path_begin(path, &copy->hidden, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	char data[CHI_PATH_SIZE];
+	rc = chi_path_join(data, copy->hidden.dir, DATA_NAME);
+	if (rc == CHI_OK) {
+		copy->fd = open(data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+		rc = copy->fd < 0 ? chi_lmdb_fault(fault, errno, "create", data) : CHI_OK;
+	}
+	if (rc < 0) {
+		chi_path_remove(&copy->hidden);
+		return rc;
+	}
+	*fd = copy->fd;
+	*out = copy;
+	copy = NULL;
+	return CHI_OK;
+}
+
+int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
+	}
+	return begin(path, false, out, fd, fault);
+}
+
+int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) == 0) {
+		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
+		if (rc == -CHI_EEXIST) {
+			return chi_fault(fault, rc, "'%s' exists and is no published copy", path);
+		}
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return begin(path, true, out, fd, fault);
+}
+
+/* What was received must be a store that opens. *marked: it was copied from a published copy. */
+static int check_copy(const char *hidden, bool *has_savepoint, struct chi_fault *fault)
+{
+	int rc = chi_file_check(hidden, fault);
+	uint64_t map_bytes;
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(0, &map_bytes, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_trees trees;
+	rc = chi_trees_open(hidden, MDB_RDONLY | MDB_NOLOCK, map_bytes, &trees, fault);
+	if (rc == CHI_OK) {
+		*has_savepoint = (trees.stamp.ro_compatible & CHI_FEATURE_PUBLISHED) != 0;
+		mdb_env_close(trees.mdb);
+	}
+	return rc;
+}
+
+/* Makes a store of what was received, and gives it its name. */
+static int finish_store(struct chi_copy *copy, bool has_savepoint, struct chi_fault *fault)
+{
+	int rc = has_savepoint ? chi_published_unmake(copy->hidden.dir, fault) : CHI_OK;
+	if (rc == CHI_OK) {
+		int error = chi_lock_make(copy->hidden.dir);
+		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
+	}
+	return rc == CHI_OK ? chi_path_publish(&copy->hidden, copy->path, fault) : rc;
+}
+
+static int finish_published(struct chi_copy *copy, struct chi_fault *fault)
+{
+	int rc = chi_published_make(copy->hidden.dir, fault);
+	return rc == CHI_OK ? chi_path_replace(&copy->hidden, copy->path, fault) : rc;
+}
+
+int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
+{
+	bool has_savepoint = false;
+	int error = fsync(copy->fd) < 0 ? errno : 0;
+	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
+	if (rc == CHI_OK) {
+		rc = check_copy(copy->hidden.dir, &has_savepoint, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = copy->publish ? finish_published(copy, fault)
+				   : finish_store(copy, has_savepoint, fault);
+	}
+	if (rc < 0) {
+		chi_path_remove(&copy->hidden);
+	}
+	free_copy(copy);
+	return rc;
+}
+
+void chi_copy_abandon(struct chi_copy *copy)
+{
+	if (copy != NULL) {
+		chi_path_remove(&copy->hidden);
+	}
+	free_copy(copy);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Published copies: one committed state in a directory that everybody may read and nobody writes.
+ * Whoever may write lock.mdb can make an acknowledged record vanish, so strangers cannot be let
+ * at a store that lives. A copy that never changes needs no lock: it is opened without any, by as
+ * many as like, from where they may write nothing.
+ *
+ * LMDB without locks beside a writer reads nonsense. So a directory counts as a published copy only
+ * if all say so: its stamp, whose mark keeps every program from writing, the mode of its data, and
+ * that there is no lock file, which whoever writes makes first. Everything else is opened with
+ * locks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+#define PUBLISHED_DIR_MODE  0755
+#define PUBLISHED_FILE_MODE 0444
+
+#define WRITE_BITS 0222
+
+/* ---- Telling --------------------------------------------------------------------------------- */
+
+static bool is_absent(const char *dir, const char *name)
+{
+	char path[CHI_PATH_SIZE];
+	struct stat st;
+	return chi_path_join(path, dir, name) == CHI_OK && lstat(path, &st) < 0 && errno == ENOENT;
+}
+
+bool chi_published_looks(const char *dir)
+{
+	char path[CHI_PATH_SIZE];
+	struct stat st;
+	return chi_path_join(path, dir, DATA_NAME) == CHI_OK && lstat(path, &st) == 0 &&
+	       S_ISREG(st.st_mode) && (st.st_mode & WRITE_BITS) == 0 && is_absent(dir, LMDB_LOCK) &&
+	       is_absent(dir, CHI_LOCK_NAME);
+}
+
+static bool is_marked(const struct chi_stamp *stamp)
+{
+	return (stamp->ro_compatible & CHI_FEATURE_PUBLISHED) != 0;
+}
+
+int chi_published_refuse(const char *path, struct chi_fault *fault)
+{
+	return chi_fault(fault, -CHI_EREADONLY,
+			 "'%s' is a published copy, which nobody writes; a backup of it is a store",
+			 path);
+}
+
+/* Opens the directory's LMDB alone, without locks. */
+static int open_alone(const char *dir, unsigned flags, struct chi_trees *out,
+		      struct chi_fault *fault)
+{
+	uint64_t map_bytes;
+	int rc = chi_file_check(dir, fault);
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(0, &map_bytes, fault);
+	}
+	return rc == CHI_OK ? chi_trees_open(dir, flags | MDB_NOLOCK, map_bytes, out, fault) : rc;
+}
+
+int chi_published_check(const char *dir, struct chi_fault *fault)
+{
+	struct chi_trees trees;
+	struct chi_fault why = {.text = ""};
+	int rc = chi_published_looks(dir) ? open_alone(dir, MDB_RDONLY, &trees, &why) : -CHI_EEXIST;
+	if (rc == -CHI_EIO || rc == -CHI_EFULL || rc == -CHI_ENOMEM) {
+		/* It cannot be told, which says nothing against it. */
+		return chi_fault(fault, rc, "%s", why.text);
+	}
+	bool has_savepoint = false;
+	if (rc == CHI_OK) {
+		has_savepoint = is_marked(&trees.stamp);
+		mdb_env_close(trees.mdb);
+	}
+	return has_savepoint ? CHI_OK
+			     : chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", dir);
+}
+
+int chi_published_open(struct chi_env *env, struct chi_fault *fault)
+{
+	if (!chi_published_looks(env->path)) {
+		return CHI_NONE;
+	}
+	env->published = true;
+	int rc = chi_env_restart(env, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	/* Looked at again: what lies there by now may have the name since a moment ago. */
+	if (!is_marked(&env->stamp) || !chi_published_looks(env->path)) {
+		mdb_env_close(env->mdb);
+		env->mdb = NULL;
+		env->published = false;
+		return CHI_NONE;
+	}
+	return env->mode == CHI_STORE_READ ? CHI_OK : chi_published_refuse(env->path, fault);
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static void close_mdb(MDB_env **mdb)
+{
+	if (*mdb != NULL) {
+		mdb_env_close(*mdb);
+	}
+}
+
+/* Sets or takes away the stamp's mark. Nothing else changes: the copy keeps the sequence number of
+ * the state that was copied. */
+static int put_mark(MDB_txn *txn, bool has_savepoint, struct chi_fault *fault)
+{
+	MDB_dbi meta;
+	struct chi_stamp stamp;
+	int rc = mdb_dbi_open(txn, META_TREE, 0, &meta);
+	if (rc != 0) {
+		return chi_lmdb_fault(fault, rc, "open the tree", META_TREE);
+	}
+	/* As for reading: one that has the mark is not refused. */
+	rc = chi_stamp_get(txn, meta, true, &stamp, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	stamp.ro_compatible &= ~CHI_FEATURE_PUBLISHED;
+	stamp.ro_compatible |= has_savepoint ? CHI_FEATURE_PUBLISHED : 0;
+	return chi_lmdb_write_fault(fault, chi_stamp_put(txn, meta, &stamp), "write", "the stamp");
+}
+
+static int mark(MDB_env *mdb, bool has_savepoint, struct chi_fault *fault)
+{
+	MDB_txn *txn;
+	int error = mdb_txn_begin(mdb, NULL, 0, &txn);
+	if (error != 0) {
+		return chi_lmdb_write_fault(fault, error, "write", "the stamp");
+	}
+	int rc = put_mark(txn, has_savepoint, fault);
+	if (rc < 0) {
+		mdb_txn_abort(txn);
+		return rc;
+	}
+	return chi_lmdb_write_fault(fault, mdb_txn_commit(txn), "write", "the stamp");
+}
+
+/* Opens the copy for writing and marks it: it has been checked, and nobody else knows it. */
+static int open_marked(const char *dir, bool has_savepoint, MDB_env **out, struct chi_fault *fault)
+{
+	_cleanup_(close_mdb) MDB_env *mdb = NULL;
+	uint64_t map_bytes;
+	int rc = chi_map_bytes(0, &map_bytes, fault);
+	if (rc == CHI_OK) {
+		rc = chi_trees_start(dir, MDB_NOLOCK, map_bytes, &mdb, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = mark(mdb, has_savepoint, fault);
+	}
+	if (rc == CHI_OK) {
+		*out = mdb;
+		mdb = NULL;
+	}
+	return rc;
+}
+
+int chi_published_unmake(const char *dir, struct chi_fault *fault)
+{
+	MDB_env *mdb;
+	int rc = open_marked(dir, false, &mdb, fault);
+	if (rc == CHI_OK) {
+		mdb_env_close(mdb);
+	}
+	return rc;
+}
+
+/* A second file without free pages, with its last mode; returns an errno or LMDB's code. */
+static int write_compact(MDB_env *mdb, const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	if (fd < 0) {
+		return errno;
+	}
+	int rc = mdb_env_copyfd2(mdb, fd, MDB_CP_COMPACT);
+	if (rc == 0 && (fchmod(fd, PUBLISHED_FILE_MODE) < 0 || fsync(fd) < 0)) {
+		rc = errno;
+	}
+	(void)close(fd);
+	return rc;
+}
+
+/* As those will open it who read it. */
+static int verify(const char *dir, struct chi_fault *fault)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
+	struct chi_verify_result result;
+	struct chi_store *store;
+	int rc = chi_store_open(dir, &options, &store, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_verify_how(store, true, NULL, NULL, &result);
+	chi_store_close(store);
+	if (rc == -CHI_ECORRUPT) {
+		return chi_fault(fault, rc,
+				 "the store is damaged in %" PRIu64
+				 " places: nothing was published",
+				 result.errors);
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
+}
+
+static int compact(const char *dir, struct chi_fault *fault)
+{
+	char data[CHI_PATH_SIZE];
+	char fresh[CHI_PATH_SIZE];
+	MDB_env *mdb = NULL;
+	if (chi_path_join(data, dir, DATA_NAME) < 0 ||
+	    chi_path_join(fresh, dir, COMPACT_NAME) < 0) {
+		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", dir);
+	}
+	int rc = open_marked(dir, true, &mdb, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	/* LMDB compacts by whatever the pages say, and a damaged one makes it write behind the end
+	 * of its memory: they are looked at first. */
+	int error = chmod(data, PUBLISHED_FILE_MODE) < 0 ? errno : 0;
+	rc = error == 0 ? verify(dir, fault) : CHI_OK;
+	if (error == 0 && rc == CHI_OK) {
+		error = write_compact(mdb, fresh);
+	}
+	mdb_env_close(mdb);
+	if (error == 0 && rc == CHI_OK && rename(fresh, data) < 0) {
+		error = errno;
+	}
+	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", dir);
+}
+
+/* Not what a link of that name leads to. */
+static int open_to_all(const char *dir, struct chi_fault *fault)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int error = fd < 0 || fchmod(fd, PUBLISHED_DIR_MODE) < 0 ? errno : 0;
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return chi_lmdb_fault(fault, error, "open to everybody", dir);
+}
+
+int chi_published_make(const char *dir, struct chi_fault *fault)
+{
+	int rc = compact(dir, fault);
+	if (rc == CHI_OK) {
+		rc = verify(dir, fault);
+	}
+	return rc == CHI_OK ? open_to_all(dir, fault) : rc;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Computing every statistic anew, in one transaction: whoever reads sees all old ones or all new
+ * ones. The strength tree is emptied and filled again, so that it is right afterwards whatever
+ * it was before.
+ */
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "chess/statistic.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* A walk over the position tree of a write transaction, which may change under it. */
+struct rescore {
+	struct chi_write *write;
+	MDB_cursor *cursor;
+	struct chi_key key; /* where the walk stands */
+	MDB_val value;
+	uint64_t left; /* bound on the entries */
+};
+
+/* Goes to the next entry. CHI_NONE behind the last. */
+static int next(struct rescore *r, MDB_cursor_op op)
+{
+	MDB_val key;
+	int rc = mdb_cursor_get(r->cursor, &key, &r->value, op);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	if (r->left-- == 0 || !chi_key_shape_ok(key.mv_data, key.mv_size)) {
+		return -CHI_ECORRUPT;
+	}
+	r->key = (struct chi_key){.len = (uint8_t)key.mv_size};
+	memcpy(r->key.bytes, key.mv_data, key.mv_size);
+	return CHI_OK;
+}
+
+static int begin_walk(struct rescore *r)
+{
+	MDB_stat stat;
+	int rc = mdb_stat(r->write->txn, r->write->env->position, &stat);
+	if (rc == 0) {
+		rc = mdb_cursor_open(r->write->txn, r->write->env->position, &r->cursor);
+	}
+	r->left = rc == 0 ? stat.ms_entries : 0;
+	return chi_lmdb_status(rc);
+}
+
+static int sum_counts(struct chi_write *write, struct chi_counts *sum)
+{
+	struct rescore r = {.write = write};
+	*sum = (struct chi_counts){0};
+	int rc = begin_walk(&r);
+	if (rc < 0) {
+		return rc;
+	}
+	for (rc = next(&r, MDB_FIRST); rc == CHI_OK; rc = next(&r, MDB_NEXT)) {
+		uint16_t chi2;
+		struct chi_counts counts;
+		rc = chi_record_peek(r.key.bytes, r.key.len, r.value.mv_data, r.value.mv_size,
+				     &chi2, &counts);
+		if (rc == CHI_OK && !chi_counts_add(sum, &counts)) {
+			rc = -CHI_ETOOBIG;
+		}
+		if (rc < 0) {
+			break;
+		}
+	}
+	mdb_cursor_close(r.cursor);
+	return rc < 0 ? rc : CHI_OK;
+}
+
+static int compute(const struct chi_write *write, const struct chi_key *key,
+		   const struct chi_record *record, uint16_t *chi2)
+{
+	if (write->env->stamp.statistic == CHI_STATISTIC_OUTCOME) {
+		*chi2 = chi_statistic_outcome(&record->counts, &write->state.base);
+		return CHI_OK;
+	}
+	struct chi_position position;
+	int rc = chi_key_decode(key, &position, NULL);
+	if (rc < 0) {
+		return -CHI_ECORRUPT;
+	}
+	*chi2 = chi_statistic_control(&position);
+	return CHI_OK;
+}
+
+/* Stores a record whose statistic changed. The cursor is set again: the entry may have moved to
+ * another page. */
+static int replace(struct rescore *r, const struct chi_record *record,
+		   const struct chi_record_rest *rest)
+{
+	struct chi_write *write = r->write;
+	size_t len;
+	int rc = chi_record_encode(r->key.bytes, r->key.len, record, rest, write->buffer,
+				   sizeof(write->buffer), &len);
+	if (rc < 0) {
+		return rc;
+	}
+	MDB_val key = chi_val(r->key.bytes, r->key.len);
+	MDB_val value = {len, write->buffer};
+	int error = mdb_put(write->txn, write->env->position, &key, &value, 0);
+	if (error == 0) {
+		error = mdb_cursor_get(r->cursor, &key, &value, MDB_SET);
+	}
+	return chi_lmdb_status(error) == CHI_NONE ? -CHI_ECORRUPT : chi_lmdb_status(error);
+}
+
+static int rescore_one(struct rescore *r, uint64_t *changed)
+{
+	struct chi_write *write = r->write;
+	struct chi_record record;
+	struct chi_record_rest rest;
+	chi_arena_reset(&write->arena);
+	int rc = chi_record_decode(r->key.bytes, r->key.len, r->value.mv_data, r->value.mv_size,
+				   &write->arena, &record, &rest);
+	uint16_t chi2 = CHI_CHI2_UNKNOWN;
+	if (rc == CHI_OK) {
+		rc = compute(write, &r->key, &record, &chi2);
+	}
+	if (rc == CHI_OK && chi2 != record.chi2) {
+		record.chi2 = chi2;
+		++*changed;
+		rc = replace(r, &record, &rest);
+	}
+	if (rc == CHI_OK && chi2 != CHI_CHI2_UNKNOWN) {
+		rc = chi_write_strength(write, &r->key, &record);
+	}
+	return rc;
+}
+
+static int rescore_all(struct chi_write *write, uint64_t *changed)
+{
+	int rc = chi_lmdb_status(mdb_drop(write->txn, write->env->strength, 0));
+	struct rescore r = {.write = write};
+	if (rc == CHI_OK) {
+		rc = begin_walk(&r);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	for (rc = next(&r, MDB_FIRST); rc == CHI_OK; rc = next(&r, MDB_NEXT)) {
+		rc = rescore_one(&r, changed);
+		if (rc < 0) {
+			break;
+		}
+	}
+	mdb_cursor_close(r.cursor);
+	return rc < 0 ? rc : CHI_OK;
+}
+
+static int set_base(struct chi_write *write, const struct chi_counts *given)
+{
+	if (write->env->stamp.statistic != CHI_STATISTIC_OUTCOME) {
+		return CHI_OK;
+	}
+	struct chi_counts base = given != NULL ? *given : write->state.games;
+	uint64_t total = 0;
+	/* What was put without games has the positions' own counts alone. */
+	if (given == NULL && (!chi_counts_total(&base, &total) || total == 0)) {
+		int rc = sum_counts(write, &base);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return chi_write_base(write, &base);
+}
+
+int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, uint64_t *changed,
+		      struct chi_fault *fault)
+{
+	*changed = 0;
+	int rc = chi_write_ready(write);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (write->env->stamp.statistic == CHI_STATISTIC_EXTERNAL) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "an external statistic cannot be computed");
+	}
+	rc = set_base(write, base);
+	if (rc == CHI_OK) {
+		rc = rescore_all(write, changed);
+	}
+	write->changed = true;
+	return rc < 0 ? chi_fault_plain(fault, chi_write_stick(write, rc)) : CHI_OK;
+}
+
+int chi_store_rescore(struct chi_store *store, const struct chi_counts *base, uint64_t *changed,
+		      struct chi_fault *fault)
+{
+	struct chi_write *write;
+	*changed = 0;
+	int rc = chi_write_begin(store, &write, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_write_rescore(write, base, changed, fault);
+	if (rc < 0) {
+		chi_write_abort(write);
+		return rc;
+	}
+	return chi_write_commit(write, fault);
+}

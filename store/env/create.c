@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a new, empty store: four trees, a stamp and a state. */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "chess/statistic.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees *out)
+{
+	const struct {
+		const char *name;
+		MDB_dbi *dbi;
+	} trees[] = {
+		{META_TREE, &out->meta},	 {POSITION_TREE, &out->position},
+		{STRENGTH_TREE, &out->strength}, {GAME_IDS_TREE, &out->games},
+		{CLIENTS_TREE, &out->clients},
+	};
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {
+		rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE, trees[i].dbi);
+	}
+	if (rc == 0) {
+		rc = chi_trees_order(txn, out->position, out->strength);
+	}
+	if (rc == 0) {
+		rc = chi_stamp_put(txn, out->meta, stamp);
+	}
+	const struct chi_state state = {0};
+	return rc == 0 ? chi_state_put(txn, out->meta, &state) : rc;
+}
+
+/* Returns LMDB's code. */
+static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
+{
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+	if (rc != 0) {
+		return rc;
+	}
+	struct chi_trees trees;
+	rc = chi_trees_make(txn, stamp, &trees);
+	if (rc != 0) {
+		mdb_txn_abort(txn);
+		return rc;
+	}
+	return mdb_txn_commit(txn);
+}
+
+/* LMDB runs in the hidden directory with all its syncs: a crash before the rename costs nothing,
+ * one after it must find everything on the disk. */
+int chi_store_make(const char *dir, enum chi_statistic statistic, struct chi_fault *fault)
+{
+	struct chi_stamp stamp;
+	int rc = chi_stamp_new(statistic, &stamp);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "no random numbers for the store's identity");
+	}
+	uint64_t map_bytes;
+	rc = chi_map_bytes(0, &map_bytes, fault);
+	MDB_env *mdb = NULL;
+	if (rc == CHI_OK) {
+		rc = chi_trees_start(dir, 0, map_bytes, &mdb, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	int error = fill_env(mdb, &stamp);
+	mdb_env_close(mdb);
+	if (error == 0) {
+		error = chi_lock_make(dir);
+	}
+	return chi_lmdb_write_fault(fault, error, "create a store in", dir);
+}
+
+int chi_place_check(const char *path, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	/* rename() replaces an empty directory and refuses one that holds anything. */
+	if (!S_ISDIR(st.st_mode)) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no directory", path);
+	}
+	char data[CHI_PATH_SIZE];
+	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' holds a store already", path);
+	}
+	return CHI_OK;
+}
+
+int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_fault *fault)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	int rc = chi_place_check(path, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_hidden hidden;
+	rc = chi_path_begin(path, &hidden, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_file_system_check(hidden.dir, fault);
+	if (rc == CHI_OK) {
+		rc = chi_store_make(hidden.dir, statistic, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_path_publish(&hidden, path, fault);
+	}
+	if (rc < 0) {
+		chi_path_remove(&hidden);
+	}
+	return rc;
+}

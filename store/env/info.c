@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* What a store says of itself, and the care of its reader table. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* Number of the tree that holds LMDB's free pages. */
+#define FREE_TREE 0
+
+struct reader_sum {
+	uint32_t n;
+	uint64_t oldest; /* transaction number; UINT64_MAX: nobody reads */
+};
+
+/* LMDB prints its reader table as text only: "pid thread txnid", with "-" for an idle slot. */
+static int sum_reader(const char *line, void *context)
+{
+	struct reader_sum *sum = context;
+	unsigned long pid;
+	unsigned long thread;
+	unsigned long long txn;
+	int n = sscanf(line, "%lu %lx %llu", &pid, &thread, &txn);
+	if (n >= 2) {
+		sum->n++;
+	}
+	if (n == 3 && txn < sum->oldest) {
+		sum->oldest = txn;
+	}
+	return 0;
+}
+
+/* Pages in the free list; each entry begins with their number. */
+static int count_free(MDB_txn *txn, uint64_t *pages)
+{
+	MDB_cursor *cursor;
+	int rc = mdb_cursor_open(txn, FREE_TREE, &cursor);
+	if (rc != 0) {
+		return rc;
+	}
+	MDB_val key;
+	MDB_val value;
+	MDB_stat stat;
+	rc = mdb_stat(txn, FREE_TREE, &stat);
+	uint64_t left = rc == 0 ? stat.ms_entries : 0;
+	while (rc == 0 && left-- > 0) {
+		rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+		if (rc == 0 && value.mv_size >= sizeof(size_t)) {
+			size_t n;
+			memcpy(&n, value.mv_data, sizeof(n));
+			*pages += n;
+		}
+	}
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Sizes are LMDB's of now, entries those of the snapshot: one transaction apart at most. */
+static int fill_sizes(struct chi_read *read, struct chi_info *out)
+{
+	const struct chi_env *env = read->env;
+	MDB_envinfo info;
+	MDB_stat stat;
+	int rc = mdb_env_info(env->mdb, &info);
+	if (rc == 0) {
+		rc = mdb_stat(read->txn, env->position, &stat);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	out->positions = stat.ms_entries;
+	out->map_bytes = info.me_mapsize;
+	out->readers_max = info.me_maxreaders;
+	rc = mdb_stat(read->txn, env->strength, &stat);
+	uint64_t free_pages = 0;
+	if (rc == 0) {
+		out->known = stat.ms_entries;
+		rc = count_free(read->txn, &free_pages);
+	}
+	uint64_t pages = info.me_last_pgno + 1;
+	out->used_bytes = (pages > free_pages ? pages - free_pages : 0) * stat.ms_psize;
+	struct reader_sum sum = {.oldest = UINT64_MAX};
+	(void)mdb_reader_list(env->mdb, sum_reader, &sum);
+	out->readers = sum.n;
+	if (sum.oldest != UINT64_MAX && info.me_last_txnid > sum.oldest) {
+		out->oldest_reader = info.me_last_txnid - sum.oldest;
+	}
+	return rc;
+}
+
+static int fill(struct chi_read *read, struct chi_info *out)
+{
+	const struct chi_env *env = read->env;
+	struct chi_state state;
+	int rc = chi_state_get(read->txn, env->meta, &state);
+	if (rc < 0) {
+		return rc;
+	}
+	memcpy(out->uuid, env->stamp.uuid, sizeof(out->uuid));
+	memcpy(out->creator, env->stamp.creator, sizeof(out->creator));
+	out->format_major = env->stamp.major;
+	out->format_minor = env->stamp.minor;
+	out->statistic = (uint8_t)env->stamp.statistic;
+	out->created = env->stamp.created;
+	out->sequence = state.sequence;
+	out->base = state.base;
+	out->games = state.games;
+	out->read_only = env->published ? CHI_READ_ONLY_PUBLISHED : CHI_READ_ONLY_NOT;
+	/* Of the file that is open: a newer copy may have been published under its name. */
+	struct stat st;
+	mdb_filehandle_t fd;
+	rc = mdb_env_get_fd(env->mdb, &fd);
+	if (rc != 0 || fstat(fd, &st) < 0) {
+		return chi_lmdb_status(rc != 0 ? rc : errno);
+	}
+	out->file_bytes = (uint64_t)st.st_size;
+	return chi_lmdb_status(fill_sizes(read, out));
+}
+
+int chi_store_info(struct chi_store *store, struct chi_info *out)
+{
+	*out = (struct chi_info){0};
+	struct chi_read *read;
+	int rc = chi_read_begin(store, &read);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = fill(read, out);
+	chi_read_end(read);
+	return rc;
+}
+
+int chi_store_check_readers(struct chi_store *store, int *freed)
+{
+	*freed = 0;
+	/* A read pins the environment against being exchanged meanwhile. */
+	struct chi_read *read;
+	int rc = chi_read_begin(store, &read);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_lmdb_status(mdb_reader_check(store->env->mdb, freed));
+	chi_read_end(read);
+	return rc;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LMDB gives its own negative codes and plain errno values from one function. Where its own
+ * text would leave a person alone (EAGAIN, ENOMEM), a better one is said here.
+ */
+#include "store/env/lmdb_err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <lmdb.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "base/fault.h"
+#include "store/env/env_priv.h"
+
+/* Less free space than this counts as none: LMDB writes whole pages, several at a time. */
+#define SPACE_LEAST (1u << 20)
+
+static int system_status(int rc)
+{
+	switch (rc) {
+	case EACCES:
+	case EPERM:
+		return -CHI_EACCES;
+	case EROFS:
+		return -CHI_EREADONLY;
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return -CHI_EFULL;
+	case ENOMEM:
+		return -CHI_ENOMEM;
+	case ENOENT:
+	case ENOTDIR:
+		return -CHI_ENOSTORE;
+	case EEXIST:
+	case ENOTEMPTY:
+		return -CHI_EEXIST;
+	case EAGAIN:
+	case EBUSY:
+		return -CHI_EBUSY;
+	case ENAMETOOLONG:
+		return -CHI_EINVAL;
+	default:
+		return -CHI_EIO;
+	}
+}
+
+int chi_lmdb_status(int rc)
+{
+	switch (rc) {
+	case MDB_SUCCESS:
+		return CHI_OK;
+	case MDB_NOTFOUND:
+		return CHI_NONE;
+	case MDB_BAD_TXN: /* a transaction that met a damaged page before */
+	case MDB_PAGE_NOTFOUND:
+	case MDB_CORRUPTED:
+	case MDB_INCOMPATIBLE:
+	case MDB_INVALID:
+	case MDB_KEYEXIST:
+		return -CHI_ECORRUPT;
+	case MDB_VERSION_MISMATCH:
+		return -CHI_EVERSION;
+	case MDB_MAP_FULL:
+		return -CHI_EFULL;
+	case MDB_READERS_FULL:
+	case MDB_MAP_RESIZED:
+		return -CHI_EBUSY;
+	case MDB_TXN_FULL:
+		return -CHI_ETOOBIG;
+	case MDB_PANIC:
+		return -CHI_EIO;
+	default:
+		/* What is left of LMDB's own codes are errors of this program. */
+		return rc < 0 ? -CHI_EINTERNAL : system_status(rc);
+	}
+}
+
+static const char *reason(int rc)
+{
+	switch (rc) {
+	case EAGAIN:
+		return "the lock table belongs to another process with this number; do two "
+		       "containers share the directory but not their process numbers?";
+	case ENOMEM:
+		return "cannot reserve the address space; a limit on it? CHISTORE_MAP_BYTES sets "
+		       "a smaller map";
+	case MDB_READERS_FULL:
+		return "every reader slot is taken";
+	case MDB_MAP_FULL:
+		return "the store has reached the size of its map";
+	case MDB_MAP_RESIZED:
+		return "another process grew the map while this one was reading";
+	default:
+		return mdb_strerror(rc);
+	}
+}
+
+int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const char *path)
+{
+	int status = chi_lmdb_status(rc);
+	if (status >= 0) {
+		return status;
+	}
+	return chi_fault(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
+}
+
+static bool has_grown_to(rlim_t limit, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int len = snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return len > 0 && (size_t)len < sizeof(path) && stat(path, &st) == 0 &&
+	       (uint64_t)st.st_size + SPACE_LEAST >= limit;
+}
+
+/* True if the file system of `dir` or this process' limit leaves no room. */
+static bool out_of_space(const char *dir)
+{
+	struct statvfs fs;
+	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < SPACE_LEAST) {
+		return true;
+	}
+	struct rlimit limit;
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       (has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||
+		has_grown_to(limit.rlim_cur, dir, COMPACT_NAME));
+}
+
+int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *dir)
+{
+	if (rc == EIO && out_of_space(dir)) {
+		rc = ENOSPC;
+	}
+	return chi_lmdb_fault(fault, rc, doing, dir);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening and closing: handles on environments, each directory once per process. What can be
+ * known to be wrong is found out before LMDB sees the directory, because LMDB would answer with
+ * one errno for many causes, or with a signal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+static void free_env(struct chi_env *env)
+{
+	if (env == NULL) {
+		return;
+	}
+	if (env->mdb != NULL) {
+		(void)chi_env_drain(env);
+		mdb_env_close(env->mdb);
+	}
+	chi_lock_close(&env->lock);
+	if (env->pin >= 0) {
+		(void)close(env->pin);
+	}
+	(void)pthread_cond_destroy(&env->idle);
+	(void)pthread_mutex_destroy(&env->mutex);
+	free(env->path);
+	free(env);
+}
+
+static void free_envp(struct chi_env **env)
+{
+	free_env(*env);
+}
+
+/* A missing path, a path that is no directory, a file system that cannot hold the promises. */
+static int check_directory(const char *path, bool force_netfs, struct stat *st,
+			   struct chi_fault *fault)
+{
+	if (stat(path, st) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR) {
+			return chi_fault(fault, -CHI_ENOSTORE, "'%s' does not exist", path);
+		}
+		return chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	if (!S_ISDIR(st->st_mode)) {
+		return chi_fault(fault, -CHI_ENOSTORE, "'%s' is not a directory", path);
+	}
+	return force_netfs ? CHI_OK : chi_file_system_check(path, fault);
+}
+
+static struct chi_env *new_env(const struct chi_store_options *options)
+{
+	/* The pool's slots are aligned to cache lines, which malloc does not promise. */
+	struct chi_env *env = aligned_alloc(_Alignof(struct chi_env), sizeof(*env));
+	if (env == NULL) {
+		return NULL;
+	}
+	memset(env, 0, sizeof(*env));
+	for (size_t i = 0; i < POOL_SLOTS; i++) {
+		atomic_init(&env->pool[i].read, NULL);
+	}
+	env->mode = options->mode;
+	env->lock.fd = -1;
+	env->pin = -1;
+	(void)pthread_mutex_init(&env->mutex, NULL);
+	(void)pthread_cond_init(&env->idle, NULL);
+	return env;
+}
+
+/* A published copy may be replaced by a newer one at any moment, but not that often. */
+#define LOCATE_TRIES 100
+
+/* Fixes which directory this is, whatever later happens to its name. CHI_NONE: it has another
+ * name since it was looked at. */
+static int locate(struct chi_env *env, const char *path, const struct stat *st,
+		  struct chi_fault *fault)
+{
+	/* Absolute, so that a compaction finds it after a change of directory. */
+	env->path = realpath(path, NULL);
+	env->pin = env->path != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct stat now;
+	if (env->pin < 0 || fstat(env->pin, &now) < 0) {
+		return chi_lmdb_fault(fault, errno, "open", path);
+	}
+	if (now.st_dev != st->st_dev || now.st_ino != st->st_ino) {
+		return CHI_NONE;
+	}
+	env->dev = st->st_dev;
+	env->ino = st->st_ino;
+	return CHI_OK;
+}
+
+/* Our own locks come first, so that LMDB never waits for somebody whom we could name. */
+static int open_locked(struct chi_env *env, const struct chi_store_options *options,
+		       struct chi_fault *fault)
+{
+	bool write = options->mode != CHI_STORE_READ;
+	int rc = chi_lock_open(&env->lock, env->path, write, options->lock_wait_ms, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	if (options->mode == CHI_STORE_DAEMON) {
+		rc = chi_lock_writer(&env->lock, options->lock_wait_ms, "chistored", fault);
+		if (rc == CHI_OK) {
+			rc = chi_lock_serve(&env->lock, fault);
+		}
+		if (rc < 0) {
+			return rc;
+		}
+		chi_compact_sweep(env);
+	}
+	/* Under the users' lock: a compaction cannot exchange the file behind this look. */
+	rc = chi_file_check(env->path, fault);
+	return rc == CHI_OK ? chi_env_restart(env, fault) : rc;
+}
+
+/* CHI_NONE as above. */
+static int open_env(const char *path, const struct chi_store_options *options,
+		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
+{
+	_cleanup_(free_envp) struct chi_env *env = new_env(options);
+	if (env == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = locate(env, path, st, fault);
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(options->map_bytes, &env->map_bytes, fault);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_published_open(env, fault);
+	if (rc == CHI_NONE) {
+		rc = open_locked(env, options, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_registry_add(env);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	*out = env;
+	env = NULL;
+	return CHI_OK;
+}
+
+/* The environment of the directory, opened or shared; with the registry locked. CHI_NONE as above.
+ */
+static int try_find(const char *path, const struct chi_store_options *options, struct chi_env **out,
+		    struct chi_fault *fault)
+{
+	struct stat st;
+	int rc = check_directory(path, options->force_netfs, &st, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_env *env = chi_registry_find(st.st_dev, st.st_ino);
+	if (env == NULL) {
+		/* Before the lock file is made: no trace is left in a directory that holds
+		 * something else. */
+		rc = chi_file_check(path, fault);
+		if (rc == CHI_OK) {
+			rc = open_env(path, options, &st, &env, fault);
+		}
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	} else if (env->published && options->mode != CHI_STORE_READ) {
+		return chi_published_refuse(path, fault);
+	} else if (env->mode < options->mode) {
+		return chi_fault(fault, -CHI_EBUSY,
+				 "this process has '%s' open already, with fewer rights", path);
+	}
+	env->refs++;
+	*out = env;
+	return CHI_OK;
+}
+
+static int find_env(const char *path, const struct chi_store_options *options, struct chi_env **out,
+		    struct chi_fault *fault)
+{
+	int rc = CHI_NONE;
+	for (int i = 0; rc == CHI_NONE && i < LOCATE_TRIES; i++) {
+		rc = try_find(path, options, out, fault);
+	}
+	return rc == CHI_NONE
+		       ? chi_fault(fault, -CHI_EBUSY, "'%s' is being replaced all the time", path)
+		       : rc;
+}
+
+/* Gives back a handle's share. */
+static void put_env(struct chi_env *env)
+{
+	chi_registry_lock();
+	/* A child's environments are its parent's: they are left alone, mapped. */
+	if (!chi_env_forked(env) && --env->refs == 0) {
+		chi_registry_remove(env);
+		free_env(env);
+	}
+	chi_registry_unlock();
+}
+
+int chi_store_open(const char *path, const struct chi_store_options *options,
+		   struct chi_store **out, struct chi_fault *fault)
+{
+	_cleanup_(chi_freep) char *copy = strdup(path);
+	_cleanup_(chi_freep) struct chi_store *store = calloc(1, sizeof(*store));
+	if (copy == NULL || store == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	chi_registry_lock();
+	int rc = find_env(path, options, &store->env, fault);
+	chi_registry_unlock();
+	if (rc < 0) {
+		return rc;
+	}
+	store->mode = options->mode;
+	store->lock_wait_ms = options->lock_wait_ms;
+	store->path = copy;
+	copy = NULL;
+	*out = store;
+	store = NULL;
+	return CHI_OK;
+}
+
+int chi_store_share(const struct chi_store *store, struct chi_store **out)
+{
+	_cleanup_(chi_freep) char *path = strdup(store->path);
+	struct chi_store *copy = malloc(sizeof(*copy));
+	if (path == NULL || copy == NULL) {
+		free(copy);
+		return -CHI_ENOMEM;
+	}
+	*copy = (struct chi_store){.env = store->env, .mode = CHI_STORE_READ, .path = path};
+	path = NULL;
+	chi_registry_lock();
+	copy->env->refs++;
+	chi_registry_unlock();
+	*out = copy;
+	return CHI_OK;
+}
+
+void chi_store_close(struct chi_store *store)
+{
+	if (store == NULL) {
+		return;
+	}
+	put_env(store->env);
+	free(store->path);
+	free(store);
+}
+
+enum chi_statistic chi_store_statistic(const struct chi_store *store)
+{
+	return store->env->stamp.statistic;
+}
+
+const uint8_t *chi_store_uuid(const struct chi_store *store)
+{
+	return store->env->stamp.uuid;
+}
+
+int chi_store_served(const struct chi_store *store, struct chi_fault *fault)
+{
+	return chi_lock_served(&store->env->lock, fault);
+}
+
+const char *chi_store_path(const struct chi_store *store)
+{
+	return store->path;
+}

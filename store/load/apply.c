@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packed positions into the position tree, through one cursor that goes forward: LMDB finds the
+ * next key on the page it stands on, and only a change of page costs a way down the tree. A new
+ * position is put as it was packed; only what is stored already is decoded and merged.
+ */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/wire.h"
+#include "store/record/record_priv.h"
+#include "store/env/lmdb_err.h"
+#include "store/load/load_priv.h"
+
+/* An entry of a block. */
+struct entry {
+	MDB_val key;
+	MDB_val value;
+};
+
+static bool next_entry(struct chi_reader *r, struct entry *out)
+{
+	size_t key_len = chi_read_u8(r);
+	const uint8_t *key = chi_read_bytes(r, key_len);
+	uint64_t len = chi_read_varint(r);
+	const uint8_t *value = chi_read_bytes(r, len);
+	if (key == NULL || value == NULL || r->bad) {
+		return false;
+	}
+	out->key = chi_val(key, key_len);
+	out->value = chi_val(value, len);
+	return true;
+}
+
+static struct chi_key key_of(const MDB_val *bytes)
+{
+	struct chi_key key = {.len = (uint8_t)bytes->mv_size};
+	memcpy(key.bytes, bytes->mv_data, bytes->mv_size);
+	return key;
+}
+
+/* An entry whose value is not empty, or one that must make room for such: at once. The undo list is
+ * not asked, because a load has no marks. */
+static int set_strength(struct chi_load *load, const struct chi_key *key,
+			const struct chi_record *record, struct chi_fault *fault)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
+	MDB_val value = {
+		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
+	load->strength_touched = true;
+	int error = mdb_put(load->txn, load->strength, &entry, &value, 0);
+	if (error == 0) {
+		error = chi_load_saved(load, entry.mv_size + value.mv_size);
+	}
+	return chi_load_error(load, error, fault);
+}
+
+static int unset_strength(struct chi_load *load, const struct chi_key *key, uint16_t chi2,
+			  struct chi_fault *fault)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
+	load->strength_touched = true;
+	int error = mdb_del(load->txn, load->strength, &entry, NULL);
+	return chi_load_error(load, error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
+}
+
+/* The strength tree behind a record that is new. */
+static int follow_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
+{
+	const uint8_t *value = entry->value.mv_data;
+	if ((value[0] & HEAD_CHI2) == 0) {
+		return CHI_OK;
+	}
+	if (CHI_LIKELY((value[0] & HEAD_SECTIONS) == 0)) {
+		return chi_load_gather(load, chi_chi2_of(value + 1), entry->key.mv_data,
+				       entry->key.mv_size, false, fault);
+	}
+	struct chi_record record;
+	struct chi_key key = key_of(&entry->key);
+	chi_arena_reset(&load->arena);
+	int rc = chi_record_decode(key.bytes, key.len, value, entry->value.mv_size, &load->arena,
+				   &record, NULL);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	return record.n_line == 0
+		       ? chi_load_gather(load, record.chi2, key.bytes, key.len, false, fault)
+		       : set_strength(load, &key, &record, fault);
+}
+
+static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
+{
+	return a->n_line == b->n_line &&
+	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
+}
+
+/* The strength tree behind a record that changed; one that is gone is `new` without a statistic. */
+static int follow(struct chi_load *load, const struct chi_key *key, const struct chi_record *old,
+		  const struct chi_record *new, struct chi_fault *fault)
+{
+	bool had = old->chi2 != CHI_CHI2_UNKNOWN;
+	bool has = new->chi2 != CHI_CHI2_UNKNOWN;
+	bool moved = old->chi2 != new->chi2;
+	int rc = CHI_OK;
+	if (!moved && (!has || lines_equal(old, new))) {
+		return CHI_OK;
+	}
+	if (old->n_line > 0 || new->n_line > 0) {
+		if (had && moved) {
+			rc = unset_strength(load, key, old->chi2, fault);
+		}
+		return rc == CHI_OK && has ? set_strength(load, key, new, fault) : rc;
+	}
+	if (had) {
+		rc = chi_load_gather(load, old->chi2, key->bytes, key->len, true, fault);
+	}
+	return rc == CHI_OK && has
+		       ? chi_load_gather(load, new->chi2, key->bytes, key->len, false, fault)
+		       : rc;
+}
+
+/* Games are added or taken away. What else a record brings (evaluations; a line, a note, a supplied
+ * statistic where there is none yet) is added, never taken. */
+static uint32_t parts_of(const struct chi_load *load, const struct chi_record *old,
+			 const struct chi_record *given)
+{
+	if (load->subtract) {
+		return CHI_PUT_SUBTRACT;
+	}
+	bool supplied = load->statistic == CHI_STATISTIC_EXTERNAL &&
+			old->chi2 == CHI_CHI2_UNKNOWN && given->chi2 != CHI_CHI2_UNKNOWN;
+	return (uint32_t)CHI_PUT_ADD | (supplied ? (uint32_t)CHI_PUT_CHI2 : 0) |
+	       (given->n_evals > 0 ? (uint32_t)CHI_PUT_EVALS : 0) |
+	       (given->n_line > 0 && old->n_line == 0 ? (uint32_t)CHI_PUT_LINE : 0) |
+	       (given->n_note > 0 && old->n_note == 0 ? (uint32_t)CHI_PUT_NOTE : 0);
+}
+
+/* What becomes of a stored position, where the cursor stands. A tree that is written anew holds
+ * only what is put. */
+static int keep_stored(struct chi_load *load, const MDB_val *key, const MDB_val *value)
+{
+	return load->rewrite.active ? chi_rewrite_append(load, key, value) : 0;
+}
+
+static int replace_stored(struct chi_load *load, MDB_val *key, MDB_val *value)
+{
+	return load->rewrite.active ? chi_rewrite_append(load, key, value)
+				    : mdb_cursor_put(load->cursor, key, value, MDB_CURRENT);
+}
+
+static int delete_stored(struct chi_load *load)
+{
+	return load->rewrite.active ? 0 : mdb_cursor_del(load->cursor, 0);
+}
+
+static int remove_position(struct chi_load *load, const struct chi_key *key,
+			   const struct chi_record *old, struct chi_fault *fault)
+{
+	const struct chi_record none = {.chi2 = CHI_CHI2_UNKNOWN};
+	int rc = follow(load, key, old, &none, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	load->write->changed = true;
+	load->result.removed++;
+	return chi_load_error(load, delete_stored(load), fault);
+}
+
+/* Encodes what came out, and puts it where the cursor stands. */
+static int replace(struct chi_load *load, const struct chi_put *put, const struct chi_record *old,
+		   const struct chi_record_rest *rest, const struct chi_record *new,
+		   const MDB_val *stored, struct chi_fault *fault)
+{
+	struct chi_write *write = load->write;
+	MDB_val key = chi_val(put->key.bytes, put->key.len);
+	MDB_val value = {.mv_data = write->buffer};
+	int rc = chi_record_encode(put->key.bytes, put->key.len, new, rest, write->buffer,
+				   sizeof(write->buffer), &value.mv_size);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (value.mv_size == stored->mv_size &&
+	    memcmp(value.mv_data, stored->mv_data, value.mv_size) == 0) {
+		load->result.unchanged++;
+		return chi_load_error(load, keep_stored(load, &key, stored), fault);
+	}
+	write->changed = true;
+	rc = follow(load, &put->key, old, new, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	load->result.updated++;
+	return chi_load_error(load, replace_stored(load, &key, &value), fault);
+}
+
+/* A position that is stored; the cursor stands on it. */
+static int merge(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
+		 struct chi_fault *fault)
+{
+	struct chi_write *write = load->write;
+	struct chi_put put = {.key = key_of(&entry->key)};
+	struct chi_record old;
+	struct chi_record new;
+	struct chi_record_rest rest;
+	chi_arena_reset(&write->arena);
+	int rc = chi_record_decode(put.key.bytes, put.key.len, stored->mv_data, stored->mv_size,
+				   &write->arena, &old, &rest);
+	if (rc == CHI_OK) {
+		rc = chi_record_decode(put.key.bytes, put.key.len, entry->value.mv_data,
+				       entry->value.mv_size, &write->arena, &put.record, NULL);
+	}
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	put.parts = parts_of(load, &old, &put.record);
+	rc = chi_merge(&old, true, &put, load->statistic, &write->state.base, &write->arena, &new,
+		       fault);
+	if (rc < 0) {
+		return rc == -CHI_EINVAL ? rc : chi_fault_plain(fault, rc);
+	}
+	return load->subtract && chi_record_bare(&new, &rest, load->statistic)
+		       ? remove_position(load, &put.key, &old, fault)
+		       : replace(load, &put, &old, &rest, &new, stored, fault);
+}
+
+/* True if the record has too few games to be kept when it is new. */
+static bool is_rare(const struct chi_load *load, const struct entry *entry)
+{
+	uint16_t chi2;
+	uint64_t total = 0;
+	struct chi_counts counts;
+	return load->games_min > 1 &&
+	       chi_record_peek(entry->key.mv_data, entry->key.mv_size, entry->value.mv_data,
+			       entry->value.mv_size, &chi2, &counts) == CHI_OK &&
+	       chi_counts_total(&counts, &total) && total < load->games_min;
+}
+
+/* Puts a position if it is new: 0, or MDB_KEYEXIST with the cursor on it and what is stored. */
+static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
+{
+	if (load->rewrite.active) {
+		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
+		rc = rc == 0 ? MDB_KEYEXIST : rc;
+		return rc == MDB_NOTFOUND ? chi_rewrite_append(load, &entry->key, &entry->value)
+					  : rc;
+	}
+	*stored = entry->value;
+	return mdb_cursor_put(load->cursor, &entry->key, stored,
+			      load->append ? MDB_APPEND : MDB_NOOVERWRITE);
+}
+
+/* The same of one that may not come in: MDB_NOTFOUND if it is not there. */
+static int look(struct chi_load *load, struct entry *entry, MDB_val *stored)
+{
+	if (load->append) {
+		return MDB_NOTFOUND;
+	}
+	if (load->rewrite.active) {
+		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
+		return rc == 0 ? MDB_KEYEXIST : rc;
+	}
+	int rc = mdb_cursor_get(load->cursor, &entry->key, stored, MDB_SET);
+	return rc == 0 ? MDB_KEYEXIST : rc;
+}
+
+static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
+{
+	load->result.added++;
+	if (load->write != NULL) {
+		load->write->changed = true;
+	}
+	int rc = follow_new(load, entry, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	int error = chi_load_saved(load, entry->key.mv_size + entry->value.mv_size);
+	return chi_load_error(load, error, fault);
+}
+
+/* A position that is stored: merged, and behind the walk through the old tree. */
+static int apply_stored(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
+			struct chi_fault *fault)
+{
+	int rc = merge(load, entry, stored, fault);
+	if (rc == CHI_OK && load->rewrite.active) {
+		rc = chi_load_error(load, chi_rewrite_pass(&load->rewrite), fault);
+	}
+	return rc;
+}
+
+/* A cursor in the position tree, with which it is changed in place or written anew. */
+static int take_up(struct chi_load *load, struct chi_fault *fault)
+{
+	if (load->dense) {
+		return chi_rewrite_begin(load, &load->rewrite, load->position, fault);
+	}
+	return chi_load_error(load, mdb_cursor_open(load->txn, load->position, &load->cursor),
+			      fault);
+}
+
+static int apply_one(struct chi_load *load, struct entry *entry, struct chi_fault *fault)
+{
+	MDB_val stored;
+	bool refused = load->subtract || is_rare(load, entry);
+	if (CHI_UNLIKELY(load->cursor == NULL)) {
+		int rc = take_up(load, fault);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	int error = refused ? look(load, entry, &stored) : put_new(load, entry, &stored);
+	if (error == 0) {
+		return count_new(load, entry, fault);
+	}
+	if (error == MDB_KEYEXIST) {
+		return load->append ? chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend")
+				    : apply_stored(load, entry, &stored, fault);
+	}
+	if (error == MDB_NOTFOUND && load->subtract) {
+		return chi_fault(fault, -CHI_EINVAL, "a position of the games is not stored");
+	}
+	load->dropped += error == MDB_NOTFOUND;
+	return error == MDB_NOTFOUND ? CHI_OK : chi_load_error(load, error, fault);
+}
+
+static int apply(struct chi_load *load, const struct chi_load_block *block, struct chi_fault *fault)
+{
+	struct chi_reader r = chi_reader_of(block->bytes, block->len);
+	struct entry entry;
+	for (size_t i = 0; i < block->n; i++) {
+		int rc = next_entry(&r, &entry) ? apply_one(load, &entry, fault) : -CHI_EINTERNAL;
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
+		   struct chi_fault *fault)
+{
+	int rc = load->write != NULL ? chi_write_ready(load->write) : CHI_OK;
+	rc = rc < 0 ? rc : load->rc;
+	if (rc == CHI_OK) {
+		rc = chi_load_stick(load, apply(load, block, &load->fault), &load->fault);
+	}
+	if (rc < 0 && fault != NULL) {
+		*fault = load->fault;
+	}
+	return rc < 0 && load->fault.text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
+}

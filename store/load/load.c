@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A load from its begin to its end: which store it goes into, the games that it counts, and the
+ * commit. The positions are in load_apply.c, the strength tree in load_strength.c.
+ */
+#include "store/load/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/load/load_priv.h"
+
+void chi_load_put_down(struct chi_load *load)
+{
+	/* In a child it is the parent's. */
+	bool forked = load->write != NULL && chi_env_forked(load->write->env);
+	if (load->cursor != NULL && !forked) {
+		mdb_cursor_close(load->cursor);
+	}
+	load->cursor = NULL;
+}
+
+int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault)
+{
+	if (rc < 0 && load->rc == CHI_OK) {
+		load->rc = rc;
+		if (fault != NULL && fault != &load->fault) {
+			load->fault = *fault;
+		}
+	}
+	return rc;
+}
+
+int chi_load_error(struct chi_load *load, int error, struct chi_fault *fault)
+{
+	return chi_lmdb_write_fault(fault, error, "write to", load->dir);
+}
+
+/* The failure that stuck, or that this is a child. */
+static int ready(const struct chi_load *load)
+{
+	if (load->write != NULL && chi_env_forked(load->write->env)) {
+		return -CHI_EFORK;
+	}
+	return load->rc;
+}
+
+bool chi_load_is_empty(MDB_txn *txn, MDB_dbi tree)
+{
+	MDB_stat stat;
+	return mdb_stat(txn, tree, &stat) == 0 && stat.ms_entries == 0;
+}
+
+int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fault *fault)
+{
+	struct chi_load *load = calloc(1, sizeof(*load));
+	if (load == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
+	load->dir = store->env->path;
+	int rc = chi_write_begin(store, &load->write, fault);
+	if (rc < 0) {
+		chi_load_abandon(load);
+		return rc;
+	}
+	const struct chi_env *env = store->env;
+	load->store = store;
+	load->statistic = env->stamp.statistic;
+	load->mdb = env->mdb;
+	load->txn = load->write->txn;
+	load->meta = env->meta;
+	load->position = env->position;
+	load->strength = env->strength;
+	load->games = env->games;
+	load->append = chi_load_is_empty(load->txn, load->position);
+	*out = load;
+	return CHI_OK;
+}
+
+int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
+		       struct chi_game_id *out)
+{
+	int rc = ready(load);
+	return rc < 0 ? rc : chi_game_ids_find(load->txn, load->games, id, out);
+}
+
+/* Games of a new store come ascending, and no other tree is written meanwhile. */
+static int append_game(struct chi_load *load, const struct chi_game_id *game,
+		       struct chi_fault *fault)
+{
+	uint8_t bytes[CHI_GAME_VALUE_MAX];
+	struct chi_counts one = {0};
+	MDB_val key = chi_val(game->id, CHI_GAME_ID_SIZE);
+	MDB_val value = {chi_game_encode(game, bytes), bytes};
+	if (value.mv_size == 0) {
+		return chi_fault_plain(fault, -CHI_EINVAL);
+	}
+	int error = mdb_put(load->txn, load->games, &key, &value, MDB_APPEND);
+	if (error == MDB_KEYEXIST) {
+		return chi_fault(fault, -CHI_EINTERNAL, "the games do not ascend");
+	}
+	if (error == 0) {
+		error = chi_load_saved(load, key.mv_size + value.mv_size);
+	}
+	*chi_counts_of(&one, game->result) = 1;
+	if (!chi_counts_add(&load->state.games, &one)) {
+		return chi_fault_plain(fault, -CHI_ETOOBIG);
+	}
+	return chi_load_error(load, error, fault);
+}
+
+int chi_load_game(struct chi_load *load, const struct chi_game_id *game)
+{
+	int rc = ready(load);
+	if (rc < 0) {
+		return rc;
+	}
+	load->games_changed = true;
+	rc = load->write != NULL ? chi_write_game_id(load->write, game)
+				 : append_game(load, game, &load->fault);
+	if (rc == CHI_NONE) {
+		rc = chi_fault(&load->fault, -CHI_EEXIST, "the game is counted already");
+	}
+	return chi_load_stick(load, rc, &load->fault);
+}
+
+int chi_load_ungame(struct chi_load *load, const struct chi_game_id *game)
+{
+	struct chi_game_id found;
+	int rc = ready(load);
+	if (rc < 0) {
+		return rc;
+	}
+	load->games_changed = true;
+	rc = load->write != NULL ? chi_write_remove_game_id(load->write, game->id, &found)
+				 : CHI_NONE;
+	if (rc == CHI_NONE) {
+		rc = chi_fault(&load->fault, -CHI_EINVAL, "the game is not counted");
+	}
+	return chi_load_stick(load, rc, &load->fault);
+}
+
+int chi_load_start(struct chi_load *load, const struct chi_load_options *options,
+		   struct chi_load_spec *spec, struct chi_fault *fault)
+{
+	int rc = ready(load);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	struct chi_state *state = chi_load_state(load);
+	/* A load that brings no game leaves rates alone that were set by hand. */
+	if (load->games_changed) {
+		state->base = state->games;
+	}
+	load->subtract = options->subtract;
+	load->games_min = options->subtract ? 0 : options->games_min;
+	load->dense = chi_rewrite_pays(load, load->position, options->expected);
+	*spec = (struct chi_load_spec){
+		.statistic = load->statistic,
+		.base = state->base,
+		.subtract = load->subtract,
+		.games_min = load->games_min,
+	};
+	rc = chi_sorter_new(options->dir, options->memory, &load->gathered.sorter);
+	return rc < 0 ? chi_load_stick(load, chi_fault_plain(fault, rc), fault) : CHI_OK;
+}
+
+static void free_load(struct chi_load *load)
+{
+	chi_rewrite_forget(&load->rewrite);
+	chi_load_forget(load);
+	chi_arena_deinit(&load->arena);
+	free(load->path);
+	free(load);
+}
+
+void chi_load_abandon(struct chi_load *load)
+{
+	if (load == NULL) {
+		return;
+	}
+	chi_load_put_down(load);
+	if (load->write != NULL) {
+		chi_write_abort(load->write);
+	} else {
+		if (load->txn != NULL) {
+			mdb_txn_abort(load->txn);
+		}
+		if (load->mdb != NULL) {
+			mdb_env_close(load->mdb);
+		}
+	}
+	/* A path without a directory: it could not be made. */
+	if (load->path != NULL && load->dir != NULL) {
+		chi_path_remove(&load->hidden);
+	}
+	free_load(load);
+}
+
+struct chi_write *chi_load_write(struct chi_load *load)
+{
+	return load->write;
+}
+
+static void add_up(struct chi_put_result *positions, uint64_t *dropped,
+		   const struct chi_put_result *more, uint64_t more_dropped)
+{
+	positions->added += more->added;
+	positions->updated += more->updated;
+	positions->unchanged += more->unchanged;
+	positions->removed += more->removed;
+	*dropped += more_dropped;
+}
+
+int chi_load_complete(struct chi_load *load, struct chi_put_result *positions, uint64_t *dropped,
+		      struct chi_fault *fault)
+{
+	int rc = ready(load);
+	if (rc < 0) {
+		if (fault != NULL) {
+			*fault = load->fault;
+		}
+		return load->fault.text[0] != '\0' ? rc : chi_fault_plain(fault, rc);
+	}
+	rc = chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
+	if (rc == CHI_OK && load->gathered.sorter != NULL) {
+		rc = chi_load_scatter(load, fault);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	load->complete = true;
+	add_up(positions, dropped, &load->result, load->dropped);
+	return CHI_OK;
+}
+
+int chi_load_finish(struct chi_load *load, struct chi_put_result *positions, uint64_t *dropped,
+		    struct chi_fault *fault)
+{
+	struct chi_put_result more = {0};
+	uint64_t more_dropped = 0;
+	int rc = load->complete ? CHI_OK : chi_load_complete(load, &more, &more_dropped, fault);
+	if (rc == CHI_OK && load->write == NULL) {
+		rc = chi_load_publish(load, fault);
+	}
+	if (rc < 0) {
+		chi_load_abandon(load);
+		return rc;
+	}
+	if (load->write != NULL) {
+		chi_load_put_down(load);
+		rc = chi_write_commit(load->write, fault);
+	}
+	if (rc == CHI_OK) {
+		add_up(positions, dropped, &more, more_dropped);
+	}
+	free_load(load);
+	return rc;
+}

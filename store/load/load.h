@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading positions and games by the million, in key order: into a store that does not exist yet,
+ * which is built beside its place with appends and appears whole, or into one that does, in one
+ * write transaction. Either way others see all of it or nothing.
+ *
+ * Order of calls: chi_load_new or chi_load_into; chi_load_game and chi_load_ungame by ascending
+ * id; chi_load_start; chi_load_apply of blocks by ascending key; chi_load_finish. All by one
+ * thread, which is the store's writer meanwhile. Only chi_load_pack is for any thread. A load that
+ * found nothing to change may be finished without a start: what it saw is durable then.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "store/store.h"
+
+struct chi_load;
+
+/* Makes the hidden directory in which the new store is built. As chi_store_create. */
+CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load **out,
+			     struct chi_fault *fault);
+
+/* Begins the write transaction. As chi_write_begin. */
+CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
+			      struct chi_fault *fault);
+
+/* The game's id stands in the store: CHI_OK and *out; CHI_NONE; -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
+				   struct chi_game_id *out);
+
+/* Adds a game that is not there, or takes out one that is. */
+CHI_MUSTUSE int chi_load_game(struct chi_load *load, const struct chi_game_id *game);
+CHI_MUSTUSE int chi_load_ungame(struct chi_load *load, const struct chi_game_id *game);
+
+/* What packing needs to know; plain data, the same for all threads. */
+struct chi_load_spec {
+	enum chi_statistic statistic;
+	struct chi_counts base; /* base rates after the games above: an outcome store's */
+	bool subtract;
+	uint64_t games_min; /* see struct chi_import_options */
+};
+
+struct chi_load_options {
+	bool subtract;
+	uint64_t games_min; /* see struct chi_import_options */
+	uint64_t expected;  /* about so many positions come: decides whether a store's trees are
+			       changed in place or written anew; 0: few */
+	uint64_t memory;    /* bytes for sorting the strength tree's entries */
+	const char *dir;    /* where these may be spilled */
+};
+
+/* All games are in: sets the base rates to their results and fills *spec. */
+CHI_MUSTUSE int chi_load_start(struct chi_load *load, const struct chi_load_options *options,
+			       struct chi_load_spec *spec, struct chi_fault *fault);
+
+/* Packed positions, ascending; zeroed at first. */
+struct chi_load_block {
+	uint8_t *bytes;
+	size_t len;
+	size_t capacity;
+	size_t n;
+};
+void chi_load_block_free(struct chi_load_block *block);
+
+/*
+ * Packs what games told of a position: counts, moves and plies; computes the statistic that it has
+ * if it is new. Any thread. -CHI_ENOMEM, -CHI_EINVAL (a record no store may hold).
+ */
+CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
+			      const struct chi_record *record, struct chi_load_block *block);
+
+/*
+ * The same for a position that one game reached, which most are: at `ply`, and with `move` played
+ * there, 0 for none. `key` has zeros behind its `key_len` bytes. The bytes are those that
+ * chi_load_pack makes.
+ */
+CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
+				  size_t key_len, enum chi_result result, uint16_t ply,
+				  chi_move move, struct chi_load_block *block);
+
+/* Stores a block: new positions as they are packed, others merged with what is stored. */
+CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
+			       struct chi_fault *fault);
+
+/* The write transaction of a load into a store that is there, for what is to be stored with it; of
+ * a new one NULL. The load's, to its end. */
+struct chi_write *chi_load_write(struct chi_load *load);
+
+/* The strength tree follows: what the load does is done in the transaction, and added to
+ * *positions, *dropped. Once; only chi_load_finish or chi_load_abandon come after. */
+CHI_MUSTUSE int chi_load_complete(struct chi_load *load, struct chi_put_result *positions,
+				  uint64_t *dropped, struct chi_fault *fault);
+
+/*
+ * Completes what is not complete; everything is committed and synced, a new store gets its name.
+ * Frees `load` in every case. What was done is added to *positions, *dropped (may not be NULL)
+ * unless chi_load_complete has added it.
+ */
+CHI_MUSTUSE int chi_load_finish(struct chi_load *load, struct chi_put_result *positions,
+				uint64_t *dropped, struct chi_fault *fault);
+
+/* Gives up: nothing happened. NULL is fine. */
+void chi_load_abandon(struct chi_load *load);

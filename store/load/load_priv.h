@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the loader share. A load has one transaction at a time and one cursor in its
+ * position tree; into a new store the transaction is committed now and then, unsynced, because
+ * nobody sees the directory before it is whole.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sorter.h"
+#include "store/load/load.h"
+#include "store/env/env_priv.h"
+
+/* The strength tree's changes, gathered to be made in the tree's order. */
+struct chi_load_strength {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* the block being filled, or NULL */
+	size_t n;
+	size_t capacity;
+};
+
+/* A tree that is written anew; see load_rewrite.c. */
+struct chi_rewrite {
+	bool active;
+	MDB_dbi tree;
+	struct chi_read *read; /* shows the tree as it was */
+	MDB_cursor *old;
+	MDB_val key; /* where `old` stands: the first entry that is not in the new tree yet */
+	MDB_val value;
+	bool over;     /* there is none */
+	uint64_t left; /* entries that may still be met */
+};
+
+struct chi_load {
+	struct chi_store *store; /* into an existing store; NULL: a new one is built */
+	struct chi_write *write; /* the same */
+	enum chi_statistic statistic;
+	MDB_env *mdb;
+	MDB_txn *txn;
+	MDB_dbi meta;
+	MDB_dbi position;
+	MDB_dbi strength;
+	MDB_dbi games;
+	MDB_cursor *cursor;	/* in the tree that is being written, or NULL: to be opened */
+	bool append;		/* every key so far was behind the last of the tree */
+	struct chi_state state; /* of a new store; else write->state is */
+
+	int rc; /* the first failure; sticky */
+	struct chi_fault fault;
+	bool games_changed;
+	bool subtract;
+	uint64_t games_min;
+	bool dense;		    /* the position tree is to be written anew */
+	struct chi_rewrite rewrite; /* of the tree that is written now */
+	bool strength_touched;	    /* some entries of the strength tree are changed already */
+	struct chi_load_strength gathered;
+	struct chi_arena arena;
+	struct chi_put_result result;
+	uint64_t dropped;
+	bool complete; /* see chi_load_complete */
+
+	uint64_t unsaved;	  /* new: bytes put since the last commit */
+	char *path;		  /* new: where the store is to be */
+	const char *dir;	  /* where it is now: new: the hidden directory */
+	struct chi_hidden hidden; /* new */
+};
+
+/* ---- load_new.c */
+
+/* To be called behind every put with the entry's size: commits a new store's transaction when
+ * enough has gathered, which ends the cursor. LMDB's code. */
+int chi_load_saved(struct chi_load *load, size_t bytes);
+
+/* Everything on the disk, checked, and under its name; LMDB is closed. */
+CHI_MUSTUSE int chi_load_publish(struct chi_load *load, struct chi_fault *fault);
+
+/* ---- load.c */
+
+/* The state that will be committed. */
+static inline struct chi_state *chi_load_state(struct chi_load *load)
+{
+	return load->write != NULL ? &load->write->state : &load->state;
+}
+
+/* Closes the cursor, if there is one. */
+void chi_load_put_down(struct chi_load *load);
+
+/* True if the tree holds nothing: then what comes ascending can be appended. */
+bool chi_load_is_empty(MDB_txn *txn, MDB_dbi tree);
+
+/* Keeps the first failure, and what it says. */
+int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault);
+
+/* A code of LMDB's as a failure to write; 0 is CHI_OK. */
+CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_fault *fault);
+
+/* ---- load_rewrite.c. Codes are LMDB's, but for chi_rewrite_begin. */
+
+/* True if so many changes should not be made in place. */
+bool chi_rewrite_pays(struct chi_load *load, MDB_dbi tree, uint64_t expected);
+
+/* Empties the tree; the load's cursor stands at its end. */
+CHI_MUSTUSE int chi_rewrite_begin(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree,
+				  struct chi_fault *fault);
+
+/* Copies what was stored before `key`. 0: the key itself was stored, with *stored (until the next
+ * call), and is to be appended, or not, and passed; MDB_NOTFOUND: it was not. */
+CHI_MUSTUSE int chi_rewrite_reach(struct chi_load *load, struct chi_rewrite *rewrite,
+				  const MDB_val *key, MDB_val *stored);
+CHI_MUSTUSE int chi_rewrite_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
+CHI_MUSTUSE int chi_rewrite_pass(struct chi_rewrite *rewrite);
+
+/* Copies the rest, if a rewriting is active, and forgets it. */
+CHI_MUSTUSE int chi_rewrite_finish(struct chi_load *load, struct chi_rewrite *rewrite);
+void chi_rewrite_forget(struct chi_rewrite *rewrite);
+
+/* ---- load_strength.c: a change of one entry without a line, made at the end */
+
+CHI_MUSTUSE int chi_load_gather(struct chi_load *load, uint16_t chi2, const uint8_t *key,
+				size_t key_len, bool remove, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_scatter(struct chi_load *load, struct chi_fault *fault);
+void chi_load_forget(struct chi_load *load);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store that is loaded as it is made. Its directory is hidden until it is whole, so that LMDB
+ * need not sync its commits: after a crash there is nothing but a hidden directory, which nobody
+ * opens. One sync of the file at the end makes all certain before the name appears.
+ *
+ * Commits keep LMDB's list of changed pages short: it is searched at every step down the tree.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/statistic.h"
+#include "store/env/lmdb_err.h"
+#include "store/load/load_priv.h"
+
+#define COMMIT_BYTES (UINT64_C(32) << 20)
+
+/* What LMDB adds to an entry: its head and its place in the page's index. */
+#define ENTRY_EXTRA 10
+
+/* Lets the disk begin with what was written so far, so that the sync at the end finds little left.
+ * Only advice: what it fails to begin, the sync does. */
+static void start_writing(const struct chi_load *load)
+{
+	mdb_filehandle_t fd;
+	if (mdb_env_get_fd(load->mdb, &fd) == 0) {
+		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	}
+}
+
+int chi_load_saved(struct chi_load *load, size_t bytes)
+{
+	load->unsaved += bytes + ENTRY_EXTRA;
+	if (load->write != NULL || load->unsaved < COMMIT_BYTES) {
+		return 0;
+	}
+	load->unsaved = 0;
+	/* A cursor ends with its transaction. */
+	load->cursor = NULL;
+	int rc = mdb_txn_commit(load->txn);
+	load->txn = NULL;
+	start_writing(load);
+	return rc == 0 ? mdb_txn_begin(load->mdb, NULL, 0, &load->txn) : rc;
+}
+
+/* Returns LMDB's code. */
+static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
+{
+	struct chi_trees trees;
+	int rc = mdb_txn_begin(load->mdb, NULL, 0, &load->txn);
+	if (rc == 0) {
+		rc = chi_trees_make(load->txn, stamp, &trees);
+	}
+	if (rc != 0) {
+		return rc;
+	}
+	load->meta = trees.meta;
+	load->position = trees.position;
+	load->strength = trees.strength;
+	load->games = trees.games;
+	/* The handles of the trees are kept by a commit. */
+	load->unsaved = COMMIT_BYTES;
+	return chi_load_saved(load, 0);
+}
+
+static int begin(struct chi_load *load, struct chi_fault *fault)
+{
+	struct chi_stamp stamp;
+	uint64_t map_bytes;
+	int rc = chi_stamp_new(load->statistic, &stamp);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "no random numbers for the store's identity");
+	}
+	rc = chi_file_system_check(load->dir, fault);
+	if (rc == CHI_OK) {
+		rc = chi_map_bytes(0, &map_bytes, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_trees_start(load->dir, MDB_NOSYNC | MDB_NOMETASYNC, map_bytes, &load->mdb,
+				     fault);
+	}
+	return rc < 0 ? rc : chi_load_error(load, make_trees(load, &stamp), fault);
+}
+
+int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load **out,
+		 struct chi_fault *fault)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	int rc = chi_place_check(path, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_load *load = calloc(1, sizeof(*load));
+	if (load == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
+	load->statistic = statistic;
+	load->append = true;
+	load->path = strdup(path);
+	rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
+				: chi_path_begin(path, &load->hidden, fault);
+	if (rc == CHI_OK) {
+		load->dir = load->hidden.dir;
+		rc = begin(load, fault);
+	}
+	if (rc < 0) {
+		chi_load_abandon(load);
+		return rc;
+	}
+	*out = load;
+	return CHI_OK;
+}
+
+/* The last commit, and the one sync. Returns LMDB's code. */
+static int settle(struct chi_load *load)
+{
+	load->state.sequence = 1;
+	int rc = chi_state_put(load->txn, load->meta, &load->state);
+	if (rc != 0) {
+		return rc;
+	}
+	load->cursor = NULL;
+	rc = mdb_txn_commit(load->txn);
+	load->txn = NULL;
+	if (rc == 0) {
+		rc = mdb_env_sync(load->mdb, 1);
+	}
+	return rc == 0 ? chi_lock_make(load->dir) : rc;
+}
+
+int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
+{
+	int rc = chi_load_error(load, settle(load), fault);
+	if (rc < 0) {
+		return rc;
+	}
+	mdb_env_close(load->mdb);
+	load->mdb = NULL;
+	rc = chi_file_check(load->dir, fault);
+	return rc < 0 ? rc : chi_path_publish(&load->hidden, load->path, fault);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions packed for the loader, by any number of threads beside it: what takes time and needs no
+ * store is done here. An entry of a block is the key's length (1 byte), the key, the length of the
+ * record (varint) and the record as a store holds it, with the statistic that it has if it is new.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/wire.h"
+#include "chess/key.h"
+#include "chess/statistic.h"
+#include "store/record/checksum.h"
+#include "store/record/record_priv.h"
+#include "store/record/codec.h"
+#include "store/load/load.h"
+
+#define BLOCK_LEAST 4096
+
+/* Room for a record without the lists, and for each item of them. */
+#define RECORD_ROOM 128
+#define MOVE_ROOM   48
+#define PLY_ROOM    16
+
+/* Before the record: the key with its length, and the record's length. */
+#define HEAD_ROOM (1 + CHI_KEY_MAX)
+#define SIZE_ROOM 3
+
+_Static_assert(CHI_RECORD_BYTES_MAX < 1u << 21, "a record's length takes three bytes at most");
+
+void chi_load_block_free(struct chi_load_block *block)
+{
+	free(block->bytes);
+	*block = (struct chi_load_block){0};
+}
+
+/* Makes room for `more` bytes; doubles, so that a block is copied a few times only. */
+static int reserve(struct chi_load_block *block, size_t more)
+{
+	if (CHI_LIKELY(block->capacity - block->len >= more)) {
+		return CHI_OK;
+	}
+	size_t capacity = block->capacity < BLOCK_LEAST ? BLOCK_LEAST : block->capacity;
+	while (capacity - block->len < more) {
+		if (capacity > SIZE_MAX / 2) {
+			return -CHI_ENOMEM;
+		}
+		capacity *= 2;
+	}
+	uint8_t *bytes = realloc(block->bytes, capacity);
+	if (bytes == NULL) {
+		return -CHI_ENOMEM;
+	}
+	block->bytes = bytes;
+	block->capacity = capacity;
+	return CHI_OK;
+}
+
+/* The statistic of a new position. What was supplied for an external store stays. */
+static int statistic_of(const struct chi_load_spec *spec, const struct chi_key *key,
+			const struct chi_record *record, uint16_t *chi2)
+{
+	struct chi_position position;
+	*chi2 = CHI_CHI2_UNKNOWN;
+	if (spec->subtract) {
+		return CHI_OK;
+	}
+	switch (spec->statistic) {
+	case CHI_STATISTIC_OUTCOME:
+		*chi2 = chi_statistic_outcome(&record->counts, &spec->base);
+		return CHI_OK;
+	case CHI_STATISTIC_CONTROL:
+		if (chi_key_decode(key, &position, NULL) < 0) {
+			return -CHI_EINVAL;
+		}
+		*chi2 = chi_statistic_control(&position);
+		return CHI_OK;
+	case CHI_STATISTIC_EXTERNAL:
+	default:
+		*chi2 = record->chi2;
+		return CHI_OK;
+	}
+}
+
+/* The record goes to where it stands if its length takes `SIZE_ROOM` bytes, and is moved down to
+ * the shorter form: nearly all are shorter than 128 bytes. */
+static int encode(struct chi_load_block *block, const struct chi_key *key,
+		  const struct chi_record *record, size_t room)
+{
+	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + room);
+	if (rc < 0) {
+		return rc;
+	}
+	uint8_t *at = block->bytes + block->len;
+	uint8_t *value = at + 1 + key->len + SIZE_ROOM;
+	size_t len;
+	rc = chi_record_encode(key->bytes, key->len, record, NULL, value, room, &len);
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_writer w = chi_writer_of(at, HEAD_ROOM + SIZE_ROOM);
+	chi_write_u8(&w, key->len);
+	chi_write_bytes(&w, key->bytes, key->len);
+	chi_write_varint(&w, len);
+	memmove(w.at, value, len);
+	block->len += (size_t)(w.at - at) + len;
+	block->n++;
+	return CHI_OK;
+}
+
+int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
+		  const struct chi_record *record, struct chi_load_block *block)
+{
+	struct chi_record packed = *record;
+	if (!chi_key_shape_ok(key->bytes, key->len)) {
+		return -CHI_EINVAL;
+	}
+	int rc = statistic_of(spec, key, record, &packed.chi2);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = encode(block, key, &packed,
+		    RECORD_ROOM + record->n_moves * MOVE_ROOM + record->n_plies * PLY_ROOM);
+	if (rc == -CHI_ETOOBIG) {
+		/* It has other parts, or is too large for any store. */
+		rc = encode(block, key, &packed, CHI_RECORD_BYTES_MAX);
+	}
+	return rc == -CHI_ETOOBIG ? -CHI_EINVAL : rc;
+}
+
+/* The record of one game: head byte, statistic, ply, move; its length. */
+static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uint16_t ply,
+			 chi_move move)
+{
+	uint8_t *start = at++;
+	*start = (uint8_t)(COUNTS_ONE << 1 | (unsigned)result << 3 | HEAD_PLIES);
+	if (chi2 != CHI_CHI2_UNKNOWN) {
+		*start |= HEAD_CHI2;
+		chi_chi2_bytes(chi2, at);
+		at += 2;
+	}
+	if (ply >= 0x80) {
+		*at++ = (uint8_t)(0x80 | (ply & 0x7f));
+		ply >>= 7;
+	}
+	*at++ = (uint8_t)ply;
+	if (move != 0) {
+		*start |= HEAD_MOVES;
+		*at++ = (uint8_t)(move & 0xff);
+		*at++ = (uint8_t)(move >> 8);
+	}
+	return (size_t)(at - start);
+}
+
+/* The longest such record, without its checksum. */
+#define ONE_MAX 7
+
+int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
+		      size_t key_len, enum chi_result result, uint16_t ply, chi_move move,
+		      struct chi_load_block *block)
+{
+	/* Key and record side by side, as they are hashed; larger than both, as the inlined hash
+	 * would read all of it if that were the length. */
+	uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
+	uint16_t chi2 = CHI_CHI2_UNKNOWN;
+	if (!chi_key_shape_ok(key, key_len) || ply > CHI_PLY_MAX || (unsigned)result > 3 ||
+	    (move != 0 && !move_plausible(move))) {
+		return -CHI_EINVAL;
+	}
+	/* No test of outcomes can be made of one game. */
+	if (spec->statistic == CHI_STATISTIC_CONTROL && !spec->subtract) {
+		struct chi_key whole = {.len = (uint8_t)key_len};
+		memcpy(whole.bytes, key, key_len);
+		const struct chi_record none = {0};
+		int rc = statistic_of(spec, &whole, &none, &chi2);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX + CHECKSUM_SIZE);
+	if (rc < 0) {
+		return rc;
+	}
+	memcpy(bytes, key, CHI_KEY_MAX);
+	size_t len = one_record(bytes + key_len, chi2, result, ply, move);
+	uint64_t sum = XXH3_64bits(bytes, key_len + len);
+	uint8_t *at = block->bytes + block->len;
+	*at++ = (uint8_t)key_len;
+	memcpy(at, key, CHI_KEY_MAX);
+	at += key_len;
+	*at++ = (uint8_t)(len + CHECKSUM_SIZE);
+	memcpy(at, bytes + key_len, len);
+	at += len;
+	for (unsigned i = 0; i < CHECKSUM_SIZE; i++) {
+		*at++ = (uint8_t)(sum >> (8 * i));
+	}
+	block->len = (size_t)(at - block->bytes);
+	block->n++;
+	return CHI_OK;
+}

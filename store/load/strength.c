@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions come in the order of their keys, which is no order for the strength tree: each would
+ * land on another page. So its changes are gathered, sorted and made in its own order at the end.
+ *
+ * An item is the entry's key in an order that memcmp knows: whole part, hundredths, position key
+ * padded with zeros. (Of two keys one is never the beginning of the other: the mask in front says
+ * how many bytes follow.) Behind it stands what is to be done.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/load/load_priv.h"
+
+/* Where in an item. */
+#define AT_KEY 2
+#define AT_OP  (AT_KEY + CHI_KEY_MAX)
+
+enum op {
+	OP_REMOVE,
+	OP_ADD,
+};
+
+/* Items of a part that is read at once: any number is right. */
+#define PART_ITEMS (UINT64_C(1) << 20)
+
+int chi_load_gather(struct chi_load *load, uint16_t chi2, const uint8_t *key, size_t key_len,
+		    bool remove, struct chi_fault *fault)
+{
+	struct chi_load_strength *gathered = &load->gathered;
+	int rc = CHI_OK;
+	if (CHI_UNLIKELY(gathered->items != NULL && gathered->n == gathered->capacity)) {
+		rc = chi_sorter_give(gathered->sorter, gathered->items, gathered->n, fault);
+		gathered->items = NULL;
+	}
+	if (CHI_UNLIKELY(rc == CHI_OK && gathered->items == NULL)) {
+		gathered->n = 0;
+		rc = chi_sorter_take(gathered->sorter, &gathered->items, &gathered->capacity,
+				     fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	uint8_t *bytes = gathered->items[gathered->n++].bytes;
+	memset(bytes, 0, CHI_SORT_ITEM);
+	bytes[0] = (uint8_t)(chi2 / 100);
+	bytes[1] = (uint8_t)(chi2 % 100);
+	memcpy(bytes + AT_KEY, key, key_len);
+	bytes[AT_OP] = remove ? OP_REMOVE : OP_ADD;
+	return CHI_OK;
+}
+
+/* Length of the position key with this mask: half a byte for each occupied square. */
+static size_t key_length(const uint8_t *key)
+{
+	uint64_t mask;
+	memcpy(&mask, key, sizeof(mask));
+	return sizeof(mask) + ((size_t)__builtin_popcountll(mask) + 1) / 2;
+}
+
+/* The same where the tree is written anew: what was stored there is passed, and what is added is
+ * appended. */
+static int write_anew(struct chi_load *load, MDB_val *key, bool remove)
+{
+	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	MDB_val value;
+	int rc = chi_rewrite_reach(load, &load->rewrite, key, &value);
+	if (remove) {
+		return rc == 0		    ? chi_rewrite_pass(&load->rewrite)
+		       : rc == MDB_NOTFOUND ? MDB_CORRUPTED
+					    : rc;
+	}
+	/* One that is there already would be put over. */
+	if (rc == 0) {
+		rc = chi_rewrite_pass(&load->rewrite);
+	}
+	if (rc != 0 && rc != MDB_NOTFOUND) {
+		return rc;
+	}
+	value = (MDB_val){chi_strength_value(key->mv_data, key->mv_size, NULL, 0, line), line};
+	return chi_rewrite_append(load, key, &value);
+}
+
+/* Returns LMDB's code. */
+static int add(struct chi_load *load, MDB_val *key)
+{
+	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	MDB_val value = {chi_strength_value(key->mv_data, key->mv_size, NULL, 0, line), line};
+	int rc = mdb_cursor_put(load->cursor, key, &value, load->append ? MDB_APPEND : 0);
+	return rc == 0 ? chi_load_saved(load, key->mv_size + value.mv_size) : rc;
+}
+
+/* A record with a statistic has an entry: else the trees disagree. */
+static int take_out(struct chi_load *load, MDB_val *key)
+{
+	MDB_val value;
+	int rc = mdb_cursor_get(load->cursor, key, &value, MDB_SET);
+	if (rc == MDB_NOTFOUND) {
+		return MDB_CORRUPTED;
+	}
+	return rc == 0 ? mdb_cursor_del(load->cursor, 0) : rc;
+}
+
+/* Returns LMDB's code. */
+static int scatter_one(struct chi_load *load, const uint8_t *item)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	MDB_val key = {2 + key_length(item + AT_KEY), bytes};
+	bytes[0] = item[1];
+	bytes[1] = item[0];
+	memcpy(bytes + 2, item + AT_KEY, key.mv_size - 2);
+	if (load->rewrite.active) {
+		return write_anew(load, &key, item[AT_OP] == OP_REMOVE);
+	}
+	if (load->cursor == NULL) {
+		int rc = mdb_cursor_open(load->txn, load->strength, &load->cursor);
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	return item[AT_OP] == OP_ADD ? add(load, &key) : take_out(load, &key);
+}
+
+static int scatter_part(struct chi_load *load, size_t part, struct chi_fault *fault)
+{
+	struct chi_sort_reader *reader;
+	const struct chi_sort_item *item;
+	int rc = chi_sort_open(load->gathered.sorter, part, &reader, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
+		int error = scatter_one(load, item->bytes);
+		if (error != 0) {
+			chi_sort_close(reader);
+			return chi_load_error(load, error, fault);
+		}
+	}
+	chi_sort_close(reader);
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
+{
+	struct chi_load_strength *gathered = &load->gathered;
+	int rc = CHI_OK;
+	if (gathered->items != NULL) {
+		rc = chi_sorter_give(gathered->sorter, gathered->items, gathered->n, fault);
+		gathered->items = NULL;
+	}
+	size_t parts = 0;
+	if (rc == CHI_OK) {
+		rc = chi_sorter_seal(gathered->sorter, PART_ITEMS, &parts, fault);
+	}
+	/* From here on the cursor is one in the strength tree. */
+	chi_load_put_down(load);
+	load->append = chi_load_is_empty(load->txn, load->strength);
+	/* What has been changed at once does not stand in the snapshot that is copied. */
+	if (rc == CHI_OK && !load->strength_touched &&
+	    chi_rewrite_pays(load, load->strength, chi_sorter_count(gathered->sorter))) {
+		rc = chi_rewrite_begin(load, &load->rewrite, load->strength, fault);
+	}
+	for (size_t i = 0; rc == CHI_OK && i < parts; i++) {
+		rc = scatter_part(load, i, fault);
+	}
+	return rc < 0 ? rc : chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
+}
+
+void chi_load_forget(struct chi_load *load)
+{
+	struct chi_load_strength *gathered = &load->gathered;
+	if (gathered->items != NULL) {
+		/* Nobody asks any more whether it could be kept. */
+		int rc = chi_sorter_give(gathered->sorter, gathered->items, 0, NULL);
+		(void)rc;
+	}
+	chi_sorter_free(gathered->sorter);
+	*gathered = (struct chi_load_strength){0};
+}

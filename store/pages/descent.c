@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All descents of a group are on the same level of the tree at the same time, because all leaves
+ * are on the last. On each level they halve their ranges in turns. A descent that meets something
+ * unexpected drops out; so does a page's number that lies outside the file, so that no more memory
+ * is touched than mdb_get would touch.
+ *
+ * The halving compares keys by their heads alone, as numbers, and has no branch that depends on
+ * them: half of those would be guessed wrong, and each such guess costs as much as a whole step. It
+ * finds the last of the nodes with the same head; where there are several, refine goes back to the
+ * right one by whole keys.
+ *
+ * The search compares no page's first node: in a branch page it stands for "less than all", in a
+ * leaf page the last comparison, for equality, looks at it.
+ */
+#include "store/pages/descent.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "store/record/codec.h"
+#include "store/pages/pages.h"
+
+#define LINE 64 /* bytes of a cache line */
+/* Of a page: they hold its head, and the offsets of up to 120 nodes. */
+#define HEAD_LINES 4
+/* Branch pages, of 4 KiB, that are likely to stay in the processor's cache. */
+#define NEAR_PAGES 1024
+/* Bytes at the start of a key that are compared as a number. */
+#define HEAD 8u
+
+static inline struct chi_lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
+{
+	return (struct chi_lane){
+		.page = descent->pages.base, .head = be64toh(chi_u64_at(key->bytes)), .key = key};
+}
+
+/* Further steps do nothing, on a page that is there. */
+static inline void drop(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	lane->page = descent->pages.base;
+	lane->at = 0;
+	lane->left = 0;
+}
+
+/* Goes to a page without looking at it yet. */
+static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number)
+{
+	if (CHI_UNLIKELY(number >= descent->end)) {
+		drop(descent, lane);
+		return;
+	}
+	lane->page = descent->pages.base + number * descent->pages.size;
+	lane->left = 1;
+	for (unsigned i = 0; i < HEAD_LINES; i++) {
+		__builtin_prefetch(lane->page + (size_t)LINE * i);
+	}
+}
+
+static inline uint32_t offset_at(const struct chi_lane *lane, uint32_t index)
+{
+	return chi_u16_at(lane->page + PAGE_HEADER + 2 * (size_t)index);
+}
+
+/* Takes aim at the middle of what is left. An offset that is wrong leads to another place on the
+ * page, and is found out when the node is settled on. */
+static inline void aim(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	uint32_t offset = offset_at(lane, lane->at + lane->left / 2);
+	uint32_t last = descent->pages.size - NODE_HEADER - HEAD;
+	lane->node = offset < last ? offset : last;
+	/* A node may begin in one line and end in the next. */
+	__builtin_prefetch(lane->page + lane->node);
+	__builtin_prefetch(lane->page + lane->node + NODE_HEADER + CHI_KEY_MAX - 1);
+}
+
+/* Looks at the head of the page entered. */
+static inline void open_page(const struct chi_descent *descent, struct chi_lane *lane,
+			     unsigned kind)
+{
+	uint32_t size = descent->pages.size;
+	uint64_t place = (uint64_t)(lane->page - descent->pages.base);
+	uint32_t flags = chi_u16_at(lane->page + PAGE_FLAGS);
+	uint32_t lower = chi_u16_at(lane->page + PAGE_LOWER);
+	if (CHI_UNLIKELY((flags & FLAG_KINDS) != kind || lower < PAGE_HEADER + 2 || lower > size ||
+			 chi_u64_at(lane->page + PAGE_NUMBER) * size != place)) {
+		drop(descent, lane);
+		return;
+	}
+	lane->at = 0;
+	lane->left = (lower - PAGE_HEADER) / 2;
+	aim(descent, lane);
+}
+
+static inline uint64_t head_at(const struct chi_lane *lane)
+{
+	return be64toh(chi_u64_at(lane->page + lane->node + NODE_HEADER));
+}
+
+/* Halves the range. With one node left, or none, it does nothing. */
+static inline void halve(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	uint32_t half = lane->left / 2;
+	bool not_greater = head_at(lane) <= lane->head;
+	lane->at += half & -(uint32_t)not_greater;
+	lane->left -= half;
+	aim(descent, lane);
+}
+
+/* The bytes from the node on that its page still has. */
+static inline uint32_t room(const struct chi_descent *descent, const struct chi_lane *lane)
+{
+	return descent->pages.size - lane->node;
+}
+
+static inline uint32_t key_size(const struct chi_lane *lane)
+{
+	return chi_u16_at(lane->page + lane->node + NODE_KSIZE);
+}
+
+/* True if the node's key has a head and lies in its page. */
+static inline bool key_ok(const struct chi_descent *descent, const struct chi_lane *lane)
+{
+	uint32_t ksize = key_size(lane);
+	return ksize >= HEAD && NODE_HEADER + ksize <= room(descent, lane);
+}
+
+/* Goes to one node; false if it does not lie in the page. */
+static inline bool settle_on(const struct chi_descent *descent, struct chi_lane *lane, uint32_t at)
+{
+	uint32_t offset = offset_at(lane, at);
+	lane->at = at;
+	lane->node = offset;
+	return CHI_LIKELY(offset >= PAGE_HEADER && offset <= descent->pages.size - NODE_HEADER);
+}
+
+/* The last node up to the one settled on that is not greater than the key, by whole keys. Rare,
+ * unless many positions have their pieces on the same squares. */
+static bool refine(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	uint32_t at = 0;
+	uint32_t left = lane->at + 1;
+	while (left > 1) {
+		uint32_t half = left / 2;
+		if (!settle_on(descent, lane, at + half) || !key_ok(descent, lane)) {
+			return false;
+		}
+		if (chi_position_compare(lane->page + lane->node + NODE_HEADER, key_size(lane),
+					 lane->key->bytes, lane->key->len) <= 0) {
+			at += half;
+			left -= half;
+		} else {
+			left = half;
+		}
+	}
+	return settle_on(descent, lane, at);
+}
+
+/* One node is left: is it there, and in a branch page, is it the right one? */
+static inline void settle(const struct chi_descent *descent, struct chi_lane *lane, unsigned kind)
+{
+	if (CHI_UNLIKELY(lane->left == 0)) {
+		return;
+	}
+	bool ok = settle_on(descent, lane, lane->at);
+	if (kind == FLAG_BRANCH && lane->at > 0 && ok) {
+		ok = key_ok(descent, lane) &&
+		     (CHI_LIKELY(head_at(lane) != lane->head) || refine(descent, lane));
+	}
+	if (CHI_UNLIKELY(!ok)) {
+		drop(descent, lane);
+	}
+}
+
+/* Searches the pages that the lanes have entered, in turns. All take as many as the longest: to
+ * leave out those that need one less would be guessed wrong. */
+static inline void search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
+			  unsigned kind)
+{
+	uint32_t most = 1;
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_LIKELY(lanes[i].left != 0)) {
+			open_page(descent, &lanes[i], kind);
+		}
+		most = lanes[i].left > most ? lanes[i].left : most;
+	}
+	for (; most > 1; most -= most / 2) {
+		for (size_t i = 0; i < n; i++) {
+			halve(descent, &lanes[i]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		settle(descent, &lanes[i], kind);
+	}
+}
+
+/* A value in pages of its own. */
+static bool find_big(const struct chi_descent *descent, const uint8_t *at, struct chi_found *found)
+{
+	uint64_t number = chi_u64_at(at);
+	uint64_t pages = (PAGE_HEADER + (uint64_t)found->len - 1) / descent->pages.size + 1;
+	if (number >= descent->end || pages > descent->end - number) {
+		return false;
+	}
+	const uint8_t *page = descent->pages.base + number * descent->pages.size;
+	found->value = page + PAGE_HEADER;
+	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	       chi_u64_at(page + PAGE_NUMBER) == number;
+}
+
+/* Of CHI_KEY_MIN to CHI_KEY_MAX bytes: three words, which may overlap, cover them. */
+static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	size_t middle = len < 2 * HEAD ? len - HEAD : HEAD;
+	size_t last = len - HEAD;
+	return ((chi_u64_at(a) ^ chi_u64_at(b)) |
+		(chi_u64_at(a + middle) ^ chi_u64_at(b + middle)) |
+		(chi_u64_at(a + last) ^ chi_u64_at(b + last))) == 0;
+}
+
+/* What stands in the node that the lane has settled on. */
+static inline enum chi_finding look(const struct chi_descent *descent, const struct chi_lane *lane,
+				    struct chi_found *found)
+{
+	const uint8_t *node = lane->page + lane->node;
+	uint32_t ksize = key_size(lane);
+	uint32_t flags = chi_u16_at(node + NODE_FLAGS);
+	uint64_t end = NODE_HEADER + (uint64_t)ksize;
+	if (CHI_UNLIKELY(end > room(descent, lane))) {
+		return CHI_FINDING_UNSURE;
+	}
+	found->key = node + NODE_HEADER;
+	if (ksize != lane->key->len || !same_bytes(found->key, lane->key->bytes, ksize)) {
+		return CHI_FINDING_NONE;
+	}
+	found->value = found->key + ksize;
+	found->len = chi_node_size(node);
+	bool big = flags == NODE_BIG;
+	end += big ? sizeof(uint64_t) : found->len;
+	if (CHI_UNLIKELY((flags != 0 && !big) || end > room(descent, lane) ||
+			 (big && !find_big(descent, found->value, found)))) {
+		return CHI_FINDING_UNSURE;
+	}
+	return CHI_FINDING_THERE;
+}
+
+/* What the lane has found in its leaf. */
+static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
+			  struct chi_found *found)
+{
+	if (CHI_UNLIKELY(lane->left != 1)) {
+		found->finding = CHI_FINDING_UNSURE;
+		return;
+	}
+	found->finding = look(descent, lane, found);
+	if (found->finding == CHI_FINDING_NONE && lane->at > 0 && key_ok(descent, lane) &&
+	    CHI_UNLIKELY(head_at(lane) == lane->head)) {
+		struct chi_lane back = *lane;
+		found->finding =
+			refine(descent, &back) ? look(descent, &back, found) : CHI_FINDING_UNSURE;
+	}
+}
+
+/* To the page below the node settled on. */
+static inline void step_down(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	if (CHI_LIKELY(lane->left == 1)) {
+		enter(descent, lane, chi_node_child(lane->page + lane->node));
+	}
+}
+
+/* A level of branch pages, in turns, and on to the pages below. */
+static inline void search_branches(const struct chi_descent *descent, struct chi_lane *lanes,
+				   size_t n)
+{
+	search(descent, lanes, n, FLAG_BRANCH);
+	for (size_t i = 0; i < n; i++) {
+		step_down(descent, &lanes[i]);
+	}
+}
+
+/* From the pages of `level` that the lanes have entered down into the leaves. */
+static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
+			       unsigned level)
+{
+	for (; level < descent->depth; level++) {
+		search_branches(descent, lanes, n);
+	}
+	search(descent, lanes, n, FLAG_LEAF);
+}
+
+void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		      struct chi_found *out)
+{
+	struct chi_lane lanes[CHI_DESCENT_LANES];
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		for (size_t i = 0; i < n; i++) {
+			out[i].finding = CHI_FINDING_NONE;
+		}
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		lanes[i] = lane_of(descent, &keys[i]);
+		enter(descent, &lanes[i], descent->root);
+	}
+	search_from(descent, lanes, n, 1);
+	for (size_t i = 0; i < n; i++) {
+		finish(descent, &lanes[i], &out[i]);
+	}
+}
+
+/* Searches the page alone. Here each comparison is a branch: while its line is waited for, the
+ * processor guesses and asks for the next one, and is right half of the time. */
+static inline void search_alone(const struct chi_descent *descent, struct chi_lane *lane,
+				unsigned kind)
+{
+	open_page(descent, lane, kind);
+	while (lane->left > 1) {
+		uint32_t half = lane->left / 2;
+		if (head_at(lane) <= lane->head) {
+			lane->at += half;
+			lane->left -= half;
+		} else {
+			lane->left = half;
+		}
+		aim(descent, lane);
+	}
+	settle(descent, lane, kind);
+}
+
+/* From a page of `level` that the lane has entered to one of level `last`, which is entered only.
+ */
+static inline void go_down(const struct chi_descent *descent, struct chi_lane *lane, unsigned level,
+			   unsigned last)
+{
+	for (; level < last && lane->left == 1; level++) {
+		search_alone(descent, lane, FLAG_BRANCH);
+		step_down(descent, lane);
+	}
+}
+
+/* To the end. */
+static inline void search_rest(const struct chi_descent *descent, struct chi_lane *lane,
+			       unsigned level)
+{
+	go_down(descent, lane, level, descent->depth);
+	if (CHI_LIKELY(lane->left == 1)) {
+		search_alone(descent, lane, FLAG_LEAF);
+	}
+}
+
+void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
+			  struct chi_found *out)
+{
+	struct chi_lane lane = lane_of(descent, key);
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		out->finding = CHI_FINDING_NONE;
+		return;
+	}
+	enter(descent, &lane, descent->root);
+	search_rest(descent, &lane, 1);
+	finish(descent, &lane, out);
+}
+
+/* ---- In two parts ------------------------------------------------------------------------- */
+
+void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
+		    struct chi_lane *lane)
+{
+	*lane = lane_of(descent, key);
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		return;
+	}
+	enter(descent, lane, descent->root);
+	go_down(descent, lane, 1, descent->near);
+	for (unsigned i = HEAD_LINES; i < descent->pages.size / LINE; i++) {
+		__builtin_prefetch(lane->page + (size_t)LINE * i);
+	}
+}
+
+void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane)
+{
+	if (CHI_LIKELY(descent->depth != 0)) {
+		search_rest(descent, lane, descent->near);
+	}
+}
+
+void chi_lane_search(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		     struct chi_lane *lanes)
+{
+	for (size_t i = 0; i < n; i++) {
+		lanes[i] = lane_of(descent, &keys[i]);
+		if (CHI_LIKELY(descent->depth != 0)) {
+			enter(descent, &lanes[i], descent->root);
+		}
+	}
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		return;
+	}
+	if (n == 1) {
+		search_rest(descent, lanes, 1);
+	} else {
+		search_from(descent, lanes, n, 1);
+	}
+}
+
+void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *lane,
+		     struct chi_found *out)
+{
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		out->finding = CHI_FINDING_NONE;
+		return;
+	}
+	finish(descent, lane, out);
+}
+
+void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages, const char *name,
+		       struct chi_descent *out)
+{
+	*out = (struct chi_descent){.pages = *pages, .txn = mdb_txn_id(txn)};
+	MDB_val key = {.mv_size = strlen(name), .mv_data = (void *)(uintptr_t)name};
+	MDB_val value;
+	MDB_envinfo info;
+	if (pages->base == NULL || mdb_env_info(mdb, &info) != 0 ||
+	    mdb_get(txn, pages->main, &key, &value) != 0 || value.mv_size != TREE_BYTES) {
+		return;
+	}
+	const uint8_t *tree = value.mv_data;
+	out->depth = chi_u16_at(tree + TREE_DEPTH);
+	out->root = chi_u64_at(tree + TREE_ROOT);
+	bool near = chi_u64_at(tree + TREE_BRANCHES) <= NEAR_PAGES;
+	out->near = near || out->depth < 2 ? out->depth : (uint16_t)(out->depth - 1);
+	/* The newest commit's end: files only grow. It may lie behind this map's end, if another
+	 * process has a larger one; then this snapshot's does not. */
+	out->end = info.me_last_pgno + 1;
+	if (out->end > info.me_mapsize / pages->size) {
+		out->end = info.me_mapsize / pages->size;
+	}
+	bool empty = out->root == NO_PAGE;
+	out->usable = chi_u16_at(tree + TREE_FLAGS) == 0 && out->depth <= CHI_TREE_DEPTH_MOST &&
+		      empty == (out->depth == 0);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether LMDB's pages can be walked by us, and where they are: LMDB does not tell the address of
+ * its map, but each page bears its number. A damaged page may bear a wrong one, so several must
+ * agree, and the address they give must be that of a head page, before it is believed.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "store/pages/descent.h"
+#include "store/pages/pages.h"
+#include "store/env/env_priv.h"
+
+/* Keys spread evenly over all there could be; each is looked up, and the next one stored. */
+#define SAMPLES 8
+
+#define PAGE_SIZE_LEAST 512
+#define PAGE_SIZE_MOST	32768
+
+static void close_cursor(MDB_cursor **cursor)
+{
+	if (*cursor != NULL) {
+		mdb_cursor_close(*cursor);
+	}
+}
+
+/* Page 0 by what the page that `value` lies in says of itself; 0: it cannot be a leaf. */
+static uintptr_t base_by(const MDB_val *value, uint32_t size)
+{
+	uintptr_t at = (uintptr_t)value->mv_data;
+	uintptr_t page = at & ~((uintptr_t)size - 1);
+	const uint8_t *head = (const uint8_t *)value->mv_data - (at - page);
+	uint64_t number = chi_u64_at(head + PAGE_NUMBER);
+	if ((chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) != FLAG_LEAF || number > page / size) {
+		return 0;
+	}
+	return page - number * size;
+}
+
+/* True if both head pages are at the address. Asks the kernel first whether anything is. */
+static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
+{
+	unsigned char resident[2 * PAGE_SIZE_MOST / PAGE_SIZE_LEAST];
+	uint8_t *head = (uint8_t *)value->mv_data - ((uintptr_t)value->mv_data - base);
+	if (base == 0 || mincore(head, 2 * (size_t)size, resident) != 0) {
+		return false;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t *page = head + (size_t)size * i;
+		if (chi_u64_at(page + PAGE_NUMBER) != i ||
+		    (chi_u16_at(page + PAGE_FLAGS) & FLAG_KINDS) != FLAG_META ||
+		    chi_u32_at(page + META_MAGIC) != LMDB_MAGIC) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* True if the descents find exactly what mdb_get finds. */
+static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position, MDB_val bytes)
+{
+	if (bytes.mv_size < CHI_KEY_MIN || bytes.mv_size > CHI_KEY_MAX) {
+		return false;
+	}
+	struct chi_key keys[2] = {{.len = (uint8_t)bytes.mv_size}, {.len = CHI_KEY_MIN}};
+	memcpy(keys[0].bytes, bytes.mv_data, bytes.mv_size);
+	memcpy(keys[1].bytes, bytes.mv_data, CHI_KEY_MIN);
+	struct chi_found found[3];
+	chi_descent_find(descent, keys, 2, found);
+	chi_descent_find_one(descent, &keys[0], &found[2]);
+	/* First of all: what makes a descent unsure might kill mdb_get. */
+	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
+		if (found[i].finding == CHI_FINDING_UNSURE) {
+			return false;
+		}
+	}
+	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
+		const struct chi_key *key = &keys[i % 2];
+		MDB_val asked = chi_val(key->bytes, key->len);
+		MDB_val value;
+		int rc = mdb_get(txn, position, &asked, &value);
+		bool there = rc == 0 && found[i].finding == CHI_FINDING_THERE &&
+			     found[i].value == value.mv_data && found[i].len == value.mv_size;
+		bool none = rc == MDB_NOTFOUND && found[i].finding == CHI_FINDING_NONE;
+		if (!there && !none) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The first entry, the last, some between, and keys that need not be stored. An empty tree has
+ * nothing to compare but that. */
+static bool samples_agree(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position)
+{
+	_cleanup_(close_cursor) MDB_cursor *cursor = NULL;
+	MDB_val key;
+	MDB_val value;
+	if (mdb_cursor_open(txn, position, &cursor) != 0) {
+		return false;
+	}
+	for (unsigned i = 0; i <= SAMPLES; i++) {
+		uint8_t bytes[CHI_KEY_MIN];
+		memset(bytes, i < SAMPLES ? 0 : 0xff, sizeof(bytes));
+		bytes[0] |= (uint8_t)(i * (256 / SAMPLES));
+		key = chi_val(bytes, sizeof(bytes));
+		if (!agrees(descent, txn, position, key)) {
+			return false;
+		}
+		int rc = i < SAMPLES ? mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+				     : mdb_cursor_get(cursor, &key, &value, MDB_LAST);
+		if (rc != MDB_NOTFOUND && (rc != 0 || !agrees(descent, txn, position, key))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A page of the main tree and one of the meta tree, the same in all stores: two that agree. */
+static bool find_base(MDB_txn *txn, MDB_dbi meta, struct chi_pages *pages)
+{
+	static const char name[] = META_TREE;
+	_cleanup_(close_cursor) MDB_cursor *cursor = NULL;
+	MDB_val key = chi_val(name, sizeof(name) - 1);
+	MDB_val tree;
+	MDB_val value;
+	if (mdb_dbi_open(txn, NULL, 0, &pages->main) != 0 ||
+	    mdb_get(txn, pages->main, &key, &tree) != 0 ||
+	    mdb_cursor_open(txn, meta, &cursor) != 0 ||
+	    mdb_cursor_get(cursor, &key, &value, MDB_FIRST) != 0) {
+		return false;
+	}
+	uintptr_t base = base_by(&tree, pages->size);
+	if (base != base_by(&value, pages->size) || !heads_at(base, &tree, pages->size)) {
+		return false;
+	}
+	pages->base = (const uint8_t *)tree.mv_data - ((uintptr_t)tree.mv_data - base);
+	return true;
+}
+
+void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position,
+		      struct chi_pages *pages)
+{
+	int major = 0;
+	int minor = 0;
+	MDB_stat stat;
+	long page = sysconf(_SC_PAGESIZE);
+	*pages = (struct chi_pages){0};
+	(void)mdb_version(&major, &minor, NULL);
+	/* The map begins at a page of the system: smaller ones are aligned in it, larger ones
+	 * need not be. */
+	if (major != 0 || minor != 9 || mdb_env_stat(mdb, &stat) != 0 ||
+	    stat.ms_psize < PAGE_SIZE_LEAST || stat.ms_psize > PAGE_SIZE_MOST || page <= 0 ||
+	    stat.ms_psize > (unsigned long)page) {
+		return;
+	}
+	struct chi_pages found = {.size = stat.ms_psize};
+	struct chi_descent descent;
+	if (!find_base(txn, meta, &found)) {
+		return;
+	}
+	chi_descent_start(mdb, txn, &found, POSITION_TREE, &descent);
+	if (descent.usable && samples_agree(&descent, txn, position)) {
+		*pages = found;
+	}
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Offsets and flags of pages are those of pages.h; what stands in a head page, below. */
+#include "store/pages/page_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/pages/pages.h"
+#include "store/env/env_priv.h"
+
+_Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machines");
+
+#define LMDB_MAGIC_SWAPPED UINT32_C(0xDEC0EFBE)
+#define LMDB_VERSION	   1
+
+/* Offsets in a head page: page header, then the meta. */
+#define META_VERSION   20
+#define META_PSIZE     40
+#define META_FREE_ROOT 80
+#define META_MAIN_ROOT 128
+#define META_LAST      136
+#define META_TXN       144
+#define META_BYTES     152
+
+#define PAGE_SIZE_LEAST 256
+#define PAGE_SIZE_MOST	65536
+
+/* Where the second head is looked for if the first one does not tell. */
+#define PAGE_SIZE_USUAL 4096
+
+bool chi_page_file_read(struct chi_page_file *file_image, void *out, uint64_t len, uint64_t offset)
+{
+	ssize_t n;
+	do {
+		n = pread(file_image->fd, out, len, (off_t)offset);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		file_image->error = errno;
+	}
+	return n >= 0 && (uint64_t)n == len;
+}
+
+/* One head page. */
+static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
+{
+	uint32_t magic = chi_u32_at(meta + META_MAGIC);
+	if (magic == LMDB_MAGIC_SWAPPED) {
+		return chi_fault(fault, -CHI_EVERSION,
+				 "the store was made on a machine of another byte order; move it "
+				 "with dump and load");
+	}
+	if (magic != LMDB_MAGIC) {
+		return chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file", DATA_NAME);
+	}
+	uint32_t version = chi_u32_at(meta + META_VERSION) & 0xffff;
+	if (version != LMDB_VERSION) {
+		return chi_fault(fault, -CHI_EVERSION, "%s has LMDB data format %u, not %d",
+				 DATA_NAME, version, LMDB_VERSION);
+	}
+	uint32_t size = chi_u32_at(meta + META_PSIZE);
+	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)) != 0) {
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: bad page size %u", DATA_NAME, size);
+	}
+	return CHI_OK;
+}
+
+/* Reads and checks one head; `place` says where it stands. */
+static int read_meta(struct chi_page_file *file_image, uint64_t place, uint8_t meta[META_BYTES],
+		     struct chi_fault *fault)
+{
+	if (chi_page_file_read(file_image, meta, META_BYTES, place)) {
+		return check_meta(meta, fault);
+	}
+	if (file_image->error != 0) {
+		return chi_lmdb_fault(fault, file_image->error, "read", DATA_NAME);
+	}
+	return place == 0 ? chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file (too short)",
+				      DATA_NAME)
+			  : chi_fault(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
+}
+
+static void take_meta(struct chi_page_file *file_image, const uint8_t meta[META_BYTES])
+{
+	file_image->last = chi_u64_at(meta + META_LAST);
+	file_image->free_root = chi_u64_at(meta + META_FREE_ROOT);
+	file_image->main_root = chi_u64_at(meta + META_MAIN_ROOT);
+	file_image->txn = chi_u64_at(meta + META_TXN);
+}
+
+/* The size of the file, and what is so if no head tells it. */
+static int measure(struct chi_page_file *file_image, struct chi_fault *fault)
+{
+	struct stat st;
+	if (fstat(file_image->fd, &st) < 0) {
+		return chi_lmdb_fault(fault, errno, "look at", DATA_NAME);
+	}
+	file_image->bytes = (uint64_t)st.st_size;
+	file_image->page_size = PAGE_SIZE_USUAL;
+	file_image->last = chi_page_file_pages(file_image) - 1;
+	file_image->free_root = 0;
+	file_image->main_root = 0;
+	file_image->txn = 0;
+	file_image->head_lost = false;
+	return CHI_OK;
+}
+
+/* LMDB writes its heads in turn and needs both to be its own. */
+static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
+{
+	uint8_t first[META_BYTES];
+	uint8_t second[META_BYTES];
+	int rc = read_meta(file_image, 0, first, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	file_image->page_size = chi_u32_at(first + META_PSIZE);
+	rc = read_meta(file_image, file_image->page_size, second, fault);
+	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION) {
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: the second head page is damaged",
+				 DATA_NAME);
+	}
+	if (rc == CHI_OK) {
+		bool newer = chi_u64_at(second + META_TXN) > chi_u64_at(first + META_TXN);
+		take_meta(file_image, newer ? second : first);
+	}
+	return rc;
+}
+
+/* What can be had. A file of another kind of machine cannot be read at all. */
+static int any_head(struct chi_page_file *file_image, struct chi_fault *fault)
+{
+	uint8_t meta[META_BYTES];
+	int rc = read_meta(file_image, 0, meta, fault);
+	if (rc == -CHI_EVERSION) {
+		return rc;
+	}
+	file_image->head_lost = rc < 0;
+	if (rc == CHI_OK) {
+		file_image->page_size = chi_u32_at(meta + META_PSIZE);
+		take_meta(file_image, meta);
+	}
+	rc = read_meta(file_image, file_image->page_size, meta, fault);
+	file_image->head_lost = file_image->head_lost || rc < 0;
+	if (rc == CHI_OK && chi_u64_at(meta + META_TXN) > file_image->txn) {
+		file_image->page_size = chi_u32_at(meta + META_PSIZE);
+		take_meta(file_image, meta);
+	}
+	return CHI_OK;
+}
+
+int chi_page_file_look(struct chi_page_file *file_image, enum chi_page_file_metas heads,
+		       struct chi_fault *fault)
+{
+	struct stat st;
+	int rc = measure(file_image, fault);
+	if (rc == CHI_OK) {
+		rc = heads == CHI_PAGE_FILE_BOTH ? both_heads(file_image, fault)
+						 : any_head(file_image, fault);
+	}
+	/* What the head tells of is in the file by now, which it need not have been before. */
+	if (rc == CHI_OK && fstat(file_image->fd, &st) == 0) {
+		file_image->bytes = (uint64_t)st.st_size;
+	}
+	return rc;
+}
+
+int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
+		       enum chi_page_file_metas heads, struct chi_fault *fault)
+{
+	char path[CHI_PATH_SIZE];
+	*file_image = (struct chi_page_file){.fd = -1};
+	int rc = chi_path_join(path, dir, DATA_NAME);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "the path '%s' is too long", dir);
+	}
+	file_image->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (file_image->fd < 0 && errno == ENOENT) {
+		return chi_fault(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
+	}
+	if (file_image->fd < 0) {
+		return chi_lmdb_fault(fault, errno, "open", path);
+	}
+	rc = chi_page_file_look(file_image, heads, fault);
+	if (rc < 0) {
+		chi_page_file_close(file_image);
+	}
+	return rc;
+}
+
+void chi_page_file_close(struct chi_page_file *file_image)
+{
+	if (file_image->fd >= 0) {
+		(void)close(file_image->fd);
+		file_image->fd = -1;
+	}
+}
+
+bool chi_page_file_page(struct chi_page_file *file_image, uint64_t number, uint8_t *out)
+{
+	if (number >= chi_page_file_pages(file_image) ||
+	    !chi_page_file_read(file_image, out, file_image->page_size,
+				number * file_image->page_size)) {
+		return false;
+	}
+	uint32_t kind = chi_u16_at(out + PAGE_FLAGS) & FLAG_KINDS;
+	uint32_t lower = chi_u16_at(out + PAGE_LOWER);
+	return chi_u64_at(out + PAGE_NUMBER) == number &&
+	       (kind == FLAG_BRANCH || kind == FLAG_LEAF) && lower >= PAGE_HEADER &&
+	       lower <= file_image->page_size;
+}
+
+unsigned chi_page_file_nodes(const uint8_t *page)
+{
+	return (chi_u16_at(page + PAGE_LOWER) - PAGE_HEADER) / 2u;
+}
+
+bool chi_page_file_is_branch(const uint8_t *page)
+{
+	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_BRANCH) != 0;
+}
+
+bool chi_page_file_node(const struct chi_page_file *file_image, const uint8_t *page, unsigned i,
+			struct chi_page_file_node *out)
+{
+	uint64_t at = chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
+	if (at < PAGE_HEADER || at + NODE_HEADER > file_image->page_size) {
+		return false;
+	}
+	const uint8_t *node = page + at;
+	*out = (struct chi_page_file_node){
+		.key = node + NODE_HEADER,
+		.key_len = chi_u16_at(node + NODE_KSIZE),
+	};
+	uint64_t data = at + NODE_HEADER + out->key_len;
+	if (data > file_image->page_size) {
+		return false;
+	}
+	if (chi_page_file_is_branch(page)) {
+		out->child = chi_node_child(node);
+		return true;
+	}
+	out->flags = chi_u16_at(node + NODE_FLAGS);
+	out->len = chi_node_size(node);
+	if ((out->flags & NODE_BIG) != 0) {
+		out->big = data + 8 <= file_image->page_size ? chi_u64_at(page + data) : UINT64_MAX;
+		return out->big != UINT64_MAX;
+	}
+	out->value = page + data;
+	return data + out->len <= file_image->page_size;
+}
+
+bool chi_page_file_big(struct chi_page_file *file_image, const struct chi_page_file_node *node,
+		       uint8_t *out)
+{
+	uint8_t head[PAGE_HEADER];
+	uint64_t pages = chi_page_file_pages(file_image);
+	if (node->big >= pages ||
+	    node->len > (pages - node->big) * file_image->page_size - PAGE_HEADER) {
+		return false;
+	}
+	uint64_t place = node->big * file_image->page_size;
+	return chi_page_file_read(file_image, head, PAGE_HEADER, place) &&
+	       (chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	       chi_page_file_read(file_image, out, node->len, place + PAGE_HEADER);
+}
+
+/* ---- Free pages --------------------------------------------------------------------------- */
+
+struct free_walk {
+	struct chi_page_file *file_image;
+	void (*take)(void *context, uint64_t page);
+	void *context;
+	uint64_t left; /* bound on the pages still to be read: no sound list has more */
+};
+
+/* The free pages of one entry: a count, then the numbers. */
+static bool take_list(const struct free_walk *walk, const uint8_t *list, uint64_t len)
+{
+	if (len < 8) {
+		return false;
+	}
+	uint64_t n = chi_u64_at(list);
+	if (n > len / 8 - 1) {
+		return false;
+	}
+	for (uint64_t i = 1; i <= n; i++) {
+		walk->take(walk->context, chi_u64_at(list + 8 * i));
+	}
+	return true;
+}
+
+/* An entry too large for its page stands in pages of its own. Many damaged ones may claim the same
+ * long run of them: what is read is bounded as that of the tree's own pages is. */
+static bool take_big(struct free_walk *walk, const struct chi_page_file_node *node)
+{
+	uint64_t pages = node->len / walk->file_image->page_size + 1;
+	if (pages > walk->left) {
+		return false;
+	}
+	walk->left -= pages;
+	_cleanup_(chi_freep) uint8_t *list = malloc(node->len);
+	if (list == NULL) {
+		walk->file_image->error = ENOMEM;
+		return false;
+	}
+	return chi_page_file_big(walk->file_image, node, list) && take_list(walk, list, node->len);
+}
+
+/* Numbers of pages below it, or entries. Depth and number of pages are bounded, because a damaged
+ * page may point anywhere. */
+static bool walk_free(struct free_walk *walk, uint64_t number, int depth)
+{
+	struct chi_page_file *file_image = walk->file_image;
+	if (depth > CHI_PAGE_FILE_DEPTH || walk->left == 0) {
+		return false;
+	}
+	walk->left--;
+	_cleanup_(chi_freep) uint8_t *page = malloc(file_image->page_size);
+	if (page == NULL) {
+		file_image->error = ENOMEM;
+		return false;
+	}
+	if (!chi_page_file_page(file_image, number, page)) {
+		return false;
+	}
+	bool whole = true;
+	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
+		struct chi_page_file_node node;
+		if (!chi_page_file_node(file_image, page, i, &node)) {
+			whole = false;
+		} else if (chi_page_file_is_branch(page)) {
+			whole = walk_free(walk, node.child, depth + 1) && whole;
+		} else if (node.value == NULL) {
+			whole = take_big(walk, &node) && whole;
+		} else {
+			whole = take_list(walk, node.value, node.len) && whole;
+		}
+	}
+	return whole;
+}
+
+bool chi_page_file_free(struct chi_page_file *file_image,
+			void (*take)(void *context, uint64_t page), void *context)
+{
+	struct free_walk walk = {.file_image = file_image,
+				 .take = take,
+				 .context = context,
+				 .left = chi_page_file_pages(file_image)};
+	return file_image->free_root == NO_PAGE || walk_free(&walk, file_image->free_root, 0);
+}

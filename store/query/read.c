@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probes. The question an engine asks millions of times must cost little more than LMDB's own
+ * lookup: a read transaction comes from a pool by one atomic exchange and is renewed, which
+ * makes no system call, and the record is decoded where it lies in the map. A transaction in the
+ * pool is reset: it keeps its reader slot but no snapshot, so that it holds no page back.
+ */
+#include <stdlib.h>
+
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+unsigned chi_pool_place(void)
+{
+	static atomic_uint next;
+	static _Thread_local unsigned place; /* + 1; 0: not given yet */
+	if (CHI_UNLIKELY(place == 0)) {
+		place = atomic_fetch_add(&next, 1) % POOL_SLOTS + 1;
+	}
+	return place - 1;
+}
+
+/* Begins a transaction that was not in the pool; with env->mutex held. Returns LMDB's code. */
+static int begin_new(struct chi_env *env, MDB_txn **txn)
+{
+	int rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	if (rc == MDB_READERS_FULL) {
+		int dead = 0;
+		(void)mdb_reader_check(env->mdb, &dead);
+		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	}
+	if (rc != 0 && chi_env_mend(env, rc, false) == CHI_OK) {
+		rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+	}
+	return rc;
+}
+
+static int begin_locked(struct chi_env *env, struct chi_read **out)
+{
+	/* Reopening failed before; what was in its way may be gone. */
+	if (env->mdb == NULL && chi_env_mend(env, MDB_PANIC, false) < 0) {
+		return -CHI_EIO;
+	}
+	struct chi_read *read = malloc(sizeof(*read));
+	if (read == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*read = (struct chi_read){.env = env};
+	int rc = begin_new(env, &read->txn);
+	if (rc != 0) {
+		free(read);
+		return chi_lmdb_status(rc);
+	}
+	rc = chi_txn_settle(env->mdb, read->txn);
+	if (rc != 0) {
+		mdb_txn_abort(read->txn);
+		free(read);
+		return chi_lmdb_status(rc);
+	}
+	env->reads++;
+	*out = read;
+	return CHI_OK;
+}
+
+static void discard(struct chi_read *read)
+{
+	struct chi_env *env = read->env;
+	(void)pthread_mutex_lock(&env->mutex);
+	mdb_txn_abort(read->txn);
+	env->reads--;
+	(void)pthread_mutex_unlock(&env->mutex);
+	free(read);
+}
+
+/* A transaction from this thread's slot, or the next that has one. */
+static struct chi_read *pop(struct chi_env *env)
+{
+	unsigned place = chi_pool_place();
+	for (unsigned i = 0; i < POOL_SLOTS; i++) {
+		struct chi_pool_slot *slot = &env->pool[(place + i) % POOL_SLOTS];
+		/* The plain look first: an exchange would take the cache line from its owner. */
+		if (atomic_load_explicit(&slot->read, memory_order_relaxed) == NULL) {
+			continue;
+		}
+		struct chi_read *read =
+			atomic_exchange_explicit(&slot->read, NULL, memory_order_acquire);
+		if (read != NULL) {
+			return read;
+		}
+	}
+	return NULL;
+}
+
+static bool push(struct chi_env *env, struct chi_read *read)
+{
+	unsigned place = chi_pool_place();
+	for (unsigned i = 0; i < POOL_SLOTS; i++) {
+		struct chi_read *none = NULL;
+		if (atomic_compare_exchange_strong_explicit(
+			    &env->pool[(place + i) % POOL_SLOTS].read, &none, read,
+			    memory_order_release, memory_order_relaxed)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int chi_read_begin(struct chi_store *store, struct chi_read **out)
+{
+	struct chi_env *env = store->env;
+	if (chi_env_forked(env)) {
+		return -CHI_EFORK;
+	}
+	struct chi_read *read = pop(env);
+	if (CHI_LIKELY(read != NULL)) {
+		if (CHI_LIKELY(mdb_txn_renew(read->txn) == 0 &&
+			       chi_txn_settle(env->mdb, read->txn) == 0)) {
+			*out = read;
+			return CHI_OK;
+		}
+		discard(read);
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	int rc = begin_locked(env, out);
+	(void)pthread_mutex_unlock(&env->mutex);
+	return rc;
+}
+
+void chi_read_end(struct chi_read *read)
+{
+	if (read == NULL || chi_env_forked(read->env)) {
+		return;
+	}
+	mdb_txn_reset(read->txn);
+	if (!push(read->env, read)) {
+		discard(read);
+	}
+}
+
+uint64_t chi_read_sequence(const struct chi_read *read)
+{
+	/* Each of our commits adds one to LMDB's transaction number and one to the sequence
+	 * number; their distance was taken when the environment was opened. */
+	return mdb_txn_id(read->txn) + read->env->bias;
+}
+
+/* Keeps the descent up with the snapshot. */
+static bool can_descend(struct chi_read *read)
+{
+	if (CHI_UNLIKELY(read->descent.txn != mdb_txn_id(read->txn))) {
+		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
+				  &read->descent);
+	}
+	return CHI_LIKELY(read->descent.usable);
+}
+
+static bool key_fits(const struct chi_key *key)
+{
+	return CHI_LIKELY(key->len >= CHI_KEY_MIN && key->len <= CHI_KEY_MAX);
+}
+
+/* LMDB's own look-up, for what the descents are not sure of. */
+static int get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	MDB_val value;
+	int rc = mdb_get(read->txn, read->env->position, &bytes, &value);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	*found =
+		(struct chi_found){.key = key->bytes, .value = value.mv_data, .len = value.mv_size};
+	return CHI_OK;
+}
+
+/* The position's record in the map; CHI_NONE if there is none. */
+static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	if (chi_env_forked(read->env)) {
+		return -CHI_EFORK;
+	}
+	if (!key_fits(key)) {
+		return -CHI_EKEY;
+	}
+	found->finding = CHI_FINDING_UNSURE;
+	if (can_descend(read)) {
+		chi_descent_find_one(&read->descent, key, found);
+	}
+	if (CHI_UNLIKELY(found->finding == CHI_FINDING_UNSURE)) {
+		return get(read, key, found);
+	}
+	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+}
+
+/* Fills the row of a record that was found. */
+static int fill(const struct chi_found *found, const struct chi_key *key, struct chi_row *row)
+{
+	/* The key in the map stands beside its value, which makes the checksum cheaper. */
+	int rc = chi_record_peek(found->key, key->len, found->value, found->len, &row->chi2,
+				 &row->counts);
+	if (CHI_UNLIKELY(rc < 0)) {
+		/* A damaged record is reported, never returned. */
+		*row = (struct chi_row){.key = *key};
+		return rc;
+	}
+	row->found = true;
+	return CHI_OK;
+}
+
+int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
+{
+	struct chi_found found;
+	*row = (struct chi_row){.key = *key};
+	int rc = lookup(read, key, &found);
+	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, key, row) : rc;
+}
+
+int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
+		  struct chi_found *found)
+{
+	bool descends = can_descend(read);
+	if (CHI_LIKELY(descends)) {
+		chi_descent_find(&read->descent, keys, n, found);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_LIKELY(descends && found[i].finding != CHI_FINDING_UNSURE)) {
+			continue;
+		}
+		int rc = get(read, &keys[i], &found[i]);
+		if (rc < 0) {
+			return rc;
+		}
+		found[i].finding = rc == CHI_OK ? CHI_FINDING_THERE : CHI_FINDING_NONE;
+	}
+	return CHI_OK;
+}
+
+/* The rows of one group of keys, all of a length that a key may have. */
+static int read_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+		      struct chi_row *rows)
+{
+	struct chi_found found[CHI_DESCENT_LANES];
+	int rc = chi_read_find(read, keys, n, found);
+	for (size_t i = 0; i < n && rc == CHI_OK; i++) {
+		rows[i] = (struct chi_row){.key = keys[i]};
+		if (found[i].finding == CHI_FINDING_THERE) {
+			rc = fill(&found[i], &keys[i], &rows[i]);
+		}
+	}
+	return rc;
+}
+
+/* How many keys from here on can be looked up in turns. */
+static size_t group_of(const struct chi_key *keys, size_t n)
+{
+	size_t group = 0;
+	while (group < n && group < CHI_DESCENT_LANES && key_fits(&keys[group])) {
+		group++;
+	}
+	return group;
+}
+
+int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, struct chi_row *rows)
+{
+	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
+	while (n > 0) {
+		size_t group = groups ? group_of(keys, n) : 0;
+		/* One alone, also for the sake of its failure. */
+		int rc = group > 1 ? read_group(read, keys, group, rows)
+				   : chi_read_row(read, keys, rows);
+		if (rc < 0) {
+			return rc;
+		}
+		group = group > 1 ? group : 1;
+		keys += group;
+		rows += group;
+		n -= group;
+	}
+	return CHI_OK;
+}
+
+bool chi_read_can_descend(struct chi_read *read)
+{
+	return can_descend(read);
+}
+
+int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	return get(read, key, found);
+}
+
+/* ---- For engines -------------------------------------------------------------------------- */
+
+/* What is known of what was found, or not found: `rc` is the look-up's. */
+static int strength(const struct chi_found *found, const struct chi_key *key, int rc,
+		    struct chi_strength *out)
+{
+	if (CHI_LIKELY(rc == CHI_OK)) {
+		return chi_record_decode_strength(found->key, key->len, found->value, found->len,
+						  out);
+	}
+	*out = (struct chi_strength){0};
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_read_strength(struct chi_read *read, const struct chi_key *key, struct chi_strength *out)
+{
+	struct chi_found found;
+	int rc = lookup(read, key, &found);
+	return strength(&found, key, rc, out);
+}
+
+static int decode_strength_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+				 struct chi_strength *out)
+{
+	struct chi_found found[CHI_DESCENT_LANES];
+	chi_descent_find(&read->descent, keys, n, found);
+	int rc = CHI_OK;
+	for (size_t i = 0; i < n && CHI_LIKELY(rc == CHI_OK); i++) {
+		rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
+			rc = get(read, &keys[i], &found[i]);
+		}
+		rc = strength(&found[i], &keys[i], rc, &out[i]);
+	}
+	return rc;
+}
+
+int chi_read_strengths(struct chi_read *read, const struct chi_key *keys, size_t n,
+		       struct chi_strength *out)
+{
+	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
+	for (size_t group; n > 0; keys += group, out += group, n -= group) {
+		group = groups ? group_of(keys, n) : 0;
+		group = group > 1 ? group : 1;
+		int rc = group > 1 ? decode_strength_group(read, keys, group, out)
+				   : chi_read_strength(read, keys, out);
+		if (CHI_UNLIKELY(rc < 0)) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
+		    struct chi_record *record)
+{
+	*record = (struct chi_record){0};
+	struct chi_found found;
+	int rc = lookup(read, key, &found);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_record_decode(found.key, key->len, found.value, found.len, arena, record, NULL);
+	if (rc < 0) {
+		*record = (struct chi_record){0};
+	}
+	return rc;
+}
+
+/* The records of one group, as chi_read_records. */
+static int read_record_group(struct chi_read *read, const struct chi_key *keys, size_t n,
+			     struct chi_arena *arena, struct chi_record *records, bool *found,
+			     size_t *done)
+{
+	struct chi_found places[CHI_DESCENT_LANES];
+	*done = 0;
+	int rc = chi_read_find(read, keys, n, places);
+	for (size_t i = 0; i < n && rc == CHI_OK; i++) {
+		const struct chi_found *place = &places[i];
+		records[i] = (struct chi_record){0};
+		found[i] = place->finding == CHI_FINDING_THERE;
+		if (found[i]) {
+			rc = chi_record_decode(place->key, keys[i].len, place->value, place->len,
+					       arena, &records[i], NULL);
+		}
+		*done += rc == CHI_OK;
+	}
+	return rc;
+}
+
+int chi_read_records(struct chi_read *read, const struct chi_key *keys, size_t n,
+		     struct chi_arena *arena, struct chi_record *records, bool *found, size_t *done)
+{
+	*done = 0;
+	if (chi_env_forked(read->env)) {
+		return -CHI_EFORK;
+	}
+	while (*done < n) {
+		size_t at = *done;
+		size_t group = group_of(keys + at, n - at);
+		size_t got = 0;
+		if (group == 0) {
+			return -CHI_EKEY;
+		}
+		int rc = read_record_group(read, keys + at, group, arena, records + at, found + at,
+					   &got);
+		*done += got;
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return CHI_OK;
+}

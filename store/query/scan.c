@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening scans, and delivering their rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "chess/key.h"
+#include "chess/material.h"
+#include "store/env/lmdb_err.h"
+#include "store/query/scan_priv.h"
+
+int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
+{
+	if (spec->chi2_max > CHI_CHI2_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "band: the upper bound is over 255.99");
+	}
+	if (spec->chi2_min > spec->chi2_max) {
+		return chi_fault(fault, -CHI_EINVAL, "band: the lower bound is over the upper one");
+	}
+	if (spec->order > CHI_ORDER_POSITION) {
+		return chi_fault(fault, -CHI_EINVAL, "order: unknown number %u", spec->order);
+	}
+	if (spec->want > CHI_WANT_RECORDS) {
+		return chi_fault(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
+	}
+	const struct chi_cursor *after = &spec->after;
+	if (after->set && (after->chi2 > CHI_CHI2_MAX || after->key.len > CHI_KEY_MAX ||
+			   !chi_key_shape_ok(after->key.bytes, after->key.len))) {
+		return chi_fault(fault, -CHI_EINVAL, "cursor: not one that a scan gave");
+	}
+	return chi_filter_check(&spec->filter, fault);
+}
+
+/* Where a scan begins: the phase its cursor stands in, or the first one of its band. */
+static enum chi_scan_range first_range(const struct chi_scan_spec *spec)
+{
+	if (spec->order == CHI_ORDER_POSITION) {
+		return CHI_SCAN_RANGE_POSITION;
+	}
+	bool unknown = spec->chi2_min == 0;
+	bool known = spec->chi2_max > 0;
+	bool after_known = spec->after.set && spec->after.chi2 != CHI_CHI2_UNKNOWN;
+	bool after_unknown = spec->after.set && spec->after.chi2 == CHI_CHI2_UNKNOWN;
+	if (spec->descending) {
+		/* A cursor below the band's known part has that part behind it. */
+		bool past = spec->after.set &&
+			    spec->after.chi2 < (spec->chi2_min > 0 ? spec->chi2_min : 1);
+		if (known && !past) {
+			return CHI_SCAN_RANGE_STRENGTH;
+		}
+		return unknown ? CHI_SCAN_RANGE_UNKNOWN : CHI_SCAN_RANGE_OVER;
+	}
+	if (unknown && !after_known) {
+		return CHI_SCAN_RANGE_UNKNOWN;
+	}
+	bool past = spec->after.set && !after_unknown && spec->after.chi2 > spec->chi2_max;
+	return known && !past ? CHI_SCAN_RANGE_STRENGTH : CHI_SCAN_RANGE_OVER;
+}
+
+/* The sizes bound every walk, and answer some counts at once. */
+static int count_entries(struct chi_scan *scan)
+{
+	const struct chi_env *env = scan->read->env;
+	MDB_stat stat;
+	int rc = mdb_stat(scan->read->txn, env->position, &stat);
+	if (rc == 0) {
+		scan->positions = stat.ms_entries;
+		rc = mdb_stat(scan->read->txn, env->strength, &stat);
+	}
+	scan->known = rc == 0 ? stat.ms_entries : 0;
+	return chi_lmdb_status(rc);
+}
+
+int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_scan **out,
+		  struct chi_fault *fault)
+{
+	if (chi_env_forked(read->env)) {
+		return chi_fault_plain(fault, -CHI_EFORK);
+	}
+	int rc = chi_scan_check(spec, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	_cleanup_(chi_freep) struct chi_scan *scan = calloc(1, sizeof(*scan));
+	if (scan == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	scan->read = read;
+	scan->spec = *spec;
+	scan->range = first_range(spec);
+	chi_sieve_init(&scan->sieve, &spec->filter);
+	scan->joins = spec->want != CHI_WANT_KEYS || spec->filter.games_min > 0;
+	scan->last_range = CHI_SCAN_RANGE_OVER;
+	rc = count_entries(scan);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	*out = scan;
+	scan = NULL;
+	return CHI_OK;
+}
+
+void chi_scan_close(struct chi_scan *scan)
+{
+	if (scan == NULL) {
+		return;
+	}
+	if (scan->cursor != NULL && !chi_env_forked(scan->read->env)) {
+		mdb_cursor_close(scan->cursor);
+	}
+	free(scan);
+}
+
+/* The next row, having looked at up to *steps entries. CHI_OK with *got false: steps are used
+ * up. */
+static int next_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MDB_val *record,
+		    bool *got)
+{
+	*got = false;
+	if (scan->rc != CHI_OK) {
+		return scan->rc;
+	}
+	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {
+		return CHI_NONE;
+	}
+	int rc = chi_walk_row(scan, steps, row, record, got);
+	scan->rows += *got;
+	return rc;
+}
+
+/* A scan that ended stays so. */
+static int settle(struct chi_scan *scan, int rc)
+{
+	if (rc != CHI_OK) {
+		scan->rc = rc;
+	}
+	return rc;
+}
+
+/* The next rows, at least a step on. `rows` and *n as chi_scan_rows. */
+static int next_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t *steps,
+		     size_t *n)
+{
+	uint64_t limit = scan->spec.limit;
+	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH && scan->rc == CHI_OK &&
+			!(limit != 0 && scan->rows == limit);
+	*n = 0;
+	if (!strength || !(scan->joins || (scan->begun && scan->by_pages))) {
+		MDB_val record;
+		bool got;
+		int rc = next_row(scan, steps, rows, &record, &got);
+		*n = got;
+		return rc;
+	}
+	if (limit != 0 && limit - scan->rows < max) {
+		max = limit - scan->rows;
+	}
+	int rc = scan->joins ? chi_walk_join(scan, steps, rows, max, n)
+			     : chi_walk_keys(scan, steps, rows, max, n);
+	scan->rows += *n;
+	return rc;
+}
+
+int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t steps,
+		  size_t *n)
+{
+	*n = 0;
+	if (chi_env_forked(scan->read->env)) {
+		return -CHI_EFORK;
+	}
+	bool zero = scan->spec.want == CHI_WANT_KEYS;
+	while (*n < max && steps > 0) {
+		size_t got;
+		int rc = next_rows(scan, rows + *n, max - *n, &steps, &got);
+		/* Counts that were read for the filter alone were not asked for. */
+		for (size_t i = 0; zero && i < got; i++) {
+			rows[*n + i].counts = (struct chi_counts){0};
+		}
+		*n += got;
+		if (rc != CHI_OK) {
+			return settle(scan, rc);
+		}
+	}
+	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {
+		return settle(scan, CHI_NONE);
+	}
+	return CHI_OK;
+}
+
+int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
+		    struct chi_row *row, struct chi_record *record, bool *got)
+{
+	*got = false;
+	if (chi_env_forked(scan->read->env)) {
+		return -CHI_EFORK;
+	}
+	/* The record is needed whatever the spec says it wants. */
+	scan->joins = true;
+	MDB_val value = {0};
+	int rc = next_row(scan, &steps, row, &value, got);
+	if (rc != CHI_OK || !*got) {
+		return settle(scan, rc);
+	}
+	rc = chi_record_decode(row->key.bytes, row->key.len, value.mv_data, value.mv_size, arena,
+			       record, NULL);
+	if (rc < 0) {
+		*got = false;
+	}
+	return settle(scan, rc);
+}
+
+/* ---- Cursors ----------------------------------------------------------------------------------
+ */
+
+void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out)
+{
+	const uint8_t *bytes = scan->last.mv_data;
+	size_t len = scan->last.mv_size;
+	*out = (struct chi_cursor){0};
+	if (scan->last_range == CHI_SCAN_RANGE_OVER || chi_env_forked(scan->read->env)) {
+		*out = scan->spec.after;
+		return;
+	}
+	out->set = true;
+	if (scan->last_range == CHI_SCAN_RANGE_STRENGTH) {
+		out->chi2 = chi_chi2_of(bytes);
+		bytes += 2;
+		len -= 2;
+	} else if (scan->last_range == CHI_SCAN_RANGE_POSITION) {
+		out->chi2 = scan->last_chi2;
+	}
+	out->key.len = (uint8_t)len;
+	memcpy(out->key.bytes, bytes, len);
+}
+
+size_t chi_cursor_print(const struct chi_cursor *cursor, char out[CHI_CURSOR_TEXT_SIZE])
+{
+	if (!cursor->set) {
+		out[0] = '\0';
+		return 0;
+	}
+	uint8_t bytes[2 + CHI_KEY_MAX] = {(uint8_t)(cursor->chi2 >> 8), (uint8_t)cursor->chi2};
+	size_t len = cursor->key.len <= CHI_KEY_MAX ? cursor->key.len : CHI_KEY_MAX;
+	memcpy(bytes + 2, cursor->key.bytes, len);
+	chi_hex_print(bytes, 2 + len, out);
+	return 2 * (2 + len);
+}
+
+int chi_cursor_parse(const char *text, size_t len, struct chi_cursor *out)
+{
+	uint8_t bytes[2 + CHI_KEY_MAX];
+	*out = (struct chi_cursor){0};
+	if (len == 0) {
+		return CHI_OK;
+	}
+	if (len % 2 != 0 || len < 2 * (2 + CHI_KEY_MIN) || len > 2 * sizeof(bytes) ||
+	    chi_hex_parse(text, len, bytes) < 0) {
+		return -CHI_ESYNTAX;
+	}
+	unsigned chi2 = (unsigned)bytes[0] << 8 | bytes[1];
+	size_t key_len = len / 2 - 2;
+	if (chi2 > CHI_CHI2_MAX || !chi_key_shape_ok(bytes + 2, key_len)) {
+		return -CHI_ESYNTAX;
+	}
+	out->set = true;
+	out->chi2 = (uint16_t)chi2;
+	out->key.len = (uint8_t)key_len;
+	memcpy(out->key.bytes, bytes + 2, key_len);
+	return CHI_OK;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of records and strength entries (FORMAT.md) and the structs they stand for. Knows
+ * nothing of LMDB. Every record has exactly one encoding; decoding refuses all others, trusts
+ * no length and verifies the checksum before it looks at anything.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+/* The longest value of the position tree, checksum included. The largest record that types.h
+ * allows takes 150 KiB, 36 of them plies; what is left is for sections of later versions. */
+#define CHI_RECORD_BYTES_MAX (192u << 10)
+
+/* An arena of this budget is enough to decode any record. */
+#define CHI_RECORD_ARENA (1u << 20)
+
+/* Sections of a record that this version does not know: bytes inside the value decoded. They are
+ * carried over when the record is rewritten. */
+struct chi_record_rest {
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/* Statistic and counts alone; the rest of the value is covered by the checksum and not looked
+ * at. `key` is the position key's bytes. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value,
+				size_t len, uint16_t *chi2, struct chi_counts *counts);
+
+/* Those and the deepest evaluation (types.h), without memory: fills all of `out`. Reads no more
+ * than it needs, and checks what it reads. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value,
+					   size_t len, struct chi_strength *out);
+
+/* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,
+ * -CHI_ENOMEM (the arena's budget). */
+CHI_MUSTUSE int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value,
+				  size_t len, struct chi_arena *arena, struct chi_record *out,
+				  struct chi_record_rest *rest);
+
+/*
+ * Encodes into `out` (room for `size` bytes). Checks what the format demands: -CHI_EINVAL for
+ * what no record may hold (order, text, move numbers), -CHI_ETOOBIG over a limit of types.h or
+ * over `size`. `rest` may be NULL.
+ */
+CHI_MUSTUSE int chi_record_encode(const uint8_t *key, size_t key_len,
+				  const struct chi_record *record,
+				  const struct chi_record_rest *rest, uint8_t *out, size_t size,
+				  size_t *len);
+
+/* What chi_record_encode checks, without encoding. */
+CHI_MUSTUSE int chi_record_check(const struct chi_record *record);
+
+/* Order of evaluations in a record: the engine's name, bytewise. */
+int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b);
+
+/* Adds up the four counts; false if they do not fit. */
+bool chi_counts_total(const struct chi_counts *counts, uint64_t *total);
+
+/* Adds `more` to `sum`; false, and `sum` as before, if the total would not fit. */
+bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more);
+
+bool chi_counts_equal(const struct chi_counts *a, const struct chi_counts *b);
+
+/* True if the plies may stand beside the counts: ascending up to CHI_PLY_MAX, each with games,
+ * together no more than the counts hold. */
+bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts);
+
+/* ---- Strength entries ----------------------------------------------------------------------- */
+
+#define CHI_STRENGTH_KEY_MAX   (2 + CHI_KEY_MAX)
+#define CHI_STRENGTH_VALUE_MAX (2 * CHI_LINE_MAX + 2)
+
+/* The statistic's two bytes: hundredths, then the whole part. */
+static inline void chi_chi2_bytes(uint16_t chi2, uint8_t out[2])
+{
+	out[0] = (uint8_t)(chi2 % 100);
+	out[1] = (uint8_t)(chi2 / 100);
+}
+
+/* The reverse; CHI_CHI2_UNKNOWN if the bytes are no known statistic. */
+static inline uint16_t chi_chi2_of(const uint8_t bytes[2])
+{
+	return bytes[0] > 99 ? CHI_CHI2_UNKNOWN : (uint16_t)(bytes[1] * 100 + bytes[0]);
+}
+
+/* The key of a known statistic; returns its length. */
+size_t chi_strength_key(uint16_t chi2, const uint8_t *key, size_t key_len,
+			uint8_t out[CHI_STRENGTH_KEY_MAX]);
+
+/* The value of an entry with this line; returns its length. n_line at most CHI_LINE_MAX. */
+size_t chi_strength_value(const uint8_t *entry_key, size_t key_len, const chi_move *line,
+			  size_t n_line, uint8_t out[CHI_STRENGTH_VALUE_MAX]);
+
+/* True if key and value are an entry that was written so: checksum, hundredths, the position
+ * key's shape. */
+bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *value, size_t len);
+
+/* Order of the position tree: bytewise, the shorter first where one starts the other; LMDB's own
+ * order of keys, only faster. */
+int chi_position_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
+
+/* Order of the strength tree: whole part, hundredths, position key bytewise. Total for bytes of
+ * any length. */
+int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
+
+/* ---- Games ------------------------------------------------------------------------------- */
+
+#define CHI_GAME_VALUE_MAX 6
+
+/* The value of a game's entry; returns its length, 0 if the result is no result. */
+size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALUE_MAX]);
+
+/* The reverse. -CHI_ECORRUPT: not an entry that was written so. */
+CHI_MUSTUSE int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size_t len,
+				struct chi_game_id *out);
+
+/* The number of the games with that result (enum chi_result, checked before). */
+uint64_t *chi_counts_of(struct chi_counts *counts, uint8_t result);
+
+/* ---- Checksums ---------------------------------------------------------------------------- */
+
+/* XXH3-64 over `key` and `value` as if written one behind the other. */
+uint64_t chi_checksum(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);

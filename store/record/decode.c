@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading records. Bytes come from a disk that may have rotted: the checksum is verified first,
+ * and behind it everything is still checked, because a checksum of four bytes is no proof and
+ * the fuzzer computes right ones.
+ */
+#include "store/record/codec.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/wire.h"
+#include "store/record/record_priv.h"
+#include "store/record/record_head.h"
+
+int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
+		    uint16_t *chi2, struct chi_counts *counts)
+{
+	struct chi_reader r;
+	uint8_t head;
+	if (!chi_record_open(key, key_len, value, len, &r, &head)) {
+		return -CHI_ECORRUPT;
+	}
+	chi_record_read_head(&r, head, chi2, counts);
+	return r.bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+static chi_move read_move(struct chi_reader *r)
+{
+	chi_move move = (chi_move)chi_read_le(r, 2);
+	if (!move_plausible(move)) {
+		r->bad = true;
+	}
+	return move;
+}
+
+/* `n` moves; n is bounded by the bytes left before memory is taken. */
+static int read_moves(struct chi_reader *r, uint64_t n, size_t max, struct chi_arena *arena,
+		      const chi_move **out)
+{
+	if (n == 0 || n > max || n * 2 > chi_reader_left(r)) {
+		r->bad = true;
+		return -CHI_ECORRUPT;
+	}
+	chi_move *moves = chi_arena_alloc(arena, (size_t)n * sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		moves[i] = read_move(r);
+	}
+	*out = moves;
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* Whatever the number before it said, a list takes two bytes an entry: that bounds the memory. */
+static int read_ply_list(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
+			 struct chi_record *out)
+{
+	if (n == 0 || n > chi_reader_left(r) / 2) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_ply_stat *plies = chi_arena_alloc(arena, (size_t)n * sizeof(*plies));
+	if (plies == NULL) {
+		return -CHI_ENOMEM;
+	}
+	uint64_t ply = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t delta = chi_read_varint(r);
+		if (r->bad || delta > CHI_PLY_MAX - ply || (i > 0 && delta == 0)) {
+			return -CHI_ECORRUPT;
+		}
+		ply += delta;
+		plies[i] = (struct chi_ply_stat){(uint16_t)ply, chi_read_varint(r)};
+	}
+	out->plies = plies;
+	out->n_plies = (size_t)n;
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* One ply, that of all games: the short forms. */
+static int set_ply(uint64_t ply, uint64_t games, struct chi_arena *arena, struct chi_record *out)
+{
+	if (ply > CHI_PLY_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_ply_stat *stat = chi_arena_alloc(arena, sizeof(*stat));
+	if (stat == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*stat = (struct chi_ply_stat){(uint16_t)ply, games};
+	out->plies = stat;
+	out->n_plies = 1;
+	return CHI_OK;
+}
+
+/* A list that the short form could have said is another form of the same, and refused. */
+static int read_plies(struct chi_reader *r, uint8_t head, struct chi_arena *arena,
+		      struct chi_record *out)
+{
+	uint64_t number = chi_read_varint(r);
+	uint64_t total;
+	if (r->bad || !chi_counts_total(&out->counts, &total) || total == 0) {
+		return -CHI_ECORRUPT;
+	}
+	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+		return set_ply(number, 1, arena, out);
+	}
+	if ((number & PLIES_ALL) != 0) {
+		return set_ply(number >> 1, total, arena, out);
+	}
+	int rc = read_ply_list(r, number >> 1, arena, out);
+	if (rc < 0) {
+		return rc;
+	}
+	bool shorter = out->n_plies == 1 && out->plies[0].games == total;
+	return !shorter && chi_plies_ok(out->plies, out->n_plies, &out->counts) ? CHI_OK
+										: -CHI_ECORRUPT;
+}
+
+/* Moves played, each with its counts, in the short form or as a list. */
+static int read_played(struct chi_reader *r, uint8_t head, struct chi_arena *arena,
+		       struct chi_record *out)
+{
+	bool one = (head & HEAD_COUNTS) >> 1 == COUNTS_ONE;
+	uint64_t n = one ? 1 : chi_read_varint(r);
+	/* A move of a list takes three bytes at least. */
+	if (n == 0 || n > CHI_MOVES_MAX || (!one && n * 3 > chi_reader_left(r))) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_move_stat *moves = chi_arena_alloc(arena, (size_t)n * sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		moves[i].move = read_move(r);
+		if (one) {
+			moves[i].counts = out->counts;
+		} else {
+			chi_record_read_counts(r, &moves[i].counts);
+		}
+		if (i > 0 && moves[i].move <= moves[i - 1].move) {
+			r->bad = true;
+		}
+	}
+	out->moves = moves;
+	out->n_moves = (size_t)n;
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* The numbers of an evaluation, behind its engine's name. */
+static int read_eval_body(struct chi_reader *r, struct chi_arena *arena, struct chi_eval *eval)
+{
+	uint64_t depth = chi_read_varint(r);
+	uint8_t flags = chi_read_u8(r);
+	uint64_t score = chi_read_varint(r);
+	eval->is_mate = (flags & EVAL_MATE) != 0;
+	bool negative = (flags & EVAL_NEGATIVE) != 0;
+	if (depth > EVAL_DEPTH_MAX || (flags & ~EVAL_FLAGS) != 0 ||
+	    score > (eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX) || (negative && score == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	eval->depth = (uint32_t)depth;
+	eval->score = negative ? -(int32_t)score : (int32_t)score;
+	eval->nodes = (flags & EVAL_NODES) ? chi_read_varint(r) : 0;
+	eval->date = (flags & EVAL_DATE) ? chi_read_varint(r) : 0;
+	if (((flags & EVAL_NODES) && eval->nodes == 0) ||
+	    ((flags & EVAL_DATE) && eval->date == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	if (flags & EVAL_PV) {
+		uint64_t n = chi_read_varint(r);
+		int rc = read_moves(r, n, CHI_PV_MAX, arena, &eval->pv);
+		if (rc < 0) {
+			return rc;
+		}
+		eval->n_pv = (size_t)n;
+	}
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+static int read_eval(struct chi_reader *r, struct chi_arena *arena, struct chi_eval *eval)
+{
+	*eval = (struct chi_eval){0};
+	uint64_t name_len = chi_read_varint(r);
+	if (name_len == 0 || name_len > CHI_ENGINE_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	const uint8_t *name = chi_read_bytes(r, (size_t)name_len);
+	if (name == NULL || !chi_record_text_ok((const char *)name, (size_t)name_len, true)) {
+		return -CHI_ECORRUPT;
+	}
+	eval->engine = chi_arena_text(arena, name, (size_t)name_len);
+	eval->engine_len = (size_t)name_len;
+	if (eval->engine == NULL) {
+		return -CHI_ENOMEM;
+	}
+	return read_eval_body(r, arena, eval);
+}
+
+/* Their number stands nowhere; they are collected on the stack first. */
+static int read_evals(struct chi_reader *r, struct chi_arena *arena, struct chi_record *out)
+{
+	struct chi_eval evals[CHI_EVALS_MAX];
+	size_t n = 0;
+	while (chi_reader_left(r) > 0) {
+		if (n == CHI_EVALS_MAX) {
+			return -CHI_ECORRUPT;
+		}
+		int rc = read_eval(r, arena, &evals[n]);
+		if (rc < 0) {
+			return rc;
+		}
+		if (n > 0 && chi_engine_compare(&evals[n - 1], &evals[n]) >= 0) {
+			return -CHI_ECORRUPT;
+		}
+		n++;
+	}
+	if (n == 0) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_eval *copy = chi_arena_alloc(arena, n * sizeof(*copy));
+	if (copy == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(copy, evals, n * sizeof(*copy));
+	out->evals = copy;
+	out->n_evals = n;
+	return CHI_OK;
+}
+
+static int read_section(uint64_t tag, const uint8_t *bytes, size_t len, struct chi_arena *arena,
+			struct chi_record *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	switch (tag) {
+	case SECTION_LINE:
+		out->n_line = len / 2;
+		return len % 2 != 0 ? -CHI_ECORRUPT
+				    : read_moves(&r, len / 2, CHI_LINE_MAX, arena, &out->line);
+	case SECTION_EVALS:
+		return read_evals(&r, arena, out);
+	case SECTION_NOTE:
+		if (len == 0 || len > CHI_NOTE_MAX ||
+		    !chi_record_text_ok((const char *)bytes, len, false)) {
+			return -CHI_ECORRUPT;
+		}
+		out->note = chi_arena_text(arena, bytes, len);
+		out->n_note = len;
+		return out->note == NULL ? -CHI_ENOMEM : CHI_OK;
+	default:
+		return CHI_OK;
+	}
+}
+
+static int read_sections(struct chi_reader *r, struct chi_arena *arena, struct chi_record *out,
+			 struct chi_record_rest *rest)
+{
+	uint64_t last = 0;
+	do {
+		const uint8_t *start = r->at;
+		uint64_t tag = chi_read_varint(r);
+		uint64_t len = chi_read_varint(r);
+		if (r->bad || tag <= last || len > chi_reader_left(r)) {
+			return -CHI_ECORRUPT;
+		}
+		const uint8_t *bytes = chi_read_bytes(r, (size_t)len);
+		int rc = read_section(tag, bytes, (size_t)len, arena, out);
+		if (rc < 0) {
+			return rc;
+		}
+		/* Tags ascend: from the first unknown one to the end, all are unknown. */
+		if (tag >= SECTION_UNKNOWN && rest->bytes == NULL) {
+			*rest = (struct chi_record_rest){start, (size_t)(r->end - start)};
+		}
+		last = tag;
+	} while (chi_reader_left(r) > 0);
+	return CHI_OK;
+}
+
+/* True if the counts were written in the one form they have. */
+static bool counts_canonical(uint8_t head, const struct chi_record *record)
+{
+	if ((head & HEAD_COUNTS) >> 1 != COUNTS_FULL) {
+		return true;
+	}
+	uint64_t total = 0;
+	if (!chi_counts_total(&record->counts, &total)) {
+		return false;
+	}
+	bool fits_one = total == 1 && (record->n_moves == 0 ||
+				       is_single(&record->counts, record->moves, record->n_moves));
+	return total != 0 && !fits_one;
+}
+
+int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
+		      struct chi_arena *arena, struct chi_record *out, struct chi_record_rest *rest)
+{
+	struct chi_record_rest ignored = {0};
+	rest = rest != NULL ? rest : &ignored;
+	*rest = (struct chi_record_rest){0};
+	*out = (struct chi_record){0};
+	struct chi_reader r;
+	uint8_t head;
+	if (!chi_record_open(key, key_len, value, len, &r, &head)) {
+		return -CHI_ECORRUPT;
+	}
+	chi_record_read_head(&r, head, &out->chi2, &out->counts);
+	if (r.bad) {
+		return -CHI_ECORRUPT;
+	}
+	if (head & HEAD_PLIES) {
+		int rc = read_plies(&r, head, arena, out);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	if (head & HEAD_MOVES) {
+		int rc = read_played(&r, head, arena, out);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	if (head & HEAD_SECTIONS) {
+		int rc = read_sections(&r, arena, out, rest);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	bool whole = !r.bad && chi_reader_left(&r) == 0;
+	return whole && counts_canonical(head, out) ? CHI_OK : -CHI_ECORRUPT;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What a put makes of the record that was stored (types.h, "Writing"). */
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/statistic.h"
+#include "store/env/env_priv.h"
+
+/* Both lists ascend by move; so does the result. */
+static int add_moves(const struct chi_move_stat *more, size_t n_more, struct chi_arena *arena,
+		     struct chi_record *out)
+{
+	if (out->n_moves + n_more > (size_t)2 * CHI_MOVES_MAX) {
+		return -CHI_ETOOBIG;
+	}
+	const struct chi_move_stat *old = out->moves;
+	size_t n_old = out->n_moves;
+	struct chi_move_stat *moves = chi_arena_alloc(arena, (n_old + n_more) * sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	size_t i = 0;
+	size_t j = 0;
+	size_t n = 0;
+	while (i < n_old || j < n_more) {
+		if (j == n_more || (i < n_old && old[i].move < more[j].move)) {
+			moves[n++] = old[i++];
+		} else if (i == n_old || more[j].move < old[i].move) {
+			moves[n++] = more[j++];
+		} else {
+			moves[n] = old[i++];
+			if (!chi_counts_add(&moves[n++].counts, &more[j++].counts)) {
+				return -CHI_ETOOBIG;
+			}
+		}
+	}
+	out->moves = moves;
+	out->n_moves = n;
+	return CHI_OK;
+}
+
+/* Both lists ascend by ply; so does the result. */
+static int add_plies(const struct chi_ply_stat *more, size_t n_more, struct chi_arena *arena,
+		     struct chi_record *out)
+{
+	const struct chi_ply_stat *old = out->plies;
+	size_t n_old = out->n_plies;
+	if (n_more == 0) {
+		return CHI_OK;
+	}
+	if (n_old + n_more > 2 * ((size_t)CHI_PLY_MAX + 1)) {
+		return -CHI_ETOOBIG;
+	}
+	struct chi_ply_stat *plies = chi_arena_alloc(arena, (n_old + n_more) * sizeof(*plies));
+	if (plies == NULL) {
+		return -CHI_ENOMEM;
+	}
+	size_t i = 0;
+	size_t j = 0;
+	size_t n = 0;
+	while (i < n_old || j < n_more) {
+		if (j == n_more || (i < n_old && old[i].ply < more[j].ply)) {
+			plies[n++] = old[i++];
+		} else if (i == n_old || more[j].ply < old[i].ply) {
+			plies[n++] = more[j++];
+		} else {
+			plies[n] = old[i++];
+			if (__builtin_add_overflow(plies[n].games, more[j].games,
+						   &plies[n].games)) {
+				return -CHI_ETOOBIG;
+			}
+			n++;
+			j++;
+		}
+	}
+	out->plies = plies;
+	out->n_plies = n;
+	return CHI_OK;
+}
+
+/* Puts one evaluation in its place among `n` sorted ones, unless a deeper one of the same engine
+ * has it. */
+static void merge_eval(struct chi_eval *evals, size_t *n, const struct chi_eval *eval)
+{
+	size_t i = 0;
+	while (i < *n && chi_engine_compare(&evals[i], eval) < 0) {
+		i++;
+	}
+	if (i < *n && chi_engine_compare(&evals[i], eval) == 0) {
+		if (eval->depth >= evals[i].depth) {
+			evals[i] = *eval;
+		}
+		return;
+	}
+	memmove(evals + i + 1, evals + i, (*n - i) * sizeof(*evals));
+	evals[i] = *eval;
+	(*n)++;
+}
+
+/* The stored ones are sorted, those of the put may come in any order. */
+static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_arena *arena,
+		       struct chi_record *out)
+{
+	if (n_more > CHI_EVALS_MAX) {
+		return -CHI_ETOOBIG;
+	}
+	size_t n = out->n_evals;
+	struct chi_eval *evals = chi_arena_alloc(arena, (n + n_more) * sizeof(*evals));
+	if (evals == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (n > 0) {
+		memcpy(evals, out->evals, n * sizeof(*evals));
+	}
+	for (size_t i = 0; i < n_more; i++) {
+		if (more[i].engine_len == 0) {
+			return -CHI_EINVAL;
+		}
+		merge_eval(evals, &n, &more[i]);
+	}
+	out->evals = evals;
+	out->n_evals = n;
+	return CHI_OK;
+}
+
+/* Only an external store keeps what it was told; the others compute, and a put cannot set it. */
+static int compute_statistic(const struct chi_put *put, bool was_stored,
+			     enum chi_statistic statistic, const struct chi_counts *base,
+			     struct chi_record *out)
+{
+	switch (statistic) {
+	case CHI_STATISTIC_OUTCOME:
+		out->chi2 = chi_statistic_outcome(&out->counts, base);
+		return CHI_OK;
+	case CHI_STATISTIC_CONTROL:
+		/* It depends on the position alone: what was stored is right already. */
+		if (!was_stored) {
+			struct chi_position position;
+			int rc = chi_key_decode(&put->key, &position, NULL);
+			if (rc < 0) {
+				return rc;
+			}
+			out->chi2 = chi_statistic_control(&position);
+		}
+		return CHI_OK;
+	case CHI_STATISTIC_EXTERNAL:
+	default:
+		if ((put->parts & CHI_PUT_CHI2) != 0) {
+			out->chi2 = put->record.chi2;
+		}
+		return CHI_OK;
+	}
+}
+
+/* Counts, moves and plies, which are set, added or taken away. */
+static int merge_games(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out,
+		       struct chi_fault *fault)
+{
+	const struct chi_record *given = &put->record;
+	if ((put->parts & CHI_PUT_COUNTS) != 0) {
+		out->counts = given->counts;
+		out->plies = given->plies;
+		out->n_plies = given->n_plies;
+	}
+	if ((put->parts & CHI_PUT_MOVES) != 0) {
+		out->moves = given->moves;
+		out->n_moves = given->n_moves;
+	}
+	if ((put->parts & CHI_PUT_ADD) != 0) {
+		if (!chi_counts_add(&out->counts, &given->counts)) {
+			return -CHI_ETOOBIG;
+		}
+		int rc = add_plies(given->plies, given->n_plies, arena, out);
+		return rc < 0 ? rc : add_moves(given->moves, given->n_moves, arena, out);
+	}
+	return (put->parts & CHI_PUT_SUBTRACT) != 0 ? chi_subtract(given, arena, out, fault)
+						    : CHI_OK;
+}
+
+int chi_merge(const struct chi_record *stored, bool was_stored, const struct chi_put *put,
+	      enum chi_statistic statistic, const struct chi_counts *base, struct chi_arena *arena,
+	      struct chi_record *out, struct chi_fault *fault)
+{
+	const struct chi_record *given = &put->record;
+	if ((put->parts & CHI_PUT_RESTORE) != 0) {
+		*out = *given;
+		return CHI_OK;
+	}
+	*out = *stored;
+	int rc = merge_games(put, arena, out, fault);
+	if (rc == CHI_OK && (put->parts & CHI_PUT_EVALS) != 0) {
+		rc = merge_evals(given->evals, given->n_evals, arena, out);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if ((put->parts & CHI_PUT_LINE) != 0) {
+		out->line = given->line;
+		out->n_line = given->n_line;
+	}
+	if ((put->parts & CHI_PUT_NOTE) != 0) {
+		out->note = given->note;
+		out->n_note = given->n_note;
+	}
+	return compute_statistic(put, was_stored, statistic, base, out);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The start of a record, which all that read records share; inline, because probes read little
+ * else. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/wire.h"
+#include "store/record/checksum.h"
+#include "store/record/codec.h"
+#include "store/record/record_priv.h"
+
+/* A mask of the counts that are not 0 (bits 0-3) and of those that are 1 (bits 4-7), then a
+ * varint for each that is 2 or more. */
+static inline void chi_record_read_counts(struct chi_reader *r, struct chi_counts *counts)
+{
+	unsigned mask = chi_read_u8(r);
+	unsigned present = mask & 15;
+	unsigned ones = mask >> 4;
+	if ((ones & ~present) != 0) {
+		r->bad = true;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t value = present >> i & 1;
+		if ((present & ~ones) >> i & 1) {
+			value = chi_read_varint(r);
+			if (value < 2) {
+				r->bad = true;
+			}
+		}
+		*count_at(counts, i) = value;
+	}
+	uint64_t total;
+	if (!chi_counts_total(counts, &total)) {
+		r->bad = true;
+	}
+}
+
+/* The checksum, the head byte and what stands right behind it. */
+static inline bool chi_record_open(const uint8_t *key, size_t key_len, const uint8_t *value,
+				   size_t len, struct chi_reader *r, uint8_t *head)
+{
+	if (CHI_UNLIKELY(len < 1 + CHECKSUM_SIZE || len > CHI_RECORD_BYTES_MAX)) {
+		return false;
+	}
+	size_t body = len - CHECKSUM_SIZE;
+	uint32_t sum = (uint32_t)chi_checksum_inline(key, key_len, value, body);
+	const uint8_t *tail = value + body;
+	uint32_t stored = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
+			  (uint32_t)tail[3] << 24;
+	*r = chi_reader_of(value, body);
+	*head = chi_read_u8(r);
+	return sum == stored;
+}
+
+static inline void chi_record_read_head(struct chi_reader *r, uint8_t head, uint16_t *chi2,
+					struct chi_counts *counts)
+{
+	*chi2 = CHI_CHI2_UNKNOWN;
+	*counts = (struct chi_counts){0};
+	if (head & HEAD_CHI2) {
+		const uint8_t *bytes = chi_read_bytes(r, 2);
+		*chi2 = bytes != NULL ? chi_chi2_of(bytes) : CHI_CHI2_UNKNOWN;
+		if (*chi2 == CHI_CHI2_UNKNOWN) {
+			r->bad = true;
+		}
+	}
+	unsigned form = (head & HEAD_COUNTS) >> 1;
+	unsigned result = (head & HEAD_RESULT) >> 3;
+	if (form == COUNTS_ONE) {
+		*count_at(counts, result) = 1;
+		return;
+	}
+	if (result != 0 || form > COUNTS_FULL) {
+		r->bad = true;
+	}
+	if (form == COUNTS_FULL) {
+		chi_record_read_counts(r, counts);
+	}
+}

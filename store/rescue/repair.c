@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A new store of what a damaged one still holds. The strength tree is not read: its entries
+ * follow from the records. Each record vouches for itself by its checksum, which covers its key; so
+ * it does not matter from which page it comes, only that the page is not a free one.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "chess/statistic.h"
+#include "store/env/lmdb_err.h"
+#include "store/rescue/salvage.h"
+#include "store/env/env_priv.h"
+
+/* Entries a transaction: its pages stay in memory until the commit. */
+#define COMMIT_ENTRIES 50000
+
+/* How much further the new store's sequence number is than the damaged one's newest state that was
+ * found: more than the transactions that may have come behind it. */
+#define SEQUENCE_AHEAD (UINT64_C(1) << 32)
+
+#define REPORT_SIZE 256
+
+struct repair {
+	struct chi_salvage salvage;
+	struct chi_repair_result *result;
+	chi_verify_report *report;
+	void *context;
+	struct chi_fault *fault;
+	enum chi_statistic statistic;
+	struct chi_stamp stamp;
+	bool stamped; /* `stamp` was found */
+	struct chi_state state;
+	bool stated;		 /* `state` was found */
+	struct chi_store *store; /* the new one; NULL while stamp and state are looked for */
+	struct chi_write *write;
+	unsigned unsaved; /* entries since the last commit */
+	struct chi_arena arena;
+};
+
+static void pass_on(void *context, const char *text)
+{
+	struct repair *r = context;
+	if (r->report != NULL) {
+		r->report(r->context, text);
+	}
+}
+
+CHI_PRINTF(2, 3) static void complain(struct repair *r, const char *format, ...)
+{
+	char text[REPORT_SIZE];
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	pass_on(r, text);
+}
+
+/* ---- Stamp and state ---------------------------------------------------------------------- */
+
+static bool is_key(const MDB_val *key, const char *name)
+{
+	return key->mv_size == strlen(name) && memcmp(key->mv_data, name, key->mv_size) == 0;
+}
+
+/* Of several states, lost pages hold old ones, the last. */
+static int take_meta(struct repair *r, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_state state;
+	if (is_key(key, "stamp") && !r->stamped) {
+		struct chi_fault why = {.text = ""};
+		int rc = chi_stamp_decode(value->mv_data, value->mv_size, true, &r->stamp, &why);
+		if (rc == -CHI_EVERSION) {
+			return chi_fault(r->fault, rc, "%s", why.text);
+		}
+		r->stamped = rc == CHI_OK;
+	} else if (is_key(key, "state") &&
+		   chi_state_decode(value->mv_data, value->mv_size, &state) == CHI_OK &&
+		   (!r->stated || state.sequence > r->state.sequence)) {
+		r->state = state;
+		r->stated = true;
+	}
+	return CHI_OK;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------ */
+
+static int begin(struct repair *r)
+{
+	return r->write != NULL ? CHI_OK : chi_write_begin(r->store, &r->write, r->fault);
+}
+
+static int commit(struct repair *r)
+{
+	struct chi_write *write = r->write;
+	r->write = NULL;
+	r->unsaved = 0;
+	return write == NULL ? CHI_OK : chi_write_commit(write, r->fault);
+}
+
+static int stored(struct repair *r, bool lost)
+{
+	r->result->found += lost;
+	return ++r->unsaved < COMMIT_ENTRIES ? CHI_OK : commit(r);
+}
+
+/* True if what is stored of the position already is to stay: a tree led to it, or it is the one of
+ * two that has more games, which only grow unless they are taken out. */
+static bool outranked(struct repair *r, const MDB_val *key, const struct chi_record *record,
+		      bool *known)
+{
+	MDB_val name = *key;
+	MDB_val value;
+	uint16_t chi2;
+	struct chi_counts counts;
+	uint64_t ours = 0;
+	uint64_t theirs = 0;
+	*known = mdb_get(r->write->txn, r->write->env->position, &name, &value) == 0;
+	if (!*known || chi_record_peek(key->mv_data, key->mv_size, value.mv_data, value.mv_size,
+				       &chi2, &counts) < 0) {
+		return false;
+	}
+	(void)chi_counts_total(&counts, &theirs);
+	(void)chi_counts_total(&record->counts, &ours);
+	return ours <= theirs;
+}
+
+static int put_position(struct repair *r, const MDB_val *key, const struct chi_record *record,
+			bool lost)
+{
+	struct chi_put put = {.parts = CHI_PUT_RESTORE, .record = *record};
+	struct chi_put_result done = {0};
+	bool known = false;
+	put.key.len = (uint8_t)key->mv_size;
+	memcpy(put.key.bytes, key->mv_data, key->mv_size);
+	int rc = begin(r);
+	if (rc < 0 || (lost && outranked(r, key, record, &known))) {
+		return rc;
+	}
+	rc = chi_write_put(r->write, &put, &done);
+	if (rc < 0) {
+		return chi_fault(r->fault, rc, "cannot store what was saved (%s)",
+				 chi_strerror(rc));
+	}
+	r->result->positions += done.added;
+	return stored(r, lost && !known);
+}
+
+static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
+{
+	int rc = begin(r);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_write_game_id(r->write, game);
+	if (rc == CHI_NONE) {
+		return CHI_OK;
+	}
+	if (rc < 0) {
+		return chi_fault(r->fault, rc, "cannot store what was saved (%s)",
+				 chi_strerror(rc));
+	}
+	r->result->games++;
+	return stored(r, lost);
+}
+
+static int take_position(struct repair *r, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_record record = {0};
+	const char *problem = NULL;
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	if (rc == CHI_OK) {
+		return put_position(r, key, &record, false);
+	}
+	if (rc == -CHI_ENOMEM) {
+		return chi_fault_plain(r->fault, rc);
+	}
+	char name[CHI_FEN_SIZE];
+	r->result->damaged++;
+	complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name), problem);
+	return CHI_OK;
+}
+
+static int take_game(struct repair *r, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_game_id game;
+	if (chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
+	    CHI_OK) {
+		return put_game(r, &game, false);
+	}
+	r->result->damaged++;
+	complain(r, "a game's entry is damaged");
+	return CHI_OK;
+}
+
+/* What it is, the bytes must tell. The two bytes by which an entry of the strength tree vouches for
+ * itself are those of a game: of 65,536 one would do as the other. */
+static int take_lost(struct repair *r, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_record record = {0};
+	struct chi_game_id game;
+	const char *problem = NULL;
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	if (rc == CHI_OK) {
+		return put_position(r, key, &record, true);
+	}
+	if (rc == -CHI_ENOMEM) {
+		return chi_fault_plain(r->fault, rc);
+	}
+	bool strength = chi_strength_ok(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
+	if (!strength && chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
+					 &game) == CHI_OK) {
+		return put_game(r, &game, true);
+	}
+	return CHI_OK;
+}
+
+static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_bytes, size_t key_len,
+		const uint8_t *bytes, size_t len)
+{
+	struct repair *r = context;
+	const MDB_val key = chi_val(key_bytes, key_len);
+	const MDB_val value = chi_val(bytes, len);
+	if (tree == CHI_SALVAGE_META || r->store == NULL) {
+		return take_meta(r, &key, &value);
+	}
+	switch (tree) {
+	case CHI_SALVAGE_POSITION:
+		return take_position(r, &key, &value);
+	case CHI_SALVAGE_GAME_IDS:
+		return take_game(r, &key, &value);
+	case CHI_SALVAGE_LOST:
+		return take_lost(r, &key, &value);
+	case CHI_SALVAGE_META:
+	case CHI_SALVAGE_STRENGTH:
+	default:
+		return CHI_OK;
+	}
+}
+
+/* ---- The whole ---------------------------------------------------------------------------- */
+
+/* With a head page the state that it stood for may be lost, the newest. Every transaction writes a
+ * state record: if there is one newer than ours, what it stands for lies in pages that ours calls
+ * free. */
+static int find_newer(struct repair *r)
+{
+	uint64_t ours = r->state.sequence;
+	chi_salvage_doubt(&r->salvage);
+	int rc = chi_salvage_lost(&r->salvage);
+	if (rc == CHI_OK && r->stated && r->state.sequence == ours) {
+		rc = chi_salvage_trust(&r->salvage);
+	}
+	return rc;
+}
+
+/* What the store is, from the meta tree, or from wherever it lies. */
+static int find_meta(struct repair *r, enum chi_statistic given)
+{
+	int rc = chi_salvage_walk(&r->salvage, CHI_SALVAGE_META);
+	if (rc == CHI_OK && r->salvage.file_image.head_lost) {
+		rc = find_newer(r);
+	} else if (rc == CHI_OK && !(r->stamped && r->stated)) {
+		rc = chi_salvage_lost(&r->salvage);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if (r->stamped && given != 0 && given != r->stamp.statistic) {
+		return chi_fault(r->fault, -CHI_EINVAL, "the store holds the %s statistic",
+				 chi_statistic_name((int)r->stamp.statistic));
+	}
+	if (!r->stamped && given == 0 && r->salvage.file_image.error != 0) {
+		return chi_fault(r->fault, chi_lmdb_status(r->salvage.file_image.error),
+				 "the store's stamp cannot be read (%s): which statistic it holds "
+				 "must be given",
+				 strerror(r->salvage.file_image.error));
+	}
+	if (!r->stamped && given == 0) {
+		return chi_fault(
+			r->fault, -CHI_EINVAL,
+			"the store's stamp is lost: which statistic it holds must be given");
+	}
+	if (!r->stamped) {
+		complain(r, "the stamp is lost");
+	}
+	if (!r->stated) {
+		complain(r, "the state record is lost, and the base rates with it");
+	}
+	r->statistic = r->stamped ? r->stamp.statistic : given;
+	return CHI_OK;
+}
+
+/* What a tree claimed to hold and the new store does not. */
+static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
+{
+	return s->found[tree] && s->entries[tree] > have ? s->entries[tree] - have : 0;
+}
+
+static uint64_t missing(const struct repair *r)
+{
+	return lacking(&r->salvage, CHI_SALVAGE_POSITION, r->result->positions) +
+	       lacking(&r->salvage, CHI_SALVAGE_GAME_IDS, r->result->games);
+}
+
+static int walk_all(struct repair *r)
+{
+	int rc = CHI_OK;
+	static const enum chi_salvage_tree trees[] = {CHI_SALVAGE_POSITION, CHI_SALVAGE_GAME_IDS,
+						      CHI_SALVAGE_STRENGTH};
+	for (size_t i = 0; rc == CHI_OK && i < CHI_COUNT(trees); i++) {
+		/* Stores of the first version have no tree of games. */
+		if (trees[i] != CHI_SALVAGE_GAME_IDS || r->salvage.found[trees[i]] ||
+		    !r->salvage.found[CHI_SALVAGE_META]) {
+			rc = chi_salvage_walk(&r->salvage, trees[i]);
+		}
+	}
+	/* A branch may lead to a page of a tree that is not walked, which then is no damaged page.
+	 */
+	if (rc == CHI_OK && (r->salvage.damaged > 0 || r->result->damaged > 0 || missing(r) > 0)) {
+		rc = chi_salvage_lost(&r->salvage);
+	}
+	return rc;
+}
+
+/* The sums of games follow from their entries; the base rates are what they were. What was
+ * remembered of clients is not saved, as what lacks of it could not be told: nobody who wrote to
+ * the damaged store may take the new one for it, or his write would be done a second time. */
+static int settle(struct repair *r)
+{
+	int rc = begin(r);
+	if (rc == CHI_OK && r->stated) {
+		rc = chi_write_base(r->write, &r->state.base);
+	}
+	if (rc == CHI_OK) {
+		uint64_t known = r->stated ? r->state.sequence : 0;
+		rc = chi_idempotency_restart(r->write, known <= UINT64_MAX - 2 * SEQUENCE_AHEAD
+							       ? known + SEQUENCE_AHEAD
+							       : known);
+	}
+	struct chi_repair_result *result = r->result;
+	result->missing = missing(r);
+	result->pages = r->salvage.damaged;
+	result->unsure = !r->salvage.free_known;
+	return rc == CHI_OK ? commit(r) : rc;
+}
+
+static int fill(struct repair *r, const char *dir)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
+	int rc = chi_store_make(dir, r->statistic, r->fault);
+	if (rc == CHI_OK) {
+		rc = chi_store_open(dir, &options, &r->store, r->fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	chi_arena_init(&r->arena, CHI_RECORD_ARENA);
+	rc = walk_all(r);
+	if (rc == CHI_OK) {
+		rc = settle(r);
+	}
+	chi_write_abort(r->write);
+	chi_arena_deinit(&r->arena);
+	chi_store_close(r->store);
+	return rc;
+}
+
+static int build(struct repair *r, const char *to)
+{
+	struct chi_hidden hidden;
+	int rc = chi_path_begin(to, &hidden, r->fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_file_system_check(hidden.dir, r->fault);
+	if (rc == CHI_OK) {
+		rc = fill(r, hidden.dir);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_path_publish(&hidden, to, r->fault);
+	}
+	if (rc < 0) {
+		chi_path_remove(&hidden);
+	}
+	return rc;
+}
+
+/* A directory that holds no store gets no lock file. Where we may not write, another user's daemon
+ * may: all that can be done then is to look for one. */
+static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_fault *fault)
+{
+	struct chi_page_file file_image;
+	int rc = chi_page_file_open(&file_image, from, CHI_PAGE_FILE_ANY, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	chi_page_file_close(&file_image);
+	*lock = (struct chi_lock){.fd = -1};
+	if (chi_published_looks(from)) {
+		/* Nobody can be writing it, and no lock file is to be made in it. */
+		return CHI_OK;
+	}
+	rc = chi_lock_open(lock, from, true, 0, fault);
+	if (rc == CHI_OK) {
+		rc = chi_lock_writer(lock, 0, "a repair", fault);
+		if (rc < 0) {
+			chi_lock_close(lock);
+		}
+	} else if (rc == -CHI_EREADONLY || rc == -CHI_EACCES) {
+		rc = chi_lock_open(lock, from, false, 0, fault);
+		if (rc == CHI_OK) {
+			rc = chi_lock_served(lock, fault);
+		}
+		if (rc < 0) {
+			chi_lock_close(lock);
+		}
+	}
+	return rc;
+}
+
+/* The damaged store is not changed, and a directory made in it would be a change. The directory
+ * that `to` is made in is gone upwards from, by what it is and not by its name. */
+static int stays_outside(const char *from, const char *to, struct chi_fault *fault)
+{
+	char at[CHI_PATH_SIZE];
+	struct stat damaged;
+	struct stat here;
+	struct stat above;
+	int n = snprintf(at, sizeof(at), "%s", to);
+	if (n < 0 || n >= CHI_PATH_SIZE || stat(from, &damaged) < 0) {
+		/* Told better by what comes next. */
+		return CHI_OK;
+	}
+	while (n > 1 && at[n - 1] == '/') {
+		at[--n] = '\0';
+	}
+	char *name = strrchr(at, '/');
+	(void)snprintf(name != NULL ? name + 1 : at, 2, ".");
+	while (stat(at, &here) == 0) {
+		if (here.st_dev == damaged.st_dev && here.st_ino == damaged.st_ino) {
+			return chi_fault(fault, -CHI_EINVAL,
+					 "'%s' lies in the damaged store's own directory", to);
+		}
+		if (strlen(at) + 4 > sizeof(at)) {
+			break;
+		}
+		strcat(at, "/..");
+		if (stat(at, &above) == 0 && above.st_dev == here.st_dev &&
+		    above.st_ino == here.st_ino) {
+			break; /* the root */
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
+		     chi_verify_report *report, void *context, struct chi_repair_result *result,
+		     struct chi_fault *fault)
+{
+	struct repair r = {.result = result, .report = report, .context = context, .fault = fault};
+	struct chi_lock lock;
+	*result = (struct chi_repair_result){0};
+	if (statistic != 0 && chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	int rc = stays_outside(from, to, fault);
+	if (rc == CHI_OK) {
+		rc = chi_place_check(to, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = keep_writers_out(&lock, from, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_salvage_open(&r.salvage, from, take, pass_on, &r, fault);
+	if (rc == CHI_OK) {
+		rc = find_meta(&r, statistic);
+		if (rc == CHI_OK) {
+			rc = build(&r, to);
+		}
+		chi_salvage_close(&r.salvage);
+	}
+	chi_lock_close(&lock);
+	return rc < 0 && rc == -CHI_ENOMEM ? chi_fault_plain(fault, rc) : rc;
+}

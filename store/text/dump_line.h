@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the reading of a dump's positions and of its games share: a line, its fields, and how one is
+ * refused. */
+#pragma once
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+#include "chess/position.h"
+#include "store/text/dump.h"
+
+struct text {
+	const char *at;
+	size_t len;
+};
+
+/* One line being read. */
+struct parse {
+	const struct chi_dump_reader *reader;
+	const char *line;
+	struct chi_arena *arena;
+	struct chi_fault *fault;
+	struct chi_position position;
+};
+
+/* Refuses the line at `at`. */
+static inline int refuse(const struct parse *p, int rc, const char *at, const char *why)
+{
+	return chi_fault(p->fault, rc, "line %" PRIu64 ", column %zu: %s", p->reader->line,
+			 (size_t)(at - p->line) + 1, why);
+}
+
+/* Cuts off the text up to `separator` or the end. False if nothing is left to cut. */
+static inline bool cut(struct text *rest, char separator, struct text *out)
+{
+	if (rest->at == NULL) {
+		return false;
+	}
+	const char *end = memchr(rest->at, separator, rest->len);
+	*out = *rest;
+	if (end == NULL) {
+		*rest = (struct text){0};
+		return true;
+	}
+	out->len = (size_t)(end - rest->at);
+	rest->at = end + 1;
+	rest->len -= out->len + 1;
+	return true;
+}
+
+/* Splits into exactly `n` fields. */
+static inline bool split(struct text text, char separator, struct text *fields, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!cut(&text, separator, &fields[i])) {
+			return false;
+		}
+	}
+	return text.at == NULL;
+}
+
+/* True if the text is that word. */
+static inline bool equals(struct text text, const char *word)
+{
+	return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
+}
+
+static inline int read_u64(const struct parse *p, struct text text, uint64_t max, uint64_t *out)
+{
+	return chi_num_u64(text.at, text.len, max, out) < 0
+		       ? refuse(p, -CHI_ESYNTAX, text.at, "not a number, or too large")
+		       : CHI_OK;
+}
+
+static inline int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return c - '0';
+	}
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A line that begins with DUMP_GAME: fills reader->game. Games come behind the positions, each
+ * once: their order tells. */
+CHI_MUSTUSE int chi_dump_read_game(const struct parse *p, struct chi_dump_reader *reader,
+				   struct text line);

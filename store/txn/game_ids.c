@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The games whose positions are counted: one small entry each, so that a game that comes again is
+ * known (FORMAT.md, "Games tree"). The totals by result stand in the state record and change
+ * with the entries, in the same transaction.
+ */
+#include <string.h>
+
+#include "base/wire.h"
+#include "store/record/record_priv.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* Head byte of an entry. The other bits are 0. */
+#define GAME_RESULT  0x03
+#define GAME_PRUNED  0x04
+#define GAME_MAX_PLY 0x08
+
+/* Low bytes of the checksum at the value's end, as in the strength tree. */
+#define GAME_SUM 2
+
+uint64_t *chi_counts_of(struct chi_counts *counts, uint8_t result)
+{
+	return count_at(counts, result);
+}
+
+static void sum_of(const uint8_t *id, const uint8_t *value, size_t len, uint8_t out[GAME_SUM])
+{
+	uint64_t sum = chi_checksum(id, CHI_GAME_ID_SIZE, value, len);
+	out[0] = (uint8_t)sum;
+	out[1] = (uint8_t)(sum >> 8);
+}
+
+size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALUE_MAX])
+{
+	if (game->result > CHI_RESULT_OTHER) {
+		return 0;
+	}
+	struct chi_writer w = chi_writer_of(out, CHI_GAME_VALUE_MAX);
+	chi_write_u8(&w, (uint8_t)(game->result | (game->pruned ? GAME_PRUNED : 0) |
+				   (game->max_ply != 0 ? GAME_MAX_PLY : 0)));
+	if (game->max_ply != 0) {
+		chi_write_varint(&w, game->max_ply);
+	}
+	uint8_t sum[GAME_SUM];
+	sum_of(game->id, out, (size_t)(w.at - out), sum);
+	chi_write_bytes(&w, sum, sizeof(sum));
+	return (size_t)(w.at - out);
+}
+
+int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size_t len,
+		    struct chi_game_id *out)
+{
+	uint8_t sum[GAME_SUM];
+	if (id_len != CHI_GAME_ID_SIZE || len < 1 + GAME_SUM || len > CHI_GAME_VALUE_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	sum_of(id, value, len - GAME_SUM, sum);
+	if (memcmp(sum, value + len - GAME_SUM, GAME_SUM) != 0) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_reader r = chi_reader_of(value, len - GAME_SUM);
+	uint8_t head = chi_read_u8(&r);
+	bool has_ply = (head & GAME_MAX_PLY) != 0;
+	uint64_t max_ply = has_ply ? chi_read_varint(&r) : 0;
+	/* One form: a bound of 0 is not written. */
+	if (r.bad || r.at != r.end || (head & ~(GAME_RESULT | GAME_PRUNED | GAME_MAX_PLY)) != 0 ||
+	    max_ply > UINT16_MAX || (has_ply && max_ply == 0)) {
+		return -CHI_ECORRUPT;
+	}
+	*out = (struct chi_game_id){
+		.result = head & GAME_RESULT,
+		.pruned = (head & GAME_PRUNED) != 0,
+		.max_ply = (uint16_t)max_ply,
+	};
+	memcpy(out->id, id, CHI_GAME_ID_SIZE);
+	return CHI_OK;
+}
+
+int chi_game_ids_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
+		      struct chi_game_id *out)
+{
+	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
+	MDB_val value;
+	int rc = mdb_get(txn, games, &key, &value);
+	return rc != 0 ? chi_lmdb_status(rc)
+		       : chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out);
+}
+
+int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
+		     struct chi_game_id *out)
+{
+	return chi_game_ids_find(read->txn, read->env->games, id, out);
+}
+
+/* From where the cursor is to be set, up to `max` entries. */
+static int collect(MDB_cursor *cursor, const uint8_t *after, struct chi_game_id *out, size_t max,
+		   size_t *n)
+{
+	MDB_val key = chi_val(after, after != NULL ? CHI_GAME_ID_SIZE : 0);
+	MDB_val value;
+	int rc = mdb_cursor_get(cursor, &key, &value, after != NULL ? MDB_SET_RANGE : MDB_FIRST);
+	bool same = rc == 0 && after != NULL && key.mv_size == CHI_GAME_ID_SIZE &&
+		    memcmp(key.mv_data, after, CHI_GAME_ID_SIZE) == 0;
+	if (same) {
+		rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+	}
+	while (rc == 0 && *n < max) {
+		int bad = chi_game_decode(key.mv_data, key.mv_size, value.mv_data, value.mv_size,
+					  &out[*n]);
+		if (bad < 0) {
+			return bad;
+		}
+		++*n;
+		rc = *n < max ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : 0;
+	}
+	return rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_status(rc);
+}
+
+int chi_read_game_ids(struct chi_read *read, const uint8_t *after, struct chi_game_id *out,
+		      size_t max, size_t *n)
+{
+	*n = 0;
+	MDB_cursor *cursor;
+	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
+	if (rc < 0) {
+		return rc;
+	}
+	rc = collect(cursor, after, out, max, n);
+	mdb_cursor_close(cursor);
+	return rc;
+}
+
+/* Only a damaged total could overflow, or be less than what is there. */
+static int count_game(struct chi_state *state, uint8_t result, bool more)
+{
+	struct chi_counts one = {0};
+	uint64_t *total = count_at(&state->games, result);
+	if (more) {
+		*count_at(&one, result) = 1;
+		return chi_counts_add(&state->games, &one) ? CHI_OK : -CHI_ETOOBIG;
+	}
+	if (*total == 0) {
+		return -CHI_ECORRUPT;
+	}
+	--*total;
+	return CHI_OK;
+}
+
+static int add_game(struct chi_write *write, const struct chi_game_id *game)
+{
+	uint8_t bytes[CHI_GAME_VALUE_MAX];
+	struct chi_game_id found;
+	MDB_val key = chi_val(game->id, CHI_GAME_ID_SIZE);
+	MDB_val value = {chi_game_encode(game, bytes), bytes};
+	if (value.mv_size == 0) {
+		return -CHI_EINVAL;
+	}
+	int rc = chi_game_ids_find(write->txn, write->env->games, game->id, &found);
+	if (rc != CHI_NONE) {
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	write->changed = true;
+	rc = chi_write_set(write, write->env->games, &key, &value);
+	return rc == CHI_OK ? count_game(&write->state, game->result, true) : rc;
+}
+
+static int take_game(struct chi_write *write, const uint8_t id[CHI_GAME_ID_SIZE],
+		     struct chi_game_id *out)
+{
+	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
+	int rc = chi_game_ids_find(write->txn, write->env->games, id, out);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	write->changed = true;
+	rc = chi_write_unset(write, write->env->games, &key);
+	return rc == CHI_OK ? count_game(&write->state, out->result, false) : rc;
+}
+
+int chi_write_game_id(struct chi_write *write, const struct chi_game_id *game)
+{
+	int rc = chi_write_ready(write);
+	return rc < 0 ? rc : chi_write_stick(write, add_game(write, game));
+}
+
+int chi_write_remove_game_id(struct chi_write *write, const uint8_t id[CHI_GAME_ID_SIZE],
+			     struct chi_game_id *out)
+{
+	int rc = chi_write_ready(write);
+	return rc < 0 ? rc : chi_write_stick(write, take_game(write, id, out));
+}

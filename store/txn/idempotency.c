@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes that happen at most once. What was done is noted in the clients tree by the transaction
+ * that did it, so that there is never one without the other. The record of a client is read when
+ * the transaction first meets it, and written once, at the commit, however many writes it did.
+ *
+ * Clients that have not written for long are forgotten. The horizon makes that safe: it is the
+ * last transaction in which any of them wrote. Who comes unknown and says that he first knew the
+ * store in a state not older than that has never written: he would be remembered. All others are
+ * refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "store/record/clients.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+#define BUCKETS 64 /* a power of 2 */
+
+/* A client that this transaction has met. */
+struct met {
+	struct met *next;
+	bool known; /* there is something to remember of it, stored or not */
+	bool dirty;
+	bool damaged;
+	size_t pending; /* at least so many writes are noted that are not entered yet */
+	size_t room;	/* for writes in `client` */
+	struct chi_remembered client;
+};
+
+/* A write that was noted behind the last mark. */
+struct noted {
+	struct noted *next;
+	struct chi_idempotency_key idempotency_key;
+	struct chi_outcome outcome;
+};
+
+struct chi_idempotency_book {
+	struct chi_arena arena;
+	struct met *buckets[BUCKETS];
+	struct noted *noted; /* newest first */
+	bool looked;	     /* for the horizon, which is the next field then */
+	uint64_t horizon;
+	bool horizon_dirty; /* to be written */
+};
+
+static int get_book(struct chi_write *write, struct chi_idempotency_book **out)
+{
+	if (write->idempotency_key == NULL) {
+		write->idempotency_key = calloc(1, sizeof(*write->idempotency_key));
+		if (write->idempotency_key == NULL) {
+			return -CHI_ENOMEM;
+		}
+		/* Bounded by the writes of a transaction, and so by its caller. */
+		chi_arena_init(&write->idempotency_key->arena, SIZE_MAX);
+	}
+	*out = write->idempotency_key;
+	return CHI_OK;
+}
+
+void chi_idempotency_free(struct chi_write *write)
+{
+	if (write->idempotency_key != NULL) {
+		chi_arena_deinit(&write->idempotency_key->arena);
+		free(write->idempotency_key);
+	}
+}
+
+/* Room for `more` writes, so that they can be entered without fail; no more than can be kept. */
+static int reserve(struct chi_idempotency_book *book, struct met *met, size_t more)
+{
+	struct chi_remembered *client = &met->client;
+	size_t room = client->n + more;
+	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
+	if (room <= met->room) {
+		return CHI_OK;
+	}
+	/* What is outgrown stays in the arena: doubled, that is no more than what is used. */
+	room = room > 2 * met->room ? room : 2 * met->room;
+	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
+	struct chi_done *done = chi_arena_array(&book->arena, room, sizeof(*done));
+	if (done == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (client->n > 0) {
+		memcpy(done, client->done, client->n * sizeof(*done));
+	}
+	client->done = done;
+	met->room = room;
+	return CHI_OK;
+}
+
+/* What the tree has of the client; `value` NULL: nothing. */
+static int recall(struct chi_idempotency_book *book, const MDB_val *key, const MDB_val *value,
+		  struct met *met)
+{
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	struct chi_remembered stored = {.done = done};
+	met->damaged = value != NULL && chi_remembered_decode(key, value, &stored) < 0;
+	if (value == NULL || met->damaged) {
+		return CHI_OK;
+	}
+	int rc = reserve(book, met, stored.n + 1);
+	if (rc == CHI_OK) {
+		memcpy(met->client.done, done, stored.n * sizeof(*done));
+		met->client.floor = stored.floor;
+		met->client.n = stored.n;
+	}
+	return rc;
+}
+
+/* The client as the transaction has it: met before, or from the tree. */
+static int meet(struct chi_write *write, struct chi_idempotency_book *book,
+		const uint8_t id[CHI_IDEMPOTENCY_CLIENT], struct met **out)
+{
+	struct met **bucket = &book->buckets[id[0] % BUCKETS];
+	for (struct met *met = *bucket; met != NULL; met = met->next) {
+		if (memcmp(met->client.id, id, CHI_IDEMPOTENCY_CLIENT) == 0) {
+			*out = met;
+			return CHI_OK;
+		}
+	}
+	MDB_val key = chi_val(id, CHI_IDEMPOTENCY_CLIENT);
+	MDB_val value;
+	int error = mdb_get(write->txn, write->env->clients, &key, &value);
+	if (error != 0 && error != MDB_NOTFOUND) {
+		return chi_lmdb_status(error);
+	}
+	struct met *met = chi_arena_alloc(&book->arena, sizeof(*met));
+	if (met == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*met = (struct met){.known = error == 0};
+	memcpy(met->client.id, id, CHI_IDEMPOTENCY_CLIENT);
+	int rc = recall(book, &key, met->known ? &value : NULL, met);
+	if (rc < 0) {
+		return rc;
+	}
+	met->next = *bucket;
+	*bucket = met;
+	*out = met;
+	return CHI_OK;
+}
+
+/* One that is damaged could be any: nobody is believed who comes from before now. */
+static int find_horizon(struct chi_write *write, struct chi_idempotency_book *book)
+{
+	if (book->looked) {
+		return CHI_OK;
+	}
+	int rc = chi_horizon_get(write->txn, write->env->clients, &book->horizon);
+	if (rc == -CHI_ECORRUPT) {
+		book->horizon = write->state.sequence;
+		book->horizon_dirty = true;
+		rc = CHI_OK;
+	}
+	book->looked = rc >= 0;
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* All 0 stands for any store. A UUID is never that. */
+static bool is_for(const struct chi_env *env, const struct chi_idempotency_key *idempotency_key)
+{
+	static const uint8_t any[CHI_IDEMPOTENCY_STORE];
+	return memcmp(idempotency_key->store, env->stamp.uuid, sizeof(any)) == 0 ||
+	       memcmp(idempotency_key->store, any, sizeof(any)) == 0;
+}
+
+/* A client of whom nothing is remembered. */
+static int stranger(struct chi_write *write, struct chi_idempotency_book *book,
+		    const struct chi_idempotency_key *idempotency_key, struct chi_fault *fault)
+{
+	int rc = find_horizon(write, book);
+	if (rc < 0) {
+		return rc;
+	}
+	if (idempotency_key->since > write->state.sequence) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client is of a state that the store "
+				 "does not have (any more)");
+	}
+	if (idempotency_key->since < book->horizon) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client is not remembered (any more)");
+	}
+	return CHI_NONE;
+}
+
+/* The book of the transaction, and the client's page in it. */
+static int open_book(struct chi_write *write, const uint8_t *client,
+		     struct chi_idempotency_book **book, struct met **met)
+{
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, book);
+	}
+	return rc == CHI_OK ? meet(write, *book, client, met) : rc;
+}
+
+/* What is known of a marked write: CHI_OK and *out; CHI_NONE, it was not done. */
+static int look_up(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
+		   struct chi_outcome *out, struct chi_fault *fault)
+{
+	struct chi_idempotency_book *book = NULL;
+	struct met *met = NULL;
+	int rc = open_book(write, idempotency_key->client, &book, &met);
+	if (rc < 0) {
+		return rc;
+	}
+	if (!is_for(write->env, idempotency_key)) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: it is for another store");
+	}
+	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
+		if (noted->idempotency_key.sequence == idempotency_key->sequence &&
+		    memcmp(noted->idempotency_key.client, idempotency_key->client,
+			   CHI_IDEMPOTENCY_CLIENT) == 0) {
+			*out = noted->outcome;
+			return CHI_OK;
+		}
+	}
+	if (met->damaged) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: what was remembered of its client is "
+				 "damaged");
+	}
+	if (!met->known) {
+		return stranger(write, book, idempotency_key, fault);
+	}
+	const struct chi_done *done = chi_remembered_find(&met->client, idempotency_key->sequence);
+	if (done != NULL) {
+		*out = done->outcome;
+		return CHI_OK;
+	}
+	return idempotency_key->sequence >= met->client.floor
+		       ? CHI_NONE
+		       : chi_fault(fault, -CHI_EFORGOTTEN,
+				   "the write was not done: later ones of its client were, and "
+				   "it is not remembered (any more)");
+}
+
+int chi_write_known(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
+		    enum chi_idempotency_kind kind, struct chi_outcome *out,
+		    struct chi_fault *fault)
+{
+	struct chi_outcome known;
+	int rc = look_up(write, idempotency_key, &known, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (known.kind == CHI_IDEMPOTENCY_NEVER) {
+		return chi_fault(fault, -CHI_EFORGOTTEN,
+				 "the write was not done: its client was told that it never would "
+				 "be");
+	}
+	if (known.kind != kind) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "another kind of write has been done under this number");
+	}
+	*out = known;
+	return CHI_OK;
+}
+
+int chi_write_outcome(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
+		      struct chi_outcome *out, struct chi_fault *fault)
+{
+	const struct chi_outcome never = {.kind = CHI_IDEMPOTENCY_NEVER};
+	int rc = look_up(write, idempotency_key, out, fault);
+	if (rc == CHI_OK) {
+		return out->kind == CHI_IDEMPOTENCY_NEVER ? CHI_NONE : CHI_OK;
+	}
+	if (rc == CHI_NONE) {
+		*out = never;
+		rc = chi_write_note(write, idempotency_key, &never);
+		return rc < 0 ? chi_fault_plain(fault, rc) : CHI_NONE;
+	}
+	return rc;
+}
+
+struct chi_outcome chi_outcome_of_import(const struct chi_import_result *result)
+{
+	const struct chi_put_result *positions = &result->positions;
+	return (struct chi_outcome){
+		.kind = CHI_IDEMPOTENCY_IMPORT,
+		.counts = {result->games, result->taken, result->known, result->skipped,
+			   result->empty, result->cut, result->plies, result->dropped,
+			   positions->added, positions->updated, positions->unchanged,
+			   positions->removed},
+	};
+}
+
+struct chi_import_result chi_outcome_import(const struct chi_outcome *outcome)
+{
+	const uint64_t *counts = outcome->counts;
+	return (struct chi_import_result){
+		.games = counts[0],
+		.taken = counts[1],
+		.known = counts[2],
+		.skipped = counts[3],
+		.empty = counts[4],
+		.cut = counts[5],
+		.plies = counts[6],
+		.dropped = counts[7],
+		.positions = {counts[8], counts[9], counts[10], counts[11]},
+	};
+}
+
+/* Into the client's record. */
+static void enter(struct met *met, const struct chi_idempotency_key *idempotency_key,
+		  const struct chi_outcome *outcome)
+{
+	chi_remembered_add(&met->client, idempotency_key, outcome);
+	met->known = true;
+	met->dirty = true;
+}
+
+int chi_write_note(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
+		   const struct chi_outcome *outcome)
+{
+	struct chi_idempotency_book *book = NULL;
+	struct met *met = NULL;
+	int rc = open_book(write, idempotency_key->client, &book, &met);
+	if (rc == CHI_OK) {
+		rc = reserve(book, met, met->pending + 1);
+	}
+	if (rc < 0) {
+		return chi_write_stick(write, rc);
+	}
+	write->changed = true;
+	if (!write->has_savepoint) {
+		enter(met, idempotency_key, outcome);
+		return CHI_OK;
+	}
+	struct noted *noted = chi_arena_alloc(&book->arena, sizeof(*noted));
+	if (noted == NULL) {
+		return chi_write_stick(write, -CHI_ENOMEM);
+	}
+	*noted = (struct noted){book->noted, *idempotency_key, *outcome};
+	book->noted = noted;
+	met->pending++;
+	return CHI_OK;
+}
+
+void chi_idempotency_settle(struct chi_write *write)
+{
+	struct chi_idempotency_book *book = write->idempotency_key;
+	while (book != NULL && book->noted != NULL) {
+		const struct noted *noted = book->noted;
+		struct met *met = NULL;
+		/* It was met when it was noted, and given room, so that this cannot fail. */
+		if (meet(write, book, noted->idempotency_key.client, &met) == CHI_OK) {
+			enter(met, &noted->idempotency_key, &noted->outcome);
+			met->pending--;
+		}
+		book->noted = noted->next;
+	}
+}
+
+void chi_idempotency_rollback(struct chi_write *write)
+{
+	if (write->idempotency_key != NULL) {
+		write->idempotency_key->noted = NULL;
+	}
+}
+
+/* Returns LMDB's code. */
+static int store_client(struct chi_write *write, struct chi_remembered *client, uint64_t now)
+{
+	uint8_t bytes[CHI_REMEMBERED_BYTES];
+	client->last_use = now;
+	MDB_val key = chi_val(client->id, sizeof(client->id));
+	MDB_val value = {chi_remembered_encode(client, bytes), bytes};
+	return mdb_put(write->txn, write->env->clients, &key, &value, 0);
+}
+
+/* Returns LMDB's code. */
+static int trim(struct chi_write *write, struct chi_idempotency_book *book, uint64_t now)
+{
+	MDB_stat stat;
+	MDB_dbi clients = write->env->clients;
+	int error = mdb_stat(write->txn, clients, &stat);
+	/* The horizon may be one of the entries. */
+	if (error == 0 && stat.ms_entries > CHI_IDEMPOTENCY_CLIENTS) {
+		error = find_horizon(write, book) == CHI_OK
+				? chi_clients_trim(write->txn, clients, stat.ms_entries, now,
+						   &book->horizon, &book->horizon_dirty)
+				: EIO;
+	}
+	return error == 0 && book->horizon_dirty
+		       ? chi_horizon_put(write->txn, clients, book->horizon)
+		       : error;
+}
+
+int chi_idempotency_restart(struct chi_write *write, uint64_t sequence)
+{
+	struct chi_idempotency_book *book = NULL;
+	int rc = chi_write_ready(write);
+	if (rc == CHI_OK) {
+		rc = get_book(write, &book);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if (write->state.sequence < sequence) {
+		write->state.sequence = sequence;
+	}
+	book->looked = true;
+	book->horizon = write->state.sequence + 1;
+	book->horizon_dirty = true;
+	write->changed = true;
+	return CHI_OK;
+}
+
+int chi_idempotency_store(struct chi_write *write)
+{
+	struct chi_idempotency_book *book = write->idempotency_key;
+	if (book == NULL) {
+		return 0;
+	}
+	chi_idempotency_settle(write);
+	uint64_t now = write->state.sequence + 1;
+	int error = 0;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct met *met = book->buckets[i]; error == 0 && met != NULL;
+		     met = met->next) {
+			error = met->dirty ? store_client(write, &met->client, now) : 0;
+		}
+	}
+	return error == 0 ? trim(write, book, now) : error;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The changes a write transaction makes to its two trees, and taking back those of the last batch.
+ * Behind a mark the entry that is about to change is copied first; going through the copies from
+ * the newest to the oldest puts both trees back byte by byte. LMDB's own nested transactions are
+ * not used for it: those of 0.9.24 lose track of pages that a large transaction has spilled.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* An entry as it was before it changed. */
+struct chi_savepoint {
+	struct chi_savepoint *older;
+	MDB_dbi tree;
+	bool was_stored;
+	size_t key_len;
+	size_t value_len;
+	uint8_t bytes[]; /* key, then value */
+};
+
+/* A failed change may have been half made, which no copy knows: the transaction is lost. */
+static int changed(struct chi_write *write, int error)
+{
+	int rc = chi_lmdb_status(error);
+	if (rc < 0 && write->broken == CHI_OK) {
+		write->broken = rc;
+	}
+	return rc;
+}
+
+/* Copies the entry as it is now. A failure leaves the trees as they are. */
+static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
+{
+	if (!write->has_savepoint) {
+		return CHI_OK;
+	}
+	MDB_val value = {0};
+	int rc = chi_lmdb_status(mdb_get(write->txn, tree, key, &value));
+	if (rc < 0) {
+		return rc;
+	}
+	struct chi_savepoint *savepoint = chi_arena_alloc(
+		&write->savepoint_arena, sizeof(*savepoint) + key->mv_size + value.mv_size);
+	if (savepoint == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*savepoint = (struct chi_savepoint){.older = write->savepoint,
+					    .tree = tree,
+					    .was_stored = rc == CHI_OK,
+					    .key_len = key->mv_size,
+					    .value_len = value.mv_size};
+	memcpy(savepoint->bytes, key->mv_data, key->mv_size);
+	if (value.mv_size > 0) {
+		memcpy(savepoint->bytes + key->mv_size, value.mv_data, value.mv_size);
+	}
+	write->savepoint = savepoint;
+	return CHI_OK;
+}
+
+int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
+{
+	int rc = keep(write, tree, key);
+	return rc < 0 ? rc : changed(write, mdb_put(write->txn, tree, key, value, 0));
+}
+
+int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
+{
+	int rc = keep(write, tree, key);
+	return rc < 0 ? rc : changed(write, mdb_del(write->txn, tree, key, NULL));
+}
+
+static void forget(struct chi_write *write)
+{
+	write->savepoint = NULL;
+	chi_arena_reset(&write->savepoint_arena);
+}
+
+int chi_write_savepoint(struct chi_write *write)
+{
+	if (chi_env_forked(write->env)) {
+		return -CHI_EFORK;
+	}
+	/* What failed before the mark could not be taken back to it. */
+	if (write->rc < 0) {
+		return write->rc;
+	}
+	forget(write);
+	chi_idempotency_settle(write);
+	write->has_savepoint = true;
+	write->changed_at_savepoint = write->changed;
+	write->state_at_savepoint = write->state;
+	return CHI_OK;
+}
+
+static int take_back(struct chi_write *write, struct chi_savepoint *savepoint)
+{
+	MDB_val key = {savepoint->key_len, savepoint->bytes};
+	MDB_val value = {savepoint->value_len, savepoint->bytes + savepoint->key_len};
+	int error = savepoint->was_stored ? mdb_put(write->txn, savepoint->tree, &key, &value, 0)
+					  : mdb_del(write->txn, savepoint->tree, &key, NULL);
+	/* The change that was to follow the copy may not have been made. */
+	return changed(write, error == MDB_NOTFOUND ? 0 : error);
+}
+
+/* LMDB refuses all further work in a transaction that met a damaged page or found no room. */
+static int still_good(struct chi_write *write)
+{
+	MDB_stat stat;
+	return changed(write, mdb_stat(write->txn, write->env->position, &stat));
+}
+
+int chi_write_rollback(struct chi_write *write)
+{
+	if (chi_env_forked(write->env)) {
+		return -CHI_EFORK;
+	}
+	if (!write->has_savepoint) {
+		return -CHI_EINVAL;
+	}
+	int rc = write->broken < 0 ? write->broken : still_good(write);
+	for (struct chi_savepoint *savepoint = write->savepoint; rc == CHI_OK && savepoint != NULL;
+	     savepoint = savepoint->older) {
+		rc = take_back(write, savepoint);
+	}
+	if (rc < 0) {
+		write->rc = write->rc < 0 ? write->rc : rc;
+		return rc;
+	}
+	forget(write);
+	chi_idempotency_rollback(write);
+	write->changed = write->changed_at_savepoint;
+	write->state = write->state_at_savepoint;
+	write->rc = CHI_OK;
+	write->why.text[0] = '\0';
+	return CHI_OK;
+}

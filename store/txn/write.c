@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one write transaction. Every put and delete changes both trees or neither: the first
+ * failure of any step is kept, all later calls return it, and the commit aborts. A transaction that
+ * changed nothing is not committed, so that a repeated import costs no sync.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* Decoding the stored record and merging with a put as large: both bounded by types.h. */
+#define WRITE_ARENA (4u << 20)
+
+static void free_write(struct chi_write *write)
+{
+	chi_arena_deinit(&write->arena);
+	chi_arena_deinit(&write->savepoint_arena);
+	chi_idempotency_free(write);
+	free(write);
+}
+
+/* Returns LMDB's code. */
+static int begin_txn(struct chi_env *env, MDB_txn **txn)
+{
+	int rc = env->mdb != NULL ? mdb_txn_begin(env->mdb, NULL, 0, txn) : MDB_PANIC;
+	if (CHI_LIKELY(rc == 0)) {
+		return 0;
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	int mended = chi_env_mend(env, rc, true);
+	(void)pthread_mutex_unlock(&env->mutex);
+	return mended == CHI_OK ? mdb_txn_begin(env->mdb, NULL, 0, txn) : rc;
+}
+
+int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault *fault)
+{
+	struct chi_write *write = malloc(sizeof(*write));
+	if (write == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	/* Not the buffer, whose pages then cost nothing until they are used. */
+	write->env = env;
+	write->rc = CHI_OK;
+	write->broken = CHI_OK;
+	write->why.text[0] = '\0';
+	write->changed = false;
+	write->has_savepoint = false;
+	write->savepoint = NULL;
+	write->idempotency_key = NULL;
+	chi_arena_init(&write->arena, WRITE_ARENA);
+	/* Holds what a batch changes, whose size its caller bounds. */
+	chi_arena_init(&write->savepoint_arena, SIZE_MAX);
+	int rc = begin_txn(env, &write->txn);
+	if (rc != 0) {
+		free_write(write);
+		return chi_lmdb_write_fault(fault, rc, "write to", env->path);
+	}
+	rc = chi_state_get(write->txn, env->meta, &write->state);
+	if (rc < 0) {
+		mdb_txn_abort(write->txn);
+		free_write(write);
+		return chi_fault(fault, rc, "the store's state record is damaged");
+	}
+	*out = write;
+	return CHI_OK;
+}
+
+int chi_write_begin(struct chi_store *store, struct chi_write **out, struct chi_fault *fault)
+{
+	int rc = chi_env_claim(store, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_write_open(store->env, out, fault);
+	if (rc < 0) {
+		chi_env_release(store->env);
+	}
+	return rc;
+}
+
+void chi_write_abort(struct chi_write *write)
+{
+	if (write == NULL) {
+		return;
+	}
+	struct chi_env *env = write->env;
+	/* In a forked child the transaction is the parent's. */
+	if (!chi_env_forked(env)) {
+		mdb_txn_abort(write->txn);
+		chi_env_release(env);
+	}
+	free_write(write);
+}
+
+/*
+ * For a transaction that changed nothing. To say that all is stored already vouches for the commit
+ * it is stored by; if that was another process', it may have been killed before its sync. Returns
+ * LMDB's code.
+ */
+static int vouch(struct chi_write *write)
+{
+	struct chi_env *env = write->env;
+	uint64_t seen = mdb_txn_id(write->txn) - 1;
+	int rc = env->durable == seen ? 0 : mdb_env_sync(env->mdb, 1);
+	if (rc == 0) {
+		env->durable = seen;
+	}
+	return rc;
+}
+
+/* Somebody deleted the data file under us: what goes into it now is gone with the last close, and
+ * must not be acknowledged. */
+static bool is_deleted(const struct chi_env *env)
+{
+	int fd;
+	struct stat st;
+	return mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
+/* The map is full: its pages may be held by a reader that died. The next transaction has them. */
+static void make_room(struct chi_env *env, int status)
+{
+	int dead = 0;
+	if (status == -CHI_EFULL) {
+		(void)mdb_reader_check(env->mdb, &dead);
+	}
+}
+
+int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
+{
+	struct chi_env *env = write->env;
+	int rc = chi_env_forked(env) ? -CHI_EFORK : write->rc;
+	if (rc < 0) {
+		chi_write_abort(write);
+		return chi_fault_plain(fault, rc);
+	}
+	if (is_deleted(env)) {
+		chi_write_abort(write);
+		return chi_fault(fault, -CHI_EIO, "the data file in '%s' was deleted", env->path);
+	}
+	if (!write->changed) {
+		int error = vouch(write);
+		chi_write_abort(write);
+		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+	}
+	int error = chi_idempotency_store(write);
+	write->state.sequence++;
+	if (error == 0) {
+		error = chi_state_put(write->txn, env->meta, &write->state);
+	}
+	if (error != 0) {
+		chi_write_abort(write);
+		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+	}
+	/* Commits and syncs, or aborts and reports. */
+	uint64_t number = mdb_txn_id(write->txn);
+	error = mdb_txn_commit(write->txn);
+	env->durable = error == 0 ? number : 0;
+	if (error != 0) {
+		/* The head page that LMDB put back must be on the disk before anybody writes. */
+		(void)mdb_env_sync(env->mdb, 1);
+	}
+	rc = chi_lmdb_write_fault(fault, error, "write to", env->path);
+	make_room(env, rc);
+	chi_env_release(env);
+	free_write(write);
+	return rc;
+}
+
+int chi_write_stick(struct chi_write *write, int rc)
+{
+	if (rc < 0 && write->rc == CHI_OK) {
+		write->rc = rc;
+	}
+	make_room(write->env, rc);
+	return rc;
+}
+
+int chi_write_ready(const struct chi_write *write)
+{
+	return chi_env_forked(write->env) ? -CHI_EFORK : write->rc;
+}
+
+static int delete_strength(struct chi_write *write, uint16_t chi2, const struct chi_key *key)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
+	int rc = chi_write_unset(write, write->env->strength, &entry);
+	/* A record with a statistic has an entry: else the trees disagree. */
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+int chi_write_strength(struct chi_write *write, const struct chi_key *key,
+		       const struct chi_record *record)
+{
+	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
+	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
+	MDB_val value = {
+		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
+	return chi_write_set(write, write->env->strength, &entry, &value);
+}
+
+static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
+{
+	return a->n_line == b->n_line &&
+	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
+}
+
+/* Brings the strength tree in step with a record that changes from `old` to `new`. */
+static int follow(struct chi_write *write, const struct chi_key *key, const struct chi_record *old,
+		  bool was_stored, const struct chi_record *new)
+{
+	bool had = was_stored && old->chi2 != CHI_CHI2_UNKNOWN;
+	bool has = new->chi2 != CHI_CHI2_UNKNOWN;
+	if (had && has && old->chi2 == new->chi2 &&lines_equal(old, new)) {
+		return CHI_OK;
+	}
+	if (had && old->chi2 != new->chi2) {
+		int rc = delete_strength(write, old->chi2, key);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return has ? chi_write_strength(write, key, new) : CHI_OK;
+}
+
+/* The stored value and what it says; CHI_NONE if there is none. */
+static int load(struct chi_write *write, const struct chi_key *key, MDB_val *value,
+		struct chi_record *record, struct chi_record_rest *rest)
+{
+	if (!chi_key_shape_ok(key->bytes, key->len)) {
+		return -CHI_EKEY;
+	}
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	int rc = mdb_get(write->txn, write->env->position, &bytes, value);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	return chi_record_decode(key->bytes, key->len, value->mv_data, value->mv_size,
+				 &write->arena, record, rest);
+}
+
+/* Out of both trees. */
+static int remove_both(struct chi_write *write, const struct chi_key *key, uint16_t chi2)
+{
+	write->changed = true;
+	int rc = chi2 != CHI_CHI2_UNKNOWN ? delete_strength(write, chi2, key) : CHI_OK;
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	return rc < 0 ? rc : chi_write_unset(write, write->env->position, &bytes);
+}
+
+/* Decode, merge, encode, compare: what comes out the same is not written, so that importing a file
+ * twice dirties no page. */
+static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
+{
+	const struct chi_key *key = &put->key;
+	struct chi_record old = {0};
+	struct chi_record_rest rest = {0};
+	MDB_val stored = {0};
+	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
+	int rc = load(write, key, &stored, &old, &rest);
+	bool damaged = rc == -CHI_ECORRUPT;
+	if (damaged && restore) {
+		/* There is nothing to merge with, and nothing that is worth keeping. */
+		old = (struct chi_record){0};
+		write->changed = true;
+		rc = chi_write_purge(write, key);
+		rc = rc < 0 ? rc : CHI_NONE;
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	bool was_stored = rc == CHI_OK;
+	struct chi_record new;
+	rc = chi_merge(&old, was_stored, put, write->env->stamp.statistic, &write->state.base,
+		       &write->arena, &new, &write->why);
+	if (rc < 0) {
+		return rc;
+	}
+	if ((put->parts & CHI_PUT_SUBTRACT) != 0 &&
+	    chi_record_bare(&new, &rest, write->env->stamp.statistic)) {
+		*(was_stored ? &result->removed : &result->unchanged) += 1;
+		return was_stored ? remove_both(write, key, old.chi2) : CHI_OK;
+	}
+	size_t len;
+	rc = chi_record_encode(key->bytes, key->len, &new, restore ? NULL : &rest, write->buffer,
+			       sizeof(write->buffer), &len);
+	if (rc < 0) {
+		return rc;
+	}
+	if (was_stored && len == stored.mv_size &&
+	    memcmp(write->buffer, stored.mv_data, len) == 0) {
+		result->unchanged++;
+		return CHI_OK;
+	}
+	write->changed = true;
+	rc = follow(write, key, &old, was_stored, &new);
+	if (rc < 0) {
+		return rc;
+	}
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	MDB_val value = {len, write->buffer};
+	rc = chi_write_set(write, write->env->position, &bytes, &value);
+	if (rc == CHI_OK) {
+		*(was_stored || damaged ? &result->updated : &result->added) += 1;
+	}
+	return rc;
+}
+
+int chi_write_put(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
+{
+	int rc = chi_write_ready(write);
+	if (rc < 0) {
+		return rc;
+	}
+	chi_arena_reset(&write->arena);
+	write->why.text[0] = '\0';
+	return chi_write_stick(write, apply(write, put, result));
+}
+
+const char *chi_write_why(const struct chi_write *write)
+{
+	return write->why.text;
+}
+
+int chi_write_delete(struct chi_write *write, const struct chi_key *key)
+{
+	int rc = chi_write_ready(write);
+	if (rc < 0) {
+		return rc;
+	}
+	chi_arena_reset(&write->arena);
+	struct chi_record old = {0};
+	MDB_val stored;
+	rc = load(write, key, &stored, &old, NULL);
+	if (rc == -CHI_ECORRUPT) {
+		write->changed = true;
+		return chi_write_stick(write, chi_write_purge(write, key));
+	}
+	if (rc != CHI_OK) {
+		return chi_write_stick(write, rc);
+	}
+	return chi_write_stick(write, remove_both(write, key, old.chi2));
+}
+
+int chi_write_base(struct chi_write *write, const struct chi_counts *base)
+{
+	int rc = chi_write_ready(write);
+	if (rc < 0) {
+		return rc;
+	}
+	uint64_t total;
+	if (!chi_counts_total(base, &total)) {
+		return chi_write_stick(write, -CHI_EINVAL);
+	}
+	write->changed = write->changed || !chi_counts_equal(&write->state.base, base);
+	write->state.base = *base;
+	return CHI_OK;
+}

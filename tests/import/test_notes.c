@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Notes: exact files, games and lines, in order, however many threads read how many pieces. */
+#include "tests/import/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+#define MIB   (UINT64_C(1) << 20)
+#define GAMES 6000
+
+/* What is expected, and how far it was told. */
+struct ledger {
+	struct {
+		int file;
+		uint64_t game;
+		uint64_t line;
+	} want[3 * GAMES];
+	size_t n;
+	size_t told;
+	size_t wrong;
+	uint64_t more;
+};
+
+static struct ledger ledger;
+
+static void tell(void *context, const struct chi_import_note *note)
+{
+	struct ledger *me = context;
+	char file[16];
+	if (strstr(note->text, "more games") != NULL) {
+		me->more += strtoull(note->text, NULL, 10);
+		return;
+	}
+	if (me->told >= me->n) {
+		me->wrong++;
+		return;
+	}
+	snprintf(file, sizeof(file), "%d.pgn", me->want[me->told].file);
+	if (strcmp(file, note->file) != 0 || me->want[me->told].game != note->game ||
+	    me->want[me->told].line != note->line) {
+		if (me->wrong++ == 0) {
+			print_message("# %s %llu %llu, want %s %llu %llu\n", note->file,
+				      (unsigned long long)note->game,
+				      (unsigned long long)note->line, file,
+				      (unsigned long long)me->want[me->told].game,
+				      (unsigned long long)me->want[me->told].line);
+		}
+	}
+	me->told++;
+}
+
+/* A file of games, each some lines long, every so often one with a move that no rule allows. */
+static char *make_file(int file, const char *head, unsigned one_in)
+{
+	size_t size = GAMES * 400;
+	char *text = calloc(1, size);
+	assert_non_null(text);
+	size_t len = 0;
+	uint64_t line = 1;
+	for (unsigned game = 1; game <= GAMES; game++) {
+		unsigned blank = 1 + help_below(3);
+		len += (size_t)snprintf(text + len, size - len, "%s\"%u\"]\n[White \"w%d\"]\n",
+					head, game, file);
+		for (unsigned i = 0; i < blank; i++) {
+			text[len++] = '\n';
+		}
+		line += 2 + blank;
+		len += (size_t)snprintf(text + len, size - len, "1. e4 {a comment\nof lines} e5\n");
+		line += 2;
+		if (help_below(one_in) == 0) {
+			ledger.want[ledger.n].file = file;
+			ledger.want[ledger.n].game = game;
+			ledger.want[ledger.n++].line = line;
+			len += (size_t)snprintf(text + len, size - len,
+						"2. Qxh8 Nc6\n3. e5 1-0\n\n");
+		} else {
+			len += (size_t)snprintf(text + len, size - len,
+						"2. Nf3 Nc6\n3. Bb5 1-0\n\n");
+		}
+		line += 3;
+	}
+	return text;
+}
+
+static void check(const char *store, const char *const *texts, unsigned threads, size_t cut)
+{
+	struct session session = {.options = {.threads = threads,
+					      .memory = 16 * MIB,
+					      .report = tell,
+					      .context = &ledger},
+				  .cut = cut};
+	ledger.told = 0;
+	ledger.wrong = 0;
+	ledger.more = 0;
+	help_remove(help_path(store));
+	ok(session_run(&session, store, texts));
+	assert_int_equal(ledger.wrong, 0);
+}
+
+static void lines_and_numbers_are_of_the_file(void **state)
+{
+	(void)state;
+	ledger.n = 0;
+	_cleanup_(chi_freep) char *a = make_file(0, "[Event ", 40);
+	_cleanup_(chi_freep) char *b = make_file(1, "[Event ", 400);
+	_cleanup_(chi_freep) char *c = make_file(2, "[Place ", 30);
+	const char *texts[] = {a, b, c, NULL};
+	check("notes", texts, 1, 0);
+	assert_int_equal(ledger.told, ledger.n);
+	check("notes", texts, 4, 7000);
+	assert_int_equal(ledger.told, ledger.n);
+	/* Strict or not, the same games are told. */
+	struct session session = {.options = {.report = tell, .context = &ledger, .strict = true}};
+	ledger.told = 0;
+	help_remove(help_path("notes"));
+	ok(session_run(&session, "notes", texts));
+	assert_int_equal(ledger.wrong, 0);
+	assert_int_equal(ledger.told, ledger.n);
+	assert_int_equal(session.result.skipped, ledger.n);
+}
+
+/* A file that is bad throughout does not fill the memory with notes. */
+static void there_is_a_limit(void **state)
+{
+	(void)state;
+	ledger.n = 0;
+	_cleanup_(chi_freep) char *text = make_file(0, "[Place ", 1);
+	check("limit", (const char *[]){text, NULL}, 2, 0);
+	assert_int_equal(ledger.told, 1000);
+	assert_int_equal(ledger.told + ledger.more, GAMES);
+}
+
+static char last[300];
+
+static void keep_text(void *context, const struct chi_import_note *note)
+{
+	(void)context;
+	snprintf(last, sizeof(last), "%s", note->text);
+}
+
+static void texts_name_the_game_and_its_fate(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool strict;
+		const char *note;
+	} cases[] = {
+		{"[White \"Tal\"]\n[Black \"Bot\"]\n\n1. e4 e5 2. Qxh7 1-0\n", false,
+		 "Tal - Bot: illegal move 'Qxh7', counted up to ply 2"},
+		{"[White \"Tal\"]\n[Black \"Bot\"]\n\n1. e4 e5 2. Qxh7 1-0\n", true,
+		 "Tal - Bot: illegal move 'Qxh7', passed over"},
+		{"[White \"Tal\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n", false,
+		 "Tal - ?: other rules"},
+		{"[White \"Tal\"]\n\n1. e4 -- *\n", true, "Tal - ?: null move"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct session session = {
+			.options = {.report = keep_text, .strict = cases[i].strict}};
+		last[0] = '\0';
+		help_remove(help_path("texts"));
+		ok(session_run(&session, "texts", (const char *[]){cases[i].text, NULL}));
+		assert_int_equal(strncmp(last, cases[i].note, strlen(cases[i].note)), 0);
+	}
+}
+
+static void count_notes(void *context, const struct chi_import_note *note)
+{
+	(void)note;
+	++*(size_t *)context;
+}
+
+/* Files too small for a piece are told of, and forgotten, before the commit. */
+static void small_files_do_not_gather(void **state)
+{
+	(void)state;
+	static const char text[] = "[White \"a\"]\n\n1. e4 Ke4 1-0\n";
+	const size_t files = 300;
+	/* The one thread has done what came before its few pieces in flight. */
+	const size_t ahead = 8;
+	size_t told = 0;
+	struct chi_importer *importer;
+	const struct chi_importer_target target = {.path = help_path("small"),
+						   .statistic = CHI_STATISTIC_OUTCOME};
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD,
+						   .memory = 16 * MIB,
+						   .threads = 1,
+						   .report = count_notes,
+						   .context = &told};
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	for (size_t i = 0; i < files; i++) {
+		ok(chi_importer_file(importer, "small.pgn", &fault));
+		ok(chi_importer_feed(importer, text, strlen(text), &fault));
+	}
+	assert_true(told + ahead >= files);
+	struct chi_import_result result;
+	ok(chi_importer_commit(importer, &result, &fault));
+	assert_int_equal(told, files);
+	chi_importer_free(importer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_and_numbers_are_of_the_file),
+		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(small_files_do_not_gather),
+		cmocka_unit_test(texts_name_the_game_and_its_fate),
+	};
+	return cmocka_run_group_tests_name("bulk notes", tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Taking back a batch inside an open transaction: of two stores one is given refused batches
+ * too, which are rolled back. Whatever stood at whatever place in them, both stores must stay the
+ * same, entry by entry in both trees, and the transaction must go on and commit.
+ */
+#include "tests/store/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chess/key.h"
+#include "chess/movegen.h"
+
+#define POSITIONS 40
+#define BATCH	  20
+#define ROUNDS	  60
+
+static struct chi_key keys[POSITIONS + 1];
+/* Where a further engine is one too many. */
+static const struct chi_key *const full = &keys[POSITIONS];
+
+/* One operation, made once and applied to each store. */
+struct op {
+	bool deletes;
+	struct chi_put put;
+	bool subtracts; /* takes the same games away again, sometimes the position with them */
+	chi_move move;
+	struct chi_ply_stat ply;
+	char note[6000]; /* some longer than a page */
+};
+
+static struct op batch[BATCH];
+
+static void random_op(struct op *op, enum chi_statistic statistic)
+{
+	struct chi_position position;
+	struct chi_move_list list;
+	*op = (struct op){.deletes = help_below(4) == 0, .put.key = keys[help_below(POSITIONS)]};
+	struct chi_record *r = &op->put.record;
+	op->put.parts = help_below(2) ? CHI_PUT_COUNTS : CHI_PUT_ADD;
+	r->counts = (struct chi_counts){help_below(90), help_below(90), help_below(90), 0};
+	r->n_plies = help_below(2) && r->counts.white > 0;
+	op->ply = (struct chi_ply_stat){(uint16_t)help_below(4), r->counts.white};
+	op->subtracts = help_below(3) == 0;
+	ok(chi_key_decode(&op->put.key, &position, &fault));
+	chi_movegen_legal(&position, &list);
+	if (list.n > 0 && help_below(2)) {
+		op->move = list.moves[help_below((unsigned)list.n)];
+		op->put.parts |= CHI_PUT_LINE;
+		r->n_line = help_below(2);
+	}
+	if (help_below(3) == 0) {
+		op->put.parts |= CHI_PUT_NOTE;
+		r->n_note = help_below(3) ? help_below(20) : help_below(sizeof(op->note));
+		memset(op->note, 'a' + (int)help_below(26), r->n_note);
+	}
+	if (statistic == CHI_STATISTIC_EXTERNAL && help_below(2)) {
+		op->put.parts |= CHI_PUT_CHI2;
+		r->chi2 = (uint16_t)(help_below(4) ? 1 + help_below(400) : 0);
+	}
+}
+
+static void apply(struct chi_write *write, struct op *op)
+{
+	struct chi_put_result result = {0};
+	op->put.record.note = op->note;
+	op->put.record.line = &op->move;
+	op->put.record.plies = &op->ply;
+	if (op->deletes) {
+		assert_true(chi_write_delete(write, &op->put.key) >= 0);
+	} else {
+		ok(chi_write_put(write, &op->put, &result));
+	}
+	if (!op->deletes && op->subtracts) {
+		struct chi_put less = op->put;
+		less.parts = CHI_PUT_SUBTRACT;
+		ok(chi_write_put(write, &less, &result));
+		assert_int_equal(result.added + result.updated + result.unchanged + result.removed,
+				 2);
+	}
+}
+
+static void random_batch(struct chi_write *write, struct chi_write *twin,
+			 enum chi_statistic statistic)
+{
+	for (size_t i = 0; i < BATCH; i++) {
+		random_op(&batch[i], statistic);
+		apply(write, &batch[i]);
+		if (twin != NULL) {
+			apply(twin, &batch[i]);
+		}
+	}
+}
+
+static int put_engine(struct chi_write *write, unsigned n)
+{
+	char name[16];
+	struct chi_put_result result = {0};
+	struct chi_eval eval = {.engine = name};
+	eval.engine_len = (size_t)snprintf(name, sizeof(name), "engine %u", n);
+	struct chi_put put = {
+		.key = *full, .parts = CHI_PUT_EVALS, .record = {.evals = &eval, .n_evals = 1}};
+	return chi_write_put(write, &put, &result);
+}
+
+/* What is refused when it is applied, though chi_put_check can pass it. */
+static void poison(struct chi_write *write)
+{
+	struct chi_put_result result = {0};
+	struct chi_put put = {.key = *full, .parts = CHI_PUT_ADD};
+	switch (help_below(4)) {
+	case 3:
+		put.parts = CHI_PUT_SUBTRACT;
+		put.record.counts.other = 1;
+		assert_int_equal(chi_write_put(write, &put, &result), -CHI_EINVAL);
+		assert_non_null(strstr(chi_write_why(write), "without result"));
+		break;
+	case 0:
+		assert_int_equal(put_engine(write, CHI_EVALS_MAX), -CHI_ETOOBIG);
+		break;
+	case 1:
+		put.record.counts.white = UINT64_MAX;
+		assert_int_equal(chi_write_put(write, &put, &result), -CHI_ETOOBIG);
+		break;
+	default:
+		put.key.bytes[0] ^= 0xff;
+		put.key.len = 3;
+		assert_int_equal(chi_write_delete(write, &put.key), -CHI_EKEY);
+		break;
+	}
+	/* It sticks. */
+	assert_true(chi_write_put(write, &(struct chi_put){.key = *full}, &result) < 0);
+}
+
+/* A batch with a poisoned entry at a random place, what comes behind it refused too. */
+static void refused_batch(struct chi_write *write, enum chi_statistic statistic)
+{
+	unsigned place = help_below(BATCH);
+	for (unsigned i = 0; i < place; i++) {
+		random_op(&batch[i], statistic);
+		apply(write, &batch[i]);
+	}
+	if (help_below(3) == 0) {
+		ok(chi_write_base(write, &(struct chi_counts){help_below(9) + 1, 2, 3, 4}));
+	}
+	poison(write);
+}
+
+static void check_same(struct chi_store *store, struct chi_store *twin)
+{
+	size_t len;
+	size_t twin_len;
+	char *text = help_dump(store, &len);
+	char *twin_text = help_dump(twin, &twin_len);
+	ok(help_verify(store, NULL));
+	assert_int_equal(len, twin_len);
+	assert_memory_equal(text, twin_text, len);
+	free(text);
+	free(twin_text);
+}
+
+static struct chi_store *prepare(const char *name, enum chi_statistic statistic)
+{
+	struct chi_store *store = help_store(name, statistic);
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	struct chi_put put = {.key = *full, .parts = CHI_PUT_COUNTS, .record.counts.white = 1};
+	struct chi_put_result result = {0};
+	ok(chi_write_put(write, &put, &result));
+	for (unsigned i = 0; i < CHI_EVALS_MAX; i++) {
+		ok(put_engine(write, i));
+	}
+	ok(chi_write_base(write, &(struct chi_counts){400, 300, 300, 0}));
+	ok(chi_write_commit(write, &fault));
+	return store;
+}
+
+static void run(enum chi_statistic statistic)
+{
+	help_keys(keys, POSITIONS + 1);
+	struct chi_store *store = prepare("undone", statistic);
+	struct chi_store *twin = prepare("untouched", statistic);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct chi_write *write;
+		struct chi_write *twin_write;
+		ok(chi_write_begin(store, &write, &fault));
+		ok(chi_write_begin(twin, &twin_write, &fault));
+		for (unsigned n = help_below(4); n > 0; n--) {
+			if (help_below(2)) {
+				ok(chi_write_savepoint(write));
+			}
+			random_batch(write, twin_write, statistic);
+			ok(chi_write_savepoint(write));
+			refused_batch(write, statistic);
+			assert_true(chi_write_savepoint(write) < 0);
+			ok(chi_write_rollback(write));
+			if (help_below(2)) {
+				/* The mark stays: a batch may be tried again, or given up whole. */
+				random_batch(write, NULL, statistic);
+				ok(chi_write_rollback(write));
+			}
+		}
+		ok(chi_write_commit(write, &fault));
+		ok(chi_write_commit(twin_write, &fault));
+		check_same(store, twin);
+	}
+	chi_store_close(store);
+	chi_store_close(twin);
+}
+
+static void test_external(void **state)
+{
+	(void)state;
+	run(CHI_STATISTIC_EXTERNAL);
+}
+
+static void test_control(void **state)
+{
+	(void)state;
+	run(CHI_STATISTIC_CONTROL);
+}
+
+static void test_outcome(void **state)
+{
+	(void)state;
+	run(CHI_STATISTIC_OUTCOME);
+}
+
+/* Nothing is taken back that stood before the mark, and nothing without one. */
+static void test_marks(void **state)
+{
+	(void)state;
+	struct chi_store *store = prepare("marks", CHI_STATISTIC_CONTROL);
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	struct chi_info before;
+	struct chi_info after;
+	ok(chi_store_info(store, &before));
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(chi_write_rollback(write), -CHI_EINVAL);
+	poison(write);
+	assert_true(chi_write_savepoint(write) < 0);
+	assert_true(chi_write_rollback(write) < 0);
+	assert_true(chi_write_commit(write, &fault) < 0);
+	/* A transaction all of which was taken back is not committed. */
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_savepoint(write));
+	ok(chi_write_put(write, &(struct chi_put){.key = keys[0]}, &result));
+	ok(chi_write_rollback(write));
+	ok(chi_write_commit(write, &fault));
+	ok(chi_store_info(store, &after));
+	assert_memory_equal(&before, &after, sizeof(before));
+	chi_store_close(store);
+}
+
+/* Where LMDB itself failed, half a change may stand: the transaction is lost, as without marks. */
+static void test_broken(void **state)
+{
+	(void)state;
+	static char note[CHI_NOTE_MAX];
+	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
+	struct chi_store *store = prepare("broken", CHI_STATISTIC_EXTERNAL);
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	chi_store_close(store);
+	ok(chi_store_open(help_path("broken"), &options, &store, &fault));
+	size_t len;
+	char *before = help_dump(store, &len);
+	ok(chi_write_begin(store, &write, &fault));
+	memset(note, 'n', sizeof(note));
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < POSITIONS; i++) {
+		struct chi_put put = {.key = keys[i],
+				      .parts = CHI_PUT_NOTE,
+				      .record = {.note = note, .n_note = sizeof(note)}};
+		ok(chi_write_savepoint(write));
+		rc = chi_write_put(write, &put, &result);
+	}
+	assert_int_equal(rc, -CHI_EFULL);
+	assert_int_equal(chi_write_rollback(write), -CHI_EFULL);
+	assert_int_equal(chi_write_commit(write, &fault), -CHI_EFULL);
+	char *after = help_dump(store, &len);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
+		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_broken),
+	};
+	return cmocka_run_group_tests_name("store/undo", tests, NULL, NULL);
+}
