@@ -312,14 +312,11 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 			out->idempotency_key.client[i] = (uint8_t)seed_next(s->seed);
 			out->idempotency_key.store[i] = named ? (uint8_t)seed_next(s->seed) : 0;
 		}
+		uint64_t sequence = number(s) / 2 + 1,
+			 unanswered = 1 + below(s, sequence % 1000 + 1);
 		out->idempotency_key.since = number(s);
-		out->idempotency_key.sequence = number(s) / 2 + 1;
-		out->idempotency_key.unanswered =
-			1 + below(s, (size_t)(out->idempotency_key.sequence % 1000) + 1);
-		out->idempotency_key.unanswered =
-			out->idempotency_key.unanswered <= out->idempotency_key.sequence
-				? out->idempotency_key.unanswered
-				: out->idempotency_key.sequence;
+		out->idempotency_key.sequence = sequence;
+		out->idempotency_key.unanswered = unanswered < sequence ? unanswered : sequence;
 	}
 	switch (op) {
 	case CHI_OP_HELLO:
