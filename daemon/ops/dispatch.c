@@ -48,7 +48,7 @@ static const struct {
 	[CHI_OP_IMPORT] = {chi_handle_import, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
 	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
-	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE},
+	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 };
 

@@ -35,7 +35,7 @@ chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
 chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
-chi_handler chi_handle_game_ids;				/* handler_games.c */
+chi_handler chi_handle_game_ids;				/* handler_scan.c */
 chi_handler chi_handle_backup;					/* backup.c */
 chi_handler chi_handle_verify;					/* verify.c */
 

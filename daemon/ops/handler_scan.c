@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scan and Count: the request is checked here; scan.c does the work. */
+/* Scan, Count and Games: the request is checked here; scan.c does the work. */
 #include "chess/material.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/scan.h"
@@ -39,4 +39,13 @@ int chi_handle_count(struct chi_task *task)
 	task->request->u.scan.spec.want = CHI_WANT_KEYS;
 	task->request->u.scan.window = 1;
 	return start(task, "count");
+}
+
+int chi_handle_game_ids(struct chi_task *task)
+{
+	uint32_t limit = task->request->u.games.limit;
+	struct chi_scan_spec spec = {
+		.limit = limit == 0 || limit > CHI_GAME_IDS_MAX ? CHI_GAME_IDS_MAX : limit,
+	};
+	return chi_scan_start(task->conn, task->served, task->request, &spec);
 }

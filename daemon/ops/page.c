@@ -15,16 +15,15 @@
 /* Decoded records of one page; ten times what they take packed is plenty. */
 #define PAGE_BUDGET ((size_t)16 << 20)
 
-void chi_page_init(struct chi_page *page)
+void chi_page_init(struct chi_page *page, size_t size, size_t most)
 {
-	*page = (struct chi_page){0};
+	*page = (struct chi_page){.size = size, .most = most};
 	chi_arena_init(&page->arena, PAGE_BUDGET);
 }
 
 void chi_page_deinit(struct chi_page *page)
 {
-	free(page->rows);
-	free(page->entries);
+	free(page->items);
 	chi_arena_deinit(&page->arena);
 	*page = (struct chi_page){0};
 }
@@ -38,41 +37,37 @@ void chi_page_clear(struct chi_page *page)
 
 void chi_page_release(struct chi_page *page)
 {
+	size_t size = page->size;
+	size_t most = page->most;
 	chi_page_deinit(page);
-	chi_page_init(page);
+	chi_page_init(page, size, most);
 }
 
 bool chi_page_full(const struct chi_page *page)
 {
-	return page->n >= CHI_SCAN_ROWS_MAX || page->bytes >= CHI_PAGE_BYTES;
+	return page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;
 }
 
 size_t chi_page_memory(const struct chi_page *page)
 {
-	size_t row = page->rows != NULL ? sizeof(*page->rows) : sizeof(*page->entries);
-	return page->capacity * row + page->arena.used;
+	return page->capacity * page->size + page->arena.used;
 }
 
-/* Doubles the array that is in use, up to a response's limit. */
-static int grow(struct chi_page *page, enum chi_want want)
+/* Doubles the array, up to a response's limit. */
+static int grow(struct chi_page *page)
 {
 	if (page->n < page->capacity) {
 		return CHI_OK;
 	}
 	size_t capacity = page->capacity == 0 ? FIRST_CAPACITY : page->capacity * 2;
-	if (capacity > CHI_SCAN_ROWS_MAX) {
-		capacity = CHI_SCAN_ROWS_MAX;
+	capacity = capacity < page->most ? capacity : page->most;
+	void *items = realloc(page->items, capacity * page->size);
+	if (items == NULL) {
+		return -CHI_ENOMEM;
 	}
-	if (want == CHI_WANT_RECORDS) {
-		struct chi_entry *entries = realloc(page->entries, capacity * sizeof(*entries));
-		page->entries = entries != NULL ? entries : page->entries;
-		page->capacity = entries != NULL ? capacity : page->capacity;
-		return entries != NULL ? CHI_OK : -CHI_ENOMEM;
-	}
-	struct chi_row *rows = realloc(page->rows, capacity * sizeof(*rows));
-	page->rows = rows != NULL ? rows : page->rows;
-	page->capacity = rows != NULL ? capacity : page->capacity;
-	return rows != NULL ? CHI_OK : -CHI_ENOMEM;
+	page->items = items;
+	page->capacity = capacity;
+	return CHI_OK;
 }
 
 /* One record, or none if the steps were used up before one matched. */
@@ -95,7 +90,7 @@ int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want wa
 {
 	size_t before = page->n;
 	size_t got = 0;
-	int status = grow(page, want);
+	int status = grow(page);
 	if (status < 0) {
 		return status;
 	}
@@ -115,4 +110,20 @@ int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want wa
 		page->since = chi_now_ms();
 	}
 	return status;
+}
+
+int chi_page_fill_games(struct chi_page *page, struct chi_read *read, const uint8_t *after,
+			size_t max)
+{
+	size_t got = 0;
+	int status = grow(page);
+	if (status < 0) {
+		return status;
+	}
+	size_t room = page->capacity - page->n;
+	max = max < room ? max : room;
+	status = chi_read_game_ids(read, page->n > 0 ? page->games[page->n - 1].id : after,
+				   page->games + page->n, max, &got);
+	page->n += got;
+	return status == CHI_OK && got < max ? CHI_NONE : status;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a scan's next response. */
+/* What a scan's next response holds. */
 #pragma once
 
 #include "daemon/ops/scan.h"
 
-void chi_page_init(struct chi_page *page);
+/* For at most `most` items of that size. */
+void chi_page_init(struct chi_page *page, size_t size, size_t most);
 void chi_page_deinit(struct chi_page *page);
 
 /* Empties it; the memory stays. */
@@ -22,3 +23,8 @@ size_t chi_page_memory(const struct chi_page *page);
 /* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
 CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,
 			      uint64_t steps);
+
+/* The same of games, behind those that are there, or else behind `after` (NULL: from the first);
+ * `read` is the snapshot. */
+CHI_MUSTUSE int chi_page_fill_games(struct chi_page *page, struct chi_read *read,
+				    const uint8_t *after, size_t max);

@@ -15,6 +15,7 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "daemon/clock.h"
@@ -64,7 +65,7 @@ static void forget(struct chi_scan_run *run)
  * number show the same, so only another number makes the result a mixed one. */
 static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
 {
-	if (run->scan != NULL) {
+	if (run->read != NULL) {
 		return CHI_OK;
 	}
 	int status = chi_read_begin(run->served->store, &run->read);
@@ -76,7 +77,9 @@ static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
 	run->sequence = run->has_sequence ? run->sequence : sequence;
 	run->has_sequence = true;
 	run->read_since = chi_now_ms();
-	return chi_scan_open(run->read, &run->spec, &run->scan, fault);
+	return run->call.op == CHI_OP_GAME_IDS
+		       ? CHI_OK
+		       : chi_scan_open(run->read, &run->spec, &run->scan, fault);
 }
 
 /* Puts the scan at the end of the worker's list, or takes it off. */
@@ -133,9 +136,12 @@ static void send_page(struct chi_scan_run *run, bool last)
 {
 	struct chi_response response = {
 		.id = run->call.id, .op = run->call.op, .last = last, .status = CHI_OK};
-	if (run->counting) {
+	if (run->call.op == CHI_OP_COUNT) {
 		response.u.count.count = run->count;
 		response.u.count.mixed = run->mixed;
+	} else if (run->call.op == CHI_OP_GAME_IDS) {
+		response.u.games.games = run->page.games;
+		response.u.games.n = run->page.n;
 	} else {
 		response.u.scan.want = run->spec.want;
 		response.u.scan.rows = run->page.rows;
@@ -170,11 +176,15 @@ static void fail(struct chi_scan_run *run, int status, const struct chi_fault *f
 /* One helping of the scan's work. */
 static int step(struct chi_scan_run *run)
 {
-	if (run->counting) {
+	if (run->call.op == CHI_OP_COUNT) {
 		return chi_scan_count(run->scan, STEPS, &run->count);
 	}
 	size_t before = run->page.n;
-	int status = chi_page_fill(&run->page, run->scan, run->spec.want, STEPS);
+	int status = run->call.op == CHI_OP_GAME_IDS
+			     ? chi_page_fill_games(&run->page, run->read,
+						   run->has_after ? run->after : NULL,
+						   run->left < STEPS ? run->left : STEPS)
+			     : chi_page_fill(&run->page, run->scan, run->spec.want, STEPS);
 	if (run->spec.limit > 0) {
 		/* A scan opened anew must deliver the rest only; the store never exceeds it. */
 		run->left -= run->page.n - before;
@@ -211,8 +221,10 @@ static void slice(struct chi_scan_run *run, int64_t until)
 	int64_t now = chi_now_ms();
 	bool last = status == CHI_NONE;
 	bool short_of_memory = chi_server_is_full(run->worker->server);
-	bool due = run->page.n > 0 && (chi_page_full(&run->page) || short_of_memory ||
-				       now - run->page.since >= CHI_PAGE_AGE_MS);
+	/* Of games there is one response: fewer than were asked for are the last. */
+	bool due = run->call.op != CHI_OP_GAME_IDS && run->page.n > 0 &&
+		   (chi_page_full(&run->page) || short_of_memory ||
+		    now - run->page.since >= CHI_PAGE_AGE_MS);
 	if (last || due) {
 		struct chi_conn *conn = run->call.conn;
 		send_page(run, last);
@@ -299,12 +311,21 @@ int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
 	run->spec = *spec;
 	run->sent = spec->after;
 	run->left = spec->limit;
-	run->counting = request->op == CHI_OP_COUNT;
 	run->call.ops = &scan_ops;
 	run->call.id = request->id;
 	run->call.op = request->op;
-	run->call.credits = chi_call_window(request->u.scan.window);
-	chi_page_init(&run->page);
+	if (request->op == CHI_OP_GAME_IDS) {
+		run->has_after = request->u.games.after_set;
+		memcpy(run->after, request->u.games.after, sizeof(run->after));
+		run->call.credits = 1;
+		chi_page_init(&run->page, sizeof(*run->page.games), CHI_GAME_IDS_MAX);
+	} else {
+		run->call.credits = chi_call_window(request->u.scan.window);
+		chi_page_init(&run->page,
+			      spec->want == CHI_WANT_RECORDS ? sizeof(*run->page.entries)
+							     : sizeof(*run->page.rows),
+			      CHI_SCAN_ROWS_MAX);
+	}
 	TAILQ_INSERT_TAIL(&conn->worker->scans, run, all_link);
 	chi_call_add(conn, &run->call);
 	account(run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans and counts in progress. A worker runs them in slices of a millisecond, one slice a turn
- * of its loop, so that a probe never waits for more than that; a scan's snapshot is given up
- * after a second and the scan goes on, by its cursor, on a new one.
+ * Scans and counts in progress, and lists of games. A worker runs them in slices of a millisecond,
+ * one slice a turn of its loop, so that a probe never waits for more than that; a scan's snapshot
+ * is given up after a second and the scan goes on, by its cursor, on a new one.
  */
 #pragma once
 
@@ -20,12 +20,18 @@ struct chi_read;
 struct chi_scan;
 struct chi_served;
 
-/* Rows or entries collected for the next response. */
+/* What is collected for the next response. */
 struct chi_page {
-	struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
-	struct chi_entry *entries; /* CHI_WANT_RECORDS */
+	union {
+		void *items;
+		struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
+		struct chi_entry *entries; /* CHI_WANT_RECORDS */
+		struct chi_game_id *games;
+	};
+	size_t size; /* of an item */
+	size_t most; /* that a response may have */
 	size_t n;
-	size_t capacity;	/* of either array */
+	size_t capacity;
 	size_t bytes;		/* of the entries, packed */
 	struct chi_arena arena; /* what the entries point to */
 	int64_t since;		/* ms: when the first row came */
@@ -47,8 +53,9 @@ struct chi_scan_run {
 	bool has_sequence;
 	bool mixed;	  /* a later snapshot showed another state */
 	bool is_runnable; /* on the worker's list */
-	bool counting;
 	uint64_t count;
+	bool has_after; /* GAMES: where they begin */
+	uint8_t after[CHI_GAME_ID_SIZE];
 	struct chi_page page;
 	size_t accounted; /* bytes counted in server->buffered */
 };
@@ -64,6 +71,7 @@ bool chi_scan_tick(struct chi_worker *worker, int64_t now);
 /* Ends all snapshots of the worker's scans. */
 void chi_scan_release(struct chi_worker *worker);
 
-/* Starts a scan or count for a request; `spec` has been checked. -CHI_ENOMEM. */
+/* Starts a scan or count for a request; `spec` has been checked. Of a list of games it has but the
+ * limit. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
 			       const struct chi_request *request, const struct chi_scan_spec *spec);

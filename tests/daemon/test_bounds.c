@@ -13,6 +13,7 @@
 #include "daemon/ops/page.h"
 #include "daemon/ops/scan.h"
 #include "proto/frame.h"
+#include "tests/store/help.h"
 
 #define HANDSHAKES 4
 
@@ -195,6 +196,46 @@ static void snapshot_of_a_scan_that_stands_still(void **state)
 		assert_int_equal(run->read != NULL, over < 0);
 		leave(&client);
 	}
+}
+
+#define GAMES 30000u
+
+static void fill_games(struct chi_store *store)
+{
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	for (uint32_t i = 0; i < GAMES; i++) {
+		struct chi_game_id game = {.result = CHI_RESULT_DRAW};
+		memcpy(game.id, &i, sizeof(i));
+		ok(chi_write_game_id(write, &game));
+	}
+	ok(chi_write_commit(write, &fault));
+}
+
+/* A list of games kept its worker from all others until it was read to its end. */
+static void games_were_read_in_one_go(void **state)
+{
+	(void)state;
+	struct loop_client client;
+	struct chi_buffer out;
+	struct chi_request request = {.id = 1,
+				      .op = CHI_OP_GAME_IDS,
+				      .store = {.bytes = "large", .len = strlen("large")}};
+	fill_games(loop_server->stores[1].store);
+	(void)enter(&client);
+	chi_buffer_init(&out, 4096);
+	loop_pack(&out, &request);
+	loop_send(&client, &out);
+	const struct chi_scan_run *run = begun_scan();
+	assert_in_range(run->page.n, 1, CHI_SLICE_STEPS);
+	assert_true(run->is_runnable);
+	size_t answers = client.answers;
+	for (unsigned i = 0; loop_take(&client) == answers; i++) {
+		assert_in_range(i, 0, 100);
+		loop_turn();
+	}
+	assert_in_range(client.bytes, GAMES * CHI_GAME_BYTES, GAMES * CHI_GAME_BYTES + 200);
+	leave(&client);
 }
 
 /* One that works looks at the clock by itself, between two slices. */
@@ -382,7 +423,7 @@ static void page_is_full_at_its_bounds(void **state)
 {
 	(void)state;
 	struct chi_page page;
-	chi_page_init(&page);
+	chi_page_init(&page, sizeof(*page.rows), CHI_SCAN_ROWS_MAX);
 	for (int over = -1; over <= 1; over++) {
 		page.bytes = 0;
 		page.n = around(CHI_SCAN_ROWS_MAX, over);
@@ -497,6 +538,7 @@ int main(void)
 		cmocka_unit_test(turn_serves_so_many_requests),
 		cmocka_unit_test(answer_of_a_scan_has_so_many_rows),
 		cmocka_unit_test(page_is_full_at_its_bounds),
+		cmocka_unit_test(games_were_read_in_one_go),
 		cmocka_unit_test(last_record_fits_the_answer),
 		cmocka_unit_test(oldest_handshake_goes_for_one_more),
 	};
