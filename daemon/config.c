@@ -68,7 +68,7 @@ static const struct number_option numbers[] = {
 	{"crash-limit", "N", FIELD(limits.crashes), 0, 1000, 3,
 	 "crashes after which a store is served read-only; 0: never"},
 	{"crash-window", "MS", FIELD(limits.crash_ms), 1, 30 * DAY_MS, 3600000,
-	 "how long a crash counts, if no clean stop comes in between"},
+	 "crashes count if the last one is younger"},
 	{"stop-timeout", "MS", FIELD(limits.stop_ms), 1, DAY_MS, 5000,
 	 "for clients to read their last answers at the end"},
 };

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/status/crashes.h"
 #include "daemon/server.h"
 #include "daemon/verifier.h"
 #include "daemon/ops/verify.h"
@@ -52,14 +51,12 @@ static bool read_output(int fd, struct chi_verify_result *result, uint64_t *foun
 static void *run(void *context)
 {
 	struct chi_inspection *inspection = context;
-	struct chi_crash_stack stack;
 	struct chi_verify_result result = {0};
 	char text[CHI_VERDICT_SIZE];
 	char said[SAID_SIZE] = "";
 	uint64_t found = 0;
 	int how = -1;
 	ssize_t n;
-	chi_crashes_stack(&stack);
 	bool there = read_output(inspection->output, &result, &found, said);
 	do {
 		n = recv(inspection->control, &how, sizeof(how), 0);

@@ -87,12 +87,10 @@
 /* How long an answer sent before closing may take to be read by a peer that is still sending. */
 #define CHI_LINGER_MS 2000
 
-/* The page of counters: connections at once, how long each may live, bytes of its request, and how
- * often these are looked at. */
+/* The page of counters: connections at once, how long each may live, bytes of its request. */
 #define CHI_HTTP_CONNECTIONS 8
 #define CHI_HTTP_MS	     5000
 #define CHI_HTTP_HEADERS     8192
-#define CHI_HTTP_WATCH_MS    250
 
 struct chi_limits {
 	uint64_t connections;	/* clients at once */
@@ -111,6 +109,6 @@ struct chi_limits {
 	uint64_t import_memory; /* of each, for sorting */
 	uint64_t import_ms;	/* without data, after which one is given up */
 	uint64_t crashes;	/* after which a store is served read-only; 0: never */
-	uint64_t crash_ms;	/* how long one counts */
+	uint64_t crash_ms;	/* they count if the last one is younger */
 	uint64_t stop_ms;	/* for clients to read their last answers at the end */
 };

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* chistored: serves stores over sockets. Command line, order of start and stop, exit status. */
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "daemon/config.h"
+#include "daemon/events.h"
 #include "daemon/status/log.h"
-#include "daemon/rescue.h"
-#include "daemon/jail/sandbox.h"
 #include "daemon/server.h"
 #include "daemon/verifier.h"
 #include "daemon/ops/verify.h"
@@ -16,22 +14,13 @@
 enum exit_status {
 	EXIT_STOPPED = 0,
 	EXIT_USAGE = 2,
-	EXIT_FAILED = 3,
+	EXIT_FAILED = CHI_EXIT_FAILED,
 };
 
 static int complain(const struct chi_fault *fault)
 {
 	fprintf(stderr, "chistored: %s\nTry 'chistored --help'.\n", fault->text);
 	return EXIT_USAGE;
-}
-
-/* Where libevent cannot go on it ends the process, with a status of its own: without descriptors
- * for its signals, say. At once: what exit runs would free what other threads are using. */
-static void give_up(int error)
-{
-	(void)error;
-	log_error("fail", "libevent cannot go on");
-	_exit(EXIT_FAILED);
 }
 
 static int serve(const struct chi_config *config)
@@ -43,9 +32,8 @@ static int serve(const struct chi_config *config)
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
-	event_set_fatal_callback(give_up);
+	event_set_fatal_callback(chi_event_give_up);
 	struct chi_verifier verifier;
-	chi_sandbox_prepare(config);
 	int status = chi_verifier_start(config, &verifier, &fault);
 	if (status == CHI_OK) {
 		status = chi_server_init(&server, config, &verifier, &fault);
@@ -102,7 +90,6 @@ int main(int argc, char **argv)
 	if (!occupy_standard_descriptors()) {
 		return EXIT_FAILED;
 	}
-	chi_rescue_init();
 	chi_config_init(&config);
 	if (chi_config_parse(&config, argc, argv, &fault) < 0) {
 		return complain(&fault);

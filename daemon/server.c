@@ -36,14 +36,19 @@
 /* ---- Stores ------------------------------------------------------------------------------ */
 
 /* For writing with the writer lock held for good, so that a second daemon is refused now and not
- * at its first write. */
-static int open_store(const struct chi_config *config, const char *path, bool writable,
-		      struct chi_store **out, struct chi_fault *fault)
+ * at its first write. A store that is read-only for its crashes can be repaired meanwhile; it is
+ * the lock on its crashes that keeps a second daemon out, which would serve the damaged pages as
+ * well and forget the crashes at its end. */
+static int open_store(const struct chi_config *config, const struct chi_served *served,
+		      const char *path, struct chi_store **out, struct chi_fault *fault)
 {
 	struct chi_store_options options = {
-		.mode = writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
+		.mode = served->writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
 		.map_bytes = config->map_bytes,
 	};
+	if (served->read_only == CHI_READ_ONLY_CRASHES && !served->crashes.ours) {
+		return chi_fault(fault, -CHI_EBUSY, "another daemon serves it");
+	}
 	int status = chi_store_open(path, &options, out, fault);
 	if (status == -CHI_ENOSTORE && config->create != 0) {
 		status = chi_store_create(path, (enum chi_statistic)config->create, fault);
@@ -55,8 +60,8 @@ static int open_store(const struct chi_config *config, const char *path, bool wr
 	return status;
 }
 
-/* Whether the store may be written, seen from what became of the last starts. Crashes are counted
- * from before it is opened: that may be what ends the process. */
+/* Whether the store may be written, by the crashes of the last servers. They are counted before it
+ * is opened, which may be what ends the process. */
 static void look_back(const struct chi_config *config, struct chi_served *served, const char *path)
 {
 	const struct chi_limits *limits = &config->limits;
@@ -69,29 +74,17 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 	if (count >= limits->crashes) {
 		served->read_only = CHI_READ_ONLY_CRASHES;
 		log_error("store.crashed",
-			  "store '{store}' is served read-only: {crashes} crashes since the last "
-			  "clean stop, the last by signal {signal}; have it checked (chistore "
-			  "verify); what ends this is a clean stop, or to find it sound",
-			  log_text("store", served->name), log_number("crashes", count),
-			  log_number("signal", served->crashes.last_signal));
+			  "store '{store}' is served read-only after {crashes} crashes since the "
+			  "last clean stop: check it with 'chistore verify'; a clean stop or a "
+			  "verification that finds no damage ends this",
+			  log_text("store", served->name), log_number("crashes", count));
 	} else if (count > 0) {
 		log_warning("store.crashes",
-			    "store '{store}': {crashes} crashes since the last clean stop, the "
-			    "last by signal {signal}; with {limit} it will be served read-only",
+			    "store '{store}': {crashes} crashes since the last clean stop; after "
+			    "{limit} it will be served read-only",
 			    log_text("store", served->name), log_number("crashes", count),
-			    log_number("signal", served->crashes.last_signal),
 			    log_number("limit", limits->crashes));
 	}
-}
-
-/* One that is served read-only for its crashes has no writer, whose lock would keep a second server
- * out: it would serve the damaged pages as well, and at its end forget why nobody writes. */
-static int be_the_only_one(const struct chi_served *served, struct chi_fault *fault)
-{
-	return served->read_only == CHI_READ_ONLY_CRASHES && !served->crashes.ours
-		       ? chi_fault(fault, -CHI_EBUSY,
-				   "it has crashed, and another daemon serves it")
-		       : CHI_OK;
 }
 
 /* -CHI_EREADONLY: a published copy, whose fault does not know how it can be served. */
@@ -118,10 +111,7 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		served->index = i;
 		look_back(config, served, path);
 		served->writable = served->read_only == CHI_READ_ONLY_NOT;
-		int status = be_the_only_one(served, &cause);
-		if (status == CHI_OK) {
-			status = open_store(config, path, served->writable, &served->store, &cause);
-		}
+		int status = open_store(config, served, path, &served->store, &cause);
 		if (status < 0) {
 			chi_crashes_close(&served->crashes, false);
 			return say_why(config, path, status, &cause, fault);

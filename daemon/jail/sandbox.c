@@ -30,9 +30,6 @@
 /* Stores, sockets, twice five files that are opened anew, and a few of the system's. */
 #define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8)
 
-/* Why there are no filters: an errno, or 0. */
-static int unmade;
-
 struct rules {
 	struct chi_landlock_rule list[RULES_MAX];
 	char *made[RULES_MAX]; /* paths to free */
@@ -163,7 +160,11 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 		return status;
 	}
 	bool shut = error == 0;
-	error = unmade != 0 ? unmade : chi_syscalls_enter(who);
+	const struct chi_syscalls_options options = {
+		.names = config->access_path != NULL,
+		.notify = notify != NULL,
+	};
+	error = chi_syscalls_enter(who, &options);
 	if (error != 0) {
 		return miss(config, who, calls, strerror(error), fault);
 	}
@@ -173,18 +174,6 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 			 log_number("landlock", (uint64_t)version));
 	}
 	return CHI_OK;
-}
-
-void chi_sandbox_prepare(const struct chi_config *config)
-{
-	const struct chi_syscalls_options options = {
-		.server = getpid(),
-		.names = config->access_path != NULL,
-		.notify = getenv("NOTIFY_SOCKET") != NULL,
-	};
-	if (config->sandbox != CHI_SANDBOX_OFF && !is_instrumented()) {
-		unmade = chi_syscalls_prepare(&options);
-	}
 }
 
 int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)

@@ -10,9 +10,6 @@
 #include "chistore/types.h"
 #include "daemon/config.h"
 
-/* Before the verifier is forked, which enters later, and without memory of its own. */
-void chi_sandbox_prepare(const struct chi_config *config);
-
 /* For this thread and those it starts from now on, when all else is open. Says in the log what is
  * in force. -CHI_EUNSUPPORTED: the settings require what the kernel or the build does not have. */
 CHI_MUSTUSE int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault);

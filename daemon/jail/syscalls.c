@@ -7,9 +7,6 @@
 #include "daemon/jail/syscalls.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,25 +16,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "base/attr.h"
 
 #ifdef CHI_HAVE_SECCOMP
 
 #include <seccomp.h>
 
 #define NAME_SIZE 32
-
-/* Instructions of a filter, at least as many as there can be. */
-#define CODE_MAX 4096
-
-/* Of the processor, for what takes some milliseconds of it, and of the clock. */
-#define MAKE_CPU_SECONDS 1
-#define MAKE_SECONDS	 30
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -70,24 +55,8 @@ static const char serving[] =
 	"setpriority setsockopt shutdown timerfd_create timerfd_gettime timerfd_settime "
 	"unlink unlinkat wait4 waitid";
 
-/* Told apart from what a C library may be trying out: whoever meets one of these was made to do
- * what we never do. */
-static const char harmful[] =
-	"acct add_key adjtimex bind bpf chmod chown chroot clock_settime connect "
-	"delete_module execve execveat fchmodat fchownat finit_module fork "
-	"fsconfig fsmount fsopen init_module io_uring_enter io_uring_register io_uring_setup "
-	"ioperm iopl kcmp kexec_file_load kexec_load keyctl kill lchown link linkat listen "
-	"memfd_create mkdir mkdirat mknod mknodat mount mount_setattr move_mount "
-	"name_to_handle_at open_by_handle_at open_tree perf_event_open personality "
-	"pidfd_getfd pidfd_open pidfd_send_signal pivot_root pkey_mprotect process_madvise "
-	"process_vm_readv process_vm_writev ptrace quotactl reboot request_key rmdir "
-	"rt_sigqueueinfo rt_tgsigqueueinfo setdomainname setfsgid setfsuid setgid setgroups "
-	"sethostname setns setregid setresgid setresuid setreuid setrlimit settimeofday "
-	"setuid setxattr shmat shmget swapoff swapon symlink symlinkat sysfs syslog tkill "
-	"truncate umount2 unshare userfaultfd vfork";
-
 /* Names with a space between them. */
-static int add_list(scmp_filter_ctx context, uint32_t action, const char *names)
+static int allow_list(scmp_filter_ctx context, const char *names)
 {
 	int rc = 0;
 	while (rc == 0 && *names != '\0') {
@@ -97,9 +66,8 @@ static int add_list(scmp_filter_ctx context, uint32_t action, const char *names)
 		names += names[len] == ' ' ? len + 1 : len;
 		int call = seccomp_syscall_resolve_name(name);
 		if (call != __NR_SCMP_ERROR) {
-			rc = seccomp_rule_add(context, action, call, 0);
-			/* What is allowed already stays so; one that this architecture does not
-			 * have cannot be called. */
+			rc = seccomp_rule_add(context, SCMP_ACT_ALLOW, call, 0);
+			/* One that this architecture does not have cannot be called. */
 			rc = rc == -EEXIST || rc == -EDOM ? 0 : rc;
 		}
 	}
@@ -140,7 +108,6 @@ static int add_memory(scmp_filter_ctx context)
  * to read. */
 static int add_self(scmp_filter_ctx context, pid_t self)
 {
-	/* Who verifies has a number that is not known yet, and must not have the server's. */
 	int rc = self > 0 ? allow_if(context, "tgkill", equals(0, (uint64_t)self)) : 0;
 	rc = rc == 0 ? allow_if(context, "prlimit64", equals(0, 0)) : rc;
 	rc = rc == 0 ? allow_if(context, "prctl", equals(0, PR_SET_NAME)) : rc;
@@ -167,7 +134,7 @@ static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_option
 		rc = allow_if(context, "socket", local);
 	}
 	if (rc == 0 && options->names) {
-		rc = add_list(context, SCMP_ACT_ALLOW, "connect");
+		rc = allow_list(context, "connect");
 	}
 	return rc;
 }
@@ -175,40 +142,18 @@ static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_option
 static int add_rules(scmp_filter_ctx context, enum chi_caller caller,
 		     const struct chi_syscalls_options *options)
 {
-	int rc = add_list(context, SCMP_ACT_ALLOW, common);
+	int rc = allow_list(context, common);
 	rc = rc == 0 ? add_memory(context) : rc;
-	rc = rc == 0 ? add_self(context, caller == CHI_CALLER_SERVER ? options->server : 0) : rc;
+	rc = rc == 0 ? add_self(context, caller == CHI_CALLER_SERVER ? getpid() : 0) : rc;
 	if (caller == CHI_CALLER_SERVER) {
-		rc = rc == 0 ? add_list(context, SCMP_ACT_ALLOW, serving) : rc;
+		rc = rc == 0 ? allow_list(context, serving) : rc;
 		rc = rc == 0 ? add_threads(context) : rc;
 		rc = rc == 0 ? add_sockets(context, options) : rc;
 	}
-	return rc == 0 ? add_list(context, SCMP_ACT_ERRNO(EPERM), harmful) : rc;
+	return rc;
 }
 
-/* A filter as the kernel takes it. */
-struct program {
-	struct sock_filter code[CODE_MAX];
-	size_t len; /* bytes */
-};
-
-/* libseccomp writes to descriptors only; the file has no name. */
-static int export_code(scmp_filter_ctx context, struct program *out)
-{
-	int fd = memfd_create("chistored-filter", MFD_CLOEXEC);
-	if (fd < 0) {
-		return errno;
-	}
-	int error = -seccomp_export_bpf(context, fd);
-	ssize_t n = error == 0 ? pread(fd, out->code, sizeof(out->code), 0) : 0;
-	error = n < 0 ? errno : error;
-	out->len = n > 0 ? (size_t)n : 0;
-	close(fd);
-	return error == 0 && (n == 0 || (size_t)n == sizeof(out->code)) ? E2BIG : error;
-}
-
-static int make(enum chi_caller caller, const struct chi_syscalls_options *options,
-		struct program *out)
+int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options *options)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (context == NULL) {
@@ -220,99 +165,17 @@ static int make(enum chi_caller caller, const struct chi_syscalls_options *optio
 	/* Not a thread alone, for which the others would wait. */
 	(void)seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	int error = -add_rules(context, caller, options);
-	error = error == 0 ? export_code(context, out) : error;
+	error = error == 0 ? -seccomp_load(context) : error;
 	seccomp_release(context);
 	return error;
 }
 
-/* What was prepared: memory shared with who made it, read-only since. A child has it from the
- * process that it was forked of. */
-static const struct program *programs;
-
-/* libseccomp leaves out rules when there is no memory for them, and does not say so: a filter
- * counts if it comes out the same twice. */
-static int make_all(const struct chi_syscalls_options *options, struct program *out)
-{
-	static struct program again;
-	int error = 0;
-	for (int i = 0; error == 0 && i < CHI_CALLERS; i++) {
-		error = make((enum chi_caller)i, options, &out[i]);
-		error = error == 0 ? make((enum chi_caller)i, options, &again) : error;
-		if (error == 0 &&
-		    (out[i].len != again.len || memcmp(out[i].code, again.code, again.len) != 0)) {
-			error = ENOMEM;
-		}
-	}
-	return error;
-}
-
-/* In a process of its own, which libseccomp may take down with it: without memory it frees twice,
- * or runs in circles. */
-static int make_apart(const struct chi_syscalls_options *options, struct program *out)
-{
-	int how;
-	pid_t pid = fork();
-	if (pid == 0) {
-		const struct itimerval cpu = {.it_value.tv_sec = MAKE_CPU_SECONDS};
-		(void)setitimer(ITIMER_PROF, &cpu, NULL);
-		alarm(MAKE_SECONDS);
-		_exit(make_all(options, out));
-	}
-	while (pid > 0 && waitpid(pid, &how, 0) < 0) {
-		if (errno != EINTR) {
-			return errno;
-		}
-	}
-	return pid < 0 ? errno : WIFEXITED(how) ? WEXITSTATUS(how) : ECANCELED;
-}
-
-int chi_syscalls_prepare(const struct chi_syscalls_options *options)
-{
-	const size_t size = CHI_CALLERS * sizeof(struct program);
-	struct program *made =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (made == MAP_FAILED) {
-		return errno;
-	}
-	int error = make_apart(options, made);
-	if (error == 0 && mprotect(made, size, PROT_READ) < 0) {
-		error = errno;
-	}
-	if (error != 0) {
-		munmap(made, size);
-		return error;
-	}
-	programs = made;
-	return 0;
-}
-
-int chi_syscalls_enter(enum chi_caller caller)
-{
-	if (programs == NULL) {
-		return ENOMEM;
-	}
-	const struct sock_fprog filter = {
-		.len = (unsigned short)(programs[caller].len / sizeof(struct sock_filter)),
-		/* The kernel copies it; its structure is shared with those who write it. */
-		.filter = (struct sock_filter *)(uintptr_t)programs[caller].code,
-	};
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-			       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0
-		       ? errno
-		       : 0;
-}
-
 #else
 
-int chi_syscalls_prepare(const struct chi_syscalls_options *options)
-{
-	(void)options;
-	return ENOSYS;
-}
-
-int chi_syscalls_enter(enum chi_caller caller)
+int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options *options)
 {
 	(void)caller;
+	(void)options;
 	return ENOSYS;
 }
 

@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/fault.h"
 #include "daemon/limits.h"
+#include "daemon/events.h"
 #include "daemon/status/log.h"
 #include "daemon/server.h"
 #include "daemon/net/socket.h"
@@ -55,7 +56,7 @@ static void rest(struct chi_listener *listener)
 	for (size_t i = 0; i < listener->n; i++) {
 		event_del(listener->sources[i].event);
 	}
-	event_add(listener->rested, &pause);
+	chi_event_add(listener->rested, &pause);
 }
 
 static void on_rested(evutil_socket_t fd, short what, void *context)
@@ -67,7 +68,7 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
 		listener->spare = open_spare();
 	}
 	for (size_t i = 0; i < listener->n; i++) {
-		event_add(listener->sources[i].event, NULL);
+		chi_event_add(listener->sources[i].event, NULL);
 	}
 }
 

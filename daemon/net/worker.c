@@ -16,7 +16,7 @@
 #include "base/fault.h"
 #include "daemon/clock.h"
 #include "daemon/net/conn.h"
-#include "daemon/status/crashes.h"
+#include "daemon/events.h"
 #include "daemon/status/log.h"
 #include "daemon/ops/scan.h"
 #include "daemon/server.h"
@@ -126,7 +126,7 @@ static void on_serve(evutil_socket_t fd, short what, void *context)
 		/* By way of the timer, not at once: the loop looks for other input first. */
 		static const struct timeval at_once = {0, 0};
 		worker->serving = true;
-		event_add(worker->serve_event, &at_once);
+		chi_event_add(worker->serve_event, &at_once);
 	}
 	nothing_more_to_do(worker);
 }
@@ -173,7 +173,7 @@ void chi_worker_watch(struct chi_worker *worker)
 {
 	if (!event_pending(worker->tick_event, EV_TIMEOUT, NULL)) {
 		struct timeval tick = tick_of(&worker->server->config->limits);
-		event_add(worker->tick_event, &tick);
+		chi_event_add(worker->tick_event, &tick);
 	}
 }
 
@@ -465,8 +465,6 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 static void *run(void *context)
 {
 	struct chi_worker *worker = context;
-	struct chi_crash_stack stack;
-	chi_crashes_stack(&stack);
 	event_base_loop(worker->base, EVLOOP_NO_EXIT_ON_EMPTY);
 	return NULL;
 }

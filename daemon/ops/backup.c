@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/status/crashes.h"
 #include "daemon/ops/handler.h"
 #include "daemon/server.h"
 #include "daemon/net/worker.h"
@@ -43,8 +42,6 @@ struct backup {
 static void *run(void *context)
 {
 	struct backup *backup = context;
-	struct chi_crash_stack stack;
-	chi_crashes_stack(&stack);
 	backup->status = chi_store_copy(backup->served->store, backup->to, &backup->fault);
 	close(backup->to);
 	chi_mailbox_post(&backup->worker->mailbox, &backup->mail);

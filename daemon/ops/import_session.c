@@ -11,7 +11,6 @@
 #include "base/num.h"
 #include "import/importer.h"
 #include "daemon/clock.h"
-#include "daemon/status/crashes.h"
 #include "daemon/limits.h"
 #include "daemon/server.h"
 #include "daemon/net/worker.h"
@@ -237,8 +236,6 @@ static void *run(void *context)
 	struct chi_import_result result = {0};
 	struct chi_importer *importer = NULL;
 	struct chi_fault fault = {{0}};
-	struct chi_crash_stack stack;
-	chi_crashes_stack(&stack);
 	/* On Linux this is the thread's own, and that of the threads it starts. */
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), IMPORT_NICE);
 	int status = chi_importer_begin(&target, &import->options, &importer, &fault);

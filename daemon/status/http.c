@@ -1,188 +1,206 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libevent's server keeps no count of its connections and bounds only the time that one says
- * nothing, so both are seen to here: of every connection's bufferevent we hold a reference, which
- * is alone once the server has let go of it (it takes its callbacks off then), and closes the
- * socket when we let go, too. One that lives too long, or is one too many, has its socket shut
- * down, and the server closes it as if the client had.
+ * As much of HTTP as a collector needs: one GET a connection, answered with Connection: close. At
+ * most CHI_HTTP_CONNECTIONS are open, each for CHI_HTTP_MS at most; one more is closed at once.
+ * After the answer the input is read and thrown away until the client closes, because closing first
+ * could take away what it has not read.
  */
 #include "daemon/status/http.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
-#include <event2/http.h>
+#include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 
 #include "base/fault.h"
-#include "daemon/clock.h"
 #include "daemon/limits.h"
+#include "daemon/events.h"
 #include "daemon/status/log.h"
 #include "daemon/status/metrics.h"
 #include "daemon/server.h"
 #include "daemon/net/socket.h"
 
 struct visit {
-	TAILQ_ENTRY(visit) link;
-	struct bufferevent *stream;
-	int64_t leave_by; /* ms */
+	struct chi_http *http;
+	struct bufferevent *stream; /* NULL: not in use */
+	struct event *deadline;
+	bool answered;
 };
 
 struct chi_http {
 	struct chi_server *server;
-	struct evhttp *evhttp;
-	struct event *watch; /* runs while there are visits */
-	TAILQ_HEAD(, visit) visits;
-	size_t n_visits;
+	struct chi_socket socket;
+	struct evconnlistener *listener;
+	struct event *rested; /* the end of a pause */
+	struct visit visits[CHI_HTTP_CONNECTIONS];
 };
 
-static void forget(struct chi_http *http, struct visit *visit)
+static void end(struct visit *visit)
 {
-	TAILQ_REMOVE(&http->visits, visit, link);
-	http->n_visits--;
-	bufferevent_decref(visit->stream);
-	free(visit);
+	event_del(visit->deadline);
+	bufferevent_free(visit->stream);
+	visit->stream = NULL;
 }
 
-static bool is_over(const struct visit *visit)
+static void answer(struct visit *visit, const char *status, const char *header,
+		   struct evbuffer *body)
 {
-	bufferevent_data_cb reader = NULL;
-	bufferevent_getcb(visit->stream, &reader, NULL, NULL, NULL);
-	return reader == NULL;
+	struct evbuffer *out = bufferevent_get_output(visit->stream);
+	visit->answered = true;
+	evbuffer_add_printf(out,
+			    "HTTP/1.1 %s\r\nConnection: close\r\n%s"
+			    "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+			    "Content-Length: %zu\r\n\r\n",
+			    status, header, body != NULL ? evbuffer_get_length(body) : 0);
+	if (body != NULL) {
+		evbuffer_add_buffer(out, body);
+	}
 }
 
-static void forget_those_over(struct chi_http *http)
+/* "METHOD PATH[?QUERY] HTTP/1.x". */
+static void serve(struct visit *visit, const char *line)
 {
-	struct visit *next = NULL;
-	for (struct visit *visit = TAILQ_FIRST(&http->visits); visit != NULL; visit = next) {
-		next = TAILQ_NEXT(visit, link);
-		if (is_over(visit)) {
-			forget(http, visit);
+	size_t method = strcspn(line, " ");
+	const char *path = line + method + (line[method] == ' ' ? 1 : 0);
+	size_t len = strcspn(path, " ?");
+	if (strstr(path + len, " HTTP/1.") == NULL) {
+		answer(visit, "400 Bad Request", "", NULL);
+	} else if (len != strlen("/metrics") || memcmp(path, "/metrics", len) != 0) {
+		answer(visit, "404 Not Found", "", NULL);
+	} else if (method != 3 || memcmp(line, "GET", method) != 0) {
+		answer(visit, "405 Method Not Allowed", "Allow: GET\r\n", NULL);
+	} else {
+		struct evbuffer *page = evbuffer_new();
+		bool made = page != NULL && chi_metrics_page(visit->http->server, page) == CHI_OK;
+		answer(visit, made ? "200 OK" : "500 Internal Server Error", "",
+		       made ? page : NULL);
+		if (page != NULL) {
+			evbuffer_free(page);
 		}
 	}
 }
 
-static void watch(struct chi_http *http, int ms)
+static void on_input(struct bufferevent *stream, void *context)
 {
-	struct timeval period = {ms / 1000, ms % 1000 * 1000L};
-	event_add(http->watch, &period);
+	struct visit *visit = context;
+	struct evbuffer *in = bufferevent_get_input(stream);
+	size_t len = evbuffer_get_length(in);
+	bool whole = evbuffer_search(in, "\r\n\r\n", 4, NULL).pos >= 0;
+	if (!visit->answered && whole) {
+		char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF);
+		serve(visit, line != NULL ? line : "");
+		free(line);
+	} else if (!visit->answered && len >= CHI_HTTP_HEADERS) {
+		answer(visit, "431 Request Header Fields Too Large", "", NULL);
+	}
+	if (visit->answered) {
+		evbuffer_drain(in, evbuffer_get_length(in));
+	}
 }
 
-static void on_watch(evutil_socket_t fd, short what, void *context)
+/* All that was to be sent is. */
+static void on_sent(struct bufferevent *stream, void *context)
+{
+	const struct visit *visit = context;
+	if (visit->answered) {
+		shutdown(bufferevent_getfd(stream), SHUT_WR);
+	}
+}
+
+/* The client has closed, or the connection is broken. One that has only ended its input may still
+ * wait for its answer. */
+static void on_end(struct bufferevent *stream, short what, void *context)
+{
+	struct visit *visit = context;
+	if ((what & BEV_EVENT_ERROR) != 0 || !visit->answered ||
+	    evbuffer_get_length(bufferevent_get_output(stream)) == 0) {
+		end(visit);
+	}
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
-	struct chi_http *http = context;
-	int64_t now = chi_now_ms();
-	struct visit *visit = NULL;
-	forget_those_over(http);
-	TAILQ_FOREACH(visit, &http->visits, link)
-	{
-		if (now >= visit->leave_by) {
-			shutdown(bufferevent_getfd(visit->stream), SHUT_RDWR);
-		}
-	}
-	if (!TAILQ_EMPTY(&http->visits)) {
-		watch(http, CHI_HTTP_WATCH_MS);
-	}
+	end(context);
 }
 
-/* The server asks for what a new connection is read with; its socket comes after. */
-static struct bufferevent *on_connection(struct event_base *base, void *context)
+static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
+			  struct sockaddr *address, int len, void *context)
 {
+	static const struct timeval life = {CHI_HTTP_MS / 1000, CHI_HTTP_MS % 1000 * 1000L};
 	struct chi_http *http = context;
-	struct visit *visit = malloc(sizeof(*visit));
-	struct bufferevent *stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-	if (visit == NULL || stream == NULL) {
-		/* The server tries by itself then, and most likely fails as well. */
-		free(visit);
-		return stream;
+	struct visit *visit = http->visits;
+	(void)listener;
+	(void)address;
+	(void)len;
+	while (visit < http->visits + CHI_HTTP_CONNECTIONS && visit->stream != NULL) {
+		visit++;
 	}
-	forget_those_over(http);
-	bool fits = http->n_visits < CHI_HTTP_CONNECTIONS;
-	bufferevent_incref(stream);
-	*visit =
-		(struct visit){.stream = stream, .leave_by = fits ? chi_now_ms() + CHI_HTTP_MS : 0};
-	TAILQ_INSERT_TAIL(&http->visits, visit, link);
-	http->n_visits++;
-	watch(http, fits ? CHI_HTTP_WATCH_MS : 0);
-	return stream;
-}
-
-static void answer(struct evhttp_request *request, int code, const char *reason,
-		   struct evbuffer *body)
-{
-	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-	evhttp_add_header(headers, "Connection", "close");
-	evhttp_add_header(headers, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-	evhttp_send_reply(request, code, reason, body);
-}
-
-static void on_request(struct evhttp_request *request, void *context)
-{
-	struct chi_http *http = context;
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
-	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
-	if (path == NULL || strcmp(path, "/metrics") != 0) {
-		answer(request, HTTP_NOTFOUND, "Not Found", NULL);
+	bool fits = visit < http->visits + CHI_HTTP_CONNECTIONS;
+	struct bufferevent *stream =
+		fits ? bufferevent_socket_new(http->server->base, fd, BEV_OPT_CLOSE_ON_FREE) : NULL;
+	if (stream == NULL) {
+		evutil_closesocket(fd);
 		return;
 	}
-	if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) {
-		evhttp_add_header(evhttp_request_get_output_headers(request), "Allow", "GET");
-		answer(request, HTTP_BADMETHOD, "Method Not Allowed", NULL);
-		return;
-	}
-	struct evbuffer *page = evbuffer_new();
-	if (page == NULL || chi_metrics_page(http->server, page) < 0) {
-		answer(request, HTTP_INTERNAL, "Internal Server Error", NULL);
-	} else {
-		answer(request, HTTP_OK, "OK", page);
-	}
-	if (page != NULL) {
-		evbuffer_free(page);
+	visit->stream = stream;
+	visit->answered = false;
+	bufferevent_setcb(stream, on_input, on_sent, on_end, visit);
+	bufferevent_setwatermark(stream, EV_READ, 0, CHI_HTTP_HEADERS);
+	if (event_add(visit->deadline, &life) < 0 ||
+	    bufferevent_enable(stream, EV_READ | EV_WRITE) < 0) {
+		end(visit);
 	}
 }
 
-/* All methods are let through, because those that are not would be answered 501. */
-static void set_up(struct chi_http *http)
+/* Most likely out of descriptors: the loop would wake for the same connection for ever. */
+static void on_failure(struct evconnlistener *listener, void *context)
 {
-	evhttp_set_allowed_methods(
-		http->evhttp, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
-				      EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |
-				      EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
-	evhttp_set_max_headers_size(http->evhttp, CHI_HTTP_HEADERS);
-	evhttp_set_max_body_size(http->evhttp, 0);
-	evhttp_set_timeout(http->evhttp, CHI_HTTP_MS / 1000);
-	evhttp_set_bevcb(http->evhttp, on_connection, http);
-	evhttp_set_gencb(http->evhttp, on_request, http);
+	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
+					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000L};
+	const struct chi_http *http = context;
+	evconnlistener_disable(listener);
+	chi_event_add(http->rested, &pause);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	const struct chi_http *http = context;
+	evconnlistener_enable(http->listener);
 }
 
 static int begin(struct chi_http *http, const struct chi_listen *address, struct chi_fault *fault)
 {
 	struct event_base *base = http->server->base;
-	struct chi_socket socket;
-	int status =
-		chi_socket_bind(address, &(struct chi_socket_owner){.mode = 0}, &socket, fault);
+	int status = chi_socket_bind(address, &(struct chi_socket_owner){.mode = 0}, &http->socket,
+				     fault);
 	if (status < 0) {
 		return status;
 	}
-	http->watch = evtimer_new(base, on_watch, http);
-	http->evhttp = evhttp_new(base);
-	if (http->watch == NULL || http->evhttp == NULL) {
-		chi_socket_close(&socket);
+	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
+		struct visit *visit = &http->visits[i];
+		visit->http = http;
+		visit->deadline = evtimer_new(base, on_deadline, visit);
+		if (visit->deadline == NULL) {
+			return chi_fault_plain(fault, -CHI_ENOMEM);
+		}
+	}
+	/* It listens already. */
+	http->listener = evconnlistener_new(base, on_connection, http, LEV_OPT_CLOSE_ON_EXEC, 0,
+					    http->socket.fd);
+	http->rested = evtimer_new(base, on_rested, http);
+	if (http->listener == NULL || http->rested == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	set_up(http);
-	if (evhttp_accept_socket(http->evhttp, socket.fd) < 0) {
-		chi_socket_close(&socket);
-		return chi_fault(fault, -CHI_ENOMEM, "cannot watch '%s'", socket.text);
-	}
-	/* The socket is the server's from now on. */
+	evconnlistener_set_error_cb(http->listener, on_failure);
 	log_info("metrics.listen", "counters are at 'http://{address}/metrics'",
-		 log_text("address", socket.text + strlen("tcp:")));
+		 log_text("address", http->socket.text + strlen("tcp:")));
 	return CHI_OK;
 }
 
@@ -194,7 +212,6 @@ int chi_http_new(struct chi_server *server, const struct chi_listen *address, st
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	http->server = server;
-	TAILQ_INIT(&http->visits);
 	int status = begin(http, address, fault);
 	if (status < 0) {
 		chi_http_free(http);
@@ -209,14 +226,20 @@ void chi_http_free(struct chi_http *http)
 	if (http == NULL) {
 		return;
 	}
-	if (http->evhttp != NULL) {
-		evhttp_free(http->evhttp);
+	if (http->listener != NULL) {
+		evconnlistener_free(http->listener);
 	}
-	while (!TAILQ_EMPTY(&http->visits)) {
-		forget(http, TAILQ_FIRST(&http->visits));
+	if (http->rested != NULL) {
+		event_free(http->rested);
 	}
-	if (http->watch != NULL) {
-		event_free(http->watch);
+	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
+		if (http->visits[i].stream != NULL) {
+			end(&http->visits[i]);
+		}
+		if (http->visits[i].deadline != NULL) {
+			event_free(http->visits[i].deadline);
+		}
 	}
+	chi_socket_close(&http->socket);
 	free(http);
 }

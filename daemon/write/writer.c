@@ -22,7 +22,6 @@
 #include "daemon/write/apply.h"
 #include "daemon/clock.h"
 #include "daemon/write/compact.h"
-#include "daemon/status/crashes.h"
 #include "daemon/write/job.h"
 #include "daemon/limits.h"
 #include "daemon/status/log.h"
@@ -471,8 +470,6 @@ static void *run(void *context)
 	struct chi_writer *writer = context;
 	bool stopping = false;
 	bool inspected = false;
-	struct chi_crash_stack stack;
-	chi_crashes_stack(&stack);
 	for (;;) {
 		struct chi_job *group = await_group(writer, &stopping, &inspected);
 		bool batches = group != NULL && is_batch(group);

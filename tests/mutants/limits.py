@@ -161,13 +161,6 @@ DAEMON = (
         "#define CHI_IMPORT_CREDIT (UINT64_C(1) << 40)",
         "system games", "Protocol.test_more_than_granted"),
     Mutant(
-        "collectors-without-bound",
-        "The page of counters serves 8 connections at once",
-        "daemon/status/http.c",
-        "bool fits = http->n_visits < CHI_HTTP_CONNECTIONS;",
-        "bool fits = true;",
-        "system metrics", "TestHttp.test_those_with_a_place_keep_it"),
-    Mutant(
         "turn-of-one-request-more",
         "The same, served",
         "daemon/net/conn_io.c",

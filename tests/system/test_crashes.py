@@ -65,7 +65,7 @@ class TestCrashes(Base):
             daemon.process.send_signal(signal.SIGSEGV)
             self.assertEqual(daemon._wait(60), -signal.SIGSEGV)
         daemon = self.start("--metrics", "tcp:127.0.0.1:0")
-        self.assertRegex(daemon.stderr_text(), r"error.*served read-only: 3 crashes.*verify")
+        self.assertRegex(daemon.stderr_text(), r"error.*served read-only after 3 crashes.*verify")
         done, message = self.writes(daemon)
         self.assertFalse(done)
         self.assertIn("crashed again and again", message)
@@ -98,8 +98,7 @@ class TestCrashes(Base):
         numbers = (signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
         for number in numbers:
             self.crash("--crash-limit", str(len(numbers)), number=number)
-        text = self.expect(False, "--crash-limit", str(len(numbers))).stderr_text()
-        self.assertIn(f"by signal {int(signal.SIGABRT)}", text)
+        self.expect(False, "--crash-limit", str(len(numbers)))
 
     def test_one_that_never_counts(self):
         for _ in range(LIMIT + 1):
@@ -123,30 +122,17 @@ class TestCrashes(Base):
         first.kill()
         self.expect(False)
 
-    def test_mode_and_room_for_a_line(self):
-        """Of a store's files; and a crash on a full disk has its line."""
-        probe = self.path("probe")
-        with open(probe, "wb") as file:
-            try:
-                os.posix_fallocate(file.fileno(), 0, 64)
-            except OSError:
-                pass
-        with self.start() as daemon:
-            state = os.stat(self.record)
-            self.assertEqual(state.st_mode & 0o777, 0o600)
-            self.assertEqual(state.st_size, 0)
-            self.assertEqual(state.st_blocks > 0, os.stat(probe).st_blocks > 0)
-            self.assertTrue(self.writes(daemon)[0])
-
     def test_old_crashes_do_not_count(self):
+        """It is the last one's time that counts; one of the future does."""
         now = int(time.time())
-        for ages, writable in (((7200, 7200, 7200), True), ((1800, 60, 5), False),
-                               ((1800, 60), True), ((7200, 60, 5), True), ((-99, -99, -99), False)):
-            with open(self.record, "w", encoding="ascii") as file:
-                file.writelines(f"crash {now - age} 11\n" for age in ages)
+        for age, writable in ((7200, True), (1800, False), (-99, False)):
+            with open(self.record, "wb") as file:
+                file.write(b"x" * LIMIT)
+            os.utime(self.record, (now - age, now - age))
             self.expect(writable)
-        with open(self.record, "w", encoding="ascii") as file:
-            file.write(f"crash {now - 60} 11\n" * LIMIT)
+        with open(self.record, "wb") as file:
+            file.write(b"x" * LIMIT)
+        os.utime(self.record, (now - 60, now - 60))
         self.expect(True, "--crash-window", "30000")
 
     def test_a_sound_verification(self):
@@ -167,26 +153,13 @@ class TestCrashes(Base):
         os.unlink(self.record)
         self.expect(True)
 
-    def test_garbage_in_the_record(self):
-        now = int(time.time())
-        garbage = (b"", b"\0" * 5000, os.urandom(100000), b"crash", b"crash \n" * 9,
-                   b"crash 99999999999999999999999 11\n" * 5, f"crash {now} x\n".encode() * 5,
-                   f"crash {now} 11".encode(), f"crash {now} 9999\n".encode() * 5,
-                   f"xcrash {now} 11\n".encode() * 5)
-        for content in garbage:
-            with open(self.record, "wb") as file:
-                file.write(content)
-            self.expect(True)
-        # Crashes behind it are found, and a long record is cut.
-        with open(self.record, "wb") as file:
-            file.write(b"x" * 100000)
-        for _ in range(LIMIT):
-            self.crash()
-        self.assertLess(os.path.getsize(self.record), 5000)
-        self.expect(False)
-
     def test_what_is_no_file(self):
-        for make in (os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        """Nor one of another name as well, to which a link could lead."""
+        other = self.path("other")
+        with open(other, "wb"):
+            pass
+        for make in (os.mkdir, os.mkfifo, lambda path: os.symlink("/dev/zero", path),
+                     lambda path: os.link(other, path)):
             make(self.record)
             self.assertIn("crashes will not be counted", self.expect(True).stderr_text())
             os.rmdir(self.record) if os.path.isdir(self.record) else os.unlink(self.record)

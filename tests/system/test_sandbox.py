@@ -65,9 +65,6 @@ os.execv(sys.argv[1], sys.argv[1:])
 # Landlock's first call and seccomp, elsewhere and on x86-64, fail with ENOSYS.
 OLD_KERNEL = {"answer": 0x00050000 | errno.ENOSYS, "calls": ((444, 277), (444, 317))}
 
-# Whoever calls memfd_create is killed: the process that makes the filters does.
-DEADLY_KERNEL = {"answer": 0x80000000, "calls": ((279,), (319,))}
-
 
 def on(kernel):
     """What has a command run on it."""
@@ -390,22 +387,6 @@ class TestSandbox(Base):
         self.assertFalse(os.path.exists(self.directory + "/socket"))
         code, said = refused("--sandbox", "maybe")
         self.assertEqual((code, "none of auto, require, off" in said), (2, True))
-
-    def test_filters_that_cannot_be_made(self):
-        """What makes them goes down in a process of its own."""
-        if INSTRUMENTED or not SECCOMP:
-            return
-        deadly = on(DEADLY_KERNEL)
-        with self.start(wrapper=deadly) as daemon:
-            self.assertIn("nothing keeps this process from other system calls",
-                          daemon.stderr_text())
-            self.assertNotIn("from other files", daemon.stderr_text())
-            work(daemon.address)
-        code, said = refused("--store", os.path.join(self.directory, "store", "store"),
-                             "--listen", f"unix:{self.directory}/socket", "--sandbox", "require",
-                             wrapper=deadly)
-        self.assertEqual(code, 3)
-        self.assertIn("--sandbox=require: cannot be kept from other system calls", said)
 
     def test_files_that_only_root_gets_to(self):
         """They were read before; they are no reason to keep the rest less well."""
