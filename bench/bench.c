@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/lists.h"
-
 uint64_t bench_random(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -44,24 +42,6 @@ void bench_die(const char *format, ...)
 	va_end(list);
 	fputc('\n', stderr);
 	exit(2);
-}
-
-void bench_keys_load(const char *folder, struct bench_keys *out)
-{
-	struct bench_list games;
-	struct bench_list random;
-	bench_list_load(folder, "games", &games);
-	bench_list_load(folder, "random", &random);
-	out->games = games.keys;
-	out->random = random.keys;
-	out->n = games.n < random.n ? games.n : random.n;
-}
-
-void bench_keys_free(struct bench_keys *keys)
-{
-	free(keys->games);
-	free(keys->random);
-	memset(keys, 0, sizeof(*keys));
 }
 
 void bench_serve(bench_operation *operation, void *context)

@@ -74,3 +74,21 @@ void bench_list_shuffle(struct bench_list *list)
 		list->keys[j] = key;
 	}
 }
+
+void bench_keys_load(const char *folder, struct bench_keys *out)
+{
+	struct bench_list games;
+	struct bench_list random;
+	bench_list_load(folder, "games", &games);
+	bench_list_load(folder, "random", &random);
+	out->games = games.keys;
+	out->random = random.keys;
+	out->n = games.n < random.n ? games.n : random.n;
+}
+
+void bench_keys_free(struct bench_keys *keys)
+{
+	free(keys->games);
+	free(keys->random);
+	memset(keys, 0, sizeof(*keys));
+}

@@ -20,7 +20,7 @@
 #include "bench/records.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 #define COUNT_MAX    100000000
 #define DEPTH	     3	   /* of the search: three plies, and captures are not followed further */

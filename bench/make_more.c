@@ -17,7 +17,7 @@
 #include "bench/records.h"
 #include "chess/fen.h"
 #include "chess/key.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 #define COUNT_MAX   1000000000
 #define PLIES	    40 /* that a game is played on at a time */

@@ -10,7 +10,30 @@
 
 #include <stdint.h>
 
-#include "chess/position.h"
+enum chi_colour {
+	CHI_WHITE = 0,
+	CHI_BLACK = 1,
+};
+
+/* In the order of struct chi_material. */
+enum chi_kind {
+	CHI_PAWN = 0,
+	CHI_KNIGHT,
+	CHI_BISHOP,
+	CHI_ROOK,
+	CHI_QUEEN,
+	CHI_KING,
+	CHI_KINDS, /* number of kinds; also "no piece" */
+};
+
+#define CHI_NO_SQUARE 64
+#define CHI_RANK_1    UINT64_C(0x00000000000000ff)
+#define CHI_RANK_8    UINT64_C(0xff00000000000000)
+
+static inline uint64_t chi_bit(int square)
+{
+	return UINT64_C(1) << square;
+}
 
 struct chi_rays {
 	uint64_t file; /* squares of the file but the square itself; the others alike */
@@ -84,23 +107,3 @@ static inline uint64_t chi_queen_attacks(int square, uint64_t occupied)
 
 /* Squares that a piece attacks or defends, sliders up to the first piece in `occupied`. */
 uint64_t chi_piece_attacks(int colour, int kind, int square, uint64_t occupied);
-
-/* Pieces of `colour` that attack `square` when the squares in `occupied` block. */
-static inline uint64_t chi_attackers(const struct chi_position *position, int square, int colour,
-				     uint64_t occupied)
-{
-	const uint64_t *kind = position->kind;
-	uint64_t attackers = (chi_attacks.pawn[colour ^ 1][square] & kind[CHI_PAWN]) |
-			     (chi_attacks.knight[square] & kind[CHI_KNIGHT]) |
-			     (chi_attacks.king[square] & kind[CHI_KING]);
-	uint64_t straight = kind[CHI_ROOK] | kind[CHI_QUEEN];
-	uint64_t slanted = kind[CHI_BISHOP] | kind[CHI_QUEEN];
-	/* Most squares are on no line with an enemy slider: look before computing. */
-	if ((chi_attacks.rook_rays[square] & straight & position->colour[colour]) != 0) {
-		attackers |= chi_rook_attacks(square, occupied) & straight;
-	}
-	if ((chi_attacks.bishop_rays[square] & slanted & position->colour[colour]) != 0) {
-		attackers |= chi_bishop_attacks(square, occupied) & slanted;
-	}
-	return attackers & position->colour[colour];
-}

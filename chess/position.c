@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "chess/bitboard.h"
-
 int chi_position_kind(const struct chi_position *position, int square)
 {
 	for (int kind = 0; kind < CHI_KINDS; kind++) {

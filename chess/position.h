@@ -12,27 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "chess/bitboard.h"
 #include "chistore/types.h"
-
-enum chi_colour {
-	CHI_WHITE = 0,
-	CHI_BLACK = 1,
-};
-
-/* In the order of struct chi_material. */
-enum chi_kind {
-	CHI_PAWN = 0,
-	CHI_KNIGHT,
-	CHI_BISHOP,
-	CHI_ROOK,
-	CHI_QUEEN,
-	CHI_KING,
-	CHI_KINDS, /* number of kinds; also "no piece" */
-};
-
-#define CHI_NO_SQUARE 64
-#define CHI_RANK_1    UINT64_C(0x00000000000000ff)
-#define CHI_RANK_8    UINT64_C(0xff00000000000000)
 
 struct chi_position {
 	uint64_t kind[CHI_KINDS]; /* disjoint; their union is the occupied squares */
@@ -41,11 +22,6 @@ struct chi_position {
 	uint8_t side;		  /* to move: CHI_WHITE or CHI_BLACK */
 	uint8_t ep;		  /* square an en passant capture goes to, or CHI_NO_SQUARE */
 };
-
-static inline uint64_t chi_bit(int square)
-{
-	return UINT64_C(1) << square;
-}
 
 static inline int chi_move_from(chi_move move)
 {
@@ -88,6 +64,26 @@ static inline int chi_position_king(const struct chi_position *position, int col
 
 /* What stands on `square` (0..63): an enum chi_kind, CHI_KINDS if it is empty. */
 int chi_position_kind(const struct chi_position *position, int square);
+
+/* Pieces of `colour` that attack `square` when the squares in `occupied` block. */
+static inline uint64_t chi_attackers(const struct chi_position *position, int square, int colour,
+				     uint64_t occupied)
+{
+	const uint64_t *kind = position->kind;
+	uint64_t attackers = (chi_attacks.pawn[colour ^ 1][square] & kind[CHI_PAWN]) |
+			     (chi_attacks.knight[square] & kind[CHI_KNIGHT]) |
+			     (chi_attacks.king[square] & kind[CHI_KING]);
+	uint64_t straight = kind[CHI_ROOK] | kind[CHI_QUEEN];
+	uint64_t slanted = kind[CHI_BISHOP] | kind[CHI_QUEEN];
+	/* Most squares are on no line with an enemy slider: look before computing. */
+	if ((chi_attacks.rook_rays[square] & straight & position->colour[colour]) != 0) {
+		attackers |= chi_rook_attacks(square, occupied) & straight;
+	}
+	if ((chi_attacks.bishop_rays[square] & slanted & position->colour[colour]) != 0) {
+		attackers |= chi_bishop_attacks(square, occupied) & slanted;
+	}
+	return attackers & position->colour[colour];
+}
 
 /* No piece, White to move. Not a position yet: pieces are added by chi_position_put. */
 void chi_position_clear(struct chi_position *position);

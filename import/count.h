@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/sorter.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 
 #define CHI_COUNT_PLY_SHIFT    19

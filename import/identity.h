@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 
 /* Room to put the bytes together that are hashed. */

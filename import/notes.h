@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 
 /* Of so many games of a stream something is told; then only how many more there were. */

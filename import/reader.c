@@ -10,7 +10,7 @@
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 /* What a thread has while it runs. */
 struct work {

@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "import/session_priv.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 #define FILE_NAME_MAX 255
 

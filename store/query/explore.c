@@ -11,7 +11,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "chess/openings.h"
+#include "chess/openings/openings.h"
 #include "store/record/codec.h"
 
 /* One exploration; its memory is the arena's. */

@@ -4,7 +4,7 @@
 
 #include "tests/chess/support.h"
 
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 /* A copy of a game. */
 struct read_game {

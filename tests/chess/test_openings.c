@@ -5,7 +5,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/notation.h"
-#include "chess/openings.h"
+#include "chess/openings/openings.h"
 
 #define LINES_MAX 8192
 

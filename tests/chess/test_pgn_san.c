@@ -5,8 +5,8 @@
 
 #include "chess/movegen.h"
 #include "chess/notation.h"
-#include "chess/pgn_san.h"
-#include "chess/pgn_text.h"
+#include "chess/pgn/san.h"
+#include "chess/pgn/text.h"
 
 static enum chi_pgn_verdict judge(const struct chi_position *position, const char *text, size_t len,
 				  chi_move *move)

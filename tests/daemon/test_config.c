@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "chess/notation.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 #include "daemon/config.h"
 #include "daemon/limits.h"

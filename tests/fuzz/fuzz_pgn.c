@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches chess/pgn.h: the bytes are read whole, in pieces whose sizes come from the bytes
+ * Reaches chess/pgn/pgn.h: the bytes are read whole, in pieces whose sizes come from the bytes
  * themselves, and cut where chi_pgn_boundary allows it. The games must be the same, their
  * moves legal, their tags clean.
  */
@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "chess/movegen.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A running sum over games, to compare ways of reading. */

@@ -13,7 +13,7 @@
 #include "base/attr.h"
 #include "import/identity.h"
 #include "chess/key.h"
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 #include "tests/base/seed.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -13,7 +13,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
-#include "chess/openings.h"
+#include "chess/openings/openings.h"
 
 #define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define NODES	   2048

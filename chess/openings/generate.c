@@ -16,7 +16,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/notation.h"
-#include "chess/openings_priv.h"
+#include "chess/openings/openings_priv.h"
 
 #define LINE_SIZE 1024 /* of a table; the longest has some 270 bytes */
 #define START	  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -198,8 +198,8 @@ static void print_names(FILE *out, struct table *table)
 
 static void print_table(FILE *out, struct table *table)
 {
-	(void)fputs("/* Made by chess/openings_gen.c from chess/openings/. */\n"
-		    "#include \"chess/openings_priv.h\"\n\n",
+	(void)fputs("/* Made by chess/openings/generate.c from chess/openings/. */\n"
+		    "#include \"chess/openings/openings_priv.h\"\n\n",
 		    out);
 	print_names(out, table);
 	(void)fprintf(out,

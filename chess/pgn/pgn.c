@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokens to games: where a game begins and ends, its moves played, its result. */
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "chess/fen.h"
-#include "chess/pgn_fork.h"
-#include "chess/pgn_lex.h"
-#include "chess/pgn_san.h"
-#include "chess/pgn_tags.h"
-#include "chess/pgn_text.h"
+#include "chess/pgn/fork.h"
+#include "chess/pgn/lex.h"
+#include "chess/pgn/san.h"
+#include "chess/pgn/tags.h"
+#include "chess/pgn/text.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A game's tags: which are kept, what room they have, and what the rules of the game follow from.
  */
-#include "chess/pgn_tags.h"
+#include "chess/pgn/tags.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "base/attr.h"
-#include "chess/pgn_text.h"
+#include "chess/pgn/text.h"
 
 /* In the order of enum chi_pgn_tag. */
 static const struct {

@@ -3,7 +3,7 @@
  * Lines that go on side by side from a move that fits several: each next move drops those in which
  * it is not legal, until one is left or all are gone.
  */
-#include "chess/pgn_fork.h"
+#include "chess/pgn/fork.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/game.h"
 
 /* Bytes of a line that begins with a tag, and of a word; what is longer is taken as far as it
  * goes. The window holds several of the longest. */

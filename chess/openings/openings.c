@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of openings: a binary search, twelve comparisons. */
-#include "chess/openings.h"
+#include "chess/openings/openings.h"
 
 #include <string.h>
 
-#include "chess/openings_priv.h"
+#include "chess/openings/openings_priv.h"
 
 int chi_opening_find(const struct chi_key *key, const char **eco, const char **name)
 {

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/game.h"
 
 /* What became of a text; the last four are as in enum chi_pgn_end. */
 enum chi_pgn_verdict {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table that chess/openings_gen.c writes and chess/openings.c searches. */
+/* The table that chess/openings/generate.c writes and chess/openings/openings.c searches. */
 #pragma once
 
 #include <stddef.h>

@@ -4,12 +4,12 @@
  * where it can start again: a word or a tag line from its beginning, a comment or a variation
  * where it stands, for it may be longer than any window.
  */
-#include "chess/pgn_lex.h"
+#include "chess/pgn/lex.h"
 
 #include <string.h>
 
-#include "chess/pgn_tags.h"
-#include "chess/pgn_text.h"
+#include "chess/pgn/tags.h"
+#include "chess/pgn/text.h"
 
 #define EVENT	  "[Event \""
 #define EVENT_LEN (sizeof(EVENT) - 1)

@@ -2,7 +2,7 @@
 /* Where a file of games may be cut; see chi_pgn_boundary. */
 #include <string.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/pgn.h"
 
 static const char mark[] = "\n[Event \"";
 

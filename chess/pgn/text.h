@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/game.h"
 
 /* What a sign beyond ASCII means in a move text, where it is not a plain ASCII character. */
 #define CHI_PGN_GAP	' '    /* a blank, or the dots behind a move number */

@@ -4,7 +4,7 @@
  * candidates, found backwards from the target by the attacks of the wished piece; of them the one
  * that does not leave its king attacked is the move.
  */
-#include "chess/pgn_san.h"
+#include "chess/pgn/san.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of PGN files, UTF-8 or Windows Latin-1: to plain ASCII in moves, to clean UTF-8 in tags.
  */
-#include "chess/pgn_text.h"
+#include "chess/pgn/text.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "chess/pgn.h"
-#include "chess/pgn_san.h"
+#include "chess/pgn/game.h"
+#include "chess/pgn/san.h"
 
 /* Lines followed at a time; each may meet further texts that fit several moves. */
 #define CHI_PGN_FORKS_MAX 16

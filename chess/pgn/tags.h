@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "chess/pgn.h"
+#include "chess/pgn/game.h"
 
 /* What a line says, not yet converted; pointers into the line. */
 struct chi_pgn_pair {

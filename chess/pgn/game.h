@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* A game as the PGN reader delivers it: its tags, result and moves, how they end, and the limits. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chess/position.h"
+#include "chistore/types.h"
+
+/* Limits. A game beyond the first two is delivered without moves, as CHI_PGN_TOO_LONG. */
+#define CHI_PGN_GAME_MAX  (UINT64_C(64) << 20) /* bytes of a game's text */
+#define CHI_PGN_PLIES_MAX 4096
+#define CHI_PGN_VALUE_MAX 1023 /* bytes of a tag's value in UTF-8; what is longer is cut */
+
+/* The tags that are kept; a game's other tags are read over. */
+enum chi_pgn_tag {
+	CHI_PGN_EVENT,
+	CHI_PGN_SITE,
+	CHI_PGN_DATE,
+	CHI_PGN_ROUND,
+	CHI_PGN_WHITE,
+	CHI_PGN_BLACK,
+	CHI_PGN_RESULT,
+	CHI_PGN_ECO,
+	CHI_PGN_WHITE_ELO,
+	CHI_PGN_BLACK_ELO,
+	CHI_PGN_WHITE_TITLE,
+	CHI_PGN_BLACK_TITLE,
+	CHI_PGN_TIME_CONTROL,
+	CHI_PGN_TERMINATION,
+	CHI_PGN_UTC_DATE,
+	CHI_PGN_UTC_TIME,
+	CHI_PGN_SETUP,
+	CHI_PGN_FEN,
+	CHI_PGN_VARIANT,
+	CHI_PGN_TAGS, /* number of kinds; also "any other" */
+};
+
+enum chi_pgn_result {
+	CHI_PGN_NO_RESULT, /* "*", none at all, or one that is not clear */
+	CHI_PGN_WHITE_WINS,
+	CHI_PGN_DRAW,
+	CHI_PGN_BLACK_WINS,
+};
+
+/* How the delivered moves end. */
+enum chi_pgn_end {
+	CHI_PGN_COMPLETE,    /* all moves of the game are there */
+	CHI_PGN_NULL_MOVE,   /* before a null move: what follows is no game of chess */
+	CHI_PGN_ILLEGAL,     /* before a move that no rule allows */
+	CHI_PGN_AMBIGUOUS,   /* before a text that fits several legal moves, more than one of which
+				or none lets the rest of the game be legal */
+	CHI_PGN_UNREADABLE,  /* before a text that is no move, or a comment without end */
+	CHI_PGN_TOO_LONG,    /* over a limit: no moves are delivered */
+	CHI_PGN_BAD_START,   /* the FEN tag cannot be read: no moves */
+	CHI_PGN_OTHER_RULES, /* a variant other than chess and Chess960: no moves */
+	CHI_PGN_ENDS,	     /* number of kinds */
+};
+
+/* NUL-terminated UTF-8 without control characters, no blanks at its ends; NULL without the tag. */
+struct chi_pgn_span {
+	const char *text;
+	size_t len;
+};
+
+#define CHI_PGN_TEXT_SIZE 32
+
+struct chi_pgn_game {
+	/* Of several tags of one name the first counts. */
+	struct chi_pgn_span tags[CHI_PGN_TAGS];
+	/*
+	 * From the Result tag and the result behind the moves. If only one of them is a win or a
+	 * draw, that one; if both are and they differ, nobody knows: no result, and
+	 * `results_differ`. "0-0" behind the moves is no result if castling is not legal there and
+	 * the tag says the same.
+	 */
+	enum chi_pgn_result result;
+	bool results_differ;
+	enum chi_pgn_end end;
+	bool has_tags;
+	/* Moves of the main line, each legal; positions[0] is the start, positions[i + 1] that
+	 * behind moves[i]. n_plies + 1 positions, always. */
+	size_t n_plies;
+	const chi_move *moves;
+	const struct chi_position *positions;
+	uint64_t number; /* of the game, from 1 */
+	uint64_t offset; /* of its first byte in the input */
+	uint64_t line;	 /* of its first byte, from 1 */
+	/* With an `end` other than COMPLETE: where, and the text that was not taken (cut, strange
+	 * bytes as '?') or what is wrong. */
+	uint64_t end_line;
+	char end_text[CHI_PGN_TEXT_SIZE];
+};
