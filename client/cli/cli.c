@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "chess/statistic.h"
-#include "client/cli/command.h"
 
 /* How long a write in this process waits for another writer. Long enough for another command to
  * finish, short enough to notice that a daemon holds the store. */
