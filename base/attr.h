@@ -19,6 +19,10 @@ static inline void chi_freep(void *pointer)
 	free(*(void **)pointer);
 }
 
+/* For functions whose arguments are constants where they are called: each call has code of its own.
+ */
+#define CHI_INLINE static inline __attribute__((__always_inline__))
+
 #define CHI_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define CHI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

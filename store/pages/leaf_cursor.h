@@ -6,10 +6,16 @@
  *
  * It reads memory that no one changes while the snapshot lives, and nothing else: any number of
  * threads may walk in one snapshot, each with its own struct. Pages are not trusted. One that is
- * not as expected ends the walk with -CHI_ECORRUPT, before anything outside of it is touched; so
- * does one whose keys are not behind those of the page before, which a damaged branch led to. A
- * damaged tree may still lead in circles within pages, and a damaged page name an entry twice: the
- * caller knows how many entries there can be, and compares the keys where that matters.
+ * not as expected ends the walk with -CHI_ECORRUPT, before anything outside of it is touched:
+ *
+ *  - the keys of a leaf lie between those that part it from its neighbours in the branches above,
+ *    so that a branch cannot lead to a wrong page, or pass one over;
+ *  - the nodes of a page fill it from `upper` to its end, so that a page cannot hide nodes that it
+ *    has. A leaf is checked when all of it was walked, a branch where its last child matters.
+ *
+ * A damaged page may still name an entry twice, and an older version of a page stand in the place
+ * of the current one: the caller knows how many entries there are, and compares the keys where that
+ * matters.
  */
 #pragma once
 
@@ -28,6 +34,7 @@ struct chi_leaf {
 	uint32_t size;	      /* of a page, in bytes */
 	uint32_t n;	      /* entries */
 	uint32_t at;	      /* so many of them are before the gap */
+	uint32_t taken;	      /* bytes of the nodes that the walk has passed or left out */
 };
 
 /* Order of two keys, as memcmp's. */
@@ -35,7 +42,7 @@ typedef int chi_key_order(const uint8_t *a, size_t a_len, const uint8_t *b, size
 
 struct chi_leaf_cursor {
 	const struct chi_descent *tree;
-	chi_key_order *order; /* NULL: the keys at the borders of pages are not compared */
+	chi_key_order *order; /* NULL: leaves are not checked, as they are not read */
 	const uint8_t *pages[CHI_TREE_DEPTH_MOST]; /* the branches above, from the root on */
 	uint32_t at[CHI_TREE_DEPTH_MOST];	   /* the child of each that the walk is in */
 	uint32_t floor; /* in so many branches, from the root on, the walk stays where it is: 0,
@@ -49,7 +56,8 @@ struct chi_item {
 	const uint8_t *value;
 	size_t key_len;
 	size_t len;
-	bool big; /* the value stands in pages of its own: chi_leaf_cursor_big finds it */
+	uint32_t room; /* bytes that the node takes of its page */
+	bool big;      /* the value stands in pages of its own: chi_leaf_cursor_big finds it */
 };
 
 /*
@@ -63,10 +71,16 @@ CHI_MUSTUSE int chi_leaf_cursor_seek(struct chi_leaf_cursor *walk, const struct 
 				     chi_key_order *order, bool backwards, const uint8_t *key,
 				     size_t len);
 
-/* To the next leaf, before its first entry, or to the one before, behind its last. CHI_NONE: there
- * is none, and the walk stands where it stood. -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_leaf_cursor_forth(struct chi_leaf_cursor *walk);
-CHI_MUSTUSE int chi_leaf_cursor_back(struct chi_leaf_cursor *walk);
+/* To the next leaf, before its first entry, or to the one before, after its last, whatever was read
+ * of this one. CHI_NONE: there is none, and the walk stays where it is. -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_leaf_cursor_skip(struct chi_leaf_cursor *walk, bool backwards);
+
+/* The same from the end of a leaf whose entries have been walked. */
+CHI_MUSTUSE int chi_leaf_cursor_turn(struct chi_leaf_cursor *walk, bool backwards);
+
+/* Whether the leaf is whole, and in its place: for a walk that ends in it. One that goes on to the
+ * next finds out itself. */
+bool chi_leaf_cursor_end_ok(const struct chi_leaf_cursor *walk);
 
 /* The value of a big item: sets item->value. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_leaf_cursor_big(const struct chi_descent *tree, struct chi_item *item);
@@ -98,14 +112,24 @@ static inline bool chi_leaf_item(const struct chi_leaf *leaf, uint32_t i, struct
 	out->value = out->key + out->key_len;
 	out->big = flags == NODE_BIG;
 	uint64_t here = out->big ? sizeof(uint64_t) : out->len;
-	return !CHI_UNLIKELY((flags != 0 && !out->big) ||
-			     NODE_HEADER + out->key_len + here > leaf->size - offset);
+	uint64_t room = NODE_HEADER + out->key_len + here;
+	out->room = (uint32_t)(room + 1) & ~UINT32_C(1);
+	return !CHI_UNLIKELY((flags != 0 && !out->big) || room > leaf->size - offset);
 }
 
-/* Asks for one line of the leaf ahead for each entry of this one, the `i`th that is read. */
-static inline void chi_leaf_ask(const struct chi_leaf *leaf, uint32_t i)
+/* The next entry of a leaf that has one in that direction, and asks for one line of the leaf ahead.
+ * False: it is not whole within its page. */
+static inline bool chi_leaf_take(struct chi_leaf *leaf, bool backwards, struct chi_item *out)
 {
+	uint32_t at = leaf->at - backwards;
+	uint32_t i = backwards ? leaf->n - leaf->at : at;
 	__builtin_prefetch(leaf->ahead + ((size_t)i * 64 & (leaf->size - 1)));
+	if (CHI_UNLIKELY(!chi_leaf_item(leaf, at, out))) {
+		return false;
+	}
+	leaf->taken += out->room;
+	leaf->at = backwards ? at : at + 1;
+	return true;
 }
 
 /*
@@ -117,16 +141,13 @@ static inline int chi_leaf_cursor_next(struct chi_leaf_cursor *walk, bool backwa
 {
 	struct chi_leaf *leaf = &walk->leaf;
 	if (CHI_UNLIKELY(leaf->at == (backwards ? 0 : leaf->n))) {
-		int rc = backwards ? chi_leaf_cursor_back(walk) : chi_leaf_cursor_forth(walk);
+		int rc = chi_leaf_cursor_turn(walk, backwards);
 		if (rc != CHI_OK) {
 			return rc;
 		}
 	}
-	leaf->at -= backwards;
-	if (CHI_UNLIKELY(!chi_leaf_item(leaf, leaf->at, out))) {
+	if (CHI_UNLIKELY(!chi_leaf_take(leaf, backwards, out))) {
 		return -CHI_ECORRUPT;
 	}
-	chi_leaf_ask(leaf, backwards ? leaf->n - leaf->at : leaf->at);
-	leaf->at += !backwards;
 	return CHI_UNLIKELY(out->big) ? chi_leaf_cursor_big(walk->tree, out) : CHI_OK;
 }

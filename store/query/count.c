@@ -5,6 +5,8 @@
  * heads tell how many entries they have; only at its two ends keys are looked at. A filter's count
  * looks at keys, and touches a value only if the filter needs it.
  */
+#include <string.h>
+
 #include "store/query/scan_priv.h"
 
 /* What counting a page by its head is worth, in steps: it waits for one line of memory. */
@@ -34,116 +36,14 @@ static bool count_at_once(const struct chi_scan *scan, uint64_t *count)
 	return false;
 }
 
-/* ---- Entry by entry ------------------------------------------------------------------------ */
-
-/* Whether the entry counts. In the strength tree its key may be all there is to look at. */
-static inline int match(struct chi_scan *scan, struct chi_entry *entry, bool *matched)
-{
-	if (scan->range != CHI_SCAN_RANGE_STRENGTH || scan->spec.filter.games_min > 0) {
-		struct chi_row row = {0};
-		MDB_val record;
-		return chi_walk_match(scan, entry, &row, &record, matched);
-	}
-	*matched = true;
-	if (scan->sieve.idle) {
-		return CHI_OK;
-	}
-	uint32_t n = chi_sieve_count(entry->key, entry->key_len);
-	*matched = n != 0 && chi_sieve_passes(&scan->sieve, entry->key, entry->key_len, n);
-	return n != 0 ? CHI_OK : -CHI_ECORRUPT;
-}
-
-static int count_entry(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
-{
-	struct chi_entry entry;
-	bool matched = false;
-	--*steps;
-	int rc = chi_walk_next(scan, &entry);
-	if (rc == CHI_OK) {
-		rc = match(scan, &entry, &matched);
-	}
-	*count += matched;
-	return rc;
-}
-
-/* Those that have games enough, a group together. */
-static int count_group(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
-{
-	struct chi_row rows[CHI_DESCENT_LANES];
-	size_t n;
-	int rc = chi_walk_join(scan, steps, rows, CHI_DESCENT_LANES, &n);
-	*count += n;
-	return rc;
-}
-
-/* ---- Page by page -------------------------------------------------------------------------- */
-
-/* Entries `at` .. `to` - 1 of a leaf of the strength tree. */
-static int sift_leaf(struct chi_scan *scan, uint32_t to, uint64_t *count)
-{
-	const struct chi_leaf leaf = scan->leaf_cursor.leaf;
-	uint64_t passed = 0;
-	for (uint32_t i = leaf.at; i < to; i++) {
-		struct chi_item item;
-		chi_leaf_ask(&leaf, i);
-		if (CHI_UNLIKELY(!chi_leaf_item(&leaf, i, &item) || item.key_len < 2 ||
-				 chi_chi2_of(item.key) == CHI_CHI2_UNKNOWN)) {
-			return -CHI_ECORRUPT;
-		}
-		uint32_t n = chi_sieve_count(item.key + 2, item.key_len - 2);
-		if (CHI_UNLIKELY(n == 0)) {
-			return -CHI_ECORRUPT;
-		}
-		passed += chi_sieve_passes(&scan->sieve, item.key + 2, item.key_len - 2, n);
-	}
-	*count += passed;
-	return CHI_OK;
-}
-
-/* The same of the position tree, whose records tell whether they are in the band. */
-static int match_leaf(struct chi_scan *scan, uint32_t to, uint64_t *count)
-{
-	const struct chi_leaf leaf = scan->leaf_cursor.leaf;
-	struct chi_item before = {0};
-	for (uint32_t i = leaf.at; i < to; i++) {
-		struct chi_item item;
-		bool matched = false;
-		chi_leaf_ask(&leaf, i);
-		if (CHI_UNLIKELY(!chi_leaf_item(&leaf, i, &item) ||
-				 (item.big && chi_leaf_cursor_big(&scan->tree, &item) != CHI_OK) ||
-				 chi_sieve_count(item.key, item.key_len) == 0 ||
-				 (before.key != NULL &&
-				  chi_position_compare(before.key, before.key_len, item.key,
-						       item.key_len) >= 0))) {
-			return -CHI_ECORRUPT;
-		}
-		before = item;
-		struct chi_entry entry = {
-			.tree_key = chi_val(item.key, item.key_len),
-			.value = chi_val(item.value, item.len),
-			.key = item.key,
-			.key_len = item.key_len,
-		};
-		int rc = match(scan, &entry, &matched);
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			return rc;
-		}
-		*count += matched;
-	}
-	return CHI_OK;
-}
-
-/* Makes the entry before the scan's place the last one looked at, for chi_scan_where. By pages. */
+/* Makes the entry before the scan's place the last one looked at, for chi_scan_where. Its page was
+ * not looked into: a cursor is made of the key, and may be given to the store again. */
 static int mark(struct chi_scan *scan)
 {
 	struct chi_leaf_cursor back = scan->leaf_cursor;
-	size_t strength = scan->range == CHI_SCAN_RANGE_STRENGTH ? 2 : 0;
 	struct chi_item item;
 	int rc = chi_leaf_cursor_next(&back, true, &item);
-	/* Pages that were counted by their heads have not been looked at: a cursor is made of this
-	 * key, and may be given to the store again. */
-	if (rc == CHI_OK && (item.key_len < strength ||
-			     chi_sieve_count(item.key + strength, item.key_len - strength) == 0)) {
+	if (rc == CHI_OK && !chi_strength_ok(item.key, item.key_len, item.value, item.len)) {
 		return -CHI_ECORRUPT;
 	}
 	if (rc == CHI_OK) {
@@ -153,86 +53,83 @@ static int mark(struct chi_scan *scan)
 	return rc < 0 ? rc : CHI_OK;
 }
 
-/* The rest of the leaf the scan is in, as far as the band goes. */
-static int count_leaf(struct chi_scan *scan, uint64_t *steps, uint64_t *count, bool *last)
+/* Pages by their heads, until the steps are used up or the phase is over. */
+static int count_heads(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
 {
 	struct chi_leaf *leaf = &scan->leaf_cursor.leaf;
-	bool unfiltered = scan->range == CHI_SCAN_RANGE_STRENGTH && chi_count_unfiltered(scan);
-	*last = scan->has_end && leaf->page == scan->end.leaf.page;
-	uint32_t to = *last ? scan->end.leaf.at : leaf->n;
-	uint32_t n = to > leaf->at ? to - leaf->at : 0;
-	uint64_t cost = unfiltered ? STEPS_A_PAGE : n;
-	int rc = CHI_OK;
-	if (CHI_UNLIKELY(n > scan->left)) {
-		return -CHI_ECORRUPT;
-	}
-	if (unfiltered) {
+	for (;;) {
+		/* By the way that was found to lead there. */
+		bool last = scan->has_end && leaf->page == scan->end.leaf.page &&
+			    memcmp(scan->leaf_cursor.at, scan->end.at,
+				   (scan->tree.depth - 1) * sizeof(scan->end.at[0])) == 0;
+		uint32_t to = last ? scan->end.leaf.at : leaf->n;
+		uint32_t n = to > leaf->at ? to - leaf->at : 0;
+		if (CHI_UNLIKELY(n > scan->left)) {
+			return -CHI_ECORRUPT;
+		}
 		*count += n;
-	} else if (scan->range == CHI_SCAN_RANGE_STRENGTH) {
-		rc = sift_leaf(scan, to, count);
-	} else {
-		rc = match_leaf(scan, to, count);
-	}
-	leaf->at += n;
-	scan->left -= n;
-	*steps -= cost < *steps ? cost : *steps;
-	return rc;
-}
-
-/* Leaves, until the steps are used up or the phase is over. */
-static int count_leaves(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
-{
-	while (*steps > 0) {
-		bool last;
-		int rc = count_leaf(scan, steps, count, &last);
-		if (rc == CHI_OK && !last) {
-			rc = *steps > 0 ? chi_leaf_cursor_forth(&scan->leaf_cursor) : CHI_OK;
+		leaf->at += n;
+		scan->left -= n;
+		*steps -= STEPS_A_PAGE < *steps ? STEPS_A_PAGE : *steps;
+		if (!last && *steps == 0) {
+			return mark(scan);
 		}
-		if (rc < 0) {
-			return rc;
+		int rc = last ? CHI_NONE : chi_leaf_cursor_skip(&scan->leaf_cursor, false);
+		if (rc == CHI_NONE && !(last ? chi_leaf_cursor_end_ok(&scan->end)
+					     : chi_scan_range_end(scan) == CHI_NONE)) {
+			rc = -CHI_ECORRUPT;
 		}
-		if (last || rc == CHI_NONE) {
+		if (rc == CHI_NONE) {
 			rc = mark(scan);
 			chi_scan_range_leave(scan);
 			return rc;
 		}
+		if (rc < 0) {
+			return rc;
+		}
 	}
-	return mark(scan);
 }
 
-/* Begins the phase if it has not, and looks for where a count by pages ends. */
+/* Begins the phase, and looks for where a count by pages ends. */
 static int begin(struct chi_scan *scan)
 {
 	const struct chi_scan_spec *spec = &scan->spec;
-	int rc = scan->begun ? CHI_OK : chi_scan_range_begin(scan);
-	if (rc != CHI_OK || scan->counts) {
+	int rc = chi_scan_range_begin(scan);
+	if (rc != CHI_OK || scan->range != CHI_SCAN_RANGE_STRENGTH || spec->descending) {
 		return rc;
 	}
-	scan->counts = true;
-	if (scan->range == CHI_SCAN_RANGE_STRENGTH && chi_count_unfiltered(scan)) {
+	scan->has_end = spec->chi2_max < CHI_CHI2_MAX;
+	if (scan->has_end) {
+		uint8_t bytes[2];
+		chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), bytes);
+		rc = chi_leaf_cursor_seek(&scan->end, &scan->tree, chi_strength_compare, false,
+					  bytes, sizeof(bytes));
+		if (rc == CHI_OK &&
+		    !chi_scan_range_gap_ok(scan, &scan->end, bytes, sizeof(bytes))) {
+			rc = -CHI_ECORRUPT;
+		}
+	}
+	if (chi_count_unfiltered(scan)) {
 		/* Pages that are counted by their heads stay unread. */
 		scan->leaf_cursor.order = NULL;
 	}
-	scan->has_end = scan->by_pages && scan->range == CHI_SCAN_RANGE_STRENGTH &&
-			spec->chi2_max < CHI_CHI2_MAX;
-	if (!scan->has_end) {
-		return CHI_OK;
-	}
-	uint8_t bytes[2];
-	chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), bytes);
-	return chi_leaf_cursor_seek(&scan->end, &scan->tree, chi_strength_compare, false, bytes,
-				    sizeof(bytes));
+	return rc;
 }
 
 int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
 {
-	if (scan->range == CHI_SCAN_RANGE_STRENGTH && scan->spec.filter.games_min > 0) {
-		return count_group(scan, steps, count);
+	if (scan->range == CHI_SCAN_RANGE_STRENGTH && chi_count_unfiltered(scan) &&
+	    !scan->spec.descending) {
+		return count_heads(scan, steps, count);
 	}
-	if (scan->by_pages && !scan->spec.descending) {
-		return count_leaves(scan, steps, count);
-	}
-	return count_entry(scan, steps, count);
+	struct chi_row rows[CHI_DESCENT_LANES];
+	struct chi_batch batch = {.rows = rows, .steps = *steps};
+	batch.counted = !scan->joins || scan->range != CHI_SCAN_RANGE_STRENGTH;
+	batch.max = batch.counted ? SIZE_MAX : CHI_DESCENT_LANES;
+	int rc = chi_walk_some(scan, &batch);
+	*steps = batch.steps;
+	*count += batch.n;
+	return rc;
 }
 
 int chi_count_next(struct chi_scan *scan, uint64_t *count)
@@ -240,7 +137,7 @@ int chi_count_next(struct chi_scan *scan, uint64_t *count)
 	while (scan->range != CHI_SCAN_RANGE_OVER) {
 		int rc = CHI_NONE;
 		if (!count_at_once(scan, count)) {
-			rc = begin(scan);
+			rc = scan->begun ? CHI_OK : begin(scan);
 		}
 		if (rc != CHI_NONE) {
 			return rc;
@@ -259,6 +156,7 @@ int chi_count_ready(struct chi_scan *scan)
 	 * of each row does not matter, so nothing is joined for it. */
 	struct chi_scan_spec *spec = &scan->spec;
 	bool other = spec->order == CHI_ORDER_POSITION || spec->descending;
+	scan->joins = spec->filter.games_min > 0;
 	if (scan->rc == CHI_OK && other && !scan->begun && !spec->after.set) {
 		spec->order = CHI_ORDER_STRENGTH;
 		spec->descending = false;

@@ -32,8 +32,7 @@ struct team {
  * heads as fast as it can start others. */
 static bool is_large(const struct chi_scan *scan)
 {
-	if (!scan->by_pages || scan->spec.descending || scan->tree.depth < 3 ||
-	    chi_count_unfiltered(scan)) {
+	if (scan->spec.descending || scan->tree.depth < 3 || chi_count_unfiltered(scan)) {
 		return false;
 	}
 	/* Two branches above the leaves: how many of its children the band spans. */
@@ -57,7 +56,7 @@ static int pass_over(struct chi_scan *scan, unsigned level)
 	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;
 	uint32_t n = chi_page_entries(&scan->tree, leaf_cursor->pages[level], FLAG_BRANCH);
 	leaf_cursor->at[level] = n - 1;
-	return chi_leaf_cursor_forth(leaf_cursor);
+	return chi_leaf_cursor_skip(leaf_cursor, false);
 }
 
 /* Deals out the next part, under the lock. CHI_NONE: there is none, or one of them failed. */
@@ -69,12 +68,17 @@ static int take_part(struct team *team, struct chi_scan *part)
 	}
 	*part = *scan;
 	part->apart = true;
+	part->whole = false;
 	part->leaf_cursor.tree = &part->tree;
 	part->leaf_cursor.floor = team->level;
 	bool last = scan->has_end &&
 		    scan->leaf_cursor.pages[team->level] == scan->end.pages[team->level];
 	int rc = last ? CHI_NONE : pass_over(scan, team->level);
 	team->over = rc == CHI_NONE;
+	if (team->over && scan->has_end && !last) {
+		/* The band's end was looked for by itself, and was not met. */
+		rc = -CHI_ECORRUPT;
+	}
 	team->rc = rc < 0 ? rc : team->rc;
 	return rc < 0 ? rc : CHI_OK;
 }
@@ -140,6 +144,11 @@ static int count_range(struct team *team, unsigned threads)
 	(void)count_parts(team);
 	while (n > 0) {
 		(void)pthread_join(others[--n], NULL);
+	}
+	team->scan->left -= team->looked;
+	if (team->rc == CHI_OK && team->scan->whole && !team->scan->has_end &&
+	    team->scan->left > 0) {
+		team->rc = -CHI_ECORRUPT;
 	}
 	chi_scan_range_leave(team->scan);
 	return team->rc;

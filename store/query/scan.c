@@ -103,121 +103,77 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 
 void chi_scan_close(struct chi_scan *scan)
 {
-	if (scan == NULL) {
-		return;
-	}
-	if (scan->cursor != NULL && !chi_env_forked(scan->read->env)) {
-		mdb_cursor_close(scan->cursor);
-	}
 	free(scan);
 }
 
-/* The next row, having looked at up to *steps entries. CHI_OK with *got false: steps are used
- * up. */
-static int next_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MDB_val *record,
-		    bool *got)
-{
-	*got = false;
-	if (scan->rc != CHI_OK) {
-		return scan->rc;
-	}
-	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {
-		return CHI_NONE;
-	}
-	int rc = chi_walk_row(scan, steps, row, record, got);
-	scan->rows += *got;
-	return rc;
-}
-
-/* A scan that ended stays so. */
-static int settle(struct chi_scan *scan, int rc)
-{
-	if (rc != CHI_OK) {
-		scan->rc = rc;
-	}
-	return rc;
-}
-
-/* The next rows, at least a step on. `rows` and *n as chi_scan_rows. */
-static int next_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t *steps,
-		     size_t *n)
+/* Fills the batch, up to the scan's limit. A scan that ended stays so. */
+static int fill(struct chi_scan *scan, struct chi_batch *batch)
 {
 	uint64_t limit = scan->spec.limit;
-	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH && scan->rc == CHI_OK &&
-			!(limit != 0 && scan->rows == limit);
-	*n = 0;
-	if (!strength || !(scan->joins || (scan->begun && scan->by_pages))) {
-		MDB_val record;
-		bool got;
-		int rc = next_row(scan, steps, rows, &record, &got);
-		*n = got;
-		return rc;
+	uint64_t left = limit != 0 ? limit - scan->rows : UINT64_MAX;
+	size_t max = batch->max;
+	if (chi_env_forked(scan->read->env)) {
+		return -CHI_EFORK;
 	}
-	if (limit != 0 && limit - scan->rows < max) {
-		max = limit - scan->rows;
+	batch->max = left < max ? (size_t)left : max;
+	while (scan->rc == CHI_OK && scan->range != CHI_SCAN_RANGE_OVER && batch->n < batch->max &&
+	       batch->steps > 0) {
+		scan->rc = chi_walk_some(scan, batch);
 	}
-	int rc = scan->joins ? chi_walk_join(scan, steps, rows, max, n)
-			     : chi_walk_keys(scan, steps, rows, max, n);
-	scan->rows += *n;
-	return rc;
+	scan->rows += batch->n;
+	if (scan->rc == CHI_OK &&
+	    (scan->range == CHI_SCAN_RANGE_OVER || (limit != 0 && scan->rows == limit))) {
+		scan->rc = CHI_NONE;
+	}
+	return scan->rc;
 }
 
 int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t steps,
 		  size_t *n)
 {
-	*n = 0;
-	if (chi_env_forked(scan->read->env)) {
-		return -CHI_EFORK;
-	}
+	struct chi_batch batch = {.rows = rows, .max = max, .steps = steps};
+	int rc = fill(scan, &batch);
+	*n = batch.n;
+	/* Counts that were read for the filter alone were not asked for. */
 	bool zero = scan->spec.want == CHI_WANT_KEYS;
-	while (*n < max && steps > 0) {
-		size_t got;
-		int rc = next_rows(scan, rows + *n, max - *n, &steps, &got);
-		/* Counts that were read for the filter alone were not asked for. */
-		for (size_t i = 0; zero && i < got; i++) {
-			rows[*n + i].counts = (struct chi_counts){0};
-		}
-		*n += got;
-		if (rc != CHI_OK) {
-			return settle(scan, rc);
-		}
+	for (size_t i = 0; zero && i < batch.n; i++) {
+		rows[i].counts = (struct chi_counts){0};
 	}
-	if (scan->spec.limit != 0 && scan->rows == scan->spec.limit) {
-		return settle(scan, CHI_NONE);
-	}
-	return CHI_OK;
+	return rc;
 }
 
 int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
 		    struct chi_row *row, struct chi_record *record, bool *got)
 {
-	*got = false;
-	if (chi_env_forked(scan->read->env)) {
-		return -CHI_EFORK;
-	}
+	MDB_val value = {0};
+	struct chi_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
 	/* The record is needed whatever the spec says it wants. */
 	scan->joins = true;
-	MDB_val value = {0};
-	int rc = next_row(scan, &steps, row, &value, got);
-	if (rc != CHI_OK || !*got) {
-		return settle(scan, rc);
+	int rc = fill(scan, &batch);
+	*got = batch.n == 1;
+	if (!*got) {
+		return rc;
 	}
 	rc = chi_record_decode(row->key.bytes, row->key.len, value.mv_data, value.mv_size, arena,
 			       record, NULL);
 	if (rc < 0) {
 		*got = false;
+		scan->rc = rc;
 	}
-	return settle(scan, rc);
+	return rc;
 }
 
-/* ---- Cursors ----------------------------------------------------------------------------------
- */
+/* ---- Cursors ------------------------------------------------------------------------------ */
 
 void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out)
 {
 	const uint8_t *bytes = scan->last.mv_data;
 	size_t len = scan->last.mv_size;
 	*out = (struct chi_cursor){0};
+	if (scan->failed.set) {
+		*out = scan->failed;
+		return;
+	}
 	if (scan->last_range == CHI_SCAN_RANGE_OVER || chi_env_forked(scan->read->env)) {
 		*out = scan->spec.after;
 		return;

@@ -20,50 +20,53 @@ enum chi_scan_range {
 struct chi_scan {
 	struct chi_read *read;
 	struct chi_scan_spec spec;
+	struct chi_sieve sieve; /* what the filter asks of keys */
 	enum chi_scan_range range;
-	bool begun;		 /* the phase's first entry was looked for */
-	bool by_pages;		 /* begun: `leaves` walks in `tree`; else `cursor` does */
-	struct chi_descent tree; /* the phase's */
-	struct chi_leaf_cursor leaf_cursor;
-	bool counts;		    /* by pages: where the count ends was looked for, */
-	bool has_end;		    /* and it is before the tree's end, */
-	struct chi_leaf_cursor end; /* here */
+	bool begun; /* `leaves` walks in `tree`, the phase's */
+	bool whole; /* from an end of the tree: all of its entries must come */
+	bool joins; /* strength entries need their position record */
 	bool apart; /* a part of a scan, in a thread of its own: LMDB must not be called */
-	MDB_cursor *cursor;
-	bool at_first;	    /* the cursor stands on an entry that was not delivered yet */
-	uint64_t left;	    /* entries that the tree can still have: a damaged one may
-			       lead in circles */
-	uint64_t positions; /* entries of the trees in this snapshot */
+	struct chi_descent tree;
+	struct chi_leaf_cursor leaf_cursor;
+	bool has_end;		    /* a count of the strength tree ends before the tree does, */
+	struct chi_leaf_cursor end; /* here */
+	uint64_t left;		    /* entries that the tree still has, by its own account */
+	uint64_t positions;	    /* entries of the trees in this snapshot */
 	uint64_t known;
 	uint64_t rows; /* delivered */
-	bool joins;    /* strength entries need their position record */
 	int rc;	       /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
-	/* The last entry looked at, in the map, as its tree's key. */
+	/* The last entry looked at: its tree's key, in the map. */
 	MDB_val last;
 	enum chi_scan_range last_range;
 	uint16_t last_chi2;
-	struct chi_sieve sieve; /* what the filter asks of keys */
+	struct chi_cursor failed; /* set: where it stands instead, at a record that is damaged */
 };
 
-/* An entry of either tree. */
-struct chi_entry {
-	MDB_val tree_key;
-	MDB_val value;
-	const uint8_t *key; /* position key */
-	size_t key_len;
-	uint16_t chi2; /* strength tree: from its key. Position tree: set by the match */
+/* What a walk looks for, and has found. */
+struct chi_batch {
+	struct chi_row *rows; /* room for `max`, or for one if they are only counted */
+	MDB_val *values;      /* their records in the map; NULL: not wanted */
+	size_t max;
+	size_t n;
+	uint64_t steps; /* entries that may still be looked at */
+	bool counted;	/* no row is wanted, only `n` */
 };
 
 /* ---- phase.c ------------------------------------------------------------------------------ */
 
-/* Looks for where the current phase begins. CHI_NONE: nowhere, its tree is empty. */
+/* Looks for where the current phase begins. CHI_NONE: its tree is empty. */
 CHI_MUSTUSE int chi_scan_range_begin(struct chi_scan *scan);
 
-/* The next entry in the scan's direction, of a phase that has begun, but not by pages. CHI_NONE. */
-CHI_MUSTUSE int chi_scan_range_step(struct chi_scan *scan, MDB_val *key, MDB_val *value);
+/* The tree has no more entries in the scan's direction: CHI_NONE. -CHI_ECORRUPT: it should have. */
+CHI_MUSTUSE int chi_scan_range_end(const struct chi_scan *scan);
 
-/* Goes on to the phase behind the current one. */
+/* Goes on to the phase after the current one. */
 void chi_scan_range_leave(struct chi_scan *scan);
+
+/* True if the gap lies between a sound entry before `key` and one that is not, or at an end of the
+ * tree: no damaged key has led the search astray. */
+bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
+			   const uint8_t *key, size_t len);
 
 static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {
@@ -88,31 +91,9 @@ CHI_MUSTUSE int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t 
 
 /* ---- walk.c ------------------------------------------------------------------------------- */
 
-/* The next entry of the current phase, going through the phases. CHI_NONE: no more. */
-CHI_MUSTUSE int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry);
-
-/* Whether the entry is wanted. Fills row->chi2, and row->counts if they are read; `record` gets
- * the position record's value where one was read. */
-CHI_MUSTUSE int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
-			       MDB_val *record, bool *matched);
-
 /*
- * Up to `max` wanted entries of the strength tree as rows, with their counts, having looked at up
- * to *steps: for scans in that phase that join. Their records are looked up in groups, of which
- * this is one. CHI_OK: call again, in whatever phase the scan is then; negative: *n rows before
- * the failure are good.
+ * Looks at entries of the current phase, for as long as there are steps and room, or until a group
+ * of records was looked up. CHI_OK: call again, in whatever phase the scan is then; negative: what
+ * the batch got before the failure is good.
  */
-CHI_MUSTUSE int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows,
-			      size_t max, size_t *n);
-
-/*
- * Up to `max` wanted entries of the strength tree as rows without counts, having looked at up to
- * *steps: for scans in that phase, begun by pages, that do not join. Returns as chi_walk_join.
- */
-CHI_MUSTUSE int chi_walk_keys(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows,
-			      size_t max, size_t *n);
-
-/* The next wanted entry as a row, having looked at up to *steps. CHI_OK with *got false: steps are
- * used up. */
-CHI_MUSTUSE int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row,
-			     MDB_val *record, bool *got);
+CHI_MUSTUSE int chi_walk_some(struct chi_scan *scan, struct chi_batch *batch);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The phases of a walk: where each begins, in either direction, and what comes behind it. A tree
- * whose pages are as expected is walked page by page (leaves.h), others by LMDB's cursor.
+/* The phases of a walk: where each begins, in either direction, where it ends, and what comes next.
  */
 #include <string.h>
 
-#include "store/env/lmdb_err.h"
 #include "store/query/scan_priv.h"
 
 /* Where a phase begins: at an end of its tree (no bytes), or at a key. */
@@ -38,99 +35,90 @@ static struct place strength_place(const struct chi_scan *scan)
 		place.behind = !spec->descending;
 		place.len = chi_strength_key(after->chi2, after->key.bytes, after->key.len,
 					     place.bytes);
-	} else if (!spec->descending) {
-		chi_chi2_bytes(chi_known_min(spec), place.bytes);
-	} else if (spec->chi2_max == CHI_CHI2_MAX) {
+	} else if (spec->descending ? spec->chi2_max == CHI_CHI2_MAX : spec->chi2_min <= 1) {
 		place.len = 0;
 	} else {
-		chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), place.bytes);
+		chi_chi2_bytes(spec->descending ? (uint16_t)(spec->chi2_max + 1) : spec->chi2_min,
+			       place.bytes);
 	}
 	return place;
 }
 
-static int begin_by_pages(struct chi_scan *scan, const struct place *place)
+static bool entry_ok(const struct chi_scan *scan, const struct chi_item *item)
 {
-	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;
-	chi_key_order *order = scan->range == CHI_SCAN_RANGE_STRENGTH ? chi_strength_compare
-								      : chi_position_compare;
-	if (place->len == 0) {
-		return chi_leaf_cursor_start(leaf_cursor, &scan->tree, order,
-					     scan->spec.descending);
-	}
-	int rc = chi_leaf_cursor_seek(leaf_cursor, &scan->tree, order, scan->spec.descending,
-				      place->bytes, place->len);
-	struct chi_item item;
-	if (rc != CHI_OK || !place->behind || leaf_cursor->leaf.at == leaf_cursor->leaf.n) {
-		return rc;
-	}
-	if (!chi_leaf_item(&leaf_cursor->leaf, leaf_cursor->leaf.at, &item)) {
-		return -CHI_ECORRUPT;
-	}
-	leaf_cursor->leaf.at +=
-		item.key_len == place->len && memcmp(item.key, place->bytes, place->len) == 0;
-	return CHI_OK;
+	uint16_t chi2;
+	struct chi_counts counts;
+	return scan->range == CHI_SCAN_RANGE_STRENGTH
+		       ? chi_strength_ok(item->key, item->key_len, item->value, item->len)
+		       : chi_record_peek(item->key, item->key_len, item->value, item->len, &chi2,
+					 &counts) == CHI_OK;
 }
 
-/* Puts the cursor on the first entry; LMDB's code. */
-static int begin_by_cursor(struct chi_scan *scan, MDB_dbi tree, const struct place *place)
+bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
+			   const uint8_t *key, size_t len)
 {
-	bool descending = scan->spec.descending;
-	MDB_val key = chi_val(place->bytes, place->len);
-	MDB_val value;
-	int rc = mdb_cursor_open(scan->read->txn, tree, &scan->cursor);
-	if (rc != 0) {
-		return rc;
+	for (int before = 0; before < 2; before++) {
+		struct chi_leaf_cursor walk = *gap;
+		struct chi_item item;
+		/* These leaves are only looked into. */
+		walk.order = NULL;
+		int rc = chi_leaf_cursor_next(&walk, before != 0, &item);
+		bool good = rc == CHI_OK && entry_ok(scan, &item) &&
+			    (gap->order(item.key, item.key_len, key, len) < 0) == (before != 0);
+		if (!good && rc != CHI_NONE) {
+			return false;
+		}
 	}
-	if (place->len == 0) {
-		return mdb_cursor_get(scan->cursor, &key, &value,
-				      descending ? MDB_LAST : MDB_FIRST);
-	}
-	rc = mdb_cursor_get(scan->cursor, &key, &value, MDB_SET_RANGE);
-	if (descending) {
-		return mdb_cursor_get(scan->cursor, &key, &value,
-				      rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
-	}
-	bool skip = rc == 0 && place->behind && key.mv_size == place->len &&
-		    memcmp(key.mv_data, place->bytes, place->len) == 0;
-	return skip ? mdb_cursor_get(scan->cursor, &key, &value, MDB_NEXT) : rc;
+	return true;
 }
 
 int chi_scan_range_begin(struct chi_scan *scan)
 {
 	const struct chi_env *env = scan->read->env;
+	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;
 	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH;
+	bool down = scan->spec.descending;
+	chi_key_order *order = strength ? chi_strength_compare : chi_position_compare;
 	struct place place = strength ? strength_place(scan) : position_place(scan);
 	scan->begun = true;
 	scan->left = strength ? scan->known : scan->positions;
+	scan->whole = place.len == 0;
 	chi_descent_start(env->mdb, scan->read->txn, &env->pages,
 			  strength ? STRENGTH_TREE : POSITION_TREE, &scan->tree);
-	scan->by_pages = scan->tree.usable;
-	if (scan->by_pages) {
-		return begin_by_pages(scan, &place);
+	if (!scan->tree.usable || (scan->tree.depth == 0) != (scan->left == 0)) {
+		return -CHI_ECORRUPT;
 	}
-	scan->at_first = true;
-	return chi_lmdb_status(
-		begin_by_cursor(scan, strength ? env->strength : env->position, &place));
+	if (scan->whole) {
+		return chi_leaf_cursor_start(leaf_cursor, &scan->tree, order, down);
+	}
+	int rc =
+		chi_leaf_cursor_seek(leaf_cursor, &scan->tree, order, down, place.bytes, place.len);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (!chi_scan_range_gap_ok(scan, leaf_cursor, place.bytes, place.len)) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_leaf next = leaf_cursor->leaf;
+	struct chi_item item;
+	if (place.behind && next.at < next.n && chi_leaf_take(&next, false, &item) &&
+	    item.key_len == place.len && memcmp(item.key, place.bytes, place.len) == 0) {
+		leaf_cursor->leaf = next;
+	}
+	return CHI_OK;
 }
 
-int chi_scan_range_step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
+int chi_scan_range_end(const struct chi_scan *scan)
 {
-	MDB_cursor_op op = scan->spec.descending ? MDB_PREV : MDB_NEXT;
-	int rc = mdb_cursor_get(scan->cursor, key, value, scan->at_first ? MDB_GET_CURRENT : op);
-	scan->at_first = false;
-	return chi_lmdb_status(rc);
+	bool missed = scan->has_end && scan->leaf_cursor.leaf.page != scan->end.leaf.page;
+	return missed || (scan->whole && scan->left > 0) ? -CHI_ECORRUPT : CHI_NONE;
 }
 
 void chi_scan_range_leave(struct chi_scan *scan)
 {
-	if (scan->cursor != NULL) {
-		mdb_cursor_close(scan->cursor);
-		scan->cursor = NULL;
-	}
-	scan->begun = false;
-	scan->counts = false;
-	scan->has_end = false;
 	const struct chi_scan_spec *spec = &scan->spec;
+	scan->begun = false;
+	scan->has_end = false;
 	if (scan->range == CHI_SCAN_RANGE_UNKNOWN && !spec->descending && spec->chi2_max > 0) {
 		scan->range = CHI_SCAN_RANGE_STRENGTH;
 	} else if (scan->range == CHI_SCAN_RANGE_STRENGTH && spec->descending &&

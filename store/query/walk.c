@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk itself: from entry to entry in either direction, through the phases, never further
- * than the tree is large, and which entries are wanted. Cheap tests come first: the band
- * needs two bytes, the material the key, the games the record.
+ * The walk itself: from entry to entry in either direction, through the phases, never further than
+ * the tree is large, and which entries are wanted. All scans and all counts that look at entries
+ * are this one loop over the entries of a leaf. Cheap tests come first: the band needs two bytes,
+ * the material the key, the games the record.
+ *
+ * A walk vouches for its end: a band ends at a sound entry beyond it, a tree where its pages end
+ * and, if all of it was walked, after as many entries as it says it has.
  */
 #include <string.h>
 
 #include "chess/key.h"
 #include "store/record/checksum.h"
-#include "store/env/lmdb_err.h"
 #include "store/query/scan_priv.h"
 
-/* The next entry of the tree. */
-static inline int step(struct chi_scan *scan, MDB_val *key, MDB_val *value)
-{
-	if (CHI_UNLIKELY(!scan->begun)) {
-		int rc = chi_scan_range_begin(scan);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-	}
-	if (CHI_UNLIKELY(!scan->by_pages)) {
-		return chi_scan_range_step(scan, key, value);
-	}
-	struct chi_item item;
-	int rc = chi_leaf_cursor_next(&scan->leaf_cursor, scan->spec.descending, &item);
-	*key = chi_val(item.key, item.key_len);
-	*value = chi_val(item.value, item.len);
-	return rc;
-}
+/* What a loop over a leaf does. Constants where speed matters, so that each has code of its own. */
+struct kind {
+	bool strength; /* which tree */
+	bool down;
+	bool sifts; /* the filter asks something of keys */
+	bool rows;  /* else entries are counted up to where the band was found to end, by keys of
+		       the strength tree, which are believed without their checksum */
+};
 
 /* No statistic but a damaged one is 0, which is in no band of known ones. */
 static inline bool in_known_band(const struct chi_scan_spec *spec, uint16_t chi2)
@@ -37,100 +30,16 @@ static inline bool in_known_band(const struct chi_scan_spec *spec, uint16_t chi2
 	return chi2 - least <= spec->chi2_max - least;
 }
 
-/* Outside of the band. CHI_NONE: behind its end. Before its beginning no sound tree leads. */
-static int leave_band(const struct chi_scan_spec *spec, uint16_t chi2)
+/* Outside of the band. CHI_NONE: beyond its end, by a sound entry that stands where it belongs. No
+ * sound tree leads to one before its beginning. */
+static int leave_band(const struct chi_scan *scan, struct chi_item item, uint16_t chi2)
 {
+	const struct chi_scan_spec *spec = &scan->spec;
 	bool over = spec->descending ? chi2 < chi_known_min(spec) : chi2 > spec->chi2_max;
-	return over && chi2 != CHI_CHI2_UNKNOWN ? CHI_NONE : -CHI_ECORRUPT;
-}
-
-/* Takes the strength key apart. CHI_NONE: behind the band's end. */
-static inline int take_strength(const struct chi_scan *scan, struct chi_entry *entry)
-{
-	const uint8_t *bytes = entry->tree_key.mv_data;
-	size_t len = entry->tree_key.mv_size;
-	if (CHI_UNLIKELY(len < 2 + CHI_KEY_MIN || len > CHI_STRENGTH_KEY_MAX)) {
-		return -CHI_ECORRUPT;
-	}
-	entry->key = bytes + 2;
-	entry->key_len = len - 2;
-	entry->chi2 = chi_chi2_of(bytes);
-	return CHI_LIKELY(in_known_band(&scan->spec, entry->chi2))
-		       ? CHI_OK
-		       : leave_band(&scan->spec, entry->chi2);
-}
-
-static inline int take(const struct chi_scan *scan, struct chi_entry *entry)
-{
-	if (scan->range == CHI_SCAN_RANGE_STRENGTH) {
-		return take_strength(scan, entry);
-	}
-	entry->key = entry->tree_key.mv_data;
-	entry->key_len = entry->tree_key.mv_size;
-	entry->chi2 = CHI_CHI2_UNKNOWN;
-	return chi_key_shape_ok(entry->key, entry->key_len) ? CHI_OK : -CHI_ECORRUPT;
-}
-
-/* Whether a key is behind another in the scan's direction. Pages are in order where they meet; in
- * one that is damaged the same entry may stand twice. */
-static inline bool is_behind(bool strength, bool descending, const uint8_t *before,
-			     size_t before_len, const uint8_t *key, size_t len)
-{
-	int order = strength ? chi_strength_compare(before, before_len, key, len)
-			     : chi_position_compare(before, before_len, key, len);
-	return descending ? order > 0 : order < 0;
-}
-
-static inline bool goes_on(const struct chi_scan *scan, const MDB_val *key)
-{
-	return scan->last_range != scan->range ||
-	       is_behind(scan->range == CHI_SCAN_RANGE_STRENGTH, scan->spec.descending,
-			 scan->last.mv_data, scan->last.mv_size, key->mv_data, key->mv_size);
-}
-
-/* The next entry of the current phase. CHI_NONE: the phase is over. */
-static inline int next_here(struct chi_scan *scan, struct chi_entry *entry)
-{
-	int rc = step(scan, &entry->tree_key, &entry->value);
-	if (CHI_UNLIKELY(rc != CHI_OK)) {
-		return rc;
-	}
-	if (CHI_UNLIKELY(scan->left-- == 0 || !goes_on(scan, &entry->tree_key))) {
-		return -CHI_ECORRUPT;
-	}
-	rc = take(scan, entry);
-	if (CHI_LIKELY(rc == CHI_OK)) {
-		scan->last = entry->tree_key;
-		scan->last_range = scan->range;
-	}
-	return rc;
-}
-
-static inline int next_entry(struct chi_scan *scan, struct chi_entry *entry)
-{
-	while (scan->range != CHI_SCAN_RANGE_OVER) {
-		int rc = next_here(scan, entry);
-		if (CHI_LIKELY(rc != CHI_NONE)) {
-			return rc;
-		}
-		chi_scan_range_leave(scan);
-	}
-	return CHI_NONE;
-}
-
-/* Reads the position record of a strength entry; they must agree. */
-static int join(const struct chi_scan *scan, const struct chi_entry *entry, struct chi_row *row,
-		MDB_val *record)
-{
-	MDB_val key = chi_val(entry->key, entry->key_len);
-	int rc = mdb_get(scan->read->txn, scan->read->env->position, &key, record);
-	if (rc != 0) {
-		return rc == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(rc);
-	}
-	uint16_t chi2;
-	rc = chi_record_peek(entry->key, entry->key_len, record->mv_data, record->mv_size, &chi2,
-			     &row->counts);
-	return rc < 0 || chi2 != entry->chi2 ? -CHI_ECORRUPT : CHI_OK;
+	return over && chi_strength_ok(item.key, item.key_len, item.value, item.len) &&
+			       chi_leaf_cursor_end_ok(&scan->leaf_cursor)
+		       ? CHI_NONE
+		       : -CHI_ECORRUPT;
 }
 
 /* White + draws + black at least `min`; the sum is known to fit. */
@@ -139,83 +48,24 @@ static bool enough_games(const struct chi_counts *counts, uint64_t min)
 	return counts->white + counts->draws + counts->black >= min;
 }
 
-static bool in_band(const struct chi_scan *scan, uint16_t chi2)
+/* Whether a record of the position tree is wanted. */
+static int match_record(const struct chi_scan *scan, const struct chi_item *item,
+			struct chi_row *row, bool *wanted)
 {
-	if (scan->range == CHI_SCAN_RANGE_UNKNOWN) {
-		return chi2 == CHI_CHI2_UNKNOWN;
-	}
-	return chi2 >= scan->spec.chi2_min && chi2 <= scan->spec.chi2_max;
-}
-
-int chi_walk_next(struct chi_scan *scan, struct chi_entry *entry)
-{
-	return next_entry(scan, entry);
-}
-
-/* The checksum of a strength entry. */
-static inline bool sum_ok(const struct chi_entry *entry)
-{
-	size_t len = entry->value.mv_size;
-	return len >= 2 && chi_strength_sum_ok(entry->tree_key.mv_data, entry->tree_key.mv_size,
-					       entry->value.mv_data, len);
-}
-
-/* Whether the filter lets the key pass. -CHI_ECORRUPT: it is none. */
-static inline int sift(const struct chi_scan *scan, const uint8_t *key, size_t len, bool *passed)
-{
-	*passed = true;
-	if (scan->sieve.idle) {
-		return CHI_OK;
-	}
-	uint32_t n = chi_sieve_count(key, len);
-	if (CHI_UNLIKELY(n == 0)) {
-		return -CHI_ECORRUPT;
-	}
-	*passed = chi_sieve_passes(&scan->sieve, key, len, n);
-	return CHI_OK;
-}
-
-static inline int match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
-			MDB_val *record, bool *matched)
-{
-	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH;
-	if (strength && CHI_UNLIKELY(!sum_ok(entry))) {
-		return -CHI_ECORRUPT;
-	}
-	int rc = sift(scan, entry->key, entry->key_len, matched);
-	if (rc != CHI_OK || !*matched) {
-		return rc;
-	}
-	if (strength && !scan->joins) {
-		row->chi2 = entry->chi2;
-		return CHI_OK;
-	}
-	if (strength) {
-		rc = join(scan, entry, row, record);
-	} else {
-		*record = entry->value;
-		rc = chi_record_peek(entry->key, entry->key_len, record->mv_data, record->mv_size,
-				     &entry->chi2, &row->counts);
-	}
-	if (CHI_UNLIKELY(rc < 0)) {
-		return rc;
-	}
-	scan->last_chi2 = entry->chi2;
-	row->chi2 = entry->chi2;
-	*matched = (strength || in_band(scan, entry->chi2)) &&
-		   enough_games(&row->counts, scan->spec.filter.games_min);
-	return CHI_OK;
-}
-
-int chi_walk_match(struct chi_scan *scan, struct chi_entry *entry, struct chi_row *row,
-		   MDB_val *record, bool *matched)
-{
-	return match(scan, entry, row, record, matched);
+	int rc = chi_record_peek(item->key, item->key_len, item->value, item->len, &row->chi2,
+				 &row->counts);
+	bool in_band =
+		scan->range == CHI_SCAN_RANGE_UNKNOWN
+			? row->chi2 == CHI_CHI2_UNKNOWN
+			: row->chi2 >= scan->spec.chi2_min && row->chi2 <= scan->spec.chi2_max;
+	*wanted =
+		rc == CHI_OK && in_band && enough_games(&row->counts, scan->spec.filter.games_min);
+	return rc;
 }
 
 /* Copies a key of CHI_KEY_MIN to CHI_KEY_MAX bytes, zeroes behind it, in a few stores of fixed
  * size; the second one overlaps what it must. */
-static inline void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
+CHI_INLINE void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
 {
 	memset(out, 0, sizeof(*out));
 	out->len = (uint8_t)len;
@@ -227,230 +77,263 @@ static inline void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
 	memcpy(out->bytes + len - 8, key + len - 8, 8);
 }
 
-int chi_walk_row(struct chi_scan *scan, uint64_t *steps, struct chi_row *row, MDB_val *record,
-		 bool *got)
+/* The row of a wanted entry, and its value. Counts are filled already, where there are any. */
+CHI_INLINE void take_row(struct kind kind, const struct chi_item *item, struct chi_row *row,
+			 MDB_val *value)
 {
-	*got = false;
-	while (*steps > 0) {
-		struct chi_entry entry;
-		--*steps;
-		int rc = next_entry(scan, &entry);
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			return rc;
-		}
-		bool matched;
+	size_t skip = kind.strength ? 2 : 0;
+	copy_key(&row->key, item->key + skip, item->key_len - skip);
+	row->found = true;
+	if (kind.strength) {
 		row->counts = (struct chi_counts){0};
-		rc = match(scan, &entry, row, record, &matched);
-		if (CHI_UNLIKELY(rc < 0)) {
-			return rc;
-		}
-		if (matched) {
-			copy_key(&row->key, entry.key, entry.key_len);
-			row->found = true;
-			*got = true;
-			return CHI_OK;
-		}
 	}
-	return CHI_OK;
+	if (value != NULL) {
+		*value = chi_val(item->value, item->len);
+	}
 }
 
-/* ---- Keys alone, page by page -------------------------------------------------------------- */
-
-/* Where a leaf is left: what chi_walk_keys keeps in registers while it is in one. */
-struct stride {
-	struct chi_leaf leaf;
-	uint64_t steps;
-	size_t got;
-	const uint8_t *last; /* the key of the entry looked at last; NULL: none */
-	size_t last_len;
-};
-
-/* One entry, as a row if it is wanted. CHI_NONE: behind the band's end. */
-static inline int take_key(const struct chi_scan *scan, const struct chi_item *item, bool filters,
-			   struct chi_row *row, bool *wanted)
+/* What the entry's key alone tells: whether it is one, in the band, and wanted. */
+CHI_INLINE int look_at_key(const struct chi_scan *scan, struct kind kind,
+			   const struct chi_item *item, struct chi_row *row, bool *wanted)
 {
-	size_t len = item->key_len;
-	if (CHI_UNLIKELY(len < 2 + CHI_KEY_MIN || len > CHI_STRENGTH_KEY_MAX || item->len < 2)) {
+	size_t skip = kind.strength ? 2 : 0;
+	size_t len = item->key_len - skip;
+	*wanted = false;
+	if (kind.strength && kind.rows) {
+		uint16_t chi2 = chi_chi2_of(item->key);
+		row->chi2 = chi2;
+		if (CHI_UNLIKELY(item->key_len < skip + CHI_KEY_MIN || len > CHI_KEY_MAX ||
+				 item->len < 2)) {
+			return -CHI_ECORRUPT;
+		}
+		if (CHI_UNLIKELY(!in_known_band(&scan->spec, chi2))) {
+			return leave_band(scan, *item, chi2);
+		}
+		if (CHI_UNLIKELY(!chi_strength_sum_ok(item->key, item->key_len, item->value,
+						      item->len))) {
+			return -CHI_ECORRUPT;
+		}
+	} else if (kind.strength && CHI_UNLIKELY(chi_chi2_of(item->key) == CHI_CHI2_UNKNOWN)) {
 		return -CHI_ECORRUPT;
 	}
-	uint16_t chi2 = chi_chi2_of(item->key);
-	if (CHI_UNLIKELY(!in_known_band(&scan->spec, chi2))) {
-		return leave_band(&scan->spec, chi2);
-	}
-	if (CHI_UNLIKELY(!chi_strength_sum_ok(item->key, len, item->value, item->len))) {
-		return -CHI_ECORRUPT;
+	if (kind.sifts || !kind.strength) {
+		uint32_t pieces = chi_sieve_count(item->key + skip, len);
+		if (CHI_UNLIKELY(pieces == 0)) {
+			return -CHI_ECORRUPT;
+		}
+		*wanted = !kind.sifts ||
+			  chi_sieve_passes(&scan->sieve, item->key + skip, len, pieces);
+		return CHI_OK;
 	}
 	*wanted = true;
-	if (filters) {
-		int rc = sift(scan, item->key + 2, len - 2, wanted);
-		if (rc != CHI_OK || !*wanted) {
-			return rc;
-		}
-	}
-	copy_key(&row->key, item->key + 2, len - 2);
-	row->found = true;
-	row->chi2 = chi2;
-	row->counts = (struct chi_counts){0};
 	return CHI_OK;
 }
 
-/* The rest of a leaf, or as much as there are steps and room for. */
-static inline int take_leaf(const struct chi_scan *scan, bool descending, bool filters,
-			    struct chi_row *rows, size_t max, struct stride *s)
+/* Pages are in order where they meet; in one that is damaged the same entry may stand twice. */
+CHI_INLINE bool goes_on(struct kind kind, const MDB_val *before, const struct chi_item *item)
 {
-	struct chi_leaf leaf = s->leaf;
-	int rc = CHI_OK;
-	while (leaf.at != (descending ? 0 : leaf.n) && s->got < max && s->steps > 0) {
-		struct chi_item item;
-		bool wanted = false;
-		uint32_t at = leaf.at - descending;
-		chi_leaf_ask(&leaf, descending ? leaf.n - leaf.at : leaf.at);
-		bool good = chi_leaf_item(&leaf, at, &item) &&
-			    (s->last == NULL || is_behind(true, descending, s->last, s->last_len,
-							  item.key, item.key_len));
-		rc = good ? CHI_OK : -CHI_ECORRUPT;
-		if (CHI_UNLIKELY(good && item.big)) {
-			rc = chi_leaf_cursor_big(&scan->tree, &item);
-		}
-		if (CHI_LIKELY(rc == CHI_OK)) {
-			rc = take_key(scan, &item, filters, &rows[s->got], &wanted);
-		}
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			break;
-		}
-		s->last = item.key;
-		s->last_len = item.key_len;
-		s->steps--;
-		s->got += wanted;
-		leaf.at = descending ? at : at + 1;
+	if (before->mv_data == NULL) {
+		return true;
 	}
-	s->leaf = leaf;
+	int order = kind.strength ? chi_strength_compare(before->mv_data, before->mv_size,
+							 item->key, item->key_len)
+				  : chi_position_compare(before->mv_data, before->mv_size,
+							 item->key, item->key_len);
+	return kind.down ? order > 0 : order < 0;
+}
+
+/* An entry that is to be looked at: its key, and in the position tree its record. */
+CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, struct chi_item *item,
+		       struct chi_row *row, bool *wanted)
+{
+	if (CHI_UNLIKELY(item->big) && kind.rows) {
+		struct chi_item big = *item; /* else `item` could not stay in registers */
+		if (chi_leaf_cursor_big(&scan->tree, &big) < 0) {
+			return -CHI_ECORRUPT;
+		}
+		item->value = big.value;
+	}
+	int rc = look_at_key(scan, kind, item, row, wanted);
+	if (CHI_LIKELY(rc == CHI_OK) && !kind.strength && *wanted) {
+		rc = match_record(scan, item, row, wanted);
+		scan->last_chi2 = row->chi2;
+	}
 	return rc;
 }
 
-int chi_walk_keys(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, size_t max,
-		  size_t *n)
+/* How many entries of the leaf are to be looked at; *ends: a count ends after them. */
+CHI_INLINE uint32_t leaf_todo(const struct chi_scan *scan, struct kind kind,
+			      const struct chi_batch *batch, bool *ends)
+{
+	const struct chi_leaf *leaf = &scan->leaf_cursor.leaf;
+	uint64_t most = batch->steps < scan->left ? batch->steps : scan->left;
+	bool last = !kind.rows && scan->has_end && leaf->page == scan->end.leaf.page;
+	uint32_t to = last ? scan->end.leaf.at : leaf->n;
+	uint32_t here = kind.down ? leaf->at : to > leaf->at ? to - leaf->at : 0;
+	*ends = last && here <= most;
+	return here < most ? here : (uint32_t)most;
+}
+
+/* The rest of a leaf, or as much as there are steps and room for. CHI_NONE: beyond the band. */
+CHI_INLINE int walk_leaf(struct chi_scan *scan, struct kind kind, struct chi_batch *batch)
+{
+	struct chi_leaf leaf = scan->leaf_cursor.leaf;
+	MDB_val last = scan->last_range == scan->range ? scan->last : chi_val(NULL, 0);
+	size_t n = batch->n;
+	struct chi_row *row = batch->rows + (batch->counted ? 0 : n);
+	bool ends;
+	uint32_t most = leaf_todo(scan, kind, batch, &ends);
+	uint32_t todo = most;
+	int rc = CHI_OK;
+	struct chi_item item;
+	for (; todo > 0 && (!kind.rows || n < batch->max); todo--) {
+		bool wanted;
+		bool good = chi_leaf_take(&leaf, kind.down, &item) &&
+			    (!kind.rows || goes_on(kind, &last, &item));
+		rc = CHI_LIKELY(good) ? look_at(scan, kind, &item, row, &wanted) : -CHI_ECORRUPT;
+		if (CHI_UNLIKELY(rc != CHI_OK)) {
+			break;
+		}
+		if (kind.rows) {
+			last = chi_val(item.key, item.key_len);
+		}
+		if (kind.rows && wanted) {
+			take_row(kind, &item, row,
+				 batch->values != NULL ? &batch->values[n] : NULL);
+			row += !batch->counted;
+		}
+		n += wanted;
+	}
+	if (!kind.rows && rc == CHI_OK && todo < most && chi_leaf_item(&leaf, leaf.at - 1, &item)) {
+		last = chi_val(item.key, item.key_len);
+	}
+	batch->n = n;
+	batch->steps -= most - todo;
+	scan->left -= most - todo;
+	scan->leaf_cursor.leaf = leaf;
+	if (last.mv_data != NULL) {
+		scan->last = last;
+		scan->last_range = scan->range;
+	}
+	if (rc == CHI_OK && ends) {
+		rc = chi_leaf_cursor_end_ok(&scan->leaf_cursor) ? CHI_NONE : -CHI_ECORRUPT;
+	}
+	return rc;
+}
+
+/* A function for each kind of loop, so that none makes another slow. */
+#define WALK(name, ...)                                                                            \
+	static int name(struct chi_scan *scan, struct chi_batch *batch)                            \
+	{                                                                                          \
+		return walk_leaf(scan, (struct kind){__VA_ARGS__}, batch);                         \
+	}
+
+WALK(keys_up, .strength = true, .rows = true)
+WALK(keys_down, .strength = true, .rows = true, .down = true)
+WALK(sift_up, .strength = true, .rows = true, .sifts = true)
+WALK(sift_down, .strength = true, .rows = true, .sifts = true, .down = true)
+WALK(count_up, .strength = true, .sifts = true)
+WALK(records, .rows = true, .sifts = !scan->sieve.idle, .down = scan->spec.descending)
+
+typedef int walk_function(struct chi_scan *scan, struct chi_batch *batch);
+
+/* The one that fits. */
+static walk_function *walk_of(const struct chi_scan *scan, const struct chi_batch *batch)
+{
+	static walk_function *const keys[2][2] = {{sift_up, sift_down}, {keys_up, keys_down}};
+	bool down = scan->spec.descending;
+	if (scan->range != CHI_SCAN_RANGE_STRENGTH) {
+		return records;
+	}
+	return batch->counted && !scan->sieve.idle && !down ? count_up
+							    : keys[scan->sieve.idle][down];
+}
+
+/* Leaf after leaf. CHI_NONE: the phase is over. */
+static int walk_on(struct chi_scan *scan, struct chi_batch *batch)
 {
 	bool down = scan->spec.descending;
-	struct chi_leaf *leaf = &scan->leaf_cursor.leaf;
-	uint64_t most = *steps < scan->left ? *steps : scan->left;
-	struct stride s = {.steps = most};
+	const struct chi_leaf *leaf = &scan->leaf_cursor.leaf;
+	walk_function *walk = walk_of(scan, batch);
 	int rc = CHI_OK;
-	*n = 0;
-	if (scan->last_range == scan->range) {
-		s.last = scan->last.mv_data;
-		s.last_len = scan->last.mv_size;
-	}
-	if (leaf->at == (down ? 0 : leaf->n)) {
-		rc = down ? chi_leaf_cursor_back(&scan->leaf_cursor)
-			  : chi_leaf_cursor_forth(&scan->leaf_cursor);
-	}
-	if (rc == CHI_OK && CHI_UNLIKELY(scan->left == 0)) {
-		return -CHI_ECORRUPT;
-	}
-	if (rc == CHI_OK) {
-		s.leaf = *leaf;
-		if (scan->sieve.idle) {
-			rc = down ? take_leaf(scan, true, false, rows, max, &s)
-				  : take_leaf(scan, false, false, rows, max, &s);
+	while (rc == CHI_OK && batch->n < batch->max && batch->steps > 0) {
+		if (leaf->at == (down ? 0 : leaf->n)) {
+			rc = chi_leaf_cursor_turn(&scan->leaf_cursor, down);
+			if (rc == CHI_NONE && !scan->apart) {
+				rc = chi_scan_range_end(scan);
+			}
+		} else if (scan->left == 0) {
+			/* A damaged tree may lead in circles. */
+			rc = -CHI_ECORRUPT;
 		} else {
-			rc = down ? take_leaf(scan, true, true, rows, max, &s)
-				  : take_leaf(scan, false, true, rows, max, &s);
+			rc = walk(scan, batch);
 		}
-		*leaf = s.leaf;
 	}
-	*n = s.got;
-	*steps -= most - s.steps;
-	scan->left -= most - s.steps;
-	if (s.last != NULL) {
-		scan->last = chi_val(s.last, s.last_len);
-		scan->last_range = scan->range;
+	return rc;
+}
+
+/* Looks up the records of rows `from` on, which must agree with them, and keeps those that have
+ * games enough. */
+static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
+{
+	struct chi_found found[CHI_DESCENT_LANES];
+	struct chi_key keys[CHI_DESCENT_LANES];
+	size_t n = batch->n - from;
+	int rc = CHI_OK;
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = batch->rows[from + i].key;
+	}
+	batch->n = from;
+	if (scan->apart) {
+		/* What a descent is not sure of is damaged; LMDB may not be asked. */
+		chi_descent_find(&scan->read->descent, keys, n, found);
+	} else {
+		rc = chi_read_find(scan->read, keys, n, found);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct chi_row *row = &batch->rows[batch->n];
+		uint16_t chi2 = batch->rows[from + i].chi2;
+		if (rc == CHI_OK && (found[i].finding != CHI_FINDING_THERE ||
+				     chi_record_peek(found[i].key, keys[i].len, found[i].value,
+						     found[i].len, &row->chi2, &row->counts) < 0 ||
+				     row->chi2 != chi2)) {
+			rc = -CHI_ECORRUPT;
+		}
+		if (CHI_UNLIKELY(rc < 0)) {
+			/* The scan stands where it failed, not where it has looked ahead. */
+			scan->failed = (struct chi_cursor){true, chi2, keys[i]};
+			return rc;
+		}
+		row->key = keys[i];
+		row->found = true;
+		if (batch->values != NULL) {
+			batch->values[batch->n] = chi_val(found[i].value, found[i].len);
+		}
+		batch->n += enough_games(&row->counts, scan->spec.filter.games_min);
+	}
+	return CHI_OK;
+}
+
+int chi_walk_some(struct chi_scan *scan, struct chi_batch *batch)
+{
+	bool joins = scan->joins && scan->range == CHI_SCAN_RANGE_STRENGTH;
+	size_t max = batch->max;
+	size_t from = batch->n;
+	int rc = scan->begun ? CHI_OK : chi_scan_range_begin(scan);
+	if (rc == CHI_OK) {
+		if (joins && max - from > CHI_DESCENT_LANES) {
+			batch->max = from + CHI_DESCENT_LANES;
+		}
+		rc = walk_on(scan, batch);
+		batch->max = max;
+	}
+	if (joins && batch->n > from) {
+		int joined = join(scan, batch, from);
+		rc = joined < 0 ? joined : rc;
 	}
 	if (rc == CHI_NONE) {
 		chi_scan_range_leave(scan);
 		rc = CHI_OK;
 	}
 	return rc;
-}
-
-/* ---- Joins in groups ---------------------------------------------------------------------- */
-
-/* Strength entries whose records are looked up together. */
-struct group {
-	struct chi_entry entries[CHI_DESCENT_LANES];
-	struct chi_key keys[CHI_DESCENT_LANES];
-	size_t n;
-};
-
-/* The next entries that the filter's tests of the key leave. Looks at no more than may become
- * rows, so that none is behind the scan's last. How it ended, after those of the group. */
-static int collect(struct chi_scan *scan, uint64_t *steps, size_t max, struct group *group)
-{
-	group->n = 0;
-	while (group->n<max && * steps> 0) {
-		struct chi_entry *entry = &group->entries[group->n];
-		int rc = next_here(scan, entry);
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			return rc;
-		}
-		--*steps;
-		bool passed;
-		rc = sum_ok(entry) ? sift(scan, entry->key, entry->key_len, &passed)
-				   : -CHI_ECORRUPT;
-		if (CHI_UNLIKELY(rc != CHI_OK)) {
-			return rc;
-		}
-		if (passed) {
-			copy_key(&group->keys[group->n], entry->key, entry->key_len);
-			group->n++;
-		}
-	}
-	return CHI_OK;
-}
-
-/* As join, of a record that was looked for. */
-static int take_record(const struct chi_entry *entry, const struct chi_found *found,
-		       struct chi_row *row)
-{
-	if (CHI_UNLIKELY(found->finding != CHI_FINDING_THERE)) {
-		return -CHI_ECORRUPT;
-	}
-	int rc = chi_record_peek(found->key, entry->key_len, found->value, found->len, &row->chi2,
-				 &row->counts);
-	return CHI_UNLIKELY(rc < 0 || row->chi2 != entry->chi2) ? -CHI_ECORRUPT : CHI_OK;
-}
-
-int chi_walk_join(struct chi_scan *scan, uint64_t *steps, struct chi_row *rows, size_t max,
-		  size_t *n)
-{
-	struct group group;
-	struct chi_found found[CHI_DESCENT_LANES];
-	*n = 0;
-	int ended = collect(scan, steps, max < CHI_DESCENT_LANES ? max : CHI_DESCENT_LANES, &group);
-	int rc = CHI_OK;
-	if (group.n > 0 && scan->apart) {
-		/* What a descent is not sure of is damaged; LMDB may not be asked. */
-		chi_descent_find(&scan->read->descent, group.keys, group.n, found);
-	} else if (group.n > 0) {
-		rc = chi_read_find(scan->read, group.keys, group.n, found);
-	}
-	for (size_t i = 0; i < group.n; i++) {
-		struct chi_row *row = &rows[*n];
-		if (rc == CHI_OK) {
-			rc = take_record(&group.entries[i], &found[i], row);
-		}
-		if (CHI_UNLIKELY(rc < 0)) {
-			/* The scan stands where it failed, not where it has looked ahead. */
-			scan->last = group.entries[i].tree_key;
-			return rc;
-		}
-		row->key = group.keys[i];
-		row->found = true;
-		*n += enough_games(&row->counts, scan->spec.filter.games_min);
-	}
-	if (ended == CHI_NONE) {
-		chi_scan_range_leave(scan);
-		ended = CHI_OK;
-	}
-	return ended;
 }

@@ -2,6 +2,7 @@
 #include "tests/store/trees.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,6 +69,86 @@ void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n)
 		assert_in_range(chi_write_delete(write, &list[i]), CHI_OK, CHI_NONE);
 	}
 	ok(chi_write_commit(write, &fault));
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return help_key_compare(&((const struct chi_row *)a)->key,
+				&((const struct chi_row *)b)->key);
+}
+
+static int by_strength(const void *a, const void *b)
+{
+	const struct chi_row *x = a;
+	const struct chi_row *y = b;
+	return x->chi2 != y->chi2 ? (x->chi2 > y->chi2) - (x->chi2 < y->chi2) : by_key(a, b);
+}
+
+static bool black_moves(const struct chi_key *key, unsigned pieces)
+{
+	for (unsigned i = 0; i < pieces; i++) {
+		if ((key->bytes[8 + i / 2] >> (i % 2 == 0 ? 4 : 0) & 15) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool fits(const struct chi_scan_spec *spec, const struct chi_row *row)
+{
+	const struct chi_filter *filter = &spec->filter;
+	unsigned pieces = 0;
+	for (unsigned i = 0; i < 8; i++) {
+		pieces += (unsigned)__builtin_popcount(row->key.bytes[i]);
+	}
+	bool black = black_moves(&row->key, pieces);
+	if (spec->after.set) {
+		struct chi_row at = {.key = spec->after.key, .chi2 = spec->after.chi2};
+		int order = spec->order == CHI_ORDER_POSITION ? by_key(row, &at)
+							      : by_strength(row, &at);
+		if (spec->descending ? order >= 0 : order <= 0) {
+			return false;
+		}
+	}
+	return row->chi2 >= spec->chi2_min && row->chi2 <= spec->chi2_max &&
+	       pieces >= filter->pieces_min &&
+	       (filter->pieces_max == 0 || pieces <= filter->pieces_max) &&
+	       filter->side != (black ? CHI_SIDE_WHITE : CHI_SIDE_BLACK) &&
+	       row->counts.white + row->counts.draws + row->counts.black >= filter->games_min;
+}
+
+size_t trees_expect(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_row *out)
+{
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	size_t n = 0;
+	size_t kept = 0;
+	assert_int_equal(mdb_cursor_open(read->txn, read->env->position, &cursor), 0);
+	while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
+		struct chi_row *row = &out[n++];
+		*row = (struct chi_row){.found = true, .key.len = (uint8_t)key.mv_size};
+		memcpy(row->key.bytes, key.mv_data, key.mv_size);
+		ok(chi_record_peek(key.mv_data, key.mv_size, value.mv_data, value.mv_size,
+				   &row->chi2, &row->counts));
+	}
+	mdb_cursor_close(cursor);
+	qsort(out, n, sizeof(*out), spec->order == CHI_ORDER_POSITION ? by_key : by_strength);
+	for (size_t i = 0; spec->descending && i < n / 2; i++) {
+		struct chi_row row = out[i];
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = row;
+	}
+	for (size_t i = 0; i < n && (spec->limit == 0 || kept < spec->limit); i++) {
+		if (fits(spec, &out[i])) {
+			out[kept] = out[i];
+			if (spec->want == CHI_WANT_KEYS) {
+				out[kept].counts = (struct chi_counts){0};
+			}
+			kept++;
+		}
+	}
+	return kept;
 }
 
 size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at)

@@ -16,6 +16,10 @@ void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, b
 /* Deletes those that are there, in one transaction. */
 void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n);
 
+/* The rows of a scan, as a plain search through all records gives them: room for all positions.
+ * Returns how many. */
+size_t trees_expect(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_row *out);
+
 /* Up to a sector of the file of `bytes` bytes, mostly heads of pages, becomes something else.
  * `good` is what stood there. How many bytes, and where; 0: it could not be written. */
 size_t trees_damage(int fd, const uint8_t *good, off_t bytes, off_t *at);
