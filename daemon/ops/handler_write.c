@@ -164,14 +164,18 @@ int chi_handle_outcome(struct chi_task *task)
 	return CHI_OK;
 }
 
+static struct chi_put_result put_of(const uint64_t *counts)
+{
+	return (struct chi_put_result){counts[0], counts[1], counts[2], counts[3]};
+}
+
 static void fill_outcome(const struct chi_outcome *outcome, struct chi_response *response)
 {
 	const uint64_t *counts = outcome->counts;
 	switch (outcome->kind) {
 	case CHI_IDEMPOTENCY_PUT:
 		response->u.outcome.op = CHI_OP_PUT;
-		response->u.outcome.put =
-			(struct chi_put_result){counts[0], counts[1], counts[2], counts[3]};
+		response->u.outcome.put = put_of(counts);
 		break;
 	case CHI_IDEMPOTENCY_DELETE:
 		response->u.outcome.op = CHI_OP_DELETE;
@@ -198,22 +202,23 @@ static void fill_outcome(const struct chi_outcome *outcome, struct chi_response 
 /* What the writer counted, as the response wants it. */
 static void fill_result(const struct chi_job_answer *answer, struct chi_response *response)
 {
+	const uint64_t *counts = answer->outcome.counts;
 	switch (answer->op) {
 	case CHI_OP_PUT:
-		response->u.put = answer->u.put;
+		response->u.put = put_of(counts);
 		break;
 	case CHI_OP_DELETE:
-		response->u.del.deleted = answer->u.deleted;
+		response->u.del.deleted = counts[0];
 		break;
 	case CHI_OP_RESCORE:
-		response->u.rescore.changed = answer->u.changed;
+		response->u.rescore.changed = counts[0];
 		break;
 	case CHI_OP_OUTCOME:
-		fill_outcome(&answer->u.outcome, response);
+		fill_outcome(&answer->outcome, response);
 		break;
 	default:
-		response->u.compact.before = answer->u.compact.before;
-		response->u.compact.after = answer->u.compact.after;
+		response->u.compact.before = counts[0];
+		response->u.compact.after = counts[1];
 		break;
 	}
 }

@@ -8,16 +8,10 @@
 #include "daemon/write/job.h"
 #include "store/store.h"
 
-/* What a job did so far is counted here first: its answer may have been posted already. */
-struct attempt {
-	struct chi_outcome outcome;
-	size_t at; /* entry at fault, or SIZE_MAX */
-};
-
 /* Statistics of an outcome store are computed with the base rates, so these come first. */
-static int apply_puts(struct chi_write *write, const struct chi_job *job, struct attempt *attempt)
+static int apply_puts(struct chi_write *write, struct chi_job *job)
 {
-	uint64_t *counts = attempt->outcome.counts;
+	uint64_t *counts = job->outcome.counts;
 	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
 		struct chi_put_result one = {0};
@@ -26,7 +20,7 @@ static int apply_puts(struct chi_write *write, const struct chi_job *job, struct
 		counts[1] += one.updated;
 		counts[2] += one.unchanged;
 		counts[3] += one.removed;
-		attempt->at = status < 0 ? i : SIZE_MAX;
+		job->at = status < 0 ? i : SIZE_MAX;
 	}
 	/* A game that is counted already counts once. */
 	for (size_t i = 0; status >= 0 && i < job->n_games; i++) {
@@ -36,57 +30,27 @@ static int apply_puts(struct chi_write *write, const struct chi_job *job, struct
 }
 
 /* Positions that were not stored are no failure; they are not counted. */
-static int apply_deletes(struct chi_write *write, const struct chi_job *job,
-			 struct attempt *attempt)
+static int apply_deletes(struct chi_write *write, struct chi_job *job)
 {
 	int status = CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
 		status = chi_write_delete(write, &job->keys[i]);
-		attempt->outcome.counts[0] += status == CHI_OK ? 1 : 0;
-		attempt->at = status < 0 ? i : SIZE_MAX;
+		job->outcome.counts[0] += status == CHI_OK ? 1 : 0;
+		job->at = status < 0 ? i : SIZE_MAX;
 	}
 	return status < 0 ? status : CHI_OK;
 }
 
-static int apply(struct chi_write *write, const struct chi_job *job, struct attempt *attempt,
-		 struct chi_fault *fault)
+static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
 {
 	switch (job->op) {
 	case CHI_OP_PUT:
-		return apply_puts(write, job, attempt);
+		return apply_puts(write, job);
 	case CHI_OP_DELETE:
-		return apply_deletes(write, job, attempt);
+		return apply_deletes(write, job);
 	default:
 		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
-					 attempt->outcome.counts, fault);
-	}
-}
-
-/* Results are set afresh each time, because a batch may be tried twice. */
-static void fill_answer(struct chi_job_answer *answer, const struct attempt *attempt)
-{
-	const uint64_t *counts = attempt->outcome.counts;
-	answer->at = attempt->at;
-	switch (answer->op) {
-	case CHI_OP_PUT:
-		answer->u.put = (struct chi_put_result){.added = counts[0],
-							.updated = counts[1],
-							.unchanged = counts[2],
-							.removed = counts[3]};
-		break;
-	case CHI_OP_DELETE:
-		answer->u.deleted = counts[0];
-		break;
-	case CHI_OP_OUTCOME:
-		answer->u.outcome = attempt->outcome;
-		break;
-	case CHI_OP_COMPACT:
-		answer->u.compact.before = counts[0];
-		answer->u.compact.after = counts[1];
-		break;
-	default:
-		answer->u.changed = counts[0];
-		break;
+					 job->outcome.counts, fault);
 	}
 }
 
@@ -100,16 +64,15 @@ static enum chi_idempotency_kind kind_of(const struct chi_job *job)
 
 /* Whether a marked job was done before; of a question, what became of what it asks for. CHI_NONE:
  * it is to be done. One that is refused leaves the transaction to the others. */
-static int recall(struct chi_write *write, struct chi_job *job, struct attempt *attempt,
-		  struct chi_fault *fault)
+static int recall(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
 {
 	int status = CHI_NONE;
 	if (job->op == CHI_OP_OUTCOME) {
-		status = chi_write_outcome(write, &job->idempotency_key, &attempt->outcome, fault);
+		status = chi_write_outcome(write, &job->idempotency_key, &job->outcome, fault);
 		status = status == CHI_NONE ? CHI_OK : status;
 	} else if (job->idempotency_key.sequence != 0) {
-		status = chi_write_known(write, &job->idempotency_key, kind_of(job),
-					 &attempt->outcome, fault);
+		status = chi_write_known(write, &job->idempotency_key, kind_of(job), &job->outcome,
+					 fault);
 	}
 	if (status == -CHI_EFORGOTTEN || status == -CHI_EINVAL) {
 		job->refused = status;
@@ -133,19 +96,23 @@ static void explain(const struct chi_write *write, int status, struct chi_fault 
 	}
 }
 
+/* Results are set again each time, because a batch may be tried twice. */
+static void reset(struct chi_job *job)
+{
+	job->refused = CHI_OK;
+	job->at = SIZE_MAX;
+	job->outcome = (struct chi_outcome){.kind = kind_of(job)};
+}
+
 int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fault *fault)
 {
-	struct attempt attempt = {.outcome.kind = kind_of(job), .at = SIZE_MAX};
-	job->refused = CHI_OK;
-	int status = recall(write, job, &attempt, fault);
+	reset(job);
+	int status = recall(write, job, fault);
 	if (status == CHI_NONE) {
-		status = apply(write, job, &attempt, fault);
+		status = apply(write, job, fault);
 		if (status == CHI_OK && job->idempotency_key.sequence != 0) {
-			status = chi_write_note(write, &job->idempotency_key, &attempt.outcome);
+			status = chi_write_note(write, &job->idempotency_key, &job->outcome);
 		}
-	}
-	if (job->answer != NULL) {
-		fill_answer(job->answer, &attempt);
 	}
 	if (status < 0) {
 		explain(write, status, fault);
@@ -155,9 +122,8 @@ int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fau
 
 int chi_job_recall(struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
 {
-	struct attempt attempt = {.at = SIZE_MAX};
 	struct chi_write *write = NULL;
-	job->refused = CHI_OK;
+	reset(job);
 	if (job->idempotency_key.sequence == 0) {
 		return CHI_NONE;
 	}
@@ -165,18 +131,16 @@ int chi_job_recall(struct chi_job *job, struct chi_store *store, struct chi_faul
 	if (status < 0) {
 		return status;
 	}
-	status = recall(write, job, &attempt, fault);
+	status = recall(write, job, fault);
 	if (status == CHI_OK) {
 		/* What is vouched for must be durable. */
-		fill_answer(job->answer, &attempt);
 		return chi_write_commit(write, fault);
 	}
 	chi_write_abort(write);
 	return status;
 }
 
-int chi_job_note(const struct chi_job *job, struct chi_store *store,
-		 const struct chi_outcome *outcome, struct chi_fault *fault)
+int chi_job_note(const struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
 {
 	struct chi_write *write = NULL;
 	if (job->idempotency_key.sequence == 0) {
@@ -186,7 +150,7 @@ int chi_job_note(const struct chi_job *job, struct chi_store *store,
 	if (status < 0) {
 		return status;
 	}
-	status = chi_write_note(write, &job->idempotency_key, outcome);
+	status = chi_write_note(write, &job->idempotency_key, &job->outcome);
 	if (status < 0) {
 		chi_write_abort(write);
 		return chi_fault_plain(fault, status);

@@ -5,13 +5,12 @@
 #include "chistore/types.h"
 
 struct chi_job;
-struct chi_outcome;
 struct chi_store;
 struct chi_write;
 
 /*
  * Does a PUT, DELETE, RESCORE or OUTCOME in the transaction, unless it is marked and was done
- * before, and fills its answer in if that was not posted yet. A job that is refused for its mark's
+ * before, and sets its outcome. A job that is refused for its mark's
  * sake is CHI_OK with job->refused set. On failure the fault says why, and the transaction holds a
  * part of the job: it is to be rolled back or aborted. The writer's thread only.
  */
@@ -19,9 +18,9 @@ CHI_MUSTUSE int chi_job_perform(struct chi_job *job, struct chi_write *write,
 				struct chi_fault *fault);
 
 /* Of work that is no part of a transaction, a COMPACT: CHI_NONE, it is to be done, and then noted;
- * CHI_OK, it was done before and the answer is filled in, or job->refused says why it must not be.
+ * CHI_OK, it was done before and the outcome is set, or job->refused says why it must not be done.
  * The writer's thread only. */
 CHI_MUSTUSE int chi_job_recall(struct chi_job *job, struct chi_store *store,
 			       struct chi_fault *fault);
 CHI_MUSTUSE int chi_job_note(const struct chi_job *job, struct chi_store *store,
-			     const struct chi_outcome *outcome, struct chi_fault *fault);
+			     struct chi_fault *fault);

@@ -34,8 +34,8 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 		chi_compact_drop(compaction);
 		return chi_fault_plain(fault, status);
 	}
-	status = chi_compact_swap(compaction, &job->answer->u.compact.before,
-				  &job->answer->u.compact.after, fault);
+	status = chi_compact_swap(compaction, &job->outcome.counts[0], &job->outcome.counts[1],
+				  fault);
 	chi_worker_barrier_open(&barrier);
 	pthread_mutex_unlock(&server->compact_lock);
 	return status;
@@ -55,11 +55,7 @@ static int compact_once(struct chi_job *job, struct chi_served *served, struct c
 	if (status < 0) {
 		return status;
 	}
-	const struct chi_outcome outcome = {
-		.kind = CHI_IDEMPOTENCY_COMPACT,
-		.counts = {job->answer->u.compact.before, job->answer->u.compact.after},
-	};
-	if (chi_job_note(job, store, &outcome, &why) < 0) {
+	if (chi_job_note(job, store, &why) < 0) {
 		log_warning("compact.unnoted",
 			    "failed to note the compaction of store '{store}' ({cause})",
 			    log_text("store", served->name), log_text("cause", why.text));

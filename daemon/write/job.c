@@ -30,7 +30,7 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 	answer->to = *to;
 	answer->id = id;
 	answer->op = op;
-	answer->at = SIZE_MAX;
+	job->at = SIZE_MAX;
 	return job;
 }
 
@@ -146,6 +146,8 @@ void chi_job_post(struct chi_job *job)
 {
 	struct chi_job_answer *answer = job->answer;
 	job->answer = NULL;
+	answer->at = job->at;
+	answer->outcome = job->outcome;
 	chi_mailbox_post(&answer->to.worker->mailbox, &answer->mail);
 }
 

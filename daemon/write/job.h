@@ -27,16 +27,7 @@ struct chi_job_answer {
 	size_t at;    /* entry at fault, or SIZE_MAX */
 	bool is_mark; /* the mark is at fault */
 	struct chi_fault fault;
-	union {
-		struct chi_put_result put;
-		uint64_t deleted;
-		uint64_t changed;
-		struct chi_outcome outcome;
-		struct {
-			uint64_t before;
-			uint64_t after;
-		} compact;
-	} u;
+	struct chi_outcome outcome; /* of the job itself; OUTCOME: of what it asks for */
 };
 
 /* Follows the answer of an ASYNC batch whose commit has failed. */
@@ -57,8 +48,10 @@ struct chi_job {
 	struct chi_game_id *games; /* PUT */
 	size_t n_games;
 	struct chi_idempotency_key idempotency_key; /* as in the request; sequence 0: not marked */
-	int refused;   /* for its mark's sake: the status, its text is the answer's */
-	bool has_base; /* PUT, RESCORE */
+	int refused;		    /* for its mark's sake: the status, its text is the answer's */
+	size_t at;		    /* entry at fault, or SIZE_MAX */
+	struct chi_outcome outcome; /* so far */
+	bool has_base;		    /* PUT, RESCORE */
 	struct chi_counts base;
 	size_t bytes;		       /* what it counts in the queue */
 	bool counted;		       /* there, at this time */
