@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Options and target checked, the kind of input chosen, its failures kept. */
+/* Options and target checked, the kind of input chosen. */
 #include "import/importer.h"
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,18 +12,6 @@
 #include "import/importer_priv.h"
 
 #define THREADS_MAX 256u
-
-static const struct chi_importer_kind *kind_of(enum chi_import_kind kind)
-{
-	switch (kind) {
-	case CHI_IMPORT_ADD:
-	case CHI_IMPORT_SUBTRACT:
-		return &chi_importer_pgn;
-	case CHI_IMPORT_MERGE:
-		return &chi_importer_merge;
-	}
-	return NULL;
-}
 
 static int check(const struct chi_importer_target *target, const struct chi_import_options *options,
 		 struct chi_fault *fault)
@@ -43,9 +32,6 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	if (options->threads > THREADS_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
 	}
-	if (kind_of(options->kind) == NULL) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED, "kind: cannot be read yet");
-	}
 	return CHI_OK;
 }
 
@@ -53,22 +39,9 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
  * memory. */
 static char *spill_dir(const char *path)
 {
-	size_t len = strlen(path);
-	while (len > 1 && path[len - 1] == '/') {
-		len--;
-	}
-	while (len > 0 && path[len - 1] != '/') {
-		len--;
-	}
-	while (len > 1 && path[len - 1] == '/') {
-		len--;
-	}
-	char *dir = len > 0 ? strndup(path, len) : strdup(".");
-	if (dir == NULL || access(dir, W_OK | X_OK) == 0) {
-		return dir;
-	}
-	free(dir);
-	return strdup(path);
+	_cleanup_(chi_freep) char *copy = strdup(path);
+	const char *dir = copy != NULL ? dirname(copy) : NULL;
+	return dir == NULL ? NULL : strdup(access(dir, W_OK | X_OK) == 0 ? dir : path);
 }
 
 static void set_defaults(struct chi_import_options *options)
@@ -84,7 +57,7 @@ static void set_defaults(struct chi_import_options *options)
 	}
 }
 
-static void free_bulkp(struct chi_importer **importer)
+static void free_importerp(struct chi_importer **importer)
 {
 	chi_importer_free(*importer);
 }
@@ -97,11 +70,12 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	_cleanup_(free_bulkp) struct chi_importer *importer = calloc(1, sizeof(*importer));
+	_cleanup_(free_importerp) struct chi_importer *importer = calloc(1, sizeof(*importer));
 	if (importer == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	importer->kind = kind_of(options->kind);
+	importer->kind =
+		options->kind == CHI_IMPORT_MERGE ? &chi_importer_merge : &chi_importer_pgn;
 	importer->options = *options;
 	importer->store = target->store;
 	importer->statistic =
@@ -125,63 +99,31 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	return CHI_OK;
 }
 
-/* Keeps the first failure: what comes behind it is told the same. */
-static int keep(struct chi_importer *importer, int rc, struct chi_fault *fault)
+static int ready(const struct chi_importer *importer, struct chi_fault *fault)
 {
-	if (rc < 0 && importer->status == CHI_OK) {
-		importer->status = rc;
-	}
-	if (rc < 0 && fault != NULL) {
-		*fault = importer->fault;
-	}
-	return rc;
-}
-
-/* CHI_OK if there is nothing against another call. */
-static int usable(struct chi_importer *importer, struct chi_fault *fault)
-{
-	if (importer->status != CHI_OK) {
-		return keep(importer, importer->status, fault);
-	}
-	if (importer->done) {
-		return chi_fault(fault, -CHI_EINVAL, "the games are stored already");
-	}
-	if (chi_importer_canceled(importer)) {
-		(void)chi_fault_plain(&importer->fault, -CHI_ECANCELED);
-		return keep(importer, -CHI_ECANCELED, fault);
-	}
-	return CHI_OK;
+	fault->text[0] = '\0';
+	return chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED) : CHI_OK;
 }
 
 int chi_importer_file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
 {
-	int rc = usable(importer, fault);
-	return rc != CHI_OK ? rc
-			    : keep(importer, importer->kind->file(importer, name, &importer->fault),
-				   fault);
+	int rc = ready(importer, fault);
+	return rc == CHI_OK ? importer->kind->file(importer, name, fault) : rc;
 }
 
 int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t len,
 		      struct chi_fault *fault)
 {
-	int rc = usable(importer, fault);
-	return rc != CHI_OK
-		       ? rc
-		       : keep(importer,
-			      importer->kind->feed(importer, bytes, len, &importer->fault), fault);
+	int rc = ready(importer, fault);
+	return rc == CHI_OK ? importer->kind->feed(importer, bytes, len, fault) : rc;
 }
 
 int chi_importer_commit(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
 {
-	int rc = usable(importer, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
+	int rc = ready(importer, fault);
 	*result = (struct chi_import_result){0};
-	rc = keep(importer, importer->kind->commit(importer, result, &importer->fault), fault);
-	importer->done = rc == CHI_OK;
-	return rc;
+	return rc == CHI_OK ? importer->kind->commit(importer, result, fault) : rc;
 }
 
 void chi_importer_once(struct chi_importer *importer,

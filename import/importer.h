@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Games by the gigabyte: text of PGN goes in, and at the end every position of every game stands
- * in the store, counted. Reading happens beside the feeding, on all cores; the positions are sorted
+ * Games by the gigabyte: text of PGN goes in, and at the end every position of every game is in
+ * the store, counted. Reading happens beside the feeding, on all cores; the positions are sorted
  * in bounded memory; nothing is changed in the store before the commit, and the commit is all or
  * nothing. Feeding the same games again changes nothing.
  *
  * One thread uses a chi_importer at a time. It needs no lock on the store before the commit, whose
- * thread is the store's writer then.
+ * thread is the store's writer then. The caller calls nothing but chi_importer_free after a failure
+ * or the commit. Every `fault` must be given.
  */
 #pragma once
 
@@ -38,8 +39,8 @@ CHI_MUSTUSE int chi_importer_begin(const struct chi_importer_target *target,
 CHI_MUSTUSE int chi_importer_file(struct chi_importer *importer, const char *name,
 				  struct chi_fault *fault);
 
-/* The next bytes of the input, cut anywhere. Waits while the readers are behind. A failure is
- * final: -CHI_ENOMEM, -CHI_EFULL, -CHI_EIO, -CHI_ECANCELED. */
+/* The next bytes of the input, cut anywhere. Waits while the readers are behind.
+ * -CHI_ENOMEM, -CHI_EFULL, -CHI_EIO, -CHI_ECANCELED. */
 CHI_MUSTUSE int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t len,
 				  struct chi_fault *fault);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frame that the kinds of input share: each has the same five calls behind bulk.h. Options and
- * target are checked and copied here, a failure is remembered here, so that a kind sees nothing
- * behind its first failure but the end.
+ * The frame that the kinds of input share: each has the same five calls, which importer.h's lead
+ * to. Options and target are checked and copied there. After its first failure a kind sees nothing
+ * but the end.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "store/store.h"
 
 struct chi_importer_kind {
-	/* Makes `bulk->state`; `end` is called even if this fails. */
+	/* Makes `importer->state`; `end` is called even if this fails. */
 	int (*begin)(struct chi_importer *importer, struct chi_fault *fault);
 	int (*file)(struct chi_importer *importer, const char *name, struct chi_fault *fault);
 	int (*feed)(struct chi_importer *importer, const void *bytes, size_t len,
@@ -38,9 +38,6 @@ struct chi_importer {
 	enum chi_statistic statistic;
 	struct chi_idempotency_key idempotency_key; /* sequence 0: not marked */
 	char *spill; /* owned: a directory in which files may be made that memory does not hold */
-	bool done;   /* committed */
-	int status;  /* the first failure, and its text */
-	struct chi_fault fault;
 	void *state; /* the kind's */
 };
 
