@@ -17,7 +17,7 @@
 #define AHEAD 2
 
 struct aggregate {
-	struct chi_import *games;
+	struct chi_pgn_session *games;
 	const struct chi_load_spec *spec;
 	const struct chi_import_limits *limits; /* NULL: every game is counted to its end */
 	size_t n_parts;
@@ -357,7 +357,7 @@ static int run(struct aggregate *aggregate, struct chi_load *load, struct chi_fa
 	return rc;
 }
 
-int chi_import_fold(struct chi_import *games, size_t n_parts,
+int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 		    const struct chi_import_limits *limits, const struct chi_load_spec *spec,
 		    struct chi_load *load, struct chi_fault *fault)
 {

@@ -26,7 +26,7 @@
 #define CHECK_EVERY 1024
 
 struct commit {
-	struct chi_import *games;
+	struct chi_pgn_session *games;
 	struct chi_importer *importer;
 	struct chi_load *load;
 	struct chi_import_result *result;
@@ -134,7 +134,7 @@ static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const 
 /* A game that was stored with some of its positions left out cannot be taken out exactly. */
 static void tell_pruned(struct commit *commit, const struct entry *entry)
 {
-	const struct chi_import *games = commit->games;
+	const struct chi_pgn_session *games = commit->games;
 	const struct chi_import_options *options = &commit->importer->options;
 	struct chi_import_note note = {.file = "",
 				       .text = "stored without its rare positions, "
@@ -230,7 +230,7 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 
 static int store_positions(struct commit *commit, struct chi_fault *fault)
 {
-	struct chi_import *games = commit->games;
+	struct chi_pgn_session *games = commit->games;
 	const struct chi_import_options *options = &commit->importer->options;
 	struct chi_load_spec spec;
 	size_t n_parts;
@@ -314,7 +314,7 @@ static int run(struct commit *commit, struct chi_fault *fault)
 	return chi_load_finish(last, &commit->result->positions, &commit->result->dropped, fault);
 }
 
-int chi_importer_commit_pgn(struct chi_import *games, struct chi_import_result *result,
+int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_result *result,
 			    struct chi_fault *fault)
 {
 	struct commit commit = {.games = games,

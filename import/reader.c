@@ -15,7 +15,7 @@
 /* What a thread has while it runs. */
 struct work {
 	struct chi_import_reader *reader;
-	struct chi_import *games;
+	struct chi_pgn_session *games;
 	struct chi_pgn *pgn;
 	struct chi_counter *counter;
 	uint8_t *scratch; /* CHI_IDENTITY_SIZE bytes */

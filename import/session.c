@@ -28,7 +28,7 @@ static uint64_t piece_size(uint64_t memory)
 	return size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
 }
 
-static int start_threads(struct chi_import *games, struct chi_fault *fault)
+static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
 {
 	unsigned n = games->importer->options.threads;
 	games->readers = calloc(n, sizeof(*games->readers));
@@ -49,7 +49,7 @@ static int start_threads(struct chi_import *games, struct chi_fault *fault)
 static int begin(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
-	struct chi_import *games = calloc(1, sizeof(*games));
+	struct chi_pgn_session *games = calloc(1, sizeof(*games));
 	if (games == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -73,7 +73,7 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 
 /* Where that stream begins. Once memory for it is used up games of later ones are told of without
  * their place. */
-static void keep_base(struct chi_import *games)
+static void keep_base(struct chi_pgn_session *games)
 {
 	const struct chi_import_options *options = &games->importer->options;
 	bool shared = games->n_bases > 0 && games->bases[games->n_bases - 1].file == games->file;
@@ -99,7 +99,7 @@ static void keep_base(struct chi_import *games)
 }
 
 /* The name is a base's if that keeps it. */
-static void end_file(struct chi_import *games)
+static void end_file(struct chi_pgn_session *games)
 {
 	if (games->n_bases == 0 || games->bases[games->n_bases - 1].file != games->file) {
 		free(games->file);
@@ -110,7 +110,7 @@ static void end_file(struct chi_import *games)
 }
 
 /* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
-static void collect(struct chi_import *games)
+static void collect(struct chi_pgn_session *games)
 {
 	struct chi_stream *stream;
 	while ((stream = chi_queue_collect(&games->queue)) != NULL) {
@@ -132,14 +132,14 @@ static void collect(struct chi_import *games)
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
 /* The text of a failure, be it a thread's or this one's. */
-static int failed(struct chi_import *games, int rc, struct chi_fault *fault)
+static int failed(struct chi_pgn_session *games, int rc, struct chi_fault *fault)
 {
 	int other = chi_queue_status(&games->queue, fault);
 	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
 }
 
 /* Ends the stream that is being filled. */
-static int close_stream(struct chi_import *games, struct chi_fault *fault)
+static int close_stream(struct chi_pgn_session *games, struct chi_fault *fault)
 {
 	if (games->piece == NULL) {
 		if (!chi_queue_open(&games->queue)) {
@@ -159,7 +159,7 @@ static int close_stream(struct chi_import *games, struct chi_fault *fault)
 
 /* Where a full piece may be cut: a place near its end if there is one, else any behind its first
  * byte; its length if there is none. */
-static size_t find_cut(const struct chi_import *games, const struct chi_piece *piece)
+static size_t find_cut(const struct chi_pgn_session *games, const struct chi_piece *piece)
 {
 	const char *text = piece->bytes;
 	size_t start = 0;
@@ -177,7 +177,7 @@ static size_t find_cut(const struct chi_import *games, const struct chi_piece *p
 }
 
 /* A full piece goes to the threads, up to the cut; what is behind begins the next. */
-static int hand_over(struct chi_import *games, struct chi_fault *fault)
+static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
 {
 	struct chi_piece *piece = games->piece;
 	struct chi_piece *next;
@@ -205,7 +205,7 @@ static int hand_over(struct chi_import *games, struct chi_fault *fault)
 static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 		struct chi_fault *fault)
 {
-	struct chi_import *games = importer->state;
+	struct chi_pgn_session *games = importer->state;
 	const char *at = bytes;
 	while (len > 0) {
 		if (chi_importer_canceled(importer)) {
@@ -237,7 +237,7 @@ static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 /* Of an input without text nothing is held once the next begins. */
 static int file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
 {
-	struct chi_import *games = importer->state;
+	struct chi_pgn_session *games = importer->state;
 	int rc = close_stream(games, fault);
 	if (rc != CHI_OK) {
 		return rc;
@@ -251,7 +251,7 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
-static void join(struct chi_import *games)
+static void join(struct chi_pgn_session *games)
 {
 	for (unsigned i = 0; i < games->n_readers; i++) {
 		pthread_join(games->readers[i].thread, NULL);
@@ -262,7 +262,7 @@ static void join(struct chi_import *games)
 static int commit(struct chi_importer *importer, struct chi_import_result *result,
 		  struct chi_fault *fault)
 {
-	struct chi_import *games = importer->state;
+	struct chi_pgn_session *games = importer->state;
 	int rc = close_stream(games, fault);
 	if (rc != CHI_OK) {
 		return rc;
@@ -281,7 +281,7 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 
 static void end(struct chi_importer *importer)
 {
-	struct chi_import *games = importer->state;
+	struct chi_pgn_session *games = importer->state;
 	if (games == NULL) {
 		return;
 	}

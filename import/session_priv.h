@@ -55,11 +55,11 @@ struct chi_filler {
 	size_t capacity;
 };
 
-struct chi_import;
+struct chi_pgn_session;
 
 /* One thread that reads. */
 struct chi_import_reader {
-	struct chi_import *games;
+	struct chi_pgn_session *games;
 	pthread_t thread;
 	uint64_t n;
 	uint64_t skipped;
@@ -73,7 +73,7 @@ struct chi_import_base {
 	uint64_t lines;
 };
 
-struct chi_import {
+struct chi_pgn_session {
 	struct chi_importer *importer;
 	struct chi_queue queue;
 	struct chi_sorter *positions;
@@ -103,12 +103,12 @@ CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *faul
 void *chi_import_read(void *reader);
 
 /* import/commit.c: all that follows when the threads have ended. */
-CHI_MUSTUSE int chi_importer_commit_pgn(struct chi_import *games, struct chi_import_result *result,
-					struct chi_fault *fault);
+CHI_MUSTUSE int chi_importer_commit_pgn(struct chi_pgn_session *games,
+					struct chi_import_result *result, struct chi_fault *fault);
 
 /* import/aggregate.c: the positions' items become records, and go to the load in order. `limits`:
  * NULL if no game is dropped or held to a ply. */
-CHI_MUSTUSE int chi_import_fold(struct chi_import *games, size_t n_parts,
+CHI_MUSTUSE int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 				const struct chi_import_limits *limits,
 				const struct chi_load_spec *spec, struct chi_load *load,
 				struct chi_fault *fault);
