@@ -297,7 +297,7 @@ static int store_part(struct aggregate *aggregate, size_t part, struct chi_load 
 		pthread_cond_wait(&aggregate->ready, &aggregate->mutex);
 	}
 	int rc = aggregate->status;
-	if (rc != CHI_OK && fault != NULL) {
+	if (rc != CHI_OK) {
 		*fault = aggregate->fault;
 	}
 	pthread_mutex_unlock(&aggregate->mutex);
@@ -322,10 +322,7 @@ static int store_all(struct aggregate *aggregate, struct chi_load *load, struct 
 	const struct chi_importer *importer = aggregate->games->importer;
 	int rc = CHI_OK;
 	for (size_t part = 0; part < aggregate->n_parts && rc == CHI_OK; part++) {
-		if (importer->options.progress != NULL) {
-			importer->options.progress(importer->options.context, "storing", part,
-						   aggregate->n_parts);
-		}
+		chi_importer_progress(importer, "storing", part, aggregate->n_parts);
 		rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
 						     : store_part(aggregate, part, load, fault);
 	}
@@ -346,9 +343,8 @@ static int run(struct aggregate *aggregate, struct chi_load *load, struct chi_fa
 	int rc = n > 0 ? store_all(aggregate, load, fault)
 		       : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
 	if (rc != CHI_OK) {
-		struct chi_fault own = {{0}};
 		pthread_mutex_lock(&aggregate->mutex);
-		stop(aggregate, rc, fault != NULL ? fault : &own);
+		stop(aggregate, rc, fault);
 		pthread_mutex_unlock(&aggregate->mutex);
 	}
 	for (unsigned i = 0; i < n; i++) {

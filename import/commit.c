@@ -42,14 +42,6 @@ static void abandonp(struct chi_load **load)
 	chi_load_abandon(*load);
 }
 
-static void progress(const struct chi_importer *importer, const char *phase, uint64_t done,
-		     uint64_t total)
-{
-	if (importer->options.progress != NULL) {
-		importer->options.progress(importer->options.context, phase, done, total);
-	}
-}
-
 /* A game's item, taken apart. */
 struct entry {
 	struct chi_import_place place;
@@ -220,7 +212,7 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-		progress(commit->importer, "sorting", commit->seen, n);
+		chi_importer_progress(commit->importer, "sorting", commit->seen, n);
 		rc = walk_part(commit, part, fault);
 	}
 	chi_sorter_free(commit->games->ids);

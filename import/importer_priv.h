@@ -52,6 +52,15 @@ CHI_MUSTUSE int chi_importer_known(const struct chi_importer *importer, struct c
 CHI_MUSTUSE int chi_importer_note(const struct chi_importer *importer, struct chi_write *write,
 				  const struct chi_import_result *result, struct chi_fault *fault);
 
+/* Tells how far it is. */
+static inline void chi_importer_progress(const struct chi_importer *importer, const char *phase,
+					 uint64_t done, uint64_t total)
+{
+	if (importer->options.progress != NULL) {
+		importer->options.progress(importer->options.context, phase, done, total);
+	}
+}
+
 /* Somebody asked to give up. */
 static inline bool chi_importer_canceled(const struct chi_importer *importer)
 {

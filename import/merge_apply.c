@@ -38,16 +38,13 @@ static void apply_deinit(struct apply *apply)
 static int look_up(const struct apply *apply, const char *phase, uint64_t done, uint64_t total,
 		   struct chi_fault *fault)
 {
-	const struct chi_import_options *options = &apply->importer->options;
 	if (done % CHECK_EVERY != 0) {
 		return CHI_OK;
 	}
 	if (chi_importer_canceled(apply->importer)) {
 		return chi_fault_plain(fault, -CHI_ECANCELED);
 	}
-	if (options->progress != NULL) {
-		options->progress(options->context, phase, done, total);
-	}
+	chi_importer_progress(apply->importer, phase, done, total);
 	return CHI_OK;
 }
 

@@ -12,6 +12,14 @@
 #include "chess/key.h"
 #include "chess/pgn/pgn.h"
 
+/* Room in a sorter that a thread fills. */
+struct filler {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* NULL: none taken */
+	size_t n;
+	size_t capacity;
+};
+
 /* What a thread has while it runs. */
 struct work {
 	struct chi_import_reader *reader;
@@ -19,13 +27,13 @@ struct work {
 	struct chi_pgn *pgn;
 	struct chi_counter *counter;
 	uint8_t *scratch; /* CHI_IDENTITY_SIZE bytes */
-	struct chi_filler positions;
-	struct chi_filler ids;
+	struct filler positions;
+	struct filler ids;
 	struct chi_stream *stream;
 	struct chi_fault fault;
 };
 
-int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault)
+static int end_filler(struct filler *filler, struct chi_fault *fault)
 {
 	if (filler->items == NULL) {
 		return CHI_OK;
@@ -35,12 +43,13 @@ int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault)
 	return rc;
 }
 
-int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items, size_t n,
-		   struct chi_fault *fault)
+/* Gives `n` items to the sorter. */
+static int fill(struct filler *filler, const struct chi_sort_item *items, size_t n,
+		struct chi_fault *fault)
 {
 	while (n > 0) {
 		if (filler->items != NULL && filler->n == filler->capacity) {
-			int rc = chi_filler_end(filler, fault);
+			int rc = end_filler(filler, fault);
 			if (rc != CHI_OK) {
 				return rc;
 			}
@@ -86,7 +95,7 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 	payload = htobe64(payload);
 	memcpy(item.bytes + CHI_GAME_ID_SIZE, &place, sizeof(place));
 	memcpy(item.bytes + CHI_SORT_GROUP, &payload, sizeof(payload));
-	return chi_filler_add(&work->ids, &item, 1, &work->fault);
+	return fill(&work->ids, &item, 1, &work->fault);
 }
 
 static bool is_skipped(const struct work *work, enum chi_pgn_end end)
@@ -127,7 +136,7 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	size_t plies = bounded ? options->max_ply : all;
 	enum chi_result result = chi_identity_result(game->result);
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number, result);
-	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
+	int rc = fill(&work->positions, work->counter->items, n, &work->fault);
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, result, plies, bounded);
 }
 
@@ -211,8 +220,8 @@ static int read_all(struct work *work)
 		}
 		chi_queue_done(queue, work->stream);
 	}
-	int rc = chi_filler_end(&work->positions, &work->fault);
-	return rc != CHI_OK ? rc : chi_filler_end(&work->ids, &work->fault);
+	int rc = end_filler(&work->positions, &work->fault);
+	return rc != CHI_OK ? rc : end_filler(&work->ids, &work->fault);
 }
 
 /* What is not given back when something failed is freed here: the sorters go without it. */

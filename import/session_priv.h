@@ -47,14 +47,6 @@ struct chi_import_limits {
 	uint16_t *plies;  /* the last ply counted, 0: all are; NULL: of every game all are */
 };
 
-/* Room in a sorter that a thread fills. */
-struct chi_filler {
-	struct chi_sorter *sorter;
-	struct chi_sort_item *items; /* NULL: none taken */
-	size_t n;
-	size_t capacity;
-};
-
 struct chi_pgn_session;
 
 /* One thread that reads. */
@@ -93,11 +85,6 @@ struct chi_pgn_session {
 	uint64_t bases_size; /* bytes of them, names included */
 	bool bases_end;	     /* no more are kept */
 };
-
-/* Gives `n` items to the filler's sorter. */
-CHI_MUSTUSE int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items,
-			       size_t n, struct chi_fault *fault);
-CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault);
 
 /* A thread's work: argument and result as pthread_create wants them. */
 void *chi_import_read(void *reader);
