@@ -77,33 +77,3 @@ int chi_status_from_code(int code)
 		return -CHI_EPROTO;
 	}
 }
-
-const char *chi_op_name(enum chi_op op)
-{
-	static const char *const names[CHI_OP_COUNT_OF_OPS] = {
-		[CHI_OP_UNKNOWN] = "unknown",
-		[CHI_OP_HELLO] = "hello",
-		[CHI_OP_PING] = "ping",
-		[CHI_OP_INFO] = "info",
-		[CHI_OP_PROBE] = "probe",
-		[CHI_OP_GET] = "get",
-		[CHI_OP_PUT] = "put",
-		[CHI_OP_DELETE] = "delete",
-		[CHI_OP_SCAN] = "scan",
-		[CHI_OP_COUNT] = "count",
-		[CHI_OP_CREDIT] = "credit",
-		[CHI_OP_CANCEL] = "cancel",
-		[CHI_OP_BACKUP] = "backup",
-		[CHI_OP_VERIFY] = "verify",
-		[CHI_OP_COMPACT] = "compact",
-		[CHI_OP_RESCORE] = "rescore",
-		[CHI_OP_EXPLORE] = "explore",
-		[CHI_OP_IMPORT] = "import_games",
-		[CHI_OP_IMPORT_DATA] = "import_data",
-		[CHI_OP_IMPORT_END] = "import_end",
-		[CHI_OP_GAME_IDS] = "games",
-		[CHI_OP_OUTCOME] = "outcome",
-	};
-	unsigned index = (unsigned)op;
-	return index < CHI_OP_COUNT_OF_OPS ? names[index] : names[CHI_OP_UNKNOWN];
-}

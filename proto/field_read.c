@@ -84,3 +84,14 @@ size_t chi_field_numbers(const struct chi_field *field)
 	}
 	return n;
 }
+
+size_t chi_fields_of(const uint8_t *bytes, size_t len, uint32_t number)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	size_t n = 0;
+	while (chi_field_next(&r, &field)) {
+		n += field.number == number;
+	}
+	return n;
+}

@@ -32,3 +32,6 @@ uint64_t chi_field_varint(struct chi_reader *r);
 
 /* How many numbers a field of a repeated one holds: packed, or one by itself. */
 size_t chi_field_numbers(const struct chi_field *field);
+
+/* How many fields of that number a message has. */
+size_t chi_fields_of(const uint8_t *bytes, size_t len, uint32_t number);

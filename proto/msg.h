@@ -284,10 +284,8 @@ struct chi_response {
 };
 
 /* Appends the response as a frame; on failure the buffer is as before. -CHI_ETOOBIG if the body
- * is over CHI_FRAME_RESPONSE_MAX or the buffer's limit, -CHI_ENOMEM. Scratch memory comes from
- * `arena`. */
-CHI_MUSTUSE int chi_response_pack(const struct chi_response *response, struct chi_arena *arena,
-				  struct chi_buffer *out);
+ * is over CHI_FRAME_RESPONSE_MAX or the buffer's limit, -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_response_pack(const struct chi_response *response, struct chi_buffer *out);
 
 /* As chi_request_unpack, for the client. -CHI_EPROTO for anything the server should not send. */
 CHI_MUSTUSE int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
@@ -297,8 +295,7 @@ CHI_MUSTUSE int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi
  * response gets too large. */
 size_t chi_entry_size(const struct chi_entry *entry);
 
-/* The bytes of room that chi_response_pack takes for what carries rows or entries: Probe, Get,
- * Scan. 0 for all others, and for one that it will refuse. */
+/* The bytes of room that chi_response_pack takes; 0 for a response that it will refuse. */
 size_t chi_response_size(const struct chi_response *response);
 
 /* "probe", "put", ...: the name of an operation for logs; never NULL. */

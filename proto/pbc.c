@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and frames for protobuf-c: the glue that needs to know how it allocates and packs. */
+/* What is wrong with a message, and room for one. */
 #include "proto/pbc.h"
 
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "proto/frame.h"
 
 int chi_flaw(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...)
 {
@@ -60,41 +59,6 @@ int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t
 	return status;
 }
 
-/* protobuf-c knows no reason for a failure: it is kept here. */
-struct pb_memory {
-	struct chi_unpacker *u;
-	int status;
-};
-
-static void *take(void *data, size_t size)
-{
-	struct pb_memory *memory = data;
-	void *pointer = chi_arena_alloc(memory->u->arena, size);
-	if (pointer == NULL) {
-		memory->status = chi_flaw_memory(memory->u->flaw, memory->u->arena, size);
-	}
-	return pointer;
-}
-
-/* The arena frees all at once. */
-static void leave(void *data, void *pointer)
-{
-	(void)data;
-	(void)pointer;
-}
-
-int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len,
-		  struct chi_unpacker *u, ProtobufCMessage **out)
-{
-	struct pb_memory memory = {.u = u};
-	ProtobufCAllocator allocator = {.alloc = take, .free = leave, .allocator_data = &memory};
-	*out = protobuf_c_message_unpack(type, &allocator, len, bytes);
-	if (*out != NULL || memory.status != CHI_OK) {
-		return memory.status;
-	}
-	return chi_flaw(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
-}
-
 /* The buffer's own answer does not tell its limit from a lack of memory. */
 int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at)
 {
@@ -103,32 +67,4 @@ int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at)
 	}
 	*at = chi_buffer_reserve(out, len);
 	return *at != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
-int chi_pb_pack(const ProtobufCMessage *message, size_t max, struct chi_buffer *out)
-{
-	uint8_t head[CHI_FRAME_HEAD_MAX];
-	size_t len = protobuf_c_message_get_packed_size(message);
-	if (len > max) {
-		return -CHI_ETOOBIG;
-	}
-	/* All defaults: it would be an empty frame, which there is not. */
-	if (len == 0) {
-		return -CHI_EINVAL;
-	}
-	size_t head_len = chi_frame_head(len, head);
-	uint8_t *at = NULL;
-	int rc = chi_pb_reserve(out, head_len + len, &at);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	memcpy(at, head, head_len);
-	protobuf_c_message_pack(message, at + head_len);
-	chi_buffer_added(out, head_len + len);
-	return CHI_OK;
-}
-
-char *chi_pb_text(struct chi_arena *arena, struct chi_text text)
-{
-	return chi_arena_text(arena, text.bytes, text.len);
 }

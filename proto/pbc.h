@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way into protobuf-c: its generated code under short names, and unpacking that takes memory
- * from an arena. Only this room's .c files include it.
+ * What is read of protobuf messages goes through here: the check by the descriptions that
+ * protobuf-c generates, what was found wrong, and where memory comes from. Only this room's .c
+ * files include it; the generated structs and their unpacking are not used.
  *
- * Nothing is unpacked that was not checked first. protobuf-c 1.4.1 cuts numbers that do not fit,
- * cuts texts at a NUL, takes any bytes for UTF-8 and merges repeated sub-messages in ways that
- * have had faults; the check refuses all of that by name, and counts the elements of repeated
- * fields before there is memory for them.
+ * Nothing is unpacked that was not checked first. The check refuses by name what is no message,
+ * numbers that do not fit, NULs in texts, what is not UTF-8, sub-messages given twice, and counts
+ * the elements of repeated fields before there is memory for them.
  */
 #pragma once
 
@@ -14,9 +14,6 @@
 #include "base/attr.h"
 #include "proto/chistore.pb-c.h"
 #include "proto/msg.h"
-
-/* PB(Request) for the generated type of message Request. */
-#define PB(name) Chistore__V1__##name
 
 /* The field of an operation in Request, and of its result in Response. */
 #define CHI_OP_FIELD(op)       ((uint32_t)(op) + 15)
@@ -54,13 +51,6 @@ struct chi_unpacker {
 	struct chi_flaw *flaw;
 };
 
-/*
- * Unpacks checked bytes; the message lives as long as the arena's memory and is not freed.
- * -CHI_ETOOBIG: over the arena's budget; -CHI_ENOMEM; -CHI_EPROTO: refused by protobuf-c.
- */
-CHI_MUSTUSE int chi_pb_unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
-			      size_t len, struct chi_unpacker *u, ProtobufCMessage **out);
-
 /* Says what is wrong; the path is a format. Returns `status`. */
 CHI_PRINTF(4, 5)
 int chi_flaw(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...);
@@ -79,9 +69,3 @@ int chi_arena_status(const struct chi_arena *arena, size_t size);
 
 /* Room for `len` bytes behind the buffer's content: -CHI_ETOOBIG over its limit, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at);
-
-/* Appends the message as a frame; `max` bounds the body. Leaves `out` alone on failure. */
-CHI_MUSTUSE int chi_pb_pack(const ProtobufCMessage *message, size_t max, struct chi_buffer *out);
-
-/* A text as protobuf-c packs it, NUL-terminated; NULL when memory is out. */
-char *chi_pb_text(struct chi_arena *arena, struct chi_text text);

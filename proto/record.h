@@ -19,10 +19,7 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record);
 
 /* ---- From the wire ----------------------------------------------------------------------- */
 
-/* Zero if `from` is NULL. */
-struct chi_counts chi_counts_from(const PB(Counts) * from);
-
-/* The same from the bytes of a Counts message. */
+/* From the bytes of a Counts message. */
 struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
 
 /*
@@ -39,20 +36,8 @@ CHI_MUSTUSE int chi_text_read(struct chi_unpacker *u, const struct chi_field *fi
 /* One key; NULL or what is wrong with it. Checks its shape, not that it is a position. */
 const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out);
 
-CHI_MUSTUSE int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from,
-				struct chi_cursor *out);
-
-/* The same from the bytes of a Cursor message. */
-CHI_MUSTUSE int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-				struct chi_cursor *out);
-
 /* The shape alone: bit 15 is 0 and the promotion at most a queen (4); 0 is "no move". */
 static inline bool chi_is_move(uint64_t move)
 {
 	return move != 0 && move <= 0x4fff;
-}
-
-static inline struct chi_text chi_text_from(const char *text)
-{
-	return (struct chi_text){.bytes = text, .len = strlen(text)};
 }

@@ -13,19 +13,6 @@
 #define PIECES_MAX 32
 #define MASK_BYTES 8
 
-struct chi_counts chi_counts_from(const PB(Counts) * from)
-{
-	if (from == NULL) {
-		return (struct chi_counts){0};
-	}
-	return (struct chi_counts){
-		.white = from->white,
-		.draws = from->draws,
-		.black = from->black,
-		.other = from->other,
-	};
-}
-
 const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 {
 	*out = (struct chi_key){0};
@@ -47,7 +34,7 @@ const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 	return NULL;
 }
 
-/* The same from bytes that the check has passed; of a field given twice the last counts. */
+/* From bytes that the check has passed; of a field given twice the last counts. */
 struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len)
 {
 	struct chi_counts counts = {0};
@@ -79,44 +66,6 @@ int chi_text_read(struct chi_unpacker *u, const struct chi_field *field, struct 
 	out->len = field->len;
 	out->bytes = chi_arena_text(u->arena, field->bytes, field->len);
 	return out->bytes != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, field->len + 1);
-}
-
-/* A cursor need not be of a row that exists: it is a place between rows. */
-static int make_cursor(struct chi_unpacker *u, uint32_t chi2, const uint8_t *key, size_t len,
-		       struct chi_cursor *out)
-{
-	if (chi2 > CHI_CHI2_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 25599", "chi2");
-	}
-	const char *reason = chi_key_from(key, len, &out->key);
-	if (reason != NULL) {
-		return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
-	}
-	out->set = true;
-	out->chi2 = (uint16_t)chi2;
-	return CHI_OK;
-}
-
-int chi_cursor_from(struct chi_unpacker *u, const PB(Cursor) * from, struct chi_cursor *out)
-{
-	return make_cursor(u, from->chi2, from->key.data, from->key.len, out);
-}
-
-int chi_cursor_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-		    struct chi_cursor *out)
-{
-	struct chi_reader r = chi_reader_of(bytes, len);
-	struct chi_field field;
-	struct chi_field key = {0};
-	uint32_t chi2 = 0;
-	while (chi_field_next(&r, &field)) {
-		if (field.number == 1) {
-			chi2 = (uint32_t)field.value;
-		} else if (field.number == 2) {
-			key = field;
-		}
-	}
-	return make_cursor(u, chi2, key.bytes, key.len, out);
 }
 
 /* ---- Lists of moves ---------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include "proto/rows.h"
 
 #include "base/wire.h"
-#include "proto/fields.h"
+#include "proto/message.h"
 
 #define ROW_FOUND  0x01u
 #define ROW_COUNTS 0x02u
@@ -124,4 +124,54 @@ int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacke
 	}
 	*out = rows;
 	return CHI_OK;
+}
+
+/* ---- Fields of results ------------------------------------------------------------------------
+ */
+
+size_t chi_rows_fields_len(const struct chi_row *rows, size_t n, bool counts, size_t *noted)
+{
+	*noted = chi_rows_len(rows, n, counts);
+	if (n > 0 && *noted == 0) {
+		return CHI_UNPACKABLE;
+	}
+	return chi_bytes_len(1, *noted) + chi_uint_len(2, n);
+}
+
+uint8_t *chi_put_rows_fields(uint8_t *at, const struct chi_row *rows, size_t n, bool counts,
+			     size_t noted)
+{
+	if (n == 0) {
+		return at;
+	}
+	at = chi_put_rows(chi_put_head(at, 1, noted), rows, n, counts);
+	return chi_put_uint(at, 2, n);
+}
+
+/* `max` rows are what a server may send; the bytes must be as many rows as it says. */
+int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
+			 struct chi_row **rows, size_t *n, bool *counts)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field packed = {0};
+	uint64_t count = 0;
+	enum chi_row_kind kind = CHI_ROWS_PLAIN;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			packed = field;
+		} else if (field.number == 2) {
+			count = field.value;
+		}
+	}
+	if (count > max) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "too many", "count");
+	}
+	*n = (size_t)count;
+	int rc = chi_rows_from(packed.bytes, packed.len, *n, u, rows, &kind);
+	if (rc == CHI_OK && kind == CHI_ROWS_RAGGED) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
+	}
+	*counts = kind == CHI_ROWS_COUNTED;
+	return rc;
 }

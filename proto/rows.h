@@ -38,3 +38,12 @@ enum chi_row_kind {
  */
 CHI_MUSTUSE int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacker *u,
 			      struct chi_row **out, enum chi_row_kind *kind);
+
+/* ---- Fields of results ------------------------------------------------------------------- */
+
+/* Rows and their number, fields 1 and 2 of a result; *noted is for the writing. */
+size_t chi_rows_fields_len(const struct chi_row *rows, size_t n, bool counts, size_t *noted);
+uint8_t *chi_put_rows_fields(uint8_t *at, const struct chi_row *rows, size_t n, bool counts,
+			     size_t noted);
+CHI_MUSTUSE int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+				     size_t max, struct chi_row **rows, size_t *n, bool *counts);

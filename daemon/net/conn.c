@@ -296,7 +296,7 @@ static void count_answer(struct chi_conn *conn, const struct chi_response *respo
 /* True if it was appended to the output. */
 static bool pack(struct chi_conn *conn, const struct chi_response *response, int *status)
 {
-	*status = chi_response_pack(response, &conn->worker->results, &conn->out);
+	*status = chi_response_pack(response, &conn->out);
 	return *status == CHI_OK;
 }
 

@@ -97,7 +97,6 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 	static const char text[] = "the server has as many connections as it takes";
 	struct chi_response response = {
 		.status = -CHI_EBUSY, .message = {text, sizeof(text) - 1}, .last = true};
-	struct chi_arena arena;
 	struct chi_buffer out;
 	if (!listener->full) {
 		log_limited_warning("listen.full",
@@ -106,15 +105,13 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 		listener->full = true;
 	}
 	chi_count(&listener->server->turned_away, 1);
-	chi_arena_init(&arena, 4096);
 	chi_buffer_init(&out, 4096);
-	if (plain && chi_response_pack(&response, &arena, &out) == CHI_OK) {
+	if (plain && chi_response_pack(&response, &out) == CHI_OK) {
 		ssize_t sent =
 			send(fd, chi_buffer_bytes(&out), out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		(void)sent;
 	}
 	chi_buffer_deinit(&out);
-	chi_arena_deinit(&arena);
 	close(fd);
 }
 

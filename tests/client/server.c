@@ -117,13 +117,10 @@ void server_send(struct conn *conn, const void *bytes, size_t len)
 void server_answer(struct conn *conn, const struct chi_response *response)
 {
 	struct chi_buffer out;
-	struct chi_arena arena;
 	chi_buffer_init(&out, (size_t)8 << 20);
-	chi_arena_init(&arena, (size_t)64 << 20);
-	must(chi_response_pack(response, &arena, &out) == CHI_OK, "cannot pack the answer");
+	must(chi_response_pack(response, &out) == CHI_OK, "cannot pack the answer");
 	server_send(conn, chi_buffer_bytes(&out), out.len);
 	chi_buffer_deinit(&out);
-	chi_arena_deinit(&arena);
 }
 
 bool server_greet(struct conn *conn)

@@ -12,18 +12,16 @@
 static bool again(const uint8_t *data, size_t size, struct chi_buffer *out)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	_cleanup_(chi_arena_deinit) struct chi_arena scratch;
 	struct chi_response response;
 	struct chi_fault fault = {""};
 	chi_arena_init(&arena, BUDGET);
-	chi_arena_init(&scratch, BUDGET);
 	int rc = chi_response_unpack(data, size, &arena, &response, &fault);
 	REQUIRE(rc == CHI_OK || rc == -CHI_EPROTO || rc == -CHI_ENOMEM);
 	REQUIRE((rc == CHI_OK) == (fault.text[0] == '\0'));
 	if (rc != CHI_OK) {
 		return false;
 	}
-	rc = chi_response_pack(&response, &scratch, out);
+	rc = chi_response_pack(&response, out);
 	/* A message of nothing but defaults is no frame. */
 	REQUIRE(rc == CHI_OK || (rc == -CHI_EINVAL && response.id == 0));
 	return rc == CHI_OK;

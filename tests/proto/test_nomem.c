@@ -66,9 +66,7 @@ static void message_init(struct message *message, struct seed *seed, enum chi_op
 	sample_response(&sample, op, &message->response);
 	message->response.id |= 1;
 	assert_int_equal(chi_request_pack(&message->request, &message->request_wire), CHI_OK);
-	assert_int_equal(
-		chi_response_pack(&message->response, &message->arena, &message->response_wire),
-		CHI_OK);
+	assert_int_equal(chi_response_pack(&message->response, &message->response_wire), CHI_OK);
 }
 
 static void message_deinit(struct message *message)
@@ -87,7 +85,7 @@ static int pack_request(const struct message *message, struct scratch *scratch)
 
 static int pack_response(const struct message *message, struct scratch *scratch)
 {
-	return chi_response_pack(&message->response, &scratch->arena, &scratch->out);
+	return chi_response_pack(&message->response, &scratch->out);
 }
 
 static int mark_request(const struct message *message, struct scratch *scratch)

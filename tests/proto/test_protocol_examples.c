@@ -25,10 +25,8 @@
 
 static void pack(const struct example *example, struct chi_buffer *out)
 {
-	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	chi_arena_init(&arena, BUDGET);
 	int rc = example->request != NULL ? chi_request_pack(example->request, out)
-					  : chi_response_pack(example->response, &arena, out);
+					  : chi_response_pack(example->response, out);
 	assert_int_equal(rc, CHI_OK);
 }
 

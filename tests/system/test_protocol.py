@@ -412,9 +412,9 @@ class Operations(ProtocolTest):
                   counts=pb.Counts(black=2**63))])
         for result in (self.client.explore(key=START_KEY), self.client.explore(fen=START)):
             self.assertEqual(
-                (result.key, result.found, result.chi2, result.has_min_ply, result.min_ply,
+                (result.key, result.found, result.chi2, result.min_ply,
                  result.counts.white, result.counts.other, result.eco, result.opening),
-                (START_KEY, True, 921, True, 0, 5, 2**40, "", ""))
+                (START_KEY, True, 921, 0, 5, 2**40, "", ""))
             first, second = result.moves
             self.assertEqual(
                 (first.move, first.played, first.found, first.chi2, first.reached, first.key,
@@ -426,8 +426,8 @@ class Operations(ProtocolTest):
         # Not stored, and not in vain: others may have got behind it.
         self.client.delete(fens=[START])
         result = self.client.explore(fen=START)
-        self.assertEqual((result.found, result.has_min_ply, [m.move for m in result.moves]),
-                         (False, False, [e4]))
+        self.assertEqual((result.found, result.min_ply, [m.move for m in result.moves]),
+                         (False, -1, [e4]))
         # Nothing to say of a position beside all.
         self.assertEqual(len(self.client.explore(key=KINGS_KEY).moves), 0)
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages of chistore.proto as our structs, both ways, by tables: for each message one list of
+ * its fields says where each is kept, how wide it may be and whether it must be there. Packing
+ * measures and then writes into room of that size; unpacking reads bytes that chi_pb_check has
+ * passed and checks what only the struct can tell. Messages that carry positions by the thousand
+ * have functions of their own instead of a list.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/fields.h"
+#include "proto/pbc.h"
+
+/* What chi_message_len gives, or more, for a struct that cannot be packed. */
+#define CHI_UNPACKABLE ((size_t)1 << 48)
+
+/* How a field is kept in the struct. */
+enum chi_kind {
+	CHI_NUMBER, /* unsigned integer or enum of `size` bytes, at most `max` */
+	CHI_SIGNED, /* int32_t, -1 to `max` */
+	CHI_BOOL,
+	CHI_TEXT,   /* struct chi_text; never NULL when unpacked */
+	CHI_STRING, /* const char *, NUL-terminated; unpacked NULL if empty, "" if CHI_ALWAYS */
+	CHI_CHARS,  /* char[size], NUL-terminated */
+	CHI_BYTES,  /* const uint8_t * and its size_t; unpacked it points into the message */
+	CHI_FIXED,  /* uint8_t[size], that many on the wire too */
+	CHI_KEY,    /* struct chi_key */
+	CHI_NESTED, /* a struct, described by `type` */
+	CHI_LIST,   /* const struct * of `size` bytes each, and how many */
+};
+
+/* When a field is sent. */
+enum chi_presence {
+	CHI_IF_SET,	/* unless it is 0 or empty */
+	CHI_ALWAYS,	/* and FIXED: must be there when unpacked */
+	CHI_IF_FLAG,	/* if the bool at `other` is true */
+	CHI_IF_CASE,	/* if the enum at `other` is `instead` */
+	CHI_IF_POINTER, /* NESTED by a const pointer, which may be NULL */
+};
+
+struct chi_member {
+	uint32_t field;
+	enum chi_kind kind;
+	enum chi_presence presence;
+	size_t at;    /* offset in the struct */
+	size_t size;  /* bytes; see chi_kind */
+	size_t other; /* offset of a length, a number of elements, a flag or an enum */
+	/* NUMBER: 0: what its bytes can hold. What is more is refused for this reason; without one
+	 * it becomes `instead`. */
+	uint64_t max;
+	const char *reason;
+	uint64_t instead;
+	const struct chi_message *type;
+};
+
+struct chi_message {
+	const ProtobufCMessageDescriptor *descriptor;
+	const struct chi_member *members;
+	size_t n;
+	/* Looks at the whole struct, unpacked; may be NULL. */
+	int (*check)(struct chi_unpacker *u, void *out);
+	/* Instead of members: bytes of the contents; writing them; reading them. `noted` is for
+	 * `len` to leave there what `put` needs. */
+	size_t (*len)(const void *from, size_t *noted);
+	uint8_t *(*put)(uint8_t *at, const void *from, size_t noted);
+	int (*read)(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out);
+};
+
+/* The contents of a message, without tag and length. */
+size_t chi_message_len(const struct chi_message *type, const void *from, size_t *noted);
+uint8_t *chi_message_put(uint8_t *at, const struct chi_message *type, const void *from,
+			 size_t noted);
+
+/* From bytes that the check has passed, into a zeroed struct. Paths of flaws start at the message;
+ * memory comes from the arena. */
+CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_message *type,
+				 const uint8_t *bytes, size_t len, void *out);
+
+/* ---- Tables ------------------------------------------------------------------------------ */
+
+/* The message `type` of chistore.proto by the table `rows`; `checked` may be NULL. */
+#define CHI_TABLE(name, of, rows, checked)                                                         \
+	const struct chi_message name = {                                                          \
+		.descriptor = &chistore__v1__##of##__descriptor,                                   \
+		.members = (rows),                                                                 \
+		.n = sizeof(rows) / sizeof((rows)[0]),                                             \
+		.check = (checked),                                                                \
+	}
+
+/* What there is of the field `no`, in member `m` of struct type `s`. */
+#define CHI_PLACE(no, what, s, m)                                                                  \
+	.field = (no), .kind = (what), .at = offsetof(s, m), .size = sizeof(((s *)NULL)->m)
+#define CHI_POINTED(no, what, s, m)                                                                \
+	.field = (no), .kind = (what), .at = offsetof(s, m), .size = sizeof(*((s *)NULL)->m)
+
+#define CHI_M(no, what, s, m)                                                                      \
+	{                                                                                          \
+		CHI_PLACE(no, what, s, m)                                                          \
+	}
+#define CHI_M_NUMBER(no, s, m)                                                                     \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_NUMBER, s, m)                                                    \
+	}
+#define CHI_M_ALWAYS(no, what, s, m)                                                               \
+	{                                                                                          \
+		CHI_PLACE(no, what, s, m), .presence = CHI_ALWAYS                                  \
+	}
+#define CHI_M_UP_TO(no, s, m, top, why)                                                            \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_NUMBER, s, m), .max = (top), .reason = (why)                     \
+	}
+#define CHI_M_CAPPED(no, s, m, top, more)                                                          \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_NUMBER, s, m), .max = (top), .instead = (more)                   \
+	}
+#define CHI_M_BYTES(no, s, m, n)                                                                   \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_BYTES, s, m), .other = offsetof(s, n)                            \
+	}
+#define CHI_M_FLAGGED(no, what, s, m, flag, inner)                                                 \
+	{                                                                                          \
+		CHI_PLACE(no, what, s, m), .presence = CHI_IF_FLAG, .other = offsetof(s, flag),    \
+					   .type = (inner)                                         \
+	}
+#define CHI_M_CASE(no, s, m, tag, value, inner)                                                    \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_NESTED, s, m), .presence = CHI_IF_CASE,                          \
+						 .other = offsetof(s, tag), .instead = (value),    \
+						 .type = (inner)                                   \
+	}
+#define CHI_M_NESTED(no, s, m, when, inner)                                                        \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_NESTED, s, m), .presence = (when), .type = (inner)               \
+	}
+#define CHI_M_POINTER(no, s, m, inner)                                                             \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_NESTED, s, m), .presence = CHI_IF_POINTER, .type = (inner)     \
+	}
+#define CHI_M_LIST(no, s, m, n, inner)                                                             \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner)          \
+	}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests and responses as frames: what is around the contents of every operation alike. */
+#include "proto/msg.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "proto/frame.h"
+#include "proto/operations.h"
+#include "proto/record.h"
+#include "proto/rows.h"
+
+/* What a frame's head can say; the server's own limit is known to those who have its Hello. */
+#define REQUEST_MAX (((size_t)1 << 28) - 1)
+
+#define ONCE_FIELD 3 /* of Request */
+
+/* ---- Packing ----------------------------------------------------------------------------- */
+
+/* A message that is measured: its parts in bytes. */
+struct measured {
+	const struct chi_message *type; /* of the contents; NULL: none */
+	size_t inner;			/* contents of the operation */
+	size_t noted;
+	size_t len; /* of the whole */
+};
+
+/* Adds the operation's contents. */
+static void measure(struct measured *m, const struct chi_message *type, enum chi_op op,
+		    const void *from)
+{
+	m->type = type;
+	if (type != NULL) {
+		m->inner = chi_message_len(type, from, &m->noted);
+		m->len += chi_nested_len(CHI_OP_FIELD(op), m->inner);
+	}
+}
+
+static uint8_t *put_measured(uint8_t *at, const struct measured *m, enum chi_op op,
+			     const void *from)
+{
+	if (m->type == NULL) {
+		return at;
+	}
+	return chi_message_put(chi_put_head(at, CHI_OP_FIELD(op), m->inner), m->type, from,
+			       m->noted);
+}
+
+/* Room for the frame and `slack` bytes, with its head written. */
+static int begin_frame(struct chi_buffer *out, size_t len, size_t max, size_t slack, uint8_t **at)
+{
+	if (len >= CHI_UNPACKABLE || len == 0) {
+		return -CHI_EINVAL;
+	}
+	if (len > max) {
+		return -CHI_ETOOBIG;
+	}
+	int rc = chi_pb_reserve(out, chi_varint_len(len) + len + slack, at);
+	if (rc == CHI_OK) {
+		*at += chi_frame_head(len, *at);
+	}
+	return rc;
+}
+
+static void end_frame(struct chi_buffer *out, const uint8_t *start, const uint8_t *end)
+{
+	chi_buffer_added(out, (size_t)(end - start));
+}
+
+/* The mark of a request; none of a write that is not marked. */
+static size_t once_len(const struct chi_idempotency_key *idempotency_key)
+{
+	size_t unused = 0;
+	return idempotency_key->sequence == 0
+		       ? 0
+		       : chi_nested_len(ONCE_FIELD, chi_message_len(&chi_idempotency_message,
+								    idempotency_key, &unused));
+}
+
+static uint8_t *put_once(uint8_t *at, const struct chi_idempotency_key *idempotency_key)
+{
+	size_t unused = 0;
+	if (idempotency_key->sequence == 0) {
+		return at;
+	}
+	at = chi_put_head(at, ONCE_FIELD,
+			  chi_message_len(&chi_idempotency_message, idempotency_key, &unused));
+	return chi_message_put(at, &chi_idempotency_message, idempotency_key, 0);
+}
+
+int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
+{
+	struct measured m = {.len = chi_uint_len(1, request->id) +
+				    chi_bytes_len(2, request->store.len) +
+				    once_len(&request->idempotency_key)};
+	uint8_t *at = NULL;
+	if (request->op == CHI_OP_UNKNOWN) {
+		return -CHI_EINVAL;
+	}
+	measure(&m, chi_operation_of(request->op)->request, request->op, request);
+	int rc = begin_frame(out, m.len, REQUEST_MAX, 0, &at);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const uint8_t *body = at;
+	at = chi_put_uint(at, 1, request->id);
+	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
+	at = put_once(at, &request->idempotency_key);
+	at = put_measured(at, &m, request->op, request);
+	end_frame(out, body - chi_varint_len(m.len), at);
+	return CHI_OK;
+}
+
+int chi_request_set_key(const uint8_t *bytes, size_t len,
+			const struct chi_idempotency_key *idempotency_key, struct chi_buffer *out)
+{
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t frame_len = 0;
+	uint8_t *at = NULL;
+	if (chi_frame_take(bytes, len, REQUEST_MAX, &body, &body_len, &frame_len) != CHI_OK ||
+	    frame_len != len) {
+		return -CHI_EPROTO;
+	}
+	size_t marked = body_len + once_len(idempotency_key);
+	int rc = begin_frame(out, marked, REQUEST_MAX, 0, &at);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	/* Fields may come in any order. */
+	const uint8_t *start = at - chi_varint_len(marked);
+	at = put_once(at, idempotency_key);
+	memcpy(at, body, body_len);
+	end_frame(out, start, at + body_len);
+	return CHI_OK;
+}
+
+/* The wire tells an operation that is not known from one that makes no sense; statuses do not. */
+static uint64_t code_of(const struct chi_response *response)
+{
+	bool unknown = response->status == -CHI_EUNSUPPORTED && response->op == CHI_OP_UNKNOWN;
+	return unknown ? CHISTORE__V1__CODE__UNKNOWN_OPERATION
+		       : (uint64_t)chi_status_to_code(response->status);
+}
+
+/* A failure has no result, but a verification's totals. */
+static bool has_result(int status, enum chi_op op)
+{
+	return status >= 0 || op == CHI_OP_VERIFY;
+}
+
+static const void *result_of(const struct chi_response *response)
+{
+	return (const uint8_t *)response + chi_operation_of(response->op)->result_at;
+}
+
+static struct measured measure_response(const struct chi_response *response)
+{
+	struct measured m = {
+		.len = chi_uint_len(1, response->id) + chi_uint_len(2, code_of(response)) +
+		       chi_bytes_len(3, response->message.len) +
+		       chi_bytes_len(4, response->field.len) + chi_uint_len(5, response->last)};
+	if (has_result(response->status, response->op)) {
+		measure(&m, chi_operation_of(response->op)->result, response->op,
+			result_of(response));
+	}
+	return m;
+}
+
+/* Measured first, so that the frame's head and the room are right at once, and a response that is
+ * too large costs nothing. */
+int chi_response_pack(const struct chi_response *response, struct chi_buffer *out)
+{
+	struct measured m = measure_response(response);
+	uint8_t *at = NULL;
+	int rc = begin_frame(out, m.len, CHI_FRAME_RESPONSE_MAX, CHI_ROWS_SLACK, &at);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const uint8_t *start = at - chi_varint_len(m.len);
+	at = chi_put_uint(at, 1, response->id);
+	at = chi_put_uint(at, 2, code_of(response));
+	at = chi_put_bytes(at, 3, response->message.bytes, response->message.len);
+	at = chi_put_bytes(at, 4, response->field.bytes, response->field.len);
+	at = chi_put_uint(at, 5, response->last);
+	at = put_measured(at, &m, response->op, result_of(response));
+	end_frame(out, start, at);
+	return CHI_OK;
+}
+
+size_t chi_response_size(const struct chi_response *response)
+{
+	size_t len = measure_response(response).len;
+	return len > CHI_FRAME_RESPONSE_MAX ? 0 : chi_varint_len(len) + len + CHI_ROWS_SLACK;
+}
+
+/* ---- Unpacking --------------------------------------------------------------------------- */
+
+/* The operation's contents; of a later version's there is no description. */
+static int op_read(struct chi_unpacker *u, const struct chi_message *type, enum chi_op op,
+		   const struct chi_field *from, void *out)
+{
+	if (type == NULL || from->number == 0) {
+		return CHI_OK;
+	}
+	int rc = chi_message_read(u, type, from->bytes, from->len, out);
+	if (rc != CHI_OK && u->flaw->path[0] != '\0') {
+		chi_flaw_under(u->flaw, "%s", chi_op_name(op));
+	}
+	return rc;
+}
+
+/* Stores' names become paths of messages and parts of log lines: nothing else is let in. */
+static bool is_store_name(struct chi_text name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.bytes[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of an operation that takes none a client would rely on what is not so; one of a later version
+ * may take one. */
+static int once_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+{
+	if (!chi_operation_of(out->op)->marked) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "only of writes", "idempotency_key");
+	}
+	if (out->op == CHI_OP_UNKNOWN) {
+		return CHI_OK;
+	}
+	int rc = chi_message_read(u, &chi_idempotency_message, from->bytes, from->len,
+				  &out->idempotency_key);
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "idempotency_key");
+	}
+	return rc;
+}
+
+static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			struct chi_request *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field store = {.bytes = bytes};
+	struct chi_field op = {0};
+	struct chi_field idempotency_key = {0};
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 2) {
+			store = field;
+		} else if (field.number == ONCE_FIELD) {
+			idempotency_key = field;
+		} else if (field.number == CHI_OP_FIELD(out->op)) {
+			op = field;
+		}
+	}
+	int rc = chi_text_read(u, &store, &out->store);
+	if (rc == CHI_OK && out->id == 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
+	}
+	if (rc == CHI_OK && !is_store_name(out->store)) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
+	}
+	if (rc == CHI_OK) {
+		rc = op_read(u, chi_operation_of(out->op)->request, out->op, &op, out);
+	}
+	return rc == CHI_OK && idempotency_key.number != 0 ? once_read(u, &idempotency_key, out)
+							   : rc;
+}
+
+/* The name outlives the unpacker: in the arena, or static if that is full. */
+static const char *keep_path(struct chi_arena *arena, const char *path)
+{
+	const char *kept = chi_arena_text(arena, path, strlen(path));
+	return kept != NULL ? kept : "";
+}
+
+int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
+		       struct chi_request *out, const char **field, struct chi_fault *fault)
+{
+	struct chi_flaw flaw = {.reason = ""};
+	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
+	uint32_t op_field = 0;
+	memset(out, 0, sizeof(*out));
+	*field = "";
+	/* First what an answer needs, so that even a broken request gets one. */
+	chi_pb_peek(bytes, len, &out->id, &op_field);
+	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
+	int rc = chi_pb_check(&chistore__v1__request__descriptor, bytes, len, CHI_ENUMS_CLOSED,
+			      &flaw);
+	if (rc == CHI_OK) {
+		rc = request_read(&u, bytes, len, out);
+	}
+	if (rc == CHI_OK) {
+		return CHI_OK;
+	}
+	*field = keep_path(arena, flaw.path);
+	return chi_flaw_fault(&flaw, rc, fault);
+}
+
+static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			 struct chi_response *out)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field result = {0};
+	struct chi_field texts[2] = {{.bytes = bytes}, {.bytes = bytes}};
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 2) {
+			out->status = chi_status_from_code((int)(int64_t)field.value);
+		} else if (field.number == 3 || field.number == 4) {
+			texts[field.number - 3] = field;
+		} else if (field.number == 5) {
+			out->last = field.value != 0;
+		} else if (field.number == CHI_OP_FIELD(out->op)) {
+			result = field;
+		}
+	}
+	int rc = chi_text_read(u, &texts[0], &out->message);
+	if (rc == CHI_OK) {
+		rc = chi_text_read(u, &texts[1], &out->field);
+	}
+	/* A failure has no result; one that is there says nothing. */
+	if (!has_result(out->status, out->op)) {
+		out->op = CHI_OP_UNKNOWN;
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const struct chi_operation *operation = chi_operation_of(out->op);
+	return op_read(u, operation->result, out->op, &result,
+		       (uint8_t *)out + operation->result_at);
+}
+
+int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
+			struct chi_response *out, struct chi_fault *fault)
+{
+	struct chi_flaw flaw = {.reason = ""};
+	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
+	uint32_t field = 0;
+	memset(out, 0, sizeof(*out));
+	/* Enumerators of a later server are no fault (CHI_ENUMS_OPEN): codes go by their class. */
+	int rc = chi_pb_check(&chistore__v1__response__descriptor, bytes, len, CHI_ENUMS_OPEN,
+			      &flaw);
+	if (rc == CHI_OK) {
+		chi_pb_peek(bytes, len, &out->id, &field);
+		/* Operations without a result are of a later version. */
+		if (field != 0 && chi_operation_of(CHI_OP_OF_FIELD(field))->result != NULL) {
+			out->op = CHI_OP_OF_FIELD(field);
+		}
+		rc = response_read(&u, bytes, len, out);
+	}
+	if (rc == CHI_OK) {
+		return CHI_OK;
+	}
+	/* Our own memory is our own fault; all else is the server's. */
+	return chi_flaw_fault(&flaw, rc == -CHI_ENOMEM ? rc : -CHI_EPROTO, fault);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Greeting, state and upkeep: Hello, Info, Backup, Verify, Compact; and the empty messages. */
+#include "proto/operations.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define REQ struct chi_request
+#define RES struct chi_response
+
+const struct chi_message chi_empty_message = {.descriptor = &chistore__v1__ping__descriptor};
+
+/* ---- Counts ------------------------------------------------------------------------------ */
+
+static const struct chi_member counts[] = {
+	CHI_M_NUMBER(1, struct chi_counts, white),
+	CHI_M_NUMBER(2, struct chi_counts, draws),
+	CHI_M_NUMBER(3, struct chi_counts, black),
+	CHI_M_NUMBER(4, struct chi_counts, other),
+};
+CHI_TABLE(chi_counts_message, counts, counts, NULL);
+
+/* ---- Hello ------------------------------------------------------------------------------- */
+
+static const struct chi_member hello[] = {
+	CHI_M_NUMBER(1, REQ, u.hello.version),
+	CHI_M(2, CHI_TEXT, REQ, u.hello.client),
+	CHI_M(3, CHI_TEXT, REQ, u.hello.access_token),
+};
+CHI_TABLE(chi_hello_request, hello, hello, NULL);
+
+static const struct chi_member limits[] = {
+	CHI_M_NUMBER(1, struct chi_hello_limits, request_bytes),
+	CHI_M_NUMBER(2, struct chi_hello_limits, response_bytes),
+	CHI_M_NUMBER(3, struct chi_hello_limits, probe_positions),
+	CHI_M_NUMBER(4, struct chi_hello_limits, put_entries),
+	CHI_M_NUMBER(5, struct chi_hello_limits, requests_in_flight),
+	CHI_M_NUMBER(6, struct chi_hello_limits, scan_rows),
+	CHI_M_NUMBER(7, struct chi_hello_limits, remembered_writes),
+};
+static CHI_TABLE(limits_message, limits, limits, NULL);
+
+/* A statistic of a later version is nothing that this client could explain. */
+static int check_statistic(struct chi_unpacker *u, unsigned statistic)
+{
+	return statistic >= CHI_STATISTIC_EXTERNAL
+		       ? CHI_OK
+		       : chi_flaw(u->flaw, -CHI_EPROTO, "unknown value", "statistic");
+}
+
+static int check_store(struct chi_unpacker *u, void *out)
+{
+	const struct chi_store_name *store = out;
+	return check_statistic(u, store->statistic);
+}
+
+static const struct chi_member store[] = {
+	CHI_M(1, CHI_TEXT, struct chi_store_name, name),
+	CHI_M_UP_TO(2, struct chi_store_name, statistic, CHI_STATISTIC_OUTCOME, "unknown value"),
+	CHI_M(3, CHI_BOOL, struct chi_store_name, writable),
+	CHI_M_NUMBER(4, struct chi_store_name, sequence),
+	CHI_M(5, CHI_FIXED, struct chi_store_name, uuid),
+};
+static CHI_TABLE(store_message, store_name, store, check_store);
+
+/* How many stores there may be is a matter of the frame's size alone. */
+static const struct chi_member hello_result[] = {
+	CHI_M_NUMBER(1, RES, u.hello.version),
+	CHI_M(2, CHI_TEXT, RES, u.hello.server),
+	CHI_M_NESTED(3, RES, u.hello.limits, CHI_ALWAYS, &limits_message),
+	CHI_M_LIST(4, RES, u.hello.stores, u.hello.n_stores, &store_message),
+};
+CHI_TABLE(chi_hello_result, hello_result, hello_result, NULL);
+
+/* ---- Info -------------------------------------------------------------------------------- */
+
+static int check_info(struct chi_unpacker *u, void *out)
+{
+	const struct chi_response *response = out;
+	return check_statistic(u, response->u.info.statistic);
+}
+
+/* What does not fit our struct is refused, not cut: an identity cut short is another one. Base
+ * rates are sent also if all are 0: absent would say that the server does not know. */
+static const struct chi_member info_result[] = {
+	CHI_M_ALWAYS(1, CHI_FIXED, RES, u.info.uuid),
+	CHI_M_UP_TO(2, RES, u.info.format_major, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(3, RES, u.info.format_minor, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(4, RES, u.info.statistic, CHI_STATISTIC_OUTCOME, "unknown value"),
+	CHI_M_NUMBER(5, RES, u.info.created),
+	CHI_M(6, CHI_CHARS, RES, u.info.creator),
+	CHI_M_NUMBER(7, RES, u.info.sequence),
+	CHI_M_NUMBER(8, RES, u.info.positions),
+	CHI_M_NUMBER(9, RES, u.info.known),
+	CHI_M_NESTED(10, RES, u.info.base, CHI_ALWAYS, &chi_counts_message),
+	CHI_M_NUMBER(11, RES, u.info.file_bytes),
+	CHI_M_NUMBER(12, RES, u.info.used_bytes),
+	CHI_M_NUMBER(13, RES, u.info.map_bytes),
+	CHI_M_NUMBER(14, RES, u.info.readers),
+	CHI_M_NUMBER(15, RES, u.info.readers_max),
+	CHI_M_NUMBER(16, RES, u.info.oldest_reader),
+	CHI_M_NESTED(17, RES, u.info.games, CHI_ALWAYS, &chi_counts_message),
+	/* Of a later version: read-only, for a reason that is not known here. */
+	CHI_M_CAPPED(18, RES, u.info.read_only, CHI_READ_ONLY_CRASHES, CHI_READ_ONLY_SERVER),
+};
+CHI_TABLE(chi_info_result, info_result, info_result, check_info);
+
+/* ---- Upkeep ------------------------------------------------------------------------------ */
+
+static const struct chi_member backup[] = {
+	CHI_M_UP_TO(1, REQ, u.backup.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_backup_request, backup, backup, NULL);
+
+static const struct chi_member backup_result[] = {
+	CHI_M_BYTES(1, RES, u.backup.data, u.backup.len),
+};
+CHI_TABLE(chi_backup_result, backup_result, backup_result, NULL);
+
+/* A report and the totals use the same message; which it is the receiver sees from `last`. */
+static const struct chi_member verify_result[] = {
+	CHI_M(1, CHI_TEXT, RES, u.verify.report),
+	CHI_M_NUMBER(2, RES, u.verify.result.positions),
+	CHI_M_NUMBER(3, RES, u.verify.result.known),
+	CHI_M_NUMBER(4, RES, u.verify.result.errors),
+};
+CHI_TABLE(chi_verify_result, verify_result, verify_result, NULL);
+
+static const struct chi_member compact_result[] = {
+	CHI_M_NUMBER(1, RES, u.compact.before),
+	CHI_M_NUMBER(2, RES, u.compact.after),
+};
+CHI_TABLE(chi_compact_result, compact_result, compact_result, NULL);

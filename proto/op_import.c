@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Imports, and the games that are counted. A game travels packed, in CHI_GAME_BYTES bytes:
+ *
+ *    0                              16       17       18          20
+ *   +--------------------------------+--------+--------+-----------+
+ *   | id                             | result | flags  | max_ply LE|     flags: bit 0 pruned
+ *   +--------------------------------+--------+--------+-----------+
+ */
+#include "proto/operations.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+#define REQ	    struct chi_request
+#define RES	    struct chi_response
+#define GAME_PRUNED 0x01u
+
+/* ---- Games ------------------------------------------------------------------------------- */
+
+uint8_t *chi_put_packed_game_ids(uint8_t *at, const struct chi_game_id *games, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct chi_game_id *game = &games[i];
+		memcpy(at, game->id, CHI_GAME_ID_SIZE);
+		at[CHI_GAME_ID_SIZE] = game->result;
+		at[CHI_GAME_ID_SIZE + 1] = game->pruned ? GAME_PRUNED : 0;
+		at[CHI_GAME_ID_SIZE + 2] = (uint8_t)game->max_ply;
+		at[CHI_GAME_ID_SIZE + 3] = (uint8_t)(game->max_ply >> 8);
+		at += CHI_GAME_BYTES;
+	}
+	return at;
+}
+
+/* NULL, or what is wrong. A flag of a later version could mean anything, so it is refused. */
+static const char *game_read(const uint8_t *at, struct chi_game_id *out)
+{
+	uint8_t flags = at[CHI_GAME_ID_SIZE + 1];
+	memcpy(out->id, at, CHI_GAME_ID_SIZE);
+	out->result = at[CHI_GAME_ID_SIZE];
+	out->pruned = (flags & GAME_PRUNED) != 0;
+	out->max_ply =
+		(uint16_t)(at[CHI_GAME_ID_SIZE + 2] | (unsigned)at[CHI_GAME_ID_SIZE + 3] << 8);
+	if (out->result > CHI_RESULT_OTHER) {
+		return "a game's result is not known";
+	}
+	return (flags & ~GAME_PRUNED) == 0 ? NULL : "a game's flag is not known";
+}
+
+int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
+			  const struct chi_game_id **out, size_t *n)
+{
+	*out = NULL;
+	*n = len / CHI_GAME_BYTES;
+	if (len % CHI_GAME_BYTES != 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "not 20 bytes a game", "games");
+	}
+	if (*n > max) {
+		return chi_flaw(u->flaw, -CHI_ETOOBIG, "too many", "games");
+	}
+	if (*n == 0) {
+		return CHI_OK;
+	}
+	struct chi_game_id *games = chi_arena_array(u->arena, *n, sizeof(*games));
+	if (games == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, *n * sizeof(*games));
+	}
+	for (size_t i = 0; i < *n; i++) {
+		const char *reason = game_read(bytes + i * CHI_GAME_BYTES, &games[i]);
+		if (reason != NULL) {
+			return chi_flaw(u->flaw, -CHI_EINVAL, reason, "games[%zu]", i);
+		}
+	}
+	*out = games;
+	return CHI_OK;
+}
+
+static const struct chi_member games[] = {
+	CHI_M_FLAGGED(1, CHI_FIXED, REQ, u.games.after, u.games.after_set, NULL),
+	CHI_M_NUMBER(2, REQ, u.games.limit),
+};
+CHI_TABLE(chi_game_ids_request, game_ids, games, NULL);
+
+static size_t games_len(const void *from, size_t *noted)
+{
+	const struct chi_response *response = from;
+	(void)noted;
+	return chi_bytes_len(1, response->u.games.n * CHI_GAME_BYTES) +
+	       chi_uint_len(2, response->u.games.n);
+}
+
+static uint8_t *put_game_ids(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_response *response = from;
+	size_t n = response->u.games.n;
+	(void)noted;
+	if (n == 0) {
+		return at;
+	}
+	at = chi_put_head(at, 1, n * CHI_GAME_BYTES);
+	return chi_put_uint(chi_put_packed_game_ids(at, response->u.games.games, n), 2, n);
+}
+
+static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_response *out = to;
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field packed = {0};
+	uint64_t count = 0;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			packed = field;
+		} else if (field.number == 2) {
+			count = field.value;
+		}
+	}
+	int rc = chi_packed_games_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX,
+				       &out->u.games.games, &out->u.games.n);
+	if (rc == CHI_OK && count != out->u.games.n) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not as many games as it says", "count");
+	}
+	return rc;
+}
+
+const struct chi_message chi_game_ids_result = {
+	.descriptor = &chistore__v1__game_ids_result__descriptor,
+	.len = games_len,
+	.put = put_game_ids,
+	.read = games_read,
+};
+
+/* ---- Imports ----------------------------------------------------------------------------- */
+
+static int check_import(struct chi_unpacker *u, void *out)
+{
+	const struct chi_request *request = out;
+	return (unsigned)request->u.import.kind != 0
+		       ? CHI_OK
+		       : chi_flaw(u->flaw, -CHI_EINVAL, "missing", "kind");
+}
+
+static const struct chi_member import[] = {
+	CHI_M_NUMBER(1, REQ, u.import.kind),
+	CHI_M_NUMBER(2, REQ, u.import.max_ply),
+	CHI_M_NUMBER(3, REQ, u.import.games_min),
+	CHI_M(4, CHI_BOOL, REQ, u.import.strict),
+};
+CHI_TABLE(chi_import_request, import, import, check_import);
+
+/* The data is not copied: it may be all that a frame holds. */
+static const struct chi_member import_data[] = {
+	CHI_M(1, CHI_TEXT, REQ, u.import_data.file),
+	CHI_M_BYTES(2, REQ, u.import_data.bytes, u.import_data.len),
+};
+CHI_TABLE(chi_import_data_request, import_data, import_data, NULL);
+
+static const struct chi_member note[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, struct chi_import_note, file),
+	CHI_M_NUMBER(2, struct chi_import_note, game),
+	CHI_M_NUMBER(3, struct chi_import_note, line),
+	CHI_M_ALWAYS(4, CHI_STRING, struct chi_import_note, text),
+};
+static CHI_TABLE(note_message, game_note, note, NULL);
+
+/* What it is at is printed on terminals. */
+static int check_phase(struct chi_unpacker *u, void *out)
+{
+	const struct chi_response *response = out;
+	const char *phase = response->u.import.phase;
+	while (phase != NULL && *phase >= 0x20 && *phase < 0x7f) {
+		phase++;
+	}
+	return phase == NULL || *phase == '\0'
+		       ? CHI_OK
+		       : chi_flaw(u->flaw, -CHI_EPROTO, "not printable ASCII", "phase");
+}
+
+/* `r` is where a struct chi_import_result is in `s`, with its full stop. */
+#define IMPORT_COUNTS(s, r)                                                                        \
+	CHI_M_NUMBER(3, s, r games), CHI_M_NUMBER(4, s, r taken), CHI_M_NUMBER(5, s, r known),     \
+		CHI_M_NUMBER(6, s, r skipped), CHI_M_NUMBER(7, s, r empty),                        \
+		CHI_M_NUMBER(8, s, r cut), CHI_M_NUMBER(9, s, r plies),                            \
+		CHI_M_NUMBER(10, s, r dropped),                                                    \
+		CHI_M_NESTED(11, s, r positions, CHI_IF_SET, &chi_put_counts_message)
+
+static const struct chi_member import_counts[] = {IMPORT_COUNTS(struct chi_import_result, )};
+CHI_TABLE(chi_import_counts_message, import_result, import_counts, NULL);
+
+static const struct chi_member import_result[] = {
+	CHI_M_NUMBER(1, RES, u.import.credit),
+	CHI_M_LIST(2, RES, u.import.notes, u.import.n_notes, &note_message),
+	IMPORT_COUNTS(RES, u.import.result.),
+	CHI_M(12, CHI_STRING, RES, u.import.phase),
+	CHI_M_NUMBER(13, RES, u.import.done),
+	CHI_M_NUMBER(14, RES, u.import.total),
+};
+CHI_TABLE(chi_import_result, import_result, import_result, check_phase);

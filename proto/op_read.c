@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Probe, Get and Explore. */
+#include "proto/operations.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "proto/record.h"
+#include "proto/rows.h"
+
+#define REQ struct chi_request
+#define RES struct chi_response
+
+/* ---- Positions --------------------------------------------------------------------------- */
+
+/* Contents of the field of keys: each after its length. */
+static size_t keys_len(const void *from, size_t *noted)
+{
+	const struct chi_positions *positions = from;
+	size_t n = positions->n - positions->n_fens;
+	size_t len = n;
+	(void)noted;
+	if (positions->n_fens > positions->n) {
+		return CHI_UNPACKABLE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		len += positions->keys[i].len <= CHI_KEY_MAX ? positions->keys[i].len
+							     : CHI_UNPACKABLE;
+	}
+	return len;
+}
+
+static uint8_t *put_keys(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_positions *positions = from;
+	size_t n = positions->n - positions->n_fens;
+	(void)noted;
+	for (size_t i = 0; i < n; i++) {
+		const struct chi_key *key = &positions->keys[i];
+		*at++ = key->len;
+		memcpy(at, key->bytes, key->len);
+		at += key->len;
+	}
+	return at;
+}
+
+/* How many keys there are; -CHI_EKEY if the bytes do not end with one. */
+static int count_keys(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t *n)
+{
+	*n = 0;
+	for (size_t at = 0; at < len; at += 1 + (size_t)bytes[at]) {
+		if (bytes[at] > len - at - 1) {
+			return chi_flaw(u->flaw, -CHI_EKEY, "cut short", "keys[%zu]", *n);
+		}
+		*n += 1;
+	}
+	return *n <= CHI_PUT_MAX ? CHI_OK
+				 : chi_flaw(u->flaw, -CHI_ETOOBIG, "too many positions", "keys");
+}
+
+/* Of a field given twice the last counts. */
+static int keys_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_positions *out = to;
+	int rc = count_keys(u, bytes, len, &out->n);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	out->keys = chi_arena_array(u->arena, out->n, sizeof(*out->keys));
+	if (out->keys == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, out->n * sizeof(*out->keys));
+	}
+	for (size_t i = 0; i < out->n; i++) {
+		const char *reason = chi_key_from(bytes + 1, bytes[0], &out->keys[i]);
+		if (reason != NULL) {
+			return chi_flaw(u->flaw, -CHI_EKEY, reason, "keys[%zu]", i);
+		}
+		bytes += 1 + (size_t)bytes[0];
+	}
+	return CHI_OK;
+}
+
+const struct chi_message chi_keys_message = {.len = keys_len, .put = put_keys, .read = keys_read};
+
+/* A FEN is sent even if it is empty, or the others would answer for the wrong position. */
+static size_t fen_len(const void *from, size_t *noted)
+{
+	const struct chi_text *fen = from;
+	(void)noted;
+	return fen->len;
+}
+
+static uint8_t *put_fen(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_text *fen = from;
+	(void)noted;
+	if (fen->len > 0) {
+		memcpy(at, fen->bytes, fen->len);
+	}
+	return at + fen->len;
+}
+
+static int fen_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
+{
+	const struct chi_field field = {.bytes = bytes, .len = len};
+	return chi_text_read(u, &field, out);
+}
+
+const struct chi_message chi_fen_message = {.len = fen_len, .put = put_fen, .read = fen_read};
+
+/* The limit is of keys and FENs together, which the check before could not see. */
+int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions, size_t max)
+{
+	size_t n = positions->n + positions->n_fens;
+	if (n > max) {
+		return chi_flaw(u->flaw, -CHI_ETOOBIG, "too many positions",
+				positions->n > max ? "keys" : "fens");
+	}
+	struct chi_key *keys = chi_arena_array(u->arena, n, sizeof(*keys));
+	if (keys == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*keys));
+	}
+	if (positions->n > 0) {
+		memcpy(keys, positions->keys, positions->n * sizeof(*keys));
+	}
+	positions->keys = keys;
+	positions->n = n;
+	return CHI_OK;
+}
+
+static int check_positions(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	return chi_positions_check(u, &request->u.positions, CHI_PROBE_MAX);
+}
+
+/* Of Probe and Get. */
+static const struct chi_member positions[] = {CHI_M_POSITIONS(REQ, u.positions)};
+CHI_TABLE(chi_positions_request, probe, positions, check_positions);
+
+/* ---- What is known of them --------------------------------------------------------------- */
+
+static size_t probe_len(const void *from, size_t *noted)
+{
+	const struct chi_response *response = from;
+	return chi_rows_fields_len(response->u.probe.rows, response->u.probe.n,
+				   response->u.probe.counts, noted);
+}
+
+static uint8_t *put_probe(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_response *response = from;
+	return chi_put_rows_fields(at, response->u.probe.rows, response->u.probe.n,
+				   response->u.probe.counts, noted);
+}
+
+static int probe_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_response *out = to;
+	return chi_rows_fields_read(u, bytes, len, CHI_PROBE_MAX, &out->u.probe.rows,
+				    &out->u.probe.n, &out->u.probe.counts);
+}
+
+const struct chi_message chi_probe_result = {
+	.descriptor = &chistore__v1__probe_result__descriptor,
+	.len = probe_len,
+	.put = put_probe,
+	.read = probe_read,
+};
+
+/* A stored position of which nothing is known has no record at all: not found and empty differ. */
+static size_t record_len(const void *from, size_t *noted)
+{
+	(void)noted;
+	return chi_record_len(from);
+}
+
+static uint8_t *put_record(uint8_t *at, const void *from, size_t noted)
+{
+	(void)noted;
+	return chi_put_record(at, from);
+}
+
+static int record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
+{
+	int rc = chi_record_read(u, bytes, len, out);
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "record");
+	}
+	return rc;
+}
+
+static const struct chi_message record_message = {
+	.len = record_len, .put = put_record, .read = record_read};
+
+static int check_entry(struct chi_unpacker *u, void *out)
+{
+	const struct chi_entry *entry = out;
+	return chi_key_needed(u, &entry->key);
+}
+
+static const struct chi_member entry[] = {
+	CHI_M(1, CHI_KEY, struct chi_entry, key),
+	CHI_M(2, CHI_BOOL, struct chi_entry, found),
+	CHI_M_NESTED(3, struct chi_entry, record, CHI_IF_SET, &record_message),
+};
+CHI_TABLE(chi_entry_message, entry, entry, check_entry);
+
+/* Fields 1 and 3, under which two results have entries, have tags of the same length. */
+size_t chi_entry_size(const struct chi_entry *from)
+{
+	size_t noted = 0;
+	return chi_nested_len(1, chi_message_len(&chi_entry_message, from, &noted));
+}
+
+static const struct chi_member get_result[] = {
+	CHI_M_LIST(1, RES, u.get.entries, u.get.n, &chi_entry_message),
+};
+CHI_TABLE(chi_get_result, get_result, get_result, NULL);
+
+/* ---- Explore ----------------------------------------------------------------------------- */
+
+int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key)
+{
+	return key->len > 0 ? CHI_OK
+			    : chi_flaw(u->flaw, -CHI_EKEY, "a key has 9 to 24 bytes", "key");
+}
+
+int chi_key_or_fen(struct chi_unpacker *u, size_t key_len, size_t fen_len)
+{
+	if ((key_len > 0) != (fen_len > 0)) {
+		return CHI_OK;
+	}
+	return fen_len > 0 ? chi_flaw(u->flaw, -CHI_EINVAL, "key and fen exclude each other", "fen")
+			   : chi_flaw(u->flaw, -CHI_EINVAL, "missing", "key");
+}
+
+static int check_explore(struct chi_unpacker *u, void *out)
+{
+	const struct chi_request *request = out;
+	return chi_key_or_fen(u, request->u.explore.key.len, request->u.explore.fen.len);
+}
+
+static const struct chi_member explore[] = {
+	CHI_M(1, CHI_KEY, REQ, u.explore.key),
+	CHI_M(2, CHI_TEXT, REQ, u.explore.fen),
+};
+CHI_TABLE(chi_explore_request, explore, explore, check_explore);
+
+/* What is not stored may have no key: Black to move without a king. */
+static int check_row(struct chi_unpacker *u, const struct chi_row *row)
+{
+	return row->found ? chi_key_needed(u, &row->key) : CHI_OK;
+}
+
+static int check_move(struct chi_unpacker *u, void *out)
+{
+	const struct chi_explore_move *move = out;
+	return chi_is_move(move->move) ? check_row(u, &move->child)
+				       : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+}
+
+static const struct chi_member move[] = {
+	CHI_M_UP_TO(1, struct chi_explore_move, move, UINT16_MAX, "not a move"),
+	CHI_M_NESTED(2, struct chi_explore_move, played, CHI_ALWAYS, &chi_counts_message),
+	CHI_M(3, CHI_BOOL, struct chi_explore_move, child.found),
+	CHI_M_UP_TO(4, struct chi_explore_move, child.chi2, CHI_CHI2_MAX, "over 25599"),
+	CHI_M_NESTED(5, struct chi_explore_move, child.counts, CHI_ALWAYS, &chi_counts_message),
+	CHI_M(6, CHI_KEY, struct chi_explore_move, child.key),
+	CHI_M(7, CHI_STRING, struct chi_explore_move, eco),
+	CHI_M(8, CHI_STRING, struct chi_explore_move, opening),
+};
+static CHI_TABLE(move_message, explore_move, move, check_move);
+
+static int check_explored(struct chi_unpacker *u, void *out)
+{
+	const struct chi_response *response = out;
+	return check_row(u, &response->u.explore.position);
+}
+
+static const struct chi_member explore_result[] = {
+	CHI_M(1, CHI_KEY, RES, u.explore.position.key),
+	CHI_M(2, CHI_BOOL, RES, u.explore.position.found),
+	CHI_M_UP_TO(3, RES, u.explore.position.chi2, CHI_CHI2_MAX, "over 25599"),
+	CHI_M_NESTED(4, RES, u.explore.position.counts, CHI_ALWAYS, &chi_counts_message),
+	{.field = 6,
+	 .kind = CHI_SIGNED,
+	 .at = offsetof(RES, u.explore.min_ply),
+	 .max = CHI_PLY_MAX,
+	 .reason = "over 4096"},
+	CHI_M(7, CHI_STRING, RES, u.explore.eco),
+	CHI_M(8, CHI_STRING, RES, u.explore.opening),
+	CHI_M_LIST(9, RES, u.explore.moves, u.explore.n_moves, &move_message),
+};
+CHI_TABLE(chi_explore_result, explore_result, explore_result, check_explored);

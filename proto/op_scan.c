@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Scan, its Credit, and Count. */
+#include "proto/operations.h"
+
+#include "base/attr.h"
+#include "proto/rows.h"
+
+#define REQ	   struct chi_request
+#define RES	   struct chi_response
+#define PIECES_MAX 32 /* on a board, as a key can hold them */
+
+/* ---- Requests ---------------------------------------------------------------------------- */
+
+/* A cursor need not be of a row that exists: it is a place between rows. */
+static int check_cursor(struct chi_unpacker *u, void *out)
+{
+	const struct chi_cursor *cursor = out;
+	return cursor->key.len > 0 ? CHI_OK
+				   : chi_flaw(u->flaw, -CHI_EKEY, "a key has 9 to 24 bytes", "key");
+}
+
+static const struct chi_member cursor[] = {
+	CHI_M_UP_TO(1, struct chi_cursor, chi2, CHI_CHI2_MAX, "over 25599"),
+	CHI_M(2, CHI_KEY, struct chi_cursor, key),
+};
+CHI_TABLE(chi_cursor_message, cursor, cursor, check_cursor);
+
+/* In a struct chi_request. The material stays text: only the rooms that know chess can read it. A
+ * number of pieces that no board has is refused, since cut to a byte it would be another. */
+static const struct chi_member filter[] = {
+	CHI_M(1, CHI_TEXT, REQ, u.scan.material),
+	CHI_M(2, CHI_BOOL, REQ, u.scan.spec.filter.either_colour),
+	CHI_M_UP_TO(3, REQ, u.scan.spec.filter.pieces_min, PIECES_MAX, "over 32"),
+	CHI_M_UP_TO(4, REQ, u.scan.spec.filter.pieces_max, PIECES_MAX, "over 32"),
+	CHI_M_NUMBER(5, REQ, u.scan.spec.filter.side),
+	CHI_M_NUMBER(6, REQ, u.scan.spec.filter.games_min),
+};
+static CHI_TABLE(filter_message, filter, filter, NULL);
+
+/* An empty band is a mistake of the caller's, not a question with an empty answer. */
+static int check_band(struct chi_unpacker *u, void *out)
+{
+	const struct chi_request *request = out;
+	const struct chi_scan_spec *spec = &request->u.scan.spec;
+	return spec->chi2_min <= spec->chi2_max
+		       ? CHI_OK
+		       : chi_flaw(u->flaw, -CHI_EINVAL, "chi2_min is above chi2_max", "chi2_min");
+}
+
+/* A window of 0 stays 0: the default is the server's to put there. */
+static const struct chi_member scan[] = {
+	CHI_M_UP_TO(1, REQ, u.scan.spec.chi2_min, CHI_CHI2_MAX, "over 25599"),
+	CHI_M_UP_TO(2, REQ, u.scan.spec.chi2_max, CHI_CHI2_MAX, "over 25599"),
+	CHI_M(3, CHI_BOOL, REQ, u.scan.spec.descending),
+	CHI_M_NUMBER(4, REQ, u.scan.spec.order),
+	CHI_M_NUMBER(5, REQ, u.scan.spec.want),
+	CHI_M_NUMBER(6, REQ, u.scan.spec.limit),
+	{.field = 7, .kind = CHI_NESTED, .type = &filter_message},
+	CHI_M_FLAGGED(8, CHI_NESTED, REQ, u.scan.spec.after, u.scan.spec.after.set,
+		      &chi_cursor_message),
+	CHI_M_UP_TO(9, REQ, u.scan.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_scan_request, scan, scan, check_band);
+
+static const struct chi_member count[] = {
+	CHI_M_UP_TO(1, REQ, u.scan.spec.chi2_min, CHI_CHI2_MAX, "over 25599"),
+	CHI_M_UP_TO(2, REQ, u.scan.spec.chi2_max, CHI_CHI2_MAX, "over 25599"),
+	{.field = 3, .kind = CHI_NESTED, .type = &filter_message},
+};
+CHI_TABLE(chi_count_request, count, count, check_band);
+
+/* Never an error, as it has no answer: what is too much is as much as can be. */
+static const struct chi_member credit[] = {
+	CHI_M_CAPPED(1, REQ, u.credit.responses, CHI_WINDOW_MAX, CHI_WINDOW_MAX),
+};
+CHI_TABLE(chi_credit_request, credit, credit, NULL);
+
+/* ---- Results ----------------------------------------------------------------------------- */
+
+static const struct chi_member count_result[] = {
+	CHI_M_NUMBER(1, RES, u.count.count),
+	CHI_M(2, CHI_BOOL, RES, u.count.mixed),
+};
+CHI_TABLE(chi_count_result, count_result, count_result, NULL);
+
+/* Beside rows, and with entries. */
+#define BESIDE                                                                                     \
+	CHI_M_FLAGGED(4, CHI_NESTED, RES, u.scan.cursor, u.scan.cursor.set, &chi_cursor_message),  \
+		CHI_M(5, CHI_BOOL, RES, u.scan.mixed)
+static const struct chi_member beside[] = {BESIDE};
+static CHI_TABLE(beside_message, scan_result, beside, NULL);
+
+static const struct chi_member entries[] = {
+	CHI_M_LIST(3, RES, u.scan.entries, u.scan.n, &chi_entry_message),
+	BESIDE,
+};
+static CHI_TABLE(entries_message, scan_result, entries, NULL);
+
+static size_t scan_len(const void *from, size_t *noted)
+{
+	const struct chi_response *response = from;
+	size_t unused = 0;
+	if (response->u.scan.want == CHI_WANT_RECORDS) {
+		return chi_message_len(&entries_message, from, &unused);
+	}
+	return chi_rows_fields_len(response->u.scan.rows, response->u.scan.n,
+				   response->u.scan.want == CHI_WANT_COUNTS, noted) +
+	       chi_message_len(&beside_message, from, &unused);
+}
+
+static uint8_t *put_scan(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_response *response = from;
+	if (response->u.scan.want == CHI_WANT_RECORDS) {
+		return chi_message_put(at, &entries_message, from, 0);
+	}
+	at = chi_put_rows_fields(at, response->u.scan.rows, response->u.scan.n,
+				 response->u.scan.want == CHI_WANT_COUNTS, noted);
+	return chi_message_put(at, &beside_message, from, 0);
+}
+
+/* What the scan wanted is seen from what came; without any row it looks like KEYS. */
+static int scan_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_response *out = to;
+	bool counts = false;
+	size_t n = 0;
+	int rc = chi_message_read(u, &entries_message, bytes, len, out);
+	if (rc == CHI_OK) {
+		rc = chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX, &out->u.scan.rows, &n,
+					  &counts);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (out->u.scan.n > 0) {
+		out->u.scan.want = CHI_WANT_RECORDS;
+		return n == 0 ? CHI_OK
+			      : chi_flaw(u->flaw, -CHI_EPROTO, "rows beside entries", "rows");
+	}
+	out->u.scan.n = n;
+	out->u.scan.want = counts ? CHI_WANT_COUNTS : CHI_WANT_KEYS;
+	return CHI_OK;
+}
+
+const struct chi_message chi_scan_result = {
+	.descriptor = &chistore__v1__scan_result__descriptor,
+	.len = scan_len,
+	.put = put_scan,
+	.read = scan_read,
+};

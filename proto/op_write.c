@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Put, Delete, Rescore; the mark that makes a write happen at most once, and Outcome. */
+#include "proto/operations.h"
+
+#include "base/attr.h"
+#include "proto/record.h"
+
+#define REQ struct chi_request
+#define RES struct chi_response
+
+#define PUT_PARTS                                                                                  \
+	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
+	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT)
+
+/* ---- The mark ---------------------------------------------------------------------------- */
+
+static int check_once(struct chi_unpacker *u, void *out)
+{
+	struct chi_idempotency_key *idempotency_key = out;
+	if (idempotency_key->sequence == 0) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "sequence");
+	}
+	if (idempotency_key->unanswered > idempotency_key->sequence) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "above sequence", "unanswered");
+	}
+	idempotency_key->unanswered = idempotency_key->unanswered == 0
+					      ? idempotency_key->sequence
+					      : idempotency_key->unanswered;
+	return CHI_OK;
+}
+
+static const struct chi_member idempotency_key[] = {
+	CHI_M_ALWAYS(1, CHI_FIXED, struct chi_idempotency_key, client),
+	CHI_M_NUMBER(2, struct chi_idempotency_key, since),
+	CHI_M_NUMBER(3, struct chi_idempotency_key, sequence),
+	CHI_M_NUMBER(4, struct chi_idempotency_key, unanswered),
+	CHI_M(5, CHI_FIXED, struct chi_idempotency_key, store),
+};
+CHI_TABLE(chi_idempotency_message, idempotency_key, idempotency_key, check_once);
+
+/* ---- Put --------------------------------------------------------------------------------- */
+
+/* The FEN of an entry; empty where its key says all. */
+static struct chi_text entry_fen(const struct chi_request *request, size_t i)
+{
+	const struct chi_text *fens = request->u.put.fens;
+	return fens != NULL ? fens[i] : (struct chi_text){0};
+}
+
+/* Contents of a PutEntry. An empty record is left out: absent and empty mean the same. */
+static size_t entry_len(const struct chi_put *put, struct chi_text fen)
+{
+	size_t key_len = put->key.len <= CHI_KEY_MAX ? put->key.len : CHI_UNPACKABLE;
+	return chi_bytes_len(1, fen.len > 0 ? 0 : key_len) + chi_bytes_len(2, fen.len) +
+	       chi_uint_len(3, put->parts) + chi_bytes_len(4, chi_record_len(&put->record));
+}
+
+static uint8_t *put_entry(uint8_t *at, const struct chi_put *put, struct chi_text fen)
+{
+	at = chi_put_bytes(at, 1, put->key.bytes, fen.len > 0 ? 0 : put->key.len);
+	at = chi_put_bytes(at, 2, fen.bytes, fen.len);
+	at = chi_put_uint(at, 3, put->parts);
+	size_t record_len = chi_record_len(&put->record);
+	if (record_len == 0) {
+		return at;
+	}
+	return chi_put_record(chi_put_head(at, 4, record_len), &put->record);
+}
+
+static size_t put_len(const void *from, size_t *noted)
+{
+	const struct chi_request *request = from;
+	size_t len = chi_uint_len(1, request->u.put.durability);
+	(void)noted;
+	for (size_t i = 0; i < request->u.put.n; i++) {
+		size_t entry = entry_len(&request->u.put.entries[i], entry_fen(request, i));
+		len += chi_nested_len(2, entry);
+	}
+	/* Counts that are all 0 are still there: presence says "set them". */
+	const struct chi_counts *base = request->u.put.base;
+	len += chi_bytes_len(4, request->u.put.n_games * CHI_GAME_BYTES);
+	return base == NULL ? len : len + chi_nested_len(3, chi_counts_len(base));
+}
+
+static uint8_t *put_put(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_request *request = from;
+	(void)noted;
+	at = chi_put_uint(at, 1, request->u.put.durability);
+	for (size_t i = 0; i < request->u.put.n; i++) {
+		const struct chi_put *entry = &request->u.put.entries[i];
+		struct chi_text fen = entry_fen(request, i);
+		at = put_entry(chi_put_head(at, 2, entry_len(entry, fen)), entry, fen);
+	}
+	const struct chi_counts *base = request->u.put.base;
+	if (base != NULL) {
+		at = chi_put_counts(chi_put_head(at, 3, chi_counts_len(base)), base);
+	}
+	size_t n_games = request->u.put.n_games;
+	if (n_games > 0) {
+		at = chi_put_head(at, 4, n_games * CHI_GAME_BYTES);
+		at = chi_put_packed_game_ids(at, request->u.put.games, n_games);
+	}
+	return at;
+}
+
+/* A bit that is not known would silently not be stored: refused, unlike an unknown field. */
+static const char *parts_flaw(uint32_t parts)
+{
+	if ((parts & ~(uint32_t)PUT_PARTS) != 0) {
+		return "unknown part";
+	}
+	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
+		return "RESTORE stands alone";
+	}
+	if ((parts & CHI_PUT_SUBTRACT) != 0 && parts != CHI_PUT_SUBTRACT) {
+		return "SUBTRACT stands alone";
+	}
+	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
+		return "ADD excludes COUNTS and MOVES";
+	}
+	return NULL;
+}
+
+/* The fields may come in any order, so all are looked at before the first is used. */
+static int entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_put *put,
+		      struct chi_text *fen_out)
+{
+	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_field field;
+	struct chi_field parts[5] = {{0}}; /* by number; of each the last */
+	while (chi_field_next(&r, &field)) {
+		if (field.number < CHI_COUNT(parts)) {
+			parts[field.number] = field;
+		}
+	}
+	const struct chi_field *key = &parts[1];
+	const struct chi_field *fen = &parts[2];
+	const struct chi_field *record = &parts[4];
+	put->parts = (uint32_t)parts[3].value;
+	int rc = chi_key_or_fen(u, key->len, fen->len);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const char *reason = parts_flaw(put->parts);
+	if (reason != NULL) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
+	}
+	reason = key->len > 0 ? chi_key_from(key->bytes, key->len, &put->key) : NULL;
+	if (reason != NULL) {
+		return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
+	}
+	if (fen->len > 0) {
+		rc = chi_text_read(u, fen, fen_out);
+	}
+	if (rc == CHI_OK && record->len > 0) {
+		rc = chi_record_read(u, record->bytes, record->len, &put->record);
+		if (rc != CHI_OK) {
+			chi_flaw_under(u->flaw, "record");
+		}
+	}
+	return rc;
+}
+
+/* Given twice was refused by the check. */
+static int base_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+{
+	struct chi_counts *base = chi_arena_alloc(u->arena, sizeof(*base));
+	if (base == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, sizeof(*base));
+	}
+	*base = chi_counts_read(from->bytes, from->len);
+	out->u.put.base = base;
+	return CHI_OK;
+}
+
+/* The number of entries is within its limit: the check has counted them. */
+static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_request *out = to;
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	size_t n = chi_fields_of(bytes, len, 2);
+	int rc = CHI_OK;
+	out->u.put.entries = chi_arena_array(u->arena, n, sizeof(*out->u.put.entries));
+	out->u.put.fens = chi_arena_array(u->arena, n, sizeof(*out->u.put.fens));
+	if (out->u.put.entries == NULL || out->u.put.fens == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->u.put.entries));
+	}
+	while (rc == CHI_OK && chi_field_next(&r, &field)) {
+		if (field.number == 1) {
+			out->u.put.durability = (enum chi_durability)field.value;
+		} else if (field.number == 2) {
+			size_t i = out->u.put.n++;
+			rc = entry_read(u, &field, &out->u.put.entries[i], &out->u.put.fens[i]);
+			if (rc != CHI_OK) {
+				chi_flaw_under(u->flaw, "entries[%zu]", i);
+			}
+		} else if (field.number == 3) {
+			rc = base_read(u, &field, out);
+		} else if (field.number == 4) {
+			rc = chi_packed_games_read(u, field.bytes, field.len, CHI_PUT_GAME_IDS_MAX,
+						   &out->u.put.games, &out->u.put.n_games);
+		}
+	}
+	return rc;
+}
+
+const struct chi_message chi_put_request = {
+	.descriptor = &chistore__v1__put__descriptor,
+	.len = put_len,
+	.put = put_put,
+	.read = put_read,
+};
+
+/* By itself, and as what an import did to positions. */
+static const struct chi_member put_counts[] = {
+	CHI_M_NUMBER(1, struct chi_put_result, added),
+	CHI_M_NUMBER(2, struct chi_put_result, updated),
+	CHI_M_NUMBER(3, struct chi_put_result, unchanged),
+	CHI_M_NUMBER(4, struct chi_put_result, removed),
+};
+CHI_TABLE(chi_put_counts_message, put_result, put_counts, NULL);
+
+/* ---- Delete ------------------------------------------------------------------------------ */
+
+static int check_delete(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	return chi_positions_check(u, &request->u.del.positions, CHI_PUT_MAX);
+}
+
+static const struct chi_member delete[] = {
+	CHI_M_POSITIONS(REQ, u.del.positions),
+	CHI_M_NUMBER(3, REQ, u.del.durability),
+};
+CHI_TABLE(chi_delete_request, delete, delete, check_delete);
+
+static const struct chi_member delete_result[] = {CHI_M_NUMBER(1, RES, u.del.deleted)};
+CHI_TABLE(chi_delete_result, delete_result, delete_result, NULL);
+
+/* ---- Rescore ----------------------------------------------------------------------------- */
+
+/* Absent asks for the sum of all counts, and so stays apart from all 0. */
+static const struct chi_member rescore[] = {
+	CHI_M_POINTER(1, REQ, u.rescore.base, &chi_counts_message),
+};
+CHI_TABLE(chi_rescore_request, rescore, rescore, NULL);
+
+static const struct chi_member rescore_result[] = {CHI_M_NUMBER(1, RES, u.rescore.changed)};
+CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
+
+/* ---- Outcome ----------------------------------------------------------------------------- */
+
+static const struct chi_member deleted[] = {CHI_M_NUMBER(1, RES, u.outcome.deleted)};
+static CHI_TABLE(deleted_message, delete_result, deleted, NULL);
+static const struct chi_member changed[] = {CHI_M_NUMBER(1, RES, u.outcome.changed)};
+static CHI_TABLE(changed_message, rescore_result, changed, NULL);
+static const struct chi_member compacted[] = {
+	CHI_M_NUMBER(1, RES, u.outcome.before),
+	CHI_M_NUMBER(2, RES, u.outcome.after),
+};
+static CHI_TABLE(compacted_message, compact_result, compacted, NULL);
+
+/* The result of the write itself. A kind of a later version was done, too, but cannot be told of.
+ */
+static const struct chi_member outcome_result[] = {
+	CHI_M(1, CHI_BOOL, RES, u.outcome.running),
+	CHI_M_CASE(2, RES, u.outcome.put, u.outcome.op, CHI_OP_PUT, &chi_put_counts_message),
+	CHI_M_CASE(3, RES, id, u.outcome.op, CHI_OP_DELETE, &deleted_message),
+	CHI_M_CASE(4, RES, id, u.outcome.op, CHI_OP_RESCORE, &changed_message),
+	CHI_M_CASE(5, RES, u.outcome.import, u.outcome.op, CHI_OP_IMPORT,
+		   &chi_import_counts_message),
+	CHI_M_CASE(6, RES, id, u.outcome.op, CHI_OP_COMPACT, &compacted_message),
+};
+CHI_TABLE(chi_outcome_result, outcome_result, outcome_result, NULL);

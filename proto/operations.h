@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each operation's messages, described once for both directions (op_*.c): requests in a struct
+ * chi_request, results in a struct chi_response or, of Put, the part of it that holds them.
+ */
+#pragma once
+
+#include "proto/message.h"
+
+struct chi_operation {
+	const char *name;
+	const struct chi_message *request;
+	const struct chi_message *result; /* NULL: none */
+	bool marked;			  /* a request may carry Once */
+	size_t result_at;		  /* offset in the struct chi_response */
+};
+
+/* Of CHI_OP_UNKNOWN for what is no operation; never NULL. */
+const struct chi_operation *chi_operation_of(enum chi_op op);
+
+/* op_admin.c */
+extern const struct chi_message chi_empty_message;
+extern const struct chi_message chi_hello_request;
+extern const struct chi_message chi_hello_result;
+extern const struct chi_message chi_info_result;
+extern const struct chi_message chi_backup_request;
+extern const struct chi_message chi_backup_result;
+extern const struct chi_message chi_verify_result;
+extern const struct chi_message chi_compact_result;
+
+/* op_read.c */
+extern const struct chi_message chi_positions_request;
+extern const struct chi_message chi_probe_result;
+extern const struct chi_message chi_get_result;
+extern const struct chi_message chi_explore_request;
+extern const struct chi_message chi_explore_result;
+
+/* op_scan.c */
+extern const struct chi_message chi_scan_request;
+extern const struct chi_message chi_scan_result;
+extern const struct chi_message chi_count_request;
+extern const struct chi_message chi_count_result;
+extern const struct chi_message chi_credit_request;
+
+/* op_write.c */
+extern const struct chi_message chi_put_request;
+extern const struct chi_message chi_delete_request;
+extern const struct chi_message chi_delete_result;
+extern const struct chi_message chi_rescore_request;
+extern const struct chi_message chi_rescore_result;
+extern const struct chi_message chi_outcome_result;
+
+/* op_import.c */
+extern const struct chi_message chi_import_request;
+extern const struct chi_message chi_import_result;
+extern const struct chi_message chi_import_data_request;
+extern const struct chi_message chi_game_ids_request;
+extern const struct chi_message chi_game_ids_result;
+
+/* Parts of several: a struct chi_counts, chi_put_result, chi_import_result, chi_cursor,
+ * chi_idempotency_key, chi_entry; the keys of a chi_positions, and one of its FENs. */
+extern const struct chi_message chi_counts_message;
+extern const struct chi_message chi_put_counts_message;
+extern const struct chi_message chi_import_counts_message;
+extern const struct chi_message chi_cursor_message;
+extern const struct chi_message chi_idempotency_message;
+extern const struct chi_message chi_entry_message;
+extern const struct chi_message chi_keys_message;
+extern const struct chi_message chi_fen_message;
+
+/* Positions of a Probe, Get or Delete: fields 1 and 2 of all three. */
+#define CHI_M_POSITIONS(s, m)                                                                      \
+	CHI_M_NESTED(1, s, m, CHI_IF_SET, &chi_keys_message),                                      \
+		CHI_M_LIST(2, s, m.fens, m.n_fens, &chi_fen_message)
+
+/* When both are read: at most `max` in all, and room for the keys of the FENs. */
+CHI_MUSTUSE int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions,
+				    size_t max);
+
+/* Packed games (PROTOCOL.md). All of the bytes, at most `max` games; flaws name "games". */
+uint8_t *chi_put_packed_game_ids(uint8_t *at, const struct chi_game_id *games, size_t n);
+CHI_MUSTUSE int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+				      size_t max, const struct chi_game_id **out, size_t *n);
+
+/* A key that may not be left out. */
+CHI_MUSTUSE int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key);
+
+/* Exactly one of key and FEN; absent and empty are the same on this wire. */
+CHI_MUSTUSE int chi_key_or_fen(struct chi_unpacker *u, size_t key_len, size_t fen_len);
