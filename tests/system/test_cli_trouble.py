@@ -20,7 +20,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
-from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  # noqa: E402
+from cli_base import (BRANCH, ENDING, PAGE, START, START_KEY, Base, program, run_cli, spawn,  # noqa: E402
                       summary)
 
 
@@ -28,6 +28,9 @@ from cli_base import (ENDING, START, START_KEY, Base, program, run_cli, spawn,  
 COMMANDS = sorted(
     "backup bench compact count delete dump explore export get import info init key load merge ping "
     "publish put rescore scan subtract verify".split())
+
+
+LEAF = 2
 
 
 class Usage(Base):
@@ -449,6 +452,66 @@ class Trouble(Base):
         store = harness.make_store(self.path("plain"))
         done = self.cli("import", path, address=store)
         self.assertNotIn("\r", done.stderr)
+
+    @staticmethod
+    def pages(path, kind, change):
+        """Changes each page of that kind that has nodes enough to be one of a large tree's."""
+        with open(os.path.join(path, "data.mdb"), "r+b") as file:
+            data = bytearray(file.read())
+            for at in range(2 * PAGE, len(data), PAGE):
+                flags, lower = struct.unpack_from("<HH", data, at + 10)
+                if flags == kind and lower > 16 + 2 * 10:
+                    change(data, at, lower)
+            file.seek(0)
+            file.write(data)
+
+    @staticmethod
+    def cut_short(data, at, lower):
+        struct.pack_into("<H", data, at + 12, lower - 2)
+
+    @staticmethod
+    def zeroed(data, at, lower):
+        if at % (7 * PAGE) == 0:
+            data[at:at + PAGE] = bytes(PAGE)
+
+    @staticmethod
+    def passed_over(data, at, lower):
+        """Child 5 is child 6 once more: the pages' numbers are in the first bytes of the nodes."""
+        nodes = struct.unpack_from("<HH", data, at + 16 + 2 * 5)
+        data[at + nodes[0]:at + nodes[0] + 4] = data[at + nodes[1]:at + nodes[1] + 4]
+
+    def test_walk_that_damage_ends_is_not_the_end(self):
+        """Every one of these was answered in part, as if that were all."""
+        commands = (["dump"], ["scan"], ["scan", "--desc"], ["scan", "--keys", "--min", "0.01"],
+                    ["scan", "--order", "position"], ["scan", "--pieces", "2..31"],
+                    ["count", "--pieces", "2..31"], ["count", "--min-games", "1"],
+                    ["export", "--format", "jsonl"], ["export", "--pieces", "2..31"])
+        sound = self.new_store()
+        self.cli("import", self.many("many.csv", 20000), address=sound)
+        for name, kind, change in (("leaves", LEAF, self.cut_short),
+                                   ("branches", BRANCH, self.cut_short),
+                                   ("zeroed", LEAF, self.zeroed),
+                                   ("pointers", BRANCH, self.passed_over)):
+            store = self.path(name)
+            self.cli("backup", store, address=sound)
+            self.pages(store, kind, change)
+            for command in commands:
+                with self.subTest(damage=name, command=command):
+                    self.cli(*command, code=3, address=store)
+            with harness.start_daemon({"default": store}) as daemon:
+                for command in commands:
+                    with self.subTest(damage=name, command=command, socket=True):
+                        self.cli(*command, code=3, address=daemon.address)
+
+    def test_dump_of_fewer_games(self):
+        """The store says how many games it has, and must have them all."""
+        store = self.new_store()
+        games = "".join(f'[White "{i}"]\n[Result "1-0"]\n\n1. e4 1-0\n\n' for i in range(400))
+        self.cli("import", self.write("many.pgn", games), address=store)
+        self.assertIn("end\t2\t400\n", self.out("dump", address=store))
+        self.pages(store, LEAF, lambda data, at, lower:
+                   struct.pack_into("<H", data, at + 12, 16 + 2 * 10))
+        self.assertIn("damaged", self.cli("dump", code=3, address=store).stderr)
 
     def test_verify_survives_what_kills_a_reader(self):
         store = self.new_store()

@@ -23,7 +23,7 @@ struct dump {
 	dump_sink *sink;
 	void *context;
 	uint64_t positions;
-	struct chi_counts totals; /* of games, as the store said at the beginning */
+	struct chi_info info; /* what the store said at the beginning */
 	uint64_t games;
 	uint64_t by_result[4]; /* of those written */
 };
@@ -52,17 +52,15 @@ static int print_fail(int status)
 /* The head tells load which kind of store to make, and its base rates. */
 static int write_head(struct dump *dump)
 {
-	struct chi_info info;
 	char *text = NULL;
 	size_t len = 0;
-	int status = chi_get_info(dump->from, &info);
+	int status = chi_get_info(dump->from, &dump->info);
 	if (status != CHI_OK) {
 		return fail(dump, status);
 	}
-	dump->totals = info.games;
 	struct chi_dump_head head = {
-		.statistic = (enum chi_statistic)info.statistic,
-		.base = info.base,
+		.statistic = (enum chi_statistic)dump->info.statistic,
+		.base = dump->info.base,
 	};
 	status = chi_dump_print_head(&head, &dump->arena, &text, &len);
 	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
@@ -140,14 +138,29 @@ static int write_all_games(struct dump *dump)
 	return write_games(dump, chunk);
 }
 
-/* True if positions or games are of more than one committed state. */
-static bool is_mixed(const struct dump *dump, bool positions)
+/* What was read must be what the store has, if that did not change meanwhile: a walk that damage
+ * has ended looks like any other. */
+static int check_whole(const struct dump *dump, bool *mixed)
 {
 	const uint64_t *n = dump->by_result;
-	return positions || n[CHI_RESULT_WHITE] != dump->totals.white ||
-	       n[CHI_RESULT_DRAW] != dump->totals.draws ||
-	       n[CHI_RESULT_BLACK] != dump->totals.black ||
-	       n[CHI_RESULT_OTHER] != dump->totals.other;
+	const struct chi_counts *games = &dump->info.games;
+	struct chi_info now;
+	if (dump->positions == dump->info.positions && n[CHI_RESULT_WHITE] == games->white &&
+	    n[CHI_RESULT_DRAW] == games->draws && n[CHI_RESULT_BLACK] == games->black &&
+	    n[CHI_RESULT_OTHER] == games->other) {
+		return EXIT_DONE;
+	}
+	int status = chi_get_info(dump->from, &now);
+	if (status != CHI_OK) {
+		return fail(dump, status);
+	}
+	*mixed = now.sequence != dump->info.sequence;
+	if (!*mixed) {
+		cli_message("the store is damaged: it has other numbers of positions and games "
+			    "than were read; see 'chistore verify'");
+		return EXIT_STORE;
+	}
+	return EXIT_DONE;
 }
 
 /* Written last of all: without it a reader takes the dump for cut. */
@@ -185,15 +198,14 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 		return fail(&dump, status);
 	}
 	code = write_rows(&dump);
-	bool rows_mixed = chi_iter_mixed(dump.iter);
+	*mixed = chi_iter_mixed(dump.iter);
 	chi_iter_close(dump.iter);
 	dump.iter = NULL;
 	if (code == EXIT_DONE) {
 		code = write_all_games(&dump);
 	}
 	if (code == EXIT_DONE) {
-		code = write_tail(&dump);
+		code = check_whole(&dump, mixed);
 	}
-	*mixed = is_mixed(&dump, rows_mixed);
-	return code;
+	return code == EXIT_DONE ? write_tail(&dump) : code;
 }
