@@ -407,7 +407,27 @@ static int read_all(int fd, char *out, size_t room, size_t *len)
 	return CHI_OK;
 }
 
-int chi_access_load(const char *path, struct chi_access **out, struct chi_fault *fault)
+/* Who may write it decides who gets in: the daemon's user, and root, who may do so anyhow. */
+static int check_file(const char *path, const struct stat *file, uint32_t uid,
+		      struct chi_fault *fault)
+{
+	if (!S_ISREG(file->st_mode)) {
+		return chi_fault(fault, -CHI_EINVAL, "'%s' is not a regular file", path);
+	}
+	if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+		return chi_fault(fault, -CHI_EACCES,
+				 "'%s' must be writable by its owner alone (chmod go-w)", path);
+	}
+	if (file->st_uid != 0 && file->st_uid != uid) {
+		return chi_fault(fault, -CHI_EACCES,
+				 "'%s' must belong to root or user %u, and belongs to user %u",
+				 path, (unsigned)uid, (unsigned)file->st_uid);
+	}
+	return CHI_OK;
+}
+
+int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
+		    struct chi_fault *fault)
 {
 	*out = NULL;
 	/* A pipe in its place must not hold up who opens it. */
@@ -416,19 +436,16 @@ int chi_access_load(const char *path, struct chi_access **out, struct chi_fault 
 	if (fd < 0 || fstat(fd, &file) < 0) {
 		return chi_fault(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno));
 	}
-	if (!S_ISREG(file.st_mode)) {
-		return chi_fault(fault, -CHI_EINVAL, "'%s' is no file", path);
-	}
-	if ((file.st_mode & S_IWOTH) != 0) {
-		return chi_fault(fault, -CHI_EACCES,
-				 "'%s' may be written by everyone, who could let himself in", path);
+	int status = check_file(path, &file, uid, fault);
+	if (status < 0) {
+		return status;
 	}
 	char *text = malloc(CHI_ACCESS_FILE_MAX + 1);
 	size_t len = 0;
 	if (text == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int status = read_all(fd, text, CHI_ACCESS_FILE_MAX + 1, &len);
+	status = read_all(fd, text, CHI_ACCESS_FILE_MAX + 1, &len);
 	if (status < 0) {
 		status = chi_fault(fault, status, "cannot read '%s' (%s)", path, strerror(errno));
 	} else {
@@ -501,10 +518,10 @@ enum chi_role chi_access_authorize(const struct chi_access *access, const struct
 	}
 	if (shown->token != NULL && !known) {
 		/* Served without its token's role it would fail later, and nobody know why. */
-		*why = "the access token is not known here";
+		*why = "unknown access token";
 		return CHI_ROLE_NONE;
 	}
-	*why = barred ? "the access file shuts it out" : "nothing it has shown gives it a role";
+	*why = barred ? "a rule excludes this client" : "no rule matches these credentials";
 	return barred ? CHI_ROLE_NONE : best;
 }
 

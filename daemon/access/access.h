@@ -64,9 +64,11 @@ CHI_MUSTUSE int chi_access_parse(const char *text, size_t len, const char *name,
 				 const struct chi_access_names *names, struct chi_access **out,
 				 struct chi_fault *fault);
 
-/* Reads the file at `path`, which must not be writable by everyone: -CHI_EACCES. -CHI_EIO if it
- * cannot be read, and what parsing gives. */
-CHI_MUSTUSE int chi_access_load(const char *path, struct chi_access **out, struct chi_fault *fault);
+/* Reads the file at `path`, which must belong to root or to `uid`, the daemon's user, and be
+ * writable by its owner alone: -CHI_EACCES. -CHI_EIO if it cannot be read, and what parsing gives.
+ */
+CHI_MUSTUSE int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
+				struct chi_fault *fault);
 
 /* NULL is fine. */
 void chi_access_free(struct chi_access *access);

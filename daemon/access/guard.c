@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
@@ -26,6 +27,14 @@ struct user {
 	size_t n_groups;
 };
 
+static int load_access(const struct chi_config *config, struct chi_access **out,
+		       struct chi_fault *fault)
+{
+	/* At the start we may still be root, and are to be somebody else. */
+	uint32_t uid = config->user.given ? config->user.uid : geteuid();
+	return chi_access_load(config->access_path, uid, out, fault);
+}
+
 int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 		   struct chi_fault *fault)
 {
@@ -33,7 +42,7 @@ int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 	pthread_mutex_init(&guard->lock, NULL);
 	int status = chi_certificate_load(config, &guard->tls, fault);
 	if (status == CHI_OK && config->access_path != NULL) {
-		status = chi_access_load(config->access_path, &guard->access, fault);
+		status = load_access(config, &guard->access, fault);
 	}
 	return status;
 }
@@ -51,8 +60,9 @@ static bool reload_access(struct chi_guard *guard)
 {
 	struct chi_access *access = NULL;
 	struct chi_fault fault = {0};
-	if (chi_access_load(guard->config->access_path, &access, &fault) < 0) {
-		log_error("access.reload", "the access rules stay as they were ({cause})",
+	if (load_access(guard->config, &access, &fault) < 0) {
+		log_error("access.reload",
+			  "failed to reload the access rules, the old ones stay ({cause})",
 			  log_text("cause", fault.text));
 		return false;
 	}
@@ -61,7 +71,7 @@ static bool reload_access(struct chi_guard *guard)
 	guard->access = access;
 	pthread_mutex_unlock(&guard->lock);
 	chi_access_free(before);
-	log_info("access.reload", "read the access rules of '{path}' anew",
+	log_info("access.reload", "reloaded the access rules of '{path}'",
 		 log_text("path", guard->config->access_path));
 	return true;
 }
@@ -72,7 +82,8 @@ static bool reload_tls(struct chi_guard *guard)
 	SSL_CTX *tls = NULL;
 	struct chi_fault fault = {0};
 	if (chi_certificate_load(guard->config, &tls, &fault) < 0) {
-		log_error("certificate.reload", "the certificates stay as they were ({cause})",
+		log_error("certificate.reload",
+			  "failed to reload the certificates, the old ones stay ({cause})",
 			  log_text("cause", fault.text));
 		return false;
 	}
@@ -81,7 +92,7 @@ static bool reload_tls(struct chi_guard *guard)
 	guard->tls = tls;
 	pthread_mutex_unlock(&guard->lock);
 	SSL_CTX_free(before);
-	log_info("certificate.reload", "read the certificate '{path}' anew",
+	log_info("certificate.reload", "reloaded the certificate '{path}'",
 		 log_text("path", guard->config->tls_certificate));
 	return true;
 }
@@ -183,14 +194,14 @@ int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visit
 	*out = CHI_ROLE_NONE;
 	*why = "";
 	if (visitor->tls != NULL && !is_vouched(guard, visitor->tls)) {
-		*why = "nobody vouches for its certificate any more";
+		*why = "certificate no longer trusted";
 		return CHI_OK;
 	}
 	if (status == CHI_OK && visitor->tls != NULL) {
 		status = chi_certificate_of(visitor->tls, &certificate);
 	}
 	if (status < 0) {
-		*why = "what it has shown cannot be looked at";
+		*why = "out of memory";
 		return status;
 	}
 	if (certificate.shown) {

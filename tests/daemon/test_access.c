@@ -228,20 +228,45 @@ static void test_files(void **state)
 {
 	(void)state;
 	char path[] = "/tmp/chi-access-XXXXXX";
+	static const mode_t modes[] = {0602, 0620, 0660, 0666};
+	const uint32_t us = geteuid();
 	struct chi_access *access = NULL;
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "anyone read\n", 12), 12);
-	assert_int_equal(chi_access_load(path, &access, &fault), CHI_OK);
+	assert_int_equal(chi_access_load(path, us, &access, &fault), CHI_OK);
 	chi_access_free(access);
-	assert_int_equal(fchmod(fd, 0602), 0);
-	assert_int_equal(chi_access_load(path, &access, &fault), -CHI_EACCES);
+	for (size_t i = 0; i < CHI_COUNT(modes); i++) {
+		assert_int_equal(fchmod(fd, modes[i]), 0);
+		assert_int_equal(chi_access_load(path, us, &access, &fault), -CHI_EACCES);
+	}
 	close(fd);
 	unlink(path);
-	assert_int_equal(chi_access_load(path, &access, &fault), -CHI_EIO);
-	assert_int_equal(chi_access_load("/tmp", &access, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_access_load(path, us, &access, &fault), -CHI_EIO);
+	assert_int_equal(chi_access_load("/tmp", us, &access, &fault), -CHI_EINVAL);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(chi_access_load(path, &access, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_access_load(path, us, &access, &fault), -CHI_EINVAL);
+	unlink(path);
+}
+
+/* Root's are good for every daemon, others' for that of the same user. */
+static void test_files_of_others(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/chi-access-XXXXXX";
+	struct chi_access *access = NULL;
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chi_access_load(path, 4711, &access, &fault), CHI_OK);
+		chi_access_free(access);
+		assert_int_equal(fchown(fd, 4711, 0), 0);
+		assert_int_equal(chi_access_load(path, 4711, &access, &fault), CHI_OK);
+		chi_access_free(access);
+		assert_int_equal(chi_access_load(path, 0, &access, &fault), -CHI_EACCES);
+	}
+	assert_int_equal(chi_access_load(path, 4712, &access, &fault), -CHI_EACCES);
+	close(fd);
 	unlink(path);
 }
 
@@ -269,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_mistakes_are_named),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_files_of_others),
 		cmocka_unit_test(test_every_operation_has_a_role),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

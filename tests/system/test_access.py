@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
             args += ["--access", self.rules]
         return harness.start_daemon(listen=listen or ["unix:" + self.path("s")], extra_args=args)
 
-    def reload(self, daemon, rules, says="anew"):
+    def reload(self, daemon, rules, says=": reloaded the"):
         """Puts other rules in place and waits until the daemon has spoken of them."""
         before = daemon.stderr_text().count(says)
         write_file(self.rules, rules)
@@ -217,8 +217,8 @@ class Files(Case):
         self.assertEqual(code, 3)
         self.assertIn(f"{self.rules}:2: there is no user 'no-such-user-here'", text)
         self.assertEqual(self.run_daemon(*listen, self.path("missing"))[0], 3)
-        write_file(self.rules, "anyone read\n", 0o666)
-        self.assertIn("written by everyone", self.run_daemon(*listen, self.rules)[1])
+        write_file(self.rules, "anyone read\n", 0o660)
+        self.assertIn("writable by its owner alone", self.run_daemon(*listen, self.rules)[1])
         self.assertFalse(os.path.exists(self.path("s")))
 
     def test_who_has_a_token(self):
@@ -227,9 +227,9 @@ class Files(Case):
             self.assertEqual(self.greet(daemon.address, "first").code, pb.OK)
             self.assertEqual(self.greet(daemon.address, "second").code, pb.OK)
             refused = self.greet(daemon.address, "third")
-            self.assertIn("token is not known", refused.message)
+            self.assertIn("unknown access token", refused.message)
             # As long as can be, and one byte more.
-            self.assertIn("not known", self.greet(daemon.address, "x" * 256).message)
+            self.assertIn("unknown access token", self.greet(daemon.address, "x" * 256).message)
             with Peer(daemon.address, hello=False) as peer:
                 answer = peer.call(hello=pb.Hello(version=1, access_token="y" * 257))
                 self.assertEqual((answer.code, answer.field),
@@ -242,7 +242,7 @@ class Files(Case):
             answer = peer.call(put=put([1]))
             self.assertEqual(answer.code, pb.DENIED)
             self.assertEqual(answer.message,
-                             "put needs the role 'write', and this client has 'read'")
+                             "access denied: put needs the role 'write', and this client has 'read'")
             self.assertTrue(answer.last)
 
     def test_data_of_an_import_is_refused_with_it(self):
@@ -303,7 +303,7 @@ class Reload(Case):
 
     def test_bad_rules_leave_the_old_ones(self):
         with self.start("anyone write\n") as daemon, Peer(daemon.address) as peer:
-            self.reload(daemon, "anyone nonsense\n", says="stay as they were")
+            self.reload(daemon, "anyone nonsense\n", says="the old ones stay")
             self.assertIn(f"{self.rules}:1: a role is", daemon.stderr_text())
             self.assertEqual(peer.call(put=put([1])).code, pb.OK)
             self.assertEqual(self.greet(daemon.address).code, pb.OK)
@@ -413,8 +413,8 @@ class CommandLine(Case):
             self.assertEqual(refused.returncode, 3)
             self.assertIn("put needs the role 'write'", refused.stderr)
             for done, says in (
-                    (self.run_cli(daemon, "info"), "nothing it has shown gives it a role"),
-                    (self.run_cli(daemon, "info", secret="wrong-token"), "token is not known"),
+                    (self.run_cli(daemon, "info"), "no rule matches these credentials"),
+                    (self.run_cli(daemon, "info", secret="wrong-token"), "unknown access token"),
                     (self.run_cli(daemon, "info", secret="reader-0123", mode=0o644),
                      "open to everyone"),
                     (self.run_cli(daemon, "--token-file", "/nonexistent", "info"), "cannot read")):
