@@ -297,7 +297,7 @@ static void warn_of_user(const struct chi_config *config)
 	for (size_t i = 0; i < CHI_COUNT(files); i++) {
 		if (files[i] != NULL && faccessat(AT_FDCWD, files[i], R_OK, AT_EACCESS) < 0) {
 			log_warning("user.unreadable",
-				    "SIGHUP cannot have '{path}' read anew ({cause})",
+				    "SIGHUP cannot reload '{path}' ({cause})",
 				    log_text("path", files[i]), log_text("cause", strerror(errno)));
 		}
 	}

@@ -98,6 +98,14 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	}
 	log_debug("connection.close", "connection {connection} closed ({cause})",
 		  log_text("connection", chi_conn_name(conn).text), log_text("cause", reason));
+	if (conn->deletes > 1) {
+		log_info("client.deletes",
+			 "'{peer}' made {requests} delete requests as '{client}' (connection "
+			 "{connection})",
+			 log_text("peer", chi_conn_peer(conn).text),
+			 log_number("requests", conn->deletes), log_text("client", conn->client),
+			 log_text("connection", chi_conn_name(conn).text));
+	}
 	chi_conn_enter(conn, CHI_CONN_DEAD);
 	chi_conn_io_deinit(conn);
 	chi_worker_remove_unauthenticated(worker, conn);
@@ -197,15 +205,16 @@ void chi_conn_authorize(struct chi_conn *conn)
 		return;
 	}
 	log_info("client.demote",
-		 "connection {connection} of '{client}' is closed: its role was '{before}' and is "
-		 "now '{role}'",
+		 "connection {connection} of '{client}', '{peer}', is closed: its role was "
+		 "'{before}' and is now '{role}'",
 		 log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
+		 log_text("peer", chi_conn_peer(conn).text),
 		 log_text("before", chi_role_name(conn->role)),
 		 log_text("role", chi_role_name(role)));
 	conn->role = CHI_ROLE_NONE;
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status < 0 ? status : -CHI_EACCES, NULL,
 		      status < 0 ? why
-				 : "this client may do less than before, and has to connect anew");
+				 : "access reduced: the access rules have changed, connect again");
 	chi_conn_end(conn);
 }
 

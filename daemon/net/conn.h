@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "chistore/types.h"
 #include "daemon/access/guard.h"
+#include "daemon/access/peer_name.h"
 #include "daemon/net/worker.h"
 #include "proto/msg.h"
 
@@ -90,6 +91,8 @@ struct chi_conn {
 	uint64_t closed_id;   /* of the request that was in flight until just now, to answer it */
 	int64_t closed_since; /* us; 0: none */
 	char client[CHI_CLIENT_NAME_MAX + 1]; /* what it calls itself, fit for the log */
+	uint64_t deletes; /* requests of this kind: the first is logged, and their number at the end
+			   */
 };
 
 /* Takes the descriptor in every case; it was accepted at `listen`. */
@@ -144,6 +147,12 @@ struct chi_conn_name {
 };
 
 struct chi_conn_name chi_conn_name(const struct chi_conn *conn);
+
+/* Who the log says is at the other end; while the connection is open. */
+static inline struct chi_peer_name chi_conn_peer(const struct chi_conn *conn)
+{
+	return chi_peer_name_of(conn->fd, conn->tls);
+}
 
 /* Adds or takes off a request in flight. */
 void chi_call_add(struct chi_conn *conn, struct chi_call *call);

@@ -230,7 +230,9 @@ static void lose(struct chi_conn *conn)
 		return;
 	}
 	chi_count(&conn->worker->tally.no_tls, 1);
-	log_limited_info("client.no_tls", "connection {connection}: no TLS ({cause})",
+	log_limited_info("client.no_tls",
+			 "TLS handshake with '{peer}' failed on connection {connection} ({cause})",
+			 log_text("peer", chi_conn_peer(conn).text),
 			 log_text("connection", chi_conn_name(conn).text),
 			 log_text("cause", conn->tls->why.text));
 	linger(conn);

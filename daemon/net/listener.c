@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/fault.h"
+#include "daemon/access/peer_name.h"
 #include "daemon/limits.h"
 #include "daemon/events.h"
 #include "daemon/status/log.h"
@@ -100,7 +101,9 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 	struct chi_buffer out;
 	if (!listener->full) {
 		log_limited_warning("listen.full",
-				    "turning connections away ({connections} are open)",
+				    "turning connections away, '{peer}' first ({connections} are "
+				    "open)",
+				    log_text("peer", chi_peer_name_of(fd, NULL).text),
 				    log_number("connections", listener->server->connections_max));
 		listener->full = true;
 	}

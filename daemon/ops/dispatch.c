@@ -14,6 +14,7 @@
 #include "daemon/net/probe_batch.h"
 #include "daemon/ops/handler.h"
 #include "daemon/server.h"
+#include "daemon/status/log.h"
 
 enum flag {
 	STORE = 1 << 0,	 /* concerns a store */
@@ -22,6 +23,7 @@ enum flag {
 	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
 	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
 	FEEDS = 1 << 5,	 /* part of another request, which ends if this fails */
+	LOGGED = 1 << 6, /* the log names who has asked for it */
 };
 
 static const struct {
@@ -35,15 +37,15 @@ static const struct {
 	[CHI_OP_PROBE] = {chi_handle_probe, CHI_ROLE_READ, STORE},
 	[CHI_OP_GET] = {chi_handle_get, CHI_ROLE_READ, STORE},
 	[CHI_OP_PUT] = {chi_handle_put, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_DELETE] = {chi_handle_delete, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_DELETE] = {chi_handle_delete, CHI_ROLE_WRITE, STORE | WRITES | STAYS | LOGGED},
 	[CHI_OP_SCAN] = {chi_handle_scan, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_COUNT] = {chi_handle_count, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_CREDIT] = {chi_handle_credit, CHI_ROLE_READ, ALWAYS | SILENT},
 	[CHI_OP_CANCEL] = {chi_handle_cancel, CHI_ROLE_READ, ALWAYS | SILENT},
-	[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_ADMIN, STORE | STAYS},
-	[CHI_OP_VERIFY] = {chi_handle_verify, CHI_ROLE_ADMIN, STORE | STAYS},
-	[CHI_OP_COMPACT] = {chi_handle_compact, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
-	[CHI_OP_RESCORE] = {chi_handle_rescore, CHI_ROLE_ADMIN, STORE | WRITES | STAYS},
+	[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_ADMIN, STORE | STAYS | LOGGED},
+	[CHI_OP_VERIFY] = {chi_handle_verify, CHI_ROLE_ADMIN, STORE | STAYS | LOGGED},
+	[CHI_OP_COMPACT] = {chi_handle_compact, CHI_ROLE_ADMIN, STORE | WRITES | STAYS | LOGGED},
+	[CHI_OP_RESCORE] = {chi_handle_rescore, CHI_ROLE_ADMIN, STORE | WRITES | STAYS | LOGGED},
 	[CHI_OP_EXPLORE] = {chi_handle_explore, CHI_ROLE_READ, STORE},
 	[CHI_OP_IMPORT] = {chi_handle_import, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
@@ -90,9 +92,16 @@ static int check_role(struct chi_task *task)
 	if (conn->state == CHI_CONN_HELLO || conn->role >= rows[op].role) {
 		return CHI_OK;
 	}
+	log_limited_info(
+		"client.deny",
+		"{operation} denied to '{peer}', connection {connection} of '{client}' "
+		"(role '{role}')",
+		log_text("operation", chi_op_name(op)), log_text("peer", chi_conn_peer(conn).text),
+		log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
+		log_text("role", chi_role_name(conn->role)));
 	return chi_fault(&task->fault, -CHI_EACCES,
-			 "%s needs the role '%s', and this client has '%s'", chi_op_name(op),
-			 chi_role_name(rows[op].role), chi_role_name(conn->role));
+			 "access denied: %s needs the role '%s', and this client has '%s'",
+			 chi_op_name(op), chi_role_name(rows[op].role), chi_role_name(conn->role));
 }
 
 /* Finds the store that the request names and sees whether it may be changed. */
@@ -156,6 +165,24 @@ static int check(struct chi_task *task, unsigned flags)
 	return status;
 }
 
+/* Deletions come by the thousand: of each connection the first one, and at its end their number. */
+static void log_request(const struct chi_task *task)
+{
+	struct chi_conn *conn = task->conn;
+	enum chi_op op = task->request->op;
+	conn->deletes += op == CHI_OP_DELETE ? 1 : 0;
+	if (op != CHI_OP_DELETE || conn->deletes == 1) {
+		log_info("client.request",
+			 "{operation} of store '{store}' asked for by '{peer}' as '{client}' "
+			 "(connection {connection})",
+			 log_text("operation", chi_op_name(op)),
+			 log_text("store", task->served->name),
+			 log_text("peer", chi_conn_peer(conn).text),
+			 log_text("client", conn->client),
+			 log_text("connection", chi_conn_name(conn).text));
+	}
+}
+
 /* Any operation, once the client has said hello, and hello itself. */
 static int serve(struct chi_task *task)
 {
@@ -165,6 +192,9 @@ static int serve(struct chi_task *task)
 		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
 	}
 	int status = check(task, rows[op].flags);
+	if (status == CHI_OK && (rows[op].flags & LOGGED) != 0) {
+		log_request(task);
+	}
 	return status < 0 ? status : rows[op].handler(task);
 }
 

@@ -265,8 +265,11 @@ int chi_handle_import(struct chi_task *task)
 		return status;
 	}
 	log_info("import.begin",
-		 "import into store '{store}' begun by '{client}' (connection {connection})",
-		 log_text("store", import->served->name), log_text("client", import->client),
+		 "import into store '{store}' begun by '{peer}' as '{client}' (connection "
+		 "{connection})",
+		 log_text("store", import->served->name),
+		 log_text("peer", chi_conn_peer(task->conn).text),
+		 log_text("client", import->client),
 		 log_text("connection", import->connection.text));
 	worker->n_tasks++;
 	chi_call_add(task->conn, &import->call);

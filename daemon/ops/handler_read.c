@@ -46,12 +46,13 @@ static int let_in(struct chi_task *task)
 	if (status == CHI_OK && conn->role > CHI_ROLE_NONE) {
 		return CHI_OK;
 	}
-	log_limited_info("client.refuse",
-			 "connection {connection} of '{client}' is not let in ({cause})",
-			 log_text("connection", chi_conn_name(conn).text),
-			 log_text("client", conn->client), log_text("cause", why));
-	return chi_fault(&task->fault, status < 0 ? status : -CHI_EACCES,
-			 "this client is not let in: %s", why);
+	log_limited_info(
+		"client.refuse",
+		"access denied to '{peer}', connection {connection} of '{client}' ({cause})",
+		log_text("peer", chi_conn_peer(conn).text),
+		log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
+		log_text("cause", why));
+	return chi_fault(&task->fault, status < 0 ? status : -CHI_EACCES, "access denied: %s", why);
 }
 
 /* Of the state that is committed now. 0 if it cannot be read: the oldest there is, so that a client

@@ -40,7 +40,7 @@ bool lack_heard(void)
 static bool follows(int status, const char *text)
 {
 	bool untold = (status == -CHI_ECONNECT && strstr(text, "no TLS with") != NULL) ||
-		      (status == -CHI_EACCES && strstr(text, "nothing it has shown") != NULL);
+		      (status == -CHI_EACCES && strstr(text, "no rule matches") != NULL);
 	n_untold += untold;
 	return untold ||
 	       (status == -CHI_ECONNECT && strstr(text, "the connection broke before") != NULL);

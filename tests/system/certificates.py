@@ -27,12 +27,13 @@ class Authority:
                  "-addext", "basicConstraints=critical,CA:TRUE",
                  "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
-    def issue(self, name, alternatives="", expired=False, usage=""):
+    def issue(self, name, alternatives="", expired=False, usage="", common_name=None):
         """A certificate and its key, as paths; `alternatives` as in "IP:127.0.0.1", `usage` as in
-        "clientAuth", all usages if empty."""
+        "clientAuth", all usages if empty; `common_name` if it is not `name`."""
         base = os.path.join(self.directory, f"{name}-{len(os.listdir(self.directory))}")
         _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                 "-keyout", base + ".key", "-out", base + ".csr", "-subj", f"/CN={name}")
+                 "-keyout", base + ".key", "-out", base + ".csr", "-utf8", "-subj",
+                 f"/CN={common_name or name}")
         os.chmod(base + ".key", 0o600)
         with open(base + ".ext", "w", encoding="utf-8") as file:
             file.write("basicConstraints=CA:FALSE\n")

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import unittest
 
+import certificates
 import harness
 from harness import wait_for
-from peer import Peer
-from pychistore import pb
+from peer import Peer, fen
+from pychistore import Client, Failure, pb
 
 REFUSED = 300
 
@@ -42,7 +43,7 @@ class TestLog(unittest.TestCase):
                                               "--access", self.rules]) as daemon:
             self.knock(daemon, 1)
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: "anew" in self.read())
+            wait_for(lambda: "reloaded the" in self.read())
         lines = [json.loads(line) for line in self.read().splitlines()]
         ready = json.loads(daemon.stderr_text())
         self.assertEqual(ready["event"], "ready")
@@ -56,7 +57,7 @@ class TestLog(unittest.TestCase):
         found = {line["event"]: line for line in lines}
         self.assertEqual(found["store.serve"]["store"], "default")
         self.assertEqual(found["client.refuse"]["client"], "x?' ?[1m\"{cause}")
-        self.assertIn("nothing it has shown", found["client.refuse"]["cause"])
+        self.assertIn("no rule matches", found["client.refuse"]["cause"])
         self.assertEqual(lines[-1]["event"], "stopped")
 
     def test_those_who_are_refused(self):
@@ -64,11 +65,57 @@ class TestLog(unittest.TestCase):
         with harness.start_daemon(extra_args=["--access", self.rules]) as daemon:
             self.knock(daemon, REFUSED)
         text = daemon.stderr_text()
-        told = text.count("is not let in")
+        told = text.count("access denied to")
         left_out = sum(map(int, re.findall(r"left out (\d+) lines of event 'client.refuse'", text)))
         self.assertEqual(told + left_out, REFUSED)
         self.assertLess(told, REFUSED / 2)
         self.assertGreaterEqual(told, 10)
+
+    def test_names_of_peers(self):
+        """Refusals, deletions, imports and work on a store say who it was: a user on a unix socket,
+        an address, a certificate, which cannot pretend to be anything else."""
+        directory = os.path.dirname(self.log)
+        authority = certificates.Authority(directory, "authority")
+        server = authority.issue("server", "IP:127.0.0.1")
+        liar = "x' uid 0 \u202e"
+        context = certificates.context(authority, authority.issue("liar", common_name=liar))
+        store = harness.make_store()
+        with open(self.rules, "w", encoding="utf-8") as file:
+            file.write(f"user {os.geteuid()} admin\nanyone read\n")
+        listen = [f"unix:{directory}/s", "tcp:127.0.0.1:0", "tls:127.0.0.1:0"]
+        with harness.start_daemon({"default": store}, listen, [
+                "--access", self.rules, "--log-file", self.log, "--tls-cert", server[0],
+                "--tls-key", server[1], "--tls-ca", authority.file]) as daemon:
+            unix, tcp, tls = daemon.addresses
+            with Client(unix) as client:
+                client.put([pb.PutEntry(fen=fen(n)) for n in range(3)])
+                for n in range(3):
+                    client.delete(fens=[fen(n)])
+                client.import_games([("a.pgn", b'[Result "1-0"]\n\n1. e4 1-0\n')])
+                for stream in (client.backup, client.verify, client.compact, client.rescore):
+                    stream()
+                for address, how in ((tcp, None), (tls, context)):
+                    with Client(address, tls=how) as other:
+                        port = other.socket.getsockname()[1]
+                        with self.assertRaises(Failure) as caught:
+                            other.compact()
+                    self.assertEqual(caught.exception.code, pb.DENIED)
+                    name = " certificate x\\' uid 0 \\xe2\\x80\\xae" if how else ""
+                    self.assertIn(f"compact denied to '127.0.0.1:{port}{name}'", self.read())
+            with open(self.rules, "w", encoding="utf-8") as file:
+                file.write("anyone none\n")
+            me = f"'uid {os.geteuid()} pid {os.getpid()}'"
+            daemon.process.send_signal(signal.SIGHUP)
+            wait_for(lambda: "reloaded the access" in self.read())
+            with Peer(unix, hello=False) as peer:
+                self.assertEqual(peer.call(hello=pb.Hello(version=1)).code, pb.DENIED)
+        text = self.read()
+        for operation in ("delete", "backup", "verify", "compact", "rescore"):
+            line = f"{operation} of store 'default' asked for by {me} as "
+            self.assertEqual(text.count(line), 1, operation)
+        self.assertIn(f"import into store 'default' begun by {me} as ", text)
+        self.assertIn(f"{me} made 3 delete requests as ", text)
+        self.assertIn(f"access denied to {me}, ", text)
 
     def test_formats(self):
         done = subprocess.run([os.environ["CHISTORED"], "--log-format", "xml"],

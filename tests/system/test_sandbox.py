@@ -174,7 +174,7 @@ class TestUser(Base):
             wait_for(lambda: os.path.exists(log))
             with open(log, encoding="utf-8") as file:
                 text = ""
-                while "anew" not in text:
+                while "reloaded the" not in text:
                     text += file.read()
             self.assertIn("reopened log", text)
             self.assertNotIn("running as root", text)
@@ -196,7 +196,7 @@ class TestUser(Base):
             self.assertEqual(os.path.exists(sock), ROOT)
             self.assertEqual("left the dead socket" in daemon.stderr_text(), ROOT)
 
-    def test_files_that_it_cannot_read_anew(self):
+    def test_files_that_it_cannot_reload(self):
         uid, gid = self.as_whom()
         rules = os.path.join(self.directory, "rules")
         with open(rules, "w", encoding="utf-8") as file:
@@ -205,9 +205,9 @@ class TestUser(Base):
         with self.start("--user", f"{uid}:{gid}", "--access", rules,
                         owner=uid if ROOT else None) as daemon:
             text = daemon.stderr_text()
-            self.assertEqual(f"SIGHUP cannot have '{rules}' read anew" in text, ROOT)
+            self.assertEqual(f"SIGHUP cannot reload '{rules}'" in text, ROOT)
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for(lambda: ("stay as they were" if ROOT else "anew") in daemon.stderr_text())
+            wait_for(lambda: ("the old ones stay" if ROOT else ": reloaded the") in daemon.stderr_text())
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(put=put([1])).code, pb.OK)
 
@@ -368,8 +368,8 @@ class TestSandbox(Base):
                     text = ""
                     while "access rules" not in text:
                         text += file.read()
-                self.assertNotIn("as they were", text)
-                self.assertIn("read the certificate", text)
+                self.assertNotIn("the old ones stay", text)
+                self.assertIn("reloaded the certificate", text)
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(put=put([1])).code, pb.OK)
 

@@ -30,7 +30,7 @@ LAYOUT = struct.Struct("=QQQ")  # calls, failing, failed
 SAID = (None, pb.OK, pb.NO_MEMORY, pb.BUSY)
 
 # What the log says when files are read again: that they were, or that they could not be.
-ANEW, STAY = " anew\n", " stay as they were "
+RELOADED, STAY = ": reloaded the ", "the old ones stay "
 
 RULES = "anyone admin\n" + token_line("secret", "write")
 
@@ -158,10 +158,10 @@ class Serving(unittest.TestCase):
         return run
 
     def reload(self, _):
-        """The certificates and the rules, anew or as they were; the log speaks of both."""
+        """The certificates and the rules, reloaded or not; the log speaks of both."""
         before, text = self.daemon.stderr_lines(), ""
         self.daemon.process.send_signal(signal.SIGHUP)
-        while text.count(ANEW) + text.count(STAY) < 2 and self.daemon.process.poll() is None:
+        while text.count(RELOADED) + text.count(STAY) < 2 and self.daemon.process.poll() is None:
             text = self.daemon.stderr_text(before)
         self.memory.relent()
         if STAY in text:
