@@ -33,24 +33,24 @@ struct number_option {
 
 static const struct number_option numbers[] = {
 	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
-	 "threads that serve clients (default: one a core)"},
+	 "threads that serve clients (default: one for each core)"},
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
 	 "address space for each store (default: 1T)"},
 	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096, "clients at once"},
 	{"max-handshakes", "N", FIELD(limits.handshakes), 1, 1000000, 256,
-	 "clients over TLS that have not said hello; the oldest goes for one more"},
+	 "TLS clients before their hello; one more closes the oldest"},
 	{"max-in-flight", "N", FIELD(limits.in_flight), 1, CHI_IN_FLIGHT_MAX, CHI_IN_FLIGHT_MAX,
 	 "unanswered requests of a connection"},
 	{"max-request", "BYTES", FIELD(limits.request_bytes), 1024, CHI_FRAME_REQUEST_MAX,
 	 CHI_FRAME_REQUEST_MAX, "size of a request"},
 	{"frame-timeout", "MS", FIELD(limits.frame_ms), 1, DAY_MS, 10000,
-	 "for a request that has begun to arrive, and for the first one"},
+	 "for a request to arrive whole, and for the first one"},
 	{"output-pause", "BYTES", FIELD(limits.output_pause), 1024, MIB << 10, MIB,
 	 "unread answers above which a client is not read"},
 	{"output-close", "BYTES", FIELD(limits.output_close), 1024, MIB << 10, 8 * MIB,
-	 "unread answers above which it is cut off"},
+	 "unread answers above which it is disconnected"},
 	{"output-timeout", "MS", FIELD(limits.output_ms), 1, DAY_MS, 30000,
-	 "without reading, then it is cut off"},
+	 "without reading, after which it is disconnected"},
 	{"buffer-bytes", "BYTES", FIELD(limits.buffer_bytes), 64 << 10, MIB << 20, 256 * MIB,
 	 "memory for all clients' buffers together"},
 	{"queue-bytes", "BYTES", FIELD(limits.queue_bytes), 1024, MIB << 20, 64 * MIB,
@@ -64,7 +64,7 @@ static const struct number_option numbers[] = {
 	{"import-memory", "BYTES", FIELD(limits.import_memory), CHI_IMPORT_MEMORY_MIN, MIB << 20,
 	 256 * MIB, "memory of each import"},
 	{"import-timeout", "MS", FIELD(limits.import_ms), 1, DAY_MS, 600000,
-	 "without data, then an import is given up"},
+	 "without data, after which an import is dropped"},
 	{"crash-limit", "N", FIELD(limits.crashes), 0, 1000, 3,
 	 "crashes after which a store is served read-only; 0: never"},
 	{"crash-window", "MS", FIELD(limits.crash_ms), 1, 30 * DAY_MS, 3600000,
@@ -345,8 +345,9 @@ static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 				 "--listen: tls: needs --tls-cert and --tls-key");
 	}
 	if (used && config->access_path == NULL) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "--listen: tls: needs --access, or nobody could be let in");
+		return chi_fault(
+			fault, -CHI_EINVAL,
+			"--listen: tls: needs --access, without which no client is let in");
 	}
 	if (!used && (config->tls_certificate != NULL || config->tls_key != NULL ||
 		      config->tls_authorities != NULL)) {
@@ -403,33 +404,30 @@ void chi_config_help(FILE *out)
 	      "Serves Chistore stores to many programs at once.\n\n"
 	      "  --store [NAME=]DIR     a store to serve (default name: default); repeatable\n"
 	      "  --listen ADDRESS[,...] unix:PATH, tcp:HOST:PORT (loopback only) or\n"
-	      "                         tls:HOST:PORT; port 0: any free one; or fd:NAME, what\n"
-	      "                         the service manager passed; repeatable. Behind\n"
-	      "                         commas: role=read, write or admin, the most that clients "
-	      "get\n"
-	      "                         there (default: admin); of unix sockets also mode=OCTAL "
-	      "and\n"
+	      "                         tls:HOST:PORT; port 0: any free one; or fd:NAME, passed\n"
+	      "                         by the service manager; repeatable. Settings after\n"
+	      "                         commas: role=read, write or admin, the highest role there\n"
+	      "                         (default: admin); for unix sockets also mode=OCTAL and\n"
 	      "                         group=NAME\n"
-	      "  --access FILE          who may read, write and administer (default: all may\n"
-	      "                         who can connect); SIGHUP reads it anew\n"
+	      "  --access FILE          who may read, write and administer (default: every\n"
+	      "                         client that can connect); reloaded by SIGHUP\n"
 	      "  --tls-cert FILE, --tls-key FILE\n"
-	      "                         the server's certificate and key, PEM; SIGHUP, too\n"
-	      "  --tls-ca FILE          who vouches for clients' certificates, PEM; SIGHUP, too\n"
-	      "  --user NAME[:GROUP]    started as root: become this user before stores are "
-	      "opened\n"
-	      "  --sandbox WHICH        kept from all files and system calls that serving does "
-	      "not\n"
-	      "                         take: auto (as far as there is a way), require, off\n"
+	      "                         the server's certificate and key, PEM; reloaded by SIGHUP\n"
+	      "  --tls-ca FILE          authorities for clients' certificates, PEM; reloaded by\n"
+	      "                         SIGHUP\n"
+	      "  --user NAME[:GROUP]    started as root: become this user before opening stores\n"
+	      "  --sandbox WHICH        restrict files and system calls to what serving needs:\n"
+	      "                         auto (as far as the kernel can), require, off\n"
 	      "  --create STATISTIC     create stores that do not exist: external, control, "
 	      "outcome\n"
-	      "  --read-only            serve without writing, beside another writer\n"
+	      "  --read-only            serve without writing; another process may write\n"
 	      "  --socket-mode OCTAL    mode of unix sockets (default: 0660)\n"
 	      "  --log-level LEVEL      error, warning, info or debug (default: info)\n"
 	      "  --log-file PATH        append the log to a file (default: standard error);\n"
-	      "                         SIGHUP opens it anew\n"
+	      "                         reopened by SIGHUP\n"
 	      "  --log-format FORMAT    text or json, an object a line (default: text)\n"
-	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only) where GET /metrics by HTTP\n"
-	      "                         gives counters for Prometheus\n"
+	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only): counters for Prometheus by\n"
+	      "                         HTTP, GET /metrics\n"
 	      "  --verify DIR           check a store, print what is damaged, and end\n"
 	      "  --help, --version\n\n",
 	      out);

@@ -165,7 +165,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 				    log_text("cause", chi_strerror(status)));
 		} else if (freed > 0) {
 			log_info("readers.free",
-				 "freed {slots} slots of dead readers of store '{store}'",
+				 "freed {slots} reader slots of dead processes in store '{store}'",
 				 log_number("slots", (uint64_t)freed),
 				 log_text("store", server->stores[i].name));
 		}
@@ -290,14 +290,12 @@ static void warn_of_user(const struct chi_config *config)
 	const char *const files[] = {config->access_path, config->tls_certificate, config->tls_key,
 				     config->tls_authorities};
 	if (geteuid() == 0) {
-		log_warning("user.root", "running as root, who may do everything: --user names "
-					 "somebody who may do less");
+		log_warning("user.root", "running as root: use --user");
 		return;
 	}
 	for (size_t i = 0; i < CHI_COUNT(files); i++) {
 		if (files[i] != NULL && faccessat(AT_FDCWD, files[i], R_OK, AT_EACCESS) < 0) {
-			log_warning("user.unreadable",
-				    "SIGHUP cannot reload '{path}' ({cause})",
+			log_warning("user.unreadable", "SIGHUP cannot reload '{path}' ({cause})",
 				    log_text("path", files[i]), log_text("cause", strerror(errno)));
 		}
 	}

@@ -184,7 +184,7 @@ static int parse_certificate(const struct parser *parser, const struct word *wor
 		rule->kind = FINGERPRINT;
 		return parse_digest(&digits, true, rule->digest)
 			       ? CHI_OK
-			       : refuse(parser, -CHI_ESYNTAX, "no SHA-256 fingerprint:", word);
+			       : refuse(parser, -CHI_ESYNTAX, "not a SHA-256 fingerprint:", word);
 	}
 	if (word->len > CHI_ACCESS_NAME_MAX) {
 		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
@@ -211,7 +211,7 @@ static int parse_subject(const struct parser *parser, const struct word *word, s
 	default:
 		return parse_digest(word, false, rule->digest)
 			       ? CHI_OK
-			       : refuse_secret(parser, "a token stands here as the 64 hexadecimal "
+			       : refuse_secret(parser, "a token is written as the 64 hexadecimal "
 						       "digits of its SHA-256");
 	}
 }
@@ -240,8 +240,8 @@ static int check_once(const struct parser *parser, const struct rule *rule)
 	for (size_t i = 0; i < parser->access->n; i++) {
 		if (is_same(&parser->access->rules[i], rule)) {
 			return chi_fault(parser->fault, -CHI_EINVAL,
-					 "%s:%zu: line %zu has a rule for the same one already",
-					 parser->name, parser->line, parser->access->rules[i].line);
+					 "%s:%zu: repeats the subject of line %zu", parser->name,
+					 parser->line, parser->access->rules[i].line);
 		}
 	}
 	return CHI_OK;

@@ -38,7 +38,7 @@ static int set_group(struct chi_user *user, const char *group, const struct pass
 	}
 	if (entry == NULL) {
 		return chi_fault(fault, -CHI_EINVAL,
-				 "--user: %s is not in the user database: name a group, too, as "
+				 "--user: %s is not in the user database: give a group as well, as "
 				 "%s:GROUP",
 				 user->name, user->name);
 	}
@@ -67,8 +67,7 @@ int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fau
 		snprintf(out->name, sizeof(out->name), "%s", entry->pw_name);
 	}
 	if (out->uid == 0) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "--user: '%s' is root, whom the server is to be no longer", text);
+		return chi_fault(fault, -CHI_EINVAL, "--user: '%s' is root", text);
 	}
 	return set_group(out, group, entry, fault);
 }

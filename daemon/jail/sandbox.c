@@ -134,10 +134,10 @@ static int miss(const struct chi_config *config, enum chi_caller who, const char
 {
 	if (config->sandbox == CHI_SANDBOX_REQUIRE) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "--sandbox=require: cannot be kept from %s (%s)", what, why);
+				 "--sandbox=require: no sandbox against %s (%s)", what, why);
 	}
 	if (who == CHI_CALLER_SERVER) {
-		log_warning("sandbox.miss", "nothing keeps this process from {what} ({cause})",
+		log_warning("sandbox.miss", "no sandbox against {what} ({cause})",
 			    log_text("what", what), log_text("cause", why));
 	}
 	return CHI_OK;
@@ -170,7 +170,7 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 	}
 	if (shut && who == CHI_CALLER_SERVER) {
 		log_info("sandbox.enter",
-			 "kept to its own files (Landlock {landlock}) and system calls (seccomp)",
+			 "sandboxed: files (Landlock {landlock}) and system calls (seccomp)",
 			 log_number("landlock", (uint64_t)version));
 	}
 	return CHI_OK;

@@ -205,16 +205,15 @@ void chi_conn_authorize(struct chi_conn *conn)
 		return;
 	}
 	log_info("client.demote",
-		 "connection {connection} of '{client}', '{peer}', is closed: its role was "
-		 "'{before}' and is now '{role}'",
+		 "connection {connection} of '{client}', '{peer}', closed: role '{before}' "
+		 "reduced to '{role}'",
 		 log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
 		 log_text("peer", chi_conn_peer(conn).text),
 		 log_text("before", chi_role_name(conn->role)),
 		 log_text("role", chi_role_name(role)));
 	conn->role = CHI_ROLE_NONE;
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status < 0 ? status : -CHI_EACCES, NULL,
-		      status < 0 ? why
-				 : "access reduced: the access rules have changed, connect again");
+		      status < 0 ? why : "access rules have changed and allow less: connect again");
 	chi_conn_end(conn);
 }
 

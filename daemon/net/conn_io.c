@@ -407,8 +407,8 @@ static void refuse_stream(struct chi_conn *conn, int status)
 	chi_probe_batch_answer(conn->worker);
 	chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, status, NULL,
 		      status == -CHI_ETOOBIG
-			      ? "the request is larger than hello allows"
-			      : "a frame must have a length above 0, shortly written");
+			      ? "the request is larger than the limit in hello's answer"
+			      : "a frame's length must be above 0 and in its shortest form");
 	chi_conn_end(conn);
 }
 
@@ -583,7 +583,7 @@ bool chi_conn_tick(struct chi_conn *conn, int64_t now)
 		chi_conn_drop(conn, "ended");
 	} else if (chi_transport_is_shaking(conn) && now >= conn->frame_by) {
 		/* There is no way yet to tell it anything. */
-		chi_conn_drop(conn, "no handshake in time");
+		chi_conn_drop(conn, "handshake timed out");
 	} else if (takes_requests(conn) && conn->frame_by != 0 && now >= conn->frame_by) {
 		chi_conn_fail(conn, 0, CHI_OP_UNKNOWN, -CHI_ETIMEOUT, NULL,
 			      "the request did not arrive in time");

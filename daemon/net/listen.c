@@ -18,13 +18,12 @@
 static int parse_unix(struct chi_listen *out, const char *path, size_t len, struct chi_fault *fault)
 {
 	if (len == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: no path behind 'unix:'");
+		return chi_fault(fault, -CHI_ESYNTAX, "--listen: no path after 'unix:'");
 	}
 	if (len >= sizeof(out->path)) {
-		return chi_fault(
-			fault, -CHI_EINVAL,
-			"--listen: the socket path has %zu bytes, at most %zu are possible", len,
-			sizeof(out->path) - 1);
+		return chi_fault(fault, -CHI_EINVAL,
+				 "--listen: the socket path has %zu bytes, at most %zu are allowed",
+				 len, sizeof(out->path) - 1);
 	}
 	memcpy(out->path, path, len);
 	out->path[len] = '\0';
@@ -128,10 +127,10 @@ static int parse_setting(struct chi_listen *out, const char *text, size_t len,
 	if (local && key_len == 5 && memcmp(text, "group", 5) == 0) {
 		return set_group(out, value, fault);
 	}
-	return chi_fault(
-		fault, -CHI_ESYNTAX,
-		"--listen: '%.*s' behind a comma is none of %s (a path cannot have commas)",
-		(int)(len < 64 ? len : 64), text, local ? "mode=, group=, role=" : "role=");
+	return chi_fault(fault, -CHI_ESYNTAX,
+			 "--listen: setting '%.*s' is none of %s (a path cannot have commas)",
+			 (int)(len < 64 ? len : 64), text,
+			 local ? "mode=, group=, role=" : "role=");
 }
 
 /* Which sockets have that name is known only when the server starts. */
@@ -140,7 +139,7 @@ static int parse_passed(struct chi_listen *out, const char *name, size_t len,
 {
 	if (len == 0 || len > CHI_ACTIVATION_NAME_MAX) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: no name of 1 to %d bytes behind 'fd:'",
+				 "--listen: no name of 1 to %d bytes after 'fd:'",
 				 CHI_ACTIVATION_NAME_MAX);
 	}
 	_Static_assert(sizeof(out->host) > CHI_ACTIVATION_NAME_MAX, "a name fits");

@@ -77,7 +77,7 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
  * and then listening rests, because the loop would wake for the others at once, for ever. */
 static void out_of_descriptors(struct chi_listener *listener, int from, int error)
 {
-	log_limited_warning("listen.rest", "listening rests for {ms} ms ({cause})",
+	log_limited_warning("listen.rest", "not accepting for {ms} ms ({cause})",
 			    log_number("ms", CHI_ACCEPT_PAUSE_MS),
 			    log_text("cause", strerror(error)));
 	if (listener->spare >= 0) {
@@ -95,14 +95,13 @@ static void out_of_descriptors(struct chi_listener *listener, int from, int erro
  * could not read it. */
 static void turn_away(struct chi_listener *listener, int fd, bool plain)
 {
-	static const char text[] = "the server has as many connections as it takes";
+	static const char text[] = "too many connections";
 	struct chi_response response = {
 		.status = -CHI_EBUSY, .message = {text, sizeof(text) - 1}, .last = true};
 	struct chi_buffer out;
 	if (!listener->full) {
 		log_limited_warning("listen.full",
-				    "turning connections away, '{peer}' first ({connections} are "
-				    "open)",
+				    "refusing connections, '{peer}' first ({connections} are open)",
 				    log_text("peer", chi_peer_name_of(fd, NULL).text),
 				    log_number("connections", listener->server->connections_max));
 		listener->full = true;

@@ -92,7 +92,7 @@ static int take_lock(const char *path, int *out, struct chi_fault *fault)
 		}
 		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 			return chi_fault(fault, status_of(errno),
-					 "another server listens on '%s', or is about to", path);
+					 "another server holds the lock of '%s'", path);
 		}
 		if (is_current(fd, name)) {
 			*out = fd;
@@ -139,7 +139,7 @@ static int clear_path(const char *path, struct chi_fault *fault)
 					   path, strerror(errno));
 	}
 	if (!S_ISSOCK(file.st_mode)) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no socket", path);
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is not a socket", path);
 	}
 	int status = check_stale(path, fault);
 	if (status < 0) {
@@ -260,8 +260,8 @@ static int bind_to(const struct chi_listen *address, const struct addrinfo *info
 	if (address->kind == CHI_LISTEN_TCP && !is_loopback(info->ai_addr)) {
 		return chi_fault(
 			fault, -CHI_EINVAL,
-			"'%s' is no loopback address, and tcp: is not encrypted: use tls:, "
-			"or 127.0.0.1, [::1] or a unix socket",
+			"'%s' is not a loopback address, and tcp: is not encrypted: use tls:, "
+			"127.0.0.1, [::1] or a unix socket",
 			address->host);
 	}
 	out->fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -343,8 +343,8 @@ int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,
 	if (option_of(fd, SO_TYPE) != SOCK_STREAM || option_of(fd, SO_ACCEPTCONN) != 1 ||
 	    getsockname(fd, (struct sockaddr *)&name, &len) < 0) {
 		return chi_fault(fault, -CHI_EINVAL,
-				 "descriptor %d, passed as '%s', is no listening stream socket", fd,
-				 address->host);
+				 "descriptor %d, passed as '%s', is not a listening stream socket",
+				 fd, address->host);
 	}
 	if (name.ss_family != AF_UNIX && !is_loopback((struct sockaddr *)&name)) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -376,7 +376,7 @@ void chi_socket_close(struct chi_socket *socket)
 	if (socket->inode != 0 && lstat(socket->path, &file) == 0 &&
 	    file.st_dev == socket->device && file.st_ino == socket->inode &&
 	    unlink(socket->path) < 0) {
-		log_info("socket.stay", "left the dead socket '{path}' behind ({cause})",
+		log_info("socket.stay", "failed to remove socket '{path}' ({cause})",
 			 log_text("path", socket->path), log_text("cause", strerror(errno)));
 	}
 	close_fd(&socket->fd);

@@ -276,8 +276,7 @@ void chi_worker_add_unauthenticated(struct chi_worker *worker, struct chi_conn *
 	}
 	if (!worker->crowded) {
 		log_limited_warning("listen.strangers",
-				    "{clients} clients over TLS have not said hello: the oldest "
-				    "are dropped",
+				    "{clients} TLS clients have not said hello: closing the oldest",
 				    log_number("clients", most));
 		worker->crowded = true;
 	}

@@ -216,7 +216,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *context)
 	chi_call_remove(&backup->call);
 	let_go(&backup->call);
 	chi_conn_fail(conn, id, CHI_OP_BACKUP, -CHI_ETIMEOUT, NULL,
-		      "the backup was not read for too long");
+		      "timed out: the client does not read the backup");
 }
 
 static int make_pipe(struct backup *backup, struct chi_fault *fault)

@@ -119,8 +119,7 @@ static int check_store(struct chi_task *task, unsigned flags)
 		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
 				 task->served->name,
 				 task->served->read_only == CHI_READ_ONLY_CRASHES
-					 ? ", as the server has crashed again and again: have the "
-					   "store checked"
+					 ? " after repeated crashes of the server: verify the store"
 					 : "");
 	}
 	return CHI_OK;

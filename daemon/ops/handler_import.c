@@ -202,7 +202,7 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 	chi_call_remove(&import->call);
 	let_go(&import->call);
 	chi_conn_fail(conn, id, CHI_OP_IMPORT, -CHI_ETIMEOUT, NULL,
-		      "nothing was sent for the import for too long");
+		      "timed out: no data was sent for the import");
 	chi_conn_reap(worker);
 }
 
@@ -292,7 +292,7 @@ int chi_handle_import_data(struct chi_task *task)
 	uint64_t cost = CHI_IMPORT_OVERHEAD + request->u.import_data.len;
 	if (cost > import->granted) {
 		task->field = "import_data.data";
-		return chi_fault(&task->fault, -CHI_EINVAL, "more data than was granted");
+		return chi_fault(&task->fault, -CHI_EINVAL, "more data than credit");
 	}
 	import->granted -= cost;
 	/* Names alone do not keep the place. */

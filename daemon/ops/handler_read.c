@@ -77,7 +77,7 @@ int chi_handle_hello(struct chi_task *task)
 	struct chi_store_name *names =
 		chi_arena_array(&task->worker->results, server->n_stores, sizeof(*names));
 	if (task->conn->state != CHI_CONN_HELLO) {
-		return chi_fault(&task->fault, -CHI_EINVAL, "hello has been said already");
+		return chi_fault(&task->fault, -CHI_EINVAL, "hello was sent before");
 	}
 	if (task->request->u.hello.version != CHI_PROTOCOL_VERSION) {
 		task->field = "hello.version";

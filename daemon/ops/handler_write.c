@@ -267,6 +267,6 @@ void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker)
 	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &loss->to);
 	if (conn != NULL) {
-		chi_conn_drop(conn, "an ASYNC write of its was lost");
+		chi_conn_drop(conn, "an ASYNC write was lost");
 	}
 }

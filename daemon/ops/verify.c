@@ -79,7 +79,7 @@ static void send_report(struct verify *verify, const char *text, size_t len)
 	struct chi_response response = {.id = verify->call.id, .op = CHI_OP_VERIFY};
 	verify->reports++;
 	if (!chi_utf8_valid(text, len)) {
-		text = "a damage whose description is damaged too";
+		text = "damage without a readable description";
 		len = strlen(text);
 	}
 	response.u.verify.report = (struct chi_text){text, len};
@@ -113,8 +113,7 @@ static void conclude(struct verify *verify)
 		verify->result.errors = verify->reports;
 	}
 	if (status == CHI_OK && verify->served->crashes.count > 0) {
-		log_info("store.sound",
-			 "store '{store}' is sound: what crashed before does not count any more",
+		log_info("store.sound", "store '{store}' is sound: earlier crashes no longer count",
 			 log_text("store", verify->served->name));
 		chi_crashes_forget(&verify->served->crashes);
 	}

@@ -82,7 +82,7 @@ static void log_event(int severity, const char *text)
 	};
 	bool known = severity >= 0 && (size_t)severity < CHI_COUNT(levels);
 	CHI_LOG_AT(chi_log_limited, known ? levels[severity] : CHI_LOG_WARNING, "libevent",
-		   "libevent says '{text}'", log_text("text", text));
+		   "libevent: '{text}'", log_text("text", text));
 }
 
 /* Whole lines of several processes may mix in one file, but never within a line. */

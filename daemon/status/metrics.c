@@ -273,7 +273,7 @@ static void print_process(struct page *page, const struct chi_server *server)
 static void print_operations(struct page *page, const struct totals *totals)
 {
 	head(page, "chistore_operations_total", "counter",
-	     "Requests answered for the last time, by operation and result.");
+	     "Requests answered, by operation and result.");
 	for (size_t op = 0; op < CHI_OP_COUNT_OF_OPS; op++) {
 		for (size_t result = 0; result < CHI_RESULTS; result++) {
 			if (result != 0 && totals->answers[op][result] == 0) {
@@ -286,13 +286,13 @@ static void print_operations(struct page *page, const struct totals *totals)
 		}
 	}
 	head(page, "chistore_operation_seconds", "histogram",
-	     "Time from taking a request up to handing out its last answer.");
+	     "Time from starting a request to its last answer.");
 	for (size_t i = 0; i < CHI_CLASSES; i++) {
 		print_times(page, "chistore_operation_seconds", "class", classes[i],
 			    &totals->latency[i]);
 	}
 	plain(page, "chistore_operations_abandoned_total", "counter",
-	      "Requests whose client was gone before the last answer.", totals->abandoned);
+	      "Requests whose client disconnected before the last answer.", totals->abandoned);
 }
 
 static void print_rejects(struct page *page, const struct chi_server *server,
@@ -308,7 +308,7 @@ static void print_rejects(struct page *page, const struct chi_server *server,
 		}
 	}
 	head(page, "chistore_rejects_total", "counter",
-	     "Requests and connections that were turned down, by reason.");
+	     "Requests and connections refused, by reason.");
 	for (size_t i = BUSY; i < REASONS; i++) {
 		print(page, "chistore_rejects_total{reason=\"%s\"} %llu\n", reasons[i],
 		      (unsigned long long)counts[i]);
@@ -328,7 +328,8 @@ static void print_connections(struct page *page, const struct chi_server *server
 	plain(page, "chistore_connections_accepted_total", "counter", "Connections taken.",
 	      chi_counted(&server->accepted));
 	plain(page, "chistore_connections_turned_away_total", "counter",
-	      "Connections that were one too many.", chi_counted(&server->turned_away));
+	      "Connections refused because there were too many.",
+	      chi_counted(&server->turned_away));
 	plain(page, "chistore_connections_cut_off_total", "counter",
 	      "Connections closed because the client did not read its answers.", totals->cut_off);
 	plain(page, "chistore_received_bytes_total", "counter", "Bytes of requests.",
@@ -337,7 +338,7 @@ static void print_connections(struct page *page, const struct chi_server *server
 	plain(page, "chistore_buffered_bytes", "gauge", "Memory of all clients' buffers.",
 	      atomic_load(&server->buffered));
 	plain(page, "chistore_buffered_bytes_max", "gauge",
-	      "Memory of all clients' buffers above which requests are turned down.",
+	      "Memory of all clients' buffers above which requests are refused.",
 	      server->config->limits.buffer_bytes);
 	plain(page, "chistore_tasks", "gauge", "Backups and verifications that are running.",
 	      atomic_load(&server->tasks));
@@ -365,25 +366,24 @@ static const struct {
 	 FACT(map_bytes), false},
 	{"chistore_store_disk_free_bytes", "gauge",
 	 "Free space of the file system that the store is on.", FACT(disk_free), false},
-	{"chistore_store_readers", "gauge", "Slots of readers in use, of all processes.",
-	 FACT(readers), false},
-	{"chistore_store_readers_max", "gauge", "Slots of readers that there are.",
-	 FACT(readers_max), false},
+	{"chistore_store_readers", "gauge", "Reader slots in use, by all processes.", FACT(readers),
+	 false},
+	{"chistore_store_readers_max", "gauge", "Reader slots.", FACT(readers_max), false},
 	{"chistore_store_oldest_reader_transactions", "gauge",
 	 "Transactions committed since the oldest open snapshot began; 0 without one.",
 	 FACT(reader_age), false},
-	{"chistore_store_read_only", "gauge", "1 if the store is served without writing.",
+	{"chistore_store_read_only", "gauge", "1 if the store is served read-only.",
 	 FACT(read_only), true},
 	{"chistore_store_crashes", "gauge",
 	 "Crashes of the server before this start, since its last clean stop.", FACT(crashes),
 	 true},
 	{"chistore_write_queue_bytes", "gauge", "Writes accepted and not committed yet.",
 	 FACT(queue_bytes), true},
-	{"chistore_write_queue_bytes_max", "gauge", "Bytes above which writes are turned down.",
+	{"chistore_write_queue_bytes_max", "gauge", "Bytes above which writes are refused.",
 	 FACT(queue_bytes_max), true},
 	{"chistore_write_queue_records", "gauge", "The same in records.", FACT(queue_records),
 	 true},
-	{"chistore_write_queue_records_max", "gauge", "Records above which writes are turned down.",
+	{"chistore_write_queue_records_max", "gauge", "Records above which writes are refused.",
 	 FACT(queue_records_max), true},
 	{"chistore_committed_batches_total", "counter",
 	 "Writes of clients committed, several in one commit.", FACT(batches), true},

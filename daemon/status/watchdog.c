@@ -21,8 +21,7 @@ bool chi_watchdog_round(struct chi_server *server)
 	bool well = true;
 	for (size_t i = 0; i < server->n_workers; i++) {
 		if (!chi_worker_has_turned(server->workers[i])) {
-			log_warning("worker.stuck",
-				    "worker {worker} has not turned since it was last asked",
+			log_warning("worker.stuck", "worker {worker} is stuck",
 				    log_number("worker", i));
 			well = false;
 		}

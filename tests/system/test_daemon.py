@@ -203,13 +203,13 @@ class Refusals(unittest.TestCase):
         self.assertFalse(os.path.exists(self.directory + "/s"))
 
     def test_address_that_is_not_loopback(self):
-        self.refused(EXIT_FAILED, "no loopback address", *self.store, "--listen", "tcp:0.0.0.0:0")
+        self.refused(EXIT_FAILED, "not a loopback address", *self.store, "--listen", "tcp:0.0.0.0:0")
 
     def test_path_that_is_no_socket(self):
         path = self.directory + "/file"
         with open(path, "w", encoding="utf-8") as file:
             file.write("precious")
-        self.refused(EXIT_FAILED, "no socket", *self.store, "--listen", "unix:" + path)
+        self.refused(EXIT_FAILED, "not a socket", *self.store, "--listen", "unix:" + path)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "precious")
 
@@ -525,7 +525,7 @@ class Limits(unittest.TestCase):
                     break
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
             # The line comes through a pipe and a thread: it may be behind the answer.
-            wait_for(lambda: "turning connections away" in daemon.stderr_text())
+            wait_for(lambda: "refusing connections" in daemon.stderr_text())
 
     @staticmethod
     def private(daemon):
@@ -673,8 +673,8 @@ class Limits(unittest.TestCase):
                 peer.connect(daemon.address[len("unix:"):])
                 crowd.append(peer)
             ticks = cpu_ticks(daemon.pid)
-            wait_for(lambda: daemon.stderr_text().count("listening rests") >= 3)
-            rests = daemon.stderr_text().count("listening rests")
+            wait_for(lambda: daemon.stderr_text().count("not accepting for") >= 3)
+            rests = daemon.stderr_text().count("not accepting for")
             self.assertLessEqual(rests, 2 + (time.monotonic() - began) / 0.5)
             # Each time the one who has waited longest is let go, by the spare descriptor, unless
             # another thread has just taken that.

@@ -420,7 +420,7 @@ class TestOption(unittest.TestCase):
         return str(caught.exception)
 
     def test_loopback_only(self):
-        self.assertIn("is no loopback address", self.refused("tcp:0.0.0.0:0"))
+        self.assertIn("is not a loopback address", self.refused("tcp:0.0.0.0:0"))
 
     def test_tcp_only(self):
         for address in ("unix:/tmp/x", "127.0.0.1:0", "tcp:127.0.0.1:0,role=read", ""):

@@ -28,7 +28,7 @@ SECCOMP = os.environ["CHISTORE_SECCOMP"] == "yes"
 # Somebody whom every system has, without a home.
 NOBODY = 65534
 
-KEPT = "kept to its own files (Landlock"
+KEPT = "sandboxed: files (Landlock"
 
 # What the preloaded library tries, in its order; what each says where nothing is kept away; and
 # whether it takes the filter to keep it away.
@@ -194,7 +194,7 @@ class TestUser(Base):
                             listen=["unix:" + sock]) as daemon, Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
             self.assertEqual(os.path.exists(sock), ROOT)
-            self.assertEqual("left the dead socket" in daemon.stderr_text(), ROOT)
+            self.assertEqual("failed to remove socket" in daemon.stderr_text(), ROOT)
 
     def test_files_that_it_cannot_reload(self):
         uid, gid = self.as_whom()
@@ -226,7 +226,7 @@ class TestUser(Base):
         for whom, code, word in (
                 ("root", 2, "is root"), ("0:0", 2, "is root"), ("no-such-user", 2, "no user"),
                 ("", 2, "not NAME"), (f"{NOBODY}:no-such-group", 2, "no group"),
-                ("4000000000", 2, "name a group"), ("4294967295:1", 2, "no user")):
+                ("4000000000", 2, "give a group"), ("4294967295:1", 2, "no user")):
             self.assertIn(word, refused(*args, "--user", whom)[1])
             self.assertEqual(refused(*args, "--user", whom)[0], code, whom)
         if not ROOT:
@@ -377,13 +377,13 @@ class TestSandbox(Base):
         """It goes on and says so, or does not start, as it was told."""
         old = on(OLD_KERNEL)
         with self.start(wrapper=old) as daemon:
-            self.assertIn("nothing keeps this process from other files", daemon.stderr_text())
+            self.assertIn("no sandbox against other files", daemon.stderr_text())
             work(daemon.address)
         store = os.path.join(self.directory, "store", "store")
         code, said = refused("--store", store, "--listen", f"unix:{self.directory}/socket",
                              "--sandbox", "require", wrapper=old)
         self.assertEqual(code, 3)
-        self.assertIn("--sandbox=require: cannot be kept from other files", said)
+        self.assertIn("--sandbox=require: no sandbox against other files", said)
         self.assertFalse(os.path.exists(self.directory + "/socket"))
         code, said = refused("--sandbox", "maybe")
         self.assertEqual((code, "none of auto, require, off" in said), (2, True))

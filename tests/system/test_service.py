@@ -135,7 +135,7 @@ class TestActivation(unittest.TestCase):
     def test_what_is_no_listening_socket(self):
         for kind in ("datagram", "deaf"):
             text = self.refused("c", f"{kind}={self.path}.{kind}", ["fd:c"])
-            self.assertIn("is no listening stream socket", text)
+            self.assertIn("is not a listening stream socket", text)
 
     def test_what_others_can_reach(self):
         text = self.refused("c", "tcp=0.0.0.0", ["fd:c"])
