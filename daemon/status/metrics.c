@@ -8,6 +8,7 @@
 
 #include <event2/buffer.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -23,23 +24,6 @@
 struct page {
 	struct evbuffer *out;
 	bool failed;
-};
-
-struct times {
-	uint64_t buckets[CHI_HISTOGRAM_BOUNDS + 1];
-	uint64_t sum_us;
-};
-
-/* What all workers have counted. */
-struct totals {
-	uint64_t answers[CHI_OP_COUNT_OF_OPS][CHI_RESULTS];
-	struct times latency[CHI_CLASSES];
-	uint64_t connections[CHI_CONN_STATES];
-	uint64_t abandoned;
-	uint64_t no_tls;
-	uint64_t cut_off;
-	uint64_t received;
-	uint64_t sent;
 };
 
 /* What is said of one store. */
@@ -167,51 +151,34 @@ static void in_seconds(struct page *page, const char *name, const char *type, co
 
 /* The lines of one histogram; its buckets are told with those below them. */
 static void print_times(struct page *page, const char *name, const char *label, const char *value,
-			const struct times *times)
+			const struct chi_histogram *times)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < CHI_HISTOGRAM_BOUNDS; i++) {
-		n += times->buckets[i];
+		n += chi_counted(&times->buckets[i]);
 		print(page, "%s_bucket{%s=\"%s\",le=\"", name, label, value);
 		seconds(page, chi_histogram_bounds[i]);
 		print(page, "\"} %llu\n", (unsigned long long)n);
 	}
-	n += times->buckets[CHI_HISTOGRAM_BOUNDS];
+	n += chi_counted(&times->buckets[CHI_HISTOGRAM_BOUNDS]);
 	print(page, "%s_bucket{%s=\"%s\",le=\"+Inf\"} %llu\n", name, label, value,
 	      (unsigned long long)n);
 	print(page, "%s_sum{%s=\"%s\"} ", name, label, value);
-	seconds(page, times->sum_us);
+	seconds(page, chi_counted(&times->sum_us));
 	print(page, "\n%s_count{%s=\"%s\"} %llu\n", name, label, value, (unsigned long long)n);
 }
 
 /* ---- Sums -------------------------------------------------------------------------------- */
 
-static void add_times(struct times *times, const struct chi_histogram *histogram)
+/* A tally is counters and nothing else. */
+static void add_tally(struct chi_tally *totals, const struct chi_tally *tally)
 {
-	for (size_t i = 0; i <= CHI_HISTOGRAM_BOUNDS; i++) {
-		times->buckets[i] += chi_counted(&histogram->buckets[i]);
+	_Static_assert(sizeof(*tally) % sizeof(chi_counter) == 0, "counters without gaps");
+	chi_counter *to = (chi_counter *)(void *)totals;
+	const chi_counter *from = (const chi_counter *)(const void *)tally;
+	for (size_t i = 0; i < sizeof(*tally) / sizeof(*from); i++) {
+		chi_count(&to[i], chi_counted(&from[i]));
 	}
-	times->sum_us += chi_counted(&histogram->sum_us);
-}
-
-static void add_tally(struct totals *totals, const struct chi_tally *tally)
-{
-	for (size_t op = 0; op < CHI_OP_COUNT_OF_OPS; op++) {
-		for (size_t result = 0; result < CHI_RESULTS; result++) {
-			totals->answers[op][result] += chi_counted(&tally->answers[op][result]);
-		}
-	}
-	for (size_t i = 0; i < CHI_CLASSES; i++) {
-		add_times(&totals->latency[i], &tally->latency[i]);
-	}
-	for (size_t i = 0; i < CHI_CONN_STATES; i++) {
-		totals->connections[i] += chi_counted(&tally->connections[i]);
-	}
-	totals->abandoned += chi_counted(&tally->abandoned);
-	totals->no_tls += chi_counted(&tally->no_tls);
-	totals->cut_off += chi_counted(&tally->cut_off);
-	totals->received += chi_counted(&tally->received);
-	totals->sent += chi_counted(&tally->sent);
 }
 
 static void take_info(const struct chi_served *served, struct facts *facts)
@@ -270,7 +237,7 @@ static void print_process(struct page *page, const struct chi_server *server)
 			   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
 }
 
-static void print_operations(struct page *page, const struct totals *totals)
+static void print_operations(struct page *page, const struct chi_tally *totals)
 {
 	head(page, "chistore_operations_total", "counter",
 	     "Requests answered, by operation and result.");
@@ -296,7 +263,7 @@ static void print_operations(struct page *page, const struct totals *totals)
 }
 
 static void print_rejects(struct page *page, const struct chi_server *server,
-			  const struct totals *totals)
+			  const struct chi_tally *totals)
 {
 	uint64_t counts[REASONS] = {0};
 	counts[BUSY] = chi_counted(&server->turned_away);
@@ -316,7 +283,7 @@ static void print_rejects(struct page *page, const struct chi_server *server,
 }
 
 static void print_connections(struct page *page, const struct chi_server *server,
-			      const struct totals *totals)
+			      const struct chi_tally *totals)
 {
 	head(page, "chistore_connections", "gauge", "Connections that are open, by state.");
 	for (size_t i = 0; i < CHI_CONN_STATES; i++) {
@@ -414,18 +381,16 @@ static void print_stores(struct page *page, struct chi_server *server)
 	head(page, "chistore_commit_seconds", "histogram",
 	     "Time that group commits took; each is synced to the disk once.");
 	for (size_t i = 0; i < server->n_stores; i++) {
-		struct times times = {.sum_us = 0};
-		add_times(&times, &server->stores[i].writer.commits);
 		print_times(page, "chistore_commit_seconds", "store", server->stores[i].name,
-			    &times);
+			    &server->stores[i].writer.commits);
 	}
 }
 
 int chi_metrics_page(struct chi_server *server, struct evbuffer *out)
 {
-	static struct totals totals;
+	static struct chi_tally totals;
 	struct page page = {.out = out};
-	totals = (struct totals){.sent = 0};
+	memset(&totals, 0, sizeof(totals));
 	for (size_t i = 0; i < server->n_workers; i++) {
 		add_tally(&totals, &server->workers[i]->tally);
 	}
