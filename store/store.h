@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -379,14 +380,19 @@ CHI_MUSTUSE int chi_write_note(struct chi_write *write,
 /* ---- Whole-store work -------------------------------------------------------------------- */
 
 /*
- * Reads everything: both trees agree entry by entry, every record's checksum and fields, every
- * key decodes, every game, the order, the counts, a computed statistic equals the stored one
- * (control). CHI_OK if sound, -CHI_ECORRUPT if not, other codes if it could not be done. Bounded by
- * the entry counts, also on damaged trees; a damaged page may still kill the process, so whoever
- * must live runs it in a child process. Reads one snapshot.
+ * Reads everything: every page, both trees agree entry by entry, every record's checksum and
+ * fields, every key decodes, every game, the order, the counts, a computed statistic equals the
+ * stored one (control), no commit is lost. CHI_OK if sound, -CHI_ECORRUPT if not, other codes if it
+ * could not be done. By plain reads of one committed state: no damage stops the process. Writers
+ * may go on.
  */
 CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
 				 struct chi_verify_result *result);
+
+/* The same; -CHI_ECANCELED soon after *stop is set. */
+CHI_MUSTUSE int chi_store_verify_until(struct chi_store *store, const atomic_bool *stop,
+				       chi_verify_report *report, void *context,
+				       struct chi_verify_result *result);
 
 /* The file in which whoever reads the store at `path` enters himself, for who grants the right to:
  * not to be opened, but by O_PATH, whose closing loses no locks. The caller's; NULL: no memory. Any

@@ -49,7 +49,7 @@ int chi_compact_check(struct chi_store *store, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_verify_how(store, true, NULL, NULL, &result);
+	rc = chi_verify_readable(store, &result);
 	if (rc == -CHI_ECORRUPT) {
 		char why[64];
 		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",

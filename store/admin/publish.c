@@ -132,7 +132,16 @@ static int put_mark(MDB_txn *txn, bool has_savepoint, struct chi_fault *fault)
 	}
 	stamp.ro_compatible &= ~CHI_FEATURE_PUBLISHED;
 	stamp.ro_compatible |= has_savepoint ? CHI_FEATURE_PUBLISHED : 0;
-	return chi_lmdb_write_fault(fault, chi_stamp_put(txn, meta, &stamp), "write", "the stamp");
+	struct chi_state state;
+	rc = chi_state_get(txn, meta, &state);
+	if (rc < 0) {
+		return chi_fault(fault, rc, "the store's state record is damaged");
+	}
+	int error = chi_stamp_put(txn, meta, &stamp);
+	if (error == 0) {
+		error = chi_state_put(txn, meta, &state);
+	}
+	return chi_lmdb_write_fault(fault, error, "write", "the stamp");
 }
 
 static int mark(MDB_env *mdb, bool has_savepoint, struct chi_fault *fault)
@@ -204,7 +213,7 @@ static int verify(const char *dir, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_verify_how(store, true, NULL, NULL, &result);
+	rc = chi_verify_readable(store, &result);
 	chi_store_close(store);
 	if (rc == -CHI_ECORRUPT) {
 		return chi_fault(fault, rc,

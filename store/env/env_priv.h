@@ -169,10 +169,8 @@ CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault)
 /* ---- verify.c -----------------------------------------------------------------------------------
  */
 
-/* chi_store_verify; `careful`: entries are not looked at if a page is damaged, which could end the
- * process, and -CHI_EIO says that one could not be read. */
-CHI_MUSTUSE int chi_verify_how(struct chi_store *store, bool careful, chi_verify_report *report,
-			       void *context, struct chi_verify_result *result);
+/* chi_store_verify before work that can be repeated: -CHI_EIO, not damage, if a read failed. */
+CHI_MUSTUSE int chi_verify_readable(struct chi_store *store, struct chi_verify_result *result);
 
 /* Checks a position's key and record with all that chess knows. CHI_OK: the record is in memory of
  * `arena`, which is reset first; -CHI_ECORRUPT: *problem says what is wrong; -CHI_ENOMEM: nobody

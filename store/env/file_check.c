@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks at a data file with plain reads before LMDB maps it. In a map, a page that the file is too
- * short for is a SIGBUS; here it is an error message.
+ * short for is a SIGBUS, and a damaged page that LMDB follows may be a crash; here both are error
+ * messages.
  *
  * LMDB may end a file early on its own: pages that a transaction took and gave back before
  * its commit are never written. Such a page is in the list of free pages. So a short file is
- * sound exactly if every page behind its end is free.
+ * sound exactly if every page after its end is free.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,73 +14,113 @@
 #include <sys/vfs.h>
 
 #include "base/fault.h"
-#include "store/pages/page_file.h"
 #include "store/env/lmdb_err.h"
+#include "store/pages/page_walk.h"
+#include "store/pages/pages.h"
 #include "store/env/env_priv.h"
 
-/* A short file lacks a few pages at its end; one that lacks more was cut. */
-#define MISSING_MOST (UINT64_C(1) << 20)
-
-/* A writer that goes on meanwhile may reuse the free list's pages: then look again. */
+/* A writer that goes on meanwhile may reuse the pages that are looked at: then look again. */
 #define LOOKS 5
 
-/* The pages behind the file's end, a flag for each. */
-struct missing {
-	uint8_t *flags;
-	uint64_t first;
-	uint64_t n;
-};
-
-static void note_free(void *context, uint64_t page)
+/* True if every page after the file's end is free. */
+static int check_end(const struct chi_page_file *file_image, struct chi_fault *fault)
 {
-	const struct missing *missing = context;
-	if (page >= missing->first && page - missing->first < missing->n) {
-		missing->flags[page - missing->first] = 0;
+	struct chi_page_walk walk = {.file_image = *file_image};
+	uint64_t pages = chi_page_file_pages(file_image);
+	if (pages > file_image->last) {
+		return CHI_OK;
 	}
+	int rc = chi_page_walk_init(&walk);
+	if (rc == CHI_OK) {
+		rc = chi_page_walk_free(&walk);
+	}
+	bool sound = rc == CHI_OK && walk.errors == 0 && walk.n_pages > file_image->last;
+	for (uint64_t i = pages; sound && i < walk.n_pages; i++) {
+		sound = walk.pages[i] == CHI_PAGE_FREE;
+	}
+	chi_page_walk_deinit(&walk);
+	if (rc == CHI_OK && walk.file_image.error != 0) {
+		return chi_lmdb_fault(fault, walk.file_image.error, "read", DATA_NAME);
+	}
+	return rc < 0  ? chi_fault_plain(fault, rc)
+	       : sound ? CHI_OK
+		       : chi_fault(fault, -CHI_ECORRUPT,
+				   "%s is cut short: pages in use are missing", DATA_NAME);
 }
 
-/* True if every page behind the file's end is free. */
-static bool missing_are_free(struct chi_page_file *file_image)
+/* One entry that opening reads by LMDB: if it is there, it lies in a leaf, on a sound way. */
+static bool entry_ok(struct chi_page_file *file_image, const struct chi_page_tree *tree,
+		     const char *name, uint8_t *page, struct chi_page_file_node *out)
 {
-	struct missing missing = {.first = chi_page_file_pages(file_image)};
-	missing.n = file_image->last + 1 - missing.first;
-	if (missing.n == 0 || missing.n > MISSING_MOST) {
-		return false;
+	const MDB_val key = chi_val(name, strlen(name));
+	int rc = chi_page_find(file_image, tree, &key, page, out);
+	if (rc == CHI_NONE) {
+		out->value = NULL;
 	}
-	_cleanup_(chi_freep) uint8_t *flags = malloc(missing.n);
-	if (flags == NULL) {
-		file_image->error = ENOMEM;
-		return false;
+	return rc == CHI_NONE || (rc == CHI_OK && out->value != NULL);
+}
+
+/* The names of the trees, and the stamp and the state. What is missing is told later. */
+static int check_entries(struct chi_page_file *file_image, struct chi_fault *fault)
+{
+	static const char *const names[] = {META_TREE, POSITION_TREE, STRENGTH_TREE, GAME_IDS_TREE,
+					    CLIENTS_TREE};
+	const struct chi_page_tree main = chi_page_names(file_image);
+	struct chi_page_tree meta = {
+		.name = META_TREE, .root = NO_PAGE, .compare = chi_page_bytewise};
+	struct chi_page_file_node node;
+	_cleanup_(chi_freep) uint8_t *page = malloc(file_image->page_size);
+	if (page == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	memset(flags, 1, missing.n);
-	missing.flags = flags;
-	return chi_page_file_free(file_image, note_free, &missing) &&
-	       memchr(flags, 1, missing.n) == NULL;
+	file_image->error = 0;
+	bool sound = true;
+	for (size_t i = CHI_COUNT(names); sound && i-- > 0;) {
+		sound = entry_ok(file_image, &main, names[i], page, &node);
+		/* The last one is the meta tree's. */
+		struct chi_page_tree tree = {.name = names[i], .root = NO_PAGE};
+		if (sound && node.value != NULL) {
+			const MDB_val record = chi_val(node.value, node.len);
+			sound = chi_page_record(&record, &tree);
+		}
+		meta.root = tree.root;
+	}
+	sound = sound && entry_ok(file_image, &meta, "stamp", page, &node) &&
+		entry_ok(file_image, &meta, "state", page, &node);
+	if (!sound && file_image->error != 0) {
+		return chi_lmdb_fault(fault, file_image->error, "read", DATA_NAME);
+	}
+	return sound ? CHI_OK
+		     : chi_fault(fault, -CHI_ECORRUPT,
+				 "%s: a page that leads to the trees is damaged", DATA_NAME);
 }
 
 int chi_file_check(const char *dir, struct chi_fault *fault)
 {
 	_cleanup_(chi_page_file_close) struct chi_page_file file_image;
+	struct chi_fault why = {.text = ""};
 	int rc = chi_page_file_open(&file_image, dir, CHI_PAGE_FILE_BOTH, fault);
-	uint64_t seen = 0;
-	for (int look = 0; rc == CHI_OK && look < LOOKS; look++) {
-		if (chi_page_file_pages(&file_image) > file_image.last ||
-		    missing_are_free(&file_image)) {
-			return CHI_OK;
+	if (rc < 0) {
+		return rc;
+	}
+	for (int look = 0; look < LOOKS; look++) {
+		uint64_t seen = file_image.txn;
+		rc = check_end(&file_image, &why);
+		if (rc == CHI_OK) {
+			rc = check_entries(&file_image, &why);
 		}
-		if (file_image.error != 0) {
-			return chi_lmdb_fault(fault, file_image.error, "read the data file of",
-					      dir);
-		}
-		if (look > 0 && file_image.txn == seen) {
+		if (rc != -CHI_ECORRUPT) {
 			break;
 		}
-		seen = file_image.txn;
-		rc = chi_page_file_look(&file_image, CHI_PAGE_FILE_BOTH, fault);
+		int looked = chi_page_file_look(&file_image, CHI_PAGE_FILE_BOTH, fault);
+		if (looked < 0) {
+			return looked;
+		}
+		if (file_image.txn == seen) {
+			break;
+		}
 	}
-	return rc < 0 ? rc
-		      : chi_fault(fault, -CHI_ECORRUPT,
-				  "'%s/%s' is cut short: pages in use are missing", dir, DATA_NAME);
+	return rc < 0 ? chi_fault(fault, rc, "the store in '%s': %s", dir, why.text) : rc;
 }
 
 int chi_file_system_check(const char *path, struct chi_fault *fault)

@@ -4,12 +4,15 @@
  * its map, but each page bears its number. A damaged page may bear a wrong one, so several must
  * agree, and the address they give must be that of a head page, before it is believed.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/attr.h"
 #include "store/pages/descent.h"
+#include "store/pages/page_walk.h"
 #include "store/pages/pages.h"
 #include "store/env/env_priv.h"
 
@@ -18,6 +21,13 @@
 
 #define PAGE_SIZE_LEAST 512
 #define PAGE_SIZE_MOST	32768
+
+/* The position tree read without LMDB, which is to follow no damaged page here. */
+struct plain {
+	struct chi_page_file file_image;
+	struct chi_page_tree tree;
+	uint8_t *page;
+};
 
 static void close_cursor(MDB_cursor **cursor)
 {
@@ -59,7 +69,8 @@ static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 }
 
 /* True if the descents find exactly what mdb_get finds. */
-static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position, MDB_val bytes)
+static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position,
+		   struct plain *plain, MDB_val bytes)
 {
 	if (bytes.mv_size < CHI_KEY_MIN || bytes.mv_size > CHI_KEY_MAX) {
 		return false;
@@ -70,16 +81,17 @@ static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi posi
 	struct chi_found found[3];
 	chi_descent_find(descent, keys, 2, found);
 	chi_descent_find_one(descent, &keys[0], &found[2]);
-	/* First of all: what makes a descent unsure might kill mdb_get. */
-	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
-		if (found[i].finding == CHI_FINDING_UNSURE) {
-			return false;
-		}
-	}
 	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
 		const struct chi_key *key = &keys[i % 2];
 		MDB_val asked = chi_val(key->bytes, key->len);
 		MDB_val value;
+		struct chi_page_file_node node;
+		/* What makes a descent unsure, or a page on the way damaged, might kill mdb_get. */
+		if (found[i].finding == CHI_FINDING_UNSURE ||
+		    chi_page_find(&plain->file_image, &plain->tree, &asked, plain->page, &node) <
+			    0) {
+			return false;
+		}
 		int rc = mdb_get(txn, position, &asked, &value);
 		bool there = rc == 0 && found[i].finding == CHI_FINDING_THERE &&
 			     found[i].value == value.mv_data && found[i].len == value.mv_size;
@@ -91,31 +103,39 @@ static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi posi
 	return true;
 }
 
-/* The first entry, the last, some between, and keys that need not be stored. An empty tree has
- * nothing to compare but that. */
-static bool samples_agree(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position)
+/* Keys that need not be stored, and the stored ones before them in their leaves; so also the last.
+ * An empty tree has nothing to compare but that. */
+static bool samples_agree(const struct chi_descent *descent, MDB_env *mdb, MDB_txn *txn,
+			  MDB_dbi position)
 {
-	_cleanup_(close_cursor) MDB_cursor *cursor = NULL;
-	MDB_val key;
-	MDB_val value;
-	if (mdb_cursor_open(txn, position, &cursor) != 0) {
+	struct stat st;
+	struct plain plain = {.file_image.page_size = descent->pages.size,
+			      .tree = {.root = descent->depth == 0 ? NO_PAGE : descent->root,
+				       .compare = chi_page_bytewise}};
+	if (mdb_env_get_fd(mdb, &plain.file_image.fd) != 0 || fstat(plain.file_image.fd, &st) < 0) {
 		return false;
 	}
-	for (unsigned i = 0; i <= SAMPLES; i++) {
+	plain.file_image.bytes = (uint64_t)st.st_size;
+	_cleanup_(chi_freep) uint8_t *page = malloc(2 * (size_t)descent->pages.size);
+	if (page == NULL) {
+		return false;
+	}
+	plain.page = page;
+	bool good = true;
+	for (unsigned i = 0; good && i <= SAMPLES; i++) {
+		struct chi_page_file_node node = {.key = page};
 		uint8_t bytes[CHI_KEY_MIN];
 		memset(bytes, i < SAMPLES ? 0 : 0xff, sizeof(bytes));
 		bytes[0] |= (uint8_t)(i * (256 / SAMPLES));
-		key = chi_val(bytes, sizeof(bytes));
-		if (!agrees(descent, txn, position, key)) {
-			return false;
-		}
-		int rc = i < SAMPLES ? mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-				     : mdb_cursor_get(cursor, &key, &value, MDB_LAST);
-		if (rc != MDB_NOTFOUND && (rc != 0 || !agrees(descent, txn, position, key))) {
-			return false;
-		}
+		const MDB_val key = chi_val(bytes, sizeof(bytes));
+		good = chi_page_find(&plain.file_image, &plain.tree, &key, page, &node) >= 0;
+		/* The page is used again. */
+		const uint8_t *before = memcpy(page + descent->pages.size, node.key, node.key_len);
+		good = good && agrees(descent, txn, position, &plain, key) &&
+		       (node.key_len == 0 ||
+			agrees(descent, txn, position, &plain, chi_val(before, node.key_len)));
 	}
-	return true;
+	return good;
 }
 
 /* A page of the main tree and one of the meta tree, the same in all stores: two that agree. */
@@ -162,7 +182,7 @@ void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position
 		return;
 	}
 	chi_descent_start(mdb, txn, &found, POSITION_TREE, &descent);
-	if (descent.usable && samples_agree(&descent, txn, position)) {
+	if (descent.usable && samples_agree(&descent, mdb, txn, position)) {
 		*pages = found;
 	}
 }

@@ -20,13 +20,13 @@ _Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machi
 #define LMDB_VERSION	   1
 
 /* Offsets in a head page: page header, then the meta. */
-#define META_VERSION   20
-#define META_PSIZE     40
-#define META_FREE_ROOT 80
-#define META_MAIN_ROOT 128
-#define META_LAST      136
-#define META_TXN       144
-#define META_BYTES     152
+#define META_VERSION 20
+#define META_PSIZE   40
+#define META_FREE    40 /* the record of the tree of free pages */
+#define META_MAIN    88 /* of the tree of names */
+#define META_LAST    136
+#define META_TXN     144
+#define META_BYTES   152
 
 #define PAGE_SIZE_LEAST 256
 #define PAGE_SIZE_MOST	65536
@@ -88,8 +88,10 @@ static int read_meta(struct chi_page_file *file_image, uint64_t place, uint8_t m
 static void take_meta(struct chi_page_file *file_image, const uint8_t meta[META_BYTES])
 {
 	file_image->last = chi_u64_at(meta + META_LAST);
-	file_image->free_root = chi_u64_at(meta + META_FREE_ROOT);
-	file_image->main_root = chi_u64_at(meta + META_MAIN_ROOT);
+	file_image->free_root = chi_u64_at(meta + META_FREE + TREE_ROOT);
+	file_image->free_entries = chi_u64_at(meta + META_FREE + TREE_ENTRIES);
+	file_image->main_root = chi_u64_at(meta + META_MAIN + TREE_ROOT);
+	file_image->main_entries = chi_u64_at(meta + META_MAIN + TREE_ENTRIES);
 	file_image->txn = chi_u64_at(meta + META_TXN);
 }
 
@@ -106,6 +108,8 @@ static int measure(struct chi_page_file *file_image, struct chi_fault *fault)
 	file_image->free_root = 0;
 	file_image->main_root = 0;
 	file_image->txn = 0;
+	file_image->free_entries = 0;
+	file_image->main_entries = 0;
 	file_image->head_lost = false;
 	return CHI_OK;
 }
@@ -127,7 +131,10 @@ static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 	}
 	if (rc == CHI_OK) {
 		bool newer = chi_u64_at(second + META_TXN) > chi_u64_at(first + META_TXN);
+		const uint8_t *older = newer ? first : second;
 		take_meta(file_image, newer ? second : first);
+		file_image->older_txn = chi_u64_at(older + META_TXN);
+		file_image->older_root = chi_u64_at(older + META_MAIN + TREE_ROOT);
 	}
 	return rc;
 }
@@ -268,89 +275,4 @@ bool chi_page_file_big(struct chi_page_file *file_image, const struct chi_page_f
 	return chi_page_file_read(file_image, head, PAGE_HEADER, place) &&
 	       (chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
 	       chi_page_file_read(file_image, out, node->len, place + PAGE_HEADER);
-}
-
-/* ---- Free pages --------------------------------------------------------------------------- */
-
-struct free_walk {
-	struct chi_page_file *file_image;
-	void (*take)(void *context, uint64_t page);
-	void *context;
-	uint64_t left; /* bound on the pages still to be read: no sound list has more */
-};
-
-/* The free pages of one entry: a count, then the numbers. */
-static bool take_list(const struct free_walk *walk, const uint8_t *list, uint64_t len)
-{
-	if (len < 8) {
-		return false;
-	}
-	uint64_t n = chi_u64_at(list);
-	if (n > len / 8 - 1) {
-		return false;
-	}
-	for (uint64_t i = 1; i <= n; i++) {
-		walk->take(walk->context, chi_u64_at(list + 8 * i));
-	}
-	return true;
-}
-
-/* An entry too large for its page stands in pages of its own. Many damaged ones may claim the same
- * long run of them: what is read is bounded as that of the tree's own pages is. */
-static bool take_big(struct free_walk *walk, const struct chi_page_file_node *node)
-{
-	uint64_t pages = node->len / walk->file_image->page_size + 1;
-	if (pages > walk->left) {
-		return false;
-	}
-	walk->left -= pages;
-	_cleanup_(chi_freep) uint8_t *list = malloc(node->len);
-	if (list == NULL) {
-		walk->file_image->error = ENOMEM;
-		return false;
-	}
-	return chi_page_file_big(walk->file_image, node, list) && take_list(walk, list, node->len);
-}
-
-/* Numbers of pages below it, or entries. Depth and number of pages are bounded, because a damaged
- * page may point anywhere. */
-static bool walk_free(struct free_walk *walk, uint64_t number, int depth)
-{
-	struct chi_page_file *file_image = walk->file_image;
-	if (depth > CHI_PAGE_FILE_DEPTH || walk->left == 0) {
-		return false;
-	}
-	walk->left--;
-	_cleanup_(chi_freep) uint8_t *page = malloc(file_image->page_size);
-	if (page == NULL) {
-		file_image->error = ENOMEM;
-		return false;
-	}
-	if (!chi_page_file_page(file_image, number, page)) {
-		return false;
-	}
-	bool whole = true;
-	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
-		struct chi_page_file_node node;
-		if (!chi_page_file_node(file_image, page, i, &node)) {
-			whole = false;
-		} else if (chi_page_file_is_branch(page)) {
-			whole = walk_free(walk, node.child, depth + 1) && whole;
-		} else if (node.value == NULL) {
-			whole = take_big(walk, &node) && whole;
-		} else {
-			whole = take_list(walk, node.value, node.len) && whole;
-		}
-	}
-	return whole;
-}
-
-bool chi_page_file_free(struct chi_page_file *file_image,
-			void (*take)(void *context, uint64_t page), void *context)
-{
-	struct free_walk walk = {.file_image = file_image,
-				 .take = take,
-				 .context = context,
-				 .left = chi_page_file_pages(file_image)};
-	return file_image->free_root == NO_PAGE || walk_free(&walk, file_image->free_root, 0);
 }

@@ -23,9 +23,13 @@ struct chi_page_file {
 	uint64_t bytes;	    /* of the file */
 	uint64_t last;	    /* last page in use */
 	uint64_t free_root; /* of the tree of free pages; UINT64_MAX: it is empty */
+	uint64_t free_entries;
 	uint64_t main_root; /* of the tree of named trees; the same */
-	uint64_t txn;	    /* the transaction that this is the state of */
-	bool head_lost;	    /* one was not sound: there may have been a newer state */
+	uint64_t main_entries;
+	uint64_t txn;	     /* the transaction that this is the state of */
+	uint64_t older_txn;  /* of the other head, if both had to be sound, */
+	uint64_t older_root; /* and its tree of named trees */
+	bool head_lost;	     /* one was not sound: there may have been a newer state */
 	int error; /* errno of the last read that failed, or ENOMEM: says nothing about the file */
 };
 
@@ -82,10 +86,3 @@ bool chi_page_file_node(const struct chi_page_file *file_image, const uint8_t *p
 /* A value in pages of its own into `out`, node->len bytes. False if it is not there. */
 bool chi_page_file_big(struct chi_page_file *file_image, const struct chi_page_file_node *node,
 		       uint8_t *out);
-
-/*
- * Calls `take` with the number of each free page, in no order. False if the list cannot be read to
- * its end: what was told until then is free all the same.
- */
-bool chi_page_file_free(struct chi_page_file *file_image,
-			void (*take)(void *context, uint64_t page), void *context);

@@ -201,6 +201,7 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 	chi_write_le(&w, state->games.draws, 8);
 	chi_write_le(&w, state->games.black, 8);
 	chi_write_le(&w, state->games.other, 8);
+	chi_write_le(&w, state->txn, 8);
 	write_checksum(&w, state_key, out);
 }
 
@@ -219,6 +220,7 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	out->games.draws = chi_read_le(&r, 8);
 	out->games.black = chi_read_le(&r, 8);
 	out->games.other = chi_read_le(&r, 8);
+	out->txn = chi_read_le(&r, 8);
 	return CHI_OK;
 }
 
@@ -269,7 +271,9 @@ int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out)
 int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state)
 {
 	uint8_t bytes[CHI_STATE_SIZE];
-	chi_state_encode(state, bytes);
+	struct chi_state own = *state;
+	own.txn = mdb_txn_id(txn);
+	chi_state_encode(&own, bytes);
 	MDB_val key = text_val(state_key);
 	MDB_val value = {sizeof(bytes), bytes};
 	return mdb_put(txn, meta, &key, &value, 0);

@@ -15,7 +15,7 @@
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 80
+#define CHI_STATE_SIZE 88
 
 struct chi_stamp {
 	uint16_t major;
@@ -33,6 +33,7 @@ struct chi_state {
 	uint64_t sequence;
 	struct chi_counts base;
 	struct chi_counts games; /* of the games tree, by result */
+	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
 };
 
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */
@@ -52,5 +53,6 @@ CHI_MUSTUSE int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct 
 			      struct chi_fault *fault);
 CHI_MUSTUSE int chi_stamp_put(MDB_txn *txn, MDB_dbi meta, const struct chi_stamp *stamp);
 CHI_MUSTUSE int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out);
-/* Returns LMDB's code: the caller knows the path a fault names. */
+/* With the number of `txn` instead of state->txn. Returns LMDB's code: the caller knows the path a
+ * fault names. */
 CHI_MUSTUSE int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state);

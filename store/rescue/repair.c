@@ -62,23 +62,18 @@ CHI_PRINTF(2, 3) static void complain(struct repair *r, const char *format, ...)
 
 /* ---- Stamp and state ---------------------------------------------------------------------- */
 
-static bool is_key(const MDB_val *key, const char *name)
-{
-	return key->mv_size == strlen(name) && memcmp(key->mv_data, name, key->mv_size) == 0;
-}
-
 /* Of several states, lost pages hold old ones, the last. */
 static int take_meta(struct repair *r, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_state state;
-	if (is_key(key, "stamp") && !r->stamped) {
+	if (chi_page_key_is(key, "stamp") && !r->stamped) {
 		struct chi_fault why = {.text = ""};
 		int rc = chi_stamp_decode(value->mv_data, value->mv_size, true, &r->stamp, &why);
 		if (rc == -CHI_EVERSION) {
 			return chi_fault(r->fault, rc, "%s", why.text);
 		}
 		r->stamped = rc == CHI_OK;
-	} else if (is_key(key, "state") &&
+	} else if (chi_page_key_is(key, "state") &&
 		   chi_state_decode(value->mv_data, value->mv_size, &state) == CHI_OK &&
 		   (!r->stated || state.sequence > r->state.sequence)) {
 		r->state = state;
@@ -250,10 +245,10 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
 static int find_newer(struct repair *r)
 {
 	uint64_t ours = r->state.sequence;
-	chi_salvage_doubt(&r->salvage);
-	int rc = chi_salvage_lost(&r->salvage);
-	if (rc == CHI_OK && r->stated && r->state.sequence == ours) {
-		rc = chi_salvage_trust(&r->salvage);
+	bool stated = r->stated;
+	int rc = chi_salvage_lost(&r->salvage, true);
+	if (rc == CHI_OK && (!stated || r->state.sequence != ours)) {
+		chi_salvage_doubt(&r->salvage);
 	}
 	return rc;
 }
@@ -262,10 +257,10 @@ static int find_newer(struct repair *r)
 static int find_meta(struct repair *r, enum chi_statistic given)
 {
 	int rc = chi_salvage_walk(&r->salvage, CHI_SALVAGE_META);
-	if (rc == CHI_OK && r->salvage.file_image.head_lost) {
+	if (rc == CHI_OK && r->salvage.walk.file_image.head_lost) {
 		rc = find_newer(r);
 	} else if (rc == CHI_OK && !(r->stamped && r->stated)) {
-		rc = chi_salvage_lost(&r->salvage);
+		rc = chi_salvage_lost(&r->salvage, false);
 	}
 	if (rc < 0) {
 		return rc;
@@ -274,11 +269,11 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 		return chi_fault(r->fault, -CHI_EINVAL, "the store holds the %s statistic",
 				 chi_statistic_name((int)r->stamp.statistic));
 	}
-	if (!r->stamped && given == 0 && r->salvage.file_image.error != 0) {
-		return chi_fault(r->fault, chi_lmdb_status(r->salvage.file_image.error),
+	if (!r->stamped && given == 0 && r->salvage.walk.file_image.error != 0) {
+		return chi_fault(r->fault, chi_lmdb_status(r->salvage.walk.file_image.error),
 				 "the store's stamp cannot be read (%s): which statistic it holds "
 				 "must be given",
-				 strerror(r->salvage.file_image.error));
+				 strerror(r->salvage.walk.file_image.error));
 	}
 	if (!r->stamped && given == 0) {
 		return chi_fault(
@@ -298,7 +293,7 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 /* What a tree claimed to hold and the new store does not. */
 static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
 {
-	return s->found[tree] && s->entries[tree] > have ? s->entries[tree] - have : 0;
+	return s->found[tree] && s->trees[tree].entries > have ? s->trees[tree].entries - have : 0;
 }
 
 static uint64_t missing(const struct repair *r)
@@ -313,16 +308,13 @@ static int walk_all(struct repair *r)
 	static const enum chi_salvage_tree trees[] = {CHI_SALVAGE_POSITION, CHI_SALVAGE_GAME_IDS,
 						      CHI_SALVAGE_STRENGTH};
 	for (size_t i = 0; rc == CHI_OK && i < CHI_COUNT(trees); i++) {
-		/* Stores of the first version have no tree of games. */
-		if (trees[i] != CHI_SALVAGE_GAME_IDS || r->salvage.found[trees[i]] ||
-		    !r->salvage.found[CHI_SALVAGE_META]) {
-			rc = chi_salvage_walk(&r->salvage, trees[i]);
-		}
+		rc = chi_salvage_walk(&r->salvage, trees[i]);
 	}
 	/* A branch may lead to a page of a tree that is not walked, which then is no damaged page.
 	 */
-	if (rc == CHI_OK && (r->salvage.damaged > 0 || r->result->damaged > 0 || missing(r) > 0)) {
-		rc = chi_salvage_lost(&r->salvage);
+	if (rc == CHI_OK &&
+	    (r->salvage.walk.errors > 0 || r->result->damaged > 0 || missing(r) > 0)) {
+		rc = chi_salvage_lost(&r->salvage, false);
 	}
 	return rc;
 }
@@ -344,7 +336,7 @@ static int settle(struct repair *r)
 	}
 	struct chi_repair_result *result = r->result;
 	result->missing = missing(r);
-	result->pages = r->salvage.damaged;
+	result->pages = r->salvage.walk.errors;
 	result->unsure = !r->salvage.free_known;
 	return rc == CHI_OK ? commit(r) : rc;
 }

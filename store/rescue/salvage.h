@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What can still be read of a damaged data file. Trees are walked as far as they lead; the rest is
- * looked for in the pages that no tree led to and that are not free: those lay behind the
- * damage. Free pages still hold what was replaced or deleted, and must not come back.
+ * looked for in the pages that no tree led to and that are not free: the damage cut them off. Free
+ * pages still hold what was replaced or deleted, and must not come back.
  *
  * Entries are handed over as they are found, their bytes unchecked; damaged pages are reported.
  */
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/pages/page_file.h"
+#include "store/pages/page_walk.h"
 
 enum chi_salvage_tree {
 	CHI_SALVAGE_META,
@@ -28,16 +28,11 @@ typedef int chi_salvage_take(void *context, enum chi_salvage_tree tree, const ui
 			     size_t key_len, const uint8_t *value, size_t len);
 
 struct chi_salvage {
-	struct chi_page_file file_image;
+	struct chi_page_walk walk; /* its errors: pages and nodes that could not be read */
 	chi_salvage_take *take;
-	chi_verify_report *report; /* or NULL */
-	void *context;		   /* of both */
-	uint8_t *pages;		   /* what is known of each page of the file */
-	uint8_t *value;		   /* room for a value in pages of its own */
-	bool free_known;	   /* which pages are free: the list was read to its end */
-	uint64_t damaged;	   /* pages and nodes that could not be read */
-	uint64_t roots[CHI_SALVAGE_TREES];
-	uint64_t entries[CHI_SALVAGE_TREES]; /* as the trees claim; of no use in arithmetic */
+	void *context;
+	bool free_known; /* which pages are free: the list was read to its end */
+	struct chi_page_tree trees[CHI_SALVAGE_TREES + 1];
 	bool found[CHI_SALVAGE_TREES];
 };
 
@@ -51,14 +46,12 @@ CHI_MUSTUSE int chi_salvage_open(struct chi_salvage *salvage, const char *dir,
 				 struct chi_fault *fault);
 void chi_salvage_close(struct chi_salvage *salvage);
 
-/* From here on any page that no walk has reached may hold something, or only pages that are not
- * free; the list's damage is reported when it is first read. -CHI_ENOMEM. */
+/* From here on any page that no walk has reached may hold something, free or not. */
 void chi_salvage_doubt(struct chi_salvage *salvage);
-CHI_MUSTUSE int chi_salvage_trust(struct chi_salvage *salvage);
 
 /* Hands over what one tree leads to; each tree once. The status of `take`. */
 CHI_MUSTUSE int chi_salvage_walk(struct chi_salvage *salvage, enum chi_salvage_tree tree);
 
-/* Hands over what lies in pages that neither a walk before nor the list of free pages has named.
- * May be called again: the pages stay lost. */
-CHI_MUSTUSE int chi_salvage_lost(struct chi_salvage *salvage);
+/* Hands over what lies in pages that no walk has reached, free ones left out unless `all`. May be
+ * called again: the pages stay lost. */
+CHI_MUSTUSE int chi_salvage_lost(struct chi_salvage *salvage, bool all);

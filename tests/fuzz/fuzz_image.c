@@ -120,7 +120,7 @@ static void salvage(void)
 		for (int i = 0; i < CHI_SALVAGE_TREES; i++) {
 			REQUIRE(chi_salvage_walk(&s, (enum chi_salvage_tree)i) == CHI_OK);
 		}
-		REQUIRE(chi_salvage_lost(&s) == CHI_OK);
+		REQUIRE(chi_salvage_lost(&s, true) == CHI_OK);
 		chi_salvage_close(&s);
 	}
 	chi_arena_deinit(&arena);

@@ -464,17 +464,16 @@ static const uint8_t *extreme_leaf(const struct chi_descent *tree, const uint8_t
 	return found;
 }
 
-static unsigned too_many;
-static unsigned too_few;
+static unsigned twice;
 
 static void note_number(void *context, const char *text)
 {
 	(void)context;
-	too_many += strstr(text, "the strength tree has more entries than it says") != NULL;
-	too_few += strstr(text, "the strength tree has ") != NULL && strstr(text, ", not ") != NULL;
+	twice += strstr(text, "the strength tree leads to page ") != NULL &&
+		 strstr(text, "which is not its own") != NULL;
 }
 
-/* A branch whose children are one and the same leaf: no scan takes it twice, and verify counts. */
+/* A branch whose children are one and the same leaf: neither scans nor verify take it twice. */
 static void test_wrong_numbers(void **state)
 {
 	(void)state;
@@ -494,10 +493,10 @@ static void test_wrong_numbers(void **state)
 			assert_int_equal(pwrite(made.fd, leaf_cursor[most], 4, place), 4);
 		}
 		struct chi_verify_result result;
+		twice = 0;
 		assert_int_equal(chi_store_verify(store, note_number, NULL, &result),
 				 -CHI_ECORRUPT);
-		assert_int_equal(too_few, 1);
-		assert_int_equal(too_many, most);
+		assert_int_equal(twice, made.n - 1);
 	}
 	struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
 	for (unsigned down = 0; down < 2; down++) {

@@ -145,7 +145,8 @@ static void test_meta_examples(void **state)
 	uint8_t bytes[CHI_STAMP_SIZE];
 	chi_stamp_encode(&stamp, bytes);
 	check_example("stamp", bytes, sizeof(bytes));
-	struct chi_state meta = {.sequence = 3, .base = {4, 5, 6, 7}, .games = {8, 9, 10, 11}};
+	struct chi_state meta = {
+		.sequence = 3, .base = {4, 5, 6, 7}, .games = {8, 9, 10, 11}, .txn = 2};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
 	struct chi_game_id game = {.result = CHI_RESULT_DRAW};

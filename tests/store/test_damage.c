@@ -19,6 +19,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "store/record/codec.h"
+#include "store/record/meta.h"
 #include "tests/base/seed.h"
 
 #define POSITIONS 60
@@ -33,7 +34,8 @@ static int compare(const MDB_val *a, const MDB_val *b)
 	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
 }
 
-/* Puts into or deletes from one tree alone, as no program should. `value` NULL deletes. */
+/* Puts into or deletes from one tree alone, as no program should: the state counts the transaction.
+ * `value` NULL deletes. */
 static void tamper(const char *tree, const void *key, size_t key_len, const void *value, size_t len)
 {
 	uint8_t key_copy[64];
@@ -57,6 +59,12 @@ static void tamper(const char *tree, const void *key, size_t key_len, const void
 		assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
 	} else {
 		assert_int_equal(mdb_del(txn, dbi, &k, NULL), 0);
+	}
+	struct chi_state meta;
+	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
+	if (strcmp(tree, "meta") != 0 && chi_state_get(txn, dbi, &meta) == CHI_OK) {
+		meta.sequence++;
+		assert_int_equal(chi_state_put(txn, dbi, &meta), 0);
 	}
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);

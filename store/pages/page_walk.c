@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A page is reached once: damage may lead two ways to it, or round in a circle. If the tree of free
+ * pages is walked first, a tree that leads to one of these leads wrongly: what is there is not the
+ * tree's any more.
+ *
+ * Keys must ascend through the whole tree. The key of a branch's node is a bound: all keys before
+ * it are less, none after it is, or LMDB's look-ups would miss them.
+ */
+#include "store/pages/page_walk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/record/codec.h"
+#include "store/pages/pages.h"
+#include "store/env/env_priv.h"
+
+/* The two head pages. */
+#define HEADS 2
+
+#define REPORT_SIZE 256
+
+/* A file that LMDB has ended early lacks a few pages, which are free. One that lacks more is cut.
+ */
+#define MISSING_MOST (UINT64_C(1) << 20)
+
+static void report(struct chi_page_walk *w, const char *format, va_list args)
+{
+	char text[REPORT_SIZE];
+	w->errors++;
+	if (w->report != NULL) {
+		(void)vsnprintf(text, sizeof(text), format, args);
+		w->report(w->report_context, text);
+	}
+}
+
+void chi_page_complain(struct chi_page_walk *w, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	report(w, format, args);
+	va_end(args);
+}
+
+CHI_PRINTF(2, 3) static void complain(struct chi_page_walk *w, const char *format, ...)
+{
+	va_list args;
+	if (!w->quiet) {
+		va_start(args, format);
+		report(w, format, args);
+		va_end(args);
+	}
+}
+
+int chi_page_walk_init(struct chi_page_walk *w)
+{
+	uint64_t pages = chi_page_file_pages(&w->file_image);
+	bool more = w->file_image.last >= pages && w->file_image.last - pages < MISSING_MOST;
+	w->n_pages = more ? w->file_image.last + 1 : pages;
+	w->pages = calloc(w->n_pages + 1, 1);
+	return w->pages == NULL ? -CHI_ENOMEM : CHI_OK;
+}
+
+void chi_page_walk_deinit(struct chi_page_walk *w)
+{
+	free(w->pages);
+	w->pages = NULL;
+}
+
+int chi_page_bytewise(const MDB_val *a, const MDB_val *b)
+{
+	return chi_position_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
+}
+
+bool chi_page_key_is(const MDB_val *key, const char *name)
+{
+	return key->mv_size == strlen(name) && memcmp(key->mv_data, name, key->mv_size) == 0;
+}
+
+int chi_page_value(struct chi_page_file *file_image, const struct chi_page_file_node *node,
+		   MDB_val *value, uint8_t **memory)
+{
+	*value = chi_val(node->value, node->len);
+	if (node->value != NULL) {
+		return CHI_OK;
+	}
+	/* The file bounds what is taken. */
+	if (node->len > file_image->bytes) {
+		return -CHI_ECORRUPT;
+	}
+	*memory = malloc(node->len + UINT64_C(1));
+	if (*memory == NULL) {
+		return -CHI_ENOMEM;
+	}
+	value->mv_data = *memory;
+	return chi_page_file_big(file_image, node, *memory) ? CHI_OK : -CHI_ECORRUPT;
+}
+
+/* ---- Pages -------------------------------------------------------------------------------- */
+
+/* One page more is reached. */
+static bool reach(struct chi_page_walk *w, const struct chi_page_tree *tree, uint64_t number)
+{
+	if (number < HEADS || number >= chi_page_file_pages(&w->file_image) ||
+	    (!tree->lenient && number > w->file_image.last) ||
+	    w->pages[number] != CHI_PAGE_UNKNOWN) {
+		complain(w, "the %s tree leads to page %" PRIu64 ", which is not its own",
+			 tree->name, number);
+		return false;
+	}
+	w->pages[number] = CHI_PAGE_REACHED;
+	return true;
+}
+
+/* A value in pages of its own: as many as the first one says, which is at least as many as it
+ * takes. A record that has become shorter keeps those it had. */
+static bool reach_big(struct chi_page_walk *w, const struct chi_page_tree *tree,
+		      const struct chi_page_file_node *node)
+{
+	uint8_t head[PAGE_HEADER];
+	uint64_t size = w->file_image.page_size;
+	uint64_t needed = (PAGE_HEADER + (uint64_t)node->len - 1) / size + 1;
+	if (!reach(w, tree, node->big)) {
+		return false;
+	}
+	uint64_t pages = 0;
+	if (chi_page_file_read(&w->file_image, head, PAGE_HEADER, node->big * size) &&
+	    (chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
+	    chi_u64_at(head + PAGE_NUMBER) == node->big) {
+		pages = chi_u32_at(head + PAGE_COUNT);
+	}
+	if (pages < needed || pages > chi_page_file_pages(&w->file_image) - node->big) {
+		complain(w, "page %" PRIu64 " of the %s tree is damaged: a long value", node->big,
+			 tree->name);
+		return false;
+	}
+	for (uint64_t i = 1; i < pages; i++) {
+		if (!reach(w, tree, node->big + i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What is wrong with a page that was read; NULL: nothing. */
+static const char *page_problem(const struct chi_page_walk *w, struct chi_page_tree *tree,
+				const uint8_t *page, unsigned level)
+{
+	uint32_t lower = chi_u16_at(page + PAGE_LOWER);
+	uint32_t upper = chi_u16_at(page + PAGE_UPPER);
+	bool branch = chi_page_file_is_branch(page);
+	if (upper < lower || upper > w->file_image.page_size || lower % 2 != 0) {
+		return "its bounds are";
+	}
+	if (chi_page_file_nodes(page) < (branch ? tree->least : 1)) {
+		return "it has too few nodes";
+	}
+	if (tree->depth == 0 && !branch) {
+		tree->depth = level + 1;
+	}
+	/* All ways down are of the same length. */
+	if (tree->depth != 0 && branch != (level + 1 < tree->depth)) {
+		return "it is on a wrong level";
+	}
+	return NULL;
+}
+
+/* ---- Nodes -------------------------------------------------------------------------------- */
+
+static bool get_node(const struct chi_page_walk *w, const struct chi_page_tree *tree,
+		     const uint8_t *page, unsigned i, struct chi_page_file_node *out)
+{
+	bool branch = chi_page_file_is_branch(page);
+	if (!chi_page_file_node(&w->file_image, page, i, out)) {
+		return false;
+	}
+	/* The first key of a branch is never looked at. */
+	return tree->lenient ||
+	       (chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i) >= chi_u16_at(page + PAGE_UPPER) &&
+		out->key_len <= CHI_PAGE_KEY_MAX && (out->key_len > 0 || (branch && i == 0)) &&
+		(branch || (out->flags & ~NODE_BIG) == tree->flags));
+}
+
+/* How many bytes of its page it takes. */
+static uint64_t node_bytes(const uint8_t *page, const struct chi_page_file_node *node)
+{
+	uint64_t bytes = NODE_HEADER + (uint64_t)node->key_len;
+	if (!chi_page_file_is_branch(page)) {
+		bytes += node->value != NULL ? node->len : sizeof(uint64_t);
+	}
+	return (bytes + 1) & ~UINT64_C(1);
+}
+
+/* The next key on the way through the tree; `bound`: of a branch. */
+static void check_order(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+			const MDB_val *key, bool bound)
+{
+	if (tree->compare == NULL || tree->lenient) {
+		return;
+	}
+	if (tree->last_len > 0) {
+		const MDB_val last = {tree->last_len, tree->last};
+		int order = tree->compare(&last, key);
+		if (order > 0 || (order == 0 && (bound || !tree->last_is_bound))) {
+			complain(w, "the %s tree is out of order at page %" PRIu64, tree->name,
+				 number);
+		}
+	}
+	memcpy(tree->last, key->mv_data, key->mv_size);
+	tree->last_len = key->mv_size;
+	tree->last_is_bound = bound;
+}
+
+static int take_entry(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+		      const struct chi_page_file_node *node)
+{
+	_cleanup_(chi_freep) uint8_t *memory = NULL;
+	const MDB_val key = chi_val(node->key, node->key_len);
+	MDB_val value;
+	tree->n++;
+	check_order(w, tree, number, &key, false);
+	if (node->value == NULL && !tree->lenient && !reach_big(w, tree, node)) {
+		return CHI_OK;
+	}
+	if (tree->take == NULL) {
+		return CHI_OK;
+	}
+	/* Many damaged nodes may claim the same long run of pages, where no one counts these. */
+	int rc = tree->lenient && node->len > CHI_RECORD_BYTES_MAX
+			 ? -CHI_ECORRUPT
+			 : chi_page_value(&w->file_image, node, &value, &memory);
+	if (rc == -CHI_ECORRUPT) {
+		complain(w, "page %" PRIu64 " of the %s tree: a long value cannot be read", number,
+			 tree->name);
+		return CHI_OK;
+	}
+	return rc < 0 ? rc : tree->take(w, tree, &key, &value);
+}
+
+static int walk_page(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+		     unsigned level);
+
+static int walk_nodes(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+		      const uint8_t *page, unsigned level)
+{
+	uint64_t room = w->file_image.page_size - chi_u16_at(page + PAGE_UPPER);
+	uint64_t taken = 0;
+	bool branch = chi_page_file_is_branch(page);
+	int rc = CHI_OK;
+	for (unsigned i = 0; rc == CHI_OK && i < chi_page_file_nodes(page); i++) {
+		struct chi_page_file_node node;
+		if (!get_node(w, tree, page, i, &node)) {
+			complain(w, "page %" PRIu64 " of the %s tree: node %u is damaged", number,
+				 tree->name, i);
+			continue;
+		}
+		taken += node_bytes(page, &node);
+		if (!branch) {
+			rc = take_entry(w, tree, number, &node);
+			continue;
+		}
+		if (i > 0) {
+			const MDB_val bound = chi_val(node.key, node.key_len);
+			check_order(w, tree, number, &bound, true);
+		}
+		rc = walk_page(w, tree, node.child, level + 1);
+	}
+	if (rc == CHI_OK && !tree->lenient && taken > room) {
+		complain(w, "page %" PRIu64 " of the %s tree: its nodes overlap", number,
+			 tree->name);
+	}
+	return rc;
+}
+
+static int walk_page(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+		     unsigned level)
+{
+	if (w->stop != NULL && atomic_load_explicit(w->stop, memory_order_relaxed)) {
+		return -CHI_ECANCELED;
+	}
+	if (level == CHI_PAGE_FILE_DEPTH) {
+		complain(w, "the %s tree is too deep", tree->name);
+		return CHI_OK;
+	}
+	if (!reach(w, tree, number)) {
+		return CHI_OK;
+	}
+	_cleanup_(chi_freep) uint8_t *page = malloc(w->file_image.page_size);
+	if (page == NULL) {
+		return -CHI_ENOMEM;
+	}
+	const char *problem = NULL;
+	int before = w->file_image.error;
+	w->file_image.error = 0;
+	if (!chi_page_file_page(&w->file_image, number, page)) {
+		problem = w->file_image.error != 0 ? "it cannot be read" : "its head is";
+	} else if (!tree->lenient) {
+		problem = page_problem(w, tree, page, level);
+	}
+	w->file_image.error = w->file_image.error != 0 ? w->file_image.error : before;
+	if (problem != NULL) {
+		complain(w, "page %" PRIu64 " of the %s tree is damaged: %s", number, tree->name,
+			 problem);
+		return CHI_OK;
+	}
+	return walk_nodes(w, tree, number, page, level);
+}
+
+int chi_page_walk_tree(struct chi_page_walk *w, struct chi_page_tree *tree)
+{
+	uint64_t before = w->errors;
+	tree->n = 0;
+	tree->last_len = 0;
+	if (tree->root == NO_PAGE) {
+		return CHI_OK;
+	}
+	int rc = walk_page(w, tree, tree->root, 0);
+	if (rc == CHI_OK && !tree->lenient && w->errors == before && tree->n != tree->entries) {
+		complain(w, "the %s tree has %" PRIu64 " entries, not %" PRIu64, tree->name,
+			 tree->n, tree->entries);
+	}
+	return rc;
+}
+
+/* A page that says of itself that it is a leaf; its nodes are taken for what they are worth. */
+static int search_page(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
+		       uint8_t *page)
+{
+	if (!chi_page_file_page(&w->file_image, number, page) || chi_page_file_is_branch(page)) {
+		return CHI_OK;
+	}
+	int rc = CHI_OK;
+	for (unsigned i = 0; rc == CHI_OK && i < chi_page_file_nodes(page); i++) {
+		struct chi_page_file_node node;
+		if (chi_page_file_node(&w->file_image, page, i, &node)) {
+			rc = take_entry(w, tree, number, &node);
+		}
+	}
+	return rc;
+}
+
+int chi_page_walk_lost(struct chi_page_walk *w, struct chi_page_tree *tree, bool all)
+{
+	_cleanup_(chi_freep) uint8_t *page = malloc(w->file_image.page_size);
+	int rc = page == NULL ? -CHI_ENOMEM : CHI_OK;
+	w->quiet = true;
+	for (uint64_t i = HEADS; rc == CHI_OK && i < chi_page_file_pages(&w->file_image); i++) {
+		if (w->pages[i] == CHI_PAGE_UNKNOWN || (all && w->pages[i] == CHI_PAGE_FREE)) {
+			rc = search_page(w, tree, i, page);
+		}
+	}
+	w->quiet = false;
+	return rc;
+}
+
+/* ---- LMDB's own trees --------------------------------------------------------------------- */
+
+/* A list of free pages is found by the number of the transaction that gave them up. */
+static int compare_numbers(const MDB_val *a, const MDB_val *b)
+{
+	if (a->mv_size != sizeof(uint64_t) || b->mv_size != sizeof(uint64_t)) {
+		return 0; /* such a key is reported by itself */
+	}
+	uint64_t first = chi_u64_at(a->mv_data);
+	uint64_t second = chi_u64_at(b->mv_data);
+	return (first > second) - (first < second);
+}
+
+/* A count, then the pages: each is free once, and nothing else. False: it is damaged. */
+static bool take_numbers(struct chi_page_walk *w, const MDB_val *list)
+{
+	const uint8_t *bytes = list->mv_data;
+	if (list->mv_size < 8 || chi_u64_at(bytes) > list->mv_size / 8 - 1) {
+		return false;
+	}
+	uint64_t n = chi_u64_at(bytes);
+	for (uint64_t i = 1; i <= n; i++) {
+		uint64_t page = chi_u64_at(bytes + 8 * i);
+		if (page < HEADS || page > w->file_image.last) {
+			return false;
+		}
+		if (page < w->n_pages) {
+			if (w->pages[page] != CHI_PAGE_UNKNOWN) {
+				return false;
+			}
+			w->pages[page] = CHI_PAGE_FREE;
+		}
+	}
+	return true;
+}
+
+static int take_free(struct chi_page_walk *w, struct chi_page_tree *tree, const MDB_val *key,
+		     const MDB_val *value)
+{
+	if (key->mv_size != sizeof(uint64_t) || !take_numbers(w, value)) {
+		complain(w, "the %s tree: a list of free pages is damaged", tree->name);
+	}
+	return CHI_OK;
+}
+
+int chi_page_walk_free(struct chi_page_walk *w)
+{
+	/* LMDB itself leaves a branch of this one with a single child for a while. */
+	struct chi_page_tree tree = {.name = "free",
+				     .root = w->file_image.free_root,
+				     .entries = w->file_image.free_entries,
+				     .least = 1,
+				     .compare = compare_numbers,
+				     .take = take_free};
+	return chi_page_walk_tree(w, &tree);
+}
+
+struct chi_page_tree chi_page_names(const struct chi_page_file *file_image)
+{
+	return (struct chi_page_tree){.name = "main",
+				      .root = file_image->main_root,
+				      .entries = file_image->main_entries,
+				      .least = 2,
+				      .flags = NODE_TREE,
+				      .compare = chi_page_bytewise};
+}
+
+bool chi_page_record(const MDB_val *value, struct chi_page_tree *tree)
+{
+	const uint8_t *bytes = value->mv_data;
+	if (value->mv_size != TREE_BYTES) {
+		return false;
+	}
+	tree->root = chi_u64_at(bytes + TREE_ROOT);
+	tree->entries = chi_u64_at(bytes + TREE_ENTRIES);
+	tree->depth = chi_u16_at(bytes + TREE_DEPTH);
+	return (tree->root == NO_PAGE) == (tree->depth == 0);
+}
+
+/* ---- Look-ups ----------------------------------------------------------------------------- */
+
+/* The last node whose key is not greater; of a branch the first one's key is less than all.
+ * CHI_NONE: there is none. All nodes of the page are looked at, as LMDB may look at any. */
+static int search_nodes(const struct chi_page_file *file_image, const struct chi_page_tree *tree,
+			const MDB_val *key, const uint8_t *page, struct chi_page_file_node *out)
+{
+	int rc = CHI_NONE;
+	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
+		struct chi_page_file_node node;
+		if (!chi_page_file_node(file_image, page, i, &node)) {
+			return -CHI_ECORRUPT;
+		}
+		const MDB_val here = chi_val(node.key, node.key_len);
+		if ((i == 0 && chi_page_file_is_branch(page)) || tree->compare(&here, key) <= 0) {
+			*out = node;
+			rc = CHI_OK;
+		}
+	}
+	return rc;
+}
+
+int chi_page_find(struct chi_page_file *file_image, const struct chi_page_tree *tree,
+		  const MDB_val *key, uint8_t *page, struct chi_page_file_node *out)
+{
+	uint64_t number = tree->root;
+	if (number == NO_PAGE) {
+		return CHI_NONE;
+	}
+	for (unsigned level = 0; level < CHI_PAGE_FILE_DEPTH; level++) {
+		if (number < HEADS || !chi_page_file_page(file_image, number, page)) {
+			return -CHI_ECORRUPT;
+		}
+		out->key_len = 0;
+		out->key = page;
+		int rc = search_nodes(file_image, tree, key, page, out);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		if (!chi_page_file_is_branch(page)) {
+			const MDB_val there = chi_val(out->key, out->key_len);
+			return tree->compare(&there, key) == 0 ? CHI_OK : CHI_NONE;
+		}
+		number = out->child;
+	}
+	return -CHI_ECORRUPT;
+}
