@@ -15,8 +15,8 @@
 #include "formats/epd.h"
 #include "formats/source.h"
 
-struct chi_reader {
-	struct chi_reader_options options;
+struct chi_position_reader {
+	struct chi_position_reader_options options;
 	enum chi_format format; /* CHI_FORMAT_AUTO until the first line is seen */
 	struct chi_source *source;
 	struct chi_csv csv;
@@ -90,7 +90,7 @@ static enum chi_format format_of_line(const char *line, size_t len)
 	return names_fen(line, len, ',') ? CHI_FORMAT_CSV : CHI_FORMAT_EPD;
 }
 
-bool chi_reader_is_pgn(const char *bytes, size_t len)
+bool chi_position_reader_is_pgn(const char *bytes, size_t len)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t at = len >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
@@ -109,9 +109,9 @@ bool chi_reader_is_pgn(const char *bytes, size_t len)
 			  : strchr("[%{;", bytes[at]) != NULL && bytes[at] != '\0';
 }
 
-static void import_freep(struct chi_reader **import)
+static void import_freep(struct chi_position_reader **import)
 {
-	chi_reader_close(*import);
+	chi_position_reader_close(*import);
 }
 
 /* Of games and books there is another way in. */
@@ -127,11 +127,11 @@ static int refuse_format(enum chi_format format, struct chi_fault *fault)
 }
 
 /* With `format` for CHI_FORMAT_AUTO; takes the source. */
-static int make(struct chi_source *source, const struct chi_reader_options *options,
-		enum chi_format format, struct chi_reader **out, struct chi_fault *fault)
+static int make(struct chi_source *source, const struct chi_position_reader_options *options,
+		enum chi_format format, struct chi_position_reader **out, struct chi_fault *fault)
 {
 	*out = NULL;
-	_cleanup_(import_freep) struct chi_reader *import = calloc(1, sizeof(*import));
+	_cleanup_(import_freep) struct chi_position_reader *import = calloc(1, sizeof(*import));
 	if (import == NULL) {
 		chi_source_close(source);
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -153,14 +153,15 @@ static int make(struct chi_source *source, const struct chi_reader_options *opti
 	return CHI_OK;
 }
 
-int chi_reader_open_source(struct chi_source *source, const struct chi_reader_options *options,
-			   struct chi_reader **out, struct chi_fault *fault)
+int chi_position_reader_open_source(struct chi_source *source,
+				    const struct chi_position_reader_options *options,
+				    struct chi_position_reader **out, struct chi_fault *fault)
 {
 	return make(source, options, CHI_FORMAT_AUTO, out, fault);
 }
 
-int chi_reader_open(const char *path, const struct chi_reader_options *options,
-		    struct chi_reader **out, struct chi_fault *fault)
+int chi_position_reader_open(const char *path, const struct chi_position_reader_options *options,
+			     struct chi_position_reader **out, struct chi_fault *fault)
 {
 	struct chi_source *source = NULL;
 	struct chi_source_options source_options = {.cancel = options->cancel};
@@ -170,7 +171,7 @@ int chi_reader_open(const char *path, const struct chi_reader_options *options,
 				: make(source, options, chi_format_of_path(path), out, fault);
 }
 
-void chi_reader_close(struct chi_reader *import)
+void chi_position_reader_close(struct chi_position_reader *import)
 {
 	if (import == NULL) {
 		return;
@@ -181,7 +182,7 @@ void chi_reader_close(struct chi_reader *import)
 }
 
 /* A line; remembers whether the stream is at fault, or only this line. */
-static int take_line(struct chi_reader *import, const char **line, size_t *len,
+static int take_line(struct chi_position_reader *import, const char **line, size_t *len,
 		     struct chi_fault *fault)
 {
 	int status = chi_source_line(import->source, line, len, fault);
@@ -203,8 +204,8 @@ static bool is_blank(const char *line, size_t len)
 
 /* The first line that is not blank decides the format, and is the header of a CSV. For EPD it is
  * handed on in *line. */
-static int begin(struct chi_reader *import, struct chi_arena *arena, const char **line, size_t *len,
-		 struct chi_fault *fault)
+static int begin(struct chi_position_reader *import, struct chi_arena *arena, const char **line,
+		 size_t *len, struct chi_fault *fault)
 {
 	int status;
 	do {
@@ -234,7 +235,7 @@ static int begin(struct chi_reader *import, struct chi_arena *arena, const char 
 }
 
 /* Appends a line to the record that spans lines, its newline in front. */
-static int add_line(struct chi_reader *import, const char *line, size_t len,
+static int add_line(struct chi_position_reader *import, const char *line, size_t len,
 		    struct chi_fault *fault)
 {
 	int status = chi_buffer_append(&import->record, "\n", import->record.len > 0 ? 1 : 0);
@@ -250,7 +251,7 @@ static int add_line(struct chi_reader *import, const char *line, size_t len,
 }
 
 /* Goes on with a record whose first line ended inside quotation marks. */
-static int gather(struct chi_reader *import, const char **line, size_t *len,
+static int gather(struct chi_position_reader *import, const char **line, size_t *len,
 		  struct chi_fault *fault)
 {
 	bool open = true;
@@ -272,7 +273,7 @@ static int gather(struct chi_reader *import, const char **line, size_t *len,
 }
 
 /* A CSV record of one line or more, copied to the arena because a note may point into it. */
-static int read_csv(struct chi_reader *import, const char *line, size_t len,
+static int read_csv(struct chi_position_reader *import, const char *line, size_t len,
 		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
 	if (chi_csv_quotes(import->csv.separator, line, len, false)) {
@@ -289,8 +290,8 @@ static int read_csv(struct chi_reader *import, const char *line, size_t len,
 	return chi_csv_read(&import->csv, copy, len, arena, put, fault);
 }
 
-int chi_reader_next(struct chi_reader *import, struct chi_arena *arena, struct chi_put *put,
-		    struct chi_fault *fault)
+int chi_position_reader_next(struct chi_position_reader *import, struct chi_arena *arena,
+			     struct chi_put *put, struct chi_fault *fault)
 {
 	for (;;) {
 		const char *line = NULL;
@@ -319,27 +320,27 @@ int chi_reader_next(struct chi_reader *import, struct chi_arena *arena, struct c
 	}
 }
 
-bool chi_reader_failed(const struct chi_reader *import)
+bool chi_position_reader_failed(const struct chi_position_reader *import)
 {
 	return import->failed;
 }
 
-uint64_t chi_reader_line(const struct chi_reader *import)
+uint64_t chi_position_reader_line(const struct chi_position_reader *import)
 {
 	return import->line;
 }
 
-const char *chi_reader_ignored(const struct chi_reader *import)
+const char *chi_position_reader_ignored(const struct chi_position_reader *import)
 {
 	return import->csv.ignored;
 }
 
-uint64_t chi_reader_bytes_read(const struct chi_reader *import)
+uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import)
 {
 	return chi_source_bytes_read(import->source);
 }
 
-uint64_t chi_reader_bytes_total(const struct chi_reader *import)
+uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *import)
 {
 	return chi_source_bytes_total(import->source);
 }

@@ -21,51 +21,54 @@ enum chi_format {
 	CHI_FORMAT_POLYGLOT, /* not for this reader: formats/polyglot.h */
 };
 
-struct chi_reader_options {
+struct chi_position_reader_options {
 	enum chi_format format;
 	const char *engine; /* of EPD evaluations; NULL: CHI_EPD_ENGINE. Must outlive the reader */
 	bool add;	    /* counts are added to those stored */
 	const volatile sig_atomic_t *cancel; /* see struct chi_source_options */
 };
 
-struct chi_reader;
+struct chi_position_reader;
 struct chi_source;
 
 /* Opens `path`, "-" for standard input; see chi_source_open. */
-CHI_MUSTUSE int chi_reader_open(const char *path, const struct chi_reader_options *options,
-				struct chi_reader **out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_position_reader_open(const char *path,
+					 const struct chi_position_reader_options *options,
+					 struct chi_position_reader **out, struct chi_fault *fault);
 
 /* The same of a source that is open, from its first byte; takes it in every case. */
-CHI_MUSTUSE int chi_reader_open_source(struct chi_source *source,
-				       const struct chi_reader_options *options,
-				       struct chi_reader **out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_position_reader_open_source(struct chi_source *source,
+						const struct chi_position_reader_options *options,
+						struct chi_position_reader **out,
+						struct chi_fault *fault);
 
 /* True if text that begins so is PGN: a tag, an escaped line, a comment or a numbered move. */
-bool chi_reader_is_pgn(const char *bytes, size_t len);
+bool chi_position_reader_is_pgn(const char *bytes, size_t len);
 
 /* NULL is fine. */
-void chi_reader_close(struct chi_reader *import);
+void chi_position_reader_close(struct chi_position_reader *import);
 
 /*
  * The next position, its memory in `arena` (and the engine's name in the options). CHI_NONE at
- * the end. Negative: chi_reader_failed tells whether the file cannot be read on (*fault says why)
- * or only one line was bad, and the next call goes on behind it.
+ * the end. Negative: chi_position_reader_failed tells whether the file cannot be read on (*fault
+ * says why) or only one line was bad, and the next call goes on behind it.
  */
-CHI_MUSTUSE int chi_reader_next(struct chi_reader *import, struct chi_arena *arena,
-				struct chi_put *put, struct chi_fault *fault);
+CHI_MUSTUSE int chi_position_reader_next(struct chi_position_reader *import,
+					 struct chi_arena *arena, struct chi_put *put,
+					 struct chi_fault *fault);
 
-bool chi_reader_failed(const struct chi_reader *import);
+bool chi_position_reader_failed(const struct chi_position_reader *import);
 
 /* Where the last position or failure began: a line number from 1. */
-uint64_t chi_reader_line(const struct chi_reader *import);
+uint64_t chi_position_reader_line(const struct chi_position_reader *import);
 
 /* Columns of the header that are ignored, for a warning; "" if none. Known after the first
- * chi_reader_next. */
-const char *chi_reader_ignored(const struct chi_reader *import);
+ * chi_position_reader_next. */
+const char *chi_position_reader_ignored(const struct chi_position_reader *import);
 
 /* See chi_source_bytes_read. */
-uint64_t chi_reader_bytes_read(const struct chi_reader *import);
-uint64_t chi_reader_bytes_total(const struct chi_reader *import);
+uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import);
+uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *import);
 
 /* "epd", "csv", "tsv", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of them. */
 enum chi_format chi_format_of(const char *name);

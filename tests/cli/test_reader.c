@@ -31,8 +31,8 @@ static struct outcome read_all(const char *text, size_t len, const char *suffix,
 			       enum chi_format format)
 {
 	struct outcome outcome = {.good = 0};
-	struct chi_reader_options options = {.format = format};
-	struct chi_reader *import = NULL;
+	struct chi_position_reader_options options = {.format = format};
+	struct chi_position_reader *import = NULL;
 	struct chi_fault fault = {.text = ""};
 	char name[64];
 	char *path = file_write(text, len, PLAIN);
@@ -40,24 +40,25 @@ static struct outcome read_all(const char *text, size_t len, const char *suffix,
 	snprintf(name, sizeof(name), "%s%s", path, suffix);
 	assert_int_equal(rename(path, name), 0);
 	free(path);
-	assert_int_equal(chi_reader_open(name, &options, &import, &fault), CHI_OK);
+	assert_int_equal(chi_position_reader_open(name, &options, &import, &fault), CHI_OK);
 	for (;;) {
 		struct chi_put put;
-		int status = chi_reader_next(import, &arena, &put, &fault);
-		if (status == CHI_NONE || chi_reader_failed(import)) {
+		int status = chi_position_reader_next(import, &arena, &put, &fault);
+		if (status == CHI_NONE || chi_position_reader_failed(import)) {
 			break;
 		}
 		if (status == CHI_OK) {
 			outcome.good++;
 			outcome.last = put;
 		} else if (outcome.bad < CHI_COUNT(outcome.bad_lines)) {
-			outcome.bad_lines[outcome.bad++] = chi_reader_line(import);
+			outcome.bad_lines[outcome.bad++] = chi_position_reader_line(import);
 		}
 	}
-	outcome.failed = chi_reader_failed(import);
+	outcome.failed = chi_position_reader_failed(import);
 	snprintf(outcome.fault, sizeof(outcome.fault), "%s", fault.text);
-	snprintf(outcome.ignored, sizeof(outcome.ignored), "%s", chi_reader_ignored(import));
-	chi_reader_close(import);
+	snprintf(outcome.ignored, sizeof(outcome.ignored), "%s",
+		 chi_position_reader_ignored(import));
+	chi_position_reader_close(import);
 	unlink(name);
 	return outcome;
 }
@@ -120,13 +121,13 @@ static void games_are_told(void **state)
 		"", "\n\n", START, "8/8/8 w", "fen,chi2", "1", "12", "\xef\xbb", "1 e4", "POLY",
 	};
 	for (size_t i = 0; i < CHI_COUNT(games); i++) {
-		assert_true(chi_reader_is_pgn(games[i], strlen(games[i])));
+		assert_true(chi_position_reader_is_pgn(games[i], strlen(games[i])));
 	}
 	for (size_t i = 0; i < CHI_COUNT(others); i++) {
-		assert_false(chi_reader_is_pgn(others[i], strlen(others[i])));
+		assert_false(chi_position_reader_is_pgn(others[i], strlen(others[i])));
 	}
 	/* Binary files may begin with anything. */
-	assert_false(chi_reader_is_pgn("\0[", 2));
+	assert_false(chi_position_reader_is_pgn("\0[", 2));
 	assert_int_equal(chi_format_of_path("a.PGN.zst"), CHI_FORMAT_PGN);
 }
 

@@ -64,28 +64,28 @@ static void read_lines(size_t size)
 
 static void read_positions(void)
 {
-	const struct chi_reader_options options = {.format = CHI_FORMAT_AUTO};
-	struct chi_reader *import = NULL;
+	const struct chi_position_reader_options options = {.format = CHI_FORMAT_AUTO};
+	struct chi_position_reader *import = NULL;
 	struct chi_fault fault = {.text = ""};
 	struct chi_put put;
 	struct chi_arena arena;
 	chi_arena_init(&arena, ARENA);
-	if (chi_reader_open(path, &options, &import, &fault) != CHI_OK) {
+	if (chi_position_reader_open(path, &options, &import, &fault) != CHI_OK) {
 		REQUIRE(fault.text[0] != '\0');
 		return;
 	}
 	for (int i = 0; i < LINES_MOST; i++) {
-		int status = chi_reader_next(import, &arena, &put, &fault);
+		int status = chi_position_reader_next(import, &arena, &put, &fault);
 		if (status == CHI_OK) {
 			REQUIRE(chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) == CHI_OK);
-		} else if (status == CHI_NONE || chi_reader_failed(import)) {
+		} else if (status == CHI_NONE || chi_position_reader_failed(import)) {
 			break;
 		} else {
-			REQUIRE(fault.text[0] != '\0' && chi_reader_line(import) > 0);
+			REQUIRE(fault.text[0] != '\0' && chi_position_reader_line(import) > 0);
 		}
 		chi_arena_reset(&arena);
 	}
-	chi_reader_close(import);
+	chi_position_reader_close(import);
 	chi_arena_deinit(&arena);
 }
 

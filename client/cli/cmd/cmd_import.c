@@ -28,7 +28,7 @@ enum {
 #define PROGRESS_LINES 500
 
 struct import_state {
-	struct chi_reader_options options;
+	struct chi_position_reader_options options;
 	bool verbose;
 	bool computed;	   /* the store computes its statistic: a given one is dropped */
 	bool told_dropped; /* that has been said */
@@ -114,45 +114,48 @@ static void drop_statistic(struct import_state *import, struct chi_put *put)
 }
 
 /* Looking at the clock for every line would cost more than storing it. */
-static void show_progress(struct import_state *import, const struct chi_reader *file)
+static void show_progress(struct import_state *import, const struct chi_position_reader *file)
 {
 	if (import->read % PROGRESS_LINES == 0) {
 		progress_update(&import->progress,
-				import->bytes_before + chi_reader_bytes_read(file), import->read);
+				import->bytes_before + chi_position_reader_bytes_read(file),
+				import->read);
 	}
 }
 
 /* One file's positions into batches. A negative status is the store's; a file that cannot be read
  * on is told here and sets *code. */
-static int read_file(struct import_state *import, struct chi_reader *file, int *code)
+static int read_file(struct import_state *import, struct chi_position_reader *file, int *code)
 {
 	struct batch *batch = &import->batch;
 	bool first = true;
 	while (cli_stop == 0) {
 		struct chi_fault fault = {.text = ""};
-		int status = chi_reader_next(file, &batch->arena, batch_slot(batch), &fault);
+		int status =
+			chi_position_reader_next(file, &batch->arena, batch_slot(batch), &fault);
 		/* The header is read when the first line is asked for. */
-		if (first && !import->progress.quiet && chi_reader_ignored(file)[0] != '\0') {
+		if (first && !import->progress.quiet &&
+		    chi_position_reader_ignored(file)[0] != '\0') {
 			cli_message("%s: ignored columns: %s", import->path,
-				    chi_reader_ignored(file));
+				    chi_position_reader_ignored(file));
 		}
 		first = false;
 		if (status == CHI_NONE || (status == -CHI_ECANCELED && cli_stop != 0)) {
 			return CHI_OK;
 		}
-		if (chi_reader_failed(file)) {
+		if (chi_position_reader_failed(file)) {
 			progress_clear(&import->progress);
-			cli_message("%s:%" PRIu64 ": %s", import->path, chi_reader_line(file),
-				    fault.text);
+			cli_message("%s:%" PRIu64 ": %s", import->path,
+				    chi_position_reader_line(file), fault.text);
 			*code = files_exit_of(status);
 			return CHI_OK;
 		}
 		import->read++;
 		if (status == CHI_OK) {
 			drop_statistic(import, batch_slot(batch));
-			status = batch_add(batch, chi_reader_line(file));
+			status = batch_add(batch, chi_position_reader_line(file));
 		} else {
-			reject(import, chi_reader_line(file), fault.text);
+			reject(import, chi_position_reader_line(file), fault.text);
 			status = batch_relieve(batch);
 		}
 		if (status != CHI_OK) {
@@ -167,11 +170,12 @@ static int read_file(struct import_state *import, struct chi_reader *file, int *
  * the file's name. */
 static int import_file(struct import_state *import, struct chi_source **source, int *code)
 {
-	struct chi_reader *file = NULL;
+	struct chi_position_reader *file = NULL;
 	struct chi_fault fault = {.text = ""};
-	int opened = *source != NULL
-			     ? chi_reader_open_source(*source, &import->options, &file, &fault)
-			     : chi_reader_open(import->path, &import->options, &file, &fault);
+	int opened =
+		*source != NULL
+			? chi_position_reader_open_source(*source, &import->options, &file, &fault)
+			: chi_position_reader_open(import->path, &import->options, &file, &fault);
 	*source = NULL;
 	if (opened != CHI_OK) {
 		cli_message("%s: %s", import->path, fault.text);
@@ -182,8 +186,8 @@ static int import_file(struct import_state *import, struct chi_source **source, 
 	if (status == CHI_OK) {
 		status = batch_flush(&import->batch);
 	}
-	import->bytes_before += chi_reader_bytes_total(file);
-	chi_reader_close(file);
+	import->bytes_before += chi_position_reader_bytes_total(file);
+	chi_position_reader_close(file);
 	return status;
 }
 
