@@ -59,22 +59,23 @@ void chi_log_limited(const struct chi_event *event);
 /* Tells of lines left out in windows that are over; to be called now and then. */
 void chi_log_tick(void);
 
-static inline struct chi_field log_text(const char *key, const char *value)
+static inline struct chi_log_field log_text(const char *key, const char *value)
 {
-	return (struct chi_field){key, CHI_FIELD_TEXT, {.text = value}};
+	return (struct chi_log_field){key, CHI_FIELD_TEXT, {.text = value}};
 }
 
-static inline struct chi_field log_number(const char *key, uint64_t value)
+static inline struct chi_log_field log_number(const char *key, uint64_t value)
 {
-	return (struct chi_field){key, CHI_FIELD_NUMBER, {.number = value}};
+	return (struct chi_log_field){key, CHI_FIELD_NUMBER, {.number = value}};
 }
 
-static inline struct chi_field log_seconds(const char *key, double value)
+static inline struct chi_log_field log_seconds(const char *key, double value)
 {
-	return (struct chi_field){key, CHI_FIELD_SECONDS, {.seconds = value}};
+	return (struct chi_log_field){key, CHI_FIELD_SECONDS, {.seconds = value}};
 }
 
-#define CHI_LOG_FIELDS(...) ((const struct chi_field[]){__VA_ARGS__ __VA_OPT__(, ){.key = NULL}})
+#define CHI_LOG_FIELDS(...)                                                                        \
+	((const struct chi_log_field[]){__VA_ARGS__ __VA_OPT__(, ){.key = NULL}})
 
 /* Fields are looked at only if the line is wanted. */
 #define CHI_LOG_AT(write, level, name, message, ...)                                               \

@@ -123,9 +123,9 @@ static void add_outside_json(struct out *out, const char *text)
 
 /* ---- Sentences --------------------------------------------------------------------------- */
 
-static const struct chi_field *find(const struct chi_event *event, const char *key, size_t len)
+static const struct chi_log_field *find(const struct chi_event *event, const char *key, size_t len)
 {
-	for (const struct chi_field *field = event->fields; field->key != NULL; field++) {
+	for (const struct chi_log_field *field = event->fields; field->key != NULL; field++) {
 		if (strlen(field->key) == len && memcmp(field->key, key, len) == 0) {
 			return field;
 		}
@@ -133,7 +133,7 @@ static const struct chi_field *find(const struct chi_event *event, const char *k
 	return NULL;
 }
 
-static void add_value(struct out *out, const struct chi_field *field, bool quoted)
+static void add_value(struct out *out, const struct chi_log_field *field, bool quoted)
 {
 	switch (field->kind) {
 	case CHI_FIELD_NUMBER:
@@ -157,7 +157,7 @@ static void add_message(struct out *out, const struct chi_event *event)
 		bool quoted = plain > 0 && at[plain - 1] == '\'';
 		at += plain;
 		size_t len = strcspn(at, "}");
-		const struct chi_field *field =
+		const struct chi_log_field *field =
 			at[0] == '{' && at[len] == '}' ? find(event, at + 1, len - 1) : NULL;
 		if (field != NULL) {
 			add_value(out, field, quoted);
@@ -182,7 +182,7 @@ static void print_text(struct out *out, const struct chi_log_head *head,
 /* ---- JSON -------------------------------------------------------------------------------- */
 
 /* A member is there or not; only a long text may lack its end. */
-static void add_member(struct out *out, const struct chi_field *field)
+static void add_member(struct out *out, const struct chi_log_field *field)
 {
 	switch (field->kind) {
 	case CHI_FIELD_NUMBER:
@@ -213,8 +213,8 @@ static void print_json(struct out *out, const struct chi_log_head *head,
 	if (head->pid >= 0) {
 		print(out, ",\"pid\":%d", head->pid);
 	}
-	add_member(out, &(struct chi_field){"message", CHI_FIELD_TEXT, {.text = message}});
-	for (const struct chi_field *field = event->fields; field->key != NULL; field++) {
+	add_member(out, &(struct chi_log_field){"message", CHI_FIELD_TEXT, {.text = message}});
+	for (const struct chi_log_field *field = event->fields; field->key != NULL; field++) {
 		add_member(out, field);
 	}
 	bool cut = out->full || sentence.full;

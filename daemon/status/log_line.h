@@ -34,7 +34,7 @@ enum chi_field_kind {
 };
 
 /* Texts are borrowed; NULL is taken for "". */
-struct chi_field {
+struct chi_log_field {
 	const char *key; /* a constant of letters, digits, '_'; NULL ends a list */
 	enum chi_field_kind kind;
 	union {
@@ -49,7 +49,7 @@ struct chi_event {
 	const char *name;    /* a constant such as "client.refused", by which programs know it */
 	const char *message; /* a constant; "{key}" stands for that field, "'{key}'" for its text
 				in quotes, which no text can end */
-	const struct chi_field *fields;
+	const struct chi_log_field *fields;
 };
 
 /* "error", "warning", "info", "debug". */

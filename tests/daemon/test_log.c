@@ -39,7 +39,7 @@ static void print(enum chi_log_format format, const struct chi_log_head *head,
 static void expect_text(const char *message, const char *value, const char *expected)
 {
 	char line[CHI_LOG_LINE_SIZE + 1];
-	const struct chi_field fields[] = {log_text("x", value), {.key = NULL}};
+	const struct chi_log_field fields[] = {log_text("x", value), {.key = NULL}};
 	print(CHI_LOG_TEXT, &bare, &(struct chi_event){CHI_LOG_WARNING, "e", message, fields},
 	      line);
 	assert_string_equal(line, expected);
@@ -80,7 +80,7 @@ static void test_heads(void **state)
 {
 	(void)state;
 	char line[CHI_LOG_LINE_SIZE + 1];
-	const struct chi_field fields[] = {
+	const struct chi_log_field fields[] = {
 		log_number("n", UINT64_MAX), log_seconds("s", 1.5), {.key = NULL}};
 	const struct chi_event event = {CHI_LOG_ERROR, "a.b", "{n} in {s} s", fields};
 	const struct chi_log_head head = {"2026-11-22T00:00:00Z", 3, 17};
@@ -120,7 +120,7 @@ static void test_any_bytes(void **state)
 	for (int i = 0; i < 4000; i++) {
 		fill(&seed, a, i % 8 == 0 ? sizeof(a) : 60);
 		fill(&seed, b, sizeof(b));
-		const struct chi_field fields[] = {
+		const struct chi_log_field fields[] = {
 			log_text("a", a), log_number("n", 7), log_text("b", b), {.key = NULL}};
 		const struct chi_event event = {CHI_LOG_INFO, "e", "'{a}' {b}", fields};
 		print(CHI_LOG_TEXT, &bare, &event, line);
@@ -151,7 +151,7 @@ static void test_every_length(void **state)
 	char line[CHI_LOG_LINE_SIZE + 1];
 	for (size_t len = 0; len < sizeof(text) - 1; len++) {
 		text[len] = "'\n\xe2\x80\x99x"[len % 6];
-		const struct chi_field fields[] = {
+		const struct chi_log_field fields[] = {
 			log_text("a", text), log_number("n", 1), log_text("b", "c"), {.key = NULL}};
 		const struct chi_event event = {CHI_LOG_INFO, "e", "{n}", fields};
 		print(CHI_LOG_JSON, &bare, &event, line);
