@@ -117,8 +117,8 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			return say_why(config, path, status, &cause, fault);
 		}
 		served->statistic = chi_store_statistic(served->store);
-		chi_writer_init(&served->writer, served, config->limits.queue_bytes,
-				config->limits.queue_records);
+		chi_store_writer_init(&served->writer, served, config->limits.queue_bytes,
+				      config->limits.queue_records);
 		server->n_stores++;
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
@@ -247,7 +247,7 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
 		if (server->stores[i].writable) {
-			status = chi_writer_start(&server->stores[i].writer, fault);
+			status = chi_store_writer_start(&server->stores[i].writer, fault);
 		}
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
@@ -418,11 +418,11 @@ void chi_server_deinit(struct chi_server *server)
 	chi_listener_free(server->listener);
 	chi_http_free(server->http);
 	for (size_t i = 0; i < server->n_stores; i++) {
-		chi_writer_stop(&server->stores[i].writer);
+		chi_store_writer_stop(&server->stores[i].writer);
 	}
 	stop_workers(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
-		chi_writer_deinit(&server->stores[i].writer);
+		chi_store_writer_deinit(&server->stores[i].writer);
 		chi_store_close(server->stores[i].store);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}

@@ -62,7 +62,7 @@ struct chi_served {
 	bool writable;
 	enum chi_read_only read_only; /* why not, if not */
 	struct chi_crashes crashes;
-	struct chi_writer writer; /* runs only if writable */
+	struct chi_store_writer writer; /* runs only if writable */
 };
 
 struct chi_server {

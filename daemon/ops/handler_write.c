@@ -58,7 +58,7 @@ static int push(struct chi_task *task, struct chi_job *job)
 	}
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
-	int status = chi_writer_push(&task->served->writer, job);
+	int status = chi_store_writer_push(&task->served->writer, job);
 	if (status < 0) {
 		free(call);
 		return chi_fault(&task->fault, status, "the write queue of store '%s' is full",

@@ -205,7 +205,7 @@ static void take_info(const struct chi_served *served, struct facts *facts)
 /* `exchanging`: a compaction may have a store's files in its hands. */
 static void take_facts(struct chi_served *served, bool exchanging, struct facts *facts)
 {
-	struct chi_writer *writer = &served->writer;
+	struct chi_store_writer *writer = &served->writer;
 	*facts = (struct facts){.queue_bytes_max = writer->bytes_max,
 				.queue_records_max = writer->records_max,
 				.read_only = !served->writable,

@@ -69,14 +69,14 @@ static int compact_once(struct chi_job *job, struct chi_served *served, struct c
 /* The verdict is there: in the thread that waited for it. */
 static void on_inspected(void *context)
 {
-	struct chi_writer *writer = context;
+	struct chi_store_writer *writer = context;
 	pthread_mutex_lock(&writer->lock);
 	writer->inspected = true;
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
 }
 
-static int inspect(struct chi_writer *writer, struct chi_fault *fault)
+static int inspect(struct chi_store_writer *writer, struct chi_fault *fault)
 {
 	int status = chi_compact_alone(writer->served->store, fault);
 	return status < 0 ? status
@@ -84,19 +84,19 @@ static int inspect(struct chi_writer *writer, struct chi_fault *fault)
 						 writer, fault);
 }
 
-void chi_compact_park(struct chi_writer *writer, struct chi_job *job)
+void chi_compact_park(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
 	int status = writer->inspection.running ? CHI_OK : inspect(writer, &fault);
 	if (status < 0) {
-		chi_writer_end_work(writer, job, status, &fault);
+		chi_store_writer_end_work(writer, job, status, &fault);
 		return;
 	}
 	job->next = writer->parked;
 	writer->parked = job;
 }
 
-static bool stops(struct chi_writer *writer)
+static bool stops(struct chi_store_writer *writer)
 {
 	pthread_mutex_lock(&writer->lock);
 	bool stopping = writer->stopping;
@@ -106,7 +106,7 @@ static bool stops(struct chi_writer *writer)
 
 /* All have the same end, or are done one by one: there may be hundreds, for which a stop does not
  * wait. */
-static void end_parked(struct chi_writer *writer, int verdict, const struct chi_fault *why)
+static void end_parked(struct chi_store_writer *writer, int verdict, const struct chi_fault *why)
 {
 	struct chi_job *jobs = writer->parked;
 	writer->parked = NULL;
@@ -122,11 +122,11 @@ static void end_parked(struct chi_writer *writer, int verdict, const struct chi_
 		if (status == CHI_OK) {
 			status = compact_once(job, writer->served, &fault);
 		}
-		chi_writer_end_work(writer, job, status, &fault);
+		chi_store_writer_end_work(writer, job, status, &fault);
 	}
 }
 
-void chi_compact_unpark(struct chi_writer *writer)
+void chi_compact_unpark(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
 	pthread_mutex_lock(&writer->lock);
@@ -136,7 +136,7 @@ void chi_compact_unpark(struct chi_writer *writer)
 	end_parked(writer, verdict, &fault);
 }
 
-void chi_compact_give_up(struct chi_writer *writer)
+void chi_compact_give_up(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
 	chi_inspection_cancel(&writer->inspection);

@@ -4,14 +4,14 @@
 #pragma once
 
 struct chi_job;
-struct chi_writer;
+struct chi_store_writer;
 
 /* Puts a compaction aside, which is the writer's, until the store has been verified in a child;
  * writer->inspected, under the lock, tells when. Ended at once if that cannot be begun. */
-void chi_compact_park(struct chi_writer *writer, struct chi_job *job);
+void chi_compact_park(struct chi_store_writer *writer, struct chi_job *job);
 
 /* There is a verdict: those that were put aside are done and answered, or refused. */
-void chi_compact_unpark(struct chi_writer *writer);
+void chi_compact_unpark(struct chi_store_writer *writer);
 
 /* The server stops, which is not to wait for a verification. Harmless if nothing was put aside. */
-void chi_compact_give_up(struct chi_writer *writer);
+void chi_compact_give_up(struct chi_store_writer *writer);

@@ -29,10 +29,10 @@
 #include "daemon/net/worker.h"
 #include "store/store.h"
 
-void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint64_t bytes_max,
-		     uint64_t records_max)
+void chi_store_writer_init(struct chi_store_writer *writer, struct chi_served *served,
+			   uint64_t bytes_max, uint64_t records_max)
 {
-	*writer = (struct chi_writer){
+	*writer = (struct chi_store_writer){
 		.served = served, .bytes_max = bytes_max, .records_max = records_max};
 	writer->last = &writer->first;
 	writer->applied_last = &writer->applied;
@@ -44,7 +44,7 @@ void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint6
 	pthread_condattr_destroy(&attributes);
 }
 
-void chi_writer_deinit(struct chi_writer *writer)
+void chi_store_writer_deinit(struct chi_store_writer *writer)
 {
 	/* Zeroed: never initialised. */
 	if (writer->last == NULL) {
@@ -61,7 +61,7 @@ void chi_writer_deinit(struct chi_writer *writer)
 }
 
 /* Written so that no sum can overflow. Under the lock. */
-static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
+static bool has_room(const struct chi_store_writer *writer, const struct chi_job *job)
 {
 	if (writer->bytes == 0) {
 		return true;
@@ -71,7 +71,7 @@ static bool has_room(const struct chi_writer *writer, const struct chi_job *job)
 	       writer->records <= writer->records_max - job->records;
 }
 
-int chi_writer_push(struct chi_writer *writer, struct chi_job *job)
+int chi_store_writer_push(struct chi_store_writer *writer, struct chi_job *job)
 {
 	int status = -CHI_EBUSY;
 	job->next = NULL;
@@ -99,7 +99,7 @@ static bool is_batch(const struct chi_job *job)
 }
 
 /* Under the lock. */
-static struct chi_job *cut_group(struct chi_writer *writer)
+static struct chi_job *cut_group(struct chi_store_writer *writer)
 {
 	struct chi_job *group = writer->first;
 	if (group == NULL) {
@@ -122,7 +122,7 @@ static struct chi_job *cut_group(struct chi_writer *writer)
 	return group;
 }
 
-struct chi_job *chi_writer_take(struct chi_writer *writer)
+struct chi_job *chi_store_writer_take(struct chi_store_writer *writer)
 {
 	pthread_mutex_lock(&writer->lock);
 	struct chi_job *group = cut_group(writer);
@@ -130,7 +130,7 @@ struct chi_job *chi_writer_take(struct chi_writer *writer)
 	return group;
 }
 
-void chi_writer_done(struct chi_writer *writer, struct chi_job *job)
+void chi_store_writer_done(struct chi_store_writer *writer, struct chi_job *job)
 {
 	if (!job->counted) {
 		return;
@@ -144,7 +144,7 @@ void chi_writer_done(struct chi_writer *writer, struct chi_job *job)
 
 /* Once a job. A batch that was answered before is lost if it fails now: the log says so, and its
  * client's connection is closed. */
-static void answer_with(struct chi_writer *writer, struct chi_job *job, int status,
+static void answer_with(struct chi_store_writer *writer, struct chi_job *job, int status,
 			const struct chi_fault *fault)
 {
 	if (job->answer == NULL) {
@@ -165,7 +165,7 @@ static void answer_with(struct chi_writer *writer, struct chi_job *job, int stat
 }
 
 /* One line, however many they are: there may be tens of thousands. */
-static void tell_lost(struct chi_writer *writer)
+static void tell_lost(struct chi_store_writer *writer)
 {
 	if (writer->n_lost > 0) {
 		log_warning("commit.lost",
@@ -179,7 +179,7 @@ static void tell_lost(struct chi_writer *writer)
 }
 
 /* Commits a transaction in which `n` jobs were applied, and counts it. */
-static int end_write(struct chi_writer *writer, struct chi_write *write, size_t n,
+static int end_write(struct chi_store_writer *writer, struct chi_write *write, size_t n,
 		     struct chi_fault *fault)
 {
 	int64_t start = chi_now_us();
@@ -194,7 +194,7 @@ static int end_write(struct chi_writer *writer, struct chi_write *write, size_t 
 }
 
 /* All of a list in one transaction. On failure nothing of it is stored. */
-static int commit(struct chi_writer *writer, struct chi_job *jobs, struct chi_fault *fault)
+static int commit(struct chi_store_writer *writer, struct chi_job *jobs, struct chi_fault *fault)
 {
 	struct chi_write *write = NULL;
 	size_t n = 0;
@@ -220,15 +220,15 @@ static int commit(struct chi_writer *writer, struct chi_job *jobs, struct chi_fa
 }
 
 /* The last of a job. */
-static void finish(struct chi_writer *writer, struct chi_job *job, int status,
+static void finish(struct chi_store_writer *writer, struct chi_job *job, int status,
 		   const struct chi_fault *fault)
 {
 	answer_with(writer, job, status, fault);
-	chi_writer_done(writer, job);
+	chi_store_writer_done(writer, job);
 	chi_job_free(job);
 }
 
-static void finish_all(struct chi_writer *writer, struct chi_job *jobs, int status,
+static void finish_all(struct chi_store_writer *writer, struct chi_job *jobs, int status,
 		       const struct chi_fault *fault)
 {
 	while (jobs != NULL) {
@@ -256,7 +256,7 @@ struct again {
  * a fault that has passed: few transactions tell, and at last each gets its own answer. Unless the
  * disk refuses one after the other: then all others are given up with them, for to find out of each
  * of thousands would hold up everybody for as many syncs. */
-static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t n,
+static void write_halves(struct chi_store_writer *writer, struct chi_job *jobs, size_t n,
 			 struct again *again)
 {
 	struct chi_fault fault = {0};
@@ -282,14 +282,14 @@ static void write_halves(struct chi_writer *writer, struct chi_job *jobs, size_t
 }
 
 /* Batches whose transaction was lost. */
-static void write_again(struct chi_writer *writer, struct chi_job *jobs, size_t n)
+static void write_again(struct chi_store_writer *writer, struct chi_job *jobs, size_t n)
 {
 	struct again again = {0};
 	write_halves(writer, jobs, n, &again);
 }
 
 /* The batches of the open transaction, whatever became of that. */
-static struct chi_job *take_applied(struct chi_writer *writer)
+static struct chi_job *take_applied(struct chi_store_writer *writer)
 {
 	struct chi_job *jobs = writer->applied;
 	writer->write = NULL;
@@ -303,7 +303,7 @@ static struct chi_job *take_applied(struct chi_writer *writer)
 }
 
 /* Behind a commit that began at `start`, in microseconds. */
-static void expect_crowd(struct chi_writer *writer, int64_t start)
+static void expect_crowd(struct chi_store_writer *writer, int64_t start)
 {
 	int64_t now = chi_now_us();
 	int64_t wait = (now - start) / CHI_CROWD_PART;
@@ -314,7 +314,7 @@ static void expect_crowd(struct chi_writer *writer, int64_t start)
 }
 
 /* Commits what is open, if anything is, and answers it. */
-static void settle(struct chi_writer *writer)
+static void settle(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
 	if (writer->write == NULL) {
@@ -332,7 +332,7 @@ static void settle(struct chi_writer *writer)
 	}
 }
 
-static void append(struct chi_writer *writer, struct chi_job *job)
+static void append(struct chi_store_writer *writer, struct chi_job *job)
 {
 	*writer->applied_last = job;
 	writer->applied_last = &job->next;
@@ -348,7 +348,7 @@ static void append(struct chi_writer *writer, struct chi_job *job)
 /* Applies a batch in the open transaction, which is begun if there is none. One that fails is taken
  * back. Where nothing else is in the transaction, giving that up is the way, and no mark is needed;
  * it is given up also if taking back fails. */
-static int add(struct chi_writer *writer, struct chi_job *job, struct chi_fault *fault)
+static int add(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
 {
 	bool first = writer->write == NULL;
 	int status = first ? chi_write_begin(writer->served->store, &writer->write, fault)
@@ -367,7 +367,7 @@ static int add(struct chi_writer *writer, struct chi_job *job, struct chi_fault 
 }
 
 /* Every job of the group has been applied when this returns, and is answered now or later. */
-static void write_group(struct chi_writer *writer, struct chi_job *group)
+static void write_group(struct chi_store_writer *writer, struct chi_job *group)
 {
 	while (group != NULL) {
 		struct chi_job *job = group;
@@ -391,7 +391,7 @@ static void write_group(struct chi_writer *writer, struct chi_job *group)
 			chi_job_post_early(job);
 		}
 		if (job->answer == NULL) {
-			chi_writer_done(writer, job);
+			chi_store_writer_done(writer, job);
 		} else {
 			writer->n_awaited++;
 		}
@@ -402,8 +402,8 @@ static void write_group(struct chi_writer *writer, struct chi_job *group)
 	}
 }
 
-void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int status,
-			 const struct chi_fault *fault)
+void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *job, int status,
+			       const struct chi_fault *fault)
 {
 	if (status < 0) {
 		log_warning("store.fail", "failed to {operation} store '{store}' ({cause})",
@@ -415,7 +415,7 @@ void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int sta
 }
 
 /* A job that stands alone; what is open has been committed. */
-static void work(struct chi_writer *writer, struct chi_job *job)
+static void work(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
 	if (job->op == CHI_OP_COMPACT) {
@@ -423,11 +423,11 @@ static void work(struct chi_writer *writer, struct chi_job *job)
 		return;
 	}
 	int status = commit(writer, job, &fault);
-	chi_writer_end_work(writer, job, status, &fault);
+	chi_store_writer_end_work(writer, job, status, &fault);
 }
 
 /* When what is open is to be committed although nobody asks for it; microseconds. */
-static int64_t due_at(const struct chi_writer *writer)
+static int64_t due_at(const struct chi_store_writer *writer)
 {
 	int64_t idle = writer->applied_at + CHI_OPEN_IDLE_MS;
 	int64_t age = writer->opened_at + CHI_OPEN_AGE_MS;
@@ -435,7 +435,7 @@ static int64_t due_at(const struct chi_writer *writer)
 }
 
 /* False at the time given, in microseconds, which may lie in the past. Under the lock. */
-static bool wait_until(struct chi_writer *writer, int64_t us)
+static bool wait_until(struct chi_store_writer *writer, int64_t us)
 {
 	struct timespec until = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 	return pthread_cond_timedwait(&writer->changed, &writer->lock, &until) == 0;
@@ -443,7 +443,7 @@ static bool wait_until(struct chi_writer *writer, int64_t us)
 
 /* The next group; NULL if there is none and what is open is due, or the thread is to end, or a
  * verdict has come, which *inspected tells in any case. */
-static struct chi_job *await_group(struct chi_writer *writer, bool *stopping, bool *inspected)
+static struct chi_job *await_group(struct chi_store_writer *writer, bool *stopping, bool *inspected)
 {
 	pthread_mutex_lock(&writer->lock);
 	bool in_time = true;
@@ -467,7 +467,7 @@ static struct chi_job *await_group(struct chi_writer *writer, bool *stopping, bo
 
 static void *run(void *context)
 {
-	struct chi_writer *writer = context;
+	struct chi_store_writer *writer = context;
 	bool stopping = false;
 	bool inspected = false;
 	for (;;) {
@@ -493,7 +493,7 @@ static void *run(void *context)
 	}
 }
 
-int chi_writer_start(struct chi_writer *writer, struct chi_fault *fault)
+int chi_store_writer_start(struct chi_store_writer *writer, struct chi_fault *fault)
 {
 	int error = pthread_create(&writer->thread, NULL, run, writer);
 	if (error != 0) {
@@ -503,7 +503,7 @@ int chi_writer_start(struct chi_writer *writer, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-void chi_writer_stop(struct chi_writer *writer)
+void chi_store_writer_stop(struct chi_store_writer *writer)
 {
 	if (!writer->started) {
 		return;

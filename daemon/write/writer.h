@@ -19,7 +19,7 @@ struct chi_job;
 struct chi_served;
 struct chi_write;
 
-struct chi_writer {
+struct chi_store_writer {
 	struct chi_served *served;
 	pthread_t thread;
 	bool started;
@@ -61,25 +61,25 @@ struct chi_writer {
 };
 
 /* Limits: of the queue, in bytes and positions. */
-void chi_writer_init(struct chi_writer *writer, struct chi_served *served, uint64_t bytes_max,
-		     uint64_t records_max);
-CHI_MUSTUSE int chi_writer_start(struct chi_writer *writer, struct chi_fault *fault);
+void chi_store_writer_init(struct chi_store_writer *writer, struct chi_served *served,
+			   uint64_t bytes_max, uint64_t records_max);
+CHI_MUSTUSE int chi_store_writer_start(struct chi_store_writer *writer, struct chi_fault *fault);
 
 /* Commits what is queued, answers it, and ends the thread. Harmless if it never started. */
-void chi_writer_stop(struct chi_writer *writer);
-void chi_writer_deinit(struct chi_writer *writer);
+void chi_store_writer_stop(struct chi_store_writer *writer);
+void chi_store_writer_deinit(struct chi_store_writer *writer);
 
 /* Queues a job and owns it from then on. -CHI_EBUSY: the queue is full and the job still the
  * caller's. A job is always taken if the queue is empty. Any thread. */
-CHI_MUSTUSE int chi_writer_push(struct chi_writer *writer, struct chi_job *job);
+CHI_MUSTUSE int chi_store_writer_push(struct chi_store_writer *writer, struct chi_job *job);
 
 /* Takes the next group off the queue, linked by `next`: batches up to a bound, or one job of
  * another kind. NULL if it is empty. Used by the thread; apart for tests. */
-struct chi_job *chi_writer_take(struct chi_writer *writer);
+struct chi_job *chi_store_writer_take(struct chi_store_writer *writer);
 
 /* The last of a job that stood alone; a failure is logged. The writer's thread. */
-void chi_writer_end_work(struct chi_writer *writer, struct chi_job *job, int status,
-			 const struct chi_fault *fault);
+void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *job, int status,
+			       const struct chi_fault *fault);
 
 /* Counts a job that was taken as done, once. */
-void chi_writer_done(struct chi_writer *writer, struct chi_job *job);
+void chi_store_writer_done(struct chi_store_writer *writer, struct chi_job *job);

@@ -25,18 +25,18 @@ static struct chi_job *new_job(enum chi_op op, size_t n)
 	return job;
 }
 
-static struct chi_job *push(struct chi_writer *writer, enum chi_op op, size_t n)
+static struct chi_job *push(struct chi_store_writer *writer, enum chi_op op, size_t n)
 {
 	struct chi_job *job = new_job(op, n);
-	assert_int_equal(chi_writer_push(writer, job), CHI_OK);
+	assert_int_equal(chi_store_writer_push(writer, job), CHI_OK);
 	return job;
 }
 
-static void free_group(struct chi_writer *writer, struct chi_job *group)
+static void free_group(struct chi_store_writer *writer, struct chi_job *group)
 {
 	while (group != NULL) {
 		struct chi_job *next = group->next;
-		chi_writer_done(writer, group);
+		chi_store_writer_done(writer, group);
 		chi_job_free(group);
 		group = next;
 	}
@@ -46,49 +46,50 @@ static void free_group(struct chi_writer *writer, struct chi_job *group)
 static void test_record_limit(void **state)
 {
 	(void)state;
-	struct chi_writer writer;
-	chi_writer_init(&writer, NULL, 1 << 20, 10);
+	struct chi_store_writer writer;
+	chi_store_writer_init(&writer, NULL, 1 << 20, 10);
 	push(&writer, CHI_OP_PUT, 6);
 	struct chi_job *five = new_job(CHI_OP_PUT, 5);
-	assert_int_equal(chi_writer_push(&writer, five), -CHI_EBUSY);
+	assert_int_equal(chi_store_writer_push(&writer, five), -CHI_EBUSY);
 	push(&writer, CHI_OP_PUT, 3);
 	push(&writer, CHI_OP_DELETE, 1);
 	struct chi_job *one = new_job(CHI_OP_PUT, 1);
-	assert_int_equal(chi_writer_push(&writer, one), -CHI_EBUSY);
+	assert_int_equal(chi_store_writer_push(&writer, one), -CHI_EBUSY);
 	/* Being written still counts; done does not. */
-	struct chi_job *group = chi_writer_take(&writer);
-	assert_int_equal(chi_writer_push(&writer, one), -CHI_EBUSY);
+	struct chi_job *group = chi_store_writer_take(&writer);
+	assert_int_equal(chi_store_writer_push(&writer, one), -CHI_EBUSY);
 	free_group(&writer, group);
 	assert_int_equal(writer.records, 0);
 	assert_int_equal(writer.bytes, 0);
-	assert_int_equal(chi_writer_push(&writer, one), CHI_OK);
-	assert_int_equal(chi_writer_push(&writer, five), CHI_OK);
-	chi_writer_deinit(&writer);
+	assert_int_equal(chi_store_writer_push(&writer, one), CHI_OK);
+	assert_int_equal(chi_store_writer_push(&writer, five), CHI_OK);
+	chi_store_writer_deinit(&writer);
 }
 
 /* The limit itself is allowed. */
 static void test_byte_limit(void **state)
 {
 	(void)state;
-	struct chi_writer writer;
+	struct chi_store_writer writer;
 	struct chi_job *jobs[3];
 	for (size_t i = 0; i < 3; i++) {
 		jobs[i] = new_job(CHI_OP_PUT, 1);
 		jobs[i]->bytes = 1000;
 	}
 	for (uint64_t limit = 1999; limit <= 2001; limit++) {
-		chi_writer_init(&writer, NULL, limit, 100);
-		assert_int_equal(chi_writer_push(&writer, jobs[0]), CHI_OK);
-		int second = chi_writer_push(&writer, jobs[1]);
+		chi_store_writer_init(&writer, NULL, limit, 100);
+		assert_int_equal(chi_store_writer_push(&writer, jobs[0]), CHI_OK);
+		int second = chi_store_writer_push(&writer, jobs[1]);
 		assert_int_equal(second, limit >= 2000 ? CHI_OK : -CHI_EBUSY);
 		if (second == CHI_OK) {
-			assert_int_equal(chi_writer_push(&writer, jobs[2]), -CHI_EBUSY);
+			assert_int_equal(chi_store_writer_push(&writer, jobs[2]), -CHI_EBUSY);
 		}
 		/* Taken and done, but not freed: they are used again. */
-		for (struct chi_job *job = chi_writer_take(&writer); job != NULL; job = job->next) {
-			chi_writer_done(&writer, job);
+		for (struct chi_job *job = chi_store_writer_take(&writer); job != NULL;
+		     job = job->next) {
+			chi_store_writer_done(&writer, job);
 		}
-		chi_writer_deinit(&writer);
+		chi_store_writer_deinit(&writer);
 	}
 	for (size_t i = 0; i < 3; i++) {
 		chi_job_free(jobs[i]);
@@ -99,25 +100,25 @@ static void test_byte_limit(void **state)
 static void test_one_job_is_always_taken(void **state)
 {
 	(void)state;
-	struct chi_writer writer;
-	chi_writer_init(&writer, NULL, 1, 1);
+	struct chi_store_writer writer;
+	chi_store_writer_init(&writer, NULL, 1, 1);
 	push(&writer, CHI_OP_PUT, 100);
-	chi_writer_deinit(&writer);
+	chi_store_writer_deinit(&writer);
 }
 
 /* Puts and deletes go into one transaction in the order they came, also around other work. */
 static void test_batches_share_a_commit_in_order(void **state)
 {
 	(void)state;
-	struct chi_writer writer;
-	chi_writer_init(&writer, NULL, 1 << 20, 1000);
-	assert_null(chi_writer_take(&writer));
+	struct chi_store_writer writer;
+	chi_store_writer_init(&writer, NULL, 1 << 20, 1000);
+	assert_null(chi_store_writer_take(&writer));
 	struct chi_job *a = push(&writer, CHI_OP_PUT, 1);
 	struct chi_job *b = push(&writer, CHI_OP_DELETE, 1);
 	struct chi_job *c = push(&writer, CHI_OP_COMPACT, 0);
 	struct chi_job *d = push(&writer, CHI_OP_RESCORE, 0);
 	struct chi_job *e = push(&writer, CHI_OP_PUT, 1);
-	struct chi_job *group = chi_writer_take(&writer);
+	struct chi_job *group = chi_store_writer_take(&writer);
 	assert_ptr_equal(group, a);
 	assert_ptr_equal(group->next, b);
 	assert_null(b->next);
@@ -125,14 +126,14 @@ static void test_batches_share_a_commit_in_order(void **state)
 	/* Whole-store work stands alone. */
 	struct chi_job *const alone[] = {c, d, e};
 	for (size_t i = 0; i < 3; i++) {
-		group = chi_writer_take(&writer);
+		group = chi_store_writer_take(&writer);
 		assert_ptr_equal(group, alone[i]);
 		assert_null(group->next);
 		free_group(&writer, group);
 	}
-	assert_null(chi_writer_take(&writer));
+	assert_null(chi_store_writer_take(&writer));
 	push(&writer, CHI_OP_PUT, 1);
-	chi_writer_deinit(&writer);
+	chi_store_writer_deinit(&writer);
 }
 
 static void test_job_owns_its_game_ids(void **state)
@@ -159,19 +160,19 @@ static void test_job_owns_its_game_ids(void **state)
 static void test_group_is_bounded(void **state)
 {
 	(void)state;
-	struct chi_writer writer;
-	chi_writer_init(&writer, NULL, 1 << 30, 1 << 30);
+	struct chi_store_writer writer;
+	chi_store_writer_init(&writer, NULL, 1 << 30, 1 << 30);
 	push(&writer, CHI_OP_PUT, CHI_GROUP_RECORDS - 1);
 	push(&writer, CHI_OP_PUT, 1);
 	push(&writer, CHI_OP_PUT, 1);
-	struct chi_job *group = chi_writer_take(&writer);
+	struct chi_job *group = chi_store_writer_take(&writer);
 	assert_non_null(group->next);
 	assert_null(group->next->next);
 	free_group(&writer, group);
-	group = chi_writer_take(&writer);
+	group = chi_store_writer_take(&writer);
 	assert_int_equal(group->n, 1);
 	free_group(&writer, group);
-	chi_writer_deinit(&writer);
+	chi_store_writer_deinit(&writer);
 }
 
 /* The request's memory is gone before the writer gets to it. */
