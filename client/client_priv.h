@@ -37,13 +37,7 @@
 
 /* One request of a pipeline, from queueing until its answer is taken. */
 struct chi_slot {
-	/* Remote: */
-	uint64_t id;				    /* on the wire */
-	struct chi_idempotency_key idempotency_key; /* the mark of a put */
-	bool lost;    /* went out over a connection that broke, and may have been done */
-	bool parked;  /* answered, but to be sent again */
-	bool renewed; /* has got its second mark: it was forgotten under the first */
-
+	uint64_t id; /* remote: on the wire */
 	bool is_put;
 	bool async; /* a put answered before it is durable */
 	bool done;  /* `status` and what belongs to it are the answer */
@@ -52,23 +46,18 @@ struct chi_slot {
 	struct chi_put_result put;
 
 	/* What stands here at first is of the slot's last use. */
-	struct chi_fault fault;	 /* of a negative status */
-	struct chi_row *rows;	 /* of a probe, with the keys that send it again */
-	size_t capacity;	 /* of `rows` */
-	struct chi_buffer frame; /* remote: sends a put again, without its mark */
+	struct chi_fault fault; /* of a negative status */
+	struct chi_row *rows;	/* of a probe */
+	size_t capacity;	/* of `rows` */
 };
 
 /* A ring of slots; answers are taken from `first` on. */
 struct chi_pipe {
 	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
 	size_t first;
-	size_t queued; /* slots in use, answered or not */
-	bool puts;     /* there was one among them since the pipeline was empty */
-	/* Remote: */
-	size_t parked;		  /* slots that are */
-	uint64_t open;		  /* bit i: the write that has the number i below the identity's
-				     last is not answered */
-	struct chi_repeat repeat; /* since the last answer */
+	size_t queued;	       /* slots in use, answered or not */
+	uint64_t first_number; /* of the request in slot `first`, see struct chi_answer */
+	bool puts;	       /* there was one among them since the pipeline was empty */
 };
 
 /*
@@ -194,8 +183,8 @@ void chi_pipe_free(struct chi_client *client);
 /* The slot whose request has `id` and is not answered, or NULL. */
 struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
 
-/* Records of CHI_ASYNC puts that were queued behind the slot and are done already. */
-uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slot);
+/* Records of CHI_ASYNC puts that were queued after the slot and are done already. */
+uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot);
 
 /* ---- In-process (inproc.c, inproc_read.c, inproc_write.c) --------------------------------- */
 

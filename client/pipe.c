@@ -22,7 +22,7 @@ struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
 	return NULL;
 }
 
-uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slot)
+uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot)
 {
 	uint64_t n = 0;
 	for (size_t i = pipe->queued; i-- > 0 && chi_pipe_slot(pipe, i) != slot;) {
@@ -39,9 +39,8 @@ uint64_t chi_pipe_async_behind(struct chi_pipe *pipe, const struct chi_slot *slo
 void chi_pipe_drop(struct chi_client *client)
 {
 	if (client->pipe != NULL) {
+		client->pipe->first_number += client->pipe->queued;
 		client->pipe->queued = 0;
-		client->pipe->parked = 0;
-		client->pipe->open = 0;
 	}
 }
 
@@ -52,7 +51,6 @@ void chi_pipe_free(struct chi_client *client)
 	}
 	for (size_t i = 0; i < CHI_IN_FLIGHT_MAX; i++) {
 		free(client->pipe->slots[i].rows);
-		chi_buffer_deinit(&client->pipe->slots[i].frame);
 	}
 	free(client->pipe);
 	client->pipe = NULL;
@@ -142,7 +140,8 @@ static int queue_put(struct chi_client *client, const struct chi_put *entries, s
 	return status;
 }
 
-/* Counts a request that was queued. A backend whose connection broke has dropped them all. */
+/* Counts a request that was queued. One that was not leaves the others as they are, also where the
+ * connection broke: chi_pipe_next tells that. */
 static int queued(struct chi_client *client, int status)
 {
 	if (status == CHI_OK) {
@@ -183,6 +182,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 		return CHI_NONE;
 	}
 	struct chi_slot *slot = chi_pipe_slot(pipe, 0);
+	out->number = pipe->first_number;
 	/* Answers to later requests that come first wait in their slots. */
 	while (!slot->done) {
 		int status = client->backend->pipe_wait(client);
@@ -193,6 +193,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 	}
 	pipe->first = (pipe->first + 1) % CHI_IN_FLIGHT_MAX;
 	pipe->queued--;
+	pipe->first_number++;
 	out->status = slot->status;
 	if (slot->status < 0) {
 		client->error = slot->fault;

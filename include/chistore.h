@@ -20,7 +20,7 @@
  * if the server was killed in between; in another store that has taken the place of theirs they do
  * not happen. chi_compact is repeated so, chi_backup from its beginning, chi_verify as long as it
  * has reported nothing. An import's data are not sent again, but what became of its commit is asked
- * for. Not repeated are opening, chi_ping, and writes to servers that know no marks.
+ * for. Not repeated are opening, chi_ping and pipelines.
  */
 #pragma once
 
@@ -229,14 +229,10 @@ void chi_import_close(struct chi_import *games);
  * no answer was taken when the client is closed nobody can tell whether it was done; over a socket
  * nothing is that was not sent.
  *
- * Over a socket a pipeline gets over a lost connection like a single call: all that has no answer
- * is sent again, and answers come as if nothing had happened. For that puts are kept until they are
- * answered: at most as many as may be unanswered, of the size that the server takes, together 64
- * MiB with its defaults; probes take no memory for it, and with CHI_NO_REPEAT nothing is kept.
- * repeat_ms and the 10 times count from the last answer. A put that cannot be repeated fails by
- * itself, as in chi_put: -CHI_EFORGOTTEN; -CHI_ECONNECT, to a server that knows no marks, and once
- * if it is CHI_SYNC and the connection was lost behind CHI_ASYNC puts that were answered: a server
- * that was killed may have lost those, and they are not sent again.
+ * Over a socket each request is sent once. When the connection breaks, chi_pipe_next fails with the
+ * number of the first request that was not answered; the next call connects again. A put from that
+ * number on may or may not have happened. Queue again what may happen twice (whole records); for
+ * what may not (CHI_PUT_ADD) use chi_put, which repeats safely.
  */
 CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
 CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
@@ -247,16 +243,17 @@ CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *en
 CHI_MUSTUSE int chi_pipe_send(struct chi_client *client);
 
 struct chi_answer {
-	int status;		    /* of that request; chi_error() has its text */
+	uint64_t number; /* of the request: they count from 0 as the client queues them */
+	int status;	 /* of that request; chi_error() has its text */
 	const struct chi_row *rows; /* of a probe; until the next call */
 	size_t n_rows;
 	struct chi_put_result put; /* of a put */
 };
 
-/* The next answer; CHI_NONE if nothing is queued. A negative result is a connection that broke and
- * could not be made again, or not in the time: what was queued is dropped, and writes among it may
- * or may not have happened. (Queueing may find the broken connection first; chi_pipe_next then
- * gives CHI_NONE.) */
+/* The next answer; CHI_NONE if nothing is queued. A negative result is a connection that broke, or
+ * an answer that did not come in time: out->number is the first request without an answer, and all
+ * that is queued is dropped. Queueing may find the broken connection first and refuse the new
+ * request; chi_pipe_next still tells of those before it. */
 CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */

@@ -111,30 +111,6 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	return CHI_OK;
 }
 
-int chi_request_set_key(const uint8_t *bytes, size_t len,
-			const struct chi_idempotency_key *idempotency_key, struct chi_buffer *out)
-{
-	const uint8_t *body = NULL;
-	size_t body_len = 0;
-	size_t frame_len = 0;
-	uint8_t *at = NULL;
-	if (chi_frame_take(bytes, len, REQUEST_MAX, &body, &body_len, &frame_len) != CHI_OK ||
-	    frame_len != len) {
-		return -CHI_EPROTO;
-	}
-	size_t marked = body_len + once_len(idempotency_key);
-	int rc = begin_frame(out, marked, REQUEST_MAX, 0, &at);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	/* Fields may come in any order. */
-	const uint8_t *start = at - chi_varint_len(marked);
-	at = put_once(at, idempotency_key);
-	memcpy(at, body, body_len);
-	end_frame(out, start, at + body_len);
-	return CHI_OK;
-}
-
 /* The wire tells an operation that is not known from one that makes no sense; statuses do not. */
 static uint64_t code_of(const struct chi_response *response)
 {

@@ -153,13 +153,6 @@ struct chi_request {
 /* Appends the request as a frame. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_request_pack(const struct chi_request *request, struct chi_buffer *out);
 
-/* Appends a request again that was packed without a mark, as the one frame in `bytes`, with this
- * mark, which may be none. -CHI_ETOOBIG (the buffer's limit), -CHI_ENOMEM, -CHI_EPROTO: no frame.
- */
-CHI_MUSTUSE int chi_request_set_key(const uint8_t *bytes, size_t len,
-				    const struct chi_idempotency_key *idempotency_key,
-				    struct chi_buffer *out);
-
 /*
  * Unpacks the body of a frame; everything points into `arena` or into `bytes`, so both must stay.
  * -CHI_EPROTO: no message at all (the id, if it could be read, is set; close after answering);

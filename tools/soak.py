@@ -83,7 +83,7 @@ PARTS = {
         Step("client nomem (file|unix|tls|added)", env={"CHISTORE_EFFORT": "high"}),
         Step("system scarce", env={"CHISTORE_SCARCE_ALL": "1"})]),
     "relay": Part(20, "times the usual cuts", [
-        Step("client (repeat|pipe_repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
+        Step("client (repeat|pipe_lost|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(10, "times the usual stores", [
         Step("store damage", env={"CHISTORE_EFFORT": "{size}"})]),
     "backup": Part(1000, "backups", [

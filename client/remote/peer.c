@@ -210,43 +210,27 @@ static int too_big(struct chi_client *client, enum chi_op op)
 
 /* Leaves room for one request of the largest size, and for no byte more: the server would answer
  * that by closing the connection. */
-static void set_room(const struct chi_client *client, struct chi_buffer *out)
+static int pack(struct chi_client *client, struct chi_request *request)
 {
 	uint8_t head[CHI_FRAME_HEAD_MAX];
 	const uint32_t most = client->peer.limits.request_bytes;
-	out->limit = out->len + chi_frame_head(most, head) + most;
-}
-
-int chi_peer_pack(struct chi_client *client, struct chi_request *request, struct chi_buffer *out)
-{
+	struct chi_buffer *out = &client->peer.out;
 	request->store = (struct chi_text){.bytes = client->store, .len = strlen(client->store)};
-	set_room(client, out);
+	out->limit = out->len + chi_frame_head(most, head) + most;
 	int status = chi_request_pack(request, out);
 	return status == -CHI_ETOOBIG ? too_big(client, request->op) : status;
 }
 
 int chi_peer_send(struct chi_client *client, struct chi_request *request)
 {
-	int status = chi_peer_pack(client, request, &client->peer.out);
+	int status = pack(client, request);
 	return status == CHI_OK ? flush(client) : status;
 }
 
 int chi_peer_queue(struct chi_client *client, struct chi_request *request)
 {
-	int status = chi_peer_pack(client, request, &client->peer.out);
+	int status = pack(client, request);
 	return status == CHI_OK && client->peer.out.len >= QUEUE_SIZE ? flush(client) : status;
-}
-
-int chi_peer_queue_packed(struct chi_client *client, const struct chi_buffer *frame,
-			  const struct chi_idempotency_key *idempotency_key)
-{
-	struct chi_buffer *out = &client->peer.out;
-	set_room(client, out);
-	int status = chi_request_set_key(chi_buffer_bytes(frame), frame->len, idempotency_key, out);
-	if (status == -CHI_ETOOBIG) {
-		return too_big(client, CHI_OP_PUT);
-	}
-	return status == CHI_OK && out->len >= QUEUE_SIZE ? flush(client) : status;
 }
 
 int chi_peer_flush(struct chi_client *client)

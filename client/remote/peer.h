@@ -64,13 +64,6 @@ CHI_MUSTUSE int chi_peer_send(struct chi_client *client, struct chi_request *req
 CHI_MUSTUSE int chi_peer_queue(struct chi_client *client, struct chi_request *request);
 CHI_MUSTUSE int chi_peer_flush(struct chi_client *client);
 
-/* The two halves of queueing, for a request that may go out again: its frame goes behind what is in
- * `out`, and is left there as it was if it cannot be packed; then that frame, with the mark. */
-CHI_MUSTUSE int chi_peer_pack(struct chi_client *client, struct chi_request *request,
-			      struct chi_buffer *out);
-CHI_MUSTUSE int chi_peer_queue_packed(struct chi_client *client, const struct chi_buffer *frame,
-				      const struct chi_idempotency_key *idempotency_key);
-
 /*
  * The next response, of whichever request; it lives until the next receive or send.
  * -CHI_ETIMEOUT after call_ms without a byte. With peer->patient a server that works for long is

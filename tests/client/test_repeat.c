@@ -21,6 +21,7 @@
 
 #include "tests/base/seed.h"
 #include "tests/client/relay.h"
+#include "tests/client/server.h"
 #include "tests/client/world.h"
 
 static int add(struct chi_client *client)
@@ -197,6 +198,91 @@ static void killed(void **state)
 	assert_int_equal(world_games(world), added);
 }
 
+/* Another store, that holds what was written to the first but no memory of it. */
+static void swap_store(void *context)
+{
+	struct world *world = context;
+	char old[100];
+	struct chi_options options = {.writable = true};
+	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 3};
+	struct chi_client *client = NULL;
+	struct chi_fault fault;
+	world_kill_daemon(world);
+	(void)snprintf(old, sizeof(old), "%s.old", world->store);
+	assert_int_equal(rename(world->store, old), 0);
+	assert_int_equal(chi_create(world->store, CHI_STATISTIC_CONTROL, &fault), CHI_OK);
+	assert_int_equal(chi_open(world->store, &options, &client, &fault), CHI_OK);
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	chi_close(client);
+	world_start_daemon(world);
+}
+
+/* The write was for a store that is not there any more: it is not done in the new one. */
+static void into_another_store(void **state)
+{
+	struct world *world = *state;
+	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_client *client = relay_open(0);
+	relay.on_cut = swap_store;
+	relay.context = world;
+	relay_cut(TO_CLIENT, 0, 1);
+	int status = chi_put(client, &put, 1, CHI_SYNC, NULL);
+	world_refused(client, status, -CHI_EFORGOTTEN, "another store");
+	assert_non_null(strstr(chi_error(client), "may or may not"));
+	assert_true(relay_was_cut());
+	assert_int_equal(world_games(world), 3);
+	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
+	assert_int_equal(world_games(world), 4);
+	chi_close(client);
+}
+
+/* Has forgotten the first client that writes, and tells a new one what it needs. */
+static void forget_the_first(struct conn *conn)
+{
+	struct chi_request request;
+	static uint8_t first[CHI_IDEMPOTENCY_CLIENT];
+	bool known = false;
+	conn->remembers = 64;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
+		if (request.op == CHI_OP_INFO) {
+			answer.u.info.sequence = 77;
+			answer.u.info.statistic = CHI_STATISTIC_EXTERNAL;
+			server_answer(conn, &answer);
+			continue;
+		}
+		if (!known) {
+			memcpy(first, request.idempotency_key.client, sizeof(first));
+			known = true;
+		}
+		bool gone = memcmp(first, request.idempotency_key.client, sizeof(first)) == 0;
+		/* Numbers of the identity that was given up are none of the new one's. */
+		bool right = gone || (request.idempotency_key.since == 77 &&
+				      request.idempotency_key.unanswered ==
+					      request.idempotency_key.sequence);
+		answer.status = !right ? -CHI_EINTERNAL : gone ? -CHI_EFORGOTTEN : CHI_OK;
+		answer.u.put.added = 1;
+		server_answer(conn, &answer);
+	}
+}
+
+/* What was refused as forgotten was not done: it goes out again under another identity. */
+static void forgotten_at_first(void **state)
+{
+	(void)state;
+	struct server server;
+	server_start(&server, forget_the_first);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	world_ok(client, add(client));
+	world_ok(client, add(client));
+	assert_int_equal(atomic_load(&server.connections), 1);
+	chi_close(client);
+	server_stop(&server);
+}
+
 /* It ends, and says what was tried. */
 static void given_up(void **state)
 {
@@ -225,6 +311,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reads, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(restarts, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(killed, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
+		cmocka_unit_test(forgotten_at_first),
 		cmocka_unit_test_setup_teardown(given_up, relay_make, relay_drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {

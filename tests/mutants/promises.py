@@ -168,12 +168,12 @@ ONCE = (
         "bool marked = false;",
         "client repeat", "cut_at_every_byte"),
     Mutant(
-        "pipeline-lets-go-of-its-writes",
-        "A mark names the lowest number that may come again, which keeps it remembered",
-        "client/remote/remote_pipe.c",
-        "slot->once.unanswered -= (OPEN_BITS - 1) - (unsigned)__builtin_clzll(*open);",
-        "",
-        "client pipe_repeat", "cut_anywhere"),
+        "pipeline-tells-another-number",
+        "A pipeline that breaks tells the first request without an answer",
+        "client/pipe.c",
+        "\tpipe->queued--;\n\tpipe->first_number++;\n",
+        "\tpipe->queued--;\n",
+        "client pipe_lost", "cut_anywhere"),
     Mutant(
         "client-gives-up-at-once",
         "The client connects and sends again by itself",

@@ -125,42 +125,6 @@ static void outcomes_survive(void **state)
 	}
 }
 
-/* A request that gets its mark later is the one that had it from the beginning. */
-static void marked_later(void **state)
-{
-	(void)state;
-	struct seed seed = seed_start("marks");
-	_cleanup_(bench_deinit) struct bench b;
-	_cleanup_(chi_buffer_deinit) struct chi_buffer bare;
-	bench_init(&b);
-	chi_buffer_init(&bare, WIRE_LIMIT);
-	struct sample sample = {&seed, &b.made};
-	for (int round = 0; round < ROUNDS; round++) {
-		struct chi_request out;
-		struct chi_request in;
-		struct chi_fault fault = {""};
-		const char *field = NULL;
-		size_t len = 0;
-		bench_reset(&b);
-		sample_request(&sample, round % 2 == 0 ? CHI_OP_PUT : CHI_OP_RESCORE, &out);
-		struct chi_idempotency_key idempotency_key = out.idempotency_key;
-		out.idempotency_key = (struct chi_idempotency_key){.sequence = 0};
-		assert_int_equal(chi_request_pack(&out, &bare), CHI_OK);
-		assert_int_equal(chi_request_set_key(chi_buffer_bytes(&bare), bare.len,
-						     &idempotency_key, &b.wire),
-				 CHI_OK);
-		assert_int_equal(chi_request_set_key(chi_buffer_bytes(&bare), bare.len - 1,
-						     &idempotency_key, &b.wire),
-				 -CHI_EPROTO);
-		chi_buffer_consume(&bare, bare.len);
-		const uint8_t *body = wire_body(&b.wire, &len);
-		assert_int_equal(chi_request_unpack(body, len, &b.read, &in, &field, &fault),
-				 CHI_OK);
-		out.idempotency_key = idempotency_key;
-		assert_true(same_request(&out, &in));
-	}
-}
-
 static void responses_survive(void **state)
 {
 	(void)state;
@@ -358,7 +322,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_survive),
 		cmocka_unit_test(outcomes_survive),
-		cmocka_unit_test(marked_later),
 		cmocka_unit_test(responses_survive),
 		cmocka_unit_test(failures_have_no_result),
 		cmocka_unit_test(packing_appends),

@@ -170,8 +170,9 @@ static void send_queued(struct loadgen_client *client, const struct loadgen_requ
 	}
 	client->now = loadgen_clock();
 	count_failure(client, request, status);
-	if (is_lost(status)) {
-		drop_queue(client, status);
+	/* Those before it are answered, or lost with the connection: the library tells which. */
+	while (is_lost(status) && client->queued > 0) {
+		take_answer(client);
 	}
 	pause_behind(client, status);
 }
