@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 import struct
 import subprocess
 import sys
@@ -27,10 +26,7 @@ PAGE = 4096
 BRANCH = 1
 
 run_cli = harness.run_cli
-
-
-def program():
-    return os.environ.get("CHISTORE_BIN") or shutil.which("chistore")
+program = harness.program
 
 
 def summary(text):

@@ -11,10 +11,13 @@ no process outlives the test: what start_daemon started is killed at exit at the
 """
 
 import atexit
+import functools
 import os
+import random
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -36,11 +39,37 @@ _temporary = []
 _daemons = []
 
 
-def _program(variable, default):
+@functools.cache
+def program(variable="CHISTORE_BIN", default="chistore"):
+    """The path of a program, which tests as root also run as other users. Where those cannot reach
+    it, as below /root, it is a copy."""
     path = os.environ.get(variable) or shutil.which(default)
     if not path:
         raise RuntimeError(f"set {variable} to the path of {default}")
+    path = os.path.abspath(path)
+    folder = os.path.dirname(path)
+    while os.geteuid() == 0 and folder != "/":
+        if not os.stat(folder).st_mode & stat.S_IXOTH:
+            place = make_temp_dir()
+            os.chmod(place, 0o755)
+            return shutil.copy(path, place)
+        folder = os.path.dirname(folder)
     return path
+
+
+def seed():
+    """Random numbers of a test: the same in each run, or from the seed in CHISTORE_SEED."""
+    value = int(os.environ.get("CHISTORE_SEED", "20040301"))
+    print(f"# CHISTORE_SEED={value}", flush=True)
+    return random.Random(value)
+
+
+def pseudo_terminal(test):
+    """Both ends of one; the test is skipped where the machine has none."""
+    try:
+        return os.openpty()
+    except OSError as error:
+        return test.skipTest(f"no pseudo-terminal ({error})")
 
 
 def rounds(normal):
@@ -78,7 +107,7 @@ def wait_for(condition):
 
 def run_cli(*args, input=None, address=None, env=None, timeout=CLI_TIMEOUT):
     """Runs `chistore [-a ADDRESS] ARGS...`; text in, text out. Bytes in give bytes out."""
-    command = [_program("CHISTORE_BIN", "chistore")]
+    command = [program()]
     if address is not None:
         command += ["-a", address]
     command += [str(arg) for arg in args]
@@ -194,7 +223,7 @@ def start_daemon(stores=None, listen=None, extra_args=(), env=None, wrapper=()):
         stores = {"default": make_store()}
     if listen is None:
         listen = ["unix:" + os.path.join(make_temp_dir(), "socket")]
-    command = list(wrapper) + [_program("CHISTORED", "chistored")]
+    command = list(wrapper) + [program("CHISTORED", "chistored")]
     for name, path in stores.items():
         command += ["--store", f"{name}={path}"]
     for address in listen:

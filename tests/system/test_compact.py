@@ -11,7 +11,6 @@ hammer program.
 
 import contextlib
 import os
-import random
 import select
 import signal
 import struct
@@ -31,7 +30,6 @@ TOP = 25599
 COMPACTIONS = harness.rounds(8)
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "4"))
 STORE_CYCLES = 100  # with one store, which grows
-SEED = int(os.environ.get("CHISTORE_SEED", "20040303"))
 
 
 def fill(address):
@@ -133,8 +131,8 @@ class CompactedLife(Life):
 
 class Killed(unittest.TestCase):
     def test_nothing_acknowledged_is_lost(self):
-        chance = random.Random(SEED)
-        print(f"# CHISTORE_SEED={SEED} CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
+        chance = harness.seed()
+        print(f"# CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
         figures, halves, compactions = Figures(), 0, 0
         while figures.kills < CYCLES:
             life = CompactedLife(self, figures)

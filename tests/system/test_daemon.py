@@ -6,7 +6,6 @@ Nothing here waits for luck: a test waits for what must happen, for as long as i
 
 import fcntl
 import os
-import random
 import resource
 import select
 import signal
@@ -352,9 +351,7 @@ class Conversation(unittest.TestCase):
 
     def test_noise(self):
         """Random bytes, random frames, and valid requests with bytes changed."""
-        seed = int(os.environ.get("CHISTORE_SEED", random.SystemRandom().randrange(1 << 32)))
-        print(f"# CHISTORE_SEED={seed}", flush=True)
-        chance = random.Random(seed)
+        chance = harness.seed()
         for round_number in range(200):
             with Peer(self.daemon.address, hello=round_number % 4 > 0) as peer:
                 data = b"".join(peer.build(put=put([1, 2]))[0] + peer.build(
@@ -379,9 +376,7 @@ class Conversation(unittest.TestCase):
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_random_splits_give_the_same_answers(self):
-        seed = int(os.environ.get("CHISTORE_SEED", random.SystemRandom().randrange(1 << 32)))
-        print(f"# CHISTORE_SEED={seed}", flush=True)
-        chance = random.Random(seed)
+        chance = harness.seed()
         expected = None
         rounds = harness.rounds(30)
         for _ in range(rounds):

@@ -144,7 +144,7 @@ class Explore(Base):
 
     def test_terminal(self):
         for args, table in (([], True), (["--tsv"], False)):
-            master, slave = os.openpty()
+            master, slave = harness.pseudo_terminal(self)
             process = spawn("explore", *args, address=self.address, stdout=slave,
                             stdin=subprocess.DEVNULL)
             os.close(slave)

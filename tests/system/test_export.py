@@ -4,7 +4,6 @@ reader of this file's own, from the description of the format alone."""
 
 import json
 import os
-import pty
 import struct
 import subprocess
 import unittest
@@ -234,7 +233,7 @@ class Book(Stores):
 
     def test_no_book_on_a_terminal(self):
         store = self.new_store()
-        main, side = pty.openpty()
+        main, side = harness.pseudo_terminal(self)
         process = spawn("export", "--format", "polyglot", address=store, stdout=side,
                         stderr=subprocess.PIPE)
         _, error = process.communicate(timeout=60)

@@ -7,7 +7,6 @@ import gzip
 import json
 import lzma
 import os
-import random
 import shutil
 import signal
 import socket
@@ -23,7 +22,6 @@ from pychistore import (ADD, SUBTRACT, Client, Closed, Connection, Failure, Game
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
-SEED = int(os.environ.get("CHISTORE_SEED", random.randrange(1 << 32)))
 SLOW = os.environ.get("CHISTORE_SANITIZE", "none") != "none"
 
 # Rounds in which something is killed at a random moment.
@@ -251,9 +249,9 @@ class Trouble(Games):
         self.assertEqual(self.dump(store), before)
         self.cli("import", fresh, self.path("absent.pgn"), code=2, address=store)
         # Without digits no move can stand in it: one in fifty would hold a game of one move.
-        noise = random.Random(SEED).randbytes(100000).translate(None, b"0123456789")
+        noise = harness.seed().randbytes(100000).translate(None, b"0123456789")
         self.cli("import", "--format", "pgn", self.write("noise", noise), address=store)
-        self.assertEqual(summary(self.out("info", address=store))["games"], "300", f"seed {SEED}")
+        self.assertEqual(summary(self.out("info", address=store))["games"], "300")
 
     def test_archives_and_wide_text_seemed_empty(self):
         """What is no text is refused, with what to do, and does not count as a file of no games."""
@@ -304,7 +302,7 @@ class Trouble(Games):
 
     def kill_some(self, address_of, kill):
         """Kills something at random moments of an import; then one runs to its end."""
-        rng = random.Random(SEED)
+        rng = harness.seed()
         path = self.write("many.pgn", blown_up(4))
         reference = self.path("reference")
         self.cli("import", path, address=reference)
@@ -318,7 +316,7 @@ class Trouble(Games):
             kill(process)
             process.wait(harness.CLI_TIMEOUT)
         self.cli("import", path, address=address_of())
-        self.assertEqual(self.dump(address_of()), self.dump(reference), f"seed {SEED}")
+        self.assertEqual(self.dump(address_of()), self.dump(reference))
 
     def test_killed(self):
         """The program: whatever it left, the next one makes it whole."""
@@ -385,7 +383,7 @@ class Protocol(Games):
     def test_every_cut(self):
         """Data cut anywhere, inputs of any size, names of all lengths."""
         text = b"".join(games_of(content())[:20])
-        rng = random.Random(SEED)
+        rng = harness.seed()
         job = self.client.start_import()
         job.feed(b"", "empty.pgn")
         at, name = 0, "n" * 255
@@ -393,7 +391,7 @@ class Protocol(Games):
             piece = text[at:at + rng.choice((1, 2, 3, 100, 5000))]
             job.feed(piece, name)
             at, name = at + len(piece), ""
-        self.assertEqual(job.commit().taken, 20, f"seed {SEED}")
+        self.assertEqual(job.commit().taken, 20)
 
     def test_put_games(self):
         """Games of a dump: with their positions, in one transaction, or not at all."""

@@ -6,7 +6,6 @@ CHISTORE_KILL_CYCLES: how many times the daemon is killed (default 20). CHISTORE
 """
 
 import os
-import random
 import threading
 import time
 import unittest
@@ -17,7 +16,6 @@ from pychistore import Client, Closed, Failure, Marks, pb
 
 KINGS = "4k3/8/8/8/8/8/8/4K3 w - - 0 1"
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
-SEED = int(os.environ.get("CHISTORE_SEED", "20040302"))
 WRITERS = 4
 
 
@@ -328,7 +326,7 @@ class Once(unittest.TestCase):
 
     def test_pipeline_through_kills(self):
         """1,000 increments, 64 on their way, while the daemon is killed: 1,000."""
-        chance = random.Random(SEED + 1)
+        chance = harness.seed()
         pipe = pychistore.Pipe(self.listen[0])
         answers = []
         kills = set(chance.sample(range(100, 1000), 8))
@@ -369,8 +367,8 @@ class Once(unittest.TestCase):
             failures.append(repr(error))
 
     def test_kill_under_repeating_writers(self):
-        print(f"# CHISTORE_SEED={SEED} CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
-        chance = random.Random(SEED)
+        print(f"# CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
+        chance = harness.seed()
         stop, done, failures = threading.Event(), {}, []
         threads = [threading.Thread(target=self.write_on, args=(stop, done, failures, number))
                    for number in range(WRITERS)]

@@ -7,7 +7,6 @@ CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20).
 """
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -20,14 +19,12 @@ from cli_base import Base, spawn
 DATA = os.environ["CHISTORE_TEST_DATA"]
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
 KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "20"))
-SEED = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1, 1 << 30)
 
 
 class Kill(Base):
     def setUp(self):
         super().setUp()
-        self.random = random.Random(SEED)
-        print(f"# CHISTORE_SEED={SEED}", flush=True)
+        self.random = harness.seed()
         with open(GAMES, encoding="latin-1") as file:
             parts = file.read().split('[Event "')
         games = ['[Event "' + part for part in parts[1:]]

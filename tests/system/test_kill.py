@@ -28,7 +28,6 @@ SYNCED, UNSYNCED, ADDERS = 5, 1, 2
 WRITERS = SYNCED + UNSYNCED
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "100"))
 STORE_CYCLES = 100  # with one store, which grows, and with it the time that a check takes
-SEED = int(os.environ.get("CHISTORE_SEED", "20040301"))
 START_MAX = 1.0  # seconds that a restart should take at most, on a machine that does little else
 
 
@@ -131,8 +130,8 @@ class Kill(unittest.TestCase):
     def setUp(self):
         if os.environ.get("CHISTORE_TEST_ADDR"):
             self.skipTest("a daemon that is not ours is not killed")
-        self.random = random.Random(SEED)
-        print(f"# CHISTORE_SEED={SEED} CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
+        self.random = harness.seed()
+        print(f"# CHISTORE_KILL_CYCLES={CYCLES}", flush=True)
 
     def test_nothing_acknowledged_is_lost(self):
         figures = Figures()

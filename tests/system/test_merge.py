@@ -3,7 +3,6 @@
 
 import json
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -170,9 +169,7 @@ class Merge(Base):
         self.assertEqual(stored, "20000" if process.returncode == 0 else "0")
 
     def test_killed_in_the_middle(self):
-        seed = int(os.environ.get("CHISTORE_SEED", "0")) or random.randrange(1 << 30)
-        print(f"# CHISTORE_SEED={seed}", flush=True)
-        chance = random.Random(seed)
+        chance = harness.seed()
         one, two = self.store("one", games=(1,)), self.store("two", games=(2, 3))
         self.cli("import", self.many("ours.csv", 4000), address=one)
         self.cli("import", self.many("theirs.csv", 8000), address=two)

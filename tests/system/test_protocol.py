@@ -5,7 +5,6 @@ daemon; with the client that was written from PROTOCOL.md alone."""
 import collections
 import itertools
 import os
-import random
 import re
 import unittest
 
@@ -251,9 +250,7 @@ class Framing(ProtocolTest):
         self.connect().delete(fens=[KINGS])
 
     def test_random_bytes(self):
-        seed = int(os.environ.get("CHISTORE_SEED", "20040301"))
-        print(f"# CHISTORE_SEED={seed}")
-        rng = random.Random(seed)
+        rng = harness.seed()
         for _ in range(200):
             client = self.connect()
             client.send_bytes(rng.randbytes(rng.randrange(1, 300)))

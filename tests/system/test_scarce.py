@@ -9,7 +9,6 @@ CHISTORE_SCARCE_ALL: every allocation in its turn, and not a few that the seed c
 
 import mmap
 import os
-import random
 import signal
 import ssl
 import struct
@@ -22,8 +21,8 @@ from pychistore import ADD, Client, Closed, Failure, Marks, pb
 from test_access import token_line, write_file
 
 SCARCE = os.environ.get("CHISTORE_SCARCE_LIB", "")
+RANDOM = harness.seed()
 EVERY = bool(os.environ.get("CHISTORE_SCARCE_ALL"))
-SEED = int(os.environ.get("CHISTORE_SEED", random.SystemRandom().randrange(1 << 32)))
 LAYOUT = struct.Struct("=QQQ")  # calls, failing, failed
 
 # What a client may hear when memory has run out: that it has, or that others hold it all.
@@ -78,7 +77,7 @@ class Memory:
 def sample(count):
     """Which of `count` allocations are to fail."""
     numbers = range(1, count + 1)
-    return numbers if EVERY or count <= SAMPLE else sorted(random.sample(numbers, SAMPLE))
+    return numbers if EVERY or count <= SAMPLE else sorted(RANDOM.sample(numbers, SAMPLE))
 
 
 @unittest.skipUnless(SCARCE, "a sanitizer's allocator cannot be made to fail")
@@ -87,8 +86,6 @@ class Serving(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        print(f"# CHISTORE_SEED={SEED}", flush=True)
-        random.seed(SEED)
         cls.directory = harness.make_temp_dir()
         cls.authority = certificates.Authority(cls.directory, "authority")
         cls.server = cls.authority.issue("server", "IP:127.0.0.1")

@@ -410,6 +410,15 @@ class SameAnswers(TlsCase):
         self.assertEqual(harness.run_cli("verify", address=copy).returncode, 0)
 
 
+def has_localhost():
+    """A container may have no entry for it, and says so here."""
+    try:
+        return bool(socket.getaddrinfo("localhost", None))
+    except OSError as error:
+        print(f"# not tried with the name localhost ({error})", flush=True)
+        return False
+
+
 class CommandLine(TlsCase):
     def ping(self, address, *args, env=None):
         done = harness.run_cli(*args, "ping", address=address, env=env)
@@ -420,7 +429,8 @@ class CommandLine(TlsCase):
             address = daemon.addresses[0]
             trust = ["--tls-ca", self.authority.file]
             self.assertEqual(self.ping(address, *trust)[0], 0)
-            self.assertEqual(self.ping(address.replace("127.0.0.1", "localhost"), *trust)[0], 0)
+            if has_localhost():
+                self.assertEqual(self.ping(address.replace("127.0.0.1", "localhost"), *trust)[0], 0)
             by_environment = {"CHISTORE_TLS_CA": self.authority.file}
             self.assertEqual(self.ping(address, env=by_environment)[0], 0)
             for args, says in (([], "certificate is not accepted"),
@@ -436,6 +446,8 @@ class CommandLine(TlsCase):
                              (self.authority.issue("server", LOCAL, usage="clientAuth"), "purpose"),
                              # Whoever got a certificate as client may have chosen that name.
                              (self.authority.issue("localhost"), "mismatch")):
+            if "localhost" in server[0] and not has_localhost():
+                continue
             with self.subTest(says=says, server=server), \
                     self.serve("anyone read\n", server=server) as daemon:
                 code, text = self.ping(daemon.addresses[0].replace("127.0.0.1", "localhost")
