@@ -62,7 +62,7 @@ void bench_prober_close(struct bench_prober *bench)
 	free(bench->boards);
 }
 
-static uint64_t sum_of(const struct chi_strength *strength)
+static uint64_t sum_of(const struct chi_row *strength)
 {
 	return strength->chi2 + strength->counts.white;
 }
@@ -72,7 +72,7 @@ static void probe_each(struct bench_prober *bench, const struct chi_key *keys, s
 {
 	uint64_t start = bench_cpu();
 	for (size_t i = 0; i < n; i++) {
-		struct chi_strength strength;
+		struct chi_row strength;
 		must(bench, chi_prober_key(bench->prober, &keys[i], &strength), "probe");
 		out->sum += sum_of(&strength);
 	}
@@ -83,7 +83,7 @@ static void probe_each(struct bench_prober *bench, const struct chi_key *keys, s
 static void probe_many(struct bench_prober *bench, const struct chi_key *keys, size_t n,
 		       struct bench_result *out)
 {
-	struct chi_strength strengths[MANY];
+	struct chi_row strengths[MANY];
 	uint64_t start = bench_cpu();
 	for (size_t i = 0; i < n; i += MANY) {
 		size_t len = n - i < MANY ? n - i : MANY;
@@ -104,7 +104,7 @@ static void search(struct bench_prober *bench, struct bench_result *out)
 	for (size_t i = 0; i < list->n; i++) {
 		const struct bench_node *node = &list->nodes[i];
 		for (size_t j = 0; j < node->visited; j++) {
-			struct chi_strength strength;
+			struct chi_row strength;
 			must(bench,
 			     chi_prober_key(bench->prober, &list->keys[node->first + j], &strength),
 			     "probe");
@@ -128,7 +128,7 @@ static void search_ahead(struct bench_prober *bench, struct bench_result *out)
 		size_t n = node->n < CHI_PREFETCH_MAX ? node->n : CHI_PREFETCH_MAX;
 		must(bench, chi_prober_prefetch_many(bench->prober, keys, n, tickets), "prefetch");
 		for (size_t j = 0; j < node->visited; j++) {
-			struct chi_strength strength;
+			struct chi_row strength;
 			must(bench,
 			     j < n ? chi_prober_collect(bench->prober, tickets[j], &strength)
 				   : chi_prober_key(bench->prober, &keys[j], &strength),
@@ -147,7 +147,7 @@ static void slide(struct bench_prober *bench, const struct chi_key *keys, size_t
 	uint64_t tickets[CHI_PREFETCH_MAX];
 	uint64_t start = bench_cpu();
 	for (size_t i = 0, asked = 0; i < n; i++) {
-		struct chi_strength strength;
+		struct chi_row strength;
 		for (; asked < n && asked < i + MANY; asked++) {
 			must(bench,
 			     chi_prober_prefetch(bench->prober, &keys[asked],

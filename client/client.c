@@ -324,6 +324,19 @@ int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_rec
 	return chi_client_end(client, status);
 }
 
+int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+		 chi_get_each *each, void *context)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_client_check_keys(client, keys, n);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->get_many(client, keys, n, each, context);
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
 {
 	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};

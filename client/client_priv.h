@@ -103,6 +103,8 @@ struct chi_backend {
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+	int (*get_many)(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context);
 	int (*explore)(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
 	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
@@ -200,6 +202,8 @@ static inline int chi_inproc_settle(struct chi_client *client)
 int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_inproc_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context);
 int chi_inproc_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
 int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
@@ -222,6 +226,8 @@ int chi_inproc_put_game_ids(struct chi_client *client, const struct chi_game_id 
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context);
 int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
@@ -238,9 +244,6 @@ int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n);
 int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
 
-/* For probers (remote_prober.c): a whole call on a client that nothing else is open on. */
-CHI_MUSTUSE int chi_remote_strengths(struct chi_client *client, const struct chi_key *keys,
-				     size_t n, struct chi_strength *out);
 int chi_remote_flush(struct chi_client *client);
 
 /* Sends a write that changes something until it is answered, for as long as it may be repeated. */

@@ -18,7 +18,7 @@ struct asked {
 	uint64_t ticket; /* 0: none */
 	bool answered;
 	struct chi_key key;
-	struct chi_strength strength;
+	struct chi_row row;
 };
 
 struct chi_prober {
@@ -112,10 +112,10 @@ static int check_keys(struct chi_prober *prober, const struct chi_key *keys, siz
 
 /* Keys that are known to be well-shaped. */
 static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
-		 struct chi_strength *out)
+		 struct chi_row *out)
 {
 	if (CHI_UNLIKELY(prober->store == NULL)) {
-		int status = chi_remote_strengths(prober->client, keys, n, out);
+		int status = chi_probe(prober->client, keys, n, out);
 		if (status < 0) {
 			prober->error = prober->client->error;
 		}
@@ -126,23 +126,21 @@ static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n
 	if (CHI_UNLIKELY(status != CHI_OK)) {
 		return end(prober, status);
 	}
-	status = n == 1 ? chi_read_strength(read, keys, out)
-			: chi_read_strengths(read, keys, n, out);
+	status = n == 1 ? chi_read_row(read, keys, out) : chi_read_rows(read, keys, n, out);
 	chi_read_end(read);
-	return end(prober, status);
+	return status == CHI_NONE ? CHI_OK : end(prober, status);
 }
 
 /* ---- Probing ----------------------------------------------------------------------------- */
 
-int chi_prober_key(struct chi_prober *prober, const struct chi_key *key, struct chi_strength *out)
+int chi_prober_key(struct chi_prober *prober, const struct chi_key *key, struct chi_row *out)
 {
 	prober->error.text[0] = '\0';
 	int status = check_keys(prober, key, 1);
 	return CHI_LIKELY(status == CHI_OK) ? probe(prober, key, 1, out) : status;
 }
 
-int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
-		     struct chi_strength *out)
+int chi_prober_board(struct chi_prober *prober, const struct chi_board *board, struct chi_row *out)
 {
 	struct chi_key key;
 	prober->error.text[0] = '\0';
@@ -150,8 +148,7 @@ int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
 	return CHI_LIKELY(status == CHI_OK) ? probe(prober, &key, 1, out) : status;
 }
 
-int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
-		   struct chi_strength *out)
+int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len, struct chi_row *out)
 {
 	struct chi_key key;
 	prober->error.text[0] = '\0';
@@ -160,7 +157,7 @@ int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
 }
 
 int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
-		    struct chi_strength *out)
+		    struct chi_row *out)
 {
 	prober->error.text[0] = '\0';
 	int status = check_keys(prober, keys, n);
@@ -224,7 +221,7 @@ int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *ke
 static int ask_server(struct chi_prober *prober)
 {
 	struct chi_key keys[CHI_PREFETCH_MAX];
-	struct chi_strength strengths[CHI_PREFETCH_MAX];
+	struct chi_row rows[CHI_PREFETCH_MAX];
 	size_t places[CHI_PREFETCH_MAX];
 	size_t n = 0;
 	for (size_t i = 0; i < CHI_PREFETCH_MAX; i++) {
@@ -233,30 +230,30 @@ static int ask_server(struct chi_prober *prober)
 			places[n++] = i;
 		}
 	}
-	int status = probe(prober, keys, n, strengths);
+	int status = probe(prober, keys, n, rows);
 	for (size_t i = 0; i < n && status == CHI_OK; i++) {
-		prober->asked[places[i]].strength = strengths[i];
+		prober->asked[places[i]].row = rows[i];
 		prober->asked[places[i]].answered = true;
 	}
 	return status;
 }
 
-static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
+static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi_row *out)
 {
 	struct asked *asked = &prober->asked[ticket % CHI_PREFETCH_MAX];
-	*out = (struct chi_strength){0};
+	*out = (struct chi_row){0};
 	if (ticket == 0 || asked->ticket != ticket) {
 		return CHI_NONE;
 	}
 	int status = asked->answered ? CHI_OK : ask_server(prober);
 	if (status == CHI_OK) {
-		*out = asked->strength;
+		*out = asked->row;
 	}
 	asked->ticket = 0;
 	return status;
 }
 
-int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_strength *out)
+int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out)
 {
 	prober->error.text[0] = '\0';
 	if (CHI_LIKELY(prober->prefetch != NULL)) {

@@ -54,7 +54,7 @@ static int play(struct chi_key children[MOVES])
 /* All moves at once, say to put them in order. */
 static int order(struct chi_prober *prober, const struct chi_key children[MOVES])
 {
-	struct chi_strength strengths[MOVES];
+	struct chi_row strengths[MOVES];
 	if (chi_prober_many(prober, children, MOVES, strengths) != CHI_OK) {
 		return 1;
 	}
@@ -74,7 +74,7 @@ static int search(struct chi_prober *prober, const struct chi_key children[MOVES
 		return 1;
 	}
 	for (size_t i = 0; i < MOVES; i++) {
-		struct chi_strength strength;
+		struct chi_row strength;
 		if (chi_prober_collect(prober, tickets[i], &strength) != CHI_OK) {
 			return 1;
 		}
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	}
 	/* Here the engine does something else: the answers come meanwhile. */
 	for (int i = 0; i < 2; i++) {
-		struct chi_strength strength;
+		struct chi_row strength;
 		if (chi_prober_collect(prober, tickets[i], &strength) != CHI_OK) {
 			return 1;
 		}

@@ -109,6 +109,16 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
 			struct chi_record *out);
 
 /*
+ * The same for any number of positions, in requests of many to a server: `each` is called for
+ * keys[i] in their order; `record` is NULL if the position is not stored, and valid during the
+ * call. What `each` returns ends the rest unless it is CHI_OK, and is returned. It must not call on
+ * this client. In-process all are of one snapshot.
+ */
+typedef int chi_get_each(void *context, size_t i, const struct chi_record *record);
+CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			     chi_get_each *each, void *context);
+
+/*
  * What was played from a position, how it ended and where it led, from one snapshot; until the next
  * call. CHI_OK also if the position is not stored (out->position.found), as other orders of moves
  * may have led to positions behind it.
@@ -372,8 +382,7 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * the client it was opened from, which may do other things or be closed meanwhile; no call but
  * opening allocates or locks, and after the first none makes a system call. Each call reads the
  * newest committed state, whoever writes; what a client has put with CHI_ASYNC is seen when it is
- * committed. Over a socket a prober has a connection of its own and asks the server for whole
- * records: the same answers, much slower.
+ * committed. Over a socket a prober has a connection of its own: the same answers, much slower.
  *
  * A position that is not stored is CHI_OK with out->found false. -CHI_ECORRUPT: its record is
  * damaged. Failures have a text in chi_prober_error, until the next call on the prober.
@@ -383,16 +392,16 @@ void chi_prober_close(struct chi_prober *prober); /* NULL is fine */
 const char *chi_prober_error(const struct chi_prober *prober);
 
 CHI_MUSTUSE int chi_prober_key(struct chi_prober *prober, const struct chi_key *key,
-			       struct chi_strength *out);
+			       struct chi_row *out);
 CHI_MUSTUSE int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
-				 struct chi_strength *out);
+				 struct chi_row *out);
 CHI_MUSTUSE int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
-			       struct chi_strength *out);
+			       struct chi_row *out);
 
 /* Any number of positions, from one state; best 32 and more at a time. Stops at the first failure.
  */
 CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
-				struct chi_strength *out);
+				struct chi_row *out);
 
 /*
  * Begins to look a position up whose answer is wanted soon: memory is waited for while the engine
@@ -420,8 +429,7 @@ CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct
 					 size_t n, uint64_t *tickets);
 
 /* CHI_NONE: the ticket was collected, dropped, or overtaken by CHI_PREFETCH_MAX others; probe. */
-CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket,
-				   struct chi_strength *out);
+CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);
 
 /* Forgets all tickets. */
 void chi_prober_drop(struct chi_prober *prober);

@@ -30,6 +30,17 @@ static inline uint8_t *chi_put_varint(uint8_t *at, uint64_t value)
 	return at;
 }
 
+/* sint32: small numbers stay small whatever their sign. */
+static inline uint32_t chi_zigzag(int32_t value)
+{
+	return ((uint32_t)value << 1) ^ (value < 0 ? UINT32_MAX : 0);
+}
+
+static inline int32_t chi_unzigzag(uint32_t value)
+{
+	return (int32_t)(value >> 1) ^ -(int32_t)(value & 1);
+}
+
 static inline size_t chi_tag_len(uint32_t field)
 {
 	return chi_varint_len((uint64_t)field << 3);

@@ -89,14 +89,6 @@ static void set_there(const struct chi_member *member, void *base)
 
 /* ---- To bytes ---------------------------------------------------------------------------- */
 
-/* sint32: small numbers stay small whatever their sign. */
-static uint64_t signed_at(const void *at)
-{
-	int32_t value;
-	memcpy(&value, at, sizeof(value));
-	return ((uint32_t)value << 1) ^ (value < 0 ? UINT32_MAX : 0);
-}
-
 /* A field's contents. NULL in `bytes`: it is not sent. */
 struct span {
 	const void *bytes;
@@ -179,7 +171,7 @@ static size_t member_len(const struct chi_member *member, const void *base)
 	case CHI_BOOL:
 		return chi_uint_len(member->field, number_at(at, member->size));
 	case CHI_SIGNED:
-		return chi_uint_len(member->field, signed_at(at));
+		return chi_uint_len(member->field, chi_zigzag(*(const int32_t *)at));
 	case CHI_LIST:
 		return list_len(member, base);
 	case CHI_NESTED:
@@ -227,7 +219,7 @@ static uint8_t *put_member(uint8_t *at, const struct chi_member *member, const v
 	case CHI_BOOL:
 		return chi_put_uint(at, member->field, number_at(value, member->size));
 	case CHI_SIGNED:
-		return chi_put_uint(at, member->field, signed_at(value));
+		return chi_put_uint(at, member->field, chi_zigzag(*(const int32_t *)value));
 	case CHI_LIST:
 		return put_list(at, member, base);
 	case CHI_NESTED: {
@@ -285,7 +277,7 @@ static int read_number(const struct chi_member *member, uint64_t value, void *ou
 static int read_signed(const struct chi_member *member, uint64_t value, void *out,
 		       const char **reason)
 {
-	int32_t number = (int32_t)((uint32_t)value >> 1) ^ -(int32_t)(value & 1);
+	int32_t number = chi_unzigzag((uint32_t)value);
 	if (number < -1 || number > (int32_t)member->max) {
 		*reason = member->reason;
 		return -CHI_EINVAL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "proto/fields.h"
 
 #define DEPTH_MAX  65535
 #define PIECES_MAX 32
@@ -228,13 +229,6 @@ static void eval_fields_read(const struct chi_field *from, struct eval_fields *o
 	}
 }
 
-/* sint32: the lowest bit is the sign. */
-static int32_t unzigzag(uint64_t value)
-{
-	int64_t half = (int64_t)(value >> 1);
-	return (int32_t)((value & 1) != 0 ? -half - 1 : half);
-}
-
 /* The member of the oneof says what the score is; 0 of neither kind may be left out. */
 static int score_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
 {
@@ -242,7 +236,7 @@ static int score_read(struct chi_unpacker *u, const struct chi_field *from, stru
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "score");
 	}
 	out->is_mate = from->number == 4;
-	out->score = unzigzag(from->value);
+	out->score = chi_unzigzag((uint32_t)from->value);
 	int32_t max = out->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	if (out->score < -max || out->score > max) {
 		return chi_flaw(u->flaw, -CHI_EINVAL,

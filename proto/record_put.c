@@ -63,12 +63,6 @@ static uint8_t *put_move_stat(uint8_t *at, const struct chi_move_stat *stat)
 	return put_counts_field(at, 2, &stat->counts);
 }
 
-/* sint32: small numbers stay small whatever their sign. */
-static uint32_t zigzag(int32_t value)
-{
-	return ((uint32_t)value << 1) ^ (value < 0 ? UINT32_MAX : 0);
-}
-
 static uint32_t score_field(const struct chi_eval *eval)
 {
 	return eval->is_mate ? 4 : 3;
@@ -78,7 +72,7 @@ static uint32_t score_field(const struct chi_eval *eval)
 static size_t eval_len(const struct chi_eval *eval)
 {
 	return chi_bytes_len(1, eval->engine_len) + chi_uint_len(2, eval->depth) +
-	       chi_number_len(score_field(eval), zigzag(eval->score)) +
+	       chi_number_len(score_field(eval), chi_zigzag(eval->score)) +
 	       chi_uint_len(5, eval->nodes) + chi_uint_len(6, eval->date) +
 	       chi_bytes_len(7, moves_len(eval->pv, eval->n_pv));
 }
@@ -88,7 +82,7 @@ static uint8_t *put_eval(uint8_t *at, const struct chi_eval *eval)
 	at = chi_put_bytes(at, 1, eval->engine, eval->engine_len);
 	at = chi_put_uint(at, 2, eval->depth);
 	/* Of a oneof the member says what it is, so that a score of 0 is sent too. */
-	at = chi_put_number(at, score_field(eval), zigzag(eval->score));
+	at = chi_put_number(at, score_field(eval), chi_zigzag(eval->score));
 	at = chi_put_uint(at, 5, eval->nodes);
 	at = chi_put_uint(at, 6, eval->date);
 	return put_moves(at, 7, eval->pv, eval->n_pv);

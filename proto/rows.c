@@ -7,6 +7,8 @@
 
 #define ROW_FOUND  0x01u
 #define ROW_COUNTS 0x02u
+#define ROW_EVAL   0x04u
+#define ROW_MATE   0x08u
 #define ROW_HEAD   4 /* flags, statistic, length of the key */
 #define ROW_MIN	   (ROW_HEAD + CHI_KEY_MIN)
 
@@ -25,6 +27,10 @@ size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts)
 			total += chi_varint_len(c->white) + chi_varint_len(c->draws) +
 				 chi_varint_len(c->black) + chi_varint_len(c->other);
 		}
+		if (row->has_eval) {
+			total +=
+				chi_varint_len(row->depth) + chi_varint_len(chi_zigzag(row->score));
+		}
 	}
 	return bad ? 0 : total;
 }
@@ -34,7 +40,8 @@ uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool co
 	for (size_t i = 0; i < n; i++) {
 		const struct chi_row *row = &rows[i];
 		bool counted = counts && row->found;
-		at[0] = (uint8_t)((row->found ? ROW_FOUND : 0) | (counted ? ROW_COUNTS : 0));
+		at[0] = (uint8_t)((row->found ? ROW_FOUND : 0) | (counted ? ROW_COUNTS : 0) |
+				  (row->has_eval ? ROW_EVAL : 0) | (row->is_mate ? ROW_MATE : 0));
 		at[1] = (uint8_t)row->chi2;
 		at[2] = (uint8_t)(row->chi2 >> 8);
 		at[3] = row->key.len;
@@ -47,6 +54,10 @@ uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool co
 			at = chi_put_varint(at, row->counts.draws);
 			at = chi_put_varint(at, row->counts.black);
 			at = chi_put_varint(at, row->counts.other);
+		}
+		if (row->has_eval) {
+			at = chi_put_varint(at, row->depth);
+			at = chi_put_varint(at, chi_zigzag(row->score));
 		}
 	}
 	return at;
@@ -61,6 +72,18 @@ static inline uint64_t read_count(struct chi_reader *r)
 	return chi_read_varint(r);
 }
 
+static void read_eval(struct chi_reader *r, bool is_mate, struct chi_row *row)
+{
+	uint64_t depth = read_count(r);
+	uint64_t score = read_count(r);
+	int32_t max = is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+	row->has_eval = true;
+	row->is_mate = is_mate;
+	row->depth = (uint16_t)depth;
+	row->score = chi_unzigzag((uint32_t)score);
+	r->bad |= depth > UINT16_MAX || score > UINT32_MAX || row->score > max || row->score < -max;
+}
+
 /* Flags of the row read; sets r->bad if the bytes are no row. */
 static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 {
@@ -72,9 +95,10 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 	row->found = (flags & ROW_FOUND) != 0;
 	row->chi2 = (uint16_t)(head[1] | head[2] << 8);
 	row->key.len = head[3];
-	bool sound = flags <= (ROW_FOUND | ROW_COUNTS) && flags != ROW_COUNTS &&
-		     row->chi2 <= CHI_CHI2_MAX && row->key.len >= CHI_KEY_MIN &&
-		     row->key.len <= CHI_KEY_MAX;
+	/* Counts and an evaluation are of what was found, a mate of an evaluation. */
+	bool sound = flags < 2 * ROW_MATE && (flags == 0 || row->found) &&
+		     (flags & (ROW_EVAL | ROW_MATE)) != ROW_MATE && row->chi2 <= CHI_CHI2_MAX &&
+		     row->key.len >= CHI_KEY_MIN && row->key.len <= CHI_KEY_MAX;
 	const uint8_t *key = sound ? chi_read_bytes(r, row->key.len) : NULL;
 	if (key == NULL) {
 		r->bad = true;
@@ -87,6 +111,9 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 		row->counts.draws = read_count(r);
 		row->counts.black = read_count(r);
 		row->counts.other = read_count(r);
+	}
+	if ((flags & ROW_EVAL) != 0) {
+		read_eval(r, (flags & ROW_MATE) != 0, row);
 	}
 	return flags;
 }

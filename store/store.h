@@ -106,8 +106,9 @@ void chi_read_end(struct chi_read *read);
 uint64_t chi_read_sequence(const struct chi_read *read);
 
 /*
- * Statistic and counts of one position: fills all of `row`. CHI_NONE if it is not stored
- * (row->found is false then), -CHI_ECORRUPT if its record is damaged. Allocates nothing.
+ * Statistic, counts and the deepest evaluation of one position: fills all of `row`. CHI_NONE if it
+ * is not stored (row->found is false then), -CHI_ECORRUPT if its record is damaged. Allocates
+ * nothing.
  */
 CHI_MUSTUSE int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row);
 
@@ -151,15 +152,6 @@ CHI_MUSTUSE int chi_read_game_ids(struct chi_read *read, const uint8_t *after,
 
 /* ---- Probing for engines ----------------------------------------------------------------- */
 
-/* Statistic, counts and the deepest evaluation of one position: fills all of `out`, CHI_OK also if
- * it is not stored. -CHI_ECORRUPT, -CHI_EKEY, -CHI_EFORK. Allocates nothing. */
-CHI_MUSTUSE int chi_read_strength(struct chi_read *read, const struct chi_key *key,
-				  struct chi_strength *out);
-
-/* The same for `n` keys, whose waits for memory overlap. Stops at the first failure. */
-CHI_MUSTUSE int chi_read_strengths(struct chi_read *read, const struct chi_key *keys, size_t n,
-				   struct chi_strength *out);
-
 /*
  * Look-ups that are begun before their answers are needed. Each call takes a snapshot and ends it;
  * what is under way between calls holds none. If a commit came in between, a look-up begins anew:
@@ -179,9 +171,9 @@ void chi_prefetch_close(struct chi_prefetch *ahead);
 CHI_MUSTUSE int chi_prefetch_ask(struct chi_prefetch *ahead, const struct chi_key *keys, size_t n,
 				 uint64_t *tickets);
 
-/* The answer, as chi_read_strength gives it. CHI_NONE: the ticket was taken or given up before. */
-CHI_MUSTUSE int chi_prefetch_take(struct chi_prefetch *ahead, uint64_t ticket,
-				  struct chi_strength *out);
+/* The answer, CHI_OK also if it is not stored. CHI_NONE: the ticket was taken or given up before.
+ */
+CHI_MUSTUSE int chi_prefetch_take(struct chi_prefetch *ahead, uint64_t ticket, struct chi_row *out);
 
 /* Gives up all that is under way. */
 void chi_prefetch_drop(struct chi_prefetch *ahead);

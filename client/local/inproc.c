@@ -173,6 +173,7 @@ const struct chi_backend chi_backend_inproc = {
 	.info = info,
 	.probe = chi_inproc_probe,
 	.get = chi_inproc_get,
+	.get_many = chi_inproc_get_many,
 	.explore = chi_inproc_explore,
 	.put = chi_inproc_put,
 	.put_base = chi_inproc_put_base,

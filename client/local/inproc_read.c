@@ -17,6 +17,13 @@
 /* Of one count. More wait for memory rather than for processors. */
 #define COUNT_THREADS_MAX 16
 
+/* Of a chi_get_many: who is told, and which position is next. */
+struct get_rest {
+	chi_get_each *each;
+	void *context;
+	size_t i;
+};
+
 /* A snapshot that shows what this client has written. The caller ends it. */
 static int begin_read(struct chi_client *client, struct chi_read **read)
 {
@@ -46,6 +53,45 @@ int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct 
 		return status;
 	}
 	status = chi_read_record(read, key, &client->arena, out);
+	chi_read_end(read);
+	return status;
+}
+
+/* Records that lie in the arena together. */
+#define GET_TOGETHER 64
+
+/* Of at most GET_TOGETHER; those read before a failure are told. */
+static int get_some(struct chi_client *client, struct chi_read *read, const struct chi_key *keys,
+		    size_t n, struct get_rest *rest)
+{
+	struct chi_record records[GET_TOGETHER];
+	bool found[GET_TOGETHER];
+	size_t done = 0;
+	chi_arena_reset(&client->arena);
+	int status = chi_read_records(read, keys, n, &client->arena, records, found, &done);
+	for (size_t i = 0; i < done; i++) {
+		int ended = rest->each(rest->context, rest->i++, found[i] ? &records[i] : NULL);
+		if (ended != CHI_OK) {
+			return ended;
+		}
+	}
+	return status;
+}
+
+int chi_inproc_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context)
+{
+	struct get_rest rest = {.each = each, .context = context};
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	while (status == CHI_OK && rest.i < n) {
+		size_t left = n - rest.i;
+		status = get_some(client, read, keys + rest.i,
+				  left < GET_TOGETHER ? left : GET_TOGETHER, &rest);
+	}
 	chi_read_end(read);
 	return status;
 }
@@ -87,7 +133,8 @@ int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
 	}
 	if (status == CHI_OK && iter->spec.want != CHI_WANT_RECORDS) {
 		iter->block_size = BLOCK_FIRST;
-		iter->block = malloc(BLOCK_MAX * sizeof(*iter->block));
+		/* Zeroed: scans fill in no evaluation. */
+		iter->block = calloc(BLOCK_MAX, sizeof(*iter->block));
 		status = iter->block != NULL ? CHI_OK : -CHI_ENOMEM;
 	}
 	return status;

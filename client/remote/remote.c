@@ -242,6 +242,7 @@ const struct chi_backend chi_backend_remote = {
 	.info = info,
 	.probe = chi_remote_probe,
 	.get = chi_remote_get,
+	.get_many = chi_remote_get_many,
 	.explore = chi_remote_explore,
 	.put = chi_remote_put,
 	.put_base = chi_remote_put_base,

@@ -10,6 +10,9 @@
  * other clients are served meanwhile. */
 #define PROBE_WINDOW 8
 
+/* Positions of a Get. */
+#define GET_CHUNK 256
+
 struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n)
 {
 	struct chi_positions positions = {.n = n};
@@ -171,34 +174,72 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 	return status;
 }
 
-/* The record lies in the client's arena, where the answer was unpacked. */
-int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+/* One request; the records lie in the client's arena, where the answer was unpacked. */
+static int get_some(struct chi_client *client, const struct chi_key *keys, size_t n,
+		    const struct chi_entry **out)
 {
 	struct chi_request request = {
 		.op = CHI_OP_GET,
-		.u.positions = chi_remote_positions(key, 1),
+		.u.positions = chi_remote_positions(keys, n),
 	};
 	struct chi_response response;
+	int status = chi_peer_call(client, &request, &response);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (response.u.get.n != n) {
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu records, told of %zu", n,
+				     response.u.get.n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct chi_key *told = &response.u.get.entries[i].key;
+		if (told->len != 0 && memcmp(told, &keys[i], sizeof(*told)) != 0) {
+			return chi_peer_fail(client, -CHI_EPROTO,
+					     "record %zu is of another position", i);
+		}
+	}
+	*out = response.u.get.entries;
+	return CHI_OK;
+}
+
+int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+{
+	const struct chi_entry *entry = NULL;
 	int status = chi_remote_settle(client);
 	if (status == CHI_OK) {
-		status = chi_peer_call(client, &request, &response);
+		status = get_some(client, key, 1, &entry);
 	}
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (response.u.get.n != 1) {
-		return chi_peer_fail(client, -CHI_EPROTO, "asked for 1 record, told of %zu",
-				     response.u.get.n);
-	}
-	const struct chi_entry *entry = &response.u.get.entries[0];
-	if (entry->key.len != 0 && memcmp(&entry->key, key, sizeof(*key)) != 0) {
-		return chi_peer_fail(client, -CHI_EPROTO, "the record is of another position");
-	}
-	if (!entry->found) {
-		return CHI_NONE;
-	}
 	*out = entry->record;
-	return CHI_OK;
+	return entry->found ? CHI_OK : CHI_NONE;
+}
+
+/* Records may be large: an answer that is too long is asked for in halves. */
+int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context)
+{
+	size_t chunk = GET_CHUNK;
+	int status = chi_remote_settle(client);
+	for (size_t at = 0; status == CHI_OK && at < n;) {
+		const struct chi_entry *entries = NULL;
+		chunk = chunk < n - at ? chunk : n - at;
+		chi_arena_reset(&client->arena);
+		status = get_some(client, keys + at, chunk, &entries);
+		if (status == -CHI_ETOOBIG && chunk > 1) {
+			chunk /= 2;
+			client->error.text[0] = '\0';
+			status = CHI_OK;
+			continue;
+		}
+		for (size_t i = 0; status == CHI_OK && i < chunk; i++) {
+			status =
+				each(context, at + i, entries[i].found ? &entries[i].record : NULL);
+		}
+		at += chunk;
+	}
+	return status;
 }
 
 /* Moves and names of openings lie in the client's arena, where the answer was unpacked. */

@@ -3,6 +3,7 @@
 #include "daemon/ops/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/clock.h"
 #include "daemon/limits.h"
@@ -65,6 +66,9 @@ static int grow(struct chi_page *page)
 	if (items == NULL) {
 		return -CHI_ENOMEM;
 	}
+	/* Zeroed: scans fill in no evaluation. */
+	memset((uint8_t *)items + page->capacity * page->size, 0,
+	       (capacity - page->capacity) * page->size);
 	page->items = items;
 	page->capacity = capacity;
 	return CHI_OK;

@@ -377,28 +377,21 @@ struct chi_scan_spec {
 	struct chi_cursor after;
 };
 
-/* One row of a scan, or one answer of a probe. */
+/*
+ * One answer of a probe, or one row of a scan. The evaluation is told by probes alone: the deepest
+ * that is stored; of equally deep ones that with the later date, then the first by its engine's
+ * name.
+ */
 struct chi_row {
 	struct chi_key key;
-	bool found;		  /* a probe's position is in the store; always true in a scan */
+	bool found;		  /* the position is stored, as always in a scan; if not, all below
+				     is zero */
 	uint16_t chi2;		  /* or CHI_CHI2_UNKNOWN */
-	struct chi_counts counts; /* zero unless wanted */
-};
-
-/* ---- Probing for engines ----------------------------------------------------------------- */
-
-/*
- * What an engine wants to know of a position, by value. The evaluation is the deepest that is
- * stored; of equally deep ones the one with the later date, then the first by its engine's name.
- */
-struct chi_strength {
-	bool found;		  /* the position is stored; if not, all below is zero */
 	bool has_eval;		  /* the three below are given */
 	bool is_mate;		  /* as in struct chi_eval */
-	uint16_t chi2;		  /* or CHI_CHI2_UNKNOWN */
 	uint16_t depth;		  /* plies */
 	int32_t score;		  /* side to move's view, as in struct chi_eval */
-	struct chi_counts counts; /* games from here */
+	struct chi_counts counts; /* games from here; in a scan zero unless wanted */
 };
 
 /* ---- Exploring --------------------------------------------------------------------------- */

@@ -201,16 +201,17 @@ static int find(struct chi_prefetch *prefetch, struct chi_read *read, unsigned p
 	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
 }
 
-int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi_strength *out)
+int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi_row *out)
 {
 	struct chi_read *read;
 	bool descends;
 	unsigned place = ticket % CHI_PREFETCH_MAX;
 	const struct chi_key *key = &prefetch->keys[place];
-	*out = (struct chi_strength){0};
+	*out = (struct chi_row){0};
 	if (ticket == 0 || prefetch->tickets[place] != ticket) {
 		return CHI_NONE;
 	}
+	out->key = *key;
 	int rc = begin(prefetch, &read, &descends);
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;

@@ -192,19 +192,11 @@ static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_f
 	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
 }
 
-/* Fills the row of a record that was found. */
+/* Fills the row of a record that was found. The key in the map is beside its value, which makes the
+ * checksum cheaper. A damaged record is reported, never returned. */
 static int fill(const struct chi_found *found, const struct chi_key *key, struct chi_row *row)
 {
-	/* The key in the map stands beside its value, which makes the checksum cheaper. */
-	int rc = chi_record_peek(found->key, key->len, found->value, found->len, &row->chi2,
-				 &row->counts);
-	if (CHI_UNLIKELY(rc < 0)) {
-		/* A damaged record is reported, never returned. */
-		*row = (struct chi_row){.key = *key};
-		return rc;
-	}
-	row->found = true;
-	return CHI_OK;
+	return chi_record_decode_strength(found->key, key->len, found->value, found->len, row);
 }
 
 int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
@@ -240,14 +232,19 @@ static int read_group(struct chi_read *read, const struct chi_key *keys, size_t 
 		      struct chi_row *rows)
 {
 	struct chi_found found[CHI_DESCENT_LANES];
-	int rc = chi_read_find(read, keys, n, found);
-	for (size_t i = 0; i < n && rc == CHI_OK; i++) {
+	int rc = CHI_OK;
+	chi_descent_find(&read->descent, keys, n, found);
+	for (size_t i = 0; i < n && CHI_LIKELY(rc >= 0); i++) {
 		rows[i] = (struct chi_row){.key = keys[i]};
-		if (found[i].finding == CHI_FINDING_THERE) {
+		rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
+			rc = get(read, &keys[i], &found[i]);
+		}
+		if (CHI_LIKELY(rc == CHI_OK)) {
 			rc = fill(&found[i], &keys[i], &rows[i]);
 		}
 	}
-	return rc;
+	return rc < 0 ? rc : CHI_OK;
 }
 
 /* How many keys from here on can be looked up in turns. */
@@ -287,59 +284,6 @@ bool chi_read_can_descend(struct chi_read *read)
 int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
 {
 	return get(read, key, found);
-}
-
-/* ---- For engines -------------------------------------------------------------------------- */
-
-/* What is known of what was found, or not found: `rc` is the look-up's. */
-static int strength(const struct chi_found *found, const struct chi_key *key, int rc,
-		    struct chi_strength *out)
-{
-	if (CHI_LIKELY(rc == CHI_OK)) {
-		return chi_record_decode_strength(found->key, key->len, found->value, found->len,
-						  out);
-	}
-	*out = (struct chi_strength){0};
-	return rc == CHI_NONE ? CHI_OK : rc;
-}
-
-int chi_read_strength(struct chi_read *read, const struct chi_key *key, struct chi_strength *out)
-{
-	struct chi_found found;
-	int rc = lookup(read, key, &found);
-	return strength(&found, key, rc, out);
-}
-
-static int decode_strength_group(struct chi_read *read, const struct chi_key *keys, size_t n,
-				 struct chi_strength *out)
-{
-	struct chi_found found[CHI_DESCENT_LANES];
-	chi_descent_find(&read->descent, keys, n, found);
-	int rc = CHI_OK;
-	for (size_t i = 0; i < n && CHI_LIKELY(rc == CHI_OK); i++) {
-		rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
-		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
-			rc = get(read, &keys[i], &found[i]);
-		}
-		rc = strength(&found[i], &keys[i], rc, &out[i]);
-	}
-	return rc;
-}
-
-int chi_read_strengths(struct chi_read *read, const struct chi_key *keys, size_t n,
-		       struct chi_strength *out)
-{
-	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
-	for (size_t group; n > 0; keys += group, out += group, n -= group) {
-		group = groups ? group_of(keys, n) : 0;
-		group = group > 1 ? group : 1;
-		int rc = group > 1 ? decode_strength_group(read, keys, group, out)
-				   : chi_read_strength(read, keys, out);
-		if (CHI_UNLIKELY(rc < 0)) {
-			return rc;
-		}
-	}
-	return CHI_OK;
 }
 
 int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,

@@ -32,10 +32,10 @@ struct chi_record_rest {
 CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value,
 				size_t len, uint16_t *chi2, struct chi_counts *counts);
 
-/* Those and the deepest evaluation (types.h), without memory: fills all of `out`. Reads no more
- * than it needs, and checks what it reads. CHI_OK or -CHI_ECORRUPT. */
+/* Those and the deepest evaluation (types.h), without memory, into a row that holds its key and
+ * nothing else. Reads no more than it needs, and checks what it reads. CHI_OK or -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value,
-					   size_t len, struct chi_strength *out);
+					   size_t len, struct chi_row *out);
 
 /* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,
  * -CHI_ENOMEM (the arena's budget). */

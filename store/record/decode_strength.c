@@ -40,7 +40,7 @@ static void skip_moves(struct chi_reader *r, uint8_t head)
 }
 
 /* One evaluation. `best_date` is that of the best so far. */
-static void read_eval(struct chi_reader *r, struct chi_strength *out, uint64_t *best_date)
+static void read_eval(struct chi_reader *r, struct chi_row *out, uint64_t *best_date)
 {
 	uint64_t name = chi_read_varint(r);
 	/* No name is longer than a record: the cast loses nothing that bytes are there for. */
@@ -74,7 +74,7 @@ static void read_eval(struct chi_reader *r, struct chi_strength *out, uint64_t *
 }
 
 /* Sections stand in the order of their tags. */
-static void find_evals(struct chi_reader *r, struct chi_strength *out)
+static void find_evals(struct chi_reader *r, struct chi_row *out)
 {
 	while (!r->bad && chi_reader_left(r) > 0) {
 		uint64_t tag = chi_read_varint(r);
@@ -100,7 +100,7 @@ static void find_evals(struct chi_reader *r, struct chi_strength *out)
 }
 
 /* Behind the statistic and the counts. */
-static void read_rest(struct chi_reader *r, uint8_t head, struct chi_strength *out)
+static void read_rest(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
 	if ((head & HEAD_PLIES) != 0) {
 		skip_plies(r, head);
@@ -112,11 +112,11 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_strength *o
 }
 
 int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-			       struct chi_strength *out)
+			       struct chi_row *out)
 {
 	struct chi_reader r;
 	uint8_t head;
-	*out = (struct chi_strength){.found = true};
+	out->found = true;
 	bool ok = chi_record_open(key, key_len, value, len, &r, &head);
 	if (CHI_LIKELY(ok)) {
 		chi_record_read_head(&r, head, &out->chi2, &out->counts);
@@ -126,7 +126,7 @@ int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t
 	}
 	if (CHI_UNLIKELY(!ok || r.bad)) {
 		/* Nothing of a damaged record is told. */
-		*out = (struct chi_strength){0};
+		*out = (struct chi_row){.key = out->key};
 		return -CHI_ECORRUPT;
 	}
 	return CHI_OK;

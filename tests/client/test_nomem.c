@@ -105,6 +105,14 @@ static void walk(struct chi_client *client, uint8_t want)
 	chi_iter_close(iter);
 }
 
+static int count_record(void *context, size_t i, const struct chi_record *record)
+{
+	size_t *n = context;
+	assert_true(i == *n && (record == NULL || record->n_moves <= CHI_MOVES_MAX));
+	*n += 1;
+	return CHI_OK;
+}
+
 static void read_all(struct chi_client *client)
 {
 	struct chi_row rows[MANY];
@@ -118,6 +126,10 @@ static void read_all(struct chi_client *client)
 	bool mixed = false;
 	if (lack_went(chi_probe(client, keys, MANY, rows), chi_error(client))) {
 		assert_true(rows[0].found && rows[9].found && !rows[10].found);
+	}
+	size_t told = 0;
+	if (lack_went(chi_get_many(client, keys, MANY, count_record, &told), chi_error(client))) {
+		assert_int_equal(told, MANY);
 	}
 	if (lack_went(chi_get(client, keys, &record), chi_error(client))) {
 		assert_string_equal(record.note, "a note");
@@ -170,7 +182,7 @@ static bool knows(struct chi_prober *prober, int status)
 
 static void prefetch(struct chi_prober *prober, const struct chi_board *board)
 {
-	struct chi_strength out;
+	struct chi_row out;
 	uint64_t tickets[MANY] = {0};
 	(void)knows(prober, chi_prober_prefetch(prober, keys, &tickets[0]));
 	(void)knows(prober, chi_prober_prefetch_board(prober, board, &tickets[1]));
@@ -192,9 +204,9 @@ static void use_prober(struct chi_client *client)
 					       .black = UINT64_C(1) << 63,
 					       .kings = 1 | UINT64_C(1) << 63,
 					       .en_passant = -1};
-	static struct chi_strength many[MANY];
+	static struct chi_row many[MANY];
 	struct chi_prober *prober = NULL;
-	struct chi_strength out;
+	struct chi_row out;
 	if (!lack_went(chi_prober_open(client, &prober), chi_error(client))) {
 		assert_null(prober);
 		return;

@@ -58,7 +58,7 @@ void *__wrap_realloc(void *old, size_t size)
 #define SET	40		/* positions that a commit changes together */
 
 static struct chi_key keys[ASKED];
-static struct chi_strength wanted[ASKED];
+static struct chi_row wanted[ASKED];
 
 /* Random records, one in three without evaluations, some with all else there is before them. */
 static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
@@ -91,11 +91,11 @@ static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
 }
 
 /* By chi_get, and the rule in types.h. */
-static void expect(struct chi_client *client, const struct chi_key *key, struct chi_strength *out)
+static void expect(struct chi_client *client, const struct chi_key *key, struct chi_row *out)
 {
 	struct chi_record record;
 	const struct chi_eval *best = NULL;
-	*out = (struct chi_strength){0};
+	*out = (struct chi_row){0};
 	int status = chi_get(client, key, &record);
 	assert_in_range(status, CHI_OK, CHI_NONE);
 	if (status == CHI_NONE) {
@@ -119,7 +119,7 @@ static void expect(struct chi_client *client, const struct chi_key *key, struct 
 	}
 }
 
-static bool same(const struct chi_strength *a, const struct chi_strength *b)
+static bool same(const struct chi_row *a, const struct chi_row *b)
 {
 	return a->found == b->found && a->has_eval == b->has_eval && a->is_mate == b->is_mate &&
 	       a->chi2 == b->chi2 && a->depth == b->depth && a->score == b->score &&
@@ -151,7 +151,7 @@ static void fill(struct chi_client *client)
 
 static void collect_as_wanted(struct chi_prober *prober, uint64_t ticket, unsigned i)
 {
-	struct chi_strength strength;
+	struct chi_row strength;
 	assert_int_equal(chi_prober_collect(prober, ticket, &strength), CHI_OK);
 	assert_true(same(&strength, &wanted[i]));
 }
@@ -159,13 +159,17 @@ static void collect_as_wanted(struct chi_prober *prober, uint64_t ticket, unsign
 static void says_what_get_says(void **state)
 {
 	struct world *world = *state;
-	static struct chi_strength many[ASKED];
+	static struct chi_row many[ASKED];
 	fill(world->client);
 	struct chi_prober *prober = prober_of(world->client);
 	uint64_t tickets[CHI_PREFETCH_MAX];
+	assert_int_equal(chi_probe(world->client, keys, ASKED, many), CHI_OK);
+	for (unsigned i = 0; i < ASKED; i++) {
+		assert_true(same(&many[i], &wanted[i]));
+	}
 	assert_int_equal(chi_prober_many(prober, keys, ASKED, many), CHI_OK);
 	for (unsigned i = 0; i < ASKED; i++) {
-		struct chi_strength one;
+		struct chi_row one;
 		char fen[CHI_FEN_SIZE];
 		assert_true(same(&many[i], &wanted[i]));
 		assert_int_equal(chi_prober_key(prober, &keys[i], &one), CHI_OK);
@@ -205,10 +209,58 @@ static void says_what_get_says(void **state)
 }
 
 /* The first of a long list are kept, and nothing of one with a key that is none. */
+#define NOTES	  100 /* positions with notes that fill more than one answer of a server */
+#define NOTE_SIZE 60000
+
+struct told {
+	size_t n;
+	size_t end; /* give up after so many */
+};
+
+static int check_record(void *context, size_t i, const struct chi_record *record)
+{
+	struct told *told = context;
+	assert_int_equal(i, told->n++);
+	assert_int_equal(record != NULL, wanted[i].found);
+	if (record != NULL) {
+		assert_int_equal(record->chi2, wanted[i].chi2);
+		assert_int_equal(record->counts.white, wanted[i].counts.white);
+		assert_int_equal(record->n_note, i < NOTES ? NOTE_SIZE : 4);
+		assert_true(i >= NOTES || record->note[NOTE_SIZE - 1] == (char)('a' + i % 26));
+	}
+	return told->n < told->end ? CHI_OK : -CHI_ECANCELED;
+}
+
+/* Also where an answer is too long for one response; and an end before the end. */
+static void gets_many(void **state)
+{
+	struct world *world = *state;
+	static char note[NOTE_SIZE];
+	struct told told = {.end = SIZE_MAX};
+	fill(world->client);
+	for (unsigned i = 0; i < NOTES; i++) {
+		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		memset(note, 'a' + (int)(i % 26), sizeof(note));
+		put.record.note = note;
+		put.record.n_note = sizeof(note);
+		world_ok(world->client, chi_put(world->client, &put, 1, CHI_ASYNC, NULL));
+	}
+	world_ok(world->client, chi_flush(world->client));
+	world_ok(world->client, chi_get_many(world->client, keys, ASKED, check_record, &told));
+	assert_int_equal(told.n, ASKED);
+	told = (struct told){.end = 300};
+	assert_int_equal(chi_get_many(world->client, keys, ASKED, check_record, &told),
+			 -CHI_ECANCELED);
+	assert_int_equal(told.n, 300);
+	told = (struct told){.end = SIZE_MAX};
+	world_ok(world->client, chi_get_many(world->client, keys, 0, check_record, &told));
+	assert_int_equal(told.n, 0);
+}
+
 static void long_lists(void **state)
 {
 	struct world *world = *state;
-	struct chi_strength strength;
+	struct chi_row strength;
 	uint64_t tickets[CHI_PREFETCH_MAX + 3];
 	fill(world->client);
 	struct chi_prober *prober = prober_of(world->client);
@@ -238,7 +290,7 @@ static void long_lists(void **state)
 static void tickets_end(void **state)
 {
 	struct world *world = *state;
-	struct chi_strength strength;
+	struct chi_row strength;
 	fill(world->client);
 	struct chi_prober *prober = prober_of(world->client);
 	uint64_t tickets[CHI_PREFETCH_MAX + 1];
@@ -274,7 +326,7 @@ static void commits_come_in_between(void **state)
 	fill(world->client);
 	struct chi_prober *prober = prober_of(world->client);
 	uint64_t tickets[CHI_PREFETCH_MAX];
-	struct chi_strength strength;
+	struct chi_row strength;
 	for (unsigned round = 0; round < 20; round++) {
 		for (unsigned i = 0; i < SET; i++) {
 			assert_int_equal(chi_prober_prefetch(prober, &keys[i], &tickets[i]),
@@ -303,7 +355,7 @@ static atomic_uint bad;
 static void *watch(void *context)
 {
 	struct chi_prober *prober = context;
-	struct chi_strength set[SET];
+	struct chi_row set[SET];
 	uint64_t tickets[SET];
 	uint64_t last = 0;
 	while (!atomic_load(&over)) {
@@ -394,7 +446,7 @@ static void probe_in_a_cage(const char *address)
 {
 	struct chi_client *client = NULL;
 	struct chi_prober *prober = NULL;
-	struct chi_strength strengths[100];
+	struct chi_row strengths[100];
 	uint64_t tickets[20];
 	alarm(60);
 	if (chi_open(address, NULL, &client, NULL) != CHI_OK ||
@@ -447,7 +499,7 @@ static void no_system_call_no_memory(void **state)
 
 static int use_after_fork(struct chi_prober *prober, uint64_t ticket)
 {
-	struct chi_strength strength;
+	struct chi_row strength;
 	int wrong = chi_prober_key(prober, keys, &strength) != -CHI_EFORK;
 	wrong |= chi_prober_collect(prober, ticket, &strength) != -CHI_EFORK;
 	wrong |= chi_prober_error(prober)[0] == '\0';
@@ -506,6 +558,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(says_what_get_says, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(gets_many, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(long_lists, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(tickets_end, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(commits_come_in_between, world_external,

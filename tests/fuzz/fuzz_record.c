@@ -33,7 +33,7 @@ static const struct chi_eval *deepest(const struct chi_record *record)
 
 static void check_glance(const uint8_t *value, size_t len, const struct chi_record *record)
 {
-	struct chi_strength seen;
+	struct chi_row seen = {0};
 	const struct chi_eval *eval = deepest(record);
 	REQUIRE(chi_record_decode_strength(key, sizeof(key), value, len, &seen) == CHI_OK);
 	REQUIRE(seen.found && seen.chi2 == record->chi2);
@@ -55,7 +55,7 @@ static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 	size_t n;
 	int status = chi_record_decode(key, sizeof(key), value, len, arena, &record, &rest);
 	if (status != CHI_OK) {
-		struct chi_strength seen;
+		struct chi_row seen = {0};
 		REQUIRE(status == -CHI_ECORRUPT);
 		(void)!chi_record_decode_strength(key, sizeof(key), value, len, &seen);
 		return;

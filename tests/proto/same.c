@@ -213,7 +213,9 @@ static bool same_rows(const struct chi_row *a, const struct chi_row *b, size_t n
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!same_key(&a[i].key, &b[i].key) || a[i].found != b[i].found ||
-		    a[i].chi2 != b[i].chi2 || !same_counts(&a[i].counts, &b[i].counts)) {
+		    a[i].chi2 != b[i].chi2 || a[i].has_eval != b[i].has_eval ||
+		    a[i].is_mate != b[i].is_mate || a[i].depth != b[i].depth ||
+		    a[i].score != b[i].score || !same_counts(&a[i].counts, &b[i].counts)) {
 			return false;
 		}
 	}

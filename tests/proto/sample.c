@@ -559,6 +559,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.probe.rows = sample_rows(s, out->u.probe.n, true, false);
 		for (size_t i = 0; i < out->u.probe.n; i++) {
 			out->u.probe.counts |= out->u.probe.rows[i].found;
+			sample_eval(s, &out->u.probe.rows[i]);
 		}
 		break;
 	case CHI_OP_GET:

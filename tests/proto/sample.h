@@ -28,3 +28,15 @@ bool same_response(const struct chi_response *a, const struct chi_response *b);
 struct chi_key sample_key(struct sample *sample);
 struct chi_record sample_record(struct sample *sample);
 struct chi_row *sample_rows(struct sample *sample, size_t n, bool counts, bool all_found);
+
+/* Gives a row that was found an evaluation, or not: rows of probes alone have one. */
+static inline void sample_eval(struct sample *s, struct chi_row *row)
+{
+	row->has_eval = row->found && seed_below(s->seed, 2) == 0;
+	if (row->has_eval) {
+		row->is_mate = seed_below(s->seed, 2) == 0;
+		int32_t max = row->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+		row->depth = (uint16_t)seed_below(s->seed, UINT16_MAX + 1);
+		row->score = (int32_t)seed_below(s->seed, 2 * (uint64_t)max + 1) - max;
+	}
+}

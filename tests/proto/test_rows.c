@@ -70,6 +70,18 @@ static void single_rows(void **state)
 	assert_int_equal(rows[0].counts.black, 0);
 	assert_true(rows[0].counts.other == UINT64_MAX);
 	assert_int_equal(kind, CHI_ROWS_COUNTED);
+	/* 40 plies deep, one centipawn lost; and a mate in 10,000 without counts. */
+	assert_int_equal(read_hex("07b01d09" KINGS "01000000"
+				  "2801",
+				  1),
+			 CHI_OK);
+	assert_true(rows[0].has_eval && !rows[0].is_mate);
+	assert_int_equal(rows[0].depth, 40);
+	assert_int_equal(rows[0].score, -1);
+	assert_int_equal(read_hex("0d000009" KINGS "ffff03a09c01", 1), CHI_OK);
+	assert_true(rows[0].has_eval && rows[0].is_mate);
+	assert_int_equal(rows[0].depth, 65535);
+	assert_int_equal(rows[0].score, CHI_MATE_MAX);
 	assert_int_equal(read_rows((const uint8_t *)"", 0, 0), CHI_OK);
 	assert_null(rows);
 }
@@ -98,7 +110,13 @@ static void no_rows(void **state)
 		const char *hex;
 		size_t n;
 	} wrong[] = {
-		{"04000009" KINGS, 1},		    /* unknown flag */
+		{"11000009" KINGS, 1},		    /* unknown flag */
+		{"04000009" KINGS "0000", 1},	    /* evaluation of what was not found */
+		{"09000009" KINGS, 1},		    /* mate without an evaluation */
+		{"05000009" KINGS "00", 1},	    /* evaluation cut short */
+		{"05000009" KINGS "80800400", 1},   /* 65536 plies */
+		{"05000009" KINGS "0082897a", 1},   /* 1,000,001 centipawns */
+		{"0d000009" KINGS "00a29c01", 1},   /* mate in 10,001 */
 		{"02000009" KINGS "00000000", 1},   /* counts of what was not found */
 		{"01006409" KINGS, 1},		    /* statistic 25600 */
 		{"01000008" KINGS, 1},		    /* key of 8 bytes */

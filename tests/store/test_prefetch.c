@@ -37,7 +37,7 @@ static void check(struct chi_store *store, unsigned first)
 		ok(chi_prefetch_ask(prefetch, &key, 1, &tickets[i]));
 	}
 	for (unsigned i = 0; i < KEYS; i++) {
-		struct chi_strength strength;
+		struct chi_row strength;
 		ok(chi_prefetch_take(prefetch, tickets[i], &strength));
 		assert_int_equal(strength.found, i % 2 == 0);
 		assert_int_equal(strength.counts.white, i % 2 == 0 ? first + i : 0);
@@ -51,7 +51,7 @@ static void test_unknown_layout(void **state)
 	struct chi_store *store = help_store("ahead", CHI_STATISTIC_EXTERNAL);
 	/* The empty tree first. */
 	struct chi_prefetch *prefetch;
-	struct chi_strength strength;
+	struct chi_row strength;
 	struct chi_key key = key_of(0);
 	uint64_t ticket;
 	ok(chi_prefetch_open(store, &prefetch));

@@ -87,7 +87,7 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	struct chi_info info;
 	struct chi_verify_result result;
 	struct chi_row row;
-	struct chi_strength strength;
+	struct chi_row strength;
 	struct chi_prefetch *ahead;
 	uint64_t ticket;
 	int freed;

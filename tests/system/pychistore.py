@@ -29,7 +29,8 @@ IMPORT_PIECE = 1 << 18
 # Longest wait for bytes, in seconds; only a server that is broken takes so long.
 PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 
-Row = collections.namedtuple("Row", "key found chi2 counts")
+Row = collections.namedtuple("Row", "key found chi2 counts evaluation", defaults=(None,))
+Evaluation = collections.namedtuple("Evaluation", "depth score mate")
 Counts = collections.namedtuple("Counts", "white draws black other")
 Game = collections.namedtuple("Game", "id result pruned max_ply")
 Scanned = collections.namedtuple("Scanned", "rows cursor mixed responses")
@@ -100,9 +101,14 @@ def unpack_rows(data, count):
                 number, at = take_varint(data, at)
                 numbers.append(number)
             counts = Counts(*numbers)
-        if flags & ~3:
+        evaluation = None
+        if flags & 4:
+            depth, at = take_varint(data, at)
+            score, at = take_varint(data, at)
+            evaluation = Evaluation(depth, score >> 1 ^ -(score & 1), bool(flags & 8))
+        if flags & ~15:
             raise ValueError(f"unknown flags {flags}")
-        rows.append(Row(key, bool(flags & 1), chi2 or None, counts))
+        rows.append(Row(key, bool(flags & 1), chi2 or None, counts, evaluation))
     if at != len(data):
         raise ValueError("bytes behind the last row")
     return rows

@@ -5,29 +5,58 @@
 #include "client/cli/out/output.h"
 #include "client/cli/out/record.h"
 
+/* Positions that are asked for together. */
+#define TOGETHER 256
+
+struct gathered {
+	struct chi_key keys[TOGETHER];
+	size_t n;
+	int code; /* the worst so far */
+};
+
 /* A position that is not stored prints nothing, so that each line of output is a record. */
-static int print_record(struct cli *cli, const struct chi_key *key)
+static int print_record(void *context, size_t i, const struct chi_record *record)
 {
-	struct chi_record record;
+	struct gathered *gathered = context;
+	const struct chi_key *key = &gathered->keys[i];
 	char fen[CHI_FEN_SIZE];
-	int status = chi_get(cli->client, key, &record);
-	if (status == CHI_NONE) {
-		if (chi_key_to_fen(key, fen, NULL) == CHI_OK) {
-			cli_message("position not found: %s", fen);
-		}
-		return EXIT_NOT_FOUND;
+	if (record != NULL) {
+		output_json(record_json(key, record));
+		return CHI_OK;
 	}
-	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+	if (chi_key_to_fen(key, fen, NULL) == CHI_OK) {
+		cli_message("position not found: %s", fen);
 	}
-	output_json(record_json(key, &record));
-	return EXIT_DONE;
+	gathered->code = cli_worse(gathered->code, EXIT_NOT_FOUND);
+	return CHI_OK;
+}
+
+static int answer(struct cli *cli, void *context)
+{
+	struct gathered *gathered = context;
+	int status = CHI_OK;
+	gathered->code = EXIT_DONE;
+	if (gathered->n > 0) {
+		status = chi_get_many(cli->client, gathered->keys, gathered->n, print_record,
+				      gathered);
+	}
+	gathered->n = 0;
+	return status == CHI_OK ? gathered->code : cli_worse(gathered->code, cli_fail(cli, status));
+}
+
+static int gather(struct cli *cli, void *context, const struct chi_key *key)
+{
+	struct gathered *gathered = context;
+	gathered->keys[gathered->n++] = *key;
+	return gathered->n < TOGETHER ? EXIT_DONE : answer(cli, context);
 }
 
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
+	struct gathered gathered = {.n = 0};
+	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
 	(void)state;
-	return fens_each(cli, argc, argv, print_record);
+	return fens_all(cli, argc, argv, &user);
 }
 
 const struct command cmd_get = {

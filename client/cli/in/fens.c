@@ -21,9 +21,19 @@ static int take(struct cli *cli, const char *text, size_t len, const char *where
 }
 
 /* A program that asks through a pipe gets each answer before the next question is waited for. */
+struct input {
+	struct cli *cli;
+	const struct fens_user *user;
+	int code; /* the worst so far */
+};
+
 static void flush_answers(void *context)
 {
-	(void)context;
+	struct input *input = context;
+	if (input->user->flush != NULL) {
+		input->code = cli_worse(input->code,
+					input->user->flush(input->cli, input->user->context));
+	}
 	(void)fflush(stdout);
 }
 
@@ -46,32 +56,33 @@ static void source_closep(struct chi_source **source)
 int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user)
 {
 	_cleanup_(source_closep) struct chi_source *source = NULL;
-	struct chi_source_options options = {.before_read = flush_answers};
+	struct input input = {.cli = cli, .user = user, .code = EXIT_DONE};
+	struct chi_source_options options = {.before_read = flush_answers, .context = &input};
 	struct chi_fault fault = {.text = ""};
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	const char *line = NULL;
 	size_t len = 0;
-	int code = EXIT_DONE;
 	int status = chi_source_open(path, &options, &source, &fault);
-	while (status == CHI_OK && !output_failed() && (code == EXIT_DONE || !user->strict)) {
+	while (status == CHI_OK && !output_failed() && (input.code == EXIT_DONE || !user->strict)) {
 		char where[600];
 		status = chi_source_line(source, &line, &len, &fault);
 		(void)snprintf(where, sizeof(where), "%.500s:%" PRIu64, name,
 			       chi_source_line_number(source));
 		if (status == -CHI_ETOOBIG) {
 			cli_message("%s: %s", where, fault.text);
-			code = cli_worse(code, EXIT_USAGE);
+			input.code = cli_worse(input.code, EXIT_USAGE);
 			status = CHI_OK;
 		} else if (status == CHI_OK && !is_skipped(line, len)) {
-			code = cli_worse(code, take(cli, line, len, where, user));
+			input.code = cli_worse(input.code, take(cli, line, len, where, user));
 		}
 	}
-	/* What was read before it failed has been answered. */
+	/* What was read before it failed is answered. */
+	flush_answers(&input);
 	if (status < 0) {
 		cli_message("%s: %s", name, fault.text);
 		return files_exit_of(status);
 	}
-	return code;
+	return input.code;
 }
 
 /* The position is all that most commands need. */
@@ -85,15 +96,21 @@ static int each_alone(struct cli *cli, void *context, const struct chi_key *key)
 int fens_each(struct cli *cli, int argc, char **argv, fens_function *each)
 {
 	const struct fens_user user = {.each = each_alone, .context = &each};
-	int code = EXIT_DONE;
+	return fens_all(cli, argc, argv, &user);
+}
+
+int fens_all(struct cli *cli, int argc, char **argv, const struct fens_user *user)
+{
+	struct input input = {.cli = cli, .user = user, .code = EXIT_DONE};
 	if (argc == 0) {
 		if (!cli->quiet && isatty(STDIN_FILENO)) {
 			fprintf(stderr, "Type FENs, one a line; Ctrl-D ends.\n");
 		}
-		return fens_in_file(cli, "-", &user);
+		return fens_in_file(cli, "-", user);
 	}
 	for (int i = 0; i < argc && !output_failed(); i++) {
-		code = cli_worse(code, take(cli, argv[i], strlen(argv[i]), NULL, &user));
+		input.code = cli_worse(input.code, take(cli, argv[i], strlen(argv[i]), NULL, user));
 	}
-	return code;
+	flush_answers(&input);
+	return input.code;
 }

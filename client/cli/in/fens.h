@@ -17,9 +17,15 @@ int fens_each(struct cli *cli, int argc, char **argv, fens_function *each);
 
 struct fens_user {
 	int (*each)(struct cli *cli, void *context, const struct chi_key *key);
+	/* Answers what `each` has gathered: called before more input is waited for, and at the
+	 * end. NULL: it gathers nothing. Returns an exit code. */
+	int (*flush)(struct cli *cli, void *context);
 	void *context;
 	bool strict; /* the first FEN that cannot be read, or refusal by `each`, ends it */
 };
+
+/* The same with a user. */
+int fens_all(struct cli *cli, int argc, char **argv, const struct fens_user *user);
 
 /* The same for the lines of a file, packed or not; "-" is standard input. */
 int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user);
