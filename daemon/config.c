@@ -181,43 +181,45 @@ static int parse_create(struct chi_config *config, const char *text, struct chi_
 	return CHI_OK;
 }
 
+/* The index in `names`, which ends with NULL, of an option's argument; or a negative status. */
+static int choose(const char *option, const char *const names[], const char *text,
+		  struct chi_fault *fault)
+{
+	char list[64];
+	size_t len = 0;
+	list[0] = '\0';
+	for (int i = 0; names[i] != NULL; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			return i;
+		}
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? ", " : "",
+					names[i]);
+	}
+	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
+}
+
 static int parse_level(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
-	int level = chi_log_level_from_name(text);
-	if (level < 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--log-level: '%s' is none of error, warning, info, debug", text);
-	}
-	config->log.level = (enum chi_log_level)level;
-	return CHI_OK;
+	static const char *const names[] = {"error", "warning", "info", "debug", NULL};
+	int level = choose("log-level", names, text, fault);
+	config->log.level = level < 0 ? CHI_LOG_INFO : (enum chi_log_level)level;
+	return level < 0 ? level : CHI_OK;
 }
 
 static int parse_format(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
-	int format = chi_log_format_from_name(text);
-	if (format < 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--log-format: '%s' is none of text, json",
-				 text);
-	}
-	config->log.format = (enum chi_log_format)format;
-	return CHI_OK;
+	static const char *const names[] = {"text", "json", NULL};
+	int format = choose("log-format", names, text, fault);
+	config->log.format = format < 0 ? CHI_LOG_TEXT : (enum chi_log_format)format;
+	return format < 0 ? format : CHI_OK;
 }
 
 static int parse_sandbox(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
-	static const char *const names[CHI_SANDBOXES] = {
-		[CHI_SANDBOX_AUTO] = "auto",
-		[CHI_SANDBOX_REQUIRE] = "require",
-		[CHI_SANDBOX_OFF] = "off",
-	};
-	for (int i = 0; i < CHI_SANDBOXES; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			config->sandbox = (enum chi_sandbox)i;
-			return CHI_OK;
-		}
-	}
-	return chi_fault(fault, -CHI_ESYNTAX, "--sandbox: '%s' is none of auto, require, off",
-			 text);
+	static const char *const names[] = {"auto", "require", "off", NULL};
+	int sandbox = choose("sandbox", names, text, fault);
+	config->sandbox = sandbox < 0 ? CHI_SANDBOX_AUTO : (enum chi_sandbox)sandbox;
+	return sandbox < 0 ? sandbox : CHI_OK;
 }
 
 /* Bounds are the table's; the text names them. */

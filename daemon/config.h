@@ -27,7 +27,6 @@ enum chi_sandbox {
 	CHI_SANDBOX_AUTO,    /* as far as it is to be had */
 	CHI_SANDBOX_REQUIRE, /* or the server does not start */
 	CHI_SANDBOX_OFF,
-	CHI_SANDBOXES,
 };
 
 struct chi_store_config {

@@ -45,30 +45,6 @@ struct counted {
 static pthread_mutex_t counted_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counted counted[COUNTED_MAX];
 
-int chi_log_level_from_name(const char *name)
-{
-	for (int i = 0; i < CHI_LOG_LEVELS; i++) {
-		if (strcmp(name, chi_log_level_name((enum chi_log_level)i)) == 0) {
-			return i;
-		}
-	}
-	return -1;
-}
-
-int chi_log_format_from_name(const char *name)
-{
-	static const char *const names[CHI_LOG_FORMATS] = {
-		[CHI_LOG_TEXT] = "text",
-		[CHI_LOG_JSON] = "json",
-	};
-	for (int i = 0; i < CHI_LOG_FORMATS; i++) {
-		if (strcmp(name, names[i]) == 0) {
-			return i;
-		}
-	}
-	return -1;
-}
-
 /* ---- Where lines go ---------------------------------------------------------------------- */
 
 /* libevent speaks rarely, and then it matters: an epoll that fails, a bad descriptor. */

@@ -14,12 +14,6 @@
 #include "chistore/types.h"
 #include "daemon/status/log_line.h"
 
-/* Of "error", "warning", "info", "debug"; negative if `name` is none of them. */
-int chi_log_level_from_name(const char *name);
-
-/* Of "text", "json"; negative if `name` is neither. */
-int chi_log_format_from_name(const char *name);
-
 struct chi_log_options {
 	enum chi_log_level level; /* and those above it */
 	enum chi_log_format format;
