@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "daemon/events.h"
 #include "daemon/ops/handler.h"
 #include "daemon/server.h"
 #include "daemon/net/worker.h"
@@ -130,12 +131,12 @@ static void arm(struct backup *backup)
 {
 	uint64_t ms = backup->worker->server->config->limits.output_ms;
 	struct timeval limit = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
-	event_add(backup->stalled, &limit);
+	chi_event_add(backup->stalled, &limit);
 	if (backup->drained) {
 		return;
 	}
 	if (chi_call_may_send(&backup->call)) {
-		event_add(backup->readable, NULL);
+		chi_event_add(backup->readable, NULL);
 	} else {
 		event_del(backup->readable);
 	}
@@ -145,7 +146,7 @@ static void resume(struct chi_call *call)
 {
 	struct backup *backup = (struct backup *)call;
 	if (!backup->drained && chi_call_may_send(call)) {
-		event_add(backup->readable, NULL);
+		chi_event_add(backup->readable, NULL);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "daemon/events.h"
 #include "daemon/clock.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/import_session.h"
@@ -180,7 +181,7 @@ static void start_clock(struct chi_import_session *import)
 {
 	uint64_t ms = import->worker->server->config->limits.import_ms;
 	struct timeval limit = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
-	event_add(import->idle, &limit);
+	chi_event_add(import->idle, &limit);
 }
 
 /* A client that begins an import and forgets it keeps others from theirs. */

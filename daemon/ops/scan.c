@@ -11,6 +11,7 @@
  *                                          v
  *                                        freed
  */
+#include "daemon/events.h"
 #include "daemon/ops/scan.h"
 
 #include <event2/event.h>
@@ -99,7 +100,7 @@ static void set_runnable(struct chi_scan_run *run, bool on)
 	TAILQ_INSERT_TAIL(&worker->runnable, run, run_link);
 	worker->n_runnable++;
 	if (!event_pending(worker->slice_event, EV_TIMEOUT, NULL)) {
-		event_add(worker->slice_event, &at_once);
+		chi_event_add(worker->slice_event, &at_once);
 	}
 }
 
@@ -268,7 +269,7 @@ void chi_scan_slice(struct chi_worker *worker)
 		}
 	}
 	if (!TAILQ_EMPTY(&worker->runnable)) {
-		event_add(worker->slice_event, &at_once);
+		chi_event_add(worker->slice_event, &at_once);
 	}
 }
 
