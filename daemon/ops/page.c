@@ -7,6 +7,7 @@
 
 #include "daemon/clock.h"
 #include "daemon/limits.h"
+#include "proto/msg.h"
 #include "store/store.h"
 
 #define FIRST_CAPACITY 128

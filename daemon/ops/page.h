@@ -2,7 +2,33 @@
 /* What a scan's next response holds. */
 #pragma once
 
-#include "daemon/ops/scan.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+
+struct chi_entry;
+struct chi_read;
+struct chi_scan;
+
+/* What is collected for the next response. */
+struct chi_page {
+	union {
+		void *items;
+		struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
+		struct chi_entry *entries; /* CHI_WANT_RECORDS */
+		struct chi_game_id *games;
+	};
+	size_t size; /* of an item */
+	size_t most; /* that a response may have */
+	size_t n;
+	size_t capacity;
+	size_t bytes;		/* of the entries, packed */
+	struct chi_arena arena; /* what the entries point to */
+	int64_t since;		/* ms: when the first row came */
+};
 
 /* For at most `most` items of that size. */
 void chi_page_init(struct chi_page *page, size_t size, size_t most);

@@ -11,31 +11,14 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/arena.h"
 #include "chistore/types.h"
 #include "daemon/net/conn.h"
+#include "daemon/ops/page.h"
 #include "proto/msg.h"
 
 struct chi_read;
 struct chi_scan;
 struct chi_served;
-
-/* What is collected for the next response. */
-struct chi_page {
-	union {
-		void *items;
-		struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
-		struct chi_entry *entries; /* CHI_WANT_RECORDS */
-		struct chi_game_id *games;
-	};
-	size_t size; /* of an item */
-	size_t most; /* that a response may have */
-	size_t n;
-	size_t capacity;
-	size_t bytes;		/* of the entries, packed */
-	struct chi_arena arena; /* what the entries point to */
-	int64_t since;		/* ms: when the first row came */
-};
 
 struct chi_scan_run {
 	struct chi_call call;
