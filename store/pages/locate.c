@@ -4,6 +4,7 @@
  * its map, but each page bears its number. A damaged page may bear a wrong one, so several must
  * agree, and the address they give must be that of a head page, before it is believed.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,11 +37,12 @@ static void close_cursor(MDB_cursor **cursor)
 	}
 }
 
-/* Page 0 by what the page that `value` lies in says of itself; 0: it cannot be a leaf. */
-static uintptr_t base_by(const MDB_val *value, uint32_t size)
+/* Page 0 by what the page that `value` lies in says of itself, if pages begin at multiples of their
+ * size, `shift` bytes on; 0: it cannot be a leaf. */
+static uintptr_t base_by(const MDB_val *value, uint32_t size, uintptr_t shift)
 {
 	uintptr_t at = (uintptr_t)value->mv_data;
-	uintptr_t page = at & ~((uintptr_t)size - 1);
+	uintptr_t page = ((at - shift) & ~((uintptr_t)size - 1)) + shift;
 	const uint8_t *head = (const uint8_t *)value->mv_data - (at - page);
 	uint64_t number = chi_u64_at(head + PAGE_NUMBER);
 	if ((chi_u16_at(head + PAGE_FLAGS) & FLAG_KINDS) != FLAG_LEAF || number > page / size) {
@@ -54,7 +56,10 @@ static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 {
 	unsigned char resident[2 * PAGE_SIZE_MOST / PAGE_SIZE_LEAST];
 	uint8_t *head = (uint8_t *)value->mv_data - ((uintptr_t)value->mv_data - base);
-	if (base == 0 || mincore(head, 2 * (size_t)size, resident) != 0) {
+	/* A sandbox may forbid the question. */
+	bool mapped = mincore(head, 2 * (size_t)size, resident) == 0 ||
+		      (errno != ENOMEM && errno != EINVAL);
+	if (base == 0 || !mapped) {
 		return false;
 	}
 	for (unsigned i = 0; i < 2; i++) {
@@ -139,7 +144,7 @@ static bool samples_agree(const struct chi_descent *descent, MDB_env *mdb, MDB_t
 }
 
 /* A page of the main tree and one of the meta tree, the same in all stores: two that agree. */
-static bool find_base(MDB_txn *txn, MDB_dbi meta, struct chi_pages *pages)
+static bool find_base(MDB_txn *txn, MDB_dbi meta, uintptr_t system_page, struct chi_pages *pages)
 {
 	static const char name[] = META_TREE;
 	_cleanup_(close_cursor) MDB_cursor *cursor = NULL;
@@ -152,12 +157,18 @@ static bool find_base(MDB_txn *txn, MDB_dbi meta, struct chi_pages *pages)
 	    mdb_cursor_get(cursor, &key, &value, MDB_FIRST) != 0) {
 		return false;
 	}
-	uintptr_t base = base_by(&tree, pages->size);
-	if (base != base_by(&value, pages->size) || !heads_at(base, &tree, pages->size)) {
-		return false;
+	/* The map begins at a page of the system: smaller pages are aligned in it, larger ones need
+	 * not be. */
+	for (uintptr_t shift = 0; shift < pages->size; shift += system_page) {
+		uintptr_t base = base_by(&tree, pages->size, shift);
+		if (base == base_by(&value, pages->size, shift) &&
+		    heads_at(base, &tree, pages->size)) {
+			pages->base =
+				(const uint8_t *)tree.mv_data - ((uintptr_t)tree.mv_data - base);
+			return true;
+		}
 	}
-	pages->base = (const uint8_t *)tree.mv_data - ((uintptr_t)tree.mv_data - base);
-	return true;
+	return false;
 }
 
 void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position,
@@ -169,16 +180,13 @@ void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position
 	long page = sysconf(_SC_PAGESIZE);
 	*pages = (struct chi_pages){0};
 	(void)mdb_version(&major, &minor, NULL);
-	/* The map begins at a page of the system: smaller ones are aligned in it, larger ones
-	 * need not be. */
 	if (major != 0 || minor != 9 || mdb_env_stat(mdb, &stat) != 0 ||
-	    stat.ms_psize < PAGE_SIZE_LEAST || stat.ms_psize > PAGE_SIZE_MOST || page <= 0 ||
-	    stat.ms_psize > (unsigned long)page) {
+	    stat.ms_psize < PAGE_SIZE_LEAST || stat.ms_psize > PAGE_SIZE_MOST || page <= 0) {
 		return;
 	}
 	struct chi_pages found = {.size = stat.ms_psize};
 	struct chi_descent descent;
-	if (!find_base(txn, meta, &found)) {
+	if (!find_base(txn, meta, (uintptr_t)page, &found)) {
 		return;
 	}
 	chi_descent_start(mdb, txn, &found, POSITION_TREE, &descent);

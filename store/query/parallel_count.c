@@ -67,7 +67,6 @@ static int take_part(struct team *team, struct chi_scan *part)
 		return CHI_NONE;
 	}
 	*part = *scan;
-	part->apart = true;
 	part->whole = false;
 	part->leaf_cursor.tree = &part->tree;
 	part->leaf_cursor.floor = team->level;
@@ -163,10 +162,10 @@ int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count)
 		uint64_t steps = UINT64_MAX;
 		/* Before threads look for records, this one finds out where their tree is. */
 		bool joins = scan->spec.filter.games_min > 0;
-		bool apart = threads > 1 && is_large(scan) &&
-			     (!joins || chi_read_can_descend(scan->read));
-		rc = apart ? count_range(&team, threads)
-			   : chi_count_some(scan, &steps, &team.count);
+		bool parallel = threads > 1 && is_large(scan) &&
+				(!joins || chi_read_can_descend(scan->read));
+		rc = parallel ? count_range(&team, threads)
+			      : chi_count_some(scan, &steps, &team.count);
 	}
 	(void)pthread_mutex_destroy(&team.lock);
 	*count += team.count;

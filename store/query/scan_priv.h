@@ -25,7 +25,6 @@ struct chi_scan {
 	bool begun; /* `leaves` walks in `tree`, the phase's */
 	bool whole; /* from an end of the tree: all of its entries must come */
 	bool joins; /* strength entries need their position record */
-	bool apart; /* a part of a scan, in a thread of its own: LMDB must not be called */
 	struct chi_descent tree;
 	struct chi_leaf_cursor leaf_cursor;
 	bool has_end;		    /* a count of the strength tree ends before the tree does, */

@@ -259,7 +259,7 @@ static int walk_on(struct chi_scan *scan, struct chi_batch *batch)
 	while (rc == CHI_OK && batch->n < batch->max && batch->steps > 0) {
 		if (leaf->at == (down ? 0 : leaf->n)) {
 			rc = chi_leaf_cursor_turn(&scan->leaf_cursor, down);
-			if (rc == CHI_NONE && !scan->apart) {
+			if (rc == CHI_NONE && scan->leaf_cursor.floor == 0) {
 				rc = chi_scan_range_end(scan);
 			}
 		} else if (scan->left == 0) {
@@ -284,11 +284,12 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 		keys[i] = batch->rows[from + i].key;
 	}
 	batch->n = from;
-	if (scan->apart) {
-		/* What a descent is not sure of is damaged; LMDB may not be asked. */
+	/* What a descent is not sure of is damaged. LMDB is not asked, nor could it be where this
+	 * is one of several threads. */
+	if (chi_read_can_descend(scan->read)) {
 		chi_descent_find(&scan->read->descent, keys, n, found);
 	} else {
-		rc = chi_read_find(scan->read, keys, n, found);
+		rc = -CHI_ECORRUPT;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct chi_row *row = &batch->rows[batch->n];

@@ -6,6 +6,7 @@
  */
 #include "tests/store/trees.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -314,13 +315,48 @@ static void test_scans(void **state)
 	chi_store_close(store);
 }
 
+/* ---- Pages larger than the system's -------------------------------------------------------- */
+
+/* What LMDB is told of the system; 0: the truth. */
+static long page_bytes;
+
+long sysconf(int name)
+{
+	long (*real)(int) = NULL;
+	*(void **)&real = dlsym(RTLD_NEXT, "sysconf");
+	return name == _SC_PAGESIZE && page_bytes != 0 ? page_bytes : real(name);
+}
+
+/* A store of a machine with pages of 16 KiB: the map begins wherever a page of this one does. */
+static void test_larger_pages(void **state)
+{
+	(void)state;
+	trees_keys(keys, 600);
+	page_bytes = 16384;
+	struct chi_store *store = help_store("larger", EXTERNAL);
+	trees_fill(store, keys, 600, false);
+	chi_store_close(store);
+	page_bytes = 0;
+	for (unsigned i = 0; i < 8; i++) {
+		/* The system puts each map right below another: their sizes decide where. */
+		char size[24];
+		(void)snprintf(size, sizeof(size), "%lu", (1ul << 20) + 4096ul * i);
+		assert_int_equal(setenv("CHISTORE_MAP_BYTES", size, 1), 0);
+		store = help_open(help_path("larger"), CHI_STORE_READ);
+		assert_non_null(store->env->pages.base);
+		assert_int_equal(store->env->pages.size, 16384);
+		compare_scans(store, 600, 20);
+		chi_store_close(store);
+	}
+	assert_int_equal(unsetenv("CHISTORE_MAP_BYTES"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_shapes),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_beside_a_writer),
-		cmocka_unit_test(test_scans),
+		cmocka_unit_test(test_all_shapes),	cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_scans),
+		cmocka_unit_test(test_larger_pages),
 	};
 	return cmocka_run_group_tests_name("store/leaves", tests, NULL, NULL);
 }
