@@ -29,6 +29,7 @@
  */
 #define MISSING_MOST (UINT64_C(1) << 20)
 
+CHI_PRINTF(2, 0)
 static void report(struct chi_page_walk *w, const char *format, va_list args)
 {
 	char text[REPORT_SIZE];
