@@ -431,7 +431,7 @@ class Protocol(Games):
         self.assertEqual(self.daemon_.stop(), 0)
         log = self.daemon_.stderr_text()
         who = r"'a\\'b\?\?\?\?c' \(connection \d+\.\d+\.\d+\)"
-        self.assertRegex(log, f"import into store 'default' begun by {who}\n")
+        self.assertRegex(log, f"import into store 'default' begun by '[^']+' as {who}\n")
         self.assertRegex(
             log, f"imported 300 of 300 games into store 'default' for {who} in \\d+\\.\\d+ s\n")
         self.assertRegex(log, "took 300 of 300 games out of store 'default' for 'pychistore' ")
