@@ -39,7 +39,6 @@ static int parse(struct chi_config *config, const char *words)
 	return chi_config_parse(config, n, arguments, &fault);
 }
 
-/* Those that chistored(8) and PROTOCOL.md promise. */
 static void test_defaults(void **state)
 {
 	(void)state;
@@ -51,43 +50,6 @@ static void test_defaults(void **state)
 	assert_string_equal(config.stores[0].path, "/s");
 	assert_int_equal(config.socket_mode, 0660);
 	assert_true(config.threads >= 1);
-	assert_int_equal(CHI_FRAMES_PER_WAKEUP, 32);
-	assert_int_equal(config.limits.connections, 4096);
-	assert_int_equal(config.limits.in_flight, CHI_IN_FLIGHT_MAX);
-	assert_int_equal(config.limits.request_bytes, CHI_FRAME_REQUEST_MAX);
-	assert_int_equal(config.limits.frame_ms, 10000);
-	assert_int_equal(config.limits.output_pause, 1 << 20);
-	assert_int_equal(config.limits.output_close, 8 << 20);
-	assert_int_equal(config.limits.output_ms, 30000);
-	assert_int_equal(config.limits.buffer_bytes, 256 << 20);
-	assert_int_equal(config.limits.queue_bytes, 64 << 20);
-	assert_int_equal(config.limits.queue_records, 100000);
-	assert_int_equal(config.limits.snapshot_ms, 1000);
-	assert_int_equal(config.limits.stop_ms, 5000);
-	assert_int_equal(config.limits.imports, 1);
-	assert_int_equal(config.limits.import_memory, 256 << 20);
-	assert_int_equal(config.limits.import_ms, 600000);
-}
-
-/* Those that no option changes. The tests of what they bound go by their names. */
-static void test_promised_numbers(void **state)
-{
-	(void)state;
-	assert_int_equal(CHI_FRAME_REQUEST_MAX, 1 << 20);
-	assert_int_equal(CHI_FRAME_RESPONSE_MAX, 4 << 20);
-	assert_int_equal(CHI_DECODE_BUDGET, 8 << 20);
-	assert_int_equal(CHI_PROBE_MAX, 4096);
-	assert_int_equal(CHI_PUT_MAX, 10000);
-	assert_int_equal(CHI_SCAN_ROWS_MAX, 10000);
-	assert_int_equal(CHI_SCAN_BYTES_MAX, 1 << 20);
-	assert_int_equal(CHI_IN_FLIGHT_MAX, 64);
-	assert_int_equal(CHI_FRAMES_PER_WAKEUP, 32);
-	assert_int_equal(CHI_GROUP_RECORDS, 20000);
-	assert_int_equal(CHI_RESERVED_FDS, 64);
-	assert_int_equal(CHI_FEN_INPUT_MAX, 128);
-	assert_int_equal(CHI_SAN_INPUT_MAX, 16);
-	assert_int_equal(CHI_PGN_GAME_MAX, 64 << 20);
-	assert_int_equal(CHI_PGN_PLIES_MAX, 4096);
 }
 
 /* A path may have a '=', a name may not have a slash. */
@@ -343,7 +305,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_promised_numbers),
 		cmocka_unit_test(test_stores),
 		cmocka_unit_test(test_store_name_length),
 		cmocka_unit_test(test_addresses),

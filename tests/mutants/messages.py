@@ -12,27 +12,6 @@ FRAMES = (
         "if (value >= max) {",
         "proto frame", "limit_is_exact"),
     Mutant(
-        "request-frame-over-its-limit",
-        "The same, from above",
-        "proto/frame.c",
-        "if (value > max) {",
-        "if (value > max + 1) {",
-        "proto frame", "limit_is_exact"),
-    Mutant(
-        "larger-requests",
-        "The daemon's limit of a request is 1 MiB",
-        "proto/frame.h",
-        "#define CHI_FRAME_REQUEST_MAX  (1u << 20)",
-        "#define CHI_FRAME_REQUEST_MAX  ((1u << 20) + 1)",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "larger-answers",
-        "An answer has 4 MiB at most",
-        "proto/frame.h",
-        "#define CHI_FRAME_RESPONSE_MAX (4u << 20)",
-        "#define CHI_FRAME_RESPONSE_MAX ((4u << 20) + 1)",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
         "overlong-head",
         "A length has one form, the shortest",
         "proto/frame.c",
@@ -113,13 +92,6 @@ FRAMES = (
         "CHI_FRAME_RESPONSE_MAX + 1, &body,",
         "client limits", "bytes_of_an_answer"),
     Mutant(
-        "client-takes-smaller-answers",
-        "and one of 4 MiB",
-        "client/remote/peer.c",
-        "CHI_FRAME_RESPONSE_MAX, &body,",
-        "CHI_FRAME_RESPONSE_MAX - 1, &body,",
-        "client limits", "bytes_of_an_answer"),
-    Mutant(
         "client-sends-larger-requests",
         "A client sends no request over what the server takes,",
         "client/remote/peer.c",
@@ -181,48 +153,6 @@ FRAMES = (
         "scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX,",
         "scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX + 1,",
         "proto limits", "rows_and_entries_of_a_response"),
-    Mutant(
-        "one-position-more",
-        "Get and Probe: 4,096, as a number",
-        "proto/msg.h",
-        "CHI_PROBE_MAX\t   4096",
-        "CHI_PROBE_MAX\t   4097",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "one-entry-more",
-        "Put and Delete: 10,000, as a number",
-        "proto/msg.h",
-        "CHI_PUT_MAX\t   10000",
-        "CHI_PUT_MAX\t   10001",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "one-row-more",
-        "A scan's answer: 10,000, as a number",
-        "proto/msg.h",
-        "CHI_SCAN_ROWS_MAX  10000",
-        "CHI_SCAN_ROWS_MAX  10001",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "one-byte-more-of-a-scan",
-        "and 1 MiB",
-        "proto/msg.h",
-        "CHI_SCAN_BYTES_MAX (1u << 20)",
-        "CHI_SCAN_BYTES_MAX ((1u << 20) + 1)",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "one-byte-more-to-decode",
-        "Unpacking: 8 MiB, as a number",
-        "proto/msg.h",
-        "(8u << 20)",
-        "((8u << 20) + 1)",
-        "daemon config", "test_promised_numbers"),
-    Mutant(
-        "one-request-more",
-        "In flight: 64, as a number",
-        "proto/msg.h",
-        "CHI_IN_FLIGHT_MAX  64",
-        "CHI_IN_FLIGHT_MAX  65",
-        "daemon config", "test_promised_numbers"),
 )
 
 SECTIONS = (
