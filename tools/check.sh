@@ -1,17 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Everything that has to hold: the whole suite in a plain gcc build, again under ASan and UBSan
-# with clang, the rooms that have threads under TSan, and the programs as they are installed. A
-# step that fails does not stop the others; the last line is 'N passed, N failed' over all single
-# test cases.
+# Everything that has to hold, in four builds: all tests in a plain one with gcc; under ASan and
+# UBSan with clang what handles memory and outside data; under TSan what has threads; and, as the
+# programs are installed, the unit tests and the kills. docs/RELIABILITY.md says why these. A step
+# that fails does not stop the others; the last line is 'N passed, N failed' over all single test
+# cases.
 #
 #	tools/check.sh [plain|asan|tsan|release]...		(default: all four)
 #	tools/check.sh coverage		(the plain suite in a build that notes which lines were run)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-# Where threads are: the store's readers, the daemon, the client, and the programs as a whole.
-TSAN_ROOMS="base|store|import|client|daemon|system"
+# What runs where: patterns of test names, '@' and a suite, or '!' and what is left out after all.
+# Each must fit a test. A sanitizer sees nothing new in a header, an installation or the counting of
+# a crash.
+ASAN_TESTS=(@unit @fuzz @faults '!client install' '!client header'
+	'system daemon' 'system protocol' 'system cli_trouble' 'system games' 'system access')
+TSAN_TESTS=('base sorter' 'store share' 'store pages' 'store upkeep' 'store whole' 'store count'
+	'store readers' 'store overtaken' 'bulk games' 'bulk merge' 'client prober unix'
+	'client pipes tcp' 'client import_repeat' 'client restart' 'daemon *'
+	'system concurrency' 'system daemon_work' 'system games' 'system compact')
+RELEASE_TESTS=(@unit '!client install' '!client header' 'system kill')
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
@@ -19,6 +28,10 @@ low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
 
 # Tests of sockets and signals wait more than they compute: two at once for each core.
 at_once=$((2 * $(nproc)))
+
+# gold links the many programs in half the time.
+linker=
+command -v ld.gold >/dev/null && linker=gold
 
 # The same run each time: tests take fixed seeds if there is none here, and meson would fill freed
 # memory with another byte every time. 'make soak' is for chance.
@@ -35,10 +48,35 @@ say() {
 setup() {
 	local dir=$1 compiler=$2
 	shift 2
-	[ -f "$dir/build.ninja" ] || CC=$compiler meson setup "$dir" "$@" >"$dir.log" 2>&1 ||
+	[ -f "$dir/build.ninja" ] ||
+		CC=$compiler CC_LD=$linker meson setup "$dir" "$@" >"$dir.log" 2>&1 ||
 		{ cat "$dir.log"; return 1; }
 	rm -f "$dir.log"
-	ninja -C "$dir" --quiet
+}
+
+# choose DIR PATTERN...: the names of the tests that are meant, as the array `chosen`.
+choose() {
+	local dir=$1
+	shift
+	mapfile -t chosen < <(meson introspect --tests "$dir" | /usr/bin/python3 -c '
+import fnmatch, json, sys
+
+def fits(test, pattern):
+    if pattern[0] == "@":
+        return any(suite.endswith(":" + pattern[1:]) for suite in test["suite"])
+    return fnmatch.fnmatchcase(test["name"], pattern)
+
+tests, names = json.load(sys.stdin), {}
+for pattern in sys.argv[1:]:
+    found = [test["name"] for test in tests if fits(test, pattern.lstrip("!"))]
+    if not found:
+        sys.exit(f"check.sh: no test is: {pattern}")
+    for name in found:
+        names.pop(name, None)
+        if pattern[0] != "!":
+            names[name] = True
+print("\n".join(names))' "$@")
+	[ ${#chosen[@]} -gt 0 ]
 }
 
 # expect DIR: from here on, a run of DIR without a log is a failure.
@@ -51,30 +89,23 @@ expect() {
 check_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc && meson test -C build --no-rebuild --print-errorlogs \
-		--num-processes "$at_once" -t 3
+	setup build gcc && ninja -C build --quiet || return
+	say "plain tests"
+	meson test -C build --no-rebuild --print-errorlogs --num-processes "$at_once" -t 3
 }
 
-# The whole suite but the lint, which looks at the sources and not at the build.
+# Below, meson builds no more than the chosen tests need.
 check_asan() {
 	say "ASan and UBSan, clang"
 	expect build-asan
-	setup build-asan clang -Db_sanitize=address,undefined -Db_lundef=false \
-		-Dc_args=-fno-sanitize-recover=all || return
-	env "${low_effort[@]}" UBSAN_OPTIONS=print_stacktrace=1 \
-		ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
-		meson test -C build-asan --no-rebuild --print-errorlogs --no-suite lint \
-		--num-processes "$at_once" -t 4
-}
-
-# Names of the tests of a build whose program or script is in one of the rooms with threads.
-tsan_tests() {
-	meson introspect --tests "$1" | /usr/bin/python3 -c '
-import json, re, sys
-rooms = re.compile(rf"/tests/({sys.argv[1]})/")
-for test in json.load(sys.stdin):
-    if any(rooms.search(word) for word in test["cmd"]):
-        print(test["name"])' "$TSAN_ROOMS"
+	setup build-asan clang -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
+		-Dc_args='-fno-sanitize-recover=all -gline-tables-only' || return
+	local chosen
+	choose build-asan "${ASAN_TESTS[@]}" &&
+		env "${low_effort[@]}" UBSAN_OPTIONS=print_stacktrace=1 \
+			ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+			meson test -C build-asan --print-errorlogs \
+			--num-processes "$at_once" -t 4 "${chosen[@]}"
 }
 
 # TSan wants its shadow where address randomisation may put the program; where the kernel
@@ -90,18 +121,15 @@ fixed_addresses() {
 check_tsan() {
 	say "TSan, clang"
 	expect build-tsan
-	setup build-tsan clang -Db_sanitize=thread -Db_lundef=false || return
-	local tests
-	mapfile -t tests < <(tsan_tests build-tsan)
-	if [ ${#tests[@]} -eq 0 ]; then
-		echo "no test is in: $TSAN_ROOMS"
-		return
-	fi
+	setup build-tsan clang -Db_sanitize=thread -Db_lundef=false -Doptimization=1 \
+		-Dc_args=-gline-tables-only || return
+	local chosen
 	# TSan leaves no room for a map of 1 TiB.
-	fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G \
-		TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-		meson test -C build-tsan --no-rebuild --print-errorlogs \
-		--num-processes "$at_once" -t 6 "${tests[@]}"
+	choose build-tsan "${TSAN_TESTS[@]}" &&
+		fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G \
+			TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+			meson test -C build-tsan --print-errorlogs \
+			--num-processes "$at_once" -t 6 "${chosen[@]}"
 }
 
 # -O3 without assertions, as `make install` builds it: a compiler that takes undefined behaviour
@@ -109,9 +137,11 @@ check_tsan() {
 check_release() {
 	say "release build, gcc -O3"
 	expect build-release
-	setup build-release gcc --buildtype=release &&
-		env "${low_effort[@]}" meson test -C build-release --no-rebuild --print-errorlogs \
-			--suite unit --suite system --num-processes "$at_once" -t 3
+	setup build-release gcc --buildtype=release || return
+	local chosen
+	choose build-release "${RELEASE_TESTS[@]}" &&
+		env "${low_effort[@]}" meson test -C build-release --print-errorlogs \
+			--num-processes "$at_once" -t 3 "${chosen[@]}"
 }
 
 # Without optimisation, so that lines are those of the source, with counters that threads share,
@@ -122,6 +152,7 @@ check_coverage() {
 	expect build-coverage
 	setup build-coverage gcc --buildtype=debug -Db_coverage=true -Dwerror=false \
 		-Dc_args=-fprofile-update=atomic || return
+	ninja -C build-coverage --quiet || return
 	find build-coverage -name '*.gcda' -delete
 	env "${low_effort[@]}" CHISTORE_ROUNDS=2000 CHISTORE_PERFT_NODES=100000 \
 		CHISTORE_POWERCUT_STATES=500 CHISTORE_IMPORT_KILLS=5 \
