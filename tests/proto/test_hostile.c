@@ -130,7 +130,7 @@ static void changed_bytes(void **state)
 {
 	(void)state;
 	struct seed seed = seed_start("change");
-	for (int round = 0; round < 3000; round++) {
+	for (size_t round = 0; round < seed_rounds(2000); round++) {
 		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 			_cleanup_(message_deinit) struct message request;
 			_cleanup_(message_deinit) struct message response;
@@ -148,7 +148,7 @@ static void random_bytes(void **state)
 {
 	(void)state;
 	struct seed seed = seed_start("random");
-	for (int round = 0; round < 100000; round++) {
+	for (size_t round = 0; round < seed_rounds(60000); round++) {
 		uint8_t bytes[64];
 		size_t len = seed_below(&seed, sizeof(bytes) + 1);
 		for (size_t i = 0; i < len; i++) {

@@ -144,7 +144,7 @@ static void random_rows_survive(void **state)
 	(void)state;
 	struct seed seed = seed_start("rows");
 	struct sample sample = {&seed, &arena};
-	for (int round = 0; round < 2000; round++) {
+	for (size_t round = 0; round < seed_rounds(1500); round++) {
 		chi_arena_reset(&arena);
 		size_t n = 1 + seed_below(&seed, 40);
 		bool counts = seed_below(&seed, 2) != 0;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/pages/leaf_cursor.h"
+#include "tests/base/seed.h"
 #include "store/env/env_priv.h"
 
 #define POSITIONS 120000 /* enough for several threads */
@@ -55,7 +56,7 @@ static void test_threads(void **state)
 	trees_keys(keys, POSITIONS);
 	trees_fill(store, keys, POSITIONS, false);
 	ok(chi_read_begin(store, &read));
-	for (unsigned i = 0; i < 40; i++) {
+	for (size_t i = 0; i < seed_rounds(24); i++) {
 		struct chi_scan_spec spec = random_spec();
 		assert_int_equal(count_by_threads(read, &spec), trees_expect(read, &spec, rows));
 	}

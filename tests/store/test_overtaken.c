@@ -20,10 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/base/seed.h"
+
 #define READERS	     6
-#define COMMITS	     20000
-#define COMMITS_SLOW 300 /* on a disk, where there is no memory file system */
-#define OVERTAKERS   4	 /* commits that go by, at most */
+#define COMMITS	     8000 /* in the ordinary run */
+#define COMMITS_SLOW 300  /* on a disk, where there is no memory file system */
+#define OVERTAKERS   4	  /* commits that go by, at most */
 
 struct shared {
 	atomic_bool over;
@@ -243,7 +245,7 @@ static void test_overtaken_reader(void **state)
 			_exit(read_on(path, &key, shared));
 		}
 	}
-	write_on(path, &key, fast ? COMMITS : COMMITS_SLOW);
+	write_on(path, &key, fast ? seed_rounds(COMMITS) : COMMITS_SLOW);
 	atomic_store(&shared->over, true);
 	for (int i = 0; i < READERS; i++) {
 		int status;

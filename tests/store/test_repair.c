@@ -16,6 +16,7 @@
 
 #include "store/pages/page_file.h"
 #include "store/pages/pages.h"
+#include "tests/base/seed.h"
 
 #define POSITIONS 3000
 #define GAMES	  500
@@ -344,7 +345,7 @@ static void test_noise(void **state)
 	ok(chi_page_file_open(&file, help_path("damaged"), CHI_PAGE_FILE_BOTH, &fault));
 	const size_t names = file.main_root * PAGE;
 	chi_page_file_close(&file);
-	for (int round = 0; round < 60; round++) {
+	for (size_t round = 0; round < seed_rounds(40); round++) {
 		size_t gone;
 		size_t strange;
 		memcpy(file_image, good, image_len);
@@ -387,7 +388,7 @@ static void test_cut_file(void **state)
 	(void)state;
 	make_store(CHI_STATISTIC_CONTROL);
 	read_image();
-	for (int round = 0; round < 20; round++) {
+	for (size_t round = 0; round < seed_rounds(12); round++) {
 		size_t gone;
 		size_t strange;
 		size_t len = help_below((unsigned)image_len);
