@@ -77,15 +77,23 @@ static const struct number_option numbers[] = {
 
 /* Options whose argument is no number. */
 static const struct option texts[] = {
-	{"store", required_argument, NULL, 's'},       {"listen", required_argument, NULL, 'l'},
-	{"socket-mode", required_argument, NULL, 'm'}, {"access", required_argument, NULL, 'a'},
-	{"create", required_argument, NULL, 'c'},      {"log-level", required_argument, NULL, 'L'},
-	{"user", required_argument, NULL, 'u'},	       {"sandbox", required_argument, NULL, 'b'},
-	{"log-file", required_argument, NULL, 'F'},    {"log-format", required_argument, NULL, 'O'},
-	{"read-only", no_argument, NULL, 'r'},	       {"metrics", required_argument, NULL, 'M'},
-	{"verify", required_argument, NULL, 'V'},      {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'v'},	       {"tls-cert", required_argument, NULL, 'C'},
-	{"tls-key", required_argument, NULL, 'K'},     {"tls-ca", required_argument, NULL, 'A'},
+	{"store", required_argument, NULL, 's'},
+	{"listen", required_argument, NULL, 'l'},
+	{"socket-mode", required_argument, NULL, 'm'},
+	{"access", required_argument, NULL, 'a'},
+	{"create", required_argument, NULL, 'c'},
+	{"log-level", required_argument, NULL, 'L'},
+	{"user", required_argument, NULL, 'u'},
+	{"sandbox", required_argument, NULL, 'b'},
+	{"log-file", required_argument, NULL, 'F'},
+	{"log-format", required_argument, NULL, 'O'},
+	{"read-only", no_argument, NULL, 'r'},
+	{"metrics", required_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'v'},
+	{"tls-cert", required_argument, NULL, 'C'},
+	{"tls-key", required_argument, NULL, 'K'},
+	{"tls-ca", required_argument, NULL, 'A'},
 };
 
 #define N_TEXTS CHI_COUNT(texts)
@@ -287,10 +295,6 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'r':
 		config->read_only = true;
 		return CHI_OK;
-	case 'V':
-		config->action = CHI_ACTION_VERIFY;
-		config->verify_path = text;
-		return CHI_OK;
 	case 'h':
 		config->action = CHI_ACTION_HELP;
 		return CHI_OK;
@@ -430,7 +434,6 @@ void chi_config_help(FILE *out)
 	      "  --log-format FORMAT    text or json, an object a line (default: text)\n"
 	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only): counters for Prometheus by\n"
 	      "                         HTTP, GET /metrics\n"
-	      "  --verify DIR           check a store, print what is damaged, and end\n"
 	      "  --help, --version\n\n",
 	      out);
 	for (size_t i = 0; i < N_NUMBERS; i++) {

@@ -20,7 +20,6 @@ enum chi_action {
 	CHI_ACTION_SERVE,
 	CHI_ACTION_HELP,
 	CHI_ACTION_VERSION,
-	CHI_ACTION_VERIFY, /* check one store in this process and end: the daemon's own child */
 };
 
 enum chi_sandbox {
@@ -44,8 +43,7 @@ struct chi_config {
 	struct chi_listen metrics; /* TCP; meaningful if has_metrics */
 	bool has_metrics;
 	struct chi_passed_list passed; /* by the service manager: not from the command line */
-	const char *verify_path;
-	const char *tls_certificate; /* PEM; NULL: no TLS */
+	const char *tls_certificate;   /* PEM; NULL: no TLS */
 	const char *tls_key;
 	const char *tls_authorities; /* who vouches for clients' certificates; NULL: none is asked
 					for */

@@ -8,8 +8,6 @@
 #include "daemon/events.h"
 #include "daemon/status/log.h"
 #include "daemon/server.h"
-#include "daemon/verifier.h"
-#include "daemon/ops/verify.h"
 
 enum exit_status {
 	EXIT_STOPPED = 0,
@@ -33,11 +31,7 @@ static int serve(const struct chi_config *config)
 		return EXIT_FAILED;
 	}
 	event_set_fatal_callback(chi_event_give_up);
-	struct chi_verifier verifier;
-	int status = chi_verifier_start(config, &verifier, &fault);
-	if (status == CHI_OK) {
-		status = chi_server_init(&server, config, &verifier, &fault);
-	}
+	int status = chi_server_init(&server, config, &fault);
 	if (status == CHI_OK) {
 		status = chi_server_run(&server, &fault);
 	}
@@ -45,7 +39,6 @@ static int serve(const struct chi_config *config)
 		log_error("fail", "{cause}", log_text("cause", fault.text));
 	}
 	chi_server_deinit(&server);
-	chi_verifier_stop(&verifier);
 	if (status == CHI_OK) {
 		log_info("stopped", "stopped");
 	}
@@ -63,8 +56,6 @@ static int run(const struct chi_config *config)
 	case CHI_ACTION_VERSION:
 		puts("chistored " CHI_VERSION);
 		return EXIT_STOPPED;
-	case CHI_ACTION_VERIFY:
-		return chi_verify_main(config);
 	default:
 		return chi_config_check(config, &fault) < 0 ? complain(&fault) : serve(config);
 	}

@@ -302,10 +302,9 @@ static void warn_of_user(const struct chi_config *config)
 }
 
 int chi_server_init(struct chi_server *server, const struct chi_config *config,
-		    const struct chi_verifier *verifier, struct chi_fault *fault)
+		    struct chi_fault *fault)
 {
-	*server = (struct chi_server){
-		.config = config, .verifier = verifier, .started_us = chi_now_us()};
+	*server = (struct chi_server){.config = config, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
 	chi_signals_ignore();

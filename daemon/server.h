@@ -4,11 +4,12 @@
  *
  * THREADS
  *  - main: listeners, signals, the reader check. Owns struct chi_server.
- *  - workers (--threads): each an event loop with its own connections, requests, scans and
- *    children. Nothing of a worker is touched by another thread, except its mailbox.
+ *  - workers (--threads): each an event loop with its own connections, requests, and
+ *    scans. Nothing of a worker is touched by another thread, except its mailbox.
  *  - a writer for each writable store: applies batches, rescores, compacts.
  *  - a thread for each running backup, which copies the store into a pipe.
- *  - one for each store whose compaction waits for its verification, which waits for the child.
+ *  - one for each running verification, which writes what it finds into a pipe, and for each store
+ *    whose compaction waits for one.
  *  - a thread for each import (--imports), and those it starts, with a lower priority; at the end
  *    it commits what it has read, in its turn: the store lets one thread write at a time.
  * Threads meet only in: the guard, mailboxes (to a worker), writers' queues (to a writer), the
@@ -47,7 +48,6 @@
 struct chi_http;
 struct chi_listener;
 struct chi_server;
-struct chi_verifier;
 struct chi_worker;
 struct event;
 struct event_base;
@@ -67,7 +67,6 @@ struct chi_served {
 
 struct chi_server {
 	const struct chi_config *config;
-	const struct chi_verifier *verifier; /* outlives the server */
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
@@ -96,7 +95,7 @@ struct chi_server {
 /* Binds, becomes who it is to be, opens the stores, starts the threads, listens. On failure all is
  * undone by deinit. */
 CHI_MUSTUSE int chi_server_init(struct chi_server *server, const struct chi_config *config,
-				const struct chi_verifier *verifier, struct chi_fault *fault);
+				struct chi_fault *fault);
 
 /* Serves until chi_server_stop, then stops in the order above. Fails only if it cannot begin. */
 CHI_MUSTUSE int chi_server_run(struct chi_server *server, struct chi_fault *fault);

@@ -386,11 +386,6 @@ CHI_MUSTUSE int chi_store_verify_until(struct chi_store *store, const atomic_boo
 				       chi_verify_report *report, void *context,
 				       struct chi_verify_result *result);
 
-/* The file in which whoever reads the store at `path` enters himself, for who grants the right to:
- * not to be opened, but by O_PATH, whose closing loses no locks. The caller's; NULL: no memory. Any
- * thread. */
-CHI_MUSTUSE char *chi_store_readers_path(const char *path);
-
 /*
  * Saves every intact record of the store in directory `from` into a new one at `to`, which must not
  * exist: by plain reads, so that no damage can stop it. `from` is not changed; its writer's place

@@ -128,34 +128,32 @@ static bool is_instrumented(void)
 #endif
 }
 
-/* What is missing is missed, or only told: once, by the server. */
-static int miss(const struct chi_config *config, enum chi_caller who, const char *what,
-		const char *why, struct chi_fault *fault)
+/* What is missing is missed, or only told. */
+static int miss(const struct chi_config *config, const char *what, const char *why,
+		struct chi_fault *fault)
 {
 	if (config->sandbox == CHI_SANDBOX_REQUIRE) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
 				 "--sandbox=require: no sandbox against %s (%s)", what, why);
 	}
-	if (who == CHI_CALLER_SERVER) {
-		log_warning("sandbox.miss", "no sandbox against {what} ({cause})",
-			    log_text("what", what), log_text("cause", why));
-	}
+	log_warning("sandbox.miss", "no sandbox against {what} ({cause})", log_text("what", what),
+		    log_text("cause", why));
 	return CHI_OK;
 }
 
 /* The filter comes last: it refuses what makes the rest. */
-static int enter(const struct chi_config *config, const struct rules *rules, enum chi_caller who,
+static int enter(const struct chi_config *config, const struct rules *rules,
 		 struct chi_fault *fault)
 {
 	static const char files[] = "other files";
 	static const char calls[] = "other system calls";
 	if (is_instrumented()) {
-		return miss(config, who, files, "this build is instrumented", fault);
+		return miss(config, files, "this build is instrumented", fault);
 	}
 	const char *notify = getenv("NOTIFY_SOCKET");
 	int version = chi_landlock_version();
 	int error = chi_landlock_enter(rules->list, rules->n, notify != NULL && notify[0] == '@');
-	int status = error == 0 ? CHI_OK : miss(config, who, files, strerror(error), fault);
+	int status = error == 0 ? CHI_OK : miss(config, files, strerror(error), fault);
 	if (status < 0) {
 		return status;
 	}
@@ -164,11 +162,11 @@ static int enter(const struct chi_config *config, const struct rules *rules, enu
 		.names = config->access_path != NULL,
 		.notify = notify != NULL,
 	};
-	error = chi_syscalls_enter(who, &options);
+	error = chi_syscalls_enter(&options);
 	if (error != 0) {
-		return miss(config, who, calls, strerror(error), fault);
+		return miss(config, calls, strerror(error), fault);
 	}
-	if (shut && who == CHI_CALLER_SERVER) {
+	if (shut) {
 		log_info("sandbox.enter",
 			 "sandboxed: files (Landlock {landlock}) and system calls (seccomp)",
 			 log_number("landlock", (uint64_t)version));
@@ -187,24 +185,7 @@ int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)
 	load_name_services(config);
 	hide_keys(config);
 	find_rules(config, &rules);
-	int status = enter(config, &rules, CHI_CALLER_SERVER, fault);
+	int status = enter(config, &rules, fault);
 	free_rules(&rules);
 	return status;
-}
-
-int chi_sandbox_enter_verify(const struct chi_config *config, const char *path,
-			     struct chi_fault *fault)
-{
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (config->sandbox == CHI_SANDBOX_OFF || is_instrumented()) {
-		return CHI_OK;
-	}
-	_cleanup_(chi_freep) char *table = chi_store_readers_path(path);
-	if (table == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	struct rules rules = {.n = 0};
-	add(&rules, path, CHI_MAY_READ | CHI_MAY_LIST);
-	add(&rules, table, CHI_MAY_READ | CHI_MAY_WRITE);
-	return enter(config, &rules, CHI_CALLER_VERIFY, fault);
 }

@@ -13,7 +13,3 @@
 /* For this thread and those it starts from now on, when all else is open. Says in the log what is
  * in force. -CHI_EUNSUPPORTED: the settings require what the kernel or the build does not have. */
 CHI_MUSTUSE int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault);
-
-/* For a process that does nothing but verify the store at `path`. -CHI_EUNSUPPORTED as above. */
-CHI_MUSTUSE int chi_sandbox_enter_verify(const struct chi_config *config, const char *path,
-					 struct chi_fault *fault);

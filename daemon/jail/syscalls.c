@@ -53,7 +53,7 @@ static const char serving[] =
 	"getsockopt recv "
 	"recvfrom recvmsg rename renameat renameat2 send sendfile sendfile64 sendmsg sendto "
 	"setpriority setsockopt shutdown timerfd_create timerfd_gettime timerfd_settime "
-	"unlink unlinkat wait4 waitid";
+	"unlink unlinkat";
 
 /* Names with a space between them. */
 static int allow_list(scmp_filter_ctx context, const char *names)
@@ -106,9 +106,9 @@ static int add_memory(scmp_filter_ctx context)
 
 /* Signals to itself, as abort sends; its own limits; names of threads and of memory; what is left
  * to read. */
-static int add_self(scmp_filter_ctx context, pid_t self)
+static int add_self(scmp_filter_ctx context)
 {
-	int rc = self > 0 ? allow_if(context, "tgkill", equals(0, (uint64_t)self)) : 0;
+	int rc = allow_if(context, "tgkill", equals(0, (uint64_t)getpid()));
 	rc = rc == 0 ? allow_if(context, "prlimit64", equals(0, 0)) : rc;
 	rc = rc == 0 ? allow_if(context, "prctl", equals(0, PR_SET_NAME)) : rc;
 	rc = rc == 0 ? allow_if(context, "prctl", equals(0, PR_SET_VMA)) : rc;
@@ -128,10 +128,9 @@ static int add_threads(scmp_filter_ctx context)
 
 static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_options *options)
 {
-	const struct scmp_arg_cmp local = equals(0, AF_UNIX);
-	int rc = allow_if(context, "socketpair", local);
-	if (rc == 0 && (options->names || options->notify)) {
-		rc = allow_if(context, "socket", local);
+	int rc = 0;
+	if (options->names || options->notify) {
+		rc = allow_if(context, "socket", equals(0, AF_UNIX));
 	}
 	if (rc == 0 && options->names) {
 		rc = allow_list(context, "connect");
@@ -139,21 +138,17 @@ static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_option
 	return rc;
 }
 
-static int add_rules(scmp_filter_ctx context, enum chi_caller caller,
-		     const struct chi_syscalls_options *options)
+static int add_rules(scmp_filter_ctx context, const struct chi_syscalls_options *options)
 {
 	int rc = allow_list(context, common);
 	rc = rc == 0 ? add_memory(context) : rc;
-	rc = rc == 0 ? add_self(context, caller == CHI_CALLER_SERVER ? getpid() : 0) : rc;
-	if (caller == CHI_CALLER_SERVER) {
-		rc = rc == 0 ? allow_list(context, serving) : rc;
-		rc = rc == 0 ? add_threads(context) : rc;
-		rc = rc == 0 ? add_sockets(context, options) : rc;
-	}
-	return rc;
+	rc = rc == 0 ? add_self(context) : rc;
+	rc = rc == 0 ? allow_list(context, serving) : rc;
+	rc = rc == 0 ? add_threads(context) : rc;
+	return rc == 0 ? add_sockets(context, options) : rc;
 }
 
-int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options *options)
+int chi_syscalls_enter(const struct chi_syscalls_options *options)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (context == NULL) {
@@ -164,7 +159,7 @@ int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options
 	(void)seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	/* Not a thread alone, for which the others would wait. */
 	(void)seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	int error = -add_rules(context, caller, options);
+	int error = -add_rules(context, options);
 	error = error == 0 ? -seccomp_load(context) : error;
 	seccomp_release(context);
 	return error;
@@ -172,9 +167,8 @@ int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options
 
 #else
 
-int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options *options)
+int chi_syscalls_enter(const struct chi_syscalls_options *options)
 {
-	(void)caller;
 	(void)options;
 	return ENOSYS;
 }

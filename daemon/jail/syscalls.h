@@ -9,12 +9,6 @@
 
 #include <stdbool.h>
 
-/* Who is filtered, from much to little. */
-enum chi_caller {
-	CHI_CALLER_SERVER, /* serves clients and writes stores */
-	CHI_CALLER_VERIFY, /* reads a store and prints what it finds */
-};
-
 /* What depends on the settings. */
 struct chi_syscalls_options {
 	bool names;  /* unix sockets that connect, for users and groups of directory services */
@@ -23,4 +17,4 @@ struct chi_syscalls_options {
 
 /* For this thread and what it starts from now on, for good. 0, or an errno; ENOSYS: the build has
  * no libseccomp. */
-int chi_syscalls_enter(enum chi_caller caller, const struct chi_syscalls_options *options);
+int chi_syscalls_enter(const struct chi_syscalls_options *options);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's side of a verification: has a child started, passes its lines on, hears of its
- * end. */
-#include "daemon/ops/verify.h"
-
+/*
+ * Verification: a thread reads the store and writes a line for each damage into a pipe; the worker
+ * passes the lines on while the client reads. A client that does not read fills the pipe, and the
+ * thread waits. One that goes away stops the thread.
+ */
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "base/signals.h"
-#include "daemon/ops/handler.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/verifier.h"
 #include "daemon/net/worker.h"
+#include "daemon/ops/handler.h"
+#include "daemon/server.h"
+#include "daemon/status/log.h"
 #include "store/store.h"
 
 /* Longer lines are passed on in parts. */
@@ -27,23 +28,56 @@
 
 struct verify {
 	struct chi_call call; /* conn is NULL once the client has gone or canceled */
+	struct chi_mail mail; /* posted by the thread as its last act */
 	struct chi_worker *worker;
 	struct chi_served *served;
-	struct event *readable; /* on the child's output; NULL when closed */
-	struct event *ended;	/* on `control`: the child's end */
-	int from;		/* -1 when closed */
-	int control;		/* see chi_verifier_begin */
-	bool has_ended;
-	int how; /* it has ended, as waitpid says; -1: nobody knows */
+	struct event *readable; /* on the pipe; NULL when closed */
+	pthread_t thread;
+	int from;	  /* the worker's end of the pipe; -1 when closed */
+	int to;		  /* the thread's */
+	atomic_bool stop; /* the thread is to end */
+	bool finished;	  /* the thread has ended: status and result may be read */
+	int status;
+	struct chi_verify_result result;
 	char line[LINE_MAX_BYTES];
 	size_t len;
-	bool has_result;
-	uint64_t reports;
-	struct chi_verify_result result;
 };
 
-/* Nothing more is read from the child. */
-static void close_output(struct verify *verify)
+/* ---- The thread --------------------------------------------------------------------------- */
+
+/* Ends the verification if no one reads any more. */
+static void write_report(void *context, const char *text)
+{
+	struct verify *verify = context;
+	char line[LINE_MAX_BYTES];
+	int len = snprintf(line, sizeof(line) - 1, "%s", text);
+	size_t left = len < (int)sizeof(line) - 1 ? (size_t)len : sizeof(line) - 2;
+	const char *at = line;
+	line[left++] = '\n';
+	while (left > 0 && !atomic_load(&verify->stop)) {
+		ssize_t n = write(verify->to, at, left);
+		if (n < 0 && errno != EINTR) {
+			atomic_store(&verify->stop, true);
+		} else if (n > 0) {
+			at += n;
+			left -= (size_t)n;
+		}
+	}
+}
+
+static void *run(void *context)
+{
+	struct verify *verify = context;
+	verify->status = chi_store_verify_until(verify->served->store, &verify->stop, write_report,
+						verify, &verify->result);
+	close(verify->to);
+	chi_mailbox_post(&verify->worker->mailbox, &verify->mail);
+	return NULL;
+}
+
+/* ---- The worker --------------------------------------------------------------------------- */
+
+static void close_pipe(struct verify *verify)
 {
 	if (verify->readable != NULL) {
 		event_free(verify->readable);
@@ -55,12 +89,18 @@ static void close_output(struct verify *verify)
 	}
 }
 
-/* Ends the child; what remains is to hear of that. */
+static void deliver_end(struct chi_mail *mail, struct chi_worker *worker);
+
+/* Ends the thread; what remains is to hear of that. */
 static void let_go(struct chi_call *call)
 {
 	struct verify *verify = (struct verify *)call;
-	close_output(verify);
-	shutdown(verify->control, SHUT_WR);
+	atomic_store(&verify->stop, true);
+	close_pipe(verify);
+	if (verify->finished) {
+		/* Later: it may be in use right now. */
+		chi_mailbox_post(&verify->worker->mailbox, &verify->mail);
+	}
 }
 
 static void resume(struct chi_call *call)
@@ -74,78 +114,48 @@ static void resume(struct chi_call *call)
 static const struct chi_call_ops verify_ops = {.resume = resume, .close = let_go};
 
 /* One damage; verification has no window, the socket alone slows it down. */
-static void send_report(struct verify *verify, const char *text, size_t len)
+static void send_report(struct verify *verify)
 {
 	struct chi_response response = {.id = verify->call.id, .op = CHI_OP_VERIFY};
-	verify->reports++;
-	if (!chi_utf8_valid(text, len)) {
-		text = "damage without a readable description";
-		len = strlen(text);
-	}
-	response.u.verify.report = (struct chi_text){text, len};
+	static const char damaged[] = "damage without a readable description";
+	bool sound = chi_utf8_valid(verify->line, verify->len);
+	response.u.verify.report = sound ? (struct chi_text){verify->line, verify->len}
+					 : (struct chi_text){damaged, sizeof(damaged) - 1};
+	verify->len = 0;
 	chi_arena_reset(&verify->worker->results);
 	chi_conn_answer(verify->call.conn, &response);
 }
 
-/* A whole line: a damage, or the numbers at the end. */
-static void take_line(struct verify *verify)
-{
-	if (chi_verify_parse(verify->line, verify->len, &verify->result)) {
-		verify->has_result = true;
-	} else if (verify->len > 0) {
-		send_report(verify, verify->line, verify->len);
-	}
-	verify->len = 0;
-}
-
-/* The last response; says by its status what the child's end means. */
+/* The last response. */
 static void conclude(struct verify *verify)
 {
 	struct chi_conn *conn = verify->call.conn;
-	char text[CHI_VERDICT_SIZE];
-	int how = verify->how;
-	int status = chi_verify_verdict(how, verify->has_result ? &verify->result : NULL,
-					verify->reports, text);
-	if (how >= 0 && WIFSIGNALED(how)) {
-		if (chi_signal_is_crash(WTERMSIG(how))) {
-			send_report(verify, text, strlen(text));
-		}
-		verify->result.errors = verify->reports;
-	}
-	if (status == CHI_OK && verify->served->crashes.count > 0) {
+	struct chi_served *served = verify->served;
+	char text[64] = "";
+	if (verify->status == -CHI_ECORRUPT) {
+		(void)snprintf(text, sizeof(text), "the store is damaged in %" PRIu64 " places",
+			       verify->result.errors);
+	} else if (verify->status == CHI_OK && served->crashes.count > 0) {
 		log_info("store.sound", "store '{store}' is sound: earlier crashes no longer count",
-			 log_text("store", verify->served->name));
-		chi_crashes_forget(&verify->served->crashes);
-	}
-	if (verify->call.conn == NULL) {
-		return; /* the report could not be sent, and the connection was dropped */
+			 log_text("store", served->name));
+		chi_crashes_forget(&served->crashes);
 	}
 	struct chi_response response = {
-		.id = verify->call.id, .op = CHI_OP_VERIFY, .last = true, .status = status};
-	response.message = (struct chi_text){text, strlen(text)};
+		.id = verify->call.id, .op = CHI_OP_VERIFY, .last = true, .status = verify->status};
+	const char *message =
+		text[0] != '\0' || verify->status == CHI_OK ? text : chi_strerror(verify->status);
+	response.message = (struct chi_text){message, strlen(message)};
 	response.u.verify.result = verify->result;
 	chi_call_remove(&verify->call);
 	chi_arena_reset(&verify->worker->results);
 	chi_conn_answer(conn, &response);
 }
 
-static void free_verify(struct verify *verify)
-{
-	close_output(verify);
-	if (verify->ended != NULL) {
-		event_free(verify->ended);
-	}
-	if (verify->control >= 0) {
-		close(verify->control);
-	}
-	free(verify);
-}
-
-/* Over when the child has ended and what it said is read, or wanted no more. */
+/* Over when the thread has ended and what it said is read, or wanted no more. */
 static void finish(struct verify *verify)
 {
 	struct chi_worker *worker = verify->worker;
-	if (!verify->has_ended || verify->readable != NULL) {
+	if (!verify->finished || verify->readable != NULL) {
 		return;
 	}
 	if (verify->call.conn != NULL) {
@@ -153,33 +163,28 @@ static void finish(struct verify *verify)
 	}
 	chi_server_task_end(worker->server);
 	worker->n_tasks--;
-	free_verify(verify);
-	chi_worker_wake(worker);
+	close_pipe(verify);
+	free(verify);
 }
 
-static void on_ended(evutil_socket_t fd, short what, void *context)
+static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 {
-	(void)what;
-	struct verify *verify = context;
-	struct chi_worker *worker = verify->worker;
-	ssize_t n = recv(fd, &verify->how, sizeof(verify->how), 0);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		return;
+	struct verify *verify =
+		(struct verify *)(void *)((char *)mail - offsetof(struct verify, mail));
+	if (!verify->finished) {
+		pthread_join(verify->thread, NULL);
+		verify->finished = true;
 	}
-	if (n != sizeof(verify->how)) {
-		verify->how = -1;
-	}
-	verify->has_ended = true;
-	event_del(verify->ended);
 	finish(verify);
 	chi_conn_reap(worker);
 }
 
-/* Reads on while the client reads; a child that is not read waits by itself. */
+/* Reads on while the client reads. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	(void)what;
 	struct verify *verify = context;
+	struct chi_worker *worker = verify->worker;
 	char bytes[4096];
 	if (verify->call.conn->out.len > CHI_STREAM_KEY) {
 		event_del(verify->readable);
@@ -189,58 +194,41 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
 	}
-	struct chi_worker *worker = verify->worker;
-	if (n <= 0) {
-		close_output(verify);
-		take_line(verify);
-		finish(verify);
-		chi_conn_reap(worker);
-		return;
-	}
 	/* A report that cannot be sent drops the connection, and its calls with it. */
 	for (ssize_t i = 0; i < n && verify->call.conn != NULL; i++) {
-		if (bytes[i] == '\n' || verify->len == sizeof(verify->line)) {
-			take_line(verify);
-		}
 		if (bytes[i] != '\n') {
 			verify->line[verify->len++] = bytes[i];
 		}
+		if (bytes[i] == '\n' || verify->len == sizeof(verify->line)) {
+			send_report(verify);
+		}
+	}
+	if (n <= 0) {
+		close_pipe(verify);
+		finish(verify);
 	}
 	chi_conn_reap(worker);
 }
 
-/* The ends that the child and the verifier have are closed here in every case. */
-static int start(struct verify *verify, struct chi_task *task)
+static int start(struct verify *verify, struct chi_fault *fault)
 {
-	const struct chi_verifier *verifier = verify->worker->server->verifier;
-	int output[2];
-	int control[2];
-	if (pipe2(output, O_CLOEXEC) < 0) {
-		return chi_fault(&task->fault, -CHI_EBUSY, "cannot make a pipe (%s)",
-				 strerror(errno));
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return chi_fault(fault, -CHI_EBUSY, "cannot make a pipe (%s)", strerror(errno));
 	}
-	verify->from = output[0];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0) {
-		close(output[1]);
-		return chi_fault(&task->fault, -CHI_EBUSY, "cannot make a socket (%s)",
-				 strerror(errno));
-	}
-	verify->control = control[0];
+	verify->from = ends[0];
+	verify->to = ends[1];
+	/* Only the reading end: the thread is meant to wait. */
 	fcntl(verify->from, F_SETFL, O_NONBLOCK);
-	fcntl(verify->control, F_SETFL, O_NONBLOCK);
 	verify->readable = event_new(verify->worker->base, verify->from, EV_READ | EV_PERSIST,
 				     on_readable, verify);
-	verify->ended = event_new(verify->worker->base, verify->control, EV_READ | EV_PERSIST,
-				  on_ended, verify);
-	int status = verify->readable == NULL || verify->ended == NULL ||
-				     event_add(verify->readable, NULL) < 0 ||
-				     event_add(verify->ended, NULL) < 0
-			     ? chi_fault_plain(&task->fault, -CHI_ENOMEM)
-			     : chi_verifier_begin(verifier, task->served->index, output[1],
-						  control[1], &task->fault);
-	close(output[1]);
-	close(control[1]);
-	return status;
+	if (verify->readable == NULL || event_add(verify->readable, NULL) < 0) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int error = pthread_create(&verify->thread, NULL, run, verify);
+	return error == 0 ? CHI_OK
+			  : chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)",
+				      strerror(error));
 }
 
 int chi_handle_verify(struct chi_task *task)
@@ -252,20 +240,25 @@ int chi_handle_verify(struct chi_task *task)
 	}
 	verify->worker = worker;
 	verify->served = task->served;
+	verify->mail.deliver = deliver_end;
 	verify->from = -1;
-	verify->control = -1;
+	verify->to = -1;
 	verify->call.id = task->request->id;
 	verify->call.op = CHI_OP_VERIFY;
 	verify->call.ops = &verify_ops;
 	if (!chi_server_task_begin(worker->server)) {
-		free_verify(verify);
+		free(verify);
 		return chi_fault(&task->fault, -CHI_EBUSY,
 				 "%d backups and verifications are running already", CHI_TASKS_MAX);
 	}
-	int status = start(verify, task);
+	int status = start(verify, &task->fault);
 	if (status < 0) {
 		chi_server_task_end(worker->server);
-		free_verify(verify);
+		close_pipe(verify);
+		if (verify->to >= 0) {
+			close(verify->to);
+		}
+		free(verify);
 		return status;
 	}
 	worker->n_tasks++;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compaction first waits, aside, until a child has verified the store: a damaged page would end
- * this process, or make LMDB write beyond its memory. The writer goes on with batches meanwhile;
- * what they write is sound. Others that come in that time have the same verdict.
+ * A compaction first waits, aside, until a thread has verified the store: a damaged page would make
+ * LMDB write beyond its memory. The writer goes on with batches meanwhile; what they write is
+ * sound. Others that come in that time have the same verdict.
  */
 #include "daemon/write/compact.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "daemon/write/apply.h"
@@ -66,28 +70,67 @@ static int compact_once(struct chi_job *job, struct chi_served *served, struct c
 /* ---- Verified first ---------------------------------------------------------------------------
  */
 
-/* The verdict is there: in the thread that waited for it. */
-static void on_inspected(void *context)
+static void *verify(void *context)
 {
 	struct chi_store_writer *writer = context;
+	struct chi_compact_check *check = &writer->check;
+	struct chi_verify_result result;
+	char why[64];
+	check->status =
+		chi_store_verify_until(writer->served->store, &check->stop, NULL, NULL, &result);
+	if (check->status == -CHI_ECORRUPT) {
+		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",
+			       result.errors);
+		check->status = chi_compact_refuse(why, &check->fault);
+	} else if (check->status < 0) {
+		chi_fault_plain(&check->fault, check->status);
+	}
 	pthread_mutex_lock(&writer->lock);
-	writer->inspected = true;
+	writer->checked = true;
 	pthread_cond_signal(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
+	return NULL;
 }
 
-static int inspect(struct chi_store_writer *writer, struct chi_fault *fault)
+/* Takes one of the server's places for verifications. */
+static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 {
+	struct chi_compact_check *check = &writer->check;
+	struct chi_server *server = writer->served->server;
 	int status = chi_compact_alone(writer->served->store, fault);
-	return status < 0 ? status
-			  : chi_inspection_begin(&writer->inspection, writer->served, on_inspected,
-						 writer, fault);
+	if (status < 0) {
+		return status;
+	}
+	if (!chi_server_task_begin(server)) {
+		return chi_fault(fault, -CHI_EBUSY,
+				 "%d backups and verifications are running already", CHI_TASKS_MAX);
+	}
+	atomic_store(&check->stop, false);
+	check->fault = (struct chi_fault){0};
+	int error = pthread_create(&check->thread, NULL, verify, writer);
+	check->running = error == 0;
+	if (error != 0) {
+		chi_server_task_end(server);
+		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+	}
+	return CHI_OK;
+}
+
+/* Waits for the verdict and returns it. */
+static int end_check(struct chi_store_writer *writer, struct chi_fault *fault)
+{
+	struct chi_compact_check *check = &writer->check;
+	pthread_join(check->thread, NULL);
+	chi_server_task_end(writer->served->server);
+	check->running = false;
+	*fault = check->fault;
+	return check->status;
 }
 
 void chi_compact_park(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
-	int status = writer->inspection.running ? CHI_OK : inspect(writer, &fault);
+	int status = writer->check.running ? CHI_OK : begin_check(writer, &fault);
 	if (status < 0) {
 		chi_store_writer_end_work(writer, job, status, &fault);
 		return;
@@ -130,15 +173,18 @@ void chi_compact_unpark(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
 	pthread_mutex_lock(&writer->lock);
-	writer->inspected = false;
+	writer->checked = false;
 	pthread_mutex_unlock(&writer->lock);
-	int verdict = chi_inspection_end(&writer->inspection, &fault);
+	int verdict = end_check(writer, &fault);
 	end_parked(writer, verdict, &fault);
 }
 
 void chi_compact_give_up(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
-	chi_inspection_cancel(&writer->inspection);
+	if (writer->check.running) {
+		atomic_store(&writer->check.stop, true);
+		(void)!end_check(writer, &fault);
+	}
 	end_parked(writer, chi_fault(&fault, -CHI_ECANCELED, "the server stops"), &fault);
 }

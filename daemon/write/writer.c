@@ -442,12 +442,12 @@ static bool wait_until(struct chi_store_writer *writer, int64_t us)
 }
 
 /* The next group; NULL if there is none and what is open is due, or the thread is to end, or a
- * verdict has come, which *inspected tells in any case. */
-static struct chi_job *await_group(struct chi_store_writer *writer, bool *stopping, bool *inspected)
+ * verdict has come, which *checked tells in any case. */
+static struct chi_job *await_group(struct chi_store_writer *writer, bool *stopping, bool *checked)
 {
 	pthread_mutex_lock(&writer->lock);
 	bool in_time = true;
-	while (writer->first == NULL && !writer->stopping && !writer->inspected && in_time) {
+	while (writer->first == NULL && !writer->stopping && !writer->checked && in_time) {
 		if (writer->write == NULL) {
 			pthread_cond_wait(&writer->changed, &writer->lock);
 		} else {
@@ -460,7 +460,7 @@ static struct chi_job *await_group(struct chi_store_writer *writer, bool *stoppi
 	}
 	struct chi_job *group = cut_group(writer);
 	*stopping = writer->stopping;
-	*inspected = writer->inspected;
+	*checked = writer->checked;
 	pthread_mutex_unlock(&writer->lock);
 	return group;
 }
@@ -469,18 +469,18 @@ static void *run(void *context)
 {
 	struct chi_store_writer *writer = context;
 	bool stopping = false;
-	bool inspected = false;
+	bool checked = false;
 	for (;;) {
-		struct chi_job *group = await_group(writer, &stopping, &inspected);
+		struct chi_job *group = await_group(writer, &stopping, &checked);
 		bool batches = group != NULL && is_batch(group);
 		if (batches) {
 			write_group(writer, group);
 		}
-		if (!batches || inspected || chi_now_us() >= due_at(writer)) {
+		if (!batches || checked || chi_now_us() >= due_at(writer)) {
 			settle(writer);
 		}
 		tell_lost(writer);
-		if (inspected) {
+		if (checked) {
 			chi_compact_unpark(writer);
 		}
 		if (group == NULL && stopping) {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "daemon/inspect.h"
+#include "daemon/write/compact.h"
 #include "daemon/status/tally.h"
 
 struct chi_job;
@@ -49,8 +49,8 @@ struct chi_store_writer {
 
 	/* Compactions that wait until the store has been verified. */
 	struct chi_job *parked;
-	struct chi_inspection inspection;
-	bool inspected; /* the verdict is there; under the lock */
+	struct chi_compact_check check;
+	bool checked; /* the verdict is there; under the lock */
 
 	size_t n_lost; /* batches answered before that have failed, not yet told in the log */
 	struct chi_fault why_lost; /* the last of them */

@@ -76,12 +76,6 @@ static bool larger_than_half_of_memory(const char *dir)
 	       size > 0 && (uint64_t)st.st_size > (uint64_t)pages * (uint64_t)size / 2;
 }
 
-char *chi_store_readers_path(const char *path)
-{
-	char *out;
-	return asprintf(&out, "%s/%s", path, LMDB_LOCK) < 0 ? NULL : out;
-}
-
 /*
  * LMDB makes its table of readers a sparse file and writes to it through a map: on a disk that is
  * full that is a SIGBUS, at the first byte or when many readers come. So the blocks are had before.

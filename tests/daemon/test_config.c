@@ -266,9 +266,6 @@ static void test_actions(void **state)
 	assert_int_equal(config.action, CHI_ACTION_HELP);
 	assert_int_equal(parse(&config, "--version"), CHI_OK);
 	assert_int_equal(config.action, CHI_ACTION_VERSION);
-	assert_int_equal(parse(&config, "--verify d --map-bytes 1G"), CHI_OK);
-	assert_int_equal(config.action, CHI_ACTION_VERIFY);
-	assert_string_equal(config.verify_path, "d");
 }
 
 static void test_mistakes_are_named(void **state)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preloaded into chistored: what somebody would try who had taken it over. On SIGUSR2, in the
- * thread that gets it, and at the end of a process that verifies, it tries one thing after the
- * other, undoes what has worked, and notes what the kernel said in a file that a test has mapped at
- * the same time; test_sandbox.py knows its layout and the order. The file is named by
- * CHISTORE_NOTES, the data file of a store by CHISTORE_INSIDE, a directory that is not the daemon's
- * by CHISTORE_OUTSIDE.
+ * thread that gets it, it tries one thing after the other, undoes what has worked, and notes what
+ * the kernel said in a file that a test has mapped at the same time; test_sandbox.py knows its
+ * layout and the order. The file is named by CHISTORE_NOTES, the data file of a store by
+ * CHISTORE_INSIDE, a directory that is not the daemon's by CHISTORE_OUTSIDE.
  *
  * Nothing here is undone by a C library: calls are made by syscall(2).
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,19 +30,11 @@ struct notes {
 	int32_t said[TRIES];   /* errno, 0: it worked */
 };
 
-/* By a signal, and by a process that verifies. */
-enum who {
-	SIGNALED,
-	VERIFYING,
-	WHO,
-};
-
 static struct notes *notes;
 static char inside[4096];
 static char made[4096];
 static char victim[4096];
 static pid_t server;
-static int forks; /* between the first process and this one */
 
 static void try_files(int32_t *said)
 {
@@ -117,24 +107,19 @@ static void try_calls(int32_t *said)
 	*said = syscall(SYS_tgkill, server, server, 0) < 0 ? errno : 0;
 }
 
-static void try_all(enum who who)
+static void try_all(void)
 {
 	int before = errno;
-	try_files(notes[who].said);
-	try_calls(notes[who].said + 8);
-	atomic_fetch_add(&notes[who].done, 1);
+	try_files(notes->said);
+	try_calls(notes->said + 8);
+	atomic_fetch_add(&notes->done, 1);
 	errno = before;
 }
 
 static void on_signal(int number)
 {
 	(void)number;
-	try_all(SIGNALED);
-}
-
-static void count_fork(void)
-{
-	forks++;
+	try_all();
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -146,21 +131,12 @@ __attribute__((constructor)) static void begin(void)
 	if (fd < 0 || data == NULL || outside == NULL) {
 		return;
 	}
-	void *at = mmap(NULL, WHO * sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *at = mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	notes = at == MAP_FAILED ? NULL : at;
 	server = getpid();
 	snprintf(inside, sizeof(inside), "%s", data);
 	snprintf(made, sizeof(made), "%s/made", outside);
 	snprintf(victim, sizeof(victim), "%s/victim", outside);
-	pthread_atfork(NULL, NULL, count_fork);
 	signal(SIGUSR2, on_signal);
-}
-
-/* The daemon's child has children that verify. */
-__attribute__((destructor)) static void end(void)
-{
-	if (notes != NULL && forks == 2) {
-		try_all(VERIFYING);
-	}
 }

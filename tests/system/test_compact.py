@@ -163,27 +163,6 @@ def lengthen(store):
         file.write(struct.pack("<I", 1 << 30))
 
 
-class Verifier:
-    """The process whose children verify, held still: verifications begin and do not end."""
-
-    def __init__(self, daemon):
-        self.pid = next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
-                        if self.stat(pid)[:2] == ("chistored-check", daemon.pid))
-        os.kill(self.pid, signal.SIGSTOP)
-
-    @staticmethod
-    def stat(pid):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-                head, _, rest = file.read().rpartition(")")
-            return head.partition("(")[2], int(rest.split()[1])
-        except OSError:
-            return "", 0
-
-    def go_on(self):
-        os.kill(self.pid, signal.SIGCONT)
-
-
 class Verified(unittest.TestCase):
     def setUp(self):
         self.store = harness.make_store(statistic="external")
@@ -216,74 +195,31 @@ class Verified(unittest.TestCase):
         self.assertIn("verify --repair", done.stderr)
         self.assertFalse(beside(self.store))
 
-    @staticmethod
-    def hold(pid):
-        """False if the process has ended."""
-        try:
-            os.kill(pid, signal.SIGSTOP)
-            while True:
-                with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-                    how = file.read().rpartition(")")[2].split()[0]
-                if how in "TZX":
-                    return how == "T"
-        except OSError:
-            return False
-
-    def hold_child(self, verifier, peer):
-        """A verification under way, held still; some are over before they can be."""
-        for _ in range(100):
-            id = peer.send(compact=pb.Compact())
-            while not select.select([peer.socket], [], [], 0)[0]:
-                with open(f"/proc/{verifier}/task/{verifier}/children", encoding="ascii") as file:
-                    children = file.read().split()
-                # By its name it is known to have begun.
-                child = int(children[0]) if children else 0
-                if Verifier.stat(child)[0] == "chistore-verify" and self.hold(child):
-                    return child
-            self.assertEqual(peer.receive_for(id).code, pb.OK)
-        raise AssertionError("no verification could be held")
-
-    def test_a_stop_does_not_wait_for_what_nobody_can_end(self):
-        """The process is dead that could kill the verification."""
-        with harness.start_daemon({"default": self.store}) as daemon, Peer(daemon.address) as peer:
-            fill(daemon.address)
-            verifier = Verifier(daemon)
-            verifier.go_on()
-            child = self.hold_child(verifier.pid, peer)
-            try:
-                os.kill(verifier.pid, signal.SIGKILL)
-                daemon.process.send_signal(signal.SIGTERM)
-                self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-        self.assertEqual(harness.run_cli("verify", address=self.store).returncode, 0)
-
     def test_writes_do_not_wait_for_the_verification(self):
         """And compactions that come meanwhile share it."""
         with harness.start_daemon({"default": self.store}) as daemon:
             fill(daemon.address)
-            verifier = Verifier(daemon)
-            with Peer(daemon.address) as one, Peer(daemon.address) as other:
-                ids = [peer.send(compact=pb.Compact()) for peer in (one, other)]
-                with Peer(daemon.address) as writer:
-                    for number in range(20):
-                        self.assertEqual(writer.call(put=put([KEPT + number])).code, pb.OK)
-                verifier.go_on()
-                for peer, id in zip((one, other), ids):
-                    self.assertEqual(peer.receive_for(id).code, pb.OK)
-                self.assertEqual(found(one, range(KEPT + 20)), KEPT + 20)
+            during = 0
+            with Peer(daemon.address) as one, Peer(daemon.address) as other, \
+                    Peer(daemon.address) as writer:
+                for number in range(200):
+                    ids = [peer.send(compact=pb.Compact()) for peer in (one, other)]
+                    self.assertEqual(writer.call(put=put([KEPT + number])).code, pb.OK)
+                    during += not select.select([one.socket, other.socket], [], [], 0)[0]
+                    for peer, id in zip((one, other), ids):
+                        self.assertEqual(peer.receive_for(id).code, pb.OK)
+                    if during == 3:
+                        break
+                self.assertEqual(during, 3)
+                self.assertEqual(found(one, range(KEPT + number + 1)), KEPT + number + 1)
 
     def test_a_stop_does_not_wait_for_it(self):
         with harness.start_daemon({"default": self.store}) as daemon:
             fill(daemon.address)
-            verifier = Verifier(daemon)
             with Peer(daemon.address) as peer:
                 id = peer.send(compact=pb.Compact())
-                self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
                 daemon.process.send_signal(signal.SIGTERM)
-                verifier.go_on()
-                # Its child may have been quick.
+                # The verification may have been quick.
                 self.assertIn(peer.receive_for(id).code, (pb.OK, pb.CANCELED))
             self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
         self.assertFalse(beside(self.store))
@@ -293,13 +229,11 @@ class Verified(unittest.TestCase):
         """They had their verdict together, and the stop comes when the first is done."""
         with harness.start_daemon({"default": self.store}) as daemon:
             fill(daemon.address)
-            verifier = Verifier(daemon)
             peers = [Peer(daemon.address) for _ in range(4)]
             for peer in peers:
                 for _ in range(60):
                     peer.send(compact=pb.Compact())
                 self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
-            verifier.go_on()
             select.select([peer.socket for peer in peers], [], [])
             daemon.process.send_signal(signal.SIGTERM)
             codes = {peer.receive().code for peer in peers for _ in range(60)}

@@ -183,7 +183,7 @@ class TestCrashes(Base):
         daemon = self.start()
         self.assertIn("read_only\tcrashes\n", self.info(daemon))
         self.cli("put", "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1", code=3, address=daemon.address)
-        # What ends the process that verifies, if anything does, is no crash of the daemon.
+        # What crashed before does not end the process that verifies.
         before = os.path.getsize(self.record)
         self.cli("verify", code=3, address=daemon.address)
         self.assertEqual(os.path.getsize(self.record), before)

@@ -148,7 +148,7 @@ class TestActivation(unittest.TestCase):
             self.assertIn(complaint, text)
 
     def test_children_do_not_have_it(self):
-        """The verifying child could keep the socket open for ever."""
+        """A child, were there one, could keep the socket open for ever."""
         with start("c", "unix=" + self.path, ["fd:c"]) as daemon:
             with Peer(daemon.address) as peer:
                 peer.call(put=put(range(100)))
