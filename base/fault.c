@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults quote what a stranger sent. Before such text reaches a terminal or a log, everything
- * that could move the cursor, forge a second line or break the encoding is replaced here, once
- * for all callers.
+ * Faults quote what others sent. Before such text reaches a terminal or a log, everything that
+ * could move the cursor, forge a second line or break the encoding is replaced here, once for all
+ * callers.
  */
 #include "base/fault.h"
 
@@ -38,8 +38,7 @@ static bool is_control(const char *text, size_t n)
 	return n == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
 }
 
-/* Copies whole sequences while they fit; a control character or a stray byte becomes one '?'. */
-static void copy_clean(char out[CHI_FAULT_SIZE], const char *text)
+void chi_text_clean(char *out, size_t size, const char *text)
 {
 	size_t left = strlen(text);
 	size_t len = 0;
@@ -48,13 +47,13 @@ static void copy_clean(char out[CHI_FAULT_SIZE], const char *text)
 		bool bad = n == 0 || is_control(text, n);
 		size_t taken = n == 0 ? 1 : n;
 		size_t written = bad ? 1 : n;
-		if (len + written > CHI_FAULT_SIZE - 1) {
+		if (len + written > size - 1) {
 			break;
 		}
 		if (bad) {
 			out[len] = '?';
 		} else {
-			memcpy(out + len, text, n);
+			memmove(out + len, text, n);
 		}
 		len += written;
 		text += taken;
@@ -73,7 +72,7 @@ int chi_fault(struct chi_fault *fault, int status, const char *format, ...)
 	va_start(args, format);
 	int n = vsnprintf(scratch, sizeof(scratch), format, args);
 	va_end(args);
-	copy_clean(fault->text, n < 0 ? chi_strerror(status) : scratch);
+	chi_text_clean(fault->text, sizeof(fault->text), n < 0 ? chi_strerror(status) : scratch);
 	return status;
 }
 

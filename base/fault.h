@@ -21,3 +21,7 @@ int chi_fault_plain(struct chi_fault *fault, int status);
 /* What an errno of a file that is written means: -CHI_EFULL (no room, or a limit of size),
  * -CHI_ENOMEM, else -CHI_EIO. */
 CHI_MUSTUSE int chi_fault_errno(int error);
+
+/* Copies whole UTF-8 sequences of `text` while they fit into `size` bytes with the NUL at the end;
+ * a control character, C1 included, or a stray byte becomes one '?'. `out` may be `text` itself. */
+void chi_text_clean(char *out, size_t size, const char *text);

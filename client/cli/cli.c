@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "chess/statistic.h"
 
 /* How long a write in this process waits for another writer. Long enough for another command to
@@ -20,12 +21,8 @@ CHI_PRINTF(1, 0) static void message(const char *format, va_list args)
 {
 	char text[2048];
 	(void)vsnprintf(text, sizeof(text), format, args);
-	/* Text that a file or a peer supplied must not move the cursor or forge a second line. */
-	for (char *c = text; *c != '\0'; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-			*c = '?';
-		}
-	}
+	/* What a file or a server supplied must not move the cursor or forge a second line. */
+	chi_text_clean(text, sizeof(text), text);
 	fprintf(stderr, "chistore: %s\n", text);
 }
 

@@ -38,7 +38,15 @@ static void write_u64(struct chi_writer *w, uint64_t value)
 	write_text(w, text);
 }
 
-/* Bytes that would end a field are escaped; `also` names more of them. */
+/* True for a byte of U+0080 to U+009F, which terminals take for the start of a command. */
+static bool is_c1(const unsigned char *text, size_t len, size_t i)
+{
+	size_t lead = text[i] == 0xc2 ? i : i - 1;
+	return (text[i] == 0xc2 || (i > 0 && text[lead] == 0xc2)) && lead + 1 < len &&
+	       text[lead + 1] < 0xa0;
+}
+
+/* Bytes that would end a field are escaped, and control characters; `also` names more of them. */
 static void write_escaped(struct chi_writer *w, const char *text, size_t len, const char *also)
 {
 	static const char plain[] = "\\\t\n\r";
@@ -49,7 +57,8 @@ static void write_escaped(struct chi_writer *w, const char *text, size_t len, co
 		if (found != NULL) {
 			chi_write_u8(w, '\\');
 			chi_write_u8(w, (uint8_t)letter[found - plain]);
-		} else if (c < 0x20 || c == 0x7f || strchr(also, c) != NULL) {
+		} else if (c < 0x20 || c == 0x7f || strchr(also, c) != NULL ||
+			   is_c1((const unsigned char *)text, len, i)) {
 			char hex[8];
 			(void)snprintf(hex, sizeof(hex), "\\x%02x", c);
 			write_text(w, hex);

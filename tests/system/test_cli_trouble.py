@@ -10,10 +10,12 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 import unittest
 
@@ -21,6 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from cli_base import (BRANCH, ENDING, PAGE, START, START_KEY, Base, program, run_cli, spawn,  # noqa: E402
                       summary)
+from pychistore import frame, pb, take_varint  # noqa: E402
 
 
 # A new command is added here; its help and its completion are then looked at.
@@ -518,34 +521,53 @@ class Trouble(Base):
             for page in range(2, size // 4096):
                 file.seek(page * 4096 + 16)
                 file.write(b"\xff" * 1024)
-        # What a sanitizer says of the child may stand before our own words.
         done = run_cli("verify", address=store)
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^chistore: .")
+        self.assertRegex(done.stderr, r"^chistore: .*damaged")
         self.assertNotIn("sound\tyes", done.stdout)
 
-    def test_verify_that_is_killed(self):
-        """From outside, as for want of memory: that is not called damage."""
-        store = self.new_store()
-        self.cli("import", self.many("many.csv", 1000), address=store)
-        with open(os.path.join(store, "data.mdb"), "r+b") as file:
-            content = file.read()
-            file.seek(0)
-            file.write(content.replace(b"n" * 100, b"m" * 100))
-        # The child has more to say than anybody reads, so it is there to be killed.
-        reading, writing = os.pipe()
-        with open(reading, encoding="utf-8") as said:
-            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
-            process = spawn("verify", address=store, stderr=writing, stdout=subprocess.DEVNULL)
-            os.close(writing)
-            first = said.readline()
-            with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
-                os.kill(int(children.read()), signal.SIGKILL)
-            last = said.read().splitlines()[-1]
-            self.assertEqual(process.wait(), 3)
-        self.assertIn("damage", first)
-        self.assertEqual(last, "chistore: the verification was killed by signal 9 (Killed) "
-                         "before its end")
+    def test_a_server_that_moves_the_cursor(self):
+        """What it says of damage, and of a failure, comes without what a terminal would obey."""
+        evil = "\x1b]0;title\x07 \x9b31m\nchistore: all is well"
+        path = self.path("socket")
+
+        def answer(connection, request):
+            response = pb.Response(id=request.id, last=True)
+            if request.WhichOneof("op") == "hello":
+                response.hello.version = request.hello.version
+                response.hello.stores.add(name="default", statistic=2, uuid=bytes(16))
+            else:
+                report = pb.Response(id=request.id, code=pb.OK)
+                report.verify.report = evil
+                connection.sendall(frame(report.SerializeToString()))
+                response.code, response.message = pb.INTERNAL, evil
+            connection.sendall(frame(response.SerializeToString()))
+
+        def serve(listener):
+            connection, _ = listener.accept()
+            data = b""
+            with connection:
+                while part := connection.recv(65536):
+                    data += part
+                    while data:
+                        length, at = take_varint(data, 0)
+                        if len(data) < at + length:
+                            break
+                        answer(connection, pb.Request.FromString(data[at:at + length]))
+                        data = data[at + length:]
+
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            listener.listen()
+            thread = threading.Thread(target=serve, args=(listener,), daemon=True)
+            thread.start()
+            done = run_cli("verify", address="unix:" + path)
+            thread.join(60)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stderr.count("title"), 2, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
+        for character in "\x1b\x07\x9b":
+            self.assertNotIn(character, done.stderr)
 
     def test_repair_saves_what_is_whole(self):
         """A store that no longer opens: all that the noise did not hit comes back."""

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore compact: gives free pages back to the disk. */
-#include "client/cli/child.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
-/* The store is verified first, and reading a damaged page can end the process. Needs a writable
- * client: readers elsewhere make the library refuse, and nothing changes. */
-static int work(struct cli *cli, const void *state)
+/* Needs a writable client: readers elsewhere make the library refuse, and nothing changes. */
+static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
 	(void)state;
-	int code = cli_open(cli, true, &cli->client);
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	int status = chi_compact(cli->client, &before, &after);
-	if (status != CHI_OK) {
-		code = cli_fail(cli, status);
-	} else {
-		output_object(cli, json_pack("{s:o, s:o}", "bytes_before", json_count(before),
-					     "bytes_after", json_count(after)));
-	}
-	chi_close(cli->client);
-	cli->client = NULL;
-	return code;
-}
-
-static int run(struct cli *cli, void *state, int argc, char **argv)
-{
 	(void)argc;
 	(void)argv;
-	return cli_in_child(cli, work, state, "compaction");
+	int status = chi_compact(cli->client, &before, &after);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	output_object(cli, json_pack("{s:o, s:o}", "bytes_before", json_count(before),
+				     "bytes_after", json_count(after)));
+	return EXIT_DONE;
 }
 
 const struct command cmd_compact = {
@@ -46,7 +32,7 @@ const struct command cmd_compact = {
 		"exit code is 3. A server goes on reading and writing meanwhile; its writes wait\n"
 		"while the new file is written.",
 	.example = "chistore -a ./positions compact",
-	.needs = NEEDS_ADDRESS,
+	.needs = NEEDS_WRITE,
 	.slow = true,
 	.run = run,
 };

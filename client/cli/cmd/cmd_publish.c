@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore publish: a copy that everybody may read, made again and again at the same place. */
-#include "client/cli/child.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
-
-/* The copy is verified before it is published, and reading a damaged page can end the process. */
-static int work(struct cli *cli, const void *state)
-{
-	const char *dest = state;
-	int code = cli_open(cli, false, &cli->client);
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	int status = chi_publish(cli->client, dest);
-	if (status != CHI_OK) {
-		code = cli_fail(cli, status);
-	} else {
-		output_object(cli, json_pack("{s:o}", "published", json_path(dest)));
-	}
-	chi_close(cli->client);
-	cli->client = NULL;
-	return code;
-}
 
 static int run(struct cli *cli, void *state, int argc, char **argv)
 {
 	(void)state;
 	(void)argc;
-	return cli_in_child(cli, work, argv[0], "publication");
+	int status = chi_publish(cli->client, argv[0]);
+	if (status != CHI_OK) {
+		return cli_fail(cli, status);
+	}
+	output_object(cli, json_pack("{s:o}", "published", json_path(argv[0])));
+	return EXIT_DONE;
 }
 
 const struct command cmd_publish = {
@@ -51,7 +36,7 @@ const struct command cmd_publish = {
 		   "chistore -a /srv/chess/positions info",
 	.args_min = 1,
 	.args_max = 1,
-	.needs = NEEDS_ADDRESS,
+	.needs = NEEDS_READ,
 	.slow = true,
 	.run = run,
 };

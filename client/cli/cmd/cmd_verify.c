@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * chistore verify: reads and checks a whole store, or saves what is intact of it, in a child that a
- * damaged page may kill.
- */
+/* chistore verify: reads and checks a whole store, or saves what is intact of it. */
 #include <inttypes.h>
 
-#include "client/cli/child.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
@@ -74,7 +70,6 @@ static int repair(struct cli *cli, const struct verify_state *state)
 									    : EXIT_STORE;
 }
 
-/* The child's work, from opening to the printed result. */
 static int verify(struct cli *cli)
 {
 	struct chi_verify_result result = {0};
@@ -93,15 +88,7 @@ static int verify(struct cli *cli)
 					     json_count(result.errors)));
 		code = status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 	}
-	chi_close(cli->client);
-	cli->client = NULL;
 	return code;
-}
-
-static int work(struct cli *cli, const void *state)
-{
-	const struct verify_state *wanted = state;
-	return wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
 }
 
 static int option(struct cli *cli, void *state, int id, const char *value)
@@ -122,7 +109,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 	if (wanted->statistic != 0 && wanted->repair == NULL) {
 		return cli_usage(cli, "--statistic goes with --repair");
 	}
-	return cli_in_child(cli, work, wanted, "verification");
+	return wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
 }
 
 static const struct cli_option options[] = {

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/fault.h"
 #include "base/num.h"
 
 /* Output that failed for want of memory fails the command, as a full disk does. */
@@ -32,11 +34,29 @@ void output_tell(int error)
 	told = true;
 }
 
+/* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
+ * U+009F are escaped as well. */
 void output_json_to(FILE *file, json_t *object)
 {
-	(void)json_dumpf(object, file, JSON_FORM);
-	(void)putc('\n', file);
+	_cleanup_(chi_freep) char *text = json_dumps(object, JSON_FORM);
 	json_decref(object);
+	out_of_memory = out_of_memory || text == NULL;
+	for (const char *at = text; at != NULL && *at != '\0'; at++) {
+		size_t plain = strcspn(at, "\x7f\xc2");
+		(void)fwrite(at, 1, plain, file);
+		at += plain;
+		bool pair = at[0] == '\xc2' && (unsigned char)at[1] < 0xa0;
+		if (at[0] == '\0') {
+			break;
+		}
+		if (pair || at[0] == 0x7f) {
+			at += pair;
+			fprintf(file, "\\u%04x", (unsigned char)*at);
+		} else {
+			(void)putc(*at, file);
+		}
+	}
+	(void)putc('\n', file);
 }
 
 /* Takes the object over. NULL is what jansson gives when it runs out of memory. */
@@ -52,12 +72,24 @@ void output_json(json_t *object)
 	output_json_to(stdout, object);
 }
 
+/* Without what a terminal would obey. */
+static void print_string(const char *string)
+{
+	size_t size = strlen(string) + 1;
+	_cleanup_(chi_freep) char *text = malloc(size);
+	out_of_memory = out_of_memory || text == NULL;
+	if (text != NULL) {
+		chi_text_clean(text, size, string);
+		printf("%s", text);
+	}
+}
+
 /* A value as text: null is a dash, as in every other column. */
 static void print_value(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_STRING:
-		printf("%s", json_string_value(value));
+		print_string(json_string_value(value));
 		break;
 	case JSON_INTEGER:
 		printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
