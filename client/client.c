@@ -3,14 +3,15 @@
  * The public calls: what holds for every kind of address is done here, once, and the rest is the
  * backend's.
  */
-#include "client/client_priv.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
-#include "chess/key.h"
+#include "client/core/client.h"
+#include "client/local/local.h"
+#include "client/pipe.h"
+#include "client/remote/remote.h"
 
 /* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000
@@ -135,7 +136,6 @@ int chi_open(const char *address, const struct chi_options *options, struct chi_
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
-	chi_peer_init(&client->peer);
 	int status = chi_client_end(client, open_client(client, address, options));
 	if (status != CHI_OK) {
 		if (fault != NULL) {
@@ -202,77 +202,6 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 		return status;
 	}
 	return chi_store_repair(parsed.path, path, statistic, report, context, result, fault);
-}
-
-/* ---- What all calls share ------------------------------------------------------------------ */
-
-int chi_client_begin(struct chi_client *client)
-{
-	client->error.text[0] = '\0';
-	if (CHI_UNLIKELY(client->iter != NULL)) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "a scan is open on this client; close it first");
-	}
-	if (CHI_UNLIKELY(client->pipe != NULL && client->pipe->queued > 0)) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "%zu answers are still to be taken from this client",
-				 client->pipe->queued);
-	}
-	chi_arena_reset(&client->arena);
-	return CHI_OK;
-}
-
-int chi_client_end(struct chi_client *client, int status)
-{
-	if (CHI_UNLIKELY(status < 0) && client->error.text[0] == '\0') {
-		return chi_fault_plain(&client->error, status);
-	}
-	return status;
-}
-
-/* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
- * well-shaped key of no possible position is simply not stored. */
-int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
-				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
-			return chi_fault(&client->error, -CHI_EKEY,
-					 "entry %zu: the bytes are no position key", i);
-		}
-	}
-	return CHI_OK;
-}
-
-/* The limits of a server hold in-process, too: a program must not find them only when it moves. */
-static int check_batch(struct chi_client *client, size_t n, enum chi_durability durability)
-{
-	if (n > CHI_PUT_MAX) {
-		return chi_fault(&client->error, -CHI_ETOOBIG,
-				 "%zu entries in one batch, at most %d are allowed", n,
-				 CHI_PUT_MAX);
-	}
-	if (durability != CHI_SYNC && durability != CHI_ASYNC) {
-		return chi_fault(&client->error, -CHI_EINVAL, "durability %d is unknown",
-				 (int)durability);
-	}
-	return CHI_OK;
-}
-
-/* The rest of a put is checked by who applies it: in-process by the store, else by the server, with
- * the same rules. */
-int chi_client_check_put(struct chi_client *client, const struct chi_put *entries, size_t n,
-			 enum chi_durability durability)
-{
-	int status = check_batch(client, n, durability);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		const struct chi_key *key = &entries[i].key;
-		if (key->len > CHI_KEY_MAX || !chi_key_shape_ok(key->bytes, key->len)) {
-			status = chi_fault(&client->error, -CHI_EKEY,
-					   "entry %zu: the bytes are no position key", i);
-		}
-	}
-	return status;
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */
@@ -389,7 +318,7 @@ int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 	uint64_t count = 0;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = check_batch(client, n, durability);
+		status = chi_client_check_batch(client, n, durability);
 	}
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(client, keys, n);
@@ -421,7 +350,7 @@ int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games,
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = check_batch(client, n, CHI_SYNC);
+		status = chi_client_check_batch(client, n, CHI_SYNC);
 	}
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		if (games[i].result > CHI_RESULT_OTHER) {

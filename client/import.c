@@ -3,7 +3,7 @@
  * The public calls of an import. The store, or the connection, is that of a client of its own, so
  * that opening and its words are the same as everywhere.
  */
-#include "client/import.h"
+#include "client/core/import.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 #include "base/fault.h"
 #include "import/importer.h"
-#include "client/client_priv.h"
+#include "client/core/client.h"
+#include "client/remote/remote.h"
 
 static bool is_remote(const struct chi_import *games)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks: rows are handed out one by one from blocks that the backend brings. */
-#include "client/client_priv.h"
+#include "client/core/client.h"
 
 #include <stdlib.h>
 

@@ -3,40 +3,18 @@
  * Pipelines: a ring of slots, one a request. Answers may come in any order and are filed in their
  * slot; they are handed out in the order queued.
  */
-#include "client/client_priv.h"
+#include "client/pipe.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
-
-struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
-{
-	for (size_t i = 0; i < pipe->queued; i++) {
-		struct chi_slot *slot = chi_pipe_slot(pipe, i);
-		if (slot->id == id && !slot->done) {
-			return slot;
-		}
-	}
-	return NULL;
-}
-
-uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot)
-{
-	uint64_t n = 0;
-	for (size_t i = pipe->queued; i-- > 0 && chi_pipe_slot(pipe, i) != slot;) {
-		const struct chi_slot *later = chi_pipe_slot(pipe, i);
-		n += later->is_put && later->async && later->done && later->status == CHI_OK
-			     ? later->n
-			     : 0;
-	}
-	return n;
-}
+#include "client/core/client.h"
 
 /* The slots keep their memory. Ids are never given twice, so a late answer to what was dropped
  * finds no slot. */
-void chi_pipe_drop(struct chi_client *client)
+static void drop(struct chi_client *client)
 {
 	if (client->pipe != NULL) {
 		client->pipe->first_number += client->pipe->queued;
@@ -187,7 +165,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 	while (!slot->done) {
 		int status = client->backend->pipe_wait(client);
 		if (status < 0) {
-			chi_pipe_drop(client);
+			drop(client);
 			return chi_client_end(client, status);
 		}
 	}

@@ -4,7 +4,8 @@
  * no part of a client's state is touched, so that each thread has all it needs in its prober. Over
  * a socket it has a connection of its own, and prefetched positions gather until one is collected.
  */
-#include "client/client_priv.h"
+#include "client/core/client.h"
+#include "client/remote/remote.h"
 
 #include <stdlib.h>
 

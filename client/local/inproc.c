@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls on a store opened in this process: opening, and work on the store as a whole. */
-#include "client/client_priv.h"
+#include "client/local/local.h"
 
 #include <inttypes.h>
 

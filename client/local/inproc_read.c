@@ -3,7 +3,7 @@
  * Reading in-process. Each call is a snapshot of its own; only a walk keeps one, for as long as it
  * is open.
  */
-#include "client/client_priv.h"
+#include "client/local/local.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * too (a full disk, a damaged page) the transaction is lost, and the text says how many
  * acknowledged records went with it.
  */
-#include "client/client_priv.h"
+#include "client/local/local.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "client/address.h"
+#include "client/core/address.h"
 
 /*
  * Connects to a UNIX, TCP or TLS address; of a host with several addresses each is tried in turn,

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "client/client_priv.h"
+#include "client/core/client.h"
 #include "client/remote/connect.h"
 #include "client/remote/tls.h"
 #include "client/remote/token.h"
@@ -40,7 +40,7 @@ void chi_peer_init(struct chi_peer *peer)
 
 void chi_peer_close(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	if (peer->tls != NULL) {
 		chi_tls_end(peer->tls);
 		chi_tls_free(peer->tls);
@@ -57,11 +57,16 @@ void chi_peer_close(struct chi_client *client)
 	chi_buffer_consume(&peer->out, peer->out.len);
 }
 
-void chi_peer_deinit(struct chi_client *client)
+void chi_peer_free(struct chi_client *client)
 {
+	if (client->peer == NULL) {
+		return;
+	}
 	chi_peer_close(client);
-	chi_buffer_deinit(&client->peer.in);
-	chi_buffer_deinit(&client->peer.out);
+	chi_buffer_deinit(&client->peer->in);
+	chi_buffer_deinit(&client->peer->out);
+	free(client->peer);
+	client->peer = NULL;
 }
 
 int chi_peer_fail(struct chi_client *client, int status, const char *format, ...)
@@ -84,7 +89,7 @@ bool chi_peer_is_definite(int status)
 
 int chi_peer_doubt(struct chi_client *client, int status)
 {
-	const struct chi_peer *peer = &client->peer;
+	const struct chi_peer *peer = client->peer;
 	bool gone = peer->fd < 0 && peer->sent;
 	if (status < 0 && (gone || (peer->unanswered && !chi_peer_is_definite(status)))) {
 		struct chi_fault fault = client->error;
@@ -96,7 +101,7 @@ int chi_peer_doubt(struct chi_client *client, int status)
 
 uint64_t chi_peer_next_id(struct chi_client *client)
 {
-	return ++client->peer.last_id;
+	return ++client->peer->last_id;
 }
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
@@ -129,7 +134,7 @@ static short to_read(const struct chi_peer *peer)
  * connection sets eof: what came before it may still hold an answer. */
 static int read_some(struct chi_client *client, bool *got)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	*got = false;
 	uint8_t *room = chi_buffer_reserve(&peer->in, READ_SIZE);
 	if (room == NULL) {
@@ -148,7 +153,7 @@ static int read_some(struct chi_client *client, bool *got)
 /* Waits until the socket takes more of a request, reading answers that come meanwhile. */
 static int await_room(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	uint32_t ms = client->options.call_ms;
 	/* A server that answers while it is being asked makes progress, too; one whose answers
 	 * would fill READ_LIMIT must wait. */
@@ -174,7 +179,7 @@ static int await_room(struct chi_client *client)
  * may lie unread, and says more. */
 static int flush(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	while (peer->out.len > 0 && !peer->eof) {
 		ssize_t n = give(peer, chi_buffer_bytes(&peer->out), peer->out.len);
 		if (n > 0) {
@@ -205,7 +210,7 @@ static int too_big(struct chi_client *client, enum chi_op op)
 	return chi_fault(&client->error, -CHI_ETOOBIG,
 			 "the %s takes more than the %u bytes that the server accepts at once; "
 			 "split it",
-			 chi_op_name(op), client->peer.limits.request_bytes);
+			 chi_op_name(op), client->peer->limits.request_bytes);
 }
 
 /* Leaves room for one request of the largest size, and for no byte more: the server would answer
@@ -213,8 +218,8 @@ static int too_big(struct chi_client *client, enum chi_op op)
 static int pack(struct chi_client *client, struct chi_request *request)
 {
 	uint8_t head[CHI_FRAME_HEAD_MAX];
-	const uint32_t most = client->peer.limits.request_bytes;
-	struct chi_buffer *out = &client->peer.out;
+	const uint32_t most = client->peer->limits.request_bytes;
+	struct chi_buffer *out = &client->peer->out;
 	request->store = (struct chi_text){.bytes = client->store, .len = strlen(client->store)};
 	out->limit = out->len + chi_frame_head(most, head) + most;
 	int status = chi_request_pack(request, out);
@@ -230,18 +235,18 @@ int chi_peer_send(struct chi_client *client, struct chi_request *request)
 int chi_peer_queue(struct chi_client *client, struct chi_request *request)
 {
 	int status = pack(client, request);
-	return status == CHI_OK && client->peer.out.len >= QUEUE_SIZE ? flush(client) : status;
+	return status == CHI_OK && client->peer->out.len >= QUEUE_SIZE ? flush(client) : status;
 }
 
 int chi_peer_flush(struct chi_client *client)
 {
-	return client->peer.out.len > 0 ? flush(client) : CHI_OK;
+	return client->peer->out.len > 0 ? flush(client) : CHI_OK;
 }
 
 /* Asks whether the server is alive, once per silence. */
 static int send_ping(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	if (peer->ping_id != 0) {
 		return CHI_OK;
 	}
@@ -280,7 +285,7 @@ static bool watch(const struct chi_peer *peer, int64_t until)
  * at work, and starts the time anew. */
 static int await_bytes(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	uint32_t ms = client->options.call_ms;
 	bool got = false;
 	int64_t start = chi_clock_ms();
@@ -323,7 +328,7 @@ static int await_bytes(struct chi_client *client)
 static int unpack(struct chi_client *client, const uint8_t *body, size_t len, bool *skip,
 		  struct chi_response *response)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	struct chi_fault why = {{0}};
 	*skip = false;
 	chi_arena_reset(&client->arena);
@@ -348,7 +353,7 @@ static int unpack(struct chi_client *client, const uint8_t *body, size_t len, bo
 
 int chi_peer_receive(struct chi_client *client, struct chi_response *response)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	for (;;) {
 		chi_buffer_consume(&peer->in, peer->taken);
 		peer->taken = 0;
@@ -429,20 +434,6 @@ int chi_peer_ask(struct chi_client *client, struct chi_request *request,
 	return chi_peer_answer(client, request->id, request->op, response);
 }
 
-int chi_peer_call(struct chi_client *client, struct chi_request *request,
-		  struct chi_response *response)
-{
-	struct chi_repeat repeat = {0};
-	int status = CHI_OK;
-	do {
-		status = chi_peer_ready(client);
-		if (status == CHI_OK) {
-			status = chi_peer_ask(client, request, response);
-		}
-	} while (chi_repeat_again(client, &repeat, status));
-	return status;
-}
-
 /* ---- Connections --------------------------------------------------------------------------- */
 
 /* A limit of the server, bounded by this library's own; 0 (not told) is that. */
@@ -470,9 +461,9 @@ static int find_store(struct chi_client *client, const struct chi_response *hell
 	for (size_t i = 0; i < hello->u.hello.n_stores; i++) {
 		const struct chi_text *name = &hello->u.hello.stores[i].name;
 		if (name->len == strlen(wanted) && memcmp(name->bytes, wanted, name->len) == 0) {
-			client->peer.sequence = hello->u.hello.stores[i].sequence;
-			memcpy(client->peer.uuid, hello->u.hello.stores[i].uuid,
-			       sizeof(client->peer.uuid));
+			client->peer->sequence = hello->u.hello.stores[i].sequence;
+			memcpy(client->peer->uuid, hello->u.hello.stores[i].uuid,
+			       sizeof(client->peer->uuid));
 			return CHI_OK;
 		}
 	}
@@ -496,7 +487,7 @@ static int say_hello(struct chi_client *client, const char *token, struct chi_re
 static int show_token(struct chi_client *client, struct chi_response *hello)
 {
 	char token[CHI_ACCESS_TOKEN_MAX + 1];
-	if (client->peer.tls == NULL && !chi_token_is_safe(client->peer.fd)) {
+	if (client->peer->tls == NULL && !chi_token_is_safe(client->peer->fd)) {
 		return chi_fault(&client->error, -CHI_EACCES,
 				 "'%.140s': the access token would leave this machine unencrypted",
 				 client->text);
@@ -506,13 +497,13 @@ static int show_token(struct chi_client *client, struct chi_response *hello)
 		status = say_hello(client, token, hello);
 	}
 	explicit_bzero(token, sizeof(token));
-	chi_buffer_wipe(&client->peer.out);
+	chi_buffer_wipe(&client->peer->out);
 	return status;
 }
 
 static int handshake(struct chi_client *client)
 {
-	set_limits(&client->peer, &(struct chi_hello_limits){0});
+	set_limits(client->peer, &(struct chi_hello_limits){0});
 	struct chi_response hello;
 	int status = client->options.token_file != NULL ? show_token(client, &hello)
 							: say_hello(client, "", &hello);
@@ -524,7 +515,7 @@ static int handshake(struct chi_client *client)
 				     "the server speaks protocol version %u, this library %d",
 				     hello.u.hello.version, CHI_PROTOCOL_VERSION);
 	}
-	set_limits(&client->peer, &hello.u.hello.limits);
+	set_limits(client->peer, &hello.u.hello.limits);
 	return find_store(client, &hello);
 }
 
@@ -549,7 +540,7 @@ static bool usable(struct chi_peer *peer)
 
 int chi_peer_ready(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	peer->sent = false;
 	peer->unanswered = false;
 	peer->patient = false;

@@ -12,10 +12,17 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
+#include "base/idempotency.h"
 #include "proto/msg.h"
 
 struct chi_client;
 struct chi_tls;
+
+/* Who a client is when it writes, and how many writes it has numbered. */
+struct chi_identity {
+	bool chosen;
+	struct chi_idempotency_key last; /* of the last write */
+};
 
 struct chi_peer {
 	int fd;			    /* -1: not connected */
@@ -35,13 +42,16 @@ struct chi_peer {
 	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* the store's; all 0: not told */
 	uint64_t async_open; /* CHI_ASYNC writes answered since the last synced one */
 	uint64_t async_lost; /* such writes whose connection broke: nobody can tell about them */
+	struct chi_identity identity; /* outlives connections */
 };
 
 void chi_peer_init(struct chi_peer *peer);
 
 /* Closes the connection; what the last answer pointed to stays until the next call. */
 void chi_peer_close(struct chi_client *client);
-void chi_peer_deinit(struct chi_client *client);
+
+/* Closes and frees; nothing if open failed before there was one. */
+void chi_peer_free(struct chi_client *client);
 
 /*
  * Makes sure that there is a connection with its handshake done. One that the server closed
@@ -80,10 +90,6 @@ CHI_MUSTUSE int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi
 /* Sends a request on the connection that chi_peer_ready has made sure of, and takes its answer. */
 CHI_MUSTUSE int chi_peer_ask(struct chi_client *client, struct chi_request *request,
 			     struct chi_response *response);
-
-/* Ready, then ask; again when the connection is lost. For what may be done more than once. */
-CHI_MUSTUSE int chi_peer_call(struct chi_client *client, struct chi_request *request,
-			      struct chi_response *response);
 
 /* What a server's refusal says, as a status with its text. */
 int chi_peer_refusal(const struct chi_response *response, struct chi_fault *fault);

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls over a socket: opening, and work on the store as a whole. */
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "client/remote/repeat.h"
 
 /* Connects at once, so that a wrong address or store name is known when it is opened. */
 static int open_peer(struct chi_client *client)
 {
+	client->peer = malloc(sizeof(*client->peer));
+	if (client->peer == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_peer_init(client->peer);
 	return chi_peer_ready(client);
 }
 
@@ -46,7 +53,7 @@ static int info(struct chi_client *client, struct chi_info *out)
 	struct chi_response response;
 	int status = chi_remote_settle(client);
 	if (status == CHI_OK) {
-		status = chi_peer_call(client, &request, &response);
+		status = chi_repeat_call(client, &request, &response);
 	}
 	if (status == CHI_OK) {
 		*out = response.u.info;
@@ -62,7 +69,7 @@ static int start_long(struct chi_client *client, struct chi_request *request)
 		status = chi_peer_ready(client);
 	}
 	if (status == CHI_OK) {
-		client->peer.patient = true;
+		client->peer->patient = true;
 		request->id = chi_peer_next_id(client);
 		status = chi_peer_send(client, request);
 	}
@@ -237,7 +244,7 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 
 const struct chi_backend chi_backend_remote = {
 	.open = open_peer,
-	.close = chi_peer_deinit,
+	.close = chi_peer_free,
 	.ping = ping,
 	.info = info,
 	.probe = chi_remote_probe,

@@ -2,7 +2,8 @@
 /* The games of a store behind a socket, asked for in pieces that fit an answer. */
 #include <string.h>
 
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
+#include "client/remote/repeat.h"
 
 /* One answer's worth. */
 static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_id *out, size_t max,
@@ -16,7 +17,7 @@ static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_
 	if (after != NULL) {
 		memcpy(request.u.games.after, after, CHI_GAME_ID_SIZE);
 	}
-	int status = chi_peer_call(client, &request, &response);
+	int status = chi_repeat_call(client, &request, &response);
 	if (status != CHI_OK) {
 		return status;
 	}

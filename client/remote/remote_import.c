@@ -8,9 +8,10 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 #include "client/remote/connect.h"
-#include "client/import.h"
+#include "client/core/import.h"
+#include "client/remote/repeat.h"
 
 /* Data of one request, and what stands around it at most. */
 #define CHUNK	 ((size_t)256 << 10)
@@ -92,8 +93,8 @@ int chi_remote_import_open(struct chi_import *games)
 	if (status != CHI_OK) {
 		return status;
 	}
-	client->peer.patient = true;
-	client->peer.cancel = games->options.cancel;
+	client->peer->patient = true;
+	client->peer->cancel = games->options.cancel;
 	games->id = chi_peer_next_id(client);
 	request.id = games->id;
 	status = chi_peer_send(client, &request);
@@ -118,7 +119,7 @@ void chi_remote_import_file(struct chi_import *games, const char *name)
 static int send_piece(struct chi_import *games, const uint8_t *bytes, size_t *len)
 {
 	struct chi_client *client = games->client;
-	uint32_t frame = client->peer.limits.request_bytes;
+	uint32_t frame = client->peer->limits.request_bytes;
 	uint64_t granted = games->credit - CHI_IMPORT_OVERHEAD;
 	size_t most = frame > 2 * ENVELOPE ? frame - ENVELOPE : ENVELOPE;
 	most = most < CHUNK ? most : CHUNK;
@@ -146,8 +147,8 @@ static int tell_nothing(const struct chi_import *games, int status)
 /* Before the commit nothing happens in the store. */
 static int nothing_stored(const struct chi_import *games, int status)
 {
-	return status == -CHI_ECONNECT && games->client->peer.fd < 0 ? tell_nothing(games, status)
-								     : status;
+	return status == -CHI_ECONNECT && games->client->peer->fd < 0 ? tell_nothing(games, status)
+								      : status;
 }
 
 int chi_remote_import_feed(struct chi_import *games, const uint8_t *bytes, size_t len)
@@ -173,7 +174,7 @@ int chi_remote_import_feed(struct chi_import *games, const uint8_t *bytes, size_
 static int stop(struct chi_import *games)
 {
 	struct chi_request request = {.op = CHI_OP_CANCEL, .id = games->id};
-	games->client->peer.cancel = NULL;
+	games->client->peer->cancel = NULL;
 	return chi_peer_send(games->client, &request);
 }
 
@@ -211,8 +212,8 @@ static int ask_outcome(struct chi_import *games, struct chi_response *response)
 	int status = CHI_OK;
 	do {
 		status = chi_peer_ready(client);
-		client->peer.patient = true;
-		client->peer.cancel = games->options.cancel;
+		client->peer->patient = true;
+		client->peer->cancel = games->options.cancel;
 		if (status == CHI_OK) {
 			status = chi_peer_ask(client, &request, response);
 		}
@@ -273,7 +274,7 @@ static int mark(struct chi_import *games, struct chi_request *end)
 	struct chi_client *client = games->client;
 	uint64_t sequence = 0;
 	if (client->options.repeat_ms == CHI_NO_REPEAT ||
-	    client->peer.limits.remembered_writes == 0) {
+	    client->peer->limits.remembered_writes == 0) {
 		return CHI_OK;
 	}
 	int status = ask_sequence(games, &sequence);
@@ -298,9 +299,9 @@ int chi_remote_import_commit(struct chi_import *games, struct chi_import_result 
 	if (marked != CHI_OK) {
 		return marked;
 	}
-	games->client->peer.sent = false;
+	games->client->peer->sent = false;
 	int status = chi_peer_send(games->client, &request);
-	bool asked = games->client->peer.sent;
+	bool asked = games->client->peer->sent;
 	while (status == CHI_OK && !games->over) {
 		status = chi_peer_receive(games->client, &response);
 		if (status == CHI_OK) {
@@ -309,7 +310,7 @@ int chi_remote_import_commit(struct chi_import *games, struct chi_import_result 
 			status = stop(games);
 		}
 	}
-	bool lost = status == -CHI_ECONNECT && games->client->peer.fd < 0 && !games->over;
+	bool lost = status == -CHI_ECONNECT && games->client->peer->fd < 0 && !games->over;
 	if (lost && !asked) {
 		return tell_nothing(games, status);
 	}

@@ -5,12 +5,13 @@
  * again. (Single calls and batches repeat by themselves, see repeat.h.) So nothing is kept for a
  * second sending, and puts carry no mark.
  */
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "client/remote/repeat.h"
 
 /* The first request of a pipeline looks after the connection. Later ones must not, since answers
  * may be there already. Nothing was sent yet, so a new connection is tried as for a single call. */
@@ -30,7 +31,7 @@ static int begin(struct chi_client *client, const struct chi_slot *slot)
 /* Makes ready for one more request. */
 static int prepare(struct chi_client *client, struct chi_slot *slot)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	size_t queued = client->pipe->queued;
 	int status = queued == 0 ? begin(client, slot) : CHI_OK;
 	if (status == CHI_OK && slot->is_put) {
@@ -110,10 +111,10 @@ static int file_answer(struct chi_client *client, struct chi_slot *slot,
 		return chi_remote_copy_rows(client, response, slot->rows, slot->n);
 	}
 	slot->put = response->u.put;
-	chi_remote_written(&client->peer, slot->n, slot->async);
+	chi_remote_written(client->peer, slot->n, slot->async);
 	if (!slot->async) {
 		/* What was sent after it may have been answered before it. */
-		client->peer.async_open = chi_pipe_async_after(client->pipe, slot);
+		client->peer->async_open = chi_pipe_async_after(client->pipe, slot);
 	}
 	return CHI_OK;
 }
@@ -148,6 +149,6 @@ int chi_remote_pipe_wait(struct chi_client *client)
 	chi_peer_close(client);
 	return chi_fault(&client->error, status, "%.160s; request %" PRIu64 " and later ones %s",
 			 why.text, pipe->first_number,
-			 pipe->puts && client->peer.sent ? "may or may not have happened"
-							 : "have no answer");
+			 pipe->puts && client->peer->sent ? "may or may not have happened"
+							  : "have no answer");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading over a socket: probes of any size, whole records, and explorations. */
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 
 #include <string.h>
 
 #include "base/fault.h"
+#include "client/remote/repeat.h"
 
 /* Requests that a large probe keeps on the way: enough to hide the time between, few enough that
  * other clients are served meanwhile. */
@@ -114,7 +115,7 @@ static int receive_chunk(struct chi_client *client, struct probe *probe)
 
 static int run_probe(struct chi_client *client, struct probe *probe)
 {
-	uint32_t window = client->peer.limits.requests_in_flight;
+	uint32_t window = client->peer->limits.requests_in_flight;
 	if (window > PROBE_WINDOW) {
 		window = PROBE_WINDOW;
 	}
@@ -149,7 +150,7 @@ static int try_probe(struct chi_client *client, const struct chi_key *keys, size
 		rows[i] = (struct chi_row){.key = keys[i]};
 	}
 	struct probe probe = {
-		.keys = keys, .rows = rows, .n = n, .chunk = client->peer.limits.probe_positions};
+		.keys = keys, .rows = rows, .n = n, .chunk = client->peer->limits.probe_positions};
 	/* Not n + chunk - 1: n may be anything a caller has memory for. */
 	probe.chunks = n / probe.chunk + (n % probe.chunk != 0);
 	status = run_probe(client, &probe);
@@ -183,7 +184,7 @@ static int get_some(struct chi_client *client, const struct chi_key *keys, size_
 		.u.positions = chi_remote_positions(keys, n),
 	};
 	struct chi_response response;
-	int status = chi_peer_call(client, &request, &response);
+	int status = chi_repeat_call(client, &request, &response);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -250,7 +251,7 @@ int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 	struct chi_response response;
 	int status = chi_remote_settle(client);
 	if (status == CHI_OK) {
-		status = chi_peer_call(client, &request, &response);
+		status = chi_repeat_call(client, &request, &response);
 	}
 	if (status != CHI_OK) {
 		return status;

@@ -4,9 +4,10 @@
  * most that much lies in memory however slow the caller is; credit goes back half a window at a
  * time, which halves the messages and never lets the server run dry.
  */
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 
 #include "base/fault.h"
+#include "client/remote/repeat.h"
 
 #define CREDIT_BATCH (CHI_WINDOW_DEFAULT / 2)
 
@@ -44,7 +45,7 @@ static int ask(struct chi_client *client, struct chi_iter *iter)
 		return status;
 	}
 	/* A filter that matches little lets the server search for long. */
-	client->peer.patient = true;
+	client->peer->patient = true;
 	request.id = chi_peer_next_id(client);
 	status = chi_peer_send(client, &request);
 	if (status == CHI_OK) {
@@ -144,7 +145,7 @@ int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
  * all the same is left. */
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter)
 {
-	if (iter->id == 0 || client->peer.fd < 0) {
+	if (iter->id == 0 || client->peer->fd < 0) {
 		return;
 	}
 	struct chi_fault kept = client->error;

@@ -7,13 +7,14 @@
  * write is not repeated over a connection that such writes were lost with. A read on the
  * client that wrote them flushes first, as in-process: it must see them.
  */
-#include "client/client_priv.h"
+#include "client/remote/remote.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "client/remote/repeat.h"
 
 /* Parts to which a record's moves belong. */
 #define WITH_MOVES (CHI_PUT_MOVES | CHI_PUT_ADD | CHI_PUT_SUBTRACT)
@@ -26,11 +27,11 @@ void chi_remote_written(struct chi_peer *peer, size_t n, bool async)
 /* Tells, once, of unsynced writes whose connection broke. */
 static int tell_lost(struct chi_client *client, const char *then)
 {
-	uint64_t lost = client->peer.async_lost;
+	uint64_t lost = client->peer->async_lost;
 	if (lost == 0) {
 		return CHI_OK;
 	}
-	client->peer.async_lost = 0;
+	client->peer->async_lost = 0;
 	return chi_fault(&client->error, -CHI_ECONNECT,
 			 "'%.110s': the connection broke before %" PRIu64
 			 " written records were synced; they may or may not be stored%s",
@@ -54,7 +55,7 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 		status = chi_repeat_key(client, &request->idempotency_key);
 	}
 	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
-	client->peer.patient = true;
+	client->peer->patient = true;
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
@@ -76,7 +77,7 @@ int chi_remote_write(struct chi_client *client, struct chi_request *request,
 			}
 		}
 		/* Sent without a mark it may be known to nobody. */
-		bool again = request->idempotency_key.sequence != 0 || !client->peer.sent;
+		bool again = request->idempotency_key.sequence != 0 || !client->peer->sent;
 		if (!again || !chi_repeat_again(client, &repeat, status)) {
 			return chi_peer_doubt(client, status);
 		}
@@ -145,7 +146,7 @@ static int too_many(struct chi_client *client, size_t n)
 {
 	return chi_fault(&client->error, -CHI_ETOOBIG,
 			 "%zu entries in one batch, the server takes at most %u", n,
-			 client->peer.limits.put_entries);
+			 client->peer->limits.put_entries);
 }
 
 static int send_put(struct chi_client *client, struct chi_request *request,
@@ -158,7 +159,7 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 		*result = response.u.put;
 	}
 	if (status == CHI_OK) {
-		chi_remote_written(&client->peer, request->u.put.n, durability == CHI_ASYNC);
+		chi_remote_written(client->peer, request->u.put.n, durability == CHI_ASYNC);
 	}
 	return status;
 }
@@ -171,7 +172,7 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	if (n == 0 && durability == CHI_ASYNC) {
 		return CHI_OK;
 	}
-	if (n > client->peer.limits.put_entries) {
+	if (n > client->peer->limits.put_entries) {
 		return too_many(client, n);
 	}
 	_cleanup_(chi_freep) struct chi_put *copy = NULL;
@@ -203,7 +204,7 @@ int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id 
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted)
 {
-	if (n > client->peer.limits.put_entries) {
+	if (n > client->peer->limits.put_entries) {
 		return too_many(client, n);
 	}
 	struct chi_request request = {
@@ -214,14 +215,14 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 	int status = chi_remote_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.del.deleted;
-		chi_remote_written(&client->peer, n, durability == CHI_ASYNC);
+		chi_remote_written(client->peer, n, durability == CHI_ASYNC);
 	}
 	return status;
 }
 
 int chi_remote_settle(struct chi_client *client)
 {
-	struct chi_peer *peer = &client->peer;
+	struct chi_peer *peer = client->peer;
 	if (peer->async_open == 0) {
 		return CHI_OK;
 	}

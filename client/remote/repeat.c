@@ -8,7 +8,8 @@
 #include <sys/random.h>
 
 #include "base/fault.h"
-#include "client/client_priv.h"
+#include "client/core/client.h"
+#include "client/remote/peer.h"
 #include "client/remote/connect.h"
 
 /* A request that brings every server down must not do so for ever. */
@@ -25,9 +26,9 @@
 static bool is_lost(const struct chi_client *client, const struct chi_repeat *repeat, int status)
 {
 	if (status == -CHI_ECONNECT) {
-		return client->peer.fd < 0;
+		return client->peer->fd < 0;
 	}
-	bool later = status == -CHI_EBUSY || (status == -CHI_ETIMEOUT && !client->peer.sent);
+	bool later = status == -CHI_EBUSY || (status == -CHI_ETIMEOUT && !client->peer->sent);
 	return later && repeat->by != 0;
 }
 
@@ -74,7 +75,7 @@ static void tell(struct chi_client *client, const struct chi_repeat *repeat, int
 bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status)
 {
 	bool lost = is_lost(client, repeat, status);
-	repeat->lost += lost && status == -CHI_ECONNECT && client->peer.sent;
+	repeat->lost += lost && status == -CHI_ECONNECT && client->peer->sent;
 	if (lost && client->options.repeat_ms != CHI_NO_REPEAT && repeat->lost < SENDS_MAX &&
 	    wait_turn(client, repeat)) {
 		client->error.text[0] = '\0';
@@ -83,7 +84,7 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
 	if (status < 0) {
 		tell(client, repeat, status);
 	}
-	client->peer.unanswered = repeat->lost > 0;
+	client->peer->unanswered = repeat->lost > 0;
 	return false;
 }
 
@@ -91,10 +92,10 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
 
 int chi_repeat_choose(struct chi_client *client, uint64_t since)
 {
-	struct chi_identity *identity = &client->identity;
+	struct chi_identity *identity = &client->peer->identity;
 	struct chi_idempotency_key *idempotency_key = &identity->last;
 	*idempotency_key = (struct chi_idempotency_key){.since = since};
-	memcpy(idempotency_key->store, client->peer.uuid, sizeof(idempotency_key->store));
+	memcpy(idempotency_key->store, client->peer->uuid, sizeof(idempotency_key->store));
 	if (getrandom(idempotency_key->client, sizeof(idempotency_key->client), 0) !=
 	    (ssize_t)sizeof(idempotency_key->client)) {
 		return chi_fault(&client->error, -CHI_EIO,
@@ -106,10 +107,10 @@ int chi_repeat_choose(struct chi_client *client, uint64_t since)
 
 int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempotency_key)
 {
-	struct chi_identity *identity = &client->identity;
+	struct chi_identity *identity = &client->peer->identity;
 	bool marked = idempotency_key->sequence != 0;
-	if (client->peer.limits.remembered_writes == 0 || marked) {
-		return !marked || client->peer.limits.remembered_writes > 0
+	if (client->peer->limits.remembered_writes == 0 || marked) {
+		return !marked || client->peer->limits.remembered_writes > 0
 			       ? CHI_OK
 			       : chi_fault(&client->error, -CHI_EUNSUPPORTED,
 					   "'%.140s': this server does not know a repeated write",
@@ -117,8 +118,8 @@ int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempo
 	}
 	/* Another store may have taken the place of the one that knows this client. */
 	if (!identity->chosen ||
-	    memcmp(identity->last.store, client->peer.uuid, sizeof(identity->last.store)) != 0) {
-		int status = chi_repeat_choose(client, client->peer.sequence);
+	    memcmp(identity->last.store, client->peer->uuid, sizeof(identity->last.store)) != 0) {
+		int status = chi_repeat_choose(client, client->peer->sequence);
 		if (status != CHI_OK) {
 			return status;
 		}
@@ -136,4 +137,18 @@ int chi_repeat_renew(struct chi_client *client)
 	struct chi_response response;
 	int status = chi_peer_ask(client, &info, &response);
 	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
+}
+
+int chi_repeat_call(struct chi_client *client, struct chi_request *request,
+		    struct chi_response *response)
+{
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = chi_peer_ready(client);
+		if (status == CHI_OK) {
+			status = chi_peer_ask(client, request, response);
+		}
+	} while (chi_repeat_again(client, &repeat, status));
+	return status;
 }

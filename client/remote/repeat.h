@@ -14,18 +14,14 @@
 #include "chistore/types.h"
 
 struct chi_client;
+struct chi_request;
+struct chi_response;
 
 /* One call's. Zeroed: nothing has been lost. */
 struct chi_repeat {
 	unsigned lost;	  /* how often the request went out and was not answered */
 	int64_t by;	  /* ms: from then on no more; 0: nothing was lost yet */
 	uint32_t wait_ms; /* before the next attempt */
-};
-
-/* Who a client is when it writes, and how many writes it has numbered. */
-struct chi_identity {
-	bool chosen;
-	struct chi_idempotency_key last; /* the mark of the last write */
 };
 
 /*
@@ -47,3 +43,7 @@ CHI_MUSTUSE int chi_repeat_choose(struct chi_client *client, uint64_t since);
 /* The server has forgotten the client before a write was first sent: takes another identity. The
  * write needs a new mark. */
 CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client);
+
+/* Ready, then ask; again when the connection is lost. For what may be done more than once. */
+CHI_MUSTUSE int chi_repeat_call(struct chi_client *client, struct chi_request *request,
+				struct chi_response *response);

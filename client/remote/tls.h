@@ -6,7 +6,7 @@
 
 #include "base/tls.h"
 #include "chistore.h"
-#include "client/address.h"
+#include "client/core/address.h"
 
 /*
  * Shakes hands on a connected socket until `deadline` (chi_clock_ms). The server's certificate must

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/address.h"
+#include "client/core/address.h"
 
 static const struct {
 	const char *text;

@@ -103,7 +103,7 @@ def check(path, text):
 PLANTED = [
     ("store/x.c", '#include "proto/msg.h"'),
     ("store/x.c", '#include "import/importer.h"'),
-    ("import/x.c", '#include "client/client_priv.h"'),
+    ("import/x.c", '#include "client/core/client.h"'),
     ("proto/x.c", '#include "store/store.h"'),
     ("proto/x.c", '#include "chess/key.h"'),
     ("base/x.h", '# include "chess/key.h"'),
@@ -111,7 +111,7 @@ PLANTED = [
     ("chess/x.c", '#include "chistore.h"'),
     ("client/x.c", '#include "client/cli/command.h"'),
     ("client/cli/x.c", '#include "proto/msg.h"'),
-    ("formats/x.c", '#include "client/client_priv.h"'),
+    ("formats/x.c", '#include "client/core/client.h"'),
     ("daemon/x.c", '#include "formats/epd.h"'),
     ("daemon/x.c", '#include "client/client.h"'),
     ("daemon/x.c", '#include "chistore.pb-c.h"'),

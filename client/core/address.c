@@ -4,7 +4,7 @@
  * connecting. A text without a known scheme is a directory's path, colons and all, unless it looks
  * like a URL.
  */
-#include "client/address.h"
+#include "client/core/address.h"
 
 #include <string.h>
 #include <sys/un.h>

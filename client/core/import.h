@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An import on its way: what its public calls (games.c) share with the half that works over a
- * socket (remote_import.c). In-process everything is import/'s.
+ * An import on its way: what its public calls (client/import.c) share with the half that works over
+ * a socket (client/remote/remote_import.c). In-process everything is import/'s.
  */
 #pragma once
 
@@ -28,12 +28,3 @@ struct chi_import {
 	bool over;			    /* the last answer has come */
 	struct chi_idempotency_key idempotency_key; /* its mark; sequence 0: none */
 };
-
-/* Each returns a status with its text in games->client->error, as the backends' calls do. */
-CHI_MUSTUSE int chi_remote_import_open(struct chi_import *games);
-CHI_MUSTUSE int chi_remote_import_feed(struct chi_import *games, const uint8_t *bytes, size_t len);
-CHI_MUSTUSE int chi_remote_import_commit(struct chi_import *games,
-					 struct chi_import_result *result);
-
-/* Takes a name for the next input: what is not UTF-8 or too long is cut to what may travel. */
-void chi_remote_import_file(struct chi_import *games, const char *name);

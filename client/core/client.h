@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of client/ share: the client itself and the two implementations behind it. The
- * public calls (client.c, pipe.c, iter.c) check what does not depend on where the store is, then
- * go through `struct chi_backend`; so both implementations see the same, checked arguments and
- * refuse the same things with the same words.
+ * What the public calls and the two backends share: the client, and `struct chi_backend`. The
+ * public calls (client.c, pipe.c, iter.c above) check what does not depend on where the store is;
+ * so both backends get the same, checked arguments and refuse the same things with the same words.
  *
- * A failure's text stands in client->error when a function here returns a negative status, or
- * is empty, and the public call then puts the status' own text there.
+ * When a function here returns a negative status, client->error has its text or is empty; then the
+ * public call puts the status' own text there.
  */
 #pragma once
 
@@ -20,11 +19,11 @@
 #include "base/idempotency.h"
 #include "chess/material.h"
 #include "chistore.h"
-#include "client/address.h"
-#include "client/remote/peer.h"
-#include "client/remote/repeat.h"
+#include "client/core/address.h"
 #include "proto/msg.h"
 #include "store/store.h"
+
+struct chi_peer;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
 #define CHI_CLIENT_BUDGET ((size_t)64 << 20)
@@ -150,12 +149,8 @@ struct chi_client {
 	struct chi_iter *iter;	/* the open one, or NULL */
 	struct chi_pipe *pipe;	/* NULL until used */
 	struct chi_inproc inproc;
-	struct chi_peer peer;
-	struct chi_identity identity;
+	struct chi_peer *peer; /* remote: the connection; else NULL */
 };
-
-extern const struct chi_backend chi_backend_inproc;
-extern const struct chi_backend chi_backend_remote;
 
 /*
  * Every public call but those of an open pipeline or walk starts here: forgets the last error and
@@ -169,6 +164,8 @@ int chi_client_end(struct chi_client *client, int status);
 /* Checks keys and sizes that came from the caller: -CHI_EKEY or -CHI_ETOOBIG name the entry. */
 CHI_MUSTUSE int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys,
 				      size_t n);
+CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
+				       enum chi_durability durability);
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
 				     size_t n, enum chi_durability durability);
 
@@ -178,116 +175,8 @@ static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)
 	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
 }
 
-/* Drops all that is queued. */
-void chi_pipe_drop(struct chi_client *client);
-void chi_pipe_free(struct chi_client *client);
-
 /* The slot whose request has `id` and is not answered, or NULL. */
 struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
 
 /* Records of CHI_ASYNC puts that were queued after the slot and are done already. */
 uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot);
-
-/* ---- In-process (inproc.c, inproc_read.c, inproc_write.c) --------------------------------- */
-
-/* Commits what CHI_ASYNC writes left open: before reads, so that a client sees what it wrote, and
- * wherever the store is used as a whole. Does nothing mostly, so it is inlined. */
-CHI_MUSTUSE int chi_inproc_commit(struct chi_client *client);
-
-static inline int chi_inproc_settle(struct chi_client *client)
-{
-	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : chi_inproc_commit(client);
-}
-
-int chi_inproc_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
-		     struct chi_row *rows);
-int chi_inproc_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
-int chi_inproc_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
-			chi_get_each *each, void *context);
-int chi_inproc_explore(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out);
-int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
-int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
-void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
-int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed);
-int chi_inproc_put(struct chi_client *client, const struct chi_put *entries, size_t n,
-		   enum chi_durability durability, struct chi_put_result *result);
-int chi_inproc_put_base(struct chi_client *client, const struct chi_counts *base);
-int chi_inproc_del(struct chi_client *client, const struct chi_key *keys, size_t n,
-		   enum chi_durability durability, uint64_t *deleted);
-int chi_inproc_get_game_ids(struct chi_client *client, const uint8_t *after,
-			    struct chi_game_id *out, size_t max, size_t *n);
-int chi_inproc_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
-
-/* ---- Remote (remote.c, remote_games.c, remote_pipe.c, remote_read.c, remote_scan.c,
- * remote_write.c) ---------------------- */
-
-int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
-		     struct chi_row *rows);
-int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
-int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
-			chi_get_each *each, void *context);
-int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out);
-int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
-int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
-void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);
-int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed);
-int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
-		   enum chi_durability durability, struct chi_put_result *result);
-int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
-int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
-		   enum chi_durability durability, uint64_t *deleted);
-int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
-			    struct chi_game_id *out, size_t max, size_t *n);
-int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
-
-int chi_remote_flush(struct chi_client *client);
-
-/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
-CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *request,
-				 enum chi_durability durability, struct chi_response *response);
-
-/* Keeps account of what is not known to be durable; `n` records of an answered write. */
-void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
-
-/* A synced write must not go out over a new connection as if the old one's writes were behind it:
- * -CHI_ECONNECT tells of these, once. `first`: it was not sent before. */
-CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
-				     bool first);
-
-struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
-					  enum chi_durability durability);
-
-/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
- */
-CHI_MUSTUSE int chi_remote_name_parts(const struct chi_put **entries, size_t n,
-				      struct chi_put **copy);
-
-/* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
- * broke; that is chi_remote_flush's. */
-CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
-int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
-			  const struct chi_key *keys);
-int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
-			const struct chi_put *entries, size_t n, enum chi_durability durability);
-int chi_remote_pipe_send(struct chi_client *client);
-int chi_remote_pipe_wait(struct chi_client *client);
-
-/* Copies the rows of a probe's answer: their number and keys must be those asked for, and
- * out[i].key is set already. -CHI_EPROTO, and the connection is closed. */
-CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
-				     struct chi_row *out, size_t n);
-
-/* Keys as a request takes them. */
-struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n);
-
-/* A scan's or count's band and filter as a request takes them; `material` must stay until it is
- * sent. */
-void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec *spec,
-			 char material[CHI_MATERIAL_TEXT_SIZE]);
-
-/* Allows the server to send so many responses more to request `id`. */
-CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The backend that asks a server. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "chess/material.h"
+#include "client/core/client.h"
+#include "client/remote/peer.h"
+#include "proto/msg.h"
+
+struct chi_import;
+
+extern const struct chi_backend chi_backend_remote;
+
+int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		     struct chi_row *rows);
+int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
+int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+			chi_get_each *each, void *context);
+int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out);
+int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
+int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
+void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);
+int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed);
+int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+		   enum chi_durability durability, struct chi_put_result *result);
+int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
+int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
+		   enum chi_durability durability, uint64_t *deleted);
+int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
+			    struct chi_game_id *out, size_t max, size_t *n);
+int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
+
+int chi_remote_flush(struct chi_client *client);
+
+/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
+CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *request,
+				 enum chi_durability durability, struct chi_response *response);
+
+/* Keeps account of what is not known to be durable; `n` records of an answered write. */
+void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
+
+/* A synced write must not go out over a new connection as if the old one's writes were behind it:
+ * -CHI_ECONNECT tells of these, once. `first`: it was not sent before. */
+CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
+				     bool first);
+
+struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					  enum chi_durability durability);
+
+/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
+ */
+CHI_MUSTUSE int chi_remote_name_parts(const struct chi_put **entries, size_t n,
+				      struct chi_put **copy);
+
+/* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
+ * broke; that is chi_remote_flush's. */
+CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
+int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
+			  const struct chi_key *keys);
+int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
+			const struct chi_put *entries, size_t n, enum chi_durability durability);
+int chi_remote_pipe_send(struct chi_client *client);
+int chi_remote_pipe_wait(struct chi_client *client);
+
+/* Copies the rows of a probe's answer: their number and keys must be those asked for, and
+ * out[i].key is set already. -CHI_EPROTO, and the connection is closed. */
+CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
+				     struct chi_row *out, size_t n);
+
+/* Keys as a request takes them. */
+struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n);
+
+/* A scan's or count's band and filter as a request takes them; `material` must stay until it is
+ * sent. */
+void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec *spec,
+			 char material[CHI_MATERIAL_TEXT_SIZE]);
+
+/* Allows the server to send so many responses more to request `id`. */
+CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);
+
+/* ---- Imports (remote_import.c) ----------------------------------------------------------- */
+
+/* Each returns a status with its text in games->client->error, as the backends' calls do. */
+CHI_MUSTUSE int chi_remote_import_open(struct chi_import *games);
+CHI_MUSTUSE int chi_remote_import_feed(struct chi_import *games, const uint8_t *bytes, size_t len);
+CHI_MUSTUSE int chi_remote_import_commit(struct chi_import *games,
+					 struct chi_import_result *result);
+
+/* Takes a name for the next input: what is not UTF-8 or too long is cut to what may travel. */
+void chi_remote_import_file(struct chi_import *games, const char *name);
