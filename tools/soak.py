@@ -68,7 +68,7 @@ PARTS = {
         Step("system compact", ("Killed.test_nothing_acknowledged_is_lost",),
              env={"CHISTORE_KILL_CYCLES": "{size}"})]),
     "once": Part(2000, "kills", [
-        Step("system once", ("Once.test_kill_under_repeating_writers",),
+        Step("system idempotency", ("Once.test_kill_under_repeating_writers",),
              env={"CHISTORE_KILL_CYCLES": "{size}"})]),
     "import": Part(500, "imports", [
         Step("system import_kill", env={"CHISTORE_IMPORT_KILLS": "{size}"})]),
