@@ -19,10 +19,6 @@ bool lack_heard(void);
  * that; anything else fails the test. */
 bool lack_went(int status, const char *text);
 
-/* How often a connection over TLS has failed over something else than memory, as it seemed:
- * OpenSSL does not always say. */
-size_t lack_untold(void);
-
 /* Sends OpenSSL's allocations through this program's objects, so that they are among those that
  * fail before a sanitizer's allocator, too. Goes before any use of OpenSSL. */
 void lack_of_openssl(void);
