@@ -31,6 +31,7 @@ static const char *const texts[CHI_ERROR_COUNT] = {
 	[CHI_EUNSUPPORTED] = "operation not supported",
 	[CHI_ECANCELED] = "canceled",
 	[CHI_EINTERNAL] = "internal error, please report it",
+	[CHI_ESTALE] = "the store's files were replaced while it was open",
 	[CHI_EFORGOTTEN] = "not done: whether it was done before is not known any more",
 };
 

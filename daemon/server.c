@@ -157,12 +157,21 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	}
 	for (size_t i = 0; i < server->n_stores; i++) {
 		int freed = 0;
-		int status = chi_store_check_readers(server->stores[i].store, &freed);
-		if (status < 0) {
+		struct chi_fault fault = {{0}};
+		int status = chi_store_check(server->stores[i].store, &freed, &fault);
+		if (status == -CHI_ESTALE) {
+			/* Nothing can be promised any more. Started again, it opens what is there.
+			 */
+			log_error("store.stale", "stopping: store '{store}' ({cause})",
+				  log_text("store", server->stores[i].name),
+				  log_text("cause", fault.text));
+			server->stale = true;
+			chi_server_stop(server);
+		} else if (status < 0) {
 			log_warning("readers.fail",
 				    "failed to check readers of store '{store}' ({cause})",
 				    log_text("store", server->stores[i].name),
-				    log_text("cause", chi_strerror(status)));
+				    log_text("cause", fault.text));
 		} else if (freed > 0) {
 			log_info("readers.free",
 				 "freed {slots} reader slots of dead processes in store '{store}'",
@@ -394,7 +403,8 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	server->http = NULL;
 	drain(server);
 	server->clean = true;
-	return CHI_OK;
+	return server->stale ? chi_fault(fault, -CHI_ESTALE, "a store's files were replaced")
+			     : CHI_OK;
 }
 
 void chi_server_reload(struct chi_server *server)

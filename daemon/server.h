@@ -71,6 +71,7 @@ struct chi_server {
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
 	bool clean;		/* came to its end by being told so */
+	bool stale;		/* ended because files of a store were replaced */
 	struct event *watchdog; /* NULL: not asked for */
 	struct chi_http *http;	/* NULL: not asked for */
 	int64_t started_us;

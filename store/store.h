@@ -88,8 +88,9 @@ const char *chi_store_path(const struct chi_store *store);
 
 CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
 
-/* Frees reader slots that dead processes left; to be called every few seconds by who serves. */
-CHI_MUSTUSE int chi_store_check_readers(struct chi_store *store, int *freed);
+/* To be called every few seconds by who serves: frees reader slots that dead processes left, and
+ * sees that the store's files are still there. -CHI_ESTALE: one was removed or replaced. */
+CHI_MUSTUSE int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 

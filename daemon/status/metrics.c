@@ -107,6 +107,7 @@ static const struct {
 	[CHI_EUNSUPPORTED] = {"unsupported", MALFORMED},
 	[CHI_ECANCELED] = {"canceled", NO_REJECT},
 	[CHI_EINTERNAL] = {"internal", NO_REJECT},
+	[CHI_ESTALE] = {"stale", NO_REJECT},
 	[CHI_EFORGOTTEN] = {"forgotten", NO_REJECT},
 };
 

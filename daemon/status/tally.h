@@ -40,7 +40,7 @@ enum chi_op_class {
 };
 
 /* Results: 0 is CHI_OK, others are the status without its sign. */
-#define CHI_RESULTS (CHI_EFORGOTTEN + 1)
+#define CHI_RESULTS CHI_ERROR_COUNT
 
 /* States of a connection that is not closed: enum chi_conn_state up to CHI_CONN_DEAD. */
 #define CHI_CONN_STATES 4

@@ -56,6 +56,7 @@ enum chi_error {
 	CHI_EINTERNAL,	  /* a state that should not be; please report it */
 	CHI_EFORGOTTEN,	  /* a write was not done, because nobody knows any more whether it was
 			     done before */
+	CHI_ESTALE,	  /* the store's files were replaced while it was open: open it again */
 	CHI_ERROR_COUNT	  /* number of codes, plus one */
 };
 

@@ -282,6 +282,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->durable = 0;
 	env->pages = trees.pages;
 	env->stamp = trees.stamp;
+	chi_files_note(env);
 	return CHI_OK;
 }
 

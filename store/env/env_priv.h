@@ -65,6 +65,8 @@ struct chi_env {
 	uint64_t map_bytes;
 	struct chi_lock lock;
 	int pin; /* the directory, open so that no other can get its inode number; or -1 */
+	dev_t readers_dev; /* of lock.mdb as LMDB has it open; */
+	ino_t readers_ino; /* 0: there is none, on read-only media */
 
 	struct chi_env *next; /* registry */
 	dev_t dev;
@@ -214,20 +216,23 @@ CHI_MUSTUSE int chi_trees_open(const char *dir, unsigned flags, uint64_t map_byt
  * from the processor in between while two commits go by finds the page overwritten by the second,
  * whose sync may not be over: it would see a state that is not committed, and then the one before
  * it. The page is still its own if no commit but the next has begun to write its head.
+ *
+ * A data file that is further ahead of the lock file, or behind it, is not the one that the lock
+ * file was made for: ESTALE.
  */
-static inline int chi_txn_settle(MDB_env *mdb, MDB_txn *txn)
+static inline bool chi_txn_fits(MDB_env *mdb, uint64_t id)
 {
 	MDB_envinfo info;
 	(void)mdb_env_info(mdb, &info);
-	while (CHI_UNLIKELY(info.me_last_txnid > mdb_txn_id(txn) + 1)) {
-		mdb_txn_reset(txn);
-		int rc = mdb_txn_renew(txn);
-		if (rc != 0) {
-			return rc;
-		}
-		(void)mdb_env_info(mdb, &info);
-	}
-	return 0;
+	return info.me_last_txnid - id <= 1;
+}
+
+/* Renews it until it fits; ESTALE: it never will, as the lock file is of other data. */
+int chi_txn_renew_settled(MDB_env *mdb, MDB_txn *txn);
+
+static inline int chi_txn_settle(MDB_env *mdb, MDB_txn *txn)
+{
+	return CHI_LIKELY(chi_txn_fits(mdb, mdb_txn_id(txn))) ? 0 : chi_txn_renew_settled(mdb, txn);
 }
 
 /* LMDB alone, without trees. */
@@ -272,6 +277,19 @@ void chi_env_release(struct chi_env *env);
 
 /* True if the calling thread has the writer's place. */
 bool chi_env_writes(struct chi_env *env);
+
+/* ---- file_identity.c ----------------------------------------------------------------------------
+ */
+
+/* Remembers which lock.mdb LMDB has opened just now. */
+void chi_files_note(struct chi_env *env);
+
+/* -CHI_ESTALE: one of the store's files was removed or replaced since it was opened. The
+ * environment must be open, and stay so: its mutex held, or a transaction of it alive. */
+CHI_MUSTUSE int chi_files_check(const struct chi_env *env, struct chi_fault *fault);
+
+/* -CHI_ESTALE: one of them has several names. */
+CHI_MUSTUSE int chi_links_check(const struct chi_env *env, struct chi_fault *fault);
 
 /* ---- publish.c ----------------------------------------------------------------------------------
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fault.h"
 #include "store/env/lmdb_err.h"
 #include "store/env/env_priv.h"
 
@@ -133,16 +134,27 @@ int chi_store_info(struct chi_store *store, struct chi_info *out)
 	return rc;
 }
 
-int chi_store_check_readers(struct chi_store *store, int *freed)
+int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault)
 {
+	struct chi_env *env = store->env;
 	*freed = 0;
-	/* A read pins the environment against being exchanged meanwhile. */
-	struct chi_read *read;
-	int rc = chi_read_begin(store, &read);
+	if (chi_env_forked(env)) {
+		return chi_fault_plain(fault, -CHI_EFORK);
+	}
+	(void)pthread_mutex_lock(&env->mutex);
+	int rc = env->mdb != NULL ? chi_files_check(env, fault) : CHI_OK;
+	if (rc == CHI_OK && env->mdb != NULL) {
+		int error = mdb_reader_check(env->mdb, freed);
+		rc = chi_lmdb_fault(fault, error, "check the readers of", env->path);
+	}
+	(void)pthread_mutex_unlock(&env->mutex);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_lmdb_status(mdb_reader_check(store->env->mdb, freed));
+	/* And that a snapshot can be had of them. */
+	struct chi_read *read = NULL;
+	rc = chi_read_begin(store, &read);
 	chi_read_end(read);
-	return rc;
+	return rc == -CHI_ESTALE ? chi_lmdb_fault(fault, ESTALE, "read", env->path)
+				 : chi_fault_plain(fault, rc);
 }

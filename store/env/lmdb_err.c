@@ -45,6 +45,8 @@ static int system_status(int rc)
 		return -CHI_EBUSY;
 	case ENAMETOOLONG:
 		return -CHI_EINVAL;
+	case ESTALE:
+		return -CHI_ESTALE;
 	default:
 		return -CHI_EIO;
 	}
@@ -90,6 +92,9 @@ static const char *reason(int rc)
 	case ENOMEM:
 		return "cannot reserve the address space; a limit on it? CHISTORE_MAP_BYTES sets "
 		       "a smaller map";
+	case ESTALE:
+		return "data.mdb is not the file that lock.mdb was made for: one of them was "
+		       "replaced while a program had it open; end those programs, then try again";
 	case MDB_READERS_FULL:
 		return "every reader slot is taken";
 	case MDB_MAP_FULL:

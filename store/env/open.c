@@ -118,6 +118,9 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 	}
 	/* Under the users' lock: a compaction cannot exchange the file behind this look. */
 	rc = chi_file_check(env->path, fault);
+	if (rc == CHI_OK) {
+		rc = chi_links_check(env, fault);
+	}
 	return rc == CHI_OK ? chi_env_restart(env, fault) : rc;
 }
 

@@ -51,11 +51,15 @@ static int begin_locked(struct chi_env *env, struct chi_read **out)
 		free(read);
 		return chi_lmdb_status(rc);
 	}
-	rc = chi_txn_settle(env->mdb, read->txn);
-	if (rc != 0) {
+	rc = chi_lmdb_status(chi_txn_settle(env->mdb, read->txn));
+	if (rc == CHI_OK) {
+		/* Not for one from the pool: a probe makes no system call. */
+		rc = chi_files_check(env, NULL);
+	}
+	if (rc < 0) {
 		mdb_txn_abort(read->txn);
 		free(read);
-		return chi_lmdb_status(rc);
+		return rc;
 	}
 	env->reads++;
 	*out = read;

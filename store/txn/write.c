@@ -4,9 +4,9 @@
  * failure of any step is kept, all later calls return it, and the commit aborts. A transaction that
  * changed nothing is not committed, so that a repeated import costs no sync.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
@@ -24,17 +24,21 @@ static void free_write(struct chi_write *write)
 	free(write);
 }
 
-/* Returns LMDB's code. */
+/* Returns LMDB's code. A transaction that does not follow the last commit would overwrite it. */
 static int begin_txn(struct chi_env *env, MDB_txn **txn)
 {
 	int rc = env->mdb != NULL ? mdb_txn_begin(env->mdb, NULL, 0, txn) : MDB_PANIC;
-	if (CHI_LIKELY(rc == 0)) {
-		return 0;
+	if (CHI_UNLIKELY(rc != 0)) {
+		(void)pthread_mutex_lock(&env->mutex);
+		int mended = chi_env_mend(env, rc, true);
+		(void)pthread_mutex_unlock(&env->mutex);
+		rc = mended == CHI_OK ? mdb_txn_begin(env->mdb, NULL, 0, txn) : rc;
 	}
-	(void)pthread_mutex_lock(&env->mutex);
-	int mended = chi_env_mend(env, rc, true);
-	(void)pthread_mutex_unlock(&env->mutex);
-	return mended == CHI_OK ? mdb_txn_begin(env->mdb, NULL, 0, txn) : rc;
+	if (CHI_UNLIKELY(rc == 0 && !chi_txn_fits(env->mdb, mdb_txn_id(*txn) - 1))) {
+		mdb_txn_abort(*txn);
+		rc = ESTALE;
+	}
+	return rc;
 }
 
 int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault *fault)
@@ -113,15 +117,6 @@ static int vouch(struct chi_write *write)
 	return rc;
 }
 
-/* Somebody deleted the data file under us: what goes into it now is gone with the last close, and
- * must not be acknowledged. */
-static bool is_deleted(const struct chi_env *env)
-{
-	int fd;
-	struct stat st;
-	return mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0;
-}
-
 /* The map is full: its pages may be held by a reader that died. The next transaction has them. */
 static void make_room(struct chi_env *env, int status)
 {
@@ -139,9 +134,12 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		chi_write_abort(write);
 		return chi_fault_plain(fault, rc);
 	}
-	if (is_deleted(env)) {
+	/* What goes into a file that lost its name is gone with the last close, and must not be
+	 * acknowledged. */
+	rc = chi_files_check(env, fault);
+	if (rc < 0) {
 		chi_write_abort(write);
-		return chi_fault(fault, -CHI_EIO, "the data file in '%s' was deleted", env->path);
+		return rc;
 	}
 	if (!write->changed) {
 		int error = vouch(write);

@@ -15,7 +15,7 @@ READERS = (
         "dead-readers-stay-while-serving",
         "The daemon frees slots of dead readers every few seconds",
         "daemon/server.c",
-        "int status = chi_store_check_readers(server->stores[i].store, &freed);",
+        "int status = chi_store_check(server->stores[i].store, &freed, &fault);",
         "int status = CHI_OK;",
         "system concurrency", "Concurrency.test_dead_reader_is_noticed"),
     Mutant(

@@ -103,7 +103,7 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	ok(chi_store_info(store, &info));
 	assert_int_equal(info.positions, POSITIONS);
 	assert_int_equal(info.read_only, CHI_READ_ONLY_PUBLISHED);
-	ok(chi_store_check_readers(store, &freed));
+	ok(chi_store_check(store, &freed, &fault));
 	ok(chi_prefetch_open(store, &ahead));
 	ok(chi_prefetch_ask(ahead, &keys[5], 1, &ticket));
 	ok(chi_prefetch_take(ahead, ticket, &strength));

@@ -265,12 +265,12 @@ static void test_dead_reader(void **state)
 	uint32_t before = info.readers;
 	pid_t pid = help_hold(hold_read);
 	int freed;
-	ok(chi_store_check_readers(store, &freed));
+	ok(chi_store_check(store, &freed, &fault));
 	assert_int_equal(freed, 0);
 	ok(chi_store_info(store, &info));
 	assert_int_equal(info.readers, before + 1);
 	help_kill(pid);
-	ok(chi_store_check_readers(store, &freed));
+	ok(chi_store_check(store, &freed, &fault));
 	assert_int_equal(freed, 1);
 	ok(chi_store_info(store, &info));
 	assert_int_equal(info.readers, before);

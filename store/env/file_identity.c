@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether the files that are open are still those that the directory names. rsync and editors
+ * replace a file by rename: who has the old one mapped goes on with it, while others work on the
+ * new one under the same locks. A file with two names belongs to two directories, each with a lock
+ * file of its own. On overlayfs the first writer makes a copy of the file, and who opened it before
+ * for reading has the original mapped.
+ *
+ * Two looks find these out. The names are compared with the open descriptors, at opening and now
+ * and then. And LMDB's number of the last commit, kept in lock.mdb, is compared with that in the
+ * mapped data at each transaction (chi_txn_settle): they part at the first commit of others.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/lmdb_err.h"
+#include "store/env/env_priv.h"
+
+/* Attempts of a reader that two commits have overtaken each time: far more than there can be. */
+#define SETTLE_TRIES 1000
+
+int chi_txn_renew_settled(MDB_env *mdb, MDB_txn *txn)
+{
+	for (unsigned i = 0; i < SETTLE_TRIES; i++) {
+		mdb_txn_reset(txn);
+		int rc = mdb_txn_renew(txn);
+		if (rc != 0 || chi_txn_fits(mdb, mdb_txn_id(txn))) {
+			return rc;
+		}
+	}
+	return ESTALE;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+void chi_files_note(struct chi_env *env)
+{
+	struct stat st;
+	bool there = fstatat(env->pin, LMDB_LOCK, &st, 0) == 0;
+	env->readers_dev = there ? st.st_dev : 0;
+	env->readers_ino = there ? st.st_ino : 0;
+}
+
+static int tell(const struct chi_env *env, const char *name, int error, struct chi_fault *fault)
+{
+	return error != 0 && error != ENOENT
+		       ? chi_lmdb_fault(fault, error, "look at", env->path)
+		       : chi_fault(fault, -CHI_ESTALE,
+				   "'%s/%s' was %s while the store was open: close it and open it "
+				   "again",
+				   env->path, name, error == 0 ? "replaced" : "removed");
+}
+
+int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
+{
+	struct stat ours;
+	struct stat named;
+	mdb_filehandle_t fd;
+	if (env->published) {
+		/* Never written: a newer copy has its name by now, and the old one is as it was. */
+		return CHI_OK;
+	}
+	int error = mdb_env_get_fd(env->mdb, &fd);
+	if (error != 0 || fstat(fd, &ours) < 0) {
+		return chi_lmdb_fault(fault, error != 0 ? error : errno, "look at", env->path);
+	}
+	error = fstatat(env->pin, DATA_NAME, &named, 0) < 0 ? errno : 0;
+	if (error != 0 || !is_same(&ours, &named)) {
+		return tell(env, DATA_NAME, error, fault);
+	}
+	error = fstatat(env->pin, LMDB_LOCK, &named, 0) < 0 ? errno : 0;
+	ours.st_dev = env->readers_dev;
+	ours.st_ino = env->readers_ino;
+	if (ours.st_ino != 0 && (error != 0 || !is_same(&ours, &named))) {
+		return tell(env, LMDB_LOCK, error, fault);
+	}
+	if (env->lock.fd < 0) {
+		return CHI_OK;
+	}
+	error = fstatat(env->pin, CHI_LOCK_NAME, &named, 0) < 0 ? errno : 0;
+	if (error != 0 || fstat(env->lock.fd, &ours) < 0 || !is_same(&ours, &named)) {
+		return tell(env, CHI_LOCK_NAME, error, fault);
+	}
+	return CHI_OK;
+}
+
+int chi_links_check(const struct chi_env *env, struct chi_fault *fault)
+{
+	static const char *const names[] = {DATA_NAME, LMDB_LOCK, CHI_LOCK_NAME};
+	struct stat st;
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		if (fstatat(env->pin, names[i], &st, 0) == 0 && st.st_nlink > 1) {
+			return chi_fault(fault, -CHI_ESTALE,
+					 "'%s/%s' has %lu hard links: two directories with one "
+					 "file damage each other; copy it and remove the others",
+					 env->path, names[i], (unsigned long)st.st_nlink);
+		}
+	}
+	return CHI_OK;
+}
