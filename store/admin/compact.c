@@ -18,16 +18,11 @@
 
 struct chi_compaction {
 	struct chi_env *env;
-	char data[CHI_PATH_SIZE];
-	char fresh[CHI_PATH_SIZE];
 };
 
 void chi_compact_sweep(const struct chi_env *env)
 {
-	char fresh[CHI_PATH_SIZE];
-	if (chi_path_join(fresh, env->path, COMPACT_NAME) == CHI_OK) {
-		(void)unlink(fresh);
-	}
+	(void)unlinkat(env->pin, COMPACT_NAME, 0);
 }
 
 int chi_compact_refuse(const char *why, struct chi_fault *fault)
@@ -82,10 +77,12 @@ static int take_over_owner(int fd, const struct stat *first)
 static int write_fresh(const struct chi_compaction *c)
 {
 	struct stat st;
-	if (stat(c->data, &st) < 0 || (unlink(c->fresh) < 0 && errno != ENOENT)) {
+	int dir = c->env->pin;
+	if (fstatat(dir, DATA_NAME, &st, 0) < 0 ||
+	    (unlinkat(dir, COMPACT_NAME, 0) < 0 && errno != ENOENT)) {
 		return errno;
 	}
-	int fd = open(c->fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	int fd = openat(dir, COMPACT_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (fd < 0) {
 		return errno;
 	}
@@ -103,22 +100,18 @@ static int write_fresh(const struct chi_compaction *c)
 /* On failure nothing of the second file is left. */
 static int prepare(struct chi_compaction *c, struct chi_fault *fault)
 {
-	int rc = chi_path_join(c->data, c->env->path, DATA_NAME);
-	if (rc == CHI_OK) {
-		rc = chi_path_join(c->fresh, c->env->path, COMPACT_NAME);
-	}
-	if (rc < 0 || c->env->mdb == NULL) {
-		return chi_fault_plain(fault, rc < 0 ? rc : -CHI_EIO);
+	if (c->env->mdb == NULL) {
+		return chi_fault_plain(fault, -CHI_EIO);
 	}
 	/* Who has it open now will most likely have it open then: all would wait for nothing. */
-	rc = chi_lock_company(&c->env->lock, fault);
+	int rc = chi_lock_company(&c->env->lock, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	int error = write_fresh(c);
 	if (error != 0) {
 		rc = chi_lmdb_write_fault(fault, error, "compact", c->env->path);
-		(void)unlink(c->fresh);
+		chi_compact_sweep(c->env);
 	}
 	return rc;
 }
@@ -145,10 +138,10 @@ int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
 	return CHI_OK;
 }
 
-static uint64_t size_of(const char *path)
+static uint64_t size_of(const struct chi_env *env)
 {
 	struct stat st;
-	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return fstatat(env->pin, DATA_NAME, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 /* With env->mutex held, the pool drained and nobody else there. */
@@ -157,7 +150,7 @@ static int exchange(struct chi_compaction *c, struct chi_fault *fault)
 	struct chi_env *env = c->env;
 	mdb_env_close(env->mdb);
 	env->mdb = NULL;
-	int error = rename(c->fresh, c->data) < 0 ? errno : 0;
+	int error = renameat(env->pin, COMPACT_NAME, env->pin, DATA_NAME) < 0 ? errno : 0;
 	/* Syncs the directory first: until then a crash may bring back the old file, which is whole
 	 * too, but lacks what is written from now on. */
 	int rc = chi_env_restart(env, fault);
@@ -172,7 +165,7 @@ int chi_compact_swap(struct chi_compaction *c, uint64_t *bytes_before, uint64_t 
 		free(c);
 		return chi_fault_plain(fault, -CHI_EFORK);
 	}
-	*bytes_before = size_of(c->data);
+	*bytes_before = size_of(env);
 	(void)pthread_mutex_lock(&env->mutex);
 	int rc = chi_env_drain(env);
 	if (rc < 0) {
@@ -185,8 +178,8 @@ int chi_compact_swap(struct chi_compaction *c, uint64_t *bytes_before, uint64_t 
 		chi_lock_share(&env->lock);
 	}
 	(void)pthread_mutex_unlock(&env->mutex);
-	*bytes_after = size_of(c->data);
-	(void)unlink(c->fresh);
+	*bytes_after = size_of(env);
+	chi_compact_sweep(env);
 	chi_env_release(env);
 	free(c);
 	return rc;
@@ -198,7 +191,7 @@ void chi_compact_drop(struct chi_compaction *c)
 		return;
 	}
 	if (!chi_env_forked(c->env)) {
-		(void)unlink(c->fresh);
+		chi_compact_sweep(c->env);
 		chi_env_release(c->env);
 	}
 	free(c);

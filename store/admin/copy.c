@@ -74,12 +74,9 @@ static int begin(const char *path, bool publish, struct chi_copy **out, int *fd,
 	if (rc < 0) {
 		return rc;
 	}
-	char data[CHI_PATH_SIZE];
-	rc = chi_path_join(data, copy->hidden.dir, DATA_NAME);
-	if (rc == CHI_OK) {
-		copy->fd = open(data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-		rc = copy->fd < 0 ? chi_lmdb_fault(fault, errno, "create", data) : CHI_OK;
-	}
+	copy->fd = openat(copy->hidden.lock, DATA_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			  FILE_MODE);
+	rc = copy->fd < 0 ? chi_lmdb_fault(fault, errno, "write a copy to", path) : CHI_OK;
 	if (rc < 0) {
 		chi_path_remove(&copy->hidden);
 		return rc;
@@ -147,7 +144,7 @@ static int finish_store(struct chi_copy *copy, bool has_savepoint, struct chi_fa
 
 static int finish_published(struct chi_copy *copy, struct chi_fault *fault)
 {
-	int rc = chi_published_make(copy->hidden.dir, fault);
+	int rc = chi_published_make(&copy->hidden, fault);
 	return rc == CHI_OK ? chi_path_replace(&copy->hidden, copy->path, fault) : rc;
 }
 

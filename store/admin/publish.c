@@ -189,9 +189,9 @@ int chi_published_unmake(const char *dir, struct chi_fault *fault)
 }
 
 /* A second file without free pages, with its last mode; returns an errno or LMDB's code. */
-static int write_compact(MDB_env *mdb, const char *path)
+static int write_compact(MDB_env *mdb, int dir)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+	int fd = openat(dir, COMPACT_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (fd < 0) {
 		return errno;
 	}
@@ -201,6 +201,14 @@ static int write_compact(MDB_env *mdb, const char *path)
 	}
 	(void)close(fd);
 	return rc;
+}
+
+/* By its descriptor: a name could lead to another user's file by now. Returns an errno. */
+static int keep_from_writing(MDB_env *mdb)
+{
+	mdb_filehandle_t fd;
+	int error = mdb_env_get_fd(mdb, &fd);
+	return error == 0 && fchmod(fd, PUBLISHED_FILE_MODE) < 0 ? errno : error;
 }
 
 /* As those will open it who read it. */
@@ -224,49 +232,36 @@ static int verify(const char *dir, struct chi_fault *fault)
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }
 
-static int compact(const char *dir, struct chi_fault *fault)
+static int compact(const struct chi_hidden *hidden, struct chi_fault *fault)
 {
-	char data[CHI_PATH_SIZE];
-	char fresh[CHI_PATH_SIZE];
 	MDB_env *mdb = NULL;
-	if (chi_path_join(data, dir, DATA_NAME) < 0 ||
-	    chi_path_join(fresh, dir, COMPACT_NAME) < 0) {
-		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", dir);
-	}
-	int rc = open_marked(dir, true, &mdb, fault);
+	int rc = open_marked(hidden->dir, true, &mdb, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	/* LMDB compacts by whatever the pages say, and a damaged one makes it write behind the end
 	 * of its memory: they are looked at first. */
-	int error = chmod(data, PUBLISHED_FILE_MODE) < 0 ? errno : 0;
-	rc = error == 0 ? verify(dir, fault) : CHI_OK;
+	int error = keep_from_writing(mdb);
+	rc = error == 0 ? verify(hidden->dir, fault) : CHI_OK;
 	if (error == 0 && rc == CHI_OK) {
-		error = write_compact(mdb, fresh);
+		error = write_compact(mdb, hidden->lock);
 	}
 	mdb_env_close(mdb);
-	if (error == 0 && rc == CHI_OK && rename(fresh, data) < 0) {
+	if (error == 0 && rc == CHI_OK &&
+	    renameat(hidden->lock, COMPACT_NAME, hidden->lock, DATA_NAME) < 0) {
 		error = errno;
 	}
-	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", dir);
+	return rc < 0 ? rc : chi_lmdb_write_fault(fault, error, "compact", hidden->dir);
 }
 
-/* Not what a link of that name leads to. */
-static int open_to_all(const char *dir, struct chi_fault *fault)
+int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int error = fd < 0 || fchmod(fd, PUBLISHED_DIR_MODE) < 0 ? errno : 0;
-	if (fd >= 0) {
-		(void)close(fd);
-	}
-	return chi_lmdb_fault(fault, error, "open to everybody", dir);
-}
-
-int chi_published_make(const char *dir, struct chi_fault *fault)
-{
-	int rc = compact(dir, fault);
+	int rc = compact(hidden, fault);
 	if (rc == CHI_OK) {
-		rc = verify(dir, fault);
+		rc = verify(hidden->dir, fault);
 	}
-	return rc == CHI_OK ? open_to_all(dir, fault) : rc;
+	if (rc == CHI_OK && fchmod(hidden->lock, PUBLISHED_DIR_MODE) < 0) {
+		rc = chi_lmdb_fault(fault, errno, "open to everybody", hidden->dir);
+	}
+	return rc;
 }

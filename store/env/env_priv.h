@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <lmdb.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -122,14 +123,18 @@ unsigned chi_pool_place(void);
 /* ---- path.c: directories built beside and renamed ------------------------------------------- */
 
 #define CHI_PATH_SIZE 4096
+#define CHI_PROC_SIZE 32 /* "/proc/self/fd/N" */
 
 /* "dir/name"; -CHI_EINVAL if it is too long. */
 CHI_MUSTUSE int chi_path_join(char out[CHI_PATH_SIZE], const char *dir, const char *name);
 
 /* A directory under a hidden name, in which a new store is built. */
 struct chi_hidden {
-	char dir[CHI_PATH_SIZE];
-	int lock; /* the directory, locked: as long as it is, nobody takes it for a leftover */
+	char dir[CHI_PROC_SIZE];   /* a path that leads to it whatever its name is */
+	char name[NAME_MAX + 1];   /* in `parent`; */
+	char target[NAME_MAX + 1]; /* the one it is to have */
+	int lock; /* the directory, locked: until it is closed it is not taken for a leftover */
+	int parent;
 };
 
 /*
@@ -308,8 +313,8 @@ CHI_MUSTUSE int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 /* -CHI_EREADONLY, in words. */
 CHI_MUSTUSE int chi_published_refuse(const char *path, struct chi_fault *fault);
 
-/* Makes a published copy of the copy in the hidden directory `dir`, which nobody else knows. */
-CHI_MUSTUSE int chi_published_make(const char *dir, struct chi_fault *fault);
+/* Makes a published copy of the copy in the hidden directory. */
+CHI_MUSTUSE int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault);
 
 /* Makes it a store again. */
 CHI_MUSTUSE int chi_published_unmake(const char *dir, struct chi_fault *fault);

@@ -77,13 +77,16 @@ static struct chi_env *new_env(const struct chi_store_options *options)
 /* A published copy may be replaced by a newer one at any moment, but not that often. */
 #define LOCATE_TRIES 100
 
+/* A directory that is open here and has no name that could be trusted (path.c). */
+#define PROC "/proc/self/fd/"
+
 /* Fixes which directory this is, whatever later happens to its name. CHI_NONE: it has another
  * name since it was looked at. */
 static int locate(struct chi_env *env, const char *path, const struct stat *st,
 		  struct chi_fault *fault)
 {
 	/* Absolute, so that a compaction finds it after a change of directory. */
-	env->path = realpath(path, NULL);
+	env->path = strncmp(path, PROC, strlen(PROC)) == 0 ? strdup(path) : realpath(path, NULL);
 	env->pin = env->path != NULL ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct stat now;
 	if (env->pin < 0 || fstat(env->pin, &now) < 0) {

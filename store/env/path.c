@@ -2,11 +2,17 @@
 /*
  * Directories that appear whole or not at all: built under a hidden name beside their place,
  * synced, renamed. Whoever builds one holds a lock on it; what a killed process left behind is
- * locked by nobody, and the next that builds at the same place removes it.
+ * not locked, and the next that builds at the same place removes it.
+ *
+ * Whoever may write the parent directory can exchange names in it at any moment. So the hidden
+ * directory is held open, and all that is made, changed or removed in it is reached through its
+ * descriptor, never by its name: as "/proc/self/fd/N", which LMDB can be given, too. Of the parent
+ * nothing but names is changed, through its descriptor.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -62,28 +68,46 @@ int chi_path_sync(const char *path)
 	return rc;
 }
 
-static int open_dir(const char *dir)
+/* `name` in the open directory `at`, itself and not what a link leads to. */
+static int open_dir(int at, const char *name)
 {
-	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static void close_dir(const int *fd)
+static void close_fd(int *fd)
 {
 	if (*fd >= 0) {
 		(void)close(*fd);
 	}
+	*fd = -1;
 }
 
-/* Only files of ours: the directory stays if somebody put something else into it. They are reached
- * by way of the open directory, as its name may lead elsewhere by now: others may be allowed to
- * make and rename things beside it. */
-static void remove_files(int fd, const char *dir)
+static void close_dir(DIR **dir)
+{
+	if (*dir != NULL) {
+		(void)closedir(*dir);
+	}
+}
+
+/* Its entries from the first on, with a place of its own in them. */
+static DIR *list_dir(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = again >= 0 ? fdopendir(again) : NULL;
+	if (dir == NULL && again >= 0) {
+		(void)close(again);
+	}
+	return dir;
+}
+
+/* Only files of ours: the directory stays if somebody put something else into it. */
+static void remove_files(int fd, int parent, const char *name)
 {
 	static const char *const names[] = {DATA_NAME, COMPACT_NAME, LMDB_LOCK, CHI_LOCK_NAME};
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		(void)unlinkat(fd, names[i], 0);
 	}
-	(void)rmdir(dir);
+	(void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -91,197 +115,261 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* A lock on the directory that has the name now; -1: somebody has it, or it is gone. */
-static int lock_dir(const char *dir)
+static bool has_name(int fd, int parent, const char *name)
 {
 	struct stat by_name;
-	struct stat locked;
-	int fd = open_dir(dir);
+	struct stat open;
+	return fstatat(parent, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &open) == 0 &&
+	       is_same(&by_name, &open);
+}
+
+/* A lock on the directory that has the name now; -1: somebody has it, or it is gone. */
+static int lock_dir(int parent, const char *name)
+{
+	int fd = open_dir(parent, name);
 	if (fd < 0) {
 		return -1;
 	}
-	/* It may have been removed, and made anew, before it was locked. */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(dir, &by_name) == 0 &&
-	    fstat(fd, &locked) == 0 && is_same(&by_name, &locked)) {
+	/* It may have been removed, and made again, before it was locked. */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd, parent, name)) {
 		return fd;
 	}
 	(void)close(fd);
 	return -1;
 }
 
-/* Removes what killed processes left behind of that name. What cannot be looked at stays. */
-static void sweep(const char *parent, const char *name)
+/* Nobody but us and root can give our names in it to other directories: theirs alone to write, or
+ * sticky as /tmp. */
+static bool is_ours_to_name(int parent)
+{
+	struct stat st;
+	return fstat(parent, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	       ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (st.st_mode & S_ISVTX) != 0);
+}
+
+/* Removes what killed processes left behind of that name. What cannot be looked at stays; so does
+ * all where another user could have given the name to a store of ours. */
+static void sweep(int parent, const char *name)
 {
 	char prefix[CHI_PATH_SIZE];
 	int len = snprintf(prefix, sizeof(prefix), ".%s.new-", name);
-	DIR *dir = len > 0 && len < (int)sizeof(prefix) ? opendir(parent) : NULL;
-	if (dir == NULL) {
-		return;
-	}
+	_cleanup_(close_dir) DIR *dir = is_ours_to_name(parent) ? list_dir(parent) : NULL;
 	const struct dirent *entry;
-	while ((entry = readdir(dir)) != NULL) {
-		char path[CHI_PATH_SIZE];
-		if (strncmp(entry->d_name, prefix, (size_t)len) != 0 ||
-		    chi_path_join(path, parent, entry->d_name) < 0) {
-			continue;
-		}
-		int fd = lock_dir(path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		int fd = strncmp(entry->d_name, prefix, (size_t)len) == 0
+				 ? lock_dir(parent, entry->d_name)
+				 : -1;
 		if (fd >= 0) {
-			remove_files(fd, path);
+			remove_files(fd, parent, entry->d_name);
 			(void)close(fd);
 		}
 	}
-	(void)closedir(dir);
+}
+
+/* True if it is the one that we have made: ours, written by no one else, and empty. Another user
+ * may have put a directory in its place. */
+static bool is_fresh(int fd)
+{
+	struct stat st;
+	size_t n = 0;
+	_cleanup_(close_dir) DIR *dir = list_dir(fd);
+	while (dir != NULL && readdir(dir) != NULL) {
+		n++;
+	}
+	/* "." and "..". */
+	return dir != NULL && n == 2 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Makes the directory and locks it. CHI_NONE: the name is taken. */
+static int make(struct chi_hidden *out, const char *path, struct chi_fault *fault)
+{
+	if (mkdirat(out->parent, out->name, DIR_MODE) < 0) {
+		return errno == EEXIST
+			       ? CHI_NONE
+			       : chi_lmdb_fault(fault, errno, "make a directory beside", path);
+	}
+	errno = 0;
+	out->lock = lock_dir(out->parent, out->name);
+	int error = errno;
+	if (out->lock >= 0 && is_fresh(out->lock)) {
+		(void)snprintf(out->dir, sizeof(out->dir), "/proc/self/fd/%d", out->lock);
+		return access(out->dir, F_OK) == 0
+			       ? CHI_OK
+			       : chi_fault(fault, -CHI_EIO, "/proc is needed, and is not mounted");
+	}
+	close_fd(&out->lock);
+	(void)unlinkat(out->parent, out->name, AT_REMOVEDIR);
+	/* Else taken for a leftover in the moment before it was locked. */
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOLCK
+		       ? chi_lmdb_fault(fault, error, "make a directory beside", path)
+		       : CHI_NONE;
 }
 
 int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *fault)
 {
 	char parent[CHI_PATH_SIZE];
 	char name[CHI_PATH_SIZE];
+	*out = (struct chi_hidden){.lock = -1, .parent = -1};
 	int rc = split(path, parent, name);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "'%s' cannot be a store's directory", path);
 	}
-	sweep(parent, name);
-	for (int i = 0; i < NAME_TRIES; i++) {
-		int n = snprintf(out->dir, sizeof(out->dir), "%s/.%s.new-%ld-%d", parent, name,
-				 (long)getpid(), i);
-		if (n < 0 || n >= CHI_PATH_SIZE) {
-			return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path);
-		}
-		if (mkdir(out->dir, DIR_MODE) < 0) {
-			if (errno != EEXIST) {
-				return chi_lmdb_fault(fault, errno, "make a directory beside",
-						      path);
-			}
-			continue;
-		}
-		errno = 0;
-		out->lock = lock_dir(out->dir);
-		if (out->lock >= 0) {
-			return CHI_OK;
-		}
-		int error = errno;
-		(void)rmdir(out->dir);
-		/* Else taken for a leftover in the moment before it was locked. */
-		if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOLCK) {
-			return chi_lmdb_fault(fault, error, "make a directory beside", path);
-		}
+	int n = snprintf(out->target, sizeof(out->target), "%s", name);
+	if (n < 0 || n >= (int)sizeof(out->target)) {
+		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path);
 	}
-	return chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path);
+	out->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (out->parent < 0) {
+		return chi_lmdb_fault(fault, errno, "make a directory beside", path);
+	}
+	sweep(out->parent, out->target);
+	rc = CHI_NONE;
+	for (int i = 0; rc == CHI_NONE && i < NAME_TRIES; i++) {
+		n = snprintf(out->name, sizeof(out->name), ".%s.new-%ld-%d", out->target,
+			     (long)getpid(), i);
+		rc = n < 0 || n >= (int)sizeof(out->name)
+			     ? chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path)
+			     : make(out, path, fault);
+	}
+	if (rc != CHI_OK) {
+		chi_path_remove(out);
+	}
+	return rc == CHI_NONE
+		       ? chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path)
+		       : rc;
 }
 
-static void unlock(struct chi_hidden *hidden)
+static void release(struct chi_hidden *hidden)
 {
-	if (hidden->lock >= 0) {
-		(void)close(hidden->lock);
+	close_fd(&hidden->lock);
+	close_fd(&hidden->parent);
+}
+
+static int sync_fd(int fd)
+{
+	return fsync(fd) < 0 ? errno : 0;
+}
+
+/* Whether the open directory is a published copy. */
+static int check_published(int fd, struct chi_fault *fault)
+{
+	char dir[CHI_PROC_SIZE];
+	(void)snprintf(dir, sizeof(dir), "/proc/self/fd/%d", fd);
+	return chi_published_check(dir, fault);
+}
+
+/* Not what another user has put in its place meanwhile; it may be a later publisher's. */
+static int check_name(const struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
+{
+	if (has_name(hidden->lock, hidden->parent, hidden->target)) {
+		return CHI_OK;
 	}
-	hidden->lock = -1;
+	_cleanup_(close_fd) int fd = open_dir(hidden->parent, hidden->target);
+	return fd >= 0 && check_published(fd, NULL) == CHI_OK
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_EACCES,
+				   "another user has put something else at '%s'", path);
 }
 
 /* The order matters: contents, then the name, then the parent that holds the name. */
 int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
 {
-	char parent[CHI_PATH_SIZE];
-	char name[CHI_PATH_SIZE];
-	int rc = split(path, parent, name);
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
-	}
-	int error = chi_path_sync(hidden->dir);
-	if (error == 0 && rename(hidden->dir, path) < 0) {
+	int error = sync_fd(hidden->lock);
+	if (error == 0 &&
+	    renameat(hidden->parent, hidden->name, hidden->parent, hidden->target) < 0) {
 		error = errno;
 	}
 	if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR) {
 		/* The place was free when the building began. */
-		rc = chi_place_check(path, fault);
+		int rc = chi_place_check(path, fault);
 		return rc < 0 ? rc
 			      : chi_fault(fault, -CHI_EEXIST,
 					  "'%s' exists and is no empty directory", path);
 	}
 	if (error == 0) {
-		unlock(hidden);
-		error = chi_path_sync(parent);
+		int rc = check_name(hidden, path, fault);
+		if (rc < 0) {
+			return rc;
+		}
+		close_fd(&hidden->lock);
+		error = sync_fd(hidden->parent);
+		release(hidden);
 	}
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "create", path);
 }
 
 /* Returns an errno. */
-static int exchange(const char *a, const char *b)
+static int exchange(const struct chi_hidden *hidden, unsigned flags)
 {
-	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) < 0 ? errno : 0;
+	return renameat2(hidden->parent, hidden->name, hidden->parent, hidden->target, flags) < 0
+		       ? errno
+		       : 0;
 }
 
-/* What came away by the exchange is none of ours: it gets its name back. Should that have been
- * freed meanwhile there is nothing to exchange it with. */
-static int put_back(const struct chi_hidden *hidden, const char *path)
+/* What came away by the exchange is not ours: it gets its name back. Should that have been freed
+ * meanwhile there is nothing to exchange it with. */
+static int put_back(const struct chi_hidden *hidden)
 {
-	int error = exchange(hidden->dir, path);
-	if (error == ENOENT &&
-	    renameat2(AT_FDCWD, hidden->dir, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
-		error = 0;
-	}
-	return error;
+	int error = exchange(hidden, RENAME_EXCHANGE);
+	return error == ENOENT ? exchange(hidden, RENAME_NOREPLACE) : error;
 }
 
-/* Behind the exchange: removes what had the name, `older` if it has not been replaced since it was
+/* After the exchange: removes what had the name, `older` if it has not been replaced since it was
  * looked at. */
 static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 			struct chi_fault *fault)
 {
-	_cleanup_(close_dir) int gone = open_dir(hidden->dir);
-	struct stat before;
-	struct stat now;
-	if (gone < 0 || fstat(gone, &now) < 0 || fstat(older, &before) < 0 ||
-	    !is_same(&before, &now)) {
-		int rc = chi_published_check(hidden->dir, fault);
-		int error = rc < 0 ? put_back(hidden, path) : 0;
+	_cleanup_(close_fd) int other = -1;
+	int gone = older;
+	if (!has_name(older, hidden->parent, hidden->name)) {
+		gone = other = open_dir(hidden->parent, hidden->name);
+		int rc = gone < 0 ? chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", path)
+				  : check_published(gone, fault);
+		int error = rc < 0 ? put_back(hidden) : 0;
 		if (error != 0) {
-			unlock(hidden);
-			return chi_fault(fault, -CHI_EIO,
-					 "what had the name '%s' is now in '%s': %s", path,
-					 hidden->dir, strerror(error));
+			rc = chi_fault(fault, -CHI_EIO,
+				       "what had the name '%s' has now the name '%s': %s", path,
+				       hidden->name, strerror(error));
+			release(hidden);
 		}
 		if (rc < 0) {
 			return rc;
 		}
 	}
-	if (gone >= 0) {
-		remove_files(gone, hidden->dir);
+	int rc = check_name(hidden, path, fault);
+	if (rc == CHI_OK) {
+		remove_files(gone, hidden->parent, hidden->name);
+		release(hidden);
 	}
-	unlock(hidden);
-	return CHI_OK;
+	return rc;
 }
 
 /* The directory that has the name; none: -1 and CHI_OK. It is locked, or else somebody who adds a
  * copy at the same time would take it for a leftover once it has a hidden name. Who has it locked
  * instead of us, and be it a stranger, keeps it from that as well. */
-static int hold_older(const char *path, int *out, struct chi_fault *fault)
+static int hold_older(const struct chi_hidden *hidden, const char *path, int *out,
+		      struct chi_fault *fault)
 {
-	*out = open_dir(path);
+	*out = open_dir(hidden->parent, hidden->target);
 	if (*out < 0) {
 		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
 	}
 	(void)flock(*out, LOCK_EX | LOCK_NB);
-	return chi_published_check(path, fault);
+	int rc = check_published(*out, fault);
+	return rc == -CHI_EEXIST ? chi_fault(fault, rc, "'%s' is no published copy", path) : rc;
 }
 
 int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
 {
-	char parent[CHI_PATH_SIZE];
-	char name[CHI_PATH_SIZE];
-	_cleanup_(close_dir) int older = -1;
-	int rc = split(path, parent, name);
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
-	}
-	rc = hold_older(path, &older, fault);
+	_cleanup_(close_fd) int older = -1;
+	int rc = hold_older(hidden, path, &older, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	int error = older < 0 ? ENOENT : chi_path_sync(hidden->dir);
+	int error = older < 0 ? ENOENT : sync_fd(hidden->lock);
 	if (error == 0) {
-		error = exchange(hidden->dir, path);
+		error = exchange(hidden, RENAME_EXCHANGE);
 	}
 	if (error == ENOENT) {
 		rc = chi_path_publish(hidden, path, fault);
@@ -297,22 +385,21 @@ int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fau
 				 "moment; remove the older copy first",
 				 path);
 	}
-	if (error != 0) {
-		return chi_lmdb_fault(fault, error, "replace", path);
+	if (error == 0) {
+		error = sync_fd(hidden->parent);
+		if (error != 0) {
+			/* It has the name, and is not to be removed with what failed. */
+			release(hidden);
+		}
 	}
-	error = chi_path_sync(parent);
-	if (error != 0) {
-		/* It has the name, and is not to be removed with what failed. */
-		unlock(hidden);
-		return chi_lmdb_fault(fault, error, "replace", path);
-	}
-	return remove_older(hidden, path, older, fault);
+	return error == 0 ? remove_older(hidden, path, older, fault)
+			  : chi_lmdb_fault(fault, error, "replace", path);
 }
 
 void chi_path_remove(struct chi_hidden *hidden)
 {
 	if (hidden->lock >= 0) {
-		remove_files(hidden->lock, hidden->dir);
+		remove_files(hidden->lock, hidden->parent, hidden->name);
 	}
-	unlock(hidden);
+	release(hidden);
 }

@@ -18,7 +18,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FDS 1024
+#define FDS  1024
+#define FULL 2048 /* bytes of a path */
 
 /* A watched file that is open. */
 struct handle {
@@ -90,6 +91,29 @@ static const char *inside(const char *path)
 		return NULL;
 	}
 	return path[len] == '/' ? path + len + 1 : path[len] == '\0' ? path + len : NULL;
+}
+
+/* The path below the root of a name in an open directory, or of one below "/proc/self/fd/N": as the
+ * journal has them. NULL if it is elsewhere. */
+static const char *inside_at(int dir, const char *path, char full[FULL])
+{
+	static const char proc[] = "/proc/self/fd/";
+	char link[64];
+	char *rest = NULL;
+	if (dir == AT_FDCWD && strncmp(path, proc, sizeof(proc) - 1) == 0) {
+		dir = (int)strtol(path + sizeof(proc) - 1, &rest, 10);
+		path = rest[0] == '/' ? rest + 1 : rest;
+	}
+	if (dir == AT_FDCWD || path[0] == '/') {
+		return inside(path);
+	}
+	(void)snprintf(link, sizeof(link), "%s%d", proc, dir);
+	ssize_t n = readlink(link, full, FULL - 1);
+	if (n < 0 || (size_t)n + strlen(path) + 2 > FULL) {
+		return NULL;
+	}
+	(void)snprintf(full + n, FULL - (size_t)n, "%s%s", path[0] != '\0' ? "/" : "", path);
+	return inside(full);
 }
 
 static struct handle *handle_of(int fd)
@@ -177,26 +201,30 @@ static uint64_t ino_of(int fd)
 int shim_open(const char *path, int flags, ...) __asm__("open");
 int shim_open64(const char *path, int flags, ...) __asm__("open64");
 int shim_close(int fd) __asm__("close");
-int shim_mkdir(const char *path, mode_t mode) __asm__("mkdir");
+int shim_mkdirat(int dir, const char *path, mode_t mode) __asm__("mkdirat");
+int shim_openat(int dir, const char *path, int flags, ...) __asm__("openat");
+int shim_openat64(int dir, const char *path, int flags, ...) __asm__("openat64");
 int shim_rename(const char *from, const char *to) __asm__("rename");
+int shim_renameat(int old_dir, const char *from, int new_dir, const char *to) __asm__("renameat");
 int shim_renameat2(int old_dir, const char *from, int new_dir, const char *to,
 		   unsigned flags) __asm__("renameat2");
 int shim_unlink(const char *path) __asm__("unlink");
-int shim_rmdir(const char *path) __asm__("rmdir");
+int shim_unlinkat(int dir, const char *path, int flags) __asm__("unlinkat");
 
-static int open_at(const char *path, int flags, mode_t mode)
+static int open_at(int dir, const char *path, int flags, mode_t mode)
 {
-	const char *name = inside(path);
+	char full[FULL];
+	const char *name = inside_at(dir, path, full);
 	/* A descriptor for the path alone reads and writes nothing. */
 	if (name == NULL || (flags & O_PATH) != 0) {
-		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+		return (int)syscall(SYS_openat, dir, path, flags, mode);
 	}
 	if (fails("open", false)) {
 		return -1;
 	}
-	bool fresh = (flags & O_CREAT) != 0 && access(path, F_OK) < 0;
+	bool fresh = (flags & O_CREAT) != 0 && faccessat(dir, path, F_OK, 0) < 0;
 	int real = no_sync ? flags & ~O_DSYNC : flags;
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, real, mode);
+	int fd = (int)syscall(SYS_openat, dir, path, real, mode);
 	if (fd < 0) {
 		return fd;
 	}
@@ -216,7 +244,7 @@ int shim_open(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
 	va_end(rest);
-	return open_at(path, flags, mode);
+	return open_at(AT_FDCWD, path, flags, mode);
 }
 
 int shim_open64(const char *path, int flags, ...)
@@ -225,7 +253,25 @@ int shim_open64(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
 	va_end(rest);
-	return open_at(path, flags, mode);
+	return open_at(AT_FDCWD, path, flags, mode);
+}
+
+int shim_openat(int dir, const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	return open_at(dir, path, flags, mode);
+}
+
+int shim_openat64(int dir, const char *path, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	return open_at(dir, path, flags, mode);
 }
 
 int shim_close(int fd)
@@ -237,60 +283,63 @@ int shim_close(int fd)
 	return (int)syscall(SYS_close, fd);
 }
 
-int shim_mkdir(const char *path, mode_t mode)
+int shim_mkdirat(int dir, const char *path, mode_t mode)
 {
-	const char *name = inside(path);
+	char full[FULL];
+	const char *name = inside_at(dir, path, full);
 	if (name != NULL && fails("mkdir", false)) {
 		return -1;
 	}
-	int rc = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	int rc = (int)syscall(SYS_mkdirat, dir, path, mode);
 	struct stat st;
-	if (name != NULL && rc == 0 && lstat(path, &st) == 0) {
+	if (name != NULL && rc == 0 && fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		note(JOURNAL_MKDIR, st.st_ino, name, "");
+	}
+	return rc;
+}
+
+/* Two names at one moment, or one that is given. */
+int shim_renameat2(int old_dir, const char *from, int new_dir, const char *to, unsigned flags)
+{
+	char full[2][FULL];
+	const char *old = inside_at(old_dir, from, full[0]);
+	const char *new = inside_at(new_dir, to, full[1]);
+	struct stat st;
+	if (old != NULL && fails(flags != 0 ? "renameat2" : "rename", false)) {
+		return -1;
+	}
+	int rc = (int)syscall(SYS_renameat2, old_dir, from, new_dir, to, flags);
+	if (old == NULL || new == NULL || rc != 0) {
+		return rc;
+	}
+	if (flags == RENAME_EXCHANGE) {
+		note(JOURNAL_EXCHANGE, 0, old, new);
+	} else if (flags == 0 && fstatat(new_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		note(JOURNAL_RENAME, st.st_ino, old, new);
+	} else {
+		abort();
 	}
 	return rc;
 }
 
 int shim_rename(const char *from, const char *to)
 {
-	const char *old = inside(from);
-	const char *new = inside(to);
-	if (old != NULL && fails("rename", false)) {
-		return -1;
-	}
-	int rc = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-	struct stat st;
-	if (old != NULL && new != NULL && rc == 0 && lstat(to, &st) == 0) {
-		note(JOURNAL_RENAME, st.st_ino, old, new);
-	}
-	return rc;
+	return shim_renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-/* Two names at one moment; who renames otherwise calls rename. */
-int shim_renameat2(int old_dir, const char *from, int new_dir, const char *to, unsigned flags)
+int shim_renameat(int old_dir, const char *from, int new_dir, const char *to)
 {
-	const char *old = inside(from);
-	const char *new = inside(to);
-	if (old != NULL && fails("renameat2", false)) {
-		return -1;
-	}
-	int rc = (int)syscall(SYS_renameat2, old_dir, from, new_dir, to, flags);
-	if (old != NULL && new != NULL && rc == 0) {
-		if (flags != RENAME_EXCHANGE) {
-			abort();
-		}
-		note(JOURNAL_EXCHANGE, 0, old, new);
-	}
-	return rc;
+	return shim_renameat2(old_dir, from, new_dir, to, 0);
 }
 
-static int remove_at(const char *path, const char *call, int flags)
+int shim_unlinkat(int dir, const char *path, int flags)
 {
-	const char *name = inside(path);
-	if (name != NULL && fails(call, false)) {
+	char full[FULL];
+	const char *name = inside_at(dir, path, full);
+	if (name != NULL && fails(flags != 0 ? "rmdir" : "unlink", false)) {
 		return -1;
 	}
-	int rc = (int)syscall(SYS_unlinkat, AT_FDCWD, path, flags);
+	int rc = (int)syscall(SYS_unlinkat, dir, path, flags);
 	if (name != NULL && rc == 0) {
 		note(JOURNAL_REMOVE, 0, name, "");
 	}
@@ -299,12 +348,7 @@ static int remove_at(const char *path, const char *call, int flags)
 
 int shim_unlink(const char *path)
 {
-	return remove_at(path, "unlink", 0);
-}
-
-int shim_rmdir(const char *path)
-{
-	return remove_at(path, "rmdir", AT_REMOVEDIR);
+	return shim_unlinkat(AT_FDCWD, path, 0);
 }
 
 /* ---- Contents ---------------------------------------------------------------------------- */

@@ -487,10 +487,53 @@ int __wrap_mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned flags);
 
 static unsigned compactions;
 
+/* What another user does once the copy is written. */
+static void (*after_copy)(void);
+
 int __wrap_mdb_env_copyfd2(MDB_env *env, mdb_filehandle_t fd, unsigned flags)
 {
+	void (*hook)(void) = after_copy;
 	compactions += (flags & MDB_CP_COMPACT) != 0;
-	return __real_mdb_env_copyfd2(env, fd, flags);
+	int rc = __real_mdb_env_copyfd2(env, fd, flags);
+	after_copy = NULL;
+	if (hook != NULL) {
+		hook();
+	}
+	return rc;
+}
+
+/* The hidden directory's owner is not the parent's, who may give its name to another one, in which
+ * the data file is a link. */
+static void put_link_to_secret(void)
+{
+	char name[1100];
+	char data[1200];
+	(void)snprintf(name, sizeof(name), "%s/.swapped.new-%ld-0", help_path("."), (long)getpid());
+	(void)snprintf(data, sizeof(data), "%s/data.mdb", name);
+	assert_int_equal(rename(name, help_path("aside")), 0);
+	assert_int_equal(mkdir(name, 0755), 0);
+	assert_int_equal(symlink(help_path("secret/data.mdb"), data), 0);
+}
+
+/* A store that none but its owner may read became readable to all, and marked as published. */
+static void test_link_in_place_of_the_hidden_directory(void **state)
+{
+	(void)state;
+	struct stat st;
+	chi_store_close(filled("secret"));
+	struct chi_store *store = filled("source");
+	for (int i = 0; i < 2; i++) {
+		after_copy = put_link_to_secret;
+		assert_int_equal(help_publish(store, help_path("swapped")), -CHI_EACCES);
+		assert_int_equal(stat(help_path("secret/data.mdb"), &st), 0);
+		assert_int_equal(st.st_mode & 07777, 0600);
+		chi_store_close(help_open(help_path("secret"), CHI_STORE_WRITE));
+		help_remove(help_path("swapped"));
+		help_remove(help_path("aside"));
+		/* The second time in place of a copy. */
+		ok(help_publish(store, help_path("swapped")));
+	}
+	chi_store_close(store);
 }
 
 /* Nor compacted: LMDB may write past its memory there. */
@@ -551,6 +594,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_readers_keep_theirs, help_teardown),
 		cmocka_unit_test_teardown(test_replaced_under_openers, help_teardown),
 		cmocka_unit_test_teardown(test_killed_publishers, help_teardown),
+		cmocka_unit_test_teardown(test_link_in_place_of_the_hidden_directory,
+					  help_teardown),
 		cmocka_unit_test_teardown(test_damage_is_not_published, help_teardown),
 		cmocka_unit_test_teardown(test_repair_leaves_it_alone, help_teardown),
 	};

@@ -43,12 +43,12 @@ static void step(void)
 ssize_t __real_pread64(int fd, void *out, size_t len, off_t offset);
 ssize_t __wrap_pread64(int fd, void *out, size_t len, off_t offset);
 ssize_t __wrap_pread(int fd, void *out, size_t len, off_t offset);
-int __real_mkdir(const char *path, mode_t mode);
-int __real_rename(const char *from, const char *to);
+int __real_mkdirat(int dir, const char *path, mode_t mode);
+int __real_renameat(int from_dir, const char *from, int to_dir, const char *to);
 int __real_fsync(int fd);
 int __real_mdb_txn_commit(MDB_txn *txn);
-int __wrap_mkdir(const char *path, mode_t mode);
-int __wrap_rename(const char *from, const char *to);
+int __wrap_mkdirat(int dir, const char *path, mode_t mode);
+int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to);
 int __wrap_fsync(int fd);
 int __wrap_mdb_txn_commit(MDB_txn *txn);
 
@@ -68,18 +68,18 @@ ssize_t __wrap_pread(int fd, void *out, size_t len, off_t offset)
 	return __wrap_pread64(fd, out, len, offset);
 }
 
-int __wrap_mkdir(const char *path, mode_t mode)
+int __wrap_mkdirat(int dir, const char *path, mode_t mode)
 {
 	step();
-	int rc = __real_mkdir(path, mode);
+	int rc = __real_mkdirat(dir, path, mode);
 	step();
 	return rc;
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
 	step();
-	int rc = __real_rename(from, to);
+	int rc = __real_renameat(from_dir, from, to_dir, to);
 	step();
 	return rc;
 }

@@ -30,8 +30,8 @@ int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 int __wrap_unlink(const char *path);
 int __wrap_unlinkat(int fd, const char *path, int flags);
 int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
+int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
@@ -77,10 +77,12 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
 	return rc;
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	run_once(&before_rename);
-	return __real_rename(from, to);
+	if (from_fd == to_fd && from[0] == '.') {
+		run_once(&before_rename);
+	}
+	return __real_renameat(from_fd, from, to_fd, to);
 }
 
 int __wrap_fsync(int fd)
