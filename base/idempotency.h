@@ -20,4 +20,6 @@ struct chi_idempotency_key {
 						 whichever */
 	uint64_t unanswered; /* the client will not send again what has a lower number than this;
 				1..sequence */
+	uint32_t peer;	     /* not sent: whose share of what is remembered it takes, as the server
+				knows its users; 0 in-process */
 };

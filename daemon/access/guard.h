@@ -42,6 +42,11 @@ CHI_MUSTUSE int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **
  * clients are to be judged again. */
 bool chi_guard_reload(struct chi_guard *guard);
 
+/* A number for who is at the other end, whose share of what is limited a client takes: the same for
+ * all connections of one token, certificate, local user or address, an IPv6 address by its network.
+ * Others may have the same number, and then share. */
+uint32_t chi_guard_peer(const struct chi_visitor *visitor);
+
 /*
  * The role of a client, never above that of the socket it came by. CHI_ROLE_NONE: it is not to be
  * let in, and *why says for the client why not; it lives for ever. -CHI_ENOMEM, and the role is

@@ -182,6 +182,8 @@ void chi_conn_end(struct chi_conn *conn)
 
 void chi_conn_welcome(struct chi_conn *conn)
 {
+	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->tls, conn->token};
+	conn->peer = chi_guard_peer(&visitor);
 	chi_conn_enter(conn, CHI_CONN_OPEN);
 	chi_worker_remove_unauthenticated(conn->worker, conn);
 }

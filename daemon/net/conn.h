@@ -70,6 +70,7 @@ struct chi_conn {
 	TAILQ_ENTRY(chi_conn) unauthenticated_link;
 	bool is_unauthenticated; /* on the worker's list: over TLS, and has not said hello */
 	enum chi_role role;	 /* NONE until it has said hello */
+	uint32_t peer;		 /* chi_guard_peer, once it has said hello */
 	const struct chi_listen *listen;
 	uint8_t *token; /* digest of the one that came with hello; NULL: none */
 	bool reading;	/* `readable` is added */

@@ -308,9 +308,10 @@ int chi_handle_import_end(struct chi_task *task)
 {
 	struct chi_import_session *import = find(task);
 	if (import != NULL && !import->ended) {
+		struct chi_idempotency_key key = task->request->idempotency_key;
+		key.peer = task->conn->peer;
 		import->ended = true;
-		chi_import_sessions_mark(&import->worker->server->import_sessions, import,
-					 &task->request->idempotency_key);
+		chi_import_sessions_mark(&import->worker->server->import_sessions, import, &key);
 		chi_import_session_close(import);
 	}
 	return CHI_OK;

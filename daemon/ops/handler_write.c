@@ -45,6 +45,7 @@ static struct chi_job *new_job(struct chi_task *task, enum chi_durability durabi
 	if (job != NULL) {
 		job->durability = durability;
 		job->idempotency_key = task->request->idempotency_key;
+		job->idempotency_key.peer = task->conn->peer;
 	}
 	return job;
 }

@@ -16,6 +16,7 @@
 
 #define SUM	    4 /* bytes of the checksum at a record's end */
 #define LAST_USE    8
+#define PEER	    4
 #define HORIZON_LEN (8 + SUM)
 
 static char horizon_key[] = "horizon";
@@ -63,6 +64,7 @@ size_t chi_remembered_encode(const struct chi_remembered *client, uint8_t out[CH
 	struct chi_writer w = chi_writer_of(out, CHI_REMEMBERED_BYTES);
 	uint64_t next = client->floor;
 	chi_write_le(&w, client->last_use, LAST_USE);
+	chi_write_le(&w, client->peer, PEER);
 	chi_write_varint(&w, client->floor);
 	chi_write_u8(&w, (uint8_t)client->n);
 	for (size_t i = 0; i < client->n; i++) {
@@ -97,13 +99,14 @@ static bool read_done(struct chi_reader *r, uint64_t next, struct chi_done *out)
 
 int chi_remembered_decode(const MDB_val *key, const MDB_val *value, struct chi_remembered *out)
 {
-	if (key->mv_size != CHI_IDEMPOTENCY_CLIENT || value->mv_size < LAST_USE + SUM ||
+	if (key->mv_size != CHI_IDEMPOTENCY_CLIENT || value->mv_size < LAST_USE + PEER + SUM ||
 	    value->mv_size > CHI_REMEMBERED_BYTES || !sum_ok(key, value)) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_reader r = chi_reader_of(value->mv_data, value->mv_size - SUM);
 	memcpy(out->id, key->mv_data, sizeof(out->id));
 	out->last_use = chi_read_le(&r, LAST_USE);
+	out->peer = (uint32_t)chi_read_le(&r, PEER);
 	out->floor = chi_read_varint(&r);
 	out->n = chi_read_u8(&r);
 	if (r.bad || out->n > CHI_IDEMPOTENCY_WRITES) {
@@ -206,20 +209,21 @@ int chi_horizon_put(MDB_txn *txn, MDB_dbi clients, uint64_t horizon)
 /* ---- Forgetting -------------------------------------------------------------------------- */
 
 struct use {
-	uint64_t last;
+	uint64_t last; /* 0: its record is damaged */
+	uint32_t peer;
 	uint8_t id[CHI_IDEMPOTENCY_CLIENT];
 };
 
 static int compare_uses(const void *a, const void *b)
 {
-	uint64_t x = ((const struct use *)a)->last;
-	uint64_t y = ((const struct use *)b)->last;
-	return (x > y) - (x < y);
+	const struct use *x = a;
+	const struct use *y = b;
+	return x->peer != y->peer ? (x->peer > y->peer) - (x->peer < y->peer)
+				  : (x->last > y->last) - (x->last < y->last);
 }
 
-/* Who can be forgotten, and when he wrote last; a record that is damaged goes first. */
-static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, size_t *n,
-		   bool *damaged)
+/* Who can be forgotten, and when he wrote last. */
+static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, size_t *n)
 {
 	MDB_cursor *cursor;
 	MDB_val key;
@@ -237,19 +241,65 @@ static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, 
 		bool good = chi_remembered_decode(&key, &value, &client) == CHI_OK;
 		struct use *use = &uses[(*n)++];
 		use->last = good ? client.last_use : 0;
+		use->peer = good ? client.peer : 0;
 		memcpy(use->id, key.mv_data, sizeof(use->id));
-		*damaged = *damaged || !good;
 	}
 	mdb_cursor_close(cursor);
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-static int forget(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t n)
+/* From `at` on, how many are of the same peer. */
+static size_t count_peer(const struct use *uses, size_t n, size_t at)
+{
+	size_t end = at;
+	while (end < n && uses[end].peer == uses[at].peer) {
+		end++;
+	}
+	return end - at;
+}
+
+/* How many stay if no peer keeps more than `share`. */
+static size_t count_kept(const struct use *uses, size_t n, size_t share)
+{
+	size_t kept = 0;
+	for (size_t at = 0, own = 0; at < n; at += own) {
+		own = count_peer(uses, n, at);
+		kept += own < share ? own : share;
+	}
+	return kept;
+}
+
+/* The most that each peer may keep, so that enough room is left. */
+static size_t find_share(const struct use *uses, size_t n)
+{
+	size_t low = 0;
+	size_t high = CHI_IDEMPOTENCY_CLIENTS_KEPT;
+	while (low < high) {
+		size_t share = (low + high + 1) / 2;
+		if (count_kept(uses, n, share) <= CHI_IDEMPOTENCY_CLIENTS_KEPT) {
+			low = share;
+		} else {
+			high = share - 1;
+		}
+	}
+	return low;
+}
+
+/* Forgets of each peer what is over its share; *latest is raised to the last use among these, that
+ * of a damaged one being `now`. Returns LMDB's code. */
+static int forget(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t n, uint64_t now,
+		  uint64_t *latest)
 {
 	int rc = 0;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		MDB_val key = {sizeof(uses[i].id), uses[i].id};
-		rc = mdb_del(txn, clients, &key, NULL);
+	size_t share = find_share(uses, n);
+	for (size_t at = 0, own = 0; at < n; at += own) {
+		own = count_peer(uses, n, at);
+		for (size_t i = at; rc == 0 && i + share < at + own; i++) {
+			uint64_t last = uses[i].last != 0 ? uses[i].last : now;
+			MDB_val key = {sizeof(uses[i].id), uses[i].id};
+			*latest = *latest > last ? *latest : last;
+			rc = mdb_del(txn, clients, &key, NULL);
+		}
 	}
 	return rc;
 }
@@ -258,19 +308,24 @@ int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now
 		     bool *raised)
 {
 	size_t n = 0;
-	bool damaged = false;
 	_cleanup_(chi_freep) struct use *uses = calloc(entries, sizeof(*uses));
 	if (uses == NULL) {
 		return ENOMEM;
 	}
-	int rc = collect(txn, clients, uses, entries, &n, &damaged);
+	int rc = collect(txn, clients, uses, entries, &n);
 	if (rc != 0 || n <= CHI_IDEMPOTENCY_CLIENTS) {
 		return rc;
 	}
 	qsort(uses, n, sizeof(*uses), compare_uses);
-	size_t gone = n - CHI_IDEMPOTENCY_CLIENTS_KEPT;
-	uint64_t latest = damaged ? now : uses[gone - 1].last;
-	*raised = *raised || latest > *horizon;
-	*horizon = *horizon > latest ? *horizon : latest;
-	return forget(txn, clients, uses, gone);
+	/* With more peers than places none has a share: the longest unused go, whose they are. */
+	if (find_share(uses, n) == 0) {
+		for (size_t i = 0; i < n; i++) {
+			uses[i].peer = 0;
+		}
+		qsort(uses, n, sizeof(*uses), compare_uses);
+	}
+	uint64_t before = *horizon;
+	rc = forget(txn, clients, uses, n, now, horizon);
+	*raised = *raised || *horizon > before;
+	return rc;
 }

@@ -24,6 +24,7 @@ struct chi_done {
  * CHI_REMEMBERED_ROOM of them where nothing else is said. */
 struct chi_remembered {
 	uint8_t id[CHI_IDEMPOTENCY_CLIENT];
+	uint32_t peer;	   /* who wrote it last */
 	uint64_t last_use; /* number of the transaction that wrote it last */
 	uint64_t floor;	   /* no write below is known, nor will be done */
 	size_t n;
@@ -33,10 +34,10 @@ struct chi_remembered {
 /* One more while a write is added. */
 #define CHI_REMEMBERED_ROOM (CHI_IDEMPOTENCY_WRITES + 1)
 
-/* Most bytes of a record: 8 for its last use, the floor, how many, and of each a number, a kind and
- * its counts; a checksum. */
+/* Most bytes of a record: 8 for its last use, 4 for its peer, the floor, how many, and of each a
+ * number, a kind and its counts; a checksum. */
 #define CHI_REMEMBERED_BYTES                                                                       \
-	(8 + 10 + 1 + CHI_IDEMPOTENCY_WRITES * (10 + 1 + CHI_OUTCOME_COUNTS * 10) + 4)
+	(8 + 4 + 10 + 1 + CHI_IDEMPOTENCY_WRITES * (10 + 1 + CHI_OUTCOME_COUNTS * 10) + 4)
 
 size_t chi_remembered_encode(const struct chi_remembered *client,
 			     uint8_t out[CHI_REMEMBERED_BYTES]);
@@ -61,9 +62,9 @@ CHI_MUSTUSE int chi_horizon_put(MDB_txn *txn, MDB_dbi clients, uint64_t horizon)
 CHI_MUSTUSE int chi_horizon_decode(const MDB_val *key, const MDB_val *value, uint64_t *out);
 bool chi_horizon_is(const MDB_val *key);
 
-/* Of a tree of so many entries: forgets the longest unused clients if there are more than
- * CHI_IDEMPOTENCY_CLIENTS, down to CHI_IDEMPOTENCY_CLIENTS_KEPT. *horizon is raised to the latest
- * last use among them, which *raised then tells; that of a damaged record counts as `now`. Returns
- * LMDB's code, or ENOMEM. */
+/* Of a tree of so many entries: forgets clients if there are more than CHI_IDEMPOTENCY_CLIENTS,
+ * down to CHI_IDEMPOTENCY_CLIENTS_KEPT: of the peers that have most of them, those longest unused.
+ * *horizon is raised to the latest last use among them, which *raised then tells; that of a damaged
+ * record counts as `now`. Returns LMDB's code, or ENOMEM. */
 CHI_MUSTUSE int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now,
 				 uint64_t *horizon, bool *raised);

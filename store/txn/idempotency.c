@@ -313,6 +313,7 @@ static void enter(struct met *met, const struct chi_idempotency_key *idempotency
 		  const struct chi_outcome *outcome)
 {
 	chi_remembered_add(&met->client, idempotency_key, outcome);
+	met->client.peer = idempotency_key->peer;
 	met->known = true;
 	met->dirty = true;
 }

@@ -43,7 +43,8 @@ static void test_records(void **state)
 	for (int round = 0; round < 2000; round++) {
 		static const size_t counts[] = {4, 1, 1, CHI_OUTCOME_COUNTS, 2, 0};
 		struct chi_done done[2][CHI_REMEMBERED_ROOM] = {{{0}}};
-		struct chi_remembered client = {.last_use = help_random() >> help_below(64),
+		struct chi_remembered client = {.peer = (uint32_t)help_random(),
+						.last_use = help_random() >> help_below(64),
 						.done = done[0]};
 		struct chi_remembered again = {.done = done[1]};
 		uint8_t bytes[CHI_REMEMBERED_BYTES];
@@ -71,6 +72,7 @@ static void test_records(void **state)
 		assert_int_equal(again.n, client.n);
 		assert_int_equal(again.floor, client.floor);
 		assert_int_equal(again.last_use, client.last_use);
+		assert_int_equal(again.peer, client.peer);
 		assert_memory_equal(again.done, client.done, client.n * sizeof(client.done[0]));
 		v.mv_size = help_below((unsigned)len);
 		assert_int_equal(chi_remembered_decode(&k, &v, &again), -CHI_ECORRUPT);

@@ -327,6 +327,47 @@ static void crowd(struct chi_store *store, unsigned first, unsigned n)
 	ok(chi_write_commit(write, &fault));
 }
 
+/* One user with more identities than there are places takes them from himself alone. */
+static void test_shares(void **state)
+{
+	(void)state;
+	enum {
+		USERS = 30,
+		EACH = 20,
+		FLOOD = CHI_IDEMPOTENCY_CLIENTS + 224
+	};
+	struct chi_store *store = start();
+	struct chi_outcome outcome;
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	for (unsigned i = 0; i < USERS * EACH; i++) {
+		struct chi_idempotency_key one = mark(i, 0, 1, 1);
+		one.peer = 1 + i % USERS;
+		assert_int_equal(add_in(write, &one, &outcome), CHI_NONE);
+	}
+	ok(chi_write_commit(write, &fault));
+	for (unsigned begun = 0; begun < FLOOD; begun += FLOOD / 4) {
+		uint64_t since = sequence_of(store);
+		ok(chi_write_begin(store, &write, &fault));
+		for (unsigned i = 0; i < FLOOD / 4; i++) {
+			struct chi_idempotency_key one = mark(10000 + begun + i, since, 1, 1);
+			one.peer = 99;
+			assert_int_equal(add_in(write, &one, &outcome), CHI_NONE);
+		}
+		ok(chi_write_commit(write, &fault));
+	}
+	for (unsigned i = 0; i < USERS * EACH; i++) {
+		struct chi_idempotency_key one = mark(i, 0, 1, 1);
+		assert_int_equal(add(store, &one), CHI_OK);
+	}
+	/* His last ones are known, his first are not. */
+	struct chi_idempotency_key last = mark(10000 + FLOOD - 1, 0, 1, 1);
+	assert_int_equal(add(store, &last), CHI_OK);
+	struct chi_idempotency_key first = mark(10000, 0, 1, 1);
+	assert_int_equal(add(store, &first), -CHI_EFORGOTTEN);
+	chi_store_close(store);
+}
+
 /* Up to the limit nobody is forgotten; one more, and the longest unused go, and are refused. */
 static void test_horizon(void **state)
 {
@@ -551,8 +592,9 @@ int main(void)
 		cmocka_unit_test(test_settled),	   cmocka_unit_test(test_with_its_write),
 		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
 		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_horizon),	   cmocka_unit_test(test_repaired),
-		cmocka_unit_test(test_random),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_shares),	   cmocka_unit_test(test_horizon),
+		cmocka_unit_test(test_repaired),   cmocka_unit_test(test_random),
+		cmocka_unit_test(test_damage),
 	};
 	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
 	help_clean();

@@ -81,6 +81,27 @@ class Once(unittest.TestCase):
             self.client.call(put=a_game())
         self.assertEqual(self.games(), 4)
 
+    def test_flood_of_identities(self):
+        """A user who writes under thousands of identities makes the server forget his own only."""
+        self.assertEqual(self.daemon.stop(), 0)
+        self.listen.append("tcp:127.0.0.1:0")
+        self.start()
+        with Client(self.daemon.tcp_address) as other, Client(self.daemon.unix_address) as user:
+            mine = Marks(other).next()
+            self.assertEqual(other.call(put=a_game(), idempotency_key=mine).put.added, 1)
+            flood = Marks(user)
+            for _ in range(108):
+                sent = []
+                for _ in range(40):
+                    flood.identity, flood.sequence = os.urandom(16), 0
+                    sent.append(user.send(put=pb.Put(durability=pb.ASYNC),
+                                          idempotency_key=flood.next()))
+                for id in sent:
+                    self.assertIn(user.answer(id).code, (pb.OK, pb.FORGOTTEN))
+            self.assertEqual(other.call(put=a_game(), idempotency_key=mine).put.added, 1)
+        self.client = self.connect()
+        self.assertEqual(self.games(), 1)
+
     def test_delete_and_rescore_again(self):
         marks = Marks(self.client)
         self.client.call(put=a_game(), idempotency_key=marks.next())
