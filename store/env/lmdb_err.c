@@ -62,6 +62,8 @@ int chi_lmdb_status(int rc)
 	case MDB_BAD_TXN: /* a transaction that met a damaged page before */
 	case MDB_PAGE_NOTFOUND:
 	case MDB_CORRUPTED:
+	case MDB_CURSOR_FULL: /* deeper than any tree can be: pages in a circle */
+	case MDB_PAGE_FULL:
 	case MDB_INCOMPATIBLE:
 	case MDB_INVALID:
 	case MDB_KEYEXIST:
@@ -139,8 +141,13 @@ static bool out_of_space(const char *dir)
 
 int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *dir)
 {
+	struct rlimit limit;
 	if (rc == EIO && out_of_space(dir)) {
 		rc = ENOSPC;
+	} else if (rc == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+		   limit.rlim_cur == RLIM_INFINITY) {
+		/* No file reaches so far: a damaged list of free pages says where to write. */
+		rc = MDB_CORRUPTED;
 	}
 	return chi_lmdb_fault(fault, rc, doing, dir);
 }

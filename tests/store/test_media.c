@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/env/lmdb_err.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 
@@ -200,9 +202,26 @@ static void failed_commit_is_followed_by_a_sync(void **state)
 	chi_store_close(store);
 }
 
+/* Was INTERNAL, or DISK_FULL on a disk with space. */
+static void test_damage_is_told_from_a_full_disk(void **state)
+{
+	(void)state;
+	const struct rlimit limit = {1 << 20, RLIM_INFINITY};
+	assert_int_equal(chi_lmdb_status(MDB_CURSOR_FULL), -CHI_ECORRUPT);
+	assert_int_equal(chi_lmdb_status(MDB_PAGE_FULL), -CHI_ECORRUPT);
+	assert_int_equal(chi_lmdb_write_fault(&fault, EFBIG, "write to", "/"), -CHI_ECORRUPT);
+	pid_t pid = help_fork();
+	if (pid == 0) {
+		_exit(setrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+		      chi_lmdb_write_fault(&fault, EFBIG, "write to", "/") != -CHI_EFULL);
+	}
+	assert_int_equal(help_child_status(pid), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_damage_is_told_from_a_full_disk),
 		cmocka_unit_test(network_file_systems_are_refused),
 		cmocka_unit_test(who_forces_it_is_believed),
 		cmocka_unit_test(other_byte_order_is_told_from_damage),
