@@ -116,7 +116,7 @@ class Concurrency(Base):
             self.wait_for(reader.reading)
             reader.process.kill()
             reader.process.wait()
-            self.wait_for(lambda: "freed 1 slots of dead readers" in daemon.stderr_text())
+            self.wait_for(lambda: "freed 1 reader slots of dead processes" in daemon.stderr_text())
 
     def test_control_directory(self):
         self.must_see_torn(self.store, self.store)
