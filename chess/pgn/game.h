@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A game as the PGN reader delivers it: its tags, result and moves, how they end, and the limits. */
+/* A game as the PGN reader delivers it: its tags, result and moves, how they end, and the limits.
+ */
 #pragma once
 
 #include <stdbool.h>
