@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/record.h"
 #include "import/merge.h"
 
 /* Steps between two looks at whether to go on. */
@@ -85,20 +86,6 @@ static int refuse_common_games(struct apply *apply, struct chi_fault *fault)
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-static uint64_t *count_of(struct chi_counts *counts, uint8_t result)
-{
-	switch (result) {
-	case CHI_RESULT_WHITE:
-		return &counts->white;
-	case CHI_RESULT_DRAW:
-		return &counts->draws;
-	case CHI_RESULT_BLACK:
-		return &counts->black;
-	default:
-		return &counts->other;
-	}
-}
-
 static int add_games(struct apply *apply, struct chi_counts *totals, struct chi_fault *fault)
 {
 	struct chi_game_id game;
@@ -111,7 +98,7 @@ static int add_games(struct apply *apply, struct chi_counts *totals, struct chi_
 				      : chi_fault(fault, -CHI_ESYNTAX,
 						  "the dump names a game twice");
 		}
-		++*count_of(totals, game.result);
+		++*chi_counts_of(totals, game.result);
 		apply->result->taken++;
 		rc = look_up(apply, "games", apply->result->taken, apply->merging->n_games, fault);
 	}

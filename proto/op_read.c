@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/record.h"
 #include "proto/record.h"
 #include "proto/rows.h"
 
@@ -183,7 +184,7 @@ static uint8_t *put_record(uint8_t *at, const void *from, size_t noted)
 
 static int record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
 {
-	int rc = chi_record_read(u, bytes, len, out);
+	int rc = chi_record_read(u, bytes, len, CHI_PUT_RESTORE, out);
 	if (rc != CHI_OK) {
 		chi_flaw_under(u->flaw, "record");
 	}
@@ -256,8 +257,8 @@ static int check_row(struct chi_unpacker *u, const struct chi_row *row)
 static int check_move(struct chi_unpacker *u, void *out)
 {
 	const struct chi_explore_move *move = out;
-	return chi_is_move(move->move) ? check_row(u, &move->child)
-				       : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+	return chi_move_possible(move->move) ? check_row(u, &move->child)
+					     : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
 }
 
 static const struct chi_member move[] = {

@@ -3,14 +3,11 @@
 #include "proto/operations.h"
 
 #include "base/attr.h"
+#include "base/record.h"
 #include "proto/record.h"
 
 #define REQ struct chi_request
 #define RES struct chi_response
-
-#define PUT_PARTS                                                                                  \
-	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
-	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT)
 
 /* ---- The mark ---------------------------------------------------------------------------- */
 
@@ -47,12 +44,15 @@ static struct chi_text entry_fen(const struct chi_request *request, size_t i)
 	return fens != NULL ? fens[i] : (struct chi_text){0};
 }
 
-/* Contents of a PutEntry. An empty record is left out: absent and empty mean the same. */
+/* Contents of a PutEntry, without what it does not name. An empty record is left out: absent and
+ * empty mean the same. */
 static size_t entry_len(const struct chi_put *put, struct chi_text fen)
 {
+	struct chi_record record = put->record;
+	chi_record_name(&record, put->parts);
 	size_t key_len = put->key.len <= CHI_KEY_MAX ? put->key.len : CHI_UNPACKABLE;
 	return chi_bytes_len(1, fen.len > 0 ? 0 : key_len) + chi_bytes_len(2, fen.len) +
-	       chi_uint_len(3, put->parts) + chi_bytes_len(4, chi_record_len(&put->record));
+	       chi_uint_len(3, put->parts) + chi_bytes_len(4, chi_record_len(&record));
 }
 
 static uint8_t *put_entry(uint8_t *at, const struct chi_put *put, struct chi_text fen)
@@ -60,11 +60,13 @@ static uint8_t *put_entry(uint8_t *at, const struct chi_put *put, struct chi_tex
 	at = chi_put_bytes(at, 1, put->key.bytes, fen.len > 0 ? 0 : put->key.len);
 	at = chi_put_bytes(at, 2, fen.bytes, fen.len);
 	at = chi_put_uint(at, 3, put->parts);
-	size_t record_len = chi_record_len(&put->record);
+	struct chi_record record = put->record;
+	chi_record_name(&record, put->parts);
+	size_t record_len = chi_record_len(&record);
 	if (record_len == 0) {
 		return at;
 	}
-	return chi_put_record(chi_put_head(at, 4, record_len), &put->record);
+	return chi_put_record(chi_put_head(at, 4, record_len), &record);
 }
 
 static size_t put_len(const void *from, size_t *noted)
@@ -104,24 +106,6 @@ static uint8_t *put_put(uint8_t *at, const void *from, size_t noted)
 	return at;
 }
 
-/* A bit that is not known would silently not be stored: refused, unlike an unknown field. */
-static const char *parts_flaw(uint32_t parts)
-{
-	if ((parts & ~(uint32_t)PUT_PARTS) != 0) {
-		return "unknown part";
-	}
-	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
-		return "RESTORE stands alone";
-	}
-	if ((parts & CHI_PUT_SUBTRACT) != 0 && parts != CHI_PUT_SUBTRACT) {
-		return "SUBTRACT stands alone";
-	}
-	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
-		return "ADD excludes COUNTS and MOVES";
-	}
-	return NULL;
-}
-
 /* The fields may come in any order, so all are looked at before the first is used. */
 static int entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_put *put,
 		      struct chi_text *fen_out)
@@ -142,7 +126,7 @@ static int entry_read(struct chi_unpacker *u, const struct chi_field *from, stru
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	const char *reason = parts_flaw(put->parts);
+	const char *reason = chi_put_parts_flaw(put->parts);
 	if (reason != NULL) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
 	}
@@ -154,7 +138,7 @@ static int entry_read(struct chi_unpacker *u, const struct chi_field *from, stru
 		rc = chi_text_read(u, fen, fen_out);
 	}
 	if (rc == CHI_OK && record->len > 0) {
-		rc = chi_record_read(u, record->bytes, record->len, &put->record);
+		rc = chi_record_read(u, record->bytes, record->len, put->parts, &put->record);
 		if (rc != CHI_OK) {
 			chi_flaw_under(u->flaw, "record");
 		}

@@ -24,10 +24,11 @@ struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
 
 /*
  * A record with all its limits checked, from the bytes of a Record message that chi_pb_check has
- * passed. Texts are copied. Paths of flaws start at the record: "evals[2].depth".
+ * passed. What a put with these parts does not name is left out. Texts are copied. Paths of flaws
+ * start at the record: "evals[2].depth".
  */
 CHI_MUSTUSE int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-				struct chi_record *out);
+				uint32_t parts, struct chi_record *out);
 
 /* A text of a field, in the arena and NUL-terminated. */
 CHI_MUSTUSE int chi_text_read(struct chi_unpacker *u, const struct chi_field *field,
@@ -35,9 +36,3 @@ CHI_MUSTUSE int chi_text_read(struct chi_unpacker *u, const struct chi_field *fi
 
 /* One key; NULL or what is wrong with it. Checks its shape, not that it is a position. */
 const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out);
-
-/* The shape alone: bit 15 is 0 and the promotion at most a queen (4); 0 is "no move". */
-static inline bool chi_is_move(uint64_t move)
-{
-	return move != 0 && move <= 0x4fff;
-}

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records from the wire. Everything types.h limits is checked here, so that whoever gets the
- * structs may rely on it; whether moves are legal only the rooms that know chess can tell.
+ * Records from the wire, read and then checked (base/record.h), so that the rest may rely on them;
+ * whether moves are legal only the rooms that know chess can tell. A number too large for its field
+ * becomes one that the check refuses.
  */
 #include "proto/record.h"
 
 #include <string.h>
 
+#include "base/record.h"
 #include "base/wire.h"
 #include "proto/fields.h"
 
-#define DEPTH_MAX  65535
 #define PIECES_MAX 32
 #define MASK_BYTES 8
 
@@ -75,7 +76,6 @@ int chi_text_read(struct chi_unpacker *u, const struct chi_field *field, struct 
 struct move_list {
 	chi_move *moves;
 	size_t n;
-	const char *name; /* the field's */
 };
 
 /* Room for what was counted into `n`; from then on `n` counts what is there. */
@@ -92,107 +92,61 @@ static int move_list_alloc(struct chi_unpacker *u, struct move_list *list)
 	return CHI_OK;
 }
 
-static int move_list_add(struct chi_unpacker *u, struct move_list *list, uint64_t move)
+/* No move is 0. */
+static chi_move move_of(uint64_t value)
 {
-	if (!chi_is_move(move)) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "%s[%zu]", list->name, list->n);
-	}
-	list->moves[list->n++] = (chi_move)move;
-	return CHI_OK;
+	return value <= UINT16_MAX ? (chi_move)value : 0;
 }
 
 /* One piece of the list: packed numbers, or a single one from a writer that does not pack. */
-static int move_list_read(struct chi_unpacker *u, struct move_list *list,
-			  const struct chi_field *field)
+static void move_list_read(struct move_list *list, const struct chi_field *field)
 {
 	if (field->type == CHI_WIRE_VARINT) {
-		return move_list_add(u, list, field->value);
+		list->moves[list->n++] = move_of(field->value);
+		return;
 	}
 	struct chi_reader r = chi_reader_of(field->bytes, field->len);
 	while (chi_reader_left(&r) > 0) {
-		int rc = move_list_add(u, list, chi_field_varint(&r));
-		if (rc != CHI_OK) {
-			return rc;
-		}
+		list->moves[list->n++] = move_of(chi_field_varint(&r));
 	}
-	return CHI_OK;
 }
 
 /* ---- Moves with counts ------------------------------------------------------------------- */
 
-/* The i-th of a record's moves; the one before it is there already, for the order. */
-static int move_stat_read(struct chi_unpacker *u, const struct chi_field *from, size_t i,
-			  struct chi_move_stat *stats)
+static void move_stat_read(const struct chi_field *from, struct chi_move_stat *out)
 {
 	struct chi_reader r = chi_reader_of(from->bytes, from->len);
 	struct chi_field field;
-	uint64_t move = 0;
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 1) {
-			move = field.value;
+			out->move = move_of(field.value);
 		} else if (field.number == 2) {
-			stats[i].counts = chi_counts_read(field.bytes, field.len);
+			out->counts = chi_counts_read(field.bytes, field.len);
 		}
 	}
-	if (!chi_is_move(move)) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "not a move", "moves[%zu].move", i);
-	}
-	if (i > 0 && move <= stats[i - 1].move) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "moves do not ascend", "moves[%zu].move", i);
-	}
-	stats[i].move = (chi_move)move;
-	return CHI_OK;
 }
 
 /* ---- Plies ------------------------------------------------------------------------------- */
 
-/* The i-th of a record's plies; the one before it is there already, for the order. */
-static int ply_stat_read(struct chi_unpacker *u, const struct chi_field *from, size_t i,
-			 struct chi_ply_stat *stats)
+static void ply_stat_read(const struct chi_field *from, struct chi_ply_stat *out)
 {
 	struct chi_reader r = chi_reader_of(from->bytes, from->len);
 	struct chi_field field;
-	uint64_t ply = 0;
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 1) {
-			ply = field.value;
+			out->ply = field.value <= CHI_PLY_MAX ? (uint16_t)field.value : UINT16_MAX;
 		} else if (field.number == 2) {
-			stats[i].games = field.value;
+			out->games = field.value;
 		}
 	}
-	if (ply > CHI_PLY_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 4096", "plies[%zu].ply", i);
-	}
-	if (i > 0 && ply <= stats[i - 1].ply) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "plies do not ascend", "plies[%zu].ply", i);
-	}
-	if (stats[i].games == 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "plies[%zu].games", i);
-	}
-	stats[i].ply = (uint16_t)ply;
-	return CHI_OK;
 }
 
 /* ---- Evaluations ------------------------------------------------------------------------- */
-
-/* Engines' names end up in tables and logs, one a line. */
-static bool has_controls(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-		bool c1 = c == 0xc2 && i + 1 < len && (unsigned char)text[i + 1] < 0xa0;
-		if (c < 0x20 || c == 0x7f || c1) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* An evaluation's fields as they were found; later ones of the same number count. */
 struct eval_fields {
 	struct chi_field engine;
 	struct chi_field score;
-	uint64_t depth;
 	struct move_list pv;
 };
 
@@ -208,7 +162,7 @@ static void eval_fields_read(const struct chi_field *from, struct eval_fields *o
 			out->engine = field;
 			break;
 		case 2:
-			out->depth = field.value;
+			eval->depth = (uint32_t)field.value;
 			break;
 		case 3:
 		case 4:
@@ -237,29 +191,7 @@ static int score_read(struct chi_unpacker *u, const struct chi_field *from, stru
 	}
 	out->is_mate = from->number == 4;
 	out->score = chi_unzigzag((uint32_t)from->value);
-	int32_t max = out->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
-	if (out->score < -max || out->score > max) {
-		return chi_flaw(u->flaw, -CHI_EINVAL,
-				out->is_mate ? "beyond 10000" : "beyond 1000000",
-				out->is_mate ? "mate" : "centipawns");
-	}
 	return CHI_OK;
-}
-
-/* Needed before the others: it is what the evaluations are ordered by. */
-static int engine_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
-{
-	struct chi_text engine;
-	if (from->len == 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "engine");
-	}
-	if (has_controls((const char *)from->bytes, from->len)) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "control character", "engine");
-	}
-	int rc = chi_text_read(u, from, &engine);
-	out->engine = engine.bytes;
-	out->engine_len = engine.len;
-	return rc;
 }
 
 /* A second pass over the evaluation, now that the number of moves is known. */
@@ -270,7 +202,9 @@ static int pv_read(struct chi_unpacker *u, const struct chi_field *from, struct 
 	struct chi_field field;
 	int rc = move_list_alloc(u, pv);
 	while (rc == CHI_OK && pv->moves != NULL && chi_field_next(&r, &field)) {
-		rc = field.number == 7 ? move_list_read(u, pv, &field) : CHI_OK;
+		if (field.number == 7) {
+			move_list_read(pv, &field);
+		}
 	}
 	out->pv = pv->moves;
 	out->n_pv = pv->n;
@@ -279,35 +213,16 @@ static int pv_read(struct chi_unpacker *u, const struct chi_field *from, struct 
 
 static int eval_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_eval *out)
 {
-	struct eval_fields fields = {.pv.name = "pv"};
+	struct eval_fields fields = {0};
+	struct chi_text engine;
 	eval_fields_read(from, &fields, out);
-	int rc = engine_read(u, &fields.engine, out);
-	if (rc != CHI_OK) {
-		return rc;
+	int rc = chi_text_read(u, &fields.engine, &engine);
+	if (rc == CHI_OK) {
+		out->engine = engine.bytes;
+		out->engine_len = engine.len;
+		rc = score_read(u, &fields.score, out);
 	}
-	if (fields.depth > DEPTH_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 65535", "depth");
-	}
-	out->depth = (uint32_t)fields.depth;
-	rc = score_read(u, &fields.score, out);
 	return rc == CHI_OK ? pv_read(u, from, &fields.pv, out) : rc;
-}
-
-/* The i-th of a record's evaluations; the one before it is there already. */
-static int eval_add(struct chi_unpacker *u, const struct chi_field *from, size_t i,
-		    struct chi_eval *evals)
-{
-	int rc = eval_read(u, from, &evals[i]);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "evals[%zu]", i);
-		return rc;
-	}
-	/* NUL-terminated and without NUL inside: strcmp is the bytewise order. */
-	if (i > 0 && strcmp(evals[i - 1].engine, evals[i].engine) >= 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "engines do not ascend", "evals[%zu].engine",
-				i);
-	}
-	return CHI_OK;
 }
 
 /* ---- The record -------------------------------------------------------------------------- */
@@ -394,14 +309,17 @@ static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct
 	int rc = CHI_OK;
 	while (rc == CHI_OK && chi_field_next(&r, &field)) {
 		if (field.number == 3) {
-			rc = move_stat_read(u, &field, out->n_moves++, parts->moves);
+			move_stat_read(&field, &parts->moves[out->n_moves++]);
 		} else if (field.number == 4) {
-			rc = eval_add(u, &field, out->n_evals++, parts->evals);
+			rc = eval_read(u, &field, &parts->evals[out->n_evals++]);
 		} else if (field.number == 5 && parts->line.moves != NULL) {
-			rc = move_list_read(u, &parts->line, &field);
+			move_list_read(&parts->line, &field);
 		} else if (field.number == 7) {
-			rc = ply_stat_read(u, &field, out->n_plies++, parts->plies);
+			ply_stat_read(&field, &parts->plies[out->n_plies++]);
 		}
+	}
+	if (rc != CHI_OK) {
+		chi_flaw_under(u->flaw, "evals[%zu]", out->n_evals - 1);
 	}
 	out->plies = parts->plies;
 	out->moves = parts->moves;
@@ -411,17 +329,15 @@ static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct
 	return rc;
 }
 
-int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, uint32_t named,
 		    struct chi_record *out)
 {
-	struct parts parts = {.line.name = "line"};
+	struct parts parts = {0};
 	struct chi_text note;
+	struct chi_record_flaw flaw;
 	*out = (struct chi_record){.chi2 = CHI_CHI2_UNKNOWN};
 	tally(bytes, len, &parts, out);
-	if (parts.chi2 > CHI_CHI2_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 25599", "chi2");
-	}
-	out->chi2 = (uint16_t)parts.chi2;
+	out->chi2 = parts.chi2 <= CHI_CHI2_MAX ? (uint16_t)parts.chi2 : UINT16_MAX;
 	int rc = take_room(u, &parts);
 	if (rc == CHI_OK &&
 	    parts.n_moves + parts.n_evals + parts.n_plies + (parts.line.moves != NULL) > 0) {
@@ -432,5 +348,10 @@ int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 		out->note = note.bytes;
 		out->n_note = note.len;
 	}
-	return rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_record_name(out, named);
+	rc = chi_record_check(out, &flaw);
+	return rc < 0 ? chi_flaw(u->flaw, rc, flaw.reason, "%s", flaw.where) : CHI_OK;
 }

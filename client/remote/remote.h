@@ -54,11 +54,6 @@ CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durabil
 struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
 					  enum chi_durability durability);
 
-/* Points *entries to a copy without what is not named, if that is anything; *copy is to be freed.
- */
-CHI_MUSTUSE int chi_remote_name_parts(const struct chi_put **entries, size_t n,
-				      struct chi_put **copy);
-
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */
 CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);

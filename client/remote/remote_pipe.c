@@ -80,11 +80,7 @@ int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
 int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
 			const struct chi_put *entries, size_t n, enum chi_durability durability)
 {
-	_cleanup_(chi_freep) struct chi_put *copy = NULL;
-	int status = chi_remote_name_parts(&entries, n, &copy);
-	if (status == CHI_OK) {
-		status = prepare(client, slot);
-	}
+	int status = prepare(client, slot);
 	if (status != CHI_OK) {
 		return status;
 	}

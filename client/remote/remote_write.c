@@ -16,9 +16,6 @@
 #include "base/fault.h"
 #include "client/remote/repeat.h"
 
-/* Parts to which a record's moves belong. */
-#define WITH_MOVES (CHI_PUT_MOVES | CHI_PUT_ADD | CHI_PUT_SUBTRACT)
-
 void chi_remote_written(struct chi_peer *peer, size_t n, bool async)
 {
 	peer->async_open = async ? peer->async_open + n : 0;
@@ -96,52 +93,6 @@ struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t 
 	return request;
 }
 
-/* True if an entry carries parts that it does not name. A server reads them before it ignores
- * them, and may find fault; in-process nobody looks. */
-static bool carries_more(const struct chi_put *put)
-{
-	const struct chi_record *r = &put->record;
-	uint32_t carried = (r->chi2 > CHI_CHI2_MAX ? CHI_PUT_CHI2 : 0) |
-			   (r->n_line > 0 ? CHI_PUT_LINE : 0) | (r->n_note > 0 ? CHI_PUT_NOTE : 0) |
-			   (r->n_evals > 0 ? CHI_PUT_EVALS : 0) |
-			   (r->n_moves > 0 ? CHI_PUT_MOVES : 0);
-	uint32_t named = put->parts | ((put->parts & WITH_MOVES) != 0 ? CHI_PUT_MOVES : 0);
-	return (put->parts & CHI_PUT_RESTORE) == 0 && (carried & ~named) != 0;
-}
-
-static void drop_unnamed(struct chi_put *put)
-{
-	struct chi_record *r = &put->record;
-	r->chi2 = (put->parts & CHI_PUT_CHI2) != 0 ? r->chi2 : CHI_CHI2_UNKNOWN;
-	r->n_line = (put->parts & CHI_PUT_LINE) != 0 ? r->n_line : 0;
-	r->n_note = (put->parts & CHI_PUT_NOTE) != 0 ? r->n_note : 0;
-	r->n_evals = (put->parts & CHI_PUT_EVALS) != 0 ? r->n_evals : 0;
-	r->n_moves = (put->parts & WITH_MOVES) != 0 ? r->n_moves : 0;
-}
-
-int chi_remote_name_parts(const struct chi_put **entries, size_t n, struct chi_put **copy)
-{
-	size_t i = 0;
-	while (i < n && !carries_more(&(*entries)[i])) {
-		i++;
-	}
-	if (i == n) {
-		return CHI_OK;
-	}
-	*copy = malloc(n * sizeof(**copy));
-	if (*copy == NULL) {
-		return -CHI_ENOMEM;
-	}
-	memcpy(*copy, *entries, n * sizeof(**copy));
-	for (; i < n; i++) {
-		if (carries_more(&(*copy)[i])) {
-			drop_unnamed(&(*copy)[i]);
-		}
-	}
-	*entries = *copy;
-	return CHI_OK;
-}
-
 static int too_many(struct chi_client *client, size_t n)
 {
 	return chi_fault(&client->error, -CHI_ETOOBIG,
@@ -174,11 +125,6 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	}
 	if (n > client->peer->limits.put_entries) {
 		return too_many(client, n);
-	}
-	_cleanup_(chi_freep) struct chi_put *copy = NULL;
-	int status = chi_remote_name_parts(&entries, n, &copy);
-	if (status != CHI_OK) {
-		return status;
 	}
 	struct chi_request request = chi_remote_put_request(entries, n, durability);
 	return send_put(client, &request, result);

@@ -162,8 +162,9 @@ struct chi_ply_stat {
  * stays, of equal depth the later put.
  */
 struct chi_eval {
-	const char *engine; /* UTF-8, engine_len bytes, no control characters; not NUL-terminated
-			       unless it came from this library, which always adds a NUL */
+	const char *engine; /* UTF-8, engine_len bytes, no control characters (C0, DEL, C1); not
+			       NUL-terminated unless it came from this library, which always adds a
+			       NUL */
 	size_t engine_len;
 	uint32_t depth; /* plies, 0..65535 */
 	bool is_mate;	/* score counts moves to mate, not centipawns */

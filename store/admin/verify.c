@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "chess/key.h"
-#include "chess/movegen.h"
-#include "chess/notation.h"
+#include "chess/legal.h"
 #include "chess/statistic.h"
 #include "store/record/checksum.h"
 #include "store/record/clients.h"
@@ -94,27 +93,6 @@ static bool decode_key(const uint8_t *bytes, size_t len, struct chi_position *po
 	return chi_key_decode(&key, position, NULL) == CHI_OK;
 }
 
-/* What is wrong with a decoded record in its position; NULL if nothing. */
-static const char *moves_problem(const struct chi_position *position,
-				 const struct chi_record *record)
-{
-	for (size_t i = 0; i < record->n_moves; i++) {
-		if (!chi_movegen_is_legal(position, record->moves[i].move)) {
-			return "a move played is not legal";
-		}
-	}
-	for (size_t i = 0; i < record->n_evals; i++) {
-		const struct chi_eval *eval = &record->evals[i];
-		if (chi_line_check(position, eval->pv, eval->n_pv, NULL) < 0) {
-			return "a principal variation is not legal";
-		}
-	}
-	if (chi_line_check(position, record->line, record->n_line, NULL) < 0) {
-		return "the line is not legal";
-	}
-	return NULL;
-}
-
 int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const MDB_val *value,
 		       struct chi_arena *arena, struct chi_record *record, const char **problem)
 {
@@ -130,7 +108,11 @@ int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const M
 	if (rc == -CHI_ENOMEM) {
 		return rc;
 	}
-	*problem = rc < 0 ? "its record is damaged" : moves_problem(&position, record);
+	if (rc < 0) {
+		*problem = "its record is damaged";
+	} else if (chi_record_legal(&position, record, NULL) < 0) {
+		*problem = "a move of its record is not legal";
+	}
 	if (*problem == NULL && statistic == CHI_STATISTIC_CONTROL &&
 	    record->chi2 != chi_statistic_control(&position)) {
 		*problem = "its statistic is not what the position gives";

@@ -165,7 +165,7 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 	uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (!chi_key_shape_ok(key, key_len) || ply > CHI_PLY_MAX || (unsigned)result > 3 ||
-	    (move != 0 && !move_plausible(move))) {
+	    (move != 0 && !chi_move_possible(move))) {
 		return -CHI_EINVAL;
 	}
 	/* No test of outcomes can be made of one game. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checksums, counts and the entries of the strength tree: the parts of the format that both the
+ * Checksums and the entries of the strength tree: the parts of the format that both the
  * encoder and the decoder of records stand on.
  */
 #include "store/record/codec.h"
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "base/num.h"
 #include "chess/key.h"
 #include "store/record/checksum.h"
 #include "store/record/record_priv.h"
@@ -17,75 +16,6 @@
 uint64_t chi_checksum(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
 {
 	return chi_checksum_inline(key, key_len, value, len);
-}
-
-bool chi_counts_total(const struct chi_counts *counts, uint64_t *total)
-{
-	uint64_t sum;
-	return !__builtin_add_overflow(counts->white, counts->draws, &sum) &&
-	       !__builtin_add_overflow(sum, counts->black, &sum) &&
-	       !__builtin_add_overflow(sum, counts->other, total);
-}
-
-bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more)
-{
-	uint64_t a;
-	uint64_t b;
-	uint64_t both;
-	if (!chi_counts_total(sum, &a) || !chi_counts_total(more, &b) ||
-	    __builtin_add_overflow(a, b, &both)) {
-		return false;
-	}
-	sum->white += more->white;
-	sum->draws += more->draws;
-	sum->black += more->black;
-	sum->other += more->other;
-	return true;
-}
-
-bool chi_counts_equal(const struct chi_counts *a, const struct chi_counts *b)
-{
-	return a->white == b->white && a->draws == b->draws && a->black == b->black &&
-	       a->other == b->other;
-}
-
-bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts)
-{
-	uint64_t left;
-	if (!chi_counts_total(counts, &left)) {
-		return false;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (plies[i].ply > CHI_PLY_MAX || plies[i].games == 0 || plies[i].games > left ||
-		    (i > 0 && plies[i].ply <= plies[i - 1].ply)) {
-			return false;
-		}
-		left -= plies[i].games;
-	}
-	return true;
-}
-
-/* UTF-8 without NUL, which no C string can hold; an engine's name without control characters
- * too, because it is printed in tables. */
-bool chi_record_text_ok(const char *text, size_t len, bool engine)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c == 0 || (engine && (c < 0x20 || c == 0x7f))) {
-			return false;
-		}
-	}
-	return chi_utf8_valid(text, len);
-}
-
-int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b)
-{
-	size_t least = a->engine_len < b->engine_len ? a->engine_len : b->engine_len;
-	int order = memcmp(a->engine, b->engine, least);
-	if (order != 0) {
-		return order;
-	}
-	return (a->engine_len > b->engine_len) - (a->engine_len < b->engine_len);
 }
 
 size_t chi_strength_key(uint16_t chi2, const uint8_t *key, size_t key_len,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/record.h"
 #include "chistore/types.h"
 
 /* The longest value of the position tree, checksum included. The largest record that types.h
@@ -52,24 +53,6 @@ CHI_MUSTUSE int chi_record_encode(const uint8_t *key, size_t key_len,
 				  const struct chi_record *record,
 				  const struct chi_record_rest *rest, uint8_t *out, size_t size,
 				  size_t *len);
-
-/* What chi_record_encode checks, without encoding. */
-CHI_MUSTUSE int chi_record_check(const struct chi_record *record);
-
-/* Order of evaluations in a record: the engine's name, bytewise. */
-int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b);
-
-/* Adds up the four counts; false if they do not fit. */
-bool chi_counts_total(const struct chi_counts *counts, uint64_t *total);
-
-/* Adds `more` to `sum`; false, and `sum` as before, if the total would not fit. */
-bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more);
-
-bool chi_counts_equal(const struct chi_counts *a, const struct chi_counts *b);
-
-/* True if the plies may stand beside the counts: ascending up to CHI_PLY_MAX, each with games,
- * together no more than the counts hold. */
-bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts);
 
 /* ---- Strength entries ----------------------------------------------------------------------- */
 
@@ -119,9 +102,6 @@ size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALU
 /* The reverse. -CHI_ECORRUPT: not an entry that was written so. */
 CHI_MUSTUSE int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size_t len,
 				struct chi_game_id *out);
-
-/* The number of the games with that result (enum chi_result, checked before). */
-uint64_t *chi_counts_of(struct chi_counts *counts, uint8_t result);
 
 /* ---- Checksums ---------------------------------------------------------------------------- */
 

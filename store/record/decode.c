@@ -25,21 +25,11 @@ int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value, si
 	return r.bad ? -CHI_ECORRUPT : CHI_OK;
 }
 
-static chi_move read_move(struct chi_reader *r)
-{
-	chi_move move = (chi_move)chi_read_le(r, 2);
-	if (!move_plausible(move)) {
-		r->bad = true;
-	}
-	return move;
-}
-
 /* `n` moves; n is bounded by the bytes left before memory is taken. */
-static int read_moves(struct chi_reader *r, uint64_t n, size_t max, struct chi_arena *arena,
+static int read_moves(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
 		      const chi_move **out)
 {
-	if (n == 0 || n > max || n * 2 > chi_reader_left(r)) {
-		r->bad = true;
+	if (n == 0 || n > chi_reader_left(r) / 2) {
 		return -CHI_ECORRUPT;
 	}
 	chi_move *moves = chi_arena_alloc(arena, (size_t)n * sizeof(*moves));
@@ -47,17 +37,17 @@ static int read_moves(struct chi_reader *r, uint64_t n, size_t max, struct chi_a
 		return -CHI_ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		moves[i] = read_move(r);
+		moves[i] = (chi_move)chi_read_le(r, 2);
 	}
 	*out = moves;
-	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+	return CHI_OK;
 }
 
 /* Whatever the number before it said, a list takes two bytes an entry: that bounds the memory. */
 static int read_ply_list(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
 			 struct chi_record *out)
 {
-	if (n == 0 || n > chi_reader_left(r) / 2) {
+	if (n == 0 || n > CHI_PLY_MAX + 1 || n > chi_reader_left(r) / 2) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_ply_stat *plies = chi_arena_alloc(arena, (size_t)n * sizeof(*plies));
@@ -67,7 +57,7 @@ static int read_ply_list(struct chi_reader *r, uint64_t n, struct chi_arena *are
 	uint64_t ply = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t delta = chi_read_varint(r);
-		if (r->bad || delta > CHI_PLY_MAX - ply || (i > 0 && delta == 0)) {
+		if (r->bad || delta > CHI_PLY_MAX - ply) {
 			return -CHI_ECORRUPT;
 		}
 		ply += delta;
@@ -114,8 +104,7 @@ static int read_plies(struct chi_reader *r, uint8_t head, struct chi_arena *aren
 		return rc;
 	}
 	bool shorter = out->n_plies == 1 && out->plies[0].games == total;
-	return !shorter && chi_plies_ok(out->plies, out->n_plies, &out->counts) ? CHI_OK
-										: -CHI_ECORRUPT;
+	return shorter ? -CHI_ECORRUPT : CHI_OK;
 }
 
 /* Moves played, each with its counts, in the short form or as a list. */
@@ -125,7 +114,7 @@ static int read_played(struct chi_reader *r, uint8_t head, struct chi_arena *are
 	bool one = (head & HEAD_COUNTS) >> 1 == COUNTS_ONE;
 	uint64_t n = one ? 1 : chi_read_varint(r);
 	/* A move of a list takes three bytes at least. */
-	if (n == 0 || n > CHI_MOVES_MAX || (!one && n * 3 > chi_reader_left(r))) {
+	if (n == 0 || n > CHI_MOVES_MAX || (!one && n > chi_reader_left(r) / 3)) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_move_stat *moves = chi_arena_alloc(arena, (size_t)n * sizeof(*moves));
@@ -133,14 +122,11 @@ static int read_played(struct chi_reader *r, uint8_t head, struct chi_arena *are
 		return -CHI_ENOMEM;
 	}
 	for (size_t i = 0; i < n && !r->bad; i++) {
-		moves[i].move = read_move(r);
+		moves[i].move = (chi_move)chi_read_le(r, 2);
 		if (one) {
 			moves[i].counts = out->counts;
 		} else {
 			chi_record_read_counts(r, &moves[i].counts);
-		}
-		if (i > 0 && moves[i].move <= moves[i - 1].move) {
-			r->bad = true;
 		}
 	}
 	out->moves = moves;
@@ -156,8 +142,8 @@ static int read_eval_body(struct chi_reader *r, struct chi_arena *arena, struct 
 	uint64_t score = chi_read_varint(r);
 	eval->is_mate = (flags & EVAL_MATE) != 0;
 	bool negative = (flags & EVAL_NEGATIVE) != 0;
-	if (depth > EVAL_DEPTH_MAX || (flags & ~EVAL_FLAGS) != 0 ||
-	    score > (eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX) || (negative && score == 0)) {
+	if (depth > UINT32_MAX || score > INT32_MAX || (flags & ~EVAL_FLAGS) != 0 ||
+	    (negative && score == 0)) {
 		return -CHI_ECORRUPT;
 	}
 	eval->depth = (uint32_t)depth;
@@ -170,7 +156,7 @@ static int read_eval_body(struct chi_reader *r, struct chi_arena *arena, struct 
 	}
 	if (flags & EVAL_PV) {
 		uint64_t n = chi_read_varint(r);
-		int rc = read_moves(r, n, CHI_PV_MAX, arena, &eval->pv);
+		int rc = read_moves(r, n, arena, &eval->pv);
 		if (rc < 0) {
 			return rc;
 		}
@@ -183,11 +169,8 @@ static int read_eval(struct chi_reader *r, struct chi_arena *arena, struct chi_e
 {
 	*eval = (struct chi_eval){0};
 	uint64_t name_len = chi_read_varint(r);
-	if (name_len == 0 || name_len > CHI_ENGINE_MAX) {
-		return -CHI_ECORRUPT;
-	}
 	const uint8_t *name = chi_read_bytes(r, (size_t)name_len);
-	if (name == NULL || !chi_record_text_ok((const char *)name, (size_t)name_len, true)) {
+	if (name == NULL) {
 		return -CHI_ECORRUPT;
 	}
 	eval->engine = chi_arena_text(arena, name, (size_t)name_len);
@@ -211,9 +194,6 @@ static int read_evals(struct chi_reader *r, struct chi_arena *arena, struct chi_
 		if (rc < 0) {
 			return rc;
 		}
-		if (n > 0 && chi_engine_compare(&evals[n - 1], &evals[n]) >= 0) {
-			return -CHI_ECORRUPT;
-		}
 		n++;
 	}
 	if (n == 0) {
@@ -236,13 +216,11 @@ static int read_section(uint64_t tag, const uint8_t *bytes, size_t len, struct c
 	switch (tag) {
 	case SECTION_LINE:
 		out->n_line = len / 2;
-		return len % 2 != 0 ? -CHI_ECORRUPT
-				    : read_moves(&r, len / 2, CHI_LINE_MAX, arena, &out->line);
+		return len % 2 != 0 ? -CHI_ECORRUPT : read_moves(&r, len / 2, arena, &out->line);
 	case SECTION_EVALS:
 		return read_evals(&r, arena, out);
 	case SECTION_NOTE:
-		if (len == 0 || len > CHI_NOTE_MAX ||
-		    !chi_record_text_ok((const char *)bytes, len, false)) {
+		if (len == 0) {
 			return -CHI_ECORRUPT;
 		}
 		out->note = chi_arena_text(arena, bytes, len);
@@ -327,6 +305,6 @@ int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 			return rc;
 		}
 	}
-	bool whole = !r.bad && chi_reader_left(&r) == 0;
-	return whole && counts_canonical(head, out) ? CHI_OK : -CHI_ECORRUPT;
+	bool whole = !r.bad && chi_reader_left(&r) == 0 && counts_canonical(head, out);
+	return whole && chi_record_check(out, NULL) == CHI_OK ? CHI_OK : -CHI_ECORRUPT;
 }

@@ -58,7 +58,7 @@ static void read_eval(struct chi_reader *r, struct chi_row *out, uint64_t *best_
 							    : SIZE_MAX);
 	}
 	bool mate = (flags & EVAL_MATE) != 0;
-	if (depth > EVAL_DEPTH_MAX || score > (mate ? CHI_MATE_MAX : CHI_SCORE_MAX)) {
+	if (depth > CHI_DEPTH_MAX || score > (mate ? CHI_MATE_MAX : CHI_SCORE_MAX)) {
 		r->bad = true;
 	}
 	bool better =

@@ -16,12 +16,12 @@ static void write_counts(struct chi_writer *w, struct chi_counts counts)
 {
 	unsigned mask = 0;
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t value = *count_at(&counts, i);
+		uint64_t value = *chi_counts_of(&counts, i);
 		mask |= (value != 0 ? 1u : 0) << i | (value == 1 ? 16u : 0) << i;
 	}
 	chi_write_u8(w, (uint8_t)mask);
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t value = *count_at(&counts, i);
+		uint64_t value = *chi_counts_of(&counts, i);
 		if (value > 1) {
 			chi_write_varint(w, value);
 		}
@@ -72,77 +72,6 @@ static void write_eval(struct chi_writer *w, const struct chi_eval *eval)
 		chi_write_varint(w, eval->n_pv);
 		write_moves(w, eval->pv, eval->n_pv);
 	}
-}
-
-/* Not whether they are legal: that needs the position, and was checked where they came in. */
-static int check_moves(const chi_move *moves, size_t n, size_t max)
-{
-	if (n > max) {
-		return -CHI_ETOOBIG;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!move_plausible(moves[i])) {
-			return -CHI_EINVAL;
-		}
-	}
-	return CHI_OK;
-}
-
-static int check_eval(const struct chi_eval *eval, const struct chi_eval *previous)
-{
-	if (eval->engine_len == 0 || eval->depth > EVAL_DEPTH_MAX ||
-	    magnitude(eval->score) > (eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX)) {
-		return -CHI_EINVAL;
-	}
-	if (eval->engine_len > CHI_ENGINE_MAX) {
-		return -CHI_ETOOBIG;
-	}
-	if (!chi_record_text_ok(eval->engine, eval->engine_len, true)) {
-		return -CHI_EINVAL;
-	}
-	if (previous != NULL && chi_engine_compare(previous, eval) >= 0) {
-		return -CHI_EINVAL;
-	}
-	return check_moves(eval->pv, eval->n_pv, CHI_PV_MAX);
-}
-
-/* Strictly ascending: two entries for one move would have two encodings. */
-static int check_played(const struct chi_record *record)
-{
-	if (record->n_moves > CHI_MOVES_MAX) {
-		return -CHI_ETOOBIG;
-	}
-	uint64_t total;
-	for (size_t i = 0; i < record->n_moves; i++) {
-		const struct chi_move_stat *stat = &record->moves[i];
-		if (!move_plausible(stat->move) || !chi_counts_total(&stat->counts, &total) ||
-		    (i > 0 && stat->move <= record->moves[i - 1].move)) {
-			return -CHI_EINVAL;
-		}
-	}
-	return chi_plies_ok(record->plies, record->n_plies, &record->counts) ? CHI_OK : -CHI_EINVAL;
-}
-
-int chi_record_check(const struct chi_record *record)
-{
-	if (record->chi2 > CHI_CHI2_MAX) {
-		return -CHI_EINVAL;
-	}
-	if (record->n_evals > CHI_EVALS_MAX || record->n_note > CHI_NOTE_MAX) {
-		return -CHI_ETOOBIG;
-	}
-	for (size_t i = 0; i < record->n_evals; i++) {
-		const struct chi_eval *previous = i > 0 ? &record->evals[i - 1] : NULL;
-		int rc = check_eval(&record->evals[i], previous);
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	if (record->n_note > 0 && !chi_record_text_ok(record->note, record->n_note, false)) {
-		return -CHI_EINVAL;
-	}
-	int rc = check_played(record);
-	return rc < 0 ? rc : check_moves(record->line, record->n_line, CHI_LINE_MAX);
 }
 
 /* Of one game, the ply alone. Most positions of many games are reached at one ply by all of them,
@@ -250,7 +179,7 @@ static void write_sections(struct chi_writer *w, const struct chi_record *record
 int chi_record_encode(const uint8_t *key, size_t key_len, const struct chi_record *record,
 		      const struct chi_record_rest *rest, uint8_t *out, size_t size, size_t *len)
 {
-	int rc = chi_record_check(record);
+	int rc = chi_record_check(record, NULL);
 	if (rc < 0) {
 		return rc;
 	}

@@ -31,7 +31,7 @@ static inline void chi_record_read_counts(struct chi_reader *r, struct chi_count
 				r->bad = true;
 			}
 		}
-		*count_at(counts, i) = value;
+		*chi_counts_of(counts, i) = value;
 	}
 	uint64_t total;
 	if (!chi_counts_total(counts, &total)) {
@@ -71,7 +71,7 @@ static inline void chi_record_read_head(struct chi_reader *r, uint8_t head, uint
 	unsigned form = (head & HEAD_COUNTS) >> 1;
 	unsigned result = (head & HEAD_RESULT) >> 3;
 	if (form == COUNTS_ONE) {
-		*count_at(counts, result) = 1;
+		*chi_counts_of(counts, result) = 1;
 		return;
 	}
 	if (result != 0 || form > COUNTS_FULL) {

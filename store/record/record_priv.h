@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chistore/types.h"
+#include "base/record.h"
 
 /*
  * Head byte of a record:
@@ -48,37 +48,9 @@ enum section {
 #define EVAL_PV	      0x10
 #define EVAL_FLAGS    0x1f
 
-#define EVAL_DEPTH_MAX 65535
-
-/* What a move must be to have been a move in any position. */
-static inline bool move_plausible(chi_move move)
-{
-	return (move >> 12) <= 4 && (move >> 6 & 63) != (move & 63);
-}
-
-/* Result number (0 white, 1 draw, 2 black, 3 other) of the count at that place. */
-static inline uint64_t *count_at(struct chi_counts *counts, unsigned result)
-{
-	switch (result) {
-	case 0:
-		return &counts->white;
-	case 1:
-		return &counts->draws;
-	case 2:
-		return &counts->black;
-	default:
-		return &counts->other;
-	}
-}
-
 /* True if the moves are one move, played by the one game that `counts` holds: the short form. */
 static inline bool is_single(const struct chi_counts *counts, const struct chi_move_stat *moves,
 			     size_t n_moves)
 {
-	return n_moves == 1 && counts->white == moves[0].counts.white &&
-	       counts->draws == moves[0].counts.draws && counts->black == moves[0].counts.black &&
-	       counts->other == moves[0].counts.other;
+	return n_moves == 1 && chi_counts_equal(counts, &moves[0].counts);
 }
-
-/* True if a note's or an engine's bytes may stand in a record. */
-bool chi_record_text_ok(const char *text, size_t len, bool engine);

@@ -20,8 +20,8 @@ static int take_counts(struct chi_counts *counts, const struct chi_counts *less,
 {
 	struct chi_counts given = *less;
 	for (unsigned i = 0; i < CHI_COUNT(result_names); i++) {
-		uint64_t *have = count_at(counts, i);
-		uint64_t take = *count_at(&given, i);
+		uint64_t *have = chi_counts_of(counts, i);
+		uint64_t take = *chi_counts_of(&given, i);
 		if (take > *have) {
 			return chi_fault(fault, -CHI_EINVAL,
 					 "%s: %" PRIu64 " %s to be taken away, %" PRIu64

@@ -30,8 +30,6 @@ enum state {
 	STATE_OVER,
 };
 
-#define DEPTH_MAX 65535
-
 /* How often `separator` stands in the text. */
 static size_t count_of(struct text text, char separator)
 {
@@ -270,7 +268,7 @@ static int read_eval(const struct parse *p, struct text text, struct chi_eval *o
 	}
 	uint64_t depth = 0;
 	if (rc == CHI_OK) {
-		rc = read_u64(p, fields[1], DEPTH_MAX, &depth);
+		rc = read_u64(p, fields[1], CHI_DEPTH_MAX, &depth);
 	}
 	out->depth = (uint32_t)depth;
 	if (rc == CHI_OK) {

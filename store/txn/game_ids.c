@@ -19,11 +19,6 @@
 /* Low bytes of the checksum at the value's end, as in the strength tree. */
 #define GAME_SUM 2
 
-uint64_t *chi_counts_of(struct chi_counts *counts, uint8_t result)
-{
-	return count_at(counts, result);
-}
-
 static void sum_of(const uint8_t *id, const uint8_t *value, size_t len, uint8_t out[GAME_SUM])
 {
 	uint64_t sum = chi_checksum(id, CHI_GAME_ID_SIZE, value, len);
@@ -135,9 +130,9 @@ int chi_read_game_ids(struct chi_read *read, const uint8_t *after, struct chi_ga
 static int count_game(struct chi_state *state, uint8_t result, bool more)
 {
 	struct chi_counts one = {0};
-	uint64_t *total = count_at(&state->games, result);
+	uint64_t *total = chi_counts_of(&state->games, result);
 	if (more) {
-		*count_at(&one, result) = 1;
+		*chi_counts_of(&one, result) = 1;
 		return chi_counts_add(&state->games, &one) ? CHI_OK : -CHI_ETOOBIG;
 	}
 	if (*total == 0) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/record.h"
 
 static size_t below(struct sample *s, size_t bound)
 {
@@ -52,7 +53,7 @@ static struct chi_text text(struct sample *s, size_t max)
 
 static struct chi_counts counts(struct sample *s)
 {
-	return (struct chi_counts){number(s), number(s), number(s), number(s)};
+	return (struct chi_counts){number(s) >> 2, number(s) >> 2, number(s) >> 2, number(s) >> 2};
 }
 
 struct chi_key sample_key(struct sample *s)
@@ -77,7 +78,8 @@ struct chi_key sample_key(struct sample *s)
 
 static chi_move a_move(struct sample *s)
 {
-	return (chi_move)(1 + below(s, 0x4fff));
+	chi_move move = (chi_move)(1 + below(s, 0x4fff));
+	return chi_move_possible(move) ? move : 1;
 }
 
 static const chi_move *moves(struct sample *s, size_t *n)
@@ -96,6 +98,7 @@ static void move_stats(struct sample *s, struct chi_record *record)
 	struct chi_move_stat *stats = take(s, n, sizeof(*stats));
 	for (size_t i = 0; i < n; i++) {
 		stats[i].move = (chi_move)(1 + i * 5000 + below(s, 4000));
+		stats[i].move ^= chi_move_possible(stats[i].move) ? 0 : 1;
 		stats[i].counts = counts(s);
 	}
 	record->moves = n > 0 ? stats : NULL;
@@ -124,11 +127,13 @@ static void evals(struct sample *s, struct chi_record *record)
 
 static void plies(struct sample *s, struct chi_record *record)
 {
-	size_t n = below(s, 4);
-	struct chi_ply_stat *stats = take(s, n, sizeof(*stats));
-	for (size_t i = 0; i < n; i++) {
-		stats[i].ply = (uint16_t)(i * 1024 + below(s, i == 3 ? 1025 : 1024));
-		stats[i].games = number(s) | 1;
+	size_t n = 0;
+	uint64_t left = record->counts.white;
+	struct chi_ply_stat *stats = take(s, 4, sizeof(*stats));
+	for (; left > 0 && below(s, 4 - n) != 0; n++) {
+		stats[n].ply = (uint16_t)(n * 1024 + below(s, n == 3 ? 1025 : 1024));
+		stats[n].games = 1 + number(s) % left;
+		left -= stats[n].games;
 	}
 	record->plies = n > 0 ? stats : NULL;
 	record->n_plies = n;
@@ -139,9 +144,8 @@ static const struct chi_game_id *games(struct sample *s, size_t n)
 {
 	struct chi_game_id *list = take(s, n, sizeof(*list));
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < CHI_GAME_ID_SIZE; j++) {
-			list[i].id[j] = (uint8_t)seed_next(s->seed);
-		}
+		const uint64_t id[2] = {seed_next(s->seed), seed_next(s->seed)};
+		memcpy(list[i].id, id, sizeof(id));
 		list[i].result = (uint8_t)below(s, 4);
 		list[i].pruned = coin(s);
 		list[i].max_ply = (uint16_t)seed_next(s->seed);
@@ -184,10 +188,7 @@ static void positions(struct sample *s, struct chi_positions *out)
 static const struct chi_counts *base(struct sample *s)
 {
 	struct chi_counts *made = take(s, 1, sizeof(*made));
-	*made = counts(s);
-	if (below(s, 4) == 0) {
-		*made = (struct chi_counts){0};
-	}
+	*made = below(s, 4) == 0 ? (struct chi_counts){0} : counts(s);
 	return coin(s) ? made : NULL;
 }
 
@@ -215,15 +216,15 @@ static void put(struct sample *s, struct chi_request *out)
 	bool any_fen = false;
 	for (size_t i = 0; i < n; i++) {
 		struct chi_put *entry = &out->u.put.entries[i];
-		if (coin(s)) {
-			fens[i] = text(s, 30);
-		}
+		fens[i] = coin(s) ? text(s, 30) : fens[i];
 		if (fens[i].len == 0) {
 			entry->key = sample_key(s);
 		}
 		any_fen |= fens[i].len > 0;
 		entry->parts = put_parts(s);
 		entry->record = sample_record(s);
+		chi_record_name(&entry->record, entry->parts);
+		entry->record.n_plies *= entry->record.counts.white > 0;
 	}
 	out->u.put.fens = any_fen ? fens : NULL;
 	out->u.put.base = base(s);
@@ -267,9 +268,8 @@ static void games_request(struct sample *s, struct chi_request *out)
 static void cursor(struct sample *s, struct chi_cursor *out)
 {
 	if (coin(s)) {
-		out->set = true;
-		out->chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
-		out->key = sample_key(s);
+		uint16_t chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
+		*out = (struct chi_cursor){true, chi2, sample_key(s)};
 	}
 }
 

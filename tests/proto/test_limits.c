@@ -109,6 +109,7 @@ static struct chi_request one_entry(const struct chi_record *record)
 	static struct chi_put entry;
 	entry = (struct chi_put){
 		.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
+		.parts = CHI_PUT_RESTORE,
 		.record = *record,
 	};
 	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
@@ -125,7 +126,7 @@ static void parts_of_a_record(void **state)
 	static chi_move line[CHI_LINE_MAX + 1];
 	static char note[CHI_NOTE_MAX + 1];
 	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
-		stats[i].move = (chi_move)(1 + i);
+		stats[i].move = (chi_move)((8 + i / 8) << 6 | i % 8);
 	}
 	for (size_t i = 0; i < CHI_COUNT(line); i++) {
 		line[i] = 796;
@@ -163,7 +164,8 @@ static void plies(void **state)
 	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
 		stats[i] = (struct chi_ply_stat){(uint16_t)i, 1};
 	}
-	struct chi_record record = {.plies = stats, .n_plies = CHI_PLY_MAX};
+	struct chi_record record = {
+		.counts.white = UINT64_MAX, .plies = stats, .n_plies = CHI_PLY_MAX};
 	struct chi_request request = one_entry(&record);
 	accepted(&request);
 	record.n_plies++;

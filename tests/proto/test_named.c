@@ -51,6 +51,8 @@ static void four_init(struct four *f)
 		f->line[i] = f->line[i + 1] = 7;
 	}
 	struct chi_record *record = &f->entries[3].record;
+	f->entries[3].parts = CHI_PUT_RESTORE;
+	record->counts.other = 2;
 	record->moves = f->moves;
 	record->n_moves = 2;
 	record->evals = f->evals;

@@ -98,21 +98,21 @@ static size_t put_plies(struct model *m, uint64_t games, struct chi_ply_stat out
 
 static size_t put_evals(struct model *m, struct chi_eval out[2])
 {
-	for (size_t i = 0; i < 2; i++) {
-		size_t e = help_below(ENGINES);
-		out[i] = (struct chi_eval){.engine = engines[e],
+	size_t n = 0;
+	for (size_t e = help_below(ENGINES); e < ENGINES && n < 2; e += 1 + help_below(2), n++) {
+		out[n] = (struct chi_eval){.engine = engines[e],
 					   .engine_len = strlen(engines[e]),
 					   .depth = help_below(4),
 					   .score = (int32_t)help_below(200) - 100,
 					   .nodes = help_below(2) * 77u,
 					   .n_pv = help_below(2) && m->n_legal > 0,
 					   .pv = m->legal};
-		if (!m->evaluated[e] || out[i].depth >= m->evals[e].depth) {
+		if (!m->evaluated[e] || out[n].depth >= m->evals[e].depth) {
 			m->evaluated[e] = true;
-			m->evals[e] = out[i];
+			m->evals[e] = out[n];
 		}
 	}
-	return 2;
+	return n;
 }
 
 /* Counts, moves and plies, set or added. */

@@ -201,7 +201,7 @@ static const chi_move *random_moves(size_t n)
 /* Of all games, of some, or none. */
 static void random_plies(struct chi_record *record)
 {
-	uint64_t left;
+	uint64_t left = 0;
 	assert_true(chi_counts_total(&record->counts, &left));
 	struct chi_ply_stat *plies = chi_arena_array(&arena, 20, sizeof(*plies));
 	unsigned most = help_below(3) == 0 ? help_below(20) : help_below(2);

@@ -339,63 +339,6 @@ static void test_unknown_sections_keep_it(void **state)
 	assert_false(chi_record_bare(&bare, &none, CHI_STATISTIC_EXTERNAL));
 }
 
-/* ---- Where it enters ------------------------------------------------------------------------ */
-
-static void test_check(void **state)
-{
-	(void)state;
-	struct chi_ply_stat plies[] = {{3, 1}, {4, 2}};
-	struct chi_put put = {.key = start,
-			      .record = {.counts = {2, 1, 0, 0}, .plies = plies, .n_plies = 2}};
-	const uint32_t parts[] = {CHI_PUT_COUNTS, CHI_PUT_ADD, CHI_PUT_SUBTRACT, CHI_PUT_RESTORE};
-#define CHECK() chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault)
-	for (size_t i = 0; i < CHI_COUNT(parts); i++) {
-		put.parts = parts[i];
-		put.record.counts.draws = 1;
-		plies[1] = (struct chi_ply_stat){CHI_PLY_MAX, 2};
-		assert_int_equal(CHECK(), CHI_OK);
-		plies[1].ply++;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		assert_non_null(strstr(fault.text, "plies: ply 4097 is over 4096"));
-		plies[1].ply = 3;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		assert_non_null(strstr(fault.text, "ascending"));
-		plies[1] = (struct chi_ply_stat){4, 0};
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		assert_non_null(strstr(fault.text, "no games"));
-		plies[1].games = 3;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		assert_non_null(strstr(fault.text, "more games"));
-		plies[1].games = UINT64_MAX;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		/* Games without a result reach positions too. */
-		plies[1].games = 2;
-		put.record.counts.draws = 0;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-		put.record.counts.other = 1;
-		assert_int_equal(CHECK(), CHI_OK);
-		put.record.counts.other = 0;
-	}
-	put.record.counts.draws = 1;
-	put.parts = CHI_PUT_MOVES | CHI_PUT_NOTE;
-	assert_int_equal(CHECK(), -CHI_EINVAL);
-	assert_non_null(strstr(fault.text, "without counts"));
-	put.parts = 0;
-	assert_int_equal(CHECK(), -CHI_EINVAL);
-	for (uint32_t other = 1; other < CHI_PUT_SUBTRACT; other <<= 1) {
-		put.parts = CHI_PUT_SUBTRACT | other;
-		assert_int_equal(CHECK(), -CHI_EINVAL);
-	}
-	put.parts = CHI_PUT_SUBTRACT << 1;
-	assert_int_equal(CHECK(), -CHI_EINVAL);
-	/* e2e5 is no move. */
-	struct chi_move_stat move = {E4 + 8, {0}};
-	put.record = (struct chi_record){.moves = &move, .n_moves = 1};
-	put.parts = CHI_PUT_SUBTRACT;
-	assert_int_equal(CHECK(), -CHI_EMOVE);
-#undef CHECK
-}
-
 /* Setting the counts sets the plies, since they belong to the counts. */
 static void test_counts_set_plies(void **state)
 {
@@ -444,7 +387,6 @@ int main(void)
 		cmocka_unit_test(test_what_stays),
 		cmocka_unit_test(test_statistic_follows),
 		cmocka_unit_test(test_unknown_sections_keep_it),
-		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_counts_set_plies),
 	};
 	return cmocka_run_group_tests_name("store/subtract", tests, NULL, NULL);

@@ -59,6 +59,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 	chi_move move = list.moves[n % list.n];
 	struct chi_move_stat played = {move, {n, n % 3, 0, 1}};
 	struct chi_eval evals[] = {
+		{.engine = "Zurichess \xc3\xbc", .engine_len = 12, .date = 1700000000 + n},
 		{.engine = "a|b;c\\d",
 		 .engine_len = 7,
 		 .depth = n,
@@ -66,8 +67,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		 .score = -(int32_t)(n % 50),
 		 .nodes = n * UINT64_C(12345678901),
 		 .pv = &move,
-		 .n_pv = 1},
-		{.engine = "Zurichess \xc3\xbc", .engine_len = 12, .date = 1700000000 + n}};
+		 .n_pv = 1}};
 	struct chi_ply_stat plies[] = {{(uint16_t)(n % 3), 1}, {(uint16_t)(3 + n), n}};
 	char note[1200];
 	size_t n_note = every_byte(note);
