@@ -13,27 +13,6 @@ CAGE = (
         "int error = notify == notify && rules->n > 0 ? 0 : 1;",
         "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
     Mutant(
-        "calls-are-not-kept-away",
-        "nor system calls that it does not need",
-        "daemon/jail/sandbox.c",
-        "error = chi_syscalls_enter(who, &options);",
-        "error = 0;",
-        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
-    Mutant(
-        "verifier-reaches-everything",
-        "The child that verifies is kept from them, too",
-        "daemon/jail/sandbox.c",
-        "if (config->sandbox == CHI_SANDBOX_OFF || is_instrumented()) {",
-        "if (true) {",
-        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
-    Mutant(
-        "verifier-writes-the-store",
-        "It can read one store, and write none",
-        "daemon/jail/sandbox.c",
-        "add(&rules, path, CHI_MAY_READ | CHI_MAY_LIST);",
-        "add(&rules, path, STORE_RIGHTS);",
-        "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
-    Mutant(
         "data-becomes-code",
         "Memory that was written is never run",
         "daemon/jail/syscalls.c",
@@ -53,13 +32,6 @@ CAGE = (
         "daemon/jail/sandbox.c",
         "if (config->sandbox == CHI_SANDBOX_REQUIRE) {",
         "if (false) {",
-        "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
-    Mutant(
-        "nothing-is-said-of-the-sandbox",
-        "What it is not kept from is said",
-        "daemon/jail/sandbox.c",
-        "if (who == CHI_CALLER_SERVER) {\n\t\tlog_warning(",
-        "if (false) {\n\t\tlog_warning(",
         "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
     Mutant(
         "replaced-files-are-not-found",
@@ -140,13 +112,6 @@ CRASHES = (
         "\tif (clean && crashes->ours && ",
         "\tif (false && ",
         "system crashes", "TestCrashes.test_a_clean_stop_in_between"),
-    Mutant(
-        "sound-store-stays-read-only",
-        "So does a verification that finds nothing",
-        "daemon/ops/verify.c",
-        "\t\tchi_crashes_forget(&verify->served->crashes);\n",
-        "",
-        "system crashes", "TestCrashes.test_a_sound_verification"),
 )
 
 SECTIONS = (

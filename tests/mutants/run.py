@@ -186,12 +186,16 @@ def judge(copy, mutant):
     return SURVIVED, f"other cases fail: {' '.join(failed_cases(output)) or output[-300:]}"
 
 
+def read_tree(path):
+    return tree.read(ROOT, path) if os.path.exists(os.path.join(ROOT, path)) else None
+
+
 def misfits(chosen, document):
     """{name of a mutant that does not fit the tree: why}, also for a table that is out of date."""
     found = {}
     for mutant in chosen:
         try:
-            changed(mutant, lambda path: tree.read(ROOT, path))
+            changed(mutant, read_tree)
         except ValueError as fault:
             found[mutant.name] = str(fault)
     names = [mutant.name for mutant in mutants.ALL]

@@ -176,11 +176,11 @@ SHARING = (
         "damage-is-published",
         "A damaged store is not published",
         "store/admin/publish.c",
-        "\t\trc = verify(dir, fault);\n",
+        "\t\trc = verify(hidden->dir, fault);\n",
         "\t\trc = CHI_OK;\n",
         "store publish", "test_damage_is_not_published",
         (("store/admin/publish.c",
-          "rc = error == 0 ? verify(dir, fault) : CHI_OK;",
+          "rc = error == 0 ? verify(hidden->dir, fault) : CHI_OK;",
           "rc = CHI_OK;"),)),
     Mutant(
         "no-lock",
@@ -228,13 +228,6 @@ SHARING = (
 
 FILES = (
     Mutant(
-        "cut-file-is-mapped",
-        "A file is compared with its last page before it is mapped",
-        "store/env/file_check.c",
-        "if (chi_page_file_pages(&image) > image.last || missing_are_free(&image)) {",
-        "if (image.last > 0) {",
-        "store open", "test_truncated"),
-    Mutant(
         "scan-without-end",
         "No walk takes more entries than its tree has",
         "store/query/walk.c",
@@ -248,22 +241,6 @@ FILES = (
         "if (before->mv_data == NULL) {",
         "if (true) {",
         "store astray", "test_an_entry_twice"),
-    Mutant(
-        "verify-without-end",
-        "Nor does verify",
-        "store/admin/verify.c",
-        "if (n++ == stat.ms_entries) {",
-        "if (n++ == UINT64_MAX) {",
-        "store astray", "test_wrong_numbers"),
-    Mutant(
-        "verify-in-the-daemon",
-        "The daemon verifies in a child process",
-        "daemon/ops/verify.c",
-        "\tint status = start(verify, task);\n",
-        "\tint status = start(verify, task);\n"
-        "\tstruct chi_verify_result result;\n"
-        "\t(void)!chi_store_verify(task->served->store, NULL, NULL, &result);\n",
-        "system daemon_work", "WholeStore.test_verify_that_is_killed"),
     Mutant(
         "fresh-store-is-not-synced",
         "A store that was loaded without syncs is synced before it gets its name",
@@ -282,22 +259,22 @@ FILES = (
         "store-is-made-in-its-place",
         "A store is made under a hidden name and renamed",
         "store/env/path.c",
-        '"%s/.%s.new-%ld-%d", parent, name,\n\t\t\t\t (long)getpid(), i);',
-        '"%s/%s%.0ld%.0d", parent, name,\n\t\t\t\t 0L, i);',
+        '".%s.new-%ld-%d", out->target,\n\t\t\t     (long)getpid(), i);',
+        '"%s%.0ld%.0d", out->target,\n\t\t\t     0L, i);',
         "faults powercut", "test_create"),
     Mutant(
         "new-directory-is-not-synced",
         "The hidden directory is synced before the rename",
         "store/env/path.c",
-        "int error = chi_path_sync(hidden->dir);\n\tif (error == 0 && rename(",
-        "int error = 0;\n\tif (error == 0 && rename(",
+        "int error = sync_fd(hidden->lock);\n\tif (error == 0 &&\n\t    renameat(",
+        "int error = 0;\n\tif (error == 0 &&\n\t    renameat(",
         "faults powercut", "test_create"),
     Mutant(
         "parent-is-not-synced",
         "The parent is synced behind the rename",
         "store/env/path.c",
-        "\t\terror = chi_path_sync(parent);\n",
-        "",
+        "\t\tclose_fd(&hidden->lock);\n\t\terror = sync_fd(hidden->parent);\n",
+        "\t\tclose_fd(&hidden->lock);\n",
         "faults powercut", "test_create"),
     Mutant(
         "backup-by-plain-reading",
@@ -323,7 +300,7 @@ FILES = (
         "backup-is-not-looked-at",
         "What was received is opened before it gets its name",
         "store/admin/copy.c",
-        "rc = check_copy(copy->hidden.dir, &marked, fault);",
+        "rc = check_copy(copy->hidden.dir, &has_savepoint, fault);",
         "rc = CHI_OK;",
         "store whole", "test_broken_copies"),
     Mutant(
@@ -340,13 +317,6 @@ FILES = (
         "rc = chi_lock_alone(&env->lock, fault);",
         "rc = CHI_OK;",
         "store whole", "test_compact_with_company"),
-    Mutant(
-        "damaged-pages-pass",
-        "What LMDB relies on in a page is verified, page by page",
-        "store/admin/verify.c",
-        "rc = chi_page_check(v.read, report, context, &result->errors);",
-        "rc = CHI_OK;",
-        "store structure", "test_bounds_that_no_reader_looks_at"),
     Mutant(
         "daemon-compacts-what-is-damaged",
         "The daemon compacts no store that a child has not found sound",
