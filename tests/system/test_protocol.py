@@ -506,9 +506,8 @@ class Operations(ProtocolTest):
             (pb.INVALID, "record.line[0]", entry(fen=START, parts=16, line=[0])),
             (pb.TOO_LARGE, "record.line", entry(fen=START, parts=16, line=[1] * 1025)),
             (pb.TOO_LARGE, "record.note", entry(fen=START, parts=32, note="n" * 65537)),
-            # Checked though not named.
+            # Too much for a message, named or not.
             (pb.TOO_LARGE, "record.note", entry(fen=START, parts=0, note="n" * 65537)),
-            (pb.INVALID, "record.line[0]", entry(fen=START, parts=32, note="x", line=[0])),
         )
         for code, field, bad in cases:
             with self.subTest(field=field, code=code):
@@ -522,6 +521,11 @@ class Operations(ProtocolTest):
                                  if field.endswith("line") else failure.field,
                                  "put.entries[3]." + field)
         self.assertFalse(any(row.found for row in self.client.probe(fens=[START, E4, KINGS])))
+
+    def test_a_part_that_is_not_named_is_not_looked_at(self):
+        self.client.put([entry(fen=START, parts=32, note="x", line=[0])])
+        record = self.client.get(fens=[START])[0].record
+        self.assertEqual((record.note, list(record.line)), ("x", []))
 
     def test_illegal_moves(self):
         self.assertFails(pb.BAD_MOVE, self.client.put,
