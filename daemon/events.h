@@ -4,6 +4,7 @@
 #pragma once
 
 #include <event2/event.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #include "daemon/status/log.h"
@@ -24,4 +25,18 @@ static inline void chi_event_add(struct event *event, const struct timeval *afte
 	if (event_add(event, after) < 0) {
 		chi_event_give_up(0);
 	}
+}
+
+/* Frees it and forgets it. NULL is fine. */
+static inline void chi_event_drop(struct event **event)
+{
+	if (*event != NULL) {
+		event_free(*event);
+		*event = NULL;
+	}
+}
+
+static inline struct timeval chi_event_ms(uint64_t ms)
+{
+	return (struct timeval){(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
 }

@@ -18,6 +18,7 @@
 #include "base/fault.h"
 #include "chess/statistic.h"
 #include "daemon/clock.h"
+#include "daemon/events.h"
 #include "daemon/net/worker_barrier.h"
 #include "daemon/status/http.h"
 #include "daemon/net/listener.h"
@@ -227,13 +228,14 @@ bool chi_server_is_full(const struct chi_server *server)
 	       server->config->limits.buffer_bytes;
 }
 
-bool chi_server_task_begin(struct chi_server *server)
+int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault)
 {
 	if (atomic_fetch_add(&server->tasks, 1) < CHI_TASKS_MAX) {
-		return true;
+		return CHI_OK;
 	}
 	chi_server_task_end(server);
-	return false;
+	return chi_fault(fault, -CHI_EBUSY, "%d backups and verifications are running already",
+			 CHI_TASKS_MAX);
 }
 
 void chi_server_task_end(struct chi_server *server)
@@ -349,14 +351,6 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	return status;
 }
 
-static void drop_event(struct event **event)
-{
-	if (*event != NULL) {
-		event_free(*event);
-		*event = NULL;
-	}
-}
-
 /* All are told before the first is waited for. */
 static void stop_workers(struct chi_server *server)
 {
@@ -394,7 +388,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	chi_log_ready(chi_listener_addresses(server->listener));
 	chi_notify("READY=1");
 	event_base_dispatch(server->base);
-	drop_event(&server->watchdog);
+	chi_event_drop(&server->watchdog);
 	chi_notify("STOPPING=1");
 	chi_signals_deinit(&signals);
 	chi_listener_free(server->listener);
@@ -435,8 +429,8 @@ void chi_server_deinit(struct chi_server *server)
 		chi_store_close(server->stores[i].store);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
-	drop_event(&server->reader_timer);
-	drop_event(&server->watchdog);
+	chi_event_drop(&server->reader_timer);
+	chi_event_drop(&server->watchdog);
 	if (server->base != NULL) {
 		event_base_free(server->base);
 	}

@@ -119,6 +119,6 @@ void chi_server_accept(struct chi_server *server, int fd, const struct chi_liste
 /* All clients' buffers together have reached their limit. */
 bool chi_server_is_full(const struct chi_server *server);
 
-/* Takes one of the places for backups and verifications; false if all are taken. */
-bool chi_server_task_begin(struct chi_server *server);
+/* Takes one of the places for backups and verifications. -CHI_EBUSY: all are taken. */
+CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault);
 void chi_server_task_end(struct chi_server *server);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/fault.h"
+#include "daemon/events.h"
 #include "daemon/status/log.h"
 #include "daemon/server.h"
 
@@ -56,18 +57,10 @@ int chi_signals_init(struct chi_signals *signals, struct event_base *base,
 	return CHI_OK;
 }
 
-static void drop(struct event **event)
-{
-	if (*event != NULL) {
-		/* libevent puts the handler back that was there before. */
-		event_free(*event);
-		*event = NULL;
-	}
-}
-
+/* libevent puts the handlers back that were there before. */
 void chi_signals_deinit(struct chi_signals *signals)
 {
-	drop(&signals->stop_int);
-	drop(&signals->stop_term);
-	drop(&signals->reload);
+	chi_event_drop(&signals->stop_int);
+	chi_event_drop(&signals->stop_term);
+	chi_event_drop(&signals->reload);
 }

@@ -179,6 +179,7 @@ bool chi_call_may_send(const struct chi_call *call);
  * memory and are not reset. */
 void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response);
 
-/* The last answer to a request that failed; `field` and `text` may be NULL. */
+/* The last answer to a request that failed. `field` may be NULL; so may `text`, or be empty: then
+ * it is that of the status. */
 void chi_conn_fail(struct chi_conn *conn, uint64_t id, enum chi_op op, int status,
 		   const char *field, const char *text);

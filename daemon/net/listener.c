@@ -52,8 +52,7 @@ static int open_spare(void)
 /* Takes all sockets out of the loop for a while. */
 static void rest(struct chi_listener *listener)
 {
-	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
-					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000L};
+	struct timeval pause = chi_event_ms(CHI_ACCEPT_PAUSE_MS);
 	for (size_t i = 0; i < listener->n; i++) {
 		event_del(listener->sources[i].event);
 	}
@@ -299,13 +298,9 @@ void chi_listener_free(struct chi_listener *listener)
 	if (listener == NULL) {
 		return;
 	}
-	if (listener->rested != NULL) {
-		event_free(listener->rested);
-	}
+	chi_event_drop(&listener->rested);
 	for (size_t i = 0; i < listener->n; i++) {
-		if (listener->sources[i].event != NULL) {
-			event_free(listener->sources[i].event);
-		}
+		chi_event_drop(&listener->sources[i].event);
 		chi_socket_close(&listener->sources[i].socket);
 	}
 	if (listener->spare >= 0) {

@@ -478,13 +478,6 @@ int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static void free_event(struct event *event)
-{
-	if (event != NULL) {
-		event_free(event);
-	}
-}
-
 void chi_worker_free(struct chi_worker *worker)
 {
 	if (worker == NULL) {
@@ -493,10 +486,10 @@ void chi_worker_free(struct chi_worker *worker)
 	if (worker->started) {
 		pthread_join(worker->thread, NULL);
 	}
-	free_event(worker->mail_event);
-	free_event(worker->serve_event);
-	free_event(worker->slice_event);
-	free_event(worker->tick_event);
+	chi_event_drop(&worker->mail_event);
+	chi_event_drop(&worker->serve_event);
+	chi_event_drop(&worker->slice_event);
+	chi_event_drop(&worker->tick_event);
 	if (worker->base != NULL) {
 		event_base_free(worker->base);
 	}

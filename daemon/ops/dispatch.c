@@ -215,8 +215,7 @@ static void refuse(struct chi_task *task, int status)
 	if (feeds && !chi_call_give_up(task->conn, request->id)) {
 		return;
 	}
-	chi_conn_fail(task->conn, request->id, request->op, status, task->field,
-		      task->fault.text[0] != '\0' ? task->fault.text : NULL);
+	chi_conn_fail(task->conn, request->id, request->op, status, task->field, task->fault.text);
 }
 
 /* The arenas are emptied before a request and not after it: what the last one took is freed by

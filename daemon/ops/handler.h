@@ -36,8 +36,7 @@ chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* handler_scan.c */
-chi_handler chi_handle_backup;					/* backup.c */
-chi_handler chi_handle_verify;					/* verify.c */
+chi_handler chi_handle_backup, chi_handle_verify;		/* pipe_task.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

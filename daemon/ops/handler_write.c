@@ -230,14 +230,12 @@ static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *a
 {
 	char place[40];
 	const char *field = answer->is_mark ? "idempotency_key" : NULL;
-	const char *text = answer->fault.text;
 	if (answer->at != SIZE_MAX) {
 		snprintf(place, sizeof(place), "%s[%zu]",
 			 answer->op == CHI_OP_PUT ? "put.entries" : "delete", answer->at);
 		field = place;
 	}
-	chi_conn_fail(conn, answer->id, answer->op, answer->status, field,
-		      text[0] != '\0' ? text : NULL);
+	chi_conn_fail(conn, answer->id, answer->op, answer->status, field, answer->fault.text);
 }
 
 void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)

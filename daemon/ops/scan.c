@@ -171,7 +171,7 @@ static void fail(struct chi_scan_run *run, int status, const struct chi_fault *f
 		return;
 	}
 	finish(run);
-	chi_conn_fail(conn, id, op, status, NULL, fault->text[0] != '\0' ? fault->text : NULL);
+	chi_conn_fail(conn, id, op, status, NULL, fault->text);
 }
 
 /* One helping of the scan's work. */

@@ -131,7 +131,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *context)
 static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 			  struct sockaddr *address, int len, void *context)
 {
-	static const struct timeval life = {CHI_HTTP_MS / 1000, CHI_HTTP_MS % 1000 * 1000L};
+	struct timeval life = chi_event_ms(CHI_HTTP_MS);
 	struct chi_http *http = context;
 	struct visit *visit = http->visits;
 	(void)listener;
@@ -160,8 +160,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 /* Most likely out of descriptors: the loop would wake for the same connection for ever. */
 static void on_failure(struct evconnlistener *listener, void *context)
 {
-	static const struct timeval pause = {CHI_ACCEPT_PAUSE_MS / 1000,
-					     CHI_ACCEPT_PAUSE_MS % 1000 * 1000L};
+	struct timeval pause = chi_event_ms(CHI_ACCEPT_PAUSE_MS);
 	const struct chi_http *http = context;
 	evconnlistener_disable(listener);
 	chi_event_add(http->rested, &pause);
@@ -229,16 +228,12 @@ void chi_http_free(struct chi_http *http)
 	if (http->listener != NULL) {
 		evconnlistener_free(http->listener);
 	}
-	if (http->rested != NULL) {
-		event_free(http->rested);
-	}
+	chi_event_drop(&http->rested);
 	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
 		if (http->visits[i].stream != NULL) {
 			end(&http->visits[i]);
 		}
-		if (http->visits[i].deadline != NULL) {
-			event_free(http->visits[i].deadline);
-		}
+		chi_event_drop(&http->visits[i].deadline);
 	}
 	chi_socket_close(&http->socket);
 	free(http);

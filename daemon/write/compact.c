@@ -101,9 +101,9 @@ static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 	if (status < 0) {
 		return status;
 	}
-	if (!chi_server_task_begin(server)) {
-		return chi_fault(fault, -CHI_EBUSY,
-				 "%d backups and verifications are running already", CHI_TASKS_MAX);
+	status = chi_server_task_begin(server, fault);
+	if (status < 0) {
+		return status;
 	}
 	atomic_store(&check->stop, false);
 	check->fault = (struct chi_fault){0};
