@@ -1,75 +1,316 @@
 /* SPDX-License-Identifier: MIT */
-/* Import, ImportData, ImportEnd, and what the import's thread reports of it. */
+/*
+ * Import, ImportData, ImportEnd: a client sends games for minutes, a thread of its own reads them
+ * beside everything else and commits them in one go at the end, when it is its turn to write to the
+ * store. Until then nothing has happened to the store, and an import that is given up leaves it as
+ * it was.
+ *
+ *    worker                            the import's thread
+ *    ------                            -------------------
+ *    Import: starts the thread  -----> feeds what comes
+ *    ImportData: into the queue -----> ...
+ *    <------- mail: room, notes ------ ...
+ *    ImportEnd: the queue's end -----> waits for its turn among the store's writes, commits
+ *    <------- mail: progress --------- ...
+ *    <------- mail: the result ------- ends
+ *    joins the thread, answers
+ *
+ * The thread and those it starts run with a lower priority than all others, so that probes are
+ * answered first. The store's writer waits while it commits, and its queue fills.
+ */
+#include <errno.h>
 #include <event2/event.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/events.h"
+#include "base/num.h"
 #include "daemon/clock.h"
+#include "daemon/events.h"
+#include "daemon/limits.h"
+#include "daemon/net/worker.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/import_session.h"
-#include "daemon/status/log.h"
 #include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/status/log.h"
+#include "import/importer.h"
+#include "store/store.h"
 
-/* The import in flight with this id on the connection, or NULL. */
-static struct chi_import_session *find(struct chi_task *task)
+/* Added to the nice value: the kernel gives a thread so much less about a tenth of the time. */
+#define IMPORT_NICE 10
+
+/* Data is granted again in pieces of this size, so that answers are few. */
+#define CREDIT_STEP (CHI_IMPORT_CREDIT / 4)
+
+/* How often a client hears of the storing. */
+#define PROGRESS_MS 1000
+
+/* Bytes of all notes' texts. */
+#define NOTES_BUDGET ((size_t)CHI_IMPORT_NOTES_MAX * (CHI_IMPORT_FILE_MAX + CHI_NOTE_TEXT_MAX + 32))
+
+/* What one ImportData brought. */
+struct chunk {
+	struct chunk *next;
+	const char *file; /* of the new input, after the bytes; NULL: the input goes on */
+	size_t len;
+	size_t size; /* of all of it */
+	uint8_t bytes[];
+};
+
+struct import {
+	/* The worker's. */
+	struct chi_call call; /* conn is NULL once the client has gone or given up */
+	struct chi_worker *worker;
+	struct event *idle; /* the client has sent nothing for too long */
+	pthread_t thread;
+	char client[CHI_CLIENT_NAME_MAX + 1]; /* for the log, as the next two */
+	struct chi_conn_name connection;
+	int64_t began;			    /* ms */
+	uint64_t granted;		    /* what the client may still send */
+	bool ended;			    /* ImportEnd has come */
+	char file[CHI_IMPORT_FILE_MAX + 1]; /* of an input whose first data has not come; "" */
+	size_t n_told;			    /* of the notes */
+
+	/* Do not change while the thread runs. */
+	struct chi_served *served;
+	struct chi_import_options options;
+
+	struct chi_import_session session;
+
+	/* The thread's. */
+	struct chi_arena texts; /* of the notes */
+	int64_t progressed;	/* ms: when progress was noted last */
+
+	/* Under the lock, but for `cancel`, which is atomic. */
+	pthread_mutex_t lock; /* taken before a mailbox's */
+	pthread_cond_t changed;
+	struct chi_mail mail; /* from the thread */
+	bool mailed;	      /* it is on its way */
+	volatile int cancel;
+	bool no_more; /* nothing follows what is queued */
+	struct chunk *first;
+	struct chunk **last;
+	uint64_t consumed; /* what was read since the client was last granted more */
+	char phase[CHI_SCAN_RANGE_MAX + 1]; /* what it is at; "" if the worker has been told */
+	uint64_t done;			    /* of `total`; 0: not known */
+	uint64_t total;
+	bool over; /* the thread is ending, and status, fault and result are set */
+	int status;
+	struct chi_fault fault;
+	struct chi_import_result result;
+	size_t n_notes;
+	struct chi_import_note notes[CHI_IMPORT_NOTES_MAX]; /* the first n_notes do not change */
+};
+
+/* ---- The queue --------------------------------------------------------------------------- */
+
+static void free_chunk(struct import *import, struct chunk *chunk)
 {
-	struct chi_call *call = chi_call_find(task->conn, task->request->id);
-	return call != NULL && call->op == CHI_OP_IMPORT ? (struct chi_import_session *)call : NULL;
+	atomic_fetch_sub(&import->served->server->buffered, chunk->size);
+	free(chunk);
 }
 
-/* ---- Answers ----------------------------------------------------------------------------- */
-
-/* Notes as a response wants them, in the worker's arena; without memory they are left out. */
-static void fill_notes(struct chi_worker *worker, const struct chi_import_session_news *news,
-		       struct chi_response *response)
+/* Under the lock. The worker takes all there is to tell at once, so one mail suffices. */
+static void post(struct import *import)
 {
-	struct chi_import_note *notes =
-		chi_arena_array(&worker->results, news->n_notes, sizeof(*notes));
-	size_t n = 0;
-	for (const struct chi_import_session_note *at = news->notes; notes != NULL && at != NULL;
-	     at = at->next) {
-		notes[n++] = at->note;
+	if (!import->mailed) {
+		import->mailed = true;
+		chi_mailbox_post(&import->worker->mailbox, &import->mail);
 	}
-	response->u.import.notes = notes;
-	response->u.import.n_notes = n;
 }
 
-/* More room, notes and how far it has come, while the import goes on. */
-static void answer_news(struct chi_import_session *import,
-			const struct chi_import_session_news *news)
+/* Gives room back to the client, by and by. */
+static void give_back(struct import *import, uint64_t cost)
 {
-	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
-	uint64_t more = import->ended ? 0 : news->consumed;
-	if (more == 0 && news->n_notes == 0 && news->phase[0] == '\0') {
+	pthread_mutex_lock(&import->lock);
+	import->consumed += cost;
+	if (import->consumed >= CREDIT_STEP) {
+		post(import);
+	}
+	pthread_mutex_unlock(&import->lock);
+}
+
+/* A name waits for its input's first data, and holds no place in the queue. */
+static int push(struct import *import, const struct chi_text *file, const void *bytes, size_t len)
+{
+	if (file->len > 0) {
+		memcpy(import->file, file->bytes, file->len);
+		import->file[file->len] = '\0';
+	}
+	if (len == 0) {
+		give_back(import, CHI_IMPORT_OVERHEAD);
+		return CHI_OK;
+	}
+	size_t name_size = import->file[0] != '\0' ? strlen(import->file) + 1 : 0;
+	size_t size = sizeof(struct chunk) + len + name_size;
+	struct chunk *chunk = malloc(size);
+	if (chunk == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*chunk = (struct chunk){.len = len, .size = size};
+	memcpy(chunk->bytes, bytes, len);
+	if (name_size > 0) {
+		chunk->file = memcpy(chunk->bytes + len, import->file, name_size);
+		import->file[0] = '\0';
+	}
+	atomic_fetch_add(&import->served->server->buffered, size);
+	pthread_mutex_lock(&import->lock);
+	*import->last = chunk;
+	import->last = &chunk->next;
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
+	return CHI_OK;
+}
+
+/* The thread gives up as soon as it can, whatever it is at. */
+static void cancel(struct import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	__atomic_store_n(&import->cancel, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
+}
+
+/* ---- The thread -------------------------------------------------------------------------- */
+
+/* The next piece; NULL at the end, and when there is no point in going on. */
+static struct chunk *take(struct import *import)
+{
+	pthread_mutex_lock(&import->lock);
+	while (import->first == NULL && !import->no_more && import->cancel == 0) {
+		pthread_cond_wait(&import->changed, &import->lock);
+	}
+	struct chunk *chunk = import->cancel == 0 ? import->first : NULL;
+	if (chunk != NULL) {
+		import->first = chunk->next;
+		import->last = chunk->next == NULL ? &import->first : import->last;
+	}
+	pthread_mutex_unlock(&import->lock);
+	return chunk;
+}
+
+static int feed_all(struct import *import, struct chi_importer *importer, struct chi_fault *fault)
+{
+	int status = CHI_OK;
+	struct chunk *chunk = NULL;
+	while (status == CHI_OK && (chunk = take(import)) != NULL) {
+		uint64_t cost = CHI_IMPORT_OVERHEAD + chunk->len;
+		if (chunk->file != NULL) {
+			status = chi_importer_file(importer, chunk->file, fault);
+		}
+		if (status == CHI_OK) {
+			status = chi_importer_feed(importer, chunk->bytes, chunk->len, fault);
+		}
+		free_chunk(import, chunk);
+		give_back(import, cost);
+	}
+	return status;
+}
+
+/* A text on the wire is UTF-8; one that is not loses what is beyond ASCII. */
+static void put_text(char *to, const char *from, size_t len)
+{
+	memcpy(to, from, len);
+	to[len] = '\0';
+	if (!chi_utf8_valid(to, len)) {
+		for (size_t i = 0; i < len; i++) {
+			to[i] = (unsigned char)to[i] < 0x80 ? to[i] : '?';
+		}
+	}
+}
+
+/* chi_import_report: while it feeds or commits. A note that finds no memory is missing; the totals
+ * count its game all the same. */
+static void report(void *context, const struct chi_import_note *note)
+{
+	struct import *import = context;
+	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
+	size_t text_len = strnlen(note->text, CHI_NOTE_TEXT_MAX);
+	if (import->n_notes == CHI_IMPORT_NOTES_MAX) {
 		return;
 	}
-	chi_arena_reset(&import->worker->results);
-	fill_notes(import->worker, news, &response);
-	response.u.import.credit = more;
-	if (news->phase[0] != '\0') {
-		response.u.import.phase = news->phase;
-		response.u.import.done = news->done;
-		response.u.import.total = news->total;
+	char *file = chi_arena_alloc(&import->texts, file_len + text_len + 2);
+	if (file == NULL) {
+		return;
 	}
-	import->granted += more;
-	chi_conn_answer(import->call.conn, &response);
+	char *text = file + file_len + 1;
+	put_text(file, note->file, file_len);
+	put_text(text, note->text, text_len);
+	pthread_mutex_lock(&import->lock);
+	import->notes[import->n_notes++] =
+		(struct chi_import_note){file, note->game, note->line, text};
+	post(import);
+	pthread_mutex_unlock(&import->lock);
 }
 
-static void stop_clock(struct chi_import_session *import)
+/* chi_import_progress: while it commits. Told so seldom that a client which is not looking has
+ * minutes until its socket is full. */
+static void progressed(void *context, const char *phase, uint64_t done, uint64_t total)
 {
-	if (import->idle != NULL) {
-		event_free(import->idle);
-		import->idle = NULL;
+	struct import *import = context;
+	int64_t now = chi_now_ms();
+	if (now - import->progressed < PROGRESS_MS) {
+		return;
 	}
+	import->progressed = now;
+	pthread_mutex_lock(&import->lock);
+	put_text(import->phase, phase, strnlen(phase, CHI_SCAN_RANGE_MAX));
+	import->done = done;
+	import->total = total;
+	post(import);
+	pthread_mutex_unlock(&import->lock);
+}
+
+static void *run(void *context)
+{
+	struct import *import = context;
+	struct chi_importer_target target = {.store = import->served->store};
+	struct chi_importer *importer = NULL;
+	/* On Linux this is the thread's own, and that of the threads it starts. */
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), IMPORT_NICE);
+	struct chi_fault *fault = &import->fault;
+	int status = chi_importer_begin(&target, &import->options, &importer, fault);
+	if (status == CHI_OK) {
+		status = feed_all(import, importer, fault);
+	}
+	if (status == CHI_OK) {
+		/* Unless it was canceled, all its data has come, and with that the mark. */
+		chi_importer_once(importer, &import->session.idempotency_key);
+		status = chi_importer_commit(importer, &import->result, fault);
+	}
+	/* Before the result: a client that has it may count on the memory being free. */
+	chi_importer_free(importer);
+	pthread_mutex_lock(&import->lock);
+	import->status = status;
+	import->over = true;
+	post(import);
+	pthread_mutex_unlock(&import->lock);
+	return NULL;
+}
+
+/* ---- The end ----------------------------------------------------------------------------- */
+
+/* The thread has been joined, or was never started. */
+static void free_import(struct import *import)
+{
+	chi_import_sessions_remove(&import->served->server->import_sessions, &import->session);
+	chi_event_drop(&import->idle);
+	while (import->first != NULL) {
+		struct chunk *next = import->first->next;
+		free_chunk(import, import->first);
+		import->first = next;
+	}
+	chi_arena_deinit(&import->texts);
+	pthread_cond_destroy(&import->changed);
+	pthread_mutex_destroy(&import->lock);
+	free(import);
 }
 
 /* The log's word on the end. A client's own doing is no cause for concern. */
-static void log_end(const struct chi_import_session *import, const char *why)
+static void log_end(const struct import *import, const char *why)
 {
 	const char *name = import->served->name;
 	const struct chi_import_result *result = &import->result;
@@ -103,49 +344,64 @@ static void log_end(const struct chi_import_session *import, const char *why)
 	}
 }
 
-/* The last answer, and the end of the import. */
-static void conclude(struct chi_import_session *import, const struct chi_import_session_news *news)
+/* The last answer, which has the notes that were not told before. */
+static void conclude(struct import *import, struct chi_response *response)
 {
 	struct chi_conn *conn = import->call.conn;
-	uint64_t id = import->call.id;
 	const char *why =
 		import->fault.text[0] != '\0' ? import->fault.text : chi_strerror(import->status);
-	stop_clock(import);
 	log_end(import, why);
 	if (conn != NULL) {
 		chi_call_remove(&import->call);
 	}
 	if (conn != NULL && import->status < 0) {
-		chi_conn_fail(conn, id, CHI_OP_IMPORT, import->status,
+		chi_conn_fail(conn, import->call.id, CHI_OP_IMPORT, import->status,
 			      import->status == -CHI_EFORGOTTEN ? "idempotency_key" : NULL, why);
 	} else if (conn != NULL) {
-		struct chi_response response = {.id = id, .last = true, .op = CHI_OP_IMPORT};
-		chi_arena_reset(&import->worker->results);
-		fill_notes(import->worker, news, &response);
-		response.u.import.result = import->result;
-		chi_conn_answer(conn, &response);
+		response->last = true;
+		response->u.import.credit = 0;
+		response->u.import.result = import->result;
+		chi_conn_answer(conn, response);
 	}
-	chi_import_session_free(import);
+	free_import(import);
 }
 
 /* ---- From the thread --------------------------------------------------------------------- */
 
-/* The thread has something to tell, or has ended. */
+/* It has something to tell, or has ended: more room, notes, how far it has come, the result. */
 static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 {
-	struct chi_import_session *import =
-		(struct chi_import_session *)(void *)((char *)mail -
-						      offsetof(struct chi_import_session, mail));
-	struct chi_import_session_news news = chi_import_session_take_news(import);
-	if (news.over) {
-		pthread_join(import->thread, NULL);
-		chi_import_sessions_remove(&worker->server->import_sessions, import);
-		worker->n_tasks--;
-		conclude(import, &news);
-	} else if (import->call.conn != NULL) {
-		answer_news(import, &news);
+	struct import *import =
+		(struct import *)(void *)((char *)mail - offsetof(struct import, mail));
+	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
+	char phase[sizeof(import->phase)];
+	pthread_mutex_lock(&import->lock);
+	bool over = import->over;
+	size_t n_notes = import->n_notes - import->n_told;
+	uint64_t more = import->ended ? 0 : import->consumed;
+	memcpy(phase, import->phase, sizeof(phase));
+	if (phase[0] != '\0' && !over) {
+		response.u.import.phase = phase;
+		response.u.import.done = import->done;
+		response.u.import.total = import->total;
 	}
-	chi_import_session_free_notes(news.notes);
+	import->phase[0] = '\0';
+	import->consumed = 0;
+	import->mailed = false;
+	pthread_mutex_unlock(&import->lock);
+	response.u.import.credit = more;
+	response.u.import.notes = import->notes + import->n_told;
+	response.u.import.n_notes = n_notes;
+	import->n_told += n_notes;
+	chi_arena_reset(&worker->results);
+	if (over) {
+		pthread_join(import->thread, NULL);
+		worker->n_tasks--;
+		conclude(import, &response);
+	} else if (import->call.conn != NULL && (more > 0 || n_notes > 0 || phase[0] != '\0')) {
+		import->granted += more;
+		chi_conn_answer(import->call.conn, &response);
+	}
 }
 
 /* ---- From the client --------------------------------------------------------------------- */
@@ -159,17 +415,17 @@ static void resume(struct chi_call *call)
 /* The client has gone, or was told that it is over; the thread's last mail frees the import. */
 static void let_go(struct chi_call *call)
 {
-	struct chi_import_session *import = (struct chi_import_session *)call;
-	stop_clock(import);
-	chi_import_session_cancel(import);
+	struct import *import = (struct import *)call;
+	chi_event_drop(&import->idle);
+	cancel(import);
 }
 
 /* One that has all its data may be stored already: only its own answer can tell. */
-static bool finishes(struct chi_call *call, bool cancel)
+static bool finishes(struct chi_call *call, bool canceled)
 {
-	struct chi_import_session *import = (struct chi_import_session *)call;
-	if (cancel && import->ended) {
-		chi_import_session_cancel(import);
+	struct import *import = (struct import *)call;
+	if (canceled && import->ended) {
+		cancel(import);
 	}
 	return import->ended;
 }
@@ -177,10 +433,9 @@ static bool finishes(struct chi_call *call, bool cancel)
 static const struct chi_call_ops import_ops = {
 	.resume = resume, .close = let_go, .finishes = finishes};
 
-static void start_clock(struct chi_import_session *import)
+static void start_clock(struct import *import)
 {
-	uint64_t ms = import->worker->server->config->limits.import_ms;
-	struct timeval limit = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+	struct timeval limit = chi_event_ms(import->worker->server->config->limits.import_ms);
 	chi_event_add(import->idle, &limit);
 }
 
@@ -189,14 +444,17 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
-	struct chi_import_session *import = context;
+	struct import *import = context;
 	struct chi_worker *worker = import->worker;
 	struct chi_conn *conn = import->call.conn;
 	uint64_t id = import->call.id;
 	if (import->ended) {
 		return;
 	}
-	if (!chi_import_session_is_starved(import)) {
+	pthread_mutex_lock(&import->lock);
+	bool starved = import->first == NULL;
+	pthread_mutex_unlock(&import->lock);
+	if (!starved) {
 		start_clock(import);
 		return;
 	}
@@ -207,41 +465,31 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 	chi_conn_reap(worker);
 }
 
-/* On failure the import is freed. */
-static int start(struct chi_import_session *import, struct chi_fault *fault)
+static int start(struct import *import, struct chi_fault *fault)
 {
-	struct chi_server *server = import->worker->server;
-	uint64_t max = server->config->limits.imports;
-	if (!chi_import_sessions_add(&server->import_sessions, import, max)) {
-		free(import);
-		return chi_fault(fault, -CHI_EBUSY,
-				 "as many imports as are allowed are running: %" PRIu64, max);
-	}
+	import->last = &import->first;
+	import->options.report = report;
+	import->options.progress = progressed;
+	import->options.context = import;
+	import->options.cancel = &import->cancel;
+	chi_arena_init(&import->texts, NOTES_BUDGET);
+	pthread_mutex_init(&import->lock, NULL);
+	pthread_cond_init(&import->changed, NULL);
 	import->idle = evtimer_new(import->worker->base, on_idle, import);
-	int status = import->idle != NULL ? CHI_OK : -CHI_ENOMEM;
-	if (status == CHI_OK) {
-		status = chi_import_session_start(import, fault);
+	int error =
+		import->idle == NULL ? ENOMEM : pthread_create(&import->thread, NULL, run, import);
+	if (error != 0) {
+		free_import(import);
+		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
 	}
-	if (status < 0) {
-		chi_import_sessions_remove(&server->import_sessions, import);
-		stop_clock(import);
-		free(import);
-	}
-	return status;
-}
-
-/* Who it is, as the client calls itself, and which of the connections that is. */
-static void name_client(struct chi_import_session *import, const struct chi_conn *conn)
-{
-	memcpy(import->client, conn->client, sizeof(import->client));
-	import->connection = chi_conn_name(conn);
+	return CHI_OK;
 }
 
 int chi_handle_import(struct chi_task *task)
 {
 	struct chi_worker *worker = task->worker;
 	const struct chi_request *request = task->request;
-	struct chi_import_session *import = calloc(1, sizeof(*import));
+	struct import *import = calloc(1, sizeof(*import));
 	if (import == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -250,7 +498,8 @@ int chi_handle_import(struct chi_task *task)
 	import->mail.deliver = deliver_news;
 	import->granted = CHI_IMPORT_CREDIT;
 	import->began = chi_now_ms();
-	name_client(import, task->conn);
+	memcpy(import->client, task->conn->client, sizeof(import->client));
+	import->connection = chi_conn_name(task->conn);
 	import->call.id = request->id;
 	import->call.op = CHI_OP_IMPORT;
 	import->call.ops = &import_ops;
@@ -261,6 +510,13 @@ int chi_handle_import(struct chi_task *task)
 		.strict = request->u.import.strict,
 		.memory = worker->server->config->limits.import_memory,
 	};
+	import->session.served = task->served;
+	uint64_t max = worker->server->config->limits.imports;
+	if (!chi_import_sessions_add(&worker->server->import_sessions, &import->session, max)) {
+		free(import);
+		return chi_fault(&task->fault, -CHI_EBUSY,
+				 "as many imports as are allowed are running: %" PRIu64, max);
+	}
 	int status = start(import, &task->fault);
 	if (status < 0) {
 		return status;
@@ -281,13 +537,21 @@ int chi_handle_import(struct chi_task *task)
 	return CHI_OK;
 }
 
+/* The import in flight with this id on the connection that still takes data, or NULL. */
+static struct import *find(struct chi_task *task)
+{
+	struct chi_call *call = chi_call_find(task->conn, task->request->id);
+	struct import *import = (struct import *)call;
+	return call != NULL && call->op == CHI_OP_IMPORT && !import->ended ? import : NULL;
+}
+
 /* Data for an import that has ended meanwhile was on its way when that was said: passed over. What
- * stands behind ImportEnd was not to be stored. */
+ * comes after ImportEnd was not to be stored. */
 int chi_handle_import_data(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
-	struct chi_import_session *import = find(task);
-	if (import == NULL || import->ended) {
+	struct import *import = find(task);
+	if (import == NULL) {
 		return CHI_OK;
 	}
 	uint64_t cost = CHI_IMPORT_OVERHEAD + request->u.import_data.len;
@@ -300,19 +564,23 @@ int chi_handle_import_data(struct chi_task *task)
 	if (request->u.import_data.len > 0) {
 		start_clock(import);
 	}
-	return chi_import_session_push(import, &request->u.import_data.file,
-				       request->u.import_data.bytes, request->u.import_data.len);
+	return push(import, &request->u.import_data.file, request->u.import_data.bytes,
+		    request->u.import_data.len);
 }
 
 int chi_handle_import_end(struct chi_task *task)
 {
-	struct chi_import_session *import = find(task);
-	if (import != NULL && !import->ended) {
-		struct chi_idempotency_key key = task->request->idempotency_key;
-		key.peer = task->conn->peer;
-		import->ended = true;
-		chi_import_sessions_mark(&import->worker->server->import_sessions, import, &key);
-		chi_import_session_close(import);
+	struct import *import = find(task);
+	if (import == NULL) {
+		return CHI_OK;
 	}
+	struct chi_idempotency_key key = task->request->idempotency_key;
+	key.peer = task->conn->peer;
+	import->ended = true;
+	chi_import_sessions_mark(&task->worker->server->import_sessions, &import->session, &key);
+	pthread_mutex_lock(&import->lock);
+	import->no_more = true;
+	pthread_cond_broadcast(&import->changed);
+	pthread_mutex_unlock(&import->lock);
 	return CHI_OK;
 }
