@@ -2,13 +2,14 @@
 /* Messages, exit codes and opening, shared by all subcommands. */
 #include "client/cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "chess/statistic.h"
 
 /* How long a write in this process waits for another writer. Long enough for another command to
  * finish, short enough to notice that a daemon holds the store. */
@@ -26,7 +27,6 @@ CHI_PRINTF(1, 0) static void message(const char *format, va_list args)
 	fprintf(stderr, "chistore: %s\n", text);
 }
 
-/* Whatever went wrong, one line that begins with the program's name. */
 void cli_message(const char *format, ...)
 {
 	va_list args;
@@ -41,11 +41,8 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 	va_start(args, format);
 	message(format, args);
 	va_end(args);
-	if (cli->command != NULL) {
-		fprintf(stderr, "See 'chistore %s --help'.\n", cli->command->name);
-	} else {
-		fprintf(stderr, "See 'chistore --help'.\n");
-	}
+	fprintf(stderr, "See 'chistore %s%s--help'.\n",
+		cli->command != NULL ? cli->command->name : "", cli->command != NULL ? " " : "");
 	return EXIT_USAGE;
 }
 
@@ -76,12 +73,32 @@ const char *cli_reason(const char *text)
 	return digits > 0 && strncmp(text + 6 + digits, ": ", 2) == 0 ? text + digits + 8 : text;
 }
 
-/* The library names the entry of a batch; whoever put one position knows which. */
-int cli_fail(const struct cli *cli, int status)
+int cli_fail(struct chi_client *client, int status)
 {
-	const char *text = cli_reason(chi_error(cli->client));
+	const char *text = cli_reason(chi_error(client));
 	cli_message("%s", text[0] != '\0' ? text : chi_strerror(status));
 	return cli_exit_of(status);
+}
+
+int cli_fault(int status, const struct chi_fault *fault)
+{
+	if (status != CHI_OK) {
+		cli_message("%s", fault->text[0] != '\0' ? fault->text : chi_strerror(status));
+	}
+	return cli_exit_of(status);
+}
+
+int cli_no_memory(void)
+{
+	cli_message("out of memory");
+	return EXIT_STORE;
+}
+
+uint64_t cli_clock(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 volatile sig_atomic_t cli_stop;
@@ -156,25 +173,12 @@ int cli_open(struct cli *cli, bool writable, struct chi_client **out)
 	struct chi_options options;
 	cli_options(cli, writable, &options);
 	int status = chi_open(cli->address, &options, out, &fault);
-	if (status != CHI_OK) {
-		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-		if (status == -CHI_ENOSTORE && strchr(cli->address, ':') == NULL &&
-		    access(cli->address, F_OK) != 0) {
-			fprintf(stderr, "'chistore -a %s init' creates a store.\n", cli->address);
-		}
+	int code = cli_fault(status, &fault);
+	if (status == -CHI_ENOSTORE && strchr(cli->address, ':') == NULL &&
+	    access(cli->address, F_OK) != 0) {
+		fprintf(stderr, "'chistore -a %s init' creates a store.\n", cli->address);
 	}
-	return cli_exit_of(status);
-}
-
-int cli_statistic(const struct cli *cli, const char *value, enum chi_statistic *out)
-{
-	int statistic = chi_statistic_from_name(value);
-	if (statistic == 0) {
-		return cli_usage(cli, "--statistic: '%s' is none of external, control, outcome",
-				 value);
-	}
-	*out = (enum chi_statistic)statistic;
-	return EXIT_DONE;
+	return code;
 }
 
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
@@ -186,14 +190,47 @@ int cli_key(const struct cli *cli, const char *text, size_t len, const char *whe
 		return EXIT_DONE;
 	}
 	int shown = len > CHI_FEN_INPUT_MAX ? CHI_FEN_INPUT_MAX : (int)len;
-	/* The usual slip: a FEN without quotation marks arrives as four arguments or more. */
-	bool unquoted = where == NULL && strpbrk(text, " _+") == NULL;
-	const char *hint = unquoted ? "; a FEN is one argument, so put it in quotes" : "";
-	const char *gap = where != NULL ? ": " : "";
-	where = where != NULL ? where : "";
-	if (where[0] != '\0') {
-		cli_message("%s%s'%.*s': %s", where, gap, shown, text, fault.text);
+	if (where != NULL) {
+		cli_message("%s: '%.*s': %s", where, shown, text, fault.text);
 		return EXIT_USAGE;
 	}
-	return cli_usage(cli, "'%.*s': %s%s", shown, text, fault.text, hint);
+	/* The usual slip: a FEN without quotation marks arrives as four arguments or more. */
+	return cli_usage(
+		cli, "'%.*s': %s%s", shown, text, fault.text,
+		strpbrk(text, " _+") == NULL ? "; a FEN is one argument, so put it in quotes" : "");
+}
+
+/* Output that failed for want of memory fails the command, as a full disk does. */
+static bool output_lost;
+
+bool cli_output_failed(void)
+{
+	return output_lost || ferror(stdout) != 0;
+}
+
+void cli_output_lost(void)
+{
+	output_lost = true;
+}
+
+void cli_output_tell(int error)
+{
+	static bool told;
+	if (!told && error != EPIPE) {
+		cli_message("cannot write to standard output%s%s%s", error != 0 ? " (" : "",
+			    error != 0 ? strerror(error) : "", error != 0 ? ")" : "");
+	}
+	told = true;
+}
+
+/* Disk full and the like show when the last bytes are written. */
+int cli_output_finish(int code)
+{
+	bool failed = cli_output_failed();
+	errno = 0;
+	failed |= fflush(stdout) != 0;
+	if (ferror(stdout) != 0) {
+		cli_output_tell(errno);
+	}
+	return failed ? EXIT_STORE : code;
 }

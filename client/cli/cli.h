@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every subcommand of `chistore` stands on: the global options, messages, exit codes, and
- * the one opened client. Results go to standard output, messages to standard error.
+ * What all subcommands of `chistore` use: the global options, messages, exit codes, and the one
+ * opened client. Results go to standard output, messages to standard error.
  */
 #pragma once
 
@@ -26,6 +26,10 @@ struct command;
 
 struct cli {
 	const struct command *command;
+	void *state;	/* what the command's options gave */
+	uint64_t given; /* bit N: its option N was given */
+	int argc;	/* its arguments, without options */
+	char **argv;
 	const char *address;	/* from -a, else from the environment; NULL if neither */
 	const char *store;	/* name of the store on a server; NULL: the default */
 	const char *token_file; /* from the option, else from the environment, or NULL */
@@ -41,22 +45,28 @@ struct cli {
 /* Prints "chistore: TEXT" on standard error; control characters in it become '?'. */
 CHI_PRINTF(1, 2) void cli_message(const char *format, ...);
 
-/* The same with "see 'chistore COMMAND --help'" behind it; returns EXIT_USAGE. */
+/* The same with "see 'chistore COMMAND --help'" after it; returns EXIT_USAGE. */
 CHI_PRINTF(2, 3) int cli_usage(const struct cli *cli, const char *format, ...);
 
 /* The exit code a status of the library means. */
 int cli_exit_of(int status);
 
-/* Reports a failed call on cli->client; returns its exit code. */
-int cli_fail(const struct cli *cli, int status);
+/* Each reports a failure and returns its exit code: of a call on an open client, of one that gives
+ * a fault's text (CHI_OK: says nothing), and of malloc. */
+int cli_fail(struct chi_client *client, int status);
+int cli_fault(int status, const struct chi_fault *fault);
+int cli_no_memory(void);
 
 /* A refusal's text without the "entry N: " in front, a number that means nothing to a person. */
 const char *cli_reason(const char *text);
 
 /* The signal that asked to stop, or 0. The first SIGINT or SIGTERM after cli_catch_signals only
- * stands here, so that the work ends in good order; the second ends the process. */
+ * sets this, so that the work ends in good order; the second ends the process. */
 extern volatile sig_atomic_t cli_stop;
 void cli_catch_signals(void);
+
+/* Nanoseconds on the monotonic clock. */
+uint64_t cli_clock(void);
 
 /* The worse of two exit codes: a failed store over wrong usage over a position not found. */
 int cli_worse(int a, int b);
@@ -73,21 +83,66 @@ bool cli_has_address(const struct cli *cli);
 /* True if the address is a server's. */
 bool cli_is_remote(const struct cli *cli);
 
-/* The value of --statistic; says what is wrong with it. */
-int cli_statistic(const struct cli *cli, const char *value, enum chi_statistic *out);
-
 /* Reads a FEN given as text; `where` ("standard input:7", or NULL) goes in front of a message. */
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
 	    struct chi_key *out);
 
+/* ---- Standard output --------------------------------------------------------------------- */
+
+/* True if standard output has refused something already, or cli_output_lost was called: what was
+ * to be printed could not be made. */
+bool cli_output_failed(void);
+void cli_output_lost(void);
+
+/* Says once that standard output failed; `error` is an errno or 0. A reader that went away (EPIPE)
+ * needs no message. */
+void cli_output_tell(int error);
+
+/* Flushes it; returns `code`, or that of an output that failed. */
+int cli_output_finish(int code);
+
 /* ---- Subcommands ------------------------------------------------------------------------- */
 
+struct cli_option;
+
+/* Takes an option's value, which lives as long as argv; NULL if it has none. Returns an exit code,
+ * having said what is wrong. */
+typedef int cli_reader(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *out);
+
 struct cli_option {
-	int id;		  /* from 1; 0 ends the list */
-	const char *name; /* without its dashes */
+	const char *name; /* without its dashes; NULL ends the list */
 	const char *arg;  /* what its value is called in the help; NULL: it takes none */
 	const char *help;
+	cli_reader *read;
+	size_t offset; /* of `out` in the command's state */
+	uint64_t min;  /* of option_number */
+	uint64_t max;
 };
+
+/* Rows of an option list: `member` of `struct state` is a bool, a const char *, a uint64_t, or
+ * what `reader` fills in. */
+#define OPTION(state, member, reader, name, arg, help)                                             \
+	{                                                                                          \
+		name, arg, help, reader, offsetof(struct state, member), 0, 0                      \
+	}
+#define OPTION_FLAG(state, member, name, help) OPTION(state, member, option_flag, name, NULL, help)
+#define OPTION_TEXT(state, member, name, arg, help)                                                \
+	OPTION(state, member, option_text, name, arg, help)
+#define OPTION_NUMBER(state, member, min, max, name, arg, help)                                    \
+	{                                                                                          \
+		name, arg, help, option_number, offsetof(struct state, member), min, max           \
+	}
+#define OPTIONS_END                                                                                \
+	{                                                                                          \
+		NULL, NULL, NULL, NULL, 0, 0, 0                                                    \
+	}
+
+cli_reader option_flag, option_text, option_number;
+cli_reader option_statistic; /* an enum chi_statistic */
+
+/* True if the command's option of that name was given. */
+bool cli_given(const struct cli *cli, const char *name);
 
 /* What has to be opened before `run`. */
 enum command_needs {
@@ -97,8 +152,8 @@ enum command_needs {
 	NEEDS_WRITE,   /* cli->client, for writing too */
 };
 
-/* A subcommand as data: its texts, its options and its two functions. One file per subcommand ends
- * in such a struct. */
+/* A subcommand as data: its texts, its options and its function. One file per subcommand ends in
+ * such a struct. */
 struct command {
 	const char *name;
 	const char *arguments; /* "[FEN...]", "" if there are none */
@@ -111,9 +166,7 @@ struct command {
 	enum command_needs needs;
 	bool slow;	   /* may work on the whole store before it answers */
 	bool measures;	   /* what a lost connection leaves unanswered is a failure, not repeated */
-	size_t state_size; /* of what `option` fills in and `run` reads; zeroed at the start */
-	/* Takes one of `options`; `value` lives as long as argv. NULL if there are none. Both
-	 * return an exit code, having said what is wrong. */
-	int (*option)(struct cli *cli, void *state, int id, const char *value);
-	int (*run)(struct cli *cli, void *state, int argc, char **argv);
+	size_t state_size; /* of what the options fill in: cli->state */
+	const void *defaults;	     /* its value at the start; NULL: zeros */
+	int (*run)(struct cli *cli); /* returns an exit code */
 };

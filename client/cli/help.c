@@ -12,7 +12,7 @@
 /* Two columns: the option with its value, and what it does. */
 static void print_options(const struct cli_option *options)
 {
-	for (; options != NULL && options->id != 0; options++) {
+	for (; options->name != NULL; options++) {
 		char left[64];
 		(void)snprintf(left, sizeof(left), "--%s%s%s", options->name,
 			       options->arg != NULL ? " " : "",
@@ -35,7 +35,7 @@ void help_program(void)
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	}
-	printf("\nOptions, before or behind the command:\n");
+	printf("\nOptions, before or after the command:\n");
 	print_options(global_options);
 	printf("\nA first try:\n"
 	       "  export CHISTORE=./positions\n"

@@ -10,22 +10,6 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/cli/out/output.h"
-
-/* Disk full and the like show when the last bytes are written. */
-static int finish_output(int code)
-{
-	bool failed = output_failed();
-	errno = 0;
-	failed |= fflush(stdout) != 0;
-	if (!failed) {
-		return code;
-	}
-	if (ferror(stdout) != 0) {
-		output_tell(errno);
-	}
-	return EXIT_STORE;
-}
 
 /* Suggests the nearest name, as typing errors are the usual reason. */
 static int unknown_command(const struct cli *cli, const char *typed)
@@ -38,26 +22,26 @@ static int unknown_command(const struct cli *cli, const char *typed)
 }
 
 /* How many arguments there are; what they say is for the command to check. */
-static int check_arguments(const struct cli *cli, int argc, char **argv)
+static int check_arguments(const struct cli *cli)
 {
 	const struct command *command = cli->command;
-	if (argc < command->args_min) {
+	if (cli->argc < command->args_min) {
 		return cli_usage(cli, "%s needs %s", command->name, command->arguments);
 	}
-	if (command->args_max >= 0 && argc > command->args_max) {
+	if (command->args_max >= 0 && cli->argc > command->args_max) {
 		bool fen = strstr(command->arguments, "FEN") != NULL;
 		return cli_usage(cli, "%s: unexpected argument '%s'%s", command->name,
-				 argv[command->args_max],
+				 cli->argv[command->args_max],
 				 fen ? "; a FEN is one argument, so put it in quotes" : "");
 	}
 	return EXIT_DONE;
 }
 
 /* Checks the arguments, opens what the command needs, and runs it. */
-static int run_command(struct cli *cli, void *state, int argc, char **argv)
+static int run_command(struct cli *cli)
 {
 	const struct command *command = cli->command;
-	int code = check_arguments(cli, argc, argv);
+	int code = check_arguments(cli);
 	if (code == EXIT_DONE && command->needs == NEEDS_ADDRESS && !cli_has_address(cli)) {
 		code = EXIT_USAGE;
 	}
@@ -65,50 +49,41 @@ static int run_command(struct cli *cli, void *state, int argc, char **argv)
 		code = cli_open(cli, command->needs == NEEDS_WRITE, &cli->client);
 	}
 	if (code == EXIT_DONE) {
-		code = command->run(cli, state, argc, argv);
+		code = command->run(cli);
 	}
 	chi_close(cli->client);
-	cli->client = NULL;
 	return code;
 }
 
-/* `chistore help` and `chistore help COMMAND`, as people try them. */
-static int run_help(struct cli *cli, int argc, char **argv)
+/* argv[0] is the command's name; "help" and "help COMMAND" work as people try them. */
+static int dispatch(struct cli *cli, int argc, char **argv)
 {
-	if (argc < 2) {
+	bool help = strcmp(argv[0], "help") == 0;
+	const char *name = argv[help && argc > 1 ? 1 : 0];
+	if (help && argc == 1) {
 		help_program();
 		return EXIT_DONE;
 	}
-	const struct command *command = command_find(argv[1]);
+	const struct command *command = command_find(name);
 	if (command == NULL) {
-		return unknown_command(cli, argv[1]);
+		return unknown_command(cli, name);
 	}
-	help_command(command);
-	return EXIT_DONE;
-}
-
-/* argv[0] is the command's name. */
-static int dispatch(struct cli *cli, int argc, char **argv)
-{
-	if (strcmp(argv[0], "help") == 0) {
-		return run_help(cli, argc, argv);
+	if (help) {
+		help_command(command);
+		return EXIT_DONE;
 	}
-	cli->command = command_find(argv[0]);
-	if (cli->command == NULL) {
-		return unknown_command(cli, argv[0]);
-	}
-	size_t size = cli->command->state_size;
-	_cleanup_(chi_freep) void *state = calloc(1, size > 0 ? size : 1);
+	_cleanup_(chi_freep) void *state = calloc(1, command->state_size + 1);
 	if (state == NULL) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
-	int first = 0;
-	int code = parse_command(cli, state, argc, argv, &first);
-	if (code != EXIT_DONE) {
-		return code == PARSE_STOP ? EXIT_DONE : code;
+	if (command->defaults != NULL) {
+		memcpy(state, command->defaults, command->state_size);
 	}
-	return run_command(cli, state, argc - first, argv + first);
+	cli->command = command;
+	cli->state = state;
+	cli->argv = argv;
+	int code = options_parse(cli, argc, argv, &cli->argc);
+	return code == EXIT_DONE ? run_command(cli) : code;
 }
 
 /* A store's file must never become descriptor 1 or 2 and take what is printed there: descriptors
@@ -131,18 +106,13 @@ int main(int argc, char **argv)
 		.tls_cert = getenv("CHISTORE_TLS_CERT"),
 		.tls_key = getenv("CHISTORE_TLS_KEY"),
 	};
-	int used = 0;
+	int n = 0;
 	hold_standard_descriptors();
 	/* A full file-size limit shows as a failed write, not as the end of the process. */
 	(void)signal(SIGXFSZ, SIG_IGN);
-	int code = parse_global(&cli, argc, argv, &used);
-	if (code == PARSE_STOP) {
-		return finish_output(EXIT_DONE);
+	int code = options_parse(&cli, argc, argv, &n);
+	if (code == EXIT_DONE) {
+		code = n > 0 ? dispatch(&cli, n, argv) : cli_usage(&cli, "no command given");
 	}
-	if (code == EXIT_DONE && used >= argc) {
-		code = cli_usage(&cli, "no command given");
-	} else if (code == EXIT_DONE) {
-		code = dispatch(&cli, argc - used, argv + used);
-	}
-	return finish_output(code);
+	return cli_output_finish(code == PARSE_STOP ? EXIT_DONE : code);
 }

@@ -1,222 +1,213 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getopt_long on tables made from `struct cli_option`. Stricter than getopt in one point: an
- * option is spelled out. Scripts with shortened names would break on the day a second option
- * begins the same way.
+ * Options as getopt_long has them, but spelled out: scripts with shortened names would break on the
+ * day a second option begins the same way.
  */
 #include "client/cli/options.h"
 
-#include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Ids of global options: over those of any command. */
-enum global_id {
-	GLOBAL_ADDRESS = 1000,
-	GLOBAL_STORE,
-	GLOBAL_TOKEN_FILE,
-	GLOBAL_TLS_CA,
-	GLOBAL_TLS_CERT,
-	GLOBAL_TLS_KEY,
-	GLOBAL_JSON,
-	GLOBAL_QUIET,
-	GLOBAL_HELP,
-	GLOBAL_VERSION,
-};
+#include "base/num.h"
+#include "chess/statistic.h"
 
-const struct cli_option global_options[] = {
-	{GLOBAL_ADDRESS, "address", "ADDRESS",
-	 "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT"},
-	{GLOBAL_STORE, "store", "NAME", "which of a server's stores (default: default)"},
-	{GLOBAL_TOKEN_FILE, "token-file", "FILE", "holds the access token for a server"},
-	{GLOBAL_TLS_CA, "tls-ca", "FILE", "who vouches for the server (default: the system's)"},
-	{GLOBAL_TLS_CERT, "tls-cert", "FILE", "our certificate for the server"},
-	{GLOBAL_TLS_KEY, "tls-key", "FILE", "the key of our certificate"},
-	{GLOBAL_JSON, "json", NULL, "print JSON, one object a line"},
-	{GLOBAL_QUIET, "quiet", NULL, "no progress, no remarks"},
-	{GLOBAL_HELP, "help", NULL, "explain the program, or the command"},
-	{GLOBAL_VERSION, "version", NULL, "print the version"},
-	{0, NULL, NULL, NULL},
-};
+/* ---- Values ------------------------------------------------------------------------------ */
 
-#define OPTIONS_MAX 40
-
-/* Appends a list of options to getopt's table; returns the new length. */
-static size_t add_options(struct option *table, size_t n, const struct cli_option *options)
+int option_flag(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	for (; options != NULL && options->id != 0 && n < OPTIONS_MAX; options++) {
-		table[n++] = (struct option){
-			.name = options->name,
-			.has_arg = options->arg != NULL ? required_argument : no_argument,
-			.val = options->id,
-		};
-	}
-	return n;
-}
-
-/* The text of the option that getopt has just read, with its dashes. */
-static const char *typed_option(char **argv)
-{
-	bool separate = optarg != NULL && optarg == argv[optind - 1];
-	return argv[separate ? optind - 2 : optind - 1];
-}
-
-/* Of "name=value" the name. */
-static size_t name_length(const char *typed)
-{
-	return strcspn(typed, "=");
-}
-
-/* True for "-a", "-h" and names spelled out. */
-static bool is_spelled_out(const char *typed, int id, const struct option *table)
-{
-	if (strncmp(typed, "--", 2) != 0) {
-		return true;
-	}
-	for (; table->name != NULL; table++) {
-		if (table->val == id) {
-			size_t len = name_length(typed + 2);
-			return strlen(table->name) == len &&
-			       strncmp(table->name, typed + 2, len) == 0;
-		}
-	}
-	return false;
-}
-
-/* The option nearest to a mistyped one. */
-static const char *nearest_option(const char *typed, const struct option *table)
-{
-	const char *best = NULL;
-	size_t best_distance = 3;
-	char name[64];
-	(void)snprintf(name, sizeof(name), "%.*s", (int)name_length(typed), typed);
-	for (; table->name != NULL; table++) {
-		size_t distance = text_distance(name, table->name);
-		if (distance < best_distance) {
-			best = table->name;
-			best_distance = distance;
-		}
-	}
-	return best;
-}
-
-/* Says which option is meant, if one begins the same way or is spelled nearly so. */
-static int unknown_option(const struct cli *cli, const char *typed, const struct option *table)
-{
-	/* getopt stops inside a bundle of short options, of which there are none worth bundling. */
-	if (strncmp(typed, "--", 2) != 0) {
-		return cli_usage(cli, "unknown option '%s'", typed);
-	}
-	for (const struct option *o = table; o->name != NULL; o++) {
-		if (strncmp(o->name, typed + 2, name_length(typed + 2)) == 0) {
-			bool whole = strlen(o->name) == name_length(typed + 2);
-			return whole ? cli_usage(cli, "option '--%s' takes no value", o->name)
-				     : cli_usage(cli,
-						 "unknown option '%s'; did you mean '--%s'? "
-						 "Options are spelled out",
-						 typed, o->name);
-		}
-	}
-	const char *near = nearest_option(typed + 2, table);
-	if (near != NULL) {
-		return cli_usage(cli, "unknown option '%s'; did you mean '--%s'?", typed, near);
-	}
-	return cli_usage(cli, "unknown option '%s'", typed);
-}
-
-/* A global option; PARSE_STOP when it has answered all that was asked. */
-static int take_global(struct cli *cli, int id)
-{
-	switch (id) {
-	case GLOBAL_ADDRESS:
-		cli->address = optarg;
-		return EXIT_DONE;
-	case GLOBAL_STORE:
-		cli->store = optarg;
-		return EXIT_DONE;
-	case GLOBAL_TLS_CA:
-		cli->tls_ca = optarg;
-		return EXIT_DONE;
-	case GLOBAL_TLS_CERT:
-		cli->tls_cert = optarg;
-		return EXIT_DONE;
-	case GLOBAL_TLS_KEY:
-		cli->tls_key = optarg;
-		return EXIT_DONE;
-	case GLOBAL_TOKEN_FILE:
-		cli->token_file = optarg;
-		return EXIT_DONE;
-	case GLOBAL_JSON:
-		cli->json = true;
-		return EXIT_DONE;
-	case GLOBAL_QUIET:
-		cli->quiet = true;
-		return EXIT_DONE;
-	case GLOBAL_VERSION:
-		printf("chistore %s\n", chi_version());
-		return PARSE_STOP;
-	default:
-		if (cli->command != NULL) {
-			help_command(cli->command);
-		} else {
-			help_program();
-		}
-		return PARSE_STOP;
-	}
-}
-
-static int parse(struct cli *cli, void *state, int argc, char **argv, const char *shorts)
-{
-	struct option table[OPTIONS_MAX + 1] = {{NULL, 0, NULL, 0}};
-	size_t n = add_options(table, 0, cli->command != NULL ? cli->command->options : NULL);
-	(void)add_options(table, n, global_options);
-	opterr = 0;
-	optind = 0; /* GNU: start anew */
-	int id;
-	while ((id = getopt_long(argc, argv, shorts, table, NULL)) != -1) {
-		int code = EXIT_DONE;
-		const char *typed = typed_option(argv);
-		if (id == ':') {
-			return cli_usage(cli, "option '%s' needs a value", typed);
-		}
-		if (id == '?' || !is_spelled_out(typed, id, table)) {
-			return unknown_option(cli, typed, table);
-		}
-		if (id == 'a' || id == 'h' || id >= GLOBAL_ADDRESS) {
-			code = take_global(cli, id == 'a'   ? GLOBAL_ADDRESS
-						: id == 'h' ? GLOBAL_HELP
-							    : id);
-		} else {
-			code = cli->command->option(cli, state, id, optarg);
-		}
-		if (code != EXIT_DONE) {
-			return code;
-		}
-	}
+	(void)cli;
+	(void)option;
+	(void)value;
+	*(bool *)out = true;
 	return EXIT_DONE;
 }
 
-int parse_global(struct cli *cli, int argc, char **argv, int *n_used)
+int option_text(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	int code = parse(cli, NULL, argc, argv, "+:a:h");
-	*n_used = optind;
-	return code;
+	(void)cli;
+	(void)option;
+	*(const char **)out = value;
+	return EXIT_DONE;
+}
+
+int option_number(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	uint64_t n = 0;
+	if (chi_num_u64(value, strlen(value), option->max, &n) == CHI_OK && n >= option->min) {
+		*(uint64_t *)out = n;
+		return EXIT_DONE;
+	}
+	if (option->max == UINT64_MAX) {
+		return cli_usage(cli, "--%s: '%s' is no number from %" PRIu64, option->name, value,
+				 option->min);
+	}
+	return cli_usage(cli, "--%s: '%s' is no number from %" PRIu64 " to %" PRIu64, option->name,
+			 value, option->min, option->max);
+}
+
+int option_statistic(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	int statistic = chi_statistic_from_name(value);
+	if (statistic == 0) {
+		return cli_usage(cli, "--%s: '%s' is none of external, control, outcome",
+				 option->name, value);
+	}
+	*(enum chi_statistic *)out = (enum chi_statistic)statistic;
+	return EXIT_DONE;
+}
+
+/* ---- Options of every command ------------------------------------------------------------ */
+
+static int answer_help(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *out)
+{
+	(void)option;
+	(void)value;
+	(void)out;
+	if (cli->command != NULL) {
+		help_command(cli->command);
+	} else {
+		help_program();
+	}
+	return PARSE_STOP;
+}
+
+static int answer_version(struct cli *cli, const struct cli_option *option, const char *value,
+			  void *out)
+{
+	(void)cli;
+	(void)option;
+	(void)value;
+	(void)out;
+	printf("chistore %s\n", chi_version());
+	return PARSE_STOP;
+}
+
+const struct cli_option global_options[] = {
+	OPTION_TEXT(cli, address, "address", "ADDRESS",
+		    "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT"),
+	OPTION_TEXT(cli, store, "store", "NAME", "which of a server's stores (default: default)"),
+	OPTION_TEXT(cli, token_file, "token-file", "FILE", "holds the access token for a server"),
+	OPTION_TEXT(cli, tls_ca, "tls-ca", "FILE",
+		    "who vouches for the server (default: the system's)"),
+	OPTION_TEXT(cli, tls_cert, "tls-cert", "FILE", "our certificate for the server"),
+	OPTION_TEXT(cli, tls_key, "tls-key", "FILE", "the key of our certificate"),
+	OPTION_FLAG(cli, json, "json", "print JSON, one object a line"),
+	OPTION_FLAG(cli, quiet, "quiet", "no progress, no remarks"),
+	OPTION(cli, command, answer_help, "help", NULL, "explain the program, or the command"),
+	OPTION(cli, command, answer_version, "version", NULL, "print the version"),
+	OPTIONS_END,
+};
+
+/* ---- Reading argv ------------------------------------------------------------------------ */
+
+static const struct cli_option *own_options(const struct cli *cli)
+{
+	bool any = cli->command != NULL && cli->command->options != NULL;
+	return any ? cli->command->options : &global_options[CHI_COUNT(global_options) - 1];
+}
+
+/* The row that ends the list if there is none of that name. */
+static const struct cli_option *find(const struct cli_option *list, const char *name, size_t len)
+{
+	while (list->name != NULL &&
+	       (strncmp(list->name, name, len) != 0 || list->name[len] != '\0')) {
+		list++;
+	}
+	return list;
+}
+
+bool cli_given(const struct cli *cli, const char *name)
+{
+	const struct cli_option *option = find(own_options(cli), name, strlen(name));
+	return (cli->given >> (option - own_options(cli)) & 1) != 0;
+}
+
+/* Says which option is meant, if one begins the same way or is spelled nearly so. */
+static int unknown_option(const struct cli *cli, const char *typed, size_t len)
+{
+	const struct cli_option *const lists[] = {own_options(cli), global_options};
+	const char *near = NULL;
+	size_t least = 3; /* two slips at most */
+	char name[64];
+	(void)snprintf(name, sizeof(name), "%.*s", (int)len, typed + 2);
+	for (size_t i = 0; i < CHI_COUNT(lists) && typed[1] == '-'; i++) {
+		for (const struct cli_option *o = lists[i]; o->name != NULL; o++) {
+			size_t distance = text_distance(name, o->name);
+			if (strncmp(o->name, name, len) == 0) {
+				return cli_usage(cli,
+						 "unknown option '%s'; did you mean '--%s'? "
+						 "Options are spelled out",
+						 typed, o->name);
+			}
+			near = distance < least ? o->name : near;
+			least = distance < least ? distance : least;
+		}
+	}
+	return near == NULL
+		       ? cli_usage(cli, "unknown option '%s'", typed)
+		       : cli_usage(cli, "unknown option '%s'; did you mean '--%s'?", typed, near);
 }
 
 /* -o is the one short option of a command: every program that writes a file has it. */
-static bool has_output(const struct command *command)
+static const char *long_name(char letter)
 {
-	for (const struct cli_option *o = command->options; o != NULL && o->id != 0; o++) {
-		if (o->id == 'o') {
-			return true;
-		}
-	}
-	return false;
+	return letter == 'a' ? "address" : letter == 'h' ? "help" : letter == 'o' ? "output" : "";
 }
 
-int parse_command(struct cli *cli, void *state, int argc, char **argv, int *first)
+/* The option argv[*at]; moves *at to its value if that is an argument of its own. */
+static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
-	int code = parse(cli, state, argc, argv, has_output(cli->command) ? ":a:ho:" : ":a:h");
-	*first = optind;
+	const char *typed = argv[*at];
+	bool is_long = typed[1] == '-';
+	const char *name = is_long ? typed + 2 : long_name(typed[1]);
+	size_t len = strcspn(name, "=");
+	const char *rest = is_long ? name + len : typed + 2;
+	const char *value = rest[0] == '\0' ? NULL : rest + (is_long ? 1 : 0);
+	void *state = cli->state;
+	const struct cli_option *option = find(own_options(cli), name, len);
+	if (option->name != NULL) {
+		cli->given |= UINT64_C(1) << (option - own_options(cli));
+	} else {
+		option = find(global_options, name, len);
+		state = cli;
+	}
+	if (option->name == NULL) {
+		return unknown_option(cli, typed, len);
+	}
+	if (option->arg == NULL && value != NULL) {
+		return cli_usage(cli, "option '--%s' takes no value", option->name);
+	}
+	if (option->arg != NULL && value == NULL) {
+		if (++*at >= argc) {
+			return cli_usage(cli, "option '%s' needs a value", typed);
+		}
+		value = argv[*at];
+	}
+	return option->read(cli, option, value, (char *)state + option->offset);
+}
+
+int options_parse(struct cli *cli, int argc, char **argv, int *n)
+{
+	int code = EXIT_DONE;
+	int at = 1;
+	*n = 0;
+	for (; at < argc && code == EXIT_DONE; at++) {
+		if (strcmp(argv[at], "--") == 0) {
+			at++;
+			break;
+		}
+		if (argv[at][0] == '-' && argv[at][1] != '\0') {
+			code = take_option(cli, argc, argv, &at);
+		} else if (cli->command != NULL) {
+			argv[(*n)++] = argv[at];
+		} else {
+			break;
+		}
+	}
+	while (at < argc) {
+		argv[(*n)++] = argv[at++];
+	}
 	return code;
 }

@@ -18,27 +18,27 @@
 
 #define POSITIONS 20000
 
-static const struct cli cli;
+static struct cli cli;
 
 static void mixes(void **state)
 {
 	struct mix mix;
 	(void)state;
-	assert_int_equal(mix_parse(&cli, "probe=90,put=3,scan=7", &mix), EXIT_DONE);
+	assert_int_equal(mix_parse(&cli, NULL, "probe=90,put=3,scan=7", &mix), EXIT_DONE);
 	assert_int_equal(mix.weights[MIX_PROBE], 90);
 	assert_int_equal(mix.weights[MIX_PUT], 3);
 	assert_int_equal(mix.weights[MIX_SCAN], 7);
 	assert_int_equal(mix.weights[MIX_GET], 0);
 	assert_int_equal(mix.sum, 100);
 	assert_true(mix_reads(&mix));
-	assert_int_equal(mix_parse(&cli, "put=1000000", &mix), EXIT_DONE);
+	assert_int_equal(mix_parse(&cli, NULL, "put=1000000", &mix), EXIT_DONE);
 	assert_false(mix_reads(&mix));
 	static const char *const bad[] = {"",	      ",",	  "probe",     "probe=",
 					  "probe=0",  "probe=-1", "probe=1.5", "probe=1000001",
 					  "probe=1,", ",probe=1", "probes=1",  "probe=1,probe=2",
 					  "prob=1",   " probe=1", "probe =1",  "probe=1;get=1"};
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
-		assert_int_equal(mix_parse(&cli, bad[i], &mix), EXIT_USAGE);
+		assert_int_equal(mix_parse(&cli, NULL, bad[i], &mix), EXIT_USAGE);
 	}
 }
 
@@ -50,7 +50,7 @@ static void kinds_come_by_weight(void **state)
 	struct seed seed = seed_start("bench mix");
 	struct rng rng = {seed_next(&seed)};
 	(void)state;
-	assert_int_equal(mix_parse(&cli, "batch=600,scan=300,put=100", &mix), EXIT_DONE);
+	assert_int_equal(mix_parse(&cli, NULL, "batch=600,scan=300,put=100", &mix), EXIT_DONE);
 	for (unsigned i = 0; i < 100000; i++) {
 		counts[mix_draw(&mix, &rng)]++;
 	}

@@ -10,25 +10,45 @@
 
 #include "base/attr.h"
 #include "client/cli/in/filter.h"
-#include "client/cli/out/put_text.h"
+#include "client/cli/in/put_text.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 static struct cli cli;
+
+static const struct cli_option counts_option = {.name = "counts"};
+
+struct chosen {
+	struct chi_scan_spec spec;
+};
+
+static const struct cli_option filter_options[] = {FILTER_OPTIONS(chosen)};
+static const struct chosen all = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+static struct chosen chosen;
+
+/* Takes one of the options above. */
+static int set(const char *name, const char *value)
+{
+	const struct cli_option *option = filter_options;
+	while (strcmp(option->name, name) != 0) {
+		option++;
+	}
+	return option->read(&cli, option, value, (char *)&chosen + option->offset);
+}
 
 /* Three numbers, no more and no fewer, and no sign. */
 static void counts(void **state)
 {
 	(void)state;
 	struct chi_counts out = {0};
-	assert_int_equal(text_counts(&cli, "counts", "1,22,4294967295", &out), EXIT_DONE);
+	assert_int_equal(option_counts(&cli, &counts_option, "1,22,4294967295", &out), EXIT_DONE);
 	assert_int_equal(out.white, 1);
 	assert_int_equal(out.draws, 22);
 	assert_int_equal(out.black, 4294967295u);
 	static const char *const bad[] = {"",	   "1",	     "1,2",    "1,2,",		"1,2,3,4",
 					  "a,b,c", "1,-2,3", " 1,2,3", "1,2,4294967296"};
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
-		assert_int_equal(text_counts(&cli, "counts", bad[i], &out), EXIT_USAGE);
+		assert_int_equal(option_counts(&cli, &counts_option, bad[i], &out), EXIT_USAGE);
 	}
 }
 
@@ -86,49 +106,47 @@ static void lines(void **state)
 static void pieces(void **state)
 {
 	(void)state;
-	struct chi_scan_spec spec;
 	static const struct {
 		const char *text;
 		uint8_t min;
 		uint8_t max;
 	} good[] = {{"3..5", 3, 5}, {"7", 7, 7}, {"..4", 1, 4}, {"30..", 30, 32}, {"1..32", 1, 32}};
 	for (size_t i = 0; i < CHI_COUNT(good); i++) {
-		filter_init(&spec);
-		assert_int_equal(filter_option(&cli, &spec, FILTER_PIECES, good[i].text), 0);
-		assert_int_equal(spec.filter.pieces_min, good[i].min);
-		assert_int_equal(spec.filter.pieces_max, good[i].max);
+		chosen = all;
+		assert_int_equal(set("pieces", good[i].text), 0);
+		assert_int_equal(chosen.spec.filter.pieces_min, good[i].min);
+		assert_int_equal(chosen.spec.filter.pieces_max, good[i].max);
 	}
 	static const char *const bad[] = {"", "..", "0", "33", "5..3", "a..b", "3.5", "3..5..7"};
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
-		assert_int_equal(filter_option(&cli, &spec, FILTER_PIECES, bad[i]), EXIT_USAGE);
+		assert_int_equal(set("pieces", bad[i]), EXIT_USAGE);
 	}
 }
 
 static void filters(void **state)
 {
 	(void)state;
-	struct chi_scan_spec spec;
-	filter_init(&spec);
-	assert_int_equal(spec.chi2_min, 0);
-	assert_int_equal(spec.chi2_max, CHI_CHI2_MAX);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MIN, "39.82"), EXIT_DONE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "0"), EXIT_DONE);
-	assert_int_equal(spec.chi2_min, 3982);
-	assert_int_equal(spec.chi2_max, 0);
-	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MAX, "x"), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "b"), EXIT_DONE);
-	assert_int_equal(spec.filter.side, CHI_SIDE_BLACK);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_SIDE, "white"), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MIN_GAMES, "-1"), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MATERIAL, "KRvXK"), EXIT_USAGE);
-	filter_init(&spec);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_EITHER_COLOUR, NULL), EXIT_DONE);
-	assert_int_equal(filter_check(&cli, &spec), EXIT_USAGE);
-	assert_int_equal(filter_option(&cli, &spec, FILTER_MATERIAL, "KRPvKR"), EXIT_DONE);
-	assert_int_equal(filter_check(&cli, &spec), EXIT_DONE);
-	assert_int_equal(spec.filter.material.white[0], 1);
-	assert_int_equal(spec.filter.material.black[0], 0);
+	chosen = all;
+	assert_int_equal(chosen.spec.chi2_min, 0);
+	assert_int_equal(chosen.spec.chi2_max, CHI_CHI2_MAX);
+	assert_int_equal(set("min", "39.82"), EXIT_DONE);
+	assert_int_equal(set("max", "0"), EXIT_DONE);
+	assert_int_equal(chosen.spec.chi2_min, 3982);
+	assert_int_equal(chosen.spec.chi2_max, 0);
+	assert_int_equal(filter_check(&cli, &chosen.spec), EXIT_USAGE);
+	assert_int_equal(set("max", "x"), EXIT_USAGE);
+	assert_int_equal(set("side", "b"), EXIT_DONE);
+	assert_int_equal(chosen.spec.filter.side, CHI_SIDE_BLACK);
+	assert_int_equal(set("side", "white"), EXIT_USAGE);
+	assert_int_equal(set("min-games", "-1"), EXIT_USAGE);
+	assert_int_equal(set("material", "KRvXK"), EXIT_USAGE);
+	chosen = all;
+	assert_int_equal(set("either-colour", NULL), EXIT_DONE);
+	assert_int_equal(filter_check(&cli, &chosen.spec), EXIT_USAGE);
+	assert_int_equal(set("material", "KRPvKR"), EXIT_DONE);
+	assert_int_equal(filter_check(&cli, &chosen.spec), EXIT_DONE);
+	assert_int_equal(chosen.spec.filter.material.white[0], 1);
+	assert_int_equal(chosen.spec.filter.material.black[0], 0);
 }
 
 /* Two slips are seen through; words that have little in common are not guessed at. */
@@ -176,7 +194,12 @@ static void complete_texts(void **state)
 		assert_true(strlen(command->help) > 40);
 		assert_non_null(strstr(command->example, "chistore"));
 		assert_non_null(strstr(command->example, command->name));
-		assert_true(command->options == NULL || command->option != NULL);
+		/* cli->given has a bit for each. */
+		size_t n = 0;
+		while (command->options != NULL && command->options[n].name != NULL) {
+			assert_non_null(command->options[n++].read);
+		}
+		assert_true(n < 64);
 	}
 	assert_null(command_find("nonesuch"));
 }

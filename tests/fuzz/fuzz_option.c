@@ -10,24 +10,31 @@
 #include "chess/material.h"
 #include "client/cli/in/filter.h"
 #include "client/cli/bench/mix.h"
-#include "client/cli/out/put_text.h"
+#include "client/cli/in/put_text.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TEXT_MAX 1024
 #define START	 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
-static int take_filter(struct cli *cli, int id, const char *text)
-{
+struct filter_state {
 	struct chi_scan_spec spec;
-	filter_init(&spec);
-	int code = filter_option(cli, &spec, id, text);
+};
+
+static const struct cli_option filters[] = {FILTER_OPTIONS(filter_state)};
+
+static int take_filter(struct cli *cli, const struct cli_option *option, const char *text)
+{
+	struct filter_state state = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+	const struct chi_scan_spec *spec = &state.spec;
+	int code = option->read(cli, option, text, (char *)&state + option->offset);
 	if (code == EXIT_DONE) {
-		code = filter_check(cli, &spec);
+		code = filter_check(cli, spec);
 	}
 	if (code == EXIT_DONE) {
-		REQUIRE(spec.chi2_min <= spec.chi2_max && spec.chi2_max <= CHI_CHI2_MAX);
-		REQUIRE(chi_filter_check(&spec.filter, NULL) == CHI_OK || spec.filter.has_material);
+		REQUIRE(spec->chi2_min <= spec->chi2_max && spec->chi2_max <= CHI_CHI2_MAX);
+		REQUIRE(chi_filter_check(&spec->filter, NULL) == CHI_OK ||
+			spec->filter.has_material);
 	}
 	return code;
 }
@@ -37,7 +44,7 @@ static int take_mix(struct cli *cli, const char *text)
 	struct mix mix;
 	struct rng rng = {0};
 	uint32_t sum = 0;
-	int code = mix_parse(cli, text, &mix);
+	int code = mix_parse(cli, NULL, text, &mix);
 	if (code == EXIT_DONE) {
 		for (size_t i = 0; i < MIX_KINDS; i++) {
 			sum += mix.weights[i];
@@ -87,12 +94,13 @@ static int take_cursor(const char *text)
 
 static int take(struct cli *cli, uint8_t choice, const char *text)
 {
+	static const struct cli_option option = {.name = "counts"};
 	struct chi_counts counts;
 	switch (choice % 12) {
 	case 0:
 		return take_mix(cli, text);
 	case 1:
-		return text_counts(cli, "counts", text, &counts);
+		return option_counts(cli, &option, text, &counts);
 	case 2:
 		return take_eval(cli, text);
 	case 3:
@@ -100,7 +108,7 @@ static int take(struct cli *cli, uint8_t choice, const char *text)
 	case 4:
 		return take_cursor(text);
 	default:
-		return take_filter(cli, FILTER_MIN + choice % 12 - 5, text);
+		return take_filter(cli, &filters[choice % 12 - 5], text);
 	}
 }
 

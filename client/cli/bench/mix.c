@@ -56,10 +56,11 @@ static int take_part(const struct cli *cli, const char *part, size_t len, struct
 	return EXIT_DONE;
 }
 
-int mix_parse(const struct cli *cli, const char *text, struct mix *out)
+int mix_parse(struct cli *cli, const struct cli_option *option, const char *text, void *out)
 {
 	int code;
-	*out = (struct mix){.sum = 0};
+	(void)option;
+	*(struct mix *)out = (struct mix){.sum = 0};
 	do {
 		size_t len = strcspn(text, ",");
 		code = take_part(cli, text, len, out);

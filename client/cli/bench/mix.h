@@ -25,8 +25,8 @@ struct mix {
 
 const char *mix_name(enum mix_kind kind);
 
-/* Takes "probe=90,scan=10" from --mix; says what is wrong and returns an exit code. */
-int mix_parse(const struct cli *cli, const char *text, struct mix *out);
+/* Takes "probe=90,scan=10", the value of --mix, to a struct mix. */
+cli_reader mix_parse;
 
 /* A kind, as often as its weight says. The mix is not empty. */
 enum mix_kind mix_draw(const struct mix *mix, struct rng *rng);

@@ -162,7 +162,7 @@ int sample_from_store(struct cli *cli, size_t max, struct sample *out)
 		status = take_bands(cli, bands, make_bands(out, bands), max, out);
 	}
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	out->stored = out->n;
 	if (out->n == 0) {
@@ -182,8 +182,7 @@ static int take_fen(struct cli *cli, void *context, const struct chi_key *key)
 		return EXIT_USAGE;
 	}
 	if (add(sample, key, 0) != CHI_OK) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
 	return EXIT_DONE;
 }
@@ -221,5 +220,5 @@ int sample_from_file(struct cli *cli, const char *path, struct sample *out)
 		return EXIT_USAGE;
 	}
 	int status = look_up(cli, out);
-	return status == CHI_OK ? EXIT_DONE : cli_fail(cli, status);
+	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }

@@ -14,34 +14,12 @@
 #define REQUESTS_MAX  UINT64_C(1000000000000)
 #define RATE_MAX      10000000
 #define SECONDS_USUAL 10
-#define SAMPLE_USUAL  1000000
 
 /* Milliseconds between two looks at the progress. */
 #define LOOK_MS 100
 
 /* After a signal answers are waited for so long. */
 #define GRACE_MS 1000
-
-enum {
-	OPT_CLIENTS = 1,
-	OPT_SECONDS,
-	OPT_REQUESTS,
-	OPT_WARMUP,
-	OPT_MIX,
-	OPT_BATCH,
-	OPT_ROWS,
-	OPT_PUT_SIZE,
-	OPT_PIPELINE,
-	OPT_RATE,
-	OPT_POSITIONS,
-	OPT_SAMPLE,
-	OPT_DRAW,
-	OPT_DURABILITY,
-	OPT_ALLOW_WRITES,
-	OPT_KEEP,
-	OPT_TIMEOUT,
-	OPT_SEED,
-};
 
 struct bench_state {
 	struct loadgen_plan plan;
@@ -51,113 +29,37 @@ struct bench_state {
 	uint64_t timeout; /* seconds; 0: the usual */
 	bool allow_writes;
 	bool keep;
-	bool warmup_given;
 };
 
-/* Options that are numbers: where they go, and their bounds. */
-struct number {
-	int id;
-	const char *name;
-	size_t offset; /* of a uint64_t in struct bench_state */
-	uint64_t min;
-	uint64_t max;
+static const struct bench_state defaults = {
+	.plan = {.mix = {.weights = {[MIX_PROBE] = 90, [MIX_BATCH] = 8, [MIX_SCAN] = 2},
+			 .sum = 100},
+		 .warmup = 1,
+		 .clients = 1,
+		 .batch = 100,
+		 .rows = 100,
+		 .put_size = 1,
+		 .pipeline = 1},
+	.sample = 1000000,
 };
 
-#define PLAN(member) (offsetof(struct bench_state, plan) + offsetof(struct loadgen_plan, member))
-
-static const struct number numbers[] = {
-	{OPT_CLIENTS, "clients", PLAN(clients), 1, TRAFFIC_CLIENTS_MAX},
-	{OPT_SECONDS, "seconds", PLAN(seconds), 1, SECONDS_MAX},
-	{OPT_REQUESTS, "requests", PLAN(requests), 1, REQUESTS_MAX},
-	{OPT_WARMUP, "warmup", PLAN(warmup), 0, SECONDS_MAX},
-	{OPT_BATCH, "batch", PLAN(batch), 1, TRAFFIC_BATCH_MAX},
-	{OPT_ROWS, "rows", PLAN(rows), 1, TRAFFIC_ROWS_MAX},
-	{OPT_PUT_SIZE, "put-size", PLAN(put_size), 1, TRAFFIC_PUT_MAX},
-	{OPT_PIPELINE, "pipeline", PLAN(pipeline), 1, TRAFFIC_PIPELINE_MAX},
-	{OPT_RATE, "rate", PLAN(rate), 1, RATE_MAX},
-	{OPT_SAMPLE, "sample", offsetof(struct bench_state, sample), 1, SAMPLE_MAX},
-	{OPT_TIMEOUT, "timeout", offsetof(struct bench_state, timeout), 1, SECONDS_MAX},
-	{OPT_SEED, "seed", PLAN(seed), 0, UINT64_MAX},
-};
-
-static int take_number(struct cli *cli, struct bench_state *bench, int id, const char *value)
+static int take_draw(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	const struct number *number = numbers;
-	uint64_t parsed = 0;
-	while (number->id != id) {
-		number++;
-	}
-	if (chi_num_u64(value, strlen(value), number->max, &parsed) != CHI_OK ||
-	    parsed < number->min) {
-		return cli_usage(cli, "--%s: '%s' is no number from %" PRIu64 " to %" PRIu64,
-				 number->name, value, number->min, number->max);
-	}
-	memcpy((char *)bench + number->offset, &parsed, sizeof(parsed));
-	return EXIT_DONE;
+	*(const char **)out = value;
+	return strcmp(value, "random") == 0 || strcmp(value, "listed") == 0
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s: '%s' is neither random nor listed", option->name,
+				   value);
 }
 
-static int option(struct cli *cli, void *state, int id, const char *value)
+static int take_durability(struct cli *cli, const struct cli_option *option, const char *value,
+			   void *out)
 {
-	struct bench_state *bench = state;
-	switch (id) {
-	case OPT_MIX:
-		return mix_parse(cli, value, &bench->plan.mix);
-	case OPT_POSITIONS:
-		bench->positions = value;
-		return EXIT_DONE;
-	case OPT_DRAW:
-		bench->draw = value;
-		if (strcmp(value, "random") != 0 && strcmp(value, "listed") != 0) {
-			return cli_usage(cli, "--draw: '%s' is neither random nor listed", value);
-		}
-		return EXIT_DONE;
-	case OPT_DURABILITY:
-		if (strcmp(value, "sync") != 0 && strcmp(value, "none") != 0) {
-			return cli_usage(cli, "--durability: '%s' is neither sync nor none", value);
-		}
-		bench->plan.durability = strcmp(value, "none") == 0 ? CHI_ASYNC : CHI_SYNC;
-		return EXIT_DONE;
-	case OPT_ALLOW_WRITES:
-		bench->allow_writes = true;
-		return EXIT_DONE;
-	case OPT_KEEP:
-		bench->keep = true;
-		return EXIT_DONE;
-	case OPT_WARMUP:
-		bench->warmup_given = true;
-		return take_number(cli, bench, id, value);
-	default:
-		return take_number(cli, bench, id, value);
-	}
-}
-
-static void set_default(uint64_t *number, uint64_t value)
-{
-	*number = *number > 0 ? *number : value;
-}
-
-/* No number option may be 0 but the warm-up and the seed, for which 0 is as good as any. */
-static void set_defaults(struct bench_state *bench)
-{
-	struct loadgen_plan *plan = &bench->plan;
-	if (plan->mix.sum == 0) {
-		plan->mix = (struct mix){
-			.weights = {[MIX_PROBE] = 90, [MIX_BATCH] = 8, [MIX_SCAN] = 2}, .sum = 100};
-	}
-	if (plan->requests == 0) {
-		set_default(&plan->seconds, SECONDS_USUAL);
-	}
-	if (!bench->warmup_given) {
-		plan->warmup = 1;
-	}
-	set_default(&plan->clients, 1);
-	set_default(&plan->batch, 100);
-	set_default(&plan->rows, 100);
-	set_default(&plan->put_size, 1);
-	set_default(&plan->pipeline, 1);
-	set_default(&bench->sample, SAMPLE_USUAL);
-	plan->listed =
-		bench->draw != NULL ? strcmp(bench->draw, "listed") == 0 : bench->positions != NULL;
+	bool none = strcmp(value, "none") == 0;
+	*(enum chi_durability *)out = none ? CHI_ASYNC : CHI_SYNC;
+	return none || strcmp(value, "sync") == 0
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s: '%s' is neither sync nor none", option->name, value);
 }
 
 /* What does not go together; nothing has been opened yet. */
@@ -199,7 +101,7 @@ static int prepare(struct cli *cli, struct bench_state *bench)
 		status = synthetic_init(&plan->synthetic, info.statistic);
 	}
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	if (!mix_reads(&plan->mix)) {
 		return EXIT_DONE;
@@ -310,8 +212,7 @@ static int measure(struct cli *cli, const struct bench_state *bench, struct load
 	}
 	bool ended = wait_for_end(cli, load);
 	if (measured_print(cli, load, &answered, &failed) != CHI_OK) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
 	/* What was measured is out, whatever becomes of cleaning up. */
 	(void)fflush(stdout);
@@ -333,24 +234,26 @@ static void loadgen_freep(struct load **load)
 	loadgen_free(*load);
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	struct bench_state *bench = state;
+	struct bench_state *bench = cli->state;
+	struct loadgen_plan *plan = &bench->plan;
 	_cleanup_(loadgen_freep) struct load *load = NULL;
 	enum mix_kind kind = MIX_PROBE;
-	(void)argc;
-	(void)argv;
-	set_defaults(bench);
 	int code = check(cli, bench);
+	if (plan->requests == 0 && plan->seconds == 0) {
+		plan->seconds = SECONDS_USUAL;
+	}
+	plan->listed =
+		bench->draw != NULL ? strcmp(bench->draw, "listed") == 0 : bench->positions != NULL;
 	if (code == EXIT_DONE) {
 		code = prepare(cli, bench);
 	}
-	if (code == EXIT_DONE && loadgen_new(&bench->plan, &load) != CHI_OK) {
-		cli_message("out of memory");
-		code = EXIT_STORE;
+	if (code == EXIT_DONE && loadgen_new(plan, &load) != CHI_OK) {
+		code = cli_no_memory();
 	}
 	if (code != EXIT_DONE) {
-		sample_deinit(&bench->plan.sample);
+		sample_deinit(&plan->sample);
 		return code;
 	}
 	describe(cli, bench);
@@ -368,28 +271,43 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	{OPT_CLIENTS, "clients", "N", "clients, each with a thread and a connection (default: 1)"},
-	{OPT_SECONDS, "seconds", "N", "how long to measure (default: 10)"},
-	{OPT_REQUESTS, "requests", "N", "how many requests of all clients to measure, instead"},
-	{OPT_WARMUP, "warmup", "N", "seconds before, which are not counted (default: 1)"},
-	{OPT_MIX, "mix", "KIND=N,...",
-	 "how often each kind is sent (default: probe=90,batch=8,scan=2)"},
-	{OPT_BATCH, "batch", "N", "positions of a batch (default: 100)"},
-	{OPT_ROWS, "rows", "N", "rows of a scan (default: 100)"},
-	{OPT_PUT_SIZE, "put-size", "N", "positions of a put (default: 1)"},
-	{OPT_PIPELINE, "pipeline", "N", "unanswered requests of a client, 1 to 64 (default: 1)"},
-	{OPT_RATE, "rate", "N",
-	 "send N requests a second, answered or not (default: as fast as they are answered)"},
-	{OPT_POSITIONS, "positions", "FILE", "ask for the FENs of a file, - being standard input"},
-	{OPT_SAMPLE, "sample", "N", "ask for N of the store's positions (default: 1000000)"},
-	{OPT_DRAW, "draw", "HOW",
-	 "positions at random, or listed: one after the other (default with a FILE)"},
-	{OPT_DURABILITY, "durability", "sync|none", "what a put waits for (default: sync)"},
-	{OPT_ALLOW_WRITES, "allow-writes", NULL, "let the mix have puts, of new positions"},
-	{OPT_KEEP, "keep", NULL, "leave what was put in the store"},
-	{OPT_TIMEOUT, "timeout", "N", "seconds that a request may take (default: 30)"},
-	{OPT_SEED, "seed", "N", "of the random numbers (default: 0)"},
-	{0, NULL, NULL, NULL},
+	OPTION_NUMBER(bench_state, plan.clients, 1, TRAFFIC_CLIENTS_MAX, "clients", "N",
+		      "clients, each with a thread and a connection (default: 1)"),
+	OPTION_NUMBER(bench_state, plan.seconds, 1, SECONDS_MAX, "seconds", "N",
+		      "how long to measure (default: 10)"),
+	OPTION_NUMBER(bench_state, plan.requests, 1, REQUESTS_MAX, "requests", "N",
+		      "how many requests of all clients to measure, instead"),
+	OPTION_NUMBER(bench_state, plan.warmup, 0, SECONDS_MAX, "warmup", "N",
+		      "seconds before, which are not counted (default: 1)"),
+	OPTION(bench_state, plan.mix, mix_parse, "mix", "KIND=N,...",
+	       "how often each kind is sent (default: probe=90,batch=8,scan=2)"),
+	OPTION_NUMBER(bench_state, plan.batch, 1, TRAFFIC_BATCH_MAX, "batch", "N",
+		      "positions of a batch (default: 100)"),
+	OPTION_NUMBER(bench_state, plan.rows, 1, TRAFFIC_ROWS_MAX, "rows", "N",
+		      "rows of a scan (default: 100)"),
+	OPTION_NUMBER(bench_state, plan.put_size, 1, TRAFFIC_PUT_MAX, "put-size", "N",
+		      "positions of a put (default: 1)"),
+	OPTION_NUMBER(bench_state, plan.pipeline, 1, TRAFFIC_PIPELINE_MAX, "pipeline", "N",
+		      "unanswered requests of a client, 1 to 64 (default: 1)"),
+	OPTION_NUMBER(bench_state, plan.rate, 1, RATE_MAX, "rate", "N",
+		      "send N requests a second, answered or not (default: as fast as they are "
+		      "answered)"),
+	OPTION_TEXT(bench_state, positions, "positions", "FILE",
+		    "ask for the FENs of a file, - being standard input"),
+	OPTION_NUMBER(bench_state, sample, 1, SAMPLE_MAX, "sample", "N",
+		      "ask for N of the store's positions (default: 1000000)"),
+	OPTION(bench_state, draw, take_draw, "draw", "HOW",
+	       "positions at random, or listed: one after the other (default with a FILE)"),
+	OPTION(bench_state, plan.durability, take_durability, "durability", "sync|none",
+	       "what a put waits for (default: sync)"),
+	OPTION_FLAG(bench_state, allow_writes, "allow-writes",
+		    "let the mix have puts, of new positions"),
+	OPTION_FLAG(bench_state, keep, "keep", "leave what was put in the store"),
+	OPTION_NUMBER(bench_state, timeout, 1, SECONDS_MAX, "timeout", "N",
+		      "seconds that a request may take (default: 30)"),
+	OPTION_NUMBER(bench_state, plan.seed, 0, UINT64_MAX, "seed", "N",
+		      "of the random numbers (default: 0)"),
+	OPTIONS_END,
 };
 
 const struct command cmd_bench = {
@@ -415,6 +333,6 @@ const struct command cmd_bench = {
 	.needs = NEEDS_ADDRESS,
 	.measures = true,
 	.state_size = sizeof(struct bench_state),
-	.option = option,
+	.defaults = &defaults,
 	.run = run,
 };

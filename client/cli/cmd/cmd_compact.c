@@ -4,20 +4,16 @@
 #include "client/cli/out/output.h"
 
 /* Needs a writable client: readers elsewhere make the library refuse, and nothing changes. */
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
-	(void)state;
-	(void)argc;
-	(void)argv;
 	int status = chi_compact(cli->client, &before, &after);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
-	output_object(cli, json_pack("{s:o, s:o}", "bytes_before", json_count(before),
-				     "bytes_after", json_count(after)));
-	return EXIT_DONE;
+	return output_object(cli, json_pack("{s:o, s:o}", "bytes_before", json_count(before),
+					    "bytes_after", json_count(after)));
 }
 
 const struct command cmd_compact = {

@@ -8,48 +8,30 @@
 
 struct count_state {
 	struct chi_scan_spec spec;
-	bool ready; /* spec has its defaults */
 };
 
-/* Without any option run() is the first to ask for them. */
-static void set_defaults(struct count_state *count)
-{
-	if (!count->ready) {
-		filter_init(&count->spec);
-		count->ready = true;
-	}
-}
-
-static int option(struct cli *cli, void *state, int id, const char *value)
-{
-	struct count_state *count = state;
-	set_defaults(count);
-	return filter_option(cli, &count->spec, id, value);
-}
+static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 
 /* The library counts without reading values where the filter allows it. */
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	struct count_state *count = state;
+	const struct chi_scan_spec *spec = &((const struct count_state *)cli->state)->spec;
 	uint64_t n = 0;
 	bool mixed = false;
-	(void)argc;
-	(void)argv;
-	set_defaults(count);
-	int code = filter_check(cli, &count->spec);
+	int code = filter_check(cli, spec);
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_count(cli->client, &count->spec, &n, &mixed);
+	int status = chi_count(cli->client, spec, &n, &mixed);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	if (cli->json) {
 		output_json(json_pack("{s:o}", "count", json_count(n)));
 	} else {
 		printf("%" PRIu64 "\n", n);
 	}
-	/* Only over a socket: a server does not keep a snapshot for as long as a count may take. */
+	/* Only over a socket: a server keeps no snapshot for the time that a count may take. */
 	if (mixed && !cli->quiet) {
 		cli_message("the store changed during the count: it is of more than one committed "
 			    "state");
@@ -58,8 +40,8 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	FILTER_OPTIONS,
-	{0, NULL, NULL, NULL},
+	FILTER_OPTIONS(count_state),
+	OPTIONS_END,
 };
 
 const struct command cmd_count = {
@@ -72,6 +54,6 @@ const struct command cmd_count = {
 	.needs = NEEDS_READ,
 	.slow = true,
 	.state_size = sizeof(struct count_state),
-	.option = option,
+	.defaults = &defaults,
 	.run = run,
 };

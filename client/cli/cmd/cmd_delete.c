@@ -14,20 +14,18 @@ static int delete_one(struct cli *cli, const struct chi_key *key)
 		status = chi_delete(cli->client, key, 1, CHI_SYNC, &deleted);
 	}
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	if (deleted == 0) {
 		cli_message("position not found: %s", fen);
 		return EXIT_NOT_FOUND;
 	}
-	output_object(cli, json_pack("{s:s}", "deleted", fen));
-	return EXIT_DONE;
+	return output_object(cli, json_pack("{s:s}", "deleted", fen));
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	(void)state;
-	return fens_each(cli, argc, argv, delete_one);
+	return fens_each(cli, cli->argc, cli->argv, delete_one);
 }
 
 const struct command cmd_delete = {

@@ -2,21 +2,20 @@
 /* chistore dump: the whole store as text. */
 #include "client/cli/command.h"
 #include "client/cli/out/dump_text.h"
-#include "client/cli/in/target.h"
+#include "client/cli/out/target.h"
 
 static int write_text(void *context, const char *text, size_t len)
 {
 	return target_write(context, text, len);
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	_cleanup_(target_discard) struct target target = {.file = NULL};
-	(void)state;
-	int code = target_open(&target, argc > 0 ? argv[0] : NULL);
+	int code = target_open(&target, cli->argc > 0 ? cli->argv[0] : NULL);
 	bool mixed = false;
 	if (code == EXIT_DONE) {
-		code = dump_write(cli, cli->client, write_text, &target, &mixed);
+		code = dump_write(cli->client, write_text, &target, &mixed);
 	}
 	if (code == EXIT_DONE && mixed) {
 		cli_message("the store changed during the dump: it is of more than one committed "

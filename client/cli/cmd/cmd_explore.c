@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/num.h"
 #include "chess/key.h"
 #include "chess/notation.h"
 #include "client/cli/command.h"
@@ -14,14 +13,6 @@
 #define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define START_NAME "startpos"
 
-enum {
-	OPT_ALL = 1,
-	OPT_LIMIT,
-	OPT_TABLE,
-	OPT_TSV,
-	OPT_ASCII,
-};
-
 struct explore_state {
 	uint64_t limit; /* rows; 0: no limit */
 	bool all;
@@ -29,31 +20,6 @@ struct explore_state {
 	bool tsv;
 	bool ascii;
 };
-
-static int option(struct cli *cli, void *state, int id, const char *value)
-{
-	struct explore_state *explore = state;
-	switch (id) {
-	case OPT_ALL:
-		explore->all = true;
-		return EXIT_DONE;
-	case OPT_LIMIT:
-		if (chi_num_u64(value, strlen(value), UINT64_MAX, &explore->limit) != CHI_OK ||
-		    explore->limit == 0) {
-			return cli_usage(cli, "--limit: '%s' is no number from 1", value);
-		}
-		return EXIT_DONE;
-	case OPT_TABLE:
-		explore->table = true;
-		return EXIT_DONE;
-	case OPT_TSV:
-		explore->tsv = true;
-		return EXIT_DONE;
-	default:
-		explore->ascii = true;
-		return EXIT_DONE;
-	}
-}
 
 /* Plays one argument's moves, which may be several. */
 static int play(const struct cli *cli, const char *text, struct chi_key *key)
@@ -71,7 +37,7 @@ static int play(const struct cli *cli, const char *text, struct chi_key *key)
 		struct chi_key next;
 		status = chi_key_play(key, moves[i], &next);
 		if (status == -CHI_EKEY) {
-			chi_fault(&fault, 0, "no key can hold the position behind it");
+			chi_fault(&fault, 0, "no key can hold the position after it");
 		}
 		*key = next;
 	}
@@ -123,22 +89,22 @@ static struct explored_style style_of(const struct cli *cli, const struct explor
 	return style;
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	const struct explore_state *wanted = state;
+	const struct explore_state *wanted = cli->state;
 	struct chi_explore explore;
 	struct chi_key key;
 	char fen[CHI_FEN_SIZE];
 	if (wanted->table && wanted->tsv) {
 		return cli_usage(cli, "--table and --tsv exclude each other");
 	}
-	int code = take_position(cli, argc, argv, &key);
+	int code = take_position(cli, cli->argc, cli->argv, &key);
 	if (code != EXIT_DONE) {
 		return code;
 	}
 	int status = chi_explore(cli->client, &key, &explore);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	size_t n = rows_of(wanted, &explore);
 	if (explore.position.found || n > 0) {
@@ -157,12 +123,14 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	{OPT_LIMIT, "limit", "N", "N moves at most"},
-	{OPT_ALL, "all", NULL, "also moves not played here that lead to stored positions"},
-	{OPT_TABLE, "table", NULL, "the table, also where the output is no terminal"},
-	{OPT_TSV, "tsv", NULL, "tab-separated rows, also on a terminal"},
-	{OPT_ASCII, "ascii", NULL, "bars of # = . instead of blocks"},
-	{0, NULL, NULL, NULL},
+	OPTION_NUMBER(explore_state, limit, 1, UINT64_MAX, "limit", "N", "N moves at most"),
+	OPTION_FLAG(explore_state, all, "all",
+		    "also moves not played here that lead to stored positions"),
+	OPTION_FLAG(explore_state, table, "table",
+		    "the table, also where the output is no terminal"),
+	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, also on a terminal"),
+	OPTION_FLAG(explore_state, ascii, "ascii", "bars of # = . instead of blocks"),
+	OPTIONS_END,
 };
 
 const struct command cmd_explore = {
@@ -172,7 +140,7 @@ const struct command cmd_explore = {
 	.help = "Shows the position given, by default the initial one, after the MOVEs (SAN or\n"
 		"UCI) played from it; then each move that was played there, most games first:\n"
 		"games, White's wins, draws and Black's wins among them, the average score of\n"
-		"the side to move in percent, the games that reached the position behind the\n"
+		"the side to move in percent, the games that reached the position after the\n"
 		"move in whatever way, that position's statistic and its opening.\n"
 		"On a terminal this is a table with a bar (White's wins, draws, Black's wins);\n"
 		"elsewhere tab-separated rows of the moves: san, uci, games, white, draws,\n"
@@ -186,6 +154,5 @@ const struct command cmd_explore = {
 	.args_max = -1,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct explore_state),
-	.option = option,
 	.run = run,
 };

@@ -5,21 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/cli/in/filter.h"
 #include "client/cli/out/export_book.h"
 #include "client/cli/out/export_text.h"
-#include "client/cli/in/filter.h"
-
-enum {
-	OPT_FORMAT = 1,
-	OPT_OUTPUT = 'o', /* also spelled -o */
-};
 
 /* Room for what a line of EPD takes while it is built and read again. */
 #define ARENA_BUDGET ((size_t)4 << 20)
 
 struct export_state {
 	struct chi_scan_spec spec;
-	bool ready; /* spec has its defaults */
 	enum export_format format;
 	const char *path;
 };
@@ -33,33 +27,19 @@ struct export
 	struct export_book *book; /* of Polyglot alone */
 };
 
-static void set_defaults(struct export_state *state)
-{
-	if (!state->ready) {
-		filter_init(&state->spec);
-		state->ready = true;
-	}
-}
+static const struct export_state defaults = {
+	.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS},
+};
 
-static int option(struct cli *cli, void *data, int id, const char *value)
+static int take_format(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *format)
 {
-	struct export_state *state = data;
-	set_defaults(state);
-	switch (id) {
-	case OPT_FORMAT:
-		state->format = export_format_of(value);
-		if (state->format == EXPORT_NONE) {
-			return cli_usage(cli,
-					 "--format: '%s' is none of csv, tsv, jsonl, epd, polyglot",
-					 value);
-		}
-		return EXIT_DONE;
-	case OPT_OUTPUT:
-		state->path = strcmp(value, "-") == 0 ? NULL : value;
-		return EXIT_DONE;
-	default:
-		return filter_option(cli, &state->spec, id, value);
+	*(enum export_format *)format = export_format_of(value);
+	if (*(enum export_format *)format == EXPORT_NONE) {
+		return cli_usage(cli, "--%s: '%s' is none of csv, tsv, jsonl, epd, polyglot",
+				 option->name, value);
 	}
+	return EXIT_DONE;
 }
 
 /* Said, or told by the file's name, or by --json, or the one that most programs read. */
@@ -112,7 +92,7 @@ static int write_rows(const struct cli *cli, struct export *export, enum export_
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
 	}
-	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli, status);
+	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
 /* The target is opened when the store has accepted the question. */
@@ -121,7 +101,7 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 {
 	int status = chi_iter_open(cli->client, &state->spec, &export->iter);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	int code = target_open(&export->target, state->path);
 	if (code == EXIT_DONE && format == EXPORT_POLYGLOT) {
@@ -142,32 +122,32 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	return code == EXIT_DONE ? target_finish(&export->target) : code;
 }
 
-static int run(struct cli *cli, void *data, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	_cleanup_(export_deinit) struct export export = {.iter = NULL};
-	struct export_state *state = data;
-	(void)argc;
-	(void)argv;
-	set_defaults(state);
+	struct export_state *state = cli->state;
 	int code = filter_check(cli, &state->spec);
 	if (code != EXIT_DONE) {
 		return code;
+	}
+	if (state->path != NULL && strcmp(state->path, "-") == 0) {
+		state->path = NULL;
 	}
 	enum export_format format = choose_format(cli, state);
 	if (format == EXPORT_POLYGLOT && state->path == NULL && isatty(STDOUT_FILENO)) {
 		return cli_usage(cli, "a Polyglot book is no text for a terminal: say -o FILE");
 	}
-	state->spec.order = CHI_ORDER_POSITION;
-	state->spec.want = CHI_WANT_RECORDS;
 	chi_arena_init(&export.arena, ARENA_BUDGET);
 	return write_all(cli, &export, state, format);
 }
 
 static const struct cli_option options[] = {
-	{OPT_FORMAT, "format", "FORMAT", "csv (default), tsv, jsonl, epd or polyglot"},
-	{OPT_OUTPUT, "output", "FILE", "-o too: a file instead of standard output"},
-	FILTER_OPTIONS,
-	{0, NULL, NULL, NULL},
+	OPTION(export_state, format, take_format, "format", "FORMAT",
+	       "csv (default), tsv, jsonl, epd or polyglot"),
+	OPTION_TEXT(export_state, path, "output", "FILE",
+		    "-o too: a file instead of standard output"),
+	FILTER_OPTIONS(export_state),
+	OPTIONS_END,
 };
 
 const struct command cmd_export = {
@@ -192,6 +172,6 @@ const struct command cmd_export = {
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct export_state),
-	.option = option,
+	.defaults = &defaults,
 	.run = run,
 };

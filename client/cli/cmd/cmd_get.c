@@ -41,7 +41,8 @@ static int answer(struct cli *cli, void *context)
 				      gathered);
 	}
 	gathered->n = 0;
-	return status == CHI_OK ? gathered->code : cli_worse(gathered->code, cli_fail(cli, status));
+	return status == CHI_OK ? gathered->code
+				: cli_worse(gathered->code, cli_fail(cli->client, status));
 }
 
 static int gather(struct cli *cli, void *context, const struct chi_key *key)
@@ -51,12 +52,11 @@ static int gather(struct cli *cli, void *context, const struct chi_key *key)
 	return gathered->n < TOGETHER ? EXIT_DONE : answer(cli, context);
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	struct gathered gathered = {.n = 0};
 	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
-	(void)state;
-	return fens_all(cli, argc, argv, &user);
+	return fens_all(cli, cli->argc, cli->argv, &user);
 }
 
 const struct command cmd_get = {

@@ -14,13 +14,6 @@
 #include "formats/epd.h"
 #include "formats/reader.h"
 
-enum {
-	OPT_FORMAT = 1,
-	OPT_ENGINE,
-	OPT_ADD,
-	OPT_VERBOSE,
-};
-
 /* Bad lines reported; more are counted, unless --verbose. */
 #define REPORTS_MAX 20
 
@@ -29,14 +22,13 @@ enum {
 
 struct import_state {
 	struct chi_position_reader_options options;
-	bool verbose;
 	bool computed;	   /* the store computes its statistic: a given one is dropped */
 	bool told_dropped; /* that has been said */
 	const char *path;  /* of the file being read */
 	uint64_t read;
 	uint64_t rejected;
 	uint64_t bytes_before; /* of the files done */
-	const char *given;     /* an option that goes with positions alone, or NULL */
+	bool skip_variations;  /* they are never counted: they were not played */
 	struct progress progress;
 	struct batch batch;
 	struct games games; /* if the files are PGN */
@@ -50,37 +42,25 @@ struct files {
 	enum chi_format format;	     /* of all if PGN or Polyglot, else of the first */
 };
 
-/* Options are kept as the reader wants them; nothing is opened yet. */
-static int option(struct cli *cli, void *state, int id, const char *value)
+static int take_format(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *out)
 {
-	struct import_state *import = state;
-	switch (id) {
-	case OPT_FORMAT:
-		import->options.format = chi_format_of(value);
-		if (import->options.format == CHI_FORMAT_AUTO) {
-			return cli_usage(cli,
-					 "--format: '%s' is none of pgn, epd, csv, tsv, polyglot",
-					 value);
-		}
-		return EXIT_DONE;
-	case OPT_ENGINE:
-		if (value[0] == '\0' || strlen(value) > CHI_ENGINE_MAX) {
-			return cli_usage(cli, "--engine: a name has 1 to %d bytes", CHI_ENGINE_MAX);
-		}
-		import->given = "--engine";
-		import->options.engine = value;
-		return EXIT_DONE;
-	case OPT_ADD:
-		import->given = "--add";
-		import->options.add = true;
-		return EXIT_DONE;
-	case OPT_VERBOSE:
-		import->verbose = true;
-		import->games.verbose = true;
-		return EXIT_DONE;
-	default:
-		return games_option(cli, &import->games, id, value);
-	}
+	enum chi_format *format = out;
+	*format = chi_format_of(value);
+	return *format != CHI_FORMAT_AUTO
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s: '%s' is none of pgn, epd, csv, tsv, polyglot",
+				   option->name, value);
+}
+
+static int take_engine(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *engine)
+{
+	*(const char **)engine = value;
+	return value[0] != '\0' && strlen(value) <= CHI_ENGINE_MAX
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s: a name has 1 to %d bytes", option->name,
+				   CHI_ENGINE_MAX);
 }
 
 /* A bad line, found by the reader or refused by the store. */
@@ -88,11 +68,11 @@ static void reject(void *context, uint64_t line, const char *reason)
 {
 	struct import_state *import = context;
 	import->rejected++;
-	if (import->verbose || import->rejected <= REPORTS_MAX) {
+	if (import->games.verbose || import->rejected <= REPORTS_MAX) {
 		progress_clear(&import->progress);
 		cli_message("%s:%" PRIu64 ": %s", import->path, line, reason);
 	}
-	if (!import->verbose && import->rejected == REPORTS_MAX) {
+	if (!import->games.verbose && import->rejected == REPORTS_MAX) {
 		cli_message("further bad lines are only counted; --verbose reports all");
 	}
 }
@@ -221,17 +201,20 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 }
 
 /* An option that would silently do nothing is a mistake. */
-static int check_options(struct cli *cli, const struct import_state *import,
-			 const struct files *files)
+static int check_options(struct cli *cli, const struct files *files)
 {
+	static const char *const of_positions[] = {"engine", "add", NULL};
+	static const char *const of_games[] = {"statistic",	  "max-ply", "min-games", "strict",
+					       "skip-variations", "memory",  "threads",	  NULL};
 	bool games = files->format == CHI_FORMAT_PGN;
-	const char *wrong = games ? import->given : import->games.given;
-	if (wrong == NULL) {
-		return EXIT_DONE;
+	const char *const *wrong = games ? of_positions : of_games;
+	while (*wrong != NULL && !cli_given(cli, *wrong)) {
+		wrong++;
 	}
-	return cli_usage(cli, "%s goes with %s, and %s is %s", wrong,
-			 games ? "positions" : "games (PGN)", files->paths[0],
-			 format_name(files->format));
+	return *wrong == NULL ? EXIT_DONE
+			      : cli_usage(cli, "--%s goes with %s, and %s is %s", *wrong,
+					  games ? "positions" : "games (PGN)", files->paths[0],
+					  format_name(files->format));
 }
 
 /* `stored` counts lines, also those that were stored just so before. */
@@ -260,11 +243,11 @@ static int import_files(struct cli *cli, struct import_state *import, const stru
 	}
 	progress_clear(&import->progress);
 	if (status != CHI_OK) {
-		code = cli_worse(code, cli_worse(EXIT_STORE, cli_fail(cli, status)));
+		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 	}
 	status = batch_settle(&import->batch);
 	if (status != CHI_OK) {
-		code = cli_worse(EXIT_STORE, cli_fail(cli, status));
+		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 	}
 	print_summary(cli, import);
 	return cli_stop != 0 ? 128 + cli_stop : code;
@@ -277,20 +260,16 @@ static int run_positions(struct cli *cli, struct import_state *import, const str
 	struct chi_info info;
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	/* Asked once and not by each line's refusal: the column is dropped, the line is good. */
 	import->computed = info.statistic != CHI_STATISTIC_EXTERNAL;
 	import->options.cancel = &cli_stop;
 	progress_init(&import->progress, cli->quiet, total);
 	cli_catch_signals();
-	int code = EXIT_STORE;
-	if (batch_init(&import->batch, reject, import) == CHI_OK) {
-		import->batch.client = cli->client;
-		code = import_files(cli, import, files);
-	} else {
-		cli_message("out of memory");
-	}
+	status = batch_init(&import->batch, reject, import);
+	import->batch.client = cli->client;
+	int code = status == CHI_OK ? import_files(cli, import, files) : cli_no_memory();
 	batch_deinit(&import->batch);
 	return code;
 }
@@ -304,7 +283,7 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 		code = find_format(cli, import, files);
 	}
 	if (code == EXIT_DONE) {
-		code = check_options(cli, import, files);
+		code = check_options(cli, files);
 	}
 	if (code == EXIT_DONE && files->format == CHI_FORMAT_PGN) {
 		import->games.options.kind = CHI_IMPORT_ADD;
@@ -320,37 +299,45 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 						    : run_positions(cli, import, files, total);
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	_cleanup_(chi_freep) struct chi_source **sources = calloc((size_t)argc, sizeof(*sources));
-	struct files files = {.n = argc, .paths = argv, .sources = sources};
+	_cleanup_(chi_freep) struct chi_source **sources =
+		calloc((size_t)cli->argc, sizeof(*sources));
+	struct files files = {.n = cli->argc, .paths = cli->argv, .sources = sources};
 	if (sources == NULL) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
-	int code = run_files(cli, state, &files);
-	for (int i = 0; i < argc; i++) {
+	int code = run_files(cli, cli->state, &files);
+	for (int i = 0; i < cli->argc; i++) {
 		chi_source_close(sources[i]);
 	}
 	return code;
 }
 
 static const struct cli_option options[] = {
-	{OPT_FORMAT, "format", "FORMAT",
-	 "pgn, epd, csv, tsv or polyglot, whatever the files look like"},
-	{OPT_STATISTIC, "statistic", "KIND",
-	 "games: external, control or outcome, if a store is made (default: control)"},
-	{OPT_MAX_PLY, "max-ply", "N", "games: count no positions behind so many plies"},
-	{OPT_MIN_GAMES, "min-games", "N", "games: keep no new position with fewer games"},
-	{OPT_STRICT, "strict", NULL, "games: pass over games with a bad move"},
-	{OPT_SKIP_VARIATIONS, "skip-variations", NULL,
-	 "games: count no variations, which is what is done anyway"},
-	{OPT_MEMORY, "memory", "SIZE", "games: memory for sorting (default: 512M)"},
-	{OPT_THREADS, "threads", "N", "games: threads that read (default: one a core)"},
-	{OPT_ENGINE, "engine", "NAME", "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"},
-	{OPT_ADD, "add", NULL, "add the counts of CSV files to those stored"},
-	{OPT_VERBOSE, "verbose", NULL, "report every bad line or game, not the first 20 alone"},
-	{0, NULL, NULL, NULL},
+	OPTION(import_state, options.format, take_format, "format", "FORMAT",
+	       "pgn, epd, csv, tsv or polyglot, whatever the files look like"),
+	OPTION(import_state, games.create, option_statistic, "statistic", "KIND",
+	       "games: external, control or outcome, if a store is made (default: control)"),
+	OPTION_NUMBER(import_state, games.max_ply, 1, CHI_PLY_MAX, "max-ply", "N",
+		      "games: count no positions after so many plies"),
+	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
+		      "games: keep no new position with fewer games"),
+	OPTION_FLAG(import_state, games.options.strict, "strict",
+		    "games: pass over games with a bad move"),
+	OPTION_FLAG(import_state, skip_variations, "skip-variations",
+		    "games: count no variations, which is what is done anyway"),
+	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
+	       "games: memory for sorting (default: 512M)"),
+	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
+		      "games: threads that read (default: one a core)"),
+	OPTION(import_state, options.engine, take_engine, "engine", "NAME",
+	       "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"),
+	OPTION_FLAG(import_state, options.add, "add",
+		    "add the counts of CSV files to those stored"),
+	OPTION_FLAG(import_state, games.verbose, "verbose",
+		    "report every bad line or game, not the first 20 alone"),
+	OPTIONS_END,
 };
 
 const struct command cmd_import = {
@@ -390,6 +377,5 @@ const struct command cmd_import = {
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct import_state),
-	.option = option,
 	.run = run,
 };

@@ -79,18 +79,14 @@ static json_t *info_json(const struct chi_info *info)
 		read_only_json(info->read_only));
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	struct chi_info info;
-	(void)state;
-	(void)argc;
-	(void)argv;
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
-	output_object(cli, info_json(&info));
-	return EXIT_DONE;
+	return output_object(cli, info_json(&info));
 }
 
 const struct command cmd_info = {

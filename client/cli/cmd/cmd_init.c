@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore init: makes an empty store. */
-#include <string.h>
-
 #include "chess/statistic.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
-enum {
-	OPT_STATISTIC = 1,
-};
-
 struct init_state {
-	enum chi_statistic statistic; /* 0: the default */
+	enum chi_statistic statistic;
 };
-
-/* There is one option, so its id says nothing. */
-static int option(struct cli *cli, void *state, int id, const char *value)
-{
-	struct init_state *init = state;
-	(void)id;
-	return cli_statistic(cli, value, &init->statistic);
-}
 
 /* Control is the default because every position has that statistic. */
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static const struct init_state defaults = {.statistic = CHI_STATISTIC_CONTROL};
+
+/* No client: there is nothing to open yet, and a server cannot create stores. */
+static int run(struct cli *cli)
 {
-	struct init_state *init = state;
+	const struct init_state *wanted = cli->state;
 	struct chi_fault fault = {.text = ""};
-	enum chi_statistic statistic =
-		init->statistic != 0 ? init->statistic : CHI_STATISTIC_CONTROL;
-	(void)argc;
-	(void)argv;
-	/* No client: there is nothing to open yet, and a server cannot create stores. */
-	int status = chi_create(cli->address, statistic, &fault);
+	int status = chi_create(cli->address, wanted->statistic, &fault);
 	if (status != CHI_OK) {
-		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-		return cli_exit_of(status);
+		return cli_fault(status, &fault);
 	}
-	output_object(cli, json_pack("{s:o, s:s}", "created", json_path(cli->address), "statistic",
-				     chi_statistic_name((int)statistic)));
-	return EXIT_DONE;
+	return output_object(cli, json_pack("{s:o, s:s}", "created", json_path(cli->address),
+					    "statistic", chi_statistic_name(wanted->statistic)));
 }
 
 static const struct cli_option options[] = {
-	{OPT_STATISTIC, "statistic", "KIND", "external, control or outcome (default: control)"},
-	{0, NULL, NULL, NULL},
+	OPTION(init_state, statistic, option_statistic, "statistic", "KIND",
+	       "external, control or outcome (default: control)"),
+	OPTIONS_END,
 };
 
 const struct command cmd_init = {
@@ -62,6 +45,6 @@ const struct command cmd_init = {
 	.options = options,
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct init_state),
-	.option = option,
+	.defaults = &defaults,
 	.run = run,
 };

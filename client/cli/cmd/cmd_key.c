@@ -33,13 +33,12 @@ static int print_key(struct cli *cli, const struct chi_key *key)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	(void)state;
 	if (!cli->json) {
 		printf("fen\tkey\tcontrol\n");
 	}
-	return fens_each(cli, argc, argv, print_key);
+	return fens_each(cli, cli->argc, cli->argv, print_key);
 }
 
 const struct command cmd_key = {

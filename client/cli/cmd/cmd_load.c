@@ -37,10 +37,7 @@ static int create(struct load *load)
 {
 	struct chi_fault fault = {.text = ""};
 	int status = chi_create(load->cli->address, load->reader.head.statistic, &fault);
-	if (status != CHI_OK) {
-		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-	}
-	return cli_exit_of(status);
+	return cli_fault(status, &fault);
 }
 
 /* True if the address fails only because nothing is there yet. */
@@ -67,7 +64,7 @@ static int open_store(struct load *load)
 	}
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	if (info.statistic != load->reader.head.statistic) {
 		const char *ours = chi_statistic_name(info.statistic);
@@ -92,7 +89,7 @@ static int put_game_ids(struct load *load)
 {
 	int status = chi_put_game_ids(load->cli->client, load->games, load->n_games);
 	load->n_games = 0;
-	return status == CHI_OK ? EXIT_DONE : cli_fail(load->cli, status);
+	return status == CHI_OK ? EXIT_DONE : cli_fail(load->cli->client, status);
 }
 
 /* A game is listed when all positions are stored: they come first. */
@@ -106,7 +103,7 @@ static int take_game(struct load *load)
 			return EXIT_STORE;
 		}
 		if (status != CHI_OK) {
-			return cli_worse(EXIT_STORE, cli_fail(load->cli, status));
+			return cli_worse(EXIT_STORE, cli_fail(load->cli->client, status));
 		}
 	}
 	load->games[load->n_games++] = load->reader.game;
@@ -135,7 +132,7 @@ static int take_line(struct load *load, const char *line, size_t len)
 	if (code == EXIT_DONE && kind == CHI_DUMP_POSITION) {
 		status = batch_add(&load->batch, load->reader.line);
 		if (status != CHI_OK) {
-			code = cli_worse(EXIT_STORE, cli_fail(load->cli, status));
+			code = cli_worse(EXIT_STORE, cli_fail(load->cli->client, status));
 		}
 	}
 	if (code == EXIT_DONE && kind == CHI_DUMP_GAME) {
@@ -180,7 +177,7 @@ static int put_base(struct load *load)
 	if (status == CHI_OK && memcmp(&info.base, base, sizeof(*base)) != 0) {
 		status = chi_put_base(cli->client, base);
 	}
-	return status == CHI_OK ? EXIT_DONE : cli_fail(cli, status);
+	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
 /* Puts the last batch, also of a dump that turned out to be bad, and makes all durable. */
@@ -192,7 +189,7 @@ static int finish(struct load *load, int code)
 	}
 	int status = batch_flush(&load->batch);
 	if (status != CHI_OK) {
-		code = cli_worse(code, cli_fail(cli, status));
+		code = cli_worse(code, cli_fail(cli->client, status));
 	}
 	if (code == EXIT_DONE && load->n_games > 0) {
 		code = put_game_ids(load);
@@ -215,13 +212,12 @@ static void print_summary(const struct load *load, int code)
 				"unchanged", json_count(total->unchanged)));
 }
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	_cleanup_(load_deinit) struct load load = {.cli = cli};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
-	const char *path = argc > 0 ? argv[0] : "-";
-	(void)state;
+	const char *path = cli->argc > 0 ? cli->argv[0] : "-";
 	/* A name that messages can carry, also where there is no file. */
 	load.name = strcmp(path, "-") == 0 ? "standard input" : path;
 	chi_dump_reader_init(&load.reader);
@@ -229,8 +225,7 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 		return cli_usage(cli, "%s: %s", load.name, fault.text);
 	}
 	if (batch_init(&load.batch, NULL, NULL) != CHI_OK) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
 	cli_catch_signals();
 	int code = finish(&load, take_lines(&load));

@@ -24,8 +24,10 @@ struct merge {
 	uint64_t fed;		/* bytes */
 	uint64_t lines;		/* of the dump, so positions and games */
 	struct progress progress;
-	struct chi_import_result total;
 	uint64_t merged; /* stores */
+	uint64_t taken;	 /* of them: games, and notes that were not */
+	uint64_t dropped;
+	struct chi_put_result positions;
 };
 
 static void merge_deinit(struct merge *merge)
@@ -61,39 +63,31 @@ static int take_text(void *context, const char *bytes, size_t len)
 	struct merge *merge = context;
 	int status = chi_buffer_append(&merge->text, bytes, len);
 	if (status != CHI_OK) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
 	merge->lines++;
 	return merge->text.len < FEED_BYTES ? EXIT_DONE : feed(merge);
 }
 
-/* Opens a store for reading, and asks what it is. */
-static int open_for_info(const struct cli *cli, struct chi_client **out, struct chi_info *info)
+/* Opens a store for reading, and asks what it is. An OTHER has no name of a store: where a server
+ * has several, "default" is meant. */
+static int open_for_info(const struct cli *cli, const char *other, struct chi_client **out,
+			 struct chi_info *info)
 {
 	struct cli copy = *cli;
-	int code = cli_open(&copy, false, out);
-	if (code != EXIT_DONE) {
-		return code;
+	if (other != NULL) {
+		copy.address = other;
+		copy.store = NULL;
 	}
-	copy.client = *out;
-	int status = chi_get_info(*out, info);
-	return status == CHI_OK ? EXIT_DONE : cli_fail(&copy, status);
+	int code = cli_open(&copy, false, out);
+	int status = code == EXIT_DONE ? chi_get_info(*out, info) : CHI_OK;
+	return status == CHI_OK ? code : cli_fail(*out, status);
 }
 
-/* An OTHER has no name of a store: where a server has several, "default" is meant. */
-static struct cli cli_of_other(const struct cli *cli, const char *address)
-{
-	struct cli other = *cli;
-	other.address = address;
-	other.store = NULL;
-	return other;
-}
-
-static int info_of(const struct cli *cli, struct chi_info *info)
+static int info_of(const struct cli *cli, const char *other, struct chi_info *info)
 {
 	struct chi_client *client = NULL;
-	int code = open_for_info(cli, &client, info);
+	int code = open_for_info(cli, other, &client, info);
 	chi_close(client);
 	return code;
 }
@@ -108,13 +102,11 @@ static int check_others(const struct cli *cli, int n, char **addresses)
 {
 	_cleanup_(chi_freep) struct chi_info *infos = calloc((size_t)n + 1, sizeof(*infos));
 	if (infos == NULL) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
-	int code = info_of(cli, &infos[0]);
+	int code = info_of(cli, NULL, &infos[0]);
 	for (int i = 0; i < n && code == EXIT_DONE; i++) {
-		struct cli other = cli_of_other(cli, addresses[i]);
-		code = info_of(&other, &infos[i + 1]);
+		code = info_of(cli, addresses[i], &infos[i + 1]);
 		for (int j = 0; j <= i && code == EXIT_DONE; j++) {
 			if (is_same(&infos[j], &infos[i + 1])) {
 				code = cli_usage(cli, "%s is the same store as %s, or a copy of it",
@@ -126,7 +118,7 @@ static int check_others(const struct cli *cli, int n, char **addresses)
 	return code;
 }
 
-/* At the commit it is known how much there is: the bar and its rate begin anew. */
+/* At the commit it is known how much there is: the bar and its rate begin again. */
 static void on_progress(void *context, const char *phase, uint64_t done, uint64_t total)
 {
 	struct merge *merge = context;
@@ -154,10 +146,7 @@ static int open_session(struct merge *merge)
 	if (status == CHI_OK) {
 		status = chi_import_file(merge->games, merge->other);
 	}
-	if (status != CHI_OK) {
-		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-	}
-	return cli_exit_of(status);
+	return cli_fault(status, &fault);
 }
 
 /* A store that is written to while it is read would be merged in part: the numbers of its first and
@@ -165,10 +154,8 @@ static int open_session(struct merge *merge)
 static int send(struct merge *merge, struct chi_client *from, const struct chi_info *before)
 {
 	struct chi_info after;
-	struct cli other = cli_of_other(merge->cli, merge->other);
 	bool mixed = false;
-	other.client = from;
-	int code = dump_write(&other, from, take_text, merge, &mixed);
+	int code = dump_write(from, take_text, merge, &mixed);
 	if (code == EXIT_DONE) {
 		code = feed(merge);
 	}
@@ -177,7 +164,7 @@ static int send(struct merge *merge, struct chi_client *from, const struct chi_i
 	}
 	int status = chi_get_info(from, &after);
 	if (status != CHI_OK) {
-		return cli_fail(&other, status);
+		return cli_fail(from, status);
 	}
 	if (mixed || after.sequence != before->sequence) {
 		progress_clear(&merge->progress);
@@ -189,23 +176,13 @@ static int send(struct merge *merge, struct chi_client *from, const struct chi_i
 	return EXIT_DONE;
 }
 
-static void add_result(struct chi_import_result *total, const struct chi_import_result *more)
-{
-	total->taken += more->taken;
-	total->dropped += more->dropped;
-	total->positions.added += more->positions.added;
-	total->positions.updated += more->positions.updated;
-	total->positions.unchanged += more->positions.unchanged;
-}
-
 /* One other store, all of it or nothing. */
 static int merge_one(struct merge *merge)
 {
 	struct chi_client *from = NULL;
 	struct chi_info info;
 	struct chi_import_result result;
-	struct cli other = cli_of_other(merge->cli, merge->other);
-	int code = open_for_info(&other, &from, &info);
+	int code = open_for_info(merge->cli, merge->other, &from, &info);
 	if (code == EXIT_DONE) {
 		code = open_session(merge);
 	}
@@ -221,41 +198,38 @@ static int merge_one(struct merge *merge)
 	merge->games = NULL;
 	chi_buffer_consume(&merge->text, merge->text.len);
 	if (code == EXIT_DONE) {
-		add_result(&merge->total, &result);
+		merge->taken += result.taken;
+		merge->dropped += result.dropped;
+		merge->positions.added += result.positions.added;
+		merge->positions.updated += result.positions.updated;
+		merge->positions.unchanged += result.positions.unchanged;
 		merge->merged++;
 	}
 	return code;
 }
 
-/* What was done before a store that failed stays done, so it is said in any case. */
-static void print_summary(struct cli *cli, const struct merge *merge)
-{
-	const struct chi_import_result *total = &merge->total;
-	output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "stores",
-				     json_count(merge->merged), "games", json_count(total->taken),
-				     "new", json_count(total->positions.added), "updated",
-				     json_count(total->positions.updated), "unchanged",
-				     json_count(total->positions.unchanged), "notes_kept",
-				     json_count(total->dropped)));
-}
-
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
 	_cleanup_(merge_deinit) struct merge merge = {.cli = cli};
-	(void)state;
-	int code = check_others(cli, argc, argv);
+	int code = check_others(cli, cli->argc, cli->argv);
 	if (code != EXIT_DONE) {
 		return code;
 	}
 	chi_buffer_init(&merge.text, SIZE_MAX / 2);
 	progress_init(&merge.progress, cli->quiet, 0);
 	cli_catch_signals();
-	for (int i = 0; i < argc && code == EXIT_DONE; i++) {
-		merge.other = argv[i];
+	for (int i = 0; i < cli->argc && code == EXIT_DONE; i++) {
+		merge.other = cli->argv[i];
 		code = merge_one(&merge);
 	}
 	progress_clear(&merge.progress);
-	print_summary(cli, &merge);
+	/* What was done before a store that failed stays done, so it is said in any case. */
+	output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "stores",
+				     json_count(merge.merged), "games", json_count(merge.taken),
+				     "new", json_count(merge.positions.added), "updated",
+				     json_count(merge.positions.updated), "unchanged",
+				     json_count(merge.positions.unchanged), "notes_kept",
+				     json_count(merge.dropped)));
 	return code;
 }
 

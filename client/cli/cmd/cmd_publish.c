@@ -3,16 +3,12 @@
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	(void)state;
-	(void)argc;
-	int status = chi_publish(cli->client, argv[0]);
-	if (status != CHI_OK) {
-		return cli_fail(cli, status);
-	}
-	output_object(cli, json_pack("{s:o}", "published", json_path(argv[0])));
-	return EXIT_DONE;
+	int status = chi_publish(cli->client, cli->argv[0]);
+	return status != CHI_OK ? cli_fail(cli->client, status)
+				: output_object(cli, json_pack("{s:o}", "published",
+							       json_path(cli->argv[0])));
 }
 
 const struct command cmd_publish = {

@@ -6,17 +6,8 @@
 #include "base/num.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
-#include "client/cli/out/put_text.h"
+#include "client/cli/in/put_text.h"
 #include "store/store.h"
-
-enum {
-	OPT_CHI2 = 1,
-	OPT_NOTE,
-	OPT_LINE,
-	OPT_EVAL,
-	OPT_COUNTS,
-	OPT_ADD,
-};
 
 /* Enough for the longest line. */
 #define ARENA_BUDGET (1u << 20)
@@ -25,8 +16,6 @@ struct put_state {
 	const char *line; /* needs the position: read when the FEN is known */
 	const char *note;
 	uint16_t chi2;
-	bool has_chi2;
-	bool has_counts;
 	bool add;
 	struct chi_counts counts;
 	struct chi_eval evals[CHI_EVALS_MAX];
@@ -46,8 +35,9 @@ static int compare_engines(const struct chi_eval *a, const struct chi_eval *b)
 
 /* Takes an evaluation to its place in a record: ascending by engine, one of each, the deeper, of
  * equal depth the later. */
-static int take_eval(struct cli *cli, struct put_state *put, const char *value)
+static int take_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
+	struct put_state *put = out;
 	struct chi_eval eval;
 	size_t at = 0;
 	int code = text_eval(cli, value, &eval);
@@ -62,7 +52,8 @@ static int take_eval(struct cli *cli, struct put_state *put, const char *value)
 		return EXIT_DONE;
 	}
 	if (put->n_evals == CHI_EVALS_MAX) {
-		return cli_usage(cli, "--eval: at most %d engines in one put", CHI_EVALS_MAX);
+		return cli_usage(cli, "--%s: at most %d engines in one put", option->name,
+				 CHI_EVALS_MAX);
 	}
 	memmove(&put->evals[at + 1], &put->evals[at], (put->n_evals - at) * sizeof(put->evals[0]));
 	put->evals[at] = eval;
@@ -70,42 +61,22 @@ static int take_eval(struct cli *cli, struct put_state *put, const char *value)
 	return EXIT_DONE;
 }
 
-/* Values are read at once, so that a mistake is found before the store is opened. */
-static int option(struct cli *cli, void *state, int id, const char *value)
+static int take_chi2(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	struct put_state *put = state;
-	switch (id) {
-	case OPT_CHI2:
-		put->has_chi2 = true;
-		if (chi_num_chi2(value, strlen(value), &put->chi2) != CHI_OK) {
-			return cli_usage(cli, "--chi2: '%s' is no number", value);
-		}
-		return EXIT_DONE;
-	case OPT_NOTE:
-		put->note = value;
-		return EXIT_DONE;
-	case OPT_LINE:
-		put->line = value;
-		return EXIT_DONE;
-	case OPT_COUNTS:
-		put->has_counts = true;
-		return text_counts(cli, "counts", value, &put->counts);
-	case OPT_ADD:
-		put->add = true;
-		return EXIT_DONE;
-	default:
-		return take_eval(cli, put, value);
-	}
+	return chi_num_chi2(value, strlen(value), out) == CHI_OK
+		       ? EXIT_DONE
+		       : cli_usage(cli, "--%s: '%s' is no number", option->name, value);
 }
 
 /* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
-static void take_parts(struct put_state *state, struct chi_put *put)
+static void take_parts(const struct cli *cli, struct chi_put *put)
 {
-	if (state->has_chi2) {
+	struct put_state *state = cli->state;
+	if (cli_given(cli, "chi2")) {
 		put->parts |= CHI_PUT_CHI2;
 		put->record.chi2 = state->chi2;
 	}
-	if (state->has_counts) {
+	if (cli_given(cli, "counts")) {
 		put->parts |= state->add ? CHI_PUT_ADD : CHI_PUT_COUNTS;
 		put->record.counts = state->counts;
 	}
@@ -127,7 +98,7 @@ static int check_statistic(struct cli *cli)
 	struct chi_info info;
 	int status = chi_get_info(cli->client, &info);
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	if (info.statistic == CHI_STATISTIC_EXTERNAL) {
 		return EXIT_DONE;
@@ -149,14 +120,13 @@ static int store(struct cli *cli, const struct chi_put *put)
 		status = chi_key_to_fen(&put->key, fen, NULL);
 	}
 	if (status != CHI_OK) {
-		return cli_fail(cli, status);
+		return cli_fail(cli->client, status);
 	}
 	const char *what = result.added > 0	? "added"
 			   : result.updated > 0 ? "updated"
 						: "unchanged";
-	output_object(cli, cli->json ? json_pack("{s:s, s:s}", "result", what, "fen", fen)
-				     : json_pack("{s:s}", what, fen));
-	return EXIT_DONE;
+	return output_object(cli, cli->json ? json_pack("{s:s, s:s}", "result", what, "fen", fen)
+					    : json_pack("{s:s}", what, fen));
 }
 
 static void arena_deinitp(struct chi_arena *arena)
@@ -165,29 +135,28 @@ static void arena_deinitp(struct chi_arena *arena)
 }
 
 /* Everything that can be wrong with the options is found before anything is sent. */
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	struct put_state *options = state;
+	struct put_state *options = cli->state;
 	_cleanup_(arena_deinitp) struct chi_arena arena;
 	struct chi_put put = {.parts = 0};
-	(void)argc;
 	chi_arena_init(&arena, ARENA_BUDGET);
-	if (options->add && !options->has_counts) {
+	if (options->add && !cli_given(cli, "counts")) {
 		return cli_usage(cli, "--add says something only with --counts");
 	}
-	int code = cli_key(cli, argv[0], strlen(argv[0]), NULL, &put.key);
+	int code = cli_key(cli, cli->argv[0], strlen(cli->argv[0]), NULL, &put.key);
 	if (code == EXIT_DONE && options->line != NULL) {
 		code = text_line(cli, &put.key, options->line, &arena, &put.record.line,
 				 &put.record.n_line);
 		put.parts |= CHI_PUT_LINE;
 	}
-	if (code == EXIT_DONE && options->has_chi2) {
+	if (code == EXIT_DONE && cli_given(cli, "chi2")) {
 		code = check_statistic(cli);
 	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	take_parts(options, &put);
+	take_parts(cli, &put);
 	/* Here too, so that a text is refused with the same words whatever the address. */
 	struct chi_fault fault = {.text = ""};
 	if (chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) != CHI_OK) {
@@ -197,14 +166,17 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	{OPT_CHI2, "chi2", "X", "the statistic, 0.01 to 255.99 (external stores only)"},
-	{OPT_NOTE, "note", "TEXT", "set the note; an empty text removes it"},
-	{OPT_LINE, "line", "MOVES", "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"},
-	{OPT_EVAL, "eval", "E:D:SCORE",
-	 "evaluation: engine, depth, centipawns or mateN; repeatable"},
-	{OPT_COUNTS, "counts", "W,D,L", "set the games won by White, drawn, won by Black"},
-	{OPT_ADD, "add", NULL, "add the counts to those stored"},
-	{0, NULL, NULL, NULL},
+	OPTION(put_state, chi2, take_chi2, "chi2", "X",
+	       "the statistic, 0.01 to 255.99 (external stores only)"),
+	OPTION_TEXT(put_state, note, "note", "TEXT", "set the note; an empty text removes it"),
+	OPTION_TEXT(put_state, line, "line", "MOVES",
+		    "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"),
+	{"eval", "E:D:SCORE", "evaluation: engine, depth, centipawns or mateN; repeatable",
+	 take_eval, 0, 0, 0},
+	OPTION(put_state, counts, option_counts, "counts", "W,D,L",
+	       "set the games won by White, drawn, won by Black"),
+	OPTION_FLAG(put_state, add, "add", "add the counts to those stored"),
+	OPTIONS_END,
 };
 
 const struct command cmd_put = {
@@ -225,6 +197,5 @@ const struct command cmd_put = {
 	.args_max = 1,
 	.needs = NEEDS_WRITE,
 	.state_size = sizeof(struct put_state),
-	.option = option,
 	.run = run,
 };

@@ -2,44 +2,22 @@
 /* chistore rescore: computes all statistics anew. */
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
-#include "client/cli/out/put_text.h"
-
-enum {
-	OPT_BASE = 1,
-};
-
-struct rescore_state {
-	struct chi_counts base;
-	bool has_base;
-};
-
-/* Base rates of 0,0,0 are given ones, too: has_base tells them from none. */
-static int option(struct cli *cli, void *state, int id, const char *value)
-{
-	struct rescore_state *rescore = state;
-	(void)id;
-	rescore->has_base = true;
-	return text_counts(cli, "base", value, &rescore->base);
-}
+#include "client/cli/in/put_text.h"
 
 /* Without --base the library takes the games counted in the store, or sums all counts. */
-static int run(struct cli *cli, void *state, int argc, char **argv)
+static int run(struct cli *cli)
 {
-	struct rescore_state *rescore = state;
 	uint64_t changed = 0;
-	(void)argc;
-	(void)argv;
-	int status = chi_rescore(cli->client, rescore->has_base ? &rescore->base : NULL, &changed);
-	if (status != CHI_OK) {
-		return cli_fail(cli, status);
-	}
-	output_object(cli, json_pack("{s:o}", "changed", json_count(changed)));
-	return EXIT_DONE;
+	int status = chi_rescore(cli->client, cli_given(cli, "base") ? cli->state : NULL, &changed);
+	return status != CHI_OK
+		       ? cli_fail(cli->client, status)
+		       : output_object(cli, json_pack("{s:o}", "changed", json_count(changed)));
 }
 
 static const struct cli_option options[] = {
-	{OPT_BASE, "base", "W,D,L", "compare with these games instead of all in the store"},
-	{0, NULL, NULL, NULL},
+	{"base", "W,D,L", "compare with these games instead of all in the store", option_counts, 0,
+	 0, 0},
+	OPTIONS_END,
 };
 
 const struct command cmd_rescore = {
@@ -55,7 +33,6 @@ const struct command cmd_rescore = {
 	.options = options,
 	.needs = NEEDS_WRITE,
 	.slow = true,
-	.state_size = sizeof(struct rescore_state),
-	.option = option,
+	.state_size = sizeof(struct chi_counts),
 	.run = run,
 };

@@ -3,37 +3,20 @@
 #include "client/cli/command.h"
 #include "client/cli/in/pgn_import.h"
 
-enum {
-	OPT_VERBOSE = 1,
-};
-
-static int option(struct cli *cli, void *state, int id, const char *value)
+static int run(struct cli *cli)
 {
-	struct games *games = state;
-	if (id == OPT_VERBOSE) {
-		games->verbose = true;
-		return EXIT_DONE;
-	}
-	return games_option(cli, games, id, value);
-}
-
-static int run(struct cli *cli, void *state, int argc, char **argv)
-{
-	struct games *games = state;
-	_cleanup_(chi_freep) struct chi_source **sources = calloc((size_t)argc, sizeof(*sources));
-	if (sources == NULL) {
-		cli_message("out of memory");
-		return EXIT_STORE;
-	}
+	struct games *games = cli->state;
 	games->options.kind = CHI_IMPORT_SUBTRACT;
-	return games_run(cli, games, argc, argv, sources);
+	return games_run(cli, games, cli->argc, cli->argv, NULL);
 }
 
 static const struct cli_option options[] = {
-	{OPT_MEMORY, "memory", "SIZE", "memory for sorting (default: 512M)"},
-	{OPT_THREADS, "threads", "N", "threads that read (default: one a core)"},
-	{OPT_VERBOSE, "verbose", NULL, "print every remark, not the first 20 alone"},
-	{0, NULL, NULL, NULL},
+	OPTION(games, options.memory, games_memory, "memory", "SIZE",
+	       "memory for sorting (default: 512M)"),
+	OPTION_NUMBER(games, threads, 1, GAMES_THREADS_MAX, "threads", "N",
+		      "threads that read (default: one a core)"),
+	OPTION_FLAG(games, verbose, "verbose", "print every remark, not the first 20 alone"),
+	OPTIONS_END,
 };
 
 const struct command cmd_subtract = {
@@ -53,6 +36,5 @@ const struct command cmd_subtract = {
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct games),
-	.option = option,
 	.run = run,
 };

@@ -22,11 +22,6 @@ static void report(void *context, const char *text)
 	}
 }
 
-enum {
-	OPT_REPAIR = 1,
-	OPT_STATISTIC
-};
-
 struct verify_state {
 	const char *repair; /* where the new store is to be; NULL: only look */
 	enum chi_statistic statistic;
@@ -62,8 +57,7 @@ static int repair(struct cli *cli, const struct verify_state *state)
 	int status = chi_repair(cli->address, state->repair, state->statistic, report, &reports,
 				&result, &fault);
 	if (status != CHI_OK) {
-		cli_message("%s", fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-		return cli_exit_of(status);
+		return cli_fault(status, &fault);
 	}
 	print_repair(cli, state, &result);
 	return result.missing == 0 && result.damaged == 0 && !result.unsure ? EXIT_DONE
@@ -80,32 +74,18 @@ static int verify(struct cli *cli)
 	}
 	int status = chi_verify(cli->client, report, &reports, &result);
 	if (status != CHI_OK && status != -CHI_ECORRUPT) {
-		code = cli_fail(cli, status);
-	} else {
-		output_object(cli, json_pack("{s:b, s:o, s:o, s:o}", "sound", status == CHI_OK,
-					     "positions", json_count(result.positions), "known",
-					     json_count(result.known), "errors",
-					     json_count(result.errors)));
-		code = status == CHI_OK ? EXIT_DONE : EXIT_STORE;
+		return cli_fail(cli->client, status);
 	}
-	return code;
+	output_object(cli,
+		      json_pack("{s:b, s:o, s:o, s:o}", "sound", status == CHI_OK, "positions",
+				json_count(result.positions), "known", json_count(result.known),
+				"errors", json_count(result.errors)));
+	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 }
 
-static int option(struct cli *cli, void *state, int id, const char *value)
+static int run(struct cli *cli)
 {
-	struct verify_state *verify_state = state;
-	if (id == OPT_REPAIR) {
-		verify_state->repair = value;
-		return EXIT_DONE;
-	}
-	return cli_statistic(cli, value, &verify_state->statistic);
-}
-
-static int run(struct cli *cli, void *state, int argc, char **argv)
-{
-	const struct verify_state *wanted = state;
-	(void)argc;
-	(void)argv;
+	const struct verify_state *wanted = cli->state;
 	if (wanted->statistic != 0 && wanted->repair == NULL) {
 		return cli_usage(cli, "--statistic goes with --repair");
 	}
@@ -113,11 +93,12 @@ static int run(struct cli *cli, void *state, int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-	{OPT_REPAIR, "repair", "DEST",
-	 "save every intact record of a damaged store into a new one, the directory DEST"},
-	{OPT_STATISTIC, "statistic", "KIND",
-	 "repair: external, control or outcome, for a store that cannot tell any more"},
-	{0, NULL, NULL, NULL},
+	OPTION_TEXT(verify_state, repair, "repair", "DEST",
+		    "save every intact record of a damaged store into a new one, the directory "
+		    "DEST"),
+	OPTION(verify_state, statistic, option_statistic, "statistic", "KIND",
+	       "repair: external, control or outcome, for a store that cannot tell any more"),
+	OPTIONS_END,
 };
 
 const struct command cmd_verify = {
@@ -148,6 +129,5 @@ const struct command cmd_verify = {
 	.needs = NEEDS_ADDRESS,
 	.slow = true,
 	.state_size = sizeof(struct verify_state),
-	.option = option,
 	.run = run,
 };

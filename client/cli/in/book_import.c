@@ -125,10 +125,9 @@ static int fail(const struct cli *cli, int status)
 		return 128 + cli_stop;
 	}
 	if (status == -CHI_ENOMEM) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
-	return cli_worse(EXIT_STORE, cli_fail(cli, status));
+	return cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 }
 
 static int import_one(struct cli *cli, struct import *import, const char *path)

@@ -2,6 +2,7 @@
 /* FENs from the arguments, from standard input or from a file. */
 #include "client/cli/in/fens.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,10 @@ static void flush_answers(void *context)
 		input->code = cli_worse(input->code,
 					input->user->flush(input->cli, input->user->context));
 	}
-	(void)fflush(stdout);
+	/* Only the first failure says why. */
+	if (fflush(stdout) != 0) {
+		cli_output_tell(errno);
+	}
 }
 
 /* Blank lines and comments. */
@@ -63,7 +67,8 @@ int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user
 	const char *line = NULL;
 	size_t len = 0;
 	int status = chi_source_open(path, &options, &source, &fault);
-	while (status == CHI_OK && !output_failed() && (input.code == EXIT_DONE || !user->strict)) {
+	while (status == CHI_OK && !cli_output_failed() &&
+	       (input.code == EXIT_DONE || !user->strict)) {
 		char where[600];
 		status = chi_source_line(source, &line, &len, &fault);
 		(void)snprintf(where, sizeof(where), "%.500s:%" PRIu64, name,
@@ -108,7 +113,7 @@ int fens_all(struct cli *cli, int argc, char **argv, const struct fens_user *use
 		}
 		return fens_in_file(cli, "-", user);
 	}
-	for (int i = 0; i < argc && !output_failed(); i++) {
+	for (int i = 0; i < argc && !cli_output_failed(); i++) {
 		input.code = cli_worse(input.code, take(cli, argv[i], strlen(argv[i]), NULL, user));
 	}
 	flush_answers(&input);

@@ -18,77 +18,17 @@
 /* Notes printed; more are counted, unless --verbose. */
 #define NOTES_MAX 20
 
-#define THREADS_MAX 256
-
-/* ---- Options ----------------------------------------------------------------------------- */
-
-static int number(const struct cli *cli, const char *name, const char *value, uint64_t least,
-		  uint64_t most, uint64_t *out)
+int games_memory(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	if (chi_num_u64(value, strlen(value), most, out) != CHI_OK || *out < least) {
-		return cli_usage(cli, "--%s: '%s' is not a number of %" PRIu64 " to %" PRIu64, name,
-				 value, least, most);
-	}
-	return EXIT_DONE;
-}
-
-static int memory(const struct cli *cli, struct games *games, const char *value)
-{
-	uint64_t *out = &games->options.memory;
 	if (chi_num_size(value, strlen(value), out) != CHI_OK) {
-		return cli_usage(cli, "--memory: '%s' is not a size, such as 512M or 4G", value);
+		return cli_usage(cli, "--%s: '%s' is not a size, such as 512M or 4G", option->name,
+				 value);
 	}
-	if (*out < CHI_IMPORT_MEMORY_MIN) {
-		return cli_usage(cli, "--memory: '%s' is too little, at least %" PRIu64 "M", value,
-				 (uint64_t)(CHI_IMPORT_MEMORY_MIN >> 20));
+	if (*(uint64_t *)out < CHI_IMPORT_MEMORY_MIN) {
+		return cli_usage(cli, "--%s: '%s' is too little, at least %" PRIu64 "M",
+				 option->name, value, (uint64_t)(CHI_IMPORT_MEMORY_MIN >> 20));
 	}
 	return EXIT_DONE;
-}
-
-static int statistic(const struct cli *cli, struct games *games, const char *value)
-{
-	for (int kind = CHI_STATISTIC_EXTERNAL; kind <= CHI_STATISTIC_OUTCOME; kind++) {
-		if (strcmp(value, chi_statistic_name(kind)) == 0) {
-			games->create = (enum chi_statistic)kind;
-			return EXIT_DONE;
-		}
-	}
-	return cli_usage(cli, "--statistic: '%s' is none of external, control, outcome", value);
-}
-
-int games_option(struct cli *cli, struct games *games, int id, const char *value)
-{
-	uint64_t n = 0;
-	int code = EXIT_DONE;
-	switch (id) {
-	case OPT_MAX_PLY:
-		games->given = "--max-ply";
-		code = number(cli, "max-ply", value, 1, CHI_PLY_MAX, &n);
-		games->options.max_ply = (uint32_t)n;
-		return code;
-	case OPT_MIN_GAMES:
-		games->given = "--min-games";
-		return number(cli, "min-games", value, 1, UINT64_MAX, &games->options.games_min);
-	case OPT_STRICT:
-		games->given = "--strict";
-		games->options.strict = true;
-		return EXIT_DONE;
-	case OPT_MEMORY:
-		games->given = "--memory";
-		return memory(cli, games, value);
-	case OPT_THREADS:
-		games->given = "--threads";
-		code = number(cli, "threads", value, 1, THREADS_MAX, &n);
-		games->options.threads = (unsigned)n;
-		return code;
-	case OPT_STATISTIC:
-		games->given = "--statistic";
-		return statistic(cli, games, value);
-	default:
-		/* Variations are never counted: they were not played. */
-		games->given = "--skip-variations";
-		return EXIT_DONE;
-	}
 }
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
@@ -125,6 +65,24 @@ static uint64_t count_games(const char *bytes, size_t len)
 	return n;
 }
 
+/* Says what is wrong, unless a signal stopped the work, which is said at the end. */
+static int fail(struct games *games, const char *text, int code)
+{
+	progress_clear(&games->progress);
+	if (cli_stop == 0) {
+		cli_message("%s", text);
+	}
+	return code;
+}
+
+/* A file that cannot be opened or read on. */
+static int file_fail(struct games *games, const char *path, const char *text, int code)
+{
+	char line[CHI_FAULT_SIZE + 600];
+	(void)snprintf(line, sizeof(line), "%.500s: %s; nothing was stored", path, text);
+	return fail(games, line, code);
+}
+
 /* The file's text, to its end. */
 static int feed(struct games *games, struct chi_import *import, const char *path,
 		struct chi_source *source)
@@ -139,39 +97,28 @@ static int feed(struct games *games, struct chi_import *import, const char *path
 			return EXIT_DONE;
 		}
 		if (got != CHI_OK) {
-			progress_clear(&games->progress);
-			if (cli_stop == 0) {
-				cli_message("%s: %s; nothing was stored", path, fault.text);
-			}
-			return files_exit_of(got);
+			return file_fail(games, path, fault.text, files_exit_of(got));
 		}
 		games->seen += count_games(bytes, len);
 		status = chi_import_feed(import, bytes, len);
 		progress_update(&games->progress,
 				games->bytes_before + chi_source_bytes_read(source), games->seen);
 	}
-	progress_clear(&games->progress);
-	if (cli_stop == 0) {
-		cli_message("%s", chi_import_error(import));
-	}
-	return cli_worse(EXIT_STORE, cli_exit_of(status));
+	return fail(games, chi_import_error(import), cli_worse(EXIT_STORE, cli_exit_of(status)));
 }
 
-/* Opens the file if it is not open yet. */
+/* Opens the file if it is not open yet, and closes it. */
 static int feed_file(struct games *games, struct chi_import *import, const char *path,
-		     struct chi_source **source)
+		     struct chi_source *source)
 {
 	struct chi_source_options options = {.cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
-	if (*source == NULL && chi_source_open(path, &options, source, &fault) != CHI_OK) {
-		progress_clear(&games->progress);
-		cli_message("%s: %s; nothing was stored", path, fault.text);
-		return EXIT_USAGE;
+	if (source == NULL && chi_source_open(path, &options, &source, &fault) != CHI_OK) {
+		return file_fail(games, path, fault.text, EXIT_USAGE);
 	}
-	int code = feed(games, import, path, *source);
-	games->bytes_before += chi_source_bytes_total(*source);
-	chi_source_close(*source);
-	*source = NULL;
+	int code = feed(games, import, path, source);
+	games->bytes_before += chi_source_bytes_total(source);
+	chi_source_close(source);
 	return code;
 }
 
@@ -182,21 +129,17 @@ static void print_summary(struct cli *cli, const struct games *games,
 {
 	const struct chi_put_result *positions = &result->positions;
 	bool subtract = games->options.kind == CHI_IMPORT_SUBTRACT;
-	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "games", json_count(result->games),
-			  subtract ? "removed" : "imported", json_count(result->taken),
-			  subtract ? "absent" : "already", json_count(result->known), "skipped",
-			  json_count(result->skipped), "empty", json_count(result->empty), "cut",
-			  json_count(result->cut), "plies", json_count(result->plies));
-	if (subtract) {
-		(void)json_object_set_new(object, "positions_updated",
-					  json_count(positions->updated));
-		(void)json_object_set_new(object, "positions_removed",
-					  json_count(positions->removed));
-	} else {
-		(void)json_object_set_new(object, "positions_new", json_count(positions->added));
-		(void)json_object_set_new(object, "positions_updated",
-					  json_count(positions->updated));
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "games", json_count(result->games),
+		subtract ? "removed" : "imported", json_count(result->taken),
+		subtract ? "absent" : "already", json_count(result->known), "skipped",
+		json_count(result->skipped), "empty", json_count(result->empty), "cut",
+		json_count(result->cut), "plies", json_count(result->plies),
+		subtract ? "positions_updated" : "positions_new",
+		json_count(subtract ? positions->updated : positions->added),
+		subtract ? "positions_removed" : "positions_updated",
+		json_count(subtract ? positions->removed : positions->updated));
+	if (!subtract) {
 		(void)json_object_set_new(object, "dropped", json_count(result->dropped));
 	}
 	output_object(cli, object);
@@ -216,10 +159,7 @@ static int open_import(struct cli *cli, struct games *games, struct chi_import *
 		status = chi_import_open(cli->address, &options, CHI_STATISTIC_CONTROL,
 					 &games->options, out, &fault);
 	}
-	if (status != CHI_OK) {
-		cli_message("%s", fault.text);
-	}
-	return cli_exit_of(status);
+	return cli_fault(status, &fault);
 }
 
 /* `what`: the file that was read, or that there were several. */
@@ -233,12 +173,10 @@ static int commit(struct cli *cli, struct games *games, struct chi_import *impor
 			    games->notes - NOTES_MAX);
 	}
 	if (status != CHI_OK) {
-		if (cli_stop == 0 || status != -CHI_ECANCELED) {
-			cli_message("%s", chi_import_error(import));
-		}
-		return cli_worse(EXIT_STORE, cli_exit_of(status));
+		return fail(games, chi_import_error(import),
+			    cli_worse(EXIT_STORE, cli_exit_of(status)));
 	}
-	/* Of a file that is something else nobody would learn otherwise. */
+	/* The only sign of a file that is something else. */
 	if (result.games == 0 && !cli->quiet) {
 		cli_message("%s: no games were found", what);
 	}
@@ -251,7 +189,11 @@ static int run(struct cli *cli, struct games *games, struct chi_import *import, 
 {
 	int code = EXIT_DONE;
 	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
-		code = feed_file(games, import, paths[i], &sources[i]);
+		struct chi_source *source = sources != NULL ? sources[i] : NULL;
+		if (sources != NULL) {
+			sources[i] = NULL;
+		}
+		code = feed_file(games, import, paths[i], source);
 	}
 	if (code == EXIT_DONE && cli_stop == 0) {
 		code = commit(cli, games, import, n == 1 ? paths[0] : "all files");
@@ -274,11 +216,13 @@ int games_run(struct cli *cli, struct games *games, int n, char **paths,
 	uint64_t total = 0;
 	int code = files_check(cli, n, paths, &total);
 	if (code == EXIT_DONE && cli_is_remote(cli) &&
-	    (games->options.memory != 0 || games->options.threads != 0)) {
+	    (games->options.memory != 0 || games->threads != 0)) {
 		code = cli_usage(cli, "--memory and --threads are a server's own to set");
 	}
 	progress_init(&games->progress, cli->quiet, total);
 	games->progress.unit = "games";
+	games->options.max_ply = (uint32_t)games->max_ply;
+	games->options.threads = (unsigned)games->threads;
 	games->options.report = report;
 	games->options.progress = progressed;
 	games->options.context = games;
@@ -291,9 +235,5 @@ int games_run(struct cli *cli, struct games *games, int n, char **paths,
 		code = run(cli, games, import, n, paths, sources);
 	}
 	chi_import_close(import);
-	for (int i = 0; i < n; i++) {
-		chi_source_close(sources[i]);
-		sources[i] = NULL;
-	}
 	return code;
 }

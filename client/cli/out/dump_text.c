@@ -16,7 +16,6 @@
 #define GAMES_CHUNK 4096
 
 struct dump {
-	const struct cli *cli;
 	struct chi_client *from;
 	struct chi_iter *iter;
 	struct chi_arena arena;
@@ -34,14 +33,6 @@ static void dump_deinit(struct dump *dump)
 	chi_arena_deinit(&dump->arena);
 }
 
-/* A failed call on the store that is dumped, which need not be the one that is open in `cli`. */
-static int fail(const struct dump *dump, int status)
-{
-	struct cli other = *dump->cli;
-	other.client = dump->from;
-	return cli_fail(&other, status);
-}
-
 /* A record that was read and cannot be said as text: this program's fault or the store's. */
 static int print_fail(int status)
 {
@@ -56,7 +47,7 @@ static int write_head(struct dump *dump)
 	size_t len = 0;
 	int status = chi_get_info(dump->from, &dump->info);
 	if (status != CHI_OK) {
-		return fail(dump, status);
+		return cli_fail(dump->from, status);
 	}
 	struct chi_dump_head head = {
 		.statistic = (enum chi_statistic)dump->info.statistic,
@@ -89,7 +80,7 @@ static int write_rows(struct dump *dump)
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
 	}
-	return status == CHI_NONE ? EXIT_DONE : fail(dump, status);
+	return status == CHI_NONE ? EXIT_DONE : cli_fail(dump->from, status);
 }
 
 static int write_game(struct dump *dump, const struct chi_game_id *game)
@@ -106,16 +97,20 @@ static int write_game(struct dump *dump, const struct chi_game_id *game)
 	return dump->sink(dump->context, text, len);
 }
 
-/* Each chunk begins behind the last game of the one before. */
-static int write_games(struct dump *dump, struct chi_game_id chunk[GAMES_CHUNK])
+/* Each chunk begins after the last game of the one before. */
+static int write_games(struct dump *dump)
 {
+	_cleanup_(chi_freep) struct chi_game_id *chunk = malloc(GAMES_CHUNK * sizeof(*chunk));
 	size_t n = GAMES_CHUNK;
 	uint8_t after[CHI_GAME_ID_SIZE];
+	if (chunk == NULL) {
+		return cli_no_memory();
+	}
 	while (n == GAMES_CHUNK && cli_stop == 0) {
 		int status = chi_get_game_ids(dump->from, dump->games > 0 ? after : NULL, chunk,
 					      GAMES_CHUNK, &n);
 		if (status != CHI_OK) {
-			return fail(dump, status);
+			return cli_fail(dump->from, status);
 		}
 		for (size_t i = 0; i < n; i++) {
 			int code = write_game(dump, &chunk[i]);
@@ -126,16 +121,6 @@ static int write_games(struct dump *dump, struct chi_game_id chunk[GAMES_CHUNK])
 		}
 	}
 	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
-}
-
-static int write_all_games(struct dump *dump)
-{
-	_cleanup_(chi_freep) struct chi_game_id *chunk = malloc(GAMES_CHUNK * sizeof(*chunk));
-	if (chunk == NULL) {
-		return print_fail(-CHI_ENOMEM);
-	}
-	/* One call at a time on a client: the walk is over. */
-	return write_games(dump, chunk);
 }
 
 /* What was read must be what the store has, if that did not change meanwhile: a walk that damage
@@ -152,7 +137,7 @@ static int check_whole(const struct dump *dump, bool *mixed)
 	}
 	int status = chi_get_info(dump->from, &now);
 	if (status != CHI_OK) {
-		return fail(dump, status);
+		return cli_fail(dump->from, status);
 	}
 	*mixed = now.sequence != dump->info.sequence;
 	if (!*mixed) {
@@ -173,8 +158,7 @@ static int write_tail(struct dump *dump)
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */
-int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, void *context,
-	       bool *mixed)
+int dump_write(struct chi_client *from, dump_sink *sink, void *context, bool *mixed)
 {
 	struct chi_scan_spec spec = {
 		.chi2_max = CHI_CHI2_MAX,
@@ -183,7 +167,6 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 	};
 	*mixed = false;
 	_cleanup_(dump_deinit) struct dump dump = {
-		.cli = cli,
 		.from = from,
 		.sink = sink,
 		.context = context,
@@ -195,14 +178,15 @@ int dump_write(const struct cli *cli, struct chi_client *from, dump_sink *sink, 
 	}
 	int status = chi_iter_open(from, &spec, &dump.iter);
 	if (status != CHI_OK) {
-		return fail(&dump, status);
+		return cli_fail(from, status);
 	}
 	code = write_rows(&dump);
 	*mixed = chi_iter_mixed(dump.iter);
+	/* One call at a time on a client. */
 	chi_iter_close(dump.iter);
 	dump.iter = NULL;
 	if (code == EXIT_DONE) {
-		code = write_all_games(&dump);
+		code = write_games(&dump);
 	}
 	if (code == EXIT_DONE) {
 		code = check_whole(&dump, mixed);

@@ -186,82 +186,53 @@ static json_t *json_score(const struct chi_counts *counts, bool black)
 	return score < 0 ? json_null() : json_real(score);
 }
 
-/* Adds the counts' members to an object, null if they are not known; false without memory. */
-static bool set_counts(json_t *object, const struct chi_counts *counts, bool known)
+/* The counts' members, as pairs for json_pack; null if they are not known. */
+#define COUNTS_FORM "s:o, s:o, s:o, s:o, s:o"
+#define COUNTS_OF(c, known)                                                                        \
+	"games", json_known(games_of(c), known), "white", json_known((c)->white, known), "draws",  \
+		json_known((c)->draws, known), "black", json_known((c)->black, known), "other",    \
+		json_known((c)->other, known)
+
+static json_t *json_known(uint64_t count, bool known)
 {
-	const struct {
-		const char *name;
-		uint64_t count;
-	} members[] = {
-		{"games", games_of(counts)}, {"white", counts->white}, {"draws", counts->draws},
-		{"black", counts->black},    {"other", counts->other},
-	};
-	for (size_t i = 0; i < CHI_COUNT(members); i++) {
-		json_t *value = known ? json_count(members[i].count) : json_null();
-		if (json_object_set_new(object, members[i].name, value) != 0) {
-			return false;
-		}
-	}
-	return true;
+	return known ? json_count(count) : json_null();
 }
 
-/* A position's members that the one explored and those behind it share. */
-static json_t *row_json(const struct chi_row *row, const char *fen, const char *eco,
-			const char *opening)
-{
-	json_t *object = json_pack("{s:o, s:b, s:o, s:o, s:o}", "fen", json_string_or_null(fen),
-				   "found", row->found, "eco", json_string_or_null(eco), "opening",
-				   json_string_or_null(opening), "chi2", json_chi2(row->chi2));
-	if (object != NULL && !set_counts(object, &row->counts, row->found)) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
-}
+/* The members that the position explored and those that moves lead to share. */
+#define ROW_FORM "s:o, s:b, s:o, s:o, s:o, " COUNTS_FORM
+#define ROW_OF(row, fen, eco, opening)                                                             \
+	"fen", json_string_or_null(fen), "found", (row)->found, "eco", json_string_or_null(eco),   \
+		"opening", json_string_or_null(opening), "chi2", json_chi2((row)->chi2),           \
+		COUNTS_OF(&(row)->counts, (row)->found)
 
 static json_t *move_json(const struct page *page, const struct line *line)
 {
 	const struct chi_explore_move *move = line->move;
+	const struct chi_row *child = &move->child;
 	char fen[CHI_FEN_SIZE];
-	bool has_key =
-		move->child.key.len > 0 && chi_key_to_fen(&move->child.key, fen, NULL) == CHI_OK;
-	json_t *object = json_pack("{s:s, s:s}", "san", line->cell[SAN], "uci", line->cell[UCI]);
-	json_t *child = row_json(&move->child, has_key ? fen : NULL, move->eco, move->opening);
-	if (object != NULL && set_counts(object, &move->played, true) &&
-	    json_object_set_new(object, "score", json_score(&move->played, page->black_to_move)) ==
-		    0 &&
-	    json_object_set(object, "child", child) == 0) {
-		json_decref(child);
-		return object;
-	}
-	json_decref(child);
-	json_decref(object);
-	return NULL;
+	bool has_key = child->key.len > 0 && chi_key_to_fen(&child->key, fen, NULL) == CHI_OK;
+	return json_pack("{s:s, s:s, " COUNTS_FORM ", s:o, s:{" ROW_FORM "}}", "san",
+			 line->cell[SAN], "uci", line->cell[UCI], COUNTS_OF(&move->played, true),
+			 "score", json_score(&move->played, page->black_to_move), "child",
+			 ROW_OF(child, has_key ? fen : NULL, move->eco, move->opening));
 }
 
 static void print_json(const struct page *page)
 {
 	const struct chi_explore *explore = page->explore;
-	json_t *object = row_json(&explore->position, page->fen, explore->eco, explore->opening);
+	const struct chi_row *row = &explore->position;
 	json_t *moves = json_array();
-	bool good = object != NULL && moves != NULL;
-	for (size_t i = 0; good && i < page->n; i++) {
-		good = json_array_append_new(moves, move_json(page, &page->lines[i])) == 0;
+	for (size_t i = 0; moves != NULL && i < page->n; i++) {
+		if (json_array_append_new(moves, move_json(page, &page->lines[i])) != 0) {
+			json_decref(moves);
+			moves = NULL;
+		}
 	}
-	good = good &&
-	       json_object_set_new(object, "score",
-				   json_score(&explore->position.counts, page->black_to_move)) ==
-		       0 &&
-	       json_object_set_new(object, "min_ply",
-				   explore->min_ply >= 0 ? json_integer(explore->min_ply)
-							 : json_null()) == 0 &&
-	       json_object_set(object, "moves", moves) == 0;
-	json_decref(moves);
-	if (!good) {
-		json_decref(object);
-		object = NULL;
-	}
-	output_json(object);
+	output_json(json_pack("{" ROW_FORM ", s:o, s:o, s:o}",
+			      ROW_OF(row, page->fen, explore->eco, explore->opening), "score",
+			      json_score(&row->counts, page->black_to_move), "min_ply",
+			      explore->min_ply >= 0 ? json_integer(explore->min_ply) : json_null(),
+			      "moves", moves));
 }
 
 /* ---- The table for people ------------------------------------------------------------------ */

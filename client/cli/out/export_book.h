@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "client/cli/in/target.h"
+#include "client/cli/out/target.h"
 
 struct export_book;
 

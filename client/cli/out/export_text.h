@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "client/cli/in/target.h"
+#include "client/cli/out/target.h"
 
 enum export_format {
 	EXPORT_NONE = 0,

@@ -12,27 +12,9 @@
 #include "base/fault.h"
 #include "base/num.h"
 
-/* Output that failed for want of memory fails the command, as a full disk does. */
-static bool out_of_memory;
-
 /* 255.99 is the longest statistic: five digits say it exactly as it is meant, where seventeen
  * would print 57.990000000000002. */
 #define JSON_FORM (JSON_COMPACT | JSON_REAL_PRECISION(5))
-
-bool output_failed(void)
-{
-	return out_of_memory || ferror(stdout) != 0;
-}
-
-void output_tell(int error)
-{
-	static bool told;
-	if (!told && error != EPIPE) {
-		cli_message("cannot write to standard output%s%s%s", error != 0 ? " (" : "",
-			    error != 0 ? strerror(error) : "", error != 0 ? ")" : "");
-	}
-	told = true;
-}
 
 /* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
  * U+009F are escaped as well. */
@@ -40,7 +22,9 @@ void output_json_to(FILE *file, json_t *object)
 {
 	_cleanup_(chi_freep) char *text = json_dumps(object, JSON_FORM);
 	json_decref(object);
-	out_of_memory = out_of_memory || text == NULL;
+	if (text == NULL) {
+		cli_output_lost();
+	}
 	for (const char *at = text; at != NULL && *at != '\0'; at++) {
 		size_t plain = strcspn(at, "\x7f\xc2");
 		(void)fwrite(at, 1, plain, file);
@@ -63,10 +47,10 @@ void output_json_to(FILE *file, json_t *object)
 void output_json(json_t *object)
 {
 	if (object == NULL) {
-		if (!out_of_memory) {
+		if (!cli_output_failed()) {
 			cli_message("out of memory, or text that is not UTF-8");
 		}
-		out_of_memory = true;
+		cli_output_lost();
 		return;
 	}
 	output_json_to(stdout, object);
@@ -75,13 +59,13 @@ void output_json(json_t *object)
 /* Without what a terminal would obey. */
 static void print_string(const char *string)
 {
-	size_t size = strlen(string) + 1;
-	_cleanup_(chi_freep) char *text = malloc(size);
-	out_of_memory = out_of_memory || text == NULL;
-	if (text != NULL) {
-		chi_text_clean(text, size, string);
-		printf("%s", text);
+	_cleanup_(chi_freep) char *text = strdup(string);
+	if (text == NULL) {
+		cli_output_lost();
+		return;
 	}
+	chi_text_clean(text, strlen(text) + 1, text);
+	printf("%s", text);
 }
 
 /* A value as text: null is a dash, as in every other column. */
@@ -110,13 +94,13 @@ static void print_value(const json_t *value)
 }
 
 /* The members' order is that of the lines: jansson keeps it as it was packed. */
-void output_object(const struct cli *cli, json_t *object)
+int output_object(const struct cli *cli, json_t *object)
 {
 	const char *name;
 	json_t *value;
 	if (cli->json || object == NULL) {
 		output_json(object);
-		return;
+		return EXIT_DONE;
 	}
 	json_object_foreach(object, name, value)
 	{
@@ -125,6 +109,7 @@ void output_object(const struct cli *cli, json_t *object)
 		(void)putchar('\n');
 	}
 	json_decref(object);
+	return EXIT_DONE;
 }
 
 /* In JSON each row names its own members. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Results on standard output, as tab-separated text or as JSON, one object a line. Whether the
- * output takes them is seen once, at the end (main.c); long outputs stop early on output_failed.
+ * output takes them is seen once, at the end (cli_output_finish); long outputs stop early on
+ * cli_output_failed.
  */
 #pragma once
 
@@ -19,19 +20,13 @@ void output_json(json_t *object);
 /* The same for an object that is there, to any file. */
 void output_json_to(FILE *file, json_t *object);
 
-/* The object as JSON, or its members as lines of name, tab, value. Drops the reference. */
-void output_object(const struct cli *cli, json_t *object);
+/* The object as JSON, or its members as lines of name, tab, value. Drops the reference.
+ * EXIT_DONE: whether the output takes it is seen at the end. */
+int output_object(const struct cli *cli, json_t *object);
 
 /* Columns of a scan. `counts`: games, white, draws and black too. */
 void output_row_head(const struct cli *cli, bool counts);
 void output_row(const struct cli *cli, const struct chi_row *row, const char *fen, bool counts);
-
-/* True if standard output has refused something already. */
-bool output_failed(void);
-
-/* Says once that standard output failed; `error` is an errno or 0. A reader that went away (EPIPE)
- * needs no message. */
-void output_tell(int error);
 
 /* Values for JSON: a number or null; a count of 64 bits; bytes that should be UTF-8. */
 json_t *json_chi2(uint16_t chi2);

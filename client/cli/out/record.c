@@ -11,68 +11,59 @@
 #include "chess/notation.h"
 #include "client/cli/out/output.h"
 
-static void json_freep(json_t **json)
+/* Takes the value over. An array that could not take one is NULL from then on. */
+static json_t *append(json_t *array, json_t *value)
 {
-	json_decref(*json);
-}
-
-/* Hands a local over to the caller, so that the cleanup leaves it alone. */
-static json_t *release(json_t **json)
-{
-	json_t *result = *json;
-	*json = NULL;
-	return result;
+	if (json_array_append_new(array, value) == 0) {
+		return array;
+	}
+	json_decref(array);
+	return NULL;
 }
 
 /* Moves played one after the other, in UCI. Played on a board and not from key to key: without a
  * black king a line leads through positions with Black to move, which no key can hold. */
 static json_t *moves_json(const struct chi_key *from, const chi_move *moves, size_t n)
 {
-	_cleanup_(json_freep) json_t *array = json_array();
 	struct chi_position position;
+	struct chi_position next;
+	char uci[CHI_UCI_SIZE];
 	if (chi_key_decode(from, &position, NULL) != CHI_OK) {
 		return NULL;
 	}
-	for (size_t i = 0; i < n; i++) {
-		char uci[CHI_UCI_SIZE];
-		struct chi_position next;
+	json_t *array = json_array();
+	for (size_t i = 0; i < n && array != NULL; i++) {
 		if (!chi_movegen_is_legal(&position, moves[i])) {
+			json_decref(array);
 			return NULL;
 		}
 		chi_uci_print(&position, moves[i], uci);
-		if (json_array_append_new(array, json_string(uci)) != 0) {
-			return NULL;
-		}
+		array = append(array, json_string(uci));
 		chi_position_play(&position, moves[i], &next);
 		position = next;
 	}
-	return release(&array);
+	return array;
 }
 
 /* The score is under the name that tells its unit: cp or mate. */
 static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
 {
-	json_t *pv = moves_json(key, eval->pv, eval->n_pv);
-	if (pv == NULL) {
-		return NULL;
-	}
+	/* A NULL among the values makes json_pack fail and drop the others. */
 	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o}", "engine",
 			 json_text(eval->engine, eval->engine_len), "depth", (int)eval->depth,
 			 eval->is_mate ? "mate" : "cp", (int)eval->score, "nodes",
-			 eval->nodes == 0 ? json_null() : json_count(eval->nodes), "pv", pv, "date",
-			 json_time(eval->date));
+			 eval->nodes == 0 ? json_null() : json_count(eval->nodes), "pv",
+			 moves_json(key, eval->pv, eval->n_pv), "date", json_time(eval->date));
 }
 
 /* In the record's order, by engine. */
 static json_t *evals_json(const struct chi_key *key, const struct chi_record *record)
 {
-	_cleanup_(json_freep) json_t *array = json_array();
+	json_t *array = json_array();
 	for (size_t i = 0; i < record->n_evals; i++) {
-		if (json_array_append_new(array, eval_json(key, &record->evals[i])) != 0) {
-			return NULL;
-		}
+		array = append(array, eval_json(key, &record->evals[i]));
 	}
-	return release(&array);
+	return array;
 }
 
 /* A move of the record with its text, for sorting. */
@@ -107,7 +98,6 @@ static json_t *stat_json(const struct named_move *move)
 static json_t *stats_json(const struct chi_key *key, const struct chi_record *record)
 {
 	size_t n = record->n_moves;
-	_cleanup_(json_freep) json_t *array = json_array();
 	_cleanup_(chi_freep) struct named_move *moves = calloc(n + 1, sizeof(*moves));
 	if (moves == NULL) {
 		return NULL;
@@ -120,27 +110,22 @@ static json_t *stats_json(const struct chi_key *key, const struct chi_record *re
 		}
 	}
 	qsort(moves, n, sizeof(*moves), compare_moves);
+	json_t *array = json_array();
 	for (size_t i = 0; i < n; i++) {
-		if (json_array_append_new(array, stat_json(&moves[i])) != 0) {
-			return NULL;
-		}
+		array = append(array, stat_json(&moves[i]));
 	}
-	return release(&array);
+	return array;
 }
 
 /* In the record's order, by ply. */
 static json_t *plies_json(const struct chi_record *record)
 {
-	_cleanup_(json_freep) json_t *array = json_array();
+	json_t *array = json_array();
 	for (size_t i = 0; i < record->n_plies; i++) {
-		const struct chi_ply_stat *stat = &record->plies[i];
-		json_t *entry = json_pack("{s:i, s:o}", "ply", (int)stat->ply, "games",
-					  json_count(stat->games));
-		if (json_array_append_new(array, entry) != 0) {
-			return NULL;
-		}
+		array = append(array, json_pack("{s:i, s:o}", "ply", (int)record->plies[i].ply,
+						"games", json_count(record->plies[i].games)));
 	}
-	return release(&array);
+	return array;
 }
 
 json_t *record_json(const struct chi_key *key, const struct chi_record *record)
@@ -150,7 +135,6 @@ json_t *record_json(const struct chi_key *key, const struct chi_record *record)
 	if (chi_key_to_fen(key, fen, NULL) != CHI_OK) {
 		return NULL;
 	}
-	/* A NULL among the values makes json_pack fail and drop the others. */
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fen",
 			 fen, "chi2", json_chi2(record->chi2), "games", json_count(games_of(c)),
 			 "white", json_count(c->white), "draws", json_count(c->draws), "black",

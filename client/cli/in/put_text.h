@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "client/cli/cli.h"
 
-/* "W,D,L": games won by White, drawn, won by Black. */
-int text_counts(struct cli *cli, const char *option, const char *text, struct chi_counts *out);
+/* "W,D,L", games won by White, drawn, won by Black, to a struct chi_counts. */
+cli_reader option_counts;
 
 /* Moves in SAN or UCI, played one after the other from `key`; memory of *moves in `arena`. An
  * empty text gives none. */

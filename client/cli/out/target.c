@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A file under another name until it is whole. */
-#include "client/cli/in/target.h"
+#include "client/cli/out/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "client/cli/out/output.h"
 
 void target_discard(struct target *target)
 {
@@ -25,14 +23,14 @@ void target_discard(struct target *target)
 int target_fail(const struct target *target)
 {
 	if (target->path == NULL) {
-		output_tell(errno);
+		cli_output_tell(errno);
 	} else {
 		cli_message("%s: %s", target->path, strerror(errno));
 	}
 	return EXIT_STORE;
 }
 
-/* The temporary name stands beside the final one, in the same file system: rename() then is one
+/* The temporary name is beside the final one, in the same file system: rename() then is one
  * step. The process number keeps two writers of one file apart. */
 int target_open(struct target *target, const char *path)
 {
@@ -59,7 +57,7 @@ int target_open(struct target *target, const char *path)
 int target_finish(struct target *target)
 {
 	if (target->path == NULL) {
-		return EXIT_DONE; /* main looks at standard output */
+		return EXIT_DONE; /* main() looks at standard output */
 	}
 	bool failed = fflush(target->file) != 0 ||
 		      (target->temporary != NULL && fsync(fileno(target->file)) != 0);

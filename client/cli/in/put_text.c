@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The small notations of put's options. */
-#include "client/cli/out/put_text.h"
+#include "client/cli/in/put_text.h"
 
 #include <string.h>
 
@@ -9,16 +9,17 @@
 #include "chess/notation.h"
 
 /* Bounded to 32 bits each, so that their sum always fits. */
-int text_counts(struct cli *cli, const char *option, const char *text, struct chi_counts *out)
+int option_counts(struct cli *cli, const struct cli_option *option, const char *text, void *out)
 {
-	uint64_t *const counts[] = {&out->white, &out->draws, &out->black};
+	struct chi_counts *to = out;
+	uint64_t *const counts[] = {&to->white, &to->draws, &to->black};
 	const char *at = text;
 	for (size_t i = 0; i < CHI_COUNT(counts); i++) {
 		bool last = i + 1 == CHI_COUNT(counts);
 		const char *stop = last ? at + strlen(at) : strchr(at, ',');
 		if (stop == NULL || chi_num_u64(at, (size_t)(stop - at), UINT32_MAX, counts[i])) {
 			return cli_usage(cli, "--%s: '%s' is not W,D,L: three numbers up to %u",
-					 option, text, UINT32_MAX);
+					 option->name, text, UINT32_MAX);
 		}
 		at = last ? stop : stop + 1;
 	}
@@ -33,8 +34,7 @@ int text_line(struct cli *cli, const struct chi_key *key, const char *text, stru
 	struct chi_position position;
 	chi_move *out = chi_arena_array(arena, CHI_LINE_MAX, sizeof(*out));
 	if (out == NULL) {
-		cli_message("out of memory");
-		return EXIT_STORE;
+		return cli_no_memory();
 	}
 	int status = chi_key_decode(key, &position, &fault);
 	if (status == CHI_OK) {
