@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/config.h"
-#include "daemon/events.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
+#include "daemon/settings/config.h"
+#include "daemon/log/events.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
+#include "daemon/serve.h"
 
 enum exit_status {
 	EXIT_STOPPED = 0,

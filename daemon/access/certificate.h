@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/tls.h"
-#include "daemon/access/access.h"
-#include "daemon/config.h"
+#include "daemon/settings/access.h"
+#include "daemon/settings/config.h"
 
 /* What a client has shown over TLS, and what an authority of ours has vouched for. */
 struct chi_certificate {

@@ -12,7 +12,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "daemon/access/certificate.h"
-#include "daemon/status/log.h"
+#include "daemon/log/log.h"
 
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59

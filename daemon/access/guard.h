@@ -12,8 +12,8 @@
 
 #include "base/tls.h"
 #include "chistore/types.h"
-#include "daemon/access/access.h"
-#include "daemon/config.h"
+#include "daemon/settings/access.h"
+#include "daemon/settings/config.h"
 
 struct chi_guard {
 	const struct chi_config *config;

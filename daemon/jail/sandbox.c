@@ -20,7 +20,7 @@
 #include "base/fault.h"
 #include "daemon/jail/syscalls.h"
 #include "daemon/jail/landlock.h"
-#include "daemon/status/log.h"
+#include "daemon/log/log.h"
 #include "store/store.h"
 
 #define STORE_RIGHTS                                                                               \

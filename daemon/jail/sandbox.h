@@ -8,7 +8,7 @@
 #pragma once
 
 #include "chistore/types.h"
-#include "daemon/config.h"
+#include "daemon/settings/config.h"
 
 /* For this thread and those it starts from now on, when all else is open. Says in the log what is
  * in force. -CHI_EUNSUPPORTED: the settings require what the kernel or the build does not have. */

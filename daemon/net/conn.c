@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A connection's life, its requests in flight, and its answers; the bytes are in conn_io.c. */
-#include "daemon/net/conn.h"
+#include "daemon/net/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
-#include "daemon/net/conn_io.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/status/tally.h"
+#include "daemon/log/clock.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
+#include "daemon/log/tally.h"
 #include "proto/frame.h"
 
 /* Main counts a connection in when it accepts one; the worker counts it out. */

@@ -4,7 +4,7 @@
  * Buffers are the worker's own as long as everything fits one turn; only a client with half a
  * request or unread answers holds memory.
  */
-#include "daemon/net/conn_io.h"
+#include "daemon/net/net.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,11 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
-#include "daemon/ops/dispatch.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/net/transport.h"
+#include "daemon/log/clock.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
 #include "proto/frame.h"
 
 /* A rest of a request up to this size is moved out of the lent buffer. */
@@ -441,7 +439,7 @@ static bool serve_frame(struct chi_conn *conn)
 		return false;
 	}
 	bool first = conn->state == CHI_CONN_HELLO;
-	chi_dispatch(conn, body, body_len);
+	conn->worker->server->ops->dispatch(conn, body, body_len);
 	chi_buffer_consume(&conn->in, whole);
 	if (first) {
 		chi_buffer_wipe(&conn->in);

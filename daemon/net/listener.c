@@ -16,12 +16,13 @@
 #include "base/buffer.h"
 #include "base/fault.h"
 #include "daemon/access/peer_name.h"
-#include "daemon/limits.h"
-#include "daemon/events.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
+#include "daemon/settings/limits.h"
+#include "daemon/log/events.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
 #include "daemon/net/socket.h"
 #include "proto/msg.h"
+#include "daemon/net/net.h"
 
 /* Connections taken from one socket before the others have their turn. */
 #define ACCEPTS_A_TURN 32
@@ -116,6 +117,18 @@ static void turn_away(struct chi_listener *listener, int fd, bool plain)
 	close(fd);
 }
 
+/* Hands a socket accepted at `listen` to the next worker; takes the descriptor in every case. */
+static void give_to_worker(struct chi_server *server, int fd, const struct chi_listen *listen)
+{
+	struct chi_worker *worker = server->workers[server->next_worker];
+	server->next_worker = (server->next_worker + 1) % server->n_workers;
+	atomic_fetch_add(&server->connections, 1);
+	if (chi_worker_give(worker, fd, listen) < 0) {
+		atomic_fetch_sub(&server->connections, 1);
+		close(fd);
+	}
+}
+
 /* False when nothing more is to be accepted now. */
 static bool accept_one(const struct source *source)
 {
@@ -135,7 +148,7 @@ static bool accept_one(const struct source *source)
 	}
 	listener->full = false;
 	chi_count(&server->accepted, 1);
-	chi_server_accept(server, fd, source->listen);
+	give_to_worker(server, fd, source->listen);
 	return true;
 }
 

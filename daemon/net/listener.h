@@ -7,7 +7,7 @@
 #pragma once
 
 #include "chistore/types.h"
-#include "daemon/config.h"
+#include "daemon/settings/config.h"
 
 struct chi_listener;
 struct chi_server;

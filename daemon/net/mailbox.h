@@ -11,11 +11,16 @@
 
 struct chi_worker;
 
+struct chi_mail;
+
+/* What the worker does with a letter that has come. */
+typedef void chi_deliver(struct chi_mail *mail, struct chi_worker *worker);
+
 /* Embedded in what is handed over; belongs to the mailbox until it is delivered. */
 struct chi_mail {
 	struct chi_mail *next;
 	/* Runs on the worker's thread and owns the mail from then on. */
-	void (*deliver)(struct chi_mail *mail, struct chi_worker *worker);
+	chi_deliver *deliver;
 };
 
 struct chi_mailbox {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys are decoded where the look-ups find them, and rows encoded where they leave them: between
  * the input buffer and the output buffer nothing is allocated and little copied. */
-#include "daemon/net/probe_batch.h"
+#include "daemon/net/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
-#include "daemon/clock.h"
-#include "daemon/net/conn.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/log/clock.h"
+#include "daemon/net/server.h"
 #include "proto/probe.h"
 #include "store/store.h"
 

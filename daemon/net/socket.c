@@ -23,8 +23,8 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "daemon/limits.h"
-#include "daemon/status/log.h"
+#include "daemon/settings/limits.h"
+#include "daemon/log/log.h"
 
 #define BACKLOG 1024
 

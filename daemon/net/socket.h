@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "chistore/types.h"
-#include "daemon/config.h"
+#include "daemon/settings/config.h"
 
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {

@@ -6,7 +6,7 @@
  * were dropped on the way are freed at the end of each callback, so that no code in between
  * finds its connection freed under it.
  */
-#include "daemon/net/worker.h"
+#include "daemon/net/net.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -14,12 +14,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/clock.h"
-#include "daemon/net/conn.h"
-#include "daemon/events.h"
-#include "daemon/status/log.h"
-#include "daemon/ops/scan.h"
-#include "daemon/server.h"
+#include "daemon/log/clock.h"
+#include "daemon/log/events.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
 #include "proto/msg.h"
 #include "store/store.h"
 
@@ -154,7 +152,7 @@ static void on_slice(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_worker *worker = context;
-	chi_scan_slice(worker);
+	worker->server->ops->scan_slice(worker);
 	chi_conn_reap(worker);
 }
 
@@ -196,7 +194,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 			watched = chi_conn_tick(conn, now) || watched;
 		}
 	}
-	watched = chi_scan_tick(worker, now) || watched;
+	watched = worker->server->ops->scan_tick(worker, now) || watched;
 	chi_conn_reap(worker);
 	if (watched) {
 		chi_worker_watch(worker);
@@ -358,7 +356,7 @@ bool chi_worker_has_turned(const struct chi_worker *worker)
 void chi_worker_release_reads(struct chi_worker *worker)
 {
 	end_reads(worker);
-	chi_scan_release(worker);
+	worker->server->ops->scan_release(worker);
 }
 
 /* Runs within a gate: when all workers have done this, no job can reach a writer any more, and

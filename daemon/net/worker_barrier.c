@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/net/server.h"
+#include "daemon/net/net.h"
 
 struct chi_worker_barrier_mail {
 	struct chi_mail mail;

@@ -10,11 +10,11 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
-#include "daemon/net/conn.h"
-#include "daemon/net/probe_batch.h"
+#include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
-#include "daemon/server.h"
-#include "daemon/status/log.h"
+#include "daemon/ops/scan.h"
+#include "daemon/net/server.h"
+#include "daemon/log/log.h"
 
 enum flag {
 	STORE = 1 << 0,	 /* concerns a store */
@@ -220,7 +220,7 @@ static void refuse(struct chi_task *task, int status)
 
 /* The arenas are emptied before a request and not after it: what the last one took is freed by
  * the next, or never, and an idle worker keeps one block of each. */
-void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
+static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 {
 	struct chi_worker *worker = conn->worker;
 	struct chi_request request = {0};
@@ -252,3 +252,10 @@ void chi_dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 		chi_arena_wipe(&worker->requests);
 	}
 }
+
+const struct chi_worker_ops chi_worker_ops = {
+	.dispatch = dispatch,
+	.scan_slice = chi_scan_slice,
+	.scan_tick = chi_scan_tick,
+	.scan_release = chi_scan_release,
+};

@@ -7,7 +7,7 @@
 
 #include "base/attr.h"
 #include "chistore/types.h"
-#include "daemon/net/conn.h"
+#include "daemon/net/net.h"
 #include "daemon/net/mailbox.h"
 #include "proto/msg.h"
 
@@ -45,7 +45,3 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
-
-/* The answer of a writer, come home; and word of a batch that was answered and then lost. */
-void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker);
-void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker);

@@ -6,9 +6,9 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/ops/handler.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
+#include "daemon/net/net.h"
 #include "proto/frame.h"
 #include "store/store.h"
 

@@ -8,10 +8,14 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/ops/handler.h"
-#include "daemon/ops/import_session.h"
+#include "daemon/net/import_session.h"
 #include "daemon/write/job.h"
-#include "daemon/server.h"
+#include "daemon/net/server.h"
 #include "store/store.h"
+#include "daemon/write/writer.h"
+
+static chi_deliver deliver_answer, deliver_loss;
+static const struct chi_job_delivery delivery = {deliver_answer, deliver_loss};
 
 /* Key and content of each entry; names the first one that is not right. */
 static int check_entries(struct chi_task *task)
@@ -41,7 +45,7 @@ static int check_entries(struct chi_task *task)
 static struct chi_job *new_job(struct chi_task *task, enum chi_durability durability)
 {
 	struct chi_conn_ref to = chi_conn_ref(task->conn);
-	struct chi_job *job = chi_job_new(&to, task->request->id, task->request->op);
+	struct chi_job *job = chi_job_new(&to, task->request->id, task->request->op, &delivery);
 	if (job != NULL) {
 		job->durability = durability;
 		job->idempotency_key = task->request->idempotency_key;
@@ -59,7 +63,7 @@ static int push(struct chi_task *task, struct chi_job *job)
 	}
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
-	int status = chi_store_writer_push(&task->served->writer, job);
+	int status = chi_store_writer_push(task->served->writer, job);
 	if (status < 0) {
 		free(call);
 		return chi_fault(&task->fault, status, "the write queue of store '%s' is full",
@@ -238,7 +242,7 @@ static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *a
 	chi_conn_fail(conn, answer->id, answer->op, answer->status, field, answer->fault.text);
 }
 
-void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 {
 	_cleanup_(chi_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &answer->to);
@@ -261,7 +265,7 @@ void chi_deliver_job_answer(struct chi_mail *mail, struct chi_worker *worker)
 
 /* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
  * write would vouch for this one. */
-void chi_deliver_job_loss(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_loss(struct chi_mail *mail, struct chi_worker *worker)
 {
 	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &loss->to);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/clock.h"
-#include "daemon/limits.h"
+#include "daemon/log/clock.h"
+#include "daemon/settings/limits.h"
 #include "proto/msg.h"
 #include "store/store.h"
 

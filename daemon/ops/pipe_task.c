@@ -18,11 +18,11 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/events.h"
-#include "daemon/net/worker.h"
+#include "daemon/log/events.h"
+#include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
-#include "daemon/server.h"
-#include "daemon/status/log.h"
+#include "daemon/net/server.h"
+#include "daemon/log/log.h"
 #include "store/store.h"
 
 /* Bytes of one response, and of the pipe. */

@@ -11,7 +11,7 @@
  *                                          v
  *                                        freed
  */
-#include "daemon/events.h"
+#include "daemon/log/events.h"
 #include "daemon/ops/scan.h"
 
 #include <event2/event.h>
@@ -19,10 +19,10 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/clock.h"
-#include "daemon/limits.h"
+#include "daemon/log/clock.h"
+#include "daemon/settings/limits.h"
 #include "daemon/ops/page.h"
-#include "daemon/server.h"
+#include "daemon/net/server.h"
 #include "store/store.h"
 
 /* Entries looked at between two looks at the clock. */

@@ -12,7 +12,7 @@
 #include <sys/queue.h>
 
 #include "chistore/types.h"
-#include "daemon/net/conn.h"
+#include "daemon/net/net.h"
 #include "daemon/ops/page.h"
 #include "proto/msg.h"
 

@@ -16,11 +16,11 @@
 #include <sys/socket.h>
 
 #include "base/fault.h"
-#include "daemon/limits.h"
-#include "daemon/events.h"
-#include "daemon/status/log.h"
+#include "daemon/settings/limits.h"
+#include "daemon/log/events.h"
+#include "daemon/log/log.h"
 #include "daemon/status/metrics.h"
-#include "daemon/server.h"
+#include "daemon/net/server.h"
 #include "daemon/net/socket.h"
 
 struct visit {

@@ -14,12 +14,12 @@
 #include <time.h>
 
 #include "base/attr.h"
-#include "daemon/clock.h"
-#include "daemon/net/conn.h"
-#include "daemon/server.h"
-#include "daemon/status/tally.h"
-#include "daemon/net/worker.h"
+#include "daemon/log/clock.h"
+#include "daemon/net/net.h"
+#include "daemon/net/server.h"
+#include "daemon/log/tally.h"
 #include "store/store.h"
+#include "daemon/write/writer.h"
 
 struct page {
 	struct evbuffer *out;
@@ -206,7 +206,7 @@ static void take_info(const struct chi_served *served, struct facts *facts)
 /* `exchanging`: a compaction may have a store's files in its hands. */
 static void take_facts(struct chi_served *served, bool exchanging, struct facts *facts)
 {
-	struct chi_store_writer *writer = &served->writer;
+	struct chi_store_writer *writer = served->writer;
 	*facts = (struct facts){.queue_bytes_max = writer->bytes_max,
 				.queue_records_max = writer->records_max,
 				.read_only = !served->writable,
@@ -383,7 +383,7 @@ static void print_stores(struct page *page, struct chi_server *server)
 	     "Time that group commits took; each is synced to the disk once.");
 	for (size_t i = 0; i < server->n_stores; i++) {
 		print_times(page, "chistore_commit_seconds", "store", server->stores[i].name,
-			    &server->stores[i].writer.commits);
+			    &server->stores[i].writer->commits);
 	}
 }
 

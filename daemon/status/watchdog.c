@@ -9,10 +9,10 @@
 #include <event2/event.h>
 
 #include "base/fault.h"
-#include "daemon/status/log.h"
-#include "daemon/status/notify.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/log/log.h"
+#include "daemon/settings/notify.h"
+#include "daemon/net/server.h"
+#include "daemon/net/net.h"
 
 #define ROUNDS 4
 

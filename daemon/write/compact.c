@@ -4,7 +4,7 @@
  * LMDB write beyond its memory. The writer goes on with batches meanwhile; what they write is
  * sound. Others that come in that time have the same verdict.
  */
-#include "daemon/write/compact.h"
+#include "daemon/write/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,10 +14,9 @@
 #include "daemon/write/apply.h"
 #include "daemon/net/worker_barrier.h"
 #include "daemon/write/job.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
-#include "daemon/write/writer.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
+#include "daemon/net/net.h"
 #include "store/store.h"
 
 /* Rewrites the store's file. The workers stand still while the old file is exchanged for the

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ops/handler.h"
-
 /* The wire's limits bound a batch to less; this is the backstop. */
 #define JOB_BUDGET ((size_t)64 << 20)
 
-struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op)
+struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op,
+			    const struct chi_job_delivery *delivery)
 {
 	struct chi_job *job = calloc(1, sizeof(*job));
 	struct chi_job_answer *answer = calloc(1, sizeof(*answer));
@@ -26,7 +25,8 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 	job->op = op;
 	job->answer = answer;
 	job->bytes = sizeof(*job) + sizeof(*answer);
-	answer->mail.deliver = chi_deliver_job_answer;
+	answer->mail.deliver = delivery->answer;
+	job->delivery = delivery;
 	answer->to = *to;
 	answer->id = id;
 	answer->op = op;
@@ -156,7 +156,7 @@ void chi_job_post_early(struct chi_job *job)
 	job->loss = malloc(sizeof(*job->loss));
 	if (job->loss != NULL) {
 		*job->loss =
-			(struct chi_job_loss){{.deliver = chi_deliver_job_loss}, job->answer->to};
+			(struct chi_job_loss){{.deliver = job->delivery->loss}, job->answer->to};
 		chi_job_post(job);
 	}
 }

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "chistore/types.h"
 #include "daemon/net/mailbox.h"
-#include "daemon/net/worker.h"
+#include "daemon/net/net.h"
 #include "proto/msg.h"
 #include "store/store.h"
 
@@ -53,14 +53,22 @@ struct chi_job {
 	struct chi_outcome outcome; /* so far */
 	bool has_base;		    /* PUT, RESCORE */
 	struct chi_counts base;
-	size_t bytes;		       /* what it counts in the queue */
-	bool counted;		       /* there, at this time */
+	size_t bytes; /* what it counts in the queue */
+	bool counted; /* there, at this time */
+	const struct chi_job_delivery *delivery;
 	struct chi_job_answer *answer; /* NULL once posted */
 	struct chi_job_loss *loss;     /* of a batch answered before its commit */
 };
 
-/* An empty job for a request; NULL without memory. */
-struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op);
+/* What the worker does with an answer, and with word of a batch that was answered and then lost. */
+struct chi_job_delivery {
+	chi_deliver *answer;
+	chi_deliver *loss;
+};
+
+/* An empty job for a request; `delivery` outlives it. NULL without memory. */
+struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi_op op,
+			    const struct chi_job_delivery *delivery);
 
 /* With its answer, if that was not posted. NULL is fine. */
 void chi_job_free(struct chi_job *job);

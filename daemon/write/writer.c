@@ -20,13 +20,12 @@
 
 #include "base/fault.h"
 #include "daemon/write/apply.h"
-#include "daemon/clock.h"
-#include "daemon/write/compact.h"
+#include "daemon/log/clock.h"
 #include "daemon/write/job.h"
-#include "daemon/limits.h"
-#include "daemon/status/log.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/settings/limits.h"
+#include "daemon/log/log.h"
+#include "daemon/net/server.h"
+#include "daemon/net/net.h"
 #include "store/store.h"
 
 void chi_store_writer_init(struct chi_store_writer *writer, struct chi_served *served,

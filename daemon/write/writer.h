@@ -8,16 +8,25 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "daemon/write/compact.h"
-#include "daemon/status/tally.h"
+#include "daemon/log/tally.h"
 
 struct chi_job;
 struct chi_served;
 struct chi_write;
+
+/* The verification, by a thread of its own. */
+struct chi_compact_check {
+	bool running; /* the thread is still to be joined */
+	atomic_bool stop;
+	pthread_t thread;
+	int status; /* its verdict */
+	struct chi_fault fault;
+};
 
 struct chi_store_writer {
 	struct chi_served *served;
@@ -83,3 +92,16 @@ void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *
 
 /* Counts a job that was taken as done, once. */
 void chi_store_writer_done(struct chi_store_writer *writer, struct chi_job *job);
+
+/* ---- Compaction (compact.c): verified first, then copied beside the workers, then exchanged while
+ * they wait. All by the writer, without an open transaction. */
+
+/* Puts a compaction aside, which is the writer's, until the store has been verified;
+ * writer->checked, under the lock, tells when. Ended at once if that cannot be begun. */
+void chi_compact_park(struct chi_store_writer *writer, struct chi_job *job);
+
+/* There is a verdict: those that were put aside are done and answered, or refused. */
+void chi_compact_unpark(struct chi_store_writer *writer);
+
+/* The server stops, which is not to wait for a verification. Harmless if nothing was put aside. */
+void chi_compact_give_up(struct chi_store_writer *writer);

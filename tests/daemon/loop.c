@@ -8,6 +8,7 @@
 
 #include <event2/event.h>
 
+#include "daemon/ops/dispatch.h"
 #include "proto/frame.h"
 #include "tests/store/trees.h"
 
@@ -29,6 +30,7 @@ int loop_init(void **state)
 	loop_server = calloc(1, sizeof(*loop_server));
 	assert_non_null(loop_server);
 	loop_server->config = &loop_config;
+	loop_server->ops = &chi_worker_ops;
 	loop_server->n_stores = 2;
 	loop_server->stores[0] = (struct chi_served){
 		.server = loop_server,

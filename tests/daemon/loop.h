@@ -14,10 +14,9 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "daemon/net/conn.h"
-#include "daemon/limits.h"
-#include "daemon/server.h"
-#include "daemon/net/worker.h"
+#include "daemon/net/net.h"
+#include "daemon/settings/limits.h"
+#include "daemon/net/server.h"
 
 #define LOOP_LARGE 120000 /* positions of the store "large": many turns to look at each */
 

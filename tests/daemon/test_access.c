@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "daemon/access/access.h"
+#include "daemon/settings/access.h"
 #include "daemon/ops/dispatch.h"
 
 static struct chi_fault fault;

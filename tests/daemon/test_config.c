@@ -14,8 +14,8 @@
 #include "chess/notation.h"
 #include "chess/pgn/pgn.h"
 #include "chistore/types.h"
-#include "daemon/config.h"
-#include "daemon/limits.h"
+#include "daemon/settings/config.h"
+#include "daemon/settings/limits.h"
 #include "proto/frame.h"
 #include "proto/msg.h"
 

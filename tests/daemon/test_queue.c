@@ -10,14 +10,17 @@
 #include <cmocka.h>
 
 #include "daemon/write/job.h"
-#include "daemon/limits.h"
+#include "daemon/settings/limits.h"
 #include "daemon/write/writer.h"
+
+/* No worker takes an answer here. */
+static const struct chi_job_delivery delivery;
 
 static const struct chi_conn_ref nobody;
 
 static struct chi_job *new_job(enum chi_op op, size_t n)
 {
-	struct chi_job *job = chi_job_new(&nobody, 1, op);
+	struct chi_job *job = chi_job_new(&nobody, 1, op, &delivery);
 	assert_non_null(job);
 	/* Only counted here; nothing looks at the entries. */
 	job->n = n;
@@ -141,7 +144,7 @@ static void test_job_owns_its_game_ids(void **state)
 	(void)state;
 	struct chi_game_id games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
 				       {.id = {2}, .max_ply = 9}};
-	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT);
+	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT, &delivery);
 	size_t before = job->bytes;
 	assert_int_equal(chi_job_copy_game_ids(job, games, 2), CHI_OK);
 	assert_true(job->bytes >= before + sizeof(games));
@@ -198,7 +201,7 @@ static void test_job_owns_its_records(void **state)
 					     .n_line = 1,
 					     .note = note,
 					     .n_note = 4};
-	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT);
+	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT, &delivery);
 	size_t before = job->bytes;
 	assert_int_equal(chi_job_copy_puts(job, puts, 2), CHI_OK);
 	assert_true(job->bytes >= before + 2 * sizeof(puts[0]));

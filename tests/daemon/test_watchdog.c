@@ -15,10 +15,10 @@
 #include <cmocka.h>
 #include <event2/event.h>
 
-#include "daemon/status/notify.h"
-#include "daemon/server.h"
+#include "daemon/settings/notify.h"
+#include "daemon/net/server.h"
 #include "daemon/status/watchdog.h"
-#include "daemon/net/worker.h"
+#include "daemon/net/net.h"
 
 #define WORKERS 3
 

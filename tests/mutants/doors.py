@@ -21,7 +21,7 @@ DOORS = (
     Mutant(
         "socket-for-everybody",
         "A unix socket has mode 0660",
-        "daemon/config.c",
+        "daemon/settings/config.c",
         "socket_mode = 0660",
         "socket_mode = 0666",
         "system daemon", "StartAndStop.test_default_mode_of_the_socket"),
@@ -56,7 +56,7 @@ DOORS = (
     Mutant(
         "who-is-shut-out-gets-in",
         "Who is shut out stays out, whatever else he shows",
-        "daemon/access/access.c",
+        "daemon/settings/access.c",
         "return barred ? CHI_ROLE_NONE : best;",
         "return best;",
         "daemon access", "test_users_and_groups"),
@@ -70,14 +70,14 @@ DOORS = (
     Mutant(
         "unknown-token-gets-in",
         "An unknown token is refused, not ignored",
-        "daemon/access/access.c",
+        "daemon/settings/access.c",
         "if (shown->token != NULL && !known) {",
         "if (false) {",
         "daemon access", "test_tokens"),
     Mutant(
         "rules-of-everybody",
         "Rules that everybody may write are refused",
-        "daemon/access/access.c",
+        "daemon/settings/access.c",
         "if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0) {",
         "if (false) {",
         "daemon access", "test_files"),

@@ -70,7 +70,7 @@ DAEMON = (
         "buffered_with(conn, whole) <= limits_of(conn)->buffer_bytes) {",
         "true) {",
         "system daemon", "Limits.test_memory_for_buffers",
-        (("daemon/server.c",
+        (("daemon/serve.c",
           "memory_order_relaxed) >\n\t       server->config->limits.buffer_bytes;",
           "memory_order_relaxed) > UINT64_MAX;"),)),
     Mutant(
@@ -118,7 +118,7 @@ DAEMON = (
     Mutant(
         "import-without-credit",
         "An import sends no more than it was granted",
-        "daemon/limits.h",
+        "daemon/settings/limits.h",
         "#define CHI_IMPORT_CREDIT (UINT64_C(4) << 20)",
         "#define CHI_IMPORT_CREDIT (UINT64_C(1) << 40)",
         "system games", "Protocol.test_more_than_granted"),
@@ -191,7 +191,7 @@ DAEMON = (
     Mutant(
         "buffers-of-one-byte-more",
         "Buffers are full over the mark, to the byte",
-        "daemon/server.c",
+        "daemon/serve.c",
         "       server->config->limits.buffer_bytes;",
         "       server->config->limits.buffer_bytes + 1;",
         "daemon bounds", "buffers_are_full_above_the_mark"),
@@ -226,7 +226,7 @@ DAEMON = (
     Mutant(
         "page-without-room-for-the-last",
         "so that the last record fits, however large",
-        "daemon/limits.h",
+        "daemon/settings/limits.h",
         "(CHI_SCAN_BYTES_MAX / 2)",
         "(CHI_SCAN_BYTES_MAX - 1000)",
         "daemon bounds", "last_record_fits_the_answer"),
@@ -240,7 +240,7 @@ DAEMON = (
     Mutant(
         "one-descriptor-less-in-reserve",
         "The reserve is 64 and four for each thread and store",
-        "daemon/server.c",
+        "daemon/serve.c",
         "CHI_RESERVED_FDS + 4 *",
         "CHI_RESERVED_FDS - 1 + 4 *",
         "system daemon", "Limits.test_few_descriptors_from_the_start"),

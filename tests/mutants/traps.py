@@ -14,7 +14,7 @@ READERS = (
     Mutant(
         "dead-readers-stay-while-serving",
         "The daemon frees slots of dead readers every few seconds",
-        "daemon/server.c",
+        "daemon/serve.c",
         "int status = chi_store_check(server->stores[i].store, &freed, &fault);",
         "int status = CHI_OK;",
         "system concurrency", "Concurrency.test_dead_reader_is_noticed"),
@@ -459,7 +459,7 @@ PROCESS = (
     Mutant(
         "no-descriptors-in-reserve",
         "Descriptors for the stores are kept free of clients",
-        "daemon/server.c",
+        "daemon/serve.c",
         "uint64_t reserved = CHI_RESERVED_FDS + 4 * config->threads + 4 * config->n_stores;",
         "uint64_t reserved = 0;",
         "system daemon", "Limits.test_few_descriptors_from_the_start"),
@@ -508,14 +508,14 @@ PROCESS = (
     Mutant(
         "crashes-go-on",
         "After three crashes within an hour a store is served read-only",
-        "daemon/server.c",
+        "daemon/serve.c",
         "if (count >= limits->crashes) {",
         "if (false) {",
         "system crashes", "TestCrashes.test_the_third_crash_ends_writing"),
     Mutant(
         "crashes-are-for-ever",
         "What was long ago does not count",
-        "daemon/status/crashes.c",
+        "daemon/settings/crashes.c",
         "if (st.st_mtime < now && ",
         "if (false && st.st_mtime < now && ",
         "system crashes", "TestCrashes.test_old_crashes_do_not_count"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/ops/import_session.h"
+#include "daemon/net/import_session.h"
 
 #include <string.h>
 

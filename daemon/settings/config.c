@@ -3,7 +3,7 @@
  * The command line. Options that are numbers stand in one table, from which parsing, bounds,
  * defaults and the help text come, so that these cannot disagree.
  */
-#include "daemon/config.h"
+#include "daemon/settings/config.h"
 
 #include <getopt.h>
 #include <string.h>

@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 #include "chistore/types.h"
-#include "daemon/limits.h"
-#include "daemon/net/listen.h"
-#include "daemon/status/log.h"
-#include "daemon/status/notify.h"
-#include "daemon/access/user.h"
+#include "daemon/settings/limits.h"
+#include "daemon/settings/listen.h"
+#include "daemon/log/log.h"
+#include "daemon/settings/notify.h"
+#include "daemon/settings/user.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {

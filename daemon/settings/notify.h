@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "daemon/limits.h"
+#include "daemon/settings/limits.h"
 
 /* Tells it "READY=1", "STOPPING=1", "WATCHDOG=1"; what cannot be told is lost. */
 void chi_notify(const char *state);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "chistore/types.h"
-#include "daemon/access/access.h"
+#include "daemon/settings/access.h"
 
 enum chi_listen_kind {
 	CHI_LISTEN_UNIX,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The handler does one write to a file that is open for appending, and then lets the signal take
  * its course through the handler that was there before: the default one, or a sanitizer's. */
-#include "daemon/status/crashes.h"
+#include "daemon/settings/crashes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "daemon/limits.h"
-#include "daemon/status/log.h"
+#include "daemon/settings/limits.h"
+#include "daemon/log/log.h"
 
 #define PATH_SIZE 4096
 

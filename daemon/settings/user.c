@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The order matters: groups while still root, the group before the user, the user last. */
-#include "daemon/access/user.h"
+#include "daemon/settings/user.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -14,8 +14,8 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/access/access.h"
-#include "daemon/status/log.h"
+#include "daemon/settings/access.h"
+#include "daemon/log/log.h"
 
 static bool number_of(const char *text, uint32_t *out)
 {

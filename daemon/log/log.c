@@ -3,7 +3,7 @@
  * The log's descriptor never changes its number: reopening puts the new file under the old
  * number with dup2, so that threads that are logging need no lock.
  */
-#include "daemon/status/log.h"
+#include "daemon/log/log.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/clock.h"
+#include "daemon/log/clock.h"
 
 /* Names of events whose lines are counted; far more than there are. */
 #define COUNTED_MAX 16

@@ -3,7 +3,7 @@
  * The access file: a line a rule, words between blanks. It is read strictly, since a line that is
  * understood otherwise than meant lets somebody in or keeps somebody out.
  */
-#include "daemon/access/access.h"
+#include "daemon/settings/access.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,11 +4,12 @@
  * who it is to be and opens the stores, and only then accepts. A second daemon is refused by the
  * store's lock, and the lock beside the socket has kept it from taking that away from the first.
  */
-#include "daemon/server.h"
+#include "daemon/serve.h"
 
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +18,22 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
-#include "daemon/clock.h"
-#include "daemon/events.h"
+#include "daemon/log/clock.h"
+#include "daemon/log/events.h"
 #include "daemon/net/worker_barrier.h"
 #include "daemon/status/http.h"
 #include "daemon/net/listener.h"
-#include "daemon/status/log.h"
-#include "daemon/status/notify.h"
+#include "daemon/log/log.h"
+#include "daemon/settings/notify.h"
 #include "daemon/jail/sandbox.h"
-#include "daemon/signals.h"
 #include "daemon/status/watchdog.h"
-#include "daemon/net/worker.h"
+#include "daemon/net/net.h"
 #include "store/store.h"
+#include "daemon/net/server.h"
+#include "daemon/ops/dispatch.h"
+#include "daemon/write/writer.h"
+#include "daemon/settings/config.h"
+#include "daemon/settings/crashes.h"
 
 /* A dead reader keeps all pages that are given up meanwhile: with many small commits the file grows
  * by hundreds of megabytes in seconds. */
@@ -118,7 +123,13 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			return say_why(config, path, status, &cause, fault);
 		}
 		served->statistic = chi_store_statistic(served->store);
-		chi_store_writer_init(&served->writer, served, config->limits.queue_bytes,
+		served->writer = calloc(1, sizeof(*served->writer));
+		if (served->writer == NULL) {
+			chi_store_close(served->store);
+			chi_crashes_close(&served->crashes, false);
+			return chi_fault_plain(fault, -CHI_ENOMEM);
+		}
+		chi_store_writer_init(served->writer, served, config->limits.queue_bytes,
 				      config->limits.queue_records);
 		server->n_stores++;
 		log_info("store.serve",
@@ -128,21 +139,6 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
 	return CHI_OK;
-}
-
-struct chi_served *chi_server_find(struct chi_server *server, const char *name, size_t len)
-{
-	if (len == 0) {
-		name = "default";
-		len = strlen(name);
-	}
-	for (size_t i = 0; i < server->n_stores; i++) {
-		if (strlen(server->stores[i].name) == len &&
-		    memcmp(server->stores[i].name, name, len) == 0) {
-			return &server->stores[i];
-		}
-	}
-	return NULL;
 }
 
 /* Readers that died leave their slots, and old pages with them, until somebody looks. */
@@ -167,7 +163,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 				  log_text("store", server->stores[i].name),
 				  log_text("cause", fault.text));
 			server->stale = true;
-			chi_server_stop(server);
+			event_base_loopbreak(server->base);
 		} else if (status < 0) {
 			log_warning("readers.fail",
 				    "failed to check readers of store '{store}' ({cause})",
@@ -211,36 +207,79 @@ static void set_connections_max(struct chi_server *server)
 	}
 }
 
-void chi_server_accept(struct chi_server *server, int fd, const struct chi_listen *listen)
+/* ---- Signals ------------------------------------------------------------------------------ */
+
+struct signals {
+	struct event *stop_term;
+	struct event *stop_int;
+	struct event *reload;
+};
+
+/* Opens the log again and reads again who gets in. */
+static void reload(struct chi_server *server)
 {
-	struct chi_worker *worker = server->workers[server->next_worker];
-	server->next_worker = (server->next_worker + 1) % server->n_workers;
-	atomic_fetch_add(&server->connections, 1);
-	if (chi_worker_give(worker, fd, listen) < 0) {
-		atomic_fetch_sub(&server->connections, 1);
-		close(fd);
+	chi_log_reopen();
+	if (chi_guard_reload(&server->guard)) {
+		for (size_t i = 0; i < server->n_workers; i++) {
+			chi_worker_authorize(server->workers[i]);
+		}
 	}
 }
 
-bool chi_server_is_full(const struct chi_server *server)
+static void on_stop(evutil_socket_t number, short what, void *context)
 {
-	return atomic_load_explicit(&server->buffered, memory_order_relaxed) >
-	       server->config->limits.buffer_bytes;
+	(void)what;
+	log_info("stopping", "stopping (signal {signal})", log_number("signal", (uint64_t)number));
+	struct chi_server *server = context;
+	event_base_loopbreak(server->base);
 }
 
-int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault)
+static void on_reload(evutil_socket_t number, short what, void *context)
 {
-	if (atomic_fetch_add(&server->tasks, 1) < CHI_TASKS_MAX) {
-		return CHI_OK;
+	(void)number;
+	(void)what;
+	reload(context);
+}
+
+/* Before any thread starts. */
+static void signals_ignore(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	/* Until the log can be reopened, and again when the server stops: libevent puts back the
+	 * handler that it found. Rotating logs must not end a process that has writes to commit. */
+	signal(SIGHUP, SIG_IGN);
+}
+
+static struct event *watch(struct event_base *base, int number, event_callback_fn callback,
+			   struct chi_server *server)
+{
+	struct event *event = evsignal_new(base, number, callback, server);
+	if (event != NULL && event_add(event, NULL) < 0) {
+		event_free(event);
+		return NULL;
 	}
-	chi_server_task_end(server);
-	return chi_fault(fault, -CHI_EBUSY, "%d backups and verifications are running already",
-			 CHI_TASKS_MAX);
+	return event;
 }
 
-void chi_server_task_end(struct chi_server *server)
+static int signals_init(struct signals *signals, struct event_base *base, struct chi_server *server,
+			struct chi_fault *fault)
 {
-	atomic_fetch_sub(&server->tasks, 1);
+	signals->stop_term = watch(base, SIGTERM, on_stop, server);
+	signals->stop_int = watch(base, SIGINT, on_stop, server);
+	signals->reload = watch(base, SIGHUP, on_reload, server);
+	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reload == NULL) {
+		return chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
+	}
+	return CHI_OK;
+}
+
+/* libevent puts the handlers back that were there before. */
+static void signals_deinit(struct signals *signals)
+{
+	chi_event_drop(&signals->stop_int);
+	chi_event_drop(&signals->stop_term);
+	chi_event_drop(&signals->reload);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -258,7 +297,7 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
 		if (server->stores[i].writable) {
-			status = chi_store_writer_start(&server->stores[i].writer, fault);
+			status = chi_store_writer_start(server->stores[i].writer, fault);
 		}
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
@@ -315,10 +354,11 @@ static void warn_of_user(const struct chi_config *config)
 int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		    struct chi_fault *fault)
 {
-	*server = (struct chi_server){.config = config, .started_us = chi_now_us()};
+	*server = (struct chi_server){
+		.ops = &chi_worker_ops, .config = config, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
-	chi_signals_ignore();
+	signals_ignore();
 	set_connections_max(server);
 	server->base = event_base_new();
 	if (server->base == NULL) {
@@ -379,10 +419,10 @@ static void drain(struct chi_server *server)
 
 int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 {
-	struct chi_signals signals = {0};
-	int status = chi_signals_init(&signals, server->base, server, fault);
+	struct signals signals = {0};
+	int status = signals_init(&signals, server->base, server, fault);
 	if (status < 0) {
-		chi_signals_deinit(&signals);
+		signals_deinit(&signals);
 		return status;
 	}
 	chi_log_ready(chi_listener_addresses(server->listener));
@@ -390,7 +430,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	event_base_dispatch(server->base);
 	chi_event_drop(&server->watchdog);
 	chi_notify("STOPPING=1");
-	chi_signals_deinit(&signals);
+	signals_deinit(&signals);
 	chi_listener_free(server->listener);
 	server->listener = NULL;
 	chi_http_free(server->http);
@@ -401,31 +441,17 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 			     : CHI_OK;
 }
 
-void chi_server_reload(struct chi_server *server)
-{
-	chi_log_reopen();
-	if (chi_guard_reload(&server->guard)) {
-		for (size_t i = 0; i < server->n_workers; i++) {
-			chi_worker_authorize(server->workers[i]);
-		}
-	}
-}
-
-void chi_server_stop(struct chi_server *server)
-{
-	event_base_loopbreak(server->base);
-}
-
 void chi_server_deinit(struct chi_server *server)
 {
 	chi_listener_free(server->listener);
 	chi_http_free(server->http);
 	for (size_t i = 0; i < server->n_stores; i++) {
-		chi_store_writer_stop(&server->stores[i].writer);
+		chi_store_writer_stop(server->stores[i].writer);
 	}
 	stop_workers(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
-		chi_store_writer_deinit(&server->stores[i].writer);
+		chi_store_writer_deinit(server->stores[i].writer);
+		free(server->stores[i].writer);
 		chi_store_close(server->stores[i].store);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the daemon's threads share: the server and the stores that it serves. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "daemon/access/guard.h"
+#include "daemon/log/tally.h"
+#include "daemon/net/import_session.h"
+#include "daemon/settings/config.h"
+#include "daemon/settings/crashes.h"
+
+struct chi_conn;
+struct chi_http;
+struct chi_listener;
+struct chi_server;
+struct chi_store_writer;
+struct chi_worker;
+struct event;
+struct event_base;
+
+/* What the operations do for a worker and its connections; ops/dispatch.c has them. */
+struct chi_worker_ops {
+	/* Serves one request, the body of a frame. May end or drop the connection. */
+	void (*dispatch)(struct chi_conn *conn, const uint8_t *body, size_t len);
+	/* Goes on with scans that can, for a slice of time. */
+	void (*scan_slice)(struct chi_worker *worker);
+	/* Looks at their deadlines; true if there are any to be looked at again. */
+	bool (*scan_tick)(struct chi_worker *worker, int64_t now_ms);
+	/* Ends their snapshots; they go on with new ones. */
+	void (*scan_release)(struct chi_worker *worker);
+};
+
+/* A store that is served. Does not change while workers run. */
+struct chi_served {
+	struct chi_server *server;
+	const char *name;
+	size_t index; /* in server->stores */
+	struct chi_store *store;
+	enum chi_statistic statistic;
+	bool writable;
+	enum chi_read_only read_only; /* why not, if not */
+	struct chi_crashes crashes;
+	struct chi_store_writer *writer; /* runs only if writable */
+};
+
+struct chi_server {
+	const struct chi_config *config;
+	const struct chi_worker_ops *ops;
+	struct chi_guard guard;
+	struct event_base *base; /* main's */
+	struct event *reader_timer;
+	bool clean;		/* came to its end by being told so */
+	bool stale;		/* ended because files of a store were replaced */
+	struct event *watchdog; /* NULL: not asked for */
+	struct chi_http *http;	/* NULL: not asked for */
+	int64_t started_us;
+	struct chi_served stores[CHI_STORES_MAX];
+	size_t n_stores;
+	struct chi_worker **workers;
+	size_t n_workers;
+	size_t next_worker; /* main's round robin */
+	struct chi_listener *listener;
+	/* What sockets that were passed have turned out to be: connections outlive the listener. */
+	struct chi_listen adopted[CHI_LISTENS_MAX];
+	uint64_t connections_max; /* the limit, or what the descriptors allow */
+	atomic_size_t connections;
+	chi_counter accepted;	 /* connections, by main */
+	chi_counter turned_away; /* because there were too many */
+	atomic_size_t buffered;	 /* bytes of all clients' buffers */
+	atomic_size_t tasks;	 /* backups and verifications running */
+	struct chi_import_sessions import_sessions;
+	pthread_mutex_t compact_lock;
+};
+
+/* The store of that name, "default" if the name is empty; NULL if there is none. */
+struct chi_served *chi_server_find(struct chi_server *server, const char *name, size_t len);
+
+/* All clients' buffers together have reached their limit. */
+bool chi_server_is_full(const struct chi_server *server);
+
+/* Takes one of the places for backups and verifications. -CHI_EBUSY: all are taken. */
+CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault);
+void chi_server_task_end(struct chi_server *server);
