@@ -23,8 +23,6 @@ struct field {
 	size_t len;
 };
 
-static const char piece_letters[2][CHI_KINDS + 1] = {"PNBRQK", "pnbrqk"};
-
 /* Names a character of outside text in a way that is safe to print. */
 static int refuse_char(struct chi_fault *fault, const char *field, char c)
 {
@@ -72,15 +70,12 @@ static int split(const char *text, size_t len, struct field *fields, size_t *n,
 /* Puts the piece that a letter names; false if it names none. */
 static bool put_letter(struct chi_position *position, char letter, int square)
 {
-	for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
-		const char *found = memchr(piece_letters[colour], letter, CHI_KINDS);
-		if (found != NULL) {
-			int kind = (int)(found - piece_letters[colour]);
-			chi_position_put(position, colour, kind, square);
-			return true;
-		}
+	bool black = letter >= 'a';
+	int kind = chi_kind_of((char)(black ? letter - 0x20 : letter));
+	if (kind < CHI_KINDS) {
+		chi_position_put(position, black ? CHI_BLACK : CHI_WHITE, kind, square);
 	}
-	return false;
+	return kind < CHI_KINDS;
 }
 
 /* Reads one rank, 8 down to 1, of the placement. */
@@ -281,7 +276,8 @@ static char *print_placement(const struct chi_position *position, char *at)
 				*at++ = empty;
 				empty = '0';
 			}
-			*at++ = piece_letters[position->colour[CHI_BLACK] >> square & 1][kind];
+			bool black = (position->colour[CHI_BLACK] >> square & 1) != 0;
+			*at++ = (char)(CHI_KIND_LETTERS[kind] | (black ? 0x20 : 0));
 		}
 		if (empty > '0') {
 			*at++ = empty;

@@ -10,6 +10,9 @@
 #include "chess/position.h"
 #include "chistore/types.h"
 
+/* The initial position of chess. */
+#define CHI_FEN_START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
 /*
  * Reads 4 to 6 fields separated by spaces, '_' or '+' (one or more; leading and trailing ones
  * ignored): placement, side, castling, en passant, and the two counters, which are checked and

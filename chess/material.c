@@ -9,8 +9,6 @@
 
 #define PIECES_MAX 32
 
-static const char letters[] = "PNBRQK";
-
 static int total_of(const struct chi_material *material)
 {
 	int total = 0;
@@ -25,13 +23,12 @@ static int parse_side(const char *text, size_t len, const char *colour, uint8_t 
 		      struct chi_fault *fault)
 {
 	for (size_t i = 0; i < len; i++) {
-		const char *letter = memchr(letters, text[i], CHI_KINDS);
-		if (letter == NULL) {
+		int kind = chi_kind_of(text[i]);
+		if (kind == CHI_KINDS) {
 			return chi_fault(fault, -CHI_ESYNTAX,
 					 "material: %s has something other than K Q R B N P",
 					 colour);
 		}
-		int kind = (int)(letter - letters);
 		if (kind == CHI_KING && counts[kind] > 0) {
 			return chi_fault(fault, -CHI_ESYNTAX, "material: two %s kings", colour);
 		}
@@ -94,7 +91,7 @@ static char *print_side(const uint8_t counts[CHI_KINDS], char *at, const char *e
 {
 	for (int kind = CHI_KING; kind >= 0; kind--) {
 		for (int i = 0; i < counts[kind] && at < end; i++) {
-			*at++ = letters[kind];
+			*at++ = CHI_KIND_LETTERS[kind];
 		}
 	}
 	return at;

@@ -234,14 +234,19 @@ void chi_movegen_legal(const struct chi_position *position, struct chi_move_list
 	out->n = (size_t)(s.out - out->moves);
 }
 
-bool chi_movegen_is_legal(const struct chi_position *position, chi_move move)
+bool chi_move_list_has(const struct chi_move_list *list, chi_move move)
 {
-	struct chi_move_list list;
-	chi_movegen_legal(position, &list);
-	for (size_t i = 0; i < list.n; i++) {
-		if (list.moves[i] == move) {
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->moves[i] == move) {
 			return true;
 		}
 	}
 	return false;
+}
+
+bool chi_movegen_is_legal(const struct chi_position *position, chi_move move)
+{
+	struct chi_move_list list;
+	chi_movegen_legal(position, &list);
+	return chi_move_list_has(&list, move);
 }

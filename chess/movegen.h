@@ -22,6 +22,9 @@ struct chi_move_list {
 	chi_move moves[CHI_MOVEGEN_MAX]; /* no order is promised; no two are equal */
 };
 
+/* True if `move` is in the list. */
+bool chi_move_list_has(const struct chi_move_list *list, chi_move move);
+
 /* Fills `out` with all legal moves of the side to move. */
 void chi_movegen_legal(const struct chi_position *position, struct chi_move_list *out);
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* UCI moves, and lines of moves in either notation. SAN is in chess/san.c. */
+/*
+ * UCI moves, SAN, and lines of moves in either notation. What SAN says is found in chess/san.c; in
+ * printing it the legal moves tell how much of the origin must be named.
+ */
 #include "chess/notation.h"
 
 #include <string.h>
 
 #include "base/fault.h"
 #include "chess/movegen.h"
+#include "chess/san.h"
 
 #define E_FILE 4
 
@@ -101,6 +105,123 @@ int chi_uci_parse(const struct chi_position *position, const char *text, size_t 
 	*out = move;
 	return CHI_OK;
 }
+
+/* ---- SAN --------------------------------------------------------------------------------- */
+
+/* Removes marks that say nothing about which move it is. */
+static size_t strip_marks(const char *text, size_t len)
+{
+	while (len > 0 && memchr("+#!?", text[len - 1], 4) != NULL) {
+		len--;
+	}
+	if (len > 4 && memcmp(text + len - 4, "e.p.", 4) == 0) {
+		len -= 4;
+	}
+	return len;
+}
+
+int chi_san_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
+		  struct chi_fault *fault)
+{
+	struct chi_san_found found;
+	if (len > CHI_SAN_INPUT_MAX) {
+		return chi_fault(fault, -CHI_EMOVE, "a move of %zu bytes, at most %d are read", len,
+				 CHI_SAN_INPUT_MAX);
+	}
+	switch (chi_san_find(position, text, strip_marks(text, len), &found)) {
+	case CHI_SAN_MOVE:
+		*out = found.moves[0];
+		return CHI_OK;
+	case CHI_SAN_MANY:
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' fits more than one legal move",
+				 (int)len, text);
+	case CHI_SAN_NOT_LEGAL:
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is no legal move here", (int)len, text);
+	default:
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a move", (int)len, text);
+	}
+}
+
+/* Prints as much of the origin as tells the move from the others to the same square. */
+static char *print_origin(const struct chi_position *position, const struct chi_move_list *list,
+			  chi_move move, int kind, char *at)
+{
+	int from = chi_move_from(move);
+	bool rival = false;
+	bool same_file = false;
+	bool same_rank = false;
+	for (size_t i = 0; i < list->n; i++) {
+		int other = chi_move_from(list->moves[i]);
+		if (chi_move_to(list->moves[i]) != chi_move_to(move) || other == from ||
+		    (position->kind[kind] >> other & 1) == 0) {
+			continue;
+		}
+		rival = true;
+		same_file = same_file || (other & 7) == (from & 7);
+		same_rank = same_rank || other >> 3 == from >> 3;
+	}
+	if (rival && (!same_file || same_rank)) {
+		*at++ = (char)('a' + (from & 7));
+	}
+	if (same_file) {
+		*at++ = (char)('1' + (from >> 3));
+	}
+	return at;
+}
+
+/* Everything but castling and the check mark. */
+static char *print_plain(const struct chi_position *position, const struct chi_move_list *list,
+			 chi_move move, char *at)
+{
+	int from = chi_move_from(move);
+	int to = chi_move_to(move);
+	int kind = chi_position_kind(position, from);
+	bool capture = (chi_position_occupied(position) >> to & 1) != 0 ||
+		       (kind == CHI_PAWN && to == position->ep);
+	if (kind != CHI_PAWN) {
+		*at++ = CHI_KIND_LETTERS[kind];
+		at = print_origin(position, list, move, kind, at);
+	} else if (capture) {
+		*at++ = (char)('a' + (from & 7));
+	}
+	if (capture) {
+		*at++ = 'x';
+	}
+	at = print_square(to, at);
+	if (chi_move_promotion(move) != 0) {
+		*at++ = '=';
+		*at++ = CHI_KIND_LETTERS[chi_move_promotion(move)];
+	}
+	return at;
+}
+
+size_t chi_san_print(const struct chi_position *position, chi_move move, char out[CHI_SAN_SIZE])
+{
+	struct chi_move_list list;
+	struct chi_position next;
+	char *at = out;
+	chi_movegen_legal(position, &list);
+	if (!chi_move_list_has(&list, move)) {
+		/* A caller's mistake, or a damaged record's move: say what it spells. */
+		return chi_uci_print(position, move, out);
+	}
+	if (chi_position_is_castling(position, move)) {
+		bool short_side = chi_move_to(move) > chi_move_from(move);
+		memcpy(at, "O-O-O", 5);
+		at += short_side ? 3 : 5;
+	} else {
+		at = print_plain(position, &list, move, at);
+	}
+	chi_position_play(position, move, &next);
+	if (chi_position_in_check(&next, next.side)) {
+		chi_movegen_legal(&next, &list);
+		*at++ = list.n == 0 ? '#' : '+';
+	}
+	*at = '\0';
+	return (size_t)(at - out);
+}
+
+/* ---- Lines ------------------------------------------------------------------------------- */
 
 int chi_move_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
 		   struct chi_fault *fault)

@@ -23,6 +23,29 @@ struct chi_position {
 	uint8_t ep;		  /* square an en passant capture goes to, or CHI_NO_SQUARE */
 };
 
+#define CHI_KIND_LETTERS "PNBRQK" /* by enum chi_kind */
+
+/* The kind that a capital letter names, or CHI_KINDS. */
+static inline uint8_t chi_kind_of(char letter)
+{
+	switch (letter) {
+	case 'P':
+		return CHI_PAWN;
+	case 'N':
+		return CHI_KNIGHT;
+	case 'B':
+		return CHI_BISHOP;
+	case 'R':
+		return CHI_ROOK;
+	case 'Q':
+		return CHI_QUEEN;
+	case 'K':
+		return CHI_KING;
+	default:
+		return CHI_KINDS;
+	}
+}
+
 static inline int chi_move_from(chi_move move)
 {
 	return move >> 6 & 63;

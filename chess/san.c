@@ -1,268 +1,382 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Standard algebraic notation. Reading: the text is taken apart into what it says of the move,
- * and the legal moves are searched for the one that fits; nothing is guessed. Printing: the legal
- * moves tell how much of the origin must be named.
+ * A text is taken apart into a wish: which kind of piece, from where, to where. A wish names few
+ * candidates, found backwards from the target by the attacks of the wished piece; of them the one
+ * that does not leave its king attacked is the move.
  */
-#include "chess/notation.h"
+#include "chess/san.h"
 
 #include <string.h>
 
-#include "base/fault.h"
+#include "base/attr.h"
+#include "chess/bitboard.h"
 #include "chess/movegen.h"
 
-#define ANY (-1)
+#define ANY 8 /* a file or rank that is not named */
 
-/* What SAN text says of a move. */
+#define NO_KIND CHI_KINDS
+
+/* What a text says of a move. */
 struct wish {
-	int kind;
-	int from_file; /* or ANY, as the next */
-	int from_rank;
-	int to; /* ANY with castling */
-	int promotion;
-	int castling; /* 0 none, 2 with the h-side rook (O-O), 3 with the a-side rook (O-O-O) */
+	uint8_t kind; /* NO_KIND: no letter; a pawn, or what stands on the origin if it is named */
+	uint8_t from_file; /* 0..7 or ANY, as the next three */
+	uint8_t from_rank;
+	uint8_t to_file;
+	uint8_t to_rank;   /* ANY in a pawn's capture written "ed" */
+	uint8_t promotion; /* enum chi_kind; 0 none */
+	uint8_t castling;  /* 0 none, 2 short, 3 long */
 };
 
-static const char kind_letters[] = "PNBRQK";
-
-static int kind_of(char letter)
-{
-	const char *found = memchr(kind_letters + 1, letter, CHI_KINDS - 1);
-	return found != NULL ? (int)(found - kind_letters) : CHI_KINDS;
-}
-
-/* Removes marks that say nothing about which move it is. */
-static size_t strip_marks(const char *text, size_t len)
-{
-	while (len > 0 && memchr("+#!?", text[len - 1], 4) != NULL) {
-		len--;
-	}
-	if (len > 4 && memcmp(text + len - 4, "e.p.", 4) == 0) {
-		len -= 4;
-	}
-	return len;
-}
-
-/* 2 or 3 for castling written with O or 0, else 0. */
-static int read_castling(const char *text, size_t len)
+/* 2 or 3 for castling written with O, o or 0, else 0. */
+static uint8_t castling_of(const char *text, size_t len)
 {
 	if (len != 3 && len != 5) {
 		return 0;
 	}
 	for (size_t i = 0; i < len; i++) {
-		bool letter = text[i] == text[0] && (text[i] == 'O' || text[i] == '0');
+		bool letter = text[i] == 'O' || text[i] == 'o' || text[i] == '0';
 		if (i % 2 == 0 ? !letter : text[i] != '-') {
 			return 0;
 		}
 	}
-	return (int)len / 2 + 1;
+	return (uint8_t)(len / 2 + 1);
 }
 
-/* Takes a promotion ("=Q", "Q" behind the rank) off the end. */
-static size_t read_promotion(const char *text, size_t len, struct wish *wish)
+/* Takes a promotion ("=Q", "/Q", "Q", "q") off the end; false if one is there that cannot be. */
+static bool take_promotion(const char *text, size_t *len, struct wish *wish)
 {
-	if (len < 3) {
-		return len;
+	if (*len < 3) {
+		return true;
 	}
-	char letter = text[len - 1];
-	int kind = kind_of((char)(letter >= 'a' ? letter - 0x20 : letter));
-	bool sign = text[len - 2] == '=';
-	bool behind_rank = text[len - 2] == '8' || text[len - 2] == '1';
-	if (kind >= CHI_KING || (!sign && !behind_rank)) {
-		return len;
+	char letter = text[*len - 1];
+	char before = text[*len - 2];
+	bool sign = before == '=' || before == '/';
+	if (!sign && before != '8' && before != '1') {
+		/* "ed=Q" has no rank, "edQ" is nothing. */
+		return true;
 	}
+	uint8_t kind = chi_kind_of((char)(letter >= 'a' ? letter - 0x20 : letter));
+	if (kind == NO_KIND) {
+		return !sign;
+	}
+	*len -= sign ? 2 : 1;
 	wish->promotion = kind;
-	return len - (sign ? 2 : 1);
+	return kind != CHI_PAWN && kind != CHI_KING;
 }
 
-/* Takes the target square off the end. */
-static bool read_target(const char *text, size_t *len, struct wish *wish)
+/* Sorts up to four coordinates, in the order they stand in, into origin and target. */
+static bool place(const char *coordinates, size_t n, struct wish *wish)
 {
-	if (*len < 2) {
+	bool is_rank[4] = {false};
+	for (size_t i = 0; i < n; i++) {
+		is_rank[i] = coordinates[i] <= '8';
+	}
+	if (n == 2 && !is_rank[0] && !is_rank[1]) {
+		wish->from_file = (uint8_t)(coordinates[0] - 'a');
+		wish->to_file = (uint8_t)(coordinates[1] - 'a');
+		return wish->kind == NO_KIND || wish->kind == CHI_PAWN;
+	}
+	if (n < 2 || is_rank[n - 2] || !is_rank[n - 1]) {
 		return false;
 	}
-	char file = text[*len - 2];
-	char rank = text[*len - 1];
-	if (file < 'a' || file > 'h' || rank < '1' || rank > '8') {
+	wish->to_file = (uint8_t)(coordinates[n - 2] - 'a');
+	wish->to_rank = (uint8_t)(coordinates[n - 1] - '1');
+	n -= 2;
+	if (n == 2 && (is_rank[0] || !is_rank[1])) {
 		return false;
 	}
-	wish->to = (rank - '1') * 8 + file - 'a';
-	*len -= 2;
+	for (size_t i = 0; i < n; i++) {
+		if (is_rank[i]) {
+			wish->from_rank = (uint8_t)(coordinates[i] - '1');
+		} else {
+			wish->from_file = (uint8_t)(coordinates[i] - 'a');
+		}
+	}
 	return true;
 }
 
-/* Reads what is left of the target: at most a file, then at most a rank, then at most an x. */
-static bool read_origin(const char *text, size_t len, struct wish *wish)
+/* Reads what stands behind the piece's letter. */
+static bool read_squares(const char *text, size_t len, struct wish *wish)
 {
-	size_t i = 0;
-	if (i < len && text[i] >= 'a' && text[i] <= 'h') {
-		wish->from_file = text[i++] - 'a';
+	char coordinates[4];
+	size_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		if ((c >= 'a' && c <= 'h') || (c >= '1' && c <= '8')) {
+			if (n == CHI_COUNT(coordinates)) {
+				return false;
+			}
+			coordinates[n++] = c;
+		} else if (c != 'x' && c != '-' && c != ':' && c != 'X') {
+			return false;
+		}
 	}
-	if (i < len && text[i] >= '1' && text[i] <= '8') {
-		wish->from_rank = text[i++] - '1';
-	}
-	if (i < len && (text[i] == 'x' || text[i] == '-' || text[i] == ':')) {
-		i++;
-	}
-	return i == len;
+	return place(coordinates, n, wish);
 }
 
-static bool read_san(const char *text, size_t len, struct wish *wish)
+static bool read_wish(const char *text, size_t len, struct wish *wish)
 {
-	*wish = (struct wish){.from_file = ANY, .from_rank = ANY, .to = ANY};
-	len = strip_marks(text, len);
-	wish->castling = read_castling(text, len);
-	if (wish->castling != 0) {
-		wish->kind = CHI_KING;
-		return true;
+	*wish = (struct wish){
+		.kind = NO_KIND,
+		.from_file = ANY,
+		.from_rank = ANY,
+		.to_file = ANY,
+		.to_rank = ANY,
+	};
+	/* Check marks prove nothing: many are missing, some are wrong. */
+	while (len > 0 && (text[len - 1] == '+' || text[len - 1] == '#' || text[len - 1] == ':')) {
+		len--;
 	}
-	int kind = len > 0 ? kind_of(text[0]) : CHI_KINDS;
-	if (kind != CHI_KINDS) {
+	if (len == 0) {
+		return false;
+	}
+	if (text[0] == 'O' || text[0] == '0' || text[0] == 'o') {
+		wish->castling = castling_of(text, len);
+		return wish->castling != 0;
+	}
+	/* Capital letters only: 'b' is a file. */
+	uint8_t kind = chi_kind_of(text[0]);
+	if (kind != NO_KIND) {
 		wish->kind = kind;
 		text++;
 		len--;
-	} else {
-		wish->kind = CHI_PAWN;
-		len = read_promotion(text, len, wish);
 	}
-	return read_target(text, &len, wish) && read_origin(text, len, wish);
+	if (kind == NO_KIND || kind == CHI_PAWN) {
+		if (!take_promotion(text, &len, wish)) {
+			return false;
+		}
+	}
+	return read_squares(text, len, wish);
 }
 
-static bool fits(const struct chi_position *position, chi_move move, const struct wish *wish)
+/* True if the own king is not attacked once the piece on `from` has gone to `to`. */
+static bool is_safe(const struct chi_position *position, int from, int to, int kind)
 {
-	int from = chi_move_from(move);
-	int to = chi_move_to(move);
-	if ((position->kind[wish->kind] >> from & 1) == 0) {
-		return false;
+	int us = position->side;
+	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
+	if (kind == CHI_KING) {
+		/* Without itself on the board, or it would hide the squares behind it. */
+		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
-	if (chi_position_is_castling(position, move)) {
-		return wish->castling == (to > from ? 2 : 3);
-	}
-	/* A pawn that leaves its file without naming it would be "e5" for "dxe5". */
-	bool silent = wish->kind == CHI_PAWN && wish->from_file == ANY && (from & 7) != (to & 7);
-	return wish->castling == 0 && wish->to == to && !silent &&
-	       (wish->from_file == ANY || wish->from_file == (from & 7)) &&
-	       (wish->from_rank == ANY || wish->from_rank == from >> 3) &&
-	       wish->promotion == chi_move_promotion(move);
+	int king = chi_position_king(position, us);
+	/* A piece taken on `to` attacks nothing any more. */
+	return king == CHI_NO_SQUARE ||
+	       (chi_attackers(position, king, us ^ 1, occupied) & ~chi_bit(to)) == 0;
 }
 
-int chi_san_parse(const struct chi_position *position, const char *text, size_t len, chi_move *out,
-		  struct chi_fault *fault)
+static inline void found(struct chi_san_found *finding, chi_move move)
+{
+	if (finding->n < CHI_SAN_FOUND_MAX) {
+		finding->moves[finding->n] = move;
+	}
+	finding->n++;
+}
+
+static uint64_t named_origins(const struct wish *wish)
+{
+	uint64_t set = ~UINT64_C(0);
+	if (wish->from_file != ANY) {
+		set &= UINT64_C(0x0101010101010101) << wish->from_file;
+	}
+	if (wish->from_rank != ANY) {
+		set &= UINT64_C(0xff) << 8 * wish->from_rank;
+	}
+	return set;
+}
+
+/* Squares that a piece of the side to move can come to: empty, or an enemy's but the king's. */
+static bool can_enter(const struct chi_position *position, int to)
+{
+	return ((position->colour[position->side] | position->kind[CHI_KING]) >> to & 1) == 0;
+}
+
+/* Moves of a piece to `to`, found backwards: it attacks from there what attacks it. */
+static void find_piece(const struct chi_position *position, const struct wish *wish, int kind,
+		       int to, struct chi_san_found *finding)
+{
+	uint64_t candidates =
+		position->kind[kind] & position->colour[position->side] & named_origins(wish);
+	if (!can_enter(position, to) || candidates == 0) {
+		return;
+	}
+	candidates &= chi_piece_attacks(position->side, kind, to, chi_position_occupied(position));
+	while (candidates != 0) {
+		int from = chi_pop(&candidates);
+		if (is_safe(position, from, to, kind)) {
+			found(finding, chi_move_make(from, to, 0));
+		}
+	}
+}
+
+/* A pawn's capture on `to` from the squares named. */
+static void find_capture(const struct chi_position *position, const struct wish *wish, int to,
+			 struct chi_san_found *finding)
+{
+	int us = position->side;
+	bool ep = to == position->ep;
+	if (!ep && (position->colour[us ^ 1] & ~position->kind[CHI_KING] & chi_bit(to)) == 0) {
+		return;
+	}
+	uint64_t candidates = chi_attacks.pawn[us ^ 1][to] & position->kind[CHI_PAWN] &
+			      position->colour[us] & named_origins(wish);
+	while (candidates != 0) {
+		int from = chi_pop(&candidates);
+		if (ep ? chi_position_ep_safe(position, from, to)
+		       : is_safe(position, from, to, CHI_PAWN)) {
+			found(finding, chi_move_make(from, to, wish->promotion));
+		}
+	}
+}
+
+/* A pawn's step to `to`, one square or two. */
+static void find_step(const struct chi_position *position, const struct wish *wish, int to,
+		      struct chi_san_found *finding)
+{
+	int us = position->side;
+	int back = us == CHI_WHITE ? -8 : 8;
+	uint64_t pawns = position->kind[CHI_PAWN] & position->colour[us];
+	uint64_t occupied = chi_position_occupied(position);
+	int from = to + back;
+	if (from < 0 || from > 63 || (occupied >> to & 1) != 0) {
+		return;
+	}
+	/* The square before is empty: it can only be a double step. */
+	if ((occupied >> from & 1) == 0 && to >> 3 == (us == CHI_WHITE ? 3 : 4)) {
+		from += back;
+	}
+	if ((pawns & named_origins(wish) & chi_bit(from)) != 0 &&
+	    is_safe(position, from, to, CHI_PAWN)) {
+		found(finding, chi_move_make(from, to, wish->promotion));
+	}
+}
+
+/* A pawn on the last rank becomes something, elsewhere nothing. */
+static bool promotion_fits(const struct wish *wish, int to)
+{
+	bool last = to >> 3 == 0 || to >> 3 == 7;
+	return last == (wish->promotion != 0);
+}
+
+static void find_pawn(const struct chi_position *position, const struct wish *wish, int to,
+		      struct chi_san_found *finding)
+{
+	if (!promotion_fits(wish, to)) {
+		return;
+	}
+	/* A capture must name its file: "e5" never means "dxe5". */
+	if (wish->from_file == ANY || wish->from_file == (to & 7)) {
+		find_step(position, wish, to, finding);
+	} else {
+		find_capture(position, wish, to, finding);
+	}
+}
+
+/* "ed": any capture from one file to the other. */
+static void find_file_capture(const struct chi_position *position, const struct wish *wish,
+			      struct chi_san_found *finding)
+{
+	for (int rank = 0; rank < 8; rank++) {
+		int to = rank * 8 + wish->to_file;
+		if (promotion_fits(wish, to)) {
+			find_capture(position, wish, to, finding);
+		}
+	}
+}
+
+/* Castling; the generator knows its rules, and twice a game is not worth a second set of them. */
+static void find_castling(const struct chi_position *position, int side,
+			  struct chi_san_found *finding)
+{
+	int king = chi_position_king(position, position->side);
+	uint64_t rooks = position->castle & position->colour[position->side];
+	while (rooks != 0) {
+		int rook = chi_pop(&rooks);
+		chi_move move = chi_move_make(king, rook, 0);
+		if ((rook > king) == (side == 2) && chi_movegen_is_legal(position, move)) {
+			found(finding, move);
+		}
+	}
+}
+
+/* Both squares without a piece's letter: UCI, or a pawn's move written in full. */
+static void find_from(const struct chi_position *position, const struct wish *wish, int from,
+		      int to, struct chi_san_found *finding)
+{
+	int kind = chi_position_kind(position, from);
+	if (kind == CHI_PAWN) {
+		find_pawn(position, wish, to, finding);
+		return;
+	}
+	if (kind == CHI_KINDS || wish->promotion != 0) {
+		return;
+	}
+	uint64_t own = position->colour[position->side];
+	bool own_rook = (own & position->castle & chi_bit(to)) != 0;
+	bool two_steps = from >> 3 == to >> 3 && (from - to == 2 || to - from == 2);
+	if (kind == CHI_KING && (own >> from & 1) != 0 && (own_rook || two_steps)) {
+		find_castling(position, to > from ? 2 : 3, finding);
+	} else {
+		find_piece(position, wish, kind, to, finding);
+	}
+}
+
+/* All legal moves that fit the wish; no two are the same, as each origin is tried once. */
+static void find(const struct chi_position *position, const struct wish *wish,
+		 struct chi_san_found *finding)
+{
+	if (wish->castling != 0) {
+		find_castling(position, wish->castling, finding);
+		return;
+	}
+	if (wish->to_rank == ANY) {
+		find_file_capture(position, wish, finding);
+		return;
+	}
+	int to = wish->to_rank * 8 + wish->to_file;
+	if (wish->kind != NO_KIND && wish->kind != CHI_PAWN) {
+		find_piece(position, wish, wish->kind, to, finding);
+	} else if (wish->kind == NO_KIND && wish->from_file != ANY && wish->from_rank != ANY) {
+		find_from(position, wish, wish->from_rank * 8 + wish->from_file, to, finding);
+	} else {
+		find_pawn(position, wish, to, finding);
+	}
+}
+
+/* Words that are no moves and do no harm; anything without a letter or digit is one too. */
+static enum chi_san_verdict judge_other(const char *text, size_t len)
+{
+	static const char *const nulls[] = {"--", "Z0", "0000", "null", "@@@@"};
+	static const char *const remarks[] = {"N", "D", "TN", "ep", "e.p.", "ch", "mate", "dis"};
+	for (size_t i = 0; i < CHI_COUNT(nulls); i++) {
+		if (strlen(nulls[i]) == len && memcmp(nulls[i], text, len) == 0) {
+			return CHI_SAN_NULL;
+		}
+	}
+	for (size_t i = 0; i < CHI_COUNT(remarks); i++) {
+		if (strlen(remarks[i]) == len && memcmp(remarks[i], text, len) == 0) {
+			return CHI_SAN_REMARK;
+		}
+	}
+	for (size_t i = 0; i < len; i++) {
+		char lower = (char)(text[i] | 0x20);
+		if ((lower >= 'a' && lower <= 'z') || (text[i] >= '0' && text[i] <= '9')) {
+			return CHI_SAN_NO_MOVE;
+		}
+	}
+	return CHI_SAN_REMARK;
+}
+
+enum chi_san_verdict chi_san_find(const struct chi_position *position, const char *text, size_t len,
+				  struct chi_san_found *out)
 {
 	struct wish wish;
-	struct chi_move_list list;
-	if (len > CHI_SAN_INPUT_MAX) {
-		return chi_fault(fault, -CHI_EMOVE, "a move of %zu bytes, at most %d are read", len,
-				 CHI_SAN_INPUT_MAX);
+	out->n = 0;
+	if (len > CHI_SAN_TEXT_MAX || !read_wish(text, len, &wish)) {
+		return judge_other(text, len);
 	}
-	if (!read_san(text, len, &wish)) {
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a move", (int)len, text);
+	find(position, &wish, out);
+	if (out->n == 1) {
+		return CHI_SAN_MOVE;
 	}
-	chi_movegen_legal(position, &list);
-	chi_move found = 0;
-	for (size_t i = 0; i < list.n; i++) {
-		if (!fits(position, list.moves[i], &wish)) {
-			continue;
-		}
-		if (found != 0) {
-			return chi_fault(fault, -CHI_EMOVE, "'%.*s' fits more than one legal move",
-					 (int)len, text);
-		}
-		found = list.moves[i];
-	}
-	if (found == 0) {
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is no legal move here", (int)len, text);
-	}
-	*out = found;
-	return CHI_OK;
-}
-
-/* Prints as much of the origin as tells the move from the others to the same square. */
-static char *print_origin(const struct chi_position *position, const struct chi_move_list *list,
-			  chi_move move, int kind, char *at)
-{
-	int from = chi_move_from(move);
-	bool rival = false;
-	bool same_file = false;
-	bool same_rank = false;
-	for (size_t i = 0; i < list->n; i++) {
-		int other = chi_move_from(list->moves[i]);
-		if (chi_move_to(list->moves[i]) != chi_move_to(move) || other == from ||
-		    (position->kind[kind] >> other & 1) == 0) {
-			continue;
-		}
-		rival = true;
-		same_file = same_file || (other & 7) == (from & 7);
-		same_rank = same_rank || other >> 3 == from >> 3;
-	}
-	if (rival && (!same_file || same_rank)) {
-		*at++ = (char)('a' + (from & 7));
-	}
-	if (same_file) {
-		*at++ = (char)('1' + (from >> 3));
-	}
-	return at;
-}
-
-/* Everything but castling and the check mark. */
-static char *print_plain(const struct chi_position *position, const struct chi_move_list *list,
-			 chi_move move, char *at)
-{
-	int from = chi_move_from(move);
-	int to = chi_move_to(move);
-	int kind = chi_position_kind(position, from);
-	bool capture = (chi_position_occupied(position) >> to & 1) != 0 ||
-		       (kind == CHI_PAWN && to == position->ep);
-	if (kind != CHI_PAWN) {
-		*at++ = kind_letters[kind];
-		at = print_origin(position, list, move, kind, at);
-	} else if (capture) {
-		*at++ = (char)('a' + (from & 7));
-	}
-	if (capture) {
-		*at++ = 'x';
-	}
-	*at++ = (char)('a' + (to & 7));
-	*at++ = (char)('1' + (to >> 3));
-	if (chi_move_promotion(move) != 0) {
-		*at++ = '=';
-		*at++ = kind_letters[chi_move_promotion(move)];
-	}
-	return at;
-}
-
-static bool contains(const struct chi_move_list *list, chi_move move)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		if (list->moves[i] == move) {
-			return true;
-		}
-	}
-	return false;
-}
-
-size_t chi_san_print(const struct chi_position *position, chi_move move, char out[CHI_SAN_SIZE])
-{
-	struct chi_move_list list;
-	struct chi_position next;
-	char *at = out;
-	chi_movegen_legal(position, &list);
-	if (!contains(&list, move)) {
-		/* A caller's mistake, or a damaged record's move: say what it spells. */
-		return chi_uci_print(position, move, out);
-	}
-	if (chi_position_is_castling(position, move)) {
-		bool short_side = chi_move_to(move) > chi_move_from(move);
-		memcpy(at, "O-O-O", 5);
-		at += short_side ? 3 : 5;
-	} else {
-		at = print_plain(position, &list, move, at);
-	}
-	chi_position_play(position, move, &next);
-	if (chi_position_in_check(&next, next.side)) {
-		chi_movegen_legal(&next, &list);
-		*at++ = list.n == 0 ? '#' : '+';
-	}
-	*at = '\0';
-	return (size_t)(at - out);
+	return out->n == 0 ? CHI_SAN_NOT_LEGAL : CHI_SAN_MANY;
 }

@@ -9,6 +9,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/record.h"
 #include "import/count.h"
 #include "import/session_priv.h"
 #include "chess/key.h"
@@ -43,24 +44,6 @@ struct group {
 	uint64_t by_ply[CHI_PLY_MAX + 1]; /* all zero between positions */
 };
 
-static void count(struct chi_counts *counts, unsigned result)
-{
-	switch (result) {
-	case CHI_RESULT_WHITE:
-		counts->white++;
-		break;
-	case CHI_RESULT_DRAW:
-		counts->draws++;
-		break;
-	case CHI_RESULT_BLACK:
-		counts->black++;
-		break;
-	default:
-		counts->other++;
-		break;
-	}
-}
-
 /* There are no more distinct moves than are legal, since a key is one position, and none of one
  * with more than a record holds: chi_count_plies. */
 static int count_move(struct group *group, chi_move move, unsigned result)
@@ -76,7 +59,7 @@ static int count_move(struct group *group, chi_move move, unsigned result)
 		group->n_moves++;
 		group->moves[i] = (struct chi_move_stat){.move = move};
 	}
-	count(&group->moves[i].counts, result);
+	++*chi_counts_of(&group->moves[i].counts, result);
 	return CHI_OK;
 }
 
@@ -103,7 +86,7 @@ static int count_item(struct group *group, uint64_t payload)
 	unsigned ply = chi_count_ply(payload);
 	unsigned result = chi_count_result(payload);
 	if ((payload & CHI_COUNT_FIRST) != 0) {
-		count(&group->counts, result);
+		++*chi_counts_of(&group->counts, result);
 		if (group->by_ply[ply]++ == 0) {
 			group->plies[group->n_plies++].ply = (uint16_t)ply;
 		}
@@ -111,18 +94,13 @@ static int count_item(struct group *group, uint64_t payload)
 	return move != 0 ? count_move(group, move, result) : CHI_OK;
 }
 
-static int compare_moves(const void *a, const void *b)
-{
-	const struct chi_move_stat *x = a;
-	const struct chi_move_stat *y = b;
-	return (int)x->move - (int)y->move;
-}
+_Static_assert(offsetof(struct chi_move_stat, move) == 0 && sizeof(chi_move) == 2 &&
+		       offsetof(struct chi_ply_stat, ply) == 0,
+	       "moves and plies both begin with the 16 bits that order them");
 
-static int compare_plies(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
-	const struct chi_ply_stat *x = a;
-	const struct chi_ply_stat *y = b;
-	return (int)x->ply - (int)y->ply;
+	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
 /* Packs the group and empties it. */
@@ -138,10 +116,10 @@ static int pack_group(const struct aggregate *aggregate, struct group *group, co
 		group->by_ply[group->plies[i].ply] = 0;
 	}
 	if (group->n_moves > 1) {
-		qsort(group->moves, group->n_moves, sizeof(group->moves[0]), compare_moves);
+		qsort(group->moves, group->n_moves, sizeof(group->moves[0]), compare);
 	}
 	if (group->n_plies > 1) {
-		qsort(group->plies, group->n_plies, sizeof(group->plies[0]), compare_plies);
+		qsort(group->plies, group->n_plies, sizeof(group->plies[0]), compare);
 	}
 	struct chi_key key = {.len = (uint8_t)chi_key_length(bytes)};
 	memcpy(key.bytes, bytes, CHI_KEY_MAX);

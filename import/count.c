@@ -121,12 +121,12 @@ size_t chi_count_plies(const struct chi_pgn_game *game)
 }
 
 size_t chi_count_game_items(struct chi_counter *counter, const struct chi_pgn_game *game, size_t n,
-			    uint32_t number, enum chi_result result)
+			    uint32_t number)
 {
 	struct table table = {.counter = counter, .mask = table_mask(n + 1)};
 	memset(counter->firsts, 0, (table.mask + 1) * sizeof(counter->firsts[0]));
 	size_t used = 0;
-	uint64_t fixed = (uint64_t)number << 32 | (uint64_t)result << CHI_COUNT_RESULT_SHIFT;
+	uint64_t fixed = (uint64_t)number << 32 | (uint64_t)game->result << CHI_COUNT_RESULT_SHIFT;
 	for (size_t ply = 0; ply <= n; ply++) {
 		struct chi_sort_item *item = &counter->items[used];
 		chi_move move = ply < n ? game->moves[ply] : 0;

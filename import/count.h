@@ -76,4 +76,4 @@ size_t chi_count_plies(const struct chi_pgn_game *game);
 /* Makes the items of a game's positions up to ply `n`, which is at most its number of moves;
  * returns how many. */
 size_t chi_count_game_items(struct chi_counter *counter, const struct chi_pgn_game *game, size_t n,
-			    uint32_t number, enum chi_result result);
+			    uint32_t number);

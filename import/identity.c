@@ -6,21 +6,6 @@
 
 #include <xxhash.h>
 
-enum chi_result chi_identity_result(enum chi_pgn_result result)
-{
-	switch (result) {
-	case CHI_PGN_WHITE_WINS:
-		return CHI_RESULT_WHITE;
-	case CHI_PGN_DRAW:
-		return CHI_RESULT_DRAW;
-	case CHI_PGN_BLACK_WINS:
-		return CHI_RESULT_BLACK;
-	case CHI_PGN_NO_RESULT:
-		break;
-	}
-	return CHI_RESULT_OTHER;
-}
-
 static uint8_t *put_tag(uint8_t *at, const struct chi_pgn_span *tag)
 {
 	size_t len = tag->len < CHI_PGN_VALUE_MAX ? tag->len : CHI_PGN_VALUE_MAX;
@@ -32,14 +17,13 @@ static uint8_t *put_tag(uint8_t *at, const struct chi_pgn_span *tag)
 	return at;
 }
 
-void chi_identity(const struct chi_pgn_game *game, enum chi_result result,
-		  const struct chi_key *start, uint8_t scratch[CHI_IDENTITY_SIZE],
-		  uint8_t out[CHI_GAME_ID_SIZE])
+void chi_identity(const struct chi_pgn_game *game, const struct chi_key *start,
+		  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE])
 {
 	uint8_t *at = put_tag(scratch, &game->tags[CHI_PGN_WHITE]);
 	at = put_tag(at, &game->tags[CHI_PGN_BLACK]);
 	at = put_tag(at, &game->tags[CHI_PGN_DATE]);
-	*at++ = (uint8_t)result;
+	*at++ = (uint8_t)game->result;
 	*at++ = start->len;
 	memcpy(at, start->bytes, start->len);
 	at += start->len;

@@ -16,9 +16,5 @@
  * byte, and the key; each move, 2 bytes little-endian. All moves that can be read, however many of
  * them are counted.
  */
-void chi_identity(const struct chi_pgn_game *game, enum chi_result result,
-		  const struct chi_key *start, uint8_t scratch[CHI_IDENTITY_SIZE],
-		  uint8_t out[CHI_GAME_ID_SIZE]);
-
-/* The result as it is stored. */
-enum chi_result chi_identity_result(enum chi_pgn_result result);
+void chi_identity(const struct chi_pgn_game *game, const struct chi_key *start,
+		  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE]);

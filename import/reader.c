@@ -79,18 +79,18 @@ static uint32_t at_most(uint64_t value, uint32_t most)
 }
 
 static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t number,
-		   enum chi_result result, size_t plies, bool bounded)
+		   size_t plies, bool bounded)
 {
 	struct chi_sort_item item;
 	struct chi_key start;
 	chi_key_encode(&game->positions[0], &start);
-	chi_identity(game, result, &start, work->scratch, item.bytes);
+	chi_identity(game, &start, work->scratch, item.bytes);
 	uint64_t place = (uint64_t)(work->stream->number & CHI_PLACE_STREAM_MAX) << 40 |
 			 (uint64_t)at_most(game->number, CHI_PLACE_MAX) << 20 |
 			 at_most(game->line, CHI_PLACE_MAX);
 	bool cut = game->end != CHI_PGN_COMPLETE;
-	uint64_t payload = (uint64_t)number << 32 | (uint64_t)result << 30 | (uint64_t)cut << 29 |
-			   (uint64_t)plies << 16 | (uint64_t)bounded << 15;
+	uint64_t payload = (uint64_t)number << 32 | (uint64_t)game->result << 30 |
+			   (uint64_t)cut << 29 | (uint64_t)plies << 16 | (uint64_t)bounded << 15;
 	place = htobe64(place);
 	payload = htobe64(payload);
 	memcpy(item.bytes + CHI_GAME_ID_SIZE, &place, sizeof(place));
@@ -134,10 +134,9 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	bool bounded =
 		options->kind == CHI_IMPORT_ADD && options->max_ply != 0 && options->max_ply < all;
 	size_t plies = bounded ? options->max_ply : all;
-	enum chi_result result = chi_identity_result(game->result);
-	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number, result);
+	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number);
 	int rc = fill(&work->positions, work->counter->items, n, &work->fault);
-	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, result, plies, bounded);
+	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
 
 static int take_game(struct work *work, const struct chi_pgn_game *game)

@@ -19,7 +19,6 @@
 #include "chess/openings/openings_priv.h"
 
 #define LINE_SIZE 1024 /* of a table; the longest has some 270 bytes */
-#define START	  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 struct line {
 	struct chi_key key;
@@ -220,7 +219,8 @@ static void print_table(FILE *out, struct table *table)
 int main(int argc, char **argv)
 {
 	_cleanup_(table_free) struct table table = {0};
-	if (argc < 3 || chi_fen_parse(START, strlen(START), &table.start, NULL) < 0) {
+	if (argc < 3 ||
+	    chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &table.start, NULL) < 0) {
 		(void)fprintf(stderr, "usage: openings_gen OUT.c A.tsv...\n");
 		return EXIT_FAILURE;
 	}

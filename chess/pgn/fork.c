@@ -22,9 +22,9 @@ static void append(struct chi_pgn_fork *line, chi_move move)
 
 /* Makes one line of each move found but the first, all behind the others. */
 static bool part(struct chi_pgn_forks *forks, const struct chi_pgn_fork *line,
-		 const struct chi_pgn_found *found)
+		 const struct chi_san_found *found)
 {
-	if (found->n > CHI_PGN_FOUND_MAX || found->n - 1 > CHI_PGN_FORKS_MAX - forks->n) {
+	if (found->n > CHI_SAN_FOUND_MAX || found->n - 1 > CHI_PGN_FORKS_MAX - forks->n) {
 		return false;
 	}
 	for (size_t i = 1; i < found->n; i++) {
@@ -38,7 +38,7 @@ static bool part(struct chi_pgn_forks *forks, const struct chi_pgn_fork *line,
 }
 
 bool chi_pgn_forks_begin(struct chi_pgn_forks *forks, const struct chi_position *position,
-			 const struct chi_pgn_found *found)
+			 const struct chi_san_found *found)
 {
 	forks->n = 1;
 	forks->lines[0].position = *position;
@@ -57,9 +57,9 @@ bool chi_pgn_forks_play(struct chi_pgn_forks *forks, const char *text, size_t le
 	size_t n = forks->n;
 	for (size_t i = 0; i < n; i++) {
 		struct chi_pgn_fork *line = &forks->lines[i];
-		struct chi_pgn_found found;
-		enum chi_pgn_verdict verdict = chi_pgn_san(&line->position, text, len, &found);
-		if (verdict != CHI_PGN_MOVE && verdict != CHI_PGN_MANY) {
+		struct chi_san_found found;
+		enum chi_san_verdict verdict = chi_san_find(&line->position, text, len, &found);
+		if (verdict != CHI_SAN_MOVE && verdict != CHI_SAN_MANY) {
 			continue;
 		}
 		if (line->n == CHI_PGN_PLIES_MAX || !part(forks, line, &found)) {

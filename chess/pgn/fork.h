@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "chess/pgn/game.h"
-#include "chess/pgn/san.h"
+#include "chess/san.h"
 
 /* Lines followed at a time; each may meet further texts that fit several moves. */
 #define CHI_PGN_FORKS_MAX 16
@@ -28,7 +28,7 @@ struct chi_pgn_forks {
 
 /* Parts `position` into the moves found; false if they are too many. */
 bool chi_pgn_forks_begin(struct chi_pgn_forks *forks, const struct chi_position *position,
-			 const struct chi_pgn_found *found);
+			 const struct chi_san_found *found);
 
 /* Plays a text in each line and drops those where it is no legal move. False if there are too many
  * lines, or moves in one of them; then none are followed any longer. */

@@ -39,13 +39,6 @@ enum chi_pgn_tag {
 	CHI_PGN_TAGS, /* number of kinds; also "any other" */
 };
 
-enum chi_pgn_result {
-	CHI_PGN_NO_RESULT, /* "*", none at all, or one that is not clear */
-	CHI_PGN_WHITE_WINS,
-	CHI_PGN_DRAW,
-	CHI_PGN_BLACK_WINS,
-};
-
 /* How the delivered moves end. */
 enum chi_pgn_end {
 	CHI_PGN_COMPLETE,    /* all moves of the game are there */
@@ -72,12 +65,12 @@ struct chi_pgn_game {
 	/* Of several tags of one name the first counts. */
 	struct chi_pgn_span tags[CHI_PGN_TAGS];
 	/*
-	 * From the Result tag and the result behind the moves. If only one of them is a win or a
-	 * draw, that one; if both are and they differ, nobody knows: no result, and
-	 * `results_differ`. "0-0" behind the moves is no result if castling is not legal there and
-	 * the tag says the same.
+	 * OTHER: "*", none at all, or one that is not clear. From the Result tag and the result
+	 * behind the moves. If only one of them is a win or a draw, that one; if both are and they
+	 * differ, nobody knows: no result, and `results_differ`. "0-0" behind the moves is no
+	 * result if castling is not legal there and the tag says the same.
 	 */
-	enum chi_pgn_result result;
+	enum chi_result result;
 	bool results_differ;
 	enum chi_pgn_end end;
 	bool has_tags;

@@ -9,11 +9,9 @@
 #include "chess/fen.h"
 #include "chess/pgn/fork.h"
 #include "chess/pgn/lex.h"
-#include "chess/pgn/san.h"
+#include "chess/san.h"
 #include "chess/pgn/tags.h"
 #include "chess/pgn/text.h"
-
-#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 /* How far the game being read has come. */
 enum stage {
@@ -68,7 +66,7 @@ int chi_pgn_new(struct chi_pgn **out)
 	if (pgn == NULL) {
 		return -CHI_ENOMEM;
 	}
-	int status = chi_fen_parse(START, strlen(START), &pgn->start, NULL);
+	int status = chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -171,31 +169,31 @@ static void begin_moves(struct chi_pgn *pgn)
 	}
 }
 
-static bool is_decisive(enum chi_pgn_result result)
+static bool is_decisive(enum chi_result result)
 {
-	return result != CHI_PGN_NO_RESULT;
+	return result != CHI_RESULT_OTHER;
 }
 
-static enum chi_pgn_result tag_result(const struct chi_pgn *pgn)
+static enum chi_result tag_result(const struct chi_pgn *pgn)
 {
 	const struct chi_pgn_span *span = &pgn->values.spans[CHI_PGN_RESULT];
-	enum chi_pgn_result result = CHI_PGN_NO_RESULT;
+	enum chi_result result = CHI_RESULT_OTHER;
 	char plain[16];
 	if (span->len == 0) {
-		return CHI_PGN_NO_RESULT;
+		return CHI_RESULT_OTHER;
 	}
 	size_t n = chi_pgn_fold(span->text, span->len, plain, sizeof(plain));
-	return chi_pgn_is_result(plain, n, &result) ? result : CHI_PGN_NO_RESULT;
+	return chi_pgn_is_result(plain, n, &result) ? result : CHI_RESULT_OTHER;
 }
 
 /* The rule of chi_pgn_game.result; `said` stands behind the moves. */
-static void settle_result(struct chi_pgn *pgn, enum chi_pgn_result said)
+static void settle_result(struct chi_pgn *pgn, enum chi_result said)
 {
-	enum chi_pgn_result tag = tag_result(pgn);
+	enum chi_result tag = tag_result(pgn);
 	pgn->game.results_differ = is_decisive(tag) && is_decisive(said) && tag != said;
 	pgn->game.result = is_decisive(said) ? said : tag;
 	if (pgn->game.results_differ) {
-		pgn->game.result = CHI_PGN_NO_RESULT;
+		pgn->game.result = CHI_RESULT_OTHER;
 	}
 }
 
@@ -210,8 +208,7 @@ static void leave_forks(struct chi_pgn *pgn)
 }
 
 /* Makes the game ready to be handed out. */
-static int close_game(struct chi_pgn *pgn, enum chi_pgn_result said,
-		      const struct chi_pgn_game **out)
+static int close_game(struct chi_pgn *pgn, enum chi_result said, const struct chi_pgn_game **out)
 {
 	static const char too_long[] = "more than 64 MiB of text";
 	struct chi_pgn_game *game = &pgn->game;
@@ -302,7 +299,7 @@ static void fork_move(struct chi_pgn *pgn, const char *text, size_t len)
 }
 
 /* Begins to follow several lines. */
-static void begin_forks(struct chi_pgn *pgn, const struct chi_pgn_found *found, const char *text,
+static void begin_forks(struct chi_pgn *pgn, const struct chi_san_found *found, const char *text,
 			size_t len)
 {
 	const struct chi_position *position = &pgn->positions[pgn->game.n_plies];
@@ -314,13 +311,13 @@ static void begin_forks(struct chi_pgn *pgn, const struct chi_pgn_found *found, 
 	pgn->fork_line = pgn->lex.lines + 1;
 }
 
-static void stop_by_verdict(struct chi_pgn *pgn, enum chi_pgn_verdict verdict, const char *text,
+static void stop_by_verdict(struct chi_pgn *pgn, enum chi_san_verdict verdict, const char *text,
 			    size_t len)
 {
 	static const enum chi_pgn_end ends[] = {
-		[CHI_PGN_NULL] = CHI_PGN_NULL_MOVE,
-		[CHI_PGN_NOT_LEGAL] = CHI_PGN_ILLEGAL,
-		[CHI_PGN_NO_MOVE] = CHI_PGN_UNREADABLE,
+		[CHI_SAN_NULL] = CHI_PGN_NULL_MOVE,
+		[CHI_SAN_NOT_LEGAL] = CHI_PGN_ILLEGAL,
+		[CHI_SAN_NO_MOVE] = CHI_PGN_UNREADABLE,
 	};
 	stop(pgn, ends[verdict], text, len);
 }
@@ -334,29 +331,29 @@ static bool is_double_loss(const struct chi_pgn *pgn, const char *text, size_t l
 }
 
 /* What the word is in the game's last position. */
-static enum chi_pgn_verdict judge(struct chi_pgn *pgn, const char *text, size_t len,
-				  struct chi_pgn_found *found)
+static enum chi_san_verdict judge(struct chi_pgn *pgn, const char *text, size_t len,
+				  struct chi_san_found *found)
 {
 	if (!pgn->begun && pgn->stage == TAGS) {
 		begin_moves(pgn);
 	}
 	if (pgn->stopped) {
-		return CHI_PGN_NO_MOVE;
+		return CHI_SAN_NO_MOVE;
 	}
 	/* Where the lines have parted, moves differ, but what is none is none in all. */
 	const struct chi_position *position = pgn->forks.n > 0 ? &pgn->forks.lines[0].position
 					      : pgn->begun     ? &pgn->positions[pgn->game.n_plies]
 							       : &pgn->start;
-	return chi_pgn_san(position, text, len, found);
+	return chi_san_find(position, text, len, found);
 }
 
 /* Takes a word as a move; `text` is plain ASCII. True if it turned out to end the game. */
 static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, const char *text,
 		      size_t len)
 {
-	struct chi_pgn_found found;
-	enum chi_pgn_verdict verdict = judge(pgn, text, len, &found);
-	if (verdict == CHI_PGN_REMARK || (verdict == CHI_PGN_NO_MOVE && pgn->stage == IDLE)) {
+	struct chi_san_found found;
+	enum chi_san_verdict verdict = judge(pgn, text, len, &found);
+	if (verdict == CHI_SAN_REMARK || (verdict == CHI_SAN_NO_MOVE && pgn->stage == IDLE)) {
 		/* Between games anything may stand: mail headers, prose. */
 		return false;
 	}
@@ -367,9 +364,9 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 	pgn->stage = MOVES;
 	if (pgn->forks.n > 0) {
 		fork_move(pgn, text, len);
-	} else if (verdict == CHI_PGN_MOVE) {
+	} else if (verdict == CHI_SAN_MOVE) {
 		add_move(pgn, found.moves[0]);
-	} else if (verdict == CHI_PGN_MANY) {
+	} else if (verdict == CHI_SAN_MANY) {
 		begin_forks(pgn, &found, text, len);
 	} else if (is_double_loss(pgn, text, len)) {
 		return true;
@@ -380,8 +377,7 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 }
 
 /* True if the word ends the game; `said` is then the result, else it is left alone. */
-static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token,
-		      enum chi_pgn_result *said)
+static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token, enum chi_result *said)
 {
 	/* Longer than any move or result, so that what is cut is neither. */
 	char plain[32];
@@ -391,7 +387,7 @@ static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 		len = chi_pgn_fold(text, len, plain, sizeof(plain));
 		text = plain;
 	}
-	enum chi_pgn_result result = CHI_PGN_NO_RESULT;
+	enum chi_result result = CHI_RESULT_OTHER;
 	bool like_result = *text == '*' || (*text >= '0' && *text <= '9');
 	if (CHI_UNLIKELY(like_result) && chi_pgn_is_result(text, len, &result)) {
 		/* A result between games belongs to none. */
@@ -408,7 +404,7 @@ int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 {
 	struct chi_pgn_token token;
 	struct chi_pgn_pair pair;
-	enum chi_pgn_result said = CHI_PGN_NO_RESULT;
+	enum chi_result said = CHI_RESULT_OTHER;
 	if (pgn->delivered) {
 		reset(pgn);
 	}

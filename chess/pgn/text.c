@@ -176,18 +176,18 @@ void chi_pgn_quote(const char *text, size_t len, char out[CHI_PGN_TEXT_SIZE])
 	out[n] = '\0';
 }
 
-bool chi_pgn_is_result(const char *text, size_t len, enum chi_pgn_result *out)
+bool chi_pgn_is_result(const char *text, size_t len, enum chi_result *out)
 {
 	static const struct {
 		const char *text;
-		enum chi_pgn_result result;
+		enum chi_result result;
 	} table[] = {
-		{"*", CHI_PGN_NO_RESULT},     {"1-0", CHI_PGN_WHITE_WINS},
-		{"0-1", CHI_PGN_BLACK_WINS},  {"1/2-1/2", CHI_PGN_DRAW},
-		{"1/2", CHI_PGN_DRAW},	      {"1:0", CHI_PGN_WHITE_WINS},
-		{"0:1", CHI_PGN_BLACK_WINS},  {"1/2:1/2", CHI_PGN_DRAW},
-		{"1/2-0", CHI_PGN_NO_RESULT}, {"0-1/2", CHI_PGN_NO_RESULT},
-		{"1/2-1", CHI_PGN_NO_RESULT},
+		{"*", CHI_RESULT_OTHER},     {"1-0", CHI_RESULT_WHITE},
+		{"0-1", CHI_RESULT_BLACK},   {"1/2-1/2", CHI_RESULT_DRAW},
+		{"1/2", CHI_RESULT_DRAW},    {"1:0", CHI_RESULT_WHITE},
+		{"0:1", CHI_RESULT_BLACK},   {"1/2:1/2", CHI_RESULT_DRAW},
+		{"1/2-0", CHI_RESULT_OTHER}, {"0-1/2", CHI_RESULT_OTHER},
+		{"1/2-1", CHI_RESULT_OTHER},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
 		if (strlen(table[i].text) == len && memcmp(table[i].text, text, len) == 0) {

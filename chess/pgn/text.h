@@ -38,4 +38,4 @@ size_t chi_pgn_value(const char *text, size_t len, char *out);
 void chi_pgn_quote(const char *text, size_t len, char out[CHI_PGN_TEXT_SIZE]);
 
 /* True if the ASCII text is a result; of plain ASCII as chi_pgn_fold writes it. */
-bool chi_pgn_is_result(const char *text, size_t len, enum chi_pgn_result *out);
+bool chi_pgn_is_result(const char *text, size_t len, enum chi_result *out);

@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "chess/fen.h"
-#include "chess/perft.h"
+#include "tests/chess/perft.h"
 
 static double milliseconds(void)
 {

@@ -117,7 +117,7 @@ static void reads_loose_san(void **state)
 		{CASTLING_FEN, "0-0", "e1g1"},
 		{CASTLING_FEN, "0-0-0", "e1c1"},
 		{CASTLING_FEN, "O-O-O!", "e1c1"},
-		{CASTLING_FEN, "O-0", NULL},
+		{CASTLING_FEN, "O-0", "e1g1"},
 		{CASTLING_FEN, "O-O-", NULL},
 		{CASTLING_FEN, "e1h1", "e1g1"},
 		{CASTLING_FEN, "e1a1", "e1c1"},

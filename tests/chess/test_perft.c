@@ -9,7 +9,7 @@
 #include "tests/chess/support.h"
 
 #include "base/num.h"
-#include "chess/perft.h"
+#include "tests/chess/perft.h"
 
 struct bounds {
 	uint64_t nodes; /* 0: no bound */

@@ -127,46 +127,46 @@ static void reads_results(void **state)
 	static const struct {
 		const char *tag;
 		const char *said;
-		enum chi_pgn_result result;
+		enum chi_result result;
 		bool differ;
 	} table[] = {
-		{"1-0", "1-0", CHI_PGN_WHITE_WINS, false},
-		{"0-1", "0-1", CHI_PGN_BLACK_WINS, false},
-		{"1/2-1/2", "1/2-1/2", CHI_PGN_DRAW, false},
-		{"*", "*", CHI_PGN_NO_RESULT, false},
+		{"1-0", "1-0", CHI_RESULT_WHITE, false},
+		{"0-1", "0-1", CHI_RESULT_BLACK, false},
+		{"1/2-1/2", "1/2-1/2", CHI_RESULT_DRAW, false},
+		{"*", "*", CHI_RESULT_OTHER, false},
 		/* short, with dashes of other kinds, as one sign; UTF-8 and Windows Latin-1 */
-		{"1/2", "1/2", CHI_PGN_DRAW, false},
+		{"1/2", "1/2", CHI_RESULT_DRAW, false},
 		{"1\xe2\x80\x93"
 		 "0",
-		 "*", CHI_PGN_WHITE_WINS, false},
+		 "*", CHI_RESULT_WHITE, false},
 		{"",
 		 "0\xe2\x80\x93"
 		 "1",
-		 CHI_PGN_BLACK_WINS, false},
+		 CHI_RESULT_BLACK, false},
 		{"",
 		 "0\x96"
 		 "1",
-		 CHI_PGN_BLACK_WINS, false},
-		{"\xbd-\xbd", "\xc2\xbd", CHI_PGN_DRAW, false},
-		{"", "\xc2\xbd\xe2\x80\x93\xc2\xbd", CHI_PGN_DRAW, false},
+		 CHI_RESULT_BLACK, false},
+		{"\xbd-\xbd", "\xc2\xbd", CHI_RESULT_DRAW, false},
+		{"", "\xc2\xbd\xe2\x80\x93\xc2\xbd", CHI_RESULT_DRAW, false},
 		{"",
 		 "1/2\x96"
 		 "1/2",
-		 CHI_PGN_DRAW, false},
-		{"1:0", "", CHI_PGN_WHITE_WINS, false},
+		 CHI_RESULT_DRAW, false},
+		{"1:0", "", CHI_RESULT_WHITE, false},
 		/* one of both says it */
-		{"", "0-1", CHI_PGN_BLACK_WINS, false},
-		{"?", "0-1", CHI_PGN_BLACK_WINS, false},
-		{"*", "0-1", CHI_PGN_BLACK_WINS, false},
-		{"White", "1-0", CHI_PGN_WHITE_WINS, false},
-		{"0-1", "", CHI_PGN_BLACK_WINS, false},
-		{"0-1", "*", CHI_PGN_BLACK_WINS, false},
+		{"", "0-1", CHI_RESULT_BLACK, false},
+		{"?", "0-1", CHI_RESULT_BLACK, false},
+		{"*", "0-1", CHI_RESULT_BLACK, false},
+		{"White", "1-0", CHI_RESULT_WHITE, false},
+		{"0-1", "", CHI_RESULT_BLACK, false},
+		{"0-1", "*", CHI_RESULT_BLACK, false},
 		/* they contradict each other */
-		{"1-0", "0-1", CHI_PGN_NO_RESULT, true},
-		{"1/2-1/2", "1-0", CHI_PGN_NO_RESULT, true},
+		{"1-0", "0-1", CHI_RESULT_OTHER, true},
+		{"1/2-1/2", "1-0", CHI_RESULT_OTHER, true},
 		/* both sides lost; a point and a half is no result */
-		{"0-0", "0-0", CHI_PGN_NO_RESULT, false},
-		{"1/2-0", "1/2-0", CHI_PGN_NO_RESULT, false},
+		{"0-0", "0-0", CHI_RESULT_OTHER, false},
+		{"1/2-0", "1/2-0", CHI_RESULT_OTHER, false},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
 		char text[256];
@@ -342,7 +342,7 @@ static void goes_on_behind_what_is_not_closed(void **state)
 		struct read_games games = games_of(text);
 		assert_int_equal(games.n, 2);
 		assert_string_equal(moves_of(&games.games[1]), "d2d4 d7d5 c2c4");
-		assert_int_equal(games.games[0].game.result, CHI_PGN_WHITE_WINS);
+		assert_int_equal(games.games[0].game.result, CHI_RESULT_WHITE);
 		assert_int_equal(games.games[1].game.end, CHI_PGN_COMPLETE);
 		free_games(&games);
 	}
@@ -391,7 +391,7 @@ static void limits_plies(void **state)
 		assert_int_equal(games.games[0].game.n_plies, over ? 0 : plies);
 		assert_int_equal(games.games[0].game.end,
 				 over ? CHI_PGN_TOO_LONG : CHI_PGN_COMPLETE);
-		assert_int_equal(games.games[0].game.result, CHI_PGN_WHITE_WINS);
+		assert_int_equal(games.games[0].game.result, CHI_RESULT_WHITE);
 		assert_int_equal(games.games[1].game.n_plies, 1);
 		free_games(&games);
 	}

@@ -63,7 +63,7 @@ static void check_moves(const struct chi_pgn_game *game)
 static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 {
 	REQUIRE(game->n_plies <= CHI_PGN_PLIES_MAX);
-	REQUIRE(game->end < CHI_PGN_ENDS && game->result <= CHI_PGN_BLACK_WINS);
+	REQUIRE(game->end < CHI_PGN_ENDS && game->result <= CHI_RESULT_OTHER);
 	REQUIRE((game->end == CHI_PGN_COMPLETE) == (game->end_line == 0));
 	REQUIRE(memchr(game->end_text, '\0', sizeof(game->end_text)) != NULL);
 	if (sum->moves) {

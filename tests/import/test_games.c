@@ -56,7 +56,7 @@ static void put_position(struct chi_write *write, const struct chi_pgn_game *gam
 	qsort(played, n_moves, sizeof(played[0]), compare_moves);
 	struct chi_ply_stat reached = {(uint16_t)ply, 1};
 	struct chi_put put = {.key = keys[ply], .parts = CHI_PUT_ADD};
-	enum chi_result result = chi_identity_result(game->result);
+	enum chi_result result = game->result;
 	*counter(&put.record.counts, result) = 1;
 	for (size_t i = 0; i < n_moves; i++) {
 		moves[i] = (struct chi_move_stat){.move = played[i]};
@@ -82,9 +82,9 @@ static void put_game(struct chi_write *write, const struct chi_pgn_game *game, s
 	for (size_t i = 0; i <= n; i++) {
 		chi_key_encode(&game->positions[i], &keys[i]);
 	}
-	struct chi_game_id entry = {.result = (uint8_t)chi_identity_result(game->result),
+	struct chi_game_id entry = {.result = (uint8_t)game->result,
 				    .max_ply = n < game->n_plies ? (uint16_t)n : 0};
-	chi_identity(game, chi_identity_result(game->result), &keys[0], scratch, entry.id);
+	chi_identity(game, &keys[0], scratch, entry.id);
 	int rc = chi_write_game_id(write, &entry);
 	if (rc == CHI_NONE) {
 		return;

@@ -264,7 +264,7 @@ CHESS = (
     Mutant(
         "san-over-its-limit",
         "A move in text has 16 bytes",
-        "chess/san.c",
+        "chess/notation.c",
         "if (len > CHI_SAN_INPUT_MAX) {",
         "if (len > CHI_SAN_INPUT_MAX + 1) {",
         "chess notation", "length_limit"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting the leaves of the tree of legal moves: the proof that the generator makes them all. */
-#include "chess/perft.h"
+#include "tests/chess/perft.h"
 
 #include "chess/movegen.h"
 
