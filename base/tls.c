@@ -11,7 +11,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +21,13 @@
 #include "base/fault.h"
 
 /* Bytes that one call takes from the socket. OpenSSL reads on until it has some for its caller, and
- * records with none, or with one each, would keep it busy for as long as the other side likes. */
+ * records with none, or with one each, would keep it busy until the other side stops. */
 #define CALL_BYTES ((size_t)128 << 10)
 
-/* New keys in one call's bytes: each costs more than a request, and nobody needs them so often. */
+/* New keys in one call's bytes: each costs more than a request, and none needs them so often. */
 #define KEY_UPDATES_MAX 16
 
 /* ---- The socket -------------------------------------------------------------------------- */
-
-static _Atomic(BIO_METHOD *) socket_method;
 
 static int moved(BIO *bio, ssize_t n, int again)
 {
@@ -77,56 +75,28 @@ static int socket_create(BIO *bio)
 	return 1;
 }
 
-/* What is made lives as long as the process. It is tried anew where memory lacked: the next
- * connection may have some. */
-static BIO_METHOD *the_method(void)
+static BIO_METHOD *socket_method; /* for all connections; NULL: there was no memory for it */
+
+static void make_method(void)
 {
-	BIO_METHOD *known = atomic_load(&socket_method);
-	if (known != NULL) {
-		return known;
-	}
 	BIO_METHOD *made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
-	if (made == NULL || BIO_meth_set_read(made, socket_read) != 1 ||
-	    BIO_meth_set_write(made, socket_write) != 1 ||
-	    BIO_meth_set_ctrl(made, socket_control) != 1 ||
-	    BIO_meth_set_create(made, socket_create) != 1 ||
-	    !atomic_compare_exchange_strong(&socket_method, &known, made)) {
-		BIO_meth_free(made);
-		return known;
+	if (made != NULL && BIO_meth_set_read(made, socket_read) == 1 &&
+	    BIO_meth_set_write(made, socket_write) == 1 &&
+	    BIO_meth_set_ctrl(made, socket_control) == 1 &&
+	    BIO_meth_set_create(made, socket_create) == 1) {
+		socket_method = made;
 	}
-	return made;
 }
 
 /* ---- What went wrong --------------------------------------------------------------------- */
 
-void chi_tls_begin(void)
-{
-	ERR_clear_error();
-	errno = 0;
-}
-
-/* An allocation that fails leaves its mark in errno, too, where OpenSSL goes on to fail over
- * something else, or has no memory to note anything at all. */
-bool chi_tls_lacked(void)
-{
-	bool lacked = errno == ENOMEM;
-	unsigned long error = 0;
-	while ((error = ERR_get_error()) != 0) {
-		lacked = lacked || ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
-	}
-	return lacked;
-}
-
 /* OpenSSL's first word on it is the most telling; what is left in its queue would be taken for the
- * next call's. `status` becomes -CHI_ENOMEM if that is what it was. */
-static const char *reason(int *status)
+ * next call's. */
+static const char *reason(void)
 {
 	unsigned long error = ERR_peek_error();
 	const char *text = error != 0 ? ERR_reason_error_string(error) : NULL;
-	if (chi_tls_lacked()) {
-		*status = -CHI_ENOMEM;
-		return "out of memory";
-	}
+	ERR_clear_error();
 	return text != NULL ? text : "no reason given";
 }
 
@@ -148,19 +118,18 @@ static int fail(struct chi_tls *tls, int kind, int error)
 {
 	char buffer[96];
 	long verdict = SSL_get_verify_result(tls->ssl);
-	int status = verdict == X509_V_ERR_OUT_OF_MEM ? -CHI_ENOMEM : -CHI_EPROTO;
-	errno = tls->lacked ? ENOMEM : error;
-	const char *text = reason(&status);
-	if (status != -CHI_ENOMEM && kind == SSL_ERROR_SYSCALL) {
+	const char *text = reason();
+	if (kind == SSL_ERROR_SYSCALL) {
 		text = error == 0 ? "the connection was cut"
 				  : strerror_r(error, buffer, sizeof(buffer));
-	} else if (status != -CHI_ENOMEM && verdict != X509_V_OK) {
-		tls->failure = chi_fault(&tls->why, status, "the certificate is not accepted: %s",
-					 X509_verify_cert_error_string(verdict));
-		return status;
+	} else if (verdict != X509_V_OK) {
+		tls->failure =
+			chi_fault(&tls->why, -CHI_EPROTO, "the certificate is not accepted: %s",
+				  X509_verify_cert_error_string(verdict));
+		return tls->failure;
 	}
-	tls->failure = chi_fault(&tls->why, status, "%s", text);
-	return status;
+	tls->failure = chi_fault(&tls->why, -CHI_EPROTO, "%s", text);
+	return tls->failure;
 }
 
 /* ---- Contexts ---------------------------------------------------------------------------- */
@@ -178,15 +147,12 @@ static int no_passphrase(char *out, int room, int writing, void *context)
 
 int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 {
-	int status = -CHI_ENOMEM;
 	*out = NULL;
-	chi_tls_begin();
 	SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
-	/* One that is made without memory may lack what no handshake goes without. */
 	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
-	    (server && SSL_CTX_set_num_tickets(context, 0) != 1) || errno == ENOMEM) {
+	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
 		SSL_CTX_free(context);
-		return chi_fault(fault, status, "cannot set up TLS (%s)", reason(&status));
+		return chi_fault(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
 	}
 	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -199,7 +165,7 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* OpenSSL would wait for whoever writes into a pipe of that name. */
+/* OpenSSL would wait for a writer of a pipe of that name. */
 static int look_at(const char *what, const char *path, struct stat *file, struct chi_fault *fault)
 {
 	char buffer[96];
@@ -213,8 +179,6 @@ static int look_at(const char *what, const char *path, struct stat *file, struct
 				   what, path);
 }
 
-/* What OpenSSL has no memory to understand of a file it may pass over, and call the rest loaded:
- * the certificate would be of no use. errno tells. */
 int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		     struct chi_fault *fault)
 {
@@ -230,56 +194,38 @@ int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		return chi_fault(fault, -CHI_EACCES,
 				 "the key '%s' is open to everyone; chmod o= it", key);
 	}
-	const char *why = NULL;
-	chi_tls_begin();
-	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1 || errno == ENOMEM) {
-		status = -CHI_EIO;
-		why = reason(&status);
-		return chi_fault(fault, status, "cannot use the certificate '%s' (%s)", certificate,
-				 why);
+	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
+				 certificate, reason());
 	}
 	if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(context) != 1 || errno == ENOMEM) {
-		status = -CHI_EIO;
-		why = reason(&status);
-		return chi_fault(fault, status, "cannot use the key '%s' of '%s' (%s)", key,
-				 certificate, why);
+	    SSL_CTX_check_private_key(context) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the key '%s' of '%s' (%s)", key,
+				 certificate, reason());
 	}
 	return CHI_OK;
-}
-
-static int system_authorities(SSL_CTX *context, struct chi_fault *fault)
-{
-	int status = -CHI_EIO;
-	chi_tls_begin();
-	if (SSL_CTX_set_default_verify_paths(context) == 1 && errno != ENOMEM) {
-		return CHI_OK;
-	}
-	const char *why = reason(&status);
-	return chi_fault(fault, status, "cannot use the system's authorities (%s)", why);
 }
 
 int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fault)
 {
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
 	if (file == NULL) {
-		return system_authorities(context, fault);
+		return SSL_CTX_set_default_verify_paths(context) == 1
+			       ? CHI_OK
+			       : chi_fault(fault, -CHI_EIO,
+					   "cannot use the system's authorities (%s)", reason());
 	}
 	struct stat st;
 	int status = look_at("authorities in", file, &st, fault);
 	if (status < 0) {
 		return status;
 	}
-	chi_tls_begin();
-	bool loaded = SSL_CTX_load_verify_file(context, file) == 1;
-	/* Tells clients which of their certificates is meant. */
-	SSL_CTX_set_client_CA_list(context, loaded ? SSL_load_client_CA_file(file) : NULL);
-	if (!loaded || errno == ENOMEM) {
-		status = -CHI_EIO;
-		const char *why = reason(&status);
-		return chi_fault(fault, status, "cannot use the authorities in '%s' (%s)", file,
-				 why);
+	if (SSL_CTX_load_verify_file(context, file) != 1) {
+		return chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
+				 reason());
 	}
+	/* Tells clients which of their certificates is meant. */
+	SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(file));
 	ERR_clear_error();
 	return CHI_OK;
 }
@@ -288,17 +234,16 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 
 int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tls **out)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	*out = NULL;
-	chi_tls_begin();
-	const BIO_METHOD *method = the_method();
-	struct chi_tls *tls = method != NULL ? calloc(1, sizeof(*tls)) : NULL;
+	(void)pthread_once(&once, make_method);
+	struct chi_tls *tls = socket_method != NULL ? calloc(1, sizeof(*tls)) : NULL;
 	SSL *ssl = tls != NULL ? SSL_new(context) : NULL;
-	BIO *bio = ssl != NULL ? BIO_new(method) : NULL;
-	bool lacked = chi_tls_lacked();
-	if (bio == NULL || lacked) {
-		BIO_free(bio);
+	BIO *bio = ssl != NULL ? BIO_new(socket_method) : NULL;
+	if (bio == NULL) {
 		SSL_free(ssl);
 		free(tls);
+		ERR_clear_error();
 		return -CHI_ENOMEM;
 	}
 	tls->ssl = ssl;
@@ -348,14 +293,10 @@ bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context)
 	return good;
 }
 
-bool chi_tls_is_up(const struct chi_tls *tls)
-{
-	return tls->up;
-}
-
 /* What each call begins with. */
 static void begin(struct chi_tls *tls)
 {
+	ERR_clear_error();
 	tls->wants_room = false;
 	tls->left = CALL_BYTES;
 	tls->key_updates = 0;
@@ -384,28 +325,19 @@ int chi_tls_shake(struct chi_tls *tls)
 		return tls->failure;
 	}
 	begin(tls);
-	chi_tls_begin();
+	errno = 0;
 	int result = SSL_do_handshake(tls->ssl);
-	int error = errno;
-	tls->lacked = tls->lacked || error == ENOMEM;
-	if (result == 1 && !tls->lacked) {
+	if (result == 1) {
 		tls->up = true;
 		return CHI_OK;
 	}
-	/* A handshake that goes through without memory may have left out who we are. */
-	int status = result == 1 ? fail(tls, SSL_ERROR_SSL, error) : sort_out(tls, result, error);
+	int status = sort_out(tls, result, errno);
 	return status == CHI_OK ? fail(tls, SSL_ERROR_SYSCALL, 0) : status;
 }
 
 static int bounded(size_t len)
 {
 	return len < INT_MAX ? (int)len : INT_MAX;
-}
-
-/* As an errno. */
-static int told(int status)
-{
-	return status == CHI_NONE ? EAGAIN : status == -CHI_ENOMEM ? ENOMEM : EPROTO;
 }
 
 ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
@@ -415,7 +347,7 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 	tls->more = false;
 	begin(tls);
 	while (got < room && status == CHI_OK) {
-		chi_tls_begin();
+		errno = 0;
 		int n = SSL_read(tls->ssl, (uint8_t *)out + got, bounded(room - got));
 		int error = errno;
 		got += n > 0 ? (size_t)n : 0;
@@ -441,7 +373,7 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 		tls->more = status != CHI_NONE;
 		return (ssize_t)got;
 	}
-	errno = told(status);
+	errno = status == CHI_NONE ? EAGAIN : EPROTO;
 	return -1;
 }
 
@@ -451,7 +383,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 	int status = tls->failure;
 	begin(tls);
 	while (put < len && status == CHI_OK) {
-		chi_tls_begin();
+		errno = 0;
 		int n = SSL_write(tls->ssl, (const uint8_t *)bytes + put, bounded(len - put));
 		if (n > 0) {
 			put += (size_t)n;
@@ -465,7 +397,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 	if (put > 0) {
 		return (ssize_t)put;
 	}
-	errno = told(status);
+	errno = status == CHI_NONE ? EAGAIN : EPROTO;
 	return -1;
 }
 

@@ -19,33 +19,26 @@ struct chi_tls {
 	int fd;		 /* not owned */
 	bool more;	 /* the last read took all it had room for: read again before waiting */
 	bool wants_room; /* the last read or write goes on when the socket is writable */
-	bool lacked;	 /* memory, in the handshake, which may then fail over anything */
 	bool up;	 /* the handshake is done; new keys later are none */
-	int failure;	 /* for good: -CHI_EPROTO or -CHI_ENOMEM; CHI_OK: none */
+	int failure;	 /* for good: -CHI_EPROTO; CHI_OK: none */
 	size_t left;	 /* bytes that the call at work may still take from the socket */
 	unsigned key_updates; /* that came in it */
 	struct chi_fault why; /* when it has failed */
 };
 
-/* Around calls of OpenSSL: forgets what went wrong before them, and tells whether memory lacked in
- * them, as far as errno and OpenSSL's queue know; the queue is empty then. For this thread. */
-void chi_tls_begin(void);
-bool chi_tls_lacked(void);
-
 /*
  * A context for servers or for clients, without identity. Sessions are not resumed: each connection
- * shows anew who it is. -CHI_ENOMEM.
+ * shows again who it is. -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault);
 
 /* PEM files: a certificate with those that vouch for it behind it, and its key, which must not be
- * open to everyone. -CHI_EACCES, -CHI_EIO (cannot be read, or do not fit), -CHI_ENOMEM. */
+ * open to everyone. -CHI_EACCES, -CHI_EIO (cannot be read, or do not fit). */
 CHI_MUSTUSE int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 				 struct chi_fault *fault);
 
 /* Whose word is taken for the other side's certificate: a PEM file, or NULL for those that the
- * system trusts. A server then asks clients for one, and lets in whoever has none. -CHI_EIO,
- * -CHI_ENOMEM. */
+ * system trusts. A server then asks clients for one, and lets in those without. -CHI_EIO. */
 CHI_MUSTUSE int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fault);
 
 /* One connection's; the context may be freed before it. -CHI_ENOMEM. */
@@ -53,18 +46,16 @@ CHI_MUSTUSE int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tl
 void chi_tls_free(struct chi_tls *tls); /* NULL is fine; says nothing to the other side */
 
 /* Goes on with the handshake, which reading does by itself. CHI_OK: done; CHI_NONE: wait for the
- * socket to be readable, or writable if wants_room; -CHI_EPROTO, -CHI_ENOMEM: `why` tells. */
+ * socket to be readable, or writable if wants_room; -CHI_EPROTO: `why` tells. */
 CHI_MUSTUSE int chi_tls_shake(struct chi_tls *tls);
 
-/* False if the other side has shown a certificate that nobody vouches for whom the context takes
- * the word of now: it is expired, or came about under another context. For servers. */
+/* False if the other side has shown a certificate that the context does not trust now: it is
+ * expired, or was accepted under another context. For servers. */
 bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context);
 
-bool chi_tls_is_up(const struct chi_tls *tls);
-
 /* As recv(): bytes, 0 when the other side has ended properly, or -1 with errno. EAGAIN: wait, as
- * above. EPROTO, ENOMEM: `why` tells; a connection cut without a farewell is one of the former, as
- * nobody knows what was cut off. */
+ * above. EPROTO: `why` tells; so fails a connection cut without a farewell, as it is not known what
+ * was cut off. */
 ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room);
 
 /* As send(). After EAGAIN the same bytes come first in the next call, wherever they then stand. */

@@ -35,22 +35,15 @@ static int make_context(const struct chi_options *options, SSL_CTX **out, struct
 static int expect_host(SSL *ssl, const struct chi_address *address, const char *text,
 		       struct chi_fault *fault)
 {
-	chi_tls_begin();
 	bool set = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), address->host) == 1;
-	bool lacked = !set && chi_tls_lacked();
-	if (!set && !lacked) {
+	if (!set) {
 		/* OpenSSL copies it, and yet does not take a constant. */
 		char name[CHI_HOST_SIZE];
 		(void)snprintf(name, sizeof(name), "%s", address->host);
 		/* A common name is no host's: authorities give them to clients as these like. */
 		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-		chi_tls_begin();
 		set = SSL_set1_host(ssl, address->host) == 1 &&
 		      SSL_set_tlsext_host_name(ssl, name) == 1;
-		lacked = !set && chi_tls_lacked();
-	}
-	if (lacked) {
-		return chi_fault(fault, -CHI_ENOMEM, "'%.140s': no memory for TLS", text);
 	}
 	return set ? CHI_OK
 		   : chi_fault(fault, -CHI_ECONNECT,
@@ -68,8 +61,8 @@ static int shake(struct chi_tls *tls, const char *text, int64_t deadline, struct
 		status = chi_tls_shake(tls);
 	}
 	return status == CHI_OK ? CHI_OK
-				: chi_fault(fault, status == -CHI_ENOMEM ? status : -CHI_ECONNECT,
-					    "no TLS with '%.140s' (%s)", text, tls->why.text);
+				: chi_fault(fault, -CHI_ECONNECT, "no TLS with '%.140s' (%s)", text,
+					    tls->why.text);
 }
 
 int chi_tls_to_server(const struct chi_options *options, const struct chi_address *address,

@@ -37,7 +37,7 @@ struct chi_peer_name chi_peer_name_of(int fd, const struct chi_tls *tls)
 	struct chi_certificate certificate = {.shown = false};
 	char digits[2 * CHI_DIGEST_SIZE + 1];
 	print_address(fd, &out);
-	if (tls != NULL && chi_tls_is_up(tls) && chi_certificate_of(tls, &certificate) == CHI_OK &&
+	if (tls != NULL && tls->up && chi_certificate_of(tls, &certificate) == CHI_OK &&
 	    certificate.shown) {
 		size_t n = strlen(out.text);
 		chi_hex_print(certificate.fingerprint, CHI_DIGEST_SIZE, digits);

@@ -417,7 +417,7 @@ static inline bool chi_transport_wants_room(const struct chi_conn *conn)
 /* Still shaking hands: nobody knows who it is. */
 static inline bool chi_transport_is_shaking(const struct chi_conn *conn)
 {
-	return conn->tls != NULL && !chi_tls_is_up(conn->tls);
+	return conn->tls != NULL && !conn->tls->up;
 }
 
 /* ---- Probes in batches (probe_batch.c) ---------------------------------------------------- */

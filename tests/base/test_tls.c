@@ -15,11 +15,9 @@
 #include <openssl/x509.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/tls.h"
-#include "tests/base/nomem.h"
 
 struct pair {
 	int fds[2];
@@ -181,7 +179,7 @@ static void new_keys_wait_for_room(void **state)
 		assert_int_equal(chi_tls_read(pair.server, bytes, 1), -1);
 		assert_int_equal(errno, EAGAIN);
 	}
-	assert_true(chi_tls_is_up(pair.server));
+	assert_true(pair.server->up);
 	/* Whoever takes them: there is room now. */
 	while (recv(pair.fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
 	}
@@ -193,70 +191,9 @@ static void new_keys_wait_for_room(void **state)
 	part(&pair);
 }
 
-/* In a process of its own, the first connection with the n-th allocation failing, and a second.
- * Returns how many lacked memory, or 3 if it was not just the first. */
-static int connect_first(SSL_CTX *context, size_t n)
-{
-	struct chi_tls *tls = NULL;
-	bool lacked = false;
-	nomem_arm(n);
-	int first = chi_tls_new(context, -1, false, &tls);
-	(void)nomem_disarm(&lacked);
-	chi_tls_free(tls);
-	int second = chi_tls_new(context, -1, false, &tls);
-	chi_tls_free(tls);
-	if (first != (lacked ? -CHI_ENOMEM : CHI_OK) || second != CHI_OK) {
-		return 3;
-	}
-	return lacked;
-}
-
-/* What connections share is made with the first of them; one that had no memory for it takes
- * nothing from the next. */
-static void the_first_connection_may_lack_memory(void **state)
-{
-	SSL_CTX *context = NULL;
-	int status = 1;
-	(void)state;
-	assert_int_equal(chi_tls_context(false, &context, NULL), CHI_OK);
-	for (size_t n = 1; status != 0; n++) {
-		pid_t child = fork();
-		if (child == 0) {
-			_exit(connect_first(context, n));
-		}
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_true(WIFEXITED(status));
-		assert_in_range(WEXITSTATUS(status), n == 1 ? 1 : 0, 1);
-	}
-	SSL_CTX_free(context);
-}
-
-/* OpenSSL passes over some of what it has no memory for, and one without it knows no signatures,
- * say, for as long as it lives. */
-static void a_context_lacks_memory_or_nothing(void **state)
-{
-	SSL_CTX *context = NULL;
-	bool lacked = true;
-	(void)state;
-	for (size_t n = 1; lacked; n++) {
-		struct pair pair;
-		nomem_arm(n);
-		int status = chi_tls_context(true, &context, NULL);
-		(void)nomem_disarm(&lacked);
-		assert_true(status == CHI_OK || (lacked && status == -CHI_ENOMEM));
-		if (status == CHI_OK) {
-			meet_at(&pair, context);
-			part(&pair);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* Before there is any other. */
-		cmocka_unit_test(the_first_connection_may_lack_memory),
-		cmocka_unit_test(a_context_lacks_memory_or_nothing),
 		cmocka_unit_test(new_keys_are_taken),
 		cmocka_unit_test(a_flood_of_new_keys_is_a_failure),
 		cmocka_unit_test(new_keys_wait_for_room),
