@@ -56,13 +56,3 @@ void chi_write_varint(struct chi_writer *w, uint64_t value)
 	groups[n++] = (uint8_t)value;
 	chi_write_bytes(w, groups, n);
 }
-
-size_t chi_varint_size(uint64_t value)
-{
-	size_t n = 1;
-	while (value >= 0x80) {
-		value >>= 7;
-		n++;
-	}
-	return n;
-}

@@ -93,5 +93,10 @@ static inline void chi_write_u8(struct chi_writer *w, uint8_t value)
 void chi_write_le(struct chi_writer *w, uint64_t value, size_t width);
 void chi_write_varint(struct chi_writer *w, uint64_t value);
 
-/* How many bytes chi_write_varint takes: 1..10. */
-size_t chi_varint_size(uint64_t value);
+/* How many bytes chi_write_varint takes: 1..10. Seven bits a byte: bits * 9 / 64 is bits / 7
+ * rounded the right way for 1..64 bits. */
+static inline size_t chi_varint_size(uint64_t value)
+{
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+	return (bits * 9 + 64) / 64;
+}

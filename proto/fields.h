@@ -13,13 +13,6 @@
 
 #include "proto/field_read.h"
 
-/* Seven bits a byte: bits * 9 / 64 is bits / 7 rounded the right way for 1..64 bits. */
-static inline size_t chi_varint_len(uint64_t value)
-{
-	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-	return (bits * 9 + 64) / 64;
-}
-
 static inline uint8_t *chi_put_varint(uint8_t *at, uint64_t value)
 {
 	while (value >= 0x80) {
@@ -43,7 +36,7 @@ static inline int32_t chi_unzigzag(uint32_t value)
 
 static inline size_t chi_tag_len(uint32_t field)
 {
-	return chi_varint_len((uint64_t)field << 3);
+	return chi_varint_size((uint64_t)field << 3);
 }
 
 static inline uint8_t *chi_put_tag(uint8_t *at, uint32_t field, uint32_t wire_type)
@@ -54,7 +47,7 @@ static inline uint8_t *chi_put_tag(uint8_t *at, uint32_t field, uint32_t wire_ty
 /* A number, even if it is 0. */
 static inline size_t chi_number_len(uint32_t field, uint64_t value)
 {
-	return chi_tag_len(field) + chi_varint_len(value);
+	return chi_tag_len(field) + chi_varint_size(value);
 }
 
 static inline uint8_t *chi_put_number(uint8_t *at, uint32_t field, uint64_t value)
@@ -76,7 +69,7 @@ static inline uint8_t *chi_put_uint(uint8_t *at, uint32_t field, uint64_t value)
 /* Tag and length of bytes or of a sub-message, whose contents follow. */
 static inline size_t chi_nested_len(uint32_t field, size_t len)
 {
-	return chi_tag_len(field) + chi_varint_len(len) + len;
+	return chi_tag_len(field) + chi_varint_size(len) + len;
 }
 
 static inline uint8_t *chi_put_head(uint8_t *at, uint32_t field, size_t len)

@@ -15,6 +15,11 @@
 
 #define ONCE_FIELD 3 /* of Request */
 
+const char *chi_op_name(enum chi_op op)
+{
+	return chi_operation_of(op)->name;
+}
+
 /* ---- Packing ----------------------------------------------------------------------------- */
 
 /* A message that is measured: its parts in bytes. */
@@ -55,7 +60,7 @@ static int begin_frame(struct chi_buffer *out, size_t len, size_t max, size_t sl
 	if (len > max) {
 		return -CHI_ETOOBIG;
 	}
-	int rc = chi_pb_reserve(out, chi_varint_len(len) + len + slack, at);
+	int rc = chi_pb_reserve(out, chi_varint_size(len) + len + slack, at);
 	if (rc == CHI_OK) {
 		*at += chi_frame_head(len, *at);
 	}
@@ -107,7 +112,7 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
 	at = put_once(at, &request->idempotency_key);
 	at = put_measured(at, &m, request->op, request);
-	end_frame(out, body - chi_varint_len(m.len), at);
+	end_frame(out, body - chi_varint_size(m.len), at);
 	return CHI_OK;
 }
 
@@ -153,7 +158,7 @@ int chi_response_pack(const struct chi_response *response, struct chi_buffer *ou
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	const uint8_t *start = at - chi_varint_len(m.len);
+	const uint8_t *start = at - chi_varint_size(m.len);
 	at = chi_put_uint(at, 1, response->id);
 	at = chi_put_uint(at, 2, code_of(response));
 	at = chi_put_bytes(at, 3, response->message.bytes, response->message.len);
@@ -167,7 +172,14 @@ int chi_response_pack(const struct chi_response *response, struct chi_buffer *ou
 size_t chi_response_size(const struct chi_response *response)
 {
 	size_t len = measure_response(response).len;
-	return len > CHI_FRAME_RESPONSE_MAX ? 0 : chi_varint_len(len) + len + CHI_ROWS_SLACK;
+	return len > CHI_FRAME_RESPONSE_MAX ? 0 : chi_varint_size(len) + len + CHI_ROWS_SLACK;
+}
+
+/* Fields 1 and 3, under which two results have entries, have tags of the same length. */
+size_t chi_entry_size(const struct chi_entry *entry)
+{
+	size_t noted = 0;
+	return chi_nested_len(1, chi_message_len(&chi_entry_message, entry, &noted));
 }
 
 /* ---- Unpacking --------------------------------------------------------------------------- */

@@ -207,13 +207,6 @@ static const struct chi_member entry[] = {
 };
 CHI_TABLE(chi_entry_message, entry, entry, check_entry);
 
-/* Fields 1 and 3, under which two results have entries, have tags of the same length. */
-size_t chi_entry_size(const struct chi_entry *from)
-{
-	size_t noted = 0;
-	return chi_nested_len(1, chi_message_len(&chi_entry_message, from, &noted));
-}
-
 static const struct chi_member get_result[] = {
 	CHI_M_LIST(1, RES, u.get.entries, u.get.n, &chi_entry_message),
 };

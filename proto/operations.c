@@ -35,8 +35,3 @@ const struct chi_operation *chi_operation_of(enum chi_op op)
 	unsigned index = (unsigned)op;
 	return &operations[index < CHI_COUNT(operations) ? index : CHI_OP_UNKNOWN];
 }
-
-const char *chi_op_name(enum chi_op op)
-{
-	return chi_operation_of(op)->name;
-}

@@ -41,22 +41,16 @@ int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fa
 	return chi_fault(fault, status, "%s: %s", flaw->path, flaw->reason);
 }
 
-int chi_arena_status(const struct chi_arena *arena, size_t size)
+int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size)
 {
 	/* The arena rounds sizes up; what would not fit with the largest rounding is its budget's
 	 * doing, whatever malloc would have said. */
 	const size_t rounding = 64;
 	size_t left = arena->used < arena->budget ? arena->budget - arena->used : 0;
-	return size > left || left - size < rounding ? -CHI_ETOOBIG : -CHI_ENOMEM;
-}
-
-int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size)
-{
-	int status = chi_arena_status(arena, size);
+	bool over = size > left || left - size < rounding;
 	flaw->path[0] = '\0';
-	flaw->reason = status == -CHI_ETOOBIG ? "unpacks to more memory than a message may take"
-					      : "out of memory";
-	return status;
+	flaw->reason = over ? "unpacks to more memory than a message may take" : "out of memory";
+	return over ? -CHI_ETOOBIG : -CHI_ENOMEM;
 }
 
 /* The buffer's own answer does not tell its limit from a lack of memory. */

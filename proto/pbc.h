@@ -12,8 +12,9 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "proto/chistore.pb-c.h"
-#include "proto/msg.h"
+#include "proto/types.h"
 
 /* The field of an operation in Request, and of its result in Response. */
 #define CHI_OP_FIELD(op)       ((uint32_t)(op) + 15)
@@ -63,9 +64,6 @@ int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fa
 
 /* The flaw of an arena that gave NULL for `size` bytes: over the budget, or out of memory. */
 int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size);
-
-/* The status of an arena that gave NULL for `size` bytes: over the budget, or out of memory. */
-int chi_arena_status(const struct chi_arena *arena, size_t size);
 
 /* Room for `len` bytes behind the buffer's content: -CHI_ETOOBIG over its limit, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at);

@@ -35,7 +35,7 @@ static size_t moves_len(const chi_move *moves, size_t n)
 {
 	size_t len = 0;
 	for (size_t i = 0; i < n; i++) {
-		len += chi_varint_len(moves[i]);
+		len += chi_varint_size(moves[i]);
 	}
 	return len;
 }

@@ -24,12 +24,12 @@ size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts)
 		total += row->key.len;
 		if (counts && row->found) {
 			const struct chi_counts *c = &row->counts;
-			total += chi_varint_len(c->white) + chi_varint_len(c->draws) +
-				 chi_varint_len(c->black) + chi_varint_len(c->other);
+			total += chi_varint_size(c->white) + chi_varint_size(c->draws) +
+				 chi_varint_size(c->black) + chi_varint_size(c->other);
 		}
 		if (row->has_eval) {
-			total +=
-				chi_varint_len(row->depth) + chi_varint_len(chi_zigzag(row->score));
+			total += chi_varint_size(row->depth) +
+				 chi_varint_size(chi_zigzag(row->score));
 		}
 	}
 	return bad ? 0 : total;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests and responses as plain structs, and the limits of what they carry (PROTOCOL.md). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/idempotency.h"
+#include "chistore/types.h"
+
+#define CHI_PROTOCOL_VERSION 1
+#define CHI_STORE_NAME_MAX   64 /* bytes of a store's name: letters, digits, '-', '_', '.' */
+#define CHI_CLIENT_NAME_MAX  64
+#define CHI_ACCESS_TOKEN_MAX 256 /* bytes */
+
+/* Limits of batches (PROTOCOL.md). */
+#define CHI_PROBE_MAX	   4096	      /* positions of a Probe or Get */
+#define CHI_PUT_MAX	   10000      /* entries of a Put, positions of a Delete */
+#define CHI_SCAN_ROWS_MAX  10000      /* rows of a response */
+#define CHI_SCAN_BYTES_MAX (1u << 20) /* of rows or entries in a response */
+#define CHI_WINDOW_DEFAULT 8
+#define CHI_WINDOW_MAX	   1024
+#define CHI_IN_FLIGHT_MAX  64
+#define CHI_DECODE_BUDGET  (8u << 20) /* bytes an unpacked request may take */
+
+/* Games, and importing them. */
+#define CHI_PUT_GAME_IDS_MAX 10000 /* games of a Put */
+#define CHI_GAME_IDS_MAX     40000 /* games of a response */
+#define CHI_GAME_BYTES	     20	   /* of a packed game */
+#define CHI_IMPORT_FILE_MAX  255   /* bytes of an input's name */
+#define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
+#define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
+#define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
+#define CHI_SCAN_RANGE_MAX   32	   /* bytes of the name of what an import is at */
+
+enum chi_op {
+	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
+	CHI_OP_HELLO,
+	CHI_OP_PING,
+	CHI_OP_INFO,
+	CHI_OP_PROBE,
+	CHI_OP_GET,
+	CHI_OP_PUT,
+	CHI_OP_DELETE,
+	CHI_OP_SCAN,
+	CHI_OP_COUNT,
+	CHI_OP_CREDIT,
+	CHI_OP_CANCEL,
+	CHI_OP_BACKUP,
+	CHI_OP_VERIFY,
+	CHI_OP_COMPACT,
+	CHI_OP_RESCORE,
+	CHI_OP_EXPLORE,
+	CHI_OP_IMPORT,
+	CHI_OP_IMPORT_DATA, /* no answer of its own, as CREDIT and CANCEL; id is the import's */
+	CHI_OP_IMPORT_END,  /* the same */
+	CHI_OP_GAME_IDS,
+	CHI_OP_OUTCOME,
+	CHI_OP_COUNT_OF_OPS
+};
+
+struct chi_text {
+	const char *bytes; /* NUL-terminated when unpacked */
+	size_t len;
+};
+
+/*
+ * Positions of a Probe, Get or Delete. keys[0 .. n - n_fens) came as keys; the last n_fens came as
+ * FENs, fens[i] belongs to keys[n - n_fens + i], which unpacking leaves zeroed for the reader to
+ * fill (this room knows no chess).
+ */
+struct chi_positions {
+	struct chi_key *keys;
+	size_t n;
+	struct chi_text *fens;
+	size_t n_fens;
+};
+
+struct chi_request {
+	uint64_t id;
+	struct chi_text store;			    /* empty: "default" */
+	struct chi_idempotency_key idempotency_key; /* PUT, DELETE, RESCORE, COMPACT, IMPORT_END;
+				 sequence 0: not marked. OUTCOME: of the write asked for */
+	enum chi_op op;
+	union {
+		struct {
+			uint32_t version;
+			struct chi_text client;
+			struct chi_text access_token; /* a secret; empty: none */
+		} hello;
+		struct chi_positions positions; /* PROBE, GET */
+		struct {
+			struct chi_positions positions;
+			enum chi_durability durability;
+		} del;
+		struct {
+			enum chi_durability durability;
+			struct chi_put *entries; /* key zeroed where a FEN was sent */
+			struct chi_text *fens;	 /* one an entry; len 0 where a key was sent;
+						    NULL when packing means keys throughout */
+			size_t n;
+			const struct chi_counts *base;	 /* or NULL */
+			const struct chi_game_id *games; /* counted as imported from now on */
+			size_t n_games;
+		} put;
+		struct {
+			struct chi_scan_spec spec; /* filter.has_material false: see material */
+			struct chi_text material;  /* signature; empty: any */
+			uint32_t window;	   /* as sent; 0: default */
+		} scan;				   /* SCAN, COUNT (band and filter only) */
+		struct {
+			uint32_t responses;
+		} credit;
+		struct {
+			uint32_t window;
+		} backup;
+		struct {
+			const struct chi_counts *base; /* or NULL */
+		} rescore;
+		struct {
+			struct chi_key key;  /* zeroed where a FEN was sent */
+			struct chi_text fen; /* empty where a key was sent */
+		} explore;
+		struct {
+			enum chi_import_kind kind;
+			uint32_t max_ply;   /* as struct chi_import_options */
+			uint64_t games_min; /* the same */
+			bool strict;
+		} import;
+		struct {
+			struct chi_text file; /* empty: the input goes on */
+			const uint8_t *bytes;
+			size_t len;
+		} import_data;
+		struct {
+			bool after_set;
+			uint8_t after[CHI_GAME_ID_SIZE]; /* behind this id, if set */
+			uint32_t limit;			 /* 0: as many as a response takes */
+		} games;
+	} u;
+};
+
+struct chi_entry {
+	struct chi_key key;
+	bool found;
+	struct chi_record record;
+};
+
+struct chi_hello_limits {
+	uint32_t request_bytes;
+	uint32_t response_bytes;
+	uint32_t probe_positions;
+	uint32_t put_entries;
+	uint32_t requests_in_flight;
+	uint32_t scan_rows;
+	uint32_t remembered_writes; /* 0: the server knows no write again */
+};
+
+struct chi_store_name {
+	struct chi_text name;
+	enum chi_statistic statistic;
+	bool writable;
+	uint64_t sequence;		     /* of its committed transactions */
+	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* all 0: not told */
+};
+
+struct chi_response {
+	uint64_t id;
+	int status; /* CHI_OK, CHI_NONE (NOT_FOUND) or -CHI_E... */
+	struct chi_text message;
+	struct chi_text field;
+	bool last;
+	/*
+	 * Whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none. A failure is packed without
+	 * its result, but for VERIFY, whose totals come with -CHI_ECORRUPT. -CHI_EUNSUPPORTED is
+	 * UNKNOWN_OPERATION on the wire if the operation is CHI_OP_UNKNOWN, else UNSUPPORTED.
+	 */
+	enum chi_op op;
+	union {
+		struct {
+			uint32_t version;
+			struct chi_text server;
+			struct chi_hello_limits limits;
+			struct chi_store_name *stores;
+			size_t n_stores;
+		} hello;
+		struct chi_info info;
+		struct {
+			struct chi_row *rows;
+			size_t n;
+			bool counts; /* rows carry counts (always in a probe) */
+		} probe;
+		struct {
+			struct chi_entry *entries;
+			size_t n;
+		} get;
+		struct chi_put_result put;
+		struct {
+			uint64_t deleted;
+		} del;
+		struct {
+			enum chi_want want; /* rows or entries are filled */
+			struct chi_row *rows;
+			struct chi_entry *entries;
+			size_t n;
+			struct chi_cursor cursor;
+			bool mixed;
+		} scan;
+		struct {
+			uint64_t count;
+			bool mixed;
+		} count;
+		struct {
+			const uint8_t *data;
+			size_t len;
+		} backup;
+		struct {
+			struct chi_text report;
+			struct chi_verify_result result;
+		} verify;
+		struct {
+			uint64_t before;
+			uint64_t after;
+		} compact;
+		struct {
+			uint64_t changed;
+		} rescore;
+		struct chi_explore explore;
+		struct {
+			uint64_t credit; /* bytes that may be sent beyond those granted before */
+			const struct chi_import_note *notes;
+			size_t n_notes;
+			const char *phase; /* what is done, NUL-terminated; NULL: not said */
+			uint64_t done;	   /* of `total`; 0: not known */
+			uint64_t total;
+			struct chi_import_result result; /* in the last response */
+		} import;
+		struct {
+			const struct chi_game_id *games;
+			size_t n;
+		} games;
+		struct {
+			bool running;
+			enum chi_op op; /* which of these is set; CHI_OP_UNKNOWN: it was not done */
+			struct chi_put_result put;
+			uint64_t deleted;
+			uint64_t changed;
+			struct chi_import_result import;
+			uint64_t before; /* COMPACT */
+			uint64_t after;
+		} outcome;
+	} u;
+};
