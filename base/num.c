@@ -53,18 +53,9 @@ int chi_num_i64(const char *text, size_t len, int64_t max, int64_t *out)
 /* The power of two that a size's last letter stands for; 0 if it is no suffix. */
 static unsigned suffix_shift(char c)
 {
-	switch (c) {
-	case 'K':
-		return 10;
-	case 'M':
-		return 20;
-	case 'G':
-		return 30;
-	case 'T':
-		return 40;
-	default:
-		return 0;
-	}
+	static const char suffixes[] = "KMGT";
+	const char *found = memchr(suffixes, c, sizeof(suffixes) - 1);
+	return found != NULL ? 10 * (unsigned)(found - suffixes + 1) : 0;
 }
 
 int chi_num_size(const char *text, size_t len, uint64_t *out)
@@ -78,75 +69,45 @@ int chi_num_size(const char *text, size_t len, uint64_t *out)
 	return CHI_OK;
 }
 
-/* The digits behind the point as hundredths; the third decides the rounding, so later ones only
- * have to be digits. At least one digit. */
-static int parse_fraction(const char *text, size_t len, uint32_t *hundredths)
-{
-	static const uint32_t weights[] = {10, 1};
-	uint32_t value = 0;
-	for (size_t i = 0; i < len; i++) {
-		if (!is_digit(text[i])) {
-			return -CHI_ESYNTAX;
-		}
-		if (i < 2) {
-			value += weights[i] * (uint32_t)(text[i] - '0');
-		} else if (i == 2 && text[i] >= '5') {
-			value += 1;
-		}
-	}
-	*hundredths = value;
-	return len > 0 ? CHI_OK : -CHI_ESYNTAX;
-}
-
-/* True if a digit other than 0 is in the text: such a value is known, however small. */
-static bool has_nonzero_digit(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] >= '1' && text[i] <= '9') {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool are_digits(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (!is_digit(text[i])) {
-			return false;
-		}
-	}
-	return len > 0;
-}
-
 int chi_num_chi2(const char *text, size_t len, uint16_t *out)
 {
+	uint32_t whole = 0;
+	uint32_t hundredths = 0;
+	size_t digits = 0; /* before the point, or after it */
+	bool point = false;
+	bool known = false; /* 0.004 is a value: some digit is not 0 */
 	if (len == 1 && text[0] == '-') {
 		*out = CHI_CHI2_UNKNOWN;
 		return CHI_OK;
 	}
-	const char *point = len > 0 ? memchr(text, '.', len) : NULL;
-	size_t whole_len = point != NULL ? (size_t)(point - text) : len;
-	uint64_t whole = 0;
-	uint32_t hundredths = 0;
-	if (!are_digits(text, whole_len)) {
+	for (size_t i = 0; i < len; i++) {
+		uint32_t digit = (uint32_t)(text[i] - '0');
+		if (text[i] == '.' && !point && digits > 0) {
+			point = true;
+			digits = 0;
+			continue;
+		}
+		if (!is_digit(text[i])) {
+			return -CHI_ESYNTAX;
+		}
+		known = known || digit != 0;
+		digits++;
+		if (!point) {
+			/* What is over the largest value stays so, however long the number is. */
+			whole = whole > CHI_CHI2_MAX ? whole : whole * 10 + digit;
+		} else if (digits <= 2) {
+			hundredths += digits == 1 ? 10 * digit : digit;
+		} else if (digits == 3 && digit >= 5) {
+			hundredths++;
+		}
+	}
+	if (digits == 0) {
 		return -CHI_ESYNTAX;
 	}
-	/* A number too long for 64 bits is over the largest value like any other. */
-	if (chi_num_u64(text, whole_len, CHI_CHI2_MAX / 100, &whole) != CHI_OK) {
-		whole = CHI_CHI2_MAX;
-	}
-	if (point != NULL &&
-	    parse_fraction(point + 1, len - whole_len - 1, &hundredths) != CHI_OK) {
-		return -CHI_ESYNTAX;
-	}
-	uint32_t value = (uint32_t)whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
+	uint32_t value = whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
 	value = value < CHI_CHI2_MAX ? value : CHI_CHI2_MAX;
-	/* 0.004 is a value, and a known value never rounds to the mark of an unknown one. */
-	if (value == 0 && has_nonzero_digit(text, len)) {
-		value = 1;
-	}
-	*out = (uint16_t)value;
+	/* A known value never rounds to the mark of an unknown one. */
+	*out = (uint16_t)(value == 0 && known ? 1 : value);
 	return CHI_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/key.h"
@@ -204,7 +205,7 @@ static int split(const struct chi_csv *csv, struct fields *fields,
 	return CHI_OK;
 }
 
-static int read_count(const struct field *columns, enum chi_csv_column column, uint64_t *out,
+static int read_count(const struct field *columns, size_t column, uint64_t *out,
 		      struct chi_fault *fault)
 {
 	struct field field = columns[column];
@@ -230,15 +231,10 @@ static int read_counts(const struct chi_csv *csv, const struct field *columns, s
 	    0) {
 		return CHI_OK;
 	}
-	int status = read_count(columns, CHI_CSV_WHITE, &counts->white, fault);
-	if (status == CHI_OK) {
-		status = read_count(columns, CHI_CSV_DRAWS, &counts->draws, fault);
-	}
-	if (status == CHI_OK) {
-		status = read_count(columns, CHI_CSV_BLACK, &counts->black, fault);
-	}
-	if (status == CHI_OK) {
-		status = read_count(columns, CHI_CSV_OTHER, &counts->other, fault);
+	uint64_t *const into[] = {&counts->white, &counts->draws, &counts->black, &counts->other};
+	int status = CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < CHI_COUNT(into); i++) {
+		status = read_count(columns, CHI_CSV_WHITE + i, into[i], fault);
 	}
 	put->parts |= csv->add ? CHI_PUT_ADD : CHI_PUT_COUNTS;
 	return status;

@@ -27,21 +27,24 @@ struct operation {
 	struct span operand; /* without the white space around it */
 };
 
-/* The operands that matter, as they stand in the line; at == NULL: not there. */
-struct findings {
-	struct span ce;
-	struct span dm;
-	struct span acd;
-	struct span acn;
-	struct span pv;
-	struct span bm;
+/* Operations that matter; up to ACN they are an evaluation's where there is a score. */
+enum opcode {
+	CE,
+	DM,
+	ACD,
+	ACN,
+	PV,
+	BM,
+	OTHER, /* any other */
 };
+
+static const char *const opcodes[OTHER] = {"ce", "dm", "acd", "acn", "pv", "bm"};
 
 struct reader {
 	const char *at;
 	const char *end;
 	struct chi_position position;
-	struct findings found;
+	struct span found[OTHER]; /* their operands, as in the line; at == NULL: not there */
 	struct chi_arena *arena;
 	struct chi_fault *fault;
 };
@@ -157,22 +160,13 @@ static int next_operation(struct reader *r, struct operation *out)
 	return take_operand(r, &out->operand);
 }
 
-/* Where the operand of this opcode is remembered; NULL if it goes to the note alone. */
-static struct span *slot(struct findings *found, struct span opcode)
+static enum opcode opcode_of(struct span name)
 {
-	const struct {
-		const char *name;
-		struct span *slot;
-	} slots[] = {
-		{"ce", &found->ce},   {"dm", &found->dm}, {"acd", &found->acd},
-		{"acn", &found->acn}, {"pv", &found->pv}, {"bm", &found->bm},
-	};
-	for (size_t i = 0; i < CHI_COUNT(slots); i++) {
-		if (span_is(opcode, slots[i].name)) {
-			return slots[i].slot;
-		}
+	int i = 0;
+	while (i < OTHER && !span_is(name, opcodes[i])) {
+		i++;
 	}
-	return NULL;
+	return (enum opcode)i;
 }
 
 /* The first walk. An opcode that stands twice counts as the later says. */
@@ -181,38 +175,42 @@ static int find_all(struct reader *r)
 	struct operation operation;
 	int status;
 	while ((status = next_operation(r, &operation)) == CHI_OK) {
-		struct span *place = slot(&r->found, operation.opcode);
-		if (place != NULL) {
-			*place = operation.operand;
+		enum opcode opcode = opcode_of(operation.opcode);
+		if (opcode != OTHER) {
+			r->found[opcode] = operation.operand;
 		}
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-static bool has_score(const struct findings *found)
+static bool has_score(const struct reader *r)
 {
-	return found->ce.at != NULL || found->dm.at != NULL;
+	return r->found[CE].at != NULL || r->found[DM].at != NULL;
 }
 
 /* True if the operation has been kept otherwise, or says nothing about the position. */
-static bool is_kept_elsewhere(const struct findings *found, struct span opcode)
+static bool is_kept_elsewhere(const struct reader *r, struct span name)
 {
-	if (span_is(opcode, "hmvc") || span_is(opcode, "fmvn") || span_is(opcode, "pv")) {
-		return true;
-	}
-	return has_score(found) && (span_is(opcode, "ce") || span_is(opcode, "dm") ||
-				    span_is(opcode, "acd") || span_is(opcode, "acn"));
+	enum opcode opcode = opcode_of(name);
+	return opcode == PV || (opcode <= ACN && has_score(r)) || span_is(name, "hmvc") ||
+	       span_is(name, "fmvn");
 }
 
-static int number_fault(struct reader *r, const char *opcode, struct span text)
+/* A number that may be missing; only scores have signs. */
+static int read_number(struct reader *r, enum opcode opcode, int64_t most, int64_t *out)
 {
+	struct span text = r->found[opcode];
+	if (text.at == NULL || ((opcode <= DM || is_number(text)) &&
+				chi_num_i64(text.at, text.len, most, out) == CHI_OK)) {
+		return CHI_OK;
+	}
 	int shown = text.len > 40 ? 40 : (int)text.len;
-	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is no number in its range", opcode,
-			 shown, text.at);
+	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is no number in its range",
+			 opcodes[opcode], shown, text.at);
 }
 
 /* Reads moves played from the position into the arena; the fault names the opcode. */
-static int read_moves(struct reader *r, const char *opcode, struct span text, size_t max,
+static int read_moves(struct reader *r, enum opcode opcode, struct span text, size_t max,
 		      const chi_move **moves, size_t *n)
 {
 	struct chi_fault inner = {.text = ""};
@@ -224,7 +222,7 @@ static int read_moves(struct reader *r, const char *opcode, struct span text, si
 	}
 	int status = chi_line_parse(&r->position, text.at, text.len, out, room, n, &inner);
 	if (status != CHI_OK) {
-		return chi_fault(r->fault, status, "%s: %s", opcode, inner.text);
+		return chi_fault(r->fault, status, "%s: %s", opcodes[opcode], inner.text);
 	}
 	*moves = out;
 	return CHI_OK;
@@ -233,22 +231,20 @@ static int read_moves(struct reader *r, const char *opcode, struct span text, si
 /* Score, depth, nodes and principal variation to the one evaluation a line can hold. */
 static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
 {
-	const struct findings *found = &r->found;
 	int64_t score = 0;
-	uint64_t depth = 0;
-	uint64_t nodes = 0;
-	bool is_mate = found->dm.at != NULL;
-	struct span text = is_mate ? found->dm : found->ce;
-	if (chi_num_i64(text.at, text.len, is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX, &score) != 0) {
-		return number_fault(r, is_mate ? "dm" : "ce", text);
+	int64_t depth = 0;
+	int64_t nodes = 0;
+	bool is_mate = r->found[DM].at != NULL;
+	int64_t most = is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+	int status = read_number(r, is_mate ? DM : CE, most, &score);
+	if (status == CHI_OK) {
+		status = read_number(r, ACD, UINT16_MAX, &depth);
 	}
-	if (found->acd.at != NULL &&
-	    chi_num_u64(found->acd.at, found->acd.len, UINT16_MAX, &depth) != CHI_OK) {
-		return number_fault(r, "acd", found->acd);
+	if (status == CHI_OK) {
+		status = read_number(r, ACN, INT64_MAX, &nodes);
 	}
-	if (found->acn.at != NULL &&
-	    chi_num_u64(found->acn.at, found->acn.len, INT64_MAX, &nodes) != CHI_OK) {
-		return number_fault(r, "acn", found->acn);
+	if (status != CHI_OK) {
+		return status;
 	}
 	struct chi_eval *eval = chi_arena_array(r->arena, 1, sizeof(*eval));
 	if (eval == NULL) {
@@ -260,10 +256,10 @@ static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
 		.depth = (uint32_t)depth,
 		.is_mate = is_mate,
 		.score = (int32_t)score,
-		.nodes = nodes,
+		.nodes = (uint64_t)nodes,
 	};
-	if (found->pv.at != NULL) {
-		int status = read_moves(r, "pv", found->pv, CHI_PV_MAX, &eval->pv, &eval->n_pv);
+	if (r->found[PV].at != NULL) {
+		status = read_moves(r, PV, r->found[PV], CHI_PV_MAX, &eval->pv, &eval->n_pv);
 		if (status != CHI_OK) {
 			return status;
 		}
@@ -277,16 +273,16 @@ static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
 /* The line: the principal variation of a position without a score, else the best move. */
 static int read_line(struct reader *r, struct chi_put *put)
 {
-	const char *opcode = "pv";
-	struct span text = r->found.pv;
-	if (text.at != NULL && has_score(&r->found)) {
+	enum opcode opcode = PV;
+	struct span text = r->found[PV];
+	if (text.at != NULL && has_score(r)) {
 		return CHI_OK;
 	}
-	if (text.at == NULL && r->found.bm.at != NULL) {
+	if (text.at == NULL && r->found[BM].at != NULL) {
 		/* Several best moves are alternatives: the first stands for them. */
-		opcode = "bm";
-		struct reader words = {.at = r->found.bm.at,
-				       .end = r->found.bm.at + r->found.bm.len};
+		opcode = BM;
+		struct reader words = {.at = r->found[BM].at,
+				       .end = r->found[BM].at + r->found[BM].len};
 		text = take_word(&words);
 	}
 	if (text.at == NULL || text.len == 0) {
@@ -321,7 +317,7 @@ static int read_note(struct reader *r, struct chi_put *put)
 		return chi_fault_plain(r->fault, -CHI_ENOMEM);
 	}
 	while ((status = next_operation(r, &operation)) == CHI_OK) {
-		if (is_kept_elsewhere(&r->found, operation.opcode)) {
+		if (is_kept_elsewhere(r, operation.opcode)) {
 			continue;
 		}
 		to = to > note ? append(to, (struct span){" ", 1}) : to;
@@ -363,7 +359,7 @@ int chi_epd_read(const char *line, size_t len, const char *engine, struct chi_ar
 	chi_key_encode(&r.position, &put->key);
 	const char *operations = r.at;
 	status = find_all(&r);
-	if (status == CHI_OK && has_score(&r.found)) {
+	if (status == CHI_OK && has_score(&r)) {
 		status = read_eval(&r, engine, put);
 	}
 	if (status == CHI_OK) {

@@ -12,12 +12,11 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/polyglot.h"
-
-#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 /* What is read at first of a file that has no size. */
 #define READ_FIRST ((size_t)1 << 16)
@@ -70,63 +69,33 @@ static int system_fault(struct chi_fault *fault)
 	return chi_fault(fault, status, "%s", strerror(errno));
 }
 
-/* A file on its way into memory. */
-struct content {
-	uint8_t *bytes;
-	size_t len;
-	size_t room;
-};
-
-/* Room for more bytes than are there; what grows beyond the bound is refused before it is taken. */
-static int make_room(struct content *content, struct chi_fault *fault)
-{
-	if (content->len < content->room) {
-		return CHI_OK;
-	}
-	if (content->room > CHI_BOOK_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "a book is at most %" PRIu64 " bytes",
-				 CHI_BOOK_MAX);
-	}
-	size_t more =
-		content->room < CHI_BOOK_MAX / 2 ? 2 * content->room : (size_t)CHI_BOOK_MAX + 1;
-	uint8_t *bytes = realloc(content->bytes, more);
-	if (bytes == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	content->bytes = bytes;
-	content->room = more;
-	return CHI_OK;
-}
-
-/* The whole file. One byte more than its size is asked for, so that its end is seen at once. */
-static int read_all(struct content *content, int fd, struct chi_fault *fault)
+/* The whole file. One byte more than its size is asked for, so that its end is seen at once; what
+ * has no size, or grows, doubles. */
+static int read_all(struct chi_buffer *content, int fd, struct chi_fault *fault)
 {
 	struct stat status;
-	content->room = READ_FIRST;
 	if (fstat(fd, &status) != 0) {
 		return system_fault(fault);
 	}
-	if (S_ISREG(status.st_mode) && (uint64_t)status.st_size <= CHI_BOOK_MAX) {
-		content->room = (size_t)status.st_size + 1;
-	}
-	content->bytes = malloc(content->room);
-	if (content->bytes == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	for (;;) {
-		int rc = make_room(content, fault);
-		if (rc < 0) {
-			return rc;
+	bool sized = S_ISREG(status.st_mode) && (uint64_t)status.st_size <= CHI_BOOK_MAX;
+	size_t wanted = sized ? (size_t)status.st_size + 1 : READ_FIRST;
+	while (content->len <= CHI_BOOK_MAX) {
+		size_t left = content->limit - content->len;
+		uint8_t *room = chi_buffer_reserve(content, wanted < left ? wanted : left);
+		if (room == NULL) {
+			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
-		ssize_t n = read(fd, content->bytes + content->len, content->room - content->len);
+		ssize_t n = read(fd, room, content->capacity - content->len);
 		if (n < 0 && errno != EINTR) {
 			return system_fault(fault);
 		}
 		if (n == 0) {
 			return CHI_OK;
 		}
-		content->len += n > 0 ? (size_t)n : 0;
+		chi_buffer_added(content, n > 0 ? (size_t)n : 0);
+		wanted = 1;
 	}
+	return chi_fault(fault, -CHI_ETOOBIG, "a book is at most %" PRIu64 " bytes", CHI_BOOK_MAX);
 }
 
 static struct chi_polyglot_entry entry_at(const struct chi_book *book, size_t i)
@@ -184,18 +153,19 @@ int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out, struct chi_
 int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault)
 {
 	bool standard = strcmp(path, "-") == 0;
-	struct content content = {.len = 0};
+	struct chi_buffer content;
 	*out = NULL;
 	_cleanup_(close_fd) int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		return system_fault(fault);
 	}
+	chi_buffer_init(&content, (size_t)CHI_BOOK_MAX + 1);
 	int rc = read_all(&content, fd, fault);
 	if (rc < 0) {
-		free(content.bytes);
+		chi_buffer_deinit(&content);
 		return rc;
 	}
-	return chi_book_take(content.bytes, content.len, out, fault);
+	return chi_book_take(content.data, content.len, out, fault);
 }
 
 /* The first entry of a key; n if there is none. */
@@ -309,7 +279,7 @@ int chi_book_walk(struct chi_book *book, chi_book_visit *visit, void *context,
 	book->head = 0;
 	book->tail = 0;
 	memset(book->queued, 0, book->n);
-	int rc = chi_fen_parse(START, strlen(START), &start, NULL);
+	int rc = chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &start, NULL);
 	if (rc == CHI_OK) {
 		rc = enqueue(book, &start, CHI_NO_SQUARE);
 	}

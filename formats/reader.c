@@ -64,30 +64,18 @@ enum chi_format chi_format_of_path(const char *path)
 	return chi_format_of(extension);
 }
 
-/* True if one of the fields of a would-be header is named fen. */
-static bool names_fen(const char *line, size_t len, char separator)
-{
-	const char *end = line + len;
-	while (line < end) {
-		const char *stop = memchr(line, separator, (size_t)(end - line));
-		stop = stop != NULL ? stop : end;
-		size_t n = (size_t)(stop - line);
-		if ((n == 3 && strncasecmp(line, "fen", 3) == 0) ||
-		    (n == 5 && strncasecmp(line, "\"fen\"", 5) == 0)) {
-			return true;
-		}
-		line = stop < end ? stop + 1 : end;
-	}
-	return false;
-}
-
 /* A first line with a field named fen is a header; anything else can only be EPD. */
-static enum chi_format format_of_line(const char *line, size_t len)
+static enum chi_format format_of_line(struct chi_csv *csv, const char *line, size_t len,
+				      struct chi_arena *arena)
 {
-	if (names_fen(line, len, '\t') && memchr(line, '\t', len) != NULL) {
-		return CHI_FORMAT_TSV;
+	if (memchr(line, '\t', len) != NULL) {
+		(void)!chi_csv_header(csv, '\t', line, len, arena, NULL);
+		if (csv->field[CHI_CSV_FEN] != 0) {
+			return CHI_FORMAT_TSV;
+		}
 	}
-	return names_fen(line, len, ',') ? CHI_FORMAT_CSV : CHI_FORMAT_EPD;
+	(void)!chi_csv_header(csv, ',', line, len, arena, NULL);
+	return csv->field[CHI_CSV_FEN] != 0 ? CHI_FORMAT_CSV : CHI_FORMAT_EPD;
 }
 
 bool chi_position_reader_is_pgn(const char *bytes, size_t len)
@@ -222,7 +210,7 @@ static int begin(struct chi_position_reader *import, struct chi_arena *arena, co
 				 "this is a file of games, not of positions");
 	}
 	if (import->format == CHI_FORMAT_AUTO) {
-		import->format = format_of_line(*line, *len);
+		import->format = format_of_line(&import->csv, *line, *len, arena);
 	}
 	if (import->format == CHI_FORMAT_EPD) {
 		return CHI_OK;

@@ -266,9 +266,15 @@ static void take_block(struct chi_source *source, size_t len)
 	source->block_len -= len;
 }
 
+static int too_long(const struct chi_source *source, struct chi_fault *fault)
+{
+	return chi_fault(fault, -CHI_ETOOBIG, "line is longer than %zu bytes",
+			 source->options.line_max);
+}
+
 /* Drops a byte order mark and a carriage return; checks the length. */
 static int deliver(struct chi_source *source, const char *text, size_t size, const char **line,
-		   size_t *len)
+		   size_t *len, struct chi_fault *fault)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	source->line++;
@@ -279,20 +285,16 @@ static int deliver(struct chi_source *source, const char *text, size_t size, con
 		text += 3;
 		size -= 3;
 	}
-	if (size > source->options.line_max) {
-		return -CHI_ETOOBIG;
-	}
 	*line = text;
 	*len = size;
-	return CHI_OK;
+	return size > source->options.line_max ? too_long(source, fault) : CHI_OK;
 }
 
 /* Lines longer than the buffer: reads on to the newline without keeping anything. */
 static int skip_line(struct chi_source *source, struct chi_fault *fault)
 {
-	source->pending.len = 0;
-	source->pending.start = 0;
-	for (;;) {
+	chi_buffer_consume(&source->pending, source->pending.len);
+	while (!source->ended) {
 		const char *end = memchr(source->block, '\n', source->block_len);
 		if (end != NULL) {
 			take_block(source, (size_t)(end - source->block) + 1);
@@ -303,81 +305,47 @@ static int skip_line(struct chi_source *source, struct chi_fault *fault)
 		if (status != CHI_OK) {
 			return status;
 		}
-		if (source->ended) {
-			break;
-		}
 	}
 	source->line++;
-	return chi_fault(fault, -CHI_ETOOBIG, "line is longer than %zu bytes",
-			 source->options.line_max);
+	return too_long(source, fault);
 }
 
-/* A line whose start is in `pending`, whole or at the end of the stream. */
-static int deliver_pending(struct chi_source *source, const char **line, size_t *len,
-			   struct chi_fault *fault)
-{
-	source->taken = source->pending.len;
-	int status = deliver(source, (const char *)chi_buffer_bytes(&source->pending),
-			     source->pending.len, line, len);
-	if (status != CHI_OK) {
-		return chi_fault(fault, status, "line is longer than %zu bytes",
-				 source->options.line_max);
-	}
-	return CHI_OK;
-}
-
-/* The line that ends at `end` in the block, of which a part may be pending. */
-static int complete(struct chi_source *source, const char *end, const char **line, size_t *len,
-		    struct chi_fault *fault)
-{
-	const char *text = source->block;
-	size_t size = (size_t)(end - text);
-	if (source->pending.len == 0) {
-		take_block(source, size + 1);
-		int status = deliver(source, text, size, line, len);
-		return status == CHI_OK ? CHI_OK
-					: chi_fault(fault, status, "line is longer than %zu bytes",
-						    source->options.line_max);
-	}
-	int status = chi_buffer_append(&source->pending, text, size);
-	if (status == -CHI_ETOOBIG) {
-		return skip_line(source, fault);
-	}
-	if (status != CHI_OK) {
-		return chi_fault_plain(fault, status);
-	}
-	take_block(source, size + 1);
-	return deliver_pending(source, line, len, fault);
-}
-
+/* The line is whole, at a newline in the block or at the end of the stream; it may have begun in
+ * `pending`. */
 int chi_source_line(struct chi_source *source, const char **line, size_t *len,
 		    struct chi_fault *fault)
 {
-	chi_buffer_consume(&source->pending, source->taken);
+	struct chi_buffer *pending = &source->pending;
+	chi_buffer_consume(pending, source->taken);
 	source->taken = 0;
 	for (;;) {
-		const char *end = source->block_len == 0
-					  ? NULL
-					  : memchr(source->block, '\n', source->block_len);
-		if (end != NULL) {
-			return complete(source, end, line, len, fault);
+		const char *text = source->block;
+		const char *end =
+			source->block_len == 0 ? NULL : memchr(text, '\n', source->block_len);
+		size_t size = end != NULL ? (size_t)(end - text) : source->block_len;
+		if (end != NULL && pending->len == 0) {
+			take_block(source, size + 1);
+			return deliver(source, text, size, line, len, fault);
 		}
-		int status = chi_buffer_append(&source->pending, source->block, source->block_len);
-		if (status == -CHI_ETOOBIG) {
-			return skip_line(source, fault);
-		}
+		int status = chi_buffer_append(pending, text, size);
 		if (status != CHI_OK) {
-			return chi_fault_plain(fault, status);
+			return status == -CHI_ETOOBIG ? skip_line(source, fault)
+						      : chi_fault_plain(fault, status);
 		}
-		source->block_len = 0;
-		status = source->ended ? CHI_OK : next_block(source, fault);
+		take_block(source, end != NULL ? size + 1 : size);
+		status = end != NULL || source->ended ? CHI_OK : next_block(source, fault);
 		if (status != CHI_OK) {
 			return status;
 		}
-		if (source->ended) {
-			return source->pending.len == 0 ? CHI_NONE
-							: deliver_pending(source, line, len, fault);
+		if (end == NULL && !source->ended) {
+			continue;
 		}
+		if (end == NULL && pending->len == 0) {
+			return CHI_NONE;
+		}
+		source->taken = pending->len;
+		return deliver(source, (const char *)chi_buffer_bytes(pending), pending->len, line,
+			       len, fault);
 	}
 }
 
