@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Checks the arguments of a printf-like function. */
 #define CHI_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
@@ -17,6 +18,14 @@
 static inline void chi_freep(void *pointer)
 {
 	free(*(void **)pointer);
+}
+
+/* For descriptors; -1: none. */
+static inline void chi_closep(const int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+	}
 }
 
 /* For functions whose arguments are constants where they are called: each call has code of its own.

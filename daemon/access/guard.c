@@ -14,10 +14,6 @@
 #include "daemon/access/certificate.h"
 #include "daemon/log/log.h"
 
-#ifndef SO_PEERGROUPS
-#define SO_PEERGROUPS 59
-#endif
-
 /* The groups of a process beside its first, which the kernel allows. */
 #define GROUPS_MAX 65536
 

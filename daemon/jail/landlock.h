@@ -6,22 +6,22 @@
  */
 #pragma once
 
+#include <linux/landlock.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What may be done beneath a directory, or with a file. */
-enum chi_landlock_right {
-	CHI_MAY_READ = 1,    /* files */
-	CHI_MAY_LIST = 2,    /* directories */
-	CHI_MAY_WRITE = 4,   /* files that are there */
-	CHI_MAY_CUT = 8,     /* them, to another length */
-	CHI_MAY_CREATE = 16, /* files */
-	CHI_MAY_REMOVE = 32, /* files */
-};
+#define CHI_MAY_READ   LANDLOCK_ACCESS_FS_READ_FILE   /* files */
+#define CHI_MAY_LIST   LANDLOCK_ACCESS_FS_READ_DIR    /* directories */
+#define CHI_MAY_WRITE  LANDLOCK_ACCESS_FS_WRITE_FILE  /* files that are there */
+#define CHI_MAY_CUT    (UINT64_C(1) << 14)	      /* them, to another length; version 3 */
+#define CHI_MAY_CREATE LANDLOCK_ACCESS_FS_MAKE_REG    /* files */
+#define CHI_MAY_REMOVE LANDLOCK_ACCESS_FS_REMOVE_FILE /* files */
 
 struct chi_landlock_rule {
 	const char *path; /* what is not there needs no rule and gets none */
-	unsigned rights;
+	uint64_t rights;
 };
 
 /* What the kernel knows: 0 nothing, 1 files, 4 also TCP, 6 also signals and sockets without a file.

@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/attr.h"
+#include "base/arena.h"
 #include "base/fault.h"
 #include "daemon/jail/syscalls.h"
 #include "daemon/jail/landlock.h"
@@ -32,37 +32,28 @@
 
 struct rules {
 	struct chi_landlock_rule list[RULES_MAX];
-	char *made[RULES_MAX]; /* paths to free */
 	size_t n;
-	size_t n_made;
+	struct chi_arena paths;
 };
 
-static void free_rules(struct rules *rules)
-{
-	for (size_t i = 0; i < rules->n_made; i++) {
-		free(rules->made[i]);
-	}
-}
-
-static void add(struct rules *rules, const char *path, unsigned rights)
+static void add(struct rules *rules, const char *path, uint64_t rights)
 {
 	rules->list[rules->n++] = (struct chi_landlock_rule){path, rights};
 }
 
 /* The directory in which a file is. Without memory there is no rule, and less is allowed. */
-static void add_parent(struct rules *rules, const char *path, unsigned rights)
+static void add_parent(struct rules *rules, const char *path, uint64_t rights)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
-	char *dir = strndup(slash == NULL ? "." : path, len);
+	const char *dir = chi_arena_text(&rules->paths, slash == NULL ? "." : path, len);
 	if (dir != NULL) {
-		rules->made[rules->n_made++] = dir;
 		add(rules, dir, rights);
 	}
 }
 
 /* Where its name is and, should that be a link, where it leads to. */
-static void add_reopened(struct rules *rules, const char *path, unsigned rights)
+static void add_reopened(struct rules *rules, const char *path, uint64_t rights)
 {
 	char real[PATH_MAX];
 	if (path != NULL) {
@@ -109,24 +100,12 @@ static void load_name_services(const struct chi_config *config)
 	}
 }
 
-/* What other processes of the same user are not to read out of our memory: nor does it go into core
- * files. */
-static void hide_keys(const struct chi_config *config)
-{
-	if (config->tls_key != NULL) {
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	}
-}
-
 /* Instrumented code opens files, starts programs and makes calls of its own. */
-static bool is_instrumented(void)
-{
 #ifdef CHI_INSTRUMENTED
-	return true;
+static const bool instrumented = true;
 #else
-	return false;
+static const bool instrumented = false;
 #endif
-}
 
 /* What is missing is missed, or only told. */
 static int miss(const struct chi_config *config, const char *what, const char *why,
@@ -147,7 +126,7 @@ static int enter(const struct chi_config *config, const struct rules *rules,
 {
 	static const char files[] = "other files";
 	static const char calls[] = "other system calls";
-	if (is_instrumented()) {
+	if (instrumented) {
 		return miss(config, files, "this build is instrumented", fault);
 	}
 	const char *notify = getenv("NOTIFY_SOCKET");
@@ -181,11 +160,15 @@ int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)
 	if (config->sandbox == CHI_SANDBOX_OFF) {
 		return CHI_OK;
 	}
-	struct rules rules = {.n = 0};
+	struct rules rules = {.paths.budget = SIZE_MAX};
 	load_name_services(config);
-	hide_keys(config);
+	if (config->tls_key != NULL) {
+		/* Other processes of the same user cannot read it out of our memory, nor does it go
+		 * into core files. */
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	}
 	find_rules(config, &rules);
 	int status = enter(config, &rules, fault);
-	free_rules(&rules);
+	chi_arena_deinit(&rules.paths);
 	return status;
 }

@@ -24,36 +24,29 @@
 
 #define NAME_SIZE 32
 
-#ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41
-#endif
-
 /* Memory, time, locks, signals, the end; files, as far as they may be opened. */
 static const char common[] =
-	"access arch_prctl brk clock_getres clock_gettime clock_gettime64 clock_nanosleep "
-	"clock_nanosleep_time64 close close_range dup dup2 dup3 exit exit_group faccessat "
-	"faccessat2 fallocate fadvise64 fadvise64_64 fcntl fcntl64 fdatasync flock fstat "
-	"fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate ftruncate64 futex futex_time64 "
-	"futex_waitv get_robust_list getcpu getcwd getdents getdents64 getegid getegid32 "
-	"geteuid geteuid32 getgid getgid32 getgroups getgroups32 getpid getppid getpriority "
-	"getrandom getresgid getresuid getrlimit getrusage gettid gettimeofday getuid "
-	"getuid32 llseek _llseek lseek lstat lstat64 madvise membarrier mincore mlock mlock2 "
-	"mremap msync munlock munmap nanosleep newfstatat open openat pause pipe pipe2 poll "
-	"ppoll ppoll_time64 pread64 preadv preadv2 pselect6 pselect6_time64 pwrite64 pwritev "
-	"pwritev2 read readahead readlink readlinkat readv restart_syscall rseq rt_sigaction "
+	"access arch_prctl brk clock_getres clock_gettime clock_nanosleep close "
+	"close_range dup dup2 dup3 exit exit_group faccessat faccessat2 fallocate "
+	"fadvise64 fcntl fdatasync flock fstat fstatfs fsync ftruncate futex futex_waitv "
+	"get_robust_list getcpu getcwd getdents getdents64 getegid geteuid getgid "
+	"getgroups getpid getppid getpriority getrandom getresgid getresuid getrlimit "
+	"getrusage gettid gettimeofday getuid lseek lstat madvise membarrier mincore mlock "
+	"mlock2 mremap msync munlock munmap nanosleep newfstatat open openat pause pipe "
+	"pipe2 poll ppoll pread64 preadv preadv2 pselect6 pwrite64 pwritev pwritev2 read "
+	"readahead readlink readlinkat readv restart_syscall rseq rt_sigaction "
 	"rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait "
-	"sched_getaffinity sched_getparam sched_getscheduler sched_yield select _newselect "
-	"set_robust_list set_tid_address sigaltstack sigreturn stat stat64 statfs statfs64 "
-	"statx sync_file_range sysinfo time times ugetrlimit uname write writev";
+	"sched_getaffinity sched_getparam sched_getscheduler sched_yield select "
+	"set_robust_list set_tid_address sigaltstack stat statfs statx sync_file_range "
+	"sysinfo time times uname write writev";
 
 /* Clients, threads, and directories whose files come and go. Binding and listening are over. */
 static const char serving[] =
 	"accept accept4 copy_file_range epoll_create epoll_create1 epoll_ctl epoll_pwait "
-	"epoll_pwait2 epoll_wait eventfd eventfd2 fchmod fchown fchown32 getpeername getsockname "
-	"getsockopt recv "
-	"recvfrom recvmsg rename renameat renameat2 send sendfile sendfile64 sendmsg sendto "
-	"setpriority setsockopt shutdown timerfd_create timerfd_gettime timerfd_settime "
-	"unlink unlinkat";
+	"epoll_pwait2 epoll_wait eventfd eventfd2 fchmod fchown getpeername getsockname "
+	"getsockopt recv recvfrom recvmsg rename renameat renameat2 send sendfile sendmsg "
+	"sendto setpriority setsockopt shutdown timerfd_create timerfd_gettime "
+	"timerfd_settime unlink unlinkat";
 
 /* Names with a space between them. */
 static int allow_list(scmp_filter_ctx context, const char *names)
@@ -100,7 +93,6 @@ static int add_memory(scmp_filter_ctx context)
 {
 	const struct scmp_arg_cmp no_code = has_bits(2, PROT_EXEC, 0);
 	int rc = allow_if(context, "mmap", no_code);
-	rc = rc == 0 ? allow_if(context, "mmap2", no_code) : rc;
 	return rc == 0 ? allow_if(context, "mprotect", no_code) : rc;
 }
 
@@ -119,11 +111,12 @@ static int add_self(scmp_filter_ctx context)
  * libraries use clone. */
 static int add_threads(scmp_filter_ctx context)
 {
-#if defined(__s390__) || defined(__CRIS__)
-	return allow_if(context, "clone", has_bits(1, CLONE_THREAD, CLONE_THREAD));
+#ifdef __s390__
+	const unsigned flags = 1;
 #else
-	return allow_if(context, "clone", has_bits(0, CLONE_THREAD, CLONE_THREAD));
+	const unsigned flags = 0;
 #endif
+	return allow_if(context, "clone", has_bits(flags, CLONE_THREAD, CLONE_THREAD));
 }
 
 static int add_sockets(scmp_filter_ctx context, const struct chi_syscalls_options *options)

@@ -200,15 +200,8 @@ static int open_source(struct chi_listener *listener, const struct chi_listen *l
 	if (source == NULL) {
 		return -CHI_EINVAL;
 	}
-	const struct chi_config *config = listener->server->config;
-	const struct chi_socket_owner owner = {
-		.mode = config->socket_mode,
-		.given = config->user.given,
-		.uid = config->user.uid,
-		.gid = config->user.gid,
-	};
 	source->listen = listen;
-	int status = chi_socket_bind(listen, &owner, &source->socket, fault);
+	int status = chi_socket_bind(listen, listener->server->config, &source->socket, fault);
 	listener->n += status == CHI_OK ? 1 : 0;
 	return status;
 }

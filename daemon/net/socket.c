@@ -31,14 +31,6 @@
 /* A socket's path and ".lock". */
 #define LOCK_NAME_SIZE (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
 
-/* For _cleanup_. */
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0) {
-		close(*fd);
-	}
-}
-
 /* The class of an errno, for the exit status and the text. */
 static int status_of(int error)
 {
@@ -84,7 +76,7 @@ static int take_lock(const char *path, int *out, struct chi_fault *fault)
 	char name[LOCK_NAME_SIZE];
 	lock_name(path, name);
 	for (;;) {
-		_cleanup_(close_fd) int fd =
+		_cleanup_(chi_closep) int fd =
 			open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd < 0) {
 			return chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
@@ -113,7 +105,8 @@ static void drop_lock(const char *path, int fd)
 /* Is there a server behind the socket at `path`? Refused means that there was one. */
 static int check_stale(const char *path, struct chi_fault *fault)
 {
-	_cleanup_(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	_cleanup_(chi_closep) int fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un name = unix_name(path);
 	if (fd < 0) {
 		return chi_fault(fault, -CHI_EIO, "cannot make a socket (%s)", strerror(errno));
@@ -153,9 +146,10 @@ static int clear_path(const char *path, struct chi_fault *fault)
 }
 
 /* Nobody can connect yet: listen() comes later. */
-static int give_away(const struct chi_listen *address, const struct chi_socket_owner *owner,
+static int give_away(const struct chi_listen *address, const struct chi_config *config,
 		     const struct chi_socket *socket, struct chi_fault *fault)
 {
+	const struct chi_user *owner = &config->user;
 	uid_t uid = owner->given ? owner->uid : (uid_t)-1;
 	gid_t gid = address->has_group ? address->group : owner->given ? owner->gid : (gid_t)-1;
 	if (owner->given && fchown(socket->lock, uid, owner->gid) < 0) {
@@ -170,10 +164,10 @@ static int give_away(const struct chi_listen *address, const struct chi_socket_o
 	return CHI_OK;
 }
 
-static int bind_unix(const struct chi_listen *address, const struct chi_socket_owner *owner,
+static int bind_unix(const struct chi_listen *address, const struct chi_config *config,
 		     struct chi_socket *out, struct chi_fault *fault)
 {
-	unsigned mode = address->has_mode ? address->mode : owner->mode;
+	unsigned mode = address->has_mode ? address->mode : config->socket_mode;
 	const char *path = address->path;
 	struct sockaddr_un name = unix_name(path);
 	struct stat file;
@@ -201,7 +195,7 @@ static int bind_unix(const struct chi_listen *address, const struct chi_socket_o
 		out->inode = file.st_ino;
 	}
 	snprintf(out->text, sizeof(out->text), "unix:%s", path);
-	return give_away(address, owner, out, fault);
+	return give_away(address, config, out, fault);
 }
 
 /* Inherited by what is accepted. Answers are sent whole, none waits for more; a peer that is gone
@@ -294,11 +288,11 @@ static int bind_tcp(const struct chi_listen *address, struct chi_socket *out,
 	return status;
 }
 
-int chi_socket_bind(const struct chi_listen *address, const struct chi_socket_owner *owner,
+int chi_socket_bind(const struct chi_listen *address, const struct chi_config *config,
 		    struct chi_socket *out, struct chi_fault *fault)
 {
 	*out = (struct chi_socket){.fd = -1, .lock = -1};
-	int status = address->kind == CHI_LISTEN_UNIX ? bind_unix(address, owner, out, fault)
+	int status = address->kind == CHI_LISTEN_UNIX ? bind_unix(address, config, out, fault)
 						      : bind_tcp(address, out, fault);
 	if (status == CHI_OK) {
 		status = chi_socket_listen(out, fault);
@@ -379,7 +373,7 @@ void chi_socket_close(struct chi_socket *socket)
 		log_info("socket.stay", "failed to remove socket '{path}' ({cause})",
 			 log_text("path", socket->path), log_text("cause", strerror(errno)));
 	}
-	close_fd(&socket->fd);
+	chi_closep(&socket->fd);
 	if (socket->lock >= 0) {
 		drop_lock(socket->path, socket->lock);
 	}

@@ -20,19 +20,11 @@ struct chi_socket {
 	char text[320];
 };
 
-/* Whose the files of unix sockets are to be. */
-struct chi_socket_owner {
-	unsigned mode; /* of a socket without one of its own */
-	bool given;    /* to somebody else than who makes it: `uid` and `gid` */
-	uint32_t uid;
-	uint32_t gid; /* for a socket without a group of its own */
-};
-
-/* Binds and listens: who connects now waits. `address` must live as long as the socket. Not to be
+/* Binds and listens: who connects now waits. Whose the file of a unix socket is, and its mode if it
+ * has none of its own, is in `config`. `address` must live as long as the socket. Not to be
  * called while threads run: sets the umask for a moment. */
-CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address,
-				const struct chi_socket_owner *owner, struct chi_socket *out,
-				struct chi_fault *fault);
+CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address, const struct chi_config *config,
+				struct chi_socket *out, struct chi_fault *fault);
 
 /* Listens again: from now on clients see in us who calls this. */
 CHI_MUSTUSE int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault);

@@ -86,32 +86,19 @@ int chi_role_from_name(const char *text, size_t len)
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
-/* Room for what the user database says of one name: directories and shells, or all members of a
- * group. */
-#define DATABASE_ROOM ((size_t)1 << 20)
-
+/* Main's thread alone looks for names. */
 static bool find_user(const char *name, uint32_t *uid)
 {
-	struct passwd entry;
-	struct passwd *found = NULL;
-	char *room = malloc(DATABASE_ROOM);
-	bool ok = room != NULL && getpwnam_r(name, &entry, room, DATABASE_ROOM, &found) == 0 &&
-		  found != NULL;
-	*uid = ok ? found->pw_uid : 0;
-	free(room);
-	return ok;
+	const struct passwd *found = getpwnam(name);
+	*uid = found != NULL ? found->pw_uid : 0;
+	return found != NULL;
 }
 
 static bool find_group(const char *name, uint32_t *gid)
 {
-	struct group entry;
-	struct group *found = NULL;
-	char *room = malloc(DATABASE_ROOM);
-	bool ok = room != NULL && getgrnam_r(name, &entry, room, DATABASE_ROOM, &found) == 0 &&
-		  found != NULL;
-	*gid = ok ? found->gr_gid : 0;
-	free(room);
-	return ok;
+	const struct group *found = getgrnam(name);
+	*gid = found != NULL ? found->gr_gid : 0;
+	return found != NULL;
 }
 
 const struct chi_access_names chi_access_system = {find_user, find_group};
@@ -383,13 +370,6 @@ int chi_access_parse(const char *text, size_t len, const char *name,
 
 /* ---- Files ------------------------------------------------------------------------------- */
 
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0) {
-		close(*fd);
-	}
-}
-
 /* Reads up to one byte more than allowed, so that too long a file shows. */
 static int read_all(int fd, char *out, size_t room, size_t *len)
 {
@@ -431,7 +411,7 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 {
 	*out = NULL;
 	/* A pipe in its place must not hold up who opens it. */
-	_cleanup_(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat file;
 	if (fd < 0 || fstat(fd, &file) < 0) {
 		return chi_fault(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno));

@@ -189,45 +189,26 @@ static int parse_create(struct chi_config *config, const char *text, struct chi_
 	return CHI_OK;
 }
 
-/* The index in `names`, which ends with NULL, of an option's argument; or a negative status. */
-static int choose(const char *option, const char *const names[], const char *text,
+static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const sandboxes[] = {"auto", "require", "off", NULL};
+
+/* Sets an enumeration to the index in `names`, which ends with NULL, of an option's argument. */
+static int choose(const char *option, const char *const names[], const char *text, unsigned *out,
 		  struct chi_fault *fault)
 {
 	char list[64];
 	size_t len = 0;
 	list[0] = '\0';
-	for (int i = 0; names[i] != NULL; i++) {
+	for (unsigned i = 0; names[i] != NULL; i++) {
 		if (strcmp(text, names[i]) == 0) {
-			return i;
+			*out = i;
+			return CHI_OK;
 		}
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? ", " : "",
 					names[i]);
 	}
 	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
-}
-
-static int parse_level(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	static const char *const names[] = {"error", "warning", "info", "debug", NULL};
-	int level = choose("log-level", names, text, fault);
-	config->log.level = level < 0 ? CHI_LOG_INFO : (enum chi_log_level)level;
-	return level < 0 ? level : CHI_OK;
-}
-
-static int parse_format(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	static const char *const names[] = {"text", "json", NULL};
-	int format = choose("log-format", names, text, fault);
-	config->log.format = format < 0 ? CHI_LOG_TEXT : (enum chi_log_format)format;
-	return format < 0 ? format : CHI_OK;
-}
-
-static int parse_sandbox(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	static const char *const names[] = {"auto", "require", "off", NULL};
-	int sandbox = choose("sandbox", names, text, fault);
-	config->sandbox = sandbox < 0 ? CHI_SANDBOX_AUTO : (enum chi_sandbox)sandbox;
-	return sandbox < 0 ? sandbox : CHI_OK;
 }
 
 /* Bounds are the table's; the text names them. */
@@ -280,16 +261,16 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 	case 'c':
 		return parse_create(config, text, fault);
 	case 'L':
-		return parse_level(config, text, fault);
+		return choose("log-level", levels, text, &config->log.level, fault);
 	case 'F':
 		config->log.path = text;
 		return CHI_OK;
 	case 'b':
-		return parse_sandbox(config, text, fault);
+		return choose("sandbox", sandboxes, text, &config->sandbox, fault);
 	case 'u':
 		return chi_user_parse(text, &config->user, fault);
 	case 'O':
-		return parse_format(config, text, fault);
+		return choose("log-format", formats, text, &config->log.format, fault);
 	case 'M':
 		return parse_metrics(config, text, fault);
 	case 'r':

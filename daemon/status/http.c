@@ -177,8 +177,7 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
 static int begin(struct chi_http *http, const struct chi_listen *address, struct chi_fault *fault)
 {
 	struct event_base *base = http->server->base;
-	int status = chi_socket_bind(address, &(struct chi_socket_owner){.mode = 0}, &http->socket,
-				     fault);
+	int status = chi_socket_bind(address, http->server->config, &http->socket, fault);
 	if (status < 0) {
 		return status;
 	}
