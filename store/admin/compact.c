@@ -13,17 +13,15 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/lock.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
+#include "store/store.h"
 
 struct chi_compaction {
 	struct chi_env *env;
 };
-
-void chi_compact_sweep(const struct chi_env *env)
-{
-	(void)unlinkat(env->pin, COMPACT_NAME, 0);
-}
 
 int chi_compact_refuse(const char *why, struct chi_fault *fault)
 {

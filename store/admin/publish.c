@@ -10,6 +10,8 @@
  * that there is no lock file, which whoever writes makes first. Everything else is opened with
  * locks.
  */
+#include "store/admin/publish.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,8 +20,15 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/file_check.h"
+#include "store/env/lock.h"
+#include "store/env/path.h"
+#include "store/env/published.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
+#include "store/record/meta.h"
+#include "store/store.h"
 
 #define PUBLISHED_DIR_MODE  0755
 #define PUBLISHED_FILE_MODE 0444

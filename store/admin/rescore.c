@@ -9,8 +9,14 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "chess/statistic.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "base/arena.h"
+#include "base/record.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
+#include "store/record/codec.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 /* A walk over the position tree of a write transaction, which may change under it. */
 struct rescore {

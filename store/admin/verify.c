@@ -16,11 +16,19 @@
 #include "chess/key.h"
 #include "chess/legal.h"
 #include "chess/statistic.h"
-#include "store/record/checksum.h"
-#include "store/record/clients.h"
+#include "base/record.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
 #include "store/pages/page_walk.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
+#include "store/record/checksum.h"
+#include "store/record/clients.h"
+#include "store/record/codec.h"
+#include "store/record/examine.h"
+#include "store/record/meta.h"
+#include "store/store.h"
 
 /* A head page that is read while it is written may be half of each: then it is read again. */
 #define LOOKS	100

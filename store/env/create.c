@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a new, empty store: four trees, a stamp and a state. */
+#include "store/env/create.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -7,8 +9,14 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/file_check.h"
+#include "store/env/lock.h"
+#include "store/env/path.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
+#include "store/record/meta.h"
+#include "store/store.h"
 
 int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees *out)
 {
@@ -75,23 +83,6 @@ int chi_store_make(const char *dir, enum chi_statistic statistic, struct chi_fau
 		error = chi_lock_make(dir);
 	}
 	return chi_lmdb_write_fault(fault, error, "create a store in", dir);
-}
-
-int chi_place_check(const char *path, struct chi_fault *fault)
-{
-	struct stat st;
-	if (lstat(path, &st) < 0) {
-		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
-	}
-	/* rename() replaces an empty directory and refuses one that holds anything. */
-	if (!S_ISDIR(st.st_mode)) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no directory", path);
-	}
-	char data[CHI_PATH_SIZE];
-	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' holds a store already", path);
-	}
-	return CHI_OK;
 }
 
 int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_fault *fault)

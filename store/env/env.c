@@ -8,6 +8,8 @@
  * faster, and switched off above half of the memory, where it only drives out pages that are
  * in use: a tree's neighbours lie scattered over the file.
  */
+#include "store/env/env.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,8 +20,15 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/lock.h"
+#include "store/env/path.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
+#include "store/store.h"
 
 #define MAP_BYTES   (UINT64_C(1) << 40)
 #define MAX_READERS 1024
@@ -378,4 +387,9 @@ void chi_env_release(struct chi_env *env)
 	env->writing = false;
 	(void)pthread_cond_broadcast(&env->idle);
 	(void)pthread_mutex_unlock(&env->mutex);
+}
+
+void chi_compact_sweep(const struct chi_env *env)
+{
+	(void)unlinkat(env->pin, COMPACT_NAME, 0);
 }

@@ -8,16 +8,19 @@
  * its commit are never written. Such a page is in the list of free pages. So a short file is
  * sound exactly if every page after its end is free.
  */
+#include "store/env/file_check.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
 #include "store/pages/page_walk.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
 
 /* A writer that goes on meanwhile may reuse the pages that are looked at: then look again. */
 #define LOOKS 5

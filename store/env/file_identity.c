@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/lock.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
 
 /* Attempts of a reader that two commits have overtaken each time: far more than there can be. */
 #define SETTLE_TRIES 1000

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
+#include "store/record/meta.h"
+#include "store/store.h"
 
 /* Number of the tree that holds LMDB's free pages. */
 #define FREE_TREE 0

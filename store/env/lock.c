@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
 
 #define WRITER_BYTE 0
 #define USERS_BYTE  1

@@ -12,8 +12,13 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/file_check.h"
+#include "store/env/lock.h"
+#include "store/env/published.h"
+#include "store/env/registry.h"
+#include "store/lmdb_err.h"
+#include "store/store.h"
 
 static void free_env(struct chi_env *env)
 {

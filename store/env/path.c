@@ -9,6 +9,8 @@
  * descriptor, never by its name: as "/proc/self/fd/N", which LMDB can be given, too. Of the parent
  * nothing but names is changed, through its descriptor.
  */
+#include "store/env/path.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,17 +22,13 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/lock.h"
+#include "store/env/published.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
 
 /* A killed process may have had our number: so many names are tried. */
 #define NAME_TRIES 100
-
-int chi_path_join(char out[CHI_PATH_SIZE], const char *dir, const char *name)
-{
-	int n = snprintf(out, CHI_PATH_SIZE, "%s/%s", dir, name);
-	return n < 0 || n >= CHI_PATH_SIZE ? -CHI_EINVAL : CHI_OK;
-}
 
 /* Splits off the last name, without slashes behind it. `parent` is "." for a bare name. */
 static int split(const char *path, char parent[CHI_PATH_SIZE], char name[CHI_PATH_SIZE])
@@ -402,4 +400,21 @@ void chi_path_remove(struct chi_hidden *hidden)
 		remove_files(hidden->lock, hidden->parent, hidden->name);
 	}
 	release(hidden);
+}
+
+int chi_place_check(const char *path, struct chi_fault *fault)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		return errno == ENOENT ? CHI_OK : chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	/* rename() replaces an empty directory and refuses one that holds anything. */
+	if (!S_ISDIR(st.st_mode)) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no directory", path);
+	}
+	char data[CHI_PATH_SIZE];
+	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {
+		return chi_fault(fault, -CHI_EEXIST, "'%s' holds a store already", path);
+	}
+	return CHI_OK;
 }

@@ -4,10 +4,13 @@
  * either would drop the record locks of both, and the snapshots of live readers with them. And no
  * handle survives a fork, which the child must be told.
  */
+#include "store/env/registry.h"
+
 #include <stddef.h>
 #include <unistd.h>
 
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/lock.h"
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct chi_env *registry;

@@ -8,9 +8,14 @@
 
 #include "base/fault.h"
 #include "base/wire.h"
-#include "store/record/record_priv.h"
-#include "store/env/lmdb_err.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
 #include "store/load/load_priv.h"
+#include "store/record/codec.h"
+#include "store/record/merge.h"
+#include "store/record/record_priv.h"
+#include "store/txn/txn.h"
 
 /* An entry of a block. */
 struct entry {

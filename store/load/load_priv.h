@@ -11,8 +11,12 @@
 #include <stdint.h>
 
 #include "base/sorter.h"
+#include "store/env/env.h"
+#include "store/env/path.h"
+#include "store/env/snapshot.h"
 #include "store/load/load.h"
-#include "store/env/env_priv.h"
+#include "store/record/meta.h"
+#include "store/txn/txn.h"
 
 /* The strength tree's changes, gathered to be made in the tree's order. */
 struct chi_load_strength {

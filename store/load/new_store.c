@@ -12,8 +12,14 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
-#include "store/env/lmdb_err.h"
+#include "store/env/env.h"
+#include "store/env/file_check.h"
+#include "store/env/lock.h"
+#include "store/env/path.h"
+#include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
 
 #define COMMIT_BYTES (UINT64_C(32) << 20)
 

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "store/record/codec.h"
-#include "store/env/lmdb_err.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
+#include "store/record/codec.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 /* Worth it from so many stored entries to one that comes... */
 #define STORED_PER_NEW 50

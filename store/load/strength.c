@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
+#include "store/record/codec.h"
 
 /* Where in an item. */
 #define AT_KEY 2

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
 #include "store/pages/descent.h"
 #include "store/pages/page_walk.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
 
 /* Keys spread evenly over all there could be; each is looked up, and the next one stored. */
 #define SAMPLES 8

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/env/lmdb_err.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
 
 _Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machines");
 

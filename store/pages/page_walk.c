@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/record/codec.h"
+#include "store/lmdb_val.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
+#include "store/record/codec.h"
 
 /* The two head pages. */
 #define HEADS 2

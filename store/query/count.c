@@ -7,7 +7,13 @@
  */
 #include <string.h>
 
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_val.h"
+#include "store/pages/descent.h"
 #include "store/query/scan_priv.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 /* What counting a page by its head is worth, in steps: it waits for one line of memory. */
 #define STEPS_A_PAGE 8

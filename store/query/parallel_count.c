@@ -11,7 +11,9 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "store/env/snapshot.h"
 #include "store/query/scan_priv.h"
+#include "store/store.h"
 
 #define THREADS_MAX 64
 

@@ -14,7 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/pages/descent.h"
+#include "store/query/read.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 _Static_assert(CHI_PREFETCH_MAX == 64, "a set of look-ups is a 64-bit number");
 

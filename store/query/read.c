@@ -5,10 +5,19 @@
  * makes no system call, and the record is decoded where it lies in the map. A transaction in the
  * pool is reset: it keeps its reader slot but no snapshot, so that it holds no page back.
  */
+#include "store/query/read.h"
+
 #include <stdlib.h>
 
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "base/arena.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 unsigned chi_pool_place(void)
 {

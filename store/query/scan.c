@@ -7,8 +7,13 @@
 #include "base/num.h"
 #include "chess/key.h"
 #include "chess/material.h"
-#include "store/env/lmdb_err.h"
+#include "base/arena.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
 #include "store/query/scan_priv.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
 {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "chess/sieve.h"
+#include "store/env/snapshot.h"
+#include "store/pages/descent.h"
 #include "store/pages/leaf_cursor.h"
-#include "store/env/env_priv.h"
 
 /*
  * A scan by strength is two walks: positions whose statistic is not known stand in the position

@@ -3,7 +3,12 @@
  */
 #include <string.h>
 
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
 #include "store/query/scan_priv.h"
+#include "store/record/codec.h"
 
 /* Where a phase begins: at an end of its tree (no bytes), or at a key. */
 struct place {

@@ -11,8 +11,13 @@
 #include <string.h>
 
 #include "chess/key.h"
-#include "store/record/checksum.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_val.h"
+#include "store/pages/descent.h"
 #include "store/query/scan_priv.h"
+#include "store/record/checksum.h"
+#include "store/record/codec.h"
 
 /* What a loop over a leaf does. Constants where speed matters, so that each has code of its own. */
 struct kind {

@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/lmdb_err.h"
 #include "store/record/codec.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
 
 #define SUM	    4 /* bytes of the checksum at a record's end */
 #define LAST_USE    8

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a put makes of the record that was stored (types.h, "Writing"). */
+#include "store/record/merge.h"
+
 #include <string.h>
 
 #include "chess/key.h"
 #include "chess/statistic.h"
-#include "store/env/env_priv.h"
+#include "base/arena.h"
+#include "base/record.h"
 
 /* Both lists ascend by move; so does the result. */
 static int add_moves(const struct chi_move_stat *more, size_t n_more, struct chi_arena *arena,

@@ -15,7 +15,7 @@
 #include "base/wire.h"
 #include "chess/statistic.h"
 #include "store/record/codec.h"
-#include "store/env/lmdb_err.h"
+#include "store/lmdb_err.h"
 
 static const char magic[8] = {'c', 'h', 'i', 's', 't', 'o', 'r', 'e'};
 static const char stamp_key[] = "stamp";

@@ -8,8 +8,10 @@
 #include <stdio.h>
 
 #include "base/fault.h"
+#include "base/arena.h"
+#include "store/record/codec.h"
+#include "store/record/merge.h"
 #include "store/record/record_priv.h"
-#include "store/env/env_priv.h"
 
 static const char *const result_names[] = {"White's wins", "draws", "Black's wins",
 					   "games without result"};

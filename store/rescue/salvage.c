@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #include "base/fault.h"
+#include "store/names.h"
 #include "store/pages/pages.h"
-#include "store/env/env_priv.h"
 
 static const char *const names[CHI_SALVAGE_TREES] = {
 	[CHI_SALVAGE_META] = META_TREE,

@@ -5,8 +5,12 @@
  */
 #include <string.h>
 
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "base/arena.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
+#include "store/record/codec.h"
+#include "store/txn/txn.h"
 
 /* The key of an entry to be deleted. Collected first: a walk does not stand on what goes. */
 struct found {

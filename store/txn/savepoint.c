@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
+#include "store/store.h"
+#include "store/txn/idempotency.h"
+#include "store/txn/txn.h"
 
 /* An entry as it was before it changed. */
 struct chi_savepoint {

@@ -10,8 +10,17 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
-#include "store/env/lmdb_err.h"
-#include "store/env/env_priv.h"
+#include "base/arena.h"
+#include "base/record.h"
+#include "store/env/env.h"
+#include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
+#include "store/record/codec.h"
+#include "store/record/merge.h"
+#include "store/record/meta.h"
+#include "store/store.h"
+#include "store/txn/idempotency.h"
+#include "store/txn/txn.h"
 
 /* Decoding the stored record and merging with a put as large: both bounded by types.h. */
 #define WRITE_ARENA (4u << 20)

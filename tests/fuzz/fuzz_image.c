@@ -12,9 +12,16 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "store/rescue/salvage.h"
-#include "store/env/env_priv.h"
 #include "tests/fuzz/fuzz.h"
+#include "base/arena.h"
+#include "store/env/env.h"
+#include "store/env/file_check.h"
+#include "store/env/lock.h"
+#include "store/names.h"
+#include "store/record/codec.h"
+#include "store/rescue/salvage.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 #define START	  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define POSITIONS 100

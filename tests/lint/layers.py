@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Holds the include arrows: which room may include whom, and which room alone may use a library.
+"""Holds the include arrows: which room may include whom, which room alone may use a library, and that
+no files include each other in a circle.
 
     layers.py SOURCE_ROOT
 """
@@ -12,26 +13,68 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
-# Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so
-# client/cli is a room of its own. "api" is the installed header, "types" the one below it.
+# Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
+# sub-room is a room of its own. "api" is the installed header, "types" the one below it.
+BELOW = {"types", "base"}
+BOARD = BELOW | {"chess", "chess/pgn", "chess/openings"}
+STORE = BOARD | {"store"}
+CLIENT = STORE | {"api", "import", "proto", "client/core"}
+CLI = BOARD | {"api", "store", "formats", "client/cli"}
+DAEMON = STORE | {"import", "proto", "daemon/log", "daemon/settings"}
+
 ARROWS = {
     "include/chistore": set(),
     "include": {"types"},
     "base": {"types"},
-    "chess": {"types", "base"},
-    "store": {"types", "base", "chess"},
-    "import": {"types", "base", "chess", "store"},
-    "proto": {"types", "base"},
-    "client": {"types", "api", "base", "chess", "store", "import", "proto"},
-    "formats": {"types", "base", "chess"},
+    "chess": BELOW,
+    "chess/pgn": BELOW | {"chess"},
+    "chess/openings": BELOW | {"chess"},
+
+    # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
+    "store": BELOW,
+    "store/record": STORE,
+    "store/pages": STORE | {"store/record"},
+    "store/env": STORE | {"store/record", "store/pages"},
+    "store/txn": STORE | {"store/record", "store/pages", "store/env"},
+    "store/query": STORE | {"store/record", "store/pages", "store/env"},
+    "store/text": STORE | {"store/record"},
+    "store/load": STORE | {"store/record", "store/pages", "store/env", "store/txn"},
+    "store/admin": STORE | {"store/record", "store/pages", "store/env", "store/txn", "store/query"},
+    "store/rescue": STORE | {"store/record", "store/pages", "store/env", "store/txn", "store/load"},
+
+    "import": STORE,
+    "proto": BELOW,
+    "formats": BOARD,
+
+    "client/core": STORE | {"api", "import", "proto"},
+    "client/local": CLIENT,
+    "client/remote": CLIENT,
+    "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
-    "client/cli": {"types", "api", "base", "chess", "store", "client", "formats"},
-    "daemon": {"types", "base", "chess", "store", "import", "proto"},
-    "bench": {"types", "api", "base", "chess", "store", "import", "proto", "client"},
-    "tests": {"types", "api", "base", "chess", "store", "import", "proto", "client", "formats",
-              "client/cli", "daemon"},
+    "client/cli": BOARD | {"api", "store"},
+    "client/cli/out": CLI,
+    "client/cli/in": CLI | {"client/cli/out"},
+    "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
+    "client/cli/cmd": CLI | {"client/cli/in", "client/cli/out", "client/cli/bench"},
+
+    "daemon/log": BELOW | {"proto"},
+    "daemon/settings": BOARD | {"proto", "daemon/log"},
+    "daemon/access": DAEMON,
+    "daemon/jail": DAEMON,
+    "daemon/net": DAEMON | {"daemon/access"},
+    "daemon/write": DAEMON | {"daemon/access", "daemon/net"},
+    "daemon/ops": DAEMON | {"daemon/access", "daemon/net", "daemon/write"},
+    "daemon/status": DAEMON | {"daemon/access", "daemon/net", "daemon/write", "daemon/ops"},
+    "daemon": DAEMON | {"daemon/access", "daemon/jail", "daemon/net", "daemon/write", "daemon/ops",
+                        "daemon/status"},
+
     "examples": {"api"},
 }
+# These two look everywhere.
+ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
+
+# Headers of sub-rooms of the store that other rooms may include as they may include store.h.
+DOORS = {"store/load/load.h": "store", "store/text/dump.h": "store"}
 
 # System headers with a meaning: whoever else includes one takes over a job that is not its own.
 OWNERS = {
@@ -51,7 +94,8 @@ def room_of(path):
     while folder:
         if folder in ARROWS:
             return folder
-        folder = os.path.dirname(folder)
+        # Only tests have folders that are no rooms.
+        folder = os.path.dirname(folder) if folder.startswith("tests/") else None
     return None
 
 
@@ -69,6 +113,8 @@ def check_project(room, header, generated=".pb-c.h"):
     if header.endswith(generated):
         return None if room in ("proto", "tests") else "generated messages are for proto alone"
     target = target_of(header)
+    if room.split("/")[0] != "store":
+        target = DOORS.get(header, target)
     if target is None:
         return "include project headers by their path from the root"
     if target != room and target not in ARROWS[room]:
@@ -78,7 +124,7 @@ def check_project(room, header, generated=".pb-c.h"):
 
 def check_system(room, header):
     for prefix, owners in OWNERS.items():
-        if header.startswith(prefix) and room not in owners:
+        if header.startswith(prefix) and not any(f"{room}/".startswith(f"{o}/") for o in owners):
             return f"{prefix} belongs to {', '.join(sorted(owners - {'tests', 'bench'}))}"
     return None
 
@@ -100,6 +146,45 @@ def check(path, text):
     return faults
 
 
+def module_of(path):
+    """A header, its source and their private header are one."""
+    return os.path.splitext(path)[0].removesuffix("_priv")
+
+
+def circles(texts):
+    """Groups of modules that include each other, by Tarjan's algorithm; texts: path -> text."""
+    graph = {}
+    for path, text in texts.items():
+        targets = graph.setdefault(module_of(path), set())
+        for line in text.splitlines():
+            match = INCLUDE.match(line)
+            if match and match.group(2) in texts:
+                targets.add(module_of(match.group(2)))
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(module):
+        number[module] = low[module] = len(number)
+        stack.append(module)
+        for target in graph[module] - {module}:
+            if target not in number:
+                visit(target)
+            if target in stack:
+                low[module] = min(low[module], low[target])
+        if low[module] == number[module]:
+            group = stack[stack.index(module):]
+            del stack[stack.index(module):]
+            if len(group) > 1:
+                found.append("a circle of includes: " + ", ".join(sorted(group)))
+
+    for module in graph:
+        if module not in number:
+            visit(module)
+    return found
+
+
+CIRCLE = {"a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/x.h"', "a/y.h": ""}
+NO_CIRCLE = {"a/x.h": '#include "a/x_priv.h"', "a/x_priv.h": '#include "a/x.h"', "a/x.c": ""}
+
 PLANTED = [
     ("store/x.c", '#include "proto/msg.h"'),
     ("store/x.c", '#include "import/importer.h"'),
@@ -119,11 +204,15 @@ PLANTED = [
     ("store/x.c", "#include <event2/event.h>"),
     ("store/x.c", '#include "codec.h"'),
     ("include/chistore/types.h", '#include "base/num.h"'),
+    ("store/record/x.c", '#include "store/txn/txn.h"'),
+    ("client/core/x.c", '#include "client/remote/peer.h"'),
+    ("daemon/net/x.c", '#include "daemon/ops/scan.h"'),
+    ("import/x.c", '#include "store/record/codec.h"'),
     ("kitchen/x.c", '#include "base/num.h"'),
 ]
 
 ALLOWED = [
-    ("store/x.c", '#include "store/record/codec.h"\n#include "chess/key.h"\n#include <lmdb.h>'),
+    ("store/txn/x.c", '#include "store/record/codec.h"\n#include "chess/key.h"\n#include <lmdb.h>'),
     ("client/x.c", '#include "proto/msg.h"\n#include "store/store.h"\n#include <stdio.h>'),
     ("client/cli/x.c", '#include "client/cli/command.h"\n#include "chistore.h"'),
     ("include/chistore.h", '#include "chistore/types.h"'),
@@ -140,6 +229,9 @@ def main():
         report.clean(f"layers {path}", check, path, text)
     sources = [p for p in tree.files(root) if p.endswith((".c", ".h"))]
     report.over("the include arrows hold", check, root, sources)
+    report.line("circles: finds a planted one", [] if circles(CIRCLE) else ["it found none"])
+    report.line("circles: a header, its source and their private header", circles(NO_CIRCLE))
+    report.line("no circles of includes", circles({p: tree.read(root, p) or "" for p in sources}))
     report.finish()
 
 

@@ -262,7 +262,7 @@ FULL = (
     Mutant(
         "full-disk-is-an-input-error",
         "EIO on a file system without room is DISK_FULL",
-        "store/env/lmdb_err.c",
+        "store/lmdb_err.c",
         "if (rc == EIO && out_of_space(dir)) {",
         "if (false && out_of_space(dir)) {",
         "store whole", "test_full_disk"),
@@ -297,7 +297,7 @@ FULL = (
     Mutant(
         "file-limit-is-an-input-error",
         "So is a file that may not grow",
-        "store/env/lmdb_err.c",
+        "store/lmdb_err.c",
         "(has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||",
         "(false && has_grown_to(limit.rlim_cur, dir, DATA_NAME) ||",
         "system full", "UnderLimit.test_room_that_runs_out_on_the_way"),

@@ -379,7 +379,7 @@ PLATFORM = (
     Mutant(
         "eagain-is-not-explained",
         "Two containers with one lock table: EAGAIN is explained",
-        "store/env/lmdb_err.c",
+        "store/lmdb_err.c",
         "\tcase EAGAIN:\n\t\treturn \"the lock",
         "\tcase ENOTTY:\n\t\treturn \"the lock",
         "store media", "two_containers_are_told_so"),

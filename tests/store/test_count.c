@@ -10,9 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/pages/leaf_cursor.h"
 #include "tests/base/seed.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
+#include "store/pages/leaf_cursor.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 #define POSITIONS 120000 /* enough for several threads */
 

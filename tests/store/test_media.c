@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/env/lmdb_err.h"
+#include "store/lmdb_err.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 

@@ -16,10 +16,15 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/record/codec.h"
-#include "store/pages/pages.h"
-#include "store/env/env_priv.h"
 #include "tests/base/seed.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
+#include "store/pages/pages.h"
+#include "store/record/codec.h"
+#include "store/store.h"
 
 #define EXTERNAL    CHI_STATISTIC_EXTERNAL
 #define KEYS_MAX    100000

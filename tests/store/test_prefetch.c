@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups ahead of their answers where pages cannot be walked: mdb_get answers, just the same. */
 #include "tests/store/help.h"
-
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/pages/descent.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 #define KEYS 50
 

@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/env/env_priv.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 

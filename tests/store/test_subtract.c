@@ -10,8 +10,12 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/statistic.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
 #include "store/record/codec.h"
-#include "store/env/env_priv.h"
+#include "store/record/merge.h"
+#include "store/store.h"
+#include "store/txn/txn.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define E4    (12 << 6 | 28)

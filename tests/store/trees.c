@@ -6,7 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/env/env_priv.h"
+#include "base/attr.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_val.h"
+#include "store/names.h"
+#include "store/pages/descent.h"
+#include "store/record/codec.h"
+#include "store/txn/txn.h"
 
 void trees_runs(struct chi_key *out, size_t n, unsigned run)
 {

@@ -3,7 +3,7 @@
  * LMDB gives its own negative codes and plain errno values from one function. Where its own
  * text would leave a person alone (EAGAIN, ENOMEM), a better one is said here.
  */
-#include "store/env/lmdb_err.h"
+#include "store/lmdb_err.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <sys/statvfs.h>
 
 #include "base/fault.h"
-#include "store/env/env_priv.h"
+#include "store/names.h"
 
 /* Less free space than this counts as none: LMDB writes whole pages, several at a time. */
 #define SPACE_LEAST (1u << 20)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of a store's files and of its trees, and the modes of its files. */
+#pragma once
+
+#include "chistore/types.h"
+
+#define DATA_NAME     "data.mdb"
+#define COMPACT_NAME  "data.mdb.compact"
+#define LMDB_LOCK     "lock.mdb"
+#define POSITION_TREE "position"
+#define STRENGTH_TREE "strength"
+#define META_TREE     "meta"
+#define GAME_IDS_TREE "games"
+#define CLIENTS_TREE  "clients"
+#define DIR_MODE      0750
+#define FILE_MODE     0600
+#define CHI_PATH_SIZE 4096
+#define CHI_PROC_SIZE 32 /* "/proc/self/fd/N" */
+
+/* "dir/name"; -CHI_EINVAL if it is too long. */
+CHI_MUSTUSE int chi_path_join(char out[CHI_PATH_SIZE], const char *dir, const char *name);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The write transaction, as shared by the files that change trees in it. */
+#pragma once
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "chistore/types.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
+
+struct chi_env;
+
+struct chi_savepoint;
+
+struct chi_idempotency_book;
+
+struct chi_write {
+	struct chi_env *env;
+	MDB_txn *txn;
+	struct chi_state state; /* as it will be committed, but for the sequence number */
+	int rc;			/* the first failure; sticky */
+	int broken;		/* the failure that left the trees half changed, or CHI_OK */
+	struct chi_fault why;	/* of the put that was refused, or empty */
+	bool changed;
+	struct chi_arena arena; /* reset for each put */
+	bool has_savepoint;	/* changes are copied to `undo` first, from the last mark on */
+	bool changed_at_savepoint;
+	struct chi_state state_at_savepoint;
+	struct chi_savepoint *savepoint; /* newest first */
+	struct chi_arena savepoint_arena;
+	struct chi_idempotency_book *idempotency_key; /* NULL: no write is marked */
+	uint8_t buffer[CHI_RECORD_BYTES_MAX];
+};
+
+/* Keeps the first failure, and returns `rc`. LMDB's codes come through chi_lmdb_status before. */
+int chi_write_stick(struct chi_write *write, int rc);
+
+/* The failure that stuck, or that this is a child. */
+CHI_MUSTUSE int chi_write_ready(const struct chi_write *write);
+
+/* Begins and ends a write transaction whose place the caller has claimed already. */
+CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
+			       struct chi_fault *fault);
+
+/* Puts the strength entry of a record with a known statistic. */
+CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key *key,
+				   const struct chi_record *record);
+
+/* Puts into and deletes from one of the two trees, so that chi_write_rollback can take it back.
+ * CHI_NONE if there was nothing to delete. */
+CHI_MUSTUSE int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
+
+CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key);
+
+/* Takes a record that does not decode out of both trees. */
+CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *key);
