@@ -105,7 +105,7 @@ int cli_output_finish(int code);
 
 struct cli_option;
 
-/* Takes an option's value, which lives as long as argv; NULL if it has none. Returns an exit code,
+/* Takes an option's value, which points into argv; NULL if it has none. Returns an exit code,
  * having said what is wrong. */
 typedef int cli_reader(struct cli *cli, const struct cli_option *option, const char *value,
 		       void *out);
@@ -116,30 +116,34 @@ struct cli_option {
 	const char *help;
 	cli_reader *read;
 	size_t offset; /* of `out` in the command's state */
-	uint64_t min;  /* of option_number */
+	uint64_t min;  /* of option_number; of option_word the size of the number */
 	uint64_t max;
+	const char *const *words; /* of option_word: at the place that is their number, or NULL */
 };
 
-/* Rows of an option list: `member` of `struct state` is a bool, a const char *, a uint64_t, or
- * what `reader` fills in. */
+/* Rows of an option list: `member` of `struct state` is what `reader` fills in; a bool, a
+ * const char *, a uint64_t; an enum or a uint8_t, the place in `words`. */
+/* clang-format off */
+#define OPTION_ROW(state, member, reader, name, arg, help, min, max, words)                        \
+	{name, arg, help, reader, offsetof(struct state, member), min, max, words}
 #define OPTION(state, member, reader, name, arg, help)                                             \
-	{                                                                                          \
-		name, arg, help, reader, offsetof(struct state, member), 0, 0                      \
-	}
-#define OPTION_FLAG(state, member, name, help) OPTION(state, member, option_flag, name, NULL, help)
+	OPTION_ROW(state, member, reader, name, arg, help, 0, 0, NULL)
+#define OPTION_FLAG(state, member, name, help)                                                     \
+	OPTION(state, member, option_keep, name, NULL, help)
 #define OPTION_TEXT(state, member, name, arg, help)                                                \
-	OPTION(state, member, option_text, name, arg, help)
+	OPTION(state, member, option_keep, name, arg, help)
 #define OPTION_NUMBER(state, member, min, max, name, arg, help)                                    \
-	{                                                                                          \
-		name, arg, help, option_number, offsetof(struct state, member), min, max           \
-	}
-#define OPTIONS_END                                                                                \
-	{                                                                                          \
-		NULL, NULL, NULL, NULL, 0, 0, 0                                                    \
-	}
+	OPTION_ROW(state, member, option_number, name, arg, help, min, max, NULL)
+#define OPTION_WORD(state, member, words, name, arg, help)                                         \
+	OPTION_ROW(state, member, option_word, name, arg, help,                                    \
+		   sizeof(((struct state *)NULL)->member), CHI_COUNT(words), words)
+#define OPTIONS_END {NULL, NULL, NULL, NULL, 0, 0, 0, NULL}
+/* clang-format on */
 
-cli_reader option_flag, option_text, option_number;
-cli_reader option_statistic; /* an enum chi_statistic */
+cli_reader option_keep, option_number, option_word;
+
+/* The names of enum chi_statistic, for OPTION_WORD. */
+extern const char *const statistic_words[4];
 
 /* True if the command's option of that name was given. */
 bool cli_given(const struct cli *cli, const char *name);

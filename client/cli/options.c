@@ -8,26 +8,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/num.h"
-#include "chess/statistic.h"
 
 /* ---- Values ------------------------------------------------------------------------------ */
 
-int option_flag(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+int option_keep(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	(void)cli;
-	(void)option;
-	(void)value;
-	*(bool *)out = true;
-	return EXIT_DONE;
-}
-
-int option_text(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	(void)cli;
-	(void)option;
-	*(const char **)out = value;
+	if (option->arg == NULL) {
+		*(bool *)out = true;
+	} else {
+		*(const char **)out = value;
+	}
 	return EXIT_DONE;
 }
 
@@ -46,41 +40,40 @@ int option_number(struct cli *cli, const struct cli_option *option, const char *
 			 value, option->min, option->max);
 }
 
-int option_statistic(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+const char *const statistic_words[] = {NULL, "external", "control", "outcome"};
+
+int option_word(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	int statistic = chi_statistic_from_name(value);
-	if (statistic == 0) {
-		return cli_usage(cli, "--%s: '%s' is none of external, control, outcome",
-				 option->name, value);
+	char list[128] = "";
+	for (size_t i = 0; i < option->max; i++) {
+		const char *word = option->words[i];
+		if (word != NULL && strcasecmp(word, value) == 0) {
+			unsigned n = (unsigned)i;
+			uint8_t byte = (uint8_t)i;
+			memcpy(out, option->min == 1 ? (void *)&byte : &n, (size_t)option->min);
+			return EXIT_DONE;
+		}
+		size_t used = strlen(list);
+		(void)snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
+			       word != NULL ? word : "");
 	}
-	*(enum chi_statistic *)out = (enum chi_statistic)statistic;
-	return EXIT_DONE;
+	return cli_usage(cli, "--%s: '%s' is none of %s", option->name, value, list);
 }
 
 /* ---- Options of every command ------------------------------------------------------------ */
 
-static int answer_help(struct cli *cli, const struct cli_option *option, const char *value,
-		       void *out)
+/* --version or --help. */
+static int answer(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	(void)option;
 	(void)value;
 	(void)out;
-	if (cli->command != NULL) {
+	if (strcmp(option->name, "version") == 0) {
+		printf("chistore %s\n", chi_version());
+	} else if (cli->command != NULL) {
 		help_command(cli->command);
 	} else {
 		help_program();
 	}
-	return PARSE_STOP;
-}
-
-static int answer_version(struct cli *cli, const struct cli_option *option, const char *value,
-			  void *out)
-{
-	(void)cli;
-	(void)option;
-	(void)value;
-	(void)out;
-	printf("chistore %s\n", chi_version());
 	return PARSE_STOP;
 }
 
@@ -95,8 +88,8 @@ const struct cli_option global_options[] = {
 	OPTION_TEXT(cli, tls_key, "tls-key", "FILE", "the key of our certificate"),
 	OPTION_FLAG(cli, json, "json", "print JSON, one object a line"),
 	OPTION_FLAG(cli, quiet, "quiet", "no progress, no remarks"),
-	OPTION(cli, command, answer_help, "help", NULL, "explain the program, or the command"),
-	OPTION(cli, command, answer_version, "version", NULL, "print the version"),
+	OPTION(cli, command, answer, "help", NULL, "explain the program, or the command"),
+	OPTION(cli, command, answer, "version", NULL, "print the version"),
 	OPTIONS_END,
 };
 

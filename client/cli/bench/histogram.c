@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets whose width grows with their values. Relaxed loads and stores are plain moves: a
- * histogram that is read while it grows costs the thread that adds nothing. */
+/* Buckets whose width grows with their values. */
 #include "client/cli/bench/histogram.h"
 
 #include <stddef.h>
 
 #define PARTS (UINT64_C(1) << HISTOGRAM_BITS)
-
-static uint64_t get(const _Atomic uint64_t *counter)
-{
-	return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-static void set(_Atomic uint64_t *counter, uint64_t value)
-{
-	atomic_store_explicit(counter, value, memory_order_relaxed);
-}
 
 /* Values under 2 * PARTS have a bucket each; of the others the highest 7 bits say which. */
 static size_t bucket_of(uint64_t value)
@@ -42,21 +31,21 @@ static uint64_t value_of(size_t bucket)
 void histogram_add(struct histogram *histogram, uint64_t value)
 {
 	_Atomic uint64_t *count = &histogram->counts[bucket_of(value)];
-	set(count, get(count) + 1);
-	set(&histogram->sum, get(&histogram->sum) + value);
-	if (value > get(&histogram->max)) {
-		set(&histogram->max, value);
+	counter_add(count, 1);
+	counter_add(&histogram->sum, value);
+	if (value > counter_get(&histogram->max)) {
+		counter_set(&histogram->max, value);
 	}
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		set(&into->counts[i], get(&into->counts[i]) + get(&from->counts[i]));
+		counter_add(&into->counts[i], counter_get(&from->counts[i]));
 	}
-	set(&into->sum, get(&into->sum) + get(&from->sum));
-	if (get(&from->max) > get(&into->max)) {
-		set(&into->max, get(&from->max));
+	counter_add(&into->sum, counter_get(&from->sum));
+	if (counter_get(&from->max) > counter_get(&into->max)) {
+		counter_set(&into->max, counter_get(&from->max));
 	}
 }
 
@@ -64,7 +53,7 @@ uint64_t histogram_count(const struct histogram *histogram)
 {
 	uint64_t count = 0;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		count += get(&histogram->counts[i]);
+		count += counter_get(&histogram->counts[i]);
 	}
 	return count;
 }
@@ -72,12 +61,12 @@ uint64_t histogram_count(const struct histogram *histogram)
 double histogram_mean(const struct histogram *histogram)
 {
 	uint64_t count = histogram_count(histogram);
-	return count > 0 ? (double)get(&histogram->sum) / (double)count : 0;
+	return count > 0 ? (double)counter_get(&histogram->sum) / (double)count : 0;
 }
 
 uint64_t histogram_max(const struct histogram *histogram)
 {
-	return get(&histogram->max);
+	return counter_get(&histogram->max);
 }
 
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned permille)
@@ -89,7 +78,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, unsigned permil
 	uint64_t seen = 0;
 	rank = rank > 0 ? rank : 1;
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		seen += get(&histogram->counts[i]);
+		seen += counter_get(&histogram->counts[i]);
 		if (seen >= rank) {
 			/* The middle of the last bucket may lie above all its values. */
 			return value_of(i) < max ? value_of(i) : max;

@@ -15,6 +15,23 @@
 #define HISTOGRAM_BITS	  6
 #define HISTOGRAM_BUCKETS ((64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS)
 
+/* A number that one thread changes and any may read: relaxed loads and stores are plain moves,
+ * which cost the thread that counts nothing. */
+static inline uint64_t counter_get(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static inline void counter_set(_Atomic uint64_t *counter, uint64_t value)
+{
+	atomic_store_explicit(counter, value, memory_order_relaxed);
+}
+
+static inline void counter_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	counter_set(counter, counter_get(counter) + n);
+}
+
 /* All zeros is an empty histogram. */
 struct histogram {
 	_Atomic uint64_t counts[HISTOGRAM_BUCKETS];

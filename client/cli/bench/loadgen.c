@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clients together: connecting, starting, adding up, and cleaning up behind them. */
+/* The clients together: connecting, starting, adding up, and cleaning up after them. */
 #include "client/cli/bench/loadgen.h"
 
 #include <signal.h>
@@ -68,7 +68,7 @@ void loadgen_free(struct load *load)
 	free(load);
 }
 
-/* The usual limit of descriptors is a thousand, and may be raised by whoever meets it. */
+/* The usual limit of descriptors is a thousand, and may be raised by any program that meets it. */
 static void raise_limit(uint64_t clients)
 {
 	struct rlimit limit;
@@ -141,7 +141,7 @@ int loadgen_start(struct load *load)
 	const struct loadgen_plan *plan = &load->plan;
 	(void)pthread_mutex_lock(&load->mutex);
 	int status = start_threads(load);
-	uint64_t start = loadgen_clock() + START_DELAY + plan->warmup * UINT64_C(1000000000);
+	uint64_t start = cli_clock() + START_DELAY + plan->warmup * UINT64_C(1000000000);
 	load->running = load->started;
 	load->start = start;
 	load->end = plan->seconds > 0 ? start + plan->seconds * UINT64_C(1000000000) : UINT64_MAX;
@@ -182,94 +182,51 @@ void loadgen_stop(struct load *load)
 	atomic_store(&load->stop, true);
 }
 
-static uint64_t get(const _Atomic uint64_t *counter)
+void loadgen_total(const struct load *load, struct loadgen_total *out)
 {
-	return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-uint64_t loadgen_done(const struct load *load)
-{
-	uint64_t done = 0;
+	uint64_t last = 0;
+	*out = (struct loadgen_total){.window = load->plan.pipeline};
 	for (size_t i = 0; i < load->plan.clients; i++) {
-		done += get(&load->clients[i].done);
+		const struct loadgen_client *client = &load->clients[i];
+		uint64_t ended = counter_get(&client->ended);
+		uint64_t window = counter_get(&client->window);
+		last = ended > last ? ended : last;
+		out->done += counter_get(&client->done);
+		out->lost += counter_get(&client->lost);
+		out->window = window < out->window ? window : out->window;
 	}
-	return done;
+	out->elapsed = last > load->start ? last - load->start : 0;
 }
 
-void loadgen_collect(struct load *load, enum mix_kind kind, struct loadgen_count *out)
+void loadgen_collect(const struct load *load, enum mix_kind kind, struct loadgen_count *out)
 {
 	for (size_t i = 0; i < load->plan.clients; i++) {
 		const struct loadgen_count *count = load->clients[i].counts[kind];
 		if (count != NULL) {
 			histogram_merge(&out->latency, &count->latency);
-			atomic_fetch_add(&out->positions, get(&count->positions));
+			counter_add(&out->positions, counter_get(&count->positions));
 		}
 	}
 }
 
-void loadgen_failed(struct load *load, enum mix_kind kind, struct loadgen_failures *out)
-{
-	(void)pthread_mutex_lock(&load->mutex);
-	*out = load->failures[kind];
-	(void)pthread_mutex_unlock(&load->mutex);
-}
-
-uint64_t loadgen_elapsed(struct load *load)
-{
-	uint64_t last = 0;
-	for (size_t i = 0; i < load->plan.clients; i++) {
-		uint64_t ended = get(&load->clients[i].ended);
-		last = ended > last ? ended : last;
-	}
-	return last > load->start ? last - load->start : 0;
-}
-
-size_t loadgen_lost(const struct load *load)
-{
-	size_t lost = 0;
-	for (size_t i = 0; i < load->plan.clients; i++) {
-		lost += atomic_load_explicit(&load->clients[i].lost, memory_order_relaxed);
-	}
-	return lost;
-}
-
-size_t loadgen_window(const struct load *load)
-{
-	size_t least = (size_t)load->plan.pipeline;
-	for (size_t i = 0; i < load->plan.clients; i++) {
-		size_t window =
-			atomic_load_explicit(&load->clients[i].window, memory_order_relaxed);
-		least = window < least ? window : least;
-	}
-	return least;
-}
-
-/* The made-up positions of one client, in chunks. */
-static int clean_client(struct load *load, uint32_t number, struct progress *shown,
-			uint64_t *removed)
-{
-	static struct chi_key keys[CLEAN_CHUNK];
-	uint64_t made = get(&load->clients[number].made);
-	int status = CHI_OK;
-	for (uint64_t at = 0; status == CHI_OK && at < made; at += CLEAN_CHUNK) {
-		size_t n = made - at < CLEAN_CHUNK ? (size_t)(made - at) : CLEAN_CHUNK;
-		uint64_t deleted = 0;
-		for (size_t i = 0; i < n; i++) {
-			synthetic_key(&load->plan.synthetic, number, at + i, &keys[i]);
-		}
-		status = chi_delete(load->clients[0].client, keys, n, CHI_SYNC, &deleted);
-		*removed += deleted;
-		progress_phase(shown, "removing what was put", number, load->plan.clients);
-	}
-	return status;
-}
-
+/* A client's positions are numbered from 0. */
 int loadgen_clean(struct load *load, struct progress *shown, uint64_t *removed)
 {
+	static struct chi_key keys[CLEAN_CHUNK];
 	int status = CHI_OK;
 	*removed = 0;
-	for (uint32_t i = 0; status == CHI_OK && i < load->plan.clients; i++) {
-		status = clean_client(load, i, shown, removed);
+	for (uint32_t number = 0; number < load->plan.clients; number++) {
+		uint64_t made = counter_get(&load->clients[number].made);
+		for (uint64_t at = 0; status == CHI_OK && at < made; at += CLEAN_CHUNK) {
+			size_t n = made - at < CLEAN_CHUNK ? (size_t)(made - at) : CLEAN_CHUNK;
+			uint64_t deleted = 0;
+			for (size_t i = 0; i < n; i++) {
+				synthetic_key(&load->plan.synthetic, number, at + i, &keys[i]);
+			}
+			status = chi_delete(load->clients[0].client, keys, n, CHI_SYNC, &deleted);
+			*removed += deleted;
+			progress_phase(shown, "removing what was put", number, load->plan.clients);
+		}
 	}
 	return status;
 }

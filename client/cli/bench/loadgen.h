@@ -75,10 +75,7 @@ struct load {
 	struct loadgen_failures failures[MIX_KINDS];
 };
 
-/* Nanoseconds on the monotonic clock. */
-uint64_t loadgen_clock(void);
-
-/* `plan`, whose sample becomes the traffic's. -CHI_ENOMEM. */
+/* `plan`, whose sample becomes the load's. -CHI_ENOMEM. */
 CHI_MUSTUSE int loadgen_new(const struct loadgen_plan *plan, struct load **out);
 
 /* Only when no thread is running. NULL is fine. */
@@ -100,30 +97,31 @@ CHI_MUSTUSE int loadgen_start(struct load *load);
 /* Waits until all threads have ended, or so many milliseconds; true if they have. */
 bool loadgen_wait(struct load *load, unsigned ms);
 
-/* Makes threads end behind the answers they wait for. Any thread may call it. */
+/* Makes threads end after the answers they wait for. Any thread may call it. */
 void loadgen_stop(struct load *load);
 
-/* Requests answered or failed so far, uncounted ones too. While threads run, too. */
-uint64_t loadgen_done(const struct load *load);
+/* Of all clients together. */
+struct loadgen_total {
+	uint64_t done;	  /* requests answered or failed, uncounted ones too */
+	uint64_t elapsed; /* nanoseconds, from the start of measuring to the last answer */
+	uint64_t lost;	  /* clients without a connection */
+	uint64_t window;  /* the least number of requests that one was allowed to have unanswered */
+};
 
-/* Adds up what was counted for a kind, from all clients. While threads run, too. */
-void loadgen_collect(struct load *load, enum mix_kind kind, struct loadgen_count *out);
+/* While threads run, too, as the next. */
+void loadgen_total(const struct load *load, struct loadgen_total *out);
 
-/* What failed of a kind. While threads run, too. */
-void loadgen_failed(struct load *load, enum mix_kind kind, struct loadgen_failures *out);
-
-/* Nanoseconds measured: from the start of measuring to the last answer. */
-uint64_t loadgen_elapsed(struct load *load);
-
-/* Clients whose connection was lost at the end. */
-size_t loadgen_lost(const struct load *load);
-
-/* The least number of requests that a client was allowed to have unanswered. */
-size_t loadgen_window(const struct load *load);
+/* Adds up what was counted for a kind, from all clients. */
+void loadgen_collect(const struct load *load, enum mix_kind kind, struct loadgen_count *out);
 
 /*
  * Deletes what the puts may have stored, over the first client's connection; threads have ended.
- * *removed: positions that were there. `shown` (may be NULL) is told how far it is.
+ * *removed: positions that were there. `shown` is told how far it is.
  */
 struct progress;
 CHI_MUSTUSE int loadgen_clean(struct load *load, struct progress *shown, uint64_t *removed);
+
+/* Prints the table on standard output and the failures on standard error. Threads may still run.
+ * *answered, *failed: requests measured. -CHI_ENOMEM. */
+CHI_MUSTUSE int measured_print(const struct cli *cli, struct load *load, uint64_t *answered,
+			       uint64_t *failed);

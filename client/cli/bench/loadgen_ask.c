@@ -4,32 +4,6 @@
 
 #include "client/cli/bench/loadgen_priv.h"
 
-static int allocate(struct loadgen_client *client)
-{
-	const struct loadgen_plan *plan = &client->load->plan;
-	size_t batch = plan->batch > 1 ? (size_t)plan->batch : 1;
-	client->keys = calloc(batch, sizeof(*client->keys));
-	client->rows = calloc(batch, sizeof(*client->rows));
-	if (client->keys == NULL || client->rows == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (plan->mix.weights[MIX_PUT] > 0) {
-		client->puts = calloc((size_t)plan->put_size, sizeof(*client->puts));
-		if (client->puts == NULL) {
-			return -CHI_ENOMEM;
-		}
-	}
-	for (size_t kind = 0; kind < MIX_KINDS; kind++) {
-		if (plan->mix.weights[kind] > 0) {
-			client->counts[kind] = calloc(1, sizeof(*client->counts[kind]));
-			if (client->counts[kind] == NULL) {
-				return -CHI_ENOMEM;
-			}
-		}
-	}
-	return CHI_OK;
-}
-
 /* Requests are divided evenly, the first clients having one more each where that leaves some. */
 int loadgen_client_init(struct loadgen_client *client, struct load *load, uint32_t number)
 {
@@ -44,11 +18,24 @@ int loadgen_client_init(struct loadgen_client *client, struct load *load, uint32
 				 : plan->requests / plan->clients +
 					   (number < plan->requests % plan->clients ? 1 : 0),
 	};
-	atomic_init(&client->window, (size_t)plan->pipeline);
-	return allocate(client);
+	counter_set(&client->window, plan->pipeline);
+	client->keys = calloc((size_t)plan->batch, sizeof(*client->keys));
+	client->rows = calloc((size_t)plan->batch, sizeof(*client->rows));
+	bool good = client->keys != NULL && client->rows != NULL;
+	if (plan->mix.weights[MIX_PUT] > 0) {
+		client->puts = calloc((size_t)plan->put_size, sizeof(*client->puts));
+		good = good && client->puts != NULL;
+	}
+	for (size_t kind = 0; kind < MIX_KINDS; kind++) {
+		if (plan->mix.weights[kind] > 0) {
+			client->counts[kind] = calloc(1, sizeof(*client->counts[kind]));
+			good = good && client->counts[kind] != NULL;
+		}
+	}
+	return good ? CHI_OK : -CHI_ENOMEM;
 }
 
-/* The connection is traffic.c's to close. */
+/* The connection is loadgen.c's to close. */
 void loadgen_client_deinit(struct loadgen_client *client)
 {
 	free(client->keys);
@@ -73,11 +60,11 @@ static const struct sample_item *draw(struct loadgen_client *client)
 static size_t prepare_put(struct loadgen_client *client)
 {
 	const struct loadgen_plan *plan = &client->load->plan;
-	uint64_t made = atomic_load_explicit(&client->made, memory_order_relaxed);
+	uint64_t made = counter_get(&client->made);
 	for (size_t i = 0; i < plan->put_size; i++) {
 		synthetic_put(&plan->synthetic, client->number, made + i, &client->puts[i]);
 	}
-	atomic_store_explicit(&client->made, made + plan->put_size, memory_order_relaxed);
+	counter_set(&client->made, made + plan->put_size);
 	return (size_t)plan->put_size;
 }
 

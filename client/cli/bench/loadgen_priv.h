@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One client of a bench, for the files that make up traffic.h. */
+/* One client of a bench, for the files that make up loadgen.h. */
 #pragma once
 
 #include "client/cli/bench/loadgen.h"
@@ -26,10 +26,10 @@ struct loadgen_client {
 	uint64_t failing_since; /* the connection is lost since then; 0: it is not */
 	uint64_t pause;		/* nanoseconds after the next failure */
 	_Atomic uint64_t done;
-	_Atomic uint64_t ended; /* time of the last answer */
-	_Atomic uint64_t made;	/* positions made up for puts so far */
-	atomic_bool lost;
-	atomic_size_t window; /* requests that may be unanswered */
+	_Atomic uint64_t ended;	 /* time of the last answer */
+	_Atomic uint64_t made;	 /* positions made up for puts so far */
+	_Atomic uint64_t lost;	 /* 1: the connection is */
+	_Atomic uint64_t window; /* requests that may be unanswered */
 	/* Those that are, the oldest at `first`. */
 	struct loadgen_request queue[TRAFFIC_PIPELINE_MAX];
 	size_t first;

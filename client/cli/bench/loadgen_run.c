@@ -12,7 +12,7 @@
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 
-/* The pauses behind failures in a row: from one to the other, doubling. */
+/* The pauses after failures in a row: from one to the other, doubling. */
 #define PAUSE_FIRST NS_PER_MS
 #define PAUSE_MAX   (100 * NS_PER_MS)
 
@@ -24,13 +24,6 @@
 
 /* A thread that sleeps looks so often whether it is to stop. */
 #define LOOK_PERIOD (20 * NS_PER_MS)
-
-uint64_t loadgen_clock(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static bool is_stopped(const struct loadgen_client *client)
 {
@@ -45,14 +38,8 @@ static void sleep_until(struct loadgen_client *client, uint64_t until)
 		struct timespec at = {.tv_sec = (time_t)(next / NS_PER_S),
 				      .tv_nsec = (long)(next % NS_PER_S)};
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-		client->now = loadgen_clock();
+		client->now = cli_clock();
 	}
-}
-
-static void add(_Atomic uint64_t *counter, uint64_t n)
-{
-	uint64_t value = atomic_load_explicit(counter, memory_order_relaxed);
-	atomic_store_explicit(counter, value + n, memory_order_relaxed);
 }
 
 /* The time of the answer is client->now. */
@@ -61,12 +48,12 @@ static void count_answer(struct loadgen_client *client, const struct loadgen_req
 	struct loadgen_count *count = client->counts[request->kind];
 	client->failing_since = 0;
 	client->pause = PAUSE_FIRST;
-	atomic_store_explicit(&client->lost, false, memory_order_relaxed);
-	atomic_store_explicit(&client->ended, client->now, memory_order_relaxed);
-	add(&client->done, 1);
+	counter_set(&client->lost, 0);
+	counter_set(&client->ended, client->now);
+	counter_add(&client->done, 1);
 	if (request->counted) {
 		histogram_add(&count->latency, client->now - request->since);
-		add(&count->positions, request->positions);
+		counter_add(&count->positions, request->positions);
 	}
 }
 
@@ -87,8 +74,8 @@ static void count_failure(struct loadgen_client *client, const struct loadgen_re
 			  int status)
 {
 	const char *text = chi_error(client->client);
-	add(&client->done, 1);
-	atomic_store_explicit(&client->ended, client->now, memory_order_relaxed);
+	counter_add(&client->done, 1);
+	counter_set(&client->ended, client->now);
 	if (request->counted) {
 		count_failures(client->load, request->kind, status, 1,
 			       text[0] != '\0' ? text : chi_strerror(status));
@@ -101,16 +88,27 @@ static bool is_lost(int status)
 	return status == -CHI_ECONNECT || status == -CHI_ETIMEOUT || status == -CHI_EPROTO;
 }
 
-static void pause_behind(struct loadgen_client *client, int status)
+static void pause_after(struct loadgen_client *client, int status)
 {
 	if (is_lost(status)) {
-		atomic_store_explicit(&client->lost, true, memory_order_relaxed);
+		counter_set(&client->lost, 1);
 		client->failing_since =
 			client->failing_since != 0 ? client->failing_since : client->now;
 	}
 	uint64_t pause = client->pause;
 	client->pause = pause * 2 < PAUSE_MAX ? pause * 2 : PAUSE_MAX;
 	sleep_until(client, client->now + pause);
+}
+
+static void count_outcome(struct loadgen_client *client, const struct loadgen_request *request,
+			  int status)
+{
+	if (status == CHI_OK) {
+		count_answer(client, request);
+	} else {
+		count_failure(client, request, status);
+		pause_after(client, status);
+	}
 }
 
 /* All that were on their way over a connection are lost with it. */
@@ -128,21 +126,16 @@ static void take_answer(struct loadgen_client *client)
 	const struct loadgen_request *request = &client->queue[client->first];
 	struct chi_answer answer;
 	int status = chi_pipe_next(client->client, &answer);
-	client->now = loadgen_clock();
+	client->now = cli_clock();
 	if (status != CHI_OK) {
 		status = status < 0 ? status : -CHI_ECONNECT;
 		drop_queue(client, status);
-		pause_behind(client, status);
+		pause_after(client, status);
 		return;
 	}
 	client->first = (client->first + 1) % TRAFFIC_PIPELINE_MAX;
 	client->queued--;
-	if (answer.status == CHI_OK) {
-		count_answer(client, request);
-	} else {
-		count_failure(client, request, answer.status);
-		pause_behind(client, answer.status);
-	}
+	count_outcome(client, request, answer.status);
 }
 
 static int queue_request(struct loadgen_client *client, enum mix_kind kind, size_t n)
@@ -158,36 +151,31 @@ static void send_queued(struct loadgen_client *client, const struct loadgen_requ
 	size_t n = (size_t)request->positions;
 	int status = queue_request(client, request->kind, n);
 	while (status == -CHI_EBUSY && client->queued > 0) {
-		atomic_store_explicit(&client->window, client->queued, memory_order_relaxed);
+		counter_set(&client->window, client->queued);
 		take_answer(client);
 		status = queue_request(client, request->kind, n);
 	}
 	if (status == CHI_OK) {
 		size_t at = (client->first + client->queued++) % TRAFFIC_PIPELINE_MAX;
 		client->queue[at] = *request;
-		client->now = loadgen_clock();
+		client->now = cli_clock();
 		return;
 	}
-	client->now = loadgen_clock();
+	client->now = cli_clock();
 	count_failure(client, request, status);
 	/* Those before it are answered, or lost with the connection: the library tells which. */
 	while (is_lost(status) && client->queued > 0) {
 		take_answer(client);
 	}
-	pause_behind(client, status);
+	pause_after(client, status);
 }
 
 static void send_alone(struct loadgen_client *client, struct loadgen_request *request)
 {
 	int status =
 		loadgen_ask(client, request->kind, (size_t)request->positions, &request->positions);
-	client->now = loadgen_clock();
-	if (status == CHI_OK) {
-		count_answer(client, request);
-	} else {
-		count_failure(client, request, status);
-		pause_behind(client, status);
-	}
+	client->now = cli_clock();
+	count_outcome(client, request, status);
 }
 
 /* Walks and whole records do not travel in pipelines: they wait until theirs is empty. */
@@ -207,7 +195,7 @@ static void send_request(struct loadgen_client *client, uint64_t due)
 		take_answer(client);
 	}
 	request.positions = loadgen_prepare(client, request.kind);
-	request.since = due != 0 ? due : loadgen_clock();
+	request.since = due != 0 ? due : cli_clock();
 	request.counted = request.since >= load->start;
 	client->quota -= request.counted && client->quota != UINT64_MAX;
 	if (queued) {
@@ -245,7 +233,7 @@ static bool has_given_up(const struct loadgen_client *client)
 /* The pipeline has room for one more. */
 static bool may_queue(const struct loadgen_client *client)
 {
-	return client->queued < atomic_load_explicit(&client->window, memory_order_relaxed);
+	return client->queued < counter_get(&client->window);
 }
 
 /* As fast as answers come. */
@@ -346,7 +334,7 @@ void *loadgen_run(void *argument)
 	}
 	(void)pthread_mutex_unlock(&load->mutex);
 	client->pause = PAUSE_FIRST;
-	client->now = loadgen_clock();
+	client->now = cli_clock();
 	sleep_until(client, schedule_start(load));
 	if (load->plan.rate > 0) {
 		run_open(client);

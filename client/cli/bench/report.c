@@ -1,73 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of a bench. Rates and latencies are of requests that were answered; those that failed
  * have a column of their own. */
-#include "client/cli/bench/report.h"
+#include "client/cli/bench/loadgen.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "client/cli/out/output.h"
 
-/* One line of the table, in the order of its columns. */
-struct row {
-	const char *operation;
-	uint64_t requests;
-	uint64_t errors;
-	uint64_t positions;
-	double seconds;
-	double requests_s;
-	double positions_s;
-	double latency[6]; /* microseconds, in the order of the columns */
+/* The columns, and the digits of their numbers after the point. */
+static const struct {
+	const char *name;
+	int digits;
+} columns[] = {
+	{"operation", 0},  {"requests", 0},    {"errors", 0},  {"positions", 0}, {"seconds", 3},
+	{"requests_s", 1}, {"positions_s", 1}, {"mean_us", 2}, {"p50_us", 2},	 {"p90_us", 2},
+	{"p99_us", 2},	   {"p999_us", 2},     {"max_us", 2},
 };
 
 static const unsigned permilles[] = {500, 900, 990, 999};
 
-static void fill(struct row *row, const struct loadgen_count *count, double seconds)
-{
-	row->requests = histogram_count(&count->latency);
-	row->positions = atomic_load(&count->positions);
-	row->seconds = seconds;
-	row->requests_s = seconds > 0 ? (double)row->requests / seconds : 0;
-	row->positions_s = seconds > 0 ? (double)row->positions / seconds : 0;
-	row->latency[0] = histogram_mean(&count->latency) / 1e3;
-	for (size_t i = 0; i < CHI_COUNT(permilles); i++) {
-		row->latency[i + 1] =
-			(double)histogram_percentile(&count->latency, permilles[i]) / 1e3;
-	}
-	row->latency[5] = (double)histogram_max(&count->latency) / 1e3;
-}
-
 /* Without an answer there is no latency. */
-static json_t *json_latency(const struct row *row, size_t i)
+static json_t *json_latency(uint64_t requests, double ns)
 {
-	return row->requests > 0 ? json_real(row->latency[i]) : json_null();
+	return requests > 0 ? json_real(ns / 1e3) : json_null();
 }
 
-static void print_json(const struct row *row, json_t *failures)
+/* A row's values in the order of the columns. */
+static json_t *row_json(const char *operation, const struct loadgen_count *count, uint64_t errors,
+			double seconds)
 {
-	output_json(json_pack(
-		"{s:s, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"operation", row->operation, "requests", json_count(row->requests), "errors",
-		json_count(row->errors), "positions", json_count(row->positions), "seconds",
-		row->seconds, "requests_s", row->requests_s, "positions_s", row->positions_s,
-		"mean_us", json_latency(row, 0), "p50_us", json_latency(row, 1), "p90_us",
-		json_latency(row, 2), "p99_us", json_latency(row, 3), "p999_us",
-		json_latency(row, 4), "max_us", json_latency(row, 5), "failures", failures));
+	uint64_t requests = histogram_count(&count->latency);
+	uint64_t positions = counter_get(&count->positions);
+	double per_second = seconds > 0 ? 1 / seconds : 0;
+	json_t *row = json_pack("[s, o, o, o, f, f, f, o]", operation, json_count(requests),
+				json_count(errors), json_count(positions), seconds,
+				(double)requests * per_second, (double)positions * per_second,
+				json_latency(requests, histogram_mean(&count->latency)));
+	for (size_t i = 0; i < CHI_COUNT(permilles); i++) {
+		uint64_t ns = histogram_percentile(&count->latency, permilles[i]);
+		(void)json_array_append_new(row, json_latency(requests, (double)ns));
+	}
+	(void)json_array_append_new(row,
+				    json_latency(requests, (double)histogram_max(&count->latency)));
+	return row;
 }
 
-static void print_text(const struct row *row)
+/* Takes the row over. */
+static void print_text(json_t *row)
 {
-	printf("%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.3f\t%.1f\t%.1f", row->operation,
-	       row->requests, row->errors, row->positions, row->seconds, row->requests_s,
-	       row->positions_s);
-	for (size_t i = 0; i < CHI_COUNT(row->latency); i++) {
-		if (row->requests > 0) {
-			printf("\t%.2f", row->latency[i]);
+	for (size_t i = 0; i < CHI_COUNT(columns); i++) {
+		json_t *value = json_array_get(row, i);
+		(void)fputs(i > 0 ? "\t" : "", stdout);
+		if (json_is_string(value)) {
+			printf("%s", json_string_value(value));
+		} else if (json_is_number(value)) {
+			printf("%.*f", columns[i].digits, json_number_value(value));
 		} else {
-			printf("\t-");
+			printf("-");
 		}
 	}
 	(void)putchar('\n');
+	json_decref(row);
+}
+
+/* Takes row and failures over. */
+static void print_row(const struct cli *cli, json_t *row, json_t *failures)
+{
+	if (!cli->json) {
+		print_text(row);
+		json_decref(failures);
+		return;
+	}
+	json_t *object = json_object();
+	for (size_t i = 0; i < CHI_COUNT(columns); i++) {
+		(void)json_object_set(object, columns[i].name, json_array_get(row, i));
+	}
+	(void)json_object_set_new(object, "failures", failures);
+	json_decref(row);
+	output_json(object);
 }
 
 static const char *status_text(int status)
@@ -75,76 +86,59 @@ static const char *status_text(int status)
 	return status == TRAFFIC_UNSENT ? "not sent in time" : chi_strerror(-status);
 }
 
-/* Adds a kind's failures to a list and to a sum, and says them. */
-static void list_failures(struct load *load, enum mix_kind kind, json_t *list, uint64_t *sum)
+/* Adds a kind's failures to both lists, and says them; returns how many there are. */
+static uint64_t list_failures(struct load *load, enum mix_kind kind, json_t *list, json_t *all)
 {
-	struct loadgen_failures failures;
-	loadgen_failed(load, kind, &failures);
+	const struct loadgen_failures *failures = &load->failures[kind];
+	uint64_t sum = 0;
+	(void)pthread_mutex_lock(&load->mutex);
 	for (int i = 0; i < TRAFFIC_STATUSES; i++) {
-		uint64_t n = failures.counts[i];
+		uint64_t n = failures->counts[i];
+		const char *first = failures->first[i].text;
 		if (n > 0) {
-			const char *first = failures.first[i].text;
-			*sum += n;
-			(void)json_array_append_new(
-				list, json_pack("{s:s, s:s, s:o, s:o}", "operation", mix_name(kind),
-						"status", status_text(i), "count", json_count(n),
-						"first", json_path(first)));
+			json_t *entry = json_pack("{s:s, s:s, s:o, s:o}", "operation",
+						  mix_name(kind), "status", status_text(i), "count",
+						  json_count(n), "first", json_path(first));
+			(void)json_array_append(all, entry);
+			(void)json_array_append_new(list, entry);
 			cli_message("%s: %" PRIu64 " failed, %s (the first: %s)", mix_name(kind), n,
 				    status_text(i), first);
+			sum += n;
 		}
 	}
-}
-
-/* Takes the list over. */
-static void print_row(const struct cli *cli, const struct row *row, json_t *failures)
-{
-	if (cli->json) {
-		print_json(row, failures);
-	} else {
-		print_text(row);
-		json_decref(failures);
-	}
-}
-
-/* The table's head, its rows, and last the row of all. */
-static void print_rows(const struct cli *cli, struct load *load, struct row *total,
-		       struct loadgen_count counts[2])
-{
-	struct loadgen_count *all = &counts[0];
-	struct loadgen_count *count = &counts[1];
-	double seconds = (double)loadgen_elapsed(load) / 1e9;
-	json_t *every = json_array();
-	if (!cli->json) {
-		printf("operation\trequests\terrors\tpositions\tseconds\trequests_s\tpositions_s\t"
-		       "mean_us\tp50_us\tp90_us\tp99_us\tp999_us\tmax_us\n");
-	}
-	for (unsigned kind = 0; kind < MIX_KINDS; kind++) {
-		if (load->plan.mix.weights[kind] > 0) {
-			struct row row = {.operation = mix_name(kind)};
-			json_t *failures = json_array();
-			memset(count, 0, sizeof(*count));
-			loadgen_collect(load, kind, count);
-			loadgen_collect(load, kind, all);
-			fill(&row, count, seconds);
-			list_failures(load, kind, failures, &row.errors);
-			(void)json_array_extend(every, failures);
-			print_row(cli, &row, failures);
-			total->errors += row.errors;
-		}
-	}
-	fill(total, all, seconds);
-	print_row(cli, total, every);
+	(void)pthread_mutex_unlock(&load->mutex);
+	return sum;
 }
 
 int measured_print(const struct cli *cli, struct load *load, uint64_t *answered, uint64_t *failed)
 {
 	_cleanup_(chi_freep) struct loadgen_count *counts = calloc(2, sizeof(*counts));
-	struct row total = {.operation = "all"};
+	struct loadgen_total total;
+	json_t *every = json_array();
+	*failed = 0;
 	if (counts == NULL) {
+		json_decref(every);
 		return -CHI_ENOMEM;
 	}
-	print_rows(cli, load, &total, counts);
-	*answered = total.requests;
-	*failed = total.errors;
+	loadgen_total(load, &total);
+	double seconds = (double)total.elapsed / 1e9;
+	for (size_t i = 0; i < CHI_COUNT(columns) && !cli->json; i++) {
+		printf("%s%s", i > 0 ? "\t" : "", columns[i].name);
+	}
+	(void)fputs(cli->json ? "" : "\n", stdout);
+	for (unsigned kind = 0; kind < MIX_KINDS; kind++) {
+		if (load->plan.mix.weights[kind] > 0) {
+			json_t *failures = json_array();
+			memset(&counts[0], 0, sizeof(counts[0]));
+			loadgen_collect(load, kind, &counts[0]);
+			loadgen_collect(load, kind, &counts[1]);
+			uint64_t errors = list_failures(load, kind, failures, every);
+			print_row(cli, row_json(mix_name(kind), &counts[0], errors, seconds),
+				  failures);
+			*failed += errors;
+		}
+	}
+	print_row(cli, row_json("all", &counts[1], *failed, seconds), every);
+	*answered = histogram_count(&counts[1].latency);
 	return CHI_OK;
 }

@@ -45,7 +45,7 @@ struct band {
 
 #define BANDS_MAX (2 * SAMPLE_BANDS)
 
-/* Adds what is next in a band, up to `limit` rows; *more: there may be others behind. */
+/* Adds what is next in a band, up to `limit` rows; *more: there may be more after them. */
 static int take_rows(struct cli *cli, struct band *band, uint64_t limit, struct sample *sample,
 		     bool *more)
 {

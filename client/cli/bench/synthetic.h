@@ -2,7 +2,7 @@
 /*
  * Positions made up for a run of puts, which a store cannot have: each is drawn with 128 bits from
  * the operating system, so that one is as likely stored already as two random UUIDs are equal.
- * They are numbered, so that whoever has put them can name them again without a list.
+ * They are numbered, so that they can be named again without a list.
  */
 #pragma once
 

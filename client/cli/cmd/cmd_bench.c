@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "client/cli/command.h"
-#include "client/cli/bench/report.h"
+#include "client/cli/bench/loadgen.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/progress.h"
 
@@ -21,10 +21,16 @@
 /* After a signal answers are waited for so long. */
 #define GRACE_MS 1000
 
+enum draw {
+	DRAW_USUAL = 0, /* as fits where the positions come from */
+	DRAW_RANDOM,
+	DRAW_LISTED,
+};
+
 struct bench_state {
 	struct loadgen_plan plan;
 	const char *positions; /* a file; NULL: the store's own */
-	const char *draw;      /* NULL: as fits where the positions come from */
+	enum draw draw;
 	uint64_t sample;
 	uint64_t timeout; /* seconds; 0: the usual */
 	bool allow_writes;
@@ -43,24 +49,12 @@ static const struct bench_state defaults = {
 	.sample = 1000000,
 };
 
-static int take_draw(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	*(const char **)out = value;
-	return strcmp(value, "random") == 0 || strcmp(value, "listed") == 0
-		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: '%s' is neither random nor listed", option->name,
-				   value);
-}
+static const char *const draws[] = {
+	[DRAW_RANDOM] = "random",
+	[DRAW_LISTED] = "listed",
+};
 
-static int take_durability(struct cli *cli, const struct cli_option *option, const char *value,
-			   void *out)
-{
-	bool none = strcmp(value, "none") == 0;
-	*(enum chi_durability *)out = none ? CHI_ASYNC : CHI_SYNC;
-	return none || strcmp(value, "sync") == 0
-		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: '%s' is neither sync nor none", option->name, value);
-}
+static const char *const durabilities[] = {[CHI_SYNC] = "sync", [CHI_ASYNC] = "none"};
 
 /* What does not go together; nothing has been opened yet. */
 static int check(const struct cli *cli, const struct bench_state *bench)
@@ -139,16 +133,17 @@ static bool wait_for_end(const struct cli *cli, struct load *load)
 {
 	const struct loadgen_plan *plan = &load->plan;
 	uint64_t total_ms = (plan->warmup + plan->seconds) * 1000;
-	uint64_t begin = loadgen_clock();
+	uint64_t begin = cli_clock();
 	struct progress progress;
 	progress_init(&progress, cli->quiet, plan->requests > 0 ? plan->requests : total_ms);
 	progress.unit = "requests";
 	bool ended = false;
 	while (!ended && cli_stop == 0) {
 		ended = loadgen_wait(load, LOOK_MS);
-		uint64_t done = loadgen_done(load);
-		uint64_t ms = (loadgen_clock() - begin) / 1000000;
-		progress_update(&progress, plan->requests > 0 ? done : ms, done);
+		struct loadgen_total total;
+		loadgen_total(load, &total);
+		uint64_t ms = (cli_clock() - begin) / 1000000;
+		progress_update(&progress, plan->requests > 0 ? total.done : ms, total.done);
 	}
 	progress_clear(&progress);
 	loadgen_stop(load);
@@ -186,18 +181,18 @@ static int clean(struct cli *cli, const struct bench_state *bench, struct load *
 /* Things that make the figures mean something else than was asked for. */
 static int judge(const struct load *load, uint64_t answered, uint64_t failed)
 {
-	size_t lost = loadgen_lost(load);
-	size_t window = loadgen_window(load);
-	if (window < load->plan.pipeline) {
-		cli_message("the server takes %zu unanswered requests of a client, so that is what "
-			    "was sent",
-			    window);
+	struct loadgen_total total;
+	loadgen_total(load, &total);
+	if (total.window < load->plan.pipeline) {
+		cli_message("the server takes %" PRIu64
+			    " unanswered requests of a client, so that is what was sent",
+			    total.window);
 	}
-	if (lost > 0) {
-		cli_message("%zu of %" PRIu64 " clients had no connection at the end", lost,
-			    load->plan.clients);
+	if (total.lost > 0) {
+		cli_message("%" PRIu64 " of %" PRIu64 " clients had no connection at the end",
+			    total.lost, load->plan.clients);
 	}
-	return lost > 0 || (answered == 0 && failed > 0) ? EXIT_STORE : EXIT_DONE;
+	return total.lost > 0 || (answered == 0 && failed > 0) ? EXIT_STORE : EXIT_DONE;
 }
 
 /* Runs, prints, cleans up. *out: NULL if clients still use it when the command is over. */
@@ -244,8 +239,8 @@ static int run(struct cli *cli)
 	if (plan->requests == 0 && plan->seconds == 0) {
 		plan->seconds = SECONDS_USUAL;
 	}
-	plan->listed =
-		bench->draw != NULL ? strcmp(bench->draw, "listed") == 0 : bench->positions != NULL;
+	plan->listed = bench->draw == DRAW_LISTED ||
+		       (bench->draw == DRAW_USUAL && bench->positions != NULL);
 	if (code == EXIT_DONE) {
 		code = prepare(cli, bench);
 	}
@@ -296,10 +291,10 @@ static const struct cli_option options[] = {
 		    "ask for the FENs of a file, - being standard input"),
 	OPTION_NUMBER(bench_state, sample, 1, SAMPLE_MAX, "sample", "N",
 		      "ask for N of the store's positions (default: 1000000)"),
-	OPTION(bench_state, draw, take_draw, "draw", "HOW",
-	       "positions at random, or listed: one after the other (default with a FILE)"),
-	OPTION(bench_state, plan.durability, take_durability, "durability", "sync|none",
-	       "what a put waits for (default: sync)"),
+	OPTION_WORD(bench_state, draw, draws, "draw", "HOW",
+		    "positions at random, or listed: one after the other (default with a FILE)"),
+	OPTION_WORD(bench_state, plan.durability, durabilities, "durability", "sync|none",
+		    "what a put waits for (default: sync)"),
 	OPTION_FLAG(bench_state, allow_writes, "allow-writes",
 		    "let the mix have puts, of new positions"),
 	OPTION_FLAG(bench_state, keep, "keep", "leave what was put in the store"),

@@ -5,8 +5,9 @@
 #include "client/cli/out/output.h"
 
 /* One transaction each: what was printed before a failure is deleted for good. */
-static int delete_one(struct cli *cli, const struct chi_key *key)
+static int delete_one(struct cli *cli, void *context, const struct chi_key *key)
 {
+	(void)context;
 	uint64_t deleted = 0;
 	char fen[CHI_FEN_SIZE];
 	int status = chi_key_to_fen(key, fen, NULL);
@@ -25,7 +26,7 @@ static int delete_one(struct cli *cli, const struct chi_key *key)
 
 static int run(struct cli *cli)
 {
-	return fens_each(cli, cli->argc, cli->argv, delete_one);
+	return fens_each(cli, &(struct fens_user){.each = delete_one});
 }
 
 const struct command cmd_delete = {

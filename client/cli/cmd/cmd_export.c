@@ -31,29 +31,14 @@ static const struct export_state defaults = {
 	.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS},
 };
 
-static int take_format(struct cli *cli, const struct cli_option *option, const char *value,
-		       void *format)
-{
-	*(enum export_format *)format = export_format_of(value);
-	if (*(enum export_format *)format == EXPORT_NONE) {
-		return cli_usage(cli, "--%s: '%s' is none of csv, tsv, jsonl, epd, polyglot",
-				 option->name, value);
-	}
-	return EXIT_DONE;
-}
-
 /* Said, or told by the file's name, or by --json, or the one that most programs read. */
 static enum export_format choose_format(const struct cli *cli, const struct export_state *state)
 {
-	if (state->format != EXPORT_NONE) {
-		return state->format;
+	enum export_format format = state->format;
+	if (format == EXPORT_NONE && state->path != NULL) {
+		format = export_format_of_path(state->path);
 	}
-	enum export_format format =
-		state->path != NULL ? export_format_of_path(state->path) : EXPORT_NONE;
-	if (format != EXPORT_NONE) {
-		return format;
-	}
-	return cli->json ? EXPORT_JSONL : EXPORT_CSV;
+	return format != EXPORT_NONE ? format : cli->json ? EXPORT_JSONL : EXPORT_CSV;
 }
 
 static void export_deinit(struct export *export)
@@ -142,8 +127,8 @@ static int run(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION(export_state, format, take_format, "format", "FORMAT",
-	       "csv (default), tsv, jsonl, epd or polyglot"),
+	OPTION_WORD(export_state, format, export_formats, "format", "FORMAT",
+		    "csv (default), tsv, jsonl, epd or polyglot"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	FILTER_OPTIONS(export_state),

@@ -56,7 +56,7 @@ static int run(struct cli *cli)
 {
 	struct gathered gathered = {.n = 0};
 	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
-	return fens_all(cli, cli->argc, cli->argv, &user);
+	return fens_each(cli, &user);
 }
 
 const struct command cmd_get = {

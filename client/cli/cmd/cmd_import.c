@@ -317,8 +317,8 @@ static int run(struct cli *cli)
 static const struct cli_option options[] = {
 	OPTION(import_state, options.format, take_format, "format", "FORMAT",
 	       "pgn, epd, csv, tsv or polyglot, whatever the files look like"),
-	OPTION(import_state, games.create, option_statistic, "statistic", "KIND",
-	       "games: external, control or outcome, if a store is made (default: control)"),
+	OPTION_WORD(import_state, games.create, statistic_words, "statistic", "KIND",
+		    "games: external, control or outcome, if a store is made (default: control)"),
 	OPTION_NUMBER(import_state, games.max_ply, 1, CHI_PLY_MAX, "max-ply", "N",
 		      "games: count no positions after so many plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",

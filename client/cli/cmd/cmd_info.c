@@ -23,7 +23,7 @@ static json_t *format_json(const struct chi_info *info)
 	return json_sprintf("%u.%u", info->format_major, info->format_minor);
 }
 
-/* Null as long as no base rates have been set. */
+/* Null until base rates have been set. */
 static json_t *base_json(const struct chi_info *info, uint64_t count)
 {
 	return games_of(&info->base) == 0 ? json_null() : json_count(count);
@@ -106,8 +106,8 @@ const struct command cmd_info = {
 		"  bytes_per_position, ..game      of those in use\n"
 		"  map_bytes                       address space reserved (no memory)\n"
 		"  readers, readers_max            readers registered now, and at most\n"
-		"  oldest_reader                   transactions the oldest of them lags behind\n"
-		"  read_only                       why nobody can write it: published (a copy),\n"
+		"  oldest_reader                   transactions the oldest of them is late by\n"
+		"  read_only                       why no one can write it: published (a copy),\n"
 		"                                  server (started so), crashes (started so after\n"
 		"                                  them); or -",
 	.example = "chistore -a unix:/run/chistore.sock info --json",

@@ -25,8 +25,8 @@ static int run(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION(init_state, statistic, option_statistic, "statistic", "KIND",
-	       "external, control or outcome (default: control)"),
+	OPTION_WORD(init_state, statistic, statistic_words, "statistic", "KIND",
+		    "external, control or outcome (default: control)"),
 	OPTIONS_END,
 };
 

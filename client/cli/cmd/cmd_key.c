@@ -7,9 +7,10 @@
 #include "client/cli/in/fens.h"
 #include "client/cli/out/output.h"
 
-/* The FEN printed is the normalised one: it says what the key stands for. */
-static int print_key(struct cli *cli, const struct chi_key *key)
+/* The FEN printed is the normalised one: it is what the key says. */
+static int print_key(struct cli *cli, void *context, const struct chi_key *key)
 {
+	(void)context;
 	char fen[CHI_FEN_SIZE];
 	char hex[2 * CHI_KEY_MAX + 1];
 	char control[CHI_CHI2_TEXT_SIZE];
@@ -38,7 +39,7 @@ static int run(struct cli *cli)
 	if (!cli->json) {
 		printf("fen\tkey\tcontrol\n");
 	}
-	return fens_each(cli, cli->argc, cli->argv, print_key);
+	return fens_each(cli, &(struct fens_user){.each = print_key});
 }
 
 const struct command cmd_key = {

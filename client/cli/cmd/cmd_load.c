@@ -33,21 +33,19 @@ static void load_deinit(struct load *load)
 }
 
 /* "file:DIR" and "DIR" name a directory; the library decides the rest. */
-static int create(struct load *load)
+static int open_or_create(struct cli *cli, enum chi_statistic statistic)
 {
+	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
-	int status = chi_create(load->cli->address, load->reader.head.statistic, &fault);
+	cli_options(cli, true, &options);
+	int status = chi_open(cli->address, &options, &cli->client, &fault);
+	if (status == -CHI_ENOSTORE && !cli_is_remote(cli)) {
+		status = chi_create(cli->address, statistic, &fault);
+		if (status == CHI_OK) {
+			status = chi_open(cli->address, &options, &cli->client, &fault);
+		}
+	}
 	return cli_fault(status, &fault);
-}
-
-/* True if the address fails only because nothing is there yet. */
-static bool is_missing(const struct load *load)
-{
-	struct chi_client *client = NULL;
-	struct chi_options options = {.store = load->cli->store};
-	int status = chi_open(load->cli->address, &options, &client, NULL);
-	chi_close(client);
-	return status == -CHI_ENOSTORE && !cli_is_remote(load->cli);
 }
 
 /* Opens or makes the store, now that the dump has told its statistic. */
@@ -55,10 +53,7 @@ static int open_store(struct load *load)
 {
 	struct cli *cli = load->cli;
 	struct chi_info info;
-	int code = is_missing(load) ? create(load) : EXIT_DONE;
-	if (code == EXIT_DONE) {
-		code = cli_open(cli, true, &cli->client);
-	}
+	int code = open_or_create(cli, load->reader.head.statistic);
 	if (code != EXIT_DONE) {
 		return code;
 	}
@@ -197,21 +192,6 @@ static int finish(struct load *load, int code)
 	return code == EXIT_DONE ? put_base(load) : code;
 }
 
-/* After a failure the number goes to standard error: there is no result. */
-static void print_summary(const struct load *load, int code)
-{
-	const struct chi_put_result *total = &load->batch.total;
-	uint64_t loaded = total->added + total->updated + total->unchanged;
-	if (code != EXIT_DONE) {
-		cli_message("%" PRIu64 " positions were loaded before that", loaded);
-		return;
-	}
-	output_object(load->cli,
-		      json_pack("{s:o, s:o, s:o, s:o}", "loaded", json_count(loaded), "new",
-				json_count(total->added), "updated", json_count(total->updated),
-				"unchanged", json_count(total->unchanged)));
-}
-
 static int run(struct cli *cli)
 {
 	_cleanup_(load_deinit) struct load load = {.cli = cli};
@@ -229,8 +209,17 @@ static int run(struct cli *cli)
 	}
 	cli_catch_signals();
 	int code = finish(&load, take_lines(&load));
-	print_summary(&load, code);
-	return code;
+	const struct chi_put_result *total = &load.batch.total;
+	uint64_t loaded = total->added + total->updated + total->unchanged;
+	if (code != EXIT_DONE) {
+		/* There is no result: this goes to standard error. */
+		cli_message("%" PRIu64 " positions were loaded before that", loaded);
+		return code;
+	}
+	return output_object(cli, json_pack("{s:o, s:o, s:o, s:o}", "loaded", json_count(loaded),
+					    "new", json_count(total->added), "updated",
+					    json_count(total->updated), "unchanged",
+					    json_count(total->unchanged)));
 }
 
 const struct command cmd_load = {

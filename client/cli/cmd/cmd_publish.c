@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore publish: a copy that everybody may read, made again and again at the same place. */
+/* chistore publish: a copy that all may read, made again and again at the same place. */
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
@@ -19,12 +19,13 @@ const struct command cmd_publish = {
 		"the\n"
 		"store, compacted and verified; others may read and write meanwhile. Every local\n"
 		"user can open DEST as an address and read it, without rights to write there; "
-		"nobody\n"
+		"no one\n"
 		"can write it, and 'backup' of it makes a store again.\n"
 		"An older copy that was published at DEST is replaced at one moment, so that this "
 		"can\n"
-		"be done every night; who has that one open keeps it until the store is opened "
-		"anew.\n"
+		"be done every night; a program that has it open keeps it until it opens the "
+		"store\n"
+		"again.\n"
 		"Anything else at DEST is left alone, and the exit code is 3. The same if the "
 		"store is\n"
 		"damaged: nothing is published then.",

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/num.h"
+#include "base/record.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 #include "client/cli/in/put_text.h"
@@ -22,17 +23,6 @@ struct put_state {
 	size_t n_evals;
 };
 
-/* Order of engines' names: bytewise, the shorter first where one starts the other. */
-static int compare_engines(const struct chi_eval *a, const struct chi_eval *b)
-{
-	size_t n = a->engine_len < b->engine_len ? a->engine_len : b->engine_len;
-	int order = memcmp(a->engine, b->engine, n);
-	if (order != 0 || a->engine_len == b->engine_len) {
-		return order;
-	}
-	return a->engine_len < b->engine_len ? -1 : 1;
-}
-
 /* Takes an evaluation to its place in a record: ascending by engine, one of each, the deeper, of
  * equal depth the later. */
 static int take_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
@@ -44,10 +34,10 @@ static int take_eval(struct cli *cli, const struct cli_option *option, const cha
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	while (at < put->n_evals && compare_engines(&put->evals[at], &eval) < 0) {
+	while (at < put->n_evals && chi_engine_compare(&put->evals[at], &eval) < 0) {
 		at++;
 	}
-	if (at < put->n_evals && compare_engines(&put->evals[at], &eval) == 0) {
+	if (at < put->n_evals && chi_engine_compare(&put->evals[at], &eval) == 0) {
 		put->evals[at] = put->evals[at].depth > eval.depth ? put->evals[at] : eval;
 		return EXIT_DONE;
 	}
@@ -129,16 +119,11 @@ static int store(struct cli *cli, const struct chi_put *put)
 					    : json_pack("{s:s}", what, fen));
 }
 
-static void arena_deinitp(struct chi_arena *arena)
-{
-	chi_arena_deinit(arena);
-}
-
 /* Everything that can be wrong with the options is found before anything is sent. */
 static int run(struct cli *cli)
 {
 	struct put_state *options = cli->state;
-	_cleanup_(arena_deinitp) struct chi_arena arena;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_put put = {.parts = 0};
 	chi_arena_init(&arena, ARENA_BUDGET);
 	if (options->add && !cli_given(cli, "counts")) {
@@ -172,7 +157,7 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(put_state, line, "line", "MOVES",
 		    "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"),
 	{"eval", "E:D:SCORE", "evaluation: engine, depth, centipawns or mateN; repeatable",
-	 take_eval, 0, 0, 0},
+	 take_eval, 0, 0, 0, NULL},
 	OPTION(put_state, counts, option_counts, "counts", "W,D,L",
 	       "set the games won by White, drawn, won by Black"),
 	OPTION_FLAG(put_state, add, "add", "add the counts to those stored"),

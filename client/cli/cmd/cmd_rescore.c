@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore rescore: computes all statistics anew. */
+/* chistore rescore: computes all statistics again. */
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 #include "client/cli/in/put_text.h"
@@ -16,18 +16,18 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"base", "W,D,L", "compare with these games instead of all in the store", option_counts, 0,
-	 0, 0},
+	 0, 0, NULL},
 	OPTIONS_END,
 };
 
 const struct command cmd_rescore = {
 	.name = "rescore",
 	.arguments = "",
-	.summary = "compute every statistic anew",
+	.summary = "compute every statistic again",
 	.help = "In an outcome store the statistic compares a position's results with base rates.\n"
 		"After imports these have moved: this sets them to the results of the games\n"
 		"counted in the store (without any: to the sum of all positions' counts), or to\n"
-		"--base, computes every statistic anew, and prints how many changed. In an\n"
+		"--base, computes every statistic again, and prints how many changed. In an\n"
 		"external store there is nothing to compute, and it is refused.",
 	.example = "chistore -a ./positions rescore --base 384,327,289",
 	.options = options,

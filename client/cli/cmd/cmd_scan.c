@@ -16,17 +16,10 @@ struct scan_state {
 static const struct scan_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 
 /* Nothing is sorted: each order is that of one of the two trees. */
-static int take_order(struct cli *cli, const struct cli_option *option, const char *value,
-		      void *order)
-{
-	bool by_position = strcmp(value, "position") == 0;
-	if (!by_position && strcmp(value, "strength") != 0) {
-		return cli_usage(cli, "--%s: '%s' is neither strength nor position", option->name,
-				 value);
-	}
-	*(uint8_t *)order = by_position ? CHI_ORDER_POSITION : CHI_ORDER_STRENGTH;
-	return EXIT_DONE;
-}
+static const char *const orders[] = {
+	[CHI_ORDER_STRENGTH] = "strength",
+	[CHI_ORDER_POSITION] = "position",
+};
 
 static int take_cursor(struct cli *cli, const struct cli_option *option, const char *value,
 		       void *after)
@@ -106,8 +99,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(scan_state, spec.descending, "desc", "from the greatest down"),
 	/* No limit is said by leaving it out: no one wants 0 rows. */
 	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "N rows at most"),
-	OPTION(scan_state, spec.order, take_order, "order", "ORDER",
-	       "strength (default), or position: by key alone"),
+	OPTION_WORD(scan_state, spec.order, orders, "order", "ORDER",
+		    "strength (default), or position: by key alone"),
 	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen alone; several times faster"),
 	OPTION_FLAG(scan_state, print_cursor, "print-cursor",
 		    "when the limit ended the scan, say on standard error how to go on"),

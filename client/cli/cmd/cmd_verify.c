@@ -96,8 +96,8 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(verify_state, repair, "repair", "DEST",
 		    "save every intact record of a damaged store into a new one, the directory "
 		    "DEST"),
-	OPTION(verify_state, statistic, option_statistic, "statistic", "KIND",
-	       "repair: external, control or outcome, for a store that cannot tell any more"),
+	OPTION_WORD(verify_state, statistic, statistic_words, "statistic", "KIND",
+		    "repair: external, control or outcome, for a store that cannot tell any more"),
 	OPTIONS_END,
 };
 
@@ -122,7 +122,7 @@ const struct command cmd_verify = {
 		"new store may hold what had been deleted or replaced. The exit code is 0 if "
 		"nothing was lost, and 3 "
 		"if\n"
-		"something was, or if there is no new store. Nobody may write meanwhile.",
+		"something was, or if there is no new store. No one may write meanwhile.",
 	.example = "chistore -a ./positions verify\n"
 		   "chistore -a ./damaged verify --repair ./saved",
 	.options = options,

@@ -50,8 +50,9 @@ static bool is_entry_fault(int status, size_t n)
 	}
 }
 
-/* Puts entries from..from + n of the chunk. */
-static int put_range(struct batch *batch, size_t from, size_t n)
+/* Puts entries from..from + n of the chunk, in halves if they are refused. Recursion halves `n`, so
+ * it is at most 13 deep. */
+static int put_apart(struct batch *batch, size_t from, size_t n)
 {
 	struct chi_put_result result = {0};
 	int status = chi_put(batch->client, batch->puts + from, n, CHI_ASYNC, &result);
@@ -60,13 +61,6 @@ static int put_range(struct batch *batch, size_t from, size_t n)
 		batch->total.updated += result.updated;
 		batch->total.unchanged += result.unchanged;
 	}
-	return status;
-}
-
-/* Puts a range, in halves if it is refused. Recursion halves `n`, so it is at most 13 deep. */
-static int put_apart(struct batch *batch, size_t from, size_t n)
-{
-	int status = put_range(batch, from, n);
 	if (status == CHI_OK || batch->refused == NULL || !is_entry_fault(status, n)) {
 		return status;
 	}

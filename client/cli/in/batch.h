@@ -2,7 +2,7 @@
 /*
  * Many positions on their way into a store: gathered with their memory, put in chunks, counted.
  * If the store refuses a chunk because of what is in it, the chunk is halved until the entries
- * at fault stand alone, so that one bad entry costs nobody else. Chunks are put CHI_ASYNC and
+ * at fault are alone, so that one bad entry costs no other. Chunks are put CHI_ASYNC and
  * flushed some at a time.
  */
 #pragma once

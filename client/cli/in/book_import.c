@@ -93,7 +93,7 @@ static int put_chunk(struct import *import)
 	return status;
 }
 
-/* A position that may come twice stands in a chunk alone, so that the second one finds the first.
+/* A position that may come twice has a chunk of its own, so that the second one finds the first.
  */
 static int visit(void *context, const struct chi_book_position *position)
 {
@@ -124,10 +124,8 @@ static int fail(const struct cli *cli, int status)
 	if (status == -CHI_ECANCELED && cli_stop != 0) {
 		return 128 + cli_stop;
 	}
-	if (status == -CHI_ENOMEM) {
-		return cli_no_memory();
-	}
-	return cli_worse(EXIT_STORE, cli_fail(cli->client, status));
+	return status == -CHI_ENOMEM ? cli_no_memory()
+				     : cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 }
 
 static int import_one(struct cli *cli, struct import *import, const char *path)

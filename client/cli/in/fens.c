@@ -12,7 +12,7 @@
 #include "client/cli/out/output.h"
 #include "formats/source.h"
 
-/* A bad FEN is told where it stands, and the others are answered all the same. */
+/* A bad FEN is reported with its place, and the others are answered all the same. */
 static int take(struct cli *cli, const char *text, size_t len, const char *where,
 		const struct fens_user *user)
 {
@@ -90,31 +90,18 @@ int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user
 	return input.code;
 }
 
-/* The position is all that most commands need. */
-static int each_alone(struct cli *cli, void *context, const struct chi_key *key)
-{
-	fens_function **each = context;
-	return (*each)(cli, key);
-}
-
-/* `each` gives an exit code; the worst of all becomes the command's. */
-int fens_each(struct cli *cli, int argc, char **argv, fens_function *each)
-{
-	const struct fens_user user = {.each = each_alone, .context = &each};
-	return fens_all(cli, argc, argv, &user);
-}
-
-int fens_all(struct cli *cli, int argc, char **argv, const struct fens_user *user)
+int fens_each(struct cli *cli, const struct fens_user *user)
 {
 	struct input input = {.cli = cli, .user = user, .code = EXIT_DONE};
-	if (argc == 0) {
+	if (cli->argc == 0) {
 		if (!cli->quiet && isatty(STDIN_FILENO)) {
 			fprintf(stderr, "Type FENs, one a line; Ctrl-D ends.\n");
 		}
 		return fens_in_file(cli, "-", user);
 	}
-	for (int i = 0; i < argc && !cli_output_failed(); i++) {
-		input.code = cli_worse(input.code, take(cli, argv[i], strlen(argv[i]), NULL, user));
+	for (int i = 0; i < cli->argc && !cli_output_failed(); i++) {
+		const char *fen = cli->argv[i];
+		input.code = cli_worse(input.code, take(cli, fen, strlen(fen), NULL, user));
 	}
 	flush_answers(&input);
 	return input.code;

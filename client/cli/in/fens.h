@@ -4,28 +4,23 @@
 
 #include "client/cli/cli.h"
 
-/* What is done with each position; returns an exit code. */
-typedef int fens_function(struct cli *cli, const struct chi_key *key);
-
-/*
- * Calls `each` for every FEN of the arguments or, when there are none, of standard input,
- * normalised to its key. Blank lines and lines starting with # are passed over. A FEN that cannot
- * be read is reported and the next one taken. Returns the worst exit code of all; stops early once
- * standard output has failed.
- */
-int fens_each(struct cli *cli, int argc, char **argv, fens_function *each);
-
 struct fens_user {
+	/* What is done with each position. Returns an exit code, as the next. */
 	int (*each)(struct cli *cli, void *context, const struct chi_key *key);
 	/* Answers what `each` has gathered: called before more input is waited for, and at the
-	 * end. NULL: it gathers nothing. Returns an exit code. */
+	 * end. NULL: it gathers nothing. */
 	int (*flush)(struct cli *cli, void *context);
 	void *context;
 	bool strict; /* the first FEN that cannot be read, or refusal by `each`, ends it */
 };
 
-/* The same with a user. */
-int fens_all(struct cli *cli, int argc, char **argv, const struct fens_user *user);
+/*
+ * Calls `each` for every FEN of the command's arguments or, when there are none, of standard input,
+ * normalised to its key. Blank lines and lines starting with # are passed over. A FEN that cannot
+ * be read is reported and the next one taken. Returns the worst exit code of all; stops early once
+ * standard output has failed.
+ */
+int fens_each(struct cli *cli, const struct fens_user *user);
 
 /* The same for the lines of a file, packed or not; "-" is standard input. */
 int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user);

@@ -41,7 +41,7 @@ static bool reads_once(const char *path)
 	return strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode);
 }
 
-/* One that cannot be unpacked is no PGN: whoever imports it says what is wrong. What is no text at
+/* One that cannot be unpacked is no PGN: the import says what is wrong. What is no text at
  * all is refused here, before a store is asked for. */
 static int look(struct chi_source *source, enum chi_format *format, struct chi_fault *fault)
 {

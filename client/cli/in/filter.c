@@ -50,14 +50,7 @@ int filter_pieces(struct cli *cli, const struct cli_option *option, const char *
 	return EXIT_DONE;
 }
 
-int filter_side(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	if (strcmp(value, "w") != 0 && strcmp(value, "b") != 0) {
-		return cli_usage(cli, "--%s: '%s' is neither w nor b", option->name, value);
-	}
-	((struct chi_filter *)out)->side = value[0] == 'w' ? CHI_SIDE_WHITE : CHI_SIDE_BLACK;
-	return EXIT_DONE;
-}
+const char *const filter_sides[] = {[CHI_SIDE_WHITE] = "w", [CHI_SIDE_BLACK] = "b"};
 
 /* The fault begins with "material", so the dashes make it the option's name. */
 int filter_material(struct cli *cli, const struct cli_option *option, const char *value, void *out)

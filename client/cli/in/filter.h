@@ -17,12 +17,13 @@
 	       "... or with the colours exchanged"),                                               \
 	OPTION(state, spec.filter, filter_pieces, "pieces", "A..B",                                \
 	       "from A to B pieces, kings included; or N"),                                        \
-	OPTION(state, spec.filter, filter_side, "side", "w|b", "the side to move"),                \
+	OPTION_WORD(state, spec.filter.side, filter_sides, "side", "w|b", "the side to move"),                \
 	OPTION_NUMBER(state, spec.filter.games_min, 0, UINT64_MAX, "min-games", "N",               \
 	       "N games at least")
 /* clang-format on */
 
-cli_reader filter_band, filter_material, filter_pieces, filter_side;
+cli_reader filter_band, filter_material, filter_pieces;
+extern const char *const filter_sides[3];
 
 /* What can only be seen when all options are known. */
 int filter_check(struct cli *cli, const struct chi_scan_spec *spec);

@@ -33,9 +33,13 @@ static void dump_deinit(struct dump *dump)
 	chi_arena_deinit(&dump->arena);
 }
 
-/* A record that was read and cannot be said as text: this program's fault or the store's. */
-static int print_fail(int status)
+/* Hands on a text that was printed. One that could not be is this program's fault or the store's.
+ */
+static int emit(const struct dump *dump, int status, const char *text, size_t len)
 {
+	if (status == CHI_OK) {
+		return dump->sink(dump->context, text, len);
+	}
 	cli_message("cannot print a record (%s)", chi_strerror(status));
 	return EXIT_STORE;
 }
@@ -54,7 +58,7 @@ static int write_head(struct dump *dump)
 		.base = dump->info.base,
 	};
 	status = chi_dump_print_head(&head, &dump->arena, &text, &len);
-	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
+	return emit(dump, status, text, len);
 }
 
 /* The arena is emptied for each record, so memory does not grow with the store. */
@@ -68,10 +72,7 @@ static int write_rows(struct dump *dump)
 		size_t len = 0;
 		chi_arena_reset(&dump->arena);
 		status = chi_dump_print(&row->key, record, &dump->arena, &text, &len);
-		if (status != CHI_OK) {
-			return print_fail(status);
-		}
-		int code = dump->sink(dump->context, text, len);
+		int code = emit(dump, status, text, len);
 		if (code != EXIT_DONE) {
 			return code;
 		}
@@ -89,12 +90,9 @@ static int write_game(struct dump *dump, const struct chi_game_id *game)
 	size_t len = 0;
 	chi_arena_reset(&dump->arena);
 	int status = chi_dump_print_game(game, &dump->arena, &text, &len);
-	if (status != CHI_OK) {
-		return print_fail(status);
-	}
 	dump->games++;
 	dump->by_result[game->result]++;
-	return dump->sink(dump->context, text, len);
+	return emit(dump, status, text, len);
 }
 
 /* Each chunk begins after the last game of the one before. */
@@ -154,7 +152,7 @@ static int write_tail(struct dump *dump)
 	char *text = NULL;
 	size_t len = 0;
 	int status = chi_dump_print_tail(dump->positions, dump->games, &dump->arena, &text, &len);
-	return status == CHI_OK ? dump->sink(dump->context, text, len) : print_fail(status);
+	return emit(dump, status, text, len);
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */

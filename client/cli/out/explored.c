@@ -18,7 +18,7 @@
 #define BAR_CELLS 20
 #define CELL_SIZE 24 /* a number of 64 bits and more */
 
-/* Numbers of a move; the opening's name stands behind them as it is. */
+/* Numbers of a move; the opening's name follows them as it is. */
 enum column {
 	SAN = 0,
 	UCI,
@@ -97,18 +97,16 @@ static void write_score(const struct chi_counts *counts, bool black, char out[CE
 	}
 }
 
-static void write_count(uint64_t count, char out[CELL_SIZE])
+/* Games, and the results among them, into cells side by side; not known of a position that is not
+ * kept. */
+static void write_counts(const struct chi_counts *c, bool known, char out[][CELL_SIZE])
 {
-	(void)snprintf(out, CELL_SIZE, "%" PRIu64, count);
-}
-
-/* Of a position that is not kept nobody knows how many games reached it. */
-static void write_reached(uint64_t count, const struct chi_row *child, char out[CELL_SIZE])
-{
-	if (child->found) {
-		write_count(count, out);
-	} else {
-		memcpy(out, "-", 2);
+	const uint64_t counts[] = {games_of(c), c->white, c->draws, c->black};
+	for (size_t i = 0; i < CHI_COUNT(counts); i++) {
+		memcpy(out[i], "-", 2);
+		if (known) {
+			(void)snprintf(out[i], CELL_SIZE, "%" PRIu64, counts[i]);
+		}
 	}
 }
 
@@ -127,22 +125,15 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 {
 	const struct chi_key *key = &page->explore->position.key;
 	const struct chi_counts *played = &move->played;
-	const struct chi_counts *reached = &move->child.counts;
 	line->move = move;
 	int status = chi_key_san(key, move->move, line->cell[SAN]);
 	if (status == CHI_OK) {
 		status = chi_key_uci(key, move->move, line->cell[UCI]);
 	}
-	write_count(games_of(played), line->cell[GAMES]);
-	write_count(played->white, line->cell[WHITE]);
-	write_count(played->draws, line->cell[DRAWS]);
-	write_count(played->black, line->cell[BLACK]);
-	write_count(played->other, line->cell[OTHER]);
+	write_counts(played, true, &line->cell[GAMES]);
+	(void)snprintf(line->cell[OTHER], CELL_SIZE, "%" PRIu64, played->other);
 	write_score(played, page->black_to_move, line->cell[SCORE]);
-	write_reached(games_of(reached), &move->child, line->cell[REACHED]);
-	write_reached(reached->white, &move->child, line->cell[REACHED_WHITE]);
-	write_reached(reached->draws, &move->child, line->cell[REACHED_DRAWS]);
-	write_reached(reached->black, &move->child, line->cell[REACHED_BLACK]);
+	write_counts(&move->child.counts, move->child.found, &line->cell[REACHED]);
 	(void)chi_num_chi2_print(move->child.chi2, line->cell[CHI2]);
 	write_eco(move->eco, line->cell[ECO]);
 	return status;
@@ -316,7 +307,7 @@ static void print_cell(const char *text, size_t column, size_t width)
 	}
 }
 
-/* Behind the numbers of results stands their bar. */
+/* The numbers of results are followed by their bar. */
 static void print_line(const struct page *page, const struct line *line, const size_t *widths)
 {
 	for (size_t j = 0; j < COLUMNS; j++) {

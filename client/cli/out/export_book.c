@@ -18,7 +18,7 @@
 
 #define WEIGHT_MAX UINT16_MAX
 
-/* An item for sorting is an entry's first 10 bytes, and behind them the weight in this machine's
+/* An item for sorting is an entry's first 10 bytes, and after them the weight in this machine's
  * order: it need not be sorted, as equal moves are added up. */
 #define ITEM_WEIGHT 16
 

@@ -18,28 +18,20 @@
 #include "client/cli/out/record.h"
 #include "formats/epd.h"
 
-static const struct {
-	const char *name;
-	enum export_format format;
-} names[] = {
-	{"csv", EXPORT_CSV}, {"tsv", EXPORT_TSV},	    {"jsonl", EXPORT_JSONL},
-	{"epd", EXPORT_EPD}, {"polyglot", EXPORT_POLYGLOT}, {"bin", EXPORT_POLYGLOT},
+const char *const export_formats[] = {
+	[EXPORT_CSV] = "csv", [EXPORT_TSV] = "tsv",	      [EXPORT_JSONL] = "jsonl",
+	[EXPORT_EPD] = "epd", [EXPORT_POLYGLOT] = "polyglot",
 };
-
-enum export_format export_format_of(const char *name)
-{
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		if (strcasecmp(name, names[i].name) == 0) {
-			return names[i].format;
-		}
-	}
-	return EXPORT_NONE;
-}
 
 enum export_format export_format_of_path(const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	return dot != NULL ? export_format_of(dot + 1) : EXPORT_NONE;
+	const char *name = dot == NULL ? "" : strcasecmp(dot, ".bin") == 0 ? "polyglot" : dot + 1;
+	enum export_format format = EXPORT_POLYGLOT;
+	while (format != EXPORT_NONE && strcasecmp(name, export_formats[format]) != 0) {
+		format--;
+	}
+	return format;
 }
 
 /* stdio's error is sticky: a row is looked at once, at its end. */
@@ -171,7 +163,7 @@ static void put_counts(struct chi_writer *w, const struct chi_counts *c)
 	put_text(w, "\";");
 }
 
-/* Text that is no operations stands in a comment, without what would end that. */
+/* Text that is no operations goes into a comment, without what would end that. */
 static void put_comment(struct chi_writer *w, const char *note, size_t len)
 {
 	put_text(w, " c9 \"");
@@ -207,7 +199,7 @@ static int build_epd(struct chi_writer *w, const struct chi_position *position,
 }
 
 /* True if the reader makes of the line the note that was meant: the record's, and the counts
- * behind it. A note that is operations, as those from EPD files are, goes out as it came in. */
+ * after it. A note that is operations, as those from EPD files are, goes out as it came in. */
 static bool reads_back(const char *line, size_t len, const struct chi_record *record,
 		       struct chi_arena *arena)
 {

@@ -17,11 +17,13 @@ enum export_format {
 	EXPORT_POLYGLOT,
 };
 
-/* By a format's name, or by the extension of a file's; EXPORT_NONE if it means none. */
-enum export_format export_format_of(const char *name);
+/* Their names. */
+extern const char *const export_formats[EXPORT_POLYGLOT + 1];
+
+/* By the extension of a file's name; EXPORT_NONE if it means none. */
 enum export_format export_format_of_path(const char *path);
 
-/* What stands in front of the first line. Returns an exit code, as export_row does. */
+/* What comes before the first line. Returns an exit code, as export_row does. */
 int export_head(struct target *target, enum export_format format);
 
 /* Any format but EXPORT_POLYGLOT. The arena is emptied first. */

@@ -7,16 +7,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "client/cli/cli.h"
+
 #define BAR_WIDTH 30
 
-/* Seconds between two states shown. */
-#define TERMINAL_PERIOD 0.1
-#define PLAIN_PERIOD	5.0
-
-static double seconds_between(const struct timespec *a, const struct timespec *b)
-{
-	return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) / 1e9;
-}
+/* Nanoseconds between two states shown. */
+#define TERMINAL_PERIOD UINT64_C(100000000)
+#define PLAIN_PERIOD	UINT64_C(5000000000)
 
 void progress_init(struct progress *progress, bool quiet, uint64_t total)
 {
@@ -25,8 +22,8 @@ void progress_init(struct progress *progress, bool quiet, uint64_t total)
 		.terminal = isatty(STDERR_FILENO) != 0,
 		.total = total,
 		.unit = "positions",
+		.start = cli_clock(),
 	};
-	(void)clock_gettime(CLOCK_MONOTONIC, &progress->start);
 	progress->last = progress->start;
 }
 
@@ -35,57 +32,33 @@ static void print_time(double seconds)
 {
 	uint64_t s = (uint64_t)seconds;
 	if (s >= 3600) {
-		fprintf(stderr, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, s / 3600, s / 60 % 60,
-			s % 60);
+		fprintf(stderr, "%" PRIu64 ":%02" PRIu64, s / 3600, s / 60 % 60);
 	} else {
-		fprintf(stderr, "%" PRIu64 ":%02" PRIu64, s / 60, s % 60);
+		fprintf(stderr, "%" PRIu64, s / 60);
 	}
+	fprintf(stderr, ":%02" PRIu64, s % 60);
 }
 
-/* `part` is within 0 and 1. */
-static void print_bar(double part)
+/* True if it is time to show something; then the line has been begun, with a bar if there is a
+ * total. *part: how much is done, within 0 and 1. */
+static bool begin(struct progress *progress, uint64_t done, uint64_t total, double *part)
 {
-	char bar[BAR_WIDTH + 1];
-	int filled = (int)(part * BAR_WIDTH);
-	for (int i = 0; i < BAR_WIDTH; i++) {
-		bar[i] = i < filled ? '#' : '.';
-	}
-	bar[BAR_WIDTH] = '\0';
-	fprintf(stderr, "[%s] ", bar);
-}
-
-/* Without a known size there is neither a share nor a time left, only the rate. */
-static void print_state(const struct progress *progress, uint64_t bytes, uint64_t count,
-			double elapsed)
-{
-	double part = progress->total > 0 ? (double)bytes / (double)progress->total : 0;
-	part = part > 1 ? 1 : part;
-	if (progress->total > 0) {
-		if (progress->terminal) {
-			print_bar(part);
-		}
-		fprintf(stderr, "%3.0f%%  ", part * 100);
-	}
-	fprintf(stderr, "%" PRIu64 " %s, %.0f/s", count, progress->unit, (double)count / elapsed);
-	if (part > 0) {
-		fprintf(stderr, ", ETA ");
-		print_time(elapsed / part * (1 - part) + 0.5);
-	}
-}
-
-/* True if it is time to show something; then the line has been begun. */
-static bool begin(struct progress *progress, struct timespec *now)
-{
-	if (progress->quiet) {
+	uint64_t now = cli_clock();
+	if (progress->quiet ||
+	    now - progress->last < (progress->terminal ? TERMINAL_PERIOD : PLAIN_PERIOD)) {
 		return false;
 	}
-	(void)clock_gettime(CLOCK_MONOTONIC, now);
-	double period = progress->terminal ? TERMINAL_PERIOD : PLAIN_PERIOD;
-	if (seconds_between(&progress->last, now) < period) {
-		return false;
-	}
-	progress->last = *now;
+	progress->last = now;
+	*part = total > 0 ? (double)done / (double)total : 0;
+	*part = *part > 1 ? 1 : *part;
 	fprintf(stderr, progress->terminal ? "\r" : "chistore: ");
+	if (total > 0 && progress->terminal) {
+		(void)putc('[', stderr);
+		for (int i = 0; i < BAR_WIDTH; i++) {
+			(void)putc(i < (int)(*part * BAR_WIDTH) ? '#' : '.', stderr);
+		}
+		fprintf(stderr, "] ");
+	}
 	return true;
 }
 
@@ -95,24 +68,29 @@ static void end(struct progress *progress)
 	progress->shown = progress->terminal;
 }
 
+/* Without a known size there is neither a share nor a time left, only the rate. */
 void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
 {
-	struct timespec now;
-	if (begin(progress, &now)) {
-		print_state(progress, bytes, count, seconds_between(&progress->start, &now));
-		end(progress);
+	double part;
+	if (!begin(progress, bytes, progress->total, &part)) {
+		return;
 	}
+	double elapsed = (double)(progress->last - progress->start) / 1e9;
+	if (progress->total > 0) {
+		fprintf(stderr, "%3.0f%%  ", part * 100);
+	}
+	fprintf(stderr, "%" PRIu64 " %s, %.0f/s", count, progress->unit, (double)count / elapsed);
+	if (part > 0) {
+		fprintf(stderr, ", ETA ");
+		print_time(elapsed / part * (1 - part) + 0.5);
+	}
+	end(progress);
 }
 
 void progress_phase(struct progress *progress, const char *phase, uint64_t done, uint64_t total)
 {
-	struct timespec now;
-	if (begin(progress, &now)) {
-		double part = total > 0 ? (double)done / (double)total : 0;
-		part = part > 1 ? 1 : part;
-		if (total > 0 && progress->terminal) {
-			print_bar(part);
-		}
+	double part;
+	if (begin(progress, done, total, &part)) {
 		fprintf(stderr, "%s", phase);
 		if (total > 0) {
 			fprintf(stderr, " %3.0f%%", part * 100);

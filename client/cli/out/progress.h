@@ -5,16 +5,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 struct progress {
 	bool quiet;
 	bool terminal;
-	bool shown;	  /* a bar stands on the terminal's last line */
+	bool shown;	  /* a bar is on the terminal's last line */
 	const char *unit; /* of what is counted */
 	uint64_t total;	  /* bytes of input; 0: not known, so neither bar nor ETA */
-	struct timespec start;
-	struct timespec last; /* when something was shown */
+	uint64_t start;	  /* nanoseconds, as cli_clock */
+	uint64_t last;	  /* when something was shown */
 };
 
 void progress_init(struct progress *progress, bool quiet, uint64_t total);

@@ -28,5 +28,5 @@ int target_fail(const struct target *target);
 /* Everything written, synced and under its name. Standard output is looked at by main. */
 int target_finish(struct target *target);
 
-/* Removes what is unfinished; harmless behind target_finish and on a zeroed target. */
+/* Removes what is unfinished; harmless after target_finish and on a zeroed target. */
 void target_discard(struct target *target);
