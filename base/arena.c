@@ -143,10 +143,7 @@ void *chi_arena_array(struct chi_arena *arena, size_t count, size_t size)
 
 char *chi_arena_text(struct chi_arena *arena, const void *bytes, size_t len)
 {
-	if (len == SIZE_MAX) {
-		return NULL;
-	}
-	char *text = chi_arena_alloc(arena, len + 1);
+	char *text = len < SIZE_MAX ? chi_arena_alloc(arena, len + 1) : NULL;
 	if (text == NULL) {
 		return NULL;
 	}

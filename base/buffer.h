@@ -24,7 +24,7 @@ void chi_buffer_init(struct chi_buffer *buffer, size_t limit);
 /* Frees the memory; harmless on a zeroed buffer. */
 void chi_buffer_deinit(struct chi_buffer *buffer);
 
-/* The content; NULL as long as no memory was taken. Valid until the next change. */
+/* The content; NULL until memory is taken. Valid until the next change. */
 static inline const uint8_t *chi_buffer_bytes(const struct chi_buffer *buffer)
 {
 	return buffer->data == NULL ? NULL : buffer->data + buffer->start;

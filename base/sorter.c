@@ -61,17 +61,12 @@ static size_t block_size(uint64_t memory, unsigned threads)
 	return (size_t)bytes / BLOCK_MIN * BLOCK_MIN;
 }
 
-void chi_sorter_threads(struct chi_sorter *sorter, unsigned threads)
-{
-	sorter->block_items = block_size(sorter->memory, threads) / CHI_SORT_ITEM;
-}
-
 static void free_sorterp(struct chi_sorter **sorter)
 {
 	chi_sorter_free(*sorter);
 }
 
-int chi_sorter_new(const char *dir, uint64_t memory, struct chi_sorter **out)
+int chi_sorter_new(const char *dir, uint64_t memory, unsigned threads, struct chi_sorter **out)
 {
 	_cleanup_(free_sorterp) struct chi_sorter *sorter = calloc(1, sizeof(*sorter));
 	if (sorter == NULL) {
@@ -81,7 +76,7 @@ int chi_sorter_new(const char *dir, uint64_t memory, struct chi_sorter **out)
 	pthread_cond_init(&sorter->spilled, NULL);
 	sorter->fd = -1;
 	sorter->memory = memory;
-	chi_sorter_threads(sorter, 1);
+	sorter->block_items = block_size(memory, threads) / CHI_SORT_ITEM;
 	sorter->dir = strdup(dir);
 	if (sorter->dir == NULL) {
 		return -CHI_ENOMEM;
@@ -103,7 +98,7 @@ static void free_runs(const struct chi_sorter *sorter, struct chi_sort_runs *run
 	*runs = (struct chi_sort_runs){0};
 }
 
-/* A block that nobody uses keeps the next such block's address in its first bytes. */
+/* A block not in use keeps the address of the next one in its first bytes. */
 static void push_spare(struct chi_sorter *sorter, struct chi_sort_item *block)
 {
 	memcpy(block->bytes, &sorter->spare, sizeof(sorter->spare));

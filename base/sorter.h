@@ -25,13 +25,10 @@ struct chi_sort_item {
 struct chi_sorter;
 struct chi_sort_reader;
 
-/* `dir`: where spill files may stand; copied. `memory`: bytes for all blocks together, at least
- * 1 MiB. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_sorter_new(const char *dir, uint64_t memory, struct chi_sorter **out);
-
-/* So many threads will take blocks side by side: blocks are made small enough for that. Before the
- * first is taken; some eight threads can without it. */
-void chi_sorter_threads(struct chi_sorter *sorter, unsigned threads);
+/* `dir`: where spill files may be; copied. `memory`: bytes for all blocks together, at least 1 MiB.
+ * `threads`: as many take blocks side by side; blocks are made small enough. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_sorter_new(const char *dir, uint64_t memory, unsigned threads,
+			       struct chi_sorter **out);
 
 /* Every reader must have been closed. NULL is fine. */
 void chi_sorter_free(struct chi_sorter *sorter);

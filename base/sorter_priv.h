@@ -67,7 +67,7 @@ struct chi_sorter {
 	uint64_t count;
 	struct chi_sort_runs resident;
 	struct chi_sort_runs files;
-	struct chi_sort_item *spare;  /* blocks that nobody uses, a list */
+	struct chi_sort_item *spare;  /* blocks not in use, a list */
 	struct workspace *workspaces; /* for sorting a block; a stack of those not in use */
 	/* Set by sealing: all runs, and the first groups of the parts behind the first. */
 	struct chi_sort_runs runs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TLS 1.3 over a connected, non-blocking socket, with calls that behave as recv() and send() do, so
- * that whoever reads and writes need not care which of the two it has. What differs: bytes may be
+ * that callers need not care which of the two they have. What differs: bytes may be
  * at hand although the socket is not readable (`more`), and reading may have to wait until the
  * socket takes bytes (`wants_room`). Linked by the programs that speak it, as tls_dep.
  */

@@ -28,7 +28,7 @@ static inline size_t chi_reader_left(const struct chi_reader *r)
 	return r->bad ? 0 : (size_t)(r->end - r->at);
 }
 
-/* The next `len` bytes, or NULL; valid as long as the buffer read from. */
+/* The next `len` bytes, or NULL; in the buffer that is read. */
 static inline const uint8_t *chi_read_bytes(struct chi_reader *r, size_t len)
 {
 	if (r->bad || (size_t)(r->end - r->at) < len) {

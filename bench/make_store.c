@@ -278,8 +278,8 @@ static void make(struct maker *maker)
 	uint64_t results[3] = {0};
 	uint64_t dropped = 0;
 	size_t n_parts;
-	must(chi_sorter_new(maker->folder, maker->memory, &maker->sorter), &fault, "sorting");
-	chi_sorter_threads(maker->sorter, THREADS);
+	must(chi_sorter_new(maker->folder, maker->memory, THREADS, &maker->sorter), &fault,
+	     "sorting");
 	play_all(maker, results);
 	must(chi_sorter_seal(maker->sorter, PART_ITEMS, &n_parts, &fault), &fault, "sorting");
 	must(chi_load_new(maker->store, CHI_STATISTIC_OUTCOME, &maker->load, &fault), &fault,

@@ -57,16 +57,12 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	games->importer = importer;
 	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
 	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
-				&games->positions);
+				options->threads, &games->positions);
 	if (rc == CHI_OK) {
-		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE, &games->ids);
+		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE,
+				    options->threads, &games->ids);
 	}
-	if (rc != CHI_OK) {
-		return chi_fault_plain(fault, rc);
-	}
-	chi_sorter_threads(games->positions, options->threads);
-	chi_sorter_threads(games->ids, options->threads);
-	return start_threads(games, fault);
+	return rc == CHI_OK ? start_threads(games, fault) : chi_fault_plain(fault, rc);
 }
 
 /* ---- Notes ------------------------------------------------------------------------------- */

@@ -171,7 +171,7 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 		.subtract = load->subtract,
 		.games_min = load->games_min,
 	};
-	rc = chi_sorter_new(options->dir, options->memory, &load->gathered.sorter);
+	rc = chi_sorter_new(options->dir, options->memory, 1, &load->gathered.sorter);
 	return rc < 0 ? chi_load_stick(load, chi_fault_plain(fault, rc), fault) : CHI_OK;
 }
 

@@ -130,8 +130,7 @@ static void check_shape(const struct shape *shape, struct seed *seed)
 	print_message("# %s\n", shape->name);
 	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(shape, seed);
 	struct chi_sorter *sorter;
-	assert_int_equal(chi_sorter_new("/tmp", shape->memory, &sorter), CHI_OK);
-	chi_sorter_threads(sorter, shape->threads);
+	assert_int_equal(chi_sorter_new("/tmp", shape->memory, shape->threads, &sorter), CHI_OK);
 	feed_all(sorter, items, shape->n, shape->threads);
 	assert_int_equal(chi_sorter_count(sorter), shape->n);
 	size_t n_parts = 0;
@@ -224,7 +223,7 @@ static void parts_are_read_side_by_side(void **state)
 	const struct shape shape = {"", 100000, MIB, 2000, 2, 256, UINT32_MAX};
 	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(&shape, &seed);
 	struct chi_sorter *sorter;
-	assert_int_equal(chi_sorter_new("/tmp", shape.memory, &sorter), CHI_OK);
+	assert_int_equal(chi_sorter_new("/tmp", shape.memory, 1, &sorter), CHI_OK);
 	feed_all(sorter, items, shape.n, shape.threads);
 	size_t n_parts;
 	assert_int_equal(chi_sorter_seal(sorter, shape.part_items, &n_parts, NULL), CHI_OK);
@@ -252,7 +251,7 @@ static void empty_blocks_count_for_nothing(void **state)
 	struct chi_sorter *sorter;
 	struct chi_sort_item *block;
 	size_t capacity;
-	assert_int_equal(chi_sorter_new("/tmp", MIB, &sorter), CHI_OK);
+	assert_int_equal(chi_sorter_new("/tmp", MIB, 1, &sorter), CHI_OK);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(chi_sorter_take(sorter, &block, &capacity, NULL), CHI_OK);
 		assert_true(capacity >= 1024);
@@ -276,7 +275,7 @@ static int fill_up(const char *dir, rlim_t limit)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	struct chi_sorter *sorter;
-	assert_int_equal(chi_sorter_new(dir, MIB, &sorter), CHI_OK);
+	assert_int_equal(chi_sorter_new(dir, MIB, 1, &sorter), CHI_OK);
 	struct chi_fault fault = {{0}};
 	int rc = CHI_OK;
 	for (int i = 0; i < 200 && rc == CHI_OK; i++) {

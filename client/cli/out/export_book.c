@@ -53,7 +53,7 @@ int export_book_new(const char *dir, struct export_book **out)
 	struct export_book *book = calloc(1, sizeof(*book));
 	int status = -CHI_ENOMEM;
 	if (book != NULL) {
-		status = chi_sorter_new(dir, SORT_MEMORY, &book->sorter);
+		status = chi_sorter_new(dir, SORT_MEMORY, 1, &book->sorter);
 	}
 	if (status != CHI_OK) {
 		export_book_free(book);
