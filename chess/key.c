@@ -43,11 +43,9 @@ static uint64_t mirror_files(uint64_t set)
 /* The mask at the start of a key as a set of squares. Byte 0 is rank 1. */
 static uint64_t mask_squares(const uint8_t *bytes)
 {
-	uint64_t mask = 0;
-	for (int rank = 0; rank < MASK_SIZE; rank++) {
-		mask |= (uint64_t)bytes[rank] << (8 * rank);
-	}
-	return mirror_files(mask);
+	uint64_t mask;
+	memcpy(&mask, bytes, sizeof(mask));
+	return mirror_files(le64toh(mask));
 }
 
 /* The number of pieces, for which the order of the mask's bits is all the same. */
@@ -194,7 +192,7 @@ int chi_key_decode(const struct chi_key *key, struct chi_position *out, struct c
 	}
 	for (size_t i = key->len; i < CHI_KEY_MAX; i++) {
 		if (key->bytes[i] != 0) {
-			return chi_fault(fault, -CHI_EKEY, "bytes behind the key are not zero");
+			return chi_fault(fault, -CHI_EKEY, "bytes after the key are not zero");
 		}
 	}
 	chi_position_clear(&position);

@@ -9,7 +9,7 @@
 
 #define PIECES_MAX 32
 
-static int total_of(const struct chi_material *material)
+int chi_material_total(const struct chi_material *material)
 {
 	int total = 0;
 	for (int kind = 0; kind < CHI_KINDS; kind++) {
@@ -124,7 +124,7 @@ int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)
 	if (!filter->has_material) {
 		return CHI_OK;
 	}
-	int total = total_of(material);
+	int total = chi_material_total(material);
 	if (total < 1 || total > PIECES_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "material: %d pieces, 1 to %d are possible",
 				 total, PIECES_MAX);

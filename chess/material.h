@@ -15,6 +15,9 @@
 CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_material *out,
 				   struct chi_fault *fault);
 
+/* How many pieces it has. */
+int chi_material_total(const struct chi_material *material);
+
 /* Prints White, 'v', Black, each in the order K Q R B N P; NUL-terminated; returns the length. */
 #define CHI_MATERIAL_TEXT_SIZE 40
 size_t chi_material_print(const struct chi_material *material, char out[CHI_MATERIAL_TEXT_SIZE]);

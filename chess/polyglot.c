@@ -2,10 +2,15 @@
 /* Polyglot's keys, moves and entries; the format is described in the header. */
 #include "chess/polyglot.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chess/bitboard.h"
 #include "chess/movegen.h"
+
+_Static_assert(sizeof(struct chi_polyglot_entry) == CHI_POLYGLOT_ENTRY,
+	       "an entry has no padding: its fields are where the file has them");
 
 /* Where the parts begin in chi_polyglot_random. */
 #define CASTLING   768
@@ -100,36 +105,25 @@ int chi_polyglot_move(const struct chi_position *position, uint16_t bits, chi_mo
 	return CHI_OK;
 }
 
-static void put_be(uint8_t *out, uint64_t value, int width)
-{
-	for (int i = 0; i < width; i++) {
-		out[i] = (uint8_t)(value >> (8 * (width - 1 - i)));
-	}
-}
-
-static uint64_t get_be(const uint8_t *bytes, int width)
-{
-	uint64_t value = 0;
-	for (int i = 0; i < width; i++) {
-		value = value << 8 | bytes[i];
-	}
-	return value;
-}
-
 void chi_polyglot_pack(const struct chi_polyglot_entry *entry, uint8_t out[CHI_POLYGLOT_ENTRY])
 {
-	put_be(out, entry->key, 8);
-	put_be(out + 8, entry->move, 2);
-	put_be(out + 10, entry->weight, 2);
-	put_be(out + 12, entry->learn, 4);
+	const struct chi_polyglot_entry big = {
+		.key = htobe64(entry->key),
+		.move = htobe16(entry->move),
+		.weight = htobe16(entry->weight),
+		.learn = htobe32(entry->learn),
+	};
+	memcpy(out, &big, sizeof(big));
 }
 
 void chi_polyglot_unpack(const uint8_t bytes[CHI_POLYGLOT_ENTRY], struct chi_polyglot_entry *out)
 {
+	struct chi_polyglot_entry big;
+	memcpy(&big, bytes, sizeof(big));
 	*out = (struct chi_polyglot_entry){
-		.key = get_be(bytes, 8),
-		.move = (uint16_t)get_be(bytes + 8, 2),
-		.weight = (uint16_t)get_be(bytes + 10, 2),
-		.learn = (uint32_t)get_be(bytes + 12, 4),
+		.key = be64toh(big.key),
+		.move = be16toh(big.move),
+		.weight = be16toh(big.weight),
+		.learn = be32toh(big.learn),
 	};
 }

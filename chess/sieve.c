@@ -2,6 +2,8 @@
 /* What a filter asks of keys, computed once. */
 #include "chess/sieve.h"
 
+#include "chess/material.h"
+
 #define PIECES_MAX 32
 
 static uint64_t pack(const uint8_t white[CHI_KINDS], const uint8_t black[CHI_KINDS])
@@ -12,15 +14,6 @@ static uint64_t pack(const uint8_t white[CHI_KINDS], const uint8_t black[CHI_KIN
 			  CHI_SIEVE_ONE(CHI_BLACK, kind) * black[kind];
 	}
 	return packed;
-}
-
-static uint32_t total_of(const struct chi_material *material)
-{
-	uint32_t total = 0;
-	for (int kind = 0; kind < CHI_KINDS; kind++) {
-		total += (uint32_t)material->white[kind] + material->black[kind];
-	}
-	return total;
 }
 
 /* What each byte adds, two codes of key.h. */
@@ -51,7 +44,7 @@ void chi_sieve_init(struct chi_sieve *sieve, const struct chi_filter *filter)
 	sieve->reads_pieces = filter->has_material || filter->side != CHI_SIDE_ANY;
 	sieve->idle = !sieve->reads_pieces && filter->pieces_min == 0 && filter->pieces_max == 0;
 	if (filter->has_material) {
-		uint32_t total = total_of(material);
+		uint32_t total = (uint32_t)chi_material_total(material);
 		least = least > total ? least : total;
 		most = most < total ? most : total;
 		sieve->wanted[0] = pack(material->white, material->black);

@@ -8,7 +8,7 @@
 /*
  * Pearson's chi-square of homogeneity over the 2 x 64 table of how often White and Black attack
  * each square: every piece counts each square it attacks or defends, sliders stop at the first
- * piece, pins are ignored, squares that nobody attacks are left out. The sum is taken in IEEE
+ * piece, pins are ignored, squares not attacked are left out. The sum is taken in IEEE
  * doubles, a1 to h8, White's cell before Black's, then rounded half up to hundredths: the order
  * that reproduces the published vectors, ties included (statistic.c says how sure that is).
  * CHI_CHI2_UNKNOWN if one side attacks nothing. Clamped to 1..CHI_CHI2_MAX.

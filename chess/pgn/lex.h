@@ -74,5 +74,5 @@ static inline uint64_t chi_pgn_lex_offset(const struct chi_pgn_lex *lex)
 /* Finds the next token; its text is valid until more bytes are fed. */
 void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out);
 
-/* Consumes `len` bytes of the tag token just found; `gap` starts anew. */
+/* Consumes `len` bytes of the tag token just found; `gap` starts again. */
 void chi_pgn_lex_take(struct chi_pgn_lex *lex, const struct chi_pgn_token *tag, size_t len);

@@ -62,17 +62,13 @@ void chi_pgn_restart(struct chi_pgn *pgn)
 
 int chi_pgn_new(struct chi_pgn **out)
 {
-	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = malloc(sizeof(*pgn));
+	struct chi_pgn *pgn = malloc(sizeof(*pgn));
 	if (pgn == NULL) {
 		return -CHI_ENOMEM;
 	}
-	int status = chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
+	(void)!chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
 	chi_pgn_restart(pgn);
 	*out = pgn;
-	pgn = NULL;
 	return CHI_OK;
 }
 

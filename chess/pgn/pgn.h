@@ -18,7 +18,7 @@
  * a tag behind a move, before an Event tag if it has one already or if something else than tags
  * stands since its last tag, before a tag that it has already if a blank line or a comment stands
  * between, and at the end of the input. An Event tag alone is no game. A line that begins with
- * [Event " is a tag even inside a comment or a variation that nobody closed: one missing brace
+ * [Event " is a tag even inside a comment or a variation that is not closed: one missing brace
  * costs one game, not the file.
  */
 #pragma once
