@@ -32,7 +32,7 @@ struct level {
 
 /*
  * Limits of single fields: bytes of a text, elements of a repeated field. FENs have none here:
- * whoever reads them refuses one that is too long, as everywhere.
+ * their readers refuse one that is too long, as everywhere.
  */
 static const struct limit {
 	const ProtobufCMessageDescriptor *type;

@@ -78,18 +78,24 @@ struct move_list {
 	size_t n;
 };
 
+/* An array, or NULL if there is nothing for it, or *rc if there is no memory. */
+static void *take_array(struct chi_unpacker *u, size_t n, size_t size, int *rc)
+{
+	if (n == 0 || *rc != CHI_OK) {
+		return NULL;
+	}
+	void *array = chi_arena_array(u->arena, n, size);
+	*rc = array != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, n * size);
+	return array;
+}
+
 /* Room for what was counted into `n`; from then on `n` counts what is there. */
 static int move_list_alloc(struct chi_unpacker *u, struct move_list *list)
 {
-	if (list->n == 0) {
-		return CHI_OK;
-	}
-	list->moves = chi_arena_alloc(u->arena, list->n * sizeof(*list->moves));
-	if (list->moves == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, list->n * sizeof(*list->moves));
-	}
+	int rc = CHI_OK;
+	list->moves = take_array(u, list->n, sizeof(*list->moves), &rc);
 	list->n = 0;
-	return CHI_OK;
+	return rc;
 }
 
 /* No move is 0. */
@@ -274,29 +280,13 @@ static void tally(const uint8_t *bytes, size_t len, struct parts *parts, struct 
 	}
 }
 
-/* An array, or NULL if there is nothing for it. */
-static int take_array(struct chi_unpacker *u, size_t n, size_t size, void **out)
-{
-	*out = n > 0 ? chi_arena_array(u->arena, n, size) : NULL;
-	return n == 0 || *out != NULL ? CHI_OK : chi_flaw_memory(u->flaw, u->arena, n * size);
-}
-
 /* One allocation for each kind, of the right size: nothing grows, nothing is left over. */
 static int take_room(struct chi_unpacker *u, struct parts *parts)
 {
-	void *moves = NULL;
-	void *evals = NULL;
-	void *plies = NULL;
-	int rc = take_array(u, parts->n_moves, sizeof(*parts->moves), &moves);
-	if (rc == CHI_OK) {
-		rc = take_array(u, parts->n_evals, sizeof(*parts->evals), &evals);
-	}
-	if (rc == CHI_OK) {
-		rc = take_array(u, parts->n_plies, sizeof(*parts->plies), &plies);
-	}
-	parts->moves = moves;
-	parts->evals = evals;
-	parts->plies = plies;
+	int rc = CHI_OK;
+	parts->moves = take_array(u, parts->n_moves, sizeof(*parts->moves), &rc);
+	parts->evals = take_array(u, parts->n_evals, sizeof(*parts->evals), &rc);
+	parts->plies = take_array(u, parts->n_plies, sizeof(*parts->plies), &rc);
 	return rc == CHI_OK ? move_list_alloc(u, &parts->line) : rc;
 }
 

@@ -93,7 +93,7 @@ static size_t ply_stat_len(const struct chi_ply_stat *stat)
 	return chi_uint_len(1, stat->ply) + chi_uint_len(2, stat->games);
 }
 
-/* Mirrors chi_put_record: whoever writes has reserved exactly this. */
+/* Mirrors chi_put_record: the caller has reserved exactly this. */
 size_t chi_record_len(const struct chi_record *record)
 {
 	size_t len = chi_uint_len(1, record->chi2) + counts_field_len(2, &record->counts);

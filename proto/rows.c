@@ -119,10 +119,10 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 }
 
 int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacker *u,
-		  struct chi_row **out, enum chi_row_kind *kind)
+		  struct chi_row **out, bool *counts)
 {
 	*out = NULL;
-	*kind = CHI_ROWS_PLAIN;
+	*counts = false;
 	/* Before memory is taken: a count is cheap to claim. */
 	if (n > len / ROW_MIN) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "more rows than bytes for them", "count");
@@ -146,9 +146,10 @@ int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacke
 	if (r.bad || r.at != r.end) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "not packed rows", "rows");
 	}
-	if (counted > 0) {
-		*kind = counted == found ? CHI_ROWS_COUNTED : CHI_ROWS_RAGGED;
+	if (counted > 0 && counted < found) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
 	}
+	*counts = counted > 0;
 	*out = rows;
 	return CHI_OK;
 }
@@ -183,7 +184,6 @@ int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 	struct chi_field field;
 	struct chi_field packed = {0};
 	uint64_t count = 0;
-	enum chi_row_kind kind = CHI_ROWS_PLAIN;
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 1) {
 			packed = field;
@@ -195,10 +195,5 @@ int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 		return chi_flaw(u->flaw, -CHI_EPROTO, "too many", "count");
 	}
 	*n = (size_t)count;
-	int rc = chi_rows_from(packed.bytes, packed.len, *n, u, rows, &kind);
-	if (rc == CHI_OK && kind == CHI_ROWS_RAGGED) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
-	}
-	*counts = kind == CHI_ROWS_COUNTED;
-	return rc;
+	return chi_rows_from(packed.bytes, packed.len, *n, u, rows, counts);
 }

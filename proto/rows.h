@@ -26,19 +26,12 @@ size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts);
 /* `at` has room for chi_rows_len + CHI_ROWS_SLACK bytes. */
 uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool counts);
 
-/* What rows carry; RAGGED: some found rows have counts, others not. */
-enum chi_row_kind {
-	CHI_ROWS_PLAIN,
-	CHI_ROWS_COUNTED,
-	CHI_ROWS_RAGGED
-};
-
 /*
  * Exactly `n` rows from exactly `len` bytes, into the arena. `n` is checked against `len` before
- * memory is taken. *kind speaks of the rows found; without any it is CHI_ROWS_PLAIN.
+ * memory is taken. *counts: the rows found have counts; refused are those of which only some do.
  */
 CHI_MUSTUSE int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacker *u,
-			      struct chi_row **out, enum chi_row_kind *kind);
+			      struct chi_row **out, bool *counts);
 
 /* ---- Fields of results ------------------------------------------------------------------- */
 
