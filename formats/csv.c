@@ -70,7 +70,7 @@ static int take_quoted(struct fields *f, struct field *out)
 	f->at++;
 	if (f->at < f->end && *f->at != f->separator) {
 		return chi_fault(f->fault, -CHI_ESYNTAX,
-				 "field %zu: text behind its closing quotation mark", f->n + 1);
+				 "field %zu: text after its closing quotation mark", f->n + 1);
 	}
 	if (doubled == 0) {
 		return CHI_OK;

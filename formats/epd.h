@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "chistore/types.h"
 
-/* The engine's name of an evaluation when nobody says better. */
+/* The engine's name of an evaluation unless the caller has one. */
 #define CHI_EPD_ENGINE "epd"
 
 /*

@@ -160,8 +160,8 @@ static void offer_filters(struct archive *archive)
 	}
 }
 
-/* What libarchive says of the stream, unless reading was given up on request. Whoever asks for more
- * than there is had no whole file, which it calls "no progress is possible", for one. */
+/* What libarchive says of the stream, unless reading was given up on request. Where
+ * it asks for more than there is the file is not whole; it says "no progress is possible". */
 static int archive_fault(struct chi_source *source, struct chi_fault *fault)
 {
 	if (source->canceled) {

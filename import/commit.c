@@ -44,7 +44,9 @@ static void abandonp(struct chi_load **load)
 
 /* A game's item, taken apart. */
 struct entry {
-	struct chi_import_place place;
+	uint32_t stream;
+	uint32_t game;
+	uint32_t line;
 	uint32_t number;
 	uint8_t result;
 	bool cut;
@@ -61,9 +63,9 @@ static struct entry entry_of(const struct chi_sort_item *item)
 	place = be64toh(place);
 	payload = be64toh(payload);
 	return (struct entry){
-		.place = {.stream = (uint32_t)(place >> 40),
-			  .game = (uint32_t)(place >> 20) & CHI_PLACE_MAX,
-			  .line = (uint32_t)place & CHI_PLACE_MAX},
+		.stream = (uint32_t)(place >> 40),
+		.game = (uint32_t)(place >> 20) & CHI_PLACE_MAX,
+		.line = (uint32_t)place & CHI_PLACE_MAX,
 		.number = (uint32_t)(payload >> 32),
 		.result = payload >> 30 & 3,
 		.cut = (payload >> 29 & 1) != 0,
@@ -135,11 +137,11 @@ static void tell_pruned(struct commit *commit, const struct entry *entry)
 	if (options->report == NULL) {
 		return;
 	}
-	if (entry->place.stream < games->n_bases) {
-		const struct chi_import_base *base = &games->bases[entry->place.stream];
+	if (entry->stream < games->n_bases) {
+		const struct chi_import_base *base = &games->bases[entry->stream];
 		note.file = base->file != NULL ? base->file : "";
-		note.game = base->games + entry->place.game;
-		note.line = base->lines + entry->place.line;
+		note.game = base->games + entry->game;
+		note.line = base->lines + entry->line;
 	}
 	options->report(options->context, &note);
 }

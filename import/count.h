@@ -69,7 +69,7 @@ struct chi_counter {
 /*
  * How many moves of a game are counted: all, unless a position before them has more legal moves
  * than a record holds. Only games that begin with more men than chess gives get there; they count
- * up to that position, whoever adds them or takes them out.
+ * up to that position, whether they are added or taken out.
  */
 size_t chi_count_plies(const struct chi_pgn_game *game);
 

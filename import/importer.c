@@ -81,7 +81,7 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	importer->statistic =
 		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
 	set_defaults(&importer->options);
-	/* Whoever serves a store may have nothing but its directory. */
+	/* A server may write to nothing but the store's directory. */
 	importer->spill = target->store != NULL ? strdup(chi_store_path(target->store))
 						: spill_dir(target->path);
 	if (target->store == NULL) {

@@ -2,15 +2,50 @@
 /* Taking the dump in: lines put together, read, checked, put by. */
 #include "import/merge.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/nameless.h"
 
 /* A line's fields take less than some times its text. */
 #define ARENA_BUDGET (8 * (size_t)CHI_DUMP_LINE_MAX)
+
+int chi_merging_fault(struct chi_fault *fault, const char *what)
+{
+	return chi_fault(fault, chi_fault_errno(errno), "cannot %s what was read so far (%s)", what,
+			 strerror(errno));
+}
+
+static int open_file(FILE **out, const char *dir, struct chi_fault *fault)
+{
+	int fd = chi_nameless_open(dir);
+	*out = fd >= 0 ? fdopen(fd, "w+") : NULL;
+	if (*out != NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_merging_fault(fault, "keep");
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return rc;
+}
+
+static void close_file(FILE *file)
+{
+	if (file != NULL) {
+		(void)fclose(file);
+	}
+}
+
+static int keep(FILE *file, const void *bytes, size_t len, struct chi_fault *fault)
+{
+	return fwrite(bytes, 1, len, file) == len ? CHI_OK : chi_merging_fault(fault, "keep");
+}
 
 static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 {
@@ -22,8 +57,8 @@ static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 	chi_dump_reader_init(&merging->reader);
 	chi_arena_init(&merging->arena, ARENA_BUDGET);
 	chi_buffer_init(&merging->line, CHI_DUMP_LINE_MAX);
-	int rc = chi_spill_file_open(&merging->lines, importer->spill, fault);
-	return rc == CHI_OK ? chi_spill_file_open(&merging->games, importer->spill, fault) : rc;
+	int rc = open_file(&merging->lines, importer->spill, fault);
+	return rc == CHI_OK ? open_file(&merging->games, importer->spill, fault) : rc;
 }
 
 static void merge_end(struct chi_importer *importer)
@@ -32,8 +67,9 @@ static void merge_end(struct chi_importer *importer)
 	if (merging == NULL) {
 		return;
 	}
-	chi_spill_file_close(&merging->lines);
-	chi_spill_file_close(&merging->games);
+	close_file(merging->lines);
+	close_file(merging->games);
+	free(merging->kept);
 	chi_buffer_deinit(&merging->line);
 	chi_arena_deinit(&merging->arena);
 	free(merging);
@@ -85,7 +121,7 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 	struct chi_put put;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
 	if (merging->whole) {
-		return chi_fault(fault, -CHI_ESYNTAX, "text behind the dump's last line");
+		return chi_fault(fault, -CHI_ESYNTAX, "text after the dump's last line");
 	}
 	chi_arena_reset(&merging->arena);
 	int rc = chi_dump_read(&merging->reader, line, len, &merging->arena, &kind, &put, fault);
@@ -98,15 +134,18 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 		break;
 	case CHI_DUMP_GAME:
 		merging->n_games++;
-		return chi_spill_file_put(&merging->games, &merging->reader.game,
-					  sizeof(merging->reader.game), fault);
+		return keep(merging->games, &merging->reader.game, sizeof(merging->reader.game),
+			    fault);
 	case CHI_DUMP_TAIL:
 		merging->whole = true;
 		return CHI_OK;
 	case CHI_DUMP_HEAD:
 		break;
 	}
-	return rc == CHI_OK ? chi_spill_file_put(&merging->lines, line, len, fault) : rc;
+	if (rc == CHI_OK) {
+		rc = keep(merging->lines, line, len, fault);
+	}
+	return rc == CHI_OK ? keep(merging->lines, "\n", 1, fault) : rc;
 }
 
 /* Keeps the part of a line whose end has not come. */
@@ -156,7 +195,7 @@ static int merge_commit(struct chi_importer *importer, struct chi_import_result 
 	struct chi_merging *merging = importer->state;
 	if (!merging->whole || merging->line.len > 0) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "the dump is cut short: behind line %" PRIu64
+				 "the dump is cut short: after line %" PRIu64
 				 " its last line is missing",
 				 merging->reader.line);
 	}

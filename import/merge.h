@@ -8,26 +8,31 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "import/importer_priv.h"
-#include "import/spill_file.h"
 #include "store/text/dump.h"
 
 /* The state of a session of kind CHI_IMPORT_MERGE. */
 struct chi_merging {
 	struct chi_dump_reader reader;
-	struct chi_arena arena;	     /* of one line */
-	struct chi_buffer line;	     /* one that has come in part */
-	struct chi_spill_file lines; /* the head's and the positions', without newlines */
-	struct chi_spill_file games; /* struct chi_game_id each */
-	struct chi_key last;	     /* the position before */
-	uint64_t n_files;	     /* inputs begun: one store each session */
+	struct chi_arena arena; /* of one line */
+	struct chi_buffer line; /* one that has come in part */
+	FILE *lines;		/* nameless: the head's and the positions' */
+	FILE *games;		/* nameless: struct chi_game_id each */
+	char *kept;		/* the line read again last; room for it */
+	size_t kept_size;
+	struct chi_key last; /* the position before */
+	uint64_t n_files;    /* inputs begun: one store each session */
 	uint64_t positions;
 	uint64_t n_games;
 	bool whole; /* the dump's last line has come */
 };
+
+/* Says that what was put by cannot be kept, or read; errno tells why. */
+int chi_merging_fault(struct chi_fault *fault, const char *what);
 
 /* Applies what was read. Nothing is changed unless it returns CHI_OK. */
 CHI_MUSTUSE int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging,

@@ -49,16 +49,22 @@ static int look_up(const struct apply *apply, const char *phase, uint64_t done, 
 	return CHI_OK;
 }
 
-/* The next game put by. */
+/* From here on what was put by is read, from its start. */
+static int read_again(FILE *file, struct chi_fault *fault)
+{
+	return fflush(file) == 0 && fseek(file, 0, SEEK_SET) == 0
+		       ? CHI_OK
+		       : chi_merging_fault(fault, "keep");
+}
+
+/* The next game put by; CHI_NONE after the last. */
 static int next_game(struct apply *apply, struct chi_game_id *out, struct chi_fault *fault)
 {
-	const uint8_t *bytes = NULL;
-	size_t len = 0;
-	int rc = chi_spill_file_get(&apply->merging->games, &bytes, &len, fault);
-	if (rc == CHI_OK && len == sizeof(*out)) {
-		memcpy(out, bytes, sizeof(*out));
+	FILE *games = apply->merging->games;
+	if (fread(out, sizeof(*out), 1, games) == 1) {
+		return CHI_OK;
 	}
-	return rc;
+	return feof(games) != 0 ? CHI_NONE : chi_merging_fault(fault, "read");
 }
 
 /* A game that is counted in both stores would count twice, and nothing says by how much. */
@@ -67,7 +73,7 @@ static int refuse_common_games(struct apply *apply, struct chi_fault *fault)
 	struct chi_game_id game;
 	uint64_t common = 0;
 	uint64_t done = 0;
-	int rc = chi_spill_file_rewind(&apply->merging->games, fault);
+	int rc = read_again(apply->merging->games, fault);
 	while (rc == CHI_OK && (rc = next_game(apply, &game, fault)) == CHI_OK) {
 		struct chi_game_id ours;
 		int found = chi_read_game_id(apply->read, game.id, &ours);
@@ -89,7 +95,7 @@ static int refuse_common_games(struct apply *apply, struct chi_fault *fault)
 static int add_games(struct apply *apply, struct chi_counts *totals, struct chi_fault *fault)
 {
 	struct chi_game_id game;
-	int rc = chi_spill_file_rewind(&apply->merging->games, fault);
+	int rc = read_again(apply->merging->games, fault);
 	while (rc == CHI_OK && (rc = next_game(apply, &game, fault)) == CHI_OK) {
 		rc = chi_write_game_id(apply->write, &game);
 		if (rc != CHI_OK) {
@@ -123,10 +129,7 @@ static int set_base(struct apply *apply, const struct chi_info *info,
 	}
 	if (total_of(totals) == 0) {
 		base = info->base;
-		if (__builtin_add_overflow(base.white, theirs->white, &base.white) ||
-		    __builtin_add_overflow(base.draws, theirs->draws, &base.draws) ||
-		    __builtin_add_overflow(base.black, theirs->black, &base.black) ||
-		    __builtin_add_overflow(base.other, theirs->other, &base.other)) {
+		if (!chi_counts_add(&base, theirs)) {
 			return chi_fault(fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
 		}
 	}
@@ -242,19 +245,19 @@ static int apply_line(struct apply *apply, const char *line, size_t len, struct 
 
 static int apply_lines(struct apply *apply, struct chi_fault *fault)
 {
-	const uint8_t *bytes = NULL;
-	size_t len = 0;
+	struct chi_merging *merging = apply->merging;
 	uint64_t done = 0;
-	int rc = chi_spill_file_rewind(&apply->merging->lines, fault);
+	ssize_t len = 0;
+	int rc = read_again(merging->lines, fault);
 	chi_dump_reader_init(&apply->reader);
 	while (rc == CHI_OK &&
-	       (rc = chi_spill_file_get(&apply->merging->lines, &bytes, &len, fault)) == CHI_OK) {
-		rc = apply_line(apply, (const char *)bytes, len, fault);
+	       (len = getline(&merging->kept, &merging->kept_size, merging->lines)) > 0) {
+		rc = apply_line(apply, merging->kept, (size_t)len - 1, fault);
 		if (rc == CHI_OK) {
-			rc = look_up(apply, "positions", done++, apply->merging->positions, fault);
+			rc = look_up(apply, "positions", done++, merging->positions, fault);
 		}
 	}
-	return rc == CHI_NONE ? CHI_OK : rc;
+	return rc == CHI_OK && feof(merging->lines) == 0 ? chi_merging_fault(fault, "read") : rc;
 }
 
 /* The games, and what follows from them. */
@@ -298,7 +301,7 @@ int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging
 		apply.write = NULL;
 		return rc;
 	}
-	/* Nobody else writes now: both show the same state. */
+	/* No one else writes now: both show the same state. */
 	rc = chi_read_begin(importer->store, &apply.read);
 	if (rc != CHI_OK) {
 		apply.read = NULL;

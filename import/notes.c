@@ -17,29 +17,12 @@ void chi_notes_deinit(struct chi_notes *notes)
 	*notes = (struct chi_notes){0};
 }
 
-static const char *cause(enum chi_pgn_end end)
-{
-	switch (end) {
-	case CHI_PGN_NULL_MOVE:
-		return "null move";
-	case CHI_PGN_ILLEGAL:
-		return "illegal move";
-	case CHI_PGN_AMBIGUOUS:
-		return "ambiguous move";
-	case CHI_PGN_UNREADABLE:
-		return "cannot read";
-	case CHI_PGN_TOO_LONG:
-		return "too long a game";
-	case CHI_PGN_BAD_START:
-		return "cannot read the start";
-	case CHI_PGN_OTHER_RULES:
-		return "other rules";
-	case CHI_PGN_COMPLETE:
-	case CHI_PGN_ENDS:
-		break;
-	}
-	return "odd";
-}
+static const char *const causes[CHI_PGN_ENDS] = {
+	[CHI_PGN_NULL_MOVE] = "null move",	[CHI_PGN_ILLEGAL] = "illegal move",
+	[CHI_PGN_AMBIGUOUS] = "ambiguous move", [CHI_PGN_UNREADABLE] = "cannot read",
+	[CHI_PGN_TOO_LONG] = "too long a game", [CHI_PGN_BAD_START] = "cannot read the start",
+	[CHI_PGN_OTHER_RULES] = "other rules",
+};
 
 static const char *name(const struct chi_pgn_game *game, enum chi_pgn_tag tag)
 {
@@ -71,7 +54,7 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool
 		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
 	}
 	(void)chi_fault(&line, CHI_OK, "%.80s - %.80s: %s%s%s%s%s, %s", name(game, CHI_PGN_WHITE),
-			name(game, CHI_PGN_BLACK), cause(game->end), quote[0] != '\0' ? " " : "",
+			name(game, CHI_PGN_BLACK), causes[game->end], quote[0] != '\0' ? " " : "",
 			quote, game->end_text, quote, fate);
 	char *text = strdup(line.text);
 	if (text == NULL) {
@@ -97,7 +80,7 @@ void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_optio
 	}
 	if (notes->more > 0) {
 		char text[80];
-		(void)snprintf(text, sizeof(text), "%llu more games behind it have such faults",
+		(void)snprintf(text, sizeof(text), "%llu later games have such faults",
 			       (unsigned long long)notes->more);
 		note.text = text;
 		options->report(options->context, &note);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One mutex over two lists: pieces are a megabyte, so nobody waits for it long. */
+/* One mutex over two lists: pieces are a megabyte, so it is never held for long. */
 #include "import/queue.h"
 
 #include <stdlib.h>

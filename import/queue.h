@@ -85,7 +85,8 @@ void chi_stream_free(struct chi_stream *stream);
 
 /* ---- The threads that read --------------------------------------------------------------- */
 
-/* The next stream nobody reads; waits for one. NULL: there are no more, or something failed. */
+/* The next stream that no thread reads; waits for one. NULL: there are no more, or something
+ * failed. */
 struct chi_stream *chi_queue_claim(struct chi_queue *queue);
 
 /* The next piece of a stream; waits for it. NULL at its end, or if something failed. The

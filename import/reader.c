@@ -98,23 +98,11 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 	return fill(&work->ids, &item, 1, &work->fault);
 }
 
+/* Those whose moves are not known are passed over always, those cut short when reading strictly. */
 static bool is_skipped(const struct work *work, enum chi_pgn_end end)
 {
-	switch (end) {
-	case CHI_PGN_TOO_LONG:
-	case CHI_PGN_BAD_START:
-	case CHI_PGN_OTHER_RULES:
-		return true;
-	case CHI_PGN_NULL_MOVE:
-	case CHI_PGN_ILLEGAL:
-	case CHI_PGN_AMBIGUOUS:
-	case CHI_PGN_UNREADABLE:
-		return work->games->importer->options.strict;
-	case CHI_PGN_COMPLETE:
-	case CHI_PGN_ENDS:
-		break;
-	}
-	return false;
+	return end >= CHI_PGN_TOO_LONG ||
+	       (end != CHI_PGN_COMPLETE && work->games->importer->options.strict);
 }
 
 static int count_game(struct work *work, const struct chi_pgn_game *game)

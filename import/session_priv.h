@@ -23,12 +23,6 @@
  * number (32), result (2), "cut" (1), number of moves that are counted (13), "bounded" (1: by
  * max_ply), 15 bits free.
  */
-struct chi_import_place {
-	uint32_t stream;
-	uint32_t game;
-	uint32_t line;
-};
-
 #define CHI_PLACE_STREAM_MAX 0xffffffu
 #define CHI_PLACE_MAX	     0xfffffu /* of game and line; what is more is told as so much */
 
