@@ -617,7 +617,7 @@ class Demo(unittest.TestCase):
     def test_demo(self):
         """Shows what it says, and leaves nothing behind."""
         root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-        build = os.path.join(os.path.dirname(program()), "..", "..")
+        build = os.path.join(os.path.dirname(os.environ["CHISTORE_BIN"]), "..", "..")
         if not os.path.exists(os.path.join(build, "daemon", "chistored")):
             self.skipTest("the programs are not in a build directory")
         before = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
