@@ -37,7 +37,6 @@ static const struct chi_member limits[] = {
 	CHI_M_NUMBER(4, struct chi_hello_limits, put_entries),
 	CHI_M_NUMBER(5, struct chi_hello_limits, requests_in_flight),
 	CHI_M_NUMBER(6, struct chi_hello_limits, scan_rows),
-	CHI_M_NUMBER(7, struct chi_hello_limits, remembered_writes),
 };
 static CHI_TABLE(limits_message, limits, limits, NULL);
 

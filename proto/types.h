@@ -154,7 +154,6 @@ struct chi_hello_limits {
 	uint32_t put_entries;
 	uint32_t requests_in_flight;
 	uint32_t scan_rows;
-	uint32_t remembered_writes; /* 0: the server knows no write again */
 };
 
 struct chi_store_name {

@@ -449,8 +449,6 @@ static void set_limits(struct chi_peer *peer, const struct chi_hello_limits *the
 		.probe_positions = at_most(theirs->probe_positions, CHI_PROBE_MAX),
 		.put_entries = at_most(theirs->put_entries, CHI_PUT_MAX),
 		.requests_in_flight = at_most(theirs->requests_in_flight, CHI_IN_FLIGHT_MAX),
-		/* Not told: it knows none. */
-		.remembered_writes = theirs->remembered_writes,
 	};
 }
 

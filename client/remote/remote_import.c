@@ -273,8 +273,7 @@ static int mark(struct chi_import *games, struct chi_request *end)
 {
 	struct chi_client *client = games->client;
 	uint64_t sequence = 0;
-	if (client->options.repeat_ms == CHI_NO_REPEAT ||
-	    client->peer->limits.remembered_writes == 0) {
+	if (client->options.repeat_ms == CHI_NO_REPEAT) {
 		return CHI_OK;
 	}
 	int status = ask_sequence(games, &sequence);

@@ -108,13 +108,8 @@ int chi_repeat_choose(struct chi_client *client, uint64_t since)
 int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempotency_key)
 {
 	struct chi_identity *identity = &client->peer->identity;
-	bool marked = idempotency_key->sequence != 0;
-	if (client->peer->limits.remembered_writes == 0 || marked) {
-		return !marked || client->peer->limits.remembered_writes > 0
-			       ? CHI_OK
-			       : chi_fault(&client->error, -CHI_EUNSUPPORTED,
-					   "'%.140s': this server does not know a repeated write",
-					   client->text);
+	if (idempotency_key->sequence != 0 || client->options.repeat_ms == CHI_NO_REPEAT) {
+		return CHI_OK;
 	}
 	/* Another store may have taken the place of the one that knows this client. */
 	if (!identity->chosen ||

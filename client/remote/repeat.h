@@ -30,9 +30,8 @@ struct chi_repeat {
  */
 bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status);
 
-/* The mark of a write over the connection that chi_peer_ready has made sure of, unless *once is one
- * already. -CHI_EUNSUPPORTED: it is, and the server would not know it. -CHI_EIO: no random bytes.
- * For a server that knows none it stays empty. */
+/* The mark of a write over the connection that chi_peer_ready has made sure of, unless it has one
+ * already. Of a client that does not repeat it stays empty. -CHI_EIO: no random bytes. */
 CHI_MUSTUSE int chi_repeat_key(struct chi_client *client,
 			       struct chi_idempotency_key *idempotency_key);
 

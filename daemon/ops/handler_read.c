@@ -113,7 +113,6 @@ int chi_handle_hello(struct chi_task *task)
 		.put_entries = CHI_PUT_MAX,
 		.requests_in_flight = (uint32_t)limits->in_flight,
 		.scan_rows = CHI_SCAN_ROWS_MAX,
-		.remembered_writes = CHI_IDEMPOTENCY_WRITES,
 	};
 	response.u.hello.stores = names;
 	response.u.hello.n_stores = server->n_stores;

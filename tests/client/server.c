@@ -144,8 +144,7 @@ bool server_greet(struct conn *conn)
 				       .probe_positions = 100,
 				       .put_entries = CHI_PUT_MAX,
 				       .requests_in_flight = 16,
-				       .scan_rows = CHI_SCAN_ROWS_MAX,
-				       .remembered_writes = conn->remembers},
+				       .scan_rows = CHI_SCAN_ROWS_MAX},
 			    .stores = &store,
 			    .n_stores = 1},
 	};

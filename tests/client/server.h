@@ -28,7 +28,6 @@ struct conn {
 	size_t piece; /* answers go out so many bytes at a time; 0: whole */
 	size_t cut;   /* after so many bytes in all nothing more goes out; 0: no end */
 	size_t sent;
-	uint32_t remembers; /* writes that its Hello says it knows again; 0: none */
 	const struct chi_hello_limits *limits; /* that it tells; NULL: see server_greet */
 };
 

@@ -174,7 +174,6 @@ static void be_busy(struct conn *conn)
 	static uint64_t since;
 	struct chi_request request;
 	unsigned refusals = 0;
-	conn->remembers = 64;
 	if (!server_greet(conn)) {
 		return;
 	}

@@ -242,7 +242,6 @@ static void forget_the_first(struct conn *conn)
 	struct chi_request request;
 	static uint8_t first[CHI_IDEMPOTENCY_CLIENT];
 	bool known = false;
-	conn->remembers = 64;
 	if (!server_greet(conn)) {
 		return;
 	}
@@ -274,8 +273,10 @@ static void forgotten_at_first(void **state)
 {
 	(void)state;
 	struct server server;
+	const struct chi_options options = {.call_ms = LONG_MS};
+	struct chi_client *client = NULL;
 	server_start(&server, forget_the_first);
-	struct chi_client *client = server_open(&server, LONG_MS);
+	assert_int_equal(chi_open(server.address, &options, &client, NULL), CHI_OK);
 	world_ok(client, add(client));
 	world_ok(client, add(client));
 	assert_int_equal(atomic_load(&server.connections), 1);

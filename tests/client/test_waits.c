@@ -58,6 +58,8 @@ static void import_whose_end_is_not_known(void **state)
 		{CHI_IMPORT_SUBTRACT, "again is harmless"},
 		{CHI_IMPORT_MERGE, "look before you try again"},
 	};
+	/* Who repeats nothing asks for no outcome either. */
+	const struct chi_options once = {.repeat_ms = CHI_NO_REPEAT};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct server server;
 		struct chi_import *games = NULL;
@@ -66,8 +68,9 @@ static void import_whose_end_is_not_known(void **state)
 		struct chi_import_options options = {
 			.kind = cases[i].kind, .progress = count_progress, .context = &calls};
 		server_start(&server, import_without_end);
-		assert_int_equal(chi_import_open(server.address, NULL, 0, &options, &games, &fault),
-				 CHI_OK);
+		assert_int_equal(
+			chi_import_open(server.address, &once, 0, &options, &games, &fault),
+			CHI_OK);
 		assert_int_equal(chi_import_feed(games, "text", 4), CHI_OK);
 		assert_int_equal(chi_import_commit(games, NULL), -CHI_ECONNECT);
 		assert_non_null(strstr(chi_import_error(games), "nobody knows"));

@@ -242,7 +242,7 @@ static const struct chi_response hello_response = {
 			.version = 1,
 			.server = TEXT("chistored 0.1.0"),
 			.limits = {CHI_FRAME_REQUEST_MAX, CHI_FRAME_RESPONSE_MAX, CHI_PROBE_MAX,
-				   CHI_PUT_MAX, CHI_IN_FLIGHT_MAX, CHI_SCAN_ROWS_MAX, 64},
+				   CHI_PUT_MAX, CHI_IN_FLIGHT_MAX, CHI_SCAN_ROWS_MAX},
 			.stores = hello_stores,
 			.n_stores = 2,
 		},

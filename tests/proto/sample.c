@@ -391,7 +391,7 @@ static void hello_result(struct sample *s, struct chi_response *out)
 	out->u.hello.version = (uint32_t)number(s);
 	out->u.hello.server = text(s, 20);
 	out->u.hello.limits = (struct chi_hello_limits){
-		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
+		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
 		(uint32_t)number(s), (uint32_t)number(s), (uint32_t)number(s),
 	};
 	out->u.hello.n_stores = n;

@@ -425,7 +425,7 @@ class Pipe:
         self.address = address
         self.client = Client(address)
         self.marks = Marks(self.client)
-        self.window = self.client.server.limits.remembered_writes
+        self.window = 64  # writes of one client that the server remembers
         self.waiting = collections.deque()  # (number, operation and mark), without an answer
         self.ids = {}  # number: id of its request on this connection
 

@@ -161,7 +161,7 @@ class Greeting(ProtocolTest):
         self.assertRegex(hello.server, "^chistored ")
         self.assertEqual(hello.limits, pb.Limits(
             request_bytes=1 << 20, response_bytes=4 << 20, probe_positions=4096,
-            put_entries=10000, requests_in_flight=64, scan_rows=10000, remembered_writes=64))
+            put_entries=10000, requests_in_flight=64, scan_rows=10000))
         kinds = {store.name: store.statistic for store in hello.stores}
         self.assertEqual(kinds, {"default": pb.EXTERNAL, "control": pb.CONTROL,
                                  "outcome": pb.OUTCOME, "many": pb.EXTERNAL})
