@@ -238,23 +238,13 @@ CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
 
 static const struct chi_member deleted[] = {CHI_M_NUMBER(1, RES, u.outcome.deleted)};
 static CHI_TABLE(deleted_message, delete_result, deleted, NULL);
-static const struct chi_member changed[] = {CHI_M_NUMBER(1, RES, u.outcome.changed)};
-static CHI_TABLE(changed_message, rescore_result, changed, NULL);
-static const struct chi_member compacted[] = {
-	CHI_M_NUMBER(1, RES, u.outcome.before),
-	CHI_M_NUMBER(2, RES, u.outcome.after),
-};
-static CHI_TABLE(compacted_message, compact_result, compacted, NULL);
-
 /* The result of the write itself. A kind of a later version was done, too, but cannot be told of.
  */
 static const struct chi_member outcome_result[] = {
 	CHI_M(1, CHI_BOOL, RES, u.outcome.running),
 	CHI_M_CASE(2, RES, u.outcome.put, u.outcome.op, CHI_OP_PUT, &chi_put_counts_message),
 	CHI_M_CASE(3, RES, id, u.outcome.op, CHI_OP_DELETE, &deleted_message),
-	CHI_M_CASE(4, RES, id, u.outcome.op, CHI_OP_RESCORE, &changed_message),
-	CHI_M_CASE(5, RES, u.outcome.import, u.outcome.op, CHI_OP_IMPORT,
+	CHI_M_CASE(4, RES, u.outcome.import, u.outcome.op, CHI_OP_IMPORT,
 		   &chi_import_counts_message),
-	CHI_M_CASE(6, RES, id, u.outcome.op, CHI_OP_COMPACT, &compacted_message),
 };
 CHI_TABLE(chi_outcome_result, outcome_result, outcome_result, NULL);

@@ -244,10 +244,7 @@ struct chi_response {
 			enum chi_op op; /* which of these is set; CHI_OP_UNKNOWN: it was not done */
 			struct chi_put_result put;
 			uint64_t deleted;
-			uint64_t changed;
 			struct chi_import_result import;
-			uint64_t before; /* COMPACT */
-			uint64_t after;
 		} outcome;
 	} u;
 };

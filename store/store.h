@@ -323,9 +323,7 @@ CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_coun
 enum chi_idempotency_kind {
 	CHI_IDEMPOTENCY_PUT = 1,
 	CHI_IDEMPOTENCY_DELETE,
-	CHI_IDEMPOTENCY_RESCORE,
 	CHI_IDEMPOTENCY_IMPORT,
-	CHI_IDEMPOTENCY_COMPACT,
 	CHI_IDEMPOTENCY_NEVER, /* was not done, and is not to be done any more */
 };
 
@@ -334,9 +332,9 @@ enum chi_idempotency_kind {
 /* How a write that was done was answered. */
 struct chi_outcome {
 	enum chi_idempotency_kind kind;
-	/* PUT: added, updated, unchanged, removed; DELETE: deleted; RESCORE: changed; IMPORT:
-	 * games, taken, known, skipped, empty, cut, plies, dropped, and of positions the four of a
-	 * PUT; COMPACT: bytes before and after; the others are 0. */
+	/* PUT: added, updated, unchanged, removed; DELETE: deleted; IMPORT: games,
+	 * taken, known, skipped, empty, cut, plies, dropped, and of positions the four of a PUT;
+	 * the others are 0. */
 	uint64_t counts[CHI_OUTCOME_COUNTS];
 };
 

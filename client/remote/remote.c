@@ -46,15 +46,19 @@ static int ping(struct chi_client *client)
 }
 
 /* Open writes are settled before the store is asked about itself: a client's own records count,
- * whatever the address. So with every call below that reads. */
+ * whatever the address. So with every call below. */
+static int call_settled(struct chi_client *client, struct chi_request *request,
+			struct chi_response *response)
+{
+	int status = chi_remote_settle(client);
+	return status == CHI_OK ? chi_repeat_call(client, request, response) : status;
+}
+
 static int info(struct chi_client *client, struct chi_info *out)
 {
 	struct chi_request request = {.op = CHI_OP_INFO};
 	struct chi_response response;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = chi_repeat_call(client, &request, &response);
-	}
+	int status = call_settled(client, &request, &response);
 	if (status == CHI_OK) {
 		*out = response.u.info;
 	}
@@ -76,30 +80,14 @@ static int start_long(struct chi_client *client, struct chi_request *request)
 	return status;
 }
 
-/* The same, up to the one answer. */
-static int call_long(struct chi_client *client, struct chi_request *request,
-		     struct chi_response *response)
-{
-	int status = start_long(client, request);
-	if (status == CHI_OK) {
-		status = chi_peer_answer(client, request->id, request->op, response);
-	}
-	return status;
-}
-
 int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
 		     bool *mixed)
 {
-	/* A count may look at every entry, so it may take as long as the server answers pings. */
 	struct chi_request request = {.op = CHI_OP_COUNT};
 	char material[CHI_MATERIAL_TEXT_SIZE];
 	chi_remote_set_spec(&request, spec, material);
 	struct chi_response response;
-	struct chi_repeat repeat = {0};
-	int status = CHI_OK;
-	do {
-		status = call_long(client, &request, &response);
-	} while (chi_repeat_again(client, &repeat, status));
+	int status = call_settled(client, &request, &response);
 	if (status == CHI_OK) {
 		*count = response.u.count.count;
 		*mixed = response.u.count.mixed;
@@ -211,15 +199,12 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	return chi_copy_finish(copy, &client->error);
 }
 
+/* Compact and Rescore do no harm when repeated: they carry no mark. */
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_request request = {.op = CHI_OP_COMPACT};
 	struct chi_response response;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		/* It vouches for nothing but itself. */
-		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
-	}
+	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
 	if (status == CHI_OK) {
 		*before = response.u.compact.before;
 		*after = response.u.compact.after;
@@ -231,11 +216,7 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 {
 	struct chi_request request = {.op = CHI_OP_RESCORE, .u.rescore = {.base = base}};
 	struct chi_response response;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		/* It vouches for nothing but itself. */
-		status = chi_remote_write(client, &request, CHI_ASYNC, &response);
-	}
+	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
 	if (status == CHI_OK) {
 		*changed = response.u.rescore.changed;
 	}

@@ -134,6 +134,12 @@ int chi_repeat_renew(struct chi_client *client)
 	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
 }
 
+/* May look at every entry: it has as long as the server answers pings. */
+static bool is_long(enum chi_op op)
+{
+	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE;
+}
+
 int chi_repeat_call(struct chi_client *client, struct chi_request *request,
 		    struct chi_response *response)
 {
@@ -141,6 +147,7 @@ int chi_repeat_call(struct chi_client *client, struct chi_request *request,
 	int status = CHI_OK;
 	do {
 		status = chi_peer_ready(client);
+		client->peer->patient = is_long(request->op);
 		if (status == CHI_OK) {
 			status = chi_peer_ask(client, request, response);
 		}

@@ -186,18 +186,9 @@ static void fill_outcome(const struct chi_outcome *outcome, struct chi_response 
 		response->u.outcome.op = CHI_OP_DELETE;
 		response->u.outcome.deleted = counts[0];
 		break;
-	case CHI_IDEMPOTENCY_RESCORE:
-		response->u.outcome.op = CHI_OP_RESCORE;
-		response->u.outcome.changed = counts[0];
-		break;
 	case CHI_IDEMPOTENCY_IMPORT:
 		response->u.outcome.op = CHI_OP_IMPORT;
 		response->u.outcome.import = chi_outcome_import(outcome);
-		break;
-	case CHI_IDEMPOTENCY_COMPACT:
-		response->u.outcome.op = CHI_OP_COMPACT;
-		response->u.outcome.before = counts[0];
-		response->u.outcome.after = counts[1];
 		break;
 	case CHI_IDEMPOTENCY_NEVER:
 		break;

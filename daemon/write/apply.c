@@ -54,14 +54,6 @@ static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault 
 	}
 }
 
-static enum chi_idempotency_kind kind_of(const struct chi_job *job)
-{
-	return job->op == CHI_OP_PUT	   ? CHI_IDEMPOTENCY_PUT
-	       : job->op == CHI_OP_DELETE  ? CHI_IDEMPOTENCY_DELETE
-	       : job->op == CHI_OP_COMPACT ? CHI_IDEMPOTENCY_COMPACT
-					   : CHI_IDEMPOTENCY_RESCORE;
-}
-
 /* Whether a marked job was done before; of a question, what became of what it asks for. CHI_NONE:
  * it is to be done. One that is refused leaves the transaction to the others. */
 static int recall(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
@@ -71,8 +63,8 @@ static int recall(struct chi_write *write, struct chi_job *job, struct chi_fault
 		status = chi_write_outcome(write, &job->idempotency_key, &job->outcome, fault);
 		status = status == CHI_NONE ? CHI_OK : status;
 	} else if (job->idempotency_key.sequence != 0) {
-		status = chi_write_known(write, &job->idempotency_key, kind_of(job), &job->outcome,
-					 fault);
+		status = chi_write_known(write, &job->idempotency_key, job->outcome.kind,
+					 &job->outcome, fault);
 	}
 	if (status == -CHI_EFORGOTTEN || status == -CHI_EINVAL) {
 		job->refused = status;
@@ -101,7 +93,8 @@ static void reset(struct chi_job *job)
 {
 	job->refused = CHI_OK;
 	job->at = SIZE_MAX;
-	job->outcome = (struct chi_outcome){.kind = kind_of(job)};
+	job->outcome = (struct chi_outcome){.kind = job->op == CHI_OP_PUT ? CHI_IDEMPOTENCY_PUT
+									  : CHI_IDEMPOTENCY_DELETE};
 }
 
 int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fault *fault)
@@ -118,42 +111,4 @@ int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fau
 		explain(write, status, fault);
 	}
 	return status;
-}
-
-int chi_job_recall(struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
-{
-	struct chi_write *write = NULL;
-	reset(job);
-	if (job->idempotency_key.sequence == 0) {
-		return CHI_NONE;
-	}
-	int status = chi_write_begin(store, &write, fault);
-	if (status < 0) {
-		return status;
-	}
-	status = recall(write, job, fault);
-	if (status == CHI_OK) {
-		/* What is vouched for must be durable. */
-		return chi_write_commit(write, fault);
-	}
-	chi_write_abort(write);
-	return status;
-}
-
-int chi_job_note(const struct chi_job *job, struct chi_store *store, struct chi_fault *fault)
-{
-	struct chi_write *write = NULL;
-	if (job->idempotency_key.sequence == 0) {
-		return CHI_OK;
-	}
-	int status = chi_write_begin(store, &write, fault);
-	if (status < 0) {
-		return status;
-	}
-	status = chi_write_note(write, &job->idempotency_key, &job->outcome);
-	if (status < 0) {
-		chi_write_abort(write);
-		return chi_fault_plain(fault, status);
-	}
-	return chi_write_commit(write, fault);
 }

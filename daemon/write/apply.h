@@ -16,11 +16,3 @@ struct chi_write;
  */
 CHI_MUSTUSE int chi_job_perform(struct chi_job *job, struct chi_write *write,
 				struct chi_fault *fault);
-
-/* Of work that is no part of a transaction, a COMPACT: CHI_NONE, it is to be done, and then noted;
- * CHI_OK, it was done before and the outcome is set, or job->refused says why it must not be done.
- * The writer's thread only. */
-CHI_MUSTUSE int chi_job_recall(struct chi_job *job, struct chi_store *store,
-			       struct chi_fault *fault);
-CHI_MUSTUSE int chi_job_note(const struct chi_job *job, struct chi_store *store,
-			     struct chi_fault *fault);

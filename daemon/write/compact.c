@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/write/apply.h"
 #include "daemon/net/worker_barrier.h"
 #include "daemon/write/job.h"
-#include "daemon/log/log.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
 #include "store/store.h"
@@ -42,28 +40,6 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 	chi_worker_barrier_open(&barrier);
 	pthread_mutex_unlock(&server->compact_lock);
 	return status;
-}
-
-/* A marked compaction that was done is not done again. It is noted behind it: who is killed in
- * between compacts a second time, which changes no content. */
-static int compact_once(struct chi_job *job, struct chi_served *served, struct chi_fault *fault)
-{
-	struct chi_store *store = served->store;
-	struct chi_fault why = {0};
-	int status = chi_job_recall(job, store, fault);
-	if (status != CHI_NONE) {
-		return status;
-	}
-	status = compact(job, served, fault);
-	if (status < 0) {
-		return status;
-	}
-	if (chi_job_note(job, store, &why) < 0) {
-		log_warning("compact.unnoted",
-			    "failed to note the compaction of store '{store}' ({cause})",
-			    log_text("store", served->name), log_text("cause", why.text));
-	}
-	return CHI_OK;
 }
 
 /* ---- Verified first ---------------------------------------------------------------------------
@@ -162,7 +138,7 @@ static void end_parked(struct chi_store_writer *writer, int verdict, const struc
 			status = chi_fault(&fault, -CHI_ECANCELED, "the server stops");
 		}
 		if (status == CHI_OK) {
-			status = compact_once(job, writer->served, &fault);
+			status = compact(job, writer->served, &fault);
 		}
 		chi_store_writer_end_work(writer, job, status, &fault);
 	}

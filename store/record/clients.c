@@ -29,12 +29,9 @@ static size_t counts_of(uint8_t kind)
 	case CHI_IDEMPOTENCY_PUT:
 		return 4;
 	case CHI_IDEMPOTENCY_DELETE:
-	case CHI_IDEMPOTENCY_RESCORE:
 		return 1;
 	case CHI_IDEMPOTENCY_IMPORT:
 		return CHI_OUTCOME_COUNTS;
-	case CHI_IDEMPOTENCY_COMPACT:
-		return 2;
 	default:
 		return 0;
 	}

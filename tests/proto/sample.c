@@ -304,8 +304,8 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 	if (coin(s)) {
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
-	bool marked = op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_RESCORE ||
-		      op == CHI_OP_COMPACT || op == CHI_OP_IMPORT_END || op == CHI_OP_OUTCOME;
+	bool marked = op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_IMPORT_END ||
+		      op == CHI_OP_OUTCOME;
 	if (marked && coin(s)) {
 		bool named = coin(s);
 		for (size_t i = 0; i < CHI_IDEMPOTENCY_CLIENT; i++) {

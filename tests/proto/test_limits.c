@@ -416,16 +416,16 @@ static void mark_of_a_write(void **state)
 	request.idempotency_key.sequence = UINT64_MAX;
 	request.idempotency_key.unanswered = UINT64_MAX;
 	accepted(&request);
-	request.op = CHI_OP_RESCORE;
-	request.u.rescore.base = NULL;
-	accepted(&request);
-	request.op = CHI_OP_COMPACT;
-	accepted(&request);
 	request.op = CHI_OP_OUTCOME;
 	accepted(&request);
 	request.op = CHI_OP_IMPORT_END;
 	accepted(&request);
-	/* What changes nothing, or not yet. */
+	/* What changes nothing, or not yet, or may be repeated. */
+	request.op = CHI_OP_RESCORE;
+	request.u.rescore.base = NULL;
+	refused(&request, -CHI_EINVAL, "idempotency_key");
+	request.op = CHI_OP_COMPACT;
+	refused(&request, -CHI_EINVAL, "idempotency_key");
 	request.op = CHI_OP_IMPORT;
 	memset(&request.u, 0, sizeof(request.u));
 	request.u.import.kind = CHI_IMPORT_ADD;

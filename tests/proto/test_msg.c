@@ -98,8 +98,6 @@ static void outcomes_survive(void **state)
 	static const struct chi_response outcomes[] = {
 		{.u.outcome = {.op = CHI_OP_PUT, .put = {1, 2, 3, UINT64_MAX}}},
 		{.u.outcome = {.op = CHI_OP_DELETE, .deleted = 7}},
-		{.u.outcome = {.op = CHI_OP_RESCORE, .changed = 8}},
-		{.u.outcome = {.op = CHI_OP_COMPACT, .before = 9, .after = 1}},
 		{.u.outcome = {.op = CHI_OP_IMPORT,
 			       .import = {1, 2, 3, 4, 5, 6, 7, 8, {9, 10, 11, 12}}}},
 		{.u.outcome = {.op = CHI_OP_IMPORT}},
