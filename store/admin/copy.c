@@ -121,7 +121,7 @@ int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct c
 }
 
 /* What was received must be a store that opens. *marked: it was copied from a published copy. */
-static int check_copy(const char *hidden, bool *has_savepoint, struct chi_fault *fault)
+static int check_copy(const char *hidden, bool *marked, struct chi_fault *fault)
 {
 	int rc = chi_file_check(hidden, fault);
 	uint64_t map_bytes;
@@ -134,16 +134,16 @@ static int check_copy(const char *hidden, bool *has_savepoint, struct chi_fault 
 	struct chi_trees trees;
 	rc = chi_trees_open(hidden, MDB_RDONLY | MDB_NOLOCK, map_bytes, &trees, fault);
 	if (rc == CHI_OK) {
-		*has_savepoint = (trees.stamp.ro_compatible & CHI_FEATURE_PUBLISHED) != 0;
+		*marked = (trees.stamp.ro_compatible & CHI_FEATURE_PUBLISHED) != 0;
 		mdb_env_close(trees.mdb);
 	}
 	return rc;
 }
 
 /* Makes a store of what was received, and gives it its name. */
-static int finish_store(struct chi_copy *copy, bool has_savepoint, struct chi_fault *fault)
+static int finish_store(struct chi_copy *copy, bool marked, struct chi_fault *fault)
 {
-	int rc = has_savepoint ? chi_published_unmake(copy->hidden.dir, fault) : CHI_OK;
+	int rc = marked ? chi_published_unmake(copy->hidden.dir, fault) : CHI_OK;
 	if (rc == CHI_OK) {
 		int error = chi_lock_make(copy->hidden.dir);
 		rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
@@ -159,15 +159,15 @@ static int finish_published(struct chi_copy *copy, struct chi_fault *fault)
 
 int chi_copy_finish(struct chi_copy *copy, struct chi_fault *fault)
 {
-	bool has_savepoint = false;
+	bool marked = false;
 	int error = fsync(copy->fd) < 0 ? errno : 0;
 	int rc = chi_lmdb_write_fault(fault, error, "write", copy->hidden.dir);
 	if (rc == CHI_OK) {
-		rc = check_copy(copy->hidden.dir, &has_savepoint, fault);
+		rc = check_copy(copy->hidden.dir, &marked, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = copy->publish ? finish_published(copy, fault)
-				   : finish_store(copy, has_savepoint, fault);
+				   : finish_store(copy, marked, fault);
 	}
 	if (rc < 0) {
 		chi_path_remove(&copy->hidden);

@@ -86,13 +86,12 @@ int chi_published_check(const char *dir, struct chi_fault *fault)
 		/* It cannot be told, which says nothing against it. */
 		return chi_fault(fault, rc, "%s", why.text);
 	}
-	bool has_savepoint = false;
+	bool marked = false;
 	if (rc == CHI_OK) {
-		has_savepoint = is_marked(&trees.stamp);
+		marked = is_marked(&trees.stamp);
 		mdb_env_close(trees.mdb);
 	}
-	return has_savepoint ? CHI_OK
-			     : chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", dir);
+	return marked ? CHI_OK : chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", dir);
 }
 
 int chi_published_open(struct chi_env *env, struct chi_fault *fault)
@@ -126,7 +125,7 @@ static void close_mdb(MDB_env **mdb)
 
 /* Sets or takes away the stamp's mark. Nothing else changes: the copy keeps the sequence number of
  * the state that was copied. */
-static int put_mark(MDB_txn *txn, bool has_savepoint, struct chi_fault *fault)
+static int put_mark(MDB_txn *txn, bool marked, struct chi_fault *fault)
 {
 	MDB_dbi meta;
 	struct chi_stamp stamp;
@@ -140,7 +139,7 @@ static int put_mark(MDB_txn *txn, bool has_savepoint, struct chi_fault *fault)
 		return rc;
 	}
 	stamp.ro_compatible &= ~CHI_FEATURE_PUBLISHED;
-	stamp.ro_compatible |= has_savepoint ? CHI_FEATURE_PUBLISHED : 0;
+	stamp.ro_compatible |= marked ? CHI_FEATURE_PUBLISHED : 0;
 	struct chi_state state;
 	rc = chi_state_get(txn, meta, &state);
 	if (rc < 0) {
@@ -153,14 +152,14 @@ static int put_mark(MDB_txn *txn, bool has_savepoint, struct chi_fault *fault)
 	return chi_lmdb_write_fault(fault, error, "write", "the stamp");
 }
 
-static int mark(MDB_env *mdb, bool has_savepoint, struct chi_fault *fault)
+static int mark(MDB_env *mdb, bool marked, struct chi_fault *fault)
 {
 	MDB_txn *txn;
 	int error = mdb_txn_begin(mdb, NULL, 0, &txn);
 	if (error != 0) {
 		return chi_lmdb_write_fault(fault, error, "write", "the stamp");
 	}
-	int rc = put_mark(txn, has_savepoint, fault);
+	int rc = put_mark(txn, marked, fault);
 	if (rc < 0) {
 		mdb_txn_abort(txn);
 		return rc;
@@ -169,7 +168,7 @@ static int mark(MDB_env *mdb, bool has_savepoint, struct chi_fault *fault)
 }
 
 /* Opens the copy for writing and marks it: it has been checked, and nobody else knows it. */
-static int open_marked(const char *dir, bool has_savepoint, MDB_env **out, struct chi_fault *fault)
+static int open_marked(const char *dir, bool marked, MDB_env **out, struct chi_fault *fault)
 {
 	_cleanup_(close_mdb) MDB_env *mdb = NULL;
 	uint64_t map_bytes;
@@ -178,7 +177,7 @@ static int open_marked(const char *dir, bool has_savepoint, MDB_env **out, struc
 		rc = chi_trees_start(dir, MDB_NOLOCK, map_bytes, &mdb, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = mark(mdb, has_savepoint, fault);
+		rc = mark(mdb, marked, fault);
 	}
 	if (rc == CHI_OK) {
 		*out = mdb;

@@ -8,13 +8,13 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
-#include "chess/statistic.h"
 #include "base/arena.h"
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
 #include "store/lmdb_val.h"
 #include "store/record/codec.h"
+#include "store/record/merge.h"
 #include "store/store.h"
 #include "store/txn/txn.h"
 
@@ -78,22 +78,6 @@ static int sum_counts(struct chi_write *write, struct chi_counts *sum)
 	return rc < 0 ? rc : CHI_OK;
 }
 
-static int compute(const struct chi_write *write, const struct chi_key *key,
-		   const struct chi_record *record, uint16_t *chi2)
-{
-	if (write->env->stamp.statistic == CHI_STATISTIC_OUTCOME) {
-		*chi2 = chi_statistic_outcome(&record->counts, &write->state.base);
-		return CHI_OK;
-	}
-	struct chi_position position;
-	int rc = chi_key_decode(key, &position, NULL);
-	if (rc < 0) {
-		return -CHI_ECORRUPT;
-	}
-	*chi2 = chi_statistic_control(&position);
-	return CHI_OK;
-}
-
 /* Stores a record whose statistic changed. The cursor is set again: the entry may have moved to
  * another page. */
 static int replace(struct rescore *r, const struct chi_record *record,
@@ -125,7 +109,9 @@ static int rescore_one(struct rescore *r, uint64_t *changed)
 				   &write->arena, &record, &rest);
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (rc == CHI_OK) {
-		rc = compute(write, &r->key, &record, &chi2);
+		rc = chi_record_statistic(write->env->stamp.statistic, &write->state.base, &r->key,
+					  &record, &chi2);
+		rc = rc < 0 ? -CHI_ECORRUPT : CHI_OK;
 	}
 	if (rc == CHI_OK && chi2 != record.chi2) {
 		record.chi2 = chi2;

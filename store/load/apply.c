@@ -96,35 +96,22 @@ static int follow_new(struct chi_load *load, const struct entry *entry, struct c
 		       : set_strength(load, &key, &record, fault);
 }
 
-static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
+/* The strength tree after a record that changed. */
+static int follow(struct chi_load *load, const struct chi_key *key, const struct chi_merge *m,
+		  struct chi_fault *fault)
 {
-	return a->n_line == b->n_line &&
-	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
-}
-
-/* The strength tree behind a record that changed; one that is gone is `new` without a statistic. */
-static int follow(struct chi_load *load, const struct chi_key *key, const struct chi_record *old,
-		  const struct chi_record *new, struct chi_fault *fault)
-{
-	bool had = old->chi2 != CHI_CHI2_UNKNOWN;
-	bool has = new->chi2 != CHI_CHI2_UNKNOWN;
-	bool moved = old->chi2 != new->chi2;
+	struct chi_strength_change change = chi_strength_change(&m->old, &m->new);
+	bool lines = m->old.n_line > 0 || m->new.n_line > 0;
 	int rc = CHI_OK;
-	if (!moved && (!has || lines_equal(old, new))) {
-		return CHI_OK;
+	if (change.remove) {
+		rc = lines ? unset_strength(load, key, m->old.chi2, fault)
+			   : chi_load_gather(load, m->old.chi2, key->bytes, key->len, true, fault);
 	}
-	if (old->n_line > 0 || new->n_line > 0) {
-		if (had && moved) {
-			rc = unset_strength(load, key, old->chi2, fault);
-		}
-		return rc == CHI_OK && has ? set_strength(load, key, new, fault) : rc;
+	if (rc == CHI_OK && change.put) {
+		rc = lines ? set_strength(load, key, &m->new, fault)
+			   : chi_load_gather(load, m->new.chi2, key->bytes, key->len, false, fault);
 	}
-	if (had) {
-		rc = chi_load_gather(load, old->chi2, key->bytes, key->len, true, fault);
-	}
-	return rc == CHI_OK && has
-		       ? chi_load_gather(load, new->chi2, key->bytes, key->len, false, fault)
-		       : rc;
+	return rc;
 }
 
 /* Games are added or taken away. What else a record brings (evaluations; a line, a note, a supplied
@@ -143,62 +130,27 @@ static uint32_t parts_of(const struct chi_load *load, const struct chi_record *o
 	       (given->n_note > 0 && old->n_note == 0 ? (uint32_t)CHI_PUT_NOTE : 0);
 }
 
-/* What becomes of a stored position, where the cursor stands. A tree that is written anew holds
- * only what is put. */
-static int keep_stored(struct chi_load *load, const MDB_val *key, const MDB_val *value)
+/* Both trees, to what came out of a merge, where the cursor stands. A tree that is written again
+ * holds only what is put. Returns LMDB's code. */
+static int set_stored(struct chi_load *load, MDB_val *key, struct chi_merge *m,
+		      enum chi_merged merged)
 {
-	return load->rewrite.active ? chi_rewrite_append(load, key, value) : 0;
-}
-
-static int replace_stored(struct chi_load *load, MDB_val *key, MDB_val *value)
-{
-	return load->rewrite.active ? chi_rewrite_append(load, key, value)
-				    : mdb_cursor_put(load->cursor, key, value, MDB_CURRENT);
-}
-
-static int delete_stored(struct chi_load *load)
-{
-	return load->rewrite.active ? 0 : mdb_cursor_del(load->cursor, 0);
-}
-
-static int remove_position(struct chi_load *load, const struct chi_key *key,
-			   const struct chi_record *old, struct chi_fault *fault)
-{
-	const struct chi_record none = {.chi2 = CHI_CHI2_UNKNOWN};
-	int rc = follow(load, key, old, &none, fault);
-	if (rc < 0) {
-		return rc;
+	if (load->rewrite.active) {
+		return merged == CHI_MERGED_GONE
+			       ? 0
+			       : chi_rewrite_append(load, key,
+						    merged == CHI_MERGED_SAME ? &m->stored
+									      : &m->value);
 	}
-	load->write->changed = true;
-	load->result.removed++;
-	return chi_load_error(load, delete_stored(load), fault);
-}
-
-/* Encodes what came out, and puts it where the cursor stands. */
-static int replace(struct chi_load *load, const struct chi_put *put, const struct chi_record *old,
-		   const struct chi_record_rest *rest, const struct chi_record *new,
-		   const MDB_val *stored, struct chi_fault *fault)
-{
-	struct chi_write *write = load->write;
-	MDB_val key = chi_val(put->key.bytes, put->key.len);
-	MDB_val value = {.mv_data = write->buffer};
-	int rc = chi_record_encode(put->key.bytes, put->key.len, new, rest, write->buffer,
-				   sizeof(write->buffer), &value.mv_size);
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
+	switch (merged) {
+	case CHI_MERGED_CHANGED:
+		return mdb_cursor_put(load->cursor, key, &m->value, MDB_CURRENT);
+	case CHI_MERGED_GONE:
+		return mdb_cursor_del(load->cursor, 0);
+	case CHI_MERGED_SAME:
+	default:
+		return 0;
 	}
-	if (value.mv_size == stored->mv_size &&
-	    memcmp(value.mv_data, stored->mv_data, value.mv_size) == 0) {
-		load->result.unchanged++;
-		return chi_load_error(load, keep_stored(load, &key, stored), fault);
-	}
-	write->changed = true;
-	rc = follow(load, &put->key, old, new, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	load->result.updated++;
-	return chi_load_error(load, replace_stored(load, &key, &value), fault);
 }
 
 /* A position that is stored; the cursor stands on it. */
@@ -207,12 +159,13 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 {
 	struct chi_write *write = load->write;
 	struct chi_put put = {.key = key_of(&entry->key)};
-	struct chi_record old;
-	struct chi_record new;
-	struct chi_record_rest rest;
+	struct chi_merge m = {.stored = *stored};
+	uint64_t *const counts[] = {[CHI_MERGED_SAME] = &load->result.unchanged,
+				    [CHI_MERGED_CHANGED] = &load->result.updated,
+				    [CHI_MERGED_GONE] = &load->result.removed};
 	chi_arena_reset(&write->arena);
 	int rc = chi_record_decode(put.key.bytes, put.key.len, stored->mv_data, stored->mv_size,
-				   &write->arena, &old, &rest);
+				   &write->arena, &m.old, &m.rest);
 	if (rc == CHI_OK) {
 		rc = chi_record_decode(put.key.bytes, put.key.len, entry->value.mv_data,
 				       entry->value.mv_size, &write->arena, &put.record, NULL);
@@ -220,15 +173,21 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	put.parts = parts_of(load, &old, &put.record);
-	rc = chi_merge(&old, true, &put, load->statistic, &write->state.base, &write->arena, &new,
-		       fault);
-	if (rc < 0) {
-		return rc == -CHI_EINVAL ? rc : chi_fault_plain(fault, rc);
+	put.parts = parts_of(load, &m.old, &put.record);
+	int merged = chi_write_merge(write, &put, &m, fault);
+	if (merged < 0) {
+		return merged == -CHI_EINVAL ? merged : chi_fault_plain(fault, merged);
 	}
-	return load->subtract && chi_record_bare(&new, &rest, load->statistic)
-		       ? remove_position(load, &put.key, &old, fault)
-		       : replace(load, &put, &old, &rest, &new, stored, fault);
+	if (merged != CHI_MERGED_SAME) {
+		write->changed = true;
+		rc = follow(load, &put.key, &m, fault);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	++*counts[merged];
+	MDB_val key = chi_val(put.key.bytes, put.key.len);
+	return chi_load_error(load, set_stored(load, &key, &m, (enum chi_merged)merged), fault);
 }
 
 /* True if the record has too few games to be kept when it is new. */

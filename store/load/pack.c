@@ -10,10 +10,10 @@
 #include "base/attr.h"
 #include "base/wire.h"
 #include "chess/key.h"
-#include "chess/statistic.h"
 #include "store/record/checksum.h"
 #include "store/record/record_priv.h"
 #include "store/record/codec.h"
+#include "store/record/merge.h"
 #include "store/load/load.h"
 
 #define BLOCK_LEAST 4096
@@ -57,32 +57,6 @@ static int reserve(struct chi_load_block *block, size_t more)
 	return CHI_OK;
 }
 
-/* The statistic of a new position. What was supplied for an external store stays. */
-static int statistic_of(const struct chi_load_spec *spec, const struct chi_key *key,
-			const struct chi_record *record, uint16_t *chi2)
-{
-	struct chi_position position;
-	*chi2 = CHI_CHI2_UNKNOWN;
-	if (spec->subtract) {
-		return CHI_OK;
-	}
-	switch (spec->statistic) {
-	case CHI_STATISTIC_OUTCOME:
-		*chi2 = chi_statistic_outcome(&record->counts, &spec->base);
-		return CHI_OK;
-	case CHI_STATISTIC_CONTROL:
-		if (chi_key_decode(key, &position, NULL) < 0) {
-			return -CHI_EINVAL;
-		}
-		*chi2 = chi_statistic_control(&position);
-		return CHI_OK;
-	case CHI_STATISTIC_EXTERNAL:
-	default:
-		*chi2 = record->chi2;
-		return CHI_OK;
-	}
-}
-
 /* The record goes to where it stands if its length takes `SIZE_ROOM` bytes, and is moved down to
  * the shorter form: nearly all are shorter than 128 bytes. */
 static int encode(struct chi_load_block *block, const struct chi_key *key,
@@ -116,12 +90,13 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EINVAL;
 	}
-	int rc = statistic_of(spec, key, record, &packed.chi2);
-	if (rc < 0) {
-		return rc;
+	packed.chi2 = CHI_CHI2_UNKNOWN;
+	if (!spec->subtract &&
+	    chi_record_statistic(spec->statistic, &spec->base, key, record, &packed.chi2) < 0) {
+		return -CHI_EINVAL;
 	}
-	rc = encode(block, key, &packed,
-		    RECORD_ROOM + record->n_moves * MOVE_ROOM + record->n_plies * PLY_ROOM);
+	int rc = encode(block, key, &packed,
+			RECORD_ROOM + record->n_moves * MOVE_ROOM + record->n_plies * PLY_ROOM);
 	if (rc == -CHI_ETOOBIG) {
 		/* It has other parts, or is too large for any store. */
 		rc = encode(block, key, &packed, CHI_RECORD_BYTES_MAX);
@@ -173,9 +148,8 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 		struct chi_key whole = {.len = (uint8_t)key_len};
 		memcpy(whole.bytes, key, key_len);
 		const struct chi_record none = {0};
-		int rc = statistic_of(spec, &whole, &none, &chi2);
-		if (rc < 0) {
-			return rc;
+		if (chi_record_statistic(spec->statistic, &spec->base, &whole, &none, &chi2) < 0) {
+			return -CHI_EINVAL;
 		}
 	}
 	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX + CHECKSUM_SIZE);

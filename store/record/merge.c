@@ -126,33 +126,18 @@ static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_ar
 	return CHI_OK;
 }
 
-/* Only an external store keeps what it was told; the others compute, and a put cannot set it. */
-static int compute_statistic(const struct chi_put *put, bool was_stored,
-			     enum chi_statistic statistic, const struct chi_counts *base,
-			     struct chi_record *out)
+int chi_record_statistic(enum chi_statistic kind, const struct chi_counts *base,
+			 const struct chi_key *key, const struct chi_record *record, uint16_t *chi2)
 {
-	switch (statistic) {
-	case CHI_STATISTIC_OUTCOME:
-		out->chi2 = chi_statistic_outcome(&out->counts, base);
-		return CHI_OK;
-	case CHI_STATISTIC_CONTROL:
-		/* It depends on the position alone: what was stored is right already. */
-		if (!was_stored) {
-			struct chi_position position;
-			int rc = chi_key_decode(&put->key, &position, NULL);
-			if (rc < 0) {
-				return rc;
-			}
-			out->chi2 = chi_statistic_control(&position);
-		}
-		return CHI_OK;
-	case CHI_STATISTIC_EXTERNAL:
-	default:
-		if ((put->parts & CHI_PUT_CHI2) != 0) {
-			out->chi2 = put->record.chi2;
-		}
-		return CHI_OK;
+	struct chi_position position;
+	if (kind == CHI_STATISTIC_CONTROL) {
+		int rc = chi_key_decode(key, &position, NULL);
+		*chi2 = rc < 0 ? CHI_CHI2_UNKNOWN : chi_statistic_control(&position);
+		return rc;
 	}
+	*chi2 = kind == CHI_STATISTIC_OUTCOME ? chi_statistic_outcome(&record->counts, base)
+					      : record->chi2;
+	return CHI_OK;
 }
 
 /* Counts, moves and plies, which are set, added or taken away. */
@@ -180,22 +165,13 @@ static int merge_games(const struct chi_put *put, struct chi_arena *arena, struc
 						    : CHI_OK;
 }
 
-int chi_merge(const struct chi_record *stored, bool was_stored, const struct chi_put *put,
-	      enum chi_statistic statistic, const struct chi_counts *base, struct chi_arena *arena,
-	      struct chi_record *out, struct chi_fault *fault)
+int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out,
+		    struct chi_fault *fault)
 {
 	const struct chi_record *given = &put->record;
-	if ((put->parts & CHI_PUT_RESTORE) != 0) {
-		*out = *given;
-		return CHI_OK;
-	}
-	*out = *stored;
 	int rc = merge_games(put, arena, out, fault);
 	if (rc == CHI_OK && (put->parts & CHI_PUT_EVALS) != 0) {
 		rc = merge_evals(given->evals, given->n_evals, arena, out);
-	}
-	if (rc < 0) {
-		return rc;
 	}
 	if ((put->parts & CHI_PUT_LINE) != 0) {
 		out->line = given->line;
@@ -205,5 +181,21 @@ int chi_merge(const struct chi_record *stored, bool was_stored, const struct chi
 		out->note = given->note;
 		out->n_note = given->n_note;
 	}
-	return compute_statistic(put, was_stored, statistic, base, out);
+	return rc;
+}
+
+static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
+{
+	return a->n_line == b->n_line &&
+	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
+}
+
+struct chi_strength_change chi_strength_change(const struct chi_record *old,
+					       const struct chi_record *new)
+{
+	bool moved = old->chi2 != new->chi2;
+	return (struct chi_strength_change){
+		.remove = moved && old->chi2 != CHI_CHI2_UNKNOWN,
+		.put = new->chi2 != CHI_CHI2_UNKNOWN && (moved || !lines_equal(old, new)),
+	};
 }

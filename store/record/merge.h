@@ -10,13 +10,25 @@ struct chi_arena;
 struct chi_put;
 struct chi_record_rest;
 
-/* Applies `put` to what was stored (zeroed if nothing was); memory from `arena`. -CHI_ETOOBIG,
- * -CHI_EINVAL (the fault says what cannot be subtracted), -CHI_ENOMEM, -CHI_EKEY. Behind
- * CHI_PUT_SUBTRACT the caller removes a position of which nothing is left, chi_record_bare. */
-CHI_MUSTUSE int chi_merge(const struct chi_record *stored, bool was_stored,
-			  const struct chi_put *put, enum chi_statistic statistic,
-			  const struct chi_counts *base, struct chi_arena *arena,
-			  struct chi_record *out, struct chi_fault *fault);
+/* Applies the parts that the put names, but for its statistic, to `out`; memory from `arena`.
+ * -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be subtracted), -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena,
+				struct chi_record *out, struct chi_fault *fault);
+
+/* The statistic of a record by the store's kind: an external one is what the record says. -CHI_EKEY
+ * if the key is no position. */
+CHI_MUSTUSE int chi_record_statistic(enum chi_statistic kind, const struct chi_counts *base,
+				     const struct chi_key *key, const struct chi_record *record,
+				     uint16_t *chi2);
+
+/* What a change of a record asks of the strength tree. */
+struct chi_strength_change {
+	bool remove; /* the old entry */
+	bool put;    /* the new one */
+};
+
+struct chi_strength_change chi_strength_change(const struct chi_record *old,
+					       const struct chi_record *new);
 
 /* Takes the counts, moves and plies of `less` out of `out`, whose lists are replaced by others in
  * memory of `arena`. -CHI_EINVAL if they are not all there: `out` is then of no use. */

@@ -12,10 +12,12 @@
 #include <time.h>
 
 #include "base/fault.h"
+#include "base/record.h"
 #include "base/wire.h"
 #include "chess/statistic.h"
 #include "store/record/codec.h"
 #include "store/lmdb_err.h"
+#include "store/lmdb_val.h"
 
 static const char magic[8] = {'c', 'h', 'i', 's', 't', 'o', 'r', 'e'};
 static const char stamp_key[] = "stamp";
@@ -34,6 +36,7 @@ static const char state_key[] = "state";
 /* Where the fields begin that the first look needs. */
 #define VERSION_AT    8
 #define BYTE_ORDER_AT 12
+#define LAYOUT_AT     17
 #define CHECKSUM_SIZE 8
 
 int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out)
@@ -118,12 +121,8 @@ static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fau
 				 "the store was made on a machine of another byte order or word "
 				 "size; move it with dump and load");
 	}
-	return CHI_OK;
-}
-
-/* The three layouts can change one by one without a new major version. */
-static int check_layout(const uint8_t layout[3], struct chi_fault *fault)
-{
+	/* The three layouts can change one by one without a new major version. */
+	const uint8_t *layout = bytes + LAYOUT_AT;
 	if (layout[0] != KEY_LAYOUT || layout[1] != RECORD_LAYOUT || layout[2] != STRENGTH_ORDER) {
 		return chi_fault(fault, -CHI_EVERSION,
 				 "the store has layouts %u, %u, %u; this program reads 1, 1, 1",
@@ -165,10 +164,6 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 	if (rc < 0) {
 		return rc;
 	}
-	rc = check_layout(bytes + 17, fault);
-	if (rc < 0) {
-		return rc;
-	}
 	*out = (struct chi_stamp){.statistic = (enum chi_statistic)bytes[20]};
 	struct chi_reader r = chi_reader_of(bytes + VERSION_AT, len - VERSION_AT);
 	out->major = (uint16_t)chi_read_le(&r, 2);
@@ -189,18 +184,22 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 	return check_features(out, readonly, fault);
 }
 
+/* The base rates, then the games, by result. */
+#define STATE_COUNTS 8u
+
+static uint64_t *state_count(struct chi_state *state, unsigned i)
+{
+	return chi_counts_of(i < 4 ? &state->base : &state->games, i % 4);
+}
+
 void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE])
 {
 	struct chi_writer w = chi_writer_of(out, CHI_STATE_SIZE);
+	struct chi_state copy = *state;
 	chi_write_le(&w, state->sequence, 8);
-	chi_write_le(&w, state->base.white, 8);
-	chi_write_le(&w, state->base.draws, 8);
-	chi_write_le(&w, state->base.black, 8);
-	chi_write_le(&w, state->base.other, 8);
-	chi_write_le(&w, state->games.white, 8);
-	chi_write_le(&w, state->games.draws, 8);
-	chi_write_le(&w, state->games.black, 8);
-	chi_write_le(&w, state->games.other, 8);
+	for (unsigned i = 0; i < STATE_COUNTS; i++) {
+		chi_write_le(&w, *state_count(&copy, i), 8);
+	}
 	chi_write_le(&w, state->txn, 8);
 	write_checksum(&w, state_key, out);
 }
@@ -212,31 +211,24 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	}
 	struct chi_reader r = chi_reader_of(bytes, len);
 	out->sequence = chi_read_le(&r, 8);
-	out->base.white = chi_read_le(&r, 8);
-	out->base.draws = chi_read_le(&r, 8);
-	out->base.black = chi_read_le(&r, 8);
-	out->base.other = chi_read_le(&r, 8);
-	out->games.white = chi_read_le(&r, 8);
-	out->games.draws = chi_read_le(&r, 8);
-	out->games.black = chi_read_le(&r, 8);
-	out->games.other = chi_read_le(&r, 8);
+	for (unsigned i = 0; i < STATE_COUNTS; i++) {
+		*state_count(out, i) = chi_read_le(&r, 8);
+	}
 	out->txn = chi_read_le(&r, 8);
 	return CHI_OK;
 }
 
-static MDB_val text_val(const char *text)
+static int put_value(MDB_txn *txn, MDB_dbi meta, const char *name, void *bytes, size_t len)
 {
-	union {
-		const void *in;
-		void *out;
-	} pointer = {.in = text};
-	return (MDB_val){.mv_size = strlen(text), .mv_data = pointer.out};
+	MDB_val key = chi_val(name, strlen(name));
+	MDB_val value = {len, bytes};
+	return mdb_put(txn, meta, &key, &value, 0);
 }
 
 int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct chi_stamp *out,
 		  struct chi_fault *fault)
 {
-	MDB_val key = text_val(stamp_key);
+	MDB_val key = chi_val(stamp_key, strlen(stamp_key));
 	MDB_val value;
 	int rc = mdb_get(txn, meta, &key, &value);
 	if (rc == MDB_NOTFOUND) {
@@ -252,14 +244,12 @@ int chi_stamp_put(MDB_txn *txn, MDB_dbi meta, const struct chi_stamp *stamp)
 {
 	uint8_t bytes[CHI_STAMP_SIZE];
 	chi_stamp_encode(stamp, bytes);
-	MDB_val key = text_val(stamp_key);
-	MDB_val value = {sizeof(bytes), bytes};
-	return mdb_put(txn, meta, &key, &value, 0);
+	return put_value(txn, meta, stamp_key, bytes, sizeof(bytes));
 }
 
 int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out)
 {
-	MDB_val key = text_val(state_key);
+	MDB_val key = chi_val(state_key, strlen(state_key));
 	MDB_val value;
 	int rc = mdb_get(txn, meta, &key, &value);
 	if (rc == MDB_NOTFOUND) {
@@ -274,7 +264,5 @@ int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state)
 	struct chi_state own = *state;
 	own.txn = mdb_txn_id(txn);
 	chi_state_encode(&own, bytes);
-	MDB_val key = text_val(state_key);
-	MDB_val value = {sizeof(bytes), bytes};
-	return mdb_put(txn, meta, &key, &value, 0);
+	return put_value(txn, meta, state_key, bytes, sizeof(bytes));
 }

@@ -178,54 +178,37 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 	return stored(r, lost);
 }
 
-static int take_position(struct repair *r, const MDB_val *key, const MDB_val *value)
+/* What an entry of no tree is, the bytes must tell. The two bytes by which an entry of the strength
+ * tree vouches for itself are those of a game: of 65,536 one would do as the other. */
+static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
+		      const MDB_val *value)
 {
 	struct chi_record record = {0};
+	struct chi_game_id game;
 	const char *problem = NULL;
-	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
-	if (rc == CHI_OK) {
-		return put_position(r, key, &record, false);
-	}
-	if (rc == -CHI_ENOMEM) {
-		return chi_fault_plain(r->fault, rc);
-	}
 	char name[CHI_FEN_SIZE];
-	r->result->damaged++;
-	complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name), problem);
-	return CHI_OK;
-}
-
-static int take_game(struct repair *r, const MDB_val *key, const MDB_val *value)
-{
-	struct chi_game_id game;
-	if (chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
-	    CHI_OK) {
-		return put_game(r, &game, false);
+	bool lost = tree == CHI_SALVAGE_LOST;
+	if (tree != CHI_SALVAGE_GAME_IDS) {
+		int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+		if (rc != -CHI_ECORRUPT) {
+			return rc == CHI_OK ? put_position(r, key, &record, lost)
+					    : chi_fault_plain(r->fault, rc);
+		}
 	}
-	r->result->damaged++;
-	complain(r, "a game's entry is damaged");
-	return CHI_OK;
-}
-
-/* What it is, the bytes must tell. The two bytes by which an entry of the strength tree vouches for
- * itself are those of a game: of 65,536 one would do as the other. */
-static int take_lost(struct repair *r, const MDB_val *key, const MDB_val *value)
-{
-	struct chi_record record = {0};
-	struct chi_game_id game;
-	const char *problem = NULL;
-	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
-	if (rc == CHI_OK) {
-		return put_position(r, key, &record, true);
+	bool strength =
+		lost && chi_strength_ok(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
+	if (tree != CHI_SALVAGE_POSITION && !strength &&
+	    chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
+		    CHI_OK) {
+		return put_game(r, &game, lost);
 	}
-	if (rc == -CHI_ENOMEM) {
-		return chi_fault_plain(r->fault, rc);
+	if (tree == CHI_SALVAGE_POSITION) {
+		complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name),
+			 problem);
+	} else if (!lost) {
+		complain(r, "a game's entry is damaged");
 	}
-	bool strength = chi_strength_ok(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
-	if (!strength && chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
-					 &game) == CHI_OK) {
-		return put_game(r, &game, true);
-	}
+	r->result->damaged += !lost;
 	return CHI_OK;
 }
 
@@ -238,18 +221,7 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
 	if (tree == CHI_SALVAGE_META || r->store == NULL) {
 		return take_meta(r, &key, &value);
 	}
-	switch (tree) {
-	case CHI_SALVAGE_POSITION:
-		return take_position(r, &key, &value);
-	case CHI_SALVAGE_GAME_IDS:
-		return take_game(r, &key, &value);
-	case CHI_SALVAGE_LOST:
-		return take_lost(r, &key, &value);
-	case CHI_SALVAGE_META:
-	case CHI_SALVAGE_STRENGTH:
-	default:
-		return CHI_OK;
-	}
+	return tree == CHI_SALVAGE_STRENGTH ? CHI_OK : take_entry(r, tree, &key, &value);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */

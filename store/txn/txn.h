@@ -58,3 +58,24 @@ CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *
 
 /* Takes a record that does not decode out of both trees. */
 CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *key);
+
+/* A stored record, and what a put makes of it. */
+struct chi_merge {
+	MDB_val stored; /* no bytes: there is none, and `old` is zeroed */
+	struct chi_record old;
+	struct chi_record_rest rest; /* of `old` */
+	struct chi_record new;	     /* without a statistic if nothing is left */
+	MDB_val value;		     /* `new` encoded, in the transaction's buffer */
+};
+
+enum chi_merged {
+	CHI_MERGED_SAME, /* the bytes that are stored, or nothing of nothing */
+	CHI_MERGED_CHANGED,
+	CHI_MERGED_GONE, /* nothing is left to store */
+};
+
+/* The one way from a put to the bytes that are to be stored: applies it to m->old and encodes what
+ * comes out, in memory of the transaction's arena. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL
+ * (the fault says what cannot be subtracted), -CHI_ENOMEM, -CHI_EKEY. */
+CHI_MUSTUSE int chi_write_merge(struct chi_write *write, const struct chi_put *put,
+				struct chi_merge *m, struct chi_fault *fault);

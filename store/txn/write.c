@@ -213,110 +213,105 @@ int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 	return chi_write_set(write, write->env->strength, &entry, &value);
 }
 
-static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
-{
-	return a->n_line == b->n_line &&
-	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
-}
-
-/* Brings the strength tree in step with a record that changes from `old` to `new`. */
+/* Brings the strength tree in step with a record that changes. */
 static int follow(struct chi_write *write, const struct chi_key *key, const struct chi_record *old,
-		  bool was_stored, const struct chi_record *new)
+		  const struct chi_record *new)
 {
-	bool had = was_stored && old->chi2 != CHI_CHI2_UNKNOWN;
-	bool has = new->chi2 != CHI_CHI2_UNKNOWN;
-	if (had && has && old->chi2 == new->chi2 &&lines_equal(old, new)) {
-		return CHI_OK;
-	}
-	if (had && old->chi2 != new->chi2) {
-		int rc = delete_strength(write, old->chi2, key);
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	return has ? chi_write_strength(write, key, new) : CHI_OK;
+	struct chi_strength_change change = chi_strength_change(old, new);
+	int rc = change.remove ? delete_strength(write, old->chi2, key) : CHI_OK;
+	return rc == CHI_OK && change.put ? chi_write_strength(write, key, new) : rc;
 }
 
 /* The stored value and what it says; CHI_NONE if there is none. */
-static int load(struct chi_write *write, const struct chi_key *key, MDB_val *value,
-		struct chi_record *record, struct chi_record_rest *rest)
+static int load(struct chi_write *write, const struct chi_key *key, struct chi_merge *m)
 {
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EKEY;
 	}
 	MDB_val bytes = chi_val(key->bytes, key->len);
-	int rc = mdb_get(write->txn, write->env->position, &bytes, value);
+	int rc = mdb_get(write->txn, write->env->position, &bytes, &m->stored);
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
-	return chi_record_decode(key->bytes, key->len, value->mv_data, value->mv_size,
-				 &write->arena, record, rest);
+	return chi_record_decode(key->bytes, key->len, m->stored.mv_data, m->stored.mv_size,
+				 &write->arena, &m->old, &m->rest);
 }
 
-/* Out of both trees. */
-static int remove_both(struct chi_write *write, const struct chi_key *key, uint16_t chi2)
+int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
+		    struct chi_fault *fault)
 {
-	write->changed = true;
-	int rc = chi2 != CHI_CHI2_UNKNOWN ? delete_strength(write, chi2, key) : CHI_OK;
-	MDB_val bytes = chi_val(key->bytes, key->len);
-	return rc < 0 ? rc : chi_write_unset(write, write->env->position, &bytes);
+	enum chi_statistic kind = write->env->stamp.statistic;
+	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
+	bool was_stored = m->stored.mv_size > 0;
+	int rc = CHI_OK;
+	m->new = restore ? put->record : m->old;
+	if (!restore) {
+		rc = chi_merge_parts(put, &write->arena, &m->new, fault);
+	}
+	if (kind == CHI_STATISTIC_EXTERNAL && (put->parts & CHI_PUT_CHI2) != 0) {
+		m->new.chi2 = put->record.chi2;
+	}
+	/* The control statistic depends on the position alone: what was stored is right already. */
+	if (rc == CHI_OK && !restore && !(was_stored && kind == CHI_STATISTIC_CONTROL)) {
+		rc = chi_record_statistic(kind, &write->state.base, &put->key, &m->new,
+					  &m->new.chi2);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if ((put->parts & CHI_PUT_SUBTRACT) != 0 && chi_record_bare(&m->new, &m->rest, kind)) {
+		m->new.chi2 = CHI_CHI2_UNKNOWN;
+		return was_stored ? CHI_MERGED_GONE : CHI_MERGED_SAME;
+	}
+	m->value.mv_data = write->buffer;
+	rc = chi_record_encode(put->key.bytes, put->key.len, &m->new, restore ? NULL : &m->rest,
+			       write->buffer, sizeof(write->buffer), &m->value.mv_size);
+	if (rc < 0) {
+		return rc;
+	}
+	return m->value.mv_size == m->stored.mv_size &&
+			       memcmp(write->buffer, m->stored.mv_data, m->value.mv_size) == 0
+		       ? CHI_MERGED_SAME
+		       : CHI_MERGED_CHANGED;
 }
 
-/* Decode, merge, encode, compare: what comes out the same is not written, so that importing a file
- * twice dirties no page. */
+/* Both trees, to what came out of a merge. */
+static int store(struct chi_write *write, const struct chi_key *key, struct chi_merge *m, bool gone)
+{
+	MDB_val bytes = chi_val(key->bytes, key->len);
+	write->changed = true;
+	int rc = follow(write, key, &m->old, &m->new);
+	if (rc < 0) {
+		return rc;
+	}
+	return gone ? chi_write_unset(write, write->env->position, &bytes)
+		    : chi_write_set(write, write->env->position, &bytes, &m->value);
+}
+
+/* What comes out the same is not written, so that importing a file twice dirties no page. */
 static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
 {
-	const struct chi_key *key = &put->key;
-	struct chi_record old = {0};
-	struct chi_record_rest rest = {0};
-	MDB_val stored = {0};
-	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
-	int rc = load(write, key, &stored, &old, &rest);
-	bool damaged = rc == -CHI_ECORRUPT;
-	if (damaged && restore) {
+	struct chi_merge m = {0};
+	int rc = load(write, &put->key, &m);
+	bool was_stored = rc != CHI_NONE;
+	if (rc == -CHI_ECORRUPT && (put->parts & CHI_PUT_RESTORE) != 0) {
 		/* There is nothing to merge with, and nothing that is worth keeping. */
-		old = (struct chi_record){0};
+		m = (struct chi_merge){0};
 		write->changed = true;
-		rc = chi_write_purge(write, key);
-		rc = rc < 0 ? rc : CHI_NONE;
+		rc = chi_write_purge(write, &put->key);
 	}
-	if (rc < 0) {
-		return rc;
-	}
-	bool was_stored = rc == CHI_OK;
-	struct chi_record new;
-	rc = chi_merge(&old, was_stored, put, write->env->stamp.statistic, &write->state.base,
-		       &write->arena, &new, &write->why);
-	if (rc < 0) {
-		return rc;
-	}
-	if ((put->parts & CHI_PUT_SUBTRACT) != 0 &&
-	    chi_record_bare(&new, &rest, write->env->stamp.statistic)) {
-		*(was_stored ? &result->removed : &result->unchanged) += 1;
-		return was_stored ? remove_both(write, key, old.chi2) : CHI_OK;
-	}
-	size_t len;
-	rc = chi_record_encode(key->bytes, key->len, &new, restore ? NULL : &rest, write->buffer,
-			       sizeof(write->buffer), &len);
-	if (rc < 0) {
-		return rc;
-	}
-	if (was_stored && len == stored.mv_size &&
-	    memcmp(write->buffer, stored.mv_data, len) == 0) {
+	rc = rc < 0 ? rc : chi_write_merge(write, put, &m, &write->why);
+	if (rc == CHI_MERGED_SAME) {
 		result->unchanged++;
-		return CHI_OK;
 	}
-	write->changed = true;
-	rc = follow(write, key, &old, was_stored, &new);
-	if (rc < 0) {
+	if (rc <= CHI_MERGED_SAME) {
 		return rc;
 	}
-	MDB_val bytes = chi_val(key->bytes, key->len);
-	MDB_val value = {len, write->buffer};
-	rc = chi_write_set(write, write->env->position, &bytes, &value);
-	if (rc == CHI_OK) {
-		*(was_stored || damaged ? &result->updated : &result->added) += 1;
-	}
+	uint64_t *count = rc == CHI_MERGED_GONE ? &result->removed
+			  : was_stored		? &result->updated
+						: &result->added;
+	rc = store(write, &put->key, &m, rc == CHI_MERGED_GONE);
+	*count += rc == CHI_OK;
 	return rc;
 }
 
@@ -343,17 +338,15 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 		return rc;
 	}
 	chi_arena_reset(&write->arena);
-	struct chi_record old = {0};
-	MDB_val stored;
-	rc = load(write, key, &stored, &old, NULL);
+	struct chi_merge m = {0};
+	rc = load(write, key, &m);
 	if (rc == -CHI_ECORRUPT) {
 		write->changed = true;
-		return chi_write_stick(write, chi_write_purge(write, key));
+		rc = chi_write_purge(write, key);
+	} else if (rc == CHI_OK) {
+		rc = store(write, key, &m, true);
 	}
-	if (rc != CHI_OK) {
-		return chi_write_stick(write, rc);
-	}
-	return chi_write_stick(write, remove_both(write, key, old.chi2));
+	return chi_write_stick(write, rc);
 }
 
 int chi_write_base(struct chi_write *write, const struct chi_counts *base)

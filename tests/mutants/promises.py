@@ -79,16 +79,9 @@ WHOLE = (
         "system daemon_work", "Batches.test_only_the_guilty_batch_fails"),
     Mutant(
         "put-forgets-the-other-tree",
-        "A put changes both trees in its transaction",
+        "A put and a delete change both trees in their transaction",
         "store/txn/write.c",
-        "rc = follow(write, key, &old, was_stored, &new);",
-        "rc = CHI_OK;",
-        "store model", "test_external"),
-    Mutant(
-        "delete-forgets-the-other-tree",
-        "A delete takes the entry out of both trees",
-        "store/txn/write.c",
-        "int rc = chi2 != CHI_CHI2_UNKNOWN ? delete_strength(write, chi2, key) : CHI_OK;",
+        "int rc = follow(write, key, &m->old, &m->new);",
         "int rc = CHI_OK;",
         "store model", "test_external"),
     Mutant(
