@@ -30,7 +30,7 @@ static void tell(void *context, const struct chi_import_note *note)
 {
 	struct ledger *me = context;
 	char file[16];
-	if (strstr(note->text, "more games") != NULL) {
+	if (strstr(note->text, "later games") != NULL) {
 		me->more += strtoull(note->text, NULL, 10);
 		return;
 	}

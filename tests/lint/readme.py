@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What README.md shows is what is there: its program is the one that is compiled and run as a test.
+Each room has a README.md, and HACKING.md leads to it.
 
     readme.py SOURCE_ROOT
 """
@@ -26,6 +27,16 @@ def shown(readme, program):
     return [f"{PROGRAM} has {lines} lines, more than {MOST_LINES}"] if lines > MOST_LINES else []
 
 
+def unknown_rooms(paths, hacking):
+    """Folders with sources that have no README.md, or one that HACKING.md does not link."""
+    rooms = {os.path.dirname(path) for path in paths if path.endswith(".c")}
+    rooms = {room for room in rooms if room.split("/")[0] not in ("tests", "bench", "examples")}
+    return ([f"{room}/ has no README.md" for room in sorted(rooms)
+             if f"{room}/README.md" not in paths] +
+            [f"HACKING.md has no link to {room}/README.md" for room in sorted(rooms)
+             if f"({room}/README.md)" not in hacking])
+
+
 def main(root):
     report = tree.Report()
     program = tree.read(root, PROGRAM)
@@ -33,6 +44,9 @@ def main(root):
     planted = f"<!-- {PROGRAM} -->\n```c\nint x;\n```\n<!-- end -->\n"
     report.planted("readme", lambda path, text: shown(text, program), "README.md", planted)
     report.line("readme: the program shown is the one tested", shown(readme, program))
+    hacking = tree.read(root, "HACKING.md")
+    report.planted("rooms", lambda path, text: unknown_rooms([path], hacking), "kitchen/x.c", "")
+    report.line("rooms: each has a README.md", unknown_rooms(tree.files(root), hacking))
     report.finish()
 
 

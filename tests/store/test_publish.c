@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Published copies: read by whoever may not write there, written by nobody, replaced at one moment.
- * And what only looks like one is opened with locks.
+ * Published copies: read without the right to write, never written, replaced at one moment. What
+ * only looks like one is opened with locks.
  */
 #include "tests/store/help.h"
 
@@ -45,18 +45,21 @@ static struct chi_store *filled(const char *name)
 	return store;
 }
 
+static const char *path_in(const char *dir, const char *name)
+{
+	static char path[1024];
+	snprintf(path, sizeof(path), "%s/%s", help_path(dir), name);
+	return path;
+}
+
 static bool is_there(const char *dir, const char *name)
 {
-	char path[1024];
-	snprintf(path, sizeof(path), "%s/%s", help_path(dir), name);
-	return access(path, F_OK) == 0;
+	return access(path_in(dir, name), F_OK) == 0;
 }
 
 static void set_mode(const char *dir, const char *name, mode_t mode)
 {
-	char path[1024];
-	snprintf(path, sizeof(path), "%s/%s", help_path(dir), name);
-	assert_int_equal(chmod(path, mode), 0);
+	assert_int_equal(chmod(path_in(dir, name), mode), 0);
 }
 
 static void test_modes_and_files(void **state)
@@ -65,13 +68,11 @@ static void test_modes_and_files(void **state)
 	struct chi_store *store = filled("source");
 	struct stat dir;
 	struct stat file;
-	char data[1024];
 	mode_t mask = umask(077);
 	ok(help_publish(store, help_path("modes")));
 	umask(mask);
-	snprintf(data, sizeof(data), "%s/data.mdb", help_path("modes"));
 	assert_int_equal(stat(help_path("modes"), &dir), 0);
-	assert_int_equal(stat(data, &file), 0);
+	assert_int_equal(stat(path_in("modes", "data.mdb"), &file), 0);
 	assert_int_equal(dir.st_mode & 07777, 0755);
 	assert_int_equal(file.st_mode & 07777, 0444);
 	assert_int_equal(help_entries(help_path("modes"), ""), 1);
@@ -290,11 +291,9 @@ static void test_a_resting_store_is_locked(void **state)
 {
 	(void)state;
 	chi_store_close(filled("resting"));
-	char path[1024];
 	const char *const locks[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
-		snprintf(path, sizeof(path), "%s/%s", help_path("resting"), locks[i]);
-		assert_int_equal(unlink(path), 0);
+		assert_int_equal(unlink(path_in("resting", locks[i])), 0);
 	}
 	set_mode("resting", "data.mdb", 0444);
 	opened_with_locks("resting");
@@ -311,11 +310,9 @@ static void test_a_touched_copy_is_locked(void **state)
 	refused("touched");
 	const char *const locks[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
-		char path[1024];
 		help_remove(help_path("touched"));
 		ok(help_publish(store, help_path("touched")));
-		snprintf(path, sizeof(path), "%s/%s", help_path("touched"), locks[i]);
-		FILE *file = fopen(path, "w");
+		FILE *file = fopen(path_in("touched", locks[i]), "w");
 		assert_non_null(file);
 		fclose(file);
 		opened_with_locks("touched");
