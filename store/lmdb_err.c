@@ -10,9 +10,11 @@
 #include <lmdb.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "store/names.h"
@@ -113,6 +115,15 @@ int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const cha
 	int status = chi_lmdb_status(rc);
 	if (status >= 0) {
 		return status;
+	}
+	/* A store that is being made is reached by its descriptor; people know it by its name. */
+	char named[PATH_MAX];
+	ssize_t len = strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")) == 0
+			      ? readlink(path, named, sizeof(named) - 1)
+			      : -1;
+	if (len > 0) {
+		named[len] = '\0';
+		path = named;
 	}
 	return chi_fault(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
 }

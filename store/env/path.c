@@ -189,8 +189,9 @@ static int make(struct chi_hidden *out, const char *path, struct chi_fault *faul
 	}
 	errno = 0;
 	out->lock = lock_dir(out->parent, out->name);
+	bool fresh = out->lock >= 0 && is_fresh(out->lock);
 	int error = errno;
-	if (out->lock >= 0 && is_fresh(out->lock)) {
+	if (fresh) {
 		(void)snprintf(out->dir, sizeof(out->dir), "/proc/self/fd/%d", out->lock);
 		return access(out->dir, F_OK) == 0
 			       ? CHI_OK
