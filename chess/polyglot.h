@@ -13,8 +13,8 @@
  *
  * One thing our positions do not hold: Polyglot counts an en passant square in when a pawn stands
  * ready to capture, even one whose capture is not legal because it would leave its king in check.
- * So the square behind the pawn that moved two steps is an argument of its own; whoever has only a
- * stored position passes position->ep, and gets another key than Polyglot's in that rare case.
+ * So the square behind the pawn that moved two steps is an argument of its own; anyone who has only
+ * a stored position passes position->ep, and gets another key than Polyglot's in that rare case.
  */
 #pragma once
 

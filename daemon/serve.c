@@ -97,7 +97,7 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 static int say_why(const struct chi_config *config, const char *path, int status,
 		   const struct chi_fault *cause, struct chi_fault *fault)
 {
-	/* Of somebody else's directory it is worth knowing who we are. */
+	/* Of someone else's directory it is worth knowing who we are. */
 	bool whose = config->user.given && status == -CHI_EACCES;
 	return chi_fault(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
 			 whose ? " as user '" : "", whose ? config->user.name : "",
@@ -141,7 +141,7 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Readers that died leave their slots, and old pages with them, until somebody looks. */
+/* Readers that died leave their slots, and old pages with them, until someone looks. */
 static void on_reader_check(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;

@@ -61,7 +61,7 @@ static inline void chi_importer_progress(const struct chi_importer *importer, co
 	}
 }
 
-/* Somebody asked to give up. */
+/* Someone asked to give up. */
 static inline bool chi_importer_canceled(const struct chi_importer *importer)
 {
 	return importer->options.cancel != NULL &&

@@ -35,7 +35,7 @@ static void apply_deinit(struct apply *apply)
 	chi_arena_deinit(&apply->arena);
 }
 
-/* Tells how far it is, and whether somebody asked to give up. */
+/* Tells how far it is, and whether someone asked to give up. */
 static int look_up(const struct apply *apply, const char *phase, uint64_t done, uint64_t total,
 		   struct chi_fault *fault)
 {

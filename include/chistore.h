@@ -141,7 +141,7 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * A client sees what it wrote itself, whatever the address.
  *
  * Over a socket, when the answer does not come, repeated or not, the write may or may not have
- * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but nobody knows any more
+ * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but no one knows any more
  * whether it was done when it was sent before, or that was to another store. If the connection
  * broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
  * so, once, and stores nothing itself.
@@ -159,7 +159,7 @@ CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys
 			   enum chi_durability durability, uint64_t *deleted);
 
 /* Makes every earlier CHI_ASYNC write of this client durable. -CHI_ECONNECT: the connection broke
- * since, and nobody can tell whether they are stored; said once. */
+ * since, and no one can tell whether they are stored; said once. */
 CHI_MUSTUSE int chi_flush(struct chi_client *client);
 
 /* ---- Games ------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ CHI_MUSTUSE int chi_import_feed(struct chi_import *games, const void *bytes, siz
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
  * now, the server is asked over another what became of it (with chi_options.repeat_ms for each
  * question; while it is being stored, as long as that takes): it was stored, and this succeeds;
- * or it was not, nor will be, and the text says that nothing was stored. Only if nobody can be
+ * or it was not, nor will be, and the text says that nothing was stored. Only if no one can be
  * asked, or the server does not know, that stays open, and the text says so: feeding the same games
  * again is harmless then, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
  */
@@ -236,7 +236,7 @@ void chi_import_close(struct chi_import *games);
  *
  * Requests gather and are sent together, for that is what makes a pipeline fast: with
  * chi_pipe_send, when an answer has to be waited for, and when 64 KiB have come together. Of what
- * no answer was taken when the client is closed nobody can tell whether it was done; over a socket
+ * no answer was taken when the client is closed no one can tell whether it was done; over a socket
  * nothing is that was not sent.
  *
  * Over a socket each request is sent once. When the connection breaks, chi_pipe_next fails with the
@@ -309,7 +309,7 @@ CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report,
  * Works by plain reads, so that no damage can stop the process. `statistic`: what the store holds,
  * for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called for each
  * damage. CHI_OK: `path` is there, and *result tells what was lost. -CHI_EINVAL (the statistic),
- * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (somebody
+ * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone
  * writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
  */
 CHI_MUSTUSE int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
@@ -322,7 +322,7 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 /*
  * Makes the local directory `path` a published copy of one committed state, under running writes:
  * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
- * reading, without rights to write there; nobody can write it (-CHI_EREADONLY), and chi_backup of
+ * reading, without rights to write there; no one can write it (-CHI_EREADONLY), and chi_backup of
  * it is a store again. Readers trust its owner: a file that is changed under its map can crash
  * them. What was published there before is replaced at one moment; who has that open keeps it.
  * Memory aside, it takes the room of two copies for a moment. A damaged page can kill the process:
@@ -340,7 +340,7 @@ CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 
-/* Computes every statistic anew (control, outcome). `base` NULL: the results of the games
+/* Computes every statistic again (control, outcome). `base` NULL: the results of the games
  * that are counted in the store; without any, the sum of all positions' counts. */
 CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
 			    uint64_t *changed);
@@ -381,8 +381,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * A prober answers one thread of an engine; open one for each. In-process it shares nothing with
  * the client it was opened from, which may do other things or be closed meanwhile; no call but
  * opening allocates or locks, and after the first none makes a system call. Each call reads the
- * newest committed state, whoever writes; what a client has put with CHI_ASYNC is seen when it is
- * committed. Over a socket a prober has a connection of its own: the same answers, much slower.
+ * newest committed state, anyone who writes; what a client has put with CHI_ASYNC is seen when it
+ * is committed. Over a socket a prober has a connection of its own: the same answers, much slower.
  *
  * A position that is not stored is CHI_OK with out->found false. -CHI_ECORRUPT: its record is
  * damaged. Failures have a text in chi_prober_error, until the next call on the prober.

@@ -142,7 +142,7 @@ CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *ke
 
 /* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
  * store was opened, for reading, before another process brought it up to date, and has games since:
- * it must be opened anew to read them. */
+ * it must be opened again to read them. */
 CHI_MUSTUSE int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
 				 struct chi_game_id *out);
 
@@ -155,7 +155,7 @@ CHI_MUSTUSE int chi_read_game_ids(struct chi_read *read, const uint8_t *after,
 
 /*
  * Look-ups that are begun before their answers are needed. Each call takes a snapshot and ends it;
- * what is under way between calls holds none. If a commit came in between, a look-up begins anew:
+ * what is under way between calls holds none. If a commit came in between, a look-up begins again:
  * an answer is always of the newest state. Used by one thread at a time.
  */
 struct chi_prefetch;
@@ -301,7 +301,7 @@ CHI_MUSTUSE int chi_write_commit(struct chi_write *write, struct chi_fault *faul
 void chi_write_abort(struct chi_write *write);
 
 /*
- * Computes the statistic of every position anew and rebuilds the strength tree, in one
+ * Computes the statistic of every position again and rebuilds the strength tree, in one
  * transaction, of its own or the one given, where no mark may stand. In an outcome store the base
  * rates are set first, to the games that are counted in the store, or without any to the sum of the
  * counts of all positions, unless `base` gives them. -CHI_EUNSUPPORTED in an external store.
@@ -391,7 +391,7 @@ CHI_MUSTUSE int chi_store_verify_until(struct chi_store *store, const atomic_boo
  * is held meanwhile. `to` appears whole, or not at all. `statistic` says what the store holds if
  * its stamp is lost; 0: as the stamp says. Each damage is reported. CHI_OK: `to` is there; what was
  * lost is in `result`. -CHI_EINVAL (the statistic; `to` in `from`), -CHI_ENOSTORE (nothing of a
- * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (somebody writes it), -CHI_EFULL,
+ * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone writes it), -CHI_EFULL,
  * -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
@@ -412,7 +412,7 @@ CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
 			       struct chi_fault *fault);
 
 /*
- * The same for a published copy: read by everybody, written by nobody, opened without locks.
+ * The same for a published copy: read by everybody, written by no one, opened without locks.
  * finish compacts it, marks it, verifies it (a damaged page may kill the process: nothing has the
  * name then), sets the modes 0755 and 0444 and renames it. A published copy of an earlier state
  * that has the name is replaced at one moment; who has it open keeps it. -CHI_EEXIST: something
@@ -429,7 +429,7 @@ void chi_copy_abandon(struct chi_copy *copy);
  * memory where one is damaged. CHI_OK: the store is sound, as chi_store_verify finds it, and so is
  * whatever the program writes from then on; -CHI_ECORRUPT, with what to do about it. Entries are
  * not looked at where pages are damaged already: what may still kill the process is a disk that
- * fails under the map. Whoever had the store verified in another process says what was found by
+ * fails under the map. Anyone who had the store verified in another process says what was found by
  * refuse, with `why` as its beginning. -CHI_EBUSY, which alone only asks for: another process has
  * the store open, all would be for nothing.
  */
@@ -440,7 +440,7 @@ int chi_compact_refuse(const char *why, struct chi_fault *fault);
 /*
  * Rewrites the data file of a sound store without its free pages, in two steps, so that a server
  * can go on reading during the first: prepare writes and syncs the compacted file beside the old
- * one and keeps writers out; swap closes the environment, renames, and opens it anew; drop gives
+ * one and keeps writers out; swap closes the environment, renames, and opens it again; drop gives
  * up. No other process may have the store open, or it would go on reading the old file: -CHI_EBUSY,
  * of prepare, or of swap from one that opened it meanwhile, and nothing has changed. At swap no
  * read or scan may be open on the handle, either. swap and drop free `compaction`.

@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 ASAN_TESTS=(@unit @fuzz @faults '!client install' '!client header'
 	'system daemon' 'system protocol' 'system cli_trouble' 'system games' 'system access')
 TSAN_TESTS=('base sorter' 'store share' 'store pages' 'store upkeep' 'store whole' 'store count'
-	'store readers' 'store overtaken' 'bulk games' 'bulk merge' 'client prober unix'
+	'store readers' 'store overtaken' 'import games' 'import merge' 'client prober unix'
 	'client pipes tcp' 'client import_repeat' 'client restart' 'daemon *'
 	'system concurrency' 'system daemon_work' 'system games' 'system compact')
 RELEASE_TESTS=(@unit '!client install' '!client header' 'system kill')

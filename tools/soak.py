@@ -113,7 +113,7 @@ PARTS = {
         Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "read"), fails=9),
         Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "lose"), fails=9),
         # Those whose memory runs out stand in front of the allocator themselves.
-        Step("(base|chess|store|bulk|proto|client) (?!nomem|tls).*", wrap=("tools/memcheck.sh",),
+        Step("(base|chess|store|import|proto|client) (?!nomem|tls).*", wrap=("tools/memcheck.sh",),
              env={"CHISTORE_EFFORT": "low", "CHISTORE_ROUNDS": "2000",
                   "CHISTORE_PERFT_NODES": "20000"})]),
 }

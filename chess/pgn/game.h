@@ -67,7 +67,7 @@ struct chi_pgn_game {
 	/*
 	 * OTHER: "*", none at all, or one that is not clear. From the Result tag and the result
 	 * behind the moves. If only one of them is a win or a draw, that one; if both are and they
-	 * differ, nobody knows: no result, and `results_differ`. "0-0" behind the moves is no
+	 * differ, no one knows: no result, and `results_differ`. "0-0" behind the moves is no
 	 * result if castling is not legal there and the tag says the same.
 	 */
 	enum chi_result result;

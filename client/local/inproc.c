@@ -22,7 +22,7 @@ static int open_store(struct chi_client *client)
 static void close_store(struct chi_client *client)
 {
 	if (chi_inproc_settle(client) != CHI_OK) {
-		/* Nobody is left to tell: who must know calls chi_flush before (chistore.h). */
+		/* No one is left to tell: who must know calls chi_flush before (chistore.h). */
 		client->inproc.write = NULL;
 	}
 	chi_store_close(client->inproc.store);
@@ -106,7 +106,7 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	return chi_copy_finish(copy, &client->error);
 }
 
-/* Verified first: see the store. swap frees the compaction, also where it fails because somebody
+/* Verified first: see the store. swap frees the compaction, also where it fails because someone
  * else has the store open. */
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {

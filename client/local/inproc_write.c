@@ -18,7 +18,7 @@ static int empty_batch(struct chi_client *client, enum chi_durability durability
 	return durability == CHI_SYNC ? chi_inproc_settle(client) : CHI_OK;
 }
 
-/* Where nothing is pending, giving the transaction up costs nobody anything: no mark is needed. */
+/* Where nothing is pending, giving the transaction up costs no one anything: no mark is needed. */
 static int begin_write(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;

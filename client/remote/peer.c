@@ -282,7 +282,7 @@ static bool watch(const struct chi_peer *peer, int64_t until)
 }
 
 /* Waits for bytes. A patient wait is cut in halves by a ping: its answer shows that the server is
- * at work, and starts the time anew. */
+ * at work, and starts the time again. */
 static int await_bytes(struct chi_client *client)
 {
 	struct chi_peer *peer = client->peer;
@@ -518,7 +518,7 @@ static int handshake(struct chi_client *client)
 }
 
 /* True if the idle connection still stands: nothing to read is right, an end or bytes that
- * nobody asked for are not. Costs a system call a request, and spares the caller an error whenever
+ * no one asked for are not. Costs a system call a request, and spares the caller an error whenever
  * a server was restarted or closed a connection that lay idle. */
 static bool usable(struct chi_peer *peer)
 {

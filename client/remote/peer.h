@@ -2,7 +2,7 @@
 /*
  * The connection to a server: frames out, frames in, deadlines, the handshake, and getting over a
  * broken one. A connection that broke, or over which something arrived that cannot be, is
- * closed at once; chi_peer_ready of the next call makes it anew.
+ * closed at once; chi_peer_ready of the next call makes it again.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct chi_peer {
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
 	bool unanswered;	    /* the last call's request went out before and was lost */
 	bool patient;		    /* see chi_peer_receive */
-	const volatile int *cancel; /* the same; NULL: nobody can */
+	const volatile int *cancel; /* the same; NULL: no one can */
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t taken; /* bytes at the front of `in`: the frame that the last answer points into */
@@ -41,7 +41,7 @@ struct chi_peer {
 	uint64_t sequence;		/* of the store when the connection was made */
 	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* the store's; all 0: not told */
 	uint64_t async_open; /* CHI_ASYNC writes answered since the last synced one */
-	uint64_t async_lost; /* such writes whose connection broke: nobody can tell about them */
+	uint64_t async_lost; /* such writes whose connection broke: no one can tell about them */
 	struct chi_identity identity; /* outlives connections */
 };
 

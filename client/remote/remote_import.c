@@ -37,7 +37,7 @@ static int take(struct chi_import *games, const struct chi_response *response)
 	if (response->status < 0) {
 		games->over = true;
 		int status = chi_peer_refusal(response, &client->error);
-		/* Its "canceled" says little to somebody who did not ask for it. */
+		/* Its "canceled" says little to someone who did not ask for it. */
 		return status != -CHI_ECANCELED || is_canceled(games)
 			       ? status
 			       : chi_fault(&client->error, status,
@@ -178,7 +178,7 @@ static int stop(struct chi_import *games)
 	return chi_peer_send(games->client, &request);
 }
 
-/* Without the last answer nobody knows what happened. Games that are counted are not counted again;
+/* Without the last answer no one knows what happened. Games that are counted are not counted again;
  * of a merge only games tell that it was done. */
 static int doubt(struct chi_import *games, int status)
 {
@@ -190,9 +190,9 @@ static int doubt(struct chi_import *games, int status)
 			(void)chi_fault_plain(&fault, status);
 		}
 		(void)chi_fault(&client->error, status,
-				merge ? "%.130s; nobody knows whether the other store was added: "
+				merge ? "%.130s; it is not known whether the other store was added: "
 					"look before you try again"
-				      : "%.130s; nobody knows whether the games were stored, and "
+				      : "%.130s; it is not known whether the games were stored, and "
 					"importing them again is harmless",
 				fault.text);
 		chi_peer_close(client);

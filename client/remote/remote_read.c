@@ -155,7 +155,7 @@ static int try_probe(struct chi_client *client, const struct chi_key *keys, size
 	probe.chunks = n / probe.chunk + (n % probe.chunk != 0);
 	status = run_probe(client, &probe);
 	if (status < 0 && probe.low < probe.sent) {
-		/* Answers are still on the way that nobody will wait for. */
+		/* Answers are still on the way that no one will wait for. */
 		chi_peer_close(client);
 	}
 	return status;

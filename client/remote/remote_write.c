@@ -2,7 +2,7 @@
 /*
  * Writing over a socket. A write whose answer did not come may or may not have
  * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
- * synced write is, because a server commits in order; if the connection breaks before, nobody can
+ * synced write is, because a server commits in order; if the connection breaks before, no one can
  * tell, and the next chi_flush or synced write says so instead of vouching for them; so a synced
  * write is not repeated over a connection that such writes were lost with. A read on the
  * client that wrote them flushes first, as in-process: it must see them.
@@ -73,7 +73,7 @@ int chi_remote_write(struct chi_client *client, struct chi_request *request,
 				continue;
 			}
 		}
-		/* Sent without a mark it may be known to nobody. */
+		/* Sent without a mark it may be known to no one. */
 		bool again = request->idempotency_key.sequence != 0 || !client->peer->sent;
 		if (!again || !chi_repeat_again(client, &repeat, status)) {
 			return chi_peer_doubt(client, status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* There is no way to do without the check of the server's certificate: whoever wants one uses a
+/* There is no way to do without the check of the server's certificate: anyone who wants one uses a
  * Unix socket, or an authority of his own. */
 #include "client/remote/tls.h"
 

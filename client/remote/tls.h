@@ -11,7 +11,7 @@
 /*
  * Shakes hands on a connected socket until `deadline` (chi_clock_ms). The server's certificate must
  * be vouched for and name the address's host; the options say by whom, and which certificate is
- * shown to the server. Their files are read anew each time. `text` is the address for messages.
+ * shown to the server. Their files are read again each time. `text` is the address for messages.
  * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_ENOMEM, and of the files -CHI_EIO and -CHI_EACCES.
  */
 CHI_MUSTUSE int chi_tls_to_server(const struct chi_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read for every connection anew, so that a token may be exchanged under a running program. */
+/* Read for every connection again, so that a token may be exchanged under a running program. */
 #include "client/remote/token.h"
 
 #include <arpa/inet.h>
@@ -67,7 +67,7 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,
 				 strerror_r(errno, buffer, sizeof(buffer)));
 	}
-	/* It is read for every connection anew, and nobody may have to wait for it. */
+	/* It is read for every connection again, and no one may have to wait for it. */
 	if (!S_ISREG(file.st_mode)) {
 		return chi_fault(fault, -CHI_EINVAL, "the access token's '%s' is no plain file",
 				 path);

@@ -31,7 +31,7 @@ int chi_certificate_load(const struct chi_config *config, SSL_CTX **out, struct 
 	return CHI_OK;
 }
 
-/* A name with a NUL in it would be read differently by different programs; of two names nobody
+/* A name with a NUL in it would be read differently by different programs; of two names no one
  * knows which is meant. Both are none. */
 static int find_name(const X509 *certificate, char out[CHI_ACCESS_NAME_MAX + 1])
 {

@@ -27,7 +27,7 @@ struct user {
 static int load_access(const struct chi_config *config, struct chi_access **out,
 		       struct chi_fault *fault)
 {
-	/* At the start we may still be root, and are to be somebody else. */
+	/* At the start we may still be root, and are to be someone else. */
 	uint32_t uid = config->user.given ? config->user.uid : geteuid();
 	return chi_access_load(config->access_path, uid, out, fault);
 }
@@ -109,7 +109,7 @@ bool chi_guard_reload(struct chi_guard *guard)
 	return tls || access;
 }
 
-/* A handshake under these authorities has seen to it; one before they were read anew has not. */
+/* A handshake under these authorities has seen to it; one before they were read again has not. */
 static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 {
 	pthread_mutex_lock(&guard->lock);
@@ -127,7 +127,7 @@ static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 }
 
 /* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
- * may be missing that it does tell of: a rule may shut out whoever is in that one. */
+ * may be missing that it does tell of: a rule may shut out anyone who is in that one. */
 static int find_groups(int fd, uint32_t first, struct user *user)
 {
 	socklen_t size = 64 * sizeof(uint32_t);

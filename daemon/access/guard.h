@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides who gets in, by what stands now in the files that the command line names, and reads
- * these anew when told to. Of all threads: a worker has a client judged when it says hello, and all
- * of its clients again when the files have changed; the main thread changes them.
+ * these again when told to. Of all threads: a worker has a client judged when it says hello, and
+ * all of its clients again when the files have changed; the main thread changes them.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ void chi_guard_deinit(struct chi_guard *guard);
 /* The server's side of TLS on an accepted socket. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out);
 
-/* Main thread: reads the files anew. A bad one is logged, and what was read before stays. True if
+/* Main thread: reads the files again. A bad one is logged, and what was read before stays. True if
  * clients are to be judged again. */
 bool chi_guard_reload(struct chi_guard *guard);
 

@@ -27,7 +27,7 @@
 	(CHI_MAY_READ | CHI_MAY_LIST | CHI_MAY_WRITE | CHI_MAY_CUT | CHI_MAY_CREATE |              \
 	 CHI_MAY_REMOVE)
 
-/* Stores, sockets, twice five files that are opened anew, and a few of the system's. */
+/* Stores, sockets, twice five files that are opened again, and a few of the system's. */
 #define RULES_MAX (CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8)
 
 struct rules {

@@ -67,7 +67,7 @@ static int open_file(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
 }
 
-/* The service manager names the stream that it has connected to the journal; whoever redirects
+/* The service manager names the stream that it has connected to the journal; anyone who redirects
  * standard error leaves the variable as it was. */
 static bool is_journal(int fd)
 {
@@ -138,7 +138,7 @@ static void print_time(char out[TIME_SIZE], bool with_fraction)
 	snprintf(out + len, TIME_SIZE - len, "%sZ", fraction);
 }
 
-/* Of text only files carry the time of day: whoever reads standard error (a person, the journal)
+/* Of text only files carry the time of day: anyone who reads standard error (a person, the journal)
  * has it. Programs always want it. */
 static void write_line(int fd, const struct chi_event *event)
 {
@@ -161,7 +161,7 @@ static void write_line(int fd, const struct chi_event *event)
 		print_time(time, json);
 	}
 	size_t len = chi_log_line(target.options.format, &head, event, line);
-	/* A log that cannot be written must not stop the server, and a pipe that nobody reads must
+	/* A log that cannot be written must not stop the server, and a pipe that no one reads must
 	 * not halt it: a line has no more than PIPE_BUF bytes, so that one which may be begun is
 	 * taken whole. */
 	struct pollfd room = {.fd = fd, .events = POLLOUT};

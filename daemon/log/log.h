@@ -25,7 +25,7 @@ struct chi_log_options {
 CHI_MUSTUSE int chi_log_open(const struct chi_log_options *options, struct chi_fault *fault);
 void chi_log_close(void);
 
-/* Opens the file anew, after it has been renamed away; nothing on standard error. */
+/* Opens the file again, after it has been renamed away; nothing on standard error. */
 void chi_log_reopen(void);
 
 /* The log's descriptor. */

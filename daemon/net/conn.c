@@ -87,7 +87,7 @@ struct chi_conn_name chi_conn_name(const struct chi_conn *conn)
 	return name;
 }
 
-/* Whoever calls this may be deep inside the connection's own code, so nothing of it is freed
+/* Anyone who calls this may be deep inside the connection's own code, so nothing of it is freed
  * here but what others own: its calls, and its place. */
 void chi_conn_drop(struct chi_conn *conn, const char *reason)
 {
@@ -292,7 +292,7 @@ static int64_t take_since(struct chi_conn *conn, const struct chi_response *resp
 	return since;
 }
 
-/* Counts a last answer. One that nobody asked for has taken no time. */
+/* Counts a last answer. One that no one asked for has taken no time. */
 static void count_answer(struct chi_conn *conn, const struct chi_response *response, int status,
 			 int64_t now)
 {

@@ -399,7 +399,7 @@ static void consider_memory(struct chi_conn *conn, size_t whole)
 	refuse_frame(conn, chi_buffer_bytes(&conn->in) + n, whole);
 }
 
-/* After such a head nobody knows where the next request begins: an answer, and the end. */
+/* After such a head no one knows where the next request begins: an answer, and the end. */
 static void refuse_stream(struct chi_conn *conn, int status)
 {
 	chi_probe_batch_answer(conn->worker);
@@ -528,7 +528,7 @@ static void finish(struct chi_conn *conn)
 	linger(conn);
 }
 
-/* Output has gone: whoever waited for that goes on. */
+/* Output has gone: anyone who waited for that goes on. */
 static void drained(struct chi_conn *conn)
 {
 	if (conn->paused && conn->out.len <= limits_of(conn)->output_pause) {

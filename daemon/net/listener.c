@@ -237,7 +237,7 @@ static int take_passed(struct chi_listener *listener, const struct chi_listen *l
 				 listen->host);
 }
 
-/* Left open they would take connections that nobody answers. */
+/* Left open they would take connections that no one answers. */
 static void close_rest(const struct chi_passed_list *passed)
 {
 	for (size_t i = 0; i < passed->n; i++) {

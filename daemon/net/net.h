@@ -188,7 +188,7 @@ void chi_worker_watch(struct chi_worker *worker);
 CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,
 				struct chi_read **out);
 
-/* Counts a client that nobody knows yet, whose descriptor and handshake cost something; if there
+/* Counts a client that no one knows yet, whose descriptor and handshake cost something; if there
  * are too many the oldest is dropped, which has had the longest time to say who it is. */
 void chi_worker_add_unauthenticated(struct chi_worker *worker, struct chi_conn *conn);
 
@@ -223,7 +223,7 @@ struct chi_call_ops {
 	void (*resume)(struct chi_call *call);
 	/* The call has been taken off its connection: stop and free. Sends nothing. */
 	void (*close)(struct chi_call *call);
-	/* True if the call's own last answer will come, and nobody else may answer for it: its
+	/* True if the call's own last answer will come, and no one else may answer for it: its
 	 * client has ended its input, or wants it to stop (`cancel`). NULL: always false. */
 	bool (*finishes)(struct chi_call *call, bool cancel);
 };
@@ -414,7 +414,7 @@ static inline bool chi_transport_wants_room(const struct chi_conn *conn)
 	return conn->tls != NULL && conn->tls->wants_room;
 }
 
-/* Still shaking hands: nobody knows who it is. */
+/* Still shaking hands: no one knows who it is. */
 static inline bool chi_transport_is_shaking(const struct chi_conn *conn)
 {
 	return conn->tls != NULL && !conn->tls->up;

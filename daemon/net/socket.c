@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unix sockets outlive their process as files. A file that nobody answers on is a dead server's
+ * Unix sockets outlive their process as files. A file that no one answers on is a dead server's
  * and removed; at the end only the very file that was made here is (device and inode tell). Of two
  * servers that start at once both would find the file dead, and one remove the other's: so a server
  * holds a lock beside its socket, from before it looks until after it has removed it.
@@ -145,7 +145,7 @@ static int clear_path(const char *path, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Nobody can connect yet: listen() comes later. */
+/* No one can connect yet: listen() comes later. */
 static int give_away(const struct chi_listen *address, const struct chi_config *config,
 		     const struct chi_socket *socket, struct chi_fault *fault)
 {

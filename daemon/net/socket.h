@@ -12,7 +12,7 @@
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {
 	int fd;		  /* -1: none */
-	bool adopted;	  /* whoever passed it listens already */
+	bool adopted;	  /* anyone who passed it listens already */
 	int lock;	  /* beside a unix socket's path; -1: none */
 	const char *path; /* of a unix socket, else NULL */
 	dev_t device;	  /* of the path when it was made */
@@ -29,7 +29,7 @@ CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address, const struct c
 /* Listens again: from now on clients see in us who calls this. */
 CHI_MUSTUSE int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault);
 
-/* Takes a listening socket that somebody else has made: sets *address's kind to what it is, UNIX or
+/* Takes a listening socket that someone else has made: sets *address's kind to what it is, UNIX or
  * TCP, on loopback only. Closing it leaves its file. On failure the descriptor is the caller's.
  * -CHI_EINVAL: it is something else. */
 CHI_MUSTUSE int chi_socket_adopt(int fd, struct chi_listen *address, struct chi_socket *out,

@@ -204,7 +204,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
-/* Slots never shrink: their generations must not begin anew. */
+/* Slots never shrink: their generations must not begin again. */
 static int grow_slots(struct chi_worker *worker)
 {
 	size_t n = worker->n_slots == 0 ? 16 : worker->n_slots * 2;

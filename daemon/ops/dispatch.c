@@ -230,7 +230,7 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 		return;
 	}
 	if (conn->batched) {
-		/* Nobody is promised an order, but there is no need to turn it round either. */
+		/* No one is promised an order, but there is no need to turn it round either. */
 		chi_probe_batch_answer(worker);
 	}
 	chi_arena_reset(&worker->requests);

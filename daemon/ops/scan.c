@@ -3,7 +3,7 @@
  * A scan alternates between running (on the worker's list, a slice at a time, round robin) and
  * standing still (no credit, or too much unread output). What wakes it is credit, or output that
  * has drained. Its snapshot is independent of both: given up after its time or when a compaction
- * asks, and opened anew, behind the cursor, by the next slice.
+ * asks, and opened again, behind the cursor, by the next slice.
  *
  *           credit, output drained              credit used up, output unread
  *   still ----------------------------> running -----------------------------> still
@@ -187,7 +187,7 @@ static int step(struct chi_scan_run *run)
 						   run->left < STEPS ? run->left : STEPS)
 			     : chi_page_fill(&run->page, run->scan, run->spec.want, STEPS);
 	if (run->spec.limit > 0) {
-		/* A scan opened anew must deliver the rest only; the store never exceeds it. */
+		/* A scan opened again must deliver the rest only; the store never exceeds it. */
 		run->left -= run->page.n - before;
 	}
 	return status == CHI_OK && run->spec.limit > 0 && run->left == 0 ? CHI_NONE : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The access file: a line a rule, words between blanks. It is read strictly, since a line that is
- * understood otherwise than meant lets somebody in or keeps somebody out.
+ * understood otherwise than meant lets someone in or keeps someone out.
  */
 #include "daemon/settings/access.h"
 
@@ -497,7 +497,7 @@ enum chi_role chi_access_authorize(const struct chi_access *access, const struct
 		}
 	}
 	if (shown->token != NULL && !known) {
-		/* Served without its token's role it would fail later, and nobody know why. */
+		/* Served without its token's role it would fail later, and no one know why. */
 		*why = "unknown access token";
 		return CHI_ROLE_NONE;
 	}

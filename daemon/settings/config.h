@@ -47,7 +47,7 @@ struct chi_config {
 	const char *tls_key;
 	const char *tls_authorities; /* who vouches for clients' certificates; NULL: none is asked
 					for */
-	const char *access_path;     /* NULL: whoever can connect may do everything */
+	const char *access_path;     /* NULL: anyone who can connect may do everything */
 	struct chi_log_options log;
 	struct chi_user user;
 	enum chi_sandbox sandbox;

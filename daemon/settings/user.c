@@ -75,7 +75,7 @@ int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fau
 static int give_log(const struct chi_user *user, int log, struct chi_fault *fault)
 {
 	struct stat file;
-	/* Opened anew it has to be writable; a terminal or a pipe is somebody else's. */
+	/* Opened again it has to be writable; a terminal or a pipe is someone else's. */
 	if (log == STDERR_FILENO || fstat(log, &file) < 0 || !S_ISREG(file.st_mode) ||
 	    fchown(log, user->uid, user->gid) == 0) {
 		return CHI_OK;
@@ -94,7 +94,7 @@ static int set_ids(const struct chi_user *user)
 	return rc == 0 ? setresuid(user->uid, user->uid, user->uid) : rc;
 }
 
-/* The kernel takes them with the last id of root, unless somebody has told it to let them stay. */
+/* The kernel takes them with the last id of root, unless someone has told it to let them stay. */
 static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -150,7 +150,7 @@ int chi_user_become(const struct chi_user *user, int log, struct chi_fault *faul
 					 user->name, strerror(errno));
 		}
 	}
-	/* Somebody else may have been root before, or have been given rights of root's. */
+	/* Someone else may have been root before, or have been given rights of root's. */
 	if (!drop_capabilities() || !is_for_good(user)) {
 		return chi_fault(fault, -CHI_EACCES, "user '%s' could become root again",
 				 user->name);

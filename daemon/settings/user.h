@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Becoming somebody else. A daemon that is started as root does as root what only root may -
+ * Becoming someone else. A daemon that is started as root does as root what only root may -
  * sockets, keys, the log - and is then for good the user whom the command line names, before it
  * opens a store or reads a byte of a client's.
  */
@@ -12,7 +12,7 @@
 #include "chistore/types.h"
 
 struct chi_user {
-	bool given; /* false: whoever started it */
+	bool given; /* false: anyone who started it */
 	uint32_t uid;
 	uint32_t gid;
 	bool has_name;

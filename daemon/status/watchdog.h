@@ -2,7 +2,7 @@
 /*
  * Tells the service manager that the daemon is well, which is more than being there: since the last
  * time main's loop has turned, and the loop of every worker. Otherwise it says nothing, and the
- * manager starts the daemon anew.
+ * manager starts the daemon again.
  */
 #pragma once
 

@@ -425,7 +425,7 @@ static void work(struct chi_store_writer *writer, struct chi_job *job)
 	chi_store_writer_end_work(writer, job, status, &fault);
 }
 
-/* When what is open is to be committed although nobody asks for it; microseconds. */
+/* When what is open is to be committed although no one asks for it; microseconds. */
 static int64_t due_at(const struct chi_store_writer *writer)
 {
 	int64_t idle = writer->applied_at + CHI_OPEN_IDLE_MS;

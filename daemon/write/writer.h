@@ -2,7 +2,7 @@
 /*
  * The one thread that writes a store. Batches that arrive while a commit is being synced wait
  * together and share the next commit: the more clients write, the more answers a sync gives. ASYNC
- * batches, which nobody waits for, gather in an open transaction beyond that. Each batch stays all
+ * batches, which no one waits for, gather in an open transaction beyond that. Each batch stays all
  * or nothing by itself: one that fails is taken back, and the others go on.
  */
 #pragma once

@@ -54,7 +54,7 @@ enum chi_error {
 	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */
 	CHI_ECANCELED,	  /* given up on request */
 	CHI_EINTERNAL,	  /* a state that should not be; please report it */
-	CHI_EFORGOTTEN,	  /* a write was not done, because nobody knows any more whether it was
+	CHI_EFORGOTTEN,	  /* a write was not done, because no one knows any more whether it was
 			     done before */
 	CHI_ESTALE,	  /* the store's files were replaced while it was open: open it again */
 	CHI_ERROR_COUNT	  /* number of codes, plus one */
@@ -115,7 +115,7 @@ typedef uint16_t chi_move;
 
 /* Which statistic a store holds; the numbers are stored and sent. */
 enum chi_statistic {
-	CHI_STATISTIC_EXTERNAL = 1, /* supplied by whoever puts the position */
+	CHI_STATISTIC_EXTERNAL = 1, /* supplied by anyone who puts the position */
 	CHI_STATISTIC_CONTROL = 2,  /* computed from the position alone */
 	CHI_STATISTIC_OUTCOME = 3,  /* computed from the results of games */
 };
@@ -177,7 +177,7 @@ struct chi_eval {
 };
 
 /*
- * What is known about a position. Pointers belong to whoever the function that filled the
+ * What is known about a position. Pointers belong to anyone who the function that filled the
  * record names. Absent parts have count 0.
  */
 struct chi_record {
@@ -220,7 +220,7 @@ enum chi_put_part {
  *
  * CHI_PUT_SUBTRACT is the exact inverse of CHI_PUT_ADD: a move without games left goes, and so does
  * a position of which nothing is left (no games, moves, evaluations, line, note, and no statistic
- * that somebody supplied). Taking away more than there is is refused, -CHI_EINVAL.
+ * that someone supplied). Taking away more than there is is refused, -CHI_EINVAL.
  */
 struct chi_put {
 	struct chi_key key;
@@ -273,7 +273,7 @@ enum chi_import_kind {
 
 /* Something worth telling about one game of the input; never stops the work. */
 struct chi_import_note {
-	const char *file; /* as named by whoever feeds it; "" if it was not */
+	const char *file; /* as named by anyone who feeds it; "" if it was not */
 	uint64_t game;	  /* its number in the file, from 1 */
 	uint64_t line;	  /* in the file, from 1: where it went wrong */
 	const char *text; /* one line: what, and what became of the game */
@@ -423,7 +423,7 @@ struct chi_explore {
 
 /* ---- Store ------------------------------------------------------------------------------- */
 
-/* Why nobody can write a store where it was asked. */
+/* Why no one can write a store where it was asked. */
 enum chi_read_only {
 	CHI_READ_ONLY_NOT = 0,
 	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */

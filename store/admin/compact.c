@@ -62,7 +62,7 @@ static int take_over_owner(int fd, const struct stat *first)
 	}
 	bool same = st.st_uid == first->st_uid && st.st_gid == first->st_gid;
 	bool needed = st.st_uid != first->st_uid || (first->st_mode & S_IRWXG) != 0;
-	/* Only root can give a file away; whoever else compacts owns the store already, and is
+	/* Only root can give a file away; anyone who else compacts owns the store already, and is
 	 * of its group if that matters. The owner first: a new one takes mode bits away. */
 	if (!same && fchown(fd, first->st_uid, first->st_gid) < 0 && needed) {
 		return errno;
@@ -142,7 +142,7 @@ static uint64_t size_of(const struct chi_env *env)
 	return fstatat(env->pin, DATA_NAME, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* With env->mutex held, the pool drained and nobody else there. */
+/* With env->mutex held, the pool drained and no one else there. */
 static int exchange(struct chi_compaction *c, struct chi_fault *fault)
 {
 	struct chi_env *env = c->env;

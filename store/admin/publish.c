@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Published copies: one committed state in a directory that everybody may read and nobody writes.
- * Whoever may write lock.mdb can make an acknowledged record vanish, so strangers cannot be let
+ * Published copies: one committed state in a directory that everybody may read and no one writes.
+ * Anyone who may write lock.mdb can make an acknowledged record vanish, so strangers cannot be let
  * at a store that lives. A copy that never changes needs no lock: it is opened without any, by as
  * many as like, from where they may write nothing.
  *
  * LMDB without locks beside a writer reads nonsense. So a directory counts as a published copy only
  * if all say so: its stamp, whose mark keeps every program from writing, the mode of its data, and
- * that there is no lock file, which whoever writes makes first. Everything else is opened with
+ * that there is no lock file, which anyone who writes makes first. Everything else is opened with
  * locks.
  */
 #include "store/admin/publish.h"
@@ -61,7 +61,7 @@ static bool is_marked(const struct chi_stamp *stamp)
 int chi_published_refuse(const char *path, struct chi_fault *fault)
 {
 	return chi_fault(fault, -CHI_EREADONLY,
-			 "'%s' is a published copy, which nobody writes; a backup of it is a store",
+			 "'%s' is a published copy, which is never written; a backup of it is a store",
 			 path);
 }
 
@@ -167,7 +167,7 @@ static int mark(MDB_env *mdb, bool marked, struct chi_fault *fault)
 	return chi_lmdb_write_fault(fault, mdb_txn_commit(txn), "write", "the stamp");
 }
 
-/* Opens the copy for writing and marks it: it has been checked, and nobody else knows it. */
+/* Opens the copy for writing and marks it: it has been checked, and no one else knows it. */
 static int open_marked(const char *dir, bool marked, MDB_env **out, struct chi_fault *fault)
 {
 	_cleanup_(close_mdb) MDB_env *mdb = NULL;

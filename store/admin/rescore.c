@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computing every statistic anew, in one transaction: whoever reads sees all old ones or all new
- * ones. The strength tree is emptied and filled again, so that it is right afterwards whatever
+ * Computing every statistic again, in one transaction: anyone who reads sees all old ones or all
+ * new ones. The strength tree is emptied and filled again, so that it is right afterwards whatever
  * it was before.
  */
 #include <string.h>

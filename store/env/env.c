@@ -161,7 +161,7 @@ int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength)
 
 static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, struct chi_fault *fault)
 {
-	/* Without a meta tree it is somebody else's LMDB file, with a broken one it is ours. */
+	/* Without a meta tree it is someone else's LMDB file, with a broken one it is ours. */
 	int rc = mdb_dbi_open(txn, META_TREE, 0, &trees->meta);
 	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
 		return chi_fault(fault, -CHI_ENOSTORE, "an LMDB environment, but no chistore");
@@ -242,8 +242,8 @@ int chi_env_drain(struct chi_env *env)
 }
 
 /*
- * What is there to be seen, made certain: the data and the names that lead to it. Whoever wrote or
- * renamed before may have been killed before his own sync, or his commit failed and LMDB put the
+ * What is there to be seen, made certain: the data and the names that lead to it. Anyone who wrote
+ * or renamed before may have been killed before his own sync, or his commit failed and LMDB put the
  * head page before it back. What is vouched for from now on stands on all of it. A directory that
  * may not be read or that its file system cannot sync is left as it is.
  */
@@ -268,7 +268,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 		env->mdb = NULL;
 	}
 	env->epoch++;
-	/* Without locks only where nobody writes, be it that we would. */
+	/* Without locks only where no one writes, be it that we would. */
 	unsigned flags = env->published		       ? MDB_RDONLY | MDB_NOLOCK
 			 : env->mode == CHI_STORE_READ ? MDB_RDONLY
 						       : 0;
@@ -296,7 +296,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 }
 
 /* Takes over the size that another process gave the map, which may move it. Where there is no room
- * for it LMDB is left without any map: it is opened anew, as large as at first or as the file. */
+ * for it LMDB is left without any map: it is opened again, as large as at first or as the file. */
 static int resize(struct chi_env *env)
 {
 	env->pages = (struct chi_pages){0};
@@ -374,7 +374,7 @@ int chi_env_claim(struct chi_store *store, struct chi_fault *fault)
 	return rc;
 }
 
-/* A daemon keeps the lock between its transactions: nobody shall come in between. */
+/* A daemon keeps the lock between its transactions: no one shall come in between. */
 void chi_env_release(struct chi_env *env)
 {
 	if (chi_env_forked(env)) {

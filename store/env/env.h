@@ -49,7 +49,7 @@ struct chi_env {
 	struct chi_pages pages;	  /* changes only while no transaction is alive */
 	uint64_t epoch;		  /* the same; counts how often the map may have moved */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
-	bool published;		  /* nobody writes it: opened without locks */
+	bool published;		  /* no one writes it: opened without locks */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
@@ -85,7 +85,7 @@ void chi_compact_sweep(const struct chi_env *env);
 CHI_MUSTUSE int chi_verify_readable(struct chi_store *store, struct chi_verify_result *result);
 
 /* Opens LMDB on a directory with our settings and the trees, checks the stamp: `flags` are 0,
- * MDB_RDONLY, or with MDB_NOLOCK beside it where nobody can be writing. */
+ * MDB_RDONLY, or with MDB_NOLOCK beside it where no one can be writing. */
 struct chi_trees {
 	MDB_env *mdb;
 	MDB_dbi meta;
@@ -147,13 +147,13 @@ CHI_MUSTUSE int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *
  */
 int chi_env_drain(struct chi_env *env);
 
-/* With env->mutex held and the pool drained: closes LMDB and opens it anew. */
+/* With env->mutex held and the pool drained: closes LMDB and opens it again. */
 CHI_MUSTUSE int chi_env_restart(struct chi_env *env, struct chi_fault *fault);
 
 /*
  * With env->mutex held, after an LMDB call failed with `rc`: mends what can be mended, so that
  * CHI_OK means "try again". MDB_MAP_RESIZED: another process grew the map, its size is taken over.
- * MDB_PANIC: a sync failed, LMDB is opened anew. Refused while transactions are alive, and to a
+ * MDB_PANIC: a sync failed, LMDB is opened again. Refused while transactions are alive, and to a
  * reader while a thread of this process writes.
  */
 CHI_MUSTUSE int chi_env_mend(struct chi_env *env, int rc, bool writer);

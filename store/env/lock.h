@@ -53,7 +53,7 @@ CHI_MUSTUSE int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault);
 /* -CHI_EBUSY names the other process that serves the store. */
 CHI_MUSTUSE int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault);
 
-/* Nobody else may have the store open: -CHI_EBUSY if somebody has. Asked, and until it is shared
+/* No one else may have the store open: -CHI_EBUSY if someone has. Asked, and until it is shared
  * again held. */
 CHI_MUSTUSE int chi_lock_company(const struct chi_lock *lock, struct chi_fault *fault);
 CHI_MUSTUSE int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault);

@@ -105,7 +105,7 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 	return CHI_OK;
 }
 
-/* Our own locks come first, so that LMDB never waits for somebody whom we could name. */
+/* Our own locks come first, so that LMDB never waits for someone whom we could name. */
 static int open_locked(struct chi_env *env, const struct chi_store_options *options,
 		       struct chi_fault *fault)
 {

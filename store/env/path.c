@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Directories that appear whole or not at all: built under a hidden name beside their place,
- * synced, renamed. Whoever builds one holds a lock on it; what a killed process left behind is
+ * synced, renamed. Anyone who builds one holds a lock on it; what a killed process left behind is
  * not locked, and the next that builds at the same place removes it.
  *
- * Whoever may write the parent directory can exchange names in it at any moment. So the hidden
+ * Anyone who may write the parent directory can exchange names in it at any moment. So the hidden
  * directory is held open, and all that is made, changed or removed in it is reached through its
  * descriptor, never by its name: as "/proc/self/fd/N", which LMDB can be given, too. Of the parent
  * nothing but names is changed, through its descriptor.
@@ -98,7 +98,7 @@ static DIR *list_dir(int fd)
 	return dir;
 }
 
-/* Only files of ours: the directory stays if somebody put something else into it. */
+/* Only files of ours: the directory stays if someone put something else into it. */
 static void remove_files(int fd, int parent, const char *name)
 {
 	static const char *const names[] = {DATA_NAME, COMPACT_NAME, LMDB_LOCK, CHI_LOCK_NAME};
@@ -121,7 +121,7 @@ static bool has_name(int fd, int parent, const char *name)
 	       is_same(&by_name, &open);
 }
 
-/* A lock on the directory that has the name now; -1: somebody has it, or it is gone. */
+/* A lock on the directory that has the name now; -1: someone has it, or it is gone. */
 static int lock_dir(int parent, const char *name)
 {
 	int fd = open_dir(parent, name);
@@ -136,7 +136,7 @@ static int lock_dir(int parent, const char *name)
 	return -1;
 }
 
-/* Nobody but us and root can give our names in it to other directories: theirs alone to write, or
+/* No one but us and root can give our names in it to other directories: theirs alone to write, or
  * sticky as /tmp. */
 static bool is_ours_to_name(int parent)
 {
@@ -344,7 +344,7 @@ static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 	return rc;
 }
 
-/* The directory that has the name; none: -1 and CHI_OK. It is locked, or else somebody who adds a
+/* The directory that has the name; none: -1 and CHI_OK. It is locked, or else someone who adds a
  * copy at the same time would take it for a leftover once it has a hidden name. Who has it locked
  * instead of us, and be it a stranger, keeps it from that as well. */
 static int hold_older(const struct chi_hidden *hidden, const char *path, int *out,

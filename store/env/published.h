@@ -7,8 +7,8 @@
 #include "chistore/types.h"
 
 struct chi_env;
-/* True if the files of `dir` are as those of a published copy: data that nobody may write, no lock
- * file. Whoever writes a store has made a lock file before. */
+/* True if the files of `dir` are as those of a published copy: data that no one may write, no lock
+ * file. Anyone who writes a store has made a lock file before. */
 bool chi_published_looks(const char *dir);
 
 /* CHI_OK if `dir` is a published copy, by its files and its stamp; -CHI_EEXIST if it is not. */

@@ -255,7 +255,7 @@ static int apply_stored(struct chi_load *load, const struct entry *entry, const 
 	return rc;
 }
 
-/* A cursor in the position tree, with which it is changed in place or written anew. */
+/* A cursor in the position tree, with which it is changed in place or written again. */
 static int take_up(struct chi_load *load, struct chi_fault *fault)
 {
 	if (load->dense) {

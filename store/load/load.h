@@ -48,7 +48,7 @@ struct chi_load_options {
 	bool subtract;
 	uint64_t games_min; /* see struct chi_import_options */
 	uint64_t expected;  /* about so many positions come: decides whether a store's trees are
-			       changed in place or written anew; 0: few */
+			       changed in place or written again; 0: few */
 	uint64_t memory;    /* bytes for sorting the strength tree's entries */
 	const char *dir;    /* where these may be spilled */
 };

@@ -2,7 +2,7 @@
 /*
  * What the files of the loader share. A load has one transaction at a time and one cursor in its
  * position tree; into a new store the transaction is committed now and then, unsynced, because
- * nobody sees the directory before it is whole.
+ * no one sees the directory before it is whole.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct chi_load_strength {
 	size_t capacity;
 };
 
-/* A tree that is written anew; see load_rewrite.c. */
+/* A tree that is written again; see load_rewrite.c. */
 struct chi_rewrite {
 	bool active;
 	MDB_dbi tree;
@@ -57,7 +57,7 @@ struct chi_load {
 	bool games_changed;
 	bool subtract;
 	uint64_t games_min;
-	bool dense;		    /* the position tree is to be written anew */
+	bool dense;		    /* the position tree is to be written again */
 	struct chi_rewrite rewrite; /* of the tree that is written now */
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
 	struct chi_load_strength gathered;

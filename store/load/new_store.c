@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A store that is loaded as it is made. Its directory is hidden until it is whole, so that LMDB
- * need not sync its commits: after a crash there is nothing but a hidden directory, which nobody
+ * need not sync its commits: after a crash there is nothing but a hidden directory, which no one
  * opens. One sync of the file at the end makes all certain before the name appears.
  *
  * Commits keep LMDB's list of changed pages short: it is searched at every step down the tree.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree written anew, instead of changed in place. The positions of games fall everywhere: one
+ * A tree written again, instead of changed in place. The positions of games fall everywhere: one
  * new among fifty stored touches two of three pages, and these are full, having been appended, so
  * that each is copied and split: more is written than the tree is large, and half of it is empty.
  * Here the tree is emptied and what was stored, read from a snapshot, is appended again with what
@@ -45,7 +45,7 @@ static int step(struct chi_rewrite *rewrite, MDB_cursor_op op)
 	return rewrite->over ? 0 : rc;
 }
 
-/* The snapshot must show what the write transaction began with. Nobody else can commit, so it does,
+/* The snapshot must show what the write transaction began with. No one else can commit, so it does,
  * unless the store was changed behind its lock. */
 static int open_old(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree)
 {

@@ -62,7 +62,7 @@ static size_t key_length(const uint8_t *key)
 	return sizeof(mask) + ((size_t)__builtin_popcountll(mask) + 1) / 2;
 }
 
-/* The same where the tree is written anew: what was stored there is passed, and what is added is
+/* The same where the tree is written again: what was stored there is passed, and what is added is
  * appended. */
 static int write_anew(struct chi_load *load, MDB_val *key, bool remove)
 {
@@ -174,7 +174,7 @@ void chi_load_forget(struct chi_load *load)
 {
 	struct chi_load_strength *gathered = &load->gathered;
 	if (gathered->items != NULL) {
-		/* Nobody asks any more whether it could be kept. */
+		/* No one asks any more whether it could be kept. */
 		int rc = chi_sorter_give(gathered->sorter, gathered->items, 0, NULL);
 		(void)rc;
 	}

@@ -5,7 +5,7 @@
  * mapped pages take their steps in turns, each asking for its next line before the others go on,
  * so that their waits overlap.
  *
- * It reads what mdb_get reads, in an ordinary read transaction, whose pages nobody changes. It
+ * It reads what mdb_get reads, in an ordinary read transaction, whose pages no one changes. It
  * trusts no page: whatever is not as expected makes the answer "unsure", and the caller asks
  * mdb_get. Whether pages are laid out as expected at all is found out once, when the environment
  * is opened, by comparing with mdb_get.
@@ -41,7 +41,7 @@ struct chi_descent {
 	uint16_t depth; /* 0: the tree is empty */
 	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
 	uint64_t root;
-	uint64_t end; /* pages from this number on belong to nobody in this snapshot */
+	uint64_t end; /* pages from this number on belong to no one in this snapshot */
 	uint64_t txn; /* LMDB's number of the snapshot */
 };
 

@@ -8,8 +8,8 @@
  * Nothing is held between calls: each that looks at pages takes a snapshot and ends it. A descent's
  * place on a page is good for as long as the snapshot that it was found in is the newest, since no
  * page of the newest state is ever written to. So a call whose snapshot has the same number goes on
- * with it, and one that finds another number forgets all places and begins those descents anew when
- * their answers are wanted.
+ * with it, and one that finds another number forgets all places and begins those descents again
+ * when their answers are wanted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -148,7 +148,7 @@ static int check_features(const struct chi_stamp *stamp, bool readonly, struct c
 	if (!readonly && (stamp->ro_compatible & CHI_FEATURE_PUBLISHED) != 0) {
 		return chi_fault(
 			fault, -CHI_EREADONLY,
-			"a published copy, which nobody writes; a backup of it is a store");
+			"a published copy, which is never written; a backup of it is a store");
 	}
 	if (chi_statistic_name((int)stamp->statistic) == NULL) {
 		return chi_fault(fault, -CHI_EVERSION, "the store holds an unknown statistic (%d)",

@@ -307,7 +307,7 @@ static int walk_all(struct repair *r)
 }
 
 /* The sums of games follow from their entries; the base rates are what they were. What was
- * remembered of clients is not saved, as what lacks of it could not be told: nobody who wrote to
+ * remembered of clients is not saved, as what lacks of it could not be told: no one who wrote to
  * the damaged store may take the new one for it, or his write would be done a second time. */
 static int settle(struct repair *r)
 {
@@ -381,7 +381,7 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 	chi_page_file_close(&file_image);
 	*lock = (struct chi_lock){.fd = -1};
 	if (chi_published_looks(from)) {
-		/* Nobody can be writing it, and no lock file is to be made in it. */
+		/* No one can be writing it, and no lock file is to be made in it. */
 		return CHI_OK;
 	}
 	rc = chi_lock_open(lock, from, true, 0, fault);

@@ -37,7 +37,7 @@ struct chi_salvage {
 };
 
 /*
- * Opens the data file in directory `dir`, which nobody may write meanwhile, and finds its trees.
+ * Opens the data file in directory `dir`, which no one may write meanwhile, and finds its trees.
  * Fails only if nothing can be read: -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EACCES, -CHI_ENOMEM, ...
  * On failure nothing is open.
  */

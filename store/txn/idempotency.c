@@ -150,7 +150,7 @@ static int meet(struct chi_write *write, struct chi_idempotency_book *book,
 	return CHI_OK;
 }
 
-/* One that is damaged could be any: nobody is believed who comes from before now. */
+/* One that is damaged could be any: no one is believed who comes from before now. */
 static int find_horizon(struct chi_write *write, struct chi_idempotency_book *book)
 {
 	if (book->looked) {

@@ -161,7 +161,7 @@ static void into_another_store(void **state)
 	assert_int_equal(chi_import_feed(import, text, strlen(text)), CHI_OK);
 	relay_cut(TO_CLIENT, all - 2, 1);
 	assert_int_equal(chi_import_commit(import, NULL), -CHI_ECONNECT);
-	assert_non_null(strstr(chi_import_error(import), "nobody knows"));
+	assert_non_null(strstr(chi_import_error(import), "it is not known"));
 	assert_true(relay_was_cut());
 	chi_import_close(import);
 	assert_int_equal(games(world), 0);

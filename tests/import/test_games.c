@@ -368,5 +368,5 @@ int main(void)
 		cmocka_unit_test(names_of_inputs_took_memory_without_limit),
 		cmocka_unit_test(outcome_stores_agree),
 	};
-	return cmocka_run_group_tests_name("bulk games", tests, load_texts, free_texts);
+	return cmocka_run_group_tests_name("import games", tests, load_texts, free_texts);
 }

@@ -534,5 +534,5 @@ int main(void)
 		cmocka_unit_test(one_store_a_session),
 		cmocka_unit_test(asked_to_stop),
 	};
-	return cmocka_run_group_tests_name("bulk merge", tests, setup, teardown);
+	return cmocka_run_group_tests_name("import merge", tests, setup, teardown);
 }

@@ -210,5 +210,5 @@ int main(void)
 		cmocka_unit_test(small_files_do_not_gather),
 		cmocka_unit_test(texts_name_the_game_and_its_fate),
 	};
-	return cmocka_run_group_tests_name("bulk notes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("import notes", tests, NULL, NULL);
 }

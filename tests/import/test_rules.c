@@ -305,5 +305,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_committed_did_not_happen),
 		cmocka_unit_test(a_full_disk_stops_the_session),
 	};
-	return cmocka_run_group_tests_name("bulk rules", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("import rules", tests, NULL, NULL);
 }

@@ -707,7 +707,7 @@ class Protocol(Games):
         done = self.cli("import", MASTERS, code=3, address="unix:" + path)
         thread.join()
         listener.close()
-        self.assertIn("nobody knows", done.stderr)
+        self.assertIn("it is not known", done.stderr)
         self.assertIn("harmless", done.stderr)
 
 

@@ -69,7 +69,7 @@ class TestPublish(Base):
         for command in (["put", START], ["delete", START], ["compact"], ["rescore"],
                         ["import", self.path("many.csv")]):
             error = self.cli(*command, code=3, address=self.dest).stderr
-            self.assertIn("published copy, which nobody writes", error)
+            self.assertIn("published copy, which is never written", error)
         self.check_modes()
         self.cli("backup", self.path("again"), address=self.dest)
         self.cli("put", START, address=self.path("again"))
@@ -89,7 +89,7 @@ class TestPublish(Base):
         self.cli("publish", self.dest, address=self.store)
         with self.assertRaises(RuntimeError) as caught:
             harness.start_daemon({"default": self.dest})
-        self.assertIn("published copy, which nobody writes", str(caught.exception))
+        self.assertIn("published copy, which is never written", str(caught.exception))
         self.assertIn("--read-only", str(caught.exception))
         with harness.start_daemon({"default": self.dest}, extra_args=["--read-only"]) as daemon:
             self.same(daemon.address, *self.READS)
