@@ -112,7 +112,8 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
  * The same for any number of positions, in requests of many to a server: `each` is called for
  * keys[i] in their order; `record` is NULL if the position is not stored, and valid during the
  * call. What `each` returns ends the rest unless it is CHI_OK, and is returned. It must not call on
- * this client. In-process all are of one snapshot.
+ * this client. In-process all are of one snapshot. A damaged record ends it, too: `each` was called
+ * for those before it.
  */
 typedef int chi_get_each(void *context, size_t i, const struct chi_record *record);
 CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,

@@ -217,7 +217,8 @@ int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct 
 	return entry->found ? CHI_OK : CHI_NONE;
 }
 
-/* Records may be large: an answer that is too long is asked for in halves. */
+/* Records may be large: an answer that is too long is asked for in halves. So is one that a damaged
+ * record prevents, until the records before it have come. */
 int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
 			chi_get_each *each, void *context)
 {
@@ -228,7 +229,7 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 		chunk = chunk < n - at ? chunk : n - at;
 		chi_arena_reset(&client->arena);
 		status = get_some(client, keys + at, chunk, &entries);
-		if (status == -CHI_ETOOBIG && chunk > 1) {
+		if ((status == -CHI_ETOOBIG || status == -CHI_ECORRUPT) && chunk > 1) {
 			chunk /= 2;
 			client->error.text[0] = '\0';
 			status = CHI_OK;

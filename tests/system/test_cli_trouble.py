@@ -502,6 +502,24 @@ class Trouble(Base):
                     with self.subTest(damage=name, command=command, socket=True):
                         self.cli(*command, code=3, address=daemon.address)
 
+    def test_get_passes_over_a_damaged_record(self):
+        """The positions that were asked for together with it were left out without a word."""
+        store = self.new_store()
+        self.cli("import", self.many("many.csv", 40), address=store)
+        data = os.path.join(store, "data.mdb")
+        with open(data, "r+b") as file:
+            content = file.read()
+            file.seek(0)
+            file.write(content.replace(b"nn20", b"nn2x").replace(b"nn31", b"nn3x"))
+        asked = "".join(fen + "\n" for fen in self.fens(41))
+        with harness.start_daemon({"default": store}) as daemon:
+            for address in (store, daemon.address):
+                with self.subTest(address=address):
+                    done = self.cli("get", code=3, address=address, input=asked)
+                    self.assertEqual(len(done.stdout.splitlines()), 38)
+                    self.assertEqual(done.stderr.count("not found"), 1)
+                    self.assertEqual(len(done.stderr.splitlines()), 3, done.stderr)
+
     def test_dump_of_fewer_games(self):
         """The store says how many games it has, and must have them all."""
         store = self.new_store()

@@ -11,15 +11,17 @@
 struct gathered {
 	struct chi_key keys[TOGETHER];
 	size_t n;
-	int code; /* the worst so far */
+	size_t done; /* of them: printed, or said to be missing */
+	int code;    /* the worst so far */
 };
 
 /* A position that is not stored prints nothing, so that each line of output is a record. */
 static int print_record(void *context, size_t i, const struct chi_record *record)
 {
 	struct gathered *gathered = context;
-	const struct chi_key *key = &gathered->keys[i];
+	const struct chi_key *key = &gathered->keys[gathered->done++];
 	char fen[CHI_FEN_SIZE];
+	(void)i;
 	if (record != NULL) {
 		output_json(record_json(key, record));
 		return CHI_OK;
@@ -31,18 +33,23 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 	return CHI_OK;
 }
 
+/* A damaged record is passed over, as if each position were asked for by itself. */
 static int answer(struct cli *cli, void *context)
 {
 	struct gathered *gathered = context;
 	int status = CHI_OK;
 	gathered->code = EXIT_DONE;
-	if (gathered->n > 0) {
-		status = chi_get_many(cli->client, gathered->keys, gathered->n, print_record,
-				      gathered);
+	gathered->done = 0;
+	while (gathered->done < gathered->n && (status == CHI_OK || status == -CHI_ECORRUPT)) {
+		status = chi_get_many(cli->client, gathered->keys + gathered->done,
+				      gathered->n - gathered->done, print_record, gathered);
+		if (status != CHI_OK) {
+			gathered->code = cli_worse(gathered->code, cli_fail(cli->client, status));
+			gathered->done++;
+		}
 	}
 	gathered->n = 0;
-	return status == CHI_OK ? gathered->code
-				: cli_worse(gathered->code, cli_fail(cli->client, status));
+	return gathered->code;
 }
 
 static int gather(struct cli *cli, void *context, const struct chi_key *key)
