@@ -75,17 +75,27 @@ static int socket_create(BIO *bio)
 	return 1;
 }
 
-static BIO_METHOD *socket_method; /* for all connections; NULL: there was no memory for it */
+static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
+static BIO_METHOD *socket_method; /* for all connections, until the process ends */
 
-static void make_method(void)
+/* NULL: there was no memory for it; the next connection may have some. */
+static const BIO_METHOD *get_method(void)
 {
-	BIO_METHOD *made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
-	if (made != NULL && BIO_meth_set_read(made, socket_read) == 1 &&
-	    BIO_meth_set_write(made, socket_write) == 1 &&
-	    BIO_meth_set_ctrl(made, socket_control) == 1 &&
-	    BIO_meth_set_create(made, socket_create) == 1) {
-		socket_method = made;
+	(void)pthread_mutex_lock(&method_lock);
+	if (socket_method == NULL) {
+		BIO_METHOD *made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket");
+		if (made != NULL && BIO_meth_set_read(made, socket_read) == 1 &&
+		    BIO_meth_set_write(made, socket_write) == 1 &&
+		    BIO_meth_set_ctrl(made, socket_control) == 1 &&
+		    BIO_meth_set_create(made, socket_create) == 1) {
+			socket_method = made;
+		} else {
+			BIO_meth_free(made);
+		}
 	}
+	const BIO_METHOD *method = socket_method;
+	(void)pthread_mutex_unlock(&method_lock);
+	return method;
 }
 
 /* ---- What went wrong --------------------------------------------------------------------- */
@@ -234,12 +244,11 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 
 int chi_tls_new(SSL_CTX *context, int fd, bool server, struct chi_tls **out)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const BIO_METHOD *method = get_method();
+	struct chi_tls *tls = method != NULL ? calloc(1, sizeof(*tls)) : NULL;
 	*out = NULL;
-	(void)pthread_once(&once, make_method);
-	struct chi_tls *tls = socket_method != NULL ? calloc(1, sizeof(*tls)) : NULL;
 	SSL *ssl = tls != NULL ? SSL_new(context) : NULL;
-	BIO *bio = ssl != NULL ? BIO_new(socket_method) : NULL;
+	BIO *bio = ssl != NULL ? BIO_new(method) : NULL;
 	if (bio == NULL) {
 		SSL_free(ssl);
 		free(tls);
