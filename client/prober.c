@@ -12,8 +12,6 @@
 #include "base/fault.h"
 #include "chess/key.h"
 
-_Static_assert(CHI_PREFETCH_MAX == CHI_PREFETCH_MAX, "the store keeps what the header promises");
-
 /* Of a prefetched position, over a socket. */
 struct asked {
 	uint64_t ticket; /* 0: none */

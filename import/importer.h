@@ -45,8 +45,8 @@ CHI_MUSTUSE int chi_importer_feed(struct chi_importer *importer, const void *byt
 				  struct chi_fault *fault);
 
 /* Marks what is fed into an open store, before its commit. What was done under the mark is not done
- * again: the commit tells its totals; -CHI_EFORGOTTEN: it may have been. `once` is copied; sequence
- * 0: no mark. */
+ * again: the commit tells its totals; -CHI_EFORGOTTEN: it may have been. The key is copied;
+ * sequence 0: no mark. */
 void chi_importer_once(struct chi_importer *importer,
 		       const struct chi_idempotency_key *idempotency_key);
 

@@ -61,7 +61,7 @@ static const struct limit {
 	{&chistore__v1__game_note__descriptor, 1, CHI_IMPORT_FILE_MAX, "more than 255 bytes"},
 	{&chistore__v1__game_note__descriptor, 4, CHI_NOTE_TEXT_MAX, "more than 1024 bytes"},
 	{&chistore__v1__import_result__descriptor, 2, CHI_IMPORT_NOTES_MAX, "more than 1000 notes"},
-	{&chistore__v1__import_result__descriptor, 12, CHI_SCAN_RANGE_MAX, "more than 32 bytes"},
+	{&chistore__v1__import_result__descriptor, 12, CHI_IMPORT_PHASE_MAX, "more than 32 bytes"},
 	{&chistore__v1__game_ids_result__descriptor, 1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES,
 	 "more than 40000 games"},
 	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},

@@ -32,7 +32,7 @@
 #define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
 #define CHI_IMPORT_NOTES_MAX 1000  /* notes of a response */
 #define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
-#define CHI_SCAN_RANGE_MAX   32	   /* bytes of the name of what an import is at */
+#define CHI_IMPORT_PHASE_MAX 32	   /* bytes of the name of what an import is at */
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */

@@ -269,7 +269,7 @@ bool chi_call_give_up(struct chi_conn *conn, uint64_t id)
 bool chi_call_may_send(const struct chi_call *call)
 {
 	const struct chi_conn *conn = call->conn;
-	size_t mark = chi_server_is_full(conn->worker->server) ? 0 : CHI_STREAM_KEY;
+	size_t mark = chi_server_is_full(conn->worker->server) ? 0 : CHI_STREAM_MARK;
 	return call->credits > 0 && conn->out.len <= mark;
 }
 

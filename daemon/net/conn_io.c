@@ -535,7 +535,7 @@ static void drained(struct chi_conn *conn)
 		conn->paused = false;
 		mark_ready(conn);
 	}
-	if (conn->out.len <= CHI_STREAM_KEY) {
+	if (conn->out.len <= CHI_STREAM_MARK) {
 		struct chi_call *call = NULL;
 		TAILQ_FOREACH(call, &conn->calls, link)
 		{

@@ -94,8 +94,8 @@ struct import {
 	struct chunk *first;
 	struct chunk **last;
 	uint64_t consumed; /* what was read since the client was last granted more */
-	char phase[CHI_SCAN_RANGE_MAX + 1]; /* what it is at; "" if the worker has been told */
-	uint64_t done;			    /* of `total`; 0: not known */
+	char phase[CHI_IMPORT_PHASE_MAX + 1]; /* what it is at; "" if the worker has been told */
+	uint64_t done;			      /* of `total`; 0: not known */
 	uint64_t total;
 	bool over; /* the thread is ending, and status, fault and result are set */
 	int status;
@@ -257,7 +257,7 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 	}
 	import->progressed = now;
 	pthread_mutex_lock(&import->lock);
-	put_text(import->phase, phase, strnlen(phase, CHI_SCAN_RANGE_MAX));
+	put_text(import->phase, phase, strnlen(phase, CHI_IMPORT_PHASE_MAX));
 	import->done = done;
 	import->total = total;
 	post(import);

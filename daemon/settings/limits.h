@@ -44,7 +44,7 @@
 #define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
 
 /* A scan or backup sends nothing more while this much of the client's output is unread. */
-#define CHI_STREAM_KEY (256u << 10)
+#define CHI_STREAM_MARK (256u << 10)
 
 /* One commit takes at most so many records, so that its answers do not wait for ever. */
 #define CHI_GROUP_RECORDS 20000

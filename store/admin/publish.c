@@ -60,9 +60,10 @@ static bool is_marked(const struct chi_stamp *stamp)
 
 int chi_published_refuse(const char *path, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_EREADONLY,
-			 "'%s' is a published copy, which is never written; a backup of it is a store",
-			 path);
+	return chi_fault(
+		fault, -CHI_EREADONLY,
+		"'%s' is a published copy, which is never written; a backup of it is a store",
+		path);
 }
 
 /* Opens the directory's LMDB alone, without locks. */

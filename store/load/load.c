@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A load from its begin to its end: which store it goes into, the games that it counts, and the
- * commit. The positions are in load_apply.c, the strength tree in load_strength.c.
+ * commit. The positions are in apply.c, the strength tree in strength.c.
  */
 #include "store/load/load.h"
 

@@ -23,7 +23,7 @@ struct chi_scan {
 	struct chi_scan_spec spec;
 	struct chi_sieve sieve; /* what the filter asks of keys */
 	enum chi_scan_range range;
-	bool begun; /* `leaves` walks in `tree`, the phase's */
+	bool begun; /* `leaf_cursor` walks in `tree`, the phase's */
 	bool whole; /* from an end of the tree: all of its entries must come */
 	bool joins; /* strength entries need their position record */
 	struct chi_descent tree;
@@ -52,7 +52,7 @@ struct chi_batch {
 	bool counted;	/* no row is wanted, only `n` */
 };
 
-/* ---- phase.c ------------------------------------------------------------------------------ */
+/* ---- scan_range.c ------------------------------------------------------------------------- */
 
 /* Looks for where the current phase begins. CHI_NONE: its tree is empty. */
 CHI_MUSTUSE int chi_scan_range_begin(struct chi_scan *scan);

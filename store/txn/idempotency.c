@@ -54,23 +54,23 @@ struct chi_idempotency_book {
 
 static int get_book(struct chi_write *write, struct chi_idempotency_book **out)
 {
-	if (write->idempotency_key == NULL) {
-		write->idempotency_key = calloc(1, sizeof(*write->idempotency_key));
-		if (write->idempotency_key == NULL) {
+	if (write->book == NULL) {
+		write->book = calloc(1, sizeof(*write->book));
+		if (write->book == NULL) {
 			return -CHI_ENOMEM;
 		}
 		/* Bounded by the writes of a transaction, and so by its caller. */
-		chi_arena_init(&write->idempotency_key->arena, SIZE_MAX);
+		chi_arena_init(&write->book->arena, SIZE_MAX);
 	}
-	*out = write->idempotency_key;
+	*out = write->book;
 	return CHI_OK;
 }
 
 void chi_idempotency_free(struct chi_write *write)
 {
-	if (write->idempotency_key != NULL) {
-		chi_arena_deinit(&write->idempotency_key->arena);
-		free(write->idempotency_key);
+	if (write->book != NULL) {
+		chi_arena_deinit(&write->book->arena);
+		free(write->book);
 	}
 }
 
@@ -352,7 +352,7 @@ int chi_write_note(struct chi_write *write, const struct chi_idempotency_key *id
 
 void chi_idempotency_settle(struct chi_write *write)
 {
-	struct chi_idempotency_book *book = write->idempotency_key;
+	struct chi_idempotency_book *book = write->book;
 	while (book != NULL && book->noted != NULL) {
 		const struct noted *noted = book->noted;
 		struct met *met = NULL;
@@ -367,8 +367,8 @@ void chi_idempotency_settle(struct chi_write *write)
 
 void chi_idempotency_rollback(struct chi_write *write)
 {
-	if (write->idempotency_key != NULL) {
-		write->idempotency_key->noted = NULL;
+	if (write->book != NULL) {
+		write->book->noted = NULL;
 	}
 }
 
@@ -422,7 +422,7 @@ int chi_idempotency_restart(struct chi_write *write, uint64_t sequence)
 
 int chi_idempotency_store(struct chi_write *write)
 {
-	struct chi_idempotency_book *book = write->idempotency_key;
+	struct chi_idempotency_book *book = write->book;
 	if (book == NULL) {
 		return 0;
 	}

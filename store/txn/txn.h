@@ -32,7 +32,7 @@ struct chi_write {
 	struct chi_state state_at_savepoint;
 	struct chi_savepoint *savepoint; /* newest first */
 	struct chi_arena savepoint_arena;
-	struct chi_idempotency_book *idempotency_key; /* NULL: no write is marked */
+	struct chi_idempotency_book *book; /* NULL: no write is marked */
 	uint8_t buffer[CHI_RECORD_BYTES_MAX];
 };
 

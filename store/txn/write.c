@@ -64,7 +64,7 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	write->changed = false;
 	write->has_savepoint = false;
 	write->savepoint = NULL;
-	write->idempotency_key = NULL;
+	write->book = NULL;
 	chi_arena_init(&write->arena, WRITE_ARENA);
 	/* Holds what a batch changes, whose size its caller bounds. */
 	chi_arena_init(&write->savepoint_arena, SIZE_MAX);

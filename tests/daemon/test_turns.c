@@ -263,7 +263,7 @@ static void cancel_ends_scans_that_work(void **state)
  * output before it was too long. */
 static void unread_scans_are_not_buffered(void **state)
 {
-	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_KEY +
+	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_MARK +
 			     CHI_SCAN_BYTES_MAX + 2 * CHI_READ_CHUNK;
 	struct loop_client unread;
 	struct loop_client polite;

@@ -300,7 +300,7 @@ FILES = (
         "backup-is-not-looked-at",
         "What was received is opened before it gets its name",
         "store/admin/copy.c",
-        "rc = check_copy(copy->hidden.dir, &has_savepoint, fault);",
+        "rc = check_copy(copy->hidden.dir, &published, fault);",
         "rc = CHI_OK;",
         "store whole", "test_broken_copies"),
     Mutant(
