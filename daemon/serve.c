@@ -412,9 +412,10 @@ static void stop_workers(struct chi_server *server)
 static void drain(struct chi_server *server)
 {
 	struct chi_worker_barrier barrier;
-	if (chi_worker_barrier_close(&barrier, server, chi_worker_quiesce, false) == CHI_OK) {
-		chi_worker_barrier_open(&barrier);
-	}
+	pthread_mutex_lock(&server->compact_lock);
+	chi_worker_barrier_close(&barrier, server, chi_worker_quiesce, false);
+	chi_worker_barrier_open(&barrier);
+	pthread_mutex_unlock(&server->compact_lock);
 }
 
 int chi_server_run(struct chi_server *server, struct chi_fault *fault)

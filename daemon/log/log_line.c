@@ -83,39 +83,30 @@ static bool is_plain(uint32_t point)
 	       point != UINT32_MAX;
 }
 
+/* Where outside bytes are put. */
+enum inside {
+	SENTENCE,
+	QUOTES,
+	JSON
+};
+
 /* Between quotes neither the quote nor what escapes it is taken as it is. */
-static void add_outside_text(struct out *out, const char *text, bool quoted)
+static void add_outside(struct out *out, const char *text, enum inside inside)
 {
+	const uint32_t quote = inside == JSON ? '"' : '\'';
 	while (*text != '\0' && !out->full) {
 		size_t len;
 		uint32_t point = decode(text, &len);
-		if (quoted && (point == '\'' || point == '\\')) {
+		if (inside != SENTENCE && (point == quote || point == '\\')) {
 			print(out, "\\%c", (char)point);
 		} else if (is_plain(point)) {
 			add(out, text, len);
+		} else if (inside == JSON) {
+			print(out, "\\u%04x", point == UINT32_MAX ? 0xfffdu : (unsigned)point);
 		} else {
 			for (size_t i = 0; i < len; i++) {
 				print(out, "\\x%02x", (unsigned)(unsigned char)text[i]);
 			}
-		}
-		text += len;
-	}
-}
-
-/* What is inside a string of JSON. */
-static void add_outside_json(struct out *out, const char *text)
-{
-	while (*text != '\0' && !out->full) {
-		size_t len;
-		uint32_t point = decode(text, &len);
-		if (point == '"' || point == '\\') {
-			print(out, "\\%c", (char)point);
-		} else if (point == UINT32_MAX) {
-			print(out, "\\ufffd");
-		} else if (is_plain(point)) {
-			add(out, text, len);
-		} else {
-			print(out, "\\u%04x", (unsigned)point);
 		}
 		text += len;
 	}
@@ -133,7 +124,7 @@ static const struct chi_log_field *find(const struct chi_event *event, const cha
 	return NULL;
 }
 
-static void add_value(struct out *out, const struct chi_log_field *field, bool quoted)
+static void add_value(struct out *out, const struct chi_log_field *field, enum inside inside)
 {
 	switch (field->kind) {
 	case CHI_FIELD_NUMBER:
@@ -143,7 +134,7 @@ static void add_value(struct out *out, const struct chi_log_field *field, bool q
 		print(out, "%.3f", field->u.seconds);
 		break;
 	default:
-		add_outside_text(out, field->u.text != NULL ? field->u.text : "", quoted);
+		add_outside(out, field->u.text != NULL ? field->u.text : "", inside);
 	}
 }
 
@@ -160,7 +151,7 @@ static void add_message(struct out *out, const struct chi_event *event)
 		const struct chi_log_field *field =
 			at[0] == '{' && at[len] == '}' ? find(event, at + 1, len - 1) : NULL;
 		if (field != NULL) {
-			add_value(out, field, quoted);
+			add_value(out, field, quoted ? QUOTES : SENTENCE);
 			at += len + 1;
 		} else if (*at != '\0') {
 			/* No field has that name: tests/lint/log.py finds such messages. */
@@ -184,20 +175,18 @@ static void print_text(struct out *out, const struct chi_log_head *head,
 /* A member is there or not; only a long text may lack its end. */
 static void add_member(struct out *out, const struct chi_log_field *field)
 {
-	switch (field->kind) {
-	case CHI_FIELD_NUMBER:
-		print(out, ",\"%s\":%" PRIu64, field->key, field->u.number);
-		break;
-	case CHI_FIELD_SECONDS:
-		print(out, ",\"%s\":%.3f", field->key, field->u.seconds);
-		break;
-	default:
-		print(out, ",\"%s\":\"", field->key);
-		if (!out->full) {
-			add_outside_json(out, field->u.text != NULL ? field->u.text : "");
-			/* From what is kept free. */
-			*out->at++ = '"';
-		}
+	bool text = field->kind == CHI_FIELD_TEXT;
+	char *before = out->at;
+	print(out, ",\"%s\":%s", field->key, text ? "\"" : "");
+	if (out->full) {
+		return;
+	}
+	add_value(out, field, JSON);
+	if (text) {
+		/* From what is kept free. */
+		*out->at++ = '"';
+	} else if (out->full) {
+		out->at = before;
 	}
 }
 

@@ -12,16 +12,6 @@
 #include "daemon/log/tally.h"
 #include "proto/frame.h"
 
-/* Main counts a connection in when it accepts one; the worker counts it out. */
-static void count_in(struct chi_server *server, int by)
-{
-	if (by > 0) {
-		atomic_fetch_add(&server->connections, 1);
-	} else {
-		atomic_fetch_sub(&server->connections, 1);
-	}
-}
-
 /* Unsigned, so that taking one off is adding its complement. */
 static void count_state(struct chi_conn *conn, uint64_t by)
 {
@@ -42,12 +32,12 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 {
 	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_conn *conn = calloc(1, sizeof(*conn));
-	if (conn == NULL || chi_worker_seat(worker, conn, &conn->slot, &conn->generation) < 0) {
+	if (conn == NULL || chi_worker_seat(worker, conn) < 0) {
 		log_limited_error("connection.memory",
 				  "failed to serve a connection (out of memory)");
 		free(conn);
 		close(fd);
-		count_in(worker->server, -1);
+		atomic_fetch_sub(&worker->server->connections, 1);
 		return;
 	}
 	conn->worker = worker;
@@ -87,7 +77,7 @@ struct chi_conn_name chi_conn_name(const struct chi_conn *conn)
 	return name;
 }
 
-/* Anyone who calls this may be deep inside the connection's own code, so nothing of it is freed
+/* The caller may be deep inside the connection's own code, so nothing of it is freed
  * here but what others own: its calls, and its place. */
 void chi_conn_drop(struct chi_conn *conn, const char *reason)
 {
@@ -125,7 +115,8 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	}
 	chi_worker_unseat(worker, conn->slot);
 	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
-	count_in(worker->server, -1);
+	/* Main has counted it in. */
+	atomic_fetch_sub(&worker->server->connections, 1);
 }
 
 void chi_conn_cut_off(struct chi_conn *conn)
@@ -302,19 +293,11 @@ static void count_answer(struct chi_conn *conn, const struct chi_response *respo
 			 asked ? now - take_since(conn, response) : -1);
 }
 
-/* True if it was appended to the output. */
-static bool pack(struct chi_conn *conn, const struct chi_response *response, int *status)
-{
-	*status = chi_response_pack(response, &conn->out);
-	return *status == CHI_OK;
-}
-
 /* Two things can go wrong: the response is too large for a frame, which its request can be told;
  * or there is no memory, and then the client is better off with a closed connection. */
 void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 {
 	static const char too_large[] = "the answer is too large, ask for less at a time";
-	int status = CHI_OK;
 	int outcome = response->status;
 	if (conn->state == CHI_CONN_DEAD || conn->state == CHI_CONN_LINGER) {
 		return;
@@ -324,14 +307,15 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 		conn->sent_at = now / 1000;
 	}
 	chi_conn_lend_out(conn, chi_response_size(response));
-	if (!pack(conn, response, &status)) {
+	int status = chi_response_pack(response, &conn->out);
+	if (status < 0) {
 		struct chi_response failure = {.id = response->id, .status = status, .last = true};
 		outcome = status;
 		if (status == -CHI_ETOOBIG) {
 			failure.message = (struct chi_text){too_large, strlen(too_large)};
 		}
 		chi_arena_reset(&conn->worker->results);
-		if (!pack(conn, &failure, &status)) {
+		if (chi_response_pack(&failure, &conn->out) < 0) {
 			chi_conn_drop(conn, "out of memory");
 			return;
 		}

@@ -41,38 +41,14 @@ void chi_conn_account(struct chi_conn *conn)
 	conn->accounted = now;
 }
 
-/* The answers so far move from a small buffer to a large one, which has room for `size` more. */
-static void lend_larger(struct chi_conn *conn, size_t size)
-{
-	struct chi_buffer_pool *buffer_pool = &conn->worker->buffer_pool;
-	struct chi_buffer *out = &conn->out;
-	struct chi_buffer large;
-	chi_buffer_init(&large, out->limit);
-	chi_buffer_pool_get(buffer_pool, &large, CHI_SMALL_BUFFER + 1);
-	if (chi_buffer_reserve(&large, out->len + size) == NULL ||
-	    (out->len > 0 &&
-	     chi_buffer_append(&large, chi_buffer_bytes(out), out->len) != CHI_OK)) {
-		/* Packing the answer will fail as well, and says so. */
-		chi_buffer_pool_put(buffer_pool, &large);
-		return;
-	}
-	chi_buffer_consume(out, out->len);
-	chi_buffer_pool_put(buffer_pool, out);
-	*out = large;
-}
-
 /* Small answers, which most are, share the worker's small buffers. */
 void chi_conn_lend_out(struct chi_conn *conn, size_t size)
 {
-	struct chi_buffer *out = &conn->out;
-	if (out->data == NULL && size <= CHI_SMALL_BUFFER) {
-		chi_buffer_pool_get(&conn->worker->buffer_pool, out, CHI_SMALL_BUFFER);
-		if (out->data == NULL) {
-			/* Without memory the packing of the answer fails, and says so. */
-			(void)chi_buffer_reserve(out, CHI_SMALL_BUFFER);
-		}
-	} else if (out->capacity <= CHI_SMALL_BUFFER && size > out->capacity - out->len) {
-		lend_larger(conn, size);
+	if (conn->out.data == NULL) {
+		chi_buffer_pool_get(&conn->worker->buffer_pool, &conn->out, size);
+		/* Without memory the packing of the answer fails, and says so. */
+		(void)chi_buffer_reserve(&conn->out,
+					 size > CHI_SMALL_BUFFER ? size : CHI_SMALL_BUFFER);
 	}
 }
 

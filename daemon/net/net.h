@@ -39,6 +39,7 @@ struct chi_scan_run;
 struct chi_served;
 struct chi_server;
 struct chi_worker;
+struct chi_worker_barrier;
 struct event;
 struct event_base;
 
@@ -107,8 +108,10 @@ struct chi_worker {
 	struct event_base *base;
 	struct chi_mailbox mailbox;
 	struct chi_mail leave_mail;
+	struct chi_mail barrier_mail;
+	struct chi_worker_barrier *barrier; /* of that mail */
 	struct chi_mail authorize_mail;
-	atomic_bool authorizing; /* judge_mail is on its way */
+	atomic_bool authorizing; /* authorize_mail is on its way */
 	struct chi_mail sign_mail;
 	atomic_bool asked; /* sign_mail is on its way */
 	struct event *mail_event;
@@ -198,9 +201,8 @@ void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_con
 /* The connection if it is still the same one, else NULL. */
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);
 
-/* A place for a connection. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *slot,
-				uint32_t *generation);
+/* A place for a connection, noted in it. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn);
 void chi_worker_unseat(struct chi_worker *worker, uint32_t slot);
 
 /* ---- Connections ------------------------------------------------------------------------- */
@@ -382,7 +384,7 @@ void chi_conn_io_deinit(struct chi_conn *conn);
 /* Has the output sent, or the end considered, at the end of the turn. */
 void chi_conn_mark_dirty(struct chi_conn *conn);
 
-/* Lends one of the worker's buffers for an answer, unless the connection has one with room for it.
+/* Lends one of the worker's buffers for an answer, unless the connection has one.
  * `size`: as chi_response_size has it. */
 void chi_conn_lend_out(struct chi_conn *conn, size_t size);
 

@@ -218,8 +218,7 @@ static int grow_slots(struct chi_worker *worker)
 	return CHI_OK;
 }
 
-int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *slot,
-		    uint32_t *generation)
+int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn)
 {
 	if (worker->n_conns == worker->n_slots && grow_slots(worker) < 0) {
 		return -CHI_ENOMEM;
@@ -231,10 +230,9 @@ int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn, uint32_t *
 	}
 	worker->next_slot = i + 1;
 	worker->slots[i].conn = conn;
-	worker->slots[i].generation++;
 	worker->n_conns++;
-	*slot = (uint32_t)i;
-	*generation = worker->slots[i].generation;
+	conn->slot = (uint32_t)i;
+	conn->generation = ++worker->slots[i].generation;
 	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
 	chi_worker_watch(worker);
 	return CHI_OK;
@@ -359,7 +357,7 @@ void chi_worker_release_reads(struct chi_worker *worker)
 	worker->server->ops->scan_release(worker);
 }
 
-/* Runs within a gate: when all workers have done this, no job can reach a writer any more, and
+/* Runs within a barrier: when all workers have done this, no job can reach a writer any more, and
  * the writers may be stopped. */
 void chi_worker_quiesce(struct chi_worker *worker)
 {

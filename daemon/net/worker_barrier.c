@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The workers' standstill. Each gets a mail; delivering it runs the action, counts the worker as
- * arrived, and waits if the gate is closed. Mail is delivered between two callbacks, so that the
+ * arrived, and waits if the barrier is closed. Mail is delivered between two callbacks, so that the
  * action finds the worker in order: no request half served, no snapshot of the turn open.
  */
 #include "daemon/net/worker_barrier.h"
 
-#include <stdlib.h>
-
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
 
-struct chi_worker_barrier_mail {
-	struct chi_mail mail;
-	struct chi_worker_barrier *barrier;
-	void (*action)(struct chi_worker *worker);
-};
-
-/* On the worker's thread. The gate lives until `gone` counts this worker too. */
+/* On the worker's thread. The barrier lives until `gone` counts this worker too. */
 static void pass(struct chi_mail *mail, struct chi_worker *worker)
 {
-	struct chi_worker_barrier_mail *own = (struct chi_worker_barrier_mail *)mail;
-	struct chi_worker_barrier *barrier = own->barrier;
-	own->action(worker);
+	struct chi_worker_barrier *barrier = worker->barrier;
+	(void)mail;
+	barrier->action(worker);
 	pthread_mutex_lock(&barrier->lock);
 	barrier->arrived++;
 	pthread_cond_broadcast(&barrier->changed);
@@ -34,27 +26,24 @@ static void pass(struct chi_mail *mail, struct chi_worker *worker)
 	pthread_mutex_unlock(&barrier->lock);
 }
 
-int chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
-			     void (*action)(struct chi_worker *worker), bool hold)
+void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
+			      void (*action)(struct chi_worker *worker), bool hold)
 {
-	*barrier = (struct chi_worker_barrier){.expected = server->n_workers, .open = !hold};
-	barrier->mails = calloc(server->n_workers, sizeof(*barrier->mails));
-	if (barrier->mails == NULL) {
-		return -CHI_ENOMEM;
-	}
+	*barrier = (struct chi_worker_barrier){
+		.action = action, .expected = server->n_workers, .open = !hold};
 	pthread_mutex_init(&barrier->lock, NULL);
 	pthread_cond_init(&barrier->changed, NULL);
 	for (size_t i = 0; i < server->n_workers; i++) {
-		barrier->mails[i] =
-			(struct chi_worker_barrier_mail){{.deliver = pass}, barrier, action};
-		chi_mailbox_post(&server->workers[i]->mailbox, &barrier->mails[i].mail);
+		struct chi_worker *worker = server->workers[i];
+		worker->barrier = barrier;
+		worker->barrier_mail.deliver = pass;
+		chi_mailbox_post(&worker->mailbox, &worker->barrier_mail);
 	}
 	pthread_mutex_lock(&barrier->lock);
 	while (barrier->arrived < barrier->expected) {
 		pthread_cond_wait(&barrier->changed, &barrier->lock);
 	}
 	pthread_mutex_unlock(&barrier->lock);
-	return CHI_OK;
 }
 
 void chi_worker_barrier_open(struct chi_worker_barrier *barrier)
@@ -68,5 +57,4 @@ void chi_worker_barrier_open(struct chi_worker_barrier *barrier)
 	pthread_mutex_unlock(&barrier->lock);
 	pthread_cond_destroy(&barrier->changed);
 	pthread_mutex_destroy(&barrier->lock);
-	free(barrier->mails);
 }

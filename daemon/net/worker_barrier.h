@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/net/mailbox.h"
-
 struct chi_server;
+struct chi_worker;
 
 struct chi_worker_barrier {
-	struct chi_worker_barrier_mail *mails; /* one a worker */
+	void (*action)(struct chi_worker *worker);
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	size_t expected;
@@ -24,10 +23,10 @@ struct chi_worker_barrier {
 };
 
 /* Runs `action` on each worker's thread and returns when all have run it. With `hold` the
- * workers stand still until chi_worker_barrier_open. -CHI_ENOMEM: nothing was run. */
-CHI_MUSTUSE int chi_worker_barrier_close(struct chi_worker_barrier *barrier,
-					 struct chi_server *server,
-					 void (*action)(struct chi_worker *worker), bool hold);
+ * workers stand still until chi_worker_barrier_open. One at a time: under the server's
+ * compact_lock. */
+void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
+			      void (*action)(struct chi_worker *worker), bool hold);
 
-/* Lets the workers go on and frees what the gate took. */
+/* Lets the workers go on. Always to be called. */
 void chi_worker_barrier_open(struct chi_worker_barrier *barrier);

@@ -54,18 +54,21 @@ static struct chi_job *new_job(struct chi_task *task, enum chi_durability durabi
 	return job;
 }
 
-/* Registers the request as in flight and queues the job; the job is the writer's if CHI_OK. */
-static int push(struct chi_task *task, struct chi_job *job)
+/* Queues the job if `status` is CHI_OK, and registers the request as in flight; else frees the job.
+ * Returns what came of it. */
+static int push(struct chi_task *task, struct chi_job *job, int status)
 {
-	struct chi_call *call = calloc(1, sizeof(*call));
+	struct chi_call *call = status == CHI_OK ? calloc(1, sizeof(*call)) : NULL;
 	if (call == NULL) {
-		return -CHI_ENOMEM;
+		chi_job_free(job);
+		return status == CHI_OK ? -CHI_ENOMEM : status;
 	}
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
-	int status = chi_store_writer_push(task->served->writer, job);
+	status = chi_store_writer_push(task->served->writer, job);
 	if (status < 0) {
 		free(call);
+		chi_job_free(job);
 		return chi_fault(&task->fault, status, "the write queue of store '%s' is full",
 				 task->served->name);
 	}
@@ -79,12 +82,11 @@ static int push(struct chi_task *task, struct chi_job *job)
 int chi_handle_put(struct chi_task *task)
 {
 	struct chi_request *request = task->request;
-	_cleanup_(chi_job_freep) struct chi_job *job = NULL;
 	int status = check_entries(task);
 	if (status < 0) {
 		return status;
 	}
-	job = new_job(task, request->u.put.durability);
+	struct chi_job *job = new_job(task, request->u.put.durability);
 	if (job == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -93,36 +95,20 @@ int chi_handle_put(struct chi_task *task)
 	if (status == CHI_OK) {
 		status = chi_job_copy_game_ids(job, request->u.put.games, request->u.put.n_games);
 	}
-	if (status == CHI_OK) {
-		status = push(task, job);
-	}
-	if (status == CHI_OK) {
-		job = NULL;
-	}
-	return status;
+	return push(task, job, status);
 }
 
 int chi_handle_delete(struct chi_task *task)
 {
 	struct chi_request *request = task->request;
 	struct chi_positions *positions = &request->u.del.positions;
-	_cleanup_(chi_job_freep) struct chi_job *job = NULL;
 	int status = chi_task_keys(task, positions, "delete");
 	if (status < 0) {
 		return status;
 	}
-	job = new_job(task, request->u.del.durability);
-	if (job == NULL) {
-		return -CHI_ENOMEM;
-	}
-	status = chi_job_copy_keys(job, positions->keys, positions->n);
-	if (status == CHI_OK) {
-		status = push(task, job);
-	}
-	if (status == CHI_OK) {
-		job = NULL;
-	}
-	return status;
+	struct chi_job *job = new_job(task, request->u.del.durability);
+	return job == NULL ? -CHI_ENOMEM
+			   : push(task, job, chi_job_copy_keys(job, positions->keys, positions->n));
 }
 
 /* Without positions: Rescore, Compact, Outcome. */
@@ -133,11 +119,7 @@ static int push_whole(struct chi_task *task, const struct chi_counts *base)
 		return -CHI_ENOMEM;
 	}
 	chi_job_set_base(job, base);
-	int status = push(task, job);
-	if (status < 0) {
-		chi_job_free(job);
-	}
-	return status;
+	return push(task, job, CHI_OK);
 }
 
 int chi_handle_rescore(struct chi_task *task)
@@ -150,7 +132,7 @@ int chi_handle_compact(struct chi_task *task)
 	return push_whole(task, NULL);
 }
 
-/* Behind all writes that came before, so that what is not known by then is not to be done. */
+/* After all writes that came before, so that what is not known by then is not to be done. */
 int chi_handle_outcome(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;

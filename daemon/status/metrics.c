@@ -28,16 +28,11 @@ struct page {
 
 /* What is said of one store. */
 struct facts {
-	bool known; /* the first ones, up to disk_free */
-	uint64_t positions;
+	bool known; /* `info` and what follows up to read_only */
+	struct chi_info info;
 	uint64_t games;
-	uint64_t transactions;
-	uint64_t file_bytes;
-	uint64_t used_bytes;
-	uint64_t map_bytes;
 	uint64_t readers;
 	uint64_t readers_max;
-	uint64_t reader_age;
 	uint64_t disk_free;
 	uint64_t read_only;
 	uint64_t crashes;
@@ -184,23 +179,18 @@ static void add_tally(struct chi_tally *totals, const struct chi_tally *tally)
 
 static void take_info(const struct chi_served *served, struct facts *facts)
 {
-	struct chi_info info;
+	const struct chi_info *info = &facts->info;
 	struct statvfs disk;
 	const char *path = served->server->config->stores[served->index].path;
-	if (chi_store_info(served->store, &info) < 0 || statvfs(path, &disk) < 0) {
-		return;
+	facts->known =
+		chi_store_info(served->store, &facts->info) == CHI_OK && statvfs(path, &disk) == 0;
+	if (facts->known) {
+		facts->games = info->games.white + info->games.draws + info->games.black +
+			       info->games.other;
+		facts->readers = info->readers;
+		facts->readers_max = info->readers_max;
+		facts->disk_free = (uint64_t)disk.f_bavail * disk.f_frsize;
 	}
-	facts->known = true;
-	facts->positions = info.positions;
-	facts->games = info.games.white + info.games.draws + info.games.black + info.games.other;
-	facts->transactions = info.sequence;
-	facts->file_bytes = info.file_bytes;
-	facts->used_bytes = info.used_bytes;
-	facts->map_bytes = info.map_bytes;
-	facts->readers = info.readers;
-	facts->readers_max = info.readers_max;
-	facts->reader_age = info.oldest_reader;
-	facts->disk_free = (uint64_t)disk.f_bavail * disk.f_frsize;
 }
 
 /* `exchanging`: a compaction may have a store's files in its hands. */
@@ -323,15 +313,16 @@ static const struct {
 	size_t offset;
 	bool always; /* said also while a store is exchanged */
 } families[] = {
-	{"chistore_store_positions", "gauge", "Positions stored.", FACT(positions), false},
+	{"chistore_store_positions", "gauge", "Positions stored.", FACT(info.positions), false},
 	{"chistore_store_games", "gauge", "Games counted.", FACT(games), false},
 	{"chistore_store_transactions_total", "counter",
-	 "Write transactions committed since the store was made.", FACT(transactions), false},
-	{"chistore_store_file_bytes", "gauge", "Size of the data file.", FACT(file_bytes), false},
+	 "Write transactions committed since the store was made.", FACT(info.sequence), false},
+	{"chistore_store_file_bytes", "gauge", "Size of the data file.", FACT(info.file_bytes),
+	 false},
 	{"chistore_store_used_bytes", "gauge", "Part of the data file that is in use.",
-	 FACT(used_bytes), false},
+	 FACT(info.used_bytes), false},
 	{"chistore_store_map_bytes", "gauge", "Address space, the most that the file can grow to.",
-	 FACT(map_bytes), false},
+	 FACT(info.map_bytes), false},
 	{"chistore_store_disk_free_bytes", "gauge",
 	 "Free space of the file system that the store is on.", FACT(disk_free), false},
 	{"chistore_store_readers", "gauge", "Reader slots in use, by all processes.", FACT(readers),
@@ -339,7 +330,7 @@ static const struct {
 	{"chistore_store_readers_max", "gauge", "Reader slots.", FACT(readers_max), false},
 	{"chistore_store_oldest_reader_transactions", "gauge",
 	 "Transactions committed since the oldest open snapshot began; 0 without one.",
-	 FACT(reader_age), false},
+	 FACT(info.oldest_reader), false},
 	{"chistore_store_read_only", "gauge", "1 if the store is served read-only.",
 	 FACT(read_only), true},
 	{"chistore_store_crashes", "gauge",

@@ -29,12 +29,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 	}
 	pthread_mutex_lock(&server->compact_lock);
 	struct chi_worker_barrier barrier;
-	status = chi_worker_barrier_close(&barrier, server, chi_worker_release_reads, true);
-	if (status < 0) {
-		pthread_mutex_unlock(&server->compact_lock);
-		chi_compact_drop(compaction);
-		return chi_fault_plain(fault, status);
-	}
+	chi_worker_barrier_close(&barrier, server, chi_worker_release_reads, true);
 	status = chi_compact_swap(compaction, &job->outcome.counts[0], &job->outcome.counts[1],
 				  fault);
 	chi_worker_barrier_open(&barrier);

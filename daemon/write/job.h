@@ -73,11 +73,6 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 /* With its answer, if that was not posted. NULL is fine. */
 void chi_job_free(struct chi_job *job);
 
-static inline void chi_job_freep(struct chi_job **job)
-{
-	chi_job_free(*job);
-}
-
 /* Copies in. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n);
 CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
