@@ -62,8 +62,8 @@ static int run(const struct chi_config *config)
 	}
 }
 
-/* Anyone who starts us may have closed the standard descriptors. The next file opened would get
- * such a number, and with it all that is printed: a store's lock file, for one. */
+/* What starts us may have closed the standard descriptors. The next file opened would get such a
+ * number, and with it all that is printed: a store's lock file, for one. */
 static bool occupy_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -17,7 +17,7 @@
  * worker gives data).
  *
  * LOCKS, in the order in which they may be taken; a thread holding one takes only later ones:
- *  1. server.compact_lock  one compaction at a time, by writers and the reader check
+ *  1. server.compact_lock  one compaction at a time, by writers, the reader check and the stop
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue
  *  4. intake.lock          its queue, its notes, its result

@@ -127,7 +127,7 @@ static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 }
 
 /* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
- * may be missing that it does tell of: a rule may shut out anyone who is in that one. */
+ * may be missing that it does tell of: a rule may shut out all who are in that one. */
 static int find_groups(int fd, uint32_t first, struct user *user)
 {
 	socklen_t size = 64 * sizeof(uint32_t);

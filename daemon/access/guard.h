@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides who gets in, by what stands now in the files that the command line names, and reads
+ * Decides who gets in, by what is now in the files that the command line names, and reads
  * these again when told to. Of all threads: a worker has a client judged when it says hello, and
  * all of its clients again when the files have changed; the main thread changes them.
  */

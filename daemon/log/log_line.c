@@ -17,7 +17,7 @@
 /* Kept free for what closes a line of JSON. */
 #define CLOSING_SIZE 32
 
-/* Bytes are added as long as they fit; `full` once something has not. */
+/* Bytes are added while they fit; `full` once something has not. */
 struct out {
 	char *at;
 	char *end;

@@ -55,7 +55,7 @@ struct chi_event {
 /* "error", "warning", "info", "debug". */
 const char *chi_log_level_name(enum chi_log_level level);
 
-/* What stands before an event; parts that are not wanted are NULL or negative. */
+/* What is before an event; parts that are not wanted are NULL or negative. */
 struct chi_log_head {
 	const char *time; /* as it is to be printed */
 	int priority;	  /* of syslog, printed as "<N>": a journal takes it off again */

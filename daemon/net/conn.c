@@ -46,7 +46,7 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	conn->listen = listen;
 	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
 	TAILQ_INIT(&conn->calls);
-	/* Room for the largest request and what came behind it in the same read. */
+	/* Room for the largest request and what came after it in the same read. */
 	chi_buffer_init(&conn->in, limits->request_bytes + CHI_FRAME_HEAD_MAX + 2 * CHI_READ_CHUNK);
 	/* One response may go over the mark at which the client is cut off. */
 	chi_buffer_init(&conn->out, limits->output_close + CHI_FRAME_RESPONSE_MAX + 64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading, framing and sending. A wake-up costs one read and, for all answers together, one send.
- * Buffers are the worker's own as long as everything fits one turn; only a client with half a
+ * Buffers are the worker's own while everything fits one turn; only a client with half a
  * request or unread answers holds memory.
  */
 #include "daemon/net/net.h"
@@ -504,7 +504,7 @@ static void finish(struct chi_conn *conn)
 	linger(conn);
 }
 
-/* Output has gone: anyone who waited for that goes on. */
+/* Output has gone: what waited for that goes on. */
 static void drained(struct chi_conn *conn)
 {
 	if (conn->paused && conn->out.len <= limits_of(conn)->output_pause) {

@@ -15,7 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/fault.h"
-#include "daemon/access/peer_name.h"
+#include "daemon/access/certificate.h"
 #include "daemon/settings/limits.h"
 #include "daemon/log/events.h"
 #include "daemon/log/log.h"
@@ -41,7 +41,7 @@ struct chi_listener {
 	struct event *rested; /* the end of a pause */
 	int spare;	      /* given up for a moment when descriptors have run out; or -1 */
 	bool full;	      /* the limit was logged, until a place is free again */
-	char *addresses;
+	char addresses[CHI_LISTENS_MAX * sizeof(((struct chi_socket *)NULL)->text)];
 };
 
 /* Any descriptor will do: it only keeps a place. */
@@ -164,21 +164,12 @@ static void on_acceptable(evutil_socket_t fd, short what, void *context)
 }
 
 /* The readiness line's list. */
-static int join_addresses(struct chi_listener *listener)
+static void join_addresses(struct chi_listener *listener)
 {
-	size_t len = 1;
-	for (size_t i = 0; i < listener->n; i++) {
-		len += strlen(listener->sources[i].socket.text) + 1;
-	}
-	listener->addresses = malloc(len);
-	if (listener->addresses == NULL) {
-		return -CHI_ENOMEM;
-	}
 	char *at = listener->addresses;
 	for (size_t i = 0; i < listener->n; i++) {
 		at = stpcpy(i > 0 ? stpcpy(at, " ") : at, listener->sources[i].socket.text);
 	}
-	return CHI_OK;
 }
 
 static struct source *new_source(struct chi_listener *listener, struct chi_fault *fault)
@@ -270,9 +261,7 @@ int chi_listener_new(struct chi_server *server, const struct chi_config *config,
 				 : open_source(listener, listen, fault);
 	}
 	close_rest(&passed);
-	if (status == CHI_OK && join_addresses(listener) < 0) {
-		status = chi_fault_plain(fault, -CHI_ENOMEM);
-	}
+	join_addresses(listener);
 	if (status < 0) {
 		chi_listener_free(listener);
 		return status;
@@ -312,7 +301,6 @@ void chi_listener_free(struct chi_listener *listener)
 	if (listener->spare >= 0) {
 		close(listener->spare);
 	}
-	free(listener->addresses);
 	free(listener);
 }
 

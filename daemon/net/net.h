@@ -23,8 +23,8 @@
 #include "base/buffer.h"
 #include "base/tls.h"
 #include "chistore/types.h"
+#include "daemon/access/certificate.h"
 #include "daemon/access/guard.h"
-#include "daemon/access/peer_name.h"
 #include "daemon/log/tally.h"
 #include "daemon/net/buffer_pool.h"
 #include "daemon/net/mailbox.h"
@@ -66,8 +66,9 @@ struct chi_batched_probe {
 
 struct chi_probe_batch {
 	struct chi_served *served; /* which all probes gathered ask */
-	struct chi_key *keys;	   /* room for CHI_PROBE_BATCH_KEYS and one more request's */
-	struct chi_row *rows;	   /* as many */
+	/* Room for CHI_PROBE_BATCH_KEYS and one more request's. */
+	struct chi_key keys[CHI_PROBE_BATCH_KEYS + CHI_PROBE_MAX];
+	struct chi_row rows[CHI_PROBE_BATCH_KEYS + CHI_PROBE_MAX];
 	size_t n_keys;
 	struct chi_batched_probe requests[CHI_PROBE_BATCH_REQUESTS];
 	size_t n_requests;
@@ -149,7 +150,7 @@ struct chi_worker {
 	struct chi_probe_batch probe_batch;	/* this turn's probes */
 
 	struct chi_buffer_pool buffer_pool;
-	uint8_t *chunk; /* CHI_READ_CHUNK bytes: where clients without a begun request are read */
+	uint8_t chunk[CHI_READ_CHUNK]; /* where clients without a begun request are read */
 
 	struct chi_tally tally;
 };
@@ -424,10 +425,7 @@ static inline bool chi_transport_is_shaking(const struct chi_conn *conn)
 
 /* ---- Probes in batches (probe_batch.c) ---------------------------------------------------- */
 
-CHI_MUSTUSE int chi_probe_batch_init(struct chi_probe_batch *probe_batch);
-void chi_probe_batch_deinit(struct chi_probe_batch *probe_batch);
-
-/* The quick way: takes the body of a frame if it is a probe in its plain form and nothing stands
+/* The quick way: takes the body of a frame if it is a probe in its plain form and nothing is
  * against answering it. False: it has to go the usual way. */
 CHI_MUSTUSE bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t len);
 

@@ -3,7 +3,6 @@
  * the input buffer and the output buffer nothing is allocated and little copied. */
 #include "daemon/net/net.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -12,21 +11,6 @@
 #include "daemon/net/server.h"
 #include "proto/probe.h"
 #include "store/store.h"
-
-#define ROOM (CHI_PROBE_BATCH_KEYS + CHI_PROBE_MAX)
-
-int chi_probe_batch_init(struct chi_probe_batch *probe_batch)
-{
-	probe_batch->keys = malloc(ROOM * sizeof(*probe_batch->keys));
-	probe_batch->rows = malloc(ROOM * sizeof(*probe_batch->rows));
-	return probe_batch->keys != NULL && probe_batch->rows != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
-void chi_probe_batch_deinit(struct chi_probe_batch *probe_batch)
-{
-	free(probe_batch->keys);
-	free(probe_batch->rows);
-}
 
 /* What no longer fits, or is asked of another store, waits for the batch before it. */
 static void make_room(struct chi_worker *worker, const struct chi_served *served)
@@ -39,7 +23,7 @@ static void make_room(struct chi_worker *worker, const struct chi_served *served
 	}
 }
 
-/* The keys stand behind those gathered already. */
+/* The keys are after those gathered already. */
 static void take(struct chi_conn *conn, uint64_t id, struct chi_served *served, size_t n)
 {
 	struct chi_probe_batch *probe_batch = &conn->worker->probe_batch;

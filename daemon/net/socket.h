@@ -12,7 +12,7 @@
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {
 	int fd;		  /* -1: none */
-	bool adopted;	  /* anyone who passed it listens already */
+	bool adopted;	  /* who passed it listens already */
 	int lock;	  /* beside a unix socket's path; -1: none */
 	const char *path; /* of a unix socket, else NULL */
 	dev_t device;	  /* of the path when it was made */

@@ -441,11 +441,6 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);
 	chi_arena_init(&worker->results, RESULTS_BUDGET);
 	int status = chi_mailbox_init(&worker->mailbox, fault);
-	worker->chunk = malloc(CHI_READ_CHUNK);
-	if (status == CHI_OK &&
-	    (worker->chunk == NULL || chi_probe_batch_init(&worker->probe_batch) < 0)) {
-		status = chi_fault_plain(fault, -CHI_ENOMEM);
-	}
 	if (status == CHI_OK) {
 		status = make_events(worker, fault);
 	}
@@ -492,9 +487,7 @@ void chi_worker_free(struct chi_worker *worker)
 	chi_mailbox_deinit(&worker->mailbox);
 	chi_arena_deinit(&worker->requests);
 	chi_arena_deinit(&worker->results);
-	chi_probe_batch_deinit(&worker->probe_batch);
 	chi_buffer_pool_deinit(&worker->buffer_pool);
-	free(worker->chunk);
 	free(worker->slots);
 	free(worker);
 }

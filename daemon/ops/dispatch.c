@@ -197,15 +197,6 @@ static int serve(struct chi_task *task)
 	return status < 0 ? status : rows[op].handler(task);
 }
 
-/* The first request decides whether the two sides understand each other at all. */
-static int serve_first(struct chi_task *task)
-{
-	if (task->request->op != CHI_OP_HELLO) {
-		return chi_fault(&task->fault, -CHI_EINVAL, "the first request must be hello");
-	}
-	return serve(task);
-}
-
 /* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so
  * far that it will answer by itself. */
 static void refuse(struct chi_task *task, int status)
@@ -239,7 +230,11 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 					&task.fault);
 	bool malformed = status == -CHI_EPROTO;
 	if (status >= 0) {
-		status = first ? serve_first(&task) : serve(&task);
+		/* The first request decides whether the two sides understand each other at all. */
+		status = first && request.op != CHI_OP_HELLO
+				 ? chi_fault(&task.fault, -CHI_EINVAL,
+					     "the first request must be hello")
+				 : serve(&task);
 	}
 	if (status < 0) {
 		refuse(&task, status);

@@ -191,7 +191,7 @@ static int read_some(struct chi_task *task, struct chi_read *read, struct chi_en
 	return CHI_OK;
 }
 
-/* All records asked for, as long as they fit one response. */
+/* All records asked for, while they fit one response. */
 static int read_entries(struct chi_task *task, struct chi_read *read, struct chi_entry *entries)
 {
 	const struct chi_positions *positions = &task->request->u.positions;

@@ -50,7 +50,7 @@ size_t chi_page_memory(const struct chi_page *page);
 CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,
 			      uint64_t steps);
 
-/* The same of games, behind those that are there, or else behind `after` (NULL: from the first);
+/* The same of games, after those that are there, or else after `after` (NULL: from the first);
  * `read` is the snapshot. */
 CHI_MUSTUSE int chi_page_fill_games(struct chi_page *page, struct chi_read *read,
 				    const uint8_t *after, size_t max);

@@ -3,7 +3,7 @@
  * A scan alternates between running (on the worker's list, a slice at a time, round robin) and
  * standing still (no credit, or too much unread output). What wakes it is credit, or output that
  * has drained. Its snapshot is independent of both: given up after its time or when a compaction
- * asks, and opened again, behind the cursor, by the next slice.
+ * asks, and opened again, after the cursor, by the next slice.
  *
  *           credit, output drained              credit used up, output unread
  *   still ----------------------------> running -----------------------------> still
@@ -38,7 +38,7 @@ static void account(struct chi_scan_run *run)
 	run->accounted = now;
 }
 
-/* Remembers where the scan stands and lets go of its snapshot. */
+/* Remembers where the scan is and lets go of its snapshot. */
 static void release(struct chi_scan_run *run)
 {
 	if (run->scan != NULL) {
@@ -132,7 +132,7 @@ static void finish(struct chi_scan_run *run)
 	close_run(&run->call);
 }
 
-/* One response, one credit. The cursor stands behind the last row of the page. */
+/* One response, one credit. The cursor is after the last row of the page. */
 static void send_page(struct chi_scan_run *run, bool last)
 {
 	struct chi_response response = {
@@ -251,7 +251,7 @@ static void slice(struct chi_scan_run *run, int64_t until)
 }
 
 /* The scans share the time of one slice, each having one go at most: a thousand clients that take
- * a few rows each would wait a thousand turns of everybody else's probes if there were but one. */
+ * a few rows each would wait a thousand turns of all others' probes if there were but one. */
 void chi_scan_slice(struct chi_worker *worker)
 {
 	static const struct timeval at_once = {0, 0};

@@ -176,7 +176,7 @@ static int parse_certificate(const struct parser *parser, const struct word *wor
 	if (word->len > CHI_ACCESS_NAME_MAX) {
 		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
 	}
-	/* Not strndup: the text does not end behind the word, and may not end in a NUL at all. */
+	/* Not strndup: the text does not end after the word, and may not end in a NUL at all. */
 	rule->name = malloc(word->len + 1);
 	if (rule->name == NULL) {
 		return chi_fault_plain(parser->fault, -CHI_ENOMEM);
@@ -186,7 +186,7 @@ static int parse_certificate(const struct parser *parser, const struct word *wor
 	return CHI_OK;
 }
 
-/* What stands between the first word and the role. */
+/* What is between the first word and the role. */
 static int parse_subject(const struct parser *parser, const struct word *word, struct rule *rule)
 {
 	switch (rule->kind) {

@@ -21,8 +21,8 @@
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32
 
-/* Handshakes that a worker goes on with before it serves who has done his: each takes as long as
- * hundreds of probes. */
+/* Handshakes that a worker goes on with before it serves those who have done theirs: each takes as
+ * long as hundreds of probes. */
 #define CHI_SHAKES_A_TURN 8
 
 /* Answers that are sent although more of the same client are about to follow. */

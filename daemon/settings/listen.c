@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ADDRESS[,KEY=VALUE...]: the address is what stands in front of the first comma, so that a path
+/* ADDRESS[,KEY=VALUE...]: the address is what is in front of the first comma, so that a path
  * with one cannot be listened on. */
 #include "daemon/settings/listen.h"
 
@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "daemon/settings/limits.h"
 
-/* A value behind a key, with a NUL. */
+/* A value after a key, with a NUL. */
 #define VALUE_SIZE (CHI_ACCESS_NAME_MAX + 1)
 
 /* The kernel takes 107 bytes and a NUL; a longer path would be cut without a word. */
@@ -31,7 +31,7 @@ static int parse_unix(struct chi_listen *out, const char *path, size_t len, stru
 	return CHI_OK;
 }
 
-/* HOST:PORT; the last colon parts them, and an IPv6 host stands in brackets. */
+/* HOST:PORT; the last colon parts them, and an IPv6 host is in brackets. */
 static int parse_tcp(struct chi_listen *out, const char *text, size_t whole,
 		     struct chi_fault *fault)
 {

@@ -27,7 +27,7 @@ struct chi_listen {
 };
 
 /* Reads `unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT` (an IPv6 host in brackets), or `fd:NAME`,
- * and behind commas mode=OCTAL, group=NAME and role=ROLE. -CHI_ESYNTAX, -CHI_EINVAL. */
+ * and after commas mode=OCTAL, group=NAME and role=ROLE. -CHI_ESYNTAX, -CHI_EINVAL. */
 CHI_MUSTUSE int chi_listen_parse(const char *text, struct chi_listen *out, struct chi_fault *fault);
 
 /* Permission bits in octal; `option` is for the message. */

@@ -17,7 +17,7 @@
 /* The first descriptor that is passed; the others follow. */
 #define FIRST_FD 3
 
-/* A path, or behind '@' a name without a file. False if it is neither. */
+/* A path, or after '@' a name without a file. False if it is neither. */
 static bool manager_name(struct sockaddr_un *name, socklen_t *len)
 {
 	const char *path = getenv("NOTIFY_SOCKET");

@@ -12,7 +12,7 @@
 #include "chistore/types.h"
 
 struct chi_user {
-	bool given; /* false: anyone who started it */
+	bool given; /* false: who started it */
 	uint32_t uid;
 	uint32_t gid;
 	bool has_name;

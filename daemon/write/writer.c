@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/write/apply.h"
 #include "daemon/log/clock.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
@@ -254,7 +253,7 @@ struct again {
  * each half by itself. One of them is at fault, or they are too many for the space left, or it was
  * a fault that has passed: few transactions tell, and at last each gets its own answer. Unless the
  * disk refuses one after the other: then all others are given up with them, for to find out of each
- * of thousands would hold up everybody for as many syncs. */
+ * of thousands would hold up everyone for as many syncs. */
 static void write_halves(struct chi_store_writer *writer, struct chi_job *jobs, size_t n,
 			 struct again *again)
 {
@@ -278,13 +277,6 @@ static void write_halves(struct chi_store_writer *writer, struct chi_job *jobs, 
 	end->next = NULL;
 	write_halves(writer, jobs, n / 2, again);
 	write_halves(writer, rest, n - n / 2, again);
-}
-
-/* Batches whose transaction was lost. */
-static void write_again(struct chi_store_writer *writer, struct chi_job *jobs, size_t n)
-{
-	struct again again = {0};
-	write_halves(writer, jobs, n, &again);
 }
 
 /* The batches of the open transaction, whatever became of that. */
@@ -325,7 +317,7 @@ static void settle(struct chi_store_writer *writer)
 	expect_crowd(writer, start);
 	struct chi_job *jobs = take_applied(writer);
 	if (status < 0 && n > 1) {
-		write_again(writer, jobs, n);
+		write_halves(writer, jobs, n, &(struct again){0});
 	} else {
 		finish_all(writer, jobs, status, &fault);
 	}
@@ -382,7 +374,7 @@ static void write_group(struct chi_store_writer *writer, struct chi_job *group)
 		if (status < 0) {
 			/* The transaction is lost. */
 			size_t n = writer->n_applied;
-			write_again(writer, take_applied(writer), n);
+			write_halves(writer, take_applied(writer), n, &(struct again){0});
 			continue;
 		}
 		if (job->durability == CHI_ASYNC && job->refused == CHI_OK) {
@@ -413,7 +405,7 @@ void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *
 	finish(writer, job, status, fault);
 }
 
-/* A job that stands alone; what is open has been committed. */
+/* A job that has its own transaction; what is open has been committed. */
 static void work(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};

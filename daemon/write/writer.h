@@ -52,7 +52,7 @@ struct chi_store_writer {
 	size_t n_applied;
 	size_t applied_bytes;
 	uint64_t applied_records;
-	size_t n_awaited;   /* those that are answered behind the commit */
+	size_t n_awaited;   /* those that are answered after the commit */
 	int64_t opened_at;  /* ms */
 	int64_t applied_at; /* ms: the last one */
 
