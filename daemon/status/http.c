@@ -28,6 +28,7 @@ struct visit {
 	struct bufferevent *stream; /* NULL: not in use */
 	struct event *deadline;
 	bool answered;
+	bool at_end; /* the client has ended its input, and nothing more comes of it */
 };
 
 struct chi_http {
@@ -104,8 +105,10 @@ static void on_input(struct bufferevent *stream, void *context)
 /* All that was to be sent is. */
 static void on_sent(struct bufferevent *stream, void *context)
 {
-	const struct visit *visit = context;
-	if (visit->answered) {
+	struct visit *visit = context;
+	if (visit->at_end) {
+		end(visit);
+	} else if (visit->answered) {
 		shutdown(bufferevent_getfd(stream), SHUT_WR);
 	}
 }
@@ -118,6 +121,8 @@ static void on_end(struct bufferevent *stream, short what, void *context)
 	if ((what & BEV_EVENT_ERROR) != 0 || !visit->answered ||
 	    evbuffer_get_length(bufferevent_get_output(stream)) == 0) {
 		end(visit);
+	} else {
+		visit->at_end = true;
 	}
 }
 
@@ -149,6 +154,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 	}
 	visit->stream = stream;
 	visit->answered = false;
+	visit->at_end = false;
 	bufferevent_setcb(stream, on_input, on_sent, on_end, visit);
 	bufferevent_setwatermark(stream, EV_READ, 0, CHI_HTTP_HEADERS);
 	if (event_add(visit->deadline, &life) < 0 ||

@@ -389,6 +389,18 @@ class TestHttp(unittest.TestCase):
                 return
         self.fail("one too many keeps its place as long as all others")
 
+    def test_a_client_that_ends_its_input_leaves_its_place(self):
+        """Its place was taken for five seconds after the answer; the ninth found none."""
+        with start() as daemon:
+            for number in range(30):
+                with socket.create_connection(daemon.metrics, timeout=30) as peer:
+                    peer.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+                    peer.shutdown(socket.SHUT_WR)
+                    answer = b""
+                    while part := peer.recv(65536):
+                        answer += part
+                    self.assertTrue(answer.startswith(b"HTTP/1.1 200 "), number)
+
     def test_clients_are_served_while_a_collector_stalls(self):
         with start() as daemon:
             stalled = socket.create_connection(daemon.metrics, timeout=30)
