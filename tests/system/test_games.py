@@ -679,30 +679,41 @@ class Protocol(Games):
         self.assertEqual(err.count(b"\n"), 1, err)
 
     def test_no_last_answer(self):
-        """Behind ImportEnd nobody knows, and the program says so, and what to do."""
+        """After ImportEnd nobody knows, and the program says so, and what to do."""
         path = self.path("socket")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
         listener.listen(1)
 
-        def serve():
-            with Peer.accepted(listener) as peer:
-                while True:
-                    request = pb.Request.FromString(peer.receive_body())
-                    answer = pb.Response(id=request.id)
-                    if request.HasField("hello"):
-                        answer.last = True
-                        answer.hello.version = 1
-                        answer.hello.stores.add(name="default", statistic=pb.CONTROL, writable=True)
-                    elif request.HasField("import_games"):
-                        answer.import_games.credit = 1 << 40
-                    elif request.HasField("import_end"):
-                        return
-                    else:
-                        continue
-                    peer.send_bytes(frame(answer.SerializeToString()))
+        def serve(peer):
+            while True:
+                request = pb.Request.FromString(peer.receive_body())
+                answer = pb.Response(id=request.id, last=True)
+                if request.HasField("hello"):
+                    answer.hello.version = 1
+                    answer.hello.stores.add(name="default", statistic=pb.CONTROL, writable=True)
+                elif request.HasField("info"):
+                    answer.info.uuid, answer.info.statistic = bytes(16), pb.CONTROL
+                elif request.HasField("import_games"):
+                    answer.last = False
+                    answer.import_games.credit = 1 << 40
+                elif request.HasField("outcome"):
+                    answer.code = pb.FORGOTTEN
+                elif request.HasField("import_end"):
+                    return
+                else:
+                    continue
+                peer.send_bytes(frame(answer.SerializeToString()))
+                if answer.code == pb.FORGOTTEN:
+                    return
 
-        thread = threading.Thread(target=serve)
+        def serve_both():
+            """The import's connection, and the one that asks what became of it."""
+            for _ in range(2):
+                with Peer.accepted(listener) as peer:
+                    serve(peer)
+
+        thread = threading.Thread(target=serve_both)
         thread.start()
         done = self.cli("import", MASTERS, code=3, address="unix:" + path)
         thread.join()
