@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "chistore/types.h"
 
 #define CHI_IDEMPOTENCY_CLIENT 16 /* bytes of an identity */
 #define CHI_IDEMPOTENCY_STORE  16 /* bytes of a store's UUID */
@@ -23,3 +26,31 @@ struct chi_idempotency_key {
 	uint32_t peer;	     /* not sent: whose share of what is remembered it takes, as the server
 				knows its users; 0 in-process */
 };
+
+enum chi_idempotency_kind {
+	CHI_IDEMPOTENCY_PUT = 1,
+	CHI_IDEMPOTENCY_DELETE,
+	CHI_IDEMPOTENCY_IMPORT,
+	CHI_IDEMPOTENCY_NEVER, /* was not done, and is not to be done any more */
+};
+
+#define CHI_OUTCOME_COUNTS 12
+
+/* How a write was answered, on its way from the transaction that did it to the client. */
+struct chi_outcome {
+	enum chi_idempotency_kind kind; /* 0: of a write that carries no mark */
+	bool running; /* only in the answer to an Outcome: an import that is not done yet */
+	union {
+		uint64_t counts[CHI_OUTCOME_COUNTS]; /* as the store keeps them */
+		struct chi_put_result put;
+		uint64_t deleted;
+		uint64_t changed; /* of a Rescore */
+		struct chi_import_result import;
+		struct {
+			uint64_t before; /* bytes, of a Compact */
+			uint64_t after;
+		};
+	};
+};
+_Static_assert(sizeof(struct chi_import_result) == CHI_OUTCOME_COUNTS * sizeof(uint64_t),
+	       "the counts of an import are all that it has");

@@ -142,7 +142,7 @@ int chi_importer_known(const struct chi_importer *importer, struct chi_write *wr
 	int rc = chi_write_known(write, &importer->idempotency_key, CHI_IDEMPOTENCY_IMPORT,
 				 &outcome, fault);
 	if (rc == CHI_OK) {
-		*result = chi_outcome_import(&outcome);
+		*result = outcome.import;
 	}
 	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 }
@@ -150,7 +150,7 @@ int chi_importer_known(const struct chi_importer *importer, struct chi_write *wr
 int chi_importer_note(const struct chi_importer *importer, struct chi_write *write,
 		      const struct chi_import_result *result, struct chi_fault *fault)
 {
-	struct chi_outcome outcome = chi_outcome_of_import(result);
+	const struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_IMPORT, .import = *result};
 	if (importer->idempotency_key.sequence == 0) {
 		return CHI_OK;
 	}

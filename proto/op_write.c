@@ -6,8 +6,8 @@
 #include "base/record.h"
 #include "proto/record.h"
 
-#define REQ struct chi_request
-#define RES struct chi_response
+#define REQ	struct chi_request
+#define OUTCOME struct chi_outcome
 
 /* ---- The mark ---------------------------------------------------------------------------- */
 
@@ -220,7 +220,7 @@ static const struct chi_member delete[] = {
 };
 CHI_TABLE(chi_delete_request, delete, delete, check_delete);
 
-static const struct chi_member delete_result[] = {CHI_M_NUMBER(1, RES, u.del.deleted)};
+static const struct chi_member delete_result[] = {CHI_M_NUMBER(1, OUTCOME, deleted)};
 CHI_TABLE(chi_delete_result, delete_result, delete_result, NULL);
 
 /* ---- Rescore ----------------------------------------------------------------------------- */
@@ -231,20 +231,18 @@ static const struct chi_member rescore[] = {
 };
 CHI_TABLE(chi_rescore_request, rescore, rescore, NULL);
 
-static const struct chi_member rescore_result[] = {CHI_M_NUMBER(1, RES, u.rescore.changed)};
+static const struct chi_member rescore_result[] = {CHI_M_NUMBER(1, OUTCOME, changed)};
 CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
 
 /* ---- Outcome ----------------------------------------------------------------------------- */
 
-static const struct chi_member deleted[] = {CHI_M_NUMBER(1, RES, u.outcome.deleted)};
-static CHI_TABLE(deleted_message, delete_result, deleted, NULL);
 /* The result of the write itself. A kind of a later version was done, too, but cannot be told of.
  */
 static const struct chi_member outcome_result[] = {
-	CHI_M(1, CHI_BOOL, RES, u.outcome.running),
-	CHI_M_CASE(2, RES, u.outcome.put, u.outcome.op, CHI_OP_PUT, &chi_put_counts_message),
-	CHI_M_CASE(3, RES, id, u.outcome.op, CHI_OP_DELETE, &deleted_message),
-	CHI_M_CASE(4, RES, u.outcome.import, u.outcome.op, CHI_OP_IMPORT,
-		   &chi_import_counts_message),
+	CHI_M(1, CHI_BOOL, OUTCOME, running),
+	CHI_M_CASE(2, OUTCOME, put, kind, CHI_IDEMPOTENCY_PUT, &chi_put_counts_message),
+	/* A deletion's own table begins at the outcome, as `kind` does. */
+	CHI_M_CASE(3, OUTCOME, kind, kind, CHI_IDEMPOTENCY_DELETE, &chi_delete_result),
+	CHI_M_CASE(4, OUTCOME, import, kind, CHI_IDEMPOTENCY_IMPORT, &chi_import_counts_message),
 };
 CHI_TABLE(chi_outcome_result, outcome_result, outcome_result, NULL);

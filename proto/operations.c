@@ -4,6 +4,8 @@
 
 #include "base/attr.h"
 
+#define OUTCOME_AT offsetof(struct chi_response, u.outcome)
+
 static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_UNKNOWN] = {"unknown", &chi_empty_message, NULL, true, 0},
 	[CHI_OP_HELLO] = {"hello", &chi_hello_request, &chi_hello_result, false, 0},
@@ -12,22 +14,23 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_PROBE] = {"probe", &chi_positions_request, &chi_probe_result, false, 0},
 	[CHI_OP_GET] = {"get", &chi_positions_request, &chi_get_result, false, 0},
 	[CHI_OP_PUT] = {"put", &chi_put_request, &chi_put_counts_message, true,
-			offsetof(struct chi_response, u.put)},
-	[CHI_OP_DELETE] = {"delete", &chi_delete_request, &chi_delete_result, true, 0},
+			offsetof(struct chi_response, u.outcome.put)},
+	[CHI_OP_DELETE] = {"delete", &chi_delete_request, &chi_delete_result, true, OUTCOME_AT},
 	[CHI_OP_SCAN] = {"scan", &chi_scan_request, &chi_scan_result, false, 0},
 	[CHI_OP_COUNT] = {"count", &chi_count_request, &chi_count_result, false, 0},
 	[CHI_OP_CREDIT] = {"credit", &chi_credit_request, NULL, false, 0},
 	[CHI_OP_CANCEL] = {"cancel", &chi_empty_message, NULL, false, 0},
 	[CHI_OP_BACKUP] = {"backup", &chi_backup_request, &chi_backup_result, false, 0},
 	[CHI_OP_VERIFY] = {"verify", &chi_empty_message, &chi_verify_result, false, 0},
-	[CHI_OP_COMPACT] = {"compact", &chi_empty_message, &chi_compact_result, false, 0},
-	[CHI_OP_RESCORE] = {"rescore", &chi_rescore_request, &chi_rescore_result, false, 0},
+	[CHI_OP_COMPACT] = {"compact", &chi_empty_message, &chi_compact_result, false, OUTCOME_AT},
+	[CHI_OP_RESCORE] = {"rescore", &chi_rescore_request, &chi_rescore_result, false,
+			    OUTCOME_AT},
 	[CHI_OP_EXPLORE] = {"explore", &chi_explore_request, &chi_explore_result, false, 0},
 	[CHI_OP_IMPORT] = {"import_games", &chi_import_request, &chi_import_result, false, 0},
 	[CHI_OP_IMPORT_DATA] = {"import_data", &chi_import_data_request, NULL, false, 0},
 	[CHI_OP_IMPORT_END] = {"import_end", &chi_empty_message, NULL, true, 0},
 	[CHI_OP_GAME_IDS] = {"games", &chi_game_ids_request, &chi_game_ids_result, false, 0},
-	[CHI_OP_OUTCOME] = {"outcome", &chi_empty_message, &chi_outcome_result, true, 0},
+	[CHI_OP_OUTCOME] = {"outcome", &chi_empty_message, &chi_outcome_result, true, OUTCOME_AT},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

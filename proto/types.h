@@ -194,10 +194,6 @@ struct chi_response {
 			struct chi_entry *entries;
 			size_t n;
 		} get;
-		struct chi_put_result put;
-		struct {
-			uint64_t deleted;
-		} del;
 		struct {
 			enum chi_want want; /* rows or entries are filled */
 			struct chi_row *rows;
@@ -218,13 +214,6 @@ struct chi_response {
 			struct chi_text report;
 			struct chi_verify_result result;
 		} verify;
-		struct {
-			uint64_t before;
-			uint64_t after;
-		} compact;
-		struct {
-			uint64_t changed;
-		} rescore;
 		struct chi_explore explore;
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
@@ -239,12 +228,8 @@ struct chi_response {
 			const struct chi_game_id *games;
 			size_t n;
 		} games;
-		struct {
-			bool running;
-			enum chi_op op; /* which of these is set; CHI_OP_UNKNOWN: it was not done */
-			struct chi_put_result put;
-			uint64_t deleted;
-			struct chi_import_result import;
-		} outcome;
+		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
+		 * comes with an OUTCOME only, and one that was not done has none. */
+		struct chi_outcome outcome;
 	} u;
 };

@@ -320,24 +320,6 @@ CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_coun
 #define CHI_IDEMPOTENCY_CLIENTS	     4096
 #define CHI_IDEMPOTENCY_CLIENTS_KEPT 3584
 
-enum chi_idempotency_kind {
-	CHI_IDEMPOTENCY_PUT = 1,
-	CHI_IDEMPOTENCY_DELETE,
-	CHI_IDEMPOTENCY_IMPORT,
-	CHI_IDEMPOTENCY_NEVER, /* was not done, and is not to be done any more */
-};
-
-#define CHI_OUTCOME_COUNTS 12
-
-/* How a write that was done was answered. */
-struct chi_outcome {
-	enum chi_idempotency_kind kind;
-	/* PUT: added, updated, unchanged, removed; DELETE: deleted; IMPORT: games,
-	 * taken, known, skipped, empty, cut, plies, dropped, and of positions the four of a PUT;
-	 * the others are 0. */
-	uint64_t counts[CHI_OUTCOME_COUNTS];
-};
-
 /*
  * Before a marked write: CHI_OK, it was done already, in a transaction that is committed or in this
  * one, and *out says how it was answered; CHI_NONE, it was not, and is to be done and then noted.
@@ -348,10 +330,6 @@ CHI_MUSTUSE int chi_write_known(struct chi_write *write,
 				const struct chi_idempotency_key *idempotency_key,
 				enum chi_idempotency_kind kind, struct chi_outcome *out,
 				struct chi_fault *fault);
-
-/* The totals of an import as an outcome's counts, and back. */
-struct chi_outcome chi_outcome_of_import(const struct chi_import_result *result);
-struct chi_import_result chi_outcome_import(const struct chi_outcome *outcome);
 
 /*
  * Settles what became of a marked write: CHI_OK, it was done, and *out says how it was answered;

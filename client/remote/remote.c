@@ -206,8 +206,8 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 	struct chi_response response;
 	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
 	if (status == CHI_OK) {
-		*before = response.u.compact.before;
-		*after = response.u.compact.after;
+		*before = response.u.outcome.before;
+		*after = response.u.outcome.after;
 	}
 	return status;
 }
@@ -218,7 +218,7 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 	struct chi_response response;
 	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
 	if (status == CHI_OK) {
-		*changed = response.u.rescore.changed;
+		*changed = response.u.outcome.changed;
 	}
 	return status;
 }

@@ -237,7 +237,7 @@ static int find_outcome(struct chi_import *games, int status, struct chi_import_
 		asked = ask_outcome(games, &response);
 	}
 	bool known = asked == CHI_OK && !response.u.outcome.running;
-	if (known && response.u.outcome.op == CHI_OP_IMPORT) {
+	if (known && response.u.outcome.kind == CHI_IDEMPOTENCY_IMPORT) {
 		games->over = true;
 		*result = response.u.outcome.import;
 		return CHI_OK;

@@ -106,7 +106,7 @@ static int file_answer(struct chi_client *client, struct chi_slot *slot,
 	if (!slot->is_put) {
 		return chi_remote_copy_rows(client, response, slot->rows, slot->n);
 	}
-	slot->put = response->u.put;
+	slot->put = response->u.outcome.put;
 	chi_remote_written(client->peer, slot->n, slot->async);
 	if (!slot->async) {
 		/* What was sent after it may have been answered before it. */

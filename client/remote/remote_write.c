@@ -107,7 +107,7 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 	enum chi_durability durability = request->u.put.durability;
 	int status = chi_remote_write(client, request, durability, &response);
 	if (status == CHI_OK && result != NULL) {
-		*result = response.u.put;
+		*result = response.u.outcome.put;
 	}
 	if (status == CHI_OK) {
 		chi_remote_written(client->peer, request->u.put.n, durability == CHI_ASYNC);
@@ -160,7 +160,7 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 	struct chi_response response;
 	int status = chi_remote_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
-		*deleted = response.u.del.deleted;
+		*deleted = response.u.outcome.deleted;
 		chi_remote_written(client->peer, n, durability == CHI_ASYNC);
 	}
 	return status;

@@ -151,56 +151,6 @@ int chi_handle_outcome(struct chi_task *task)
 	return CHI_OK;
 }
 
-static struct chi_put_result put_of(const uint64_t *counts)
-{
-	return (struct chi_put_result){counts[0], counts[1], counts[2], counts[3]};
-}
-
-static void fill_outcome(const struct chi_outcome *outcome, struct chi_response *response)
-{
-	const uint64_t *counts = outcome->counts;
-	switch (outcome->kind) {
-	case CHI_IDEMPOTENCY_PUT:
-		response->u.outcome.op = CHI_OP_PUT;
-		response->u.outcome.put = put_of(counts);
-		break;
-	case CHI_IDEMPOTENCY_DELETE:
-		response->u.outcome.op = CHI_OP_DELETE;
-		response->u.outcome.deleted = counts[0];
-		break;
-	case CHI_IDEMPOTENCY_IMPORT:
-		response->u.outcome.op = CHI_OP_IMPORT;
-		response->u.outcome.import = chi_outcome_import(outcome);
-		break;
-	case CHI_IDEMPOTENCY_NEVER:
-		break;
-	}
-}
-
-/* What the writer counted, as the response wants it. */
-static void fill_result(const struct chi_job_answer *answer, struct chi_response *response)
-{
-	const uint64_t *counts = answer->outcome.counts;
-	switch (answer->op) {
-	case CHI_OP_PUT:
-		response->u.put = put_of(counts);
-		break;
-	case CHI_OP_DELETE:
-		response->u.del.deleted = counts[0];
-		break;
-	case CHI_OP_RESCORE:
-		response->u.rescore.changed = counts[0];
-		break;
-	case CHI_OP_OUTCOME:
-		fill_outcome(&answer->outcome, response);
-		break;
-	default:
-		response->u.compact.before = counts[0];
-		response->u.compact.after = counts[1];
-		break;
-	}
-}
-
 /* The entry at fault is named if the writer knows it: it does when a put fails, not a commit. So is
  * the mark, if that is why nothing was done. */
 static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *answer)
@@ -230,8 +180,8 @@ static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 		answer_failure(conn, answer);
 		return;
 	}
-	struct chi_response response = {.id = answer->id, .last = true, .op = answer->op};
-	fill_result(answer, &response);
+	const struct chi_response response = {
+		.id = answer->id, .last = true, .op = answer->op, .u.outcome = answer->outcome};
 	chi_arena_reset(&worker->results);
 	chi_conn_answer(conn, &response);
 }

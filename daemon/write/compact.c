@@ -30,8 +30,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 	pthread_mutex_lock(&server->compact_lock);
 	struct chi_worker_barrier barrier;
 	chi_worker_barrier_close(&barrier, server, chi_worker_release_reads, true);
-	status = chi_compact_swap(compaction, &job->outcome.counts[0], &job->outcome.counts[1],
-				  fault);
+	status = chi_compact_swap(compaction, &job->outcome.before, &job->outcome.after, fault);
 	chi_worker_barrier_open(&barrier);
 	pthread_mutex_unlock(&server->compact_lock);
 	return status;

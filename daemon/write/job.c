@@ -176,15 +176,9 @@ void chi_job_post_loss(struct chi_job *job)
 /* Statistics of an outcome store are computed with the base rates, so these come first. */
 static int apply_puts(struct chi_write *write, struct chi_job *job)
 {
-	uint64_t *counts = job->outcome.counts;
 	int status = job->has_base ? chi_write_base(write, &job->base) : CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
-		struct chi_put_result one = {0};
-		status = chi_write_put(write, &job->puts[i], &one);
-		counts[0] += one.added;
-		counts[1] += one.updated;
-		counts[2] += one.unchanged;
-		counts[3] += one.removed;
+		status = chi_write_put(write, &job->puts[i], &job->outcome.put);
 		job->at = status < 0 ? i : SIZE_MAX;
 	}
 	/* A game that is counted already counts once. */
@@ -200,7 +194,7 @@ static int apply_deletes(struct chi_write *write, struct chi_job *job)
 	int status = CHI_OK;
 	for (size_t i = 0; status >= 0 && i < job->n; i++) {
 		status = chi_write_delete(write, &job->keys[i]);
-		job->outcome.counts[0] += status == CHI_OK ? 1 : 0;
+		job->outcome.deleted += status == CHI_OK ? 1 : 0;
 		job->at = status < 0 ? i : SIZE_MAX;
 	}
 	return status < 0 ? status : CHI_OK;
@@ -215,7 +209,7 @@ static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault 
 		return apply_deletes(write, job);
 	default:
 		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
-					 job->outcome.counts, fault);
+					 &job->outcome.changed, fault);
 	}
 }
 

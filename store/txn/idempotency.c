@@ -285,34 +285,6 @@ int chi_write_outcome(struct chi_write *write, const struct chi_idempotency_key 
 	return rc;
 }
 
-struct chi_outcome chi_outcome_of_import(const struct chi_import_result *result)
-{
-	const struct chi_put_result *positions = &result->positions;
-	return (struct chi_outcome){
-		.kind = CHI_IDEMPOTENCY_IMPORT,
-		.counts = {result->games, result->taken, result->known, result->skipped,
-			   result->empty, result->cut, result->plies, result->dropped,
-			   positions->added, positions->updated, positions->unchanged,
-			   positions->removed},
-	};
-}
-
-struct chi_import_result chi_outcome_import(const struct chi_outcome *outcome)
-{
-	const uint64_t *counts = outcome->counts;
-	return (struct chi_import_result){
-		.games = counts[0],
-		.taken = counts[1],
-		.known = counts[2],
-		.skipped = counts[3],
-		.empty = counts[4],
-		.cut = counts[5],
-		.plies = counts[6],
-		.dropped = counts[7],
-		.positions = {counts[8], counts[9], counts[10], counts[11]},
-	};
-}
-
 /* Into the client's record. */
 static void enter(struct met *met, const struct chi_idempotency_key *idempotency_key,
 		  const struct chi_outcome *outcome)

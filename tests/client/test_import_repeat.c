@@ -191,7 +191,7 @@ static void be_busy(struct conn *conn)
 		} else if (request.op == CHI_OP_OUTCOME && refusals++ < 2) {
 			answer.status = -CHI_EBUSY;
 		} else if (request.op == CHI_OP_OUTCOME) {
-			answer.u.outcome.op = CHI_OP_IMPORT;
+			answer.u.outcome.kind = CHI_IDEMPOTENCY_IMPORT;
 			answer.u.outcome.import.skipped = since;
 		} else {
 			continue;

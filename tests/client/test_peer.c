@@ -350,7 +350,7 @@ static void go_away(struct conn *conn)
 		if (request.op == CHI_OP_PUT && request.u.put.n > 0 && conn->number == 2) {
 			struct chi_response put = {
 				.id = request.id, .last = true, .op = CHI_OP_PUT};
-			put.u.put.added = request.u.put.n;
+			put.u.outcome.put.added = request.u.put.n;
 			server_answer(conn, &put);
 		} else if (request.op == CHI_OP_PING && conn->number > 2) {
 			server_pong(conn, &request);

@@ -263,7 +263,7 @@ static void forget_the_first(struct conn *conn)
 				      request.idempotency_key.unanswered ==
 					      request.idempotency_key.sequence);
 		answer.status = !right ? -CHI_EINTERNAL : gone ? -CHI_EFORGOTTEN : CHI_OK;
-		answer.u.put.added = 1;
+		answer.u.outcome.put.added = 1;
 		server_answer(conn, &answer);
 	}
 }

@@ -318,14 +318,14 @@ static const struct chi_response put_response = {
 	.id = 6,
 	.last = true,
 	.op = CHI_OP_PUT,
-	.u.put = {.added = 1, .updated = 1},
+	.u.outcome.put = {.added = 1, .updated = 1},
 };
 
 static const struct chi_response delete_response = {
 	.id = 7,
 	.last = true,
 	.op = CHI_OP_DELETE,
-	.u.del.deleted = 1,
+	.u.outcome.deleted = 1,
 };
 
 static struct chi_row scan_rows[1] = {
@@ -390,14 +390,14 @@ static const struct chi_response compact_response = {
 	.id = 12,
 	.last = true,
 	.op = CHI_OP_COMPACT,
-	.u.compact = {.before = 1048576, .after = 655360},
+	.u.outcome = {.before = 1048576, .after = 655360},
 };
 
 static const struct chi_response rescore_response = {
 	.id = 13,
 	.last = true,
 	.op = CHI_OP_RESCORE,
-	.u.rescore.changed = 17,
+	.u.outcome.changed = 17,
 };
 
 static const struct chi_explore_move explore_moves[] = {
@@ -494,7 +494,7 @@ static const struct chi_response outcome_response = {
 	.id = 18,
 	.last = true,
 	.op = CHI_OP_OUTCOME,
-	.u.outcome = {.op = CHI_OP_DELETE, .deleted = 1},
+	.u.outcome = {.kind = CHI_IDEMPOTENCY_DELETE, .deleted = 1},
 };
 static const struct chi_response outcome_running_response = {
 	.id = 19,

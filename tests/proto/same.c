@@ -341,9 +341,9 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		return a->u.get.n == b->u.get.n &&
 		       same_entries(a->u.get.entries, b->u.get.entries, a->u.get.n);
 	case CHI_OP_PUT:
-		return memcmp(&a->u.put, &b->u.put, sizeof(a->u.put)) == 0;
+		return memcmp(&a->u.outcome.put, &b->u.outcome.put, sizeof(a->u.outcome.put)) == 0;
 	case CHI_OP_DELETE:
-		return a->u.del.deleted == b->u.del.deleted;
+		return a->u.outcome.deleted == b->u.outcome.deleted;
 	case CHI_OP_SCAN:
 		return same_scan_result(a, b);
 	case CHI_OP_COUNT:
@@ -356,10 +356,10 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		       memcmp(&a->u.verify.result, &b->u.verify.result,
 			      sizeof(a->u.verify.result)) == 0;
 	case CHI_OP_COMPACT:
-		return a->u.compact.before == b->u.compact.before &&
-		       a->u.compact.after == b->u.compact.after;
+		return a->u.outcome.before == b->u.outcome.before &&
+		       a->u.outcome.after == b->u.outcome.after;
 	case CHI_OP_RESCORE:
-		return a->u.rescore.changed == b->u.rescore.changed;
+		return a->u.outcome.changed == b->u.outcome.changed;
 	case CHI_OP_EXPLORE:
 		return same_explore(&a->u.explore, &b->u.explore);
 	case CHI_OP_IMPORT:

@@ -567,10 +567,10 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.get.entries = entries(s, out->u.get.n);
 		break;
 	case CHI_OP_PUT:
-		out->u.put = put_result(s);
+		out->u.outcome.put = put_result(s);
 		break;
 	case CHI_OP_DELETE:
-		out->u.del.deleted = number(s);
+		out->u.outcome.deleted = number(s);
 		break;
 	case CHI_OP_SCAN:
 		scan_result(s, out);
@@ -587,11 +587,11 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		verify_result(s, out);
 		break;
 	case CHI_OP_COMPACT:
-		out->u.compact.before = number(s);
-		out->u.compact.after = number(s);
+		out->u.outcome.before = number(s);
+		out->u.outcome.after = number(s);
 		break;
 	case CHI_OP_RESCORE:
-		out->u.rescore.changed = number(s);
+		out->u.outcome.changed = number(s);
 		break;
 	default:
 		games_response(s, out);

@@ -96,13 +96,13 @@ static void outcomes_survive(void **state)
 {
 	(void)state;
 	static const struct chi_response outcomes[] = {
-		{.u.outcome = {.op = CHI_OP_PUT, .put = {1, 2, 3, UINT64_MAX}}},
-		{.u.outcome = {.op = CHI_OP_DELETE, .deleted = 7}},
-		{.u.outcome = {.op = CHI_OP_IMPORT,
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_PUT, .put = {1, 2, 3, UINT64_MAX}}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_DELETE, .deleted = 7}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_IMPORT,
 			       .import = {1, 2, 3, 4, 5, 6, 7, 8, {9, 10, 11, 12}}}},
-		{.u.outcome = {.op = CHI_OP_IMPORT}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_IMPORT}},
 		{.u.outcome = {.running = true}},
-		{.u.outcome = {.op = CHI_OP_UNKNOWN}},
+		{.op = CHI_OP_OUTCOME},
 	};
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);

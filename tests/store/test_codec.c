@@ -159,8 +159,8 @@ static void test_meta_examples(void **state)
 	game.max_ply = 300;
 	game.result = CHI_RESULT_BLACK;
 	check_example("game-pruned", bytes, chi_game_encode(&game, bytes));
-	struct chi_done done[] = {{41, {CHI_IDEMPOTENCY_PUT, {2, 300}}},
-				  {42, {CHI_IDEMPOTENCY_DELETE, {1}}}};
+	struct chi_done done[] = {{41, {.kind = CHI_IDEMPOTENCY_PUT, .counts = {2, 300}}},
+				  {42, {.kind = CHI_IDEMPOTENCY_DELETE, .counts = {1}}}};
 	struct chi_remembered client = {
 		.last_use = 1300, .peer = 7, .floor = 40, .n = 2, .done = done};
 	static uint8_t record[CHI_REMEMBERED_BYTES];

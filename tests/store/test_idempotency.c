@@ -137,7 +137,7 @@ static void test_settled(void **state)
 	struct chi_idempotency_key never = mark(1, 0, 2, 1);
 	struct chi_idempotency_key after = mark(1, 0, 3, 1);
 	ok(chi_write_begin(store, &write, &fault));
-	outcome = chi_outcome_of_import(&games_in);
+	outcome = (struct chi_outcome){.kind = CHI_IDEMPOTENCY_IMPORT, .import = games_in};
 	ok(chi_write_note(write, &import, &outcome));
 	assert_int_equal(chi_write_outcome(write, &never, &outcome, &fault), CHI_NONE);
 	assert_int_equal(add_in(write, &never, &outcome), -CHI_EFORGOTTEN);
@@ -148,8 +148,7 @@ static void test_settled(void **state)
 	ok(help_verify(store, NULL));
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_outcome(write, &import, &outcome, &fault));
-	struct chi_import_result games_out = chi_outcome_import(&outcome);
-	assert_memory_equal(&games_out, &games_in, sizeof(games_in));
+	assert_memory_equal(&outcome.import, &games_in, sizeof(games_in));
 	ok(chi_write_outcome(write, &after, &outcome, &fault));
 	assert_int_equal(outcome.kind, CHI_IDEMPOTENCY_PUT);
 	assert_int_equal(chi_write_outcome(write, &never, &outcome, &fault), CHI_NONE);
