@@ -2,8 +2,6 @@
 /* Putting pieces, asking about the king, and playing a move from one position into the next. */
 #include "chess/position.h"
 
-#include <string.h>
-
 int chi_position_kind(const struct chi_position *position, int square)
 {
 	for (int kind = 0; kind < CHI_KINDS; kind++) {
@@ -23,13 +21,6 @@ void chi_position_put(struct chi_position *position, int colour, int kind, int s
 {
 	position->kind[kind] |= chi_bit(square);
 	position->colour[colour] |= chi_bit(square);
-}
-
-bool chi_position_equal(const struct chi_position *a, const struct chi_position *b)
-{
-	return memcmp(a->kind, b->kind, sizeof(a->kind)) == 0 &&
-	       memcmp(a->colour, b->colour, sizeof(a->colour)) == 0 && a->castle == b->castle &&
-	       a->side == b->side && a->ep == b->ep;
 }
 
 bool chi_position_in_check(const struct chi_position *position, int colour)

@@ -114,9 +114,6 @@ void chi_position_clear(struct chi_position *position);
 /* Sets a piece on an empty square. */
 void chi_position_put(struct chi_position *position, int colour, int kind, int square);
 
-/* Same pieces, rights, en passant square and side. (Bytes of padding make memcmp unfit.) */
-bool chi_position_equal(const struct chi_position *a, const struct chi_position *b);
-
 /* True if `colour` has a king and it is attacked. */
 bool chi_position_in_check(const struct chi_position *position, int colour);
 

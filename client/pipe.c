@@ -3,8 +3,6 @@
  * Pipelines: a ring of slots, one a request. Answers may come in any order and are filed in their
  * slot; they are handed out in the order queued.
  */
-#include "client/pipe.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +18,6 @@ static void drop(struct chi_client *client)
 		client->pipe->first_number += client->pipe->queued;
 		client->pipe->queued = 0;
 	}
-}
-
-void chi_pipe_free(struct chi_client *client)
-{
-	if (client->pipe == NULL) {
-		return;
-	}
-	for (size_t i = 0; i < CHI_IN_FLIGHT_MAX; i++) {
-		free(client->pipe->slots[i].rows);
-	}
-	free(client->pipe);
-	client->pipe = NULL;
 }
 
 /* A free slot, emptied but for its memory. */

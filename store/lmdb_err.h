@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The one place where LMDB's and the operating system's error numbers become ours. */
 #pragma once
+#include <lmdb.h>
+#include <stddef.h>
 
 #include "chistore/types.h"
 
@@ -16,3 +18,14 @@ int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const cha
  * write was only cut short. `dir`, the store's, is asked whether space is left.
  */
 int chi_lmdb_write_fault(struct chi_fault *fault, int rc, const char *doing, const char *dir);
+
+/* Bytes of an MDB_val, and the reverse. */
+static inline MDB_val chi_val(const void *bytes, size_t len)
+{
+	/* LMDB takes what it only reads through the same struct as what it gives. */
+	union {
+		const void *in;
+		void *out;
+	} pointer = {.in = bytes};
+	return (MDB_val){.mv_size = len, .mv_data = pointer.out};
+}

@@ -341,7 +341,8 @@ CHI_MUSTUSE int chi_write_outcome(struct chi_write *write,
 				  struct chi_outcome *out, struct chi_fault *fault);
 
 /* Notes a marked write that this transaction has done; both are committed together. A rollback
- * takes it back with the write. `once` as the struct says. -CHI_ENOMEM, -CHI_EIO: sticky. */
+ * takes it back with the write. `idempotency_key` as the struct says. -CHI_ENOMEM, -CHI_EIO:
+ * sticky. */
 CHI_MUSTUSE int chi_write_note(struct chi_write *write,
 			       const struct chi_idempotency_key *idempotency_key,
 			       const struct chi_outcome *outcome);

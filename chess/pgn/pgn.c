@@ -77,11 +77,6 @@ void chi_pgn_free(struct chi_pgn *pgn)
 	free(pgn);
 }
 
-void chi_pgn_freep(struct chi_pgn **pgn)
-{
-	chi_pgn_free(*pgn);
-}
-
 size_t chi_pgn_feed(struct chi_pgn *pgn, const void *bytes, size_t len)
 {
 	return chi_pgn_lex_feed(&pgn->lex, bytes, len);

@@ -40,9 +40,6 @@ void chi_pgn_restart(struct chi_pgn *pgn);
 /* NULL is fine. */
 void chi_pgn_free(struct chi_pgn *pgn);
 
-/* For `_cleanup_(chi_pgn_freep) struct chi_pgn *x = NULL;` */
-void chi_pgn_freep(struct chi_pgn **pgn);
-
 /*
  * Takes bytes, returns how many: all that fit, at least one if chi_pgn_next has just said
  * CHI_NONE and `len` > 0. Makes the last game's pointers invalid. How the input is cut into calls

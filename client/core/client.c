@@ -2,6 +2,8 @@
 /* Where every public call begins and ends, and the slots of a pipeline. */
 #include "client/core/client.h"
 
+#include <stdlib.h>
+
 #include "base/fault.h"
 #include "chess/key.h"
 
@@ -95,4 +97,16 @@ uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot
 			     : 0;
 	}
 	return n;
+}
+
+void chi_pipe_free(struct chi_client *client)
+{
+	if (client->pipe == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < CHI_IN_FLIGHT_MAX; i++) {
+		free(client->pipe->slots[i].rows);
+	}
+	free(client->pipe);
+	client->pipe = NULL;
 }

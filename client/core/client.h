@@ -175,6 +175,9 @@ static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)
 	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
 }
 
+/* Nothing if there is no pipeline. */
+void chi_pipe_free(struct chi_client *client);
+
 /* The slot whose request has `id` and is not answered, or NULL. */
 struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
 

@@ -1,10 +1,392 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls on a store opened in this process: opening, and work on the store as a whole. */
+/*
+ * The calls on a store opened in this process.
+ *
+ * Reading: each call is a snapshot of its own; only a walk keeps one, while it is open.
+ *
+ * Writing: CHI_ASYNC batches gather in one open transaction, since each commit costs a sync of the
+ * disk. A batch that is refused while it is applied (a merge over a limit, a damaged record) is
+ * taken back to the savepoint before it, so the earlier ones stay. Only where that fails too (a
+ * full disk, a damaged page) the transaction is lost, and the text says how many acknowledged
+ * records went with it.
+ */
 #include "client/local/local.h"
 
 #include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
 
 #include "base/fault.h"
+#include "client/core/client.h"
+
+/* Rows fetched at once: few first, so that the first row comes at once, then more. */
+#define BLOCK_FIRST 16
+#define BLOCK_MAX   512
+
+/* Of one count. More wait for memory rather than for processors. */
+#define COUNT_THREADS_MAX 16
+
+/* Of a chi_get_many: who is told, and which position is next. */
+struct get_rest {
+	chi_get_each *each;
+	void *context;
+	size_t i;
+};
+
+static int commit(struct chi_client *client);
+
+/* Commits what CHI_ASYNC writes left open: before reads, so that a client sees what it wrote, and
+ * wherever the store is used as a whole. Does nothing mostly, so it is inlined. */
+static inline int settle(struct chi_client *client)
+{
+	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : commit(client);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+/* A snapshot that shows what this client has written. The caller ends it. */
+static int begin_read(struct chi_client *client, struct chi_read **read)
+{
+	int status = settle(client);
+	return CHI_LIKELY(status == CHI_OK) ? chi_read_begin(client->inproc.store, read) : status;
+}
+
+static int probe(struct chi_client *client, const struct chi_key *keys, size_t n,
+		 struct chi_row *rows)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (CHI_UNLIKELY(status != CHI_OK)) {
+		return status;
+	}
+	status = chi_read_rows(read, keys, n, rows);
+	chi_read_end(read);
+	return status;
+}
+
+/* The record is copied to the client's arena: it outlives the snapshot, which ends here. */
+static int get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_record(read, key, &client->arena, out);
+	chi_read_end(read);
+	return status;
+}
+
+/* Records that lie in the arena together. */
+#define GET_TOGETHER 64
+
+/* Of at most GET_TOGETHER; those read before a failure are told. */
+static int get_some(struct chi_client *client, struct chi_read *read, const struct chi_key *keys,
+		    size_t n, struct get_rest *rest)
+{
+	struct chi_record records[GET_TOGETHER];
+	bool found[GET_TOGETHER];
+	size_t done = 0;
+	chi_arena_reset(&client->arena);
+	int status = chi_read_records(read, keys, n, &client->arena, records, found, &done);
+	for (size_t i = 0; i < done; i++) {
+		int ended = rest->each(rest->context, rest->i++, found[i] ? &records[i] : NULL);
+		if (ended != CHI_OK) {
+			return ended;
+		}
+	}
+	return status;
+}
+
+static int get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
+		    chi_get_each *each, void *context)
+{
+	struct get_rest rest = {.each = each, .context = context};
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	while (status == CHI_OK && rest.i < n) {
+		size_t left = n - rest.i;
+		status = get_some(client, read, keys + rest.i,
+				  left < GET_TOGETHER ? left : GET_TOGETHER, &rest);
+	}
+	chi_read_end(read);
+	return status;
+}
+
+/* Names of openings are static, all else is the arena's. */
+static int explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_explore(read, key, &client->arena, out, &client->error);
+	chi_read_end(read);
+	return status;
+}
+
+static int get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+			size_t max, size_t *n)
+{
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_game_ids(read, after, out, max, n);
+	chi_read_end(read);
+	return status;
+}
+
+/* On a failure what was opened stays in the iterator: scan_close takes any part of it.
+ * Rows need a block; records come one by one. */
+static int scan_open(struct chi_client *client, struct chi_iter *iter)
+{
+	int status = begin_read(client, &iter->read);
+	if (status == CHI_OK) {
+		status = chi_scan_open(iter->read, &iter->spec, &iter->scan, &client->error);
+	}
+	if (status == CHI_OK && iter->spec.want != CHI_WANT_RECORDS) {
+		iter->block_size = BLOCK_FIRST;
+		/* Zeroed: scans fill in no evaluation. */
+		iter->block = calloc(BLOCK_MAX, sizeof(*iter->block));
+		status = iter->block != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	return status;
+}
+
+/* Records come one by one: each may be large, and lives in the arena until the next. */
+static int more_record(struct chi_client *client, struct chi_iter *iter)
+{
+	bool got = false;
+	struct chi_row row = {.found = false};
+	int status = CHI_OK;
+	chi_arena_reset(&client->arena);
+	while (status == CHI_OK && !got) {
+		status = chi_scan_record(iter->scan, UINT64_MAX, &client->arena, &row,
+					 &iter->entry.record, &got);
+	}
+	if (got) {
+		iter->entry.key = row.key;
+		iter->entry.found = true;
+		iter->entries = &iter->entry;
+		iter->n = 1;
+	}
+	return status;
+}
+
+static int scan_more(struct chi_client *client, struct chi_iter *iter)
+{
+	if (iter->spec.want == CHI_WANT_RECORDS) {
+		return more_record(client, iter);
+	}
+	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
+	iter->rows = iter->block;
+	/* Who takes a few rows pays for a few; who walks on soon has full blocks. */
+	if (iter->block_size < BLOCK_MAX) {
+		iter->block_size *= 2;
+	}
+	return status;
+}
+
+static void scan_close(struct chi_client *client, struct chi_iter *iter)
+{
+	(void)client;
+	if (iter->scan != NULL) {
+		chi_scan_close(iter->scan);
+	}
+	if (iter->read != NULL) {
+		chi_read_end(iter->read);
+	}
+	free(iter->block);
+}
+
+/* Processors that this thread may run on: a host that keeps it to one gets one thread. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+		return 1;
+	}
+	int n = CPU_COUNT(&set);
+	return n < 1 ? 1 : n > COUNT_THREADS_MAX ? COUNT_THREADS_MAX : (unsigned)n;
+}
+
+static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
+		    struct chi_fault *fault)
+{
+	struct chi_scan *scan = NULL;
+	int status = chi_scan_open(read, spec, &scan, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_scan_count_all(scan, processors(), count);
+	chi_scan_close(scan);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		 bool *mixed)
+{
+	*mixed = false;
+	struct chi_read *read = NULL;
+	int status = begin_read(client, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = count_in(read, spec, count, &client->error);
+	chi_read_end(read);
+	return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/* For an empty batch there is nothing to begin; a synced one still makes the earlier durable. */
+static int empty_batch(struct chi_client *client, enum chi_durability durability)
+{
+	return durability == CHI_SYNC ? settle(client) : CHI_OK;
+}
+
+/* Where nothing is pending, giving the transaction up costs no one anything: no mark is needed. */
+static int begin_write(struct chi_client *client)
+{
+	struct chi_inproc *own = &client->inproc;
+	if (own->write != NULL) {
+		return chi_write_savepoint(own->write);
+	}
+	own->pending = 0;
+	return chi_write_begin(own->store, &own->write, &client->error);
+}
+
+/* Takes the batch being applied back: `status` befell its `entry`. */
+static int refuse(struct chi_client *client, int status, size_t entry)
+{
+	struct chi_inproc *own = &client->inproc;
+	uint64_t pending = own->pending;
+	/* It ends with the transaction. */
+	struct chi_fault why;
+	const char *more = chi_write_why(own->write);
+	(void)chi_fault(&why, status, "%s", more[0] != '\0' ? more : chi_strerror(status));
+	if (pending > 0 && chi_write_rollback(own->write) == CHI_OK) {
+		pending = 0;
+	} else {
+		chi_write_abort(own->write);
+		own->write = NULL;
+		own->pending = 0;
+	}
+	if (pending == 0) {
+		return chi_fault(&client->error, status, "entry %zu: %s", entry, why.text);
+	}
+	return chi_fault(&client->error, status,
+			 "entry %zu: %s; %" PRIu64 " earlier records not yet flushed are lost too",
+			 entry, why.text, pending);
+}
+
+/* The batch of `n` is applied: commits it if it is to be durable or enough has gathered. */
+static int applied(struct chi_client *client, size_t n, enum chi_durability durability)
+{
+	struct chi_inproc *own = &client->inproc;
+	if (durability == CHI_ASYNC) {
+		own->pending += n;
+		if (own->pending < CHI_PENDING_MAX) {
+			return CHI_OK;
+		}
+	}
+	return commit(client);
+}
+
+static int check_entries(struct chi_client *client, const struct chi_put *entries, size_t n)
+{
+	enum chi_statistic statistic = chi_store_statistic(client->inproc.store);
+	for (size_t i = 0; i < n; i++) {
+		struct chi_fault why = {{0}};
+		int status = chi_put_check(&entries[i], statistic, &why);
+		if (status != CHI_OK) {
+			return chi_fault(&client->error, status, "entry %zu: %s", i, why.text);
+		}
+	}
+	return CHI_OK;
+}
+
+static int put(struct chi_client *client, const struct chi_put *entries, size_t n,
+	       enum chi_durability durability, struct chi_put_result *result)
+{
+	if (n == 0) {
+		return empty_batch(client, durability);
+	}
+	int status = check_entries(client, entries, n);
+	if (status == CHI_OK) {
+		status = begin_write(client);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_put(client->inproc.write, &entries[i], result);
+		if (status < 0) {
+			return refuse(client, status, i);
+		}
+	}
+	return applied(client, n, durability);
+}
+
+static int put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_write_base(client->inproc.write, base);
+	if (status < 0) {
+		return refuse(client, status, 0);
+	}
+	return commit(client);
+}
+
+static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
+	       enum chi_durability durability, uint64_t *deleted)
+{
+	if (n == 0) {
+		return empty_batch(client, durability);
+	}
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_delete(client->inproc.write, &keys[i]);
+		if (status < 0) {
+			return refuse(client, status, i);
+		}
+		*deleted += status == CHI_OK;
+	}
+	return applied(client, n, durability);
+}
+
+/* Always synced: games are listed once their positions are stored. */
+static int put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
+{
+	if (n == 0) {
+		return empty_batch(client, CHI_SYNC);
+	}
+	int status = begin_write(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = chi_write_game_id(client->inproc.write, &games[i]);
+		if (status < 0) {
+			return refuse(client, status, i);
+		}
+	}
+	return applied(client, 0, CHI_SYNC);
+}
+
+/* ---- The store as a whole, and pipelines -------------------------------------------------- */
 
 /* A writable client takes the store's writer lock for each transaction only, so that several
  * programs can take turns; holding it for good is the daemon's way. */
@@ -21,7 +403,7 @@ static int open_store(struct chi_client *client)
 
 static void close_store(struct chi_client *client)
 {
-	if (chi_inproc_settle(client) != CHI_OK) {
+	if (settle(client) != CHI_OK) {
 		/* No one is left to tell: who must know calls chi_flush before (chistore.h). */
 		client->inproc.write = NULL;
 	}
@@ -30,7 +412,7 @@ static void close_store(struct chi_client *client)
 }
 
 /* Forgets the transaction first: commit frees it whatever comes of it. */
-int chi_inproc_commit(struct chi_client *client)
+static int commit(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;
 	uint64_t pending = own->pending;
@@ -65,19 +447,19 @@ static int ping(struct chi_client *client)
 
 static int info(struct chi_client *client, struct chi_info *out)
 {
-	int status = chi_inproc_settle(client);
+	int status = settle(client);
 	return status != CHI_OK ? status : chi_store_info(client->inproc.store, out);
 }
 
 static int flush(struct chi_client *client)
 {
-	return chi_inproc_settle(client);
+	return settle(client);
 }
 
 static int verify(struct chi_client *client, chi_verify_report *report, void *context,
 		  struct chi_verify_result *result)
 {
-	int status = chi_inproc_settle(client);
+	int status = settle(client);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -90,7 +472,7 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	struct chi_copy *copy = NULL;
 	int fd = -1;
-	int status = chi_inproc_settle(client);
+	int status = settle(client);
 	if (status == CHI_OK) {
 		status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
 				 : chi_copy_begin(path, &copy, &fd, &client->error);
@@ -111,7 +493,7 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_compaction *compaction = NULL;
-	int status = chi_inproc_settle(client);
+	int status = settle(client);
 	if (status == CHI_OK) {
 		status = chi_compact_check(client->inproc.store, &client->error);
 	}
@@ -126,7 +508,7 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 
 static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
-	int status = chi_inproc_settle(client);
+	int status = settle(client);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -144,14 +526,14 @@ static void file_answer(struct chi_client *client, struct chi_slot *slot, int st
 
 static int pipe_probe(struct chi_client *client, struct chi_slot *slot, const struct chi_key *keys)
 {
-	file_answer(client, slot, chi_inproc_probe(client, keys, slot->n, slot->rows));
+	file_answer(client, slot, probe(client, keys, slot->n, slot->rows));
 	return CHI_OK;
 }
 
 static int pipe_put(struct chi_client *client, struct chi_slot *slot, const struct chi_put *entries,
 		    size_t n, enum chi_durability durability)
 {
-	file_answer(client, slot, chi_inproc_put(client, entries, n, durability, &slot->put));
+	file_answer(client, slot, put(client, entries, n, durability, &slot->put));
 	return CHI_OK;
 }
 
@@ -171,24 +553,24 @@ const struct chi_backend chi_backend_inproc = {
 	.close = close_store,
 	.ping = ping,
 	.info = info,
-	.probe = chi_inproc_probe,
-	.get = chi_inproc_get,
-	.get_many = chi_inproc_get_many,
-	.explore = chi_inproc_explore,
-	.put = chi_inproc_put,
-	.put_base = chi_inproc_put_base,
-	.del = chi_inproc_del,
-	.get_game_ids = chi_inproc_get_game_ids,
-	.put_game_ids = chi_inproc_put_game_ids,
+	.probe = probe,
+	.get = get,
+	.get_many = get_many,
+	.explore = explore,
+	.put = put,
+	.put_base = put_base,
+	.del = del,
+	.get_game_ids = get_game_ids,
+	.put_game_ids = put_game_ids,
 	.flush = flush,
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,
 	.pipe_send = pipe_send,
 	.pipe_wait = pipe_wait,
-	.scan_open = chi_inproc_scan_open,
-	.scan_more = chi_inproc_scan_more,
-	.scan_close = chi_inproc_scan_close,
-	.count = chi_inproc_count,
+	.scan_open = scan_open,
+	.scan_more = scan_more,
+	.scan_close = scan_close,
+	.count = count,
 	.verify = verify,
 	.backup = backup,
 	.compact = compact,

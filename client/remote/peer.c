@@ -311,9 +311,6 @@ static int await_bytes(struct chi_client *client)
 			return status;
 		}
 	}
-	if (!got && peer->tls != NULL && peer->tls->failure == -CHI_ENOMEM) {
-		return chi_peer_fail(client, -CHI_ENOMEM, "no memory for TLS");
-	}
 	if (!got && peer->tls != NULL && peer->tls->failure != CHI_OK) {
 		return chi_peer_fail(client, -CHI_ECONNECT, "the server broke off TLS (%s)",
 				     peer->tls->why.text);

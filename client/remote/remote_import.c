@@ -189,12 +189,13 @@ static int doubt(struct chi_import *games, int status)
 		if (fault.text[0] == '\0') {
 			(void)chi_fault_plain(&fault, status);
 		}
-		(void)chi_fault(&client->error, status,
-				merge ? "%.130s; it is not known whether the other store was added: "
-					"look before you try again"
-				      : "%.130s; it is not known whether the games were stored, and "
-					"importing them again is harmless",
-				fault.text);
+		(void)chi_fault(
+			&client->error, status,
+			merge ? "%.130s; it is not known whether the other store was added: "
+				"look before you try again"
+			      : "%.130s; it is not known whether the games were stored, and "
+				"importing them again is harmless",
+			fault.text);
 		chi_peer_close(client);
 	}
 	return status;

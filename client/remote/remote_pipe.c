@@ -8,7 +8,6 @@
 #include "client/remote/remote.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/fault.h"
 #include "client/remote/repeat.h"

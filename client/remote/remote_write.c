@@ -10,7 +10,6 @@
 #include "client/remote/remote.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"

@@ -2,7 +2,6 @@
 /* The waits between attempts, and the marks of writes. */
 #include "client/remote/repeat.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>

@@ -33,7 +33,6 @@
 
 struct chi_call;
 struct chi_conn;
-struct chi_listen;
 struct chi_read;
 struct chi_scan_run;
 struct chi_served;

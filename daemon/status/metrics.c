@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <time.h>
 
 #include "base/attr.h"
 #include "daemon/log/clock.h"

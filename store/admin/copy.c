@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "store/admin/publish.h"
+#include "store/env/published.h"
 #include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
-#include "store/env/published.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
 #include "store/names.h"

@@ -10,7 +10,7 @@
  * that there is no lock file, which anyone who writes makes first. Everything else is opened with
  * locks.
  */
-#include "store/admin/publish.h"
+#include "store/env/published.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +21,8 @@
 
 #include "base/fault.h"
 #include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
-#include "store/env/published.h"
 #include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/record/meta.h"

@@ -12,7 +12,6 @@
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
 #include "store/store.h"

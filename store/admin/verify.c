@@ -19,7 +19,7 @@
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
-#include "store/lmdb_val.h"
+#include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/pages/page_walk.h"
 #include "store/pages/pages.h"

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a new, empty store: four trees, a stamp and a state. */
-#include "store/env/create.h"
+#include "store/env/env.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "chess/statistic.h"
-#include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
 #include "store/lmdb_err.h"

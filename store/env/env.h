@@ -182,3 +182,25 @@ static inline bool chi_env_forked(const struct chi_env *env)
 {
 	return CHI_UNLIKELY(env->poisoned);
 }
+
+/* Makes an empty store in the empty directory `dir`, synced. */
+CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic,
+			       struct chi_fault *fault);
+
+void chi_registry_lock(void);
+
+void chi_registry_unlock(void);
+
+/* With the registry locked. */
+struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
+
+CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
+
+void chi_registry_remove(struct chi_env *env);
+
+/* CHI_OK if the data file is one that LMDB may map: its head, and that no page in use lies
+ * behind the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
+CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
+
+/* CHI_OK, or -CHI_ENETFS if `path` is on a network file system. */
+CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault);

@@ -8,7 +8,7 @@
  * its commit are never written. Such a page is in the list of free pages. So a short file is
  * sound exactly if every page after its end is free.
  */
-#include "store/env/file_check.h"
+#include "store/env/env.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 
 #include "base/fault.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/names.h"
 #include "store/pages/page_walk.h"
 #include "store/pages/pages.h"

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "store/env/env.h"

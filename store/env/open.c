@@ -13,10 +13,8 @@
 
 #include "base/fault.h"
 #include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/env/published.h"
-#include "store/env/registry.h"
 #include "store/lmdb_err.h"
 #include "store/store.h"
 

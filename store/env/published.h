@@ -7,6 +7,7 @@
 #include "chistore/types.h"
 
 struct chi_env;
+struct chi_hidden;
 /* True if the files of `dir` are as those of a published copy: data that no one may write, no lock
  * file. Anyone who writes a store has made a lock file before. */
 bool chi_published_looks(const char *dir);
@@ -20,3 +21,9 @@ CHI_MUSTUSE int chi_published_open(struct chi_env *env, struct chi_fault *fault)
 
 /* -CHI_EREADONLY, in words. */
 CHI_MUSTUSE int chi_published_refuse(const char *path, struct chi_fault *fault);
+
+/* Makes a published copy of the copy in the hidden directory. */
+CHI_MUSTUSE int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault);
+
+/* Makes it a store again. */
+CHI_MUSTUSE int chi_published_unmake(const char *dir, struct chi_fault *fault);

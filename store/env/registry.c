@@ -4,12 +4,11 @@
  * either would drop the record locks of both, and the snapshots of live readers with them. And no
  * handle survives a fork, which the child must be told.
  */
-#include "store/env/registry.h"
+#include "store/env/env.h"
 
 #include <stddef.h>
 #include <unistd.h>
 
-#include "store/env/env.h"
 #include "store/env/lock.h"
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;

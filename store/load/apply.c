@@ -10,7 +10,6 @@
 #include "base/wire.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/load/load_priv.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"

@@ -6,17 +6,14 @@
 #include "store/load/load.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fault.h"
 #include "store/env/env.h"
 #include "store/env/path.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/load/load_priv.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
-#include "store/txn/game_ids.h"
 #include "store/txn/txn.h"
 
 void chi_load_put_down(struct chi_load *load)

@@ -13,7 +13,6 @@
 #include "base/fault.h"
 #include "chess/statistic.h"
 #include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
 #include "store/lmdb_err.h"

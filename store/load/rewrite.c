@@ -6,7 +6,6 @@
  * Here the tree is emptied and what was stored, read from a snapshot, is appended again with what
  * comes in between: every page is written once, and full.
  */
-#include <string.h>
 
 #include "base/fault.h"
 #include "store/env/snapshot.h"

@@ -7,7 +7,6 @@
  * padded with zeros. (Of two keys one is never the beginning of the other: the mask in front says
  * how many bytes follow.) Behind it stands what is to be done.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"

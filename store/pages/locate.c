@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "store/lmdb_val.h"
+#include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/pages/descent.h"
 #include "store/pages/page_walk.h"

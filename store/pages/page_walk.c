@@ -9,14 +9,13 @@
  */
 #include "store/pages/page_walk.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/lmdb_val.h"
+#include "store/lmdb_err.h"
 #include "store/pages/pages.h"
 #include "store/record/codec.h"
 

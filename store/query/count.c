@@ -9,7 +9,7 @@
 
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
-#include "store/lmdb_val.h"
+#include "store/lmdb_err.h"
 #include "store/pages/descent.h"
 #include "store/query/scan_priv.h"
 #include "store/record/codec.h"

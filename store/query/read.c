@@ -13,7 +13,6 @@
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/names.h"
 #include "store/pages/descent.h"
 #include "store/record/codec.h"

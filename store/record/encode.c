@@ -6,8 +6,6 @@
  */
 #include "store/record/codec.h"
 
-#include <string.h>
-
 #include "base/wire.h"
 #include "store/record/record_priv.h"
 

@@ -7,7 +7,6 @@
 #include "chistore/types.h"
 
 struct chi_arena;
-struct chi_put;
 struct chi_record_rest;
 
 /* Applies the parts that the put names, but for its statistic, to `out`; memory from `arena`.

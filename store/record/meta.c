@@ -17,7 +17,6 @@
 #include "chess/statistic.h"
 #include "store/record/codec.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 
 static const char magic[8] = {'c', 'h', 'i', 's', 't', 'o', 'r', 'e'};
 static const char stamp_key[] = "stamp";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/rescue/salvage.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "base/fault.h"

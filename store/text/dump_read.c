@@ -6,7 +6,6 @@
  */
 #include "store/text/dump.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/attr.h"

@@ -4,7 +4,7 @@
  * known (FORMAT.md, "Games tree"). The totals by result stand in the state record and change
  * with the entries, in the same transaction.
  */
-#include "store/txn/game_ids.h"
+#include "store/txn/txn.h"
 
 #include <string.h>
 
@@ -12,12 +12,10 @@
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
 #include "store/record/record_priv.h"
 #include "store/store.h"
-#include "store/txn/txn.h"
 
 /* Head byte of an entry. The other bits are 0. */
 #define GAME_RESULT  0x03

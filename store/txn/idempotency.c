@@ -9,7 +9,7 @@
  * store in a state not older than that has never written: he would be remembered. All others are
  * refused.
  */
-#include "store/txn/idempotency.h"
+#include "store/txn/txn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +18,8 @@
 #include "base/fault.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/record/clients.h"
 #include "store/store.h"
-#include "store/txn/txn.h"
 
 #define BUCKETS 64 /* a power of 2 */
 

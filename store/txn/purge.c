@@ -7,7 +7,6 @@
 
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/record/codec.h"
 #include "store/txn/txn.h"
 

@@ -11,7 +11,6 @@
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
 #include "store/store.h"
-#include "store/txn/idempotency.h"
 #include "store/txn/txn.h"
 
 /* An entry as it was before it changed. */

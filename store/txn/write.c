@@ -14,12 +14,10 @@
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
-#include "store/lmdb_val.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
 #include "store/record/meta.h"
 #include "store/store.h"
-#include "store/txn/idempotency.h"
 #include "store/txn/txn.h"
 
 /* Decoding the stored record and merging with a put as large: both bounded by types.h. */

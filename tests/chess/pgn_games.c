@@ -5,6 +5,8 @@
 
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "tests/chess/pgn_free.h"
+#include "tests/chess/position_equal.h"
 
 static void check_moves(const struct chi_pgn_game *game)
 {

@@ -6,6 +6,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/validate.h"
+#include "tests/chess/position_equal.h"
 
 /* Parses a copy of exactly `len` bytes on the heap, so that a sanitizer sees any step beyond. */
 static int parse_exact(const char *text, size_t len, struct chi_position *out,

@@ -3,6 +3,7 @@
 #include "tests/chess/pgn_games.h"
 
 #include <stdlib.h>
+#include "tests/chess/pgn_free.h"
 
 #define TAGS "[Event \"E\"]\n[White \"W\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n"
 

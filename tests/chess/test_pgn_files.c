@@ -3,6 +3,7 @@
 #include "tests/chess/pgn_games.h"
 
 #include <stdlib.h>
+#include "tests/chess/position_equal.h"
 
 static struct read_games read_file(const char *name)
 {

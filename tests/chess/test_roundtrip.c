@@ -8,6 +8,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/validate.h"
+#include "tests/chess/position_equal.h"
 
 /* Positions of each of the three sources. */
 static uint64_t rounds(void)

@@ -7,6 +7,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/statistic.h"
+#include "tests/chess/position_equal.h"
 
 #define VECTORS 306
 

@@ -7,6 +7,7 @@
 #include "chess/key.h"
 #include "chess/statistic.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/chess/position_equal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

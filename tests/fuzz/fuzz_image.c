@@ -15,7 +15,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "base/arena.h"
 #include "store/env/env.h"
-#include "store/env/file_check.h"
 #include "store/env/lock.h"
 #include "store/names.h"
 #include "store/record/codec.h"

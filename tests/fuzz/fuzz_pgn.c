@@ -11,6 +11,7 @@
 #include "chess/movegen.h"
 #include "chess/pgn/pgn.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/chess/position_equal.h"
 
 /* A running sum over games, to compare ways of reading. */
 struct sum {

@@ -15,6 +15,7 @@
 #include "chess/key.h"
 #include "chess/pgn/pgn.h"
 #include "tests/base/seed.h"
+#include "tests/chess/pgn_free.h"
 
 #define MIB (UINT64_C(1) << 20)
 

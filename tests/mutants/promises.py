@@ -28,7 +28,7 @@ ACKNOWLEDGED = (
     Mutant(
         "library-keeps-synced-writes",
         "The library commits a synced write before it returns",
-        "client/local/inproc_write.c",
+        "client/local/inproc.c",
         "if (durability == CHI_ASYNC) {",
         "if (n < CHI_PENDING_MAX) {",
         "system kill", "Kill.test_killed_processes_lose_nothing"),
@@ -180,7 +180,7 @@ SNAPSHOT = (
     Mutant(
         "walk-of-the-library-moves-on",
         "A walk of the library shows the state of its beginning",
-        "client/local/inproc_read.c",
+        "client/local/inproc.c",
         "int status = chi_scan_rows(iter->scan, iter->block,",
         "struct chi_scan_spec spec = iter->spec;\n\tchi_scan_where(iter->scan, &spec.after);\n"
         "\tchi_scan_close(iter->scan);\n\tchi_read_end(iter->read);\n\titer->read = NULL;\n"

@@ -19,7 +19,7 @@
 #include "base/attr.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
-#include "store/lmdb_val.h"
+#include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/pages/descent.h"
 #include "store/pages/leaf_cursor.h"

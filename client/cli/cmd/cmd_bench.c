@@ -2,7 +2,6 @@
 /* chistore bench: sends load to an address, and tells how fast it was answered. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "client/cli/command.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore explore: what was played from a position, and how it ended. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore import: files of games, or of positions, into a store. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "client/cli/in/batch.h"

@@ -4,7 +4,6 @@
  * that takes it (chi_import_open), which does the merging where the store is: over any address
  * either of them may have.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"

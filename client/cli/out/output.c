@@ -2,10 +2,8 @@
 /* Printing, in the two forms that are an interface. */
 #include "client/cli/out/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
