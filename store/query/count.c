@@ -20,7 +20,7 @@
 
 bool chi_count_unfiltered(const struct chi_scan *scan)
 {
-	return scan->sieve.idle && scan->spec.filter.games_min == 0;
+	return scan->sieve.idle && !chi_filter_joins(&scan->spec.filter);
 }
 
 /* True, and *count raised, if the rest of this phase stands in the trees' sizes. */
@@ -162,7 +162,7 @@ int chi_count_ready(struct chi_scan *scan)
 	 * of each row does not matter, so nothing is joined for it. */
 	struct chi_scan_spec *spec = &scan->spec;
 	bool other = spec->order == CHI_ORDER_POSITION || spec->descending;
-	scan->joins = spec->filter.games_min > 0;
+	scan->joins = chi_filter_joins(&spec->filter);
 	if (scan->rc == CHI_OK && other && !scan->begun && !spec->after.set) {
 		spec->order = CHI_ORDER_STRENGTH;
 		spec->descending = false;

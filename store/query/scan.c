@@ -95,7 +95,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	scan->spec = *spec;
 	scan->range = first_range(spec);
 	chi_sieve_init(&scan->sieve, &spec->filter);
-	scan->joins = spec->want != CHI_WANT_KEYS || spec->filter.games_min > 0;
+	scan->joins = spec->want != CHI_WANT_KEYS || chi_filter_joins(&spec->filter);
 	scan->last_range = CHI_SCAN_RANGE_OVER;
 	rc = count_entries(scan);
 	if (rc < 0) {

@@ -68,6 +68,20 @@ void chi_scan_range_leave(struct chi_scan *scan);
 bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
 			   const uint8_t *key, size_t len);
 
+/* The filter asks for what only the record tells: the sieve (chess/sieve.h) does not answer it all.
+ */
+static inline bool chi_filter_joins(const struct chi_filter *filter)
+{
+	return filter->games_min > 0;
+}
+
+/* Whether a record with these counts is wanted; their sum is known to fit. */
+static inline bool chi_filter_wants(const struct chi_filter *filter,
+				    const struct chi_counts *counts)
+{
+	return counts->white + counts->draws + counts->black >= filter->games_min;
+}
+
 static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {
 	return spec->chi2_min > 0 ? spec->chi2_min : 1;

@@ -47,12 +47,6 @@ static int leave_band(const struct chi_scan *scan, struct chi_item item, uint16_
 		       : -CHI_ECORRUPT;
 }
 
-/* White + draws + black at least `min`; the sum is known to fit. */
-static bool enough_games(const struct chi_counts *counts, uint64_t min)
-{
-	return counts->white + counts->draws + counts->black >= min;
-}
-
 /* Whether a record of the position tree is wanted. */
 static int match_record(const struct chi_scan *scan, const struct chi_item *item,
 			struct chi_row *row, bool *wanted)
@@ -63,8 +57,7 @@ static int match_record(const struct chi_scan *scan, const struct chi_item *item
 		scan->range == CHI_SCAN_RANGE_UNKNOWN
 			? row->chi2 == CHI_CHI2_UNKNOWN
 			: row->chi2 >= scan->spec.chi2_min && row->chi2 <= scan->spec.chi2_max;
-	*wanted =
-		rc == CHI_OK && in_band && enough_games(&row->counts, scan->spec.filter.games_min);
+	*wanted = rc == CHI_OK && in_band && chi_filter_wants(&scan->spec.filter, &row->counts);
 	return rc;
 }
 
@@ -326,7 +319,7 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 		if (batch->values != NULL) {
 			batch->values[batch->n] = chi_val(found[i].value, found[i].len);
 		}
-		batch->n += enough_games(&row->counts, scan->spec.filter.games_min);
+		batch->n += chi_filter_wants(&scan->spec.filter, &row->counts);
 	}
 	return CHI_OK;
 }
