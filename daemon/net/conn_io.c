@@ -41,15 +41,28 @@ void chi_conn_account(struct chi_conn *conn)
 	conn->accounted = now;
 }
 
-/* Small answers, which most are, share the worker's small buffers. */
+/* Small answers, which most are, share the worker's small buffers; those that outgrow one move to a
+ * large one, so that nothing is allocated. */
 void chi_conn_lend_out(struct chi_conn *conn, size_t size)
 {
-	if (conn->out.data == NULL) {
-		chi_buffer_pool_get(&conn->worker->buffer_pool, &conn->out, size);
-		/* Without memory the packing of the answer fails, and says so. */
-		(void)chi_buffer_reserve(&conn->out,
-					 size > CHI_SMALL_BUFFER ? size : CHI_SMALL_BUFFER);
+	struct chi_buffer_pool *pool = &conn->worker->buffer_pool;
+	struct chi_buffer old = conn->out, *out = &conn->out;
+	if (old.data != NULL &&
+	    (old.capacity > CHI_SMALL_BUFFER || size <= old.capacity - old.len)) {
+		return;
 	}
+	size += old.len;
+	chi_buffer_init(out, old.limit);
+	chi_buffer_pool_get(pool, out, size);
+	/* Without memory the packing of the answer fails, and says so. */
+	(void)chi_buffer_reserve(out, size > CHI_SMALL_BUFFER ? size : CHI_SMALL_BUFFER);
+	if (old.len > 0 && chi_buffer_append(out, chi_buffer_bytes(&old), old.len) != CHI_OK) {
+		chi_buffer_pool_put(pool, out);
+		*out = old;
+		return;
+	}
+	chi_buffer_consume(&old, old.len);
+	chi_buffer_pool_put(pool, &old);
 }
 
 void chi_conn_mark_dirty(struct chi_conn *conn)
