@@ -38,7 +38,9 @@ bool lack_heard(void)
  * over something else for it, or say nothing and show no certificate. */
 static bool follows(int status, const char *text)
 {
-	bool untold = (status == -CHI_ECONNECT && strstr(text, "TLS") != NULL) ||
+	bool untold = strstr(text, "malloc failure") != NULL ||
+		      strstr(text, "cannot use the ") != NULL ||
+		      (status == -CHI_ECONNECT && strstr(text, "TLS") != NULL) ||
 		      (status == -CHI_EACCES && strstr(text, "no rule matches") != NULL);
 	return untold ||
 	       (status == -CHI_ECONNECT && strstr(text, "the connection broke before") != NULL);
