@@ -17,16 +17,41 @@ void chi_notes_deinit(struct chi_notes *notes)
 	*notes = (struct chi_notes){0};
 }
 
-static const char *const causes[CHI_PGN_ENDS] = {
-	[CHI_PGN_NULL_MOVE] = "null move",	[CHI_PGN_ILLEGAL] = "illegal move",
-	[CHI_PGN_AMBIGUOUS] = "ambiguous move", [CHI_PGN_UNREADABLE] = "cannot read",
-	[CHI_PGN_TOO_LONG] = "too long a game", [CHI_PGN_BAD_START] = "cannot read the start",
-	[CHI_PGN_OTHER_RULES] = "other rules",
+/* Why the moves end: what is written before and after the text that was not taken. */
+static const struct cause {
+	const char *before;
+	const char *after;
+} causes[CHI_PGN_ENDS] = {
+	[CHI_PGN_NULL_MOVE] = {"'", "' is a null move"},
+	[CHI_PGN_ILLEGAL] = {"'", "' is not a legal move"},
+	[CHI_PGN_AMBIGUOUS] = {"'", "' fits several legal moves"},
+	[CHI_PGN_UNREADABLE] = {"'", "' is not a move"},
+	[CHI_PGN_UNCLOSED] = {"a ", " has no end"},
+	[CHI_PGN_MANY_PLIES] = {"it has more than 4096 plies", ""},
+	[CHI_PGN_TOO_LONG] = {"it has more than 64 MiB of text", ""},
+	[CHI_PGN_BAD_START] = {"its FEN tag '", "' cannot be read"},
+	[CHI_PGN_NO_START] = {"it is Chess960 without a FEN tag", ""},
+	[CHI_PGN_OTHER_RULES] = {"its variant '", "' is not chess"},
 };
 
 static const char *name(const struct chi_pgn_game *game, enum chi_pgn_tag tag)
 {
 	return game->tags[tag].text != NULL ? game->tags[tag].text : "?";
+}
+
+/* Names are cut; the fault's text is clean then, a half character included. */
+static void describe(const struct chi_pgn_game *game, bool passed_over, struct chi_fault *line)
+{
+	const struct cause *cause = &causes[game->end];
+	char fate[40];
+	if (passed_over) {
+		(void)snprintf(fate, sizeof(fate), "passed over");
+	} else {
+		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
+	}
+	(void)chi_fault(line, CHI_OK, "%.80s - %.80s: %s%s%s, %s", name(game, CHI_PGN_WHITE),
+			name(game, CHI_PGN_BLACK), cause->before, game->end_text, cause->after,
+			fate);
 }
 
 int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool passed_over)
@@ -44,18 +69,8 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool
 		notes->note = more;
 		notes->capacity = capacity;
 	}
-	/* Names are cut; the fault's text is clean then, a half character included. */
 	struct chi_fault line;
-	const char *quote = game->end_text[0] != '\0' ? "'" : "";
-	char fate[40];
-	if (passed_over) {
-		(void)snprintf(fate, sizeof(fate), "passed over");
-	} else {
-		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
-	}
-	(void)chi_fault(&line, CHI_OK, "%.80s - %.80s: %s%s%s%s%s, %s", name(game, CHI_PGN_WHITE),
-			name(game, CHI_PGN_BLACK), causes[game->end], quote[0] != '\0' ? " " : "",
-			quote, game->end_text, quote, fate);
+	describe(game, passed_over, &line);
 	char *text = strdup(line.text);
 	if (text == NULL) {
 		return -CHI_ENOMEM;

@@ -131,7 +131,7 @@ static int take_game(struct work *work, const struct chi_pgn_game *game)
 {
 	bool skipped = is_skipped(work, game->end);
 	work->reader->n++;
-	if (skipped || (game->end != CHI_PGN_COMPLETE && game->end != CHI_PGN_NULL_MOVE)) {
+	if (game->end != CHI_PGN_COMPLETE) {
 		int rc = chi_notes_add(&work->stream->notes, game, skipped);
 		if (rc != CHI_OK) {
 			return chi_fault_plain(&work->fault, rc);

@@ -10,7 +10,8 @@
 #include "chess/position.h"
 #include "chistore/types.h"
 
-/* Limits. A game beyond the first two is delivered without moves, as CHI_PGN_TOO_LONG. */
+/* Limits. A game with more text is delivered without moves, as CHI_PGN_TOO_LONG; one with more
+ * plies is cut there. */
 #define CHI_PGN_GAME_MAX  (UINT64_C(64) << 20) /* bytes of a game's text */
 #define CHI_PGN_PLIES_MAX 4096
 #define CHI_PGN_VALUE_MAX 1023 /* bytes of a tag's value in UTF-8; what is longer is cut */
@@ -46,9 +47,12 @@ enum chi_pgn_end {
 	CHI_PGN_ILLEGAL,     /* before a move that no rule allows */
 	CHI_PGN_AMBIGUOUS,   /* before a text that fits several legal moves, more than one of which
 				or none lets the rest of the game be legal */
-	CHI_PGN_UNREADABLE,  /* before a text that is no move, or a comment without end */
-	CHI_PGN_TOO_LONG,    /* over a limit: no moves are delivered */
+	CHI_PGN_UNREADABLE,  /* before a text that is no move */
+	CHI_PGN_UNCLOSED,    /* before a comment or a variation without end */
+	CHI_PGN_MANY_PLIES,  /* after CHI_PGN_PLIES_MAX moves */
+	CHI_PGN_TOO_LONG,    /* more text than CHI_PGN_GAME_MAX: no moves are delivered */
 	CHI_PGN_BAD_START,   /* the FEN tag cannot be read: no moves */
+	CHI_PGN_NO_START,    /* Chess960 without a FEN tag: no moves */
 	CHI_PGN_OTHER_RULES, /* a variant other than chess and Chess960: no moves */
 	CHI_PGN_ENDS,	     /* number of kinds */
 };
@@ -65,13 +69,16 @@ struct chi_pgn_game {
 	/* Of several tags of one name the first counts. */
 	struct chi_pgn_span tags[CHI_PGN_TAGS];
 	/*
-	 * OTHER: "*", none at all, or one that is not clear. From the Result tag and the result
-	 * behind the moves. If only one of them is a win or a draw, that one; if both are and they
-	 * differ, no one knows: no result, and `results_differ`. "0-0" behind the moves is no
-	 * result if castling is not legal there and the tag says the same.
+	 * OTHER: "*", none at all, or one that is not clear. From the Result tag, or, where that is
+	 * no win and no draw, from the text after the moves (`said`). Where the two name different
+	 * results, `results_differ`, the tag wins: it is what databases list and correct, and what
+	 * other readers take. "0-0" after the moves is no result if castling is not legal there and
+	 * the tag says the same.
 	 */
 	enum chi_result result;
+	enum chi_result said;
 	bool results_differ;
+	uint64_t said_line; /* of that text, or where the game ends without one */
 	enum chi_pgn_end end;
 	bool has_tags;
 	/* Moves of the main line, each legal; positions[0] is the start, positions[i + 1] that
@@ -83,7 +90,7 @@ struct chi_pgn_game {
 	uint64_t offset; /* of its first byte in the input */
 	uint64_t line;	 /* of its first byte, from 1 */
 	/* With an `end` other than COMPLETE: where, and the text that was not taken (cut, strange
-	 * bytes as '?') or what is wrong. */
+	 * bytes as '?'), which of comment and variation, or "". */
 	uint64_t end_line;
 	char end_text[CHI_PGN_TEXT_SIZE];
 };

@@ -306,10 +306,12 @@ static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	*out = (struct chi_pgn_token){
 		.kind = CHI_PGN_TOKEN_WORD,
 		.high = high,
+		.first = lex->first,
 		.text = lex->at,
 		.len = (size_t)(end - lex->at),
 	};
 	lex->at = end;
+	lex->first = false;
 	return TOKEN;
 }
 
@@ -337,6 +339,7 @@ static enum step step_digits(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		return step_word(lex, out);
 	}
 	note_text(lex);
+	lex->first = at - lex->at == 1 && *lex->at == '1';
 	lex->at = at;
 	return GO_ON;
 }
@@ -490,7 +493,7 @@ void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	if (step == UNCLOSED) {
 		lex->depth = 0;
 		out->kind = CHI_PGN_TOKEN_UNCLOSED;
-		out->text = comment ? "a comment without end" : "a variation without end";
+		out->text = comment ? "comment" : "variation";
 		out->len = strlen(out->text);
 	}
 }

@@ -27,7 +27,8 @@ enum chi_pgn_token_kind {
 
 struct chi_pgn_token {
 	enum chi_pgn_token_kind kind;
-	bool high; /* a word with bytes beyond ASCII */
+	bool high;  /* a word with bytes beyond ASCII */
+	bool first; /* a word after the move number 1 */
 	const char *text;
 	size_t len;
 };
@@ -53,6 +54,7 @@ struct chi_pgn_lex {
 	bool in_line;	  /* in a comment up to the line's end */
 	uint8_t line;	  /* enum chi_pgn_line: how the current line began */
 	uint8_t gap;	  /* enum chi_pgn_gap, or'ed: what was read since the last tag */
+	bool first;	  /* the number 1 was read, and no word since */
 	bool square;	  /* the variation began with '[' and a move number: it ends with ']' */
 	uint32_t depth;	  /* of variations */
 	uint64_t lines;	  /* line feeds consumed */
@@ -73,6 +75,13 @@ static inline uint64_t chi_pgn_lex_offset(const struct chi_pgn_lex *lex)
 
 /* Finds the next token; its text is valid until more bytes are fed. */
 void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out);
+
+/* Makes the word just found the next token again. */
+static inline void chi_pgn_lex_unread(struct chi_pgn_lex *lex, const struct chi_pgn_token *word)
+{
+	lex->at -= word->len;
+	lex->first = word->first;
+}
 
 /* Consumes `len` bytes of the tag token just found; `gap` starts again. */
 void chi_pgn_lex_take(struct chi_pgn_lex *lex, const struct chi_pgn_token *tag, size_t len);

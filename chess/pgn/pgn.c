@@ -13,6 +13,9 @@
 #include "chess/pgn/tags.h"
 #include "chess/pgn/text.h"
 
+/* A text that stops making sense so soon was no game unless something says that it is one. */
+#define PROSE_PLIES 4
+
 /* How far the game being read has come. */
 enum stage {
 	IDLE,  /* between games */
@@ -25,6 +28,7 @@ struct chi_pgn {
 	enum stage stage;
 	bool stopped;	/* game.end is set: no more moves are taken */
 	bool begun;	/* positions[0] is set */
+	bool numbered;	/* its first move has the number 1 */
 	bool delivered; /* the game has been handed out */
 	size_t n_tags;	/* of the game, of any name */
 	uint64_t games;
@@ -49,6 +53,7 @@ static void reset(struct chi_pgn *pgn)
 	pgn->n_tags = 0;
 	pgn->stopped = false;
 	pgn->begun = false;
+	pgn->numbered = false;
 	pgn->forks.n = 0;
 	pgn->delivered = false;
 }
@@ -142,8 +147,6 @@ static bool has_fen(const struct chi_pgn *pgn)
 /* Sets the start position by the tags. */
 static void begin_moves(struct chi_pgn *pgn)
 {
-	static const char no_fen[] = "no FEN tag";
-	const struct chi_pgn_span *setup = &pgn->values.spans[CHI_PGN_SETUP];
 	enum chi_pgn_rules rules = chi_pgn_rules_of(&pgn->values.spans[CHI_PGN_VARIANT]);
 	pgn->begun = true;
 	pgn->positions[0] = pgn->start;
@@ -154,9 +157,9 @@ static void begin_moves(struct chi_pgn *pgn)
 			pgn->positions[0] = pgn->start;
 			stop_tag(pgn, CHI_PGN_BAD_START, CHI_PGN_FEN);
 		}
-	} else if (rules == CHI_PGN_RULES_CHESS960 || (setup->len == 1 && *setup->text == '1')) {
+	} else if (rules == CHI_PGN_RULES_CHESS960) {
 		/* Where such a game began is not known: its moves prove nothing. */
-		stop(pgn, CHI_PGN_BAD_START, no_fen, strlen(no_fen));
+		stop(pgn, CHI_PGN_NO_START, "", 0);
 	}
 }
 
@@ -177,15 +180,14 @@ static enum chi_result tag_result(const struct chi_pgn *pgn)
 	return chi_pgn_is_result(plain, n, &result) ? result : CHI_RESULT_OTHER;
 }
 
-/* The rule of chi_pgn_game.result; `said` stands behind the moves. */
+/* The rule of chi_pgn_game.result; `said` is after the moves. */
 static void settle_result(struct chi_pgn *pgn, enum chi_result said)
 {
 	enum chi_result tag = tag_result(pgn);
+	pgn->game.said = said;
+	pgn->game.said_line = pgn->lex.lines + 1;
 	pgn->game.results_differ = is_decisive(tag) && is_decisive(said) && tag != said;
-	pgn->game.result = is_decisive(said) ? said : tag;
-	if (pgn->game.results_differ) {
-		pgn->game.result = CHI_RESULT_OTHER;
-	}
+	pgn->game.result = is_decisive(tag) ? tag : said;
 }
 
 /* Ends the game where its lines parted, if they still do. */
@@ -201,7 +203,6 @@ static void leave_forks(struct chi_pgn *pgn)
 /* Makes the game ready to be handed out. */
 static int close_game(struct chi_pgn *pgn, enum chi_result said, const struct chi_pgn_game **out)
 {
-	static const char too_long[] = "more than 64 MiB of text";
 	struct chi_pgn_game *game = &pgn->game;
 	/* A header without moves, too, has a start position, and may be of another variant. */
 	if (!pgn->begun) {
@@ -209,7 +210,7 @@ static int close_game(struct chi_pgn *pgn, enum chi_result said, const struct ch
 	}
 	leave_forks(pgn);
 	if (chi_pgn_lex_offset(&pgn->lex) - game->offset > CHI_PGN_GAME_MAX) {
-		stop(pgn, CHI_PGN_TOO_LONG, too_long, strlen(too_long));
+		stop(pgn, CHI_PGN_TOO_LONG, "", 0);
 		game->n_plies = 0;
 	}
 	settle_result(pgn, said);
@@ -261,11 +262,9 @@ static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 /* Plays a legal move behind the last. */
 static void add_move(struct chi_pgn *pgn, chi_move move)
 {
-	static const char too_long[] = "more than 4096 plies";
 	size_t n = pgn->game.n_plies;
 	if (n == CHI_PGN_PLIES_MAX) {
-		stop(pgn, CHI_PGN_TOO_LONG, too_long, strlen(too_long));
-		pgn->game.n_plies = 0;
+		stop(pgn, CHI_PGN_MANY_PLIES, "", 0);
 		return;
 	}
 	pgn->moves[n] = move;
@@ -302,17 +301,6 @@ static void begin_forks(struct chi_pgn *pgn, const struct chi_san_found *found, 
 	pgn->fork_line = pgn->lex.lines + 1;
 }
 
-static void stop_by_verdict(struct chi_pgn *pgn, enum chi_san_verdict verdict, const char *text,
-			    size_t len)
-{
-	static const enum chi_pgn_end ends[] = {
-		[CHI_SAN_NULL] = CHI_PGN_NULL_MOVE,
-		[CHI_SAN_NOT_LEGAL] = CHI_PGN_ILLEGAL,
-		[CHI_SAN_NO_MOVE] = CHI_PGN_UNREADABLE,
-	};
-	stop(pgn, ends[verdict], text, len);
-}
-
 /* True for "0-0" in place of a result: both sides lost. */
 static bool is_double_loss(const struct chi_pgn *pgn, const char *text, size_t len)
 {
@@ -338,19 +326,84 @@ static enum chi_san_verdict judge(struct chi_pgn *pgn, const char *text, size_t 
 	return chi_san_find(position, text, len, found);
 }
 
-/* Takes a word as a move; `text` is plain ASCII. True if it turned out to end the game. */
+/* What writers stick to a move: the result, or a remark. */
+struct tail {
+	const char *text;
+	bool ends; /* the game, with this result */
+	enum chi_result result;
+};
+
+static const struct tail tails[] = {
+	{"1/2-1/2", true, CHI_RESULT_DRAW}, {"1-0", true, CHI_RESULT_WHITE},
+	{"0-1", true, CHI_RESULT_BLACK},    {"1/2", true, CHI_RESULT_DRAW},
+	{"ep", false, CHI_RESULT_OTHER},    {"ep+", false, CHI_RESULT_OTHER},
+	{"ep#", false, CHI_RESULT_OTHER},   {"ch", false, CHI_RESULT_OTHER},
+	{"mate", false, CHI_RESULT_OTHER},  {"TN", false, CHI_RESULT_OTHER},
+	{"N", false, CHI_RESULT_OTHER},
+};
+
+/* A legal move, or one of several. */
+static bool is_move(enum chi_san_verdict verdict)
+{
+	return verdict == CHI_SAN_MOVE || verdict == CHI_SAN_MANY;
+}
+
+/* The same of a word that is no move as it is but may be one with something stuck to its end; of a
+ * game that has stopped only its end matters. *len becomes the move's. */
+static enum chi_san_verdict judge_stuck(struct chi_pgn *pgn, const char *text, size_t *len,
+					struct chi_san_found *found, const struct tail **tail)
+{
+	for (size_t i = 0; i < CHI_COUNT(tails); i++) {
+		size_t n = strlen(tails[i].text);
+		if (*len < n + 2 || memcmp(text + *len - n, tails[i].text, n) != 0) {
+			continue;
+		}
+		enum chi_san_verdict verdict = judge(pgn, text, *len - n, found);
+		if (is_move(verdict) || (pgn->stopped && tails[i].ends)) {
+			*len -= n;
+			*tail = &tails[i];
+			return verdict;
+		}
+	}
+	return CHI_SAN_NO_MOVE;
+}
+
+/* Ends the moves before a text that is none. Without tags and number what there is of a game was
+ * prose, such as "e4 is best": the word may begin a game. */
+static void stop_by_word(struct chi_pgn *pgn, const struct chi_pgn_token *token,
+			 enum chi_san_verdict verdict, const char *text, size_t len)
+{
+	static const enum chi_pgn_end ends[] = {
+		[CHI_SAN_NULL] = CHI_PGN_NULL_MOVE,
+		[CHI_SAN_NOT_LEGAL] = CHI_PGN_ILLEGAL,
+		[CHI_SAN_NO_MOVE] = CHI_PGN_UNREADABLE,
+	};
+	if (pgn->n_tags == 0 && !pgn->numbered && pgn->game.n_plies < PROSE_PLIES) {
+		reset(pgn);
+		chi_pgn_lex_unread(&pgn->lex, token);
+	} else {
+		stop(pgn, ends[verdict], text, len);
+	}
+}
+
+/* Takes a word as a move; `text` is plain ASCII. True if it ended the game. */
 static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, const char *text,
-		      size_t len)
+		      size_t len, enum chi_result *said)
 {
 	struct chi_san_found found;
+	const struct tail *tail = NULL;
 	enum chi_san_verdict verdict = judge(pgn, text, len, &found);
-	if (verdict == CHI_SAN_REMARK || (verdict == CHI_SAN_NO_MOVE && pgn->stage == IDLE)) {
+	if (CHI_UNLIKELY(verdict == CHI_SAN_NO_MOVE)) {
+		verdict = judge_stuck(pgn, text, &len, &found, &tail);
+	}
+	if (verdict == CHI_SAN_REMARK || (pgn->stage == IDLE && !is_move(verdict))) {
 		/* Between games anything may stand: mail headers, prose. */
 		return false;
 	}
 	if (pgn->stage == IDLE) {
 		open_game(pgn, token);
 		begin_moves(pgn);
+		pgn->numbered = token->first;
 	}
 	pgn->stage = MOVES;
 	if (pgn->forks.n > 0) {
@@ -362,9 +415,21 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 	} else if (is_double_loss(pgn, text, len)) {
 		return true;
 	} else if (!pgn->stopped) {
-		stop_by_verdict(pgn, verdict, text, len);
+		stop_by_word(pgn, token, verdict, text, len);
+	}
+	if (tail != NULL && tail->ends) {
+		*said = tail->result;
+		return true;
 	}
 	return false;
+}
+
+/* True if a game without tags has come so far that the number 1 and this word begin another. */
+static bool begins_untagged(const struct chi_pgn *pgn, const char *text, size_t len)
+{
+	struct chi_san_found found;
+	return pgn->stage == MOVES && pgn->n_tags == 0 && (pgn->stopped || pgn->game.n_plies > 1) &&
+	       is_move(chi_san_find(&pgn->start, text, len, &found));
 }
 
 /* True if the word ends the game; `said` is then the result, else it is left alone. */
@@ -388,7 +453,11 @@ static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token, en
 		*said = result;
 		return true;
 	}
-	return take_move(pgn, token, text, len);
+	if (CHI_UNLIKELY(token->first) && begins_untagged(pgn, text, len)) {
+		chi_pgn_lex_unread(&pgn->lex, token);
+		return true;
+	}
+	return take_move(pgn, token, text, len, said);
 }
 
 int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
@@ -431,7 +500,7 @@ int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 				leave_forks(pgn);
 			}
 			if (pgn->stage != IDLE && !pgn->stopped) {
-				stop(pgn, CHI_PGN_UNREADABLE, token.text, token.len);
+				stop(pgn, CHI_PGN_UNCLOSED, token.text, token.len);
 			}
 			break;
 		}

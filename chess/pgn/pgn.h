@@ -14,10 +14,13 @@
  * blank line between, moves as SAN with too much or too little of it as long as one legal move
  * fits, as UCI or with both squares, dashes and the one-half of typographers.
  *
- * A game begins with the first tag or move behind the last game. It ends with a result, before
+ * A game begins with the first tag or legal move after the last game. One that has neither a tag
+ * nor the number 1 before its first move, and stops making sense within four plies, was prose, and
+ * is passed over. A game ends with a result, which may be stuck to its last move, before
  * a tag behind a move, before an Event tag if it has one already or if something else than tags
  * stands since its last tag, before a tag that it has already if a blank line or a comment stands
- * between, and at the end of the input. An Event tag alone is no game. A line that begins with
+ * between, without tags before the number 1 and a move that can be a first one, and at the end of
+ * the input. An Event tag alone is no game. A line that begins with
  * [Event " is a tag even inside a comment or a variation that is not closed: one missing brace
  * costs one game, not the file.
  */

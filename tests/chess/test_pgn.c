@@ -162,9 +162,9 @@ static void reads_results(void **state)
 		{"White", "1-0", CHI_RESULT_WHITE, false},
 		{"0-1", "", CHI_RESULT_BLACK, false},
 		{"0-1", "*", CHI_RESULT_BLACK, false},
-		/* they contradict each other */
-		{"1-0", "0-1", CHI_RESULT_OTHER, true},
-		{"1/2-1/2", "1-0", CHI_RESULT_OTHER, true},
+		/* they contradict each other: the tag's */
+		{"1-0", "0-1", CHI_RESULT_WHITE, true},
+		{"1/2-1/2", "1-0", CHI_RESULT_DRAW, true},
 		/* both sides lost; a point and a half is no result */
 		{"0-0", "0-0", CHI_RESULT_OTHER, false},
 		{"1/2-0", "1/2-0", CHI_RESULT_OTHER, false},
@@ -183,6 +183,91 @@ static void reads_results(void **state)
 		assert_int_equal(game->n_plies, 2);
 		free_games(&games);
 	}
+}
+
+/* What writers stick to a move is read apart from it. */
+static void parts_what_sticks_to_a_move(void **state)
+{
+	(void)state;
+#define MATE "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 "
+	static const struct {
+		const char *text;
+		size_t plies;
+		enum chi_result result;
+	} table[] = {
+		{MATE "4. Qxf7#1-0", 7, CHI_RESULT_WHITE},
+		{MATE "4. Qxf7mate 1-0", 7, CHI_RESULT_WHITE},
+		{MATE "4. Qxf7#*", 7, CHI_RESULT_OTHER},
+		{"1. e4 e5 2. Qg40-1", 3, CHI_RESULT_BLACK},
+		{"1. e4 e51/2-1/2", 2, CHI_RESULT_DRAW},
+		{"1. e4 e51/2", 2, CHI_RESULT_DRAW},
+		{"1. Nf3 d5 2. g3 e6 3. Bg2 Nf6 4. O-O1-0", 7, CHI_RESULT_WHITE},
+		{"1. a4 h6 2. a5 b5 3. axb6ep axb6 1-0", 6, CHI_RESULT_WHITE},
+		{"1. a4 h6 2. a5 b5 3. axb6e.p. axb6 1-0", 6, CHI_RESULT_WHITE},
+		{"1. a4 h6 2. a5 b5 3. axb6 e.p. axb6 1-0", 6, CHI_RESULT_WHITE},
+		{"1. e4$1 e5!?{good} 2. Nf3$1$14 Nc6N 3. Bb5TN (3. d4) a6 1-0", 6,
+		 CHI_RESULT_WHITE},
+		{"1. e4 e5 2. Qh5 Ke7 3. Qxe5ch 1-0", 5, CHI_RESULT_WHITE},
+		{"1. Nf3 d5 2. d4 e6 3. Nd21-0", 4, CHI_RESULT_WHITE},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct read_games games = games_of(table[i].text);
+		assert_int_equal(games.n, 1);
+		const struct chi_pgn_game *game = &games.games[0].game;
+		if (game->n_plies != table[i].plies || game->result != table[i].result) {
+			fail_msg("%s: %zu plies, result %d", table[i].text, game->n_plies,
+				 (int)game->result);
+		}
+		free_games(&games);
+	}
+	/* A move cut short still has the result that sticks to a later one. */
+	struct read_games games = games_of(TAGS "1. e4 Kxe8 2. d41-0\n1. d4 *");
+	assert_int_equal(games.n, 2);
+	assert_int_equal(games.games[0].game.result, CHI_RESULT_WHITE);
+	free_games(&games);
+}
+
+/* Games without tags between the lines of a letter or a web page. */
+static void finds_games_in_prose(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t games;
+		size_t plies[3];
+	} table[] = {
+		{"Dear all, to be or not to be -- my game:\n1. e4 e5 2. Nf3 1-0\nBye, A.", 1, {3}},
+		{"e4 is best by test, and a4 is not.\n\n1. d4 d5 2. c4 *\n", 1, {3}},
+		{"The move a4 1. e4 c5 1-0", 1, {2}},
+		{"1. e4 e5 2. Nf3\n1. d4 d5\nAnd 1. c4 c5 2. Nc3 was\n", 3, {3, 2, 3}},
+		{"e2e4 e7e5 g1f3", 1, {3}},
+		/* with tags the number 1 begins nothing */
+		{TAGS "1. e4 e5 1. d4 d5 1-0", 1, {4}},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct read_games games = games_of(table[i].text);
+		if (games.n != table[i].games) {
+			fail_msg("%s: %zu games", table[i].text, games.n);
+		}
+		for (size_t j = 0; j < games.n; j++) {
+			if (games.games[j].game.n_plies != table[i].plies[j]) {
+				fail_msg("%s: %zu plies", table[i].text,
+					 games.games[j].game.n_plies);
+			}
+		}
+		free_games(&games);
+	}
+}
+
+/* Some programs write it into every game. */
+static void setup_without_fen_is_the_usual_start(void **state)
+{
+	(void)state;
+	struct read_games games = games_of("[SetUp \"1\"]\n\n1. e4 e5 1-0");
+	assert_int_equal(games.n, 1);
+	assert_int_equal(games.games[0].game.end, CHI_PGN_COMPLETE);
+	assert_int_equal(games.games[0].game.n_plies, 2);
+	free_games(&games);
 }
 
 static void says_why_a_game_stops(void **state)
@@ -206,8 +291,8 @@ static void says_why_a_game_stops(void **state)
 		{"1. e4 Bl\xf6"
 		 "d 1-0",
 		 CHI_PGN_UNREADABLE, 1, 1, "Bl?d"},
-		{"1. e4 {no end\n1... e5 1-0", CHI_PGN_UNREADABLE, 1, 2, "a comment without end"},
-		{"1. e4 (1. d4\n1... e5 1-0", CHI_PGN_UNREADABLE, 1, 2, "a variation without end"},
+		{"1. e4 {no end\n1... e5 1-0", CHI_PGN_UNCLOSED, 1, 2, "comment"},
+		{"1. e4 (1. d4\n1... e5 1-0", CHI_PGN_UNCLOSED, 1, 2, "variation"},
 		{"[FEN \"nonsense\"]\n\n1. e4 1-0", CHI_PGN_BAD_START, 0, 3, "nonsense"},
 		{"[Variant \"Atomic\"]\n\n1. e4 1-0", CHI_PGN_OTHER_RULES, 0, 3, "Atomic"},
 		{"[Variant \"Crazyhouse\"]\n\n1. N@f3 x 1-0", CHI_PGN_OTHER_RULES, 0, 3,
@@ -389,9 +474,9 @@ static void limits_plies(void **state)
 		struct read_games games = read_games(text, strlen(text), 1000, NULL);
 		bool over = plies > CHI_PGN_PLIES_MAX;
 		assert_int_equal(games.n, 2);
-		assert_int_equal(games.games[0].game.n_plies, over ? 0 : plies);
+		assert_int_equal(games.games[0].game.n_plies, over ? CHI_PGN_PLIES_MAX : plies);
 		assert_int_equal(games.games[0].game.end,
-				 over ? CHI_PGN_TOO_LONG : CHI_PGN_COMPLETE);
+				 over ? CHI_PGN_MANY_PLIES : CHI_PGN_COMPLETE);
 		assert_int_equal(games.games[0].game.result, CHI_RESULT_WHITE);
 		assert_int_equal(games.games[1].game.n_plies, 1);
 		free_games(&games);
@@ -493,6 +578,9 @@ int main(void)
 		cmocka_unit_test(reads_over_what_is_no_move),
 		cmocka_unit_test(tells_games_apart),
 		cmocka_unit_test(reads_results),
+		cmocka_unit_test(parts_what_sticks_to_a_move),
+		cmocka_unit_test(finds_games_in_prose),
+		cmocka_unit_test(setup_without_fen_is_the_usual_start),
 		cmocka_unit_test(says_why_a_game_stops),
 		cmocka_unit_test(settles_ambiguous_moves),
 		cmocka_unit_test(limits_ambiguous_moves),

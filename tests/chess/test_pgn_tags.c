@@ -194,9 +194,8 @@ static void starts_from_a_fen(void **state)
 		{"[FEN \"?\"]", "1. e4", "e2e4", 0},
 		{"[FEN \"\"]\n[SetUp \"0\"]", "1. e4", "e2e4", 0},
 		/* where it began is not known */
-		{"[SetUp \"1\"]", "1. e4", "", CHI_PGN_BAD_START},
-		{"[Variant \"Chess960\"]", "1. e4", "", CHI_PGN_BAD_START},
-		{"[Variant \"Chess960\"]\n[FEN \"?\"]", "1. e4", "", CHI_PGN_BAD_START},
+		{"[Variant \"Chess960\"]", "1. e4", "", CHI_PGN_NO_START},
+		{"[Variant \"Chess960\"]\n[FEN \"?\"]", "1. e4", "", CHI_PGN_NO_START},
 		{"[Variant \"Standard\"]", "1. e4", "e2e4", 0},
 		/* Chess960: king b1, rooks a1 and g1; castling as SAN, and as king takes rook */
 		{"[FEN \"1k6/8/8/8/8/8/8/RK4R1 w KQ - 0 1\"]\n[Variant \"Chess960\"]", "1. O-O",

@@ -132,7 +132,7 @@ static void rare_positions_are_left_out(void **state)
 	assert_int_equal(session.result.taken, 0);
 	assert_int_equal(session.result.known, 3);
 	assert_int_equal(session.result.skipped, 2 + 3);
-	assert_int_equal(told, 3 + 3);
+	assert_int_equal(told, 4 + 3);
 	assert_int_equal(positions("rare"), 2);
 	assert_int_equal(strncmp(tale, "1.pgn ", 6), 0);
 	assert_non_null(strstr(tale, "rare positions"));
