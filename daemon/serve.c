@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -40,6 +42,22 @@
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 
+/* What others are told to use instead of the directory: the first socket of this machine, with a
+ * path that means the same everywhere, else the first address. */
+static void main_address(const char *addresses, char out[PATH_MAX + sizeof("unix:")])
+{
+	const char *local = strstr(addresses, "unix:");
+	const char *first = local != NULL ? local : addresses;
+	char path[PATH_MAX];
+	char full[PATH_MAX];
+	(void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(first, " "), first);
+	if (local != NULL && realpath(path + strlen("unix:"), full) != NULL) {
+		(void)snprintf(out, PATH_MAX + sizeof("unix:"), "unix:%s", full);
+	} else {
+		(void)snprintf(out, PATH_MAX, "%s", path);
+	}
+}
+
 /* For writing with the writer lock held for good, so that a second daemon is refused now and not
  * at its first write. A store that is read-only for its crashes can be repaired meanwhile; it is
  * the lock on its crashes that keeps a second daemon out, which would serve the damaged pages as
@@ -47,9 +65,12 @@
 static int open_store(const struct chi_config *config, const struct chi_served *served,
 		      const char *path, struct chi_store **out, struct chi_fault *fault)
 {
+	char address[PATH_MAX + sizeof("unix:")];
+	main_address(chi_listener_addresses(served->server->listener), address);
 	struct chi_store_options options = {
 		.mode = served->writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
 		.map_bytes = config->map_bytes,
+		.address = address,
 	};
 	if (served->read_only == CHI_READ_ONLY_CRASHES && !served->crashes.ours) {
 		return chi_fault(fault, -CHI_EBUSY, "another daemon serves it");
@@ -92,16 +113,20 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 	}
 }
 
-/* -CHI_EREADONLY: a published copy, whose fault does not know how it can be served. */
+/* The fault of a published copy does not know how it can be served, that of a directory without a
+ * store not how it gets one. */
 static int say_why(const struct chi_config *config, const char *path, int status,
 		   const struct chi_fault *cause, struct chi_fault *fault)
 {
 	/* Of someone else's directory it is worth knowing who we are. */
 	bool whose = config->user.given && status == -CHI_EACCES;
+	const char *advice = status == -CHI_EREADONLY  ? "; --read-only serves it"
+			     : status == -CHI_ENOSTORE ? "; 'chistore init' makes one, and so does "
+							 "--create at the start"
+						       : "";
 	return chi_fault(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
 			 whose ? " as user '" : "", whose ? config->user.name : "",
-			 whose ? "'" : "", cause->text,
-			 status == -CHI_EREADONLY ? "; --read-only serves it" : "");
+			 whose ? "'" : "", cause->text, advice);
 }
 
 static int open_stores(struct chi_server *server, struct chi_fault *fault)

@@ -52,6 +52,7 @@ struct chi_store_options {
 	uint32_t lock_wait_ms; /* how long to wait for another writer before -CHI_EBUSY */
 	uint64_t map_bytes;    /* 0: 1 TiB (or what CHISTORE_MAP_BYTES says; for valgrind, TSan) */
 	bool force_netfs;      /* open on a network file system all the same */
+	const char *address;   /* of a daemon: where clients find it; NULL: not known */
 };
 
 /*

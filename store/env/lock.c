@@ -21,8 +21,8 @@
 #define NEXT_BYTE   2
 #define SERVED_BYTE 3
 
-/* Room for "<role>, process <pid>". */
-#define HOLDER_SIZE 64
+/* Room for "<role>, process <pid>, at <address>". */
+#define HOLDER_SIZE 256
 
 /* Pauses between attempts grow from the first to the last, in milliseconds. Who is next in turn
  * looks often: while it sleeps no one may write. */
@@ -154,10 +154,11 @@ void chi_lock_forget(struct chi_lock *lock)
 	lock->writer = false;
 }
 
-static void write_holder(const struct chi_lock *lock, const char *role)
+static void write_holder(const struct chi_lock *lock, const char *role, const char *address)
 {
 	char text[HOLDER_SIZE];
-	int n = snprintf(text, sizeof(text), "%.32s, process %ld\n", role, (long)getpid());
+	int n = snprintf(text, sizeof(text), "%.32s, process %ld%s%.150s\n", role, (long)getpid(),
+			 address != NULL ? ", at " : "", address != NULL ? address : "");
 	/* Only a courtesy to the next one: a failure changes nothing. */
 	if (n > 0 && pwrite(lock->fd, text, (size_t)n, 0) == n && ftruncate(lock->fd, n) < 0) {
 		return;
@@ -186,6 +187,10 @@ int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 	int error = wait_turn(lock, wait_ms);
 	if (error == EAGAIN || error == EACCES) {
 		char holder[HOLDER_SIZE];
+		int served = chi_lock_served(lock, fault);
+		if (served < 0) {
+			return served;
+		}
 		read_holder(lock, holder);
 		return chi_fault(fault, -CHI_EBUSY, "the store is being written by %s", holder);
 	}
@@ -193,7 +198,7 @@ int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 		return chi_lmdb_fault(fault, error, "lock", CHI_LOCK_NAME);
 	}
 	lock->writer = true;
-	write_holder(lock, role);
+	write_holder(lock, role, NULL);
 	return CHI_OK;
 }
 
@@ -205,8 +210,9 @@ void chi_lock_writer_release(struct chi_lock *lock)
 	}
 }
 
-int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault)
+int chi_lock_serve(struct chi_lock *lock, const char *address, struct chi_fault *fault)
 {
+	write_holder(lock, "chistored", address);
 	return chi_lmdb_fault(fault, set_lock(lock, F_WRLCK, SERVED_BYTE), "lock", CHI_LOCK_NAME);
 }
 
@@ -225,7 +231,8 @@ int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
 	}
 	char holder[HOLDER_SIZE];
 	read_holder(lock, holder);
-	return chi_fault(fault, -CHI_EBUSY, "the store is served by %s: use its address", holder);
+	return chi_fault(fault, -CHI_EBUSY, "the store is served by %s: use %s address", holder,
+			 strstr(holder, ", at ") != NULL ? "that" : "its");
 }
 
 static int has_company(struct chi_fault *fault)

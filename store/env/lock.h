@@ -47,8 +47,9 @@ CHI_MUSTUSE int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const c
 				struct chi_fault *fault);
 void chi_lock_writer_release(struct chi_lock *lock);
 
-/* Says until the file is closed that the writer whose lock is held will not let go of it. */
-CHI_MUSTUSE int chi_lock_serve(struct chi_lock *lock, struct chi_fault *fault);
+/* Says until the file is closed that the writer whose lock is held is a daemon that will not let go
+ * of it, and where its clients find it (NULL: not known). */
+CHI_MUSTUSE int chi_lock_serve(struct chi_lock *lock, const char *address, struct chi_fault *fault);
 
 /* -CHI_EBUSY names the other process that serves the store. */
 CHI_MUSTUSE int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault);

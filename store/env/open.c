@@ -115,7 +115,7 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 	if (options->mode == CHI_STORE_DAEMON) {
 		rc = chi_lock_writer(&env->lock, options->lock_wait_ms, "chistored", fault);
 		if (rc == CHI_OK) {
-			rc = chi_lock_serve(&env->lock, fault);
+			rc = chi_lock_serve(&env->lock, options->address, fault);
 		}
 		if (rc < 0) {
 			return rc;

@@ -621,7 +621,7 @@ class Trouble(Base):
         with harness.start_daemon({"default": store}) as daemon:
             for address, args, code, text in (
                     (daemon.address, ["--repair", self.path("x")], 2, "is a server"),
-                    (store, ["--repair", self.path("x")], 3, "is being written by"),
+                    (store, ["--repair", self.path("x")], 3, "is served by"),
                     (store, ["--statistic", "control"], 2, "goes with --repair"),
                     (store, ["--repair", self.path("x"), "--statistic", "odd"], 2, "none of"),
                     (self.path("no"), ["--repair", self.path("x")], 3, "no")):

@@ -194,8 +194,17 @@ class Refusals(unittest.TestCase):
         listen = ["--listen", f"unix:{self.directory}/s"]
         self.refused(EXIT_FAILED, "missing", "--store", self.directory + "/missing", *listen)
         os.mkdir(self.directory + "/empty")
-        self.refused(EXIT_FAILED, "empty", "--store", self.directory + "/empty", *listen)
+        for word in ("/empty", "--create", "chistore init"):
+            self.refused(EXIT_FAILED, word, "--store", self.directory + "/empty", *listen)
         self.assertFalse(os.path.exists(self.directory + "/s"))
+
+    def test_failure_that_only_the_log_file_told(self):
+        """The terminal tells it as well; once it serves, the file has it alone."""
+        log = self.directory + "/log"
+        self.refused(EXIT_FAILED, "missing", "--store", self.directory + "/missing",
+                     "--listen", f"unix:{self.directory}/s", "--log-file", log)
+        with open(log, encoding="utf-8") as file:
+            self.assertIn("error: cannot open store", file.read())
 
     def test_address_that_is_not_loopback(self):
         self.refused(EXIT_FAILED, "not a loopback address", *self.store, "--listen", "tcp:0.0.0.0:0")
@@ -210,7 +219,9 @@ class Refusals(unittest.TestCase):
 
     def test_store_of_another_daemon(self):
         with start(stores={"default": self.directory + "/store"}) as daemon:
-            self.refused(EXIT_FAILED, str(daemon.pid), "--store", self.directory + "/store",
+            self.refused(EXIT_FAILED, f"served by chistored, process {daemon.pid}, "
+                         f"at {daemon.address}: use that address",
+                         "--store", self.directory + "/store",
                          "--listen", f"unix:{self.directory}/s")
             with Peer(daemon.address) as peer:
                 self.assertEqual(peer.call(put=put([1])).code, pb.OK)

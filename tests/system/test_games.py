@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shutil
 import signal
 import socket
@@ -168,7 +169,8 @@ class Importing(Games):
                 with child.stdout, child.stderr, child.stdin:
                     self.assertEqual(child.stdout.read(), "")
                     self.assertRegex(child.stderr.read(),
-                                     rf"served by chistored, process {running.pid}: use its address")
+                                     rf"served by chistored, process {running.pid}, "
+                                     rf"at {re.escape(running.address)}: use that address")
             self.assertEqual(self.count(store), 0)
         self.cli("import", MASTERS, address=store)
 

@@ -320,7 +320,7 @@ const struct command cmd_bench = {
 		"that were made up, marked by a note, and removed when the run is over: nothing "
 		"that\n"
 		"is stored already changes.",
-	.example = "chistore -a unix:/run/chistore/sock bench --clients 50 --seconds 30\n"
+	.example = "chistore -a unix:/run/chistore/socket bench --clients 50 --seconds 30\n"
 		   "chistore -a ./positions bench --clients 4 --mix probe=1\n"
 		   "chistore -a tcp:127.0.0.1:7227 bench --rate 20000 --clients 20",
 	.options = options,

@@ -110,7 +110,7 @@ const struct command cmd_info = {
 		"  read_only                       why no one can write it: published (a copy),\n"
 		"                                  server (started so), crashes (started so after\n"
 		"                                  them); or -",
-	.example = "chistore -a unix:/run/chistore.sock info --json",
+	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
 	.run = run,
 };

@@ -248,7 +248,7 @@ const struct command cmd_merge = {
 		"these\n"
 		"games out of one of them first.",
 	.example = "chistore -a ./all merge ./january ./february\n"
-		   "chistore -a unix:/run/chistore.sock merge ./mine",
+		   "chistore -a unix:/run/chistore/socket merge ./mine",
 	.args_min = 1,
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,

@@ -29,7 +29,7 @@ const struct command cmd_publish = {
 		"Anything else at DEST is left alone, and the exit code is 3. The same if the "
 		"store is\n"
 		"damaged: nothing is published then.",
-	.example = "chistore -a unix:/run/chistore.sock publish /srv/chess/positions\n"
+	.example = "chistore -a unix:/run/chistore/socket publish /srv/chess/positions\n"
 		   "chistore -a /srv/chess/positions info",
 	.args_min = 1,
 	.args_max = 1,
