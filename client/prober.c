@@ -109,25 +109,48 @@ static int check_keys(struct chi_prober *prober, const struct chi_key *keys, siz
 	return CHI_OK;
 }
 
-/* Keys that are known to be well-shaped. */
-static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
-		 struct chi_row *out)
+/* What is stored is a key, so that only others are checked. */
+static int check_rows(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		      const struct chi_row *rows)
 {
-	if (CHI_UNLIKELY(prober->store == NULL)) {
-		int status = chi_probe(prober->client, keys, n, out);
-		if (status < 0) {
-			prober->error = prober->client->error;
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].found && CHI_UNLIKELY(!chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
+			return check_keys(prober, keys, n);
 		}
-		return end(prober, status);
 	}
+	return CHI_OK;
+}
+
+/* One state's answers, in this process. */
+static int probe_local(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		       struct chi_row *out)
+{
 	struct chi_read *read;
 	int status = chi_read_begin(prober->store, &read);
 	if (CHI_UNLIKELY(status != CHI_OK)) {
-		return end(prober, status);
+		return status;
 	}
 	status = n == 1 ? chi_read_row(read, keys, out) : chi_read_rows(read, keys, n, out);
 	chi_read_end(read);
-	return status == CHI_NONE ? CHI_OK : end(prober, status);
+	if (CHI_UNLIKELY(status < 0)) {
+		return status == -CHI_EKEY ? check_keys(prober, keys, n) : status;
+	}
+	return check_rows(prober, keys, n, out);
+}
+
+static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		 struct chi_row *out)
+{
+	int status;
+	if (CHI_LIKELY(prober->store != NULL)) {
+		status = probe_local(prober, keys, n, out);
+	} else {
+		status = chi_probe(prober->client, keys, n, out);
+		if (status < 0) {
+			prober->error = prober->client->error;
+		}
+	}
+	return end(prober, status);
 }
 
 /* ---- Probing ----------------------------------------------------------------------------- */
@@ -135,8 +158,7 @@ static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n
 int chi_prober_key(struct chi_prober *prober, const struct chi_key *key, struct chi_row *out)
 {
 	prober->error.text[0] = '\0';
-	int status = check_keys(prober, key, 1);
-	return CHI_LIKELY(status == CHI_OK) ? probe(prober, key, 1, out) : status;
+	return probe(prober, key, 1, out);
 }
 
 int chi_prober_board(struct chi_prober *prober, const struct chi_board *board, struct chi_row *out)
@@ -159,8 +181,7 @@ int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_
 		    struct chi_row *out)
 {
 	prober->error.text[0] = '\0';
-	int status = check_keys(prober, keys, n);
-	return status == CHI_OK && n > 0 ? probe(prober, keys, n, out) : status;
+	return n > 0 ? probe(prober, keys, n, out) : CHI_OK;
 }
 
 /* ---- Ahead of time ------------------------------------------------------------------------- */

@@ -17,24 +17,17 @@
 #define CHI_HASH_KEY   32
 #define CHI_HASH_VALUE 256
 
-static inline uint64_t chi_checksum_inline(const uint8_t *key, size_t key_len, const uint8_t *value,
-					   size_t len)
+/* Of key and value that lie apart. */
+uint64_t chi_checksum_apart(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);
+
+CHI_INLINE uint64_t chi_checksum_inline(const uint8_t *key, size_t key_len, const uint8_t *value,
+					size_t len)
 {
-	/* LMDB writes an entry's key and value side by side: nothing to copy in a walk. */
-	if (key + key_len == value) {
+	/* LMDB writes an entry's key and value side by side. */
+	if (CHI_LIKELY(key + key_len == value)) {
 		return XXH3_64bits(key, key_len + len);
 	}
-	if (CHI_LIKELY(key_len <= CHI_HASH_KEY && len <= CHI_HASH_VALUE)) {
-		uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
-		memcpy(bytes, key, key_len);
-		memcpy(bytes + key_len, value, len);
-		return XXH3_64bits(bytes, key_len + len);
-	}
-	XXH3_state_t state;
-	XXH3_64bits_reset(&state);
-	XXH3_64bits_update(&state, key, key_len);
-	XXH3_64bits_update(&state, value, len);
-	return XXH3_64bits_digest(&state);
+	return chi_checksum_apart(key, key_len, value, len);
 }
 
 /* A strength entry's checksum: the last two bytes of its value, which has two at least. */

@@ -13,6 +13,21 @@
 #include "store/record/checksum.h"
 #include "store/record/record_priv.h"
 
+uint64_t chi_checksum_apart(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
+{
+	if (CHI_LIKELY(key_len <= CHI_HASH_KEY && len <= CHI_HASH_VALUE)) {
+		uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
+		memcpy(bytes, key, key_len);
+		memcpy(bytes + key_len, value, len);
+		return XXH3_64bits(bytes, key_len + len);
+	}
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	XXH3_64bits_update(&state, key, key_len);
+	XXH3_64bits_update(&state, value, len);
+	return XXH3_64bits_digest(&state);
+}
+
 uint64_t chi_checksum(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len)
 {
 	return chi_checksum_inline(key, key_len, value, len);

@@ -51,8 +51,9 @@ static inline bool chi_record_open(const uint8_t *key, size_t key_len, const uin
 	const uint8_t *tail = value + body;
 	uint32_t stored = (uint32_t)tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 |
 			  (uint32_t)tail[3] << 24;
-	*r = chi_reader_of(value, body);
-	*head = chi_read_u8(r);
+	/* Set in one go: what is written in two parts and read as one is waited for. */
+	*r = (struct chi_reader){.at = value + 1, .end = tail};
+	*head = value[0];
 	return sum == stored;
 }
 

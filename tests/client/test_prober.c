@@ -311,6 +311,14 @@ static void tickets_end(void **state)
 	assert_int_equal(chi_prober_key(prober, &bad, &strength), -CHI_EKEY);
 	assert_string_not_equal(chi_prober_error(prober), "");
 	assert_int_equal(chi_prober_prefetch(prober, &bad, &tickets[0]), -CHI_EKEY);
+	/* One byte too many, of a key that fits a look-up; alone, and beside one that is stored. */
+	struct chi_key pair[2] = {keys[0], keys[0]};
+	struct chi_row rows[2];
+	pair[1].len = (uint8_t)(pair[1].len < CHI_KEY_MAX ? pair[1].len + 1 : pair[1].len - 1);
+	assert_int_equal(chi_prober_key(prober, &pair[1], &strength), -CHI_EKEY);
+	assert_non_null(strstr(chi_prober_error(prober), "entry 0"));
+	assert_int_equal(chi_prober_many(prober, pair, 2, rows), -CHI_EKEY);
+	assert_non_null(strstr(chi_prober_error(prober), "entry 1"));
 	/* The client may go first. */
 	chi_close(world->client);
 	world->client = NULL;
