@@ -15,11 +15,11 @@ cd "$(dirname "$0")/.." || exit 1
 # Each must fit a test. A sanitizer sees nothing new in a header, an installation or the counting of
 # a crash.
 ASAN_TESTS=(@unit @fuzz @faults '!client install' '!client header'
-	'system daemon' 'system protocol' 'system cli_trouble' 'system games' 'system access')
+	'system daemon' 'system protocol' 'system access')
 TSAN_TESTS=('base sorter' 'store share' 'store pages' 'store upkeep' 'store whole' 'store count'
-	'store readers' 'store overtaken' 'import games' 'import merge' 'client prober unix'
+	'store readers' 'store overtaken' 'import merge' 'client prober unix'
 	'client pipes tcp' 'client import_repeat' 'client restart' 'daemon *'
-	'system concurrency' 'system daemon_work' 'system games' 'system compact')
+	'system concurrency' 'system daemon_work' 'system compact')
 RELEASE_TESTS=(@unit '!client install' '!client header' 'system kill')
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.

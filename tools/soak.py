@@ -77,7 +77,7 @@ PARTS = {
     "powercut": Part(1000000, "states", [
         Step("faults powercut", env={"CHISTORE_POWERCUT_STATES": "{size}"})]),
     "iofail": Part(10000, "pairs for each operation", [
-        Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}"})]),
+        Step("faults iofail", env={"CHISTORE_IOFAIL_PAIRS": "{size}", "CHISTORE_IOFAIL_EVERY": "1"})]),
     "malloc": Part(1, "rounds of all allocations", [
         Step("proto nomem", env={"CHISTORE_EFFORT": "high"}),
         Step("client nomem (file|unix|tls)", env={"CHISTORE_EFFORT": "high"}),

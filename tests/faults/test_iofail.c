@@ -8,6 +8,7 @@
  * once the disk is well again so is the store, if need be after opening it anew.
  *
  * CHISTORE_IOFAIL_PAIRS: how many pairs are tried of each operation; 15 if not given.
+ * CHISTORE_IOFAIL_EVERY: a lone failure comes at every so many calls; 3 if not given, 1 for all.
  */
 #include "tests/store/help.h"
 
@@ -30,6 +31,7 @@
 #define CALLS_MOST 2000
 /* Pairs of each operation, and calls from the first failure to the second. */
 #define PAIRS	 15
+#define EVERY	 3
 #define GAP_MOST 12
 
 struct scene;
@@ -369,6 +371,7 @@ static int play(void *context)
 /* ---- Tests ------------------------------------------------------------------------------- */
 
 static uint64_t pairs = PAIRS;
+static uint64_t every = EVERY;
 static uint64_t all_failures;
 static uint64_t all_pairs;
 
@@ -422,11 +425,13 @@ static void run(const struct operation *operation)
 	unsigned calls[4] = {0};
 	for (unsigned kind = SHIM_EIO; kind <= SHIM_LASTING; kind++) {
 		scene.fault = (enum shim_fault)kind;
-		for (scene.nth = 1; fail_nth(&scene, kinds[kind], &bad); scene.nth++) {
+		/* Few calls can take the other kinds. */
+		unsigned step = kind == SHIM_EIO || kind == SHIM_LASTING ? (unsigned)every : 1;
+		for (scene.nth = 1; fail_nth(&scene, kinds[kind], &bad); scene.nth += step) {
 			assert_true(scene.nth < CALLS_MOST);
+			calls[kind] = scene.nth;
+			all_failures++;
 		}
-		calls[kind] = scene.nth - 1;
-		all_failures += calls[kind];
 	}
 	run_pairs(&scene, calls[SHIM_EIO], &bad);
 	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened anew "
@@ -459,11 +464,22 @@ TEST(10, publish)
 TEST(11, repair)
 TEST(12, publish_again)
 
+/* False if the variable is set and is no number up to `most`. */
+static bool number_from(const char *variable, uint64_t most, uint64_t *out)
+{
+	const char *text = getenv(variable);
+	if (text != NULL && chi_num_u64(text, strlen(text), most, out) < 0) {
+		fprintf(stderr, "# %s is no number up to %llu: '%s'\n", variable,
+			(unsigned long long)most, text);
+		return false;
+	}
+	return true;
+}
+
 int main(void)
 {
-	const char *text = getenv("CHISTORE_IOFAIL_PAIRS");
-	if (text != NULL && chi_num_u64(text, strlen(text), 100000000, &pairs) < 0) {
-		fprintf(stderr, "# CHISTORE_IOFAIL_PAIRS is no number: '%s'\n", text);
+	if (!number_from("CHISTORE_IOFAIL_PAIRS", 100000000, &pairs) ||
+	    !number_from("CHISTORE_IOFAIL_EVERY", CALLS_MOST, &every) || every == 0) {
 		return 1;
 	}
 	judge_in_memory();

@@ -21,7 +21,7 @@
 #include "tests/fuzz/fuzz.h"
 
 /* Bounds that keep a target at a second or two: no file of a corpus is large, and one that grows
- * beyond the bounds is sampled. */
+ * beyond the bounds is sampled. CHISTORE_EFFORT multiplies the changes. */
 #define CUTS_MAX    2048
 #define CHANGES_MAX 4096
 
@@ -52,7 +52,7 @@ static void run_changes(const uint8_t *data, size_t size, struct seed *seed)
 					  'K', 'a', 0x7f, 0x80, 0xfe, 0xff};
 	_cleanup_(chi_freep) uint8_t *changed = malloc(size + 1);
 	REQUIRE(changed != NULL);
-	size_t rounds = size * 24 < CHANGES_MAX ? size * 24 : CHANGES_MAX;
+	size_t rounds = seed_rounds(size * 24 < CHANGES_MAX ? size * 24 : CHANGES_MAX);
 	for (size_t i = 0; i < rounds; i++) {
 		size_t at = seed_below(seed, size);
 		uint64_t random = seed_next(seed);
