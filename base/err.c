@@ -32,7 +32,7 @@ static const char *const texts[CHI_ERROR_COUNT] = {
 	[CHI_ECANCELED] = "canceled",
 	[CHI_EINTERNAL] = "internal error, please report it",
 	[CHI_ESTALE] = "the store's files were replaced while it was open",
-	[CHI_EFORGOTTEN] = "not done: whether it was done before is not known any more",
+	[CHI_EFORGOTTEN] = "not done: whether it was done before is no longer known",
 };
 
 const char *chi_strerror(int status)

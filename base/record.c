@@ -256,10 +256,10 @@ const char *chi_put_parts_flaw(uint32_t parts)
 		return "unknown part";
 	}
 	if ((parts & CHI_PUT_RESTORE) != 0 && parts != CHI_PUT_RESTORE) {
-		return "RESTORE stands alone";
+		return "RESTORE excludes all others";
 	}
 	if ((parts & CHI_PUT_SUBTRACT) != 0 && parts != CHI_PUT_SUBTRACT) {
-		return "SUBTRACT stands alone";
+		return "SUBTRACT excludes all others";
 	}
 	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
 		return "ADD excludes COUNTS and MOVES";

@@ -185,7 +185,7 @@ static int look_at(const char *what, const char *path, struct stat *file, struct
 	}
 	return S_ISREG(file->st_mode)
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (it is no plain file)",
+		       : chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (not a regular file)",
 				   what, path);
 }
 
@@ -362,8 +362,7 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 		got += n > 0 ? (size_t)n : 0;
 		tls->up = tls->up || SSL_is_init_finished(tls->ssl) == 1;
 		if (tls->key_updates > KEY_UPDATES_MAX) {
-			status = chi_fault(&tls->why, -CHI_EPROTO,
-					   "new keys are wanted over and over");
+			status = chi_fault(&tls->why, -CHI_EPROTO, "too many key updates");
 			tls->failure = status;
 			break;
 		}

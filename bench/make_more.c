@@ -115,7 +115,7 @@ static uint64_t number(const char *text, uint64_t most)
 {
 	uint64_t value = 0;
 	if (chi_num_u64(text, strlen(text), most, &value) != CHI_OK) {
-		bench_die("'%s' is no number, or too large", text);
+		bench_die("'%s' is not a number, or too large", text);
 	}
 	return value;
 }

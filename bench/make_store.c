@@ -299,7 +299,7 @@ static uint64_t number(const char *text, uint64_t most)
 {
 	uint64_t value = 0;
 	if (chi_num_u64(text, strlen(text), most, &value) != CHI_OK || value == 0) {
-		bench_die("'%s' is no number from 1 to %" PRIu64, text, most);
+		bench_die("'%s' is not a number from 1 to %" PRIu64, text, most);
 	}
 	return value;
 }

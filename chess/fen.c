@@ -186,7 +186,7 @@ static int read_castling(struct chi_position *position, struct field field, stru
 			return refuse_char(fault, "castling", c);
 		}
 		if (memchr(field.at, c, i) != NULL) {
-			return chi_fault(fault, -CHI_EFEN, "castling: '%c' stands twice", c);
+			return chi_fault(fault, -CHI_EFEN, "castling: '%c' occurs twice", c);
 		}
 		position->castle |= castling_rook(position, c);
 	}
@@ -215,12 +215,12 @@ static int check_counters(const struct field *fields, size_t n, struct chi_fault
 {
 	uint64_t value = 0;
 	if (n > 4 && chi_num_u64(fields[4].at, fields[4].len, COUNTER_MAX, &value) != CHI_OK) {
-		return chi_fault(fault, -CHI_EFEN, "half-move clock is no number from 0 to %d",
+		return chi_fault(fault, -CHI_EFEN, "half-move clock is not a number from 0 to %d",
 				 COUNTER_MAX);
 	}
 	if (n > 5 && (chi_num_u64(fields[5].at, fields[5].len, COUNTER_MAX, &value) != CHI_OK ||
 		      value == 0)) {
-		return chi_fault(fault, -CHI_EFEN, "move number is no number from 1 to %d",
+		return chi_fault(fault, -CHI_EFEN, "move number is not a number from 1 to %d",
 				 COUNTER_MAX);
 	}
 	return CHI_OK;

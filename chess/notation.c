@@ -99,7 +99,7 @@ int chi_uci_parse(const struct chi_position *position, const char *text, size_t 
 		move = move != 0 && chi_movegen_is_legal(position, move) ? move : 0;
 	}
 	if (move == 0) {
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is no legal move here",
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a legal move here",
 				 (int)(len < CHI_SAN_INPUT_MAX ? len : CHI_SAN_INPUT_MAX), text);
 	}
 	*out = move;
@@ -133,10 +133,11 @@ int chi_san_parse(const struct chi_position *position, const char *text, size_t 
 		*out = found.moves[0];
 		return CHI_OK;
 	case CHI_SAN_MANY:
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' fits more than one legal move",
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' matches more than one legal move",
 				 (int)len, text);
 	case CHI_SAN_NOT_LEGAL:
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is no legal move here", (int)len, text);
+		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a legal move here", (int)len,
+				 text);
 	default:
 		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a move", (int)len, text);
 	}

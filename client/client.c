@@ -94,7 +94,7 @@ static void hint_scheme(struct chi_client *client)
 	if (client->address.path == client->text && strchr(client->text, ':') != NULL) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, 0,
-			  "%.150s; addresses that are no directory start with unix:, tcp: or tls:",
+			  "%.150s; addresses other than directories start with unix:, tcp: or tls:",
 			  fault.text);
 	}
 }

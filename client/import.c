@@ -51,7 +51,7 @@ static int check_place(const char *path, struct chi_fault *fault)
 	}
 	return empty ? CHI_OK
 		     : chi_fault(fault, -CHI_EEXIST,
-				 "'%.150s' is a directory with other things in it", path);
+				 "'%.150s' is a directory with other files in it", path);
 }
 
 /* The kind asked for and the kind that is there. */

@@ -103,7 +103,7 @@ static int check_keys(struct chi_prober *prober, const struct chi_key *keys, siz
 		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
 				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
 			return chi_fault(&prober->error, -CHI_EKEY,
-					 "entry %zu: the bytes are no position key", i);
+					 "entry %zu: the bytes are not a position key", i);
 		}
 	}
 	return CHI_OK;

@@ -215,7 +215,7 @@ static int read_count(const struct field *columns, size_t column, uint64_t *out,
 	/* Their sum must not overflow. */
 	if (chi_num_u64(field.at, field.len, UINT32_MAX, out) != CHI_OK) {
 		int shown = field.len > 40 ? 40 : (int)field.len;
-		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is no number from 0 to %u",
+		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is not a number from 0 to %u",
 				 column_names[column], shown, field.at, UINT32_MAX);
 	}
 	return CHI_OK;
@@ -283,7 +283,7 @@ int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct
 	if (chi2.len > 0) {
 		if (chi_num_chi2(chi2.at, chi2.len, &put->record.chi2) != CHI_OK) {
 			int shown = chi2.len > 40 ? 40 : (int)chi2.len;
-			return chi_fault(fault, -CHI_ESYNTAX, "chi2: '%.*s' is no number", shown,
+			return chi_fault(fault, -CHI_ESYNTAX, "chi2: '%.*s' is not a number", shown,
 					 chi2.at);
 		}
 		put->parts |= CHI_PUT_CHI2;

@@ -142,7 +142,7 @@ static int take_operand(struct reader *r, struct span *operand)
 	return CHI_OK;
 }
 
-/* The next operation; CHI_NONE at the line's end. Stray semicolons are passed over. */
+/* The next operation; CHI_NONE at the line's end. Stray semicolons are skipped. */
 static int next_operation(struct reader *r, struct operation *out)
 {
 	while (r->at < r->end && (is_space(*r->at) || *r->at == ';')) {
@@ -154,7 +154,7 @@ static int next_operation(struct reader *r, struct operation *out)
 	out->opcode = take_word(r);
 	if (!is_letter(out->opcode.at[0]) || out->opcode.len > 15) {
 		int shown = out->opcode.len > 40 ? 40 : (int)out->opcode.len;
-		return chi_fault(r->fault, -CHI_ESYNTAX, "'%.*s' is no opcode", shown,
+		return chi_fault(r->fault, -CHI_ESYNTAX, "'%.*s' is not an opcode", shown,
 				 out->opcode.at);
 	}
 	return take_operand(r, &out->operand);
@@ -205,7 +205,7 @@ static int read_number(struct reader *r, enum opcode opcode, int64_t most, int64
 		return CHI_OK;
 	}
 	int shown = text.len > 40 ? 40 : (int)text.len;
-	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is no number in its range",
+	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is not a number in its range",
 			 opcodes[opcode], shown, text.at);
 }
 

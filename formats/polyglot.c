@@ -110,18 +110,20 @@ static int check(struct chi_book *book, struct chi_fault *fault)
 {
 	book->n = book->len / CHI_POLYGLOT_ENTRY;
 	if (book->len % CHI_POLYGLOT_ENTRY != 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "no Polyglot book, or a cut one: at byte %zu an entry of %d bytes "
-				 "has %zu",
-				 book->n * CHI_POLYGLOT_ENTRY, CHI_POLYGLOT_ENTRY,
-				 book->len % CHI_POLYGLOT_ENTRY);
+		return chi_fault(
+			fault, -CHI_ESYNTAX,
+			"not a Polyglot book, or one cut short: at byte %zu an entry of %d bytes "
+			"has %zu",
+			book->n * CHI_POLYGLOT_ENTRY, CHI_POLYGLOT_ENTRY,
+			book->len % CHI_POLYGLOT_ENTRY);
 	}
 	for (size_t i = 1; i < book->n; i++) {
 		if (entry_at(book, i).key < entry_at(book, i - 1).key) {
-			return chi_fault(fault, -CHI_ESYNTAX,
-					 "no Polyglot book: the entry at byte %zu has a lower key "
-					 "than the one before it",
-					 i * CHI_POLYGLOT_ENTRY);
+			return chi_fault(
+				fault, -CHI_ESYNTAX,
+				"not a Polyglot book: the entry at byte %zu has a lower key "
+				"than the one before it",
+				i * CHI_POLYGLOT_ENTRY);
 		}
 	}
 	return CHI_OK;

@@ -132,7 +132,7 @@ static void tell_pruned(struct commit *commit, const struct entry *entry)
 	const struct chi_import_options *options = &commit->importer->options;
 	struct chi_import_note note = {.file = "",
 				       .text = "stored without its rare positions, "
-					       "cannot be taken out, passed over"};
+					       "cannot be subtracted, skipped"};
 	commit->result->skipped++;
 	if (options->report == NULL) {
 		return;

@@ -45,7 +45,7 @@ static void describe(const struct chi_pgn_game *game, bool passed_over, struct c
 	const struct cause *cause = &causes[game->end];
 	char fate[40];
 	if (passed_over) {
-		(void)snprintf(fate, sizeof(fate), "passed over");
+		(void)snprintf(fate, sizeof(fate), "skipped");
 	} else {
 		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
 	}

@@ -28,7 +28,7 @@ struct chi_notes {
 void chi_notes_deinit(struct chi_notes *notes);
 
 /* Notes how a game ended that was not complete, and what became of it: counted up to its
- * `n_plies`-th move, or passed over. -CHI_ENOMEM. */
+ * `n_plies`-th move, or skipped. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
 			      bool passed_over);
 

@@ -98,7 +98,7 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 	return fill(&work->ids, &item, 1, &work->fault);
 }
 
-/* Those whose moves are not known are passed over always, those cut short when reading strictly. */
+/* Those whose moves are not known are skipped always, those cut short when reading strictly. */
 static bool is_skipped(const struct work *work, enum chi_pgn_end end)
 {
 	return end >= CHI_PGN_TOO_LONG ||

@@ -154,7 +154,7 @@ CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries
  * when it returns. */
 CHI_MUSTUSE int chi_put_base(struct chi_client *client, const struct chi_counts *base);
 
-/* Deletes `n` positions, all or nothing; those not stored are passed over. `deleted` may be NULL.
+/* Deletes `n` positions, all or nothing; those not stored are skipped. `deleted` may be NULL.
  */
 CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 			   enum chi_durability durability, uint64_t *deleted);
@@ -176,7 +176,7 @@ CHI_MUSTUSE int chi_get_game_ids(struct chi_client *client, const uint8_t *after
 
 /*
  * Says of `n` games, at most 10,000, that they are counted, as loading a dump does; their positions
- * are put by chi_put. Those that are counted already are passed over. Durable when it returns, all
+ * are put by chi_put. Those that are counted already are skipped. Durable when it returns, all
  * or nothing. -CHI_EINVAL (a result out of its range), -CHI_ETOOBIG; -CHI_EUNSUPPORTED as above.
  */
 CHI_MUSTUSE int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games,

@@ -28,7 +28,7 @@ uint64_t chi_field_varint(struct chi_reader *r)
 	return read_varint(r, VARINT_BYTES_MAX);
 }
 
-/* Fixed-width fields are passed over: no message here has one, but a later version's may. */
+/* Fixed-width fields are skipped: no message here has one, but a later version's may. */
 static void read_content(struct chi_reader *r, struct chi_field *field)
 {
 	switch (field->type) {

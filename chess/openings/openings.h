@@ -10,6 +10,6 @@
 /*
  * The opening that the position is: its ECO code ("C50") and its name (UTF-8), both NUL-terminated
  * and of static storage. CHI_NONE, and NULL in both, if it has no name; any key may be asked for.
- * The result may be passed over: the pointers say the same.
+ * The result may be skipped: the pointers say the same.
  */
 int chi_opening_find(const struct chi_key *key, const char **eco, const char **name);

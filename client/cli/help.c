@@ -26,10 +26,10 @@ void help_program(void)
 {
 	printf("Usage: chistore [-a ADDRESS] COMMAND [ARGUMENT...]\n"
 	       "\n"
-	       "Chistore keeps chess positions and what is known about them. The ADDRESS says\n"
+	       "Chistore stores chess positions and what is known about them. The ADDRESS says\n"
 	       "where: a directory (the store is opened in this process), unix:PATH,\n"
-	       "tcp:HOST:PORT or tls:HOST:PORT (a chistored daemon answers). The environment\n"
-	       "variable CHISTORE holds the address when -a is not given.\n"
+	       "tcp:HOST:PORT or tls:HOST:PORT (a chistored daemon answers). Without -a the\n"
+	       "address is taken from the environment variable CHISTORE.\n"
 	       "\n"
 	       "Commands:\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {

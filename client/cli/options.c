@@ -33,11 +33,11 @@ int option_number(struct cli *cli, const struct cli_option *option, const char *
 		return EXIT_DONE;
 	}
 	if (option->max == UINT64_MAX) {
-		return cli_usage(cli, "--%s: '%s' is no number from %" PRIu64, option->name, value,
-				 option->min);
+		return cli_usage(cli, "--%s: '%s' is not a number from %" PRIu64, option->name,
+				 value, option->min);
 	}
-	return cli_usage(cli, "--%s: '%s' is no number from %" PRIu64 " to %" PRIu64, option->name,
-			 value, option->min, option->max);
+	return cli_usage(cli, "--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64,
+			 option->name, value, option->min, option->max);
 }
 
 const char *const statistic_words[] = {NULL, "external", "control", "outcome"};
@@ -81,9 +81,10 @@ const struct cli_option global_options[] = {
 	OPTION_TEXT(cli, address, "address", "ADDRESS",
 		    "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT"),
 	OPTION_TEXT(cli, store, "store", "NAME", "which of a server's stores (default: default)"),
-	OPTION_TEXT(cli, token_file, "token-file", "FILE", "holds the access token for a server"),
+	OPTION_TEXT(cli, token_file, "token-file", "FILE",
+		    "file with the access token for a server"),
 	OPTION_TEXT(cli, tls_ca, "tls-ca", "FILE",
-		    "who vouches for the server (default: the system's)"),
+		    "authorities that sign the server's certificate (default: the system's)"),
 	OPTION_TEXT(cli, tls_cert, "tls-cert", "FILE", "our certificate for the server"),
 	OPTION_TEXT(cli, tls_key, "tls-key", "FILE", "the key of our certificate"),
 	OPTION_FLAG(cli, json, "json", "print JSON, one object a line"),
@@ -131,7 +132,7 @@ static int unknown_option(const struct cli *cli, const char *typed, size_t len)
 			if (strncmp(o->name, name, len) == 0) {
 				return cli_usage(cli,
 						 "unknown option '%s'; did you mean '--%s'? "
-						 "Options are spelled out",
+						 "Options cannot be abbreviated",
 						 typed, o->name);
 			}
 			near = distance < least ? o->name : near;

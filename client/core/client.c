@@ -39,7 +39,7 @@ int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys,
 		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
 				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
 			return chi_fault(&client->error, -CHI_EKEY,
-					 "entry %zu: the bytes are no position key", i);
+					 "entry %zu: the bytes are not a position key", i);
 		}
 	}
 	return CHI_OK;
@@ -70,7 +70,7 @@ int chi_client_check_put(struct chi_client *client, const struct chi_put *entrie
 		const struct chi_key *key = &entries[i].key;
 		if (key->len > CHI_KEY_MAX || !chi_key_shape_ok(key->bytes, key->len)) {
 			status = chi_fault(&client->error, -CHI_EKEY,
-					   "entry %zu: the bytes are no position key", i);
+					   "entry %zu: the bytes are not a position key", i);
 		}
 	}
 	return status;

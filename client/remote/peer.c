@@ -166,7 +166,7 @@ static int await_room(struct chi_client *client)
 		chi_wait(peer->fd, (short)(POLLOUT | (readable ? POLLIN : 0)), chi_clock_ms() + ms);
 	if (events == 0) {
 		return chi_peer_fail(client, -CHI_ETIMEOUT,
-				     "the server took nothing of the request for %u ms", ms);
+				     "the server read nothing of the request for %u ms", ms);
 	}
 	if ((events & POLLOUT) == 0) {
 		bool got = false;
@@ -364,7 +364,7 @@ int chi_peer_receive(struct chi_client *client, struct chi_response *response)
 		int status = chi_frame_take(chi_buffer_bytes(&peer->in), peer->in.len,
 					    CHI_FRAME_RESPONSE_MAX, &body, &body_len, &frame_len);
 		if (status < 0) {
-			return chi_peer_fail(client, -CHI_EPROTO, "not an answer of chistored");
+			return chi_peer_fail(client, -CHI_EPROTO, "not an answer from chistored");
 		}
 		if (status == CHI_NONE) {
 			/* While requests go out answers may come, and all there will be. */
@@ -404,7 +404,7 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 		return status;
 	}
 	if (response->id != id) {
-		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+		return chi_peer_fail(client, -CHI_EPROTO, "response with unknown request id");
 	}
 	if (response->status < 0) {
 		return chi_peer_refusal(response, &client->error);

@@ -37,7 +37,7 @@ static int ping(struct chi_client *client)
 	/* A ping's answer has no result at all. */
 	status = chi_peer_receive(client, &response);
 	if (status == CHI_OK && response.id != request.id) {
-		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+		return chi_peer_fail(client, -CHI_EPROTO, "response with unknown request id");
 	}
 	if (status == CHI_OK && response.status < 0) {
 		return chi_peer_refusal(&response, &client->error);

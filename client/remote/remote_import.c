@@ -32,7 +32,7 @@ static int take(struct chi_import *games, const struct chi_response *response)
 {
 	struct chi_client *client = games->client;
 	if (response->id != games->id) {
-		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+		return chi_peer_fail(client, -CHI_EPROTO, "response with unknown request id");
 	}
 	if (response->status < 0) {
 		games->over = true;
@@ -44,7 +44,8 @@ static int take(struct chi_import *games, const struct chi_response *response)
 					   "the server stopped the import; nothing was stored");
 	}
 	if (response->status != CHI_OK || response->op != CHI_OP_IMPORT) {
-		return chi_peer_fail(client, -CHI_EPROTO, "the answer to the import is another's");
+		return chi_peer_fail(client, -CHI_EPROTO,
+				     "the answer to the import is of another kind");
 	}
 	for (size_t i = 0; i < response->u.import.n_notes; i++) {
 		if (games->options.report != NULL) {
@@ -192,7 +193,7 @@ static int doubt(struct chi_import *games, int status)
 		(void)chi_fault(
 			&client->error, status,
 			merge ? "%.130s; it is not known whether the other store was added: "
-				"look before you try again"
+				"check before you try again"
 			      : "%.130s; it is not known whether the games were stored, and "
 				"importing them again is harmless",
 			fault.text);

@@ -27,7 +27,7 @@ int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *r
 			 struct chi_row *out, size_t n)
 {
 	if (response->u.probe.n != n) {
-		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu positions, told of %zu", n,
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu positions, got %zu", n,
 				     response->u.probe.n);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static int receive_chunk(struct chi_client *client, struct probe *probe)
 	uint64_t ahead = response.id - probe->first_id - probe->low;
 	if (response.id < probe->first_id + probe->low || ahead >= probe->sent - probe->low ||
 	    (probe->beyond >> ahead & 1) != 0) {
-		return chi_peer_fail(client, -CHI_EPROTO, "an answer to no question");
+		return chi_peer_fail(client, -CHI_EPROTO, "response with unknown request id");
 	}
 	size_t i = probe->low + (size_t)ahead;
 	probe->beyond |= UINT64_C(1) << ahead;
@@ -107,7 +107,7 @@ static int receive_chunk(struct chi_client *client, struct probe *probe)
 		return CHI_OK;
 	}
 	if (response.op != CHI_OP_PROBE) {
-		return chi_peer_fail(client, -CHI_EPROTO, "the answer to probe is another's");
+		return chi_peer_fail(client, -CHI_EPROTO, "the answer to probe is of another kind");
 	}
 	return chi_remote_copy_rows(client, &response, probe->rows + i * probe->chunk,
 				    chunk_size(probe, i));
@@ -189,7 +189,7 @@ static int get_some(struct chi_client *client, const struct chi_key *keys, size_
 		return status;
 	}
 	if (response.u.get.n != n) {
-		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu records, told of %zu", n,
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu records, got %zu", n,
 				     response.u.get.n);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -284,8 +284,7 @@ static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_
 	}
 	*n = response.u.games.n;
 	if (*n > max) {
-		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu games, told of %zu", max,
-				     *n);
+		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu games, got %zu", max, *n);
 	}
 	if (*n > 0) {
 		memcpy(out, response.u.games.games, *n * sizeof(*out));

@@ -69,8 +69,8 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 	}
 	/* It is read for every connection again, and no one may have to wait for it. */
 	if (!S_ISREG(file.st_mode)) {
-		return chi_fault(fault, -CHI_EINVAL, "the access token's '%s' is no plain file",
-				 path);
+		return chi_fault(fault, -CHI_EINVAL,
+				 "the access token's '%s' is not a regular file", path);
 	}
 	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
 		return chi_fault(fault, -CHI_EACCES,

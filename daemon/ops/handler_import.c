@@ -545,7 +545,7 @@ static struct import *find(struct chi_task *task)
 	return call != NULL && call->op == CHI_OP_IMPORT && !import->ended ? import : NULL;
 }
 
-/* Data for an import that has ended meanwhile was on its way when that was said: passed over. What
+/* Data for an import that has ended meanwhile was on its way when that was said: skipped. What
  * comes after ImportEnd was not to be stored. */
 int chi_handle_import_data(struct chi_task *task)
 {

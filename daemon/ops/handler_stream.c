@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Credit and Cancel: what a client says about a request that is being answered. A request that
- * has ended meanwhile is no mistake of the client's, and passed over. */
+ * has ended meanwhile is no mistake of the client's, and skipped. */
 #include "daemon/ops/handler.h"
 
 int chi_handle_credit(struct chi_task *task)

@@ -345,7 +345,7 @@ int chi_access_parse(const char *text, size_t len, const char *name,
 				 CHI_ACCESS_FILE_MAX);
 	}
 	if (len > 0 && memchr(text, '\0', len) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "'%s' is no text", name);
+		return chi_fault(fault, -CHI_ESYNTAX, "'%s' is not text", name);
 	}
 	parser.access = calloc(1, sizeof(*parser.access));
 	if (parser.access == NULL) {

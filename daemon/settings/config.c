@@ -33,7 +33,7 @@ struct number_option {
 
 static const struct number_option numbers[] = {
 	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
-	 "threads that serve clients (default: one for each core)"},
+	 "threads that serve clients (default: one per core)"},
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
 	 "address space for each store (default: 1T)"},
 	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096, "clients at once"},
@@ -44,13 +44,13 @@ static const struct number_option numbers[] = {
 	{"max-request", "BYTES", FIELD(limits.request_bytes), 1024, CHI_FRAME_REQUEST_MAX,
 	 CHI_FRAME_REQUEST_MAX, "size of a request"},
 	{"frame-timeout", "MS", FIELD(limits.frame_ms), 1, DAY_MS, 10000,
-	 "for a request to arrive whole, and for the first one"},
+	 "for a request to arrive completely, and for the first one"},
 	{"output-pause", "BYTES", FIELD(limits.output_pause), 1024, MIB << 10, MIB,
-	 "unread answers above which a client is not read"},
+	 "unread answers above which no more requests are read"},
 	{"output-close", "BYTES", FIELD(limits.output_close), 1024, MIB << 10, 8 * MIB,
-	 "unread answers above which it is disconnected"},
+	 "unread answers above which a client is cut off"},
 	{"output-timeout", "MS", FIELD(limits.output_ms), 1, DAY_MS, 30000,
-	 "without reading, after which it is disconnected"},
+	 "without reading, after which a client is cut off"},
 	{"buffer-bytes", "BYTES", FIELD(limits.buffer_bytes), 64 << 10, MIB << 20, 256 * MIB,
 	 "memory for all clients' buffers together"},
 	{"queue-bytes", "BYTES", FIELD(limits.queue_bytes), 1024, MIB << 20, 64 * MIB,
@@ -68,7 +68,7 @@ static const struct number_option numbers[] = {
 	{"crash-limit", "N", FIELD(limits.crashes), 0, 1000, 3,
 	 "crashes after which a store is served read-only; 0: never"},
 	{"crash-window", "MS", FIELD(limits.crash_ms), 1, 30 * DAY_MS, 3600000,
-	 "crashes count if the last one is younger"},
+	 "crashes count if the last is younger than this"},
 	{"stop-timeout", "MS", FIELD(limits.stop_ms), 1, DAY_MS, 5000,
 	 "for clients to read their last answers at the end"},
 };
@@ -334,7 +334,7 @@ static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 	if (used && config->access_path == NULL) {
 		return chi_fault(
 			fault, -CHI_EINVAL,
-			"--listen: tls: needs --access, without which no client is let in");
+			"--listen: tls: needs --access, without which every client is refused");
 	}
 	if (!used && (config->tls_certificate != NULL || config->tls_key != NULL ||
 		      config->tls_authorities != NULL)) {
@@ -396,8 +396,8 @@ void chi_config_help(FILE *out)
 	      "                         commas: role=read, write or admin, the highest role there\n"
 	      "                         (default: admin); for unix sockets also mode=OCTAL and\n"
 	      "                         group=NAME\n"
-	      "  --access FILE          who may read, write and administer (default: every\n"
-	      "                         client that can connect); reloaded by SIGHUP\n"
+	      "  --access FILE          rules for who may do what (default: every client that\n"
+	      "                         can connect may do everything); reloaded by SIGHUP\n"
 	      "  --tls-cert FILE, --tls-key FILE\n"
 	      "                         the server's certificate and key, PEM; reloaded by SIGHUP\n"
 	      "  --tls-ca FILE          authorities for clients' certificates, PEM; reloaded by\n"

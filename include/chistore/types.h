@@ -291,7 +291,7 @@ struct chi_import_options {
 	enum chi_import_kind kind;
 	uint32_t max_ply;   /* positions behind so many plies are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
-	bool strict;	    /* pass over games with a bad move instead of counting them up to it */
+	bool strict;	    /* skip games with a bad move instead of counting them up to it */
 	uint64_t memory;    /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads;   /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hot copies: LMDB writes one snapshot's pages to a descriptor, and the other side puts them into
- * a new directory that appears whole. Both head pages are taken under LMDB's writer mutex, so
+ * a new directory that appears whole. Both meta pages are taken under LMDB's writer mutex, so
  * that the copy is one committed state however many follow meanwhile.
  */
 #include <errno.h>
@@ -109,7 +109,8 @@ int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct c
 	if (lstat(path, &st) == 0) {
 		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
 		if (rc == -CHI_EEXIST) {
-			return chi_fault(fault, rc, "'%s' exists and is no published copy", path);
+			return chi_fault(fault, rc, "'%s' exists and is not a published copy",
+					 path);
 		}
 		if (rc < 0) {
 			return rc;

@@ -90,7 +90,7 @@ int chi_published_check(const char *dir, struct chi_fault *fault)
 		marked = is_marked(&trees.stamp);
 		mdb_env_close(trees.mdb);
 	}
-	return marked ? CHI_OK : chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", dir);
+	return marked ? CHI_OK : chi_fault(fault, -CHI_EEXIST, "'%s' is not a published copy", dir);
 }
 
 int chi_published_open(struct chi_env *env, struct chi_fault *fault)

@@ -30,7 +30,7 @@
 #include "store/record/meta.h"
 #include "store/store.h"
 
-/* A head page that is read while it is written may be half of each: then it is read again. */
+/* A meta page that is read while it is written may be half of each: then it is read again. */
 #define LOOKS	100
 #define LOOK_US 1000
 
@@ -107,7 +107,7 @@ int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const M
 	struct chi_position position;
 	*problem = NULL;
 	if (!decode_key(key->mv_data, key->mv_size, &position)) {
-		*problem = "its key is no position";
+		*problem = "its key is not a position";
 		return -CHI_ECORRUPT;
 	}
 	chi_arena_reset(arena);
@@ -344,7 +344,7 @@ static int take_client(struct chi_page_walk *walk, struct chi_page_tree *tree, c
 		}
 	} else if (chi_remembered_decode(key, value, &client) < 0 ||
 		   client.last_use > v->state.sequence) {
-		chi_page_complain(walk, "what is remembered of a client is damaged");
+		chi_page_complain(walk, "a client's entry is damaged");
 	}
 	return CHI_OK;
 }
@@ -369,14 +369,14 @@ static int take_meta(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* The head pages are of two commits, one after the other. */
+/* The meta pages are of two commits, one after the other. */
 static bool adjoining(const struct chi_page_file *file_image)
 {
 	return file_image->txn - file_image->older_txn == 1;
 }
 
-/* The commit that the newer head page tells of must be the one that wrote this state, and the one
- * after the other head's: else a head page is damaged, and the last commit may be lost. A copy that
+/* The commit that the newer meta page tells of must be the one that wrote this state, and the one
+ * after the other head's: else a meta page is damaged, and the last commit may be lost. A copy that
  * LMDB has compacted begins again at its transaction 1, beside a head without trees. */
 static void check_heads(struct verify *v)
 {
@@ -384,12 +384,12 @@ static void check_heads(struct verify *v)
 	bool compacted = file_image->txn == 1 && file_image->older_root == NO_PAGE;
 	if (!adjoining(file_image)) {
 		chi_page_complain(&v->walk,
-				  "the head pages are of transactions %" PRIu64 " and %" PRIu64
+				  "the meta pages are of transactions %" PRIu64 " and %" PRIu64
 				  ": one is damaged, and the last commit may be lost",
 				  file_image->older_txn, file_image->txn);
 	} else if (v->stated && v->state.txn != file_image->txn && !compacted) {
 		chi_page_complain(&v->walk,
-				  "the head page of transaction %" PRIu64
+				  "the meta page of transaction %" PRIu64
 				  " leads to the state of transaction %" PRIu64
 				  ": the last commit may be lost",
 				  file_image->txn, v->state.txn);

@@ -163,7 +163,8 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	/* Without a meta tree it is someone else's LMDB file, with a broken one it is ours. */
 	int rc = mdb_dbi_open(txn, META_TREE, 0, &trees->meta);
 	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
-		return chi_fault(fault, -CHI_ENOSTORE, "an LMDB environment, but no chistore");
+		return chi_fault(fault, -CHI_ENOSTORE,
+				 "an LMDB environment, but not a Chistore store");
 	}
 	rc = rc != 0 ? chi_lmdb_fault(fault, rc, "open the tree", META_TREE)
 		     : chi_stamp_get(txn, trees->meta, readonly, &trees->stamp, fault);
@@ -243,7 +244,7 @@ int chi_env_drain(struct chi_env *env)
 /*
  * What is there to be seen, made certain: the data and the names that lead to it. Anyone who wrote
  * or renamed before may have been killed before his own sync, or his commit failed and LMDB put the
- * head page before it back. What is vouched for from now on stands on all of it. A directory that
+ * meta page before it back. What is vouched for from now on stands on all of it. A directory that
  * may not be read or that its file system cannot sync is left as it is.
  */
 static int sync_all(const char *dir)

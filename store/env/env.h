@@ -103,7 +103,7 @@ CHI_MUSTUSE int chi_trees_open(const char *dir, unsigned flags, uint64_t map_byt
 
 /*
  * To be called on a read transaction just begun or renewed; returns LMDB's code. LMDB reads the
- * number of the last commit, and then that commit's head page, one of two. A reader that is kept
+ * number of the last commit, and then that commit's meta page, one of two. A reader that is kept
  * from the processor in between while two commits go by finds the page overwritten by the second,
  * whose sync may not be over: it would see a state that is not committed, and then the one before
  * it. The page is still its own if no commit but the next has begun to write its head.

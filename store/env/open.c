@@ -199,9 +199,8 @@ static int find_env(const char *path, const struct chi_store_options *options, s
 	for (int i = 0; rc == CHI_NONE && i < LOCATE_TRIES; i++) {
 		rc = try_find(path, options, out, fault);
 	}
-	return rc == CHI_NONE
-		       ? chi_fault(fault, -CHI_EBUSY, "'%s' is being replaced all the time", path)
-		       : rc;
+	return rc == CHI_NONE ? chi_fault(fault, -CHI_EBUSY, "'%s' keeps being replaced", path)
+			      : rc;
 }
 
 /* Gives back a handle's share. */

@@ -284,7 +284,7 @@ int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fau
 		int rc = chi_place_check(path, fault);
 		return rc < 0 ? rc
 			      : chi_fault(fault, -CHI_EEXIST,
-					  "'%s' exists and is no empty directory", path);
+					  "'%s' exists and is not an empty directory", path);
 	}
 	if (error == 0) {
 		int rc = check_name(hidden, path, fault);
@@ -323,12 +323,12 @@ static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 	int gone = older;
 	if (!has_name(older, hidden->parent, hidden->name)) {
 		gone = other = open_dir(hidden->parent, hidden->name);
-		int rc = gone < 0 ? chi_fault(fault, -CHI_EEXIST, "'%s' is no published copy", path)
+		int rc = gone < 0 ? chi_fault(fault, -CHI_EEXIST, "'%s' is not a published copy",
+					      path)
 				  : check_published(gone, fault);
 		int error = rc < 0 ? put_back(hidden) : 0;
 		if (error != 0) {
-			rc = chi_fault(fault, -CHI_EIO,
-				       "what had the name '%s' has now the name '%s': %s", path,
+			rc = chi_fault(fault, -CHI_EIO, "'%s' was renamed to '%s': %s", path,
 				       hidden->name, strerror(error));
 			release(hidden);
 		}
@@ -356,7 +356,7 @@ static int hold_older(const struct chi_hidden *hidden, const char *path, int *ou
 	}
 	(void)flock(*out, LOCK_EX | LOCK_NB);
 	int rc = check_published(*out, fault);
-	return rc == -CHI_EEXIST ? chi_fault(fault, rc, "'%s' is no published copy", path) : rc;
+	return rc == -CHI_EEXIST ? chi_fault(fault, rc, "'%s' is not a published copy", path) : rc;
 }
 
 int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
@@ -411,7 +411,7 @@ int chi_place_check(const char *path, struct chi_fault *fault)
 	}
 	/* rename() replaces an empty directory and refuses one that holds anything. */
 	if (!S_ISDIR(st.st_mode)) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is no directory", path);
+		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is not a directory", path);
 	}
 	char data[CHI_PATH_SIZE];
 	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {

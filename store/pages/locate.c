@@ -2,7 +2,7 @@
 /*
  * Whether LMDB's pages can be walked by us, and where they are: LMDB does not tell the address of
  * its map, but each page bears its number. A damaged page may bear a wrong one, so several must
- * agree, and the address they give must be that of a head page, before it is believed.
+ * agree, and the address they give must be that of a meta page, before it is believed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static uintptr_t base_by(const MDB_val *value, uint32_t size, uintptr_t shift)
 	return page - number * size;
 }
 
-/* True if both head pages are at the address. Asks the kernel first whether anything is. */
+/* True if both meta pages are at the address. Asks the kernel first whether anything is. */
 static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 {
 	unsigned char resident[2 * PAGE_SIZE_MOST / PAGE_SIZE_LEAST];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Offsets and flags of pages are those of pages.h; what stands in a head page, below. */
+/* Offsets and flags of pages are those of pages.h; what stands in a meta page, below. */
 #include "store/pages/page_file.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ _Static_assert(sizeof(size_t) == 8, "the layouts below are those of 64-bit machi
 #define LMDB_MAGIC_SWAPPED UINT32_C(0xDEC0EFBE)
 #define LMDB_VERSION	   1
 
-/* Offsets in a head page: page header, then the meta. */
+/* Offsets in a meta page: page header, then the meta. */
 #define META_VERSION 20
 #define META_PSIZE   40
 #define META_FREE    40 /* the record of the tree of free pages */
@@ -45,7 +45,7 @@ bool chi_page_file_read(struct chi_page_file *file_image, void *out, uint64_t le
 	return n >= 0 && (uint64_t)n == len;
 }
 
-/* One head page. */
+/* One meta page. */
 static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 {
 	uint32_t magic = chi_u32_at(meta + META_MAGIC);
@@ -125,7 +125,7 @@ static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 	file_image->page_size = chi_u32_at(first + META_PSIZE);
 	rc = read_meta(file_image, file_image->page_size, second, fault);
 	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION) {
-		return chi_fault(fault, -CHI_ECORRUPT, "%s: the second head page is damaged",
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: the second meta page is damaged",
 				 DATA_NAME);
 	}
 	if (rc == CHI_OK) {

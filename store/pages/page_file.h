@@ -33,7 +33,7 @@ struct chi_page_file {
 	int error; /* errno of the last read that failed, or ENOMEM: says nothing about the file */
 };
 
-/* How many of the two head pages must be sound. Without any, nothing is known but the file: no page
+/* How many of the two meta pages must be sound. Without any, nothing is known but the file: no page
  * is free, and no tree can be found. */
 enum chi_page_file_metas {
 	CHI_PAGE_FILE_BOTH,

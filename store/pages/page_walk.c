@@ -19,7 +19,7 @@
 #include "store/pages/pages.h"
 #include "store/record/codec.h"
 
-/* The two head pages. */
+/* The two meta pages. */
 #define HEADS 2
 
 #define REPORT_SIZE 256

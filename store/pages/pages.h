@@ -53,7 +53,7 @@
 #define NO_PAGE UINT64_MAX
 
 #define LMDB_MAGIC UINT32_C(0xBEEFC0DE)
-/* Of the two head pages: header, then the meta. */
+/* Of the two meta pages: header, then the meta. */
 #define META_MAGIC 16
 
 static inline uint64_t chi_u64_at(const uint8_t *bytes)

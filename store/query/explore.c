@@ -137,7 +137,7 @@ static int read_all(struct chi_read *read, struct work *work, const struct chi_k
 	status = chi_read_rows(read, work->keys, work->n_keys, work->rows);
 	if (status < 0) {
 		return chi_fault(fault, status,
-				 "cannot read the record of a position behind it (%s)",
+				 "cannot read the record of a position after it (%s)",
 				 chi_strerror(status));
 	}
 	return CHI_OK;

@@ -13,7 +13,7 @@
 /* Where a phase begins: at an end of its tree (no bytes), or at a key. */
 struct place {
 	size_t len;
-	bool behind; /* the key itself is passed over; only upwards, as downwards it always is */
+	bool behind; /* the key itself is skipped; only upwards, as downwards it always is */
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 };
 

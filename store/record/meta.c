@@ -99,7 +99,8 @@ void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]
 static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fault)
 {
 	if (len < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0) {
-		return chi_fault(fault, -CHI_ENOSTORE, "an LMDB environment, but no chistore");
+		return chi_fault(fault, -CHI_ENOSTORE,
+				 "an LMDB environment, but not a Chistore store");
 	}
 	if (len < CHI_STAMP_SIZE) {
 		return chi_fault(fault, -CHI_ECORRUPT, "the stamp is cut short");
@@ -231,7 +232,8 @@ int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct chi_stamp *o
 	MDB_val value;
 	int rc = mdb_get(txn, meta, &key, &value);
 	if (rc == MDB_NOTFOUND) {
-		return chi_fault(fault, -CHI_ENOSTORE, "an LMDB environment, but no chistore");
+		return chi_fault(fault, -CHI_ENOSTORE,
+				 "an LMDB environment, but not a Chistore store");
 	}
 	if (rc != 0) {
 		return chi_lmdb_fault(fault, rc, "read", stamp_key);

@@ -26,8 +26,7 @@ static int take_counts(struct chi_counts *counts, const struct chi_counts *less,
 		uint64_t take = *chi_counts_of(&given, i);
 		if (take > *have) {
 			return chi_fault(fault, -CHI_EINVAL,
-					 "%s: %" PRIu64 " %s to be taken away, %" PRIu64
-					 " are there",
+					 "%s: %" PRIu64 " %s to subtract, %" PRIu64 " are there",
 					 what, take, result_names[i], *have);
 		}
 		*have -= take;
@@ -70,8 +69,7 @@ static int take_moves(const struct chi_record *less, struct chi_arena *arena,
 	}
 	for (; j < less->n_moves; j++) {
 		if (!no_games(&less->moves[j].counts)) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "move %#x to be taken away was not played",
+			return chi_fault(fault, -CHI_EINVAL, "move %#x to subtract was not played",
 					 less->moves[j].move);
 		}
 	}
@@ -102,7 +100,7 @@ static int take_plies(const struct chi_record *less, struct chi_arena *arena,
 	}
 	if (j < less->n_plies) {
 		return chi_fault(fault, -CHI_EINVAL,
-				 "ply %u: %" PRIu64 " games to be taken away, fewer are there",
+				 "ply %u: %" PRIu64 " games to subtract, fewer are there",
 				 less->plies[j].ply, less->plies[j].games);
 	}
 	out->plies = plies;
@@ -122,7 +120,7 @@ int chi_subtract(const struct chi_record *less, struct chi_arena *arena, struct 
 	}
 	if (rc == CHI_OK && !chi_plies_ok(out->plies, out->n_plies, &out->counts)) {
 		rc = chi_fault(fault, -CHI_EINVAL,
-			       "plies: of more games than would be left a ply is stored");
+			       "plies: more games than are left have a stored ply");
 	}
 	return rc;
 }

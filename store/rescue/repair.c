@@ -222,7 +222,7 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* With a head page the state that it stood for may be lost, the newest. Every transaction writes a
+/* With a meta page the state that it stood for may be lost, the newest. Every transaction writes a
  * state record: if there is one newer than ours, what it stands for lies in pages that ours calls
  * free. */
 static int find_newer(struct repair *r)
@@ -254,14 +254,12 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 	}
 	if (!r->stamped && given == 0 && r->salvage.walk.file_image.error != 0) {
 		return chi_fault(r->fault, chi_lmdb_status(r->salvage.walk.file_image.error),
-				 "the store's stamp cannot be read (%s): which statistic it holds "
-				 "must be given",
+				 "the store's stamp cannot be read (%s): give its statistic",
 				 strerror(r->salvage.walk.file_image.error));
 	}
 	if (!r->stamped && given == 0) {
-		return chi_fault(
-			r->fault, -CHI_EINVAL,
-			"the store's stamp is lost: which statistic it holds must be given");
+		return chi_fault(r->fault, -CHI_EINVAL,
+				 "the store's stamp is lost: give its statistic");
 	}
 	if (!r->stamped) {
 		complain(r, "the stamp is lost");
@@ -419,7 +417,7 @@ static int stays_outside(const char *from, const char *to, struct chi_fault *fau
 	while (stat(at, &here) == 0) {
 		if (here.st_dev == damaged.st_dev && here.st_ino == damaged.st_ino) {
 			return chi_fault(fault, -CHI_EINVAL,
-					 "'%s' lies in the damaged store's own directory", to);
+					 "'%s' is inside the damaged store's directory", to);
 		}
 		if (strlen(at) + 4 > sizeof(at)) {
 			break;

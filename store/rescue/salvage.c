@@ -93,7 +93,7 @@ static int prepare(struct chi_salvage *s)
 				  chi_page_file_pages(file_image), file_image->last);
 	}
 	if (file_image->head_lost) {
-		chi_page_complain(&s->walk, "a head page is damaged");
+		chi_page_complain(&s->walk, "a meta page is damaged");
 	}
 	for (int i = 0; i <= CHI_SALVAGE_TREES; i++) {
 		s->trees[i] = (struct chi_page_tree){.name = i < CHI_SALVAGE_TREES ? names[i] : "",

@@ -456,7 +456,7 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 		return refuse(&p, -CHI_ESYNTAX, line, "the line is too long");
 	}
 	if (reader->state == STATE_OVER) {
-		return refuse(&p, -CHI_ESYNTAX, line, "text behind the end of the dump");
+		return refuse(&p, -CHI_ESYNTAX, line, "text after the end of the dump");
 	}
 	if (reader->state < STATE_POSITIONS) {
 		return read_head(&p, reader, text);

@@ -172,7 +172,7 @@ static bool is_for(const struct chi_env *env, const struct chi_idempotency_key *
 	       memcmp(idempotency_key->store, any, sizeof(any)) == 0;
 }
 
-/* A client of whom nothing is remembered. */
+/* A client without an entry. */
 static int stranger(struct chi_write *write, struct chi_idempotency_book *book,
 		    const struct chi_idempotency_key *idempotency_key, struct chi_fault *fault)
 {
@@ -181,13 +181,14 @@ static int stranger(struct chi_write *write, struct chi_idempotency_book *book,
 		return rc;
 	}
 	if (idempotency_key->since > write->state.sequence) {
-		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: its client is of a state that the store "
-				 "does not have (any more)");
+		return chi_fault(
+			fault, -CHI_EFORGOTTEN,
+			"the write was not done: its client has seen a state that the store "
+			"does not have");
 	}
 	if (idempotency_key->since < book->horizon) {
 		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: its client is not remembered (any more)");
+				 "the write was not done: its client is unknown or was forgotten");
 	}
 	return CHI_NONE;
 }
@@ -227,8 +228,7 @@ static int look_up(struct chi_write *write, const struct chi_idempotency_key *id
 	}
 	if (met->damaged) {
 		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: what was remembered of its client is "
-				 "damaged");
+				 "the write was not done: its client's entry is damaged");
 	}
 	if (!met->known) {
 		return stranger(write, book, idempotency_key, fault);
@@ -242,7 +242,7 @@ static int look_up(struct chi_write *write, const struct chi_idempotency_key *id
 		       ? CHI_NONE
 		       : chi_fault(fault, -CHI_EFORGOTTEN,
 				   "the write was not done: later ones of its client were, and "
-				   "it is not remembered (any more)");
+				   "it is unknown or was forgotten");
 }
 
 int chi_write_known(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,

@@ -23,7 +23,7 @@ static inline struct seed seed_start(const char *test)
 	uint64_t value = 20040301;
 	const char *text = getenv("CHISTORE_SEED");
 	if (text != NULL && chi_num_u64(text, strlen(text), UINT64_MAX, &value) != CHI_OK) {
-		fprintf(stderr, "# CHISTORE_SEED is no number: '%s'\n", text);
+		fprintf(stderr, "# CHISTORE_SEED is not a number: '%s'\n", text);
 		abort();
 	}
 	fprintf(stderr, "# %s: CHISTORE_SEED=%llu\n", test, (unsigned long long)value);

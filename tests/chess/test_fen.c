@@ -126,7 +126,7 @@ static void refuses(void **state)
 		{"4k3/8/8/8/8/8/8/4K3 - - -", "side to move"},
 		{"4k3/8/8/8/8/8/8/4K3 w X -", "castling: unexpected 'X'"},
 		{"4k3/8/8/8/8/8/8/4K3 w -K -", "castling: unexpected '-'"},
-		{"4k3/8/8/8/8/8/8/4K3 w KQK -", "'K' stands twice"},
+		{"4k3/8/8/8/8/8/8/4K3 w KQK -", "'K' occurs twice"},
 		{"4k3/8/8/8/8/8/8/4K3 w KQkqA -", "more than 4 letters"},
 		{"4k3/8/8/8/8/8/8/2R1KRR1 w GF -", "two white rooks that may castle"},
 		{"1rrk4/8/8/8/8/8/8/4K3 w bc -", "two black rooks that may castle"},

@@ -131,7 +131,7 @@ static void games_are_told(void **state)
 	assert_int_equal(chi_format_of_path("a.PGN.zst"), CHI_FORMAT_PGN);
 }
 
-/* Told by number and passed over. */
+/* Told by number and skipped. */
 static void bad_lines(void **state)
 {
 	(void)state;

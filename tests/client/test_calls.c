@@ -445,7 +445,7 @@ static void whole_store(void **state)
 	assert_int_equal(info.positions, 3010);
 }
 
-/* Games by ascending id; those that are listed already are passed over. */
+/* Games by ascending id; those that are listed already are skipped. */
 static void games(void **state)
 {
 	enum {

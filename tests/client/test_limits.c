@@ -205,7 +205,7 @@ static void bytes_of_an_answer(void **state)
 		if (over <= 0) {
 			world_ok(client, status);
 		} else {
-			world_refused(client, status, -CHI_EPROTO, "not an answer of chistored");
+			world_refused(client, status, -CHI_EPROTO, "not an answer from chistored");
 		}
 		chi_close(client);
 	}

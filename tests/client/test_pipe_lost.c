@@ -218,7 +218,7 @@ static void refused_while_queueing(void **state)
 	while ((status = chi_pipe_put(client, &put, 1, CHI_SYNC)) == CHI_OK) {
 		queued++;
 	}
-	world_refused(client, status, -CHI_ETIMEOUT, "took nothing");
+	world_refused(client, status, -CHI_ETIMEOUT, "read nothing");
 	assert_in_range(queued, 2, 16);
 	world_refused(client, chi_pipe_put(client, &put, 1, CHI_SYNC), -CHI_ECONNECT,
 		      "take the answers first");

@@ -56,7 +56,7 @@ static void import_whose_end_is_not_known(void **state)
 	} cases[] = {
 		{CHI_IMPORT_ADD, "again is harmless"},
 		{CHI_IMPORT_SUBTRACT, "again is harmless"},
-		{CHI_IMPORT_MERGE, "look before you try again"},
+		{CHI_IMPORT_MERGE, "check before you try again"},
 	};
 	/* Who repeats nothing asks for no outcome either. */
 	const struct chi_options once = {.repeat_ms = CHI_NO_REPEAT};

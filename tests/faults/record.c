@@ -124,7 +124,7 @@ void record_compact(struct work *work)
 	finish(work);
 }
 
-/* A process is killed while a commit's head page is on its way to the disk: others see the commit
+/* A process is killed while a commit's meta page is on its way to the disk: others see the commit
  * already. Repeated, as a client does that got no answer, the write changes nothing any more, but
  * is acknowledged. */
 void record_repeated(struct work *work)
@@ -142,7 +142,7 @@ void record_repeated(struct work *work)
 	finish(work);
 }
 
-/* In every step a call fails once: every other time the write of the head page, else another call
+/* In every step a call fails once: every other time the write of the meta page, else another call
  * each time, syncs among them, whose data is lost then. The step is repeated in another order on
  * the same handle, so that other pages are written over those of the first attempt. */
 void record_failing(struct work *work)

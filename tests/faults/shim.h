@@ -29,7 +29,7 @@ enum shim_fault {
 	SHIM_ENOSPC,
 	SHIM_SHORT,   /* a write takes half of what it is given; no other call fails */
 	SHIM_LASTING, /* EIO, and so every later call */
-	SHIM_HEAD,    /* EIO of a write with O_DSYNC, as head pages are written; of no other call */
+	SHIM_HEAD,    /* EIO of a write with O_DSYNC, as meta pages are written; of no other call */
 };
 
 /* From now on the nth call, counted from 1, fails. 0: none does. */

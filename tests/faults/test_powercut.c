@@ -383,7 +383,7 @@ static void test_control_no_data(void **state)
 {
 	(void)state;
 	record_steps(&work, "no-data", MODEL_BATCHES, 20);
-	control(&work, "head pages before their data", DISK_NO_DATA);
+	control(&work, "meta pages before their data", DISK_NO_DATA);
 }
 
 static void test_control_no_names(void **state)
@@ -398,7 +398,7 @@ int main(void)
 	const char *text = getenv("CHISTORE_POWERCUT_STATES");
 	uint64_t wanted = seed_rounds(STATES);
 	if (text != NULL && chi_num_u64(text, strlen(text), 100000000, &wanted) < 0) {
-		fprintf(stderr, "# CHISTORE_POWERCUT_STATES is no number: '%s'\n", text);
+		fprintf(stderr, "# CHISTORE_POWERCUT_STATES is not a number: '%s'\n", text);
 		return 1;
 	}
 	all_wanted = wanted;

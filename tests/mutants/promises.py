@@ -20,7 +20,7 @@ ACKNOWLEDGED = (
         "faults powercut", "test_puts"),
     Mutant(
         "commit-without-head",
-        "The head page is synced as well as the pages",
+        "The meta page is synced as well as the pages",
         "store/env/env.c",
         "flags | MDB_NOTLS, FILE_MODE)",
         "flags | MDB_NOTLS | MDB_NOMETASYNC, FILE_MODE)",

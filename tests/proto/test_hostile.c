@@ -193,7 +193,7 @@ static void empty_entries(void **state)
 	assert_int_equal(unpack_request(chi_buffer_bytes(&bytes), bytes.len, 64), -CHI_ETOOBIG);
 }
 
-/* They are passed over, and take no memory. */
+/* They are skipped, and take no memory. */
 static void unknown_fields(void **state)
 {
 	(void)state;

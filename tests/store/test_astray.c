@@ -303,7 +303,7 @@ static uint16_t chi2_of(const uint8_t *leaf, unsigned i)
 	return chi_chi2_of(node + NODE_HEADER);
 }
 
-/* A leaf whose head tells of fewer entries than it has: the others were passed over. */
+/* A leaf whose head tells of fewer entries than it has: the others were skipped. */
 static void test_leaf_cut_short(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void test_leaf_cut_short(void **state)
 	chi_store_close(made.store);
 }
 
-/* The same of a branch: whole pages were passed over, also by counts that read no entries. */
+/* The same of a branch: whole pages were skipped, also by counts that read no entries. */
 static void test_branch_cut_short(void **state)
 {
 	(void)state;

@@ -143,7 +143,7 @@ static void two_containers_are_told_so(void **state)
 	chi_store_close(store);
 }
 
-/* LMDB gives an environment up whose head page it could not write: who asks next gets another. */
+/* LMDB gives an environment up whose meta page it could not write: who asks next gets another. */
 static void panic_is_mended_without_a_restart(void **state)
 {
 	(void)state;

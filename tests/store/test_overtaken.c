@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A snapshot shows the state whose number it bears. LMDB reads the number of the last commit and
- * then that commit's head page, one of two; a reader kept from the processor between the two
+ * then that commit's meta page, one of two; a reader kept from the processor between the two
  * while two commits go by finds the page overwritten by the second, which other readers cannot
- * see yet. Here that is made to happen: the head pages are taken from the reader, and when it
+ * see yet. Here that is made to happen: the meta pages are taken from the reader, and when it
  * misses them it waits for the commits. And it happens by itself: more readers than processors,
  * always beginning, and a writer whose commits cost no sync (memory file system).
  */
@@ -66,7 +66,7 @@ int __wrap_mdb_env_info(MDB_env *env, MDB_envinfo *out)
 	return rc;
 }
 
-/* The reader knows the number of the last commit and misses its head page. It is given back when
+/* The reader knows the number of the last commit and misses its meta page. It is given back when
  * others have committed. */
 static void let_others_commit(int signal)
 {
@@ -78,7 +78,7 @@ static void let_others_commit(int signal)
 	}
 }
 
-/* Where the data file is mapped: its head pages come first. */
+/* Where the data file is mapped: its meta pages come first. */
 static void find_heads(const char *path)
 {
 	char name[600];

@@ -187,7 +187,7 @@ static void test_refused(void **state)
 		struct chi_record less;
 		const char *why;
 	} cases[] = {
-		{{.counts = {6, 0, 0, 0}}, "counts: 6 White's wins to be taken away, 5 are there"},
+		{{.counts = {6, 0, 0, 0}}, "counts: 6 White's wins to subtract, 5 are there"},
 		{{.counts = {0, 2, 0, 0}}, "draws"},
 		{{.counts = {0, 0, 1, 0}}, "Black's wins"},
 		{{.counts = {0, 0, 0, 2}}, "without result"},
@@ -234,7 +234,7 @@ static void test_not_stored(void **state)
 	struct chi_put_result result;
 	struct chi_record less = {.counts.white = 1};
 	assert_int_equal(subtract(store, &less, &result), -CHI_EINVAL);
-	assert_string_equal(fault.text, "counts: 1 White's wins to be taken away, 0 are there");
+	assert_string_equal(fault.text, "counts: 1 White's wins to subtract, 0 are there");
 	less.counts.white = 0;
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
 	assert_int_equal(result.unchanged, 1);

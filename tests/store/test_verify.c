@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verification by plain reads: a lost commit is named, whichever head page is damaged; a sound
+ * Verification by plain reads: a lost commit is named, whichever meta page is damaged; a sound
  * store is never called damaged, beside a writer either; it ends soon when it is to.
  */
 #include "tests/store/help.h"
@@ -22,7 +22,7 @@
 
 #define POSITIONS 400
 #define PAGE	  4096
-#define META_TXN  144 /* where a head page has its transaction's number */
+#define META_TXN  144 /* where a meta page has its transaction's number */
 
 static struct chi_key keys[POSITIONS];
 static char said[4096];
@@ -73,7 +73,7 @@ static void make(void)
 	chi_store_close(store);
 }
 
-/* The number in either head page, each bit of it. Of the newer one, LMDB takes the other, and the
+/* The number in either meta page, each bit of it. Of the newer one, LMDB takes the other, and the
  * last commit is lost without a word. Only a newer head that is set back by exactly two cannot be
  * told from a commit that failed: LMDB itself leaves the page so. */
 static void test_damaged_numbers_of_heads(void **state)
@@ -164,7 +164,7 @@ static void test_damaged_key_of_a_branch(void **state)
 	chi_page_file_close(&file_image);
 }
 
-/* A writer that commits all the time exchanges the head pages under the look at them. */
+/* A writer that commits all the time exchanges the meta pages under the look at them. */
 static void test_sound_beside_a_writer(void **state)
 {
 	(void)state;

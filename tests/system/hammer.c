@@ -385,7 +385,7 @@ static uint64_t number(const char *text, uint64_t bound)
 	errno = 0;
 	unsigned long long value = strtoull(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || value >= bound) {
-		fprintf(stderr, "hammer: '%s' is no number below %" PRIu64 "\n", text, bound);
+		fprintf(stderr, "hammer: '%s' is not a number below %" PRIu64 "\n", text, bound);
 		exit(TROUBLE);
 	}
 	return value;

@@ -436,7 +436,7 @@ class CommandLine(Case):
             for path in (self.path("pipe"), "/dev/null", self.path("")):
                 done = self.run_cli(daemon, "--token-file", path, "info")
                 self.assertEqual(done.returncode, 2)
-                self.assertIn("no plain file", done.stderr)
+                self.assertIn("not a regular file", done.stderr)
 
     @unittest.skipIf(os.environ.get("CHISTORE_SANITIZE", "none") != "none",
                      "a sanitizer keeps memory that was freed")

@@ -597,7 +597,7 @@ class Trouble(Base):
         self.assertEqual(self.out("dump", address=saved).splitlines(), before)
         data = os.path.join(store, "data.mdb")
         with open(data, "r+b") as file:
-            file.write(b"\0" * 4096)  # a head page
+            file.write(b"\0" * 4096)  # a meta page
             file.seek(os.path.getsize(data) // 2)
             file.write(b"\xff" * 4096)
         self.assertEqual(run_cli("info", address=store).returncode, 3)

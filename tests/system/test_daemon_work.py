@@ -600,7 +600,7 @@ class Scans(unittest.TestCase):
         self.peer.send(id=id, cancel=pb.Cancel())
         last = self.peer.receive_for(id)
         self.assertEqual((last.code, last.last), (pb.CANCELED, True))
-        # Credit and cancel for what has ended are passed over.
+        # Credit and cancel for what has ended are skipped.
         self.peer.send(id=id, credit=pb.Credit(responses=1))
         self.peer.send(id=id, cancel=pb.Cancel())
         self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
@@ -843,7 +843,7 @@ class WholeStore(unittest.TestCase):
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_verify_of_a_lost_commit(self):
-        """The number in either head page is damaged: the last commit may be lost."""
+        """The number in either meta page is damaged: the last commit may be lost."""
         for head in range(2):
             path = new_path()
             with start(path=path) as daemon, Peer(daemon.address) as peer:

@@ -466,7 +466,7 @@ class Protocol(Games):
                 job.take()
         self.assertEqual((caught.exception.code, caught.exception.field),
                          (pb.INVALID, "import_data.data"))
-        # What is still on the way is passed over, and the connection lives.
+        # What is still on the way is skipped, and the connection lives.
         job.send(piece)
         job.end()
         self.client.ping()

@@ -195,7 +195,7 @@ class WhoIsWho(TlsCase):
             with self.assertRaises(RuntimeError) as caught:
                 self.start("anyone read\n", ["tls:127.0.0.1:0"],
                            [word for pair in files.items() for word in pair])
-            self.assertIn("no plain file", str(caught.exception))
+            self.assertIn("not a regular file", str(caught.exception))
 
     def test_start_is_refused(self):
         store = ["--store", self.path("none"), "--listen", "tls:127.0.0.1:0"]

@@ -15,11 +15,11 @@ static int run(struct cli *cli)
 const struct command cmd_backup = {
 	.name = "backup",
 	.arguments = "DEST",
-	.summary = "copy the store to a new directory, while it is in use",
+	.summary = "copy the store to a new directory while it is in use",
 	.help = "Makes the directory DEST on this machine, which must not exist, with a copy of "
 		"one\n"
-		"committed state of the store. Others may read and write meanwhile. Copying the\n"
-		"files of a store in use with other programs gives damaged copies.",
+		"committed state of the store. Others may read and write meanwhile. Do not copy\n"
+		"the files of a store in use with other programs: such copies are damaged.",
 	.example = "chistore -a ./positions backup ./positions-monday",
 	.args_min = 1,
 	.args_max = 1,

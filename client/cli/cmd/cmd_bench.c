@@ -74,7 +74,7 @@ static int check(const struct cli *cli, const struct bench_state *bench)
 	if (puts && plan->durability == CHI_ASYNC && plan->clients > 1 && !cli_is_remote(cli)) {
 		return cli_usage(cli,
 				 "--durability none: in a directory a client that does not wait "
-				 "for its commit keeps all others from writing; use one client");
+				 "for its commit blocks all other writers; use one client");
 	}
 	return EXIT_DONE;
 }
@@ -122,7 +122,7 @@ static void describe(const struct cli *cli, const struct bench_state *bench)
 	}
 	(void)chi_num_chi2_print(sample->least, least);
 	(void)chi_num_chi2_print(sample->greatest, greatest);
-	cli_message("asking for %zu of %" PRIu64 " positions, from all over the statistic (%s to "
+	cli_message("asking for %zu of %" PRIu64 " positions, across the whole statistic (%s to "
 		    "%s), %s (seed %" PRIu64 ")",
 		    sample->n, sample->out_of, least, greatest, order, plan->seed);
 }
@@ -160,7 +160,7 @@ static int clean(struct cli *cli, const struct bench_state *bench, struct load *
 		return EXIT_DONE;
 	}
 	if (bench->keep) {
-		cli_message("what was put stays, with the note '%s'", note);
+		cli_message("what was put is kept, with the note '%s'", note);
 		return EXIT_DONE;
 	}
 	progress_init(&progress, cli->quiet, 0);
@@ -172,7 +172,7 @@ static int clean(struct cli *cli, const struct bench_state *bench, struct load *
 		return cli_exit_of(status);
 	}
 	if (!cli->quiet) {
-		cli_message("the %" PRIu64 " positions that were put are removed again", removed);
+		cli_message("removed the %" PRIu64 " positions that were put", removed);
 	}
 	return EXIT_DONE;
 }
@@ -184,7 +184,7 @@ static int judge(const struct load *load, uint64_t answered, uint64_t failed)
 	loadgen_total(load, &total);
 	if (total.window < load->plan.pipeline) {
 		cli_message("the server takes %" PRIu64
-			    " unanswered requests of a client, so that is what was sent",
+			    " unanswered requests per client, so no more were sent",
 			    total.window);
 	}
 	if (total.lost > 0) {
@@ -270,9 +270,9 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(bench_state, plan.seconds, 1, SECONDS_MAX, "seconds", "N",
 		      "how long to measure (default: 10)"),
 	OPTION_NUMBER(bench_state, plan.requests, 1, REQUESTS_MAX, "requests", "N",
-		      "how many requests of all clients to measure, instead"),
+		      "measure so many requests of all clients instead"),
 	OPTION_NUMBER(bench_state, plan.warmup, 0, SECONDS_MAX, "warmup", "N",
-		      "seconds before, which are not counted (default: 1)"),
+		      "seconds to run before, not measured (default: 1)"),
 	OPTION(bench_state, plan.mix, mix_parse, "mix", "KIND=N,...",
 	       "how often each kind is sent (default: probe=90,batch=8,scan=2)"),
 	OPTION_NUMBER(bench_state, plan.batch, 1, TRAFFIC_BATCH_MAX, "batch", "N",
@@ -287,39 +287,38 @@ static const struct cli_option options[] = {
 		      "send N requests a second, answered or not (default: as fast as they are "
 		      "answered)"),
 	OPTION_TEXT(bench_state, positions, "positions", "FILE",
-		    "ask for the FENs of a file, - being standard input"),
+		    "ask for the FENs of a file; - is standard input"),
 	OPTION_NUMBER(bench_state, sample, 1, SAMPLE_MAX, "sample", "N",
 		      "ask for N of the store's positions (default: 1000000)"),
 	OPTION_WORD(bench_state, draw, draws, "draw", "HOW",
-		    "positions at random, or listed: one after the other (default with a FILE)"),
+		    "random, or listed: in the given order (default with --positions)"),
 	OPTION_WORD(bench_state, plan.durability, durabilities, "durability", "sync|none",
 		    "what a put waits for (default: sync)"),
 	OPTION_FLAG(bench_state, allow_writes, "allow-writes",
-		    "let the mix have puts, of new positions"),
-	OPTION_FLAG(bench_state, keep, "keep", "leave what was put in the store"),
+		    "allow puts, of new positions, in the mix"),
+	OPTION_FLAG(bench_state, keep, "keep", "do not remove what was put"),
 	OPTION_NUMBER(bench_state, timeout, 1, SECONDS_MAX, "timeout", "N",
 		      "seconds that a request may take (default: 30)"),
 	OPTION_NUMBER(bench_state, plan.seed, 0, UINT64_MAX, "seed", "N",
-		      "of the random numbers (default: 0)"),
+		      "seed of the random numbers (default: 0)"),
 	OPTIONS_END,
 };
 
 const struct command cmd_bench = {
 	.name = "bench",
 	.arguments = "",
-	.summary = "send load, and measure how fast it is answered",
+	.summary = "send requests, and measure how fast they are answered",
 	.help = "Sends requests to the address, a directory or a server, and prints for each kind, "
 		"and\n"
-		"for all: how many were answered, how many failed, positions asked for (rows of a\n"
+		"for all: how many were answered, how many failed, positions requested (rows of a\n"
 		"scan), the seconds measured, requests and positions a second, and the latency in\n"
 		"microseconds: mean, median, 90, 99 and 99.9 per cent, longest.\n"
 		"Kinds are probe (a position's statistic and counts), batch (those of many), get,\n"
-		"explore, scan (from a position on) and put.\n"
+		"explore, scan (starting at a position) and put.\n"
 		"The positions are drawn from the store itself, or from a file. Puts store "
-		"positions\n"
-		"that were made up, marked by a note, and removed when the run is over: nothing "
-		"that\n"
-		"is stored already changes.",
+		"made-up\n"
+		"positions, marked by a note and removed when the run is over: nothing already\n"
+		"stored changes.",
 	.example = "chistore -a unix:/run/chistore/socket bench --clients 50 --seconds 30\n"
 		   "chistore -a ./positions bench --clients 4 --mix probe=1\n"
 		   "chistore -a tcp:127.0.0.1:7227 bench --rate 20000 --clients 20",

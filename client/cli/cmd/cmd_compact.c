@@ -20,13 +20,12 @@ const struct command cmd_compact = {
 	.name = "compact",
 	.arguments = "",
 	.summary = "rewrite the data file without its free pages",
-	.help = "A store's file never shrinks by itself; pages that deletions left free are used\n"
-		"again. This rewrites it without them and prints bytes_before and bytes_after. It\n"
-		"needs room for the new file beside the old one, and no other process may have\n"
-		"the store open. The store is verified first: a damaged one stays as it is, and "
-		"the\n"
-		"exit code is 3. A server goes on reading and writing meanwhile; its writes wait\n"
-		"while the new file is written.",
+	.help = "A store's file never shrinks by itself; pages freed by deletions are reused.\n"
+		"This rewrites it without them and prints bytes_before and bytes_after. It needs\n"
+		"disk space for the new file beside the old one, and no other process may have\n"
+		"the store open. The store is verified first: a damaged one is not changed, and\n"
+		"the exit code is 3. A server keeps answering meanwhile; writes wait while the\n"
+		"new file is written.",
 	.example = "chistore -a ./positions compact",
 	.needs = NEEDS_WRITE,
 	.slow = true,

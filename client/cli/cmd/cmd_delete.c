@@ -35,7 +35,7 @@ const struct command cmd_delete = {
 	.summary = "remove positions",
 	.help = "Removes each position with everything known about it, and prints 'deleted' and\n"
 		"the FEN. A position that is not stored is named on standard error, and the exit\n"
-		"code is 1. What was printed is on the disk.",
+		"code is 1. What has been printed is on disk.",
 	.example = "chistore -a ./positions delete '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1'",
 	.args_min = 1,
 	.args_max = -1,

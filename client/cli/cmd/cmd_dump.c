@@ -29,10 +29,9 @@ const struct command cmd_dump = {
 	.arguments = "[FILE]",
 	.summary = "write the whole store as text",
 	.help = "Writes every position with its record to FILE, or to standard output (also: -).\n"
-		"The text is one line a position, tab-separated, in the order of the keys, and "
-		"does\n"
-		"not depend on the machine: 'load' makes the same store of it elsewhere. Its last\n"
-		"line says how many positions it holds, so that a cut dump is noticed.",
+		"The text has one line a position, tab-separated, ordered by key. It does not\n"
+		"depend on the machine: 'load' makes the same store from it elsewhere. Its last\n"
+		"line says how many positions it holds, so that a dump cut short is noticed.",
 	.example = "chistore -a ./positions dump | zstd > positions.dump.zst",
 	.args_max = 1,
 	.needs = NEEDS_READ,

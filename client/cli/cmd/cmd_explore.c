@@ -122,12 +122,12 @@ static int run(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION_NUMBER(explore_state, limit, 1, UINT64_MAX, "limit", "N", "N moves at most"),
+	OPTION_NUMBER(explore_state, limit, 1, UINT64_MAX, "limit", "N", "at most N moves"),
 	OPTION_FLAG(explore_state, all, "all",
 		    "also moves not played here that lead to stored positions"),
 	OPTION_FLAG(explore_state, table, "table",
-		    "the table, also where the output is no terminal"),
-	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, also on a terminal"),
+		    "the table, even if the output is not a terminal"),
+	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, even on a terminal"),
 	OPTION_FLAG(explore_state, ascii, "ascii", "bars of # = . instead of blocks"),
 	OPTIONS_END,
 };
@@ -136,11 +136,11 @@ const struct command cmd_explore = {
 	.name = "explore",
 	.arguments = "[FEN | startpos] [MOVE...]",
 	.summary = "show what was played from a position, and how it ended",
-	.help = "Shows the position given, by default the initial one, after the MOVEs (SAN or\n"
-		"UCI) played from it; then each move that was played there, most games first:\n"
-		"games, White's wins, draws and Black's wins among them, the average score of\n"
-		"the side to move in percent, the games that reached the position after the\n"
-		"move in whatever way, that position's statistic and its opening.\n"
+	.help = "Shows the given position (default: the initial one) after the MOVEs (SAN or\n"
+		"UCI); then each move that was played there, most games first: games, White's\n"
+		"wins, draws and Black's wins among them, the average score of the side to move\n"
+		"in percent, the games that reached the position after the move by any order of\n"
+		"moves, that position's statistic and its opening.\n"
 		"On a terminal this is a table with a bar (White's wins, draws, Black's wins);\n"
 		"elsewhere tab-separated rows of the moves: san, uci, games, white, draws,\n"
 		"black, other, score, reached, reached_white, reached_draws, reached_black,\n"

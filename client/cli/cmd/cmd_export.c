@@ -139,19 +139,17 @@ const struct command cmd_export = {
 	.name = "export",
 	.arguments = "",
 	.summary = "write positions as CSV, JSON, EPD or a Polyglot book",
-	.help = "Writes every position that fits the filters, in the order of the keys. Without\n"
-		"--format the ending of FILE tells it: .csv, .tsv, .jsonl, .epd, .bin. A FILE "
-		"that\n"
-		"is there is replaced when the new one is whole.\n"
+	.help = "Writes every position that matches the filters, ordered by key. Without\n"
+		"--format the ending of FILE decides: .csv, .tsv, .jsonl, .epd, .bin. An existing\n"
+		"FILE is replaced when the new one is complete.\n"
 		"\n"
 		"csv, tsv: columns fen, chi2, white, draws, black, other, note, as 'import' reads\n"
 		"them; no games, empty cells. jsonl: what 'get' prints, one object a line.\n"
 		"epd: the deepest evaluation as ce or dm with acd, acn and pv, else the line as "
 		"pv;\n"
 		"the note, and the counts as c0 \"white W draws D black B\".\n"
-		"polyglot: a book of the moves played, each weighed by two for a win of its "
-		"player\n"
-		"and one for a draw; moves that only lost are left out.",
+		"polyglot: a book of the moves played; a win of its player adds two to a move's\n"
+		"weight, a draw one; moves that only lost are left out.",
 	.example = "chistore -a ./positions export --min-games 50 -o strong.csv\n"
 		   "chistore -a ./positions export --min-games 5 -o book.bin",
 	.options = options,

@@ -33,7 +33,7 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 	return CHI_OK;
 }
 
-/* A damaged record is passed over, as if each position were asked for by itself. */
+/* A damaged record is skipped, as if each position were asked for by itself. */
 static int answer(struct cli *cli, void *context)
 {
 	struct gathered *gathered = context;
@@ -76,7 +76,7 @@ const struct command cmd_get = {
 		"most played first), evals, line, note. A position that is not stored is named on\n"
 		"standard error, and the exit code is 1.\n"
 		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
-		"lines starting with # are passed over. Put a FEN in quotes.",
+		"lines starting with # are skipped. Put a FEN in quotes.",
 	.example = "chistore -a ./positions get "
 		   "'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
 	.args_max = -1,

@@ -315,27 +315,27 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION(import_state, options.format, take_format, "format", "FORMAT",
-	       "pgn, epd, csv, tsv or polyglot, whatever the files look like"),
+	       "pgn, epd, csv, tsv or polyglot, regardless of name and content"),
 	OPTION_WORD(import_state, games.create, statistic_words, "statistic", "KIND",
 		    "games: external, control or outcome, if a store is made (default: control)"),
 	OPTION_NUMBER(import_state, games.max_ply, 1, CHI_PLY_MAX, "max-ply", "N",
-		      "games: count no positions after so many plies"),
+		      "games: count no positions after N plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
-		      "games: keep no new position with fewer games"),
+		      "games: drop new positions with fewer games"),
 	OPTION_FLAG(import_state, games.options.strict, "strict",
-		    "games: pass over games with a bad move"),
+		    "games: skip games with a bad move"),
 	OPTION_FLAG(import_state, skip_variations, "skip-variations",
-		    "games: count no variations, which is what is done anyway"),
+		    "games: no effect, variations are never counted"),
 	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
-		      "games: threads that read (default: one a core)"),
+		      "games: threads that read (default: one per core)"),
 	OPTION(import_state, options.engine, take_engine, "engine", "NAME",
 	       "engine of EPD evaluations (default: " CHI_EPD_ENGINE ")"),
 	OPTION_FLAG(import_state, options.add, "add",
 		    "add the counts of CSV files to those stored"),
 	OPTION_FLAG(import_state, games.verbose, "verbose",
-		    "report every bad line or game, not the first 20 alone"),
+		    "report every bad line or game, not only the first 20"),
 	OPTIONS_END,
 };
 
@@ -343,31 +343,30 @@ const struct command cmd_import = {
 	.name = "import",
 	.arguments = "FILE...",
 	.summary = "count the games of PGN, or store positions of EPD, CSV, TSV",
-	.help = "Files packed by gzip, bzip2, zstd or xz are unpacked; - is standard input. The\n"
-		"format is told by the name (.pgn, .epd, .fen, .csv, .tsv, .bin), else by how the\n"
-		"file begins.\n"
+	.help = "Files compressed by gzip, bzip2, zstd or xz are decompressed; - is standard\n"
+		"input. The format follows from the name (.pgn, .epd, .fen, .csv, .tsv, .bin),\n"
+		"else from how the file begins.\n"
 		"\n"
 		"PGN: every position of every game is counted: how it ended, what was played, at\n"
-		"which ply. All games are stored, or none. A game that is in the store already\n"
-		"(players, date, result and moves) is not counted twice: new files, and files "
-		"that\n"
-		"were imported before, can be given at any time. A bad move ends what is counted "
-		"of\n"
-		"its game. A directory that holds no store gets one.\n"
+		"which ply. All games are stored, or none. A game that is counted already (same\n"
+		"players, date, result, start and moves) is not counted twice: files that were\n"
+		"imported before can be given again. A game counts up to its first bad move. A\n"
+		"directory that holds no store gets one.\n"
 		"\n"
 		"EPD: four fields of a FEN, or six, then operations: ce or dm with acd, acn and "
 		"pv\n"
 		"become an evaluation; pv without a score, or bm, the line; the others the note.\n"
 		"CSV and TSV: a header names the columns fen, chi2, white, draws, black, note in "
 		"any\n"
-		"order; only fen must be there.\n"
+		"order; only fen is required.\n"
 		"Polyglot books (.bin): walked from the initial position; where nothing was played "
 		"yet\n"
 		"their moves are stored, the weights as games without result.\n"
 		"\n"
-		"Bad lines and games are reported with file and line, counted and passed over. At\n"
-		"the end the numbers are printed. Ctrl-C ends the import with exit code 130: of\n"
-		"positions what was read is stored, of games nothing.",
+		"Bad lines and games are reported with file and line, counted and skipped. At the\n"
+		"end the numbers are printed. Ctrl-C ends the import with exit code 130: "
+		"positions\n"
+		"read so far are stored, games are not.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
 		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",

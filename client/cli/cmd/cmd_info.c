@@ -100,16 +100,16 @@ const struct command cmd_info = {
 		"  positions, known, unknown       positions; with a statistic; without one\n"
 		"  base_white, ..draws, ..black    games the outcome statistic compares with\n"
 		"  games                           games that are counted in the store\n"
-		"  games_white, ..draws, ..black,  of them, won by White, drawn, won by Black,\n"
+		"  games_white, ..draws, ..black,  those won by White, drawn, won by Black,\n"
 		"    ..other                       without a result\n"
-		"  file_bytes, used_bytes          size of the file; of it, in use\n"
-		"  bytes_per_position, ..game      of those in use\n"
-		"  map_bytes                       address space reserved (no memory)\n"
-		"  readers, readers_max            readers registered now, and at most\n"
-		"  oldest_reader                   transactions the oldest of them is late by\n"
-		"  read_only                       why no one can write it: published (a copy),\n"
-		"                                  server (started so), crashes (started so after\n"
-		"                                  them); or -",
+		"  file_bytes, used_bytes          size of the file; the part in use\n"
+		"  bytes_per_position, ..game      from the bytes in use\n"
+		"  map_bytes                       address space reserved (not memory)\n"
+		"  readers, readers_max            registered readers, and their limit\n"
+		"  oldest_reader                   transactions that the oldest lags behind\n"
+		"  read_only                       why it cannot be written: published (a copy),\n"
+		"                                  server (started so), crashes (of the server);\n"
+		"                                  or -",
 	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
 	.run = run,

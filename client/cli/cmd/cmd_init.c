@@ -36,10 +36,11 @@ const struct command cmd_init = {
 	.summary = "create an empty store",
 	.help = "Creates an empty store at ADDRESS, a directory that does not exist or is empty.\n"
 		"\n"
-		"A store orders its positions by one statistic, chosen here for good:\n"
+		"A store orders its positions by one statistic, which cannot be changed later:\n"
 		"  control   computed from the position: how differently the sides attack the "
 		"board\n"
-		"  outcome   computed from results: how surely they differ from the average game\n"
+		"  outcome   computed from results: how significantly they differ from the "
+		"average\n"
 		"  external  given with each position ('put --chi2', or a chi2 column on import)",
 	.example = "chistore -a ./positions init --statistic outcome",
 	.options = options,

@@ -49,7 +49,7 @@ const struct command cmd_key = {
 	.help = "Prints for each FEN the columns fen (normalised: the position as it is stored),\n"
 		"key (hexadecimal) and control (the control statistic, - if it is not known).\n"
 		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
-		"lines starting with # are passed over. Put a FEN in quotes.",
+		"lines starting with # are skipped. Put a FEN in quotes.",
 	.example = "chistore key 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
 	.args_max = -1,
 	.needs = NEEDS_NOTHING,

@@ -225,16 +225,14 @@ static int run(struct cli *cli)
 const struct command cmd_load = {
 	.name = "load",
 	.arguments = "[FILE]",
-	.summary = "make a store of a dump",
-	.help = "Reads what 'dump' wrote from FILE, or from standard input (also: -), packed by\n"
-		"gzip, bzip2, zstd or xz or not. If ADDRESS is a directory that does not exist, "
-		"the\n"
-		"store is created with the dump's statistic. In a store that holds positions "
-		"those\n"
-		"of the dump are replaced, the others stay.\n"
-		"A line that cannot be read, or a missing last line, ends the work with exit code "
-		"3;\n"
-		"how many positions were loaded until then is told. Ctrl-C ends it the same way,\n"
+	.summary = "make a store from a dump",
+	.help = "Reads what 'dump' wrote from FILE, or from standard input (also: -), compressed\n"
+		"by gzip, bzip2, zstd or xz or not. If ADDRESS is a directory that does not "
+		"exist,\n"
+		"the store is created with the dump's statistic. In an existing store the dump's\n"
+		"positions replace those stored; the others stay.\n"
+		"A line that cannot be read, or a missing last line, ends the load with exit code\n"
+		"3; the number of positions loaded is printed. Ctrl-C ends it in the same way,\n"
 		"with exit code 130; loading the whole dump again makes the store complete.",
 	.example = "zstdcat positions.dump.zst | chistore -a ./copy load",
 	.args_max = 1,

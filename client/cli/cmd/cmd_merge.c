@@ -238,15 +238,13 @@ const struct command cmd_merge = {
 	.summary = "add what other stores hold",
 	.help = "Adds the stores at the addresses OTHER to the one of -a, each in one step, all "
 		"or\n"
-		"nothing. Games, counts, moves and plies are added. Of each engine the deeper\n"
-		"evaluation stays, of equal depth the later, else ours. Our note, line and "
-		"supplied\n"
-		"statistic stay; theirs are taken where we have none. Computed statistics are\n"
-		"computed for what changes.\n"
+		"nothing. Games, counts, moves and plies are added. For each engine the deeper\n"
+		"evaluation is kept, at equal depth the later one, else ours. Our note, line and\n"
+		"supplied statistic are kept; theirs are taken where we have none. Computed\n"
+		"statistics are computed for what changes.\n"
 		"\n"
-		"Stores that have counted the same games are refused with their number: take "
-		"these\n"
-		"games out of one of them first.",
+		"A store that has counted some of the same games is refused, with their number:\n"
+		"subtract these games from one of the two first.",
 	.example = "chistore -a ./all merge ./january ./february\n"
 		   "chistore -a unix:/run/chistore/socket merge ./mine",
 	.args_min = 1,

@@ -15,10 +15,10 @@ static int run(struct cli *cli)
 const struct command cmd_ping = {
 	.name = "ping",
 	.arguments = "",
-	.summary = "ask for a sign of life",
+	.summary = "measure a round trip to the server",
 	.help = "Prints round_trip_ms, the milliseconds until the server answered; for a "
 		"directory,\n"
-		"until the store had been looked at.",
+		"until the store has been checked.",
 	.example = "chistore -a tcp:localhost:4660 ping",
 	.needs = NEEDS_READ,
 	.run = run,

@@ -18,17 +18,13 @@ const struct command cmd_publish = {
 	.help = "Makes the directory DEST on this machine with a copy of one committed state of "
 		"the\n"
 		"store, compacted and verified; others may read and write meanwhile. Every local\n"
-		"user can open DEST as an address and read it, without rights to write there; "
-		"no one\n"
-		"can write it, and 'backup' of it makes a store again.\n"
-		"An older copy that was published at DEST is replaced at one moment, so that this "
-		"can\n"
-		"be done every night; a program that has it open keeps it until it opens the "
-		"store\n"
+		"user can open DEST as an address and read it, without permission to write there.\n"
+		"It cannot be written; 'backup' makes a store of it again.\n"
+		"An older copy that was published at DEST is replaced atomically, so this can be\n"
+		"done every night; a program that has it open keeps it until it opens the store\n"
 		"again.\n"
-		"Anything else at DEST is left alone, and the exit code is 3. The same if the "
-		"store is\n"
-		"damaged: nothing is published then.",
+		"Anything else at DEST is left alone, with exit code 3. A damaged store is not\n"
+		"published, with the same exit code.",
 	.example = "chistore -a unix:/run/chistore/socket publish /srv/chess/positions\n"
 		   "chistore -a /srv/chess/positions info",
 	.args_min = 1,

@@ -55,7 +55,7 @@ static int take_chi2(struct cli *cli, const struct cli_option *option, const cha
 {
 	return chi_num_chi2(value, strlen(value), out) == CHI_OK
 		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: '%s' is no number", option->name, value);
+		       : cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
 }
 
 /* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
@@ -169,10 +169,11 @@ const struct command cmd_put = {
 	.arguments = "FEN",
 	.summary = "store a position, or more about it",
 	.help = "Stores the position if it is new, and sets what the options give; everything\n"
-		"else that is known about it stays. Prints 'added', 'updated' or 'unchanged' and\n"
-		"the FEN as it is stored. What was printed is on the disk.\n"
-		"Of the evaluations of one engine the deeper stays, of equal depth the later.\n"
-		"Scores are the side to move's view: mate3 mates in three, mate-2 is mated in two.",
+		"else is left unchanged. Prints 'added', 'updated' or 'unchanged' and the FEN as\n"
+		"it is stored. What has been printed is on disk.\n"
+		"For each engine the deeper evaluation is kept, at equal depth the later one.\n"
+		"Scores are from the side to move's view: mate3 mates in three, mate-2 is mated\n"
+		"in two.",
 	.example =
 		"chistore -a ./positions put 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq "
 		"- 0 1' \\\n      --line \"e4 e5\" --eval stockfish:20:35 --note 'where all "

@@ -23,12 +23,12 @@ static const struct cli_option options[] = {
 const struct command cmd_rescore = {
 	.name = "rescore",
 	.arguments = "",
-	.summary = "compute every statistic again",
+	.summary = "recompute every statistic",
 	.help = "In an outcome store the statistic compares a position's results with base rates.\n"
-		"After imports these have moved: this sets them to the results of the games\n"
-		"counted in the store (without any: to the sum of all positions' counts), or to\n"
-		"--base, computes every statistic again, and prints how many changed. In an\n"
-		"external store there is nothing to compute, and it is refused.",
+		"Imports change these: rescore sets them to the results of the games counted in\n"
+		"the store (without any: to the sum of all positions' counts), or to --base,\n"
+		"recomputes every statistic, and prints how many changed. An external store has\n"
+		"nothing to compute, and is refused.",
 	.example = "chistore -a ./positions rescore --base 384,327,289",
 	.options = options,
 	.needs = NEEDS_WRITE,

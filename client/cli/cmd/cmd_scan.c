@@ -96,16 +96,16 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	FILTER_OPTIONS(scan_state),
-	OPTION_FLAG(scan_state, spec.descending, "desc", "from the greatest down"),
+	OPTION_FLAG(scan_state, spec.descending, "desc", "in descending order"),
 	/* No limit is said by leaving it out: no one wants 0 rows. */
-	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "N rows at most"),
+	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "at most N rows"),
 	OPTION_WORD(scan_state, spec.order, orders, "order", "ORDER",
-		    "strength (default), or position: by key alone"),
-	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen alone; several times faster"),
+		    "strength (default), or position: by key only"),
+	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen only; several times faster"),
 	OPTION_FLAG(scan_state, print_cursor, "print-cursor",
-		    "when the limit ended the scan, say on standard error how to go on"),
+		    "if the limit ended the scan, print its cursor on standard error"),
 	OPTION(scan_state, spec.after, take_cursor, "cursor", "C",
-	       "go on after the row where an earlier scan ended"),
+	       "continue after the row where an earlier scan ended"),
 	OPTIONS_END,
 };
 
@@ -115,8 +115,8 @@ const struct command cmd_scan = {
 	.summary = "list the positions of a band of the statistic, in order",
 	.help = "Prints the columns chi2 (- if not known), fen, games, white, draws, black of "
 		"every\n"
-		"position that fits, by the statistic and, where it is equal, by the key.\n"
-		"A scan that goes on with --cursor must have the same options otherwise.",
+		"position that matches, ordered by the statistic and, where it is equal, by key.\n"
+		"A scan that continues with --cursor must otherwise have the same options.",
 	.example = "chistore -a ./positions scan --min 20 --max 39.99 --material KRPvKR --limit 5",
 	.options = options,
 	.needs = NEEDS_READ,

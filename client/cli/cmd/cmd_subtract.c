@@ -14,8 +14,8 @@ static const struct cli_option options[] = {
 	OPTION(games, options.memory, games_memory, "memory", "SIZE",
 	       "memory for sorting (default: 512M)"),
 	OPTION_NUMBER(games, threads, 1, GAMES_THREADS_MAX, "threads", "N",
-		      "threads that read (default: one a core)"),
-	OPTION_FLAG(games, verbose, "verbose", "print every remark, not the first 20 alone"),
+		      "threads that read (default: one per core)"),
+	OPTION_FLAG(games, verbose, "verbose", "print every remark, not only the first 20"),
 	OPTIONS_END,
 };
 
@@ -23,13 +23,13 @@ const struct command cmd_subtract = {
 	.name = "subtract",
 	.arguments = "FILE...",
 	.summary = "take the games of PGN files out again",
-	.help = "Takes games out that import has counted, as if they had never been there: all of\n"
-		"them, or nothing. Games are recognised by players, date, result and moves; those\n"
-		"that are not in the store are counted as absent. Files as for import.\n"
+	.help = "Takes out games that import has counted, as if they had never been there: all of\n"
+		"them, or none. Games are recognised by players, date, result, start and moves;\n"
+		"those that are not in the store are counted as absent. Files are read as by\n"
+		"import.\n"
 		"\n"
-		"Games that were imported with --min-games, where positions were dropped, cannot "
-		"be\n"
-		"taken out again, and are skipped.",
+		"Games imported with --min-games, where positions were dropped, cannot be\n"
+		"subtracted, and are skipped.",
 	.example = "chistore -a ./games subtract wrong.pgn",
 	.options = options,
 	.args_min = 1,

@@ -36,8 +36,8 @@ static void print_repair(struct cli *cli, const struct verify_state *state,
 	}
 	if (result->unsure) {
 		cli_message(
-			"the newest state cannot be told from older ones: '%s' may hold what was "
-			"deleted, or older records than the last",
+			"the newest state cannot be told from older ones: '%s' may hold deleted "
+			"or outdated records",
 			state->repair);
 	}
 	output_object(cli,
@@ -97,7 +97,7 @@ static const struct cli_option options[] = {
 		    "save every intact record of a damaged store into a new one, the directory "
 		    "DEST"),
 	OPTION_WORD(verify_state, statistic, statistic_words, "statistic", "KIND",
-		    "repair: external, control or outcome, for a store that cannot tell any more"),
+		    "repair: external, control or outcome, if the store's stamp is lost"),
 	OPTIONS_END,
 };
 
@@ -105,24 +105,21 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.arguments = "",
 	.summary = "read and check the whole store, or save what is intact",
-	.help = "Reads everything and checks that both trees agree, that every record is whole "
-		"and\n"
-		"its checksum right, and that computed statistics are. Each damage is told on\n"
+	.help = "Reads everything and checks that both trees agree, that every record is intact,\n"
+		"and that checksums and computed statistics are right. Damage is described on\n"
 		"standard error; then sound (yes or no), positions, known and errors are printed.\n"
 		"The exit code is 0 for a sound store and 3 for a damaged one.\n"
 		"\n"
-		"With --repair a store that may be damaged in any way, and that need not open "
-		"any\n"
-		"more, is read page by page. What is whole goes into a new store; the damaged one\n"
-		"stays as it is. Printed are positions and games saved; found: how many of these\n"
-		"no tree led to any more; damaged: entries that are not whole; missing: entries "
-		"that\n"
-		"the store says it holds and that were not saved; pages that could not be read;\n"
-		"and unsure: whether the newest state cannot be told from older ones, so that the\n"
-		"new store may hold what had been deleted or replaced. The exit code is 0 if "
-		"nothing was lost, and 3 "
-		"if\n"
-		"something was, or if there is no new store. No one may write meanwhile.",
+		"With --repair a damaged store, even one that no longer opens, is read page by\n"
+		"page. Every intact record goes into a new store; the damaged one is not changed.\n"
+		"It prints positions and games saved; found: those in pages that no tree leads\n"
+		"to; damaged: damaged entries; missing: entries that the store says it holds and\n"
+		"that were not saved; pages that could not be read; and unsure: whether the "
+		"newest\n"
+		"state cannot be told from older ones, so that the new store may hold deleted or\n"
+		"outdated records. The exit code is 0 if nothing was lost, and 3 if something "
+		"was,\n"
+		"or if no new store was made. The store must not be written meanwhile.",
 	.example = "chistore -a ./positions verify\n"
 		   "chistore -a ./damaged verify --repair ./saved",
 	.options = options,

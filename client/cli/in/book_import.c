@@ -148,8 +148,8 @@ static int import_one(struct cli *cli, struct import *import, const char *path)
 	import->total.illegal += result.illegal;
 	import->total.unreachable += result.unreachable;
 	if (result.illegal > 0) {
-		cli_message("%s: %" PRIu64 " moves are not legal in the position they stand under",
-			    path, result.illegal);
+		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
+			    result.illegal);
 	}
 	return status == CHI_OK ? EXIT_DONE : fail(cli, status);
 }

@@ -16,7 +16,7 @@ struct fens_user {
 
 /*
  * Calls `each` for every FEN of the command's arguments or, when there are none, of standard input,
- * normalised to its key. Blank lines and lines starting with # are passed over. A FEN that cannot
+ * normalised to its key. Blank lines and lines starting with # are skipped. A FEN that cannot
  * be read is reported and the next one taken. Returns the worst exit code of all; stops early once
  * standard output has failed.
  */

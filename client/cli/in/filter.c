@@ -15,7 +15,7 @@ int filter_band(struct cli *cli, const struct cli_option *option, const char *va
 	size_t whole = strcspn(value, ".");
 	uint64_t most = 0;
 	if (chi_num_chi2(value, strlen(value), out) != CHI_OK) {
-		return cli_usage(cli, "--%s: '%s' is no number", option->name, value);
+		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
 	}
 	/* A value to be stored is clamped; a bound that is would ask for something else. */
 	if (value[0] != '-' && chi_num_u64(value, whole, CHI_CHI2_MAX / 100, &most) != CHI_OK) {
@@ -42,7 +42,7 @@ int filter_pieces(struct cli *cli, const struct cli_option *option, const char *
 		good = chi_num_u64(second, strlen(second), PIECES_MAX, &high) == CHI_OK;
 	}
 	if (!good || low < 1 || low > high) {
-		return cli_usage(cli, "--%s: '%s' is no range such as 3..5 within 1..%d",
+		return cli_usage(cli, "--%s: '%s' is not a range such as 3..5 within 1..%d",
 				 option->name, value, PIECES_MAX);
 	}
 	filter->pieces_min = (uint8_t)low;
@@ -71,7 +71,7 @@ int filter_check(struct cli *cli, const struct chi_scan_spec *spec)
 		return cli_usage(cli, "--min is greater than --max");
 	}
 	if (spec->filter.either_colour && !spec->filter.has_material) {
-		return cli_usage(cli, "--either-colour says something only with --material");
+		return cli_usage(cli, "--either-colour needs --material");
 	}
 	return EXIT_DONE;
 }

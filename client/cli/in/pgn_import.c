@@ -24,7 +24,7 @@ int games_memory(struct cli *cli, const struct cli_option *option, const char *v
 				 value);
 	}
 	if (*(uint64_t *)out < CHI_IMPORT_MEMORY_MIN) {
-		return cli_usage(cli, "--%s: '%s' is too little, at least %" PRIu64 "M",
+		return cli_usage(cli, "--%s: '%s' is too small, at least %" PRIu64 "M",
 				 option->name, value, (uint64_t)(CHI_IMPORT_MEMORY_MIN >> 20));
 	}
 	return EXIT_DONE;
@@ -216,7 +216,7 @@ int games_run(struct cli *cli, struct games *games, int n, char **paths,
 	int code = files_check(cli, n, paths, &total);
 	if (code == EXIT_DONE && cli_is_remote(cli) &&
 	    (games->options.memory != 0 || games->threads != 0)) {
-		code = cli_usage(cli, "--memory and --threads are a server's own to set");
+		code = cli_usage(cli, "--memory and --threads are set on the server");
 	}
 	progress_init(&games->progress, cli->quiet, total);
 	games->progress.unit = "games";

@@ -74,8 +74,8 @@ int text_eval(struct cli *cli, const char *text, struct chi_eval *out)
 				 CHI_ENGINE_MAX);
 	}
 	if (chi_num_u64(depth + 1, (size_t)(score - depth - 1), UINT16_MAX, &plies) != CHI_OK) {
-		return cli_usage(cli, "--eval: the depth in '%s' is no number from 0 to %u", text,
-				 UINT16_MAX);
+		return cli_usage(cli, "--eval: the depth in '%s' is not a number from 0 to %u",
+				 text, UINT16_MAX);
 	}
 	bool is_mate = strncmp(score + 1, "mate", 4) == 0;
 	const char *number = score + 1 + (is_mate ? 4 : 0);
