@@ -37,5 +37,5 @@ void *chi_arena_array(struct chi_arena *arena, size_t count, size_t size);
 /* Bytes of memory that it has, used or not. */
 size_t chi_arena_held(const struct chi_arena *arena);
 
-/* A copy of `len` bytes with a NUL behind it. */
+/* A copy of `len` bytes with a NUL after it. */
 char *chi_arena_text(struct chi_arena *arena, const void *bytes, size_t len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of bytes over one allocation. Content is moved to the front only when the room behind
+ * A queue of bytes over one allocation. Content is moved to the front only when the room after
  * it is used up, and then by preference when that costs no more than what was consumed since, so
  * that a long-lived connection does not copy its backlog for every message.
  */

@@ -31,7 +31,7 @@ static inline const uint8_t *chi_buffer_bytes(const struct chi_buffer *buffer)
 }
 
 /*
- * Makes room for `len` more bytes behind the content and returns where they go; they count once
+ * Makes room for `len` more bytes after the content and returns where they go; they count once
  * chi_buffer_added tells so. NULL if that is over the limit or memory is out.
  */
 uint8_t *chi_buffer_reserve(struct chi_buffer *buffer, size_t len);

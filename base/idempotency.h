@@ -31,7 +31,7 @@ enum chi_idempotency_kind {
 	CHI_IDEMPOTENCY_PUT = 1,
 	CHI_IDEMPOTENCY_DELETE,
 	CHI_IDEMPOTENCY_IMPORT,
-	CHI_IDEMPOTENCY_NEVER, /* was not done, and is not to be done any more */
+	CHI_IDEMPOTENCY_NEVER, /* was not done, and never will be */
 };
 
 #define CHI_OUTCOME_COUNTS 12

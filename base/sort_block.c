@@ -18,10 +18,10 @@
 /* Below so many items, counting buckets costs more than comparing. */
 #define RADIX_MIN     1024
 #define INSERTION_MAX 24
-/* How far ahead items are asked for that stand anywhere in memory. */
+/* How far ahead items scattered in memory are prefetched. */
 #define PREFETCH 16
 
-/* The 44 bits from `bit` on, in the upper bits of a word; behind the item's end come zeros. */
+/* The 44 bits from `bit` on, in the upper bits of a word; after the item's end come zeros. */
 static inline uint64_t window(const struct chi_sort_item *item, unsigned bit)
 {
 	size_t i = bit / 64;
@@ -117,7 +117,7 @@ static void insertion_sort(struct chi_sort_item *items, size_t n)
 	}
 }
 
-/* Sorts by the 44 bits from `bit` on, and by nothing behind them. */
+/* Sorts by the 44 bits from `bit` on, and by nothing after them. */
 static void sort_window(const struct chi_sort_item *from, struct chi_sort_item *to, size_t n,
 			uint64_t *pairs, unsigned bit)
 {

@@ -24,7 +24,7 @@ struct source {
 	const struct chi_sort_item *end;
 	struct chi_sort_item *buffer; /* owned; NULL: the run is in memory */
 	uint64_t capacity;	      /* items of the buffer */
-	uint64_t offset;	      /* of what comes behind `end` in the file; bytes */
+	uint64_t offset;	      /* of what comes after `end` in the file; bytes */
 	uint64_t left;		      /* items there */
 };
 
@@ -84,7 +84,7 @@ static uint64_t word_of(const struct source *source)
 }
 
 /* Which of two sources comes first, their items' first words being equal. An exhausted one comes
- * behind all items, which may begin with the word that stands for it. */
+ * after all items, which may begin with the word that stands for it. */
 static bool tie_less(const struct chi_sort_reader *reader, uint32_t a, uint32_t b)
 {
 	const struct chi_sort_item *x = reader->sources[a].at;

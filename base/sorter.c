@@ -188,7 +188,7 @@ static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Writes the merge of `runs` behind the end of the file; fills the items' marks in `run`. */
+/* Writes the merge of `runs` after the end of the file; fills the items' marks in `run`. */
 static int write_run(struct chi_sorter *sorter, struct chi_sort_reader *reader,
 		     struct chi_sort_item *buffer, struct chi_sort_run *run)
 {
@@ -378,7 +378,7 @@ uint64_t chi_sorter_count(const struct chi_sorter *sorter)
 
 /* ---- Sealing ----------------------------------------------------------------------------- */
 
-/* Every so many-th item of a run stands for those behind it, when the range is cut. */
+/* Every so many-th item of a run stands for those after it, when the range is cut. */
 struct sample {
 	struct chi_sort_item item;
 	uint64_t weight;

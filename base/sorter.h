@@ -5,7 +5,7 @@
  * nameless file when the memory set is used up. What was sorted is read in order by any number of
  * threads, each with a part of the range.
  *
- * No item is lost or merged: equal ones come one behind the other. Spill files have no name (or
+ * No item is lost or merged: equal ones come one after the other. Spill files have no name (or
  * lose it at once), so that nothing is left behind however the process ends.
  */
 #pragma once
@@ -58,5 +58,5 @@ CHI_MUSTUSE int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi
 			      struct chi_fault *fault);
 void chi_sort_close(struct chi_sort_reader *reader);
 
-/* The next item, valid until the next call; CHI_NONE behind the part's last. -CHI_EIO. */
+/* The next item, valid until the next call; CHI_NONE after the part's last. -CHI_EIO. */
 CHI_MUSTUSE int chi_sort_next(struct chi_sort_reader *reader, const struct chi_sort_item **out);

@@ -69,7 +69,7 @@ struct chi_sorter {
 	struct chi_sort_runs files;
 	struct chi_sort_item *spare;  /* blocks not in use, a list */
 	struct workspace *workspaces; /* for sorting a block; a stack of those not in use */
-	/* Set by sealing: all runs, and the first groups of the parts behind the first. */
+	/* Set by sealing: all runs, and the first groups of the parts after the first. */
 	struct chi_sort_runs runs;
 	struct chi_sort_item *splitters;
 	size_t n_parts;

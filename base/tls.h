@@ -20,7 +20,7 @@ struct chi_tls {
 	bool more;	 /* the last read took all it had room for: read again before waiting */
 	bool wants_room; /* the last read or write goes on when the socket is writable */
 	bool up;	 /* the handshake is done; new keys later are none */
-	int failure;	 /* for good: -CHI_EPROTO; CHI_OK: none */
+	int failure;	 /* permanent: -CHI_EPROTO; CHI_OK: none */
 	size_t left;	 /* bytes that the call at work may still take from the socket */
 	unsigned key_updates; /* that came in it */
 	struct chi_fault why; /* when it has failed */
@@ -32,7 +32,7 @@ struct chi_tls {
  */
 CHI_MUSTUSE int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault);
 
-/* PEM files: a certificate with those that vouch for it behind it, and its key, which must not be
+/* PEM files: a certificate with its intermediate ones after it, and its key, which must not be
  * open to everyone. -CHI_EACCES, -CHI_EIO (cannot be read, or do not fit). */
 CHI_MUSTUSE int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 				 struct chi_fault *fault);
@@ -58,7 +58,7 @@ bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context);
  * was cut off. */
 ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room);
 
-/* As send(). After EAGAIN the same bytes come first in the next call, wherever they then stand. */
+/* As send(). After EAGAIN the same bytes come first in the next call, at any address. */
 ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len);
 
 /* Nothing follows from this side; as far as the socket takes that at once. */

@@ -96,7 +96,7 @@ static void put_codes(const uint64_t planes[4], uint64_t occupied, uint8_t *out)
 
 #if defined(__x86_64__)
 /* Sixteen codes: bit i of each plane becomes a bit of nibble i; then the nibbles of each byte
- * change places, since the first stands in the upper half. */
+ * change places, since the first is in the upper half. */
 __attribute__((target("bmi2"))) static uint64_t spread(const uint64_t packed[4], unsigned shift)
 {
 	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);

@@ -26,7 +26,7 @@
  * one, no key can say that Black is to move: it is written as if White were.) */
 void chi_key_encode(const struct chi_position *position, struct chi_key *out);
 
-/* The same, the bytes alone, zeros behind the key. Its length follows from the mask. */
+/* The same, the bytes alone, zeros after the key. Its length follows from the mask. */
 void chi_key_bytes(const struct chi_position *position, uint8_t out[CHI_KEY_MAX]);
 
 /* The length of a key whose first eight bytes are these. */

@@ -9,7 +9,7 @@
 
 /*
  * Reads a signature: the letters K Q R B N P in any order and number, White's first, Black's
- * from the second K on or, if 'v' stands between, behind it ("vK" and "Kv" leave a side empty or
+ * from the second K on or, if there is a 'v' between, after it ("vK" and "Kv" leave a side empty or
  * kingless). -CHI_ESYNTAX says what is wrong. At most 32 letters.
  */
 CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_material *out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Legal moves, standard chess and Chess960. A move is legal if it leaves the own king, if there is
- * one, unattacked; a king is never captured, even where it stands in check with the enemy to move.
+ * one, unattacked; a king is never captured, even if it is in check with the enemy to move.
  */
 #pragma once
 

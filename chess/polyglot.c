@@ -33,7 +33,7 @@ static uint64_t pieces_key(const struct chi_position *position)
 	return key;
 }
 
-/* A right is short if its rook stands beyond the king: so it is in Chess960, too. */
+/* A right is short if its rook is beyond the king: so it is in Chess960, too. */
 static uint64_t castling_key(const struct chi_position *position)
 {
 	uint64_t key = 0;
@@ -48,7 +48,7 @@ static uint64_t castling_key(const struct chi_position *position)
 	return key;
 }
 
-/* The pawns that stand ready are those that a pawn of the other side, on the square passed, would
+/* The pawns that may capture are those that a pawn of the other side, on the square passed, would
  * attack. Whether they may take is not asked. */
 static uint64_t en_passant_key(const struct chi_position *position, int ep)
 {

@@ -11,7 +11,7 @@
  * a chi_move, castling as king takes rook included. The weight says how readily the move is to be
  * played, compared with the others of its key.
  *
- * One thing our positions do not hold: Polyglot counts an en passant square in when a pawn stands
+ * One thing our positions do not hold: Polyglot counts an en passant square in when a pawn is
  * ready to capture, even one whose capture is not legal because it would leave its king in check.
  * So the square behind the pawn that moved two steps is an argument of its own; anyone who has only
  * a stored position passes position->ep, and gets another key than Polyglot's in that rare case.
@@ -43,11 +43,11 @@ struct chi_polyglot_entry {
 extern const uint64_t chi_polyglot_random[CHI_POLYGLOT_RANDOMS];
 
 /* `ep`: the square passed over by the double step just played, or CHI_NO_SQUARE. It counts if a
- * pawn of the side to move stands beside the pawn that passed it. */
+ * pawn of the side to move is beside the pawn that passed it. */
 uint64_t chi_polyglot_key(const struct chi_position *position, int ep);
 
 /* The square that a legal move of `position` passes over if it is a double step of a pawn, else
- * CHI_NO_SQUARE: the `ep` of the position behind it. */
+ * CHI_NO_SQUARE: the `ep` of the position after it. */
 int chi_polyglot_passed(const struct chi_position *position, chi_move move);
 
 /* A book's move to the legal one it names; castling also as the king's two steps. -CHI_EMOVE. */

@@ -37,7 +37,7 @@ bool chi_position_ep_safe(const struct chi_position *position, int from, int to)
 	if (king == CHI_NO_SQUARE) {
 		return true;
 	}
-	/* The captured pawn stands behind the target square, one rank nearer to its enemy. */
+	/* The captured pawn is behind the target square, one rank nearer to its enemy. */
 	uint64_t captured = chi_bit(to ^ 8);
 	uint64_t occupied =
 		(chi_position_occupied(position) ^ chi_bit(from) ^ captured) | chi_bit(to);

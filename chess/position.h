@@ -85,7 +85,7 @@ static inline int chi_position_king(const struct chi_position *position, int col
 	return king != 0 ? __builtin_ctzll(king) : CHI_NO_SQUARE;
 }
 
-/* What stands on `square` (0..63): an enum chi_kind, CHI_KINDS if it is empty. */
+/* What is on `square` (0..63): an enum chi_kind, CHI_KINDS if it is empty. */
 int chi_position_kind(const struct chi_position *position, int square);
 
 /* Pieces of `colour` that attack `square` when the squares in `occupied` block. */

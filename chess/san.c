@@ -18,7 +18,7 @@
 
 /* What a text says of a move. */
 struct wish {
-	uint8_t kind; /* NO_KIND: no letter; a pawn, or what stands on the origin if it is named */
+	uint8_t kind;	   /* NO_KIND: no letter; a pawn, or what is on the origin if it is named */
 	uint8_t from_file; /* 0..7 or ANY, as the next three */
 	uint8_t from_rank;
 	uint8_t to_file;
@@ -64,7 +64,7 @@ static bool take_promotion(const char *text, size_t *len, struct wish *wish)
 	return kind != CHI_PAWN && kind != CHI_KING;
 }
 
-/* Sorts up to four coordinates, in the order they stand in, into origin and target. */
+/* Sorts up to four coordinates, in their order, into origin and target. */
 static bool place(const char *coordinates, size_t n, struct wish *wish)
 {
 	bool is_rank[4] = {false};
@@ -95,7 +95,7 @@ static bool place(const char *coordinates, size_t n, struct wish *wish)
 	return true;
 }
 
-/* Reads what stands behind the piece's letter. */
+/* Reads what follows the piece's letter. */
 static bool read_squares(const char *text, size_t len, struct wish *wish)
 {
 	char coordinates[4];
@@ -159,7 +159,7 @@ static bool is_safe(const struct chi_position *position, int from, int to, int k
 		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
 	int king = chi_position_king(position, us);
-	/* A piece taken on `to` attacks nothing any more. */
+	/* A piece taken on `to` no longer attacks anything. */
 	return king == CHI_NO_SQUARE ||
 	       (chi_attackers(position, king, us ^ 1, occupied) & ~chi_bit(to)) == 0;
 }

@@ -61,7 +61,7 @@ static inline uint64_t chi_sieve_set(uint64_t nibbles)
 	return (nibbles | nibbles >> 2) & UINT64_C(0x1111111111111111);
 }
 
-/* True if one of the `n` pieces is 0, the black king whose side is to move. Behind the last piece
+/* True if one of the `n` pieces is 0, the black king whose side is to move. After the last piece
  * of an odd number there is one nibble that must not be looked at. */
 static inline bool chi_sieve_black_moves(const uint8_t *key, size_t len, uint32_t n)
 {
@@ -70,7 +70,7 @@ static inline bool chi_sieve_black_moves(const uint8_t *key, size_t len, uint32_
 	memcpy(&last, key + len - sizeof(last), sizeof(last));
 	last = be64toh(last) | (n & 1);
 	if (n <= 16) {
-		/* Bytes of the mask are before the pieces; they stand in the upper bits. */
+		/* Bytes of the mask are before the pieces; they are in the upper bits. */
 		uint64_t pieces = all >> (64 - 4 * (n + (n & 1)));
 		return (chi_sieve_set(last) & pieces) != pieces;
 	}

@@ -12,7 +12,7 @@
  * Checks that
  *  - there are 1 to 32 pieces, at most one king a colour, no pawn on the first or last rank;
  *  - there is a black king if Black is to move;
- *  - each rook that may castle stands on its back rank with its king, at most one on each side
+ *  - each rook that may castle is on its back rank with its king, at most one on each side
  *    of the king;
  *  - the en passant square is set only if a legal en passant capture goes there.
  * Returns CHI_OK, or `status` with the reason in `fault`.

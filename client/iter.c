@@ -21,7 +21,7 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	}
 	iter->client = client;
 	iter->spec = *spec;
-	/* Before the first row the walk stands where it was told to go on. */
+	/* Before the first row the walk is where it was told to continue. */
 	iter->cursor = spec->after;
 	status = client->backend->scan_open(client, iter);
 	if (status != CHI_OK) {
@@ -69,7 +69,7 @@ int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 		*row = NULL;
 		return status;
 	}
-	/* A failure behind rows that are still delivered has left its text. */
+	/* A failure after rows that are still delivered has left its text. */
 	iter->client->error.text[0] = '\0';
 	iter->delivered++;
 	if (iter->entries == NULL) {
@@ -87,7 +87,7 @@ int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 			*record = &entry->record;
 		}
 	}
-	/* Of the row delivered, not of the block: the rows behind it may never be asked for. */
+	/* Of the row delivered, not of the block: the rows after it may never be asked for. */
 	iter->cursor = (struct chi_cursor){.set = true, .chi2 = (*row)->chi2, .key = (*row)->key};
 	return CHI_OK;
 }

@@ -26,7 +26,7 @@ static int check_sets(const struct chi_board *board, struct chi_fault *fault)
 	uint64_t seen = 0;
 	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
 		if ((seen & kinds[i]) != 0) {
-			return chi_fault(fault, -CHI_EKEY, "two pieces stand on square %d",
+			return chi_fault(fault, -CHI_EKEY, "two pieces are on square %d",
 					 __builtin_ctzll(seen & kinds[i]));
 		}
 		seen |= kinds[i];
@@ -91,7 +91,7 @@ int chi_key_from_board(const struct chi_board *board, struct chi_key *out, struc
 	return status;
 }
 
-/* Keys decode to normalised positions or not at all, so nothing needs checking behind that. */
+/* Keys decode to normalised positions or not at all, so nothing needs checking after that. */
 int chi_key_control(const struct chi_key *key, uint16_t *out)
 {
 	struct chi_position position;

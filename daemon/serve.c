@@ -181,7 +181,8 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 		struct chi_fault fault = {{0}};
 		int status = chi_store_check(server->stores[i].store, &freed, &fault);
 		if (status == -CHI_ESTALE) {
-			/* Nothing can be promised any more. Started again, it opens what is there.
+			/* Nothing can be promised from here on. Started again, it opens what is
+			 * there.
 			 */
 			log_error("store.stale", "stopping: store '{store}' ({cause})",
 				  log_text("store", server->stores[i].name),

@@ -26,7 +26,7 @@ struct field {
 };
 
 struct fields {
-	const char *at; /* NULL behind the last field */
+	const char *at; /* NULL after the last field */
 	const char *end;
 	char separator;
 	size_t n; /* fields taken so far */
@@ -50,7 +50,7 @@ bool chi_csv_quotes(char separator, const char *text, size_t len, bool open)
 	return open;
 }
 
-/* A field in quotation marks; behind the closing one only a separator may follow. */
+/* A field in quotation marks; after the closing one only a separator may follow. */
 static int take_quoted(struct fields *f, struct field *out)
 {
 	const char *start = ++f->at;
@@ -88,7 +88,7 @@ static int take_quoted(struct fields *f, struct field *out)
 	return CHI_OK;
 }
 
-/* The next field; CHI_NONE behind the last. A record has at least one, which may be empty. */
+/* The next field; CHI_NONE after the last. A record has at least one, which may be empty. */
 static int next_field(struct fields *f, struct field *out)
 {
 	if (f->at == NULL) {

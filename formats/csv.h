@@ -44,7 +44,7 @@ struct chi_csv {
 CHI_MUSTUSE int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t len,
 			       struct chi_arena *arena, struct chi_fault *fault);
 
-/* True if a quoted field is still open behind `text`, so that the next line belongs to the same
+/* True if a quoted field is still open after `text`, so that the next line belongs to the same
  * record. `open`: whether one was open before it. */
 bool chi_csv_quotes(char separator, const char *text, size_t len, bool open);
 

@@ -169,7 +169,7 @@ static enum opcode opcode_of(struct span name)
 	return (enum opcode)i;
 }
 
-/* The first walk. An opcode that stands twice counts as the later says. */
+/* The first walk. An opcode that occurs twice counts as its later value. */
 static int find_all(struct reader *r)
 {
 	struct operation operation;
@@ -304,8 +304,8 @@ static char *append(char *to, struct span span)
 	return to + span.len;
 }
 
-/* Every operation not kept elsewhere, as `opcode operand;` with single spaces between. `r` stands
- * in front of the operations again. */
+/* Every operation not kept elsewhere, as `opcode operand;` with single spaces between. `r` is
+ * before the operations again. */
 static int read_note(struct reader *r, struct chi_put *put)
 {
 	struct operation operation;

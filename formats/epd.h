@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One line of EPD (extended position description) to one position to store. Also takes plain FENs
- * with their two counters, alone or with operations behind them.
+ * with their two counters, alone or with operations after them.
  *
  *   opcode         becomes
  *   ce, dm         an evaluation: centipawns, or mate in N; of both, the mate

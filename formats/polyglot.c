@@ -215,7 +215,8 @@ static int enqueue(struct chi_book *book, const struct chi_position *position, i
 	return CHI_OK;
 }
 
-/* Takes a move among those of the position, in its place; one that stands twice weighs both. */
+/* Takes a move among those of the position, in its place; one that occurs twice has both weights.
+ */
 static void add_move(struct chi_book_position *at, struct chi_move_stat *moves, chi_move move,
 		     uint16_t weight)
 {
@@ -236,7 +237,7 @@ static void add_move(struct chi_book_position *at, struct chi_move_stat *moves, 
 	at->n_moves++;
 }
 
-/* One group: its moves, and the positions behind them. */
+/* One group: its moves, and the positions after them. */
 static int visit_group(struct chi_book *book, const struct pending *pending, chi_book_visit *visit,
 		       void *context, struct chi_book_result *result)
 {

@@ -13,7 +13,7 @@
 
 #include "chistore/types.h"
 
-/* The largest book that is read, in bytes: all of it stands in memory. */
+/* The largest book that is read, in bytes: all of it is held in memory. */
 #define CHI_BOOK_MAX (UINT64_C(4) << 30)
 
 struct chi_book;
@@ -36,7 +36,7 @@ struct chi_book_result {
 	uint64_t entries;
 	uint64_t positions;   /* visited */
 	uint64_t moves;	      /* of these */
-	uint64_t illegal;     /* entries whose move is not legal in the position they stand under */
+	uint64_t illegal;     /* entries whose move is not legal in their position */
 	uint64_t weightless;  /* entries of weight 0: gone along, but given no visit */
 	uint64_t unreachable; /* entries that no walk comes by */
 };

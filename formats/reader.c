@@ -45,7 +45,7 @@ enum chi_format chi_format_of(const char *name)
 	return CHI_FORMAT_AUTO;
 }
 
-/* Looks behind the extension of a compressor. */
+/* Looks before the extension of a compressor. */
 enum chi_format chi_format_of_path(const char *path)
 {
 	static const char *const packers[] = {".gz", ".zst", ".bz2", ".xz"};

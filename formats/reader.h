@@ -51,7 +51,7 @@ void chi_position_reader_close(struct chi_position_reader *import);
 /*
  * The next position, its memory in `arena` (and the engine's name in the options). CHI_NONE at
  * the end. Negative: chi_position_reader_failed tells whether the file cannot be read on (*fault
- * says why) or only one line was bad, and the next call goes on behind it.
+ * says why) or only one line was bad, and the next call goes on after it.
  */
 CHI_MUSTUSE int chi_position_reader_next(struct chi_position_reader *import,
 					 struct chi_arena *arena, struct chi_put *put,
@@ -73,5 +73,5 @@ uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *impor
 /* "epd", "csv", "tsv", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of them. */
 enum chi_format chi_format_of(const char *name);
 
-/* The format that a file's name tells, behind a compressor's ending too; CHI_FORMAT_AUTO: none. */
+/* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */
 enum chi_format chi_format_of_path(const char *path);

@@ -116,7 +116,7 @@ int chi_source_open(const char *path, const struct chi_source_options *options,
 	if (source->options.line_max == 0) {
 		source->options.line_max = CHI_SOURCE_LINE_MAX;
 	}
-	/* Room for one byte more: the carriage return that may stand before a newline. */
+	/* Room for one byte more: the carriage return that may precede a newline. */
 	chi_buffer_init(&source->pending, source->options.line_max + 1);
 	int status = open_fd(source, path, fault);
 	if (status != CHI_OK) {

@@ -41,7 +41,7 @@ void chi_source_close(struct chi_source *source);
 /*
  * The next line without its end ("\n" or "\r\n"), not NUL-terminated, valid until the next call.
  * A byte order mark at the start of the stream is dropped; a last line without a newline counts.
- * CHI_NONE behind the last line. -CHI_ETOOBIG: the line was longer than line_max and has been
+ * CHI_NONE after the last line. -CHI_ETOOBIG: the line was longer than line_max and has been
  * skipped; go on calling. -CHI_EIO: the stream cannot be read or unpacked to its end;
  * -CHI_EUNSUPPORTED: it begins as an archive of files (ZIP, tar) or UTF-16 does; -CHI_ECANCELED.
  */
@@ -49,7 +49,7 @@ CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, si
 				struct chi_fault *fault);
 
 /*
- * The next bytes as they stand, unpacked, cut anywhere, never none: not copied, and valid until the
+ * The next bytes as they are, unpacked, cut anywhere, never none: not copied, and valid until the
  * next call. What a line was made of does not come again. Else as chi_source_line.
  */
 CHI_MUSTUSE int chi_source_read(struct chi_source *source, const char **bytes, size_t *len,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Items to records. The sorted items come in parts; threads take the parts in order, sum up what
- * stands side by side, and pack records; the committing thread stores the packed parts, in order
+ * is side by side, and pack records; the committing thread stores the packed parts, in order
  * again. How far the threads may be ahead of it is bounded, and so is memory.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The commit of a session that reads games. The games come first, in the order of their ids: equal
- * ones stand side by side then, and a new store's tree of games grows at its end. That settles
+ * ones are then side by side, and a new store's tree of games grows at its end. That settles
  * which games count and, since base rates are the sum of the games' results, every statistic. Then
  * follow the positions.
  */
@@ -250,7 +250,7 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 	return rc;
 }
 
-/* A place that was free when the reading began, and is not any more. */
+/* A place that was free when the reading began, and no longer is. */
 static int overtaken(const struct chi_importer *importer, int rc, struct chi_fault *fault)
 {
 	struct chi_fault what = *fault;

@@ -91,7 +91,7 @@ static int more_than(int n, int usual)
 	return n > usual ? n - usual : 0;
 }
 
-/* The men are such as promotions can make of the initial ones, and so they are behind every move:
+/* The men are such as promotions can make of the initial ones, and so they are after every move:
  * then there are 218 moves at most. */
 static bool is_usual(const struct chi_position *position, int colour)
 {

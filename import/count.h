@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Games as items to sort. A game's position and the move played there make one item of
- * base/sorter.h: the position's key with zeros behind it, then 64 bits, big-endian:
+ * base/sorter.h: the position's key with zeros after it, then 64 bits, big-endian:
  *
  *     63            32 31      19 18    17   16 15        0
  *    +----------------+----------+-----+-------+-----------+

@@ -11,7 +11,7 @@
 #define CHI_IDENTITY_SIZE (3 * (CHI_PGN_VALUE_MAX + 1) + 2 + CHI_KEY_MAX + 2 * CHI_PGN_PLIES_MAX)
 
 /*
- * XXH3-128, big-endian, over: White, Black and Date, each with a zero byte behind it, a missing tag
+ * XXH3-128, big-endian, over: White, Black and Date, each with a zero byte after it, a missing tag
  * being empty; the result, 1 byte (enum chi_result); the length of the start position's key, 1
  * byte, and the key; each move, 2 bytes little-endian. All moves that can be read, however many of
  * them are counted.

@@ -35,7 +35,7 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	return CHI_OK;
 }
 
-/* The directory in which a store is to stand; where that takes no files, its own. NULL: out of
+/* The directory that holds the store's; if that takes no files, the store's own. NULL: out of
  * memory. */
 static char *spill_dir(const char *path)
 {

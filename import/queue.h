@@ -30,7 +30,7 @@ struct chi_stream {
 	struct chi_piece *last;
 	uint32_t number; /* of all streams, from 0 */
 	char *name;	 /* of the file that begins with it, owned; NULL: the file goes on */
-	bool closed;	 /* no piece comes behind the last */
+	bool closed;	 /* no piece comes after the last */
 	bool done;
 	/* Told by the thread that read it. */
 	uint64_t games;

@@ -153,7 +153,7 @@ static int close_stream(struct chi_pgn_session *games, struct chi_fault *fault)
 	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
 }
 
-/* Where a full piece may be cut: a place near its end if there is one, else any behind its first
+/* Where a full piece may be cut: a place near its end if there is one, else any after its first
  * byte; its length if there is none. */
 static size_t find_cut(const struct chi_pgn_session *games, const struct chi_piece *piece)
 {
@@ -172,7 +172,7 @@ static size_t find_cut(const struct chi_pgn_session *games, const struct chi_pie
 	return start + cut;
 }
 
-/* A full piece goes to the threads, up to the cut; what is behind begins the next. */
+/* A full piece goes to the threads, up to the cut; what follows begins the next. */
 static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
 {
 	struct chi_piece *piece = games->piece;

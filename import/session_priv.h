@@ -18,7 +18,7 @@
 #include "store/load/load.h"
 
 /*
- * A game in the second sorter: its id; then, big-endian, where it stands, so that of equal games
+ * A game in the second sorter: its id; then, big-endian, where it is, so that of equal games
  * the first of the input comes first: stream (24 bits), game (20) and line (20) in it; then its
  * number (32), result (2), "cut" (1), number of moves that are counted (13), "bounded" (1: by
  * max_ply), 15 bits free.
@@ -28,8 +28,8 @@
 
 #define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
 
-/* Besides, of each game a bit is held at the commit, for which there is so much of the memory; and
- * so much for the places of streams when subtracting, and so much for the last plies counted. */
+/* Shares of the memory: for the bit that the commit holds for each game, for the places of streams
+ * when subtracting, and for the last plies counted. */
 #define CHI_IMPORT_BITS_SHARE  16u
 #define CHI_IMPORT_BASES_SHARE 16u
 #define CHI_IMPORT_PLIES_SHARE 8u

@@ -15,12 +15,12 @@
  *
  * Over a socket a call gets over a lost connection and a restarted server by itself: it connects
  * again, with growing waits, and sends again what was not answered, up to 10 times and for
- * chi_options.repeat_ms. Reads, and a walk that goes on behind its last row, are repeated freely.
- * Writes carry a mark by which the server knows them again, so that each happens at most once, also
- * if the server was killed in between; in another store that has taken the place of theirs they do
- * not happen. chi_compact is repeated so, chi_backup from its beginning, chi_verify as long as it
- * has reported nothing. An import's data are not sent again, but what became of its commit is asked
- * for. Not repeated are opening, chi_ping and pipelines.
+ * chi_options.repeat_ms. Reads, and a walk that goes on after its last row, are repeated freely.
+ * Writes carry an idempotency key, so that each happens at most once, even if the server was killed
+ * in between; in another store that has replaced theirs they do not happen. chi_compact is repeated
+ * in the same way, chi_backup from its beginning, chi_verify only before it has reported anything.
+ * An import's data are not sent again, but the server is asked for the outcome of its commit. Not
+ * repeated are opening, chi_ping and pipelines.
  */
 #pragma once
 
@@ -122,7 +122,7 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
 /*
  * What was played from a position, how it ended and where it led, from one snapshot; until the next
  * call. CHI_OK also if the position is not stored (out->position.found), as other orders of moves
- * may have led to positions behind it.
+ * may have led to positions after it.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
 			    struct chi_explore *out);
@@ -142,9 +142,9 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * A client sees what it wrote itself, whatever the address.
  *
  * Over a socket, when the answer does not come, repeated or not, the write may or may not have
- * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but no one knows any more
+ * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but it is no longer known
  * whether it was done when it was sent before, or that was to another store. If the connection
- * broke behind CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
+ * broke after CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
  * so, once, and stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
@@ -166,7 +166,7 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
 /* ---- Games ------------------------------------------------------------------------------- */
 
 /*
- * The games that are counted in the store (struct chi_game_id): up to `max` with ids behind `after`
+ * The games that are counted in the store (struct chi_game_id): up to `max` with ids after `after`
  * (CHI_GAME_ID_SIZE bytes, or NULL: from the first), ascending, into `out`. *n less than `max`:
  * there are no more. In-process each call reads a snapshot of its own; over a socket what is
  * written meanwhile may show in part. -CHI_EUNSUPPORTED: a server that does not list games.
@@ -232,7 +232,7 @@ void chi_import_close(struct chi_import *games);
  * Several requests on the way at once: queue them with the chi_pipe_... calls, then take the
  * answers with chi_pipe_next, in the order queued. Up to 64 may be unanswered; -CHI_EBUSY
  * says that answers must be taken first (some servers take fewer). A probe takes 1 to 4,096
- * positions here. A server works on them in any order: a probe queued behind a put may not see
+ * positions here. A server works on them in any order: a probe queued after a put may not see
  * it. Other calls on the client give -CHI_EBUSY meanwhile.
  *
  * Requests gather and are sent together, for that is what makes a pipeline fast: with
@@ -275,13 +275,13 @@ CHI_MUSTUSE int chi_iter_open(struct chi_client *client, const struct chi_scan_s
 			      struct chi_iter **out);
 
 /*
- * The next row, until the next call: CHI_OK, or CHI_NONE behind the last. *record is set if
+ * The next row, until the next call: CHI_OK, or CHI_NONE after the last. *record is set if
  * the spec wanted records (`record` may be NULL otherwise).
  */
 CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 			      const struct chi_record **record);
 
-/* A cursor behind the row delivered last: put it in a spec's `after` to go on later. */
+/* A cursor after the row delivered last: put it in a spec's `after` to go on later. */
 void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out);
 
 /* True if the rows so far came from more than one committed state: a server ends snapshots that
@@ -336,7 +336,7 @@ CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 /* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
  * during the first, and wait during the second, about as long as writing and syncing what is in
  * use; reads go on through a server. -CHI_EBUSY if other processes have the store open, before the
- * work or behind it, or if the server verifies and copies enough already; -CHI_ECORRUPT if the
+ * work or after it, or if the server verifies and copies enough already; -CHI_ECORRUPT if the
  * store is damaged, see chi_repair; -CHI_ECANCELED if the server stops: nothing has changed. */
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
@@ -406,7 +406,7 @@ CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key 
 
 /*
  * Begins to look a position up whose answer is wanted soon: memory is waited for while the engine
- * does something else, and those behind one that waits already are looked up together with it. Pays
+ * does something else, and those after one that waits already are looked up together with it. Pays
  * where the store does not fit the processor's cache; else asking at once is faster. The answer is
  * collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no
  * harm. No snapshot is held between calls: the answer is of the state that is newest when it is
@@ -421,9 +421,9 @@ CHI_MUSTUSE int chi_prober_prefetch_board(struct chi_prober *prober, const struc
 					  uint64_t *ticket);
 
 /*
- * Any number of positions, say those behind all moves of a node, the best first; tickets[i] is that
+ * Any number of positions, say those after all moves of a node, the best first; tickets[i] is that
  * of keys[i]. They are written down, and looked up together, more and more at a time, when the
- * first are collected: of a node that is cut off early most are never looked up. Behind the first
+ * first are collected: of a node that is cut off early most are never looked up. After the first
  * CHI_PREFETCH_MAX the tickets are 0, on failure all.
  */
 CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys,

@@ -21,7 +21,7 @@ struct walk {
 	struct chi_flaw *flaw;
 };
 
-/* The field at hand in one message, and the message that this one stands in. */
+/* The field at hand in one message, and the message that holds this one. */
 struct level {
 	const struct level *outer;
 	const ProtobufCFieldDescriptor *field;

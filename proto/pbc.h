@@ -37,7 +37,7 @@ enum chi_enums {
 
 /*
  * CHI_OK; -CHI_EPROTO: the bytes are no protobuf message; -CHI_EINVAL: a field has a wrong type,
- * stands twice or does not fit; -CHI_ETOOBIG: a text or a repeated field is over its limit.
+ * occurs twice or does not fit; -CHI_ETOOBIG: a text or a repeated field is over its limit.
  */
 CHI_MUSTUSE int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
 			     size_t len, enum chi_enums enums, struct chi_flaw *flaw);
@@ -65,5 +65,5 @@ int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fa
 /* The flaw of an arena that gave NULL for `size` bytes: over the budget, or out of memory. */
 int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size);
 
-/* Room for `len` bytes behind the buffer's content: -CHI_ETOOBIG over its limit, -CHI_ENOMEM. */
+/* Room for `len` bytes after the buffer's content: -CHI_ETOOBIG over its limit, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_pb_reserve(struct chi_buffer *out, size_t len, uint8_t **at);

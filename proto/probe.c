@@ -9,7 +9,7 @@
 #include "proto/fields.h"
 #include "proto/record.h"
 
-/* Tags as they stand in the bytes: number and wire type. */
+/* Tags as they are encoded: number and wire type. */
 #define TAG_ID	  0x08 /* Request.id */
 #define TAG_STORE 0x12 /* Request.store */
 #define TAG_KEYS  0x0a /* Probe.keys */
@@ -24,7 +24,7 @@ static inline bool take(struct chi_reader *r, uint8_t byte)
 	return is;
 }
 
-/* The bytes that a length stands before. */
+/* The bytes that follow a length. */
 static inline const uint8_t *take_bytes(struct chi_reader *r, size_t *len)
 {
 	uint64_t value = chi_read_varint(r);

@@ -104,7 +104,7 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 		r->bad = true;
 		return 0;
 	}
-	/* The row was zeroed: what is behind the key's end stays 0. */
+	/* The row was zeroed: what is after the key's end stays 0. */
 	memcpy(row->key.bytes, key, row->key.len);
 	if ((flags & ROW_COUNTS) != 0) {
 		row->counts.white = read_count(r);

@@ -17,7 +17,7 @@
 
 #include "proto/record.h"
 
-/* Bytes behind the rows that chi_put_rows may overwrite, for copies of fixed size. */
+/* Bytes after the rows that chi_put_rows may overwrite, for copies of fixed size. */
 #define CHI_ROWS_SLACK CHI_KEY_MAX
 
 /* Bytes of the rows; 0 if a key has a length no key has, or there are no rows. */

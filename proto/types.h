@@ -135,7 +135,7 @@ struct chi_request {
 		} import_data;
 		struct {
 			bool after_set;
-			uint8_t after[CHI_GAME_ID_SIZE]; /* behind this id, if set */
+			uint8_t after[CHI_GAME_ID_SIZE]; /* after this id, if set */
 			uint32_t limit;			 /* 0: as many as a response takes */
 		} games;
 	} u;

@@ -74,7 +74,7 @@ void chi_store_close(struct chi_store *store);
 
 enum chi_statistic chi_store_statistic(const struct chi_store *store);
 
-/* The 16 bytes of its UUID, as long as the handle. A copy has its original's. */
+/* The 16 bytes of its UUID, valid while the handle is. A copy has its original's. */
 const uint8_t *chi_store_uuid(const struct chi_store *store);
 
 /*
@@ -132,7 +132,7 @@ CHI_MUSTUSE int chi_read_records(struct chi_read *read, const struct chi_key *ke
 
 /*
  * What was played from a position, and where it led (types.h): CHI_OK also if the position is not
- * stored, as others may have led behind it. The moves lie in memory of `arena`, names of openings
+ * stored, as others may have led after it. The moves lie in memory of `arena`, names of openings
  * are static. A move whose position no key can hold has a child without a key (len 0). At most
  * CHI_MOVES_MAX moves are told.
  * -CHI_EKEY, -CHI_ECORRUPT (a damaged record, or one with a move that is not legal), -CHI_ENOMEM.
@@ -147,7 +147,7 @@ CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *ke
 CHI_MUSTUSE int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
 				 struct chi_game_id *out);
 
-/* Up to `max` games with ids behind `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
+/* Up to `max` games with ids after `after` (CHI_GAME_ID_SIZE bytes, or NULL: from the first),
  * ascending. *n less than `max`: there are no more. -CHI_ECORRUPT, -CHI_EBUSY as above. */
 CHI_MUSTUSE int chi_read_game_ids(struct chi_read *read, const uint8_t *after,
 				  struct chi_game_id *out, size_t max, size_t *n);
@@ -211,9 +211,8 @@ CHI_MUSTUSE int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct ch
 /*
  * Adds to *count how many of the next `steps` entries match, or some more, up to the end of a page,
  * without building rows; limit and want are ignored. CHI_OK: call again; CHI_NONE: counted to the
- * end. Where the spec's answer stands in the trees' sizes it comes at once. A spec without a cursor
- * is counted upwards by strength, whatever it says: where such a count stands is told for a spec
- * that says so.
+ * end. Where the trees' sizes give the answer it comes at once. A spec without a cursor is counted
+ * upwards by strength, regardless of its order: the count's place is that of such a spec.
  */
 CHI_MUSTUSE int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count);
 
@@ -221,12 +220,12 @@ CHI_MUSTUSE int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *
  * Counts all that is left by up to `threads` threads, 1 to 64, this one included; others are
  * started only if the band is so large that it pays. They end before it returns, with every signal
  * blocked that is not a fault of theirs. CHI_NONE: counted to the end. The scan is over then, and
- * does not stand anywhere.
+ * has no place.
  */
 CHI_MUSTUSE int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count);
 
-/* Where the walk stands: a scan of the same spec with this as `after`, on this snapshot or
- * another, goes on exactly behind it. Rows skipped by the filter are behind it too. */
+/* The walk's place: a scan of the same spec with this as `after`, on this snapshot or
+ * another, continues exactly after it. Rows that the filter skipped before it do not come again. */
 void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out);
 
 /* A cursor as text and back: lower-case hex, at most CHI_CURSOR_TEXT_SIZE - 1. */
@@ -302,11 +301,11 @@ CHI_MUSTUSE int chi_write_commit(struct chi_write *write, struct chi_fault *faul
 void chi_write_abort(struct chi_write *write);
 
 /*
- * Computes the statistic of every position again and rebuilds the strength tree, in one
- * transaction, of its own or the one given, where no mark may stand. In an outcome store the base
- * rates are set first, to the games that are counted in the store, or without any to the sum of the
- * counts of all positions, unless `base` gives them. -CHI_EUNSUPPORTED in an external store.
- * *changed counts the positions whose statistic changed.
+ * Recomputes the statistic of every position and rebuilds the strength tree, in one transaction,
+ * its own or the one given, which must have no savepoint. In an outcome store the base rates are
+ * set first, unless `base` gives them: to the games counted in the store, or without any to the sum
+ * of the counts of all positions. -CHI_EUNSUPPORTED in an external store. *changed counts the
+ * positions whose statistic changed.
  */
 CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);

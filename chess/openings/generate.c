@@ -68,7 +68,7 @@ static struct line *next_line(struct table *table)
 	return line;
 }
 
-/* Plays the moves; the position behind them is the line's key. */
+/* Plays the moves; the position after them is the line's key. */
 static int play(const struct table *table, const char *moves, struct line *line,
 		struct chi_fault *fault)
 {
@@ -108,7 +108,7 @@ static int take(struct table *table, char *text, struct chi_fault *fault)
 	return play(table, moves, line, fault);
 }
 
-/* Reads a file behind its header line; says what is wrong with it. */
+/* Reads a file after its header line; says what is wrong with it. */
 static int read_file(struct table *table, const char *path)
 {
 	_cleanup_(file_closep) FILE *file = fopen(path, "r");
@@ -161,7 +161,7 @@ static void drop_equal(struct table *table)
 	table->n = kept;
 }
 
-/* UTF-8 stands in a literal as it is. */
+/* UTF-8 may be in a literal as it is. */
 static void print_name(FILE *out, const char *name)
 {
 	(void)fputs("\t\"", out);

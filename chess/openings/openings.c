@@ -15,7 +15,7 @@ int chi_opening_find(const struct chi_key *key, const char **eco, const char **n
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct chi_opening *opening = &chi_openings[middle];
-		/* Bytes behind the key are zero in both, so that all of them can be compared. */
+		/* Bytes after the key are zero in both, so that all of them can be compared. */
 		int order = memcmp(key->bytes, opening->key, CHI_KEY_MAX);
 		if (order == 0) {
 			*eco = opening->eco;

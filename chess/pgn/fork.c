@@ -20,7 +20,7 @@ static void append(struct chi_pgn_fork *line, chi_move move)
 	line->moves[line->n++] = move;
 }
 
-/* Makes one line of each move found but the first, all behind the others. */
+/* Makes one line of each move found but the first, all after the others. */
 static bool part(struct chi_pgn_forks *forks, const struct chi_pgn_fork *line,
 		 const struct chi_san_found *found)
 {

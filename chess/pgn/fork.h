@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What to do where a text fits several legal moves: follow them all until the rest of the game is
- * legal behind one of them only. Nothing is guessed: as long as two are left, or none, the game
+ * legal after one of them only. Nothing is guessed: until one is left, or none, the game
  * ends before that text. Internal to the PGN reader.
  */
 #pragma once
@@ -16,7 +16,7 @@
 #define CHI_PGN_FORKS_MAX 16
 
 struct chi_pgn_fork {
-	struct chi_position position; /* behind its moves */
+	struct chi_position position; /* after its moves */
 	size_t n;
 	chi_move moves[CHI_PGN_PLIES_MAX]; /* since the lines parted */
 };

@@ -82,7 +82,7 @@ struct chi_pgn_game {
 	enum chi_pgn_end end;
 	bool has_tags;
 	/* Moves of the main line, each legal; positions[0] is the start, positions[i + 1] that
-	 * behind moves[i]. n_plies + 1 positions, always. */
+	 * after moves[i]. n_plies + 1 positions, always. */
 	size_t n_plies;
 	const chi_move *moves;
 	const struct chi_position *positions;

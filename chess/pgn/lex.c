@@ -132,7 +132,7 @@ static enum step skip_comment_lines(struct chi_pgn_lex *lex, const char *limit)
 	}
 }
 
-/* Reads over a comment, behind its '{', to its '}'. They do not nest. */
+/* Reads over a comment, after its '{', to its '}'. They do not nest. */
 static enum step skip_comment(struct chi_pgn_lex *lex)
 {
 	char *close = memchr(lex->at, '}', (size_t)(lex->end - lex->at));
@@ -291,7 +291,7 @@ static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	if (end == NULL) {
 		return MORE;
 	}
-	/* "e.p.", alone or behind a move, is none of its letters. */
+	/* "e.p.", alone or after a move, is none of its letters. */
 	if (*end == '.' && end > lex->at && end[-1] == 'e') {
 		if (end + 1 == lex->end && !lex->final) {
 			return MORE;
@@ -425,7 +425,7 @@ static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		lex->in_line = true;
 		break;
 	case NUL:
-		/* The guard behind the window, unless a file holds such a byte. */
+		/* The guard after the window, unless a file holds such a byte. */
 		if (lex->at == lex->end) {
 			return MORE;
 		}

@@ -106,7 +106,7 @@ static void open_game(struct chi_pgn *pgn, const struct chi_pgn_token *token)
 	pgn->game.line = pgn->lex.lines + 1;
 }
 
-/* No move behind this point is taken. */
+/* No move after this point is taken. */
 static void stop(struct chi_pgn *pgn, enum chi_pgn_end end, const char *text, size_t len)
 {
 	pgn->stopped = true;
@@ -259,7 +259,7 @@ static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 	chi_pgn_lex_take(&pgn->lex, token, pair->len);
 }
 
-/* Plays a legal move behind the last. */
+/* Plays a legal move after the last. */
 static void add_move(struct chi_pgn *pgn, chi_move move)
 {
 	size_t n = pgn->game.n_plies;

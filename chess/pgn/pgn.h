@@ -11,7 +11,7 @@
  *
  * What is taken for what it must mean: LF and CRLF, a byte order mark, text in UTF-8 or Windows
  * Latin-1, comments, variations, annotation marks, tags in any order or none, games without a
- * blank line between, moves as SAN with too much or too little of it as long as one legal move
+ * blank line between, moves as SAN with too much or too little of it, if one legal move
  * fits, as UCI or with both squares, dashes and the one-half of typographers.
  *
  * A game begins with the first tag or legal move after the last game. One that has neither a tag
@@ -64,12 +64,12 @@ CHI_MUSTUSE int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **ou
 uint64_t chi_pgn_lines(const struct chi_pgn *pgn);
 
 /*
- * Where a file may be cut: the offset of the first line at or behind `from` that begins with
+ * Where a file may be cut: the offset of the first line at or after `from` that begins with
  * `[Event "` and whose nearest line above that is not blank is in the buffer and begins with
  * anything but '[' and blanks; `len` if there is none.
  *
  * Guarantee: one reader over the whole of a text, and one reader each for the parts before and
- * behind such an offset, deliver the same games in the same order; only number, line and offset
+ * after such an offset, deliver the same games in the same order; only number, line and offset
  * count from the part's start. It holds whatever the text is, since the reader begins a game at
  * each such line, be it inside a comment. So `bytes` may be any window of the file, as long as
  * it begins at a line's first byte.

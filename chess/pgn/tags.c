@@ -62,7 +62,7 @@ static size_t skip_blanks(const char *text, size_t len, size_t i)
 	return i;
 }
 
-/* Finds the name; false if there is none. `i` comes out behind it and the blanks. */
+/* Finds the name; false if there is none. `i` comes out after it and the blanks. */
 static bool find_name(const char *text, size_t len, size_t *start, size_t *name_len, size_t *i)
 {
 	*start = skip_blanks(text, len, 1);
@@ -86,13 +86,13 @@ bool chi_pgn_tag_is(const char *text, size_t len)
 	return (i < len && text[i] == '"') || tag_of(text + start, name_len) != CHI_PGN_TAGS;
 }
 
-/* The quote that ends the value starting at `i`, or `len`; `after` is behind the bracket. */
+/* The quote that ends the value starting at `i`, or `len`; `after` is after the bracket. */
 static size_t find_end(const char *text, size_t len, size_t i, size_t *after)
 {
 	size_t last = len;
 	for (; i < len; i++) {
 		if (text[i] == '\\' && i + 1 < len && (text[i + 1] == '"' || text[i + 1] == '\\')) {
-			/* Behind it may be the end all the same: [Site "C:\"]. */
+			/* After it may be the end all the same: [Site "C:\"]. */
 			i++;
 			last = text[i] == '"' ? i : last;
 			continue;

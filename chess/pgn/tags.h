@@ -19,7 +19,7 @@ struct chi_pgn_pair {
 };
 
 /*
- * True if the text, which starts with '[', is a tag: a name and a quote behind it. Without the
+ * True if the text, which starts with '[', is a tag: a name and a quote after it. Without the
  * quote only a name of enum chi_pgn_tag is one. `len` bytes up to the line's end are looked at.
  */
 bool chi_pgn_tag_is(const char *text, size_t len);

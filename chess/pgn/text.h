@@ -10,7 +10,7 @@
 #include "chess/pgn/game.h"
 
 /* What a sign beyond ASCII means in a move text, where it is not a plain ASCII character. */
-#define CHI_PGN_GAP	' '    /* a blank, or the dots behind a move number */
+#define CHI_PGN_GAP	' '    /* a blank, or the dots after a move number */
 #define CHI_PGN_HALF	'h'    /* one half, as one sign */
 #define CHI_PGN_UNKNOWN '\x01' /* nothing that is part of a move */
 

@@ -14,8 +14,8 @@
 
 #define PORT_MAX 65535
 
-/* The text behind `scheme` if it starts with that, else NULL. */
-static const char *behind(const char *text, const char *scheme)
+/* The text after `scheme` if it starts with that, else NULL. */
+static const char *rest_after(const char *text, const char *scheme)
 {
 	size_t len = strlen(scheme);
 	return strncmp(text, scheme, len) == 0 ? text + len : NULL;
@@ -80,7 +80,7 @@ static int parse_tcp(const char *scheme, const char *text, struct chi_address *o
 		     struct chi_fault *fault)
 {
 	const char *port = NULL;
-	if (behind(text, "//") != NULL) {
+	if (rest_after(text, "//") != NULL) {
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "address '%s%s': write %sHOST:PORT, without '//'", scheme, text,
 				 scheme);
@@ -105,7 +105,7 @@ static int parse_tcp(const char *scheme, const char *text, struct chi_address *o
 static int refuse_url(const char *text, struct chi_fault *fault)
 {
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	if (len == 0 || behind(text + len, "://") == NULL) {
+	if (len == 0 || rest_after(text + len, "://") == NULL) {
 		return CHI_OK;
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
@@ -118,21 +118,21 @@ static int refuse_url(const char *text, struct chi_fault *fault)
 int chi_address_parse(const char *text, struct chi_address *out, struct chi_fault *fault)
 {
 	*out = (struct chi_address){.kind = CHI_ADDRESS_DIR};
-	const char *rest = behind(text, "unix:");
+	const char *rest = rest_after(text, "unix:");
 	if (rest != NULL) {
 		return parse_unix(rest, out, fault);
 	}
-	rest = behind(text, "tcp:");
+	rest = rest_after(text, "tcp:");
 	if (rest != NULL) {
 		return parse_tcp("tcp:", rest, out, fault);
 	}
-	rest = behind(text, "tls:");
+	rest = rest_after(text, "tls:");
 	if (rest != NULL) {
 		int status = parse_tcp("tls:", rest, out, fault);
 		out->kind = CHI_ADDRESS_TLS;
 		return status;
 	}
-	rest = behind(text, "file:");
+	rest = rest_after(text, "file:");
 	int status = rest == NULL ? refuse_url(text, fault) : CHI_OK;
 	if (status != CHI_OK) {
 		return status;

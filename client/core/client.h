@@ -44,7 +44,7 @@ struct chi_slot {
 	size_t n;
 	struct chi_put_result put;
 
-	/* What stands here at first is of the slot's last use. */
+	/* What is here at first is of the slot's last use. */
 	struct chi_fault fault; /* of a negative status */
 	struct chi_row *rows;	/* of a probe */
 	size_t capacity;	/* of `rows` */
@@ -61,7 +61,7 @@ struct chi_pipe {
 
 /*
  * A walk. The block of rows that was fetched last is delivered one by one; a backend's
- * scan_more brings the next. Rows stand in `rows`, or with their records in `entries`.
+ * scan_more brings the next. Rows are in `rows`, or with their records in `entries`.
  */
 struct chi_iter {
 	struct chi_client *client;
@@ -70,7 +70,7 @@ struct chi_iter {
 	const struct chi_entry *entries; /* WANT_RECORDS */
 	size_t n;
 	size_t at;
-	int status; /* behind the block: CHI_OK more, CHI_NONE the end, negative a failure */
+	int status; /* after the block: CHI_OK more, CHI_NONE the end, negative a failure */
 	struct chi_fault fault;
 	struct chi_row row; /* made from an entry */
 	struct chi_cursor cursor;

@@ -389,7 +389,7 @@ static int put_game_ids(struct chi_client *client, const struct chi_game_id *gam
 /* ---- The store as a whole, and pipelines -------------------------------------------------- */
 
 /* A writable client takes the store's writer lock for each transaction only, so that several
- * programs can take turns; holding it for good is the daemon's way. */
+ * programs can take turns; holding it permanently is the daemon's way. */
 static int open_store(struct chi_client *client)
 {
 	struct chi_store_options options = {

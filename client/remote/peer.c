@@ -118,7 +118,7 @@ static ssize_t give(const struct chi_peer *peer, const void *bytes, size_t len)
 				 : chi_tls_write(peer->tls, bytes, len);
 }
 
-/* Bytes are there that the socket knows nothing of any more. */
+/* Bytes may be buffered that the socket no longer reports. */
 static bool has_more(const struct chi_peer *peer)
 {
 	return peer->tls != NULL && peer->tls->more;
@@ -514,7 +514,7 @@ static int handshake(struct chi_client *client)
 	return find_store(client, &hello);
 }
 
-/* True if the idle connection still stands: nothing to read is right, an end or bytes that
+/* True if the idle connection is still open: nothing to read is right, an end or bytes that
  * no one asked for are not. Costs a system call a request, and spares the caller an error whenever
  * a server was restarted or closed a connection that lay idle. */
 static bool usable(struct chi_peer *peer)

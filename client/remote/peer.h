@@ -27,7 +27,7 @@ struct chi_identity {
 struct chi_peer {
 	int fd;			    /* -1: not connected */
 	struct chi_tls *tls;	    /* NULL: plain */
-	bool eof;		    /* the server sends nothing any more */
+	bool eof;		    /* the server sends nothing more */
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
 	bool unanswered;	    /* the last call's request went out before and was lost */
 	bool patient;		    /* see chi_peer_receive */

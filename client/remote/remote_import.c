@@ -13,7 +13,7 @@
 #include "client/core/import.h"
 #include "client/remote/repeat.h"
 
-/* Data of one request, and what stands around it at most. */
+/* Data of one request, and its framing at most. */
 #define CHUNK	 ((size_t)256 << 10)
 #define ENVELOPE ((size_t)512)
 
@@ -224,7 +224,7 @@ static int ask_outcome(struct chi_import *games, struct chi_response *response)
 }
 
 /* The connection broke before the last answer came. The server knows by the mark what became of the
- * import; one that it did not store it will not store any more, once it was asked. */
+ * import; one not stored by then is never stored, once the server was asked. */
 static int find_outcome(struct chi_import *games, int status, struct chi_import_result *result)
 {
 	struct chi_client *client = games->client;

@@ -138,7 +138,7 @@ static int run_probe(struct chi_client *client, struct probe *probe)
 	return probe->status;
 }
 
-/* The keys stand in the rows before anything is sent: answers are compared with them. */
+/* The keys are in the rows before anything is sent: answers are compared with them. */
 static int try_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows)
 {
@@ -292,7 +292,7 @@ static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_
 	return CHI_OK;
 }
 
-/* Each piece is asked for behind the last game of the one before. */
+/* Each piece is asked for after the last game of the one before. */
 int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n)
 {

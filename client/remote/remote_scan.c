@@ -28,7 +28,7 @@ int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses
 	return chi_peer_send(client, &credit);
 }
 
-/* Asks for the rows behind those that were delivered. */
+/* Asks for the rows after those that were delivered. */
 static int ask(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_request request = {.op = CHI_OP_SCAN};
@@ -141,7 +141,7 @@ int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 }
 
 /* Abandoned before its end: says so, and reads on to the last response, so that the connection
- * serves the next call. Behind the window there can be no more than that one; a server that goes on
+ * serves the next call. After the window there can be no more than that one; a server that goes on
  * all the same is left. */
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter)
 {

@@ -171,12 +171,12 @@ int chi_remote_settle(struct chi_client *client)
 	if (peer->async_open == 0) {
 		return CHI_OK;
 	}
-	/* Looks whether the connection still stands, which moves open writes to the lost ones. */
+	/* Looks whether the connection is still open, which moves open writes to the lost ones. */
 	int status = chi_peer_ready(client);
 	if (status != CHI_OK || peer->async_open == 0) {
 		return status;
 	}
-	/* An empty synced batch queues behind them. */
+	/* An empty synced batch queues after them. */
 	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
 	struct chi_response response;
 	peer->patient = true;
@@ -192,7 +192,7 @@ int chi_remote_settle(struct chi_client *client)
 	return chi_peer_doubt(client, status);
 }
 
-/* Settling may find the connection broken, so the lost ones are asked for behind it; telling of
+/* Settling may find the connection broken, so the lost ones are asked for after it; telling of
  * them goes before any other failure, because it is said only once. */
 int chi_remote_flush(struct chi_client *client)
 {

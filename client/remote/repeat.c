@@ -133,7 +133,7 @@ int chi_repeat_renew(struct chi_client *client)
 	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
 }
 
-/* May look at every entry: it has as long as the server answers pings. */
+/* May look at every entry: the time is unlimited while the server answers pings. */
 static bool is_long(enum chi_op op)
 {
 	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE;

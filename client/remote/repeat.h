@@ -26,7 +26,7 @@ struct chi_repeat {
 
 /*
  * After an attempt that ended with `status`: true if another is to be made, having waited; false if
- * it is over, and if it failed for good behind lost attempts client->error says how many.
+ * it is over, and if it failed finally after lost attempts client->error says how many.
  */
 bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status);
 

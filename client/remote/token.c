@@ -78,7 +78,7 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 	}
 	ssize_t n = read_file(fd, text, sizeof(text));
 	size_t len = n > 0 ? line_length(text, (size_t)n) : 0;
-	/* If the room is full, something may stand behind the line ends. */
+	/* If the room is full, something may follow the line ends. */
 	bool good =
 		n < (ssize_t)sizeof(text) && len <= CHI_ACCESS_TOKEN_MAX && is_printable(text, len);
 	if (good) {

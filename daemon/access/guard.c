@@ -73,7 +73,7 @@ static bool reload_access(struct chi_guard *guard)
 	return true;
 }
 
-/* Connections that stand keep the context that they were made with, and are judged by this one. */
+/* Open connections keep the context that they were made with, and are judged by this one. */
 static bool reload_tls(struct chi_guard *guard)
 {
 	SSL_CTX *tls = NULL;

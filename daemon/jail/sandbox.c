@@ -90,7 +90,7 @@ static void find_rules(const struct chi_config *config, struct rules *rules)
 }
 
 /* Directory services come as code that is loaded when a name is first looked for, and not found in
- * files: later there is no loading code any more. */
+ * files: later no code can be loaded. */
 static void load_name_services(const struct chi_config *config)
 {
 	if (config->access_path != NULL) {

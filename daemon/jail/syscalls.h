@@ -15,6 +15,6 @@ struct chi_syscalls_options {
 	bool notify; /* unix sockets that send to a service manager */
 };
 
-/* For this thread and what it starts from now on, for good. 0, or an errno; ENOSYS: the build has
- * no libseccomp. */
+/* For this thread and what it starts from now on, permanently. 0, or an errno; ENOSYS: the build
+ * has no libseccomp. */
 int chi_syscalls_enter(const struct chi_syscalls_options *options);

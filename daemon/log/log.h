@@ -31,7 +31,7 @@ void chi_log_reopen(void);
 /* The log's descriptor. */
 int chi_log_descriptor(void);
 
-/* Says to standard error, whatever the level and wherever the log, that clients are served; as text
+/* Says to standard error, regardless of the log's level and place, that clients are served; as text
  * it is the line that scripts wait for. */
 void chi_log_ready(const char *addresses);
 

@@ -404,7 +404,7 @@ static inline ssize_t chi_transport_send(struct chi_conn *conn, const void *byte
 				 : chi_tls_write(conn->tls, bytes, len);
 }
 
-/* There may be bytes that the socket knows nothing of any more. */
+/* There may be buffered bytes that the socket no longer reports. */
 static inline bool chi_transport_has_more(const struct chi_conn *conn)
 {
 	return conn->tls != NULL && conn->tls->more;

@@ -61,7 +61,7 @@ static void lock_name(const char *path, char name[LOCK_NAME_SIZE])
 	snprintf(name, LOCK_NAME_SIZE, "%s.lock", path);
 }
 
-/* Its holder may remove the file between our open and our lock: then it is no lock any more. */
+/* Its holder may remove the file between our open and our lock: then it is no longer a lock. */
 static bool is_current(int fd, const char *name)
 {
 	struct stat held;

@@ -357,8 +357,8 @@ void chi_worker_release_reads(struct chi_worker *worker)
 	worker->server->ops->scan_release(worker);
 }
 
-/* Runs within a barrier: when all workers have done this, no job can reach a writer any more, and
- * the writers may be stopped. */
+/* Runs within a barrier: once all workers have done this, no job can reach a writer, and the
+ * writers may be stopped. */
 void chi_worker_quiesce(struct chi_worker *worker)
 {
 	struct chi_conn *next = NULL;

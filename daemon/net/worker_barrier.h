@@ -23,7 +23,7 @@ struct chi_worker_barrier {
 };
 
 /* Runs `action` on each worker's thread and returns when all have run it. With `hold` the
- * workers stand still until chi_worker_barrier_open. One at a time: under the server's
+ * workers pause until chi_worker_barrier_open. One at a time: under the server's
  * compact_lock. */
 void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
 			      void (*action)(struct chi_worker *worker), bool hold);

@@ -47,7 +47,7 @@ struct chi_scan_run {
 void chi_scan_slice(struct chi_worker *worker);
 
 /* Ends snapshots that have grown old while their scan stood still, and when memory is short, lets
- * scans that stand still forget what they have collected. True if there is any to be looked at
+ * paused scans forget what they have collected. True if there is any to be looked at
  * again. */
 bool chi_scan_tick(struct chi_worker *worker, int64_t now);
 

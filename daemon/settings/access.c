@@ -254,7 +254,7 @@ static int parse_kind(const struct parser *parser, const struct word *word, stru
 	return refuse_secret(parser, "a line begins with anyone, user, group, cert or token");
 }
 
-/* KIND [SUBJECT] ROLE; a token may have a name behind, which is for people. */
+/* KIND [SUBJECT] ROLE; a token may be followed by a name, for people. */
 static int parse_rule(const struct parser *parser, const struct word *words, size_t n,
 		      struct rule *rule)
 {
@@ -274,7 +274,7 @@ static int parse_rule(const struct parser *parser, const struct word *words, siz
 	const struct word *last = &words[needs - 1];
 	int role = chi_role_from_name(last->bytes, last->len);
 	if (role < 0) {
-		/* Of a token's line the words may stand in the wrong order. */
+		/* Of a token's line the words may be in the wrong order. */
 		return rule->kind == TOKEN
 			       ? refuse_secret(parser, "a role is none, read, write or admin")
 			       : refuse(parser, -CHI_ESYNTAX,
@@ -431,7 +431,7 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 	} else {
 		status = chi_access_parse(text, len, path, &chi_access_system, out, fault);
 	}
-	/* By mistake tokens themselves may stand in it. */
+	/* It may hold tokens themselves by mistake. */
 	explicit_bzero(text, len);
 	free(text);
 	return status;
@@ -460,7 +460,7 @@ static bool has_group(const struct chi_shown *shown, uint32_t gid)
 	return false;
 }
 
-/* Digests of tokens are compared to the end, wherever they begin to differ. */
+/* Digests of tokens are compared to the end, even after the first difference. */
 static bool fits(const struct rule *rule, const struct chi_shown *shown)
 {
 	switch (rule->kind) {

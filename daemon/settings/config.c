@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line. Options that are numbers stand in one table, from which parsing, bounds,
+ * The command line. Options that are numbers are in one table, from which parsing, bounds,
  * defaults and the help text come, so that these cannot disagree.
  */
 #include "daemon/settings/config.h"
@@ -123,7 +123,7 @@ static bool name_ok(const char *name, size_t len)
 	return len > 0 && len <= CHI_STORE_NAME_MAX && strspn(name, allowed) >= len;
 }
 
-/* NAME=DIR, or DIR alone for the store named default. What stands before a '=' is a name unless
+/* NAME=DIR, or DIR alone for the store named default. What comes before a '=' is a name unless
  * a slash tells that it belongs to a path. */
 static int parse_store(struct chi_config *config, const char *text, struct chi_fault *fault)
 {

@@ -62,7 +62,7 @@
 #define CHI_OPEN_BYTES	 ((size_t)32 << 20)
 
 /* When so many batches in a row have been refused by the disk, each in a transaction of its own,
- * the others that they shared one with are not tried any more. */
+ * the others that they shared one with are no longer tried. */
 #define CHI_AGAIN_MAX 8
 
 /* Backups, and verifications, running at once; each holds a snapshot for its whole time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Becoming someone else. A daemon that is started as root does as root what only root may -
- * sockets, keys, the log - and is then for good the user whom the command line names, before it
- * opens a store or reads a byte of a client's.
+ * sockets, keys, the log - and then permanently becomes the user named on the command line, before
+ * it opens a store or reads a byte of a client's.
  */
 #pragma once
 

@@ -17,7 +17,7 @@
 #include "daemon/net/net.h"
 #include "store/store.h"
 
-/* Rewrites the store's file. The workers stand still while the old file is exchanged for the
+/* Rewrites the store's file. The workers pause while the old file is exchanged for the
  * new one, because no snapshot may be open then. */
 static int compact(struct chi_job *job, struct chi_served *served, struct chi_fault *fault)
 {

@@ -293,7 +293,7 @@ static struct chi_job *take_applied(struct chi_store_writer *writer)
 	return jobs;
 }
 
-/* Behind a commit that began at `start`, in microseconds. */
+/* After a commit that began at `start`, in microseconds. */
 static void expect_crowd(struct chi_store_writer *writer, int64_t start)
 {
 	int64_t now = chi_now_us();

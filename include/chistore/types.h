@@ -54,7 +54,7 @@ enum chi_error {
 	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */
 	CHI_ECANCELED,	  /* given up on request */
 	CHI_EINTERNAL,	  /* a state that should not be; please report it */
-	CHI_EFORGOTTEN,	  /* a write was not done, because no one knows any more whether it was
+	CHI_EFORGOTTEN,	  /* a write was not done, because it is no longer known whether it was
 			     done before */
 	CHI_ESTALE,	  /* the store's files were replaced while it was open: open it again */
 	CHI_ERROR_COUNT	  /* number of codes, plus one */
@@ -208,8 +208,8 @@ enum chi_put_part {
 	CHI_PUT_NOTE = 1 << 5,	   /* set the note; an empty one removes it */
 	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations: per engine, the deeper stays */
 	CHI_PUT_RESTORE = 1 << 7,  /* the record becomes exactly what is given, statistic included,
-				      whatever was stored; stands alone */
-	CHI_PUT_SUBTRACT = 1 << 8, /* take counts, moves and plies away again; stands alone */
+				      whatever was stored; excludes all others */
+	CHI_PUT_SUBTRACT = 1 << 8, /* subtract counts, moves and plies; excludes all others */
 };
 
 /*
@@ -289,7 +289,7 @@ typedef void chi_import_progress(void *context, const char *phase, uint64_t done
 
 struct chi_import_options {
 	enum chi_import_kind kind;
-	uint32_t max_ply;   /* positions behind so many plies are not counted; 0: no bound */
+	uint32_t max_ply;   /* positions after so many plies are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
 	bool strict;	    /* skip games with a bad move instead of counting them up to it */
 	uint64_t memory;    /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
@@ -356,7 +356,7 @@ enum chi_want {
 };
 
 /*
- * Where a scan stands: the last row it delivered. A scan opened with `after` set goes on behind
+ * The place of a scan: the last row it delivered. A scan opened with `after` set goes on after
  * that row in the scan's direction, whether or not the row still exists. Plain data: a program
  * may keep it and go on another day.
  */
@@ -402,7 +402,7 @@ struct chi_row {
 struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
-	struct chi_row child;	  /* the position behind it, with all games that reached it, by
+	struct chi_row child;	  /* the position after it, with all games that reached it, by
 				     whatever way; child.found: it is stored. Its key has len 0
 				     if no key can hold it (Black to move without a king) */
 	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
@@ -468,7 +468,7 @@ struct chi_verify_result {
 struct chi_repair_result {
 	uint64_t positions; /* stored in the new store */
 	uint64_t games;	    /* the same */
-	uint64_t found;	    /* of both, those that no tree led to any more */
+	uint64_t found;	    /* of both, those in pages that no tree leads to */
 	uint64_t damaged;   /* entries met that are not whole */
 	uint64_t missing;   /* entries that the trees claim to hold and the new store does not:
 			       damaged,   or not found. 0 also if no tree is left to tell */

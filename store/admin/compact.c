@@ -53,7 +53,7 @@ int chi_compact_check(struct chi_store *store, struct chi_fault *fault)
 }
 
 /* Gives the second file the first one's owner, group and mode, or else those who may read the store
- * might not any more: a group that may not need not be kept. Returns an errno. */
+ * might no longer: a group that may not need not be kept. Returns an errno. */
 static int take_over_owner(int fd, const struct stat *first)
 {
 	struct stat st;

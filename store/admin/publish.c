@@ -246,7 +246,7 @@ static int compact(const struct chi_hidden *hidden, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	/* LMDB compacts by whatever the pages say, and a damaged one makes it write behind the end
+	/* LMDB compacts by whatever the pages say, and a damaged one makes it write past the end
 	 * of its memory: they are looked at first. */
 	int error = keep_from_writing(mdb);
 	rc = error == 0 ? verify(hidden->dir, fault) : CHI_OK;

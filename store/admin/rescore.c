@@ -21,12 +21,12 @@
 struct rescore {
 	struct chi_write *write;
 	MDB_cursor *cursor;
-	struct chi_key key; /* where the walk stands */
+	struct chi_key key; /* where the walk is */
 	MDB_val value;
 	uint64_t left; /* bound on the entries */
 };
 
-/* Goes to the next entry. CHI_NONE behind the last. */
+/* Goes to the next entry. CHI_NONE after the last. */
 static int next(struct rescore *r, MDB_cursor_op op)
 {
 	MDB_val key;

@@ -242,9 +242,9 @@ int chi_env_drain(struct chi_env *env)
 }
 
 /*
- * What is there to be seen, made certain: the data and the names that lead to it. Anyone who wrote
- * or renamed before may have been killed before his own sync, or his commit failed and LMDB put the
- * meta page before it back. What is vouched for from now on stands on all of it. A directory that
+ * Syncs what is visible: the data and the names that lead to it. An earlier writer may have been
+ * killed before its sync, or its commit failed and LMDB restored the meta page before it. All that
+ * is acknowledged from now on rests on this. A directory that
  * may not be read or that its file system cannot sync is left as it is.
  */
 static int sync_all(const char *dir)

@@ -199,7 +199,7 @@ CHI_MUSTUSE int chi_registry_add(struct chi_env *env);
 void chi_registry_remove(struct chi_env *env);
 
 /* CHI_OK if the data file is one that LMDB may map: its head, and that no page in use lies
- * behind the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
+ * past the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
 CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
 
 /* CHI_OK, or -CHI_ENETFS if `path` is on a network file system. */

@@ -6,7 +6,7 @@
  *
  *    byte 0: exclusive by the one writer      byte 1: shared by all who have the store open
  *    byte 2: exclusive by the writer that is next in turn
- *    byte 3: exclusive by a daemon, as long as it serves the store
+ *    byte 3: exclusive by a daemon, while it serves the store
  *
  * The file's text names the last writer, for the error message of the next.
  */

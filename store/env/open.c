@@ -122,7 +122,7 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 		}
 		chi_compact_sweep(env);
 	}
-	/* Under the users' lock: a compaction cannot exchange the file behind this look. */
+	/* Under the users' lock: a compaction cannot exchange the file after this check. */
 	rc = chi_file_check(env->path, fault);
 	if (rc == CHI_OK) {
 		rc = chi_links_check(env, fault);

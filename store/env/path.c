@@ -30,7 +30,7 @@
 /* A killed process may have had our number: so many names are tried. */
 #define NAME_TRIES 100
 
-/* Splits off the last name, without slashes behind it. `parent` is "." for a bare name. */
+/* Splits off the last name, without trailing slashes. `parent` is "." for a bare name. */
 static int split(const char *path, char parent[CHI_PATH_SIZE], char name[CHI_PATH_SIZE])
 {
 	size_t len = strlen(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packed positions into the position tree, through one cursor that goes forward: LMDB finds the
- * next key on the page it stands on, and only a change of page costs a way down the tree. A new
+ * next key on the page it is on, and only a change of page costs a way down the tree. A new
  * position is put as it was packed; only what is stored already is decoded and merged.
  */
 #include <string.h>
@@ -71,7 +71,7 @@ static int unset_strength(struct chi_load *load, const struct chi_key *key, uint
 	return chi_load_error(load, error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
 }
 
-/* The strength tree behind a record that is new. */
+/* The strength tree entry of a new record. */
 static int follow_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
 {
 	const uint8_t *value = entry->value.mv_data;
@@ -129,7 +129,7 @@ static uint32_t parts_of(const struct chi_load *load, const struct chi_record *o
 	       (given->n_note > 0 && old->n_note == 0 ? (uint32_t)CHI_PUT_NOTE : 0);
 }
 
-/* Both trees, to what came out of a merge, where the cursor stands. A tree that is written again
+/* Both trees, to what came out of a merge, at the cursor. A tree that is written again
  * holds only what is put. Returns LMDB's code. */
 static int set_stored(struct chi_load *load, MDB_val *key, struct chi_merge *m,
 		      enum chi_merged merged)
@@ -152,7 +152,7 @@ static int set_stored(struct chi_load *load, MDB_val *key, struct chi_merge *m,
 	}
 }
 
-/* A position that is stored; the cursor stands on it. */
+/* A position that is stored; the cursor is on it. */
 static int merge(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
 		 struct chi_fault *fault)
 {
@@ -243,7 +243,7 @@ static int count_new(struct chi_load *load, const struct entry *entry, struct ch
 	return chi_load_error(load, error, fault);
 }
 
-/* A position that is stored: merged, and behind the walk through the old tree. */
+/* A position that is stored: it is merged, and the walk through the old tree moves past it. */
 static int apply_stored(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
 			struct chi_fault *fault)
 {

@@ -28,7 +28,7 @@ CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, str
 CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
 			      struct chi_fault *fault);
 
-/* The game's id stands in the store: CHI_OK and *out; CHI_NONE; -CHI_ECORRUPT. */
+/* Looks the game's id up in the store: CHI_OK and *out; CHI_NONE; -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
 				   struct chi_game_id *out);
 
@@ -75,7 +75,7 @@ CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi
 
 /*
  * The same for a position that one game reached, which most are: at `ply`, and with `move` played
- * there, 0 for none. `key` has zeros behind its `key_len` bytes. The bytes are those that
+ * there, 0 for none. `key` has zeros after its `key_len` bytes. The bytes are those that
  * chi_load_pack makes.
  */
 CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],

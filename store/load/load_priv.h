@@ -32,7 +32,7 @@ struct chi_rewrite {
 	MDB_dbi tree;
 	struct chi_read *read; /* shows the tree as it was */
 	MDB_cursor *old;
-	MDB_val key; /* where `old` stands: the first entry that is not in the new tree yet */
+	MDB_val key; /* where `old` is: the first entry that is not in the new tree yet */
 	MDB_val value;
 	bool over;     /* there is none */
 	uint64_t left; /* entries that may still be met */
@@ -49,7 +49,7 @@ struct chi_load {
 	MDB_dbi strength;
 	MDB_dbi games;
 	MDB_cursor *cursor;	/* in the tree that is being written, or NULL: to be opened */
-	bool append;		/* every key so far was behind the last of the tree */
+	bool append;		/* every key so far was after the last of the tree */
 	struct chi_state state; /* of a new store; else write->state is */
 
 	int rc; /* the first failure; sticky */
@@ -74,7 +74,7 @@ struct chi_load {
 
 /* ---- load_new.c */
 
-/* To be called behind every put with the entry's size: commits a new store's transaction when
+/* To be called after every put with the entry's size: commits a new store's transaction when
  * enough has gathered, which ends the cursor. LMDB's code. */
 int chi_load_saved(struct chi_load *load, size_t bytes);
 
@@ -106,7 +106,7 @@ CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_faul
 /* True if so many changes should not be made in place. */
 bool chi_rewrite_pays(struct chi_load *load, MDB_dbi tree, uint64_t expected);
 
-/* Empties the tree; the load's cursor stands at its end. */
+/* Empties the tree; the load's cursor is at its end. */
 CHI_MUSTUSE int chi_rewrite_begin(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree,
 				  struct chi_fault *fault);
 

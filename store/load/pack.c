@@ -57,7 +57,7 @@ static int reserve(struct chi_load_block *block, size_t more)
 	return CHI_OK;
 }
 
-/* The record goes to where it stands if its length takes `SIZE_ROOM` bytes, and is moved down to
+/* The record stays in its place if its length takes `SIZE_ROOM` bytes, and is moved down to
  * the shorter form: nearly all are shorter than 128 bytes. */
 static int encode(struct chi_load_block *block, const struct chi_key *key,
 		  const struct chi_record *record, size_t room)

@@ -32,7 +32,7 @@ bool chi_rewrite_pays(struct chi_load *load, MDB_dbi tree, uint64_t expected)
 	       stat.ms_leaf_pages + stat.ms_branch_pages + stat.ms_overflow_pages <= PAGES_MAX;
 }
 
-/* Where the old tree stands now; `over` behind its last. */
+/* Where the old tree is being read; `over` after its last entry. */
 static int step(struct chi_rewrite *rewrite, MDB_cursor_op op)
 {
 	int rc = mdb_cursor_get(rewrite->old, &rewrite->key, &rewrite->value, op);
@@ -45,7 +45,7 @@ static int step(struct chi_rewrite *rewrite, MDB_cursor_op op)
 }
 
 /* The snapshot must show what the write transaction began with. No one else can commit, so it does,
- * unless the store was changed behind its lock. */
+ * unless the store was changed in spite of its lock. */
 static int open_old(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree)
 {
 	MDB_stat stat;

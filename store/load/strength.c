@@ -5,7 +5,7 @@
  *
  * An item is the entry's key in an order that memcmp knows: whole part, hundredths, position key
  * padded with zeros. (Of two keys one is never the beginning of the other: the mask in front says
- * how many bytes follow.) Behind it stands what is to be done.
+ * how many bytes follow.) What is to be done follows.
  */
 #include <string.h>
 
@@ -158,7 +158,7 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 	/* From here on the cursor is one in the strength tree. */
 	chi_load_put_down(load);
 	load->append = chi_load_is_empty(load->txn, load->strength);
-	/* What has been changed at once does not stand in the snapshot that is copied. */
+	/* What has been changed at once is not in the snapshot that is copied. */
 	if (rc == CHI_OK && !load->strength_touched &&
 	    chi_rewrite_pays(load, load->strength, chi_sorter_count(gathered->sorter))) {
 		rc = chi_rewrite_begin(load, &load->rewrite, load->strength, fault);
@@ -173,7 +173,7 @@ void chi_load_forget(struct chi_load *load)
 {
 	struct chi_load_strength *gathered = &load->gathered;
 	if (gathered->items != NULL) {
-		/* No one asks any more whether it could be kept. */
+		/* Whether it could be kept no longer matters. */
 		int rc = chi_sorter_give(gathered->sorter, gathered->items, 0, NULL);
 		(void)rc;
 	}

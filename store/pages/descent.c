@@ -219,7 +219,7 @@ static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
 		(chi_u64_at(a + last) ^ chi_u64_at(b + last))) == 0;
 }
 
-/* What stands in the node that the lane has settled on. */
+/* What is in the node that the lane has settled on. */
 static inline enum chi_finding look(const struct chi_descent *descent, const struct chi_lane *lane,
 				    struct chi_found *found)
 {
@@ -431,7 +431,7 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 	out->root = chi_u64_at(tree + TREE_ROOT);
 	bool near = chi_u64_at(tree + TREE_BRANCHES) <= NEAR_PAGES;
 	out->near = near || out->depth < 2 ? out->depth : (uint16_t)(out->depth - 1);
-	/* The newest commit's end: files only grow. It may lie behind this map's end, if another
+	/* The newest commit's end: files only grow. It may lie past this map's end, if another
 	 * process has a larger one; then this snapshot's does not. */
 	out->end = info.me_last_pgno + 1;
 	if (out->end > info.me_mapsize / pages->size) {

@@ -61,7 +61,7 @@ enum chi_finding {
 	CHI_FINDING_UNSURE, /* ask mdb_get */
 };
 
-/* Key and value as they stand in the map, valid until the transaction ends. */
+/* Key and value as they are in the map, valid until the transaction ends. */
 struct chi_found {
 	const uint8_t *key; /* equal to the one asked for */
 	const uint8_t *value;

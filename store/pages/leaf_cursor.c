@@ -29,7 +29,7 @@ static const uint8_t *node_of(const struct chi_descent *tree, const uint8_t *pag
 	return NODE_HEADER + (uint32_t)chi_u16_at(node + NODE_KSIZE) <= size - offset ? node : NULL;
 }
 
-/* Child `i` of a branch page, as a page's number; one behind the end if the node is damaged. */
+/* Child `i` of a branch page, as a page's number; one past the end if the node is damaged. */
 static uint64_t child_of(const struct chi_descent *tree, const uint8_t *page, uint32_t i)
 {
 	const uint8_t *node = node_of(tree, page, i);
@@ -43,7 +43,7 @@ static bool lowest(const struct chi_descent *tree, unsigned *level)
 	return tree->depth >= 2;
 }
 
-/* Looks where the leaf behind this one in the walk's direction is, as far as the branch above
+/* Looks where the leaf after this one in the walk's direction is, as far as the branch above
  * tells, and asks for its head: its lines are asked for one by one. */
 static void look_ahead(struct chi_leaf_cursor *walk, bool backwards)
 {
@@ -122,7 +122,7 @@ static bool border_ok(const struct chi_leaf_cursor *walk, const uint8_t *border,
 	       compare(walk, border, first) <= 0;
 }
 
-/* Takes a leaf; the gap is before its first entry, or behind its last. */
+/* Takes a leaf; the gap is before its first entry, or after its last. */
 static int take_leaf(struct chi_leaf_cursor *walk, uint64_t number, bool backwards)
 {
 	uint32_t n = 0;

@@ -13,7 +13,7 @@
  *  - the nodes of a page fill it from `upper` to its end, so that a page cannot hide nodes that it
  *    has. A leaf is checked when all of it was walked, a branch where its last child matters.
  *
- * A damaged page may still name an entry twice, and an older version of a page stand in the place
+ * A damaged page may still name an entry twice, and an older version of a page be in the place
  * of the current one: the caller knows how many entries there are, and compares the keys where that
  * matters.
  */
@@ -27,7 +27,7 @@
 #include "store/pages/descent.h"
 #include "store/pages/pages.h"
 
-/* A leaf and the gap between two of its entries in which the walk stands. */
+/* A leaf and the gap between two of its entries where the walk is. */
 struct chi_leaf {
 	const uint8_t *page;
 	const uint8_t *ahead; /* the leaf that is next in the walk's direction, or this one */
@@ -57,11 +57,11 @@ struct chi_item {
 	size_t key_len;
 	size_t len;
 	uint32_t room; /* bytes that the node takes of its page */
-	bool big;      /* the value stands in pages of its own: chi_leaf_cursor_big finds it */
+	bool big;      /* the value is in pages of its own: chi_leaf_cursor_big finds it */
 };
 
 /*
- * To the gap before the first entry, or behind the last; or before the first entry that is not less
+ * To the gap before the first entry, or after the last; or before the first entry that is not less
  * than `key`. `backwards` is the direction it will be left in. `tree` is usable, and outlives the
  * walk; `order` is its order. CHI_NONE: the tree is empty, there is nothing to walk. -CHI_ECORRUPT.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Offsets and flags of pages are those of pages.h; what stands in a meta page, below. */
+/* Offsets and flags of pages are those of pages.h; what a meta page holds, below. */
 #include "store/pages/page_file.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Reads and checks one head; `place` says where it stands. */
+/* Reads and checks one head; `place` says where it is. */
 static int read_meta(struct chi_page_file *file_image, uint64_t place, uint8_t meta[META_BYTES],
 		     struct chi_fault *fault)
 {

@@ -2,7 +2,7 @@
 /*
  * A page is reached once: damage may lead two ways to it, or round in a circle. If the tree of free
  * pages is walked first, a tree that leads to one of these leads wrongly: what is there is not the
- * tree's any more.
+ * tree's.
  *
  * Keys must ascend through the whole tree. The key of a branch's node is a bound: all keys before
  * it are less, none after it is, or LMDB's look-ups would miss them.

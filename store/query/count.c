@@ -23,7 +23,7 @@ bool chi_count_unfiltered(const struct chi_scan *scan)
 	return scan->sieve.idle && !chi_filter_joins(&scan->spec.filter);
 }
 
-/* True, and *count raised, if the rest of this phase stands in the trees' sizes. */
+/* True, and *count raised, if the rest of this phase follows from the trees' sizes. */
 static bool count_at_once(const struct chi_scan *scan, uint64_t *count)
 {
 	const struct chi_scan_spec *spec = &scan->spec;

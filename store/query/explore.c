@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What was played from a position and where it led: the position's record, and the positions
- * behind all of its legal moves, looked up together. The moves played are in the record; others
+ * after all of its legal moves, looked up together. The moves played are in the record; others
  * are told if their position is stored, reached by another order of moves.
  */
 #include "store/store.h"
@@ -19,7 +19,7 @@ struct work {
 	struct chi_position position;
 	struct chi_move_list legal; /* ascending */
 	struct chi_record record;
-	struct chi_key *keys; /* of the positions behind `legal`, those that have one; */
+	struct chi_key *keys; /* of the positions after `legal`, those that have one; */
 	struct chi_row *rows; /* what is stored of these */
 	size_t n_keys;
 	struct chi_explore_move *moves; /* one for each of `legal`, until those of no interest go */
@@ -55,7 +55,7 @@ static int compare_interest(const void *left, const void *right)
 }
 
 /*
- * The keys behind all legal moves. Without a black king there is no key for the positions in which
+ * The keys after all legal moves. Without a black king there is no key for the positions in which
  * Black is to move: these moves keep a child without a key (length 0), and nothing is looked up.
  */
 static void make_children(struct work *work)
@@ -85,7 +85,7 @@ static int take_memory(struct work *work, struct chi_arena *arena)
 /*
  * Keeps of the legal moves those that were played, with their counts, and those that lead to
  * stored positions. Both lists ascend, so that a move of the record that is not legal is never
- * met, and nothing behind it.
+ * met, and nothing after it.
  */
 static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 {

@@ -22,7 +22,7 @@
 
 struct team {
 	pthread_mutex_t lock;  /* for all below */
-	struct chi_scan *scan; /* stands where the next part begins */
+	struct chi_scan *scan; /* where the next part begins */
 	unsigned level;	       /* of the branches that are parts */
 	bool over;
 	int rc;
@@ -52,7 +52,7 @@ static bool is_large(const struct chi_scan *scan)
 	return level > 0 || n >= from + PARTS_LEAST;
 }
 
-/* Moves the scan to the part behind the one it is in. */
+/* Moves the scan to the part after the one it is in. */
 static int pass_over(struct chi_scan *scan, unsigned level)
 {
 	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;

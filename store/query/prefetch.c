@@ -2,11 +2,11 @@
 /*
  * Look-ups ahead of their answers. An engine knows the position that it will ask for when it has
  * made a move, and asks some hundred instructions later: in between, memory can be waited for. Or
- * it knows all positions behind a node, of which it will want some: these are only written down,
+ * it knows all positions after a node, of which it will want some: these are only written down,
  * and gone for in groups when they are wanted, so that they wait together.
  *
  * Nothing is held between calls: each that looks at pages takes a snapshot and ends it. A descent's
- * place on a page is good for as long as the snapshot that it was found in is the newest, since no
+ * place on a page is valid while the snapshot that it was found in is the newest, since no
  * page of the newest state is ever written to. So a call whose snapshot has the same number goes on
  * with it, and one that finds another number forgets all places and begins those descents again
  * when their answers are wanted.
@@ -29,7 +29,7 @@ _Static_assert(CHI_PREFETCH_MAX == 64, "a set of look-ups is a 64-bit number");
 #define GROUP_FIRST 4
 #define GROUP_MOST  16
 
-/* Ticket t stands in place t % CHI_PREFETCH_MAX of the arrays. */
+/* Ticket t is in place t % CHI_PREFETCH_MAX of the arrays. */
 struct chi_prefetch {
 	struct chi_store *store;
 	uint64_t given;	  /* tickets so far */
@@ -145,7 +145,7 @@ int chi_prefetch_ask(struct chi_prefetch *prefetch, const struct chi_key *keys, 
 		     uint64_t *tickets)
 {
 	uint64_t last = bits_of(prefetch->given % CHI_PREFETCH_MAX, 1);
-	/* Behind another that waits, it waits with it. */
+	/* If another waits already, it waits with that one. */
 	bool alone = n == 1 && (prefetch->waiting & last) == 0;
 	for (size_t i = 0; i < n; i++) {
 		tickets[i] = 0;

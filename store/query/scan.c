@@ -37,7 +37,7 @@ int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
 	return chi_filter_check(&spec->filter, fault);
 }
 
-/* Where a scan begins: the phase its cursor stands in, or the first one of its band. */
+/* Where a scan begins: the phase of its cursor, or the first one of its band. */
 static enum chi_scan_range first_range(const struct chi_scan_spec *spec)
 {
 	if (spec->order == CHI_ORDER_POSITION) {
@@ -48,7 +48,7 @@ static enum chi_scan_range first_range(const struct chi_scan_spec *spec)
 	bool after_known = spec->after.set && spec->after.chi2 != CHI_CHI2_UNKNOWN;
 	bool after_unknown = spec->after.set && spec->after.chi2 == CHI_CHI2_UNKNOWN;
 	if (spec->descending) {
-		/* A cursor below the band's known part has that part behind it. */
+		/* A cursor below the band's known part has that part after it. */
 		bool past = spec->after.set &&
 			    spec->after.chi2 < (spec->chi2_min > 0 ? spec->chi2_min : 1);
 		if (known && !past) {

@@ -8,7 +8,7 @@
 #include "store/pages/leaf_cursor.h"
 
 /*
- * A scan by strength is two walks: positions whose statistic is not known stand in the position
+ * A scan by strength is two walks: positions whose statistic is not known are in the position
  * tree alone, and come first (ascending) or last (descending). A scan by key is one.
  */
 enum chi_scan_range {
@@ -39,7 +39,7 @@ struct chi_scan {
 	MDB_val last;
 	enum chi_scan_range last_range;
 	uint16_t last_chi2;
-	struct chi_cursor failed; /* set: where it stands instead, at a record that is damaged */
+	struct chi_cursor failed; /* set: where it is instead, at a record that is damaged */
 };
 
 /* What a walk looks for, and has found. */
@@ -106,7 +106,7 @@ CHI_MUSTUSE int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t 
 /* ---- walk.c ------------------------------------------------------------------------------- */
 
 /*
- * Looks at entries of the current phase, for as long as there are steps and room, or until a group
+ * Looks at entries of the current phase, while there are steps and room, or until a group
  * of records was looked up. CHI_OK: call again, in whatever phase the scan is then; negative: what
  * the batch got before the failure is good.
  */

@@ -13,7 +13,7 @@
 /* Where a phase begins: at an end of its tree (no bytes), or at a key. */
 struct place {
 	size_t len;
-	bool behind; /* the key itself is skipped; only upwards, as downwards it always is */
+	bool past; /* the key itself is skipped; only upwards, as downwards it always is */
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 };
 
@@ -21,11 +21,11 @@ static struct place position_place(const struct chi_scan *scan)
 {
 	const struct chi_cursor *after = &scan->spec.after;
 	struct place place = {.len = 0};
-	/* By strength, a cursor with a known statistic stands outside of this phase. */
+	/* By strength, a cursor with a known statistic is outside this phase. */
 	if (after->set &&
 	    (scan->range == CHI_SCAN_RANGE_POSITION || after->chi2 == CHI_CHI2_UNKNOWN)) {
 		place.len = after->key.len;
-		place.behind = !scan->spec.descending;
+		place.past = !scan->spec.descending;
 		memcpy(place.bytes, after->key.bytes, place.len);
 	}
 	return place;
@@ -37,7 +37,7 @@ static struct place strength_place(const struct chi_scan *scan)
 	const struct chi_cursor *after = &spec->after;
 	struct place place = {.len = 2};
 	if (after->set && after->chi2 >= chi_known_min(spec) && after->chi2 <= spec->chi2_max) {
-		place.behind = !spec->descending;
+		place.past = !spec->descending;
 		place.len = chi_strength_key(after->chi2, after->key.bytes, after->key.len,
 					     place.bytes);
 	} else if (spec->descending ? spec->chi2_max == CHI_CHI2_MAX : spec->chi2_min <= 1) {
@@ -106,7 +106,7 @@ int chi_scan_range_begin(struct chi_scan *scan)
 	}
 	struct chi_leaf next = leaf_cursor->leaf;
 	struct chi_item item;
-	if (place.behind && next.at < next.n && chi_leaf_take(&next, false, &item) &&
+	if (place.past && next.at < next.n && chi_leaf_take(&next, false, &item) &&
 	    item.key_len == place.len && memcmp(item.key, place.bytes, place.len) == 0) {
 		leaf_cursor->leaf = next;
 	}

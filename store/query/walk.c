@@ -35,7 +35,7 @@ static inline bool in_known_band(const struct chi_scan_spec *spec, uint16_t chi2
 	return chi2 - least <= spec->chi2_max - least;
 }
 
-/* Outside of the band. CHI_NONE: beyond its end, by a sound entry that stands where it belongs. No
+/* Outside of the band. CHI_NONE: beyond its end, shown by a sound entry in its right place. No
  * sound tree leads to one before its beginning. */
 static int leave_band(const struct chi_scan *scan, struct chi_item item, uint16_t chi2)
 {
@@ -61,7 +61,7 @@ static int match_record(const struct chi_scan *scan, const struct chi_item *item
 	return rc;
 }
 
-/* Copies a key of CHI_KEY_MIN to CHI_KEY_MAX bytes, zeroes behind it, in a few stores of fixed
+/* Copies a key of CHI_KEY_MIN to CHI_KEY_MAX bytes, zeroes after it, in a few stores of fixed
  * size; the second one overlaps what it must. */
 CHI_INLINE void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
 {
@@ -127,7 +127,7 @@ CHI_INLINE int look_at_key(const struct chi_scan *scan, struct kind kind,
 	return CHI_OK;
 }
 
-/* Pages are in order where they meet; in one that is damaged the same entry may stand twice. */
+/* Pages are in order where they meet; in one that is damaged the same entry may occur twice. */
 CHI_INLINE bool goes_on(struct kind kind, const MDB_val *before, const struct chi_item *item)
 {
 	if (before->mv_data == NULL) {
@@ -310,7 +310,7 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 			rc = -CHI_ECORRUPT;
 		}
 		if (CHI_UNLIKELY(rc < 0)) {
-			/* The scan stands where it failed, not where it has looked ahead. */
+			/* The scan's place is where it failed, not where it has looked ahead. */
 			scan->failed = (struct chi_cursor){true, chi2, keys[i]};
 			return rc;
 		}

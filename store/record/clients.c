@@ -71,7 +71,7 @@ size_t chi_remembered_encode(const struct chi_remembered *client, uint8_t out[CH
 		for (size_t k = 0; k < n; k++) {
 			chi_write_varint(&w, done->outcome.counts[k]);
 		}
-		/* Behind the highest number there is nothing, and nothing is read from this. */
+		/* After the highest number there is nothing, and nothing is read from this. */
 		next = done->sequence + 1;
 	}
 	size_t len = (size_t)(w.at - out);

@@ -46,7 +46,7 @@ size_t chi_remembered_encode(const struct chi_remembered *client,
 CHI_MUSTUSE int chi_remembered_decode(const MDB_val *key, const MDB_val *value,
 				      struct chi_remembered *out);
 
-/* Adds a write that was done, for which there is room behind the others, and forgets what need not
+/* Adds a write that was done, for which there is room after the others, and forgets what need not
  * or cannot be kept. */
 void chi_remembered_add(struct chi_remembered *client,
 			const struct chi_idempotency_key *idempotency_key,

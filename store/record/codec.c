@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checksums and the entries of the strength tree: the parts of the format that both the
- * encoder and the decoder of records stand on.
+ * encoder and the decoder of records rest on.
  */
 #include "store/record/codec.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of records and strength entries (FORMAT.md) and the structs they stand for. Knows
+ * The bytes of records and strength entries (FORMAT.md) and their structs. Knows
  * nothing of LMDB. Every record has exactly one encoding; decoding refuses all others, trusts
  * no length and verifies the checksum before it looks at anything.
  */
@@ -105,5 +105,5 @@ CHI_MUSTUSE int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t 
 
 /* ---- Checksums ---------------------------------------------------------------------------- */
 
-/* XXH3-64 over `key` and `value` as if written one behind the other. */
+/* XXH3-64 over `key` and `value` as if written one after the other. */
 uint64_t chi_checksum(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);

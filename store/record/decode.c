@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading records. Bytes come from a disk that may have rotted: the checksum is verified first,
- * and behind it everything is still checked, because a checksum of four bytes is no proof and
+ * and after it everything is still checked, because a checksum of four bytes is no proof and
  * the fuzzer computes right ones.
  */
 #include "store/record/codec.h"
@@ -134,7 +134,7 @@ static int read_played(struct chi_reader *r, uint8_t head, struct chi_arena *are
 	return r->bad ? -CHI_ECORRUPT : CHI_OK;
 }
 
-/* The numbers of an evaluation, behind its engine's name. */
+/* The numbers of an evaluation, after its engine's name. */
 static int read_eval_body(struct chi_reader *r, struct chi_arena *arena, struct chi_eval *eval)
 {
 	uint64_t depth = chi_read_varint(r);
@@ -181,7 +181,7 @@ static int read_eval(struct chi_reader *r, struct chi_arena *arena, struct chi_e
 	return read_eval_body(r, arena, eval);
 }
 
-/* Their number stands nowhere; they are collected on the stack first. */
+/* Their number is not stored; they are collected on the stack first. */
 static int read_evals(struct chi_reader *r, struct chi_arena *arena, struct chi_record *out)
 {
 	struct chi_eval evals[CHI_EVALS_MAX];

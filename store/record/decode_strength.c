@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A record's strength, read where it lies: the start, and of the evaluations the numbers of the
- * deepest. What stands before them is stepped over, what stands behind them is not looked at; the
+ * deepest. What precedes them is skipped, what follows them is not read; the
  * checksum covers it all.
  */
 #include "store/record/codec.h"
@@ -73,7 +73,7 @@ static void read_eval(struct chi_reader *r, struct chi_row *out, uint64_t *best_
 	*best_date = date;
 }
 
-/* Sections stand in the order of their tags. */
+/* Sections are in the order of their tags. */
 static void find_evals(struct chi_reader *r, struct chi_row *out)
 {
 	while (!r->bad && chi_reader_left(r) > 0) {
@@ -99,7 +99,7 @@ static void find_evals(struct chi_reader *r, struct chi_row *out)
 	}
 }
 
-/* Behind the statistic and the counts. */
+/* After the statistic and the counts. */
 static void read_rest(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
 	if ((head & HEAD_PLIES) != 0) {

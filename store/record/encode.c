@@ -38,7 +38,7 @@ static uint32_t magnitude(int32_t score)
 	return score < 0 ? -(uint32_t)score : (uint32_t)score;
 }
 
-/* How many bytes write_eval takes: a section's length stands before its bytes. */
+/* How many bytes write_eval takes: a section's length precedes its bytes. */
 static size_t eval_size(const struct chi_eval *eval)
 {
 	size_t size = chi_varint_size(eval->engine_len) + eval->engine_len;
@@ -95,7 +95,7 @@ static void write_plies(struct chi_writer *w, const struct chi_record *record, u
 	}
 }
 
-/* The moves played; if they are one game's, its counts stand in the head byte. */
+/* The moves played; if they are one game's, its counts are in the head byte. */
 static void write_played(struct chi_writer *w, const struct chi_record *record, bool one)
 {
 	if (one && record->n_moves > 0) {
@@ -111,7 +111,7 @@ static void write_played(struct chi_writer *w, const struct chi_record *record, 
 	}
 }
 
-/* The head byte, and behind it the statistic, the counts, the plies and the moves played. */
+/* The head byte, then the statistic, the counts, the plies and the moves played. */
 static void write_head(struct chi_writer *w, const struct chi_record *record, bool sections)
 {
 	uint64_t total = 0;
@@ -144,7 +144,7 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 	write_played(w, record, one);
 }
 
-/* Ascending tags; what a later version wrote keeps its place behind ours. */
+/* Ascending tags; what a later version wrote keeps its place after ours. */
 static void write_sections(struct chi_writer *w, const struct chi_record *record,
 			   const struct chi_record_rest *rest)
 {

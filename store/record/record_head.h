@@ -39,7 +39,7 @@ static inline void chi_record_read_counts(struct chi_reader *r, struct chi_count
 	}
 }
 
-/* The checksum, the head byte and what stands right behind it. */
+/* The checksum, the head byte and what follows it directly. */
 static inline bool chi_record_open(const uint8_t *key, size_t key_len, const uint8_t *value,
 				   size_t len, struct chi_reader *r, uint8_t *head)
 {

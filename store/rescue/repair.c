@@ -31,7 +31,7 @@
 #define COMMIT_ENTRIES 50000
 
 /* How much further the new store's sequence number is than the damaged one's newest state that was
- * found: more than the transactions that may have come behind it. */
+ * found: more than the transactions that may have come after it. */
 #define SEQUENCE_AHEAD (UINT64_C(1) << 32)
 
 #define REPORT_SIZE 256
@@ -223,7 +223,7 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
 /* ---- The whole ---------------------------------------------------------------------------- */
 
 /* With a meta page the state that it stood for may be lost, the newest. Every transaction writes a
- * state record: if there is one newer than ours, what it stands for lies in pages that ours calls
+ * state record: if there is one newer than ours, what it refers to is in pages that ours calls
  * free. */
 static int find_newer(struct repair *r)
 {
@@ -236,7 +236,7 @@ static int find_newer(struct repair *r)
 	return rc;
 }
 
-/* What the store is, from the meta tree, or from wherever it lies. */
+/* What the store is, from the meta tree, or from any page that holds it. */
 static int find_meta(struct repair *r, enum chi_statistic given)
 {
 	int rc = chi_salvage_walk(&r->salvage, CHI_SALVAGE_META);

@@ -68,8 +68,8 @@ static void write_escaped(struct chi_writer *w, const char *text, size_t len, co
 	}
 }
 
-/* Moves were checked when the record came in, but a dump is what one makes of a store one does not
- * trust any more: an illegal move is reported, not printed as some other. */
+/* Moves were checked when the record came in, but dumps are made of stores that are no longer
+ * trusted: an illegal move is reported, not printed as some other. */
 static int write_move(struct chi_writer *w, const struct chi_position *position, chi_move move)
 {
 	char text[CHI_UCI_SIZE];

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "chistore/types.h"
 
-/* What stands in the first lines of a dump. */
+/* The first lines of a dump. */
 struct chi_dump_head {
 	enum chi_statistic statistic;
 	struct chi_counts base;

@@ -83,7 +83,7 @@ static inline int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A line that begins with DUMP_GAME: fills reader->game. Games come behind the positions, each
+/* A line that begins with DUMP_GAME: fills reader->game. Games come after the positions, each
  * once: their order tells. */
 CHI_MUSTUSE int chi_dump_read_game(const struct parse *p, struct chi_dump_reader *reader,
 				   struct text line);

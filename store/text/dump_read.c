@@ -29,7 +29,7 @@ enum state {
 	STATE_OVER,
 };
 
-/* How often `separator` stands in the text. */
+/* How often `separator` occurs in the text. */
 static size_t count_of(struct text text, char separator)
 {
 	size_t n = 0;
@@ -71,7 +71,7 @@ static int escape(const char *text, size_t len, size_t *taken)
 	return hex_digit(text[2]) * 16 + hex_digit(text[3]);
 }
 
-/* NUL cannot stand in a record, so it is no escape either. */
+/* NUL cannot be in a record, so it is no escape either. */
 static int unescape(const struct parse *p, struct text text, const char **out, size_t *out_len)
 {
 	char *bytes = chi_arena_alloc(p->arena, text.len + 1);
@@ -199,7 +199,7 @@ static int read_ply(const struct parse *p, struct text word, struct chi_ply_stat
 	return rc;
 }
 
-/* Behind the counts: these bound how many games the plies may have. */
+/* After the counts: these bound how many games the plies may have. */
 static int read_plies(const struct parse *p, struct text text, struct chi_record *out)
 {
 	if (text.len == 0) {
@@ -310,7 +310,7 @@ static int read_evals(const struct parse *p, struct text text, struct chi_record
 	return CHI_OK;
 }
 
-/* The limit is checked behind the escapes, which may be four times as long. */
+/* The limit is checked after the escapes, which may be four times as long. */
 static int read_note(const struct parse *p, struct text text, struct chi_record *out)
 {
 	if (text.len == 0) {

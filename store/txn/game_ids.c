@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The games whose positions are counted: one small entry each, so that a game that comes again is
- * known (FORMAT.md, "Games tree"). The totals by result stand in the state record and change
+ * known (FORMAT.md, "Games tree"). The totals by result are in the state record and change
  * with the entries, in the same transaction.
  */
 #include "store/txn/txn.h"

@@ -34,7 +34,7 @@ struct met {
 	struct chi_remembered client;
 };
 
-/* A write that was noted behind the last mark. */
+/* A write that was noted after the last mark. */
 struct noted {
 	struct noted *next;
 	struct chi_idempotency_key idempotency_key;

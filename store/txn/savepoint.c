@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The changes a write transaction makes to its two trees, and taking back those of the last batch.
- * Behind a mark the entry that is about to change is copied first; going through the copies from
+ * After a mark the entry that is about to change is copied first; going through the copies from
  * the newest to the oldest puts both trees back byte by byte. LMDB's own nested transactions are
  * not used for it: those of 0.9.24 lose track of pages that a large transaction has spilled.
  */

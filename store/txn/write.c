@@ -167,7 +167,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 	error = mdb_txn_commit(write->txn);
 	env->durable = error == 0 ? number : 0;
 	if (error != 0) {
-		/* The meta page that LMDB put back must be on the disk before anybody writes. */
+		/* The meta page that LMDB put back must be on the disk before anyone writes. */
 		(void)mdb_env_sync(env->mdb, 1);
 	}
 	rc = chi_lmdb_write_fault(fault, error, "write to", env->path);

@@ -17,7 +17,7 @@
 /* Milliseconds between two looks at the progress. */
 #define LOOK_MS 100
 
-/* After a signal answers are waited for so long. */
+/* After a signal wait so long for answers. */
 #define GRACE_MS 1000
 
 enum draw {

@@ -4,7 +4,7 @@
 #include "client/cli/in/fens.h"
 #include "client/cli/out/output.h"
 
-/* One transaction each: what was printed before a failure is deleted for good. */
+/* One transaction each: what was printed before a failure stays deleted. */
 static int delete_one(struct cli *cli, void *context, const struct chi_key *key)
 {
 	(void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Games are fed as they stand in the files; the library reads them. Nothing is stored until all
+ * Games are fed as they are in the files; the library reads them. Nothing is stored until all
  * files have been read to their end, so that a file that is cut short stores nothing.
  */
 #include "client/cli/in/pgn_import.h"

@@ -14,7 +14,7 @@
  * would print 57.990000000000002. */
 #define JSON_FORM (JSON_COMPACT | JSON_REAL_PRECISION(5))
 
-/* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
+/* JSON lets control characters above ASCII be in strings, and terminals obey them: U+007F to
  * U+009F are escaped as well. */
 void output_json_to(FILE *file, json_t *object)
 {
