@@ -123,7 +123,7 @@ static void a_flood_of_new_keys_is_a_failure(void **state)
 	}
 	assert_int_equal(chi_tls_read(pair.server, bytes, sizeof(bytes)), -1);
 	assert_int_equal(errno, EPROTO);
-	assert_non_null(strstr(pair.server->why.text, "new keys"));
+	assert_non_null(strstr(pair.server->why.text, "key updates"));
 	assert_int_equal(chi_tls_read(pair.server, bytes, sizeof(bytes)), -1);
 	part(&pair);
 }

@@ -259,7 +259,7 @@ static void test_foreign_lmdb(void **state)
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);
 	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ENOSTORE);
-	assert_non_null(strstr(fault.text, "no chistore"));
+	assert_non_null(strstr(fault.text, "not a Chistore store"));
 }
 
 /* Replaces the stamp, as another version of the program would have written it. */

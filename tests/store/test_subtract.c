@@ -198,7 +198,7 @@ static void test_refused(void **state)
 		{{.counts = {5, 0, 0, 0}, .plies = &ply[2], .n_plies = 1}, "ply 9"},
 		{{.counts = {5, 0, 0, 0}, .plies = &ply[3], .n_plies = 1}, "ply 8: 3 games"},
 		/* Seven games, of five of which the ply is known. */
-		{{.counts = {3, 0, 0, 0}}, "plies: of more games"},
+		{{.counts = {3, 0, 0, 0}}, "plies: more games"},
 	};
 	size_t len;
 	char *before = help_dump(store, &len);

@@ -252,7 +252,7 @@ class Bench(Base):
                     os.kill(daemon.pid, signal.SIGCONT)
                     self.assertIn("still waiting for answers", said)
                 else:
-                    self.assertIn("removed again", said)
+                    self.assertIn("removed the ", said)
                     self.assertEqual(self.out("dump", address=daemon.address), before)
                 self.assertEqual(child.returncode, 130, said)
                 self.assertGreater(int(self.rows(out)["all"]["requests"]), 0)
