@@ -180,7 +180,7 @@ static enum chi_result tag_result(const struct chi_pgn *pgn)
 	return chi_pgn_is_result(plain, n, &result) ? result : CHI_RESULT_OTHER;
 }
 
-/* The rule of chi_pgn_game.result; `said` is after the moves. */
+/* The rule of chi_pgn_game.result; `said` is the text after the moves. */
 static void settle_result(struct chi_pgn *pgn, enum chi_result said)
 {
 	enum chi_result tag = tag_result(pgn);
