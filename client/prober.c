@@ -266,6 +266,11 @@ static int collect_remote(struct chi_prober *prober, uint64_t ticket, struct chi
 		return CHI_NONE;
 	}
 	int status = asked->answered ? CHI_OK : ask_server(prober);
+	if (status == -CHI_ECORRUPT) {
+		/* One of them is damaged, and each is to fail for itself alone. */
+		prober->error.text[0] = '\0';
+		status = probe(prober, &asked->key, 1, &asked->row);
+	}
 	if (status == CHI_OK) {
 		*out = asked->row;
 	}

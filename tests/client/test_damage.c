@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* A damaged record beside sound ones, which a prober prefetches together. Argument: file, unix or
+ * tcp. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/client/world.h"
+
+#define STORED	20
+#define DAMAGED 7
+
+/* Changes the word wherever it stands in the store's file. */
+static void damage(const struct world *world, const char *word)
+{
+	char path[100];
+	struct stat file;
+	(void)snprintf(path, sizeof(path), "%s/data.mdb", world->store);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && fstat(fd, &file) == 0);
+	size_t size = (size_t)file.st_size;
+	char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(bytes, MAP_FAILED);
+	unsigned found = 0;
+	for (char *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), word, strlen(word)));
+	     at++) {
+		*at ^= 1;
+		found++;
+	}
+	assert_int_not_equal(found, 0);
+	assert_int_equal(munmap(bytes, size), 0);
+	close(fd);
+}
+
+/* Asked for in one request, they must not fail for each other. */
+static void a_damaged_record_fails_alone(void **state)
+{
+	struct world *world = *state;
+	struct chi_prober *prober = NULL;
+	struct chi_key keys[STORED];
+	uint64_t tickets[STORED];
+	world_fill(world->client, 0, STORED);
+	for (unsigned i = 0; i < STORED; i++) {
+		keys[i] = world_key(i);
+	}
+	struct chi_put put = {.key = keys[DAMAGED], .parts = CHI_PUT_NOTE};
+	put.record.note = "to be damaged";
+	put.record.n_note = strlen(put.record.note);
+	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
+	damage(world, put.record.note);
+	world_ok(world->client, chi_prober_open(world->client, &prober));
+	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
+	for (unsigned i = 0; i < STORED; i++) {
+		struct chi_row row;
+		int status = chi_prober_collect(prober, tickets[i], &row);
+		assert_int_equal(status, i == DAMAGED ? -CHI_ECORRUPT : CHI_OK);
+		assert_int_equal(strlen(chi_prober_error(prober)) > 0, i == DAMAGED);
+		assert_true(i == DAMAGED || row.chi2 == 100 + i);
+	}
+	chi_prober_close(prober);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
+						world_drop),
+	};
+	return world_choose(argc, argv) ? cmocka_run_group_tests_name("damage", tests, NULL, NULL)
+					: 0;
+}
