@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 
 /* Bytes that one call takes from the socket. OpenSSL reads on until it has some for its caller, and
@@ -189,6 +191,56 @@ static int look_at(const char *what, const char *path, struct stat *file, struct
 				   what, path);
 }
 
+static void free_certificates(STACK_OF(X509) *const *all)
+{
+	sk_X509_pop_free(*all, X509_free);
+}
+
+/* All that a PEM file has, at least one; NULL: reason() tells. OpenSSL's own readers of whole files
+ * take some failures for the end, and hand out what came before. */
+static STACK_OF(X509) * read_certificates(const char *path)
+{
+	STACK_OF(X509) *all = sk_X509_new_null();
+	ERR_clear_error();
+	BIO *file = all != NULL ? BIO_new_file(path, "r") : NULL;
+	X509 *one = NULL;
+	while (file != NULL && (one = PEM_read_bio_X509_AUX(file, NULL, NULL, NULL)) != NULL &&
+	       sk_X509_push(all, one) > 0) {
+	}
+	/* At the end nothing else has failed before, and all that was read is on the list. */
+	bool whole = one == NULL && ERR_GET_REASON(ERR_peek_error()) == PEM_R_NO_START_LINE;
+	BIO_free(file);
+	if (whole && sk_X509_num(all) > 0) {
+		ERR_clear_error();
+		return all;
+	}
+	X509_free(one);
+	free_certificates(&all);
+	return NULL;
+}
+
+/* The first is one's own. */
+static bool show(SSL_CTX *context, STACK_OF(X509) * chain)
+{
+	X509 *own = chain != NULL ? sk_X509_shift(chain) : NULL;
+	bool shown = own != NULL && SSL_CTX_use_certificate(context, own) == 1 &&
+		     SSL_CTX_set1_chain(context, chain) == 1;
+	X509_free(own);
+	return shown;
+}
+
+/* The names tell clients which of their certificates is meant. */
+static bool trust(SSL_CTX *context, STACK_OF(X509) * authorities)
+{
+	bool trusted = authorities != NULL;
+	for (int i = 0; trusted && i < sk_X509_num(authorities); i++) {
+		X509 *one = sk_X509_value(authorities, i);
+		trusted = X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one) == 1 &&
+			  SSL_CTX_add_client_CA(context, one) == 1;
+	}
+	return trusted;
+}
+
 int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		     struct chi_fault *fault)
 {
@@ -204,7 +256,8 @@ int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		return chi_fault(fault, -CHI_EACCES,
 				 "the key '%s' is open to everyone; chmod o= it", key);
 	}
-	if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1) {
+	_cleanup_(free_certificates) STACK_OF(X509) *chain = read_certificates(certificate);
+	if (!show(context, chain)) {
 		return chi_fault(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
 				 certificate, reason());
 	}
@@ -230,14 +283,11 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 	if (status < 0) {
 		return status;
 	}
-	if (SSL_CTX_load_verify_file(context, file) != 1) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
-				 reason());
-	}
-	/* Tells clients which of their certificates is meant. */
-	SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(file));
-	ERR_clear_error();
-	return CHI_OK;
+	_cleanup_(free_certificates) STACK_OF(X509) *authorities = read_certificates(file);
+	return trust(context, authorities)
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
+				   reason());
 }
 
 /* ---- Connections ------------------------------------------------------------------------- */

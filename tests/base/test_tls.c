@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <sys/ioctl.h>
@@ -18,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/tls.h"
+#include "tests/base/nomem.h"
 
 struct pair {
 	int fds[2];
@@ -191,6 +195,66 @@ static void new_keys_wait_for_room(void **state)
 	part(&pair);
 }
 
+/* ---- Files ------------------------------------------------------------------------------- */
+
+#define CERTIFICATES 4
+
+/* So many of different names, all of the key that goes before them; the key is for all uses. */
+static void write_files(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	assert_non_null(file);
+	assert_int_equal(PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL), 1);
+	for (int i = 0; i < CERTIFICATES; i++) {
+		const unsigned char name[] = {(unsigned char)('a' + i)};
+		X509 *made = X509_new();
+		assert_int_equal(X509_NAME_add_entry_by_txt(X509_get_subject_name(made), "CN",
+							    MBSTRING_ASC, name, 1, -1, 0),
+				 1);
+		assert_int_equal(X509_set_issuer_name(made, X509_get_subject_name(made)), 1);
+		X509_gmtime_adj(X509_getm_notBefore(made), 0);
+		X509_gmtime_adj(X509_getm_notAfter(made), 3600);
+		assert_int_equal(X509_set_pubkey(made, key), 1);
+		assert_true(X509_sign(made, key, EVP_sha256()) > 0);
+		assert_int_equal(PEM_write_X509(file, made), 1);
+		X509_free(made);
+	}
+	EVP_PKEY_free(key);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* It loaded the first of them, and said that all was well. */
+static void a_chain_is_loaded_whole_or_not_at_all(void **state)
+{
+	char path[] = "/tmp/tls-XXXXXX";
+	size_t refused = 0;
+	SSL_CTX *context = NULL;
+	(void)state;
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	write_files(path);
+	assert_int_equal(chi_tls_context(true, &context, NULL), CHI_OK);
+	assert_int_equal(chi_tls_authorities(context, path, NULL), CHI_OK);
+	assert_int_equal(sk_X509_NAME_num(SSL_CTX_get_client_CA_list(context)), CERTIFICATES);
+	/* Each certificate takes more allocations than a step, and all of them together fewer than
+	 * these: the rest is the key's. */
+	for (size_t failing = 1; failing <= 6500; failing += 11) {
+		STACK_OF(X509) *chain = NULL;
+		nomem_arm(failing);
+		int status = chi_tls_identity(context, path, path, NULL);
+		(void)nomem_disarm(NULL);
+		refused += status != CHI_OK;
+		SSL_CTX_get0_chain_certs(context, &chain);
+		assert_true(status != CHI_OK || sk_X509_num(chain) == CERTIFICATES - 1);
+	}
+	assert_int_not_equal(refused, 0);
+	SSL_CTX_free(context);
+	assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_flood_of_new_keys_is_a_failure),
 		cmocka_unit_test(new_keys_wait_for_room),
 		cmocka_unit_test(a_call_ends_where_records_do_not),
+		cmocka_unit_test(a_chain_is_loaded_whole_or_not_at_all),
 	};
 	return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
 }
