@@ -294,7 +294,8 @@ static void count_answer(struct chi_conn *conn, const struct chi_response *respo
 }
 
 /* Two things can go wrong: the response is too large for a frame, which its request can be told;
- * or there is no memory, and then the client is better off with a closed connection. */
+ * or there is no memory, and then the client is better off with a closed connection. So is one in
+ * the midst of a stream: the caller goes on with that unless the connection is gone. */
 void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 {
 	static const char too_large[] = "the answer is too large, ask for less at a time";
@@ -315,7 +316,8 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 			failure.message = (struct chi_text){too_large, strlen(too_large)};
 		}
 		chi_arena_reset(&conn->worker->results);
-		if (chi_response_pack(&failure, &conn->out) < 0) {
+		/* What has been answered for the last time must not go on. */
+		if (!response->last || chi_response_pack(&failure, &conn->out) < 0) {
 			chi_conn_drop(conn, "out of memory");
 			return;
 		}

@@ -200,6 +200,19 @@ static void send_bytes(struct pipe_task *task, const uint8_t *bytes, size_t len)
 	chi_conn_answer(task->call.conn, &response);
 }
 
+/* Fails the request before its end, as the last that an event does. */
+static void give_up(struct pipe_task *task, int status, const char *text)
+{
+	struct chi_worker *worker = task->worker;
+	struct chi_conn *conn = task->call.conn;
+	uint64_t id = task->call.id;
+	enum chi_op op = task->call.op;
+	chi_call_remove(&task->call);
+	let_go(&task->call);
+	chi_conn_fail(conn, id, op, status, NULL, text);
+	chi_conn_reap(worker);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	(void)what;
@@ -212,7 +225,12 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	}
 	chi_arena_reset(&worker->results);
 	uint8_t *bytes = chi_arena_alloc(&worker->results, CHUNK);
-	ssize_t n = bytes != NULL ? read(fd, bytes, CHUNK) : -1;
+	if (bytes == NULL) {
+		/* The pipe stays readable, and would wake the loop until there is memory. */
+		give_up(task, -CHI_ENOMEM, NULL);
+		return;
+	}
+	ssize_t n = read(fd, bytes, CHUNK);
 	if (n == 0) {
 		/* The thread has closed its end, and its mail is on its way. */
 		event_del(task->readable);
@@ -231,17 +249,13 @@ static void on_stalled(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct pipe_task *task = context;
-	struct chi_conn *conn = task->call.conn;
-	uint64_t id = task->call.id;
-	enum chi_op op = task->call.op;
 	if (chi_call_may_send(&task->call)) {
+		struct chi_worker *worker = task->worker;
 		go_on(task);
-		return;
+		chi_conn_reap(worker);
+	} else {
+		give_up(task, -CHI_ETIMEOUT, "timed out: the client does not read the answers");
 	}
-	chi_call_remove(&task->call);
-	let_go(&task->call);
-	chi_conn_fail(conn, id, op, -CHI_ETIMEOUT, NULL,
-		      "timed out: the client does not read the answers");
 }
 
 /* Only the reading end does not block: the thread is meant to wait. A larger pipe is a favour. */

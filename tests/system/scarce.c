@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into chistored: memory that runs out once. A test maps the file that CHISTORE_SCARCE
- * names at the same time (struct scarce; test_scarce.py knows its layout) and says which allocation
- * fails, counted from now on over all threads. Without the file nothing fails.
+ * Preloaded into chistored: memory that runs out, once or for good. A test maps the file that
+ * CHISTORE_SCARCE names at the same time (struct scarce; test_scarce.py knows its layout) and says
+ * which allocation fails, counted from now on over all threads. Without the file nothing fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@ struct scarce {
 	_Atomic uint64_t calls;	  /* so far */
 	_Atomic uint64_t failing; /* the one that fails, in the same count; 0: none */
 	_Atomic uint64_t failed;  /* how many have */
+	_Atomic uint64_t lasting; /* 1: and all after it */
 };
 
 static struct scarce *scarce;
@@ -40,7 +41,9 @@ static bool fails(void)
 		return false;
 	}
 	uint64_t call = atomic_fetch_add(&scarce->calls, 1) + 1;
-	if (call != atomic_load(&scarce->failing)) {
+	uint64_t failing = atomic_load(&scarce->failing);
+	bool after = failing != 0 && call > failing && atomic_load(&scarce->lasting) != 0;
+	if (call != failing && !after) {
 		return false;
 	}
 	atomic_fetch_add(&scarce->failed, 1);

@@ -23,7 +23,7 @@ from test_access import token_line, write_file
 SCARCE = os.environ.get("CHISTORE_SCARCE_LIB", "")
 RANDOM = harness.seed()
 EVERY = bool(os.environ.get("CHISTORE_SCARCE_ALL"))
-LAYOUT = struct.Struct("=QQQ")  # calls, failing, failed
+LAYOUT = struct.Struct("=QQQQ")  # calls, failing, failed, lasting
 
 # What a client may hear when memory has run out: that it has, or that others hold it all.
 SAID = (None, pb.OK, pb.NO_MEMORY, pb.BUSY)
@@ -62,8 +62,9 @@ class Memory:
     def _set(self, call):
         struct.pack_into("=Q", self.map, 8, call)
 
-    def fail(self, n):
-        """The n-th allocation from now on; 0: none."""
+    def fail(self, n, lasting=False):
+        """The n-th allocation from now on, and those after it if `lasting`; 0: none."""
+        struct.pack_into("=Q", self.map, 24, lasting)
         self.counted, self.since = None, self.calls()
         self._set(self.since + n if n > 0 else 0)
 
@@ -180,13 +181,24 @@ class Serving(unittest.TestCase):
             self.start()
             return True
 
-    def run_one(self, run, n):
+    def check_over(self, client):
+        """What has failed is over, and nothing more of it comes."""
+        self.memory.relent()
+        for _ in range(3):
+            client.ping()
+        self.assertFalse(client.waiting)
+
+    def run_one(self, run, n, lasting=False):
         """Once, with the n-th allocation failing: the code, or None if the connection was closed."""
         try:
             with Client(self.daemon.address) as client:
                 client.socket.settimeout(60)
-                self.memory.fail(n)
-                run(client)
+                self.memory.fail(n, lasting)
+                try:
+                    run(client)
+                except Failure:
+                    self.check_over(client)
+                    raise
         except Failure as failure:
             return failure.code
         except (Closed, ConnectionError, ssl.SSLError):
@@ -229,7 +241,7 @@ class WhileServing(Serving):
                 ("probe", lambda client: client.probe(fens=fens)),
                 ("count", lambda client: client.count()),
                 ("scan", lambda client: client.scan(want=pb.RECORDS, window=1)),
-                ("backup", lambda client: client.backup(window=1)),
+                ("backup", lambda client: client.backup()),
                 ("import", self.import_games),
                 ("SIGHUP", self.reload)]:
             with self.subTest(name):
@@ -240,6 +252,23 @@ class WhileServing(Serving):
             self.assertEqual(found(peer, self.stored), len(self.stored))
             last = list(peer.stream(verify=pb.Verify()))[-1]
             self.assertEqual((last.code, last.verify.errors), (pb.OK, 0))
+
+
+    def test_a_backup_on_a_new_daemon(self):
+        """Its worker has no memory left from before. Where none came back it tried again and again;
+        and it went on after an answer that had failed."""
+        with Client(self.daemon.address) as client:
+            self.put(1500)(client)
+        for lasting in (False, True):
+            heard = 0
+            for n in range(1, 16):
+                self.assertEqual(self.daemon.stop(), 0)
+                self.start()
+                code = self.run_one(lambda client: client.backup(), n, lasting)
+                self.assertIn(code, SAID, f"allocation {n}")
+                heard += code != pb.OK
+                self.restart_if_ended()
+            self.assertGreater(heard, 3)
 
 
 class ShutOut(Serving):
