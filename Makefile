@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A front to meson and ninja, so that nobody has to remember how they are called. Each target
+# A front to meson and ninja, so that no one has to remember how to call them. Each target
 # that has a '##' is listed by `make help`.
 
 PREFIX ?= /usr/local

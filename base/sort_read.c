@@ -84,7 +84,7 @@ static uint64_t word_of(const struct source *source)
 }
 
 /* Which of two sources comes first, their items' first words being equal. An exhausted one comes
- * after all items, which may begin with the word that stands for it. */
+ * after all items, which may begin with its word. */
 static bool tie_less(const struct chi_sort_reader *reader, uint32_t a, uint32_t b)
 {
 	const struct chi_sort_item *x = reader->sources[a].at;

@@ -378,7 +378,7 @@ uint64_t chi_sorter_count(const struct chi_sorter *sorter)
 
 /* ---- Sealing ----------------------------------------------------------------------------- */
 
-/* Every so many-th item of a run stands for those after it, when the range is cut. */
+/* Every so many-th item of a run represents those after it, when the range is cut. */
 struct sample {
 	struct chi_sort_item item;
 	uint64_t weight;

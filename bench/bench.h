@@ -19,7 +19,7 @@ struct bench_keys {
 	size_t n;		/* of each */
 };
 
-/* splitmix64: the next number of the sequence that *state stands in. */
+/* splitmix64: the next number of the sequence whose state is *state. */
 uint64_t bench_random(uint64_t *state);
 
 /* Nanoseconds: of real time, for what waits for another process; and of this thread's time on a

@@ -38,7 +38,7 @@ static void must(const struct bench *bench, int status, const char *what)
 	}
 }
 
-/* A client in this process waits for nobody. */
+/* A client in this process waits for no one. */
 static uint64_t clock_of(const struct bench *bench)
 {
 	return bench->store != NULL ? bench_cpu() : bench_now();

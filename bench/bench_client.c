@@ -100,7 +100,7 @@ static void range(struct bench *bench, struct bench_result *out)
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* All records, in an order that is nobody's. */
+/* All records, in an order of its own. */
 static void read_records(struct bench *bench)
 {
 	struct chi_client *client;
@@ -190,7 +190,7 @@ static void pace(struct bench *bench, uint64_t rate, uint64_t ms, struct bench_r
 	out->ns = now - start;
 }
 
-/* What was put before is put anew with other counts. */
+/* What was put before is put again with other counts. */
 static void puts_on_the_way(struct bench *bench, enum chi_durability durability, size_t pipeline,
 			    size_t n, struct bench_result *out)
 {

@@ -156,7 +156,7 @@ class Games(Suite):
                 ratios.append(added / built)
         if self.info(self.path("copy"))["positions"] != self.info(self.path("whole"))["positions"]:
             raise CannotMeasure("the two ways do not lead to the same store")
-        return [Line(f"adding {self.n_games // 10:,} games / building all anew", ratios, ADD_MAX,
+        return [Line(f"adding {self.n_games // 10:,} games / building all again", ratios, ADD_MAX,
                      at_most=True)]
 
     def measure_explore(self):

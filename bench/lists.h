@@ -16,7 +16,7 @@ void bench_list_save(const char *folder, const char *name, const struct bench_li
 void bench_list_load(const char *folder, const char *name, struct bench_list *out);
 void bench_list_free(struct bench_list *list);
 
-/* Grows by doubling; `capacity` belongs to whoever appends. */
+/* Grows by doubling; `capacity` belongs to the appender. */
 void bench_list_append(struct bench_list *list, size_t *capacity, const struct chi_key *key);
 
 /* Fisher and Yates with a fixed seed: the same order in every run. */

@@ -58,7 +58,7 @@ static void main_address(const char *addresses, char out[PATH_MAX + sizeof("unix
 	}
 }
 
-/* For writing with the writer lock held for good, so that a second daemon is refused now and not
+/* For writing with the writer lock held permanently, so that a second daemon is refused now and not
  * at its first write. A store that is read-only for its crashes can be repaired meanwhile; it is
  * the lock on its crashes that keeps a second daemon out, which would serve the damaged pages as
  * well and forget the crashes at its end. */

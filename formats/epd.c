@@ -279,7 +279,7 @@ static int read_line(struct reader *r, struct chi_put *put)
 		return CHI_OK;
 	}
 	if (text.at == NULL && r->found[BM].at != NULL) {
-		/* Several best moves are alternatives: the first stands for them. */
+		/* Several best moves are alternatives: the first is taken. */
 		opcode = BM;
 		struct reader words = {.at = r->found[BM].at,
 				       .end = r->found[BM].at + r->found[BM].len};

@@ -213,7 +213,7 @@ static int aggregate_part(const struct aggregate *aggregate, size_t part, struct
 	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
-/* Keeps the first failure and wakes everybody. With the mutex held. */
+/* Keeps the first failure and wakes all threads. With the mutex held. */
 static void stop(struct aggregate *aggregate, int rc, const struct chi_fault *fault)
 {
 	if (aggregate->status == CHI_OK) {

@@ -174,7 +174,7 @@ static const char *packed_flaw(const struct walk *walk, const struct level *leve
 	return NULL;
 }
 
-/* A NUL is valid UTF-8, but would end the text early for everybody who reads it as C does. */
+/* A NUL is valid UTF-8, but would end the text early for readers in C. */
 static const char *text_flaw(const struct chi_field *value)
 {
 	const char *text = (const char *)value->bytes;

@@ -391,7 +391,7 @@ CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
 			       struct chi_fault *fault);
 
 /*
- * The same for a published copy: read by everybody, written by no one, opened without locks.
+ * The same for a published copy: read by everyone, written by no one, opened without locks.
  * finish compacts it, marks it, verifies it (a damaged page may kill the process: nothing has the
  * name then), sets the modes 0755 and 0444 and renames it. A published copy of an earlier state
  * that has the name is replaced at one moment; who has it open keeps it. -CHI_EEXIST: something

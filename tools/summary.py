@@ -22,7 +22,7 @@ def count_cases(path):
     """Per suite (= meson test): passed, skipped, names of failed cases."""
     counts = {}
     for suite in ET.parse(path).getroot().iter("testsuite"):
-        # A plain test stands in a suite named for the project's suite, a TAP test is one itself.
+        # A plain test is in a suite named for the project's suite, a TAP test is one itself.
         for case in suite.iter("testcase"):
             passed, skipped, failed = counts.setdefault(suite.get("name"), [0, 0, []])
             if case.find("skipped") is not None:

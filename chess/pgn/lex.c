@@ -2,7 +2,7 @@
 /*
  * One loop over the bytes by their class. Whatever needs bytes that are not there yet leaves `at`
  * where it can start again: a word or a tag line from its beginning, a comment or a variation
- * where it stands, for it may be longer than any window.
+ * where it is, for it may be longer than any window.
  */
 #include "chess/pgn/lex.h"
 

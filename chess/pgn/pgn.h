@@ -16,13 +16,12 @@
  *
  * A game begins with the first tag or legal move after the last game. One that has neither a tag
  * nor the number 1 before its first move, and stops making sense within four plies, was prose, and
- * is passed over. A game ends with a result, which may be stuck to its last move, before
- * a tag behind a move, before an Event tag if it has one already or if something else than tags
- * stands since its last tag, before a tag that it has already if a blank line or a comment stands
- * between, without tags before the number 1 and a move that can be a first one, and at the end of
- * the input. An Event tag alone is no game. A line that begins with
- * [Event " is a tag even inside a comment or a variation that is not closed: one missing brace
- * costs one game, not the file.
+ * is skipped. A game ends with a result, which may be stuck to its last move, before a tag after a
+ * move, before an Event tag if it has one already or if anything but tags follows its last tag,
+ * before a tag that it has already if a blank line or a comment is between, without tags before the
+ * number 1 and a move that can be a first one, and at the end of the input. An Event tag alone is
+ * no game. A line that begins with [Event " is a tag even inside a comment or a variation that is
+ * not closed: one missing brace costs one game, not the file.
  */
 #pragma once
 

@@ -26,7 +26,7 @@ _chistore_values()
 	esac
 }
 
-# Files behind "unix:" and "file:". Bash replaces what stands behind the colon if it split there.
+# Files after "unix:" and "file:". Bash replaces what follows the colon if it split there.
 _chistore_files_behind()
 {
 	local keep=''

@@ -64,9 +64,9 @@ static int refuse(const char *text, int error, struct chi_fault *fault)
 	int status = error == EACCES || error == EPERM ? -CHI_EACCES
 		     : error == ENOMEM		       ? -CHI_ENOMEM
 						       : -CHI_ECONNECT;
-	bool nobody = error == ECONNREFUSED || error == ENOENT;
+	bool absent = error == ECONNREFUSED || error == ENOENT;
 	return chi_fault(fault, status, "cannot connect to '%s' (%s)%s", text, reason,
-			 nobody ? "; is chistored running there?" : "");
+			 absent ? "; is chistored running there?" : "");
 }
 
 /* Connects one socket; 0 or an errno, ETIMEDOUT at the deadline. */

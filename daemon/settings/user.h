@@ -28,7 +28,7 @@ CHI_MUSTUSE int chi_user_parse(const char *text, struct chi_user *out, struct ch
 CHI_MUSTUSE int chi_user_can(const struct chi_user *user, struct chi_fault *fault);
 
 /*
- * For good: groups, group and user, with all capabilities gone, and tried whether there is a way
+ * Permanently: groups, group and user, with all capabilities gone, and tried whether there is a way
  * back. `log` is given to the user if it is a file. Who is that user already, as chi_user_can says,
  * gives up capabilities. -CHI_EACCES: it cannot be done; then nothing may be served.
  */

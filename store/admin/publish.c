@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Published copies: one committed state in a directory that everybody may read and no one writes.
+ * Published copies: one committed state in a directory that everyone may read and no one may write.
  * Anyone who may write lock.mdb can make an acknowledged record vanish, so strangers cannot be let
  * at a store that lives. A copy that never changes needs no lock: it is opened without any, by as
  * many as like, from where they may write nothing.
@@ -268,7 +268,7 @@ int chi_published_make(const struct chi_hidden *hidden, struct chi_fault *fault)
 		rc = verify(hidden->dir, fault);
 	}
 	if (rc == CHI_OK && fchmod(hidden->lock, PUBLISHED_DIR_MODE) < 0) {
-		rc = chi_lmdb_fault(fault, errno, "open to everybody", hidden->dir);
+		rc = chi_lmdb_fault(fault, errno, "open to everyone", hidden->dir);
 	}
 	return rc;
 }

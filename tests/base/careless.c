@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What memcheck must find, so that a run of it that finds nothing means something. Argument: read,
- * a decision by memory that nobody has written; lose, a block that nobody points to any more; none,
+ * a decision by memory that was never written; lose, a block that nothing points to; none,
  * neither.
  */
 #include <stdint.h>

@@ -19,7 +19,7 @@ static void formats_and_returns_the_status(void **state)
 	struct chi_fault fault;
 	assert_int_equal(chi_fault(&fault, -CHI_EFEN, "rank %d has %d squares", 3, 9), -CHI_EFEN);
 	assert_string_equal(fault.text, "rank 3 has 9 squares");
-	assert_int_equal(chi_fault(NULL, -CHI_EKEY, "nobody reads %s", "this"), -CHI_EKEY);
+	assert_int_equal(chi_fault(NULL, -CHI_EKEY, "no one reads %s", "this"), -CHI_EKEY);
 	assert_int_equal(chi_fault_plain(NULL, -CHI_EIO), -CHI_EIO);
 	assert_int_equal(chi_fault_plain(&fault, -CHI_EIO), -CHI_EIO);
 	assert_string_equal(fault.text, chi_strerror(-CHI_EIO));
@@ -46,7 +46,7 @@ static void cuts_at_the_limit(void **state)
 	}
 }
 
-/* A sequence of two, three or four bytes stands at every distance around the limit: it is there
+/* A sequence of two, three or four bytes is put at every distance around the limit: it is there
  * whole or not at all, and never shows as a '?'. */
 static void never_cuts_inside_a_sequence(void **state)
 {

@@ -29,7 +29,7 @@ struct pair {
 	struct chi_tls *client;
 };
 
-/* Signed by itself; nobody checks it here. */
+/* Signed by itself; it is not checked here. */
 static void give_identity(SSL_CTX *context)
 {
 	EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -184,7 +184,7 @@ static void new_keys_wait_for_room(void **state)
 		assert_int_equal(errno, EAGAIN);
 	}
 	assert_true(pair.server->up);
-	/* Whoever takes them: there is room now. */
+	/* Once they are taken there is room again. */
 	while (recv(pair.fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
 	}
 	assert_int_equal(chi_tls_read(pair.server, bytes, 1), -1);

@@ -210,7 +210,7 @@ static void truncated_everywhere(void **state)
 }
 
 /* Verdicts of another project's validator. It wants both kings; we store any placement. Where the
- * verdicts differ for that reason the FEN stands here. */
+ * verdicts differ for that reason the FEN is listed here. */
 static void verdicts_of_others(void **state)
 {
 	(void)state;

@@ -264,7 +264,7 @@ static void most_moves(void **state)
 		 112},
 		{"8/8/8/8/8/8/8/R7 w - - 0 1", 14},
 		{"8/8/8/8/8/8/8/k7 b - - 0 1", 3},
-		/* kings side by side: each stands in check, only the king can mend it */
+		/* kings side by side: each is in check, only the king can mend it */
 		{"8/8/8/3kK3/8/8/8/R7 w - - 0 1", 3},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {

@@ -67,7 +67,7 @@ static void reads_over_what_is_no_move(void **state)
 		"1. e4 [1. d4 d5 (x)\n [2. c4) 1-0 {]} 3. x] e5 2. Nf3 1-0",
 		/* a star in the way */
 		"[Result \"1-0\"]\n\n*1. e4 e5 2. Nf3 1-0",
-		/* what stands between games */
+		/* text between games */
 		"From: x@example.org\nSubject: games\n\n1. e4 e5 2. Nf3 1-0\nregards\n* 0-1 {}\n",
 	};
 	for (size_t i = 0; i < CHI_COUNT(texts); i++) {

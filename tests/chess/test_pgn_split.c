@@ -9,7 +9,7 @@ static void finds_boundaries(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *before; /* the boundary stands between, or there is none */
+		const char *before; /* the boundary is between the two, or there is none */
 		const char *behind;
 	} table[] = {
 		{"[Event \"a\"]\n\n1. e4 1-0\n\n", "[Event \"b\"]\n"},

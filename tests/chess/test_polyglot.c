@@ -74,7 +74,7 @@ static void pinned_pawn_counts(void **state)
 	assert_int_equal(next.ep, CHI_NO_SQUARE);
 	assert_int_equal(chi_polyglot_key(&next, ep) ^ chi_polyglot_key(&next, next.ep),
 			 chi_polyglot_random[772 + 4]);
-	/* Nobody beside it: nothing to count. */
+	/* No pawn beside it: nothing to count. */
 	position = position_of("8/8/8/8/k5pR/8/4P3/7K w - - 0 1");
 	chi_position_play(&position, move, &next);
 	assert_int_equal(chi_polyglot_key(&next, ep), chi_polyglot_key(&next, CHI_NO_SQUARE));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a bench draws: kinds of requests by their weight, and positions that nobody has. */
+/* What a bench draws: kinds of requests by their weight, and made-up positions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

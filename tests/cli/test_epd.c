@@ -203,7 +203,7 @@ static void limits(void **state)
 	assert_non_null(strstr(fault.text, "pv"));
 }
 
-/* Fields count with one space between each two, whatever stands between them in the line. */
+/* Fields count with one space between each two, regardless of what is between them in the line. */
 static void length_of_a_position(void **state)
 {
 	(void)state;

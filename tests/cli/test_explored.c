@@ -19,7 +19,7 @@
 
 static char printed[16384];
 
-/* The status of printing; what was printed stands in `printed`. */
+/* The status of printing; what was printed is in `printed`. */
 static int print(const struct chi_explore *explore, size_t n, enum explored_form form)
 {
 	struct explored_style style = {.form = form, .ascii = true};

@@ -109,7 +109,7 @@ static void format_given(void **state)
 	assert_int_equal(chi_format_of("png"), CHI_FORMAT_AUTO);
 }
 
-/* By the first thing that stands there. */
+/* By what comes first. */
 static void games_are_told(void **state)
 {
 	(void)state;

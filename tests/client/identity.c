@@ -32,7 +32,7 @@ static void name(X509 *certificate)
 	assert_int_equal(X509_set_issuer_name(certificate, subject), 1);
 }
 
-/* What the daemon reads its key from nobody else may read. */
+/* No one else may read the file of the daemon's key. */
 static FILE *create(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -170,7 +170,7 @@ static void faulty_batches(void **state)
 		      "durability");
 	_cleanup_(chi_freep) struct chi_put *many = calloc(10001, sizeof(*many));
 	world_refused(client, chi_put(client, many, 10001, CHI_SYNC, NULL), -CHI_ETOOBIG, "10001");
-	/* The refused have done no harm, and parts that are not named are nobody's business. */
+	/* The refused have done no harm, and parts that are not named are ignored. */
 	puts[1].record.chi2 = UINT16_MAX;
 	puts[0].key = world_key(0);
 	struct chi_put_result did;

@@ -168,7 +168,7 @@ static void entries_of_a_put(void **state)
 
 /* ---- Answers ------------------------------------------------------------------------------- */
 
-/* The first client's is a byte below the limit, the third's a byte above. A field that nobody
+/* The first client's is a byte below the limit, the third's a byte above. A field that no one
  * knows makes up the length. */
 static void pong_at_length(struct conn *conn)
 {

@@ -253,7 +253,7 @@ static bool import(enum chi_import_kind kind, enum chi_statistic create, const c
 	if (status == CHI_OK) {
 		status = chi_import_commit(games, &did);
 	}
-	/* All or nothing, and for good. */
+	/* All or nothing, and permanently. */
 	if (!lack_went(status, chi_import_error(games))) {
 		assert_int_equal(chi_import_commit(games, NULL), status);
 	}

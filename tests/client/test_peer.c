@@ -110,7 +110,7 @@ static void full_backlog(void **state)
 		close(fds[--n]);
 	}
 	close(fd);
-	/* Nobody listens any more. */
+	/* No one listens now. */
 	assert_int_equal(chi_open(server.address, &options, &client, &fault), -CHI_ECONNECT);
 	assert_non_null(strstr(fault.text, "is chistored running"));
 	world_remove_dir(dir);

@@ -110,7 +110,7 @@ static void heavy_pipeline(void **state)
 }
 
 /* Nothing queued goes out by itself: what was never sent is never done. What was sent is done
- * although nobody takes the answers. */
+ * although no one takes the answers. */
 static void sent_when_told(void **state)
 {
 	struct world *world = *state;

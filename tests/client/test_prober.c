@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Probers say what chi_get says, however they are asked and wherever the store is; prefetches are
- * kept, overtaken, dropped and taken anew after a commit; threads and processes read whole states.
+ * kept, overtaken, dropped and taken again after a commit; threads and processes read whole states.
  * The linker puts the functions below in the place of malloc and its like, to count them.
  * Argument: file, unix or tcp.
  */
@@ -425,7 +425,7 @@ static void threads_beside_a_writer(void **state)
 		keys[i] = world_key(i);
 	}
 	world_ok(world->client, put_number(world->client, 1));
-	/* The writer opens anew behind the fork: a store's handles do not survive it. */
+	/* The writer opens again after the fork: a store's handles do not survive it. */
 	chi_close(world->client);
 	world->client = NULL;
 	pid_t child = fork();

@@ -135,7 +135,7 @@ static void test_tokens(void **state)
 	token_line("open sesame", "write nightly", text, sizeof(text));
 	assert_int_equal(chi_access_digest("open sesame", 11, digest), CHI_OK);
 	assert_int_equal(authorize(text, &shown), CHI_ROLE_WRITE);
-	/* A wrong one does not fall back on what everybody may. */
+	/* A wrong one does not fall back on what everyone may do. */
 	strcat(text, "anyone read\n");
 	assert_int_equal(chi_access_digest("open sesam", 10, digest), CHI_OK);
 	assert_int_equal(authorize(text, &shown), CHI_ROLE_NONE);

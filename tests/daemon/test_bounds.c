@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The daemon's bounds, each met exactly, missed by one and gone over by one. The clock stands still
+ * The daemon's bounds, each met exactly, missed by one and gone over by one. The clock is stopped
  * unless a test moves it, and what a client does not read is what a test says.
  */
 #include "tests/daemon/loop.h"
@@ -128,7 +128,7 @@ static void hello_has_until_its_time(void **state)
 	}
 }
 
-/* From the answer on, and anew from each byte that is read. */
+/* Counted from the answer, and again from each byte that is read. */
 static void unread_answers_are_kept_for_their_time(void **state)
 {
 	(void)state;
@@ -328,7 +328,7 @@ static void large_request_must_fit_the_buffers(void **state)
 	static uint8_t bytes[100] = {0};
 	const size_t body = 500000;
 	(void)state;
-	/* Its number, and a field that nobody knows and that takes the rest. */
+	/* Its number, and an unknown field and that takes the rest. */
 	static const uint8_t start[] = {0x08, 5, 0xc2, 0x3e};
 	size_t head = chi_frame_head(body, bytes);
 	memcpy(bytes + head, start, sizeof(start));

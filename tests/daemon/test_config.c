@@ -115,7 +115,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* Nobody is to believe that something is encrypted or guarded which is not. */
+/* No one must believe that something is encrypted or guarded which is not. */
 static void test_tls(void **state)
 {
 	(void)state;

@@ -16,11 +16,11 @@
 /* No worker takes an answer here. */
 static const struct chi_job_delivery delivery;
 
-static const struct chi_conn_ref nobody;
+static const struct chi_conn_ref no_conn;
 
 static struct chi_job *new_job(enum chi_op op, size_t n)
 {
-	struct chi_job *job = chi_job_new(&nobody, 1, op, &delivery);
+	struct chi_job *job = chi_job_new(&no_conn, 1, op, &delivery);
 	assert_non_null(job);
 	/* Only counted here; nothing looks at the entries. */
 	job->n = n;
@@ -126,7 +126,7 @@ static void test_batches_share_a_commit_in_order(void **state)
 	assert_ptr_equal(group->next, b);
 	assert_null(b->next);
 	free_group(&writer, group);
-	/* Whole-store work stands alone. */
+	/* Whole-store work has a group of its own. */
 	struct chi_job *const alone[] = {c, d, e};
 	for (size_t i = 0; i < 3; i++) {
 		group = chi_store_writer_take(&writer);
@@ -144,7 +144,7 @@ static void test_job_owns_its_game_ids(void **state)
 	(void)state;
 	struct chi_game_id games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
 				       {.id = {2}, .max_ply = 9}};
-	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT, &delivery);
+	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_PUT, &delivery);
 	size_t before = job->bytes;
 	assert_int_equal(chi_job_copy_game_ids(job, games, 2), CHI_OK);
 	assert_true(job->bytes >= before + sizeof(games));
@@ -201,7 +201,7 @@ static void test_job_owns_its_records(void **state)
 					     .n_line = 1,
 					     .note = note,
 					     .n_note = 4};
-	struct chi_job *job = chi_job_new(&nobody, 1, CHI_OP_PUT, &delivery);
+	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_PUT, &delivery);
 	size_t before = job->bytes;
 	assert_int_equal(chi_job_copy_puts(job, puts, 2), CHI_OK);
 	assert_true(job->bytes >= before + 2 * sizeof(puts[0]));

@@ -94,7 +94,7 @@ static void scans_let_others_through(void **state)
 	loop_all_left();
 }
 
-/* One scan a turn let a thousand clients wait for seconds, each for a hundred rows, while everybody
+/* One scan a turn let a thousand clients wait for seconds, each for a hundred rows, while everyone
  * else's probes were answered between any two of them. */
 static void short_scans_share_a_turn(void **state)
 {
@@ -280,11 +280,11 @@ static void unread_scans_are_not_buffered(void **state)
 		most = now > most ? now : most;
 		assert_in_range(i, 0, LOOP_LARGE);
 	}
-	size_t stands = atomic_load(&loop_server->buffered);
+	size_t before = atomic_load(&loop_server->buffered);
 	for (unsigned i = 0; i < 50; i++) {
 		(void)probe_through(&polite);
 	}
-	assert_int_equal(atomic_load(&loop_server->buffered), stands);
+	assert_int_equal(atomic_load(&loop_server->buffered), before);
 	assert_in_range(most, 1, bound);
 	unread.bytes = 0;
 	for (size_t turns = 0; !TAILQ_EMPTY(&loop_worker->scans); turns++) {
@@ -301,7 +301,7 @@ static void unread_scans_are_not_buffered(void **state)
 	loop_all_left();
 }
 
-/* The roles of all are judged anew, also behind one whose unread answers leave no room to tell it
+/* The roles of all are judged again, also after one whose unread answers leave no room to tell it
  * so, and who is therefore dropped on the way. */
 static void judging_reaches_all(void **state)
 {

@@ -87,7 +87,7 @@ static void test_all_turn(void **state)
 	}
 }
 
-/* One that stands is enough, whichever it is; and it is forgiven when it turns again. */
+/* Any one stuck loop is enough; it is forgiven when it turns again. */
 static void test_one_stands(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a check in a process of its own: a damaged page may kill whoever reads it, and an open
+ * Runs a check in a process of its own: a damaged page may kill its reader, and an open
  * store must not be carried over from one state to the next.
  */
 #pragma once

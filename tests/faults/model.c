@@ -170,7 +170,7 @@ static int feed(const struct model *model, struct chi_load *load, unsigned step,
 	if (rc == CHI_OK) {
 		rc = chi_load_start(load,
 				    &(struct chi_load_options){
-					    /* Every other load writes the trees anew. */
+					    /* Every other load rewrites the trees. */
 					    .expected = step % 2 == 0 ? 0 : 1000000,
 					    .memory = MEMORY,
 					    .dir = help_path("."),
@@ -327,7 +327,7 @@ static bool check_open(const struct model *model, struct chi_store *store, unsig
 	uint64_t now;
 	int rc = step_of(model, store, &now);
 	if (rc < 0 || now < least || now > most) {
-		(void)chi_fault(why, rc, "the store stands at step %d, not at %u to %u",
+		(void)chi_fault(why, rc, "the store is at step %d, not at %u to %u",
 				rc < 0 ? rc : (int)now, least, most);
 		return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work loads, done on a store and written down call by call with what was promised in between. Each
- * prepares `work` anew but for `marked`; a call that fails ends the test. The journal is the
+ * prepares `work` again except `marked`; a call that fails ends the test. The journal is the
  * caller's to free.
  */
 #pragma once

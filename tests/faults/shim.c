@@ -379,7 +379,7 @@ ssize_t shim_pread64(int fd, void *out, size_t len, off_t at)
 	return shim_pread(fd, out, len, at);
 }
 
-/* All writes: `at` is -1 for those that go where the descriptor stands. */
+/* All writes: `at` is -1 for those that go to the descriptor's position. */
 static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, off_t at)
 {
 	const struct handle *handle = handle_of(fd);
@@ -405,7 +405,7 @@ static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, o
 		note_write(&as, parts, n, (uint64_t)where, written);
 	}
 	if (half_done) {
-		/* The usual way for O_DSYNC to fail: everybody sees the write, the disk does not.
+		/* The usual way for O_DSYNC to fail: everyone sees the write, the disk does not.
 		 */
 		note(JOURNAL_LOSE, handle->ino, "", "");
 		errno = EIO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stands between the program and the C library's calls that change files: the definitions in
+ * Is between the program and the C library's calls that change files: the definitions in
  * shim.c take the place of libc's for this program and for liblmdb, since a program's own symbols
  * come before those of shared libraries. So nothing has to be preloaded, and it works in the same
  * way under a sanitizer.

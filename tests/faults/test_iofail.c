@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every call to the operating system fails once: with EIO, with ENOSPC, by a write that is cut
- * short, or with EIO for good; and pairs of calls, any two that are not far apart. Each time a
+ * short, or with EIO from then on; and pairs of calls, any two that are not far apart. Each time a
  * process of its own does one operation during which the nth call fails, n counting up until there
  * is no nth. The operation must say what happened in a code that fits and with a text, or succeed
  * all the same; what was acknowledged before is still there, of the operation all or nothing; and
- * once the disk is well again so is the store, if need be after opening it anew.
+ * once the disk is well again so is the store, if need be after opening it again.
  *
  * CHISTORE_IOFAIL_PAIRS: how many pairs are tried of each operation; 15 if not given.
  * CHISTORE_IOFAIL_EVERY: a lone failure comes at every so many calls; 3 if not given, 1 for all.
@@ -82,7 +82,7 @@ static int open_store(struct scene *scene, struct chi_fault *why)
 	return chi_store_open(scene->main, &options, &scene->store, why);
 }
 
-/* The most that anybody has to do after a failure. */
+/* The most that is needed after a failure. */
 static bool reopen(struct scene *scene, struct chi_fault *why)
 {
 	chi_store_close(scene->store);
@@ -300,7 +300,7 @@ static bool fits(const struct scene *scene, int rc, struct chi_fault *why)
 }
 
 /* How far the store is: nothing acknowledged is lost, nothing came from nowhere. */
-static bool stands(struct scene *scene, int rc, unsigned *step, struct chi_fault *why)
+static bool is_at(struct scene *scene, int rc, unsigned *step, struct chi_fault *why)
 {
 	struct chi_info info;
 	int status = chi_store_info(scene->store, &info);
@@ -314,7 +314,7 @@ static bool stands(struct scene *scene, int rc, unsigned *step, struct chi_fault
 	unsigned least = before + (rc == CHI_OK ? scene->operation->steps : 0);
 	*step = (unsigned)info.sequence;
 	if (status < 0 || *step < least || *step > before + scene->operation->steps) {
-		(void)chi_fault(why, status, "returned %d and stands at step %u (%d)", rc, *step,
+		(void)chi_fault(why, status, "returned %d and is at step %u (%d)", rc, *step,
 				status);
 		return false;
 	}
@@ -338,7 +338,7 @@ static bool recovers(struct scene *scene, int rc, struct chi_fault *why)
 	if (scene->store == NULL && open_store(scene, why) < 0) {
 		return false;
 	}
-	if (!stands(scene, rc, &step, why) || !goes_on(scene, step + 1, why)) {
+	if (!is_at(scene, rc, &step, why) || !goes_on(scene, step + 1, why)) {
 		return false;
 	}
 	if (operation->late && !operation->look(scene, rc, why)) {
@@ -396,7 +396,7 @@ static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
 	return result != OVER;
 }
 
-static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO for good"};
+static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO from then on"};
 
 /* Two failures, the first at any of so many calls. */
 static void run_pairs(struct scene *scene, unsigned calls, unsigned *bad)
@@ -434,7 +434,7 @@ static void run(const struct operation *operation)
 		}
 	}
 	run_pairs(&scene, calls[SHIM_EIO], &bad);
-	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened anew "
+	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened again "
 		      "%u times\n",
 		      operation->name, calls[SHIM_EIO], calls[SHIM_ENOSPC], calls[SHIM_SHORT],
 		      judge->reopened);

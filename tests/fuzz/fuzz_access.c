@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches the parser of access files, and the judging by what it made of them. Nobody who shows
+/* Reaches the parser of access files, and the judging by what it made of them. No client that shows
  * nothing may come in by a file that does not say `anyone`. */
 #include <string.h>
 

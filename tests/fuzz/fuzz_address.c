@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	REQUIRE(listen.role > CHI_ROLE_NONE && listen.role < CHI_ROLES && listen.mode <= 0777);
-	/* Port 0 is any free one, which nobody can connect to. */
+	/* Port 0 is any free one, which cannot be connected to. */
 	text[strcspn(text, ",")] = '\0';
 	bool any_port = listen.kind != CHI_LISTEN_UNIX && strcmp(listen.port, "0") == 0;
 	if (listen.kind != CHI_LISTEN_PASSED && !any_port && check_address(text, &address)) {

@@ -133,7 +133,7 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* The files of a directory in the order of their names; a lone file stands for itself. */
+/* The files of a directory in the order of their names; a lone file is itself. */
 static char **list_files(const char *path, size_t *count)
 {
 	struct dirent **entries = NULL;

@@ -440,7 +440,7 @@ static void damaged_dumps_change_nothing(void **state)
 	}
 	char *twice = malloc(2 * len + 1);
 	assert_non_null(twice);
-	/* A line that stands twice: positions out of order, or a game that comes again. */
+	/* A line that occurs twice: positions out of order, or a game that comes again. */
 	const char *line = text;
 	for (unsigned number = 1; line < text + len; number++) {
 		const char *next = strchr(line, '\n') + 1;

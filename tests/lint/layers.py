@@ -76,7 +76,7 @@ ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
 DOORS = {"store/load/load.h": "store", "store/text/dump.h": "store"}
 
-# System headers with a meaning: whoever else includes one takes over a job that is not its own.
+# System headers with a meaning: another room that includes one takes over a job that is not its own.
 OWNERS = {
     "lmdb.h": {"store", "bench", "tests"},
     "protobuf-c/": {"proto", "tests"},

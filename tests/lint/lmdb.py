@@ -11,11 +11,11 @@ import sys
 
 import tree
 
-# Word -> files that may use it. What is in nobody's list is used by nobody.
+# Word -> files that may use it. A word with an empty list is used nowhere.
 FLAGS = {
     "MDB_WRITEMAP": set(),  # a full disk is a SIGBUS
     "MDB_MAPASYNC": set(),  # commits without sync
-    "MDB_NOLOCK": {"store/admin/publish.c", "store/env/env.c", "store/admin/copy.c"},  # where nobody can write
+    "MDB_NOLOCK": {"store/admin/publish.c", "store/env/env.c", "store/admin/copy.c"},  # where no one can write
     "MDB_DUPSORT": set(),  # known bugs in 0.9.24
     "MDB_DUPFIXED": set(),
     "MDB_REVERSEDUP": set(),

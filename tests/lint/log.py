@@ -18,7 +18,7 @@ RESERVED = {"time", "level", "event", "message", "pid", "truncated"}
 
 
 def arguments(text, start):
-    """What stands between the parentheses, the first of which is before `start`."""
+    """What is between the parentheses, the first of which is before `start`."""
     depth, at = 1, start
     while depth and at < len(text):
         if text[at] == '"':

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Looks for what a finished tree does not hold: paths of one machine, marks of unfinished work, and
-references to documents and files that are not there.
+"""Looks for what a finished tree does not hold: paths of one machine, marks of unfinished work,
+words that technical English does not use, and references to documents and files that are not there.
 
     words.py SOURCE_ROOT
 """
@@ -21,6 +21,10 @@ DOCUMENT = re.compile(r"(?<![\w:/.-])([A-Za-z0-9_][A-Za-z0-9_./-]*\.md)\b")
 PAPER = re.compile(r"\b(DESI" + "GN|RELIA" + "BILITY|STY" + r"LE)\b(?!\.md)")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
+# Each has a plainer word: no one, everyone, anyone who, again; LMDB calls them meta pages.
+ODD = re.compile(r"\b([Nn]o|[Aa]ny|[Ee]very|[Ss]ome)bo" + r"dy\b|\b[Ww]hom?ev" + r"er\b"
+                 r"|\b[Aa]n" + r"ew\b|\bstands? (be" + r"hind|al" + r"one|tw" + r"ice)\b|\bhead pa" + r"ges?\b")
+
 DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn")
 
 
@@ -39,6 +43,10 @@ def check_unfinished(path, text):
 
 def check_machine(path, text):
     return found(MACHINE, text)
+
+
+def check_odd(path, text):
+    return found(ODD, text)
 
 
 def names_nothing(path, name, known):
@@ -76,6 +84,11 @@ def main():
         report.planted("paths", check_machine, "x.c", f"see {place}")
     report.clean("paths", check_machine, "x.c", "build/work/x, the homework/x")
     report.over("no paths of one machine", check_machine, root, paths)
+
+    for word in ("No" + "body", "an" + "ew", "whoev" + "er", "stands be" + "hind", "head pa" + "ge"):
+        report.planted("odd words", check_odd, "x.c", f"/* {word} it */")
+    report.clean("odd words", check_odd, "x.c", "#define NOBODY 1 /* no one; stands for; ahead */")
+    report.over("no odd words", check_odd, root, paths)
 
     def references(path, text):
         return check_references(path, text, known)

@@ -35,7 +35,7 @@ CAGE = (
         "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
     Mutant(
         "replaced-files-are-not-found",
-        "Files that are read anew are found when they were replaced",
+        "Files that are read again are found when they were replaced",
         "daemon/jail/sandbox.c",
         "\t\tadd_parent(rules, path, rights);\n\t\tif (realpath(",
         "\t\tadd(rules, path, rights);\n\t\tif (realpath(",
@@ -52,7 +52,7 @@ CAGE = (
         "system sandbox", "TestUser.test_it_works_as_the_user"),
     Mutant(
         "root-stays",
-        "and is that user for good",
+        "and is that user permanently",
         "daemon/settings/user.c",
         "return rc == 0 ? setresuid(user->uid, user->uid, user->uid) : rc;",
         "return rc == 0 ? setresuid(-1, user->uid, 0) : rc;",

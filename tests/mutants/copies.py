@@ -23,7 +23,7 @@ COPIES = (
         "store publish", "test_killed_publishers"),
     Mutant(
         "older-copy-is-a-leftover",
-        "An older copy that lost its name is nobody's leftover",
+        "An older copy that lost its name is no one's leftover",
         "store/env/path.c",
         "\t(void)flock(*out, LOCK_EX | LOCK_NB);\n",
         "",
@@ -82,7 +82,7 @@ COPIES = (
         "store publish", "test_damage_is_not_published"),
     Mutant(
         "copy-may-be-written",
-        "Nobody may write a published copy",
+        "No one may write a published copy",
         "store/admin/publish.c",
         "#define PUBLISHED_FILE_MODE 0444",
         "#define PUBLISHED_FILE_MODE 0644",

@@ -5,21 +5,21 @@ from mutant import Mutant
 
 DOORS = (
     Mutant(
-        "plain-tcp-for-everybody",
+        "plain-tcp-for-everyone",
         "Unencrypted TCP is for loopback alone",
         "daemon/net/socket.c",
         "if (address->kind == CHI_LISTEN_TCP && !is_loopback(info->ai_addr)) {",
         "if (false && !is_loopback(info->ai_addr)) {",
         "system daemon", "Refusals.test_address_that_is_not_loopback"),
     Mutant(
-        "passed-socket-for-everybody",
+        "passed-socket-for-everyone",
         "So is a socket that was passed",
         "daemon/net/socket.c",
         "if (name.ss_family != AF_UNIX && !is_loopback((struct sockaddr *)&name)) {",
         "if (false) {",
         "system service", "TestActivation.test_what_others_can_reach"),
     Mutant(
-        "socket-for-everybody",
+        "socket-for-everyone",
         "A unix socket has mode 0660",
         "daemon/settings/config.c",
         "socket_mode = 0660",
@@ -48,7 +48,7 @@ DOORS = (
         "system access", "Matrix.test_roles_by_token"),
     Mutant(
         "socket-gives-its-role-away",
-        "Nobody does more than the socket he came by allows",
+        "No client may do more than its socket allows",
         "daemon/access/guard.c",
         "*out = role < most ? role : most;",
         "*out = most > role ? role : role;",
@@ -75,15 +75,15 @@ DOORS = (
         "if (false) {",
         "daemon access", "test_tokens"),
     Mutant(
-        "rules-of-everybody",
-        "Rules that everybody may write are refused",
+        "rules-of-everyone",
+        "Rules that everyone may write are refused",
         "daemon/settings/access.c",
         "if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0) {",
         "if (false) {",
         "daemon access", "test_files"),
     Mutant(
-        "token-of-everybody",
-        "A token that everybody may read is not sent",
+        "token-of-everyone",
+        "A token that everyone may read is not sent",
         "client/remote/token.c",
         "if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {",
         "if (false) {",
@@ -117,15 +117,15 @@ DOORS = (
         "status = false ? expect_host(tls->ssl, address, text, fault) : CHI_OK;",
         "system tls", "CommandLine.test_other_hosts_and_expired_servers"),
     Mutant(
-        "key-of-everybody",
-        "A key that everybody may read is refused",
+        "key-of-everyone",
+        "A key that everyone may read is refused",
         "base/tls.c",
         "if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {",
         "if (false) {",
         "system tls", "WhoIsWho.test_start_is_refused"),
     Mutant(
         "half-handshakes-fill-the-house",
-        "Handshakes that do not end keep nobody out",
+        "Handshakes that do not end keep no one out",
         "daemon/net/worker.c",
         "if (worker->n_unauthenticated <= most) {",
         "if (true) {",
@@ -149,7 +149,7 @@ DOORS = (
         "if (false) {",
         "system daemon", "StartAndStop.test_read_only"),
     Mutant(
-        "counters-for-everybody",
+        "counters-for-everyone",
         "The page of counters is on loopback alone",
         "daemon/net/socket.c",
         "return ntohl(v4->sin_addr.s_addr) >> 24 == 127;",

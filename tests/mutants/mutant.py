@@ -2,7 +2,7 @@
 """What a mutant is: the same program with one rule taken out, and the test that must notice.
 
 A rule of docs/RELIABILITY.md that no test would miss is a wish. So each of them is broken on
-purpose, in a copy of the tree, by replacing a text that stands in a file exactly once.
+purpose, in a copy of the tree, by replacing a text that occurs in a file exactly once.
 """
 
 import re

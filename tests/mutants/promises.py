@@ -34,14 +34,14 @@ ACKNOWLEDGED = (
         "system kill", "Kill.test_killed_processes_lose_nothing"),
     Mutant(
         "nothing-new-is-not-vouched-for",
-        "'Stored already' is said of what is synced, whoever wrote it",
+        "'Stored already' is said of what is synced, no matter who wrote it",
         "store/txn/write.c",
         "int rc = env->durable == seen ? 0 : mdb_env_sync(env->mdb, 1);",
         "int rc = 0;",
         "store media", "nothing_new_is_synced_once"),
     Mutant(
         "opening-trusts-what-it-sees",
-        "What a killed writer left is synced before anything stands on it",
+        "What a killed writer left is synced before anything rests on it",
         "store/env/env.c",
         "int error = flags != 0 ? 0 : sync_all(env->path);",
         "int error = 0;",

@@ -138,7 +138,7 @@ SHARING = (
         "store share", "test_every_reader_slot_taken"),
     Mutant(
         "no-pool",
-        "Read transactions are kept and reset, not made anew",
+        "Read transactions are kept and reset, not made again",
         "store/query/read.c",
         "if (!push(read->env, read)) {",
         "if (true) {",
@@ -153,7 +153,7 @@ SHARING = (
         "store publish", "test_a_touched_copy_is_locked"),
     Mutant(
         "writable-file-is-not-locked",
-        "whose data nobody may write,",
+        "whose data no one may write,",
         "store/admin/publish.c",
         "S_ISREG(st.st_mode) && (st.st_mode & WRITE_BITS) == 0 &&",
         "S_ISREG(st.st_mode) &&",
@@ -184,7 +184,7 @@ SHARING = (
           "rc = CHI_OK;"),)),
     Mutant(
         "no-lock",
-        "Nobody else names the flag that opens without locks",
+        "No one else names the flag that opens without locks",
         "store/env/create.c",
         "rc = chi_trees_start(dir, 0, map_bytes, &mdb, fault);",
         "rc = chi_trees_start(dir, MDB_NOLOCK, map_bytes, &mdb, fault);",
@@ -198,7 +198,7 @@ SHARING = (
         "store share", "test_writers"),
     Mutant(
         "two-daemons",
-        "A daemon keeps the writer's place: nobody else writes what it serves",
+        "A daemon keeps the writer's place: no one else writes what it serves",
         "store/env/open.c",
         "if (options->mode == CHI_STORE_DAEMON) {",
         "if (false) {",
@@ -250,7 +250,7 @@ FILES = (
         "faults powercut", "test_loads"),
     Mutant(
         "unsynced-commits-elsewhere",
-        "Nobody else commits without sync",
+        "No one else commits without sync",
         "store/env/env.c",
         "flags | MDB_NOTLS, FILE_MODE)",
         "flags | MDB_NOTLS | MDB_MAPASYNC, FILE_MODE)",
@@ -347,7 +347,7 @@ FILES = (
         "store upkeep", "test_compact_keeps_owner_and_mode"),
     Mutant(
         "compaction-works-for-nothing",
-        "Whoever has it open is asked for before the copy is made",
+        "Other processes that have it open are looked for before the copy is made",
         "store/admin/compact.c",
         "rc = chi_lock_company(&c->env->lock, fault);",
         "rc = CHI_OK;",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The examples of PROTOCOL.md. Whoever changes one changes it there too; the test tells. */
+/* The examples of PROTOCOL.md. Change both together; the test compares them. */
 #include "tests/proto/examples.h"
 
 #include "base/attr.h"

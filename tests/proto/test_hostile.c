@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that nobody vouches for: cut, changed, blown up, and beyond every budget there is. Made to
+ * Bytes that are not trusted: cut, changed, blown up, and beyond every budget there is. Made to
  * be run with the sanitizers too.
  */
 #include <setjmp.h>

@@ -371,7 +371,7 @@ static void check_way(const ProtobufCMessageDescriptor *type, const struct way *
 	}
 }
 
-/* What unpacks it needs a stack as deep as they are nested, whoever sends them. */
+/* What unpacks it needs a stack as deep as they are nested, no matter who sends them. */
 static void no_message_contains_itself(void **state)
 {
 	(void)state;

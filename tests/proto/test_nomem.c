@@ -98,7 +98,7 @@ static int unpack_request(const struct message *message, struct scratch *scratch
 	int status = chi_request_unpack(body, len, &scratch->arena, &again, &field, &fault);
 	assert_non_null(field);
 	assert_int_equal(status != CHI_OK, fault.text[0] != '\0');
-	/* Whoever answers the failure needs them. */
+	/* The answer to the failure needs them. */
 	assert_int_equal(again.id, message->request.id);
 	assert_int_equal(again.op, message->request.op);
 	assert_true(status != CHI_OK || same_request(&again, &message->request));

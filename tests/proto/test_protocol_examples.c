@@ -2,7 +2,7 @@
 /*
  * PROTOCOL.md is what others write clients from: each of its examples must be the very bytes that
  * this code writes, and must mean what the text says when read. With CHISTORE_PRINT_EXAMPLES set
- * the bytes are printed, for whoever edits the document.
+ * the bytes are printed, for the editor of the document.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void check_example(const char *name, const char *hex)
 	check_meaning(example, bytes, len);
 }
 
-/* Appends the digits of a line up to ';', behind which stands what they mean. */
+/* Appends the digits of a line up to ';', which their meaning follows. */
 static void add_digits(char *hex, const char *line)
 {
 	size_t len = strlen(hex);

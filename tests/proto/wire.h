@@ -17,7 +17,7 @@
 /* Above every limit of the protocol, so that no buffer decides what a message may be. */
 #define WIRE_LIMIT ((size_t)64 << 20)
 
-/* The body of the frame that stands in `wire` alone; the buffer's memory. */
+/* The body of the frame that `wire` holds alone; the buffer's memory. */
 static inline const uint8_t *wire_body(const struct chi_buffer *wire, size_t *len)
 {
 	const uint8_t *body = NULL;

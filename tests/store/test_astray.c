@@ -236,7 +236,7 @@ static void test_wrong_children(void **state)
 	chi_store_close(made.store);
 }
 
-/* A leaf in which an entry stands in the place of its neighbour too: each is sound, and yet no scan
+/* A leaf in which an entry is in the place of its neighbour too: each is sound, and yet no scan
  * tells of one twice, or ends as if nothing were amiss. */
 static void test_an_entry_twice(void **state)
 {

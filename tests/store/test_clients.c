@@ -9,7 +9,7 @@
 #include "store/record/clients.h"
 
 /* What a transaction notes takes memory for what there is, and not for what there may be: clients
- * that nobody knows cost nothing but their first write. */
+ * that no one knows cost nothing but their first write. */
 static void test_many_strangers(void **state)
 {
 	(void)state;

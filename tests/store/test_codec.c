@@ -35,7 +35,7 @@ static void load_format(void)
 	fclose(file);
 }
 
-/* Compares with the hex that stands behind "example NAME:", up to an empty line. */
+/* Compares with the hex after "example NAME:", up to an empty line. */
 static void check_example(const char *name, const uint8_t *bytes, size_t len)
 {
 	char head[64];

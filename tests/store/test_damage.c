@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged stores: a record that was changed behind our back is reported by whoever meets it and
- * never returned; verify finds every kind of disagreement between the trees.
+ * Damaged stores: a record that was changed from outside is reported by every reader that meets it
+ * and never returned; verify finds every kind of disagreement between the trees.
  */
 #include "tests/store/help.h"
 
@@ -364,7 +364,7 @@ static void test_agreed_nonsense(void **state)
 			 CHI_OK);
 	tamper("position", keys[0].bytes, keys[0].len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
-	/* A move played that nobody could have, in a record that is right in itself. */
+	/* A move played that is not possible, in a record that is right in itself. */
 	make_store();
 	struct chi_position position;
 	struct chi_move_stat never = {.counts = {.white = 1}};
@@ -417,7 +417,7 @@ static void tamper_meanwhile(const char *key, const void *value, size_t len)
 	assert_int_equal(help_child_status(pid), 0);
 }
 
-/* Verify names it, nobody writes on top of it, reads that do not need it go on; and who opens the
+/* Verify names it, no one writes on top of it, reads that do not need it go on; and who opens the
  * store is told. */
 static void test_damaged_meta(void **state)
 {
@@ -449,7 +449,7 @@ static void test_damaged_meta(void **state)
 			chi_store_close(store);
 			struct chi_store_options options = {.mode = CHI_STORE_READ};
 			int rc = chi_store_open(help_path("damaged"), &options, &store, &fault);
-			/* Without a stamp it cannot be told from somebody else's file. */
+			/* Without a stamp it cannot be told from someone else's file. */
 			assert_int_equal(rc, i == 1 && cut ? -CHI_ENOSTORE : -CHI_ECORRUPT);
 		}
 	}

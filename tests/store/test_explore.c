@@ -338,7 +338,7 @@ static void finds_children_of_a_stranger(void **state)
 	chi_store_close(own);
 }
 
-/* No keys stand behind the moves, so nothing but the record can be told. */
+/* No keys follow the moves, so nothing but the record can be told. */
 static void manages_without_kings(void **state)
 {
 	(void)state;

@@ -101,8 +101,8 @@ static int begin_write(struct chi_store *store)
 	return rc;
 }
 
-/* Another store's file comes under a program that has the old one open, as rsync does it: whoever
- * opens the store then, and he who had it open, learn of it. */
+/* Another store's file replaces the one that a program has open, as rsync does: that program, and
+ * any that opens the store later, notices. */
 static void test_replaced_by_a_newer_file(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_replaced_by_a_newer_file(void **state)
 	/* A write that changes nothing vouches for what is there. */
 	assert_int_equal(begin_write(store), -CHI_ESTALE);
 	chi_store_close(store);
-	/* Nobody has the old one any more. */
+	/* No one has the old one open now. */
 	assert_int_equal(status_of(path, CHI_STORE_WRITE, 1), CHI_OK);
 }
 
@@ -215,7 +215,7 @@ static void test_hard_links(void **state)
 	}
 	assert_int_equal(unlink(file_of(other, "data.mdb")), 0);
 	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
-	/* A copy that nobody writes may have as many names as it likes. */
+	/* A copy that is never written may have as many names as it likes. */
 	ok(help_publish(store, help_path("published")));
 	chi_store_close(store);
 	assert_int_equal(link(file_of(help_path("published"), "data.mdb"), help_path("name")), 0);

@@ -297,7 +297,7 @@ static void test_strangers(void **state)
 	assert_int_equal(add(store, &idempotency_key), -CHI_EFORGOTTEN);
 	idempotency_key = mark(1, now, 1, 1);
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
-	/* Nobody has been forgotten: any state of the past will do. */
+	/* No one has been forgotten: any state of the past will do. */
 	idempotency_key = mark(2, 0, 7, 7);
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
 	chi_store_close(store);
@@ -358,7 +358,7 @@ static void test_shares(void **state)
 	chi_store_close(store);
 }
 
-/* Up to the limit nobody is forgotten; one more, and the longest unused go, and are refused. */
+/* Up to the limit no one is forgotten; one more, and the longest unused go, and are refused. */
 static void test_horizon(void **state)
 {
 	(void)state;
@@ -397,7 +397,7 @@ static void test_horizon(void **state)
 	assert_int_equal(add(store, &extra[1]), CHI_NONE);
 	ok(help_verify(store, NULL));
 	chi_store_close(store);
-	/* It stands in the store. */
+	/* It is in the store. */
 	store = help_open(help_path("once"), CHI_STORE_WRITE);
 	assert_int_equal(add(store, &last_gone), -CHI_EFORGOTTEN);
 	assert_int_equal(add(store, &extra[0]), CHI_OK);
@@ -537,7 +537,7 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 	mdb_env_close(env);
 }
 
-/* Damage costs the client its memory, and nobody else anything; verify names it. */
+/* Damage costs the client its memory, and no one else anything; verify names it. */
 static void test_damage(void **state)
 {
 	(void)state;
@@ -553,7 +553,7 @@ static void test_damage(void **state)
 	assert_int_equal(add(store, &one), -CHI_EFORGOTTEN);
 	assert_int_equal(add(store, &two), CHI_OK);
 	assert_int_equal(games(store), 2);
-	/* Sooner or later it goes. Then nobody from before is believed. */
+	/* Sooner or later it goes. Then no earlier client is believed. */
 	uint64_t since = sequence_of(store);
 	crowd(store, 10, CHI_IDEMPOTENCY_CLIENTS);
 	ok(help_verify(store, NULL));

@@ -58,7 +58,7 @@ static void put_part(struct chi_store *store, struct part part, uint32_t parts)
 }
 
 /* How many positions a load is told to expect: none, and trees are changed in place, or so many
- * that they are written anew. Every test is run both ways. */
+ * that they are rewritten. Every test is run both ways. */
 static uint64_t expected;
 
 static int in_place(void **state)
@@ -68,7 +68,7 @@ static int in_place(void **state)
 	return 0;
 }
 
-static int anew(void **state)
+static int rewritten(void **state)
 {
 	(void)state;
 	expected = UINT64_C(1) << 40;
@@ -519,7 +519,7 @@ static void test_abandoned(void **state)
 #define both_ways(test)                                                                            \
 	cmocka_unit_test_setup(test, in_place),                                                    \
 	{                                                                                          \
-#test "_anew", test, anew, NULL, NULL                                              \
+#test "_rewritten", test, rewritten, NULL, NULL                                    \
 	}
 
 int main(void)

@@ -45,7 +45,7 @@ static void test_create(void **state)
 	mode_t mask = umask(0);
 	(void)umask(mask);
 	assert_int_equal(st.st_mode & 0777, 0750 & ~mask);
-	/* Whoever may write lock.mdb can make a write vanish that was acknowledged. */
+	/* A user who may write lock.mdb can make an acknowledged write vanish. */
 	static const char *const files[] = {"data.mdb", "lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < CHI_COUNT(files); i++) {
 		assert_int_equal(stat(join(path, files[i]), &st), 0);
@@ -143,11 +143,11 @@ static bool is_held(const char *path)
 	return false;
 }
 
-/* A store that was removed while it was open is not the one that stands in its place. */
+/* A store that was removed while it was open is not the one that is in its place. */
 static void test_removed_and_made_anew(void **state)
 {
 	(void)state;
-	const char *path = help_path("anew");
+	const char *path = help_path("again");
 	struct chi_store *old = NULL;
 	for (int i = 0; i < 4; i++) {
 		ok(chi_store_create(path, CONTROL, &fault));
@@ -165,7 +165,7 @@ static void test_removed_and_made_anew(void **state)
 	}
 }
 
-/* A write into a file that nobody can ever open again was acknowledged. */
+/* A write into a file that could never be opened again was acknowledged. */
 static void test_no_commit_into_a_deleted_file(void **state)
 {
 	(void)state;
@@ -366,7 +366,7 @@ static void test_truncated(void **state)
 
 /*
  * LMDB itself may end a file early, when a transaction gave its last pages back: pages behind the
- * end that are free are missed by nobody. Here the file is cut page by page, and must open, whole,
+ * end that are free are not missed. Here the file is cut page by page, and must open, whole,
  * as long as only free pages are gone.
  */
 static void test_short_but_sound(void **state)

@@ -100,7 +100,7 @@ static void find_heads(const char *path)
 }
 
 /* Takes a snapshot for each number of commits that overtake it, and tells what it has seen. The
- * first is of a transaction made anew, the others of one from the pool. */
+ * first is of a new transaction, the others of one from the pool. */
 static void read_slowly(const char *path, const struct chi_key *key)
 {
 	struct chi_store *store = help_open(path, CHI_STORE_READ);

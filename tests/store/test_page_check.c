@@ -229,7 +229,7 @@ static void test_a_long_value_that_claims_more_pages(void **state)
 }
 
 /* The list of free pages that a node at the very end of its page has is empty: not even its count
- * is there, and what stands behind the page is none of it. */
+ * is there, and what follows the page is none of it. */
 static void test_a_list_of_free_pages_without_a_count(void **state)
 {
 	(void)state;

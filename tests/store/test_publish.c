@@ -215,7 +215,7 @@ static void test_nobody_writes(void **state)
 	chi_store_close(store);
 	refused("kept");
 	assert_int_equal(help_entries(help_path("kept"), ""), 1);
-	/* Also where this process has it open already, and after somebody changed the mode. */
+	/* Also where this process has it open already, and after someone changed the mode. */
 	struct chi_store *copy = help_open(help_path("kept"), CHI_STORE_READ);
 	struct chi_write *write;
 	refused("kept");
@@ -286,7 +286,7 @@ static void opened_with_locks(const char *name)
 	chi_store_close(store);
 }
 
-/* All but the mark: a store that rests, of which somebody took the rights and the lock files. */
+/* All but the mark: a store that rests, of which someone took the rights and the lock files. */
 static void test_a_resting_store_is_locked(void **state)
 {
 	(void)state;
@@ -317,7 +317,7 @@ static void test_a_touched_copy_is_locked(void **state)
 		fclose(file);
 		opened_with_locks("touched");
 		refused("touched");
-		/* Nor is it replaced: nobody knows what it is by now. */
+		/* Nor is it replaced: no one knows what it is by now. */
 		assert_int_equal(help_publish(store, help_path("touched")), -CHI_EEXIST);
 	}
 	chi_store_close(store);
@@ -367,7 +367,7 @@ static void test_a_store_made_meanwhile_stays(void **state)
 	chi_store_close(store);
 }
 
-/* Who has the old one open keeps it, and who opens anew gets the new one, in the same process. */
+/* Who has the old one open keeps it, and who opens again gets the new one, in the same process. */
 static void test_readers_keep_theirs(void **state)
 {
 	(void)state;
@@ -547,7 +547,7 @@ static void test_damage_is_not_published(void **state)
 	assert_int_equal(help_publish(store, help_path("sound")), -CHI_ECORRUPT);
 	assert_non_null(strstr(fault.text, "nothing was published"));
 	assert_int_equal(compactions, 1);
-	/* The control: a copy that nobody verified. */
+	/* The control: a copy that was not verified. */
 	ok(back_up(store, help_path("unsound")));
 	chi_store_close(store);
 	struct chi_store *copy = help_open(help_path("sound"), CHI_STORE_READ);

@@ -53,7 +53,7 @@ static uint32_t readers_of(struct chi_store *store)
 	return info.readers;
 }
 
-/* One who lives keeps the table from being made anew. */
+/* A live one keeps the table from being made again. */
 static void test_opening_frees_slots(void **state)
 {
 	(void)state;
@@ -69,7 +69,7 @@ static void test_opening_frees_slots(void **state)
 	help_kill(living);
 }
 
-/* Every slot belongs to somebody who died since we opened: room is made when it is needed. */
+/* Every slot belongs to someone who died since we opened: room is made when it is needed. */
 static void test_full_table_is_looked_through(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_full_map_is_looked_through(void **state)
 	chi_store_close(store);
 }
 
-/* Somebody else made the store larger than our map; who reads in ours keeps it until he is done. */
+/* Someone else made the store larger than our map; who reads in ours keeps it until he is done. */
 static void test_map_stays_under_a_reader(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void hold_daemon_that_wrote(void)
 	help_put(store, &(struct chi_put){.key = help_key()});
 }
 
-/* Between two transactions of a daemon nobody else writes. */
+/* Between two transactions of a daemon no one else writes. */
 static void test_daemon_keeps_its_place(void **state)
 {
 	(void)state;

@@ -237,7 +237,7 @@ static void test_writers_take_turns(void **state)
 	close(ready[1]);
 }
 
-/* A daemon keeps the writer's lock, anybody else gives it back soon. */
+/* A daemon keeps the writer's lock, any other writer gives it back soon. */
 static void test_who_serves_is_told_from_who_writes(void **state)
 {
 	(void)state;

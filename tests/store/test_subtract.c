@@ -314,7 +314,7 @@ static void test_statistic_follows(void **state)
 	const struct chi_counts left = {40, 10, 10, 0};
 	assert_int_equal(row.chi2, chi_statistic_outcome(&left, &base));
 	assert_true(row.chi2 != CHI_CHI2_UNKNOWN);
-	/* Computed anew, the statistic changes and the plies do not. */
+	/* Recomputed, the statistic changes and the plies do not. */
 	const struct chi_counts other = {300, 400, 300, 0};
 	uint64_t changed;
 	ok(chi_store_rescore(store, &other, &changed, &fault));

@@ -37,7 +37,7 @@ static int compact(struct chi_store *store)
 	return rc < 0 ? rc : chi_compact_swap(compaction, &before, &after, &fault);
 }
 
-/* Whoever could read the store through its group still can. */
+/* Users who could read the store through its group still can. */
 static void test_compact_keeps_owner_and_mode(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void test_compact_by_an_owner_outside_the_group(void **state)
 {
 	(void)state;
 	if (getuid() != 0) {
-		print_message("# skipped: only root becomes somebody else\n");
+		print_message("# skipped: only root becomes someone else\n");
 		return;
 	}
 	static const char *const names[] = {"", "data.mdb", "lock.mdb", "chistore.lock"};
@@ -237,8 +237,8 @@ static void rewrite(struct chi_store *store, char letter)
 	ok(chi_write_commit(write, &fault));
 }
 
-/* Whoever takes the copy stops in the middle, while the store is written over and over: he gets the
- * state of the beginning. */
+/* The process that copies stops in the middle, while the store is written over and over: he gets
+ * the state of the beginning. */
 static void test_copy_that_is_not_taken(void **state)
 {
 	(void)state;

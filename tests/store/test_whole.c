@@ -423,7 +423,7 @@ static void open_company(void)
 	(void)help_open(help_path("company"), CHI_STORE_READ);
 }
 
-/* It would go on reading the old file: refused before the work, and behind it to whoever came
+/* It would go on reading the old file: refused before the work, and after it to any that came
  * meanwhile. */
 static void test_compact_with_company(void **state)
 {

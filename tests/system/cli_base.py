@@ -48,7 +48,7 @@ def spawn(*args, address=None, **extra):
 
 
 def damage(path):
-    """Lets each branch page claim more nodes than it has: whoever walks the tree leaves the map."""
+    """Lets each branch page claim more nodes than it has: a walk of the tree leaves the map."""
     hurt = 0
     with open(os.path.join(path, "data.mdb"), "r+b") as file:
         data = bytearray(file.read())

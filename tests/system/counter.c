@@ -4,7 +4,7 @@
  * they read from sockets and send in its order, in a file that a test has mapped at the same time.
  * The file is named by CHISTORE_COUNTS and has the size of struct counts, all zero;
  * test_readpath.py knows its layout. Without it everything goes its usual way. The main thread,
- * which looks after the server every few seconds and serves nobody, is not counted.
+ * which looks after the server every few seconds and serves no client, is not counted.
  *
  * Only what the read path can come by is here. Calls that are counted go on by syscall(2), so that
  * no second definition of them has to be found.
@@ -32,7 +32,7 @@ enum count {
 	N_COUNTS,
 };
 
-/* The latest reads and writes; the number of all of them stands in `noted`. */
+/* The latest reads and writes; `noted` is the number of all of them. */
 #define NOTES (1u << 16)
 
 struct note {

@@ -28,7 +28,7 @@ enum {
 	DONE = 0,
 	FOUND = 1,   /* torn or missing: what the test is about */
 	TROUBLE = 2, /* usage, or a call that should work failed */
-	CUT = 3,     /* a writer's peer went away; what was acknowledged stands */
+	CUT = 3,     /* a writer's peer went away; what was acknowledged stays */
 };
 
 struct job {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into chistored: what somebody would try who had taken it over. On SIGUSR2, in the
+ * Preloaded into chistored: what someone would try who had taken it over. On SIGUSR2, in the
  * thread that gets it, it tries one thing after the other, undoes what has worked, and notes what
  * the kernel said in a file that a test has mapped at the same time; test_sandbox.py knows its
  * layout and the order. The file is named by CHISTORE_NOTES, the data file of a store by

@@ -3,7 +3,7 @@
 done. It knows nothing of Chistore's own code; of chess only the table of nibbles.
 
 The generated module chistore_pb2 is made from chistore.proto by `protoc --python_out`; its
-directory stands in PYTHONPATH.
+directory is in PYTHONPATH.
 
     with Client("unix:/run/chistore/socket") as client:
         row, = client.probe(fens=["4k3/8/8/8/8/8/8/4K3 w - - 0 1"])

@@ -311,14 +311,14 @@ class Reload(Case):
             daemon.process.send_signal(signal.SIGHUP)
             wait_for(lambda: "cannot read" in daemon.stderr_text())
             self.assertEqual(peer.call(put=put([2])).code, pb.OK)
-            # No rules at all would let everybody do everything.
+            # No rules at all would let everyone do everything.
             with Peer(daemon.address) as late:
                 for one in (peer, late):
                     self.assertEqual(one.call(compact=pb.Compact()).code, pb.DENIED)
 
 
 def as_user(uid, gid, groups, work):
-    """What `work` returns, 0 to 200, run as somebody else in a child; None without a result."""
+    """What `work` returns, 0 to 200, run as someone else in a child; None without a result."""
     child = os.fork()
     if child == 0:
         code = 255
@@ -356,7 +356,7 @@ class Users(Case):
 
     def test_users_and_groups(self):
         if os.getuid() != 0:
-            self.skipTest("only root can be somebody else")
+            self.skipTest("only root can be someone else")
         rules = "user 4001 read\ngroup 5001 write\ngroup 5002 read\nuser 4009 none\n"
         many = list(range(6000, 6200)) + [5001]
         put_one, ask = {"put": put([1])}, {"ping": pb.Ping()}
@@ -377,7 +377,7 @@ class Users(Case):
 
     def test_mode_keeps_others_out(self):
         if os.getuid() != 0:
-            self.skipTest("only root can be somebody else")
+            self.skipTest("only root can be someone else")
 
         def work():
             with socket.socket(socket.AF_UNIX) as sock:
@@ -428,7 +428,7 @@ class CommandLine(Case):
             self.assertNotIn("reader-0123", daemon.stderr_text())
 
     def test_a_token_file_that_is_none(self):
-        """Nobody waits for whoever may write into a pipe."""
+        """No one waits for the writer of a pipe."""
         os.mkfifo(self.path("pipe"), 0o600)
         writer = os.open(self.path("pipe"), os.O_RDWR)
         self.addCleanup(os.close, writer)

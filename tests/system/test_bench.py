@@ -140,13 +140,13 @@ class Bench(Base):
             self.assertIn("not sent in time", said)
 
     def test_a_stall_is_not_hidden(self):
-        """A server that stands still delays all requests that are due meanwhile, not one of each
+        """A stopped server delays all requests that are due meanwhile, not one of each
         client alone."""
         with harness.start_daemon({"default": self.filled()}) as daemon:
             child = self.spawn_bench(daemon.address, "--rate", 1000, "--requests", 3000, *PUTS)
             self.wait_for_requests(daemon.address)
             os.kill(daemon.pid, signal.SIGSTOP)
-            # It stands for half a second at least.
+            # It is stopped for half a second at least.
             self.assertRaises(subprocess.TimeoutExpired, child.wait, 0.5)
             os.kill(daemon.pid, signal.SIGCONT)
             out, said = child.communicate(timeout=60)
@@ -181,7 +181,7 @@ class Bench(Base):
     def test_refused_from_the_start(self):
         """Told in the server's words, before anything is measured."""
         store = self.filled()
-        done = self.cli("bench", code=3, address="unix:" + self.path("nobody"))
+        done = self.cli("bench", code=3, address="unix:" + self.path("absent"))
         self.assertEqual(done.stderr.count("\n"), 1)
         with harness.start_daemon({"default": store}, extra_args=["--read-only"]) as daemon:
             done = self.cli("bench", "--mix", "put=1", "--allow-writes", code=3,

@@ -190,7 +190,7 @@ class Trouble(Base):
         self.assertNotEqual(run_cli("init", address="unix:" + self.path("x")).returncode, 0)
 
     def as_nobody(self, *args, address):
-        """Exit code and messages of a command run by somebody without rights."""
+        """Exit code and messages of a command run by someone without rights."""
 
         def drop():
             if os.geteuid() == 0:
@@ -216,7 +216,7 @@ class Trouble(Base):
             os.chmod(os.path.join(store, name), 0o444)
         code, stderr = self.as_nobody("put", ENDING, address=store)
         self.assertEqual(code, 3, stderr)
-        # Where the tests do not run as root, nobody is who runs them, and owns the directory.
+        # Where the tests do not run as root, the user is the one who runs them, and owns the directory.
         os.chmod(self.dir, 0o555)
         code, stderr = self.as_nobody("init", address=self.path("new"))
         self.assertEqual(code, 3, stderr)
@@ -285,7 +285,7 @@ class Trouble(Base):
     def test_reader_that_goes_away(self):
         store = self.new_store()
         self.cli("import", "-", input=f"{START}\n{ENDING}\n", address=store)
-        # Gone before the first row: the rows would fit a pipe that somebody holds open.
+        # Gone before the first row: the rows would fit a pipe that someone holds open.
         ours, theirs = os.pipe()
         os.close(ours)
         child = spawn("scan", address=store, stdin=subprocess.DEVNULL, stdout=theirs,

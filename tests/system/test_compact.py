@@ -69,7 +69,7 @@ class UnderWriters(unittest.TestCase):
                 for _ in range(COMPACTIONS):
                     before = [w.last_ack() for w in writers + adders]
                     client.compact()
-                    # Each goes on behind it: nobody was forgotten while all stood still.
+                    # Each goes on after it: no one was forgotten while all waited.
                     wait_until(writers + adders + readers, lambda: all(
                         w.last_ack() > old for w, old in zip(writers + adders, before)))
             stop.set()

@@ -254,7 +254,7 @@ class Refusals(unittest.TestCase):
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_socket_of_someone_else_is_left(self):
-        """What stands at our path when we stop, but is not ours, stays."""
+        """What is at our path when we stop, but is not ours, stays."""
         path = self.directory + "/s"
         daemon = start(listen=["unix:" + path])
         os.unlink(path)
@@ -434,7 +434,7 @@ class Limits(unittest.TestCase):
                 slow.socket.sendall(slow.build(ping=pb.Ping())[0][:-1])
                 self.assertEqual(slow.receive().code, pb.TIMED_OUT)
                 self.assertTrue(slow.at_end())
-                # Whoever asks nothing may take his time.
+                # A client that asks nothing may take its time.
                 self.assertEqual(idle.call(ping=pb.Ping()).code, pb.OK)
             with Peer(daemon.address, hello=False) as silent:
                 self.assertEqual(silent.receive().code, pb.TIMED_OUT)

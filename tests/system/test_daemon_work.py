@@ -424,7 +424,7 @@ class Batches(unittest.TestCase):
 
     def test_many_async_batches_without_room(self):
         """They shared a transaction, and the disk is full: that is found out by a few more, not by
-        one for each, for which everybody would have to wait."""
+        one for each, for which everyone would have to wait."""
         with start() as daemon, Peer(daemon.address) as control:
             fill(control, 2000)
             size = control.call(info=pb.Info()).info.file_bytes
@@ -622,7 +622,7 @@ class Scans(unittest.TestCase):
             self.assertTrue(all(a.last and a.scan.count == 0 for a in answers))
 
     def test_one_snapshot_or_mixed(self):
-        """A put while a scan stands still: it goes on with another snapshot and says so."""
+        """A put while a scan is paused: it goes on with another snapshot and says so."""
         id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=1))
         rows = self.peer.receive_for(id).scan.count
         with Peer(self.daemon.address) as other:
@@ -896,7 +896,7 @@ class WholeStore(unittest.TestCase):
             self.assertEqual((last.code, last.verify.positions), (pb.OK, 20001))
 
     def test_compact_beside_another_process(self):
-        """Somebody reads the directory: the file cannot be exchanged, and nothing changes."""
+        """Someone reads the directory: the file cannot be exchanged, and nothing changes."""
         path = new_path()
         with start(path=path) as daemon, Peer(daemon.address) as peer:
             fill(peer, 1000)

@@ -158,7 +158,7 @@ class Importing(Games):
         self.cli("import", MASTERS, code=3, address=self.path("full"))
 
     def test_directory_that_is_served(self):
-        """Told before the first byte is read: nobody waits for gigabytes to be refused."""
+        """Told before the first byte is read: no one waits for gigabytes to be refused."""
         store, running = self.daemon()
         with running:
             for command in ("import", "subtract"):
@@ -473,7 +473,7 @@ class Protocol(Games):
         self.free_again(other).commit()
 
     def test_bad_parts(self):
-        """A part that is refused ends the import it belongs to; others are nobody's."""
+        """A part that is refused ends the import it belongs to; others belong to none."""
         job = self.client.start_import()
         job.client.send(id=job.id, import_data=pb.ImportData(file="n" * 256, data=b"x"))
         with self.assertRaises(Failure) as caught:
@@ -670,7 +670,7 @@ class Protocol(Games):
                 self.assertEqual(client.games(), [])
 
     def test_server_goes(self):
-        """The command line says that nobody knows, and what to do."""
+        """The command line says that it is not known, and what to do."""
         process = spawn("import", "--format", "pgn", "-", address=self.daemon_.address,
                         stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         process.stdin.write(content())
@@ -681,7 +681,7 @@ class Protocol(Games):
         self.assertEqual(err.count(b"\n"), 1, err)
 
     def test_no_last_answer(self):
-        """After ImportEnd nobody knows, and the program says so, and what to do."""
+        """After ImportEnd it is not known, and the program says so, and what to do."""
         path = self.path("socket")
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)

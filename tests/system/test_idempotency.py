@@ -312,7 +312,7 @@ class Once(unittest.TestCase):
 
     def forget_everybody(self):
         """More strangers write than a store remembers. When the first of them are forgotten, at
-        the commit, later ones with a mark as old are refused: then everybody is."""
+        the commit, later ones with a mark as old are refused: then everyone is."""
         self.client.call(put=a_game())
         since = self.client.info().sequence
         put = pb.Put(durability=pb.ASYNC)

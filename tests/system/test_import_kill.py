@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Imports killed at any moment, and repeated: what is stored in the end is what an import that
-nobody disturbed stores, byte for byte.
+"""Imports killed at any moment, and repeated: what is stored in the end is what an import
+that is not disturbed stores, byte for byte.
 
 CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20).
 """

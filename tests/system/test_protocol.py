@@ -121,7 +121,7 @@ class TheDocument(unittest.TestCase):
         client.send(id=id, **{operation: getattr(request, operation)})
 
     def test_examples_can_be_sent(self):
-        """A server that holds nothing takes every request of the document as it stands."""
+        """A server that holds nothing takes every request of the document as it is."""
         with open(PROTOCOL, encoding="utf-8") as file:
             blocks = dict(re.findall(r"^```hex (\S+)\n(.*?)^```", file.read(), re.M | re.S))
         stores = {"default": harness.make_store(statistic="control"),
@@ -706,7 +706,7 @@ class Scans(ProtocolTest):
             for limit in (1, 9999, 10000, 10001, MANY - 1, MANY, MANY + 1):
                 part = self.client.scan(store="many", limit=limit, **more)
                 self.assertEqual(self.keys_of(part.rows), whole[:limit])
-                # On another connection; a limit counts anew.
+                # On another connection; a limit counts again.
                 rest = self.connect().scan(store="many", after=part.cursor, **more)
                 self.assertEqual(self.keys_of(rest.rows), whole[limit:])
 

@@ -244,7 +244,7 @@ class ReadPath(unittest.TestCase):
         return True
 
     def ask_while_stopped(self, greedy, polite, question):
-        """While the daemon stands still and the greedy client has more than it can take in at
+        """While the daemon is stopped and the greedy client has more than it can take in at
         once, all others ask: everything has arrived before anything is answered. Returns where the
         notes stood."""
         os.kill(self.daemon.pid, signal.SIGSTOP)

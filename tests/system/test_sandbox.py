@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who the daemon is, and what is left to it once it serves. Run as root it becomes somebody else; run
-by somebody else it can only stay who it is, and both are held."""
+"""Who the daemon is, and what is left to it once it serves. Run as root it becomes someone else; run
+by someone else it can only stay who it is, and both are held."""
 
 import ctypes
 import errno
@@ -25,7 +25,7 @@ ROOT = os.geteuid() == 0
 INSTRUMENTED = os.environ["CHISTORE_INSTRUMENTED"] == "yes"
 SECCOMP = os.environ["CHISTORE_SECCOMP"] == "yes"
 
-# Somebody whom every system has, without a home.
+# Someone whom every system has, without a home.
 NOBODY = 65534
 
 KEPT = "sandboxed: files (Landlock"
@@ -131,7 +131,7 @@ class Base(unittest.TestCase):
 
 
 class TestUser(Base):
-    """Root becomes nobody, and somebody else can only be who he is."""
+    """Root becomes another user, and another user can only stay itself."""
 
     def as_whom(self):
         """The user that the daemon can become here, with its group."""
@@ -315,7 +315,7 @@ class TestSandbox(Base):
         self.held("--user", whom, owner=owner)
 
     def test_without_it_all_that_works(self):
-        """The control: the same is tried, and nothing stands in its way."""
+        """The control: the same is tried, and nothing prevents it."""
         if INSTRUMENTED:
             return
         with self.prisoner("--sandbox", "off") as daemon:

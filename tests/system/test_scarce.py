@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Memory runs out once, at each of the places where the daemon asks for some within a request.
-Whoever is hit hears of it or is closed; the daemon goes on, or ends with status 3 and a word in the
+A client that is hit hears of it or is closed; the daemon goes on, or ends with status 3 and a word in the
 log, if it was libevent that got none. Nothing that was acknowledged is lost, and no one gets in
 whom a rule shuts out. scarce.c, preloaded, says which allocation fails.
 

@@ -166,7 +166,7 @@ class WhoIsWho(TlsCase):
                     Peer(address, tls=self.context(self.reader), token="token") as both, \
                     Peer(address, tls=self.plain, token="token") as plain, \
                     Peer(address, tls=self.context(self.reader), hello=False) as silent:
-                # Both vouch: nobody has to go.
+                # Both vouch: no one has to go.
                 with open(authorities, "a", encoding="ascii") as file, \
                         open(self.foreign.file, encoding="ascii") as more:
                     file.write(more.read())
@@ -283,7 +283,7 @@ class NoTls(TlsCase):
             for count in range(1, most):
                 half.append(socket.create_connection(where, 60))
                 half[-1].sendall(b"\x16\x03\x01\x02\x00\x01")
-            # With one more place: nobody has to go.
+            # With one more place: no one has to go.
             self.assertTrue(enters())
             self.assertNotIn("have not said hello", daemon.stderr_text())
             half.append(socket.create_connection(where, 60))
@@ -444,7 +444,7 @@ class CommandLine(TlsCase):
         for server, says in ((self.authority.issue("server", "DNS:elsewhere"), "mismatch"),
                              (self.authority.issue("server", LOCAL, expired=True), "expired"),
                              (self.authority.issue("server", LOCAL, usage="clientAuth"), "purpose"),
-                             # Whoever got a certificate as client may have chosen that name.
+                             # The holder of a client's certificate may have chosen that name.
                              (self.authority.issue("localhost"), "mismatch")):
             if "localhost" in server[0] and not has_localhost():
                 continue
@@ -474,7 +474,7 @@ class CommandLine(TlsCase):
             self.assertEqual(self.ping(address, *trust, "--tls-cert", self.writer[0])[0], 2)
 
     def test_keys_with_a_passphrase(self):
-        """Nobody is asked for it: neither terminal nor standard input are ours."""
+        """No one is asked for it: neither terminal nor standard input are ours."""
         locked = self.path("locked.key")
         subprocess.run(["openssl", "pkcs8", "-topk8", "-in", self.writer[1], "-out", locked,
                         "-passout", "pass:secret"], timeout=60, check=True)
