@@ -41,7 +41,9 @@ void bench_prober_open(struct chi_client *client, const struct bench_keys *keys,
 		       struct bench_prober *out)
 {
 	*out = (struct bench_prober){0};
-	must(out, chi_prober_open(client, &out->prober), "chi_prober_open");
+	/* Figures are wanted of a busy machine, too. */
+	const struct chi_prober_options options = {.deadline_ms = 30000};
+	must(out, chi_prober_open(client, &options, &out->prober), "chi_prober_open");
 	bench_search_make(keys, &out->search);
 	out->n_boards = keys->n < BOARDS_MAX ? keys->n : BOARDS_MAX;
 	out->boards = calloc(out->n_boards, sizeof(*out->boards));

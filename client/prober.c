@@ -11,6 +11,14 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
+#include "client/remote/connect.h"
+
+/* What a 0 in chi_prober_options means, as chistore.h says. */
+#define DEADLINE_MS 50
+/* A server that was not there or did not answer is asked again after so many deadlines, but soon
+ * enough to be there again when a person looks. */
+#define PAUSE_DEADLINES 10
+#define PAUSE_MOST_MS	1000
 
 /* Of a prefetched position, over a socket. */
 struct asked {
@@ -26,6 +34,10 @@ struct chi_prober {
 	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
 	uint64_t tickets;	   /* over a socket: given out so far */
 	struct asked *asked;	   /* CHI_PREFETCH_MAX; ticket t in place t % CHI_PREFETCH_MAX */
+	uint32_t deadline_ms;	   /* over a socket: of a call */
+	int lost;		   /* over a socket: how the last call failed, if the server... */
+	int64_t until;		   /* ...is not asked again before this time, in chi_clock_ms */
+	struct chi_fault why;	   /* its text */
 	struct chi_fault error;
 };
 
@@ -38,7 +50,16 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 	if (prober->asked == NULL) {
 		return -CHI_ENOMEM;
 	}
-	return chi_open(client->text, &client->options, &prober->client, fault);
+	int status = chi_open(client->text, &client->options, &prober->client, fault);
+	if (status == CHI_OK) {
+		/* Opening may take its time; from here on the engine's clock runs. */
+		struct chi_options *options = &prober->client->options;
+		options->connect_ms = prober->deadline_ms;
+		options->call_ms = prober->deadline_ms;
+		options->repeat_ms = CHI_NO_REPEAT;
+		chi_connect_keep(prober->client->peer->fd, &prober->client->address);
+	}
+	return status;
 }
 
 static int open_local(struct chi_prober *prober, const struct chi_client *client)
@@ -47,7 +68,8 @@ static int open_local(struct chi_prober *prober, const struct chi_client *client
 	return status == CHI_OK ? chi_prefetch_open(prober->store, &prober->prefetch) : status;
 }
 
-int chi_prober_open(struct chi_client *client, struct chi_prober **out)
+int chi_prober_open(struct chi_client *client, const struct chi_prober_options *options,
+		    struct chi_prober **out)
 {
 	*out = NULL;
 	int status = chi_client_begin(client);
@@ -56,6 +78,9 @@ int chi_prober_open(struct chi_client *client, struct chi_prober **out)
 		status = -CHI_ENOMEM;
 	}
 	if (status == CHI_OK) {
+		prober->deadline_ms = options != NULL && options->deadline_ms != 0
+					      ? options->deadline_ms
+					      : DEADLINE_MS;
 		status = client->address.kind == CHI_ADDRESS_DIR
 				 ? open_local(prober, client)
 				 : open_remote(prober, client, &client->error);
@@ -138,19 +163,38 @@ static int probe_local(struct chi_prober *prober, const struct chi_key *keys, si
 	return check_rows(prober, keys, n, out);
 }
 
+/* A server that does not answer costs each call its deadline: after such a call the next ones fail
+ * at once, for some deadlines, so that a search goes on without it. */
+static int probe_remote(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+			struct chi_row *out)
+{
+	if (prober->lost != CHI_OK && chi_clock_ms() < prober->until) {
+		prober->error = prober->why;
+		return prober->lost;
+	}
+	uint64_t requests = (n + CHI_PROBE_MAX - 1) / CHI_PROBE_MAX;
+	uint64_t ms = prober->deadline_ms * requests;
+	prober->client->deadline_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+	int status = chi_probe(prober->client, keys, n, out);
+	bool lost = status == -CHI_ECONNECT || status == -CHI_ETIMEOUT;
+	prober->lost = lost ? status : CHI_OK;
+	if (status < 0) {
+		prober->error = prober->client->error;
+	}
+	if (lost) {
+		uint64_t pause = (uint64_t)prober->deadline_ms * PAUSE_DEADLINES;
+		prober->until =
+			chi_clock_ms() + (int64_t)(pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS);
+		prober->why = prober->error;
+	}
+	return status;
+}
+
 static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 		 struct chi_row *out)
 {
-	int status;
-	if (CHI_LIKELY(prober->store != NULL)) {
-		status = probe_local(prober, keys, n, out);
-	} else {
-		status = chi_probe(prober->client, keys, n, out);
-		if (status < 0) {
-			prober->error = prober->client->error;
-		}
-	}
-	return end(prober, status);
+	return end(prober, CHI_LIKELY(prober->store != NULL) ? probe_local(prober, keys, n, out)
+							     : probe_remote(prober, keys, n, out));
 }
 
 /* ---- Probing ----------------------------------------------------------------------------- */

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	struct chi_prober *prober;
 	uint64_t tickets[2];
 	if (argc != 2 || chi_open(argv[1], NULL, &client, NULL) != CHI_OK ||
-	    chi_prober_open(client, &prober) != CHI_OK) {
+	    chi_prober_open(client, NULL, &prober) != CHI_OK) {
 		return 1;
 	}
 	for (int i = 0; i < 2; i++) {

@@ -385,10 +385,23 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * newest committed state, anyone who writes; what a client has put with CHI_ASYNC is seen when it
  * is committed. Over a socket a prober has a connection of its own: the same answers, much slower.
  *
+ * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
+ * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten
+ * deadlines after that, a second at most, calls fail so at once, then the server is asked again: a
+ * prober comes back by itself. Opening takes as long as the client's options allow; the host's name
+ * is looked up then and never again.
+ *
  * A position that is not stored is CHI_OK with out->found false. -CHI_ECORRUPT: its record is
  * damaged. Failures have a text in chi_prober_error, until the next call on the prober.
  */
-CHI_MUSTUSE int chi_prober_open(struct chi_client *client, struct chi_prober **out);
+struct chi_prober_options {
+	uint32_t deadline_ms; /* sockets: how long a call may take, for every 4,096 positions begun;
+				 0: 50 */
+};
+
+/* `options` may be NULL, and need not outlive the call. */
+CHI_MUSTUSE int chi_prober_open(struct chi_client *client, const struct chi_prober_options *options,
+				struct chi_prober **out);
 void chi_prober_close(struct chi_prober *prober); /* NULL is fine */
 const char *chi_prober_error(const struct chi_prober *prober);
 

@@ -16,14 +16,16 @@ enum chi_address_kind {
 	CHI_ADDRESS_TLS,
 };
 
-#define CHI_HOST_SIZE 256 /* a DNS name has at most 253 bytes */
-#define CHI_PORT_SIZE 6	  /* "65535" */
+#define CHI_HOST_SIZE	     256 /* a DNS name has at most 253 bytes */
+#define CHI_PORT_SIZE	     6	 /* "65535" */
+#define CHI_HOST_NUMBER_SIZE 64	 /* of an IPv6 address, with its interface */
 
 struct chi_address {
 	enum chi_address_kind kind;
 	const char *path;	  /* DIR, UNIX: inside the text parsed */
 	char host[CHI_HOST_SIZE]; /* TCP, TLS: without brackets */
 	char port[CHI_PORT_SIZE];
+	char number[CHI_HOST_NUMBER_SIZE]; /* what `host` was found to be; "": not looked up yet */
 };
 
 /* `text` must live as long as *out. -CHI_ESYNTAX says what is wrong. */

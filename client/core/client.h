@@ -150,6 +150,7 @@ struct chi_client {
 	struct chi_pipe *pipe;	/* NULL until used */
 	struct chi_inproc inproc;
 	struct chi_peer *peer; /* remote: the connection; else NULL */
+	uint32_t deadline_ms;  /* remote: a call ends so long after it began; 0: when it has to */
 };
 
 /*

@@ -142,7 +142,12 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 		.ai_flags = AI_NUMERICSERV,
 	};
 	_cleanup_(free_list) struct addrinfo *list = NULL;
-	int found = getaddrinfo(address->host, address->port, &hints, &list);
+	const char *host = address->host;
+	if (address->number[0] != '\0') {
+		host = address->number;
+		hints.ai_flags |= AI_NUMERICHOST;
+	}
+	int found = getaddrinfo(host, address->port, &hints, &list);
 	if (found != 0) {
 		return chi_fault(fault, found == EAI_MEMORY ? -CHI_ENOMEM : -CHI_ECONNECT,
 				 "cannot find the host of '%s' (%s)", text, gai_strerror(found));
@@ -158,6 +163,18 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 		}
 	}
 	return refuse(text, error, fault);
+}
+
+void chi_connect_keep(int fd, struct chi_address *address)
+{
+	struct sockaddr_storage to;
+	socklen_t len = sizeof(to);
+	if (address->kind == CHI_ADDRESS_UNIX ||
+	    getpeername(fd, (struct sockaddr *)&to, &len) != 0 ||
+	    getnameinfo((const struct sockaddr *)&to, len, address->number, sizeof(address->number),
+			NULL, 0, NI_NUMERICHOST) != 0) {
+		address->number[0] = '\0';
+	}
 }
 
 int chi_connect(const struct chi_address *address, const char *text, uint32_t ms, int *fd,

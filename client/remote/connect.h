@@ -15,6 +15,9 @@
 CHI_MUSTUSE int chi_connect(const struct chi_address *address, const char *text, uint32_t ms,
 			    int *fd, struct chi_fault *fault);
 
+/* Keeps the address that `fd` is connected to, so that the host's name is not looked up again. */
+void chi_connect_keep(int fd, struct chi_address *address);
+
 /* Milliseconds on the monotonic clock. */
 int64_t chi_clock_ms(void);
 

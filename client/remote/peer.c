@@ -33,7 +33,7 @@
 
 void chi_peer_init(struct chi_peer *peer)
 {
-	*peer = (struct chi_peer){.fd = -1};
+	*peer = (struct chi_peer){.fd = -1, .until = INT64_MAX};
 	chi_buffer_init(&peer->in, READ_LIMIT + CHI_FRAME_RESPONSE_MAX);
 	chi_buffer_init(&peer->out, CHI_FRAME_REQUEST_MAX + CHI_FRAME_HEAD_MAX);
 }
@@ -150,6 +150,12 @@ static int read_some(struct chi_client *client, bool *got)
 	return CHI_OK;
 }
 
+/* The end of a wait without progress that began at `start`. */
+static int64_t end_of_wait(const struct chi_peer *peer, int64_t start, int64_t ms)
+{
+	return start + ms < peer->until ? start + ms : peer->until;
+}
+
 /* Waits until the socket takes more of a request, reading answers that come meanwhile. */
 static int await_room(struct chi_client *client)
 {
@@ -162,8 +168,8 @@ static int await_room(struct chi_client *client)
 		bool got = false;
 		return read_some(client, &got);
 	}
-	short events =
-		chi_wait(peer->fd, (short)(POLLOUT | (readable ? POLLIN : 0)), chi_clock_ms() + ms);
+	short events = chi_wait(peer->fd, (short)(POLLOUT | (readable ? POLLIN : 0)),
+				end_of_wait(peer, chi_clock_ms(), ms));
 	if (events == 0) {
 		return chi_peer_fail(client, -CHI_ETIMEOUT,
 				     "the server read nothing of the request for %u ms", ms);
@@ -291,7 +297,8 @@ static int await_bytes(struct chi_client *client)
 	int64_t start = chi_clock_ms();
 	while (!got && !peer->eof) {
 		int64_t half = peer->patient && peer->ping_id == 0 ? ms / 2 : ms;
-		if (watch(peer, start + half)) {
+		int64_t end = end_of_wait(peer, start, half);
+		if (watch(peer, end)) {
 			int status = read_some(client, &got);
 			if (status != CHI_OK) {
 				return status;
@@ -301,7 +308,7 @@ static int await_bytes(struct chi_client *client)
 		if (is_canceled(peer)) {
 			return -CHI_ECANCELED;
 		}
-		if (half == ms) {
+		if (half == ms || end == peer->until) {
 			return chi_peer_fail(client, -CHI_ETIMEOUT, "no answer for %u ms", ms);
 		}
 		int status = send_ping(client);
@@ -540,6 +547,7 @@ int chi_peer_ready(struct chi_client *client)
 	peer->unanswered = false;
 	peer->patient = false;
 	peer->cancel = NULL;
+	peer->until = client->deadline_ms != 0 ? chi_clock_ms() + client->deadline_ms : INT64_MAX;
 	if (peer->fd >= 0 && (peer->eof || !usable(peer))) {
 		chi_peer_close(client);
 	}

@@ -31,6 +31,7 @@ struct chi_peer {
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
 	bool unanswered;	    /* the last call's request went out before and was lost */
 	bool patient;		    /* see chi_peer_receive */
+	int64_t until;		    /* chi_clock_ms: the call's end, whatever progress it makes */
 	const volatile int *cancel; /* the same; NULL: no one can */
 	struct chi_buffer in;
 	struct chi_buffer out;
@@ -54,7 +55,8 @@ void chi_peer_close(struct chi_client *client);
 void chi_peer_free(struct chi_client *client);
 
 /*
- * Makes sure that there is a connection with its handshake done. One that the server closed
+ * Begins a call's time (chi_client.deadline_ms), and
+ * makes sure that there is a connection with its handshake done. One that the server closed
  * while it lay idle is made again unnoticed: nothing was sent on it that could be lost.
  */
 CHI_MUSTUSE int chi_peer_ready(struct chi_client *client);
@@ -76,9 +78,9 @@ CHI_MUSTUSE int chi_peer_flush(struct chi_client *client);
 
 /*
  * The next response, of whichever request; it lives until the next receive or send.
- * -CHI_ETIMEOUT after call_ms without a byte. With peer->patient a server that works for long is
- * asked by a ping for a sign of life, which counts as progress. -CHI_ECANCELED, and the connection
- * stays as it is: *peer->cancel was set while it waited.
+ * -CHI_ETIMEOUT after call_ms without a byte, or at peer->until. With peer->patient a server that
+ * works for long is asked by a ping for a sign of life, which counts as progress. -CHI_ECANCELED,
+ * and the connection stays as it is: *peer->cancel was set while it waited.
  */
 CHI_MUSTUSE int chi_peer_receive(struct chi_client *client, struct chi_response *response);
 

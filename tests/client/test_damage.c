@@ -57,7 +57,7 @@ static void a_damaged_record_fails_alone(void **state)
 	put.record.n_note = strlen(put.record.note);
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
 	damage(world, put.record.note);
-	world_ok(world->client, chi_prober_open(world->client, &prober));
+	world_ok(world->client, chi_prober_open(world->client, NULL, &prober));
 	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {
 		struct chi_row row;

@@ -207,7 +207,7 @@ static void use_prober(struct chi_client *client)
 	static struct chi_row many[MANY];
 	struct chi_prober *prober = NULL;
 	struct chi_row out;
-	if (!lack_went(chi_prober_open(client, &prober), chi_error(client))) {
+	if (!lack_went(chi_prober_open(client, &world_patience, &prober), chi_error(client))) {
 		assert_null(prober);
 		return;
 	}

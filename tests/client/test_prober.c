@@ -130,7 +130,7 @@ static bool same(const struct chi_row *a, const struct chi_row *b)
 static struct chi_prober *prober_of(struct chi_client *client)
 {
 	struct chi_prober *prober = NULL;
-	world_ok(client, chi_prober_open(client, &prober));
+	world_ok(client, chi_prober_open(client, &world_patience, &prober));
 	return prober;
 }
 
@@ -458,7 +458,7 @@ static void probe_in_a_cage(const char *address)
 	uint64_t tickets[20];
 	alarm(60);
 	if (chi_open(address, NULL, &client, NULL) != CHI_OK ||
-	    chi_prober_open(client, &prober) != CHI_OK ||
+	    chi_prober_open(client, &world_patience, &prober) != CHI_OK ||
 	    chi_prober_key(prober, keys, strengths) != CHI_OK) {
 		_exit(2);
 	}

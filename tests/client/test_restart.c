@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -92,12 +94,90 @@ static void open_pipeline(void **state)
 	assert_int_equal(chi_ping(world->client), CHI_OK);
 }
 
+static struct chi_prober *prober_of(struct chi_client *client,
+				    const struct chi_prober_options *options)
+{
+	struct chi_prober *prober = NULL;
+	world_ok(client, chi_prober_open(client, options, &prober));
+	return prober;
+}
+
+/* Far more calls than would be waited for, one by one: each was 30 s, and the default deadline of
+ * all of them is an hour. */
+static void fail_fast(struct chi_prober *prober, int wanted)
+{
+	struct chi_key key = world_key(5);
+	struct chi_row row;
+	for (unsigned i = 0; i < 100000; i++) {
+		int status = chi_prober_key(prober, &key, &row);
+		if (status != wanted) {
+			fail_msg("call %u: %d (%s)", i, status, chi_prober_error(prober));
+		}
+	}
+}
+
+/* Asks until it is answered: a deadline may pass on a machine with much to do. */
+static void come_back(struct chi_prober *prober)
+{
+	struct chi_key key = world_key(5);
+	struct chi_row row = {.found = false};
+	int status = CHI_OK;
+	while ((status = chi_prober_key(prober, &key, &row)) != CHI_OK) {
+		assert_true(status == -CHI_ETIMEOUT || status == -CHI_ECONNECT);
+	}
+	assert_true(row.found);
+}
+
+/* The socket is there, and takes connections and requests. */
+static void prober_of_a_stopped_daemon(void **state)
+{
+	struct world *world = *state;
+	put(world->client, 0, 100);
+	struct chi_prober *prober = prober_of(world->client, NULL);
+	come_back(prober);
+	int stopped = 0;
+	assert_int_equal(kill(world->daemon, SIGSTOP), 0);
+	assert_int_equal(waitpid(world->daemon, &stopped, WUNTRACED), world->daemon);
+	assert_true(WIFSTOPPED(stopped));
+	fail_fast(prober, -CHI_ETIMEOUT);
+	assert_non_null(strstr(chi_prober_error(prober), "50 ms"));
+	assert_int_equal(kill(world->daemon, SIGCONT), 0);
+	come_back(prober);
+	chi_prober_close(prober);
+}
+
+static void prober_of_a_killed_daemon(void **state)
+{
+	struct world *world = *state;
+	const struct chi_prober_options options = {.deadline_ms = 10000};
+	uint64_t ticket = 0;
+	struct chi_row row;
+	struct chi_key key = world_key(5);
+	put(world->client, 0, 100);
+	struct chi_prober *prober = prober_of(world->client, &options);
+	come_back(prober);
+	assert_int_equal(chi_prober_prefetch(prober, &key, &ticket), CHI_OK);
+	world_kill_daemon(world);
+	assert_int_equal(chi_prober_collect(prober, ticket, &row), -CHI_ECONNECT);
+	fail_fast(prober, -CHI_ECONNECT);
+	world_start_daemon(world);
+	come_back(prober);
+	/* Unasked meanwhile, it has noticed nothing. */
+	world_stop_daemon(world);
+	world_start_daemon(world);
+	assert_int_equal(chi_prober_key(prober, &key, &row), CHI_OK);
+	assert_true(row.found);
+	chi_prober_close(prober);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(idle_client, make, drop),
 		cmocka_unit_test_setup_teardown(open_scan, make, drop),
 		cmocka_unit_test_setup_teardown(open_pipeline, make, drop),
+		cmocka_unit_test_setup_teardown(prober_of_a_stopped_daemon, make, drop),
+		cmocka_unit_test_setup_teardown(prober_of_a_killed_daemon, make, drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -123,11 +124,46 @@ static void writes_wait_while_the_server_lives(void **state)
 	server_stop(&server);
 }
 
+/* Goes on answering, but never comes to an end. */
+static void drip(struct conn *conn)
+{
+	struct chi_request request;
+	/* One connection is served at a time: the client's, which is not used, makes room. */
+	if (!server_greet(conn) || conn->number == 0 || !server_next(conn, &request)) {
+		return;
+	}
+	/* The head of a long answer, then byte after byte. */
+	server_send(conn, "\xff\xff\x01", 3);
+	struct pollfd end = {.fd = conn->fd};
+	while (poll(&end, 1, SHORT_MS / 10) == 0) {
+		server_send(conn, "", 1);
+	}
+}
+
+/* Each byte is progress, which lets any other call wait on. */
+static void probers_end_whatever_comes(void **state)
+{
+	(void)state;
+	const struct chi_prober_options options = {.deadline_ms = SHORT_MS};
+	struct server server;
+	struct chi_prober *prober = NULL;
+	struct chi_key key = world_key(0);
+	struct chi_row row;
+	server_start(&server, drip);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	world_ok(client, chi_prober_open(client, &options, &prober));
+	assert_int_equal(chi_prober_key(prober, &key, &row), -CHI_ETIMEOUT);
+	chi_prober_close(prober);
+	chi_close(client);
+	server_stop(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(import_whose_end_is_not_known),
 		cmocka_unit_test(writes_wait_while_the_server_lives),
+		cmocka_unit_test(probers_end_whatever_comes),
 	};
 	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
 }

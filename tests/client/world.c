@@ -29,6 +29,8 @@ bool world_under_valgrind(void)
 	return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
 }
 
+const struct chi_prober_options world_patience = {.deadline_ms = 120000};
+
 bool world_possible(enum world_kind kind)
 {
 	return kind == WORLD_FILE || getenv("CHISTORED") != NULL;

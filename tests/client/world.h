@@ -65,6 +65,9 @@ void world_kill_daemon(struct world *world);
 /* What a client needs that reads and writes: the certificate's name is the world's. */
 struct chi_options world_options(const struct world *world);
 
+/* Of probers that are not to fail on a machine with much to do. */
+extern const struct chi_prober_options world_patience;
+
 /* Another client on the same store. */
 struct chi_client *world_open(const struct world *world);
 
