@@ -87,6 +87,18 @@ int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b)
 	return (a->engine_len > b->engine_len) - (a->engine_len < b->engine_len);
 }
 
+const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n)
+{
+	const struct chi_eval *best = n > 0 ? evals : NULL;
+	for (size_t i = 1; i < n; i++) {
+		if (evals[i].depth > best->depth ||
+		    (evals[i].depth == best->depth && evals[i].date > best->date)) {
+			best = &evals[i];
+		}
+	}
+	return best;
+}
+
 static int check_score(const struct chi_eval *eval, size_t i, struct chi_record_flaw *flaw)
 {
 	int32_t max = eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;

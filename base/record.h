@@ -34,6 +34,9 @@ void chi_record_name(struct chi_record *record, uint32_t parts);
 /* Order of evaluations in a record: the engine's name, bytewise. */
 int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b);
 
+/* The deepest; of equally deep ones that with the later date, then the first. NULL of none. */
+const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n);
+
 /* True if the plies fit the counts: ascending up to CHI_PLY_MAX, each with games, together no more
  * than the counts hold. */
 bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts);

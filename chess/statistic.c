@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The last hundredth must be the same on every machine, for keys of the strength tree are made of
- * it. The outcome statistic is a fraction of integers, divided once at the end. The control
- * statistic is a sum in IEEE doubles in a fixed order. One position in some hundreds lies exactly
- * between two hundredths. Exact arithmetic, rounded half up, misses six of the nine such ties among
- * the published vectors; this order of the sum gives all nine. It was found by trial, and other
- * orders fit the nine as well, so a tie outside the vectors may be one hundredth off from the
- * program that made them. Hence also no contraction to fused operations (see meson.build), no
+ * it. The outcome and score statistics are fractions of integers, divided once at the end. The
+ * control statistic is a sum in IEEE doubles in a fixed order. One position in some hundreds lies
+ * exactly between two hundredths. Exact arithmetic, rounded half up, misses six of the nine such
+ * ties among the published vectors; this order of the sum gives all nine. It was found by trial,
+ * and other orders fit the nine as well, so a tie outside the vectors may be one hundredth off from
+ * the program that made them. Hence also no contraction to fused operations (see meson.build), no
  * wider intermediates, no other order.
  */
 #include "chess/statistic.h"
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/record.h"
 #include "chess/bitboard.h"
 #include "chess/wide.h"
 
@@ -25,21 +26,32 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0, "the control statistic needs plain IEEE doubles");
 
-static const char *const names[] = {
-	[CHI_STATISTIC_EXTERNAL] = "external",
-	[CHI_STATISTIC_CONTROL] = "control",
-	[CHI_STATISTIC_OUTCOME] = "outcome",
+const char *const chi_statistic_names[CHI_STATISTIC_MAX + 1] = {
+	[CHI_STATISTIC_EXTERNAL] = "external", [CHI_STATISTIC_CONTROL] = "control",
+	[CHI_STATISTIC_OUTCOME] = "outcome",   [CHI_STATISTIC_SCORE] = "score",
+	[CHI_STATISTIC_EVAL] = "eval",
 };
 
 const char *chi_statistic_name(int statistic)
 {
-	return statistic > 0 && statistic < (int)CHI_COUNT(names) ? names[statistic] : NULL;
+	return statistic > 0 && statistic <= CHI_STATISTIC_MAX ? chi_statistic_names[statistic]
+							       : NULL;
+}
+
+bool chi_statistic_has_base(enum chi_statistic statistic)
+{
+	return statistic == CHI_STATISTIC_OUTCOME || statistic == CHI_STATISTIC_SCORE;
+}
+
+bool chi_statistic_is_checked(enum chi_statistic statistic)
+{
+	return statistic == CHI_STATISTIC_CONTROL || statistic == CHI_STATISTIC_EVAL;
 }
 
 int chi_statistic_from_name(const char *name)
 {
-	for (int i = 1; i < (int)CHI_COUNT(names); i++) {
-		if (strcmp(names[i], name) == 0) {
+	for (int i = 1; i <= CHI_STATISTIC_MAX; i++) {
+		if (strcmp(chi_statistic_names[i], name) == 0) {
 			return i;
 		}
 	}
@@ -166,4 +178,50 @@ uint16_t chi_statistic_outcome(const struct chi_counts *counts, const struct chi
 	chi_wide_add(&sum, &divisor);
 	chi_wide_multiply(&divisor, 2);
 	return divide_hundredths(&sum, &divisor);
+}
+
+uint16_t chi_statistic_score(const struct chi_counts *counts, const struct chi_counts *base)
+{
+	uint64_t n = 0;
+	uint64_t total = 0;
+	if (!add_up(counts, &n) || !add_up(base, &total) || n < CHI_SCORE_GAMES || total == 0) {
+		return CHI_CHI2_UNKNOWN;
+	}
+	/* With p = 2 W + D, q the same of the base and t its games, the score in percent is
+	 * 50 (p t + 10 q) / (t (n + 10)); a hundred times that and a half, with the divisor 2 t (n
+	 * + 10), takes at most 160 bits. */
+	struct chi_wide sum = product(counts->white, total, 2, 1);
+	struct chi_wide term = product(counts->draws, total, 1, 1);
+	chi_wide_add(&sum, &term);
+	term = product(base->white, 20, 1, 1);
+	chi_wide_add(&sum, &term);
+	term = product(base->draws, 10, 1, 1);
+	chi_wide_add(&sum, &term);
+	chi_wide_multiply(&sum, 10000);
+	struct chi_wide divisor = product(total, n, 1, 1);
+	term = product(total, 10, 1, 1);
+	chi_wide_add(&divisor, &term);
+	chi_wide_add(&sum, &divisor);
+	chi_wide_multiply(&divisor, 2);
+	return divide_hundredths(&sum, &divisor);
+}
+
+uint16_t chi_statistic_eval(const struct chi_eval *eval, int side)
+{
+	int32_t score = eval->score;
+	int32_t most = eval->is_mate ? CHI_EVAL_MATE_MAX : CHI_EVAL_CP_MAX;
+	/* Mate in 0: the side to move is mated. */
+	bool white_is_better = (score > 0) == (side == CHI_WHITE);
+	int32_t size = score < 0 ? -score : score;
+	size = size < most ? size : most;
+	if (eval->is_mate) {
+		return (uint16_t)(white_is_better ? CHI_CHI2_MAX - size : 1 + size);
+	}
+	return (uint16_t)(white_is_better ? CHI_EVAL_EVEN + size : CHI_EVAL_EVEN - size);
+}
+
+uint16_t chi_statistic_evals(const struct chi_record *record, int side)
+{
+	const struct chi_eval *deepest = chi_evals_deepest(record->evals, record->n_evals);
+	return deepest != NULL ? chi_statistic_eval(deepest, side) : CHI_CHI2_UNKNOWN;
 }

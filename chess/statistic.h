@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The chi-square statistics a store can compute, in hundredths (types.h). */
+/* The statistics that a store can compute, in hundredths (types.h), and their names. */
 #pragma once
+
+#include <stdbool.h>
 
 #include "chess/position.h"
 #include "chistore/types.h"
@@ -22,8 +24,31 @@ uint16_t chi_statistic_control(const struct chi_position *position);
  */
 uint16_t chi_statistic_outcome(const struct chi_counts *counts, const struct chi_counts *base);
 
-/* "external", "control", "outcome"; NULL for any other number. */
+/*
+ * White's expected score in percent: 100 (W + D/2 + 10 b) / (W + D + B + 10), where b is the score
+ * of `base` between 0 and 1, rounded half up to hundredths, at least 0.01. CHI_CHI2_UNKNOWN below
+ * CHI_SCORE_GAMES games with a result, and when `base` is empty.
+ */
+#define CHI_SCORE_GAMES 5
+uint16_t chi_statistic_score(const struct chi_counts *counts, const struct chi_counts *base);
+
+/* An evaluation as hundredths (types.h), of a position with `side` to move. Never unknown. */
+uint16_t chi_statistic_eval(const struct chi_eval *eval, int side);
+
+/* That of a record's deepest evaluation; CHI_CHI2_UNKNOWN if there is none. */
+uint16_t chi_statistic_evals(const struct chi_record *record, int side);
+
+/* The names of the kinds by their numbers: "external", "control", "outcome", "score", "eval". */
+extern const char *const chi_statistic_names[CHI_STATISTIC_MAX + 1];
+
+/* NULL for a number that is no kind. */
 const char *chi_statistic_name(int statistic);
+
+/* Depends on base rates: `rescore` sets them. */
+bool chi_statistic_has_base(enum chi_statistic statistic);
+
+/* Follows from the position and its record alone: one that does not is an error wherever it is. */
+bool chi_statistic_is_checked(enum chi_statistic statistic);
 
 /* The reverse; 0 if `name` is none of them. */
 int chi_statistic_from_name(const char *name);

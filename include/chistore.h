@@ -341,8 +341,9 @@ CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
 			    uint64_t *bytes_after);
 
-/* Computes every statistic again (control, outcome). `base` NULL: the results of the games
- * that are counted in the store; without any, the sum of all positions' counts. */
+/* Computes every statistic again; -CHI_EUNSUPPORTED in an external store. `base`, used by outcome
+ * and score stores alone, NULL: the results of the games that are counted in the store; without
+ * any, the sum of all positions' counts. */
 CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
 			    uint64_t *changed);
 
@@ -477,7 +478,7 @@ CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_mate
 CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
 size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
 
-/* "external", "control", "outcome"; NULL for another number. */
+/* "external", "control", "outcome", "score", "eval"; NULL for another number. */
 const char *chi_statistic_name(int statistic);
 
 #ifdef __cplusplus

@@ -54,7 +54,7 @@ static int check_store(struct chi_unpacker *u, void *out)
 
 static const struct chi_member store[] = {
 	CHI_M(1, CHI_TEXT, struct chi_store_name, name),
-	CHI_M_UP_TO(2, struct chi_store_name, statistic, CHI_STATISTIC_OUTCOME, "unknown value"),
+	CHI_M_UP_TO(2, struct chi_store_name, statistic, CHI_STATISTIC_MAX, "unknown value"),
 	CHI_M(3, CHI_BOOL, struct chi_store_name, writable),
 	CHI_M_NUMBER(4, struct chi_store_name, sequence),
 	CHI_M(5, CHI_FIXED, struct chi_store_name, uuid),
@@ -84,7 +84,7 @@ static const struct chi_member info_result[] = {
 	CHI_M_ALWAYS(1, CHI_FIXED, RES, u.info.uuid),
 	CHI_M_UP_TO(2, RES, u.info.format_major, UINT16_MAX, "over 65535"),
 	CHI_M_UP_TO(3, RES, u.info.format_minor, UINT16_MAX, "over 65535"),
-	CHI_M_UP_TO(4, RES, u.info.statistic, CHI_STATISTIC_OUTCOME, "unknown value"),
+	CHI_M_UP_TO(4, RES, u.info.statistic, CHI_STATISTIC_MAX, "unknown value"),
 	CHI_M_NUMBER(5, RES, u.info.created),
 	CHI_M(6, CHI_CHARS, RES, u.info.creator),
 	CHI_M_NUMBER(7, RES, u.info.sequence),

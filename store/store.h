@@ -302,10 +302,10 @@ void chi_write_abort(struct chi_write *write);
 
 /*
  * Recomputes the statistic of every position and rebuilds the strength tree, in one transaction,
- * its own or the one given, which must have no savepoint. In an outcome store the base rates are
- * set first, unless `base` gives them: to the games counted in the store, or without any to the sum
- * of the counts of all positions. -CHI_EUNSUPPORTED in an external store. *changed counts the
- * positions whose statistic changed.
+ * its own or the one given, which must have no savepoint. In an outcome or score store the base
+ * rates are set first, unless `base` gives them: to the games counted in the store, or without any
+ * to the sum of the counts of all positions. -CHI_EUNSUPPORTED in an external store. *changed
+ * counts the positions whose statistic changed.
  */
 CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);

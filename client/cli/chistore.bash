@@ -16,7 +16,7 @@ _chistore_commands()
 _chistore_values()
 {
 	case $1 in
-	--statistic) echo control outcome external ;;
+	--statistic) echo control outcome score eval external ;;
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--side) echo w b ;;

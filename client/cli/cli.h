@@ -142,9 +142,6 @@ struct cli_option {
 
 cli_reader option_keep, option_number, option_word;
 
-/* The names of enum chi_statistic, for OPTION_WORD. */
-extern const char *const statistic_words[4];
-
 /* True if the command's option of that name was given. */
 bool cli_given(const struct cli *cli, const char *name);
 

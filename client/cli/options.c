@@ -40,8 +40,6 @@ int option_number(struct cli *cli, const struct cli_option *option, const char *
 			 option->name, value, option->min, option->max);
 }
 
-const char *const statistic_words[] = {NULL, "external", "control", "outcome"};
-
 int option_word(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	char list[128] = "";

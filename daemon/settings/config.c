@@ -183,8 +183,9 @@ static int parse_create(struct chi_config *config, const char *text, struct chi_
 {
 	config->create = chi_statistic_from_name(text);
 	if (config->create == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--create: '%s' is none of external, control, outcome", text);
+		return chi_fault(
+			fault, -CHI_ESYNTAX,
+			"--create: '%s' is none of external, control, outcome, score, eval", text);
 	}
 	return CHI_OK;
 }

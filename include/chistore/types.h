@@ -117,8 +117,20 @@ typedef uint16_t chi_move;
 enum chi_statistic {
 	CHI_STATISTIC_EXTERNAL = 1, /* supplied by anyone who puts the position */
 	CHI_STATISTIC_CONTROL = 2,  /* computed from the position alone */
-	CHI_STATISTIC_OUTCOME = 3,  /* computed from the results of games */
+	CHI_STATISTIC_OUTCOME = 3,  /* how surely the results of games differ from the base rates */
+	CHI_STATISTIC_SCORE = 4,    /* White's expected score in percent, by the results of games */
+	CHI_STATISTIC_EVAL = 5,	    /* the deepest evaluation, see chi_statistic_eval */
 };
+#define CHI_STATISTIC_MAX CHI_STATISTIC_EVAL
+
+/*
+ * The eval statistic: CHI_EVAL_EVEN plus centipawns, White's view, which end at +-CHI_EVAL_CP_MAX.
+ * Beyond them are the mates: CHI_CHI2_MAX - n if White mates in n moves, 1 + n if Black does;
+ * mates in more than CHI_EVAL_MATE_MAX count as that many.
+ */
+#define CHI_EVAL_EVEN	  12800
+#define CHI_EVAL_CP_MAX	  12600
+#define CHI_EVAL_MATE_MAX 198
 
 /* ---- Record ------------------------------------------------------------------------------ */
 
@@ -215,8 +227,8 @@ enum chi_put_part {
 /*
  * One position to store. Parts not named in `parts` stay as they are; with parts == 0 the
  * position itself is stored if it was not. CHI_PUT_ADD alone adds counts, moves and plies; it
- * excludes CHI_PUT_COUNTS and CHI_PUT_MOVES. In a control or outcome store the statistic is
- * computed, and CHI_PUT_CHI2 is refused.
+ * excludes CHI_PUT_COUNTS and CHI_PUT_MOVES. In all but external stores the statistic is computed,
+ * and CHI_PUT_CHI2 is refused.
  *
  * CHI_PUT_SUBTRACT is the exact inverse of CHI_PUT_ADD: a move without games left goes, and so does
  * a position of which nothing is left (no games, moves, evaluations, line, note, and no statistic
@@ -442,7 +454,7 @@ struct chi_info {
 	uint64_t sequence;	 /* committed write transactions since creation */
 	uint64_t positions;	 /* entries of the position tree */
 	uint64_t known;		 /* entries of the strength tree */
-	struct chi_counts base;	 /* base rates the outcome statistic was computed with */
+	struct chi_counts base;	 /* base rates the outcome or score statistic was computed with */
 	struct chi_counts games; /* games imported, by result */
 	uint64_t file_bytes;	 /* size of the data file */
 	uint64_t used_bytes;	 /* of it, pages in use */

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
+#include "chess/statistic.h"
 #include "base/arena.h"
 #include "base/record.h"
 #include "store/env/env.h"
@@ -145,7 +146,7 @@ static int rescore_all(struct chi_write *write, uint64_t *changed)
 
 static int set_base(struct chi_write *write, const struct chi_counts *given)
 {
-	if (write->env->stamp.statistic != CHI_STATISTIC_OUTCOME) {
+	if (!chi_statistic_has_base(write->env->stamp.statistic)) {
 		return CHI_OK;
 	}
 	struct chi_counts base = given != NULL ? *given : write->state.games;

@@ -15,7 +15,6 @@
 
 #include "chess/key.h"
 #include "chess/legal.h"
-#include "chess/statistic.h"
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
@@ -27,6 +26,7 @@
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/examine.h"
+#include "store/record/merge.h"
 #include "store/record/meta.h"
 #include "store/store.h"
 
@@ -121,9 +121,8 @@ int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const M
 	} else if (chi_record_legal(&position, record, NULL) < 0) {
 		*problem = "a move of its record is not legal";
 	}
-	if (*problem == NULL && statistic == CHI_STATISTIC_CONTROL &&
-	    record->chi2 != chi_statistic_control(&position)) {
-		*problem = "its statistic is not what the position gives";
+	if (*problem == NULL && !chi_record_statistic_ok(statistic, &position, record)) {
+		*problem = "its statistic is not what the position and its record give";
 	}
 	return *problem == NULL ? CHI_OK : -CHI_ECORRUPT;
 }

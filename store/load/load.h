@@ -39,7 +39,7 @@ CHI_MUSTUSE int chi_load_ungame(struct chi_load *load, const struct chi_game_id 
 /* What packing needs to know; plain data, the same for all threads. */
 struct chi_load_spec {
 	enum chi_statistic statistic;
-	struct chi_counts base; /* base rates after the games above: an outcome store's */
+	struct chi_counts base; /* base rates after the games above: of an outcome or score store */
 	bool subtract;
 	uint64_t games_min; /* see struct chi_import_options */
 };

@@ -143,7 +143,7 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 	    (move != 0 && !chi_move_possible(move))) {
 		return -CHI_EINVAL;
 	}
-	/* No test of outcomes can be made of one game. */
+	/* One game has no evaluation, and is too few for a statistic of results. */
 	if (spec->statistic == CHI_STATISTIC_CONTROL && !spec->subtract) {
 		struct chi_key whole = {.len = (uint8_t)key_len};
 		memcpy(whole.bytes, key, key_len);

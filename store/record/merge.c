@@ -126,18 +126,41 @@ static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_ar
 	return CHI_OK;
 }
 
+/* Of a decoded position; what does not need one is not given one. */
+static uint16_t statistic_of(enum chi_statistic kind, const struct chi_counts *base,
+			     const struct chi_position *position, const struct chi_record *record)
+{
+	switch (kind) {
+	case CHI_STATISTIC_CONTROL:
+		return chi_statistic_control(position);
+	case CHI_STATISTIC_OUTCOME:
+		return chi_statistic_outcome(&record->counts, base);
+	case CHI_STATISTIC_SCORE:
+		return chi_statistic_score(&record->counts, base);
+	case CHI_STATISTIC_EVAL:
+		return chi_statistic_evals(record, position->side);
+	case CHI_STATISTIC_EXTERNAL:
+	default:
+		return record->chi2;
+	}
+}
+
 int chi_record_statistic(enum chi_statistic kind, const struct chi_counts *base,
 			 const struct chi_key *key, const struct chi_record *record, uint16_t *chi2)
 {
-	struct chi_position position;
-	if (kind == CHI_STATISTIC_CONTROL) {
-		int rc = chi_key_decode(key, &position, NULL);
-		*chi2 = rc < 0 ? CHI_CHI2_UNKNOWN : chi_statistic_control(&position);
-		return rc;
-	}
-	*chi2 = kind == CHI_STATISTIC_OUTCOME ? chi_statistic_outcome(&record->counts, base)
-					      : record->chi2;
-	return CHI_OK;
+	struct chi_position position = {.side = CHI_WHITE};
+	bool needs_position = kind == CHI_STATISTIC_CONTROL ||
+			      (kind == CHI_STATISTIC_EVAL && record->n_evals > 0);
+	int rc = needs_position ? chi_key_decode(key, &position, NULL) : CHI_OK;
+	*chi2 = rc < 0 ? CHI_CHI2_UNKNOWN : statistic_of(kind, base, &position, record);
+	return rc;
+}
+
+bool chi_record_statistic_ok(enum chi_statistic kind, const struct chi_position *position,
+			     const struct chi_record *record)
+{
+	return !chi_statistic_is_checked(kind) ||
+	       record->chi2 == statistic_of(kind, NULL, position, record);
 }
 
 /* Counts, moves and plies, which are set, added or taken away. */

@@ -7,6 +7,7 @@
 #include "chistore/types.h"
 
 struct chi_arena;
+struct chi_position;
 struct chi_record_rest;
 
 /* Applies the parts that the put names, but for its statistic, to `out`; memory from `arena`.
@@ -19,6 +20,11 @@ CHI_MUSTUSE int chi_merge_parts(const struct chi_put *put, struct chi_arena *are
 CHI_MUSTUSE int chi_record_statistic(enum chi_statistic kind, const struct chi_counts *base,
 				     const struct chi_key *key, const struct chi_record *record,
 				     uint16_t *chi2);
+
+/* False if the statistic is not what the position and the record give, in a store where these alone
+ * decide it. */
+bool chi_record_statistic_ok(enum chi_statistic kind, const struct chi_position *position,
+			     const struct chi_record *record);
 
 /* What a change of a record asks of the strength tree. */
 struct chi_strength_change {

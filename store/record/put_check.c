@@ -8,6 +8,7 @@
 #include "chess/key.h"
 #include "chess/legal.h"
 #include "chess/statistic.h"
+#include "store/record/merge.h"
 #include "store/store.h"
 
 /* Which parts go together, and with the store's kind of statistic. */
@@ -23,18 +24,6 @@ static int check_parts(uint32_t parts, enum chi_statistic statistic, struct chi_
 				 chi_statistic_name((int)statistic));
 	}
 	return CHI_OK;
-}
-
-/* A control store's statistic follows from the position, also in a dump. */
-static int check_restored(const struct chi_position *position, uint16_t given,
-			  struct chi_fault *fault)
-{
-	unsigned chi2 = chi_statistic_control(position);
-	return given == chi2 ? CHI_OK
-			     : chi_fault(fault, -CHI_EINVAL,
-					 "statistic %u is not the position's control statistic, %u "
-					 "hundredths",
-					 given, chi2);
 }
 
 int chi_put_check(const struct chi_put *put, enum chi_statistic statistic, struct chi_fault *fault)
@@ -55,7 +44,12 @@ int chi_put_check(const struct chi_put *put, enum chi_statistic statistic, struc
 		return chi_fault(fault, rc, "%s: %s", flaw.where, flaw.reason);
 	}
 	rc = chi_record_legal(&position, &named, fault);
-	return rc == CHI_OK && put->parts == CHI_PUT_RESTORE && statistic == CHI_STATISTIC_CONTROL
-		       ? check_restored(&position, named.chi2, fault)
-		       : rc;
+	/* Also in a dump. */
+	if (rc == CHI_OK && put->parts == CHI_PUT_RESTORE &&
+	    !chi_record_statistic_ok(statistic, &position, &named)) {
+		rc = chi_fault(fault, -CHI_EINVAL,
+			       "statistic %u is not the %s statistic that follows from the record",
+			       named.chi2, chi_statistic_name((int)statistic));
+	}
+	return rc;
 }

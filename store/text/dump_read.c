@@ -384,12 +384,9 @@ static int read_head(const struct parse *p, struct chi_dump_reader *reader, stru
 		break;
 	case STATE_STATISTIC: {
 		int statistic = 0;
-		static const enum chi_statistic kinds[] = {
-			CHI_STATISTIC_EXTERNAL, CHI_STATISTIC_CONTROL, CHI_STATISTIC_OUTCOME};
 		bool named = split(line, '\t', fields, 2) && equals(fields[0], "statistic");
-		for (size_t i = 0; named && i < CHI_COUNT(kinds); i++) {
-			bool same = equals(fields[1], chi_statistic_name((int)kinds[i]));
-			statistic = same ? (int)kinds[i] : statistic;
+		for (int i = 1; named && i <= CHI_STATISTIC_MAX; i++) {
+			statistic = equals(fields[1], chi_statistic_name(i)) ? i : statistic;
 		}
 		reader->head.statistic = (enum chi_statistic)statistic;
 		rc = statistic != 0 ? CHI_OK

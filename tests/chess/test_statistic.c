@@ -80,6 +80,88 @@ static void outcome_is_symmetric(void **state)
 	}
 }
 
+/* Worked out with exact fractions. */
+static void score_values(void **state)
+{
+	(void)state;
+	static const struct outcome_case table[] = {
+		/* base score 1/2: (5 + 5) / 15 */
+		{{5, 0, 0, 0}, {1, 1, 1, 0}, 6667},
+		{{0, 5, 0, 0}, {1, 1, 1, 0}, 5000},
+		{{0, 0, 5, 0}, {1, 1, 1, 0}, 3333},
+		/* base score 0.55 */
+		{{30, 40, 30, 0}, {40, 30, 30, 0}, 5045}, /* 55.5 / 110 = 0.504545... */
+		{{620, 0, 370, 0}, {55, 0, 45, 0}, 6255}, /* 625.5 / 1000 */
+		{{1983, 14, 3, 0}, {1, 0, 0, 0}, 9950},	  /* 2000 / 2010 = 0.995024... */
+		{{0, 1, 15, 0}, {3, 0, 37, 0}, 481},	  /* 1.25 / 26 = 0.048076... */
+		/* half up: 5.5 / 16 = 0.34375, 5.1 / 32 = 0.159375 */
+		{{0, 1, 5, 0}, {1, 0, 1, 0}, 3438},
+		{{5, 0, 17, 0}, {1, 0, 99, 0}, 1594},
+		/* White never won anything: 0 is clamped to the least known value */
+		{{0, 0, 5, 0}, {0, 0, 9, 0}, 1},
+		{{5, 0, 0, 0}, {9, 0, 0, 0}, 10000},
+		/* too few games, of which those without a result are none */
+		{{2, 1, 1, 100}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+		{{2, 2, 1, 100}, {1, 1, 1, 9}, 5333}, /* (3 + 5) / 15 */
+		{{50, 50, 50, 0}, {0, 0, 0, 5}, CHI_CHI2_UNKNOWN},
+		/* far beyond what doubles hold exactly */
+		{{8 * HUGE_COUNT, 0, 7 * HUGE_COUNT, 0}, {HUGE_COUNT, 0, 0, 0}, 5333},
+		{{UINT64_MAX - 10, 0, 10, 0}, {1, 0, UINT64_MAX - 1, 0}, 10000},
+		{{UINT64_MAX, 1, 0, 0}, {1, 1, 1, 0}, CHI_CHI2_UNKNOWN},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		uint16_t chi2 = chi_statistic_score(&table[i].counts, &table[i].base);
+		if (chi2 != table[i].chi2) {
+			fail_msg("case %zu: %u, expected %u", i, chi2, table[i].chi2);
+		}
+	}
+}
+
+static void eval_values(void **state)
+{
+	(void)state;
+	static const struct {
+		bool is_mate;
+		int32_t score;
+		uint16_t white; /* with White to move */
+		uint16_t black;
+	} table[] = {
+		{false, 0, 12800, 12800},
+		{false, 95, 12895, 12705},
+		{false, -105, 12695, 12905},
+		{false, 12600, 25400, 200},
+		{false, 12601, 25400, 200},
+		{false, -CHI_SCORE_MAX, 200, 25400},
+		{true, 1, 25598, 2},
+		{true, -1, 2, 25598},
+		{true, 198, 25401, 199},
+		{true, 199, 25401, 199},
+		{true, -CHI_MATE_MAX, 199, 25401},
+		/* mated */
+		{true, 0, 1, 25599},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_eval eval = {.is_mate = table[i].is_mate, .score = table[i].score};
+		assert_int_equal(chi_statistic_eval(&eval, CHI_WHITE), table[i].white);
+		assert_int_equal(chi_statistic_eval(&eval, CHI_BLACK), table[i].black);
+	}
+}
+
+/* The deepest; of these the latest; of these the first. */
+static void eval_of_the_deepest(void **state)
+{
+	(void)state;
+	struct chi_eval evals[] = {{.depth = 9, .date = 7, .score = 1},
+				   {.depth = 10, .date = 5, .score = 2},
+				   {.depth = 10, .date = 6, .score = 3},
+				   {.depth = 10, .date = 6, .score = 4}};
+	struct chi_record record = {.evals = evals, .n_evals = CHI_COUNT(evals)};
+	assert_int_equal(chi_statistic_evals(&record, CHI_WHITE), 12803);
+	assert_int_equal(chi_statistic_evals(&record, CHI_BLACK), 12797);
+	record.n_evals = 0;
+	assert_int_equal(chi_statistic_evals(&record, CHI_WHITE), CHI_CHI2_UNKNOWN);
+}
+
 static void control_of(const char *fen, uint16_t wanted)
 {
 	struct chi_position position = position_of(fen);
@@ -118,7 +200,8 @@ static void control_sees_placement_only(void **state)
 static void names(void **state)
 {
 	(void)state;
-	static const char *const wanted[] = {NULL, "external", "control", "outcome", NULL};
+	static const char *const wanted[] = {NULL,    "external", "control", "outcome",
+					     "score", "eval",	  NULL};
 	for (int i = 0; i < (int)CHI_COUNT(wanted); i++) {
 		if (wanted[i] == NULL) {
 			assert_null(chi_statistic_name(i));
@@ -163,9 +246,15 @@ static void wide_arithmetic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outcome_values), cmocka_unit_test(outcome_is_symmetric),
-		cmocka_unit_test(control_values), cmocka_unit_test(control_sees_placement_only),
-		cmocka_unit_test(names),	  cmocka_unit_test(wide_arithmetic),
+		cmocka_unit_test(outcome_values),
+		cmocka_unit_test(outcome_is_symmetric),
+		cmocka_unit_test(score_values),
+		cmocka_unit_test(eval_values),
+		cmocka_unit_test(eval_of_the_deepest),
+		cmocka_unit_test(control_values),
+		cmocka_unit_test(control_sees_placement_only),
+		cmocka_unit_test(names),
+		cmocka_unit_test(wide_arithmetic),
 	};
 	return cmocka_run_group_tests_name("chess statistic", tests, NULL, NULL);
 }

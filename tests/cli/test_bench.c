@@ -13,6 +13,7 @@
 #include "chess/key.h"
 #include "chess/validate.h"
 #include "client/cli/bench/synthetic.h"
+#include "store/store.h"
 #include "client/cli/bench/mix.h"
 #include "tests/base/seed.h"
 
@@ -102,8 +103,7 @@ static void puts_fit_their_store(void **state)
 	struct synthetic synthetic;
 	struct chi_put put;
 	(void)state;
-	for (int statistic = CHI_STATISTIC_EXTERNAL; statistic <= CHI_STATISTIC_OUTCOME;
-	     statistic++) {
+	for (int statistic = CHI_STATISTIC_EXTERNAL; statistic <= CHI_STATISTIC_MAX; statistic++) {
 		assert_int_equal(synthetic_init(&synthetic, (enum chi_statistic)statistic), CHI_OK);
 		synthetic_put(&synthetic, 3, 4, &put);
 		assert_string_equal(put.record.note, synthetic.note);
@@ -112,7 +112,10 @@ static void puts_fit_their_store(void **state)
 		assert_int_equal((put.parts & CHI_PUT_CHI2) != 0,
 				 statistic == CHI_STATISTIC_EXTERNAL);
 		assert_int_equal((put.parts & CHI_PUT_COUNTS) != 0,
-				 statistic == CHI_STATISTIC_OUTCOME);
+				 statistic == CHI_STATISTIC_OUTCOME ||
+					 statistic == CHI_STATISTIC_SCORE);
+		assert_int_equal((put.parts & CHI_PUT_EVALS) != 0, statistic == CHI_STATISTIC_EVAL);
+		assert_int_equal(chi_put_check(&put, (enum chi_statistic)statistic, NULL), CHI_OK);
 	}
 }
 

@@ -398,7 +398,7 @@ static void hello_result(struct sample *s, struct chi_response *out)
 	out->u.hello.stores = take(s, n, sizeof(*out->u.hello.stores));
 	for (size_t i = 0; i < n; i++) {
 		out->u.hello.stores[i].name = text(s, 10);
-		out->u.hello.stores[i].statistic = (enum chi_statistic)(1 + below(s, 3));
+		out->u.hello.stores[i].statistic = 1 + below(s, CHI_STATISTIC_MAX);
 		out->u.hello.stores[i].writable = coin(s);
 		out->u.hello.stores[i].sequence = number(s);
 		for (size_t k = 0; k < CHI_IDEMPOTENCY_STORE; k++) {
@@ -415,7 +415,7 @@ static void info_result(struct sample *s, struct chi_info *out)
 	strcpy(out->creator, coin(s) ? "chistore 0.1.0, 31 bytes long.." : "");
 	out->format_major = (uint16_t)below(s, 65536);
 	out->format_minor = (uint16_t)below(s, 65536);
-	out->statistic = (uint8_t)(1 + below(s, 3));
+	out->statistic = (uint8_t)(1 + below(s, CHI_STATISTIC_MAX));
 	out->created = number(s);
 	out->sequence = number(s);
 	out->positions = number(s);

@@ -105,6 +105,7 @@ static size_t put_evals(struct model *m, struct chi_eval out[2])
 					   .depth = help_below(4),
 					   .score = (int32_t)help_below(200) - 100,
 					   .nodes = help_below(2) * 77u,
+					   .date = help_below(3),
 					   .n_pv = help_below(2) && m->n_legal > 0,
 					   .pv = m->legal};
 		if (!m->evaluated[e] || out[n].depth >= m->evals[e].depth) {
@@ -134,6 +135,43 @@ static void random_games(struct model *m, struct chi_put *put, struct chi_move_s
 		r->n_moves = put_moves(m, false, moves);
 		memset(m->by_ply, 0, sizeof(m->by_ply));
 		r->n_plies = put_plies(m, total(&r->counts), plies);
+	}
+}
+
+/* The deepest, the latest of these, the first by its engine's name; pawns as White sees them. */
+static uint16_t eval_value(const struct model *m)
+{
+	const struct chi_eval *best = NULL;
+	for (size_t i = 0; i < ENGINES; i++) {
+		const struct chi_eval *eval = &m->evals[i];
+		if (m->evaluated[i] && (best == NULL || eval->depth > best->depth ||
+					(eval->depth == best->depth && eval->date > best->date))) {
+			best = eval;
+		}
+	}
+	int sign = m->position.side == CHI_WHITE ? 1 : -1;
+	return best != NULL ? (uint16_t)(12800 + sign * best->score) : CHI_CHI2_UNKNOWN;
+}
+
+/* In numbers so small that 64 bits hold the fraction. */
+static uint16_t score_value(const struct chi_counts *c)
+{
+	uint64_t rates = base.white + base.draws + base.black;
+	uint64_t n = c->white + c->draws + c->black;
+	uint64_t won = rates * (2 * c->white + c->draws) + 10 * (2 * base.white + base.draws);
+	uint64_t of = 2 * rates * (n + 10);
+	return n < 5 ? CHI_CHI2_UNKNOWN : (uint16_t)((10000 * won + of / 2) / of);
+}
+
+/* The statistic that follows from what the model has become. */
+static void follow(struct model *m)
+{
+	if (kind == CHI_STATISTIC_OUTCOME) {
+		m->chi2 = chi_statistic_outcome(&m->counts, &base);
+	} else if (kind == CHI_STATISTIC_SCORE) {
+		m->chi2 = score_value(&m->counts);
+	} else if (kind == CHI_STATISTIC_EVAL) {
+		m->chi2 = eval_value(m);
 	}
 }
 
@@ -174,9 +212,7 @@ static void random_put(struct chi_write *write, struct model *m)
 		put.parts |= CHI_PUT_CHI2;
 		m->chi2 = r->chi2 = (uint16_t)(help_below(5) ? 5000 + help_below(300) : 0);
 	}
-	if (kind == CHI_STATISTIC_OUTCOME) {
-		m->chi2 = chi_statistic_outcome(&m->counts, &base);
-	}
+	follow(m);
 	struct chi_put_result result = {0};
 	ok(chi_put_check(&put, kind, &fault));
 	ok(chi_write_put(write, &put, &result));
@@ -317,8 +353,8 @@ static void random_subtract(struct chi_write *write, struct model *m)
 	assert_int_equal(result.removed + result.updated + result.unchanged, 1);
 	if (bare(m)) {
 		forget(m);
-	} else if (kind == CHI_STATISTIC_OUTCOME) {
-		m->chi2 = chi_statistic_outcome(&m->counts, &base);
+	} else {
+		follow(m);
 	}
 }
 

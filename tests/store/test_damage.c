@@ -18,6 +18,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "chess/statistic.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
 #include "tests/base/seed.h"
@@ -388,6 +389,31 @@ static void test_agreed_nonsense(void **state)
 	assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
 }
 
+/* The same where the statistic follows from the record. */
+static void test_agreed_wrong_eval(void **state)
+{
+	(void)state;
+	struct chi_eval eval = {.engine = "Gull 3", .engine_len = 6, .depth = 20, .score = 35};
+	struct chi_put put = {.parts = CHI_PUT_RESTORE, .record = {.evals = &eval, .n_evals = 1}};
+	help_keys(&put.key, 1);
+	for (int wrong = 0; wrong < 2; wrong++) {
+		struct chi_store *store = help_store("wrong", CHI_STATISTIC_EVAL);
+		struct chi_position position;
+		struct chi_put_result result = {0};
+		struct chi_write *write;
+		ok(chi_key_decode(&put.key, &position, &fault));
+		put.record.chi2 =
+			(uint16_t)(chi_statistic_eval(&eval, position.side) + (unsigned)wrong);
+		assert_int_equal(chi_put_check(&put, CHI_STATISTIC_EVAL, &fault),
+				 wrong ? -CHI_EINVAL : CHI_OK);
+		ok(chi_write_begin(store, &write, &fault));
+		ok(chi_write_put(write, &put, &result));
+		ok(chi_write_commit(write, &fault));
+		assert_int_equal(help_verify(store, NULL), wrong ? -CHI_ECORRUPT : CHI_OK);
+		chi_store_close(store);
+	}
+}
+
 /* Entries that a program without our comparator has put. */
 static void test_wrong_order(void **state)
 {
@@ -561,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_flipped_entries),
 		cmocka_unit_test(test_disagreement),
 		cmocka_unit_test(test_agreed_nonsense),
+		cmocka_unit_test(test_agreed_wrong_eval),
 		cmocka_unit_test(test_wrong_order),
 		cmocka_unit_test(test_damaged_meta),
 		cmocka_unit_test(test_damaged_pages),

@@ -303,7 +303,7 @@ static void run_model(enum chi_statistic statistic)
 {
 	struct chi_counts base = {0};
 	struct chi_store *store = help_store("model", statistic);
-	if (statistic == CHI_STATISTIC_OUTCOME) {
+	if (statistic == CHI_STATISTIC_OUTCOME || statistic == CHI_STATISTIC_SCORE) {
 		struct chi_write *write;
 		base = (struct chi_counts){400, 300, 300, 5};
 		ok(chi_write_begin(store, &write, &fault));
@@ -346,12 +346,24 @@ static void test_outcome(void **state)
 	run_model(CHI_STATISTIC_OUTCOME);
 }
 
+static void test_score(void **state)
+{
+	(void)state;
+	run_model(CHI_STATISTIC_SCORE);
+}
+
+static void test_eval(void **state)
+{
+	(void)state;
+	run_model(CHI_STATISTIC_EVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_external),
-		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_outcome),
+		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
+		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_score),
+		cmocka_unit_test(test_eval),
 	};
 	return cmocka_run_group_tests_name("store/model", tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ struct op {
 	bool subtracts; /* takes the same games away again, sometimes the position with them */
 	chi_move move;
 	struct chi_ply_stat ply;
+	struct chi_eval eval;
 	char note[6000]; /* some longer than a page */
 };
 
@@ -56,6 +57,14 @@ static void random_op(struct op *op, enum chi_statistic statistic)
 		r->n_note = help_below(3) ? help_below(20) : help_below(sizeof(op->note));
 		memset(op->note, 'a' + (int)help_below(26), r->n_note);
 	}
+	if (statistic == CHI_STATISTIC_EVAL && help_below(2)) {
+		op->put.parts |= CHI_PUT_EVALS;
+		r->n_evals = 1;
+		op->eval = (struct chi_eval){.engine = "Gull 3",
+					     .engine_len = 6,
+					     .depth = help_below(9),
+					     .score = (int32_t)help_below(100)};
+	}
 	if (statistic == CHI_STATISTIC_EXTERNAL && help_below(2)) {
 		op->put.parts |= CHI_PUT_CHI2;
 		r->chi2 = (uint16_t)(help_below(4) ? 1 + help_below(400) : 0);
@@ -68,6 +77,7 @@ static void apply(struct chi_write *write, struct op *op)
 	op->put.record.note = op->note;
 	op->put.record.line = &op->move;
 	op->put.record.plies = &op->ply;
+	op->put.record.evals = &op->eval;
 	if (op->deletes) {
 		assert_true(chi_write_delete(write, &op->put.key) >= 0);
 	} else {
@@ -228,6 +238,18 @@ static void test_outcome(void **state)
 	run(CHI_STATISTIC_OUTCOME);
 }
 
+static void test_score(void **state)
+{
+	(void)state;
+	run(CHI_STATISTIC_SCORE);
+}
+
+static void test_eval(void **state)
+{
+	(void)state;
+	run(CHI_STATISTIC_EVAL);
+}
+
 /* Nothing is taken back that stood before the mark, and nothing without one. */
 static void test_marks(void **state)
 {
@@ -292,7 +314,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
-		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_score),
+		cmocka_unit_test(test_eval),	 cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_broken),
 	};
 	return cmocka_run_group_tests_name("store/undo", tests, NULL, NULL);

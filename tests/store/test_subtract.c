@@ -143,6 +143,8 @@ static void test_inverse(void **state)
 	run(CHI_STATISTIC_CONTROL);
 	run(CHI_STATISTIC_EXTERNAL);
 	run(CHI_STATISTIC_OUTCOME);
+	run(CHI_STATISTIC_SCORE);
+	run(CHI_STATISTIC_EVAL);
 }
 
 /* ---- What is refused ------------------------------------------------------------------------ */

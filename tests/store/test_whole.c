@@ -135,7 +135,8 @@ static void test_dump(void **state)
 {
 	(void)state;
 	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_EXTERNAL,
-						   CHI_STATISTIC_OUTCOME};
+						   CHI_STATISTIC_OUTCOME, CHI_STATISTIC_SCORE,
+						   CHI_STATISTIC_EVAL};
 	help_keys(keys, MANY);
 	for (size_t k = 0; k < CHI_COUNT(kinds); k++) {
 		struct chi_store *store = help_store("dump", kinds[k]);
@@ -153,7 +154,7 @@ static void test_dump(void **state)
 		}
 		ok(chi_write_commit(write, &fault));
 		uint64_t changed;
-		if (kinds[k] == CHI_STATISTIC_OUTCOME) {
+		if (kinds[k] == CHI_STATISTIC_OUTCOME || kinds[k] == CHI_STATISTIC_SCORE) {
 			ok(chi_store_rescore(store, NULL, &changed, &fault));
 		}
 		size_t len;

@@ -70,7 +70,7 @@ class Bench(Base):
         self.check_all_kinds(store, "--durability", "none")
 
     def test_other_statistics(self):
-        for statistic in ("external", "outcome"):
+        for statistic in ("external", "outcome", "score", "eval"):
             self.check_all_kinds(self.filled(statistic), "--clients", 2)
 
     def test_daemon(self):

@@ -155,7 +155,7 @@ class Usage(Base):
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
         self.assertEqual(self.complete("bench", "--draw", ""), ["random", "listed"])
         self.assertEqual(self.complete("init", "--statistic", ""),
-                         ["control", "outcome", "external"])
+                         ["control", "outcome", "score", "eval", "external"])
         path = self.write("some.epd", "")
         self.assertEqual(self.complete("import", path[:-4]), [path])
 

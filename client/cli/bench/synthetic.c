@@ -9,6 +9,7 @@
 
 #include "chess/key.h"
 #include "chess/position.h"
+#include "chess/statistic.h"
 #include "client/cli/bench/rng.h"
 
 int synthetic_init(struct synthetic *synthetic, enum chi_statistic statistic)
@@ -19,6 +20,10 @@ int synthetic_init(struct synthetic *synthetic, enum chi_statistic statistic)
 	}
 	(void)snprintf(synthetic->note, sizeof(synthetic->note), "chistore bench %016" PRIx64,
 		       rng_mix(synthetic->salt[0]));
+	for (int i = 0; i < SYNTHETIC_EVALS; i++) {
+		synthetic->evals[i] = (struct chi_eval){
+			.engine = "bench", .engine_len = 5, .depth = 1, .score = 37 * i - 300};
+	}
 	return CHI_OK;
 }
 
@@ -96,9 +101,13 @@ void synthetic_put(const struct synthetic *synthetic, uint32_t client, uint64_t 
 	if (synthetic->statistic == CHI_STATISTIC_EXTERNAL) {
 		out->parts |= CHI_PUT_CHI2;
 		out->record.chi2 = (uint16_t)(1 + bits % CHI_CHI2_MAX);
-	} else if (synthetic->statistic == CHI_STATISTIC_OUTCOME) {
+	} else if (chi_statistic_has_base(synthetic->statistic)) {
 		out->parts |= CHI_PUT_COUNTS;
 		out->record.counts = (struct chi_counts){
 			.white = 1 + bits % 9, .draws = bits >> 8 & 7, .black = bits >> 16 & 7};
+	} else if (synthetic->statistic == CHI_STATISTIC_EVAL) {
+		out->parts |= CHI_PUT_EVALS;
+		out->record.evals = &synthetic->evals[bits % SYNTHETIC_EVALS];
+		out->record.n_evals = 1;
 	}
 }

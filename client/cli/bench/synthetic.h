@@ -8,10 +8,13 @@
 
 #include "chistore/types.h"
 
+#define SYNTHETIC_EVALS 16
+
 struct synthetic {
 	uint64_t salt[2];
 	enum chi_statistic statistic; /* of the store */
 	char note[40];		      /* what all of them carry, "chistore bench " and 16 digits */
+	struct chi_eval evals[SYNTHETIC_EVALS];
 };
 
 /* -CHI_EIO: the operating system gives no random numbers. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "chess/statistic.h"
 #include "client/cli/in/batch.h"
 #include "client/cli/in/book_import.h"
 #include "client/cli/command.h"
@@ -316,8 +317,8 @@ static int run(struct cli *cli)
 static const struct cli_option options[] = {
 	OPTION(import_state, options.format, take_format, "format", "FORMAT",
 	       "pgn, epd, csv, tsv or polyglot, regardless of name and content"),
-	OPTION_WORD(import_state, games.create, statistic_words, "statistic", "KIND",
-		    "games: external, control or outcome, if a store is made (default: control)"),
+	OPTION_WORD(import_state, games.create, chi_statistic_names, "statistic", "KIND",
+		    "games: statistic of a store that is made (default: control), see init"),
 	OPTION_NUMBER(import_state, games.max_ply, 1, CHI_PLY_MAX, "max-ply", "N",
 		      "games: count no positions after N plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",

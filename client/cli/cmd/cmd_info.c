@@ -98,7 +98,7 @@ const struct command cmd_info = {
 		"  statistic                       which statistic it holds\n"
 		"  sequence                        committed write transactions\n"
 		"  positions, known, unknown       positions; with a statistic; without one\n"
-		"  base_white, ..draws, ..black    games the outcome statistic compares with\n"
+		"  base_white, ..draws, ..black    base rates of the outcome or score statistic\n"
 		"  games                           games that are counted in the store\n"
 		"  games_white, ..draws, ..black,  those won by White, drawn, won by Black,\n"
 		"    ..other                       without a result\n"

@@ -25,8 +25,8 @@ static int run(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION_WORD(init_state, statistic, statistic_words, "statistic", "KIND",
-		    "external, control or outcome (default: control)"),
+	OPTION_WORD(init_state, statistic, chi_statistic_names, "statistic", "KIND",
+		    "control (default), outcome, score, eval or external"),
 	OPTIONS_END,
 };
 
@@ -41,6 +41,8 @@ const struct command cmd_init = {
 		"board\n"
 		"  outcome   computed from results: how significantly they differ from the "
 		"average\n"
+		"  score     computed from results: the percentage that White can expect\n"
+		"  eval      the deepest evaluation, as White sees it\n"
 		"  external  given with each position ('put --chi2', or a chi2 column on import)",
 	.example = "chistore -a ./positions init --statistic outcome",
 	.options = options,

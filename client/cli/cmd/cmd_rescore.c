@@ -24,7 +24,7 @@ const struct command cmd_rescore = {
 	.name = "rescore",
 	.arguments = "",
 	.summary = "recompute every statistic",
-	.help = "In an outcome store the statistic compares a position's results with base rates.\n"
+	.help = "In an outcome or score store the statistic depends on base rates as well.\n"
 		"Imports change these: rescore sets them to the results of the games counted in\n"
 		"the store (without any: to the sum of all positions' counts), or to --base,\n"
 		"recomputes every statistic, and prints how many changed. An external store has\n"

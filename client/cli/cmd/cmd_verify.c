@@ -2,6 +2,7 @@
 /* chistore verify: reads and checks a whole store, or saves what is intact of it. */
 #include <inttypes.h>
 
+#include "chess/statistic.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 
@@ -96,8 +97,8 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(verify_state, repair, "repair", "DEST",
 		    "save every intact record of a damaged store into a new one, the directory "
 		    "DEST"),
-	OPTION_WORD(verify_state, statistic, statistic_words, "statistic", "KIND",
-		    "repair: external, control or outcome, if the store's stamp is lost"),
+	OPTION_WORD(verify_state, statistic, chi_statistic_names, "statistic", "KIND",
+		    "repair: which statistic it holds, if the store's stamp is lost"),
 	OPTIONS_END,
 };
 

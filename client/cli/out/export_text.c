@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/record.h"
 #include "base/wire.h"
 #include "chess/fen.h"
 #include "chess/key.h"
@@ -126,17 +127,6 @@ static int put_moves(struct chi_writer *w, const struct chi_position *from, cons
 }
 
 /* A line of EPD holds one evaluation: the deepest. */
-static const struct chi_eval *deepest(const struct chi_record *record)
-{
-	const struct chi_eval *best = NULL;
-	for (size_t i = 0; i < record->n_evals; i++) {
-		if (best == NULL || record->evals[i].depth > best->depth) {
-			best = &record->evals[i];
-		}
-	}
-	return best;
-}
-
 static int put_eval(struct chi_writer *w, const struct chi_position *position,
 		    const struct chi_eval *eval)
 {
@@ -182,7 +172,7 @@ static int build_epd(struct chi_writer *w, const struct chi_position *position,
 	int status = CHI_OK;
 	size_t len = chi_fen_print(position, fen);
 	chi_write_bytes(w, fen, len - strlen(" 0 1"));
-	const struct chi_eval *eval = deepest(record);
+	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
 	if (eval != NULL) {
 		status = put_eval(w, position, eval);
 	} else if (record->n_line > 0) {
@@ -226,7 +216,7 @@ static int print_epd(FILE *file, const struct chi_key *key, const struct chi_rec
 	if (status != CHI_OK) {
 		return status;
 	}
-	const struct chi_eval *eval = deepest(record);
+	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
 	size_t moves = eval != NULL ? eval->n_pv : record->n_line;
 	size_t size = 1024 + moves * (CHI_SAN_SIZE + 1) + record->n_note;
 	char *line = chi_arena_alloc(arena, size);

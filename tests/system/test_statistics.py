@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The score and eval statistics, held against their definitions worked out here with fractions."""
+
+import math
+import os
+import unittest
+from fractions import Fraction
+
+from cli_base import Base, ENDING, START, harness, summary
+
+DATA = os.environ["CHISTORE_TEST_DATA"]
+GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+ENGINES = ("Arasan", "Gull 3", "Rodent")
+
+
+def rows_of(dump):
+    """The base rates, and the positions of a dump as dictionaries."""
+    lines = dump.splitlines()
+    base = next(line for line in lines if line.startswith("base\t")).split("\t")[1:]
+    names = next(line for line in lines if line.startswith("fen\t")).split("\t")
+    rows = [dict(zip(names, line.split("\t"))) for line in lines if line.count("\t") == 10]
+    return [int(n) for n in base], [row for row in rows if row["fen"] != "fen"]
+
+
+def text(hundredths):
+    return "-" if hundredths is None else f"{hundredths // 100}.{hundredths % 100:02}"
+
+
+def score(base, row):
+    """100 (W + D/2 + 10 b) / (W + D + B + 10), half up."""
+    white, draws, black = (int(row[name]) for name in ("white", "draws", "black"))
+    games = white + draws + black
+    if games < 5:
+        return None
+    rate = Fraction(2 * base[0] + base[1], 2 * sum(base[:3]))
+    percent = 100 * (white + Fraction(draws, 2) + 10 * rate) / (games + 10)
+    return max(1, math.floor(percent * 100 + Fraction(1, 2)))
+
+
+def value(evaluation, white_moves):
+    """128.00 plus White's pawns; mates beyond all of them."""
+    kind, number = evaluation.split(":")
+    number = int(number)
+    if kind == "cp":
+        return 12800 + max(-12600, min(12600, number if white_moves else -number))
+    size = min(abs(number), 198)
+    return 25599 - size if (number > 0) == white_moves else 1 + size
+
+
+def evaluated(row):
+    """By the deepest; they have no dates here, so of equal ones by the first."""
+    best = None
+    for one in filter(None, row["evals"].split(";")):
+        _, depth, number = one.split("|")[:3]
+        if best is None or int(depth) > best[0]:
+            best = (int(depth), number)
+    return None if best is None else value(best[1], row["fen"].split()[1] == "w")
+
+
+class Statistics(Base):
+    def check(self, address, compute):
+        """Every position has what is computed here, and scans are in its order."""
+        base, rows = rows_of(self.out("dump", address=address))
+        expected = {row["fen"]: text(compute(base, row)) for row in rows}
+        self.assertEqual({row["fen"]: row["chi2"] for row in rows}, expected)
+        listed = [line.split("\t")[:2] for line in
+                  self.out("scan", "--keys", address=address).splitlines()[1:]]
+        self.assertEqual({fen: chi2 for chi2, fen in listed}, expected)
+        order = [0 if chi2 == "-" else float(chi2) for chi2, _ in listed]
+        self.assertEqual(order, sorted(order))
+        self.cli("verify", address=address)
+        return expected
+
+    def test_score_of_games(self):
+        here = self.path("here")
+        self.cli("import", "--statistic", "score", GAMES, address=here)
+        found = self.check(here, score)
+        self.assertGreater(sum(chi2 != "-" for chi2 in found.values()), 100)
+        with harness.start_daemon({"default": self.new_store("score")}) as daemon:
+            self.cli("import", GAMES, address=daemon.addresses[0])
+            self.assertEqual(self.check(daemon.addresses[0], score), found)
+
+    def test_score_follows_counts_and_base(self):
+        a = self.new_store("score")
+        for i, fen in enumerate(self.fens(60)):
+            self.cli("put", fen, "--counts", f"{i},{i % 7},{60 - 2 * i % 11}", address=a)
+        # Nothing to be drawn towards yet.
+        self.assertEqual(self.out("count", "--min", "0.01", address=a), "0\n")
+        self.cli("rescore", address=a)
+        self.check(a, score)
+        self.cli("put", START, "--counts", "1,2,1", address=a)
+        self.check(a, score)
+        self.cli("put", START, "--counts", "0,0,1", "--add", address=a)
+        self.check(a, score)
+        self.cli("rescore", "--base", "10,0,90", address=a)
+        self.assertEqual(self.check(a, score)[START], "20.00")  # (2 + 10 * 0.1) / 15
+        self.cli("delete", START, address=a)
+        self.check(a, score)
+
+    def epd(self, rng, fens):
+        """A file of random evaluations; few depths, so that ties are common."""
+        lines = []
+        for fen in fens:
+            number = (f"dm {rng.choice((1, 2, 3, 250))}" if rng.random() < 0.2 else
+                      f"ce {rng.choice((rng.randint(-300, 300), rng.randint(-15000, 15000)))}")
+            lines.append(f"{' '.join(fen.split()[:4])} {number}; acd {rng.randint(1, 4)};")
+        return self.write(f"{rng.random()}.epd", "\n".join(lines) + "\n")
+
+    def evaluate(self, address, rng, fens):
+        for engine in ENGINES:
+            some = rng.sample(fens, 2 * len(fens) // 3)
+            self.cli("import", "--engine", engine, self.epd(rng, some), address=address)
+
+    def test_eval_follows_evaluations(self):
+        rng = harness.seed()
+        white = list(self.fens(120))
+        fens = [fen.replace(" w ", " b ") if i % 2 else fen for i, fen in enumerate(white)] + [START]
+
+        def compute(_, row):
+            return evaluated(row)
+        a, b = self.new_store("eval"), harness.make_store(self.path("b"), "eval")
+        for store in (a, b):
+            self.evaluate(store, rng, fens)
+            self.check(store, compute)
+        # What lies deeper in the other store moves a position; then a daemon's own writes do.
+        self.cli("merge", b, address=a)
+        before = self.check(a, compute)
+        for fen in fens[:10]:
+            self.cli("delete", fen, address=a)
+        with harness.start_daemon({"default": a}) as daemon:
+            self.check(daemon.addresses[0], compute)
+            self.cli("put", ENDING, "--eval", "Gull 3:9:mate-2", address=daemon.addresses[0])
+            self.cli("put", START, "--eval", "Gull 3:30:-17", address=daemon.addresses[0])
+            self.evaluate(daemon.addresses[0], rng, fens[5:40])
+            after = self.check(daemon.addresses[0], compute)
+        self.assertEqual((after[START], after[ENDING]), ("127.83", "0.03"))
+        self.assertNotEqual(after, before)
+        self.assertEqual(self.out("rescore", address=a), "changed\t0\n")
+        self.assertEqual(self.check(a, compute), after)
+        # A copy is the same store; a dump that says something else is none.
+        dump = self.out("dump", address=a)
+        self.cli("load", address=self.path("copy"), input=dump)
+        self.assertEqual(self.out("dump", address=self.path("copy")), dump)
+        self.cli("load", address=self.path("bad"), input=dump.replace("\t127.83\t", "\t127.84\t"),
+                 code=2)
+
+    def test_games_alone_have_no_evaluation(self):
+        a = self.path("games")
+        self.cli("import", "--statistic", "eval", GAMES, address=a)
+        self.assertEqual(self.out("count", "--min", "0.01", address=a), "0\n")
+        self.cli("put", START, "--eval", "Gull 3:20:30", address=a)
+        self.assertEqual(self.out("scan", "--min", "0.01", address=a).splitlines()[1],
+                         "\t".join(["128.30", START, "300"] + self.results(a)))
+
+    def results(self, address):
+        """Games won by White, drawn, won by Black."""
+        info = summary(self.out("info", address=address))
+        return [info["games_" + name] for name in ("white", "draws", "black")]
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
