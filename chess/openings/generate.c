@@ -211,7 +211,7 @@ static void print_table(FILE *out, struct table *table)
 		for (size_t j = 0; j < line->key.len; j++) {
 			(void)fprintf(out, "%s%d", j > 0 ? "," : "", line->key.bytes[j]);
 		}
-		(void)fprintf(out, "}, \"%s\", %zu},\n", line->eco, line->offset);
+		(void)fprintf(out, "}, \"%s\", %zu, %zu},\n", line->eco, line->offset, line->plies);
 	}
 	(void)fputs("};\n", out);
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #include "chistore/types.h"
 
 /*
@@ -13,3 +15,20 @@
  * The result may be skipped: the pointers say the same.
  */
 int chi_opening_find(const struct chi_key *key, const char **eco, const char **name);
+
+/* What a search found. */
+struct chi_opening_match {
+	struct chi_key key; /* the position after its shortest line */
+	const char *eco;    /* of static storage, as is the name */
+	const char *name;
+};
+
+/*
+ * The openings that `text` may mean: an ECO code ("B90") or words of a name, whatever their case,
+ * accents and punctuation. Of a code it is the shortest line. Of names those that fit best (the
+ * whole; its beginning; that of a variation, "Najdorf", or of a part of one; all words; the
+ * beginnings of all words), each once, and a variation only if its opening is not among them.
+ * *n: how many there are; the first `max`, by name, are in `out`. CHI_NONE: no opening is called
+ * that. -CHI_ENOMEM.
+ */
+int chi_opening_search(const char *text, struct chi_opening_match *out, size_t max, size_t *n);

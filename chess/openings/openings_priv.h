@@ -16,7 +16,8 @@
 struct chi_opening {
 	uint8_t key[CHI_KEY_MAX];
 	char eco[CHI_ECO_SIZE];
-	uint32_t name; /* where it begins in chi_opening_names */
+	uint32_t name;	/* where it begins in chi_opening_names */
+	uint32_t plies; /* of the shortest line that leads there */
 };
 
 extern const struct chi_opening chi_openings[]; /* ascending by key, bytewise; no two equal */

@@ -186,13 +186,88 @@ static void survives_any_bytes(void **state)
 	assert_int_equal(chi_opening_find(&none, &eco, &name), CHI_NONE);
 }
 
+/* What people call them. Names that may be several things are told as such. */
+static void finds_by_what_it_is_called(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *eco; /* of the first */
+		const char *name;
+	} table[] = {
+		{"B90", 1, "B90", "Sicilian Defense: Najdorf Variation"},
+		{"b90", 1, "B90", "Sicilian Defense: Najdorf Variation"},
+		{"E60", 1, "E60", "Indian Defense: West Indian Defense"},
+		{"Najdorf", 1, "B90", "Sicilian Defense: Najdorf Variation"},
+		{"sicilian najdorf", 1, "B90", "Sicilian Defense: Najdorf Variation"},
+		{"SICILIAN DEFENSE, NAJDORF", 1, "B90", "Sicilian Defense: Najdorf Variation"},
+		{"Sicilian", 1, "B20", "Sicilian Defense"},
+		{"Dragon", 1, "B70", "Sicilian Defense: Dragon Variation"},
+		{"Grunfeld", 1, "D80", "Gr\u00fcnfeld Defense"},
+		{"Gr\u00dcnfeld", 1, "D80", "Gr\u00fcnfeld Defense"},
+		{"ruy lopez", 1, "C60", "Ruy Lopez"},
+		{"King's Indian", 2, "A07", "King's Indian Attack"},
+		{"kings indian attack", 1, "A07", "King's Indian Attack"},
+		{"Benon Class", 0, NULL, NULL}, /* found by its beginnings below */
+		{"zzz", 0, NULL, NULL},
+		{"fo ba", 0, NULL, NULL},
+		{"", 0, NULL, NULL},
+		{" ,:.'-", 0, NULL, NULL},
+		{"F00", 0, NULL, NULL},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_opening_match found[3] = {{.eco = NULL}};
+		size_t n = 99;
+		int status = chi_opening_search(table[i].text, found, 1, &n);
+		if (strcmp(table[i].text, "Benon Class") == 0) {
+			assert_true(n > 0 && strstr(found[0].name, "Classical") != NULL);
+			continue;
+		}
+		if (n != table[i].n || (n > 0 && strcmp(found[0].name, table[i].name) != 0)) {
+			fail_msg("'%s': %zu, '%s'", table[i].text, n, n > 0 ? found[0].name : "");
+		}
+		assert_int_equal(status, n > 0 ? CHI_OK : CHI_NONE);
+		if (n > 0) {
+			const char *eco;
+			const char *name;
+			assert_string_equal(found[0].eco, table[i].eco);
+			assert_int_equal(chi_opening_find(&found[0].key, &eco, &name), CHI_OK);
+			assert_string_equal(name, table[i].name);
+		}
+		assert_null(found[1].eco);
+	}
+}
+
+/* Every name in full finds itself and nothing else, by one of its shortest lines. */
+static void finds_every_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_lines; i += 7) {
+		struct chi_opening_match found;
+		size_t n = 0;
+		size_t least = SIZE_MAX;
+		size_t plies = SIZE_MAX;
+		assert_int_equal(chi_opening_search(lines[i].name, &found, 1, &n), CHI_OK);
+		assert_int_equal(n, 1);
+		assert_string_equal(found.name, lines[i].name);
+		for (size_t j = 0; j < n_lines; j++) {
+			bool same = strcmp(lines[j].name, lines[i].name) == 0;
+			least = same && lines[j].plies < least ? lines[j].plies : least;
+			if (memcmp(&lines[j].key, &found.key, sizeof(found.key)) == 0) {
+				plies = lines[j].plies;
+			}
+		}
+		assert_int_equal(plies, least);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_every_line),
-		cmocka_unit_test(finds_by_position),
-		cmocka_unit_test(knows_no_other_position),
-		cmocka_unit_test(survives_any_bytes),
+		cmocka_unit_test(finds_every_line),	      cmocka_unit_test(finds_by_position),
+		cmocka_unit_test(knows_no_other_position),    cmocka_unit_test(survives_any_bytes),
+		cmocka_unit_test(finds_by_what_it_is_called), cmocka_unit_test(finds_every_name),
 	};
 	return cmocka_run_group_tests(tests, read_tables, free_tables);
 }
