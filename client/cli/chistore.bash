@@ -20,6 +20,7 @@ _chistore_values()
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--side) echo w b ;;
+	--color) echo auto always never ;;
 	--draw) echo random listed ;;
 	--durability) echo sync none ;;
 	*) return 1 ;;

@@ -28,10 +28,8 @@ static int check_arguments(const struct cli *cli)
 		return cli_usage(cli, "%s needs %s", command->name, command->arguments);
 	}
 	if (command->args_max >= 0 && cli->argc > command->args_max) {
-		bool fen = strstr(command->arguments, "FEN") != NULL;
-		return cli_usage(cli, "%s: unexpected argument '%s'%s", command->name,
-				 cli->argv[command->args_max],
-				 fen ? "; a FEN is one argument, so put it in quotes" : "");
+		return cli_usage(cli, "%s: unexpected argument '%s'", command->name,
+				 cli->argv[command->args_max]);
 	}
 	return EXIT_DONE;
 }

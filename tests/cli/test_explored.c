@@ -19,16 +19,36 @@
 
 static char printed[16384];
 
+enum form {
+	TSV,
+	JSON,
+	TABLE
+};
+
 /* The status of printing; what was printed is in `printed`. */
-static int print(const struct chi_explore *explore, size_t n, enum explored_form form)
+static int print(const struct chi_explore *explore, size_t n, enum form form)
 {
-	struct explored_style style = {.form = form, .ascii = true};
+	static const struct table_options options = {.ascii = true};
+	struct card card = {
+		.key = explore->position.key, .eco = explore->eco, .opening = explore->opening};
+	struct table table;
+	int status;
 	FILE *file = tmpfile();
 	assert_non_null(file);
 	fflush(stdout);
 	int saved = dup(STDOUT_FILENO);
 	assert_true(saved >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
-	int status = explored_print(explore, n, &style);
+	if (form == TABLE) {
+		assert_true(table_open(&options, &table));
+		status = card_print(&table, &card);
+		status = status == CHI_OK ? explored_table(explore, n, &table) : status;
+		if (status == CHI_OK) {
+			table_close(&table);
+		}
+		table_deinit(&table);
+	} else {
+		status = explored_print(explore, n, &card, form == JSON);
+	}
 	fflush(stdout);
 	assert_true(dup2(saved, STDOUT_FILENO) >= 0);
 	close(saved);
@@ -70,7 +90,7 @@ static void bars_add_up(void **state)
 		char framed[32];
 		explore.moves = &move;
 		explore.n_moves = 1;
-		assert_int_equal(print(&explore, 1, EXPLORED_TABLE), CHI_OK);
+		assert_int_equal(print(&explore, 1, TABLE), CHI_OK);
 		snprintf(framed, sizeof(framed), "  %s  ", table[i].bar);
 		if (strstr(printed, framed) == NULL) {
 			fail_msg("%s lacks '%s'", printed, framed);
@@ -78,14 +98,23 @@ static void bars_add_up(void **state)
 	}
 }
 
-/* Without games there is neither a bar nor a score. */
-static void shows_no_games(void **state)
+/* Without moves there are no rows, and no heading in the table. */
+static void shows_no_moves(void **state)
 {
 	(void)state;
 	struct chi_explore explore = start();
-	assert_int_equal(print(&explore, 0, EXPLORED_TABLE), CHI_OK);
-	assert_string_equal(printed, "FEN      " START "\ngames    0\nchi2     -\n");
-	assert_int_equal(print(&explore, 0, EXPLORED_TSV), CHI_OK);
+	assert_int_equal(print(&explore, 0, TABLE), CHI_OK);
+	assert_string_equal(printed, "FEN      " START "\n\n"
+				     "8  r n b q k b n r   to move  White\n"
+				     "7  p p p p p p p p \n"
+				     "6  . . . . . . . . \n"
+				     "5  . . . . . . . . \n"
+				     "4  . . . . . . . . \n"
+				     "3  . . . . . . . . \n"
+				     "2  P P P P P P P P \n"
+				     "1  R N B Q K B N R \n"
+				     "   a b c d e f g h \n");
+	assert_int_equal(print(&explore, 0, TSV), CHI_OK);
 	assert_ptr_equal(strchr(printed, '\n'), strrchr(printed, '\n'));
 }
 
@@ -93,7 +122,7 @@ static void shows_no_games(void **state)
 static void prints_nothing_that_cannot_be(void **state)
 {
 	(void)state;
-	for (int form = EXPLORED_TSV; form <= EXPLORED_JSON; form++) {
+	for (int form = TSV; form <= TABLE; form++) {
 		struct chi_explore explore = start();
 		struct chi_explore_move moves[2] = {{.move = E2E4}, {.move = 12 << 6 | 36}};
 		explore.moves = moves;
@@ -118,12 +147,12 @@ static void prints_names_as_text(void **state)
 	explore.opening = "\x7f\r";
 	explore.moves = &move;
 	explore.n_moves = 1;
-	for (int form = EXPLORED_TSV; form <= EXPLORED_JSON; form++) {
+	for (int form = TSV; form <= TABLE; form++) {
 		assert_int_equal(print(&explore, 1, form), CHI_OK);
 		/* JSON escapes no more than it must. */
-		assert_null(strpbrk(printed, form == EXPLORED_JSON ? "\x1b\r" : "\x1b\x7f\r"));
+		assert_null(strpbrk(printed, form == JSON ? "\x1b\r" : "\x1b\x7f\r"));
 	}
-	assert_int_equal(print(&explore, 1, EXPLORED_TSV), CHI_OK);
+	assert_int_equal(print(&explore, 1, TSV), CHI_OK);
 	const char *row = strchr(printed, '\n') + 1;
 	assert_non_null(strstr(row, "\t?[2J?and?much?more?than\ta?b??[31m\n"));
 	assert_string_equal(strchr(row, '\n'), "\n");
@@ -133,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bars_add_up),
-		cmocka_unit_test(shows_no_games),
+		cmocka_unit_test(shows_no_moves),
 		cmocka_unit_test(prints_nothing_that_cannot_be),
 		cmocka_unit_test(prints_names_as_text),
 	};

@@ -2,10 +2,14 @@
 """`chistore explore`: its three forms, what it takes and refuses, in this process and through a
 daemon."""
 
+import fcntl
 import json
 import os
+import re
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -98,7 +102,8 @@ class Explore(Base):
         moves = answer.pop("moves")
         self.assertEqual(answer, {
             "fen": START, "found": True, "eco": None, "opening": None, "chi2": 9.21, "games": 19,
-            "white": 8, "draws": 4, "black": 7, "other": 1, "score": 52.632, "min_ply": 0})
+            "white": 8, "draws": 4, "black": 7, "other": 1, "score": 52.632, "min_ply": 0,
+            "last_opening": None})
         self.assertEqual([move["san"] for move in moves], ["e4", "d4", "a3"])
         self.assertEqual(moves[0], {
             "san": "e4", "uci": "e2e4", "games": 10, "white": 4, "draws": 1, "black": 5,
@@ -115,15 +120,19 @@ class Explore(Base):
 
     def test_table(self):
         text = self.explore("--table", env={"LC_ALL": "C.UTF-8"}).stdout
-        head, table = text.split("\n\n")
-        self.assertEqual(head.splitlines(), [
-            f"FEN      {START}",
-            "games    19: White 8 (42.1 %), draws 4 (21.1 %), Black 7 (36.8 %); "
-            "1 without a result",
-            "         " + 8 * "\u2588" + 5 * "\u2592" + 7 * "\u2591",
-            "score    52.6 % for White, to move",
-            "chi2     9.21",
-            "first    at ply 0",
+        fen, head, table = text.split("\n\n")
+        self.assertEqual(fen, f"FEN      {START}")
+        self.assertEqual([line.rstrip() for line in head.splitlines()], [
+            "8  \u265c \u265e \u265d \u265b \u265a \u265d \u265e \u265c   to move  White",
+            "7  " + 7 * "\u265f " + "\u265f   "
+            "games    19: White 8 (42.1 %), draws 4 (21.1 %), Black 7 (36.8 %); 1 without a",
+            "6  " + 8 * "\u00b7 " + "           result",
+            "5  " + 8 * "\u00b7 " + 11 * " " + 8 * "\u2588" + 5 * "\u2592" + 7 * "\u2591",
+            "4  " + 8 * "\u00b7 " + "  score    52.6 % for White",
+            "3  " + 8 * "\u00b7 " + "  chi2     9.21",
+            "2  " + 8 * "\u2659 " + "  first    at ply 0",
+            "1  \u2656 \u2658 \u2657 \u2655 \u2654 \u2657 \u2658 \u2656",
+            "   a b c d e f g h",
         ])
         lines = table.splitlines()
         self.assertEqual(lines[0].split(), ["san", "games", "white", "draws", "black", "score",
@@ -140,24 +149,132 @@ class Explore(Base):
         self.assertTrue(text.isascii())
         self.assertIn("opening  B20 Sicilian Defense\n", text)
         self.assertIn("         ###=======..........\n", text)
+        self.assertIn("8  r n b q k b n r   ", text)
         self.assertIn(f" {8 * '#'}{2 * '='}{10 * '.'} ", self.explore("--table", "--ascii").stdout)
 
+    def on_terminal(self, *args, lines=24, columns=100, **variables):
+        """What a terminal of that size gets to see."""
+        master, slave = harness.pseudo_terminal(self)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        environment = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "PAGER": "sed s/^/paged:/"} | variables
+        command = [name + "=" + value for name, value in environment.items()]
+        process = subprocess.Popen(["env", "-u", "NO_COLOR", "-u", "CHISTORE", *command,
+                                    harness.program(), "-a", self.address, *args],
+                                   stdout=slave, stdin=subprocess.DEVNULL)
+        os.close(slave)
+        text = b""
+        try:
+            while piece := os.read(master, 65536):
+                text += piece
+        except OSError:  # how a terminal says that its other side is closed
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        return text.decode().replace("\r\n", "\n")
+
     def test_terminal(self):
-        for args, table in (([], True), (["--tsv"], False)):
-            master, slave = harness.pseudo_terminal(self)
-            process = spawn("explore", *args, address=self.address, stdout=slave,
-                            stdin=subprocess.DEVNULL)
-            os.close(slave)
-            text = b""
-            try:
-                while piece := os.read(master, 65536):
-                    text += piece
-            except OSError:  # how a terminal says that its other side is closed
-                pass
-            os.close(master)
-            self.assertEqual(process.wait(), 0)
-            self.assertEqual(text.startswith(b"FEN "), table)
-            self.assertNotIn(b"\x1b", text)
+        self.assertTrue(self.on_terminal("explore").startswith("FEN "))
+        self.assertTrue(self.on_terminal("explore", "--tsv").startswith("san\t"))
+        self.assertTrue(self.on_terminal("get", START).startswith('{"fen"'))
+
+    def test_colours(self):
+        """On a terminal, unless NO_COLOR or the terminal says no; asked for, wherever it goes."""
+        for expected, args, variables in (
+                (True, [], {}), (False, [], {"NO_COLOR": "1"}), (False, [], {"TERM": "dumb"}),
+                (False, ["--color", "never"], {}), (True, ["--color=always"], {"NO_COLOR": "1"})):
+            text = self.on_terminal("explore", *args, **variables)
+            self.assertEqual("\x1b[" in text, expected, (args, variables))
+        plain = self.explore("--table", "--ascii").stdout
+        self.assertNotIn("\x1b", plain)
+        colours = self.explore("--table", "--ascii", "--color", "always").stdout
+        # Without its colours it says the same, but for bars and empty squares.
+        self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", colours).split(),
+                         re.sub(r"(?<= )[#=.]+(?=\s)", "", plain).split())
+
+    def test_pager(self):
+        """Only for what is longer than the terminal."""
+        short, long = self.on_terminal("explore"), self.on_terminal("explore", lines=10)
+        self.assertNotIn("paged:", short)
+        self.assertEqual(long, "".join(f"paged:{line}\n" for line in short.splitlines()))
+        for args, variables in ((["--no-pager"], {}), ([], {"PAGER": ""}), ([], {"PAGER": "cat"}),
+                                ([], {"PAGER": "/nonexistent/pager 2>/dev/null"})):
+            self.assertEqual(self.on_terminal("explore", *args, lines=10, **variables), short)
+        # Left before its end, it ends nothing else.
+        self.assertEqual(self.on_terminal("explore", lines=10, PAGER="true"), "")
+
+    def test_narrow_terminal(self):
+        """Shorter bars, then fewer columns; the numbers of the results stay."""
+        for columns, gone in ((98, []), (90, []), (80, ["chi2"]), (74, ["chi2", "reached"])):
+            text = self.on_terminal("explore", columns=columns, TERM="dumb")
+            fen, head, table = text.split("\n\n")
+            self.assertLessEqual(max(map(len, table.splitlines())), columns)
+            self.assertLessEqual(max(map(len, head.splitlines())), columns)
+            heading = table.splitlines()[0].split()
+            self.assertEqual(heading, [name for name in ("san", "games", "white", "draws", "black",
+                                                         "score", "reached", "chi2", "eco",
+                                                         "opening") if name not in gone])
+            self.assertRegex(table, "King's Pawn (Game|.*\u2026)\n")
+
+    def test_board(self):
+        self.cli("put", "e4", "c5", "--eval", "deep:30:-35", "--eval", "mates:9:mate3",
+                 "--line", "Nf3 d6", "--note", "a\tnote", address=self.address)
+        for command in ("explore", "get"):
+            text = self.cli(command, "e4", "c5", "--table", "--ascii", address=self.address).stdout
+            facts = [line[21:] for line in text.splitlines()]
+            for fact in ("opening  B20 Sicilian Defense", "to move  White", "eval     -0.35  deep, "
+                         "depth 30", "eval     #3  mates, depth 9", "line     Nf3 d6",
+                         "note     a?note"):
+                self.assertIn(fact, facts)
+            self.assertLess(text.index("deep"), text.index("mates"))
+        # Black to move: both are seen from White's side.
+        self.cli("put", "e4", "--eval", "deep:30:-35", "--eval", "mates:9:mate3",
+                 address=self.address)
+        text = self.out("get", "e4", "--table", address=self.address)
+        self.assertIn("  eval     +0.35  deep, depth 30\n", text)
+        self.assertIn("  eval     #-3  mates, depth 9\n", text)
+        # Behind the last position that has a name.
+        self.cli("put", "e4", "c5", "a4", "h5", "h4", address=self.address)
+        self.assertIn("  opening  B20 Sicilian Defense: Myers Attack, with a4 (2 plies before)\n",
+                      self.out("get", "--table", "e4", "c5", "a4", "h5", "h4", address=self.address))
+        answer = json.loads(self.explore("--json", "e4", "c5", "a4", "h5", "h4").stdout)
+        self.assertEqual((answer["opening"], answer["last_opening"]), (
+            None, {"eco": "B20", "opening": "Sicilian Defense: Myers Attack, with a4",
+                   "plies": 2}))
+
+    def test_endgames(self):
+        for pieces, side, text in (
+                ("8/8/4k3/8/8/4K3/4P3/8", "w", "KPvK, pawn ending"),
+                ("8/8/4k3/8/8/4K3/8/8", "w", "KvK, bare kings"),
+                ("8/8/8/2k5/8/1R6/2PK4/6r1", "w", "KRPvKR, rook ending"),
+                ("8/1b6/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKB, bishops of opposite colours"),
+                ("8/2b5/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKB, bishops of the same colour"),
+                ("8/2n5/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKN, minor piece ending"),
+                ("8/2q5/4k3/8/8/4K3/4P1Q1/8", "b", "KQPvKQ, queen ending"),
+                ("r7/2q5/4k3/8/8/4K3/4P1Q1/8", "b", None)):
+            self.cli("put", f"{pieces} {side} - - 0 1", address=self.address)
+            shown = self.out("get", "--table", f"{pieces} {side} - - 0 1", address=self.address)
+            self.assertEqual(re.findall("endgame  (.*)", shown), [text] if text else [], pieces)
+        mate, stale = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+        for fen, text in ((mate, "Black, checkmate"), (stale, "Black, stalemate"),
+                          ("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1", "Black, in check")):
+            self.cli("put", fen, address=self.address)
+            self.assertIn(f"to move  {text}\n", self.out("get", "--table", fen,
+                                                        address=self.address))
+
+    def test_openings_by_name(self):
+        wanted = self.explore("e4", "c5", "--json").stdout
+        for name in (["Sicilian"], ["B20"], ["sicilian", "defense"], ["Sicilian Defense"]):
+            self.assertEqual(self.explore(*name, "--json").stdout, wanted, name)
+        (row,) = rows(self.explore("King's", "Pawn", "Game").stdout)
+        self.assertEqual(row["san"], "c5")
+        done = self.explore("King's Indian", code=2)
+        self.assertEqual(done.stderr, "chistore: 'King's Indian' may be one of 2 openings:\n"
+                         "  A07  King's Indian Attack\n  E61  King's Indian Defense\n")
+        self.assertIn("... and", self.explore("Variation", code=2).stderr)
+        self.assertIn("no opening is called", self.explore("Nonesuch", code=2).stderr)
+        # Moves go on from it.
+        self.assertIn("position not found: rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/",
+                      self.explore("Sicilian", "Nf3", code=1).stderr)
 
     def test_not_found(self):
         done = self.explore(ABSENT, code=1)
@@ -188,7 +305,8 @@ class Explore(Base):
     def test_refused(self):
         for args, says in (
                 ([START.replace("RNBQKBNR", "RNBQKBNRR")], ""), (["8/8/8"], ""),
-                (START.split(), "put it in quotes"), (["e5"], "e5"), (["e4", "e4"], "e4"),
+                (START.split(), f"put it in quotes, '{START}'"), (["e4", START], "one position"),
+                (["e5"], "e5"), (["e4", "e4"], "e4"),
                 (["e4 e5 Qh9"], "Qh9"), (["--limit", "0"], "--limit"),
                 (["--limit", "x"], "--limit"), (["--table", "--tsv"], "--tsv"),
                 (["--nonesuch"], "nonesuch"), ([PAWN, "a3"], "")):

@@ -173,7 +173,7 @@ int sample_from_store(struct cli *cli, size_t max, struct sample *out)
 	return EXIT_DONE;
 }
 
-static int take_fen(struct cli *cli, void *context, const struct chi_key *key)
+static int take_fen(struct cli *cli, void *context, const struct place *place)
 {
 	struct sample *sample = context;
 	(void)cli;
@@ -181,7 +181,7 @@ static int take_fen(struct cli *cli, void *context, const struct chi_key *key)
 		cli_message("--positions: more than %d positions", SAMPLE_MAX);
 		return EXIT_USAGE;
 	}
-	if (add(sample, key, 0) != CHI_OK) {
+	if (add(sample, &place->key, 0) != CHI_OK) {
 		return cli_no_memory();
 	}
 	return EXIT_DONE;

@@ -5,8 +5,9 @@
 #include "client/cli/out/output.h"
 
 /* One transaction each: what was printed before a failure stays deleted. */
-static int delete_one(struct cli *cli, void *context, const struct chi_key *key)
+static int delete_one(struct cli *cli, void *context, const struct place *place)
 {
+	const struct chi_key *key = &place->key;
 	(void)context;
 	uint64_t deleted = 0;
 	char fen[CHI_FEN_SIZE];
@@ -31,11 +32,11 @@ static int run(struct cli *cli)
 
 const struct command cmd_delete = {
 	.name = "delete",
-	.arguments = "FEN...",
+	.arguments = "POSITION...",
 	.summary = "remove positions",
 	.help = "Removes each position with everything known about it, and prints 'deleted' and\n"
 		"the FEN. A position that is not stored is named on standard error, and the exit\n"
-		"code is 1. What has been printed is on disk.",
+		"code is 1. What has been printed is on disk.\n\n" PLACE_HELP,
 	.example = "chistore -a ./positions delete '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1'",
 	.args_min = 1,
 	.args_max = -1,

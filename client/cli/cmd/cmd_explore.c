@@ -3,62 +3,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fault.h"
-#include "chess/key.h"
-#include "chess/notation.h"
 #include "client/cli/command.h"
+#include "client/cli/in/place.h"
 #include "client/cli/out/explored.h"
-
-#define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-#define START_NAME "startpos"
 
 struct explore_state {
 	uint64_t limit; /* rows; 0: no limit */
 	bool all;
-	bool table;
+	bool as_table;
 	bool tsv;
-	bool ascii;
+	struct table_options table;
 };
-
-/* Plays one argument's moves, which may be several. */
-static int play(const struct cli *cli, const char *text, struct chi_key *key)
-{
-	chi_move moves[CHI_LINE_MAX];
-	struct chi_fault fault = {.text = ""};
-	struct chi_position position;
-	size_t n = 0;
-	int status = chi_key_decode(key, &position, &fault);
-	if (status == CHI_OK) {
-		status = chi_line_parse(&position, text, strlen(text), moves, CHI_LINE_MAX, &n,
-					&fault);
-	}
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		struct chi_key next;
-		status = chi_key_play(key, moves[i], &next);
-		if (status == -CHI_EKEY) {
-			chi_fault(&fault, 0, "no key can hold the position after it");
-		}
-		*key = next;
-	}
-	if (status == CHI_OK) {
-		return EXIT_DONE;
-	}
-	return cli_usage(cli, "'%.100s': %s", text,
-			 fault.text[0] != '\0' ? fault.text : chi_strerror(status));
-}
-
-/* A FEN has slashes and a move has none, so the initial position need not be said. */
-static int take_position(const struct cli *cli, int argc, char **argv, struct chi_key *key)
-{
-	bool fen = argc > 0 && strchr(argv[0], '/') != NULL;
-	bool named = argc > 0 && strcmp(argv[0], START_NAME) == 0;
-	const char *text = fen ? argv[0] : START;
-	int code = cli_key(cli, text, strlen(text), NULL, key);
-	for (int i = fen || named ? 1 : 0; code == EXIT_DONE && i < argc; i++) {
-		code = play(cli, argv[i], key);
-	}
-	return code;
-}
 
 static bool was_played(const struct chi_explore_move *move)
 {
@@ -77,77 +32,108 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 	return n;
 }
 
-static struct explored_style style_of(const struct cli *cli, const struct explore_state *state)
+/* Asked for before the moves: an answer lasts until the next call. */
+static int print_card(struct cli *cli, struct card *card, const struct table *table)
 {
-	struct explored_style style = {.ascii = state->ascii || !explored_utf8()};
-	if (cli->json) {
-		style.form = EXPLORED_JSON;
-	} else if (state->table || (!state->tsv && isatty(STDOUT_FILENO) != 0)) {
-		style.form = EXPLORED_TABLE;
+	struct chi_record record;
+	int status = chi_get(cli->client, &card->key, &record);
+	if (status < 0) {
+		return cli_fail(cli->client, status);
 	}
-	return style;
+	card->record = status == CHI_OK ? &record : NULL;
+	status = card_print(table, card);
+	card->record = NULL;
+	if (status != CHI_OK) {
+		/* Only a server can have told what fits no position. */
+		cli_message("cannot print the answer (%s)", chi_strerror(status));
+	}
+	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
+}
+
+/* All forms but the table need the one call only. */
+static int answer(struct cli *cli, struct card *card, struct table *table)
+{
+	const struct explore_state *wanted = cli->state;
+	struct chi_explore explore;
+	char fen[CHI_FEN_SIZE];
+	int code = table->out != NULL ? print_card(cli, card, table) : EXIT_DONE;
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_explore(cli->client, &card->key, &explore);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	size_t n = rows_of(wanted, &explore);
+	bool any = explore.position.found || n > 0;
+	if (table->out != NULL) {
+		status = explored_table(&explore, n, table);
+	} else if (any) {
+		status = explored_print(&explore, n, card, cli->json);
+	}
+	if (status != CHI_OK) {
+		cli_message("cannot print the answer (%s)", chi_strerror(status));
+		return EXIT_STORE;
+	}
+	if (table->out != NULL) {
+		table_close(table);
+	}
+	if (!explore.position.found && chi_key_to_fen(&card->key, fen, NULL) == CHI_OK) {
+		cli_message("position not found: %s", fen);
+	}
+	return explore.position.found ? EXIT_DONE : EXIT_NOT_FOUND;
 }
 
 static int run(struct cli *cli)
 {
 	const struct explore_state *wanted = cli->state;
-	struct chi_explore explore;
-	struct chi_key key;
-	char fen[CHI_FEN_SIZE];
-	if (wanted->table && wanted->tsv) {
+	_cleanup_(table_deinit) struct table table = {.out = NULL};
+	struct place place;
+	if (wanted->as_table && wanted->tsv) {
 		return cli_usage(cli, "--table and --tsv exclude each other");
 	}
-	int code = take_position(cli, cli->argc, cli->argv, &key);
+	int code = place_take_all(cli, &place);
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_explore(cli->client, &key, &explore);
-	if (status != CHI_OK) {
-		return cli_fail(cli->client, status);
-	}
-	size_t n = rows_of(wanted, &explore);
-	if (explore.position.found || n > 0) {
-		struct explored_style style = style_of(cli, wanted);
-		status = explored_print(&explore, n, &style);
-	}
-	if (status != CHI_OK) {
-		/* Only a server can have told what fits no position. */
-		cli_message("cannot print the answer (%s)", chi_strerror(status));
+	bool people = wanted->as_table || (!wanted->tsv && isatty(STDOUT_FILENO) != 0);
+	if (people && !cli->json && !table_open(&wanted->table, &table)) {
 		return EXIT_STORE;
 	}
-	if (!explore.position.found && chi_key_to_fen(&key, fen, NULL) == CHI_OK) {
-		cli_message("position not found: %s", fen);
-	}
-	return explore.position.found ? EXIT_DONE : EXIT_NOT_FOUND;
+	struct card card = {
+		.key = place.key, .eco = place.eco, .opening = place.opening, .plies = place.plies};
+	return answer(cli, &card, &table);
 }
 
 static const struct cli_option options[] = {
 	OPTION_NUMBER(explore_state, limit, 1, UINT64_MAX, "limit", "N", "at most N moves"),
 	OPTION_FLAG(explore_state, all, "all",
 		    "also moves not played here that lead to stored positions"),
-	OPTION_FLAG(explore_state, table, "table",
-		    "the table, even if the output is not a terminal"),
+	OPTION_FLAG(explore_state, as_table, "table",
+		    "board and table, even if the output is not a terminal"),
 	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, even on a terminal"),
-	OPTION_FLAG(explore_state, ascii, "ascii", "bars of # = . instead of blocks"),
+	TABLE_OPTIONS(explore_state),
 	OPTIONS_END,
 };
 
 const struct command cmd_explore = {
 	.name = "explore",
-	.arguments = "[FEN | startpos] [MOVE...]",
+	.arguments = "[POSITION] [MOVE...]",
 	.summary = "show what was played from a position, and how it ended",
-	.help = "Shows the given position (default: the initial one) after the MOVEs (SAN or\n"
-		"UCI); then each move that was played there, most games first: games, White's\n"
+	.help = "Shows each move that was played in a position, most games first: games, White's\n"
 		"wins, draws and Black's wins among them, the average score of the side to move\n"
 		"in percent, the games that reached the position after the move by any order of\n"
 		"moves, that position's statistic and its opening.\n"
-		"On a terminal this is a table with a bar (White's wins, draws, Black's wins);\n"
-		"elsewhere tab-separated rows of the moves: san, uci, games, white, draws,\n"
-		"black, other, score, reached, reached_white, reached_draws, reached_black,\n"
-		"chi2, eco, opening. A position that is not stored is named on standard error,\n"
-		"and the exit code is 1.",
+		"On a terminal it shows the board first, with what is known of the position: its\n"
+		"opening (the last one on the way that has a name), results, evaluations, line\n"
+		"and note; then a table with a bar for each move (White's wins, draws, Black's\n"
+		"wins), through $PAGER if it is long. Elsewhere it prints tab-separated rows of\n"
+		"the moves: san, uci, games, white, draws, black, other, score, reached,\n"
+		"reached_white, reached_draws, reached_black, chi2, eco, opening. A position that\n"
+		"is not stored is named on standard error, and the exit code is 1.\n\n" PLACE_HELP,
 	.example = "chistore -a ./positions explore\n"
 		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"
+		   "chistore -a ./positions explore Najdorf Be3\n"
 		   "chistore -a ./positions explore '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1' --json",
 	.options = options,
 	.args_max = -1,

@@ -1,19 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore get: everything known about positions, as JSON. */
+/* chistore get: everything known about positions, as JSON or, for people, with a board. */
 #include "client/cli/command.h"
 #include "client/cli/in/fens.h"
+#include "client/cli/out/explored.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/record.h"
 
 /* Positions that are asked for together. */
 #define TOGETHER 256
 
+struct get_state {
+	bool as_table;
+	struct table_options table;
+};
+
 struct gathered {
 	struct chi_key keys[TOGETHER];
+	struct place places[TOGETHER];
+	struct table table; /* open: for people */
+	bool printed;	    /* anything in it */
 	size_t n;
 	size_t done; /* of them: printed, or said to be missing */
 	int code;    /* the worst so far */
 };
+
+/* A blank line between two. */
+static void print_board(struct gathered *gathered, const struct place *place,
+			const struct chi_record *record)
+{
+	const struct card card = {.key = place->key,
+				  .eco = place->eco,
+				  .opening = place->opening,
+				  .plies = place->plies,
+				  .record = record};
+	if (gathered->printed) {
+		(void)putc('\n', gathered->table.out);
+	}
+	gathered->printed = true;
+	int status = card_print(&gathered->table, &card);
+	if (status == CHI_OK) {
+		status = explored_record(&place->key, record, &gathered->table);
+	}
+	if (status != CHI_OK) {
+		cli_message("cannot print a record (%s)", chi_strerror(status));
+		gathered->code = EXIT_STORE;
+	}
+}
 
 /* A position that is not stored prints nothing, so that each line of output is a record. */
 static int print_record(void *context, size_t i, const struct chi_record *record)
@@ -22,6 +54,10 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 	const struct chi_key *key = &gathered->keys[gathered->done++];
 	char fen[CHI_FEN_SIZE];
 	(void)i;
+	if (record != NULL && gathered->table.out != NULL) {
+		print_board(gathered, &gathered->places[gathered->done - 1], record);
+		return CHI_OK;
+	}
 	if (record != NULL) {
 		output_json(record_json(key, record));
 		return CHI_OK;
@@ -49,37 +85,61 @@ static int answer(struct cli *cli, void *context)
 		}
 	}
 	gathered->n = 0;
+	/* A program, or a person who types, waits for it. */
+	if (gathered->table.out != NULL && cli->argc == 0) {
+		table_flush(&gathered->table);
+	}
 	return gathered->code;
 }
 
-static int gather(struct cli *cli, void *context, const struct chi_key *key)
+static int gather(struct cli *cli, void *context, const struct place *place)
 {
 	struct gathered *gathered = context;
-	gathered->keys[gathered->n++] = *key;
+	gathered->places[gathered->n] = *place;
+	gathered->keys[gathered->n++] = place->key;
 	return gathered->n < TOGETHER ? EXIT_DONE : answer(cli, context);
 }
 
 static int run(struct cli *cli)
 {
-	struct gathered gathered = {.n = 0};
+	const struct get_state *wanted = cli->state;
+	static struct gathered gathered;
 	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
-	return fens_each(cli, &user);
+	if (wanted->as_table && !cli->json && !table_open(&wanted->table, &gathered.table)) {
+		return EXIT_STORE;
+	}
+	int code = fens_each(cli, &user);
+	if (gathered.table.out != NULL) {
+		table_close(&gathered.table);
+	}
+	return code;
 }
+
+static const struct cli_option options[] = {
+	OPTION_FLAG(get_state, as_table, "table",
+		    "for people: a board with what is known, and the moves"),
+	TABLE_OPTIONS(get_state),
+	OPTIONS_END,
+};
 
 const struct command cmd_get = {
 	.name = "get",
-	.arguments = "[FEN...]",
+	.arguments = "[POSITION...]",
 	.summary = "print everything known about positions",
-	.help = "Prints for each FEN one line of JSON: fen, chi2 (null: not known), games, white,\n"
-		"draws, black, other (games without a result), min_ply (the lowest ply at which a\n"
-		"game reached it), plies (how many games at each), moves (played from here, the\n"
-		"most played first), evals, line, note. A position that is not stored is named on\n"
-		"standard error, and the exit code is 1.\n"
-		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
-		"lines starting with # are skipped. Put a FEN in quotes.",
-	.example = "chistore -a ./positions get "
+	.help = "Prints for each position one line of JSON: fen, chi2 (null: not known), games,\n"
+		"white, draws, black, other (games without a result), min_ply (the lowest ply at\n"
+		"which a game reached it), plies (how many games at each), moves (played from\n"
+		"here, the most played first), evals, line, note. A position that is not stored\n"
+		"is named on standard error, and the exit code is 1.\n"
+		"Without arguments positions are read from standard input, one a line; blank\n"
+		"lines and lines starting with # are skipped.\n\n" PLACE_HELP,
+	.example = "chistore -a ./positions get startpos\n"
+		   "chistore -a ./positions get e4 c5 Nf3 --table\n"
+		   "chistore -a ./positions get "
 		   "'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
+	.options = options,
 	.args_max = -1,
 	.needs = NEEDS_READ,
+	.state_size = sizeof(struct get_state),
 	.run = run,
 };

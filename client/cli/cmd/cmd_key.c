@@ -8,8 +8,9 @@
 #include "client/cli/out/output.h"
 
 /* The FEN printed is the normalised one: it is what the key says. */
-static int print_key(struct cli *cli, void *context, const struct chi_key *key)
+static int print_key(struct cli *cli, void *context, const struct place *place)
 {
+	const struct chi_key *key = &place->key;
 	(void)context;
 	char fen[CHI_FEN_SIZE];
 	char hex[2 * CHI_KEY_MAX + 1];
@@ -44,12 +45,12 @@ static int run(struct cli *cli)
 
 const struct command cmd_key = {
 	.name = "key",
-	.arguments = "[FEN...]",
+	.arguments = "[POSITION...]",
 	.summary = "print positions' keys and control statistics, without a store",
-	.help = "Prints for each FEN the columns fen (normalised: the position as it is stored),\n"
-		"key (hexadecimal) and control (the control statistic, - if it is not known).\n"
-		"Without arguments FENs are read from standard input, one a line; blank lines and\n"
-		"lines starting with # are skipped. Put a FEN in quotes.",
+	.help = "Prints for each position the columns fen (normalised: as it is stored), key\n"
+		"(hexadecimal) and control (the control statistic, - if it is not known).\n"
+		"Without arguments positions are read from standard input, one a line; blank\n"
+		"lines and lines starting with # are skipped.\n\n" PLACE_HELP,
 	.example = "chistore key 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
 	.args_max = -1,
 	.needs = NEEDS_NOTHING,

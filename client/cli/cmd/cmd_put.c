@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore put: stores one position, or more about it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,6 +8,7 @@
 #include "base/record.h"
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
+#include "client/cli/in/place.h"
 #include "client/cli/in/put_text.h"
 #include "store/store.h"
 
@@ -53,9 +55,19 @@ static int take_eval(struct cli *cli, const struct cli_option *option, const cha
 
 static int take_chi2(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	return chi_num_chi2(value, strlen(value), out) == CHI_OK
-		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
+	char stored[CHI_CHI2_TEXT_SIZE];
+	uint16_t *chi2 = out;
+	if (chi_num_chi2(value, strlen(value), chi2) != CHI_OK) {
+		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
+	}
+	/* More than rounding: what lies beyond an end of the scale is taken to that end. */
+	double meant = strtod(value, NULL);
+	if (meant - *chi2 / 100.0 > 0.0051 || (meant < 0.005 && *chi2 == 1)) {
+		(void)chi_num_chi2_print(*chi2, stored);
+		cli_message("--%s: %s is beyond the scale, stored as %s", option->name, value,
+			    stored);
+	}
+	return EXIT_DONE;
 }
 
 /* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
@@ -129,7 +141,9 @@ static int run(struct cli *cli)
 	if (options->add && !cli_given(cli, "counts")) {
 		return cli_usage(cli, "--add says something only with --counts");
 	}
-	int code = cli_key(cli, cli->argv[0], strlen(cli->argv[0]), NULL, &put.key);
+	struct place place;
+	int code = place_take_all(cli, &place);
+	put.key = place.key;
 	if (code == EXIT_DONE && options->line != NULL) {
 		code = text_line(cli, &put.key, options->line, &arena, &put.record.line,
 				 &put.record.n_line);
@@ -166,21 +180,21 @@ static const struct cli_option options[] = {
 
 const struct command cmd_put = {
 	.name = "put",
-	.arguments = "FEN",
+	.arguments = "POSITION [MOVE...]",
 	.summary = "store a position, or more about it",
 	.help = "Stores the position if it is new, and sets what the options give; everything\n"
 		"else is left unchanged. Prints 'added', 'updated' or 'unchanged' and the FEN as\n"
 		"it is stored. What has been printed is on disk.\n"
 		"For each engine the deeper evaluation is kept, at equal depth the later one.\n"
 		"Scores are from the side to move's view: mate3 mates in three, mate-2 is mated\n"
-		"in two.",
+		"in two.\n\n" PLACE_HELP,
 	.example =
 		"chistore -a ./positions put 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq "
 		"- 0 1' \\\n      --line \"e4 e5\" --eval stockfish:20:35 --note 'where all "
 		"begins'",
 	.options = options,
 	.args_min = 1,
-	.args_max = 1,
+	.args_max = -1,
 	.needs = NEEDS_WRITE,
 	.state_size = sizeof(struct put_state),
 	.run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FENs from the arguments, from standard input or from a file. */
+/* Positions from the arguments, from standard input or from a file. */
 #include "client/cli/in/fens.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "client/cli/out/output.h"
 #include "formats/source.h"
 
-/* A bad FEN is reported with its place, and the others are answered all the same. */
+/* A bad line is reported with its place, and the others are answered all the same. */
 static int take(struct cli *cli, const char *text, size_t len, const char *where,
 		const struct fens_user *user)
 {
-	struct chi_key key;
-	int code = cli_key(cli, text, len, where, &key);
-	return code == EXIT_DONE ? user->each(cli, user->context, &key) : code;
+	struct place place;
+	int code = place_parse(cli, text, len, where, &place);
+	return code == EXIT_DONE ? user->each(cli, user->context, &place) : code;
 }
 
 /* A program that asks through a pipe gets each answer before the next question is waited for. */
@@ -95,13 +95,15 @@ int fens_each(struct cli *cli, const struct fens_user *user)
 	struct input input = {.cli = cli, .user = user, .code = EXIT_DONE};
 	if (cli->argc == 0) {
 		if (!cli->quiet && isatty(STDIN_FILENO)) {
-			fprintf(stderr, "Type FENs, one a line; Ctrl-D ends.\n");
+			fprintf(stderr, "Type FENs or moves, a position a line; Ctrl-D ends.\n");
 		}
 		return fens_in_file(cli, "-", user);
 	}
-	for (int i = 0; i < cli->argc && !cli_output_failed(); i++) {
-		const char *fen = cli->argv[i];
-		input.code = cli_worse(input.code, take(cli, fen, strlen(fen), NULL, user));
+	for (int at = 0; at < cli->argc && !cli_output_failed();) {
+		struct place place;
+		int code = place_take(cli, cli->argc, cli->argv, &at, &place);
+		code = code == EXIT_DONE ? user->each(cli, user->context, &place) : code;
+		input.code = cli_worse(input.code, code);
 	}
 	flush_answers(&input);
 	return input.code;

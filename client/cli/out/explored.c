@@ -6,17 +6,16 @@
 #include "client/cli/out/explored.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chess/key.h"
+#include "chess/openings/openings.h"
 #include "client/cli/out/output.h"
 
-#define BAR_CELLS 20
 #define CELL_SIZE 24 /* a number of 64 bits and more */
+#define NAME_MIN  12 /* columns of an opening's name, however narrow the terminal */
 
 /* Numbers of a move; the opening's name follows them as it is. */
 enum column {
@@ -55,23 +54,11 @@ struct line {
 
 struct page {
 	const struct chi_explore *explore;
-	const struct explored_style *style;
 	struct line *lines;
 	size_t n;
 	bool black_to_move;
 	char fen[CHI_FEN_SIZE];
 };
-
-bool explored_utf8(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	if (locale == (locale_t)0) {
-		return false;
-	}
-	bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-	freelocale(locale);
-	return utf8;
-}
 
 /* Summed where nothing overflows: a server may tell any numbers. */
 static double sum_of(const struct chi_counts *counts)
@@ -139,6 +126,8 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	return status;
 }
 
+/* ---- Rows for programs --------------------------------------------------------------------- */
+
 /* A name came from elsewhere when a server sent it: one line, and no tab, whatever is in it. */
 static void print_name(const char *name)
 {
@@ -146,8 +135,6 @@ static void print_name(const char *name)
 		(void)putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
 	}
 }
-
-/* ---- Rows for programs --------------------------------------------------------------------- */
 
 static void print_tsv(const struct page *page)
 {
@@ -208,7 +195,15 @@ static json_t *move_json(const struct page *page, const struct line *line)
 			 ROW_OF(child, has_key ? fen : NULL, move->eco, move->opening));
 }
 
-static void print_json(const struct page *page)
+/* The last opening on the way to the position that has a name, and how long ago that was. */
+static json_t *last_opening(const struct card *card)
+{
+	return card->opening == NULL ? json_null()
+				     : json_pack("{s:s, s:s, s:I}", "eco", card->eco, "opening",
+						 card->opening, "plies", (json_int_t)card->plies);
+}
+
+static void print_json(const struct page *page, const struct card *card)
 {
 	const struct chi_explore *explore = page->explore;
 	const struct chi_row *row = &explore->position;
@@ -219,8 +214,9 @@ static void print_json(const struct page *page)
 			moves = NULL;
 		}
 	}
-	output_json(json_pack("{" ROW_FORM ", s:o, s:o, s:o}",
-			      ROW_OF(row, page->fen, explore->eco, explore->opening), "score",
+	output_json(json_pack("{" ROW_FORM ", s:o, s:o, s:o, s:o}",
+			      ROW_OF(row, page->fen, explore->eco, explore->opening),
+			      "last_opening", last_opening(card), "score",
 			      json_score(&row->counts, page->black_to_move), "min_ply",
 			      explore->min_ply >= 0 ? json_integer(explore->min_ply) : json_null(),
 			      "moves", moves));
@@ -228,157 +224,182 @@ static void print_json(const struct page *page)
 
 /* ---- The table for people ------------------------------------------------------------------ */
 
-/* Three shades, White's first. Cells are rounded at their ends, so that they always add up. */
-static void print_bar(const struct page *page, const struct chi_counts *counts)
+/* How wide everything is. */
+struct layout {
+	size_t columns[COLUMNS]; /* 0: not shown */
+	size_t bar;
+	size_t name; /* the opening's; 0: any */
+};
+
+/* Texts to the left, numbers to the right. */
+static void print_cell(const struct table *table, const char *text, size_t column, size_t width)
 {
-	static const char *const shades[2][3] = {{"\u2588", "\u2592", "\u2591"}, {"#", "=", "."}};
-	const char *const *shade = shades[page->style->ascii ? 1 : 0];
-	double games = sum_of(counts);
-	double cells = BAR_CELLS / (games > 0 ? games : 1);
-	int white = (int)((double)counts->white * cells + 0.5);
-	int drawn = (int)(((double)counts->white + (double)counts->draws) * cells + 0.5);
-	for (int i = 0; i < BAR_CELLS; i++) {
-		const char *cell = i < white ? shade[0] : i < drawn ? shade[1] : shade[2];
-		(void)fputs(games > 0 ? cell : " ", stdout);
-	}
+	bool left = column == SAN || column == ECO;
+	fprintf(table->out, "%s%*s%s  ", column == SAN ? table_bold(table) : "",
+		left ? -(int)width : (int)width, text, column == SAN ? table_plain(table) : "");
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return 100 * (double)part / (double)whole;
-}
-
-static void print_games(const struct page *page)
-{
-	const struct chi_counts *c = &page->explore->position.counts;
-	uint64_t games = games_of(c);
-	char score[CELL_SIZE];
-	printf("games    %" PRIu64, games);
-	if (games > 0) {
-		printf(": White %" PRIu64 " (%.1f %%), draws %" PRIu64 " (%.1f %%), Black %" PRIu64
-		       " (%.1f %%)",
-		       c->white, percent(c->white, games), c->draws, percent(c->draws, games),
-		       c->black, percent(c->black, games));
-	}
-	if (c->other > 0) {
-		printf("; %" PRIu64 " without a result", c->other);
-	}
-	(void)putchar('\n');
-	if (games > 0) {
-		write_score(c, page->black_to_move, score);
-		printf("         ");
-		print_bar(page, c);
-		printf("\nscore    %s %% for %s, to move\n", score,
-		       page->black_to_move ? "Black" : "White");
-	}
-}
-
-/* What is known of the position itself. */
-static void print_head(const struct page *page)
-{
-	const struct chi_explore *explore = page->explore;
-	char chi2[CHI_CHI2_TEXT_SIZE];
-	printf("FEN      %s\n", page->fen);
-	if (explore->opening != NULL) {
-		printf("opening  ");
-		print_name(explore->eco);
-		(void)putchar(' ');
-		print_name(explore->opening);
-		(void)putchar('\n');
-	}
-	if (!explore->position.found) {
-		return;
-	}
-	print_games(page);
-	(void)chi_num_chi2_print(explore->position.chi2, chi2);
-	printf("chi2     %s\n", chi2);
-	if (explore->min_ply >= 0) {
-		printf("first    at ply %" PRId32 "\n", explore->min_ply);
-	}
-}
-
-static void print_cell(const char *text, size_t column, size_t width)
-{
-	/* Texts to the left, numbers to the right. */
-	if (column == SAN || column == ECO) {
-		printf("%-*s  ", (int)width, text);
-	} else {
-		printf("%*s  ", (int)width, text);
-	}
-}
-
-/* The numbers of results are followed by their bar. */
-static void print_line(const struct page *page, const struct line *line, const size_t *widths)
+/* The numbers of results are followed by their bar. `line`: NULL for the heading. */
+static void print_line(const struct table *table, const struct line *line,
+		       const struct layout *layout)
 {
 	for (size_t j = 0; j < COLUMNS; j++) {
-		if (hidden[j]) {
+		if (layout->columns[j] == 0) {
 			continue;
 		}
-		print_cell(line != NULL ? line->cell[j] : names[j], j, widths[j]);
-		if (j != BLACK) {
-			continue;
-		}
-		if (line != NULL) {
-			print_bar(page, &line->move->played);
-			printf("  ");
-		} else {
-			printf("%*s", BAR_CELLS + 2, "");
+		print_cell(table, line != NULL ? line->cell[j] : names[j], j, layout->columns[j]);
+		if (j == BLACK && line != NULL) {
+			table_bar(table, &line->move->played, (int)layout->bar);
+			fprintf(table->out, "  ");
+		} else if (j == BLACK) {
+			fprintf(table->out, "%*s", (int)layout->bar + 2, "");
 		}
 	}
-	print_name(line != NULL ? line->move->opening : "opening");
-	(void)putchar('\n');
+	const char *name = line != NULL ? line->move->opening : "opening";
+	table_print(table, name != NULL ? name : "-", layout->name);
+	(void)putc('\n', table->out);
 }
 
-static void print_table(const struct page *page)
+/* As wide as the widest cell; 0 if no row has anything in it. */
+static size_t column_width(const struct page *page, size_t column)
 {
-	size_t widths[COLUMNS];
-	print_head(page);
-	if (page->n == 0) {
+	size_t width = strlen(names[column]);
+	bool any = false;
+	for (size_t i = 0; i < page->n && !hidden[column]; i++) {
+		size_t len = strlen(page->lines[i].cell[column]);
+		width = len > width ? len : width;
+		any = any || strcmp(page->lines[i].cell[column], "-") != 0;
+	}
+	return any ? width : 0;
+}
+
+static size_t columns_used(const struct layout *layout)
+{
+	size_t used = layout->bar + 2;
+	for (size_t j = 0; j < COLUMNS; j++) {
+		used += layout->columns[j] > 0 ? layout->columns[j] + 2 : 0;
+	}
+	return used;
+}
+
+/* A narrow terminal gets a shorter bar, then fewer columns, so that no row is broken. */
+static void lay_out(const struct page *page, size_t width, struct layout *layout)
+{
+	static const size_t dispensable[] = {CHI2, REACHED};
+	*layout = (struct layout){.bar = TABLE_BAR_COLUMNS};
+	for (size_t j = 0; j < COLUMNS; j++) {
+		layout->columns[j] = column_width(page, j);
+	}
+	if (width == 0) {
 		return;
 	}
-	for (size_t j = 0; j < COLUMNS; j++) {
-		widths[j] = strlen(names[j]);
-		for (size_t i = 0; i < page->n; i++) {
-			size_t len = strlen(page->lines[i].cell[j]);
-			widths[j] = len > widths[j] ? len : widths[j];
+	if (columns_used(layout) + NAME_MIN > width) {
+		layout->bar = TABLE_BAR_COLUMNS / 2;
+	}
+	for (size_t i = 0; i < CHI_COUNT(dispensable); i++) {
+		if (columns_used(layout) + NAME_MIN > width) {
+			layout->columns[dispensable[i]] = 0;
 		}
 	}
-	(void)putchar('\n');
-	print_line(page, NULL, widths);
+	size_t used = columns_used(layout);
+	layout->name = width > used + NAME_MIN ? width - used : NAME_MIN;
+}
+
+static void print_table(const struct page *page, const struct table *table)
+{
+	struct layout layout;
+	lay_out(page, table->width, &layout);
+	(void)putc('\n', table->out);
+	print_line(table, NULL, &layout);
 	for (size_t i = 0; i < page->n; i++) {
-		print_line(page, &page->lines[i], widths);
+		print_line(table, &page->lines[i], &layout);
 	}
 }
 
-int explored_print(const struct chi_explore *explore, size_t n, const struct explored_style *style)
+/* ---- All forms ----------------------------------------------------------------------------- */
+
+/* Makes the texts of the first `n` moves, in memory that the caller frees. */
+static int fill_page(const struct chi_explore *explore, size_t n, struct page *page)
 {
-	/* One more than there are: calloc of nothing may give NULL. */
-	_cleanup_(chi_freep) struct line *lines = calloc(n + 1, sizeof(*lines));
-	struct page page = {.explore = explore, .style = style, .lines = lines, .n = n};
 	struct chi_position position;
-	if (lines == NULL) {
+	*page = (struct page){.explore = explore, .n = n};
+	/* One more than there are: calloc of nothing may give NULL. */
+	page->lines = calloc(n + 1, sizeof(*page->lines));
+	if (page->lines == NULL) {
 		return -CHI_ENOMEM;
 	}
-	int status = chi_key_to_fen(&explore->position.key, page.fen, NULL);
+	int status = chi_key_to_fen(&explore->position.key, page->fen, NULL);
 	if (status == CHI_OK) {
 		status = chi_key_decode(&explore->position.key, &position, NULL);
 	}
 	if (status != CHI_OK) {
 		return status;
 	}
-	page.black_to_move = position.side == CHI_BLACK;
-	for (size_t i = 0; i < n; i++) {
-		status = fill_line(&page, &explore->moves[i], &lines[i]);
-		if (status != CHI_OK) {
-			return status;
-		}
+	page->black_to_move = position.side == CHI_BLACK;
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		status = fill_line(page, &explore->moves[i], &page->lines[i]);
 	}
-	if (style->form == EXPLORED_JSON) {
-		print_json(&page);
-	} else if (style->form == EXPLORED_TABLE) {
-		print_table(&page);
-	} else {
+	return status;
+}
+
+static void page_deinit(struct page *page)
+{
+	free(page->lines);
+}
+
+int explored_print(const struct chi_explore *explore, size_t n, const struct card *card, bool json)
+{
+	_cleanup_(page_deinit) struct page page;
+	int status = fill_page(explore, n, &page);
+	if (status == CHI_OK && json) {
+		print_json(&page, card);
+	} else if (status == CHI_OK) {
 		print_tsv(&page);
 	}
-	return CHI_OK;
+	return status;
+}
+
+int explored_table(const struct chi_explore *explore, size_t n, const struct table *table)
+{
+	_cleanup_(page_deinit) struct page page;
+	int status = fill_page(explore, n, &page);
+	if (status == CHI_OK && n > 0) {
+		print_table(&page, table);
+	}
+	return status;
+}
+
+/* Most played first, as in an exploration. */
+static int compare_moves(const void *left, const void *right)
+{
+	const struct chi_explore_move *a = left;
+	const struct chi_explore_move *b = right;
+	uint64_t games_a = games_of(&a->played) + a->played.other;
+	uint64_t games_b = games_of(&b->played) + b->played.other;
+	if (games_a != games_b) {
+		return games_a > games_b ? -1 : 1;
+	}
+	return a->move < b->move ? -1 : a->move > b->move;
+}
+
+int explored_record(const struct chi_key *key, const struct chi_record *record,
+		    const struct table *table)
+{
+	struct chi_explore explore = {.position.key = *key, .n_moves = record->n_moves};
+	_cleanup_(chi_freep) struct chi_explore_move *moves =
+		calloc(record->n_moves + 1, sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < record->n_moves; i++) {
+		struct chi_key next;
+		moves[i].move = record->moves[i].move;
+		moves[i].played = record->moves[i].counts;
+		if (chi_key_play(key, moves[i].move, &next) == CHI_OK) {
+			(void)chi_opening_find(&next, &moves[i].eco, &moves[i].opening);
+		}
+	}
+	qsort(moves, record->n_moves, sizeof(*moves), compare_moves);
+	explore.moves = moves;
+	return explored_table(&explore, record->n_moves, table);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An exploration on standard output: a table for people, with bars; tab-separated rows and JSON for
- * programs.
+ * Moves and what they led to on standard output: a table for people, with bars; tab-separated rows
+ * and JSON for programs. Each is made whole before it is printed: -CHI_EKEY, -CHI_EMOVE (what is
+ * told fits no position) and -CHI_ENOMEM print nothing.
  */
 #pragma once
 
@@ -9,24 +10,17 @@
 #include <stddef.h>
 
 #include "client/cli/cli.h"
+#include "client/cli/out/card.h"
 
-enum explored_form {
-	EXPLORED_TSV = 0, /* a row for each move */
-	EXPLORED_TABLE,	  /* what the position is, then the moves in aligned columns */
-	EXPLORED_JSON,	  /* one object */
-};
+/* A row for each of the first `n` moves, or all of it as one object, which the card's opening is
+ * added to. */
+CHI_MUSTUSE int explored_print(const struct chi_explore *explore, size_t n, const struct card *card,
+			       bool json);
 
-struct explored_style {
-	enum explored_form form;
-	bool ascii; /* bars of ASCII characters */
-};
+/* The first `n` moves in aligned columns, a blank line before them; without moves nothing. */
+CHI_MUSTUSE int explored_table(const struct chi_explore *explore, size_t n,
+			       const struct table *table);
 
-/* True if the environment's locale (LC_ALL, LC_CTYPE, LANG) is one of UTF-8. */
-bool explored_utf8(void);
-
-/*
- * Prints the position and its first `n` moves. -CHI_EKEY, -CHI_EMOVE: what is told fits no
- * position; then nothing is printed. -CHI_ENOMEM.
- */
-CHI_MUSTUSE int explored_print(const struct chi_explore *explore, size_t n,
-			       const struct explored_style *style);
+/* The same of a record's moves, the most played first. */
+CHI_MUSTUSE int explored_record(const struct chi_key *key, const struct chi_record *record,
+				const struct table *table);

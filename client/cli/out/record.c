@@ -89,9 +89,10 @@ static int compare_moves(const void *left, const void *right)
 static json_t *stat_json(const struct named_move *move)
 {
 	const struct chi_counts *c = &move->stat->counts;
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "uci", move->uci, "san", move->san,
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uci", move->uci, "san", move->san,
 			 "games", json_count(games_of(c)), "white", json_count(c->white), "draws",
-			 json_count(c->draws), "black", json_count(c->black));
+			 json_count(c->draws), "black", json_count(c->black), "other",
+			 json_count(c->other));
 }
 
 /* Room for one more than there are: calloc of nothing may give NULL. */

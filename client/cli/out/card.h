@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What there is to know of a position at a glance: its board, with the facts beside it. */
+#pragma once
+
+#include "client/cli/out/table.h"
+
+struct card {
+	struct chi_key key;
+	const char *eco; /* the last opening on the way that has a name; NULL: none */
+	const char *opening;
+	size_t plies;			 /* played since */
+	const struct chi_record *record; /* NULL: it is not stored */
+};
+
+/* -CHI_EKEY, -CHI_EMOVE: what is told fits no position; then nothing is printed. -CHI_ENOMEM. */
+CHI_MUSTUSE int card_print(const struct table *table, const struct card *card);
