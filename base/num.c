@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Strict numbers. strtoull and its kin skip spaces, take signs and hexadecimal, and depend on a
- * NUL and on the locale; none of that may decide what a stranger's text means.
+ * NUL and on the locale; none of that may decide what an outside text means.
  */
 #include "base/num.h"
 

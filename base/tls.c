@@ -421,13 +421,13 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 		}
 		status = sort_out(tls, n, error);
 		if (status == CHI_OK) {
-			/* The end is told when all before it has been taken. */
+			/* The end is reported after all data before it. */
 			tls->more = got > 0;
 			return (ssize_t)got;
 		}
 	}
 	if (got > 0) {
-		/* A failure is told again by the next call. */
+		/* The next call reports the failure again. */
 		tls->more = status != CHI_NONE;
 		return (ssize_t)got;
 	}

@@ -38,7 +38,7 @@ CHI_MUSTUSE int chi_tls_identity(SSL_CTX *context, const char *certificate, cons
 				 struct chi_fault *fault);
 
 /* Whose word is taken for the other side's certificate: a PEM file, or NULL for those that the
- * system trusts. A server then asks clients for one, and lets in those without. -CHI_EIO. */
+ * system trusts. A server then asks clients for one, and accepts those without. -CHI_EIO. */
 CHI_MUSTUSE int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fault);
 
 /* One connection's; the context may be freed before it. -CHI_ENOMEM. */

@@ -2,7 +2,7 @@
 /*
  * Keys are made through four sets of squares, one for each bit of a nibble, so that a piece's
  * code is four shifts instead of a search through the kinds. They are read nibble by nibble, and
- * whatever an encoder would not have written is refused: one position, one key.
+ * what an encoder would not have written is refused: one position, one key.
  */
 #include "chess/key.h"
 

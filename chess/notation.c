@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * UCI moves, SAN, and lines of moves in either notation. What SAN says is found in chess/san.c; in
- * printing it the legal moves tell how much of the origin must be named.
+ * printing it the legal moves decide how much of the origin must be named.
  */
 #include "chess/notation.h"
 

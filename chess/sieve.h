@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A filter made ready to look at keys by the million: what it asks of the key alone, i.e. all but
- * games_min, is answered from the key's bytes, nothing of which is decoded. Most keys are told by
- * the number of their pieces, which is that of the bits in their mask; whose move it is, by
- * whether any nibble is 0; the material, by one addition for each two pieces.
+ * games_min, is answered from the key's bytes, nothing of which is decoded. Most keys are
+ * recognised by the number of their pieces, which is that of the bits in their mask; whose move it
+ * is, by whether any nibble is 0; the material, by one addition for each two pieces.
  *
  * Inline, for loops that do little else. Thread safe, allocates nothing.
  */

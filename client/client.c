@@ -404,7 +404,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	if (status == CHI_OK) {
 		status = client->backend->verify(client, report, context, found);
 	}
-	/* Said here, so that a directory and a server are told of in the same words. */
+	/* Said here, so that a directory and a server give the same message. */
 	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
 		return chi_fault(&client->error, status,
 				 "the store is damaged in %" PRIu64 " places", found->errors);

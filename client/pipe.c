@@ -125,8 +125,8 @@ int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_
 	return queued(client, queue_put(client, entries, n, durability));
 }
 
-/* An end of the connection that is noticed here is told by chi_pipe_next, after the answers that
- * came before it. */
+/* An end of the connection that is noticed here is reported by chi_pipe_next, after the answers
+ * that came before it. */
 int chi_pipe_send(struct chi_client *client)
 {
 	client->error.text[0] = '\0';
@@ -167,7 +167,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 		out->rows = slot->rows;
 		out->n_rows = slot->n;
 	}
-	/* The request's failure is not this call's, but chi_error tells of it. */
+	/* The request's failure is not this call's, but chi_error describes it. */
 	(void)chi_client_end(client, slot->status);
 	return CHI_OK;
 }

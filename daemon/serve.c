@@ -42,7 +42,7 @@
 
 /* ---- Stores ------------------------------------------------------------------------------ */
 
-/* What others are told to use instead of the directory: the first socket of this machine, with a
+/* What others are to use instead of the directory: the first socket of this machine, with a
  * path that means the same everywhere, else the first address. */
 static void main_address(const char *addresses, char out[PATH_MAX + sizeof("unix:")])
 {
@@ -416,7 +416,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	return status;
 }
 
-/* All are told before the first is waited for. */
+/* All are stopped before the first is waited for. */
 static void stop_workers(struct chi_server *server)
 {
 	for (size_t i = 0; i < server->n_workers; i++) {

@@ -2,7 +2,7 @@
 /*
  * Reading a Polyglot book (chess/polyglot.h). A book holds hashes and no positions, so it is
  * walked: from the initial position over its own moves, breadth first. What no such walk reaches
- * cannot be told what it is; it is counted.
+ * cannot be identified; it is counted.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of positions, whatever its format: EPD, CSV or TSV, plain or compressed. Delivers one
+ * A file of positions, of any format: EPD, CSV or TSV, plain or compressed. Delivers one
  * position to store after the other, and says of every line it cannot use why.
  */
 #pragma once
@@ -50,7 +50,7 @@ void chi_position_reader_close(struct chi_position_reader *import);
 
 /*
  * The next position, its memory in `arena` (and the engine's name in the options). CHI_NONE at
- * the end. Negative: chi_position_reader_failed tells whether the file cannot be read on (*fault
+ * the end. Negative: chi_position_reader_failed says whether the file cannot be read on (*fault
  * says why) or only one line was bad, and the next call goes on after it.
  */
 CHI_MUSTUSE int chi_position_reader_next(struct chi_position_reader *import,

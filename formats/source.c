@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines out of libarchive's raw format. Only filters compiled into libarchive are offered: for one
- * that is missing the library would start an external program, and what a stranger's file says
+ * that is missing the library would start an external program, and what an outside file says
  * must not start programs.
  */
 #include "formats/source.h"

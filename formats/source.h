@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines, or bytes, of a file, of standard input, or of either compressed by gzip, bzip2, zstd or
- * xz. What a stream is packed with is told from its content, never from its name; it is unpacked in
- * this process, block by block, so that memory stays bounded however long the stream or a line is.
+ * xz. What a stream is packed with is recognised by its content, never from its name; it is
+ * unpacked in this process, block by block, so that memory stays bounded however long the stream or
+ * a line is.
  */
 #pragma once
 

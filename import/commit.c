@@ -274,7 +274,7 @@ static int fill(struct commit *commit, struct chi_fault *fault)
 	}
 	rc = walk_games(commit, fault);
 	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
-	 * is told that his games are there already may rely on it as if he had stored them. */
+	 * is told that its games are stored already may rely on it as if it had stored them. */
 	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {
 		rc = store_positions(commit, fault);
 	}

@@ -95,7 +95,7 @@ static int compare_keys(const struct chi_key *a, const struct chi_key *b)
 	return order != 0 ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-/* What a stranger's dump says is checked like a put of his. */
+/* An outside dump is checked like an outside put. */
 static int check_position(struct chi_merging *merging, const struct chi_put *put,
 			  struct chi_fault *fault)
 {

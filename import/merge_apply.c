@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging at the commit, in one write transaction: first the games, since they tell whether the
+ * Merging at the commit, in one write transaction: first the games, since they decide whether the
  * stores may be merged at all and what the base rates are, then the positions in the order of
  * their keys. What is stored already is read in a snapshot that shows the same as the transaction
  * did at its start: no position comes twice.

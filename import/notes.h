@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is worth telling about the games of one stream, kept until its turn comes to be told. */
+/* Remarks on the games of one stream, kept until its turn comes. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 
-/* Of so many games of a stream something is told; then only how many more there were. */
+/* So many games of a stream get a remark; then only their number is given. */
 #define CHI_NOTES_MAX 1000
 
 struct chi_note {

@@ -3,7 +3,7 @@
  * The way of the text from the thread that feeds to those that read. Text comes in pieces. Pieces
  * belong to streams: a stream begins and ends where the text may be cut, and is read by one thread
  * from its first byte to its last. Most streams are one piece; text without a place to cut becomes
- * a stream of many, so that memory stays bounded whatever the text.
+ * a stream of many, so that memory stays bounded for any text.
  *
  * Streams are done in any order and collected in that of the input. How many wait to be collected
  * is bounded: each holds its notes.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The feeding side of a session: text is gathered into pieces, cut where a game surely begins, and
- * handed to the threads; what they noted is told in the order of the input.
+ * handed to the threads; their remarks come in the order of the input.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 
 /* ---- Notes ------------------------------------------------------------------------------- */
 
-/* Where that stream begins. Once memory for it is used up games of later ones are told of without
- * their place. */
+/* Where that stream begins. Once memory for it is used up remarks on games of later ones come
+ * without their place. */
 static void keep_base(struct chi_pgn_session *games)
 {
 	const struct chi_import_options *options = &games->importer->options;
@@ -127,7 +127,7 @@ static void collect(struct chi_pgn_session *games)
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-/* The text of a failure, be it a thread's or this one's. */
+/* The text of a failure, of a thread or of this one. */
 static int failed(struct chi_pgn_session *games, int rc, struct chi_fault *fault)
 {
 	int other = chi_queue_status(&games->queue, fault);

@@ -24,7 +24,7 @@
  * max_ply), 15 bits free.
  */
 #define CHI_PLACE_STREAM_MAX 0xffffffu
-#define CHI_PLACE_MAX	     0xfffffu /* of game and line; what is more is told as so much */
+#define CHI_PLACE_MAX	     0xfffffu /* of game and line; more is given as this */
 
 #define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
 
@@ -52,7 +52,7 @@ struct chi_import_reader {
 	uint64_t empty;
 };
 
-/* Where a stream begins in the input; kept to tell of games at the commit. */
+/* Where a stream begins in the input; kept for remarks at the commit. */
 struct chi_import_base {
 	char *file; /* owned by the first base that has it; NULL: no name was given */
 	uint64_t games;

@@ -13,7 +13,7 @@
  * Functions return CHI_OK, CHI_NONE where the comment says so, or a negative -CHI_E... code with
  * a text in chi_error(). A failed connection is made again by the next call.
  *
- * Over a socket a call gets over a lost connection and a restarted server by itself: it connects
+ * Over a socket a call survives a lost connection and a restarted server by itself: it connects
  * again, with growing waits, and sends again what was not answered, up to 10 times and for
  * chi_options.repeat_ms. Reads, and a walk that goes on after its last row, are repeated freely.
  * Writes carry an idempotency key, so that each happens at most once, even if the server was killed
@@ -54,13 +54,13 @@ struct chi_options {
 				    writes, imports, scans, counts and whole-store work
 				    answering a ping is progress, too */
 	uint32_t lock_wait_ms;	 /* in-process writes: wait for another writer; 0: do not wait */
-	bool force_netfs;	 /* in-process: open on a network file system all the same */
+	bool force_netfs;	 /* in-process: open even on a network file system */
 	const char *client_name; /* for the server's log; NULL: "libchistore VERSION" */
-	uint32_t repeat_ms;	 /* sockets: how long what a lost connection left unanswered is sent
-				    again over new ones; 0: 30,000; CHI_NO_REPEAT: not at all */
+	uint32_t repeat_ms;	 /* sockets: how long to repeat unanswered requests after a lost
+				    connection; 0: 30,000; CHI_NO_REPEAT: not at all */
 	const char *token_file;	 /* sockets: holds the access token, on one line; NULL: none. Read
 				    for every connection; must not be open to everyone */
-	const char *tls_ca;	 /* tls: addresses: PEM file of who vouches for the server; NULL:
+	const char *tls_ca;	 /* tls: addresses: PEM file of the server's authorities; NULL:
 				    those that the system trusts */
 	const char *tls_cert;	 /* the same: PEM file of our certificate; NULL: none is shown */
 	const char *tls_key;	 /* its key, without a passphrase, not open to everyone; goes with
@@ -70,9 +70,9 @@ struct chi_options {
 /*
  * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT`,
  * `tls:HOST:PORT` (an IPv6 HOST in brackets). `options` may be NULL, and need not outlive the call.
- * On failure *out is NULL and `fault` (may be NULL) tells. -CHI_ESYNTAX (address), -CHI_ENOSTORE,
- * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what opening a store
- * can give.
+ * On failure *out is NULL and `fault` (may be NULL) says why. -CHI_ESYNTAX (address),
+ * -CHI_ENOSTORE, -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what
+ * opening a store can give.
  */
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
@@ -89,7 +89,7 @@ const char *chi_error(const struct chi_client *client);
 CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic,
 			   struct chi_fault *fault);
 
-/* Asks the peer for a sign of life; in-process it looks whether the store can be read. */
+/* Waits for an answer of the server; in-process it checks that the store can be read. */
 CHI_MUSTUSE int chi_ping(struct chi_client *client);
 
 CHI_MUSTUSE int chi_get_info(struct chi_client *client, struct chi_info *out);
@@ -111,9 +111,9 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
 /*
  * The same for any number of positions, in requests of many to a server: `each` is called for
  * keys[i] in their order; `record` is NULL if the position is not stored, and valid during the
- * call. What `each` returns ends the rest unless it is CHI_OK, and is returned. It must not call on
- * this client. In-process all are of one snapshot. A damaged record ends it, too: `each` was called
- * for those before it.
+ * call. If `each` returns anything but CHI_OK, the call ends and returns that. It must not use this
+ * client. In-process all are of one snapshot. A damaged record ends the call, too: `each` was
+ * called for those before it.
  */
 typedef int chi_get_each(void *context, size_t i, const struct chi_record *record);
 CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -139,7 +139,7 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * those gathered before it as they are. Only a failure of the disk (full, or a damaged page) or of
  * memory takes them with it, and the text says how many records are lost. Reads can fail for that
  * reason, too.
- * A client sees what it wrote itself, whatever the address.
+ * A client sees its own writes, for every address.
  *
  * Over a socket, when the answer does not come, repeated or not, the write may or may not have
  * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but it is no longer known
@@ -160,7 +160,7 @@ CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys
 			   enum chi_durability durability, uint64_t *deleted);
 
 /* Makes every earlier CHI_ASYNC write of this client durable. -CHI_ECONNECT: the connection broke
- * since, and no one can tell whether they are stored; said once. */
+ * since, and it is unknown whether they are stored; reported once. */
 CHI_MUSTUSE int chi_flush(struct chi_client *client);
 
 /* ---- Games ------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ CHI_MUSTUSE int chi_import_open(const char *address, const struct chi_options *o
 				enum chi_statistic create, const struct chi_import_options *games,
 				struct chi_import **out, struct chi_fault *fault);
 
-/* A new input begins; games do not go on across inputs. `name` is for notes, and cut at 255 bytes.
+/* A new input begins; games do not continue across inputs. `name` is for notes, cut at 255 bytes.
  */
 CHI_MUSTUSE int chi_import_file(struct chi_import *games, const char *name);
 
@@ -213,10 +213,10 @@ CHI_MUSTUSE int chi_import_feed(struct chi_import *games, const void *bytes, siz
 /*
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
  * now, the server is asked over another what became of it (with chi_options.repeat_ms for each
- * question; while it is being stored, as long as that takes): it was stored, and this succeeds;
- * or it was not, nor will be, and the text says that nothing was stored. Only if no one can be
- * asked, or the server does not know, that stays open, and the text says so: feeding the same games
- * again is harmless then, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
+ * question; while it is being stored, without limit). Either it was stored, and this succeeds; or
+ * it was not and will not be, and the text says that nothing was stored. Only if the server cannot
+ * be asked or does not know, the outcome is unknown, and the text says so: feeding the same games
+ * again is then harmless, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
  */
 CHI_MUSTUSE int chi_import_commit(struct chi_import *games, struct chi_import_result *result);
 
@@ -235,10 +235,9 @@ void chi_import_close(struct chi_import *games);
  * positions here. A server works on them in any order: a probe queued after a put may not see
  * it. Other calls on the client give -CHI_EBUSY meanwhile.
  *
- * Requests gather and are sent together, for that is what makes a pipeline fast: with
- * chi_pipe_send, when an answer has to be waited for, and when 64 KiB have come together. Of what
- * no answer was taken when the client is closed no one can tell whether it was done; over a socket
- * nothing is that was not sent.
+ * Requests gather and are sent together, which makes a pipeline fast: by chi_pipe_send, when an
+ * answer must be waited for, and at 64 KiB. If the client is closed before an answer was taken, it
+ * is unknown whether the request was done; over a socket a request that was not sent is not done.
  *
  * Over a socket each request is sent once. When the connection breaks, chi_pipe_next fails with the
  * number of the first request that was not answered; the next call connects again. A put from that
@@ -264,7 +263,7 @@ struct chi_answer {
 /* The next answer; CHI_NONE if nothing is queued. A negative result is a connection that broke, or
  * an answer that did not come in time: out->number is the first request without an answer, and all
  * that is queued is dropped. Queueing may find the broken connection first and refuse the new
- * request; chi_pipe_next still tells of those before it. */
+ * request; chi_pipe_next still delivers those before it. */
 CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
@@ -281,7 +280,7 @@ CHI_MUSTUSE int chi_iter_open(struct chi_client *client, const struct chi_scan_s
 CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 			      const struct chi_record **record);
 
-/* A cursor after the row delivered last: put it in a spec's `after` to go on later. */
+/* A cursor after the row delivered last: put it in a spec's `after` to continue later. */
 void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out);
 
 /* True if the rows so far came from more than one committed state: a server ends snapshots that
@@ -300,16 +299,16 @@ CHI_MUSTUSE int chi_count(struct chi_client *client, const struct chi_scan_spec 
 /* ---- Whole-store work -------------------------------------------------------------------- */
 
 /* Reads and checks everything. CHI_OK: sound; -CHI_ECORRUPT: `report` was called for each damage.
- * In-process, a damaged page can kill the process: run it in a child. */
+ */
 CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
 			   struct chi_verify_result *result);
 
 /*
  * Saves every intact record of the store at `address`, a directory, into a new store at `path`,
- * which must not exist; it appears whole or not at all, and the damaged store stays as it is.
+ * which must not exist; it appears whole or not at all, and the damaged store is not changed.
  * Works by plain reads, so that no damage can stop the process. `statistic`: what the store holds,
  * for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called for each
- * damage. CHI_OK: `path` is there, and *result tells what was lost. -CHI_EINVAL (the statistic),
+ * damage. CHI_OK: `path` is there, and *result says what was lost. -CHI_EINVAL (the statistic),
  * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone
  * writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
  */
@@ -323,18 +322,18 @@ CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
 /*
  * Makes the local directory `path` a published copy of one committed state, under running writes:
  * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
- * reading, without rights to write there; no one can write it (-CHI_EREADONLY), and chi_backup of
- * it is a store again. Readers trust its owner: a file that is changed under its map can crash
- * them. What was published there before is replaced at one moment; who has that open keeps it.
- * Memory aside, it takes the room of two copies for a moment. A damaged page can kill the process:
- * run it in a child. -CHI_EEXIST: something that is no published copy has the name; -CHI_ECORRUPT:
- * the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot
- * replace a directory at one moment.
+ * reading, without permission to write there; it cannot be written (-CHI_EREADONLY), and chi_backup
+ * makes a store of it again. Readers trust its owner: if the mapped file is changed, they can
+ * crash. What was published there before is replaced atomically; a program that has it open keeps
+ * it. While it runs it needs disk space for two copies. A damaged page can kill the process: run it
+ * in a child. -CHI_EEXIST: something that is not a published copy has the name; -CHI_ECORRUPT: the
+ * store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a
+ * directory atomically.
  */
 CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
 
 /* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
- * during the first, and wait during the second, about as long as writing and syncing what is in
+ * during the first step, and wait during the second, about the time to write and sync the pages in
  * use; reads go on through a server. -CHI_EBUSY if other processes have the store open, before the
  * work or after it, or if the server verifies and copies enough already; -CHI_ECORRUPT if the
  * store is damaged, see chi_repair; -CHI_ECANCELED if the server stops: nothing has changed. */
@@ -383,8 +382,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * A prober answers one thread of an engine; open one for each. In-process it shares nothing with
  * the client it was opened from, which may do other things or be closed meanwhile; no call but
  * opening allocates or locks, and after the first none makes a system call. Each call reads the
- * newest committed state, anyone who writes; what a client has put with CHI_ASYNC is seen when it
- * is committed. Over a socket a prober has a connection of its own: the same answers, much slower.
+ * newest committed state, also of other processes; what a client has put with CHI_ASYNC is seen
+ * when it is committed. Over a socket a prober has its own connection: the same answers, slower.
  *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
  * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten
@@ -419,12 +418,12 @@ CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key 
 				struct chi_row *out);
 
 /*
- * Begins to look a position up whose answer is wanted soon: memory is waited for while the engine
- * does something else, and those after one that waits already are looked up together with it. Pays
+ * Begins to look up a position whose answer is needed soon: memory is fetched while the engine does
+ * something else, and later ones are looked up together with one that waits already. Pays off
  * where the store does not fit the processor's cache; else asking at once is faster. The answer is
  * collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no
- * harm. No snapshot is held between calls: the answer is of the state that is newest when it is
- * collected, and other programs' writes reuse pages as if no prober were there.
+ * harm. No snapshot is held between calls: the answer is of the newest state when it is collected,
+ * and writers reuse pages as if there were no prober.
  *
  * Over a socket nothing is sent until the first is collected, then all in one request.
  */
@@ -435,9 +434,9 @@ CHI_MUSTUSE int chi_prober_prefetch_board(struct chi_prober *prober, const struc
 					  uint64_t *ticket);
 
 /*
- * Any number of positions, say those after all moves of a node, the best first; tickets[i] is that
- * of keys[i]. They are written down, and looked up together, more and more at a time, when the
- * first are collected: of a node that is cut off early most are never looked up. After the first
+ * Any number of positions, for instance those after all moves of a node, best first; tickets[i] is
+ * that of keys[i]. They are noted, and looked up together, more and more at a time, when the first
+ * are collected: if a node is cut off early, most are never looked up. After the first
  * CHI_PREFETCH_MAX the tickets are 0, on failure all.
  */
 CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys,
@@ -458,7 +457,8 @@ CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
  * then, has no king; -CHI_EMOVE. */
 CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
 
-/* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it names no one legal move. */
+/* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it does not name exactly one legal move.
+ */
 CHI_MUSTUSE int chi_key_move(const struct chi_key *key, const char *text, size_t len, chi_move *out,
 			     struct chi_fault *fault);
 

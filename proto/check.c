@@ -155,7 +155,7 @@ static const char *number_flaw(const struct walk *walk, const ProtobufCFieldDesc
 	}
 }
 
-/* Numbers of a repeated field in one piece; *count tells how many. */
+/* Numbers of a repeated field in one piece; *count: how many. */
 static const char *packed_flaw(const struct walk *walk, const struct level *level,
 			       const struct chi_field *value, uint32_t *count)
 {

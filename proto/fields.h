@@ -23,7 +23,7 @@ static inline uint8_t *chi_put_varint(uint8_t *at, uint64_t value)
 	return at;
 }
 
-/* sint32: small numbers stay small whatever their sign. */
+/* sint32: small numbers stay small with either sign. */
 static inline uint32_t chi_zigzag(int32_t value)
 {
 	return ((uint32_t)value << 1) ^ (value < 0 ? UINT32_MAX : 0);

@@ -198,7 +198,7 @@ static int op_read(struct chi_unpacker *u, const struct chi_message *type, enum 
 	return rc;
 }
 
-/* Stores' names become paths of messages and parts of log lines: nothing else is let in. */
+/* Stores' names become paths of messages and parts of log lines: nothing else is accepted. */
 static bool is_store_name(struct chi_text name)
 {
 	for (size_t i = 0; i < name.len; i++) {

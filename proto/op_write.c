@@ -236,7 +236,7 @@ CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
 
 /* ---- Outcome ----------------------------------------------------------------------------- */
 
-/* The result of the write itself. A kind of a later version was done, too, but cannot be told of.
+/* The result of the write itself. A kind of a later version was done too, but has no result here.
  */
 static const struct chi_member outcome_result[] = {
 	CHI_M(1, CHI_BOOL, OUTCOME, running),

@@ -44,7 +44,7 @@ int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fa
 int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size)
 {
 	/* The arena rounds sizes up; what would not fit with the largest rounding is its budget's
-	 * doing, whatever malloc would have said. */
+	 * doing, regardless of malloc. */
 	const size_t rounding = 64;
 	size_t left = arena->used < arena->budget ? arena->budget - arena->used : 0;
 	bool over = size > left || left - size < rounding;

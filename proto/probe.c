@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whatever is taken here chi_request_unpack takes too, with the same meaning; what it would refuse,
+ * All that is taken here chi_request_unpack takes too, with the same meaning; what it would refuse,
  * or what another runtime writes in another way, is left to it. So nothing here says what is wrong.
  */
 #include "proto/probe.h"

@@ -45,7 +45,7 @@ uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool co
 		at[1] = (uint8_t)row->chi2;
 		at[2] = (uint8_t)(row->chi2 >> 8);
 		at[3] = row->key.len;
-		/* All 24 bytes whatever the length: two moves instead of a call. What is too much
+		/* All 24 bytes for any length: two moves instead of a call. What is too much
 		 * is overwritten by the next row, or is slack. */
 		memcpy(at + ROW_HEAD, row->key.bytes, CHI_KEY_MAX);
 		at += ROW_HEAD + row->key.len;

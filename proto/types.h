@@ -161,7 +161,7 @@ struct chi_store_name {
 	enum chi_statistic statistic;
 	bool writable;
 	uint64_t sequence;		     /* of its committed transactions */
-	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* all 0: not told */
+	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* all 0: not given */
 };
 
 struct chi_response {

@@ -124,7 +124,7 @@ CHI_MUSTUSE int chi_read_rows(struct chi_read *read, const struct chi_key *keys,
 CHI_MUSTUSE int chi_read_record(struct chi_read *read, const struct chi_key *key,
 				struct chi_arena *arena, struct chi_record *record);
 
-/* The same for `n` keys, looked up together as in chi_read_rows; found[i] tells whether records[i]
+/* The same for `n` keys, looked up together as in chi_read_rows; found[i]: whether records[i]
  * is there. On failure *done says how many were read before. */
 CHI_MUSTUSE int chi_read_records(struct chi_read *read, const struct chi_key *keys, size_t n,
 				 struct chi_arena *arena, struct chi_record *records, bool *found,
@@ -134,7 +134,7 @@ CHI_MUSTUSE int chi_read_records(struct chi_read *read, const struct chi_key *ke
  * What was played from a position, and where it led (types.h): CHI_OK also if the position is not
  * stored, as others may have led after it. The moves lie in memory of `arena`, names of openings
  * are static. A move whose position no key can hold has a child without a key (len 0). At most
- * CHI_MOVES_MAX moves are told.
+ * CHI_MOVES_MAX moves are delivered.
  * -CHI_EKEY, -CHI_ECORRUPT (a damaged record, or one with a move that is not legal), -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *key,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of openings by position, whatever the order of moves that led there. The names are those
+ * Names of openings by position, by any order of moves. The names are those
  * of chess/openings/, compiled in; a look-up is a search in a constant table.
  */
 #pragma once

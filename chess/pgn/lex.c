@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One loop over the bytes by their class. Whatever needs bytes that are not there yet leaves `at`
+ * One loop over the bytes by their class. A token that needs bytes not there yet leaves `at`
  * where it can start again: a word or a tag line from its beginning, a comment or a variation
  * where it is, for it may be longer than any window.
  */
@@ -71,7 +71,7 @@ size_t chi_pgn_lex_feed(struct chi_pgn_lex *lex, const void *bytes, size_t len)
 {
 	size_t used = (size_t)(lex->at - (lex->window + 1));
 	size_t left = (size_t)(lex->end - lex->at);
-	/* The byte before the first moves too: it tells whether a line begins here. */
+	/* The byte before the first moves too: it shows whether a line begins here. */
 	memmove(lex->window, lex->at - 1, left + 1);
 	lex->dropped += used;
 	lex->at = lex->window + 1;
@@ -98,7 +98,7 @@ static inline bool at_line_start(const struct chi_pgn_lex *lex)
 	return lex->at[-1] == '\n';
 }
 
-/* Whatever is neither blank nor a tag must come by here: chi_pgn_boundary counts on it. */
+/* All that is neither blank nor a tag must pass here: chi_pgn_boundary counts on it. */
 static inline void note_text(struct chi_pgn_lex *lex)
 {
 	lex->gap |= CHI_PGN_GAP_TEXT;

@@ -69,8 +69,8 @@ uint64_t chi_pgn_lines(const struct chi_pgn *pgn);
  *
  * Guarantee: one reader over the whole of a text, and one reader each for the parts before and
  * after such an offset, deliver the same games in the same order; only number, line and offset
- * count from the part's start. It holds whatever the text is, since the reader begins a game at
- * each such line, be it inside a comment. So `bytes` may be any window of the file, as long as
+ * count from the part's start. It holds for any text, since the reader begins a game at
+ * each such line, even inside a comment. So `bytes` may be any window of the file, as long as
  * it begins at a line's first byte.
  */
 size_t chi_pgn_boundary(const void *bytes, size_t len, size_t from);

@@ -200,7 +200,7 @@ int cli_key(const struct cli *cli, const char *text, size_t len, const char *whe
 		strpbrk(text, " _+") == NULL ? "; a FEN is one argument, so put it in quotes" : "");
 }
 
-/* Output that failed for want of memory fails the command, as a full disk does. */
+/* Output that failed for lack of memory fails the command, as a full disk does. */
 static bool output_lost;
 
 bool cli_output_failed(void)

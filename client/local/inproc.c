@@ -26,7 +26,7 @@
 /* Of one count. More wait for memory rather than for processors. */
 #define COUNT_THREADS_MAX 16
 
-/* Of a chi_get_many: who is told, and which position is next. */
+/* Of a chi_get_many: whom to call, and which position is next. */
 struct get_rest {
 	chi_get_each *each;
 	void *context;
@@ -36,7 +36,7 @@ struct get_rest {
 static int commit(struct chi_client *client);
 
 /* Commits what CHI_ASYNC writes left open: before reads, so that a client sees what it wrote, and
- * wherever the store is used as a whole. Does nothing mostly, so it is inlined. */
+ * before whole-store work. Mostly does nothing, so it is inlined. */
 static inline int settle(struct chi_client *client)
 {
 	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : commit(client);
@@ -80,7 +80,7 @@ static int get(struct chi_client *client, const struct chi_key *key, struct chi_
 /* Records that lie in the arena together. */
 #define GET_TOGETHER 64
 
-/* Of at most GET_TOGETHER; those read before a failure are told. */
+/* Of at most GET_TOGETHER; those read before a failure are delivered. */
 static int get_some(struct chi_client *client, struct chi_read *read, const struct chi_key *keys,
 		    size_t n, struct get_rest *rest)
 {
@@ -411,7 +411,7 @@ static void close_store(struct chi_client *client)
 	client->inproc.store = NULL;
 }
 
-/* Forgets the transaction first: commit frees it whatever comes of it. */
+/* Forgets the transaction first: commit frees it in any case. */
 static int commit(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;

@@ -131,7 +131,7 @@ static void free_list(struct addrinfo **list)
 	}
 }
 
-/* Every address of a host is tried; the last one's error is told. They share the deadline, so a
+/* Every address of a host is tried; the last one's error is reported. They share the deadline, so a
  * dead first address can leave little time for the second. */
 static int connect_tcp(const struct chi_address *address, const char *text, int64_t deadline,
 		       int *fd, struct chi_fault *fault)

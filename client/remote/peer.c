@@ -130,7 +130,7 @@ static short to_read(const struct chi_peer *peer)
 	return (short)(POLLIN | (peer->tls != NULL && peer->tls->wants_room ? POLLOUT : 0));
 }
 
-/* Reads what is there without waiting; *got tells whether bytes came. An end or an error of the
+/* Reads what is there without waiting; *got: whether bytes came. An end or an error of the
  * connection sets eof: what came before it may still hold an answer. */
 static int read_some(struct chi_client *client, bool *got)
 {
@@ -181,8 +181,8 @@ static int await_room(struct chi_client *client)
 	return CHI_OK;
 }
 
-/* Sends what is packed. An error of send() is not told here: what the server said before it closed
- * may lie unread, and says more. */
+/* Sends what is packed. An error of send() is not reported here: what the server said before it
+ * closed may lie unread, and says more. */
 static int flush(struct chi_client *client)
 {
 	struct chi_peer *peer = client->peer;
@@ -440,7 +440,7 @@ int chi_peer_ask(struct chi_client *client, struct chi_request *request,
 
 /* ---- Connections --------------------------------------------------------------------------- */
 
-/* A limit of the server, bounded by this library's own; 0 (not told) is that. */
+/* A limit of the server, bounded by this library's own; 0 (not given) is that. */
 static uint32_t at_most(uint32_t theirs, uint32_t ours)
 {
 	return theirs == 0 || theirs > ours ? ours : theirs;

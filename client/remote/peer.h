@@ -40,7 +40,7 @@ struct chi_peer {
 	uint64_t ping_id;		/* a ping sent while waiting, not answered yet; 0: none */
 	struct chi_hello_limits limits; /* the server's, none larger than this library's own */
 	uint64_t sequence;		/* of the store when the connection was made */
-	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* the store's; all 0: not told */
+	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* the store's; all 0: not given */
 	uint64_t async_open; /* CHI_ASYNC writes answered since the last synced one */
 	uint64_t async_lost; /* such writes whose connection broke: no one can tell about them */
 	struct chi_identity identity; /* outlives connections */

@@ -46,7 +46,7 @@ static int ping(struct chi_client *client)
 }
 
 /* Open writes are settled before the store is asked about itself: a client's own records count,
- * whatever the address. So with every call below. */
+ * for every address. The same is true of every call below. */
 static int call_settled(struct chi_client *client, struct chi_request *request,
 			struct chi_response *response)
 {

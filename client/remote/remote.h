@@ -47,7 +47,7 @@ CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *
 void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 
 /* A synced write must not go out over a new connection as if the old one's writes had arrived
- * before it: -CHI_ECONNECT tells of these, once. `first`: it was not sent before. */
+ * before it: -CHI_ECONNECT reports these, once. `first`: it was not sent before. */
 CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
 				     bool first);
 

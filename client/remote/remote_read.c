@@ -80,7 +80,7 @@ static int send_chunk(struct chi_client *client, struct probe *probe)
 	return chi_peer_send(client, &request);
 }
 
-/* Takes whichever chunk is answered next. Ids are consecutive, so an answer's place follows from
+/* Takes the chunk that is answered next. Ids are consecutive, so an answer's place follows from
  * its id alone; window <= 64 keeps the chunks ahead of `low` within the bits of `beyond`. */
 static int receive_chunk(struct chi_client *client, struct probe *probe)
 {

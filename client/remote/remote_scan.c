@@ -94,7 +94,7 @@ static int receive_block(struct chi_client *client, struct chi_iter *iter)
 		iter->id = 0;
 		return status;
 	}
-	/* An empty block need not tell of what kind it is. */
+	/* An empty block need not have the kind. */
 	if (response.u.scan.want != iter->spec.want && response.u.scan.n > 0) {
 		iter->id = 0;
 		return chi_peer_fail(client, -CHI_EPROTO, "rows of another kind came");

@@ -3,7 +3,7 @@
  * Writing over a socket. A write whose answer did not come may or may not have
  * happened, and the error says so. CHI_ASYNC writes that were answered are durable once any later
  * synced write is, because a server commits in order; if the connection breaks before, no one can
- * tell, and the next chi_flush or synced write says so instead of vouching for them; so a synced
+ * tell, and the next chi_flush or synced write says so instead of confirming them; so a synced
  * write is not repeated over a connection that such writes were lost with. A read on the
  * client that wrote them flushes first, as in-process: it must see them.
  */

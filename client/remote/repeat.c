@@ -20,8 +20,8 @@
 
 /* ---- Attempts ---------------------------------------------------------------------------- */
 
-/* The connection broke or could not be made; or, for what was sent before, it was not let in or not
- * taken for now: to hand that on would deny what may have happened. */
+/* The connection broke or could not be made; or, for what was sent before, it was denied access or
+ * not taken for now: to hand that on would deny what may have happened. */
 static bool is_lost(const struct chi_client *client, const struct chi_repeat *repeat, int status)
 {
 	if (status == -CHI_ECONNECT) {

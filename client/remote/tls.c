@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* There is no way to do without the check of the server's certificate: anyone who wants one uses a
+/* The check of the server's certificate cannot be turned off: a client that wants none uses a
  * Unix socket, or an authority of his own. */
 #include "client/remote/tls.h"
 
@@ -31,7 +31,7 @@ static int make_context(const struct chi_options *options, SSL_CTX **out, struct
 }
 
 /* The certificate must be for this host, or for this number if the address has one; only names may
- * be told to the server in the clear. */
+ * be sent to the server in the clear. */
 static int expect_host(SSL *ssl, const struct chi_address *address, const char *text,
 		       struct chi_fault *fault)
 {

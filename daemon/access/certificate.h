@@ -9,7 +9,7 @@
 #include "daemon/settings/access.h"
 #include "daemon/settings/config.h"
 
-/* What a client has shown over TLS, and what an authority of ours has vouched for. */
+/* What a client has shown over TLS, and what one of our authorities has confirmed. */
 struct chi_certificate {
 	bool shown;
 	char name[CHI_ACCESS_NAME_MAX + 1]; /* its common name; "" without one, or with several */
@@ -23,7 +23,7 @@ CHI_MUSTUSE int chi_certificate_load(const struct chi_config *config, SSL_CTX **
 /* -CHI_ENOMEM: what it has shown is not known, which is not the same as none. */
 CHI_MUSTUSE int chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out);
 
-/* Who is at the other end of a connection, for the log: what the kernel and an authority vouch for,
+/* Who is at the other end of a connection, for the log: what the kernel and an authority confirm,
  * unlike the name that a client gives itself in its hello. Asked when a line is written: nothing is
  * kept for it.
  *

@@ -126,8 +126,8 @@ static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 	return good;
 }
 
-/* The first group, and the others as far as the kernel tells of such; SO_PEERCRED has but one. None
- * may be missing that it does tell of: a rule may shut out all who are in that one. */
+/* The first group, and the others as far as the kernel gives them; SO_PEERCRED has but one. None
+ * that it gives may be missing: a rule may exclude its members. */
 static int find_groups(int fd, uint32_t first, struct user *user)
 {
 	socklen_t size = 64 * sizeof(uint32_t);
@@ -159,7 +159,7 @@ static void free_user(struct user *user)
 	free(user->groups);
 }
 
-/* The kernel fails at this only for want of memory. */
+/* The kernel fails at this only for lack of memory. */
 static int find_user(int fd, struct user *user)
 {
 	struct ucred peer;

@@ -48,10 +48,9 @@ bool chi_guard_reload(struct chi_guard *guard);
 uint32_t chi_guard_peer(const struct chi_visitor *visitor);
 
 /*
- * The role of a client, never above that of the socket it came by. CHI_ROLE_NONE: it is not to be
- * let in, and *why says for the client why not; it lives for ever. -CHI_ENOMEM, and the role is
- * CHI_ROLE_NONE: not all that it has shown could be looked at, and of what is missing a rule may
- * say `none`.
+ * The role of a client, never above that of the socket it came by. CHI_ROLE_NONE: access is denied,
+ * and *why says why, for the client; it is static. -CHI_ENOMEM, and the role is CHI_ROLE_NONE: not
+ * all that it has shown could be checked, and a rule may say `none` of what is missing.
  */
 CHI_MUSTUSE int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visitor,
 				    enum chi_role *role, const char **why);

@@ -32,7 +32,7 @@ int chi_landlock_version(void)
 	return version < 0 ? 0 : (int)version;
 }
 
-/* Whatever is named here and by no rule is refused. */
+/* What is named here and by no rule is refused. */
 static uint64_t files_of(int version)
 {
 	uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
@@ -68,7 +68,7 @@ int chi_landlock_enter(const struct chi_landlock_rule *rules, size_t n, bool abs
 {
 	int version = chi_landlock_version();
 	struct ruleset attributes = {.files = files_of(version)};
-	/* What an older kernel does not know it must not be told of: its structure is shorter. */
+	/* An older kernel must not be given what it does not know: its structure is shorter. */
 	size_t size = sizeof(attributes.files);
 	if (version >= 4) {
 		attributes.net = NET_ALL;

@@ -106,7 +106,7 @@ static const bool instrumented = true;
 static const bool instrumented = false;
 #endif
 
-/* What is missing is missed, or only told. */
+/* What is missing is an error, or only logged. */
 static int miss(const struct chi_config *config, const char *what, const char *why,
 		struct chi_fault *fault)
 {
@@ -154,7 +154,7 @@ static int enter(const struct chi_config *config, const struct rules *rules,
 
 int chi_sandbox_enter(const struct chi_config *config, struct chi_fault *fault)
 {
-	/* Whatever else: no program that is started gives more rights than there are. */
+	/* In any case, starting a program never adds rights. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (config->sandbox == CHI_SANDBOX_OFF) {
 		return CHI_OK;

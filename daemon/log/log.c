@@ -67,8 +67,8 @@ static int open_file(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
 }
 
-/* The service manager names the stream that it has connected to the journal; anyone who redirects
- * standard error leaves the variable as it was. */
+/* The service manager names the stream that it has connected to the journal; redirecting standard
+ * error leaves the variable as it was. */
 static bool is_journal(int fd)
 {
 	struct stat file;
@@ -138,7 +138,7 @@ static void print_time(char out[TIME_SIZE], bool with_fraction)
 	snprintf(out + len, TIME_SIZE - len, "%sZ", fraction);
 }
 
-/* Of text only files carry the time of day: anyone who reads standard error (a person, the journal)
+/* Only in files a text line has the time of day: a reader of standard error (a person, the journal)
  * has it. Programs always want it. */
 static void write_line(int fd, const struct chi_event *event)
 {
@@ -207,7 +207,7 @@ static struct counted *place_of(const char *name)
 	return NULL;
 }
 
-/* A new window begins; what was left out in the old one is told. */
+/* A new window begins; what was left out in the old one is reported. */
 static void turn_over(struct counted *one, int64_t now_ms)
 {
 	struct counted before = *one;

@@ -41,9 +41,9 @@ bool chi_log_wants(enum chi_log_level level);
 void chi_log(const struct chi_event *event);
 
 /*
- * For what strangers can cause as often as they like: of each name no more than CHI_LOG_BURST lines
- * in CHI_LOG_WINDOW_MS. What is left out is counted, and told before the next line of that name, by
- * chi_log_tick and at the end.
+ * For what any client can cause at will: of each name no more than CHI_LOG_BURST lines
+ * in CHI_LOG_WINDOW_MS. What is left out is counted, and reported before the next line of that
+ * name, by chi_log_tick and at the end.
  */
 void chi_log_limited(const struct chi_event *event);
 

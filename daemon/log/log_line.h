@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A line of the log: an event with its fields, as a sentence for people or as an object of JSON for
- * programs. Both are made of one description, and both are fit to be read line by line whatever
- * bytes a stranger has put into a field. Nothing here allocates, fails or writes anywhere.
+ * programs. Both are made of one description, and both are safe to read line by line, whatever
+ * bytes a client has put into a field. Nothing here allocates, fails or writes anywhere.
  */
 #pragma once
 

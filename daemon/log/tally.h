@@ -2,7 +2,7 @@
 /*
  * Counters of what the daemon does. Each is written by one thread only and may be read by any: an
  * addition is a plain load and a plain store, no lock and no locked instruction, so that counting
- * costs a probe nothing. Anyone who wants a total sums what the threads have (metrics.c).
+ * costs a probe nothing. A total is the sum over the threads (metrics.c).
  */
 #pragma once
 
@@ -76,5 +76,5 @@ void chi_histogram_add(struct chi_histogram *histogram, int64_t us);
 /* The class of an operation that is answered; of any other number SESSION. */
 enum chi_op_class chi_op_class(enum chi_op op);
 
-/* By the worker's own thread: the last answer to a request that took so long; -1: no one knows. */
+/* By the worker's own thread: the last answer to a request that took so long; -1: unknown. */
 void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64_t us);

@@ -83,7 +83,7 @@ static void mark_ready(struct chi_conn *conn)
 	}
 }
 
-/* Has on_readable run soon, whatever the socket says. */
+/* Has on_readable run soon, even if the socket is not ready. */
 static void read_again(struct chi_conn *conn)
 {
 	if (conn->reading && chi_transport_has_more(conn)) {
@@ -258,7 +258,7 @@ static bool adopt(struct chi_conn *conn, size_t n)
 	return status == CHI_OK;
 }
 
-/* One read, whatever comes; the requests in it are served when all clients have been read. */
+/* One read, however much comes; the requests in it are served when all clients have been read. */
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;

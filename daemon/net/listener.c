@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accepting. Sockets are watched level-triggered, so whatever is not taken now wakes the loop
+ * Accepting. Sockets are watched level-triggered, so what is not taken now wakes the loop
  * again: that is what makes running out of descriptors dangerous, and why listening then rests.
  */
 #include "daemon/net/listener.h"
@@ -73,7 +73,7 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
 	}
 }
 
-/* Nothing can be accepted: the one who waits longest is told so by the spare descriptor's grace,
+/* Nothing can be accepted: the longest waiting client is told so through the spare descriptor,
  * and then listening rests, because the loop would wake for the others at once, for ever. */
 static void out_of_descriptors(struct chi_listener *listener, int from, int error)
 {

@@ -20,7 +20,7 @@ CHI_MUSTUSE int chi_listener_new(struct chi_server *server, const struct chi_con
 /* Closes the sockets and removes the files that are still ours. NULL is fine. */
 void chi_listener_free(struct chi_listener *listener);
 
-/* Listens and accepts, as anyone who the server is now. */
+/* Listens and accepts, as the user that the server is now. */
 CHI_MUSTUSE int chi_listener_start(struct chi_listener *listener, struct chi_fault *fault);
 
 /* The addresses as they turned out, with a space between; valid while the listener lives. */

@@ -288,13 +288,13 @@ struct chi_conn {
 /* Takes the descriptor in every case; it was accepted at `listen`. */
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen);
 
-/* It has said hello, and been let in. */
+/* It has said hello, and has access. */
 void chi_conn_welcome(struct chi_conn *conn);
 
 /* Decides by the files of this moment what the client may do; see chi_guard_authorize. */
 CHI_MUSTUSE int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why);
 
-/* The files have changed. A client that is left with less than it had is told so and closed, with
+/* The files have changed. A client whose role is lowered is told so and closed, with
  * all that it was about to do; one that has won goes on with its new role. */
 void chi_conn_authorize(struct chi_conn *conn);
 

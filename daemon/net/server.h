@@ -55,7 +55,7 @@ struct chi_server {
 	struct chi_guard guard;
 	struct event_base *base; /* main's */
 	struct event *reader_timer;
-	bool clean;		/* came to its end by being told so */
+	bool clean;		/* ended on request */
 	bool stale;		/* ended because files of a store were replaced */
 	struct event *watchdog; /* NULL: not asked for */
 	struct chi_http *http;	/* NULL: not asked for */

@@ -94,7 +94,7 @@ struct import {
 	struct chunk *first;
 	struct chunk **last;
 	uint64_t consumed; /* what was read since the client was last granted more */
-	char phase[CHI_IMPORT_PHASE_MAX + 1]; /* what it is at; "" if the worker has been told */
+	char phase[CHI_IMPORT_PHASE_MAX + 1]; /* what it is at; "" if the worker has it */
 	uint64_t done;			      /* of `total`; 0: not known */
 	uint64_t total;
 	bool over; /* the thread is ending, and status, fault and result are set */
@@ -165,7 +165,7 @@ static int push(struct import *import, const struct chi_text *file, const void *
 	return CHI_OK;
 }
 
-/* The thread gives up as soon as it can, whatever it is at. */
+/* The thread gives up as soon as it can, at any stage. */
 static void cancel(struct import *import)
 {
 	pthread_mutex_lock(&import->lock);
@@ -344,7 +344,7 @@ static void log_end(const struct import *import, const char *why)
 	}
 }
 
-/* The last answer, which has the notes that were not told before. */
+/* The last answer, which has the notes that were not sent before. */
 static void conclude(struct import *import, struct chi_response *response)
 {
 	struct chi_conn *conn = import->call.conn;

@@ -26,7 +26,7 @@ static void take_name(struct chi_conn *conn, const struct chi_text *name)
 		  log_text("client", conn->client));
 }
 
-/* Why it is kept out the client is told in full: it knows what it has shown. */
+/* The client is told in full why it is denied: it knows what it has shown. */
 static int let_in(struct chi_task *task)
 {
 	struct chi_conn *conn = task->conn;

@@ -10,7 +10,7 @@ int chi_handle_credit(struct chi_task *task)
 	if (call == NULL || call->ops == NULL) {
 		return CHI_OK;
 	}
-	/* Never more than the largest window, whatever is granted. */
+	/* Never more than the largest window, regardless of the grant. */
 	call->credits =
 		more >= CHI_WINDOW_MAX - call->credits ? CHI_WINDOW_MAX : call->credits + more;
 	call->ops->resume(call);

@@ -187,7 +187,7 @@ static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 }
 
 /* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
- * write would vouch for this one. */
+ * write would seem to confirm this one. */
 static void deliver_loss(struct chi_mail *mail, struct chi_worker *worker)
 {
 	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;

@@ -28,7 +28,7 @@
 /* Bytes of one response, and of the pipe. */
 #define CHUNK ((size_t)256 << 10)
 
-/* Bytes of a damage that are told; a pipe takes a packet of 4096. */
+/* Bytes of a damage's description; a pipe takes a packet of 4096. */
 #define REPORT_MAX 1024
 
 struct pipe_task {

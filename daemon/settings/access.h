@@ -15,7 +15,7 @@
 
 /* Each may do what those before it may. */
 enum chi_role {
-	CHI_ROLE_NONE,	/* is not let in */
+	CHI_ROLE_NONE,	/* is denied access */
 	CHI_ROLE_READ,	/* asks */
 	CHI_ROLE_WRITE, /* puts, deletes, imports */
 	CHI_ROLE_ADMIN, /* works on the store as a whole */
@@ -76,7 +76,7 @@ void chi_access_free(struct chi_access *access);
 /*
  * The highest role that any line gives to what was shown; CHI_ROLE_NONE if no line fits, if one
  * that fits says `none`, or if a token was shown that is not in the file. *why then says which of
- * these, for ever. Takes the same time whatever token is shown.
+ * these, for ever. Takes the same time for any token.
  */
 enum chi_role chi_access_authorize(const struct chi_access *access, const struct chi_shown *shown,
 				   const char **why);

@@ -168,7 +168,7 @@ static int parse_listen(struct chi_config *config, const char *text, struct chi_
 	return status;
 }
 
-/* What is listened on is the same, what is said is not: HTTP, in the clear, to anyone who asks. */
+/* What is listened on is the same, what is said is not: HTTP, in the clear, to any client. */
 static int parse_metrics(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
 	if (strchr(text, ',') != NULL || chi_listen_parse(text, &config->metrics, NULL) < 0 ||

@@ -45,7 +45,7 @@ struct chi_config {
 	struct chi_passed_list passed; /* by the service manager: not from the command line */
 	const char *tls_certificate;   /* PEM; NULL: no TLS */
 	const char *tls_key;
-	const char *tls_authorities; /* who vouches for clients' certificates; NULL: none is asked
+	const char *tls_authorities; /* who signs clients' certificates; NULL: none is asked
 					for */
 	const char *access_path;     /* NULL: anyone who can connect may do everything */
 	struct chi_log_options log;

@@ -4,7 +4,7 @@
  * a service manager starts it again, and so on; writes should not go on meanwhile. Each store has
  * a file beside its data, `chistore.crashes`, to which a signal handler appends a byte for each
  * crash. The file's length is their number and its time of change that of the last one. Being
- * killed is no crash: not SIGKILL, not for want of memory, not a power cut.
+ * killed is no crash: not SIGKILL, not lack of memory, not a power cut.
  */
 #pragma once
 

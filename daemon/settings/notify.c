@@ -65,7 +65,7 @@ static uint64_t number_in(const char *variable)
 
 uint64_t chi_notify_watchdog(void)
 {
-	/* Without the number it is meant for anyone who has it. */
+	/* Without the number it is meant for any process that has it. */
 	bool ours =
 		getenv("WATCHDOG_PID") == NULL || number_in("WATCHDOG_PID") == (uint64_t)getpid();
 	return ours ? number_in("WATCHDOG_USEC") : 0;

@@ -12,7 +12,7 @@
 #include "chistore/types.h"
 #include "daemon/settings/limits.h"
 
-/* Tells it "READY=1", "STOPPING=1", "WATCHDOG=1"; what cannot be told is lost. */
+/* Sends it "READY=1", "STOPPING=1", "WATCHDOG=1"; what cannot be sent is lost. */
 void chi_notify(const char *state);
 
 /* How often it wants to hear "WATCHDOG=1" at least, in microseconds; 0: not at all. */

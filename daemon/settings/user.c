@@ -94,7 +94,7 @@ static int set_ids(const struct chi_user *user)
 	return rc == 0 ? setresuid(user->uid, user->uid, user->uid) : rc;
 }
 
-/* The kernel takes them with the last id of root, unless someone has told it to let them stay. */
+/* The kernel takes them with the last id of root, unless it was asked to keep them. */
 static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -144,7 +144,7 @@ static void in_seconds(struct page *page, const char *name, const char *type, co
 	print(page, "\n");
 }
 
-/* The lines of one histogram; its buckets are told with those below them. */
+/* The lines of one histogram; its buckets include those below them. */
 static void print_times(struct page *page, const char *name, const char *label, const char *value,
 			const struct chi_histogram *times)
 {

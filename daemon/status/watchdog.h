@@ -18,5 +18,5 @@ struct event;
 CHI_MUSTUSE int chi_watchdog_new(struct chi_server *server, struct event **out,
 				 struct chi_fault *fault);
 
-/* One round, by the timer; apart for tests. True if all was well, and told. */
+/* One round, by the timer; apart for tests. True if all was well, and reported. */
 bool chi_watchdog_round(struct chi_server *server);

@@ -8,11 +8,11 @@
  *
  * When an answer is posted: of an ASYNC batch when it has been applied, before the commit (after
  * that only the disk can fail it, and then the client's connection is closed, so that no later
- * answer can vouch for it); of all others after the commit. A transaction of ASYNC batches alone is
- * kept open for a while (limits.h): a client that sends one batch after the other would have each
- * of them committed by itself, which takes most of the time there is. Their jobs are kept until the
- * commit, so that if it fails, or the transaction is lost to a damaged page, each can be tried
- * again.
+ * answer can seem to confirm it); of all others after the commit. A transaction of ASYNC batches
+ * alone is kept open for a while (limits.h): a client that sends one batch after the other would
+ * have each of them committed by itself, which takes most of the time there is. Their jobs are kept
+ * until the commit, so that if it fails, or the transaction is lost to a damaged page, each can be
+ * tried again.
  */
 #include "daemon/write/writer.h"
 
@@ -279,7 +279,7 @@ static void write_halves(struct chi_store_writer *writer, struct chi_job *jobs, 
 	write_halves(writer, rest, n - n / 2, again);
 }
 
-/* The batches of the open transaction, whatever became of that. */
+/* The batches of the open transaction, whatever its outcome. */
 static struct chi_job *take_applied(struct chi_store_writer *writer)
 {
 	struct chi_job *jobs = writer->applied;

@@ -61,7 +61,7 @@ struct chi_store_writer {
 	struct chi_compact_check check;
 	bool checked; /* the verdict is there; under the lock */
 
-	size_t n_lost; /* batches answered before that have failed, not yet told in the log */
+	size_t n_lost;		   /* batches answered before that have failed, not yet logged */
 	struct chi_fault why_lost; /* the last of them */
 
 	struct chi_histogram commits; /* those that succeeded, synced to disk */

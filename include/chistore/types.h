@@ -115,7 +115,7 @@ typedef uint16_t chi_move;
 
 /* Which statistic a store holds; the numbers are stored and sent. */
 enum chi_statistic {
-	CHI_STATISTIC_EXTERNAL = 1, /* supplied by anyone who puts the position */
+	CHI_STATISTIC_EXTERNAL = 1, /* supplied when the position is put */
 	CHI_STATISTIC_CONTROL = 2,  /* computed from the position alone */
 	CHI_STATISTIC_OUTCOME = 3,  /* how surely the results of games differ from the base rates */
 	CHI_STATISTIC_SCORE = 4,    /* White's expected score in percent, by the results of games */
@@ -189,8 +189,8 @@ struct chi_eval {
 };
 
 /*
- * What is known about a position. Pointers belong to anyone who the function that filled the
- * record names. Absent parts have count 0.
+ * What is known about a position. The function that filled the record says who owns the pointers.
+ * Absent parts have count 0.
  */
 struct chi_record {
 	uint16_t chi2; /* hundredths, or CHI_CHI2_UNKNOWN */
@@ -220,7 +220,7 @@ enum chi_put_part {
 	CHI_PUT_NOTE = 1 << 5,	   /* set the note; an empty one removes it */
 	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations: per engine, the deeper stays */
 	CHI_PUT_RESTORE = 1 << 7,  /* the record becomes exactly what is given, statistic included,
-				      whatever was stored; excludes all others */
+				      replacing all; excludes all others */
 	CHI_PUT_SUBTRACT = 1 << 8, /* subtract counts, moves and plies; excludes all others */
 };
 
@@ -285,7 +285,7 @@ enum chi_import_kind {
 
 /* Something worth telling about one game of the input; never stops the work. */
 struct chi_import_note {
-	const char *file; /* as named by anyone who feeds it; "" if it was not */
+	const char *file; /* the input's name as fed; "" if it has none */
 	uint64_t game;	  /* its number in the file, from 1 */
 	uint64_t line;	  /* in the file, from 1: where it went wrong */
 	const char *text; /* one line: what, and what became of the game */
@@ -392,7 +392,7 @@ struct chi_scan_spec {
 };
 
 /*
- * One answer of a probe, or one row of a scan. The evaluation is told by probes alone: the deepest
+ * One answer of a probe, or one row of a scan. Only probes have the evaluation: the deepest
  * that is stored; of equally deep ones that with the later date, then the first by its engine's
  * name.
  */
@@ -415,7 +415,7 @@ struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
 	struct chi_row child;	  /* the position after it, with all games that reached it, by
-				     whatever way; child.found: it is stored. Its key has len 0
+				     any way; child.found: it is stored. Its key has len 0
 				     if no key can hold it (Black to move without a king) */
 	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
 	const char *opening;
@@ -439,7 +439,7 @@ struct chi_explore {
 enum chi_read_only {
 	CHI_READ_ONLY_NOT = 0,
 	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */
-	CHI_READ_ONLY_SERVER,	 /* the server was told to serve it so */
+	CHI_READ_ONLY_SERVER,	 /* the server was started so */
 	CHI_READ_ONLY_CRASHES,	 /* the server has crashed again and again, and serves it so */
 };
 

@@ -62,8 +62,8 @@ static int take_over_owner(int fd, const struct stat *first)
 	}
 	bool same = st.st_uid == first->st_uid && st.st_gid == first->st_gid;
 	bool needed = st.st_uid != first->st_uid || (first->st_mode & S_IRWXG) != 0;
-	/* Only root can give a file away; anyone who else compacts owns the store already, and is
-	 * of its group if that matters. The owner first: a new one takes mode bits away. */
+	/* Only root can give a file away; any other user who compacts owns the store already, and
+	 * is of its group if that matters. The owner first: a new one takes mode bits away. */
 	if (!same && fchown(fd, first->st_uid, first->st_gid) < 0 && needed) {
 		return errno;
 	}

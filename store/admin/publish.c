@@ -82,7 +82,7 @@ int chi_published_check(const char *dir, struct chi_fault *fault)
 	struct chi_fault why = {.text = ""};
 	int rc = chi_published_looks(dir) ? open_alone(dir, MDB_RDONLY, &trees, &why) : -CHI_EEXIST;
 	if (rc == -CHI_EIO || rc == -CHI_EFULL || rc == -CHI_ENOMEM) {
-		/* It cannot be told, which says nothing against it. */
+		/* It cannot be determined, which is no objection. */
 		return chi_fault(fault, rc, "%s", why.text);
 	}
 	bool marked = false;
@@ -246,7 +246,7 @@ static int compact(const struct chi_hidden *hidden, struct chi_fault *fault)
 	if (rc < 0) {
 		return rc;
 	}
-	/* LMDB compacts by whatever the pages say, and a damaged one makes it write past the end
+	/* LMDB believes the pages when it compacts, and a damaged one makes it write past the end
 	 * of its memory: they are looked at first. */
 	int error = keep_from_writing(mdb);
 	rc = error == 0 ? verify(hidden->dir, fault) : CHI_OK;

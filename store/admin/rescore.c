@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computing every statistic again, in one transaction: anyone who reads sees all old ones or all
+ * Recomputing every statistic, in one transaction: a reader sees all old ones or all
  * new ones. The strength tree is emptied and filled again, so that it is right afterwards whatever
  * it was before.
  */

@@ -374,7 +374,7 @@ static bool adjoining(const struct chi_page_file *file_image)
 	return file_image->txn - file_image->older_txn == 1;
 }
 
-/* The commit that the newer meta page tells of must be the one that wrote this state, and the one
+/* The commit that the newer meta page refers to must be the one that wrote this state, and the one
  * after the other head's: else a meta page is damaged, and the last commit may be lost. A copy that
  * LMDB has compacted begins again at its transaction 1, beside a head without trees. */
 static void check_heads(struct verify *v)

@@ -141,8 +141,8 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 	return CHI_OK;
 }
 
-/* A store without one of its trees is damaged; without any it is not ours, which is told apart by
- * the stamp before. */
+/* A store without one of its trees is damaged; without any it is another program's, distinguished
+ * by the stamp before. */
 static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fault *fault)
 {
 	int rc = mdb_dbi_open(txn, name, 0, out);

@@ -62,7 +62,7 @@ static bool entry_ok(struct chi_page_file *file_image, const struct chi_page_tre
 	return rc == CHI_NONE || (rc == CHI_OK && out->value != NULL);
 }
 
-/* The names of the trees, and the stamp and the state. What is missing is told later. */
+/* The names of the trees, and the stamp and the state. What is missing is reported later. */
 static int check_entries(struct chi_page_file *file_image, struct chi_fault *fault)
 {
 	static const char *const names[] = {META_TREE, POSITION_TREE, STRENGTH_TREE, GAME_IDS_TREE,

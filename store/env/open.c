@@ -83,7 +83,7 @@ static struct chi_env *new_env(const struct chi_store_options *options)
 /* A directory that is open here and has no name that could be trusted (path.c). */
 #define PROC "/proc/self/fd/"
 
-/* Fixes which directory this is, whatever later happens to its name. CHI_NONE: it has another
+/* Fixes which directory this is, even if its name changes later. CHI_NONE: it has another
  * name since it was looked at. */
 static int locate(struct chi_env *env, const char *path, const struct stat *st,
 		  struct chi_fault *fault)

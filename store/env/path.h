@@ -9,7 +9,7 @@
 
 /* A directory under a hidden name, in which a new store is built. */
 struct chi_hidden {
-	char dir[CHI_PROC_SIZE];   /* a path that leads to it whatever its name is */
+	char dir[CHI_PROC_SIZE];   /* a path that leads to it under any name */
 	char name[NAME_MAX + 1];   /* in `parent`; */
 	char target[NAME_MAX + 1]; /* the one it is to have */
 	int lock; /* the directory, locked: until it is closed it is not taken for a leftover */

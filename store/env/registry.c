@@ -2,7 +2,7 @@
 /*
  * Which stores this process has open. LMDB must not open a directory twice in one process: closing
  * either would drop the record locks of both, and the snapshots of live readers with them. And no
- * handle survives a fork, which the child must be told.
+ * handle survives a fork, which the child must learn.
  */
 #include "store/env/env.h"
 
@@ -16,7 +16,7 @@ static struct chi_env *registry;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static int fork_rc;
 
-/* The parent's threads do not exist in the child: whatever they were doing with an environment
+/* The parent's threads do not exist in the child: what they were doing with an environment
  * stays half done. So its list is emptied and the child may open stores of its own; the
  * parent's environments are left mapped, as closing them would touch their lock tables. */
 static void poison(void)

@@ -67,8 +67,8 @@ struct chi_load_block {
 void chi_load_block_free(struct chi_load_block *block);
 
 /*
- * Packs what games told of a position: counts, moves and plies; computes the statistic that it has
- * if it is new. Any thread. -CHI_ENOMEM, -CHI_EINVAL (a record no store may hold).
+ * Packs what games say about a position: counts, moves and plies; computes the statistic that it
+ * has if it is new. Any thread. -CHI_ENOMEM, -CHI_EINVAL (a record no store may hold).
  */
 CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 			      const struct chi_record *record, struct chi_load_block *block);

@@ -6,7 +6,7 @@
  * so that their waits overlap.
  *
  * It reads what mdb_get reads, in an ordinary read transaction, whose pages no one changes. It
- * trusts no page: whatever is not as expected makes the answer "unsure", and the caller asks
+ * trusts no page: anything unexpected makes the answer "unsure", and the caller asks
  * mdb_get. Whether pages are laid out as expected at all is found out once, when the environment
  * is opened, by comparing with mdb_get.
  *

@@ -71,8 +71,9 @@ CHI_MUSTUSE int chi_leaf_cursor_seek(struct chi_leaf_cursor *walk, const struct 
 				     chi_key_order *order, bool backwards, const uint8_t *key,
 				     size_t len);
 
-/* To the next leaf, before its first entry, or to the one before, after its last, whatever was read
- * of this one. CHI_NONE: there is none, and the walk stays where it is. -CHI_ECORRUPT. */
+/* To the next leaf, before its first entry, or to the one before, after its last, regardless of
+ * what was read of this one. CHI_NONE: there is none, and the walk stays where it is.
+ * -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_leaf_cursor_skip(struct chi_leaf_cursor *walk, bool backwards);
 
 /* The same from the end of a leaf whose entries have been walked. */

@@ -169,7 +169,7 @@ int chi_page_file_look(struct chi_page_file *file_image, enum chi_page_file_meta
 		rc = heads == CHI_PAGE_FILE_BOTH ? both_heads(file_image, fault)
 						 : any_head(file_image, fault);
 	}
-	/* What the head tells of is in the file by now, which it need not have been before. */
+	/* What the head refers to is in the file by now, which it need not have been before. */
 	if (rc == CHI_OK && fstat(file_image->fd, &st) == 0) {
 		file_image->bytes = (uint64_t)st.st_size;
 	}

@@ -35,7 +35,7 @@ struct chi_page_tree {
 	unsigned depth;	  /* levels of pages; 0: as the first leaf tells */
 	unsigned least;	  /* children of a branch page */
 	uint16_t flags;	  /* that each node has beside NODE_BIG */
-	bool lenient;	  /* for repair: whatever can be read of a damaged page is taken */
+	bool lenient;	  /* for repair: all that can be read of a damaged page is taken */
 	int (*compare)(const MDB_val *a, const MDB_val *b); /* NULL: the order is not known */
 	chi_page_take *take;				    /* NULL: any entry will do */
 
@@ -77,7 +77,7 @@ void chi_page_complain(struct chi_page_walk *walk, const char *format, ...);
  * in the list is not marked. -CHI_ENOMEM, -CHI_ECANCELED. */
 CHI_MUSTUSE int chi_page_walk_free(struct chi_page_walk *walk);
 
-/* Hands over each entry that the tree leads to. CHI_OK, whatever was found; -CHI_ENOMEM,
+/* Hands over each entry that the tree leads to. CHI_OK, also if damage was found; -CHI_ENOMEM,
  * -CHI_ECANCELED, or what `take` returned. */
 CHI_MUSTUSE int chi_page_walk_tree(struct chi_page_walk *walk, struct chi_page_tree *tree);
 

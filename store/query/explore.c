@@ -2,7 +2,7 @@
 /*
  * What was played from a position and where it led: the position's record, and the positions
  * after all of its legal moves, looked up together. The moves played are in the record; others
- * are told if their position is stored, reached by another order of moves.
+ * are delivered if their position is stored, reached by another order of moves.
  */
 #include "store/store.h"
 
@@ -99,7 +99,7 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 			move.played = work->record.moves[next++].counts;
 		}
 		if (work->n_keys > 0) {
-			/* Of an evaluation nothing is told here. */
+			/* Evaluations are not delivered here. */
 			const struct chi_row *row = &work->rows[i];
 			move.child = (struct chi_row){.key = row->key,
 						      .found = row->found,

@@ -152,7 +152,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 {
 	MDB_val value = {0};
 	struct chi_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
-	/* The record is needed whatever the spec says it wants. */
+	/* The record is needed regardless of what the spec wants. */
 	scan->joins = true;
 	int rc = fill(scan, &batch);
 	*got = batch.n == 1;

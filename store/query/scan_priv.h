@@ -107,7 +107,7 @@ CHI_MUSTUSE int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t 
 
 /*
  * Looks at entries of the current phase, while there are steps and room, or until a group
- * of records was looked up. CHI_OK: call again, in whatever phase the scan is then; negative: what
+ * of records was looked up. CHI_OK: call again, in any phase; negative: what
  * the batch got before the failure is good.
  */
 CHI_MUSTUSE int chi_walk_some(struct chi_scan *scan, struct chi_batch *batch);

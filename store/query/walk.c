@@ -5,7 +5,7 @@
  * are this one loop over the entries of a leaf. Cheap tests come first: the band needs two bytes,
  * the material the key, the games the record.
  *
- * A walk vouches for its end: a band ends at a sound entry beyond it, a tree where its pages end
+ * A walk proves its end: a band ends at a sound entry beyond it, a tree where its pages end
  * and, if all of it was walked, after as many entries as it says it has.
  */
 #include <string.h>

@@ -218,7 +218,7 @@ static int compare_uses(const void *a, const void *b)
 				  : (x->last > y->last) - (x->last < y->last);
 }
 
-/* Who can be forgotten, and when he wrote last. */
+/* A client that can be forgotten, and when it wrote last. */
 static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, size_t *n)
 {
 	MDB_cursor *cursor;

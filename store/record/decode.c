@@ -43,7 +43,7 @@ static int read_moves(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
 	return CHI_OK;
 }
 
-/* Whatever the number before it said, a list takes two bytes an entry: that bounds the memory. */
+/* A list takes two bytes an entry, whatever its number says: that bounds the memory. */
 static int read_ply_list(struct chi_reader *r, uint64_t n, struct chi_arena *arena,
 			 struct chi_record *out)
 {

@@ -125,7 +125,7 @@ int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t
 		}
 	}
 	if (CHI_UNLIKELY(!ok || r.bad)) {
-		/* Nothing of a damaged record is told. */
+		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};
 		return -CHI_ECORRUPT;
 	}

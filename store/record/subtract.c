@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Taking games out of a record again: the exact inverse of adding them. What is not there cannot be
- * taken away; the fault tells which part it was, since a wrong subtraction is nearly always a
+ * taken away; the fault names the part, since a wrong subtraction is nearly always a
  * game that was never added.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A new store of what a damaged one still holds. The strength tree is not read: its entries
- * follow from the records. Each record vouches for itself by its checksum, which covers its key; so
+ * follow from the records. Each record is proved by its checksum, which covers its key; so
  * it does not matter from which page it comes, only that the page is not a free one.
  */
 #include <stdarg.h>

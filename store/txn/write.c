@@ -109,7 +109,7 @@ void chi_write_abort(struct chi_write *write)
 }
 
 /*
- * For a transaction that changed nothing. To say that all is stored already vouches for the commit
+ * For a transaction that changed nothing. The answer that all is stored already confirms the commit
  * it is stored by; if that was another process', it may have been killed before its sync. Returns
  * LMDB's code.
  */

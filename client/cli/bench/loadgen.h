@@ -116,7 +116,7 @@ void loadgen_collect(const struct load *load, enum mix_kind kind, struct loadgen
 
 /*
  * Deletes what the puts may have stored, over the first client's connection; threads have ended.
- * *removed: positions that were there. `shown` is told how far it is.
+ * *removed: positions that were there. `shown` reports the progress.
  */
 struct progress;
 CHI_MUSTUSE int loadgen_clean(struct load *load, struct progress *shown, uint64_t *removed);

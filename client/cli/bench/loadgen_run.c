@@ -163,7 +163,7 @@ static void send_queued(struct loadgen_client *client, const struct loadgen_requ
 	}
 	client->now = cli_clock();
 	count_failure(client, request, status);
-	/* Those before it are answered, or lost with the connection: the library tells which. */
+	/* Those before it are answered, or lost with the connection: the library says which. */
 	while (is_lost(status) && client->queued > 0) {
 		take_answer(client);
 	}

@@ -14,7 +14,7 @@
  * divided by its keys, in which it is ordered, into as many. */
 #define SAMPLE_BANDS 64
 
-/* Most positions, whatever they come from: half a gigabyte. */
+/* Most positions, from any source: half a gigabyte. */
 #define SAMPLE_MAX 16000000
 
 struct sample_item {

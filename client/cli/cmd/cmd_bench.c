@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore bench: sends load to an address, and tells how fast it was answered. */
+/* chistore bench: sends requests to an address and measures how fast they are answered. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -208,7 +208,7 @@ static int measure(struct cli *cli, const struct bench_state *bench, struct load
 	if (measured_print(cli, load, &answered, &failed) != CHI_OK) {
 		return cli_no_memory();
 	}
-	/* What was measured is out, whatever becomes of cleaning up. */
+	/* What was measured is printed, even if cleaning up fails. */
 	(void)fflush(stdout);
 	int code = judge(load, answered, failed);
 	if (ended) {

@@ -31,7 +31,7 @@ static const struct export_state defaults = {
 	.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS},
 };
 
-/* Said, or told by the file's name, or by --json, or the one that most programs read. */
+/* Given, or from the file's name, or from --json, or the one that most programs read. */
 static enum export_format choose_format(const struct cli *cli, const struct export_state *state)
 {
 	enum export_format format = state->format;

@@ -230,7 +230,7 @@ static void print_summary(struct cli *cli, const struct import_state *import)
 				json_count(import->rejected)));
 }
 
-/* All files; then what was acknowledged is made durable, whatever stopped the work. */
+/* All files; then what was acknowledged is made durable, no matter what stopped the work. */
 static int import_files(struct cli *cli, struct import_state *import, const struct files *files)
 {
 	int code = EXIT_DONE;

@@ -48,7 +48,7 @@ static int open_or_create(struct cli *cli, enum chi_statistic statistic)
 	return cli_fault(status, &fault);
 }
 
-/* Opens or makes the store, now that the dump has told its statistic. */
+/* Opens or makes the store, now that the dump has given its statistic. */
 static int open_store(struct load *load)
 {
 	struct cli *cli = load->cli;

@@ -156,7 +156,7 @@ static int run(struct cli *cli)
 		return code;
 	}
 	take_parts(cli, &put);
-	/* Here too, so that a text is refused with the same words whatever the address. */
+	/* Here too, so that a text is refused with the same words for every address. */
 	struct chi_fault fault = {.text = ""};
 	if (chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) != CHI_OK) {
 		return cli_usage(cli, "%s", fault.text);

@@ -32,7 +32,7 @@ void batch_deinit(struct batch *batch)
 	batch->lines = NULL;
 }
 
-/* True if the status tells of what is in the chunk, not of the store. */
+/* True if the status is about the chunk, not the store. */
 static bool is_entry_fault(int status, size_t n)
 {
 	switch (status) {

@@ -50,7 +50,7 @@ static int import_init(struct import *import, struct chi_client *client)
 										    : -CHI_ENOMEM;
 }
 
-/* True if the position may take the book's moves. A row tells of counts, not of moves: where there
+/* True if the position may take the book's moves. A row has counts, not moves: where there
  * are none the record is looked at, which is rare. */
 static int is_free(struct import *import, const struct chi_row *row, bool *out)
 {

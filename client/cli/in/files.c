@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be told of files before they are imported. */
+/* What can be learned about files before they are imported. */
 #include "client/cli/in/files.h"
 
 #include <errno.h>

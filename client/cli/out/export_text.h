@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One position's record as a line of text in the formats of export: CSV and TSV as `import`
- * reads them, JSON as `get` prints it, EPD. What each format holds is told in chistore.1.
+ * reads them, JSON as `get` prints it, EPD. What each format holds is in chistore.1.
  */
 #pragma once
 
