@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The check of the server's certificate cannot be turned off: a client that wants none uses a
- * Unix socket, or an authority of his own. */
+ * Unix socket, or an authority of its own. */
 #include "client/remote/tls.h"
 
 #include <openssl/ssl.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left to the daemon once it serves: its stores, the directories of what SIGHUP has it read
- * or open again, the clients that come to it, and nothing else of the machine. So an attacker who
- * should gain control of it by a fault in it has no more than that. chistored(8) describes it to
- * operators.
+ * What the daemon can reach once it serves: its stores, the directories of what SIGHUP makes it
+ * read or open again, its clients, and nothing else. An attacker who takes it over has no more than
+ * that. chistored(8) describes it to operators.
  */
 #pragma once
 
