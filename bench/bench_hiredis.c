@@ -91,7 +91,7 @@ static void pipe_gets(struct bench *bench, const struct bench_list *list, size_t
 	}
 }
 
-/* Page after page, each from behind the last member of the one before; the sum is as our scans
+/* Page after page, each from after the last member of the one before; the sum is as our scans
  * have it, over the statistic. */
 static void range(struct bench *bench, struct bench_result *out)
 {

@@ -176,7 +176,7 @@ static void clear_requests(struct bench *bench, size_t batch)
 	bench->found = 0;
 }
 
-/* Called before the text of a request is appended, and once behind the last. */
+/* Called before the text of a request is appended, and once after the last. */
 static void mark_start(struct bench *bench)
 {
 	if (bench->n_requests + 1 >= bench->capacity) {

@@ -138,7 +138,7 @@ static void map_file(struct raw *raw)
 	close(fd);
 }
 
-/* One cache line of the data file after the other, by chance, each behind the answer of the one
+/* One cache line of the data file after the other, by chance, each after the answer of the one
  * before: what a single wait for memory of that size costs. */
 static void touch(struct raw *raw, struct bench_result *out)
 {

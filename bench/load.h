@@ -42,7 +42,7 @@ void load_append(struct chi_buffer *out, const void *bytes, size_t len);
 void load_print(struct chi_buffer *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The number behind the first byte of a line and the line's length with its end; 0: not whole. */
+/* The number after the first byte of a line and the line's length with its end; 0: not whole. */
 size_t load_line(const uint8_t *bytes, size_t len, size_t skip, int64_t *number);
 
 /* What a put of this turn stores: a record of usual size for those who store bytes. */

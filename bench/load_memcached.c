@@ -58,7 +58,7 @@ static void put(struct chi_buffer *out, const struct chi_key *key, uint64_t turn
 	load(out, key->bytes, key->len, value, sizeof(value));
 }
 
-/* "VA 12 b" with 12 bytes and a line end behind it; "EN": not there; "MN": the no-op; "HD": done.
+/* "VA 12 b" with 12 bytes and a line end after it; "EN": not there; "MN": the no-op; "HD": done.
  */
 static size_t take_one(const uint8_t *bytes, size_t len, bool *is_end, uint64_t *found)
 {

@@ -3,7 +3,7 @@
  * make_lists STORE GAMES FOLDER COUNT: writes the orders that all programs are asked in, each of
  * at most COUNT positions:
  *
- *   games.keys   as games go, each position a move behind the last: those of GAMES, a file of PGN
+ *   games.keys   as games go, each position a move after the last: those of GAMES, a file of PGN
  *                or the CSV of make_positions (.csv)
  *   random.keys  positions of the store, shuffled
  *   search.keys  as a search visits them: a small alpha-beta over all legal moves from positions
@@ -84,7 +84,7 @@ static void read_pgn(FILE *file, struct growing *to)
 	chi_pgn_free(pgn);
 }
 
-/* The first column of the lines behind the header. */
+/* The first column of the lines after the header. */
 static void read_csv(FILE *file, struct growing *to)
 {
 	char line[512];

@@ -2,7 +2,7 @@
 /*
  * make_positions COUNT [SEED]: prints COUNT different positions as CSV, the records of every
  * measurement. They come from random legal games, so that they stand in the file as a program
- * that follows games would ask for them: each a move behind the one before. The moves are drawn
+ * that follows games would ask for them: each a move after the one before. The moves are drawn
  * with a leaning towards captures, so that the pieces thin out as they do between players.
  *
  * The statistic is the control statistic, and most positions have been seen in one game only, as

@@ -34,7 +34,7 @@
 #define BLOCK_RECORDS 4096
 #define PART_ITEMS    ((uint64_t)1 << 20)
 
-/* Behind the key of an item: who won, and when and how the game went on. */
+/* After the key of an item: who won, and when and how the game went on. */
 struct tail {
 	uint16_t result;
 	uint16_t ply;
@@ -96,7 +96,7 @@ static void add_item(struct player *player, const struct chi_key *key, const str
 		player->n = 0;
 	}
 	uint8_t *bytes = player->items[player->n++].bytes;
-	memcpy(bytes, key->bytes, CHI_KEY_MAX); /* zeros behind its end */
+	memcpy(bytes, key->bytes, CHI_KEY_MAX); /* zeros after its end */
 	memcpy(bytes + CHI_SORT_GROUP, tail, sizeof(*tail));
 	if (player->games.n < player->probes) {
 		bench_list_append(&player->games, &player->capacity, key);

@@ -344,7 +344,7 @@ class Suite:
 
     def markdown(self, command):
         facts = [f"- {fact}" for fact in table.machine() + self.facts()]
-        # Fenced, as an indented table behind a list would be the list's.
+        # Fenced, as an indented table after a list would be the list's.
         body = ["```", *self.tables(), "```"]
         return "\n".join([f"{self.title}, {datetime.date.today()}, by `{command}`:", "", *facts, "",
                           *body, "", self.foot(), ""])

@@ -36,7 +36,7 @@ static void *grown(void *old, size_t *room, size_t need, size_t size)
 	return more;
 }
 
-/* The positions behind the moves as one node, of which some are visited. */
+/* The positions after the moves as one node, of which some are visited. */
 static size_t add_node(struct lists *lists, const struct chi_position *position,
 		       struct chi_position *children)
 {

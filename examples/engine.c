@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How an engine asks: one prober a thread, the board it has, a prefetch when a move is made, and
- * the positions behind a node's moves together. */
+ * the positions after a node's moves together. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static const struct chi_board boards[2] = {
 static const char *const moves[] = {"e2e4", "d2d4", "g1f3", "c2c4"};
 #define MOVES (sizeof(moves) / sizeof(moves[0]))
 
-/* The keys behind the moves, which an engine would make of its boards with chi_key_from_board. */
+/* The keys after the moves, which an engine would make of its boards with chi_key_from_board. */
 static int play(struct chi_key children[MOVES])
 {
 	struct chi_key root;

@@ -40,7 +40,7 @@ PATIENCE = 20
 @dataclasses.dataclass
 class Step:
     """The tests of the suite whose name `match` matches as a whole, with `wrap` before and `cases`
-    behind their command line (Python's tests choose cases by them); or `command`. In these and in
+    after their command line (Python's tests choose cases by them); or `command`. In these and in
     the environment {size} is the size of the part, {twentieth} of it, but at least 1, and {build}
     the build directory. Of tests with a `wrap` only those that are programs of the build are run,
     no scripts. `fails`: the exit status that a control must have."""

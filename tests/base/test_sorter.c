@@ -96,7 +96,7 @@ static void feed_all(struct chi_sorter *sorter, const struct chi_sort_item *item
 	}
 }
 
-/* Reads all parts one behind the other and compares; returns the size of the largest. */
+/* Reads all parts one after the other and compares; returns the size of the largest. */
 static size_t read_all(struct chi_sorter *sorter, size_t n_parts, const struct chi_sort_item *want,
 		       size_t n)
 {

@@ -108,7 +108,7 @@ static void refuses_shapes(void **state)
 		int wanted = len == good.len ? CHI_OK : -CHI_EKEY;
 		assert_int_equal(chi_key_decode(&key, &position, NULL), wanted);
 	}
-	/* padding, and bytes behind the key */
+	/* padding, and bytes after the key */
 	for (size_t i = good.len - 1U; i < CHI_KEY_MAX; i++) {
 		struct chi_key key = good;
 		key.bytes[i] |= 1;

@@ -253,7 +253,7 @@ static void harmless(void **state)
 	}
 }
 
-/* Signs behind a move are skipped, as long as the whole is no longer than moves are read. */
+/* Signs after a move are skipped, as long as the whole is no longer than moves are read. */
 static void length_limit(void **state)
 {
 	(void)state;

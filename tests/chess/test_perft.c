@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Published perft tables up to depth 5: some 2 thousand million nodes in a few seconds. Of the
- * Chess960 table, which is long, positions behind the first 60 go to depth 4. Slow builds go less
+ * Chess960 table, which is long, positions after the first 60 go to depth 4. Slow builds go less
  * far, and leave out counts above CHISTORE_PERFT_NODES. That variable (0: no bound) and
  * CHISTORE_PERFT_DEPTH, which allows the tables' sixth ply too, hold for all positions alike:
  * CHISTORE_PERFT_NODES=0 counts every table to depth 5, which takes minutes.

@@ -17,7 +17,7 @@ static void finds_boundaries(void **state)
 		{"1. e4 1-0\r\n \t\r\n", "[Event \"b\"]"},
 		{"{[x]\ny\n", "[Event \"b\"]"},
 		{"; [x]\n", "[Event \"b\"]"},
-		/* not behind a tag, not at the start, not inside a line, not another tag */
+		/* not after a tag, not at the start, not inside a line, not another tag */
 		{"[Event \"a\"]\n\n[Event \"b\"]\n", NULL},
 		{"[White \"a\"]\n  [Site \"x\"]  \n[Event \"b\"]\n", NULL},
 		{"\xef\xbb\xbf[White \"a\"]\n[Event \"b\"]\n", NULL},
@@ -141,7 +141,7 @@ static void append(struct read_games *games, struct read_games *more)
 	free(more->games);
 }
 
-/* Reads part by part, cut at the boundaries behind every `step` bytes. */
+/* Reads part by part, cut at the boundaries after every `step` bytes. */
 static struct read_games read_parts(const char *text, size_t len, size_t step, size_t *cuts)
 {
 	struct read_games games = {0};
@@ -171,7 +171,7 @@ static void begins_a_game_at_each_boundary(void **state)
 		"[White \"a\"]\n(x)\n[Event \"e\"]\n",
 		"x [White \"a\"]\n[Event \"e\"]\n",
 		"* [White \"a\"]\n\n[Event \"e\"]\n",
-		/* the last tag's line begins inside what began behind another tag */
+		/* the last tag's line begins inside what began after another tag */
 		"[White \"a\"] {c\nx } [Black \"b\"]\n[Event \"e\"]\n",
 		"[White \"a\"] (c\nx ) [Black \"b\"]\n[Event \"e\"]\n",
 		"[White \"a\"] [1. c\nx ] [Black \"b\"]\n[Event \"e\"]\n",

@@ -196,7 +196,7 @@ static size_t walk(struct book *book, const struct chi_position *position, int e
 	return n;
 }
 
-/* Walks from the initial position and from each position behind one of `moves`, n of 4 letters. */
+/* Walks from the initial position and from each position after one of `moves`, n of 4 letters. */
 static void walk_book(const char *name, const char *moves, size_t entries)
 {
 	struct book book = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of positions: the format told by name and content, records over lines, and reading on
- * behind bad lines. */
+ * after bad lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -121,7 +121,7 @@ static void every_hundredth(void **state)
 	}
 }
 
-/* Behind the first move no key can hold the position: Black is to move and has no king. */
+/* After the first move no key can hold the position: Black is to move and has no king. */
 static void line_without_a_black_king(void **state)
 {
 	(void)state;

@@ -273,7 +273,7 @@ static void raw_bytes(void **state)
 	}
 }
 
-/* Lines after a look are all the lines there are; bytes after a line are those behind it. */
+/* Lines after a look are all the lines there are; bytes after a line are those after it. */
 static void lines_after_a_look(void **state)
 {
 	(void)state;

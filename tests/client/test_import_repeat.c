@@ -200,7 +200,7 @@ static void be_busy(struct conn *conn)
 	}
 }
 
-/* Who it is has been chosen behind all the data, and to be busy is no answer to the question. */
+/* Who it is has been chosen after all the data, and to be busy is no answer to the question. */
 static void asked_of_a_busy_server(void **state)
 {
 	(void)state;

@@ -103,7 +103,7 @@ static void refused_batches_take_nothing_along(void **state)
 	puts[6].key = world_key(0);
 	puts[6].parts = CHI_PUT_EVALS;
 	puts[6].record = (struct chi_record){.evals = &more, .n_evals = 1};
-	/* With nothing before it, and behind unsynced ones, unsynced and synced. */
+	/* With nothing before it, and after unsynced ones, unsynced and synced. */
 	world_refused(client, chi_put(client, puts + 5, 2, CHI_SYNC, NULL), -CHI_ETOOBIG,
 		      "entry 1: ");
 	world_ok(client, chi_put(client, puts, 2, CHI_ASYNC, NULL));

@@ -453,7 +453,7 @@ static void plies(void **state)
 		draft.plies[1].ply = CHI_PLY_MAX;
 		try(pair, CHI_OK, "the last ply");
 		draft.plies[1].ply++;
-		try(pair, -CHI_EINVAL, "a ply behind the last");
+		try(pair, -CHI_EINVAL, "a ply after the last");
 		draft.plies[1].ply = 0;
 		try(pair, -CHI_EINVAL, "a ply twice");
 		set_plies(2);

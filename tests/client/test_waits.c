@@ -82,7 +82,7 @@ static void import_whose_end_is_not_known(void **state)
 	}
 }
 
-/* Answers a write behind the second sign of life that it is asked for. */
+/* Answers a write after the second sign of life that it is asked for. */
 static void write_in_the_end(struct conn *conn)
 {
 	struct chi_request request;

@@ -61,7 +61,7 @@ static void test_stores(void **state)
 	assert_int_equal(config.n_stores, 3);
 	assert_string_equal(config.stores[0].name, "a");
 	assert_string_equal(config.stores[0].path, "/x");
-	/* A '=' behind a slash belongs to the path. */
+	/* A '=' after a slash belongs to the path. */
 	assert_string_equal(config.stores[1].name, "default");
 	assert_string_equal(config.stores[1].path, "/y=z");
 	assert_string_equal(config.stores[2].path, "./b=c");
@@ -205,7 +205,7 @@ static void test_socket_path_length(void **state)
 	assert_non_null(strstr(fault.text, "108 bytes"));
 }
 
-/* Bounds are allowed and one beyond is refused; so is a number with more than a suffix behind it.
+/* Bounds are allowed and one beyond is refused; so is a number with more than a suffix after it.
  */
 static void test_limit_bounds(void **state)
 {

@@ -35,7 +35,7 @@ enum shim_fault {
 /* From now on the nth call, counted from 1, fails. 0: none does. */
 void shim_fail(unsigned nth, enum shim_fault fault);
 
-/* And the `gap`th call behind it, counted from 1, if `gap` is not 0. */
+/* And the `gap`th call after it, counted from 1, if `gap` is not 0. */
 void shim_fail_again(unsigned gap, enum shim_fault fault);
 
 /* True if a call has failed since shim_fail. */

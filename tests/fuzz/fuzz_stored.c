@@ -22,7 +22,7 @@ struct entry {
 	size_t len;
 };
 
-/* Puts the checksum of `size` bytes behind the value. */
+/* Puts the checksum of `size` bytes after the value. */
 static void seal(struct entry *entry, const void *key, size_t key_len, unsigned size)
 {
 	struct chi_writer w = chi_writer_of(entry->value + entry->len, size);

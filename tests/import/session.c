@@ -91,7 +91,7 @@ void session_subtract(const char *store, const char *text)
 	ok(session_run(&session, store, (const char *[]){text, NULL}));
 }
 
-/* The numbers of games behind the dump. */
+/* The numbers of games after the dump. */
 static char *add_games(struct chi_store *store, char *dump, size_t len)
 {
 	struct chi_info info;

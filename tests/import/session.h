@@ -25,7 +25,7 @@ int session_run(struct session *session, const char *store, const char *const *t
 void session_add(const char *store, const char *text);
 void session_subtract(const char *store, const char *text);
 
-/* A store's dump with its games behind it; to be freed. Verifies it, too. */
+/* A store's dump with its games after it; to be freed. Verifies it, too. */
 char *session_dump(const char *store);
 
 /* Both stores say the same. */

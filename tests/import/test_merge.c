@@ -230,7 +230,7 @@ static struct chi_game_id game_of(uint8_t number, uint8_t outcome)
 	return game;
 }
 
-/* The base rates follow, as behind an import. */
+/* The base rates follow, as after an import. */
 static void put_game_ids(struct chi_store *store, uint8_t first, uint8_t n)
 {
 	struct chi_write *write = NULL;
@@ -384,7 +384,7 @@ static char *read_games(size_t *len)
 }
 
 /* Halves of a collection, merged, are the collection. In an outcome store the statistics of what
- * the other half did not touch follow at the next rescore, as behind any import. */
+ * the other half did not touch follow at the next rescore, as after any import. */
 static void halves_are_the_whole(void **state)
 {
 	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_OUTCOME};

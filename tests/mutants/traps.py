@@ -271,7 +271,7 @@ FILES = (
         "faults powercut", "test_create"),
     Mutant(
         "parent-is-not-synced",
-        "The parent is synced behind the rename",
+        "The parent is synced after the rename",
         "store/env/path.c",
         "\t\tclose_fd(&hidden->lock);\n\t\terror = sync_fd(hidden->parent);\n",
         "\t\tclose_fd(&hidden->lock);\n",

@@ -8,7 +8,7 @@
 
 /* Exactly one of the two is set. */
 struct example {
-	const char *name; /* as behind "```hex " in PROTOCOL.md */
+	const char *name; /* as after "```hex " in PROTOCOL.md */
 	const struct chi_request *request;
 	const struct chi_response *response;
 };

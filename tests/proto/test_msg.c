@@ -142,7 +142,7 @@ static void responses_survive(void **state)
 			out.id |= 1;
 			size_t size = chi_response_size(&out);
 			assert_int_equal(chi_response_pack(&out, &b.wire), CHI_OK);
-			/* Exactly the frame and the slack behind it. */
+			/* Exactly the frame and the slack after it. */
 			assert_int_equal(size, b.wire.len + CHI_ROWS_SLACK);
 			const uint8_t *body = wire_body(&b.wire, &len);
 			int rc = chi_response_unpack(body, len, &b.read, &in, &fault);

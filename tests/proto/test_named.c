@@ -301,7 +301,7 @@ static void odd_messages(void **state)
 		{"080a8b01", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
 		{"08ffffffffffffffffffff01", -CHI_EPROTO, 0, CHI_OP_UNKNOWN, ""},
 		/* Explore without a position, and with two; an import of no kind and of an unknown
-		 * one; games behind half an id; half a game, a game with an unknown flag. */
+		 * one; games after half an id; half a game, a game with an unknown flag. */
 		{"0801fa0100", -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.key"},
 		{"0801fa010e"
 		 "0a0908000000000000082a"

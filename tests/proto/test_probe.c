@@ -159,7 +159,7 @@ static void others_are_left(void **state)
 	/* One length says 11 bytes where the other says 10. */
 	bytes[4] = 13;
 	assert_false(agrees(bytes, sizeof(good)));
-	/* A field behind the probe. */
+	/* A field after the probe. */
 	memcpy(bytes, good, sizeof(good));
 	bytes[sizeof(good)] = 0x10;
 	bytes[sizeof(good) + 1] = 1;

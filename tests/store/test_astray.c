@@ -51,7 +51,7 @@ static int by_strength(const void *a, const void *b)
 }
 
 /* The number of rows of a whole scan; *wrong: one that the sound store has not, or that is not
- * behind the one before. */
+ * after the one before. */
 static int scan_damaged(struct chi_read *read, const struct chi_scan_spec *spec,
 			const struct chi_row *good, size_t n_good, size_t *n, bool *wrong)
 {
@@ -151,7 +151,7 @@ static off_t child_place(const struct chi_descent *tree, const uint8_t *page, un
 	return page - tree->pages.base + chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
 }
 
-/* Rows of any scan, that each is in the band and behind the one before; how it ended. */
+/* Rows of any scan, that each is in the band and after the one before; how it ended. */
 static int scan_strictly(struct chi_read *read, const struct chi_scan_spec *spec)
 {
 	static struct chi_row rows[KEYS_MAX];

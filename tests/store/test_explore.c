@@ -309,7 +309,7 @@ static void tells_what_the_games_were(void **state)
 	assert_true(n_nodes > 200 && beside > 20);
 }
 
-/* Reached by other moves: the position itself is not stored, what is behind it is. */
+/* Reached by other moves: the position itself is not stored, what is after it is. */
 static void finds_children_of_a_stranger(void **state)
 {
 	(void)state;

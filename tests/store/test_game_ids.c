@@ -114,7 +114,7 @@ static void add_all(struct chi_store *store)
 	ok(chi_write_commit(write, &fault));
 }
 
-/* Pages of every size, each behind the last id of the one before. */
+/* Pages of every size, each after the last id of the one before. */
 static void test_lists(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void test_lists(void **state)
 		} while (n == max);
 		assert_int_equal(at, GAMES);
 	}
-	/* Behind an id that is not there. */
+	/* After an id that is not there. */
 	uint8_t between[CHI_GAME_ID_SIZE];
 	memcpy(between, games[9].id, sizeof(between));
 	between[CHI_GAME_ID_SIZE - 1] ^= 1;

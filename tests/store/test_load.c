@@ -472,7 +472,7 @@ static void test_several_commits(void **state)
 	assert_int_equal(info.known, MANY);
 	assert_int_equal(info.sequence, 1);
 	assert_true(info.used_bytes > (UINT64_C(32) << 20));
-	/* What goes on behind it does so as in any store. */
+	/* What goes on after it does so as in any store. */
 	help_put(store, &(struct chi_put){.key = keys[0], .parts = CHI_PUT_NOTE});
 	ok(help_verify(store, NULL));
 	chi_store_close(store);

@@ -202,7 +202,7 @@ static void check_scan(struct chi_read *read, struct chi_scan_spec *spec)
 	spec->after = (struct chi_cursor){0};
 }
 
-/* A limit cuts; a cursor at any position, stored or not, goes on behind it. */
+/* A limit cuts; a cursor at any position, stored or not, goes on after it. */
 static void check_limit_and_cursor(struct chi_read *read, struct chi_scan_spec *spec)
 {
 	struct model *expected[POSITIONS];

@@ -365,7 +365,7 @@ static void test_truncated(void **state)
 }
 
 /*
- * LMDB itself may end a file early, when a transaction gave its last pages back: pages behind the
+ * LMDB itself may end a file early, when a transaction gave its last pages back: pages after the
  * end that are free are not missed. Here the file is cut page by page, and must open, whole,
  * as long as only free pages are gone.
  */

@@ -27,7 +27,7 @@ static void pack_both(const struct chi_load_spec *spec, const struct chi_key *ke
 	record.n_moves = move != 0;
 	record.plies = &reached;
 	record.n_plies = 1;
-	/* Twice: behind something else, too. */
+	/* Twice: after something else, too. */
 	for (size_t n = 1; n <= 2; n++) {
 		ok(chi_load_pack(spec, key, &record, &full));
 		ok(chi_load_pack_one(spec, key->bytes, key->len, result, ply, move, &one));

@@ -98,7 +98,7 @@ static void test_wrong_forms(void **state)
 		"42 80",		      /* in the middle of a number */
 		"42 80 00",		      /* a number with a byte too many */
 		"42 81 20",		      /* ply 4097 */
-		"42 00 00",		      /* something behind it */
+		"42 00 00",		      /* something after it */
 		"44 01 02",		      /* cut short */
 		"44 01 02 00",		      /* an empty list */
 		"44 01 02 83 40",	      /* ply 4097 of all games */
@@ -112,7 +112,7 @@ static void test_wrong_forms(void **state)
 		"44 01 02 04 00 01 01 02",    /* together more games than there are */
 		"44 01 02 04 01 01 80 20 01", /* ply 4097 by its distance */
 		"44 01 02 04 00 01 01 01 02", /* an entry too many */
-		"44 01 02 04 00 01 01 00",    /* a ply without games behind one with */
+		"44 01 02 04 00 01 01 00",    /* a ply without games after one with */
 		/* Numbers that would overflow a sum. */
 		"44 01 02 04 00 ff ff ff ff ff ff ff ff ff 01 01 03",
 		"44 01 02 04 01 01 ff ff ff ff ff ff ff ff ff 01 01",

@@ -255,7 +255,7 @@ static void test_sound_store_is_copied(void **state)
 	}
 }
 
-/* Everything behind the root is found without it; what was deleted is not, although it is there:
+/* Everything after the root is found without it; what was deleted is not, although it is there:
  * the same file with its list of free pages destroyed as well gives it back. */
 static void test_lost_root(void **state)
 {

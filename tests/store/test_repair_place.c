@@ -211,7 +211,7 @@ static void test_a_disk_that_cannot_be_read(void **state)
 	assert_true(access(help_path("unread"), F_OK) < 0);
 }
 
-/* Before and behind each call that matters, the last renaming among them: what has the name is
+/* Before and after each call that matters, the last renaming among them: what has the name is
  * whole, and the next repair takes away what is left beside. */
 static void test_killed_at_each_call(void **state)
 {
@@ -234,7 +234,7 @@ static void test_killed_at_each_call(void **state)
 		assert_true(fingerprint(help_path("damaged")) == before);
 		bool whole_now = is_whole_if_there();
 		assert_true(whole_now || status != 0);
-		/* What has the name keeps it: no kill behind the first that left it there comes
+		/* What has the name keeps it: no kill after the first that left it there comes
 		 * before. */
 		assert_true(whole_now || there == 0);
 		*(whole_now ? &there : &none) += status != 0;
@@ -254,7 +254,7 @@ static int64_t now_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* And at any moment, from the first to a little behind the last. */
+/* And at any moment, from the first to a little after the last. */
 static void test_killed_at_any_time(void **state)
 {
 	(void)state;

@@ -35,7 +35,7 @@ int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
-/* What others do in the moment before the next removal of a file, and in those before and behind
+/* What others do in the moment before the next removal of a file, and in those before and after
  * the next exchange of names. */
 static void (*before_unlink)(void);
 static void (*before_rename)(void); /* the same of one that gets its first name */
@@ -96,7 +96,7 @@ int __wrap_fsync(int fd)
 
 static struct chi_store *source;
 
-/* A path behind `leftover`: what a killed publisher of `name` would have left. */
+/* A path after `leftover`: what a killed publisher of `name` would have left. */
 static void leftover(const char *name, char path[static 1024])
 {
 	snprintf(path, 1024, "%s/.%s.new-1-0", help_path("."), name);

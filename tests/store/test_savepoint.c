@@ -144,7 +144,7 @@ static void poison(struct chi_write *write)
 	assert_true(chi_write_put(write, &(struct chi_put){.key = *full}, &result) < 0);
 }
 
-/* A batch with a poisoned entry at a random place, what comes behind it refused too. */
+/* A batch with a poisoned entry at a random place, what comes after it refused too. */
 static void refused_batch(struct chi_write *write, enum chi_statistic statistic)
 {
 	unsigned place = help_below(BATCH);

@@ -43,7 +43,7 @@ struct job {
 	uint64_t n_added;
 	bool exactly;	   /* check: adders have ended, nothing can be on the way */
 	uint64_t seconds;  /* 0: no end */
-	uint64_t kill_at;  /* write: right behind the acknowledgement of this generation... */
+	uint64_t kill_at;  /* write: right after the acknowledgement of this generation... */
 	uint64_t kill_pid; /* ...kill -9 this process; 0: the writer itself */
 	bool async;
 	bool torn;
@@ -339,7 +339,7 @@ static void print_report(void *context, const char *text)
 	fprintf(stderr, "hammer: verify: %s\n", text);
 }
 
-/* The writers from --writer on, the adders behind them, and both trees. */
+/* The writers from --writer on, the adders after them, and both trees. */
 static int run_check(struct chi_client *client, const struct job *job)
 {
 	struct checking c = {.client = client, .job = job};

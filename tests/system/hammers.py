@@ -72,7 +72,7 @@ def wait_until(writers, done):
 
 
 def check(address, acked=(), added=(), exactly=False, first=0):
-    """Of the writers from `first` on, what each had acknowledged; of the adders behind them, what
+    """Of the writers from `first` on, what each had acknowledged; of the adders after them, what
     each was told of. The exit code, {"top": [...], "games": [...]}, and the complaints."""
     args = ["--writer", first]
     for name, numbers in (("--acked", acked), ("--added", added)):

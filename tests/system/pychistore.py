@@ -110,7 +110,7 @@ def unpack_rows(data, count):
             raise ValueError(f"unknown flags {flags}")
         rows.append(Row(key, bool(flags & 1), chi2 or None, counts, evaluation))
     if at != len(data):
-        raise ValueError("bytes behind the last row")
+        raise ValueError("bytes after the last row")
     return rows
 
 

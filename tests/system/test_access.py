@@ -129,7 +129,7 @@ class Matrix(Case):
         return self.owner.call(info=pb.Info()).info.positions
 
     def try_one(self, peer, name, number):
-        """The code of the answer; OK where there is none, as the one to a ping behind it shows."""
+        """The code of the answer; OK where there is none, as the one to a ping after it shows."""
         _, build = OPERATIONS[name]
         id = peer.send(**{name: build(number)})
         if name in ("credit", "cancel", "import_data", "import_end"):

@@ -31,7 +31,7 @@ class Bench(Base):
         return {line[0]: dict(zip(COLUMNS, line)) for line in lines[1:]}
 
     def bench(self, *args, address, code=0, **extra):
-        """The rows, checked against each other: one of all behind one of each kind."""
+        """The rows, checked against each other: one of all after one of each kind."""
         done = self.cli("bench", "--warmup", "0", *args, address=address, code=code, **extra)
         rows = self.rows(done.stdout)
         self.assertEqual(list(rows)[-1], "all")

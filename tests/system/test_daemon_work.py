@@ -312,7 +312,7 @@ class Batches(unittest.TestCase):
                 pass
 
     def test_guilty_async_batch_takes_no_other_with_it(self):
-        """It comes behind others that are answered already and not committed."""
+        """It comes after others that are answered already and not committed."""
         path = new_path()
         daemon = start(path=path)
         with Peer(daemon.address) as peer:
@@ -436,7 +436,7 @@ class Batches(unittest.TestCase):
                 with Peer(daemon.address) as peer:
                     lost = self.lose_async_batches(daemon, peer, first)
                 first += lost + EVAL_LIMIT
-                # Answered when the writer has the others behind it.
+                # Answered when the writer has the others after it.
                 self.assertIn(control.call(put=put([1])).code, (pb.OK, pb.DISK_FULL))
             self.assertLess(written_by(daemon) - before, 2 * lost)
             lines = daemon.stderr_text().count("answered before") - lines
@@ -527,7 +527,7 @@ def two_piece_key(number):
 
 
 def lengthen_nodes(content, page):
-    """Of a leaf at that place every value becomes 64 KiB long, whatever is behind the page."""
+    """Of a leaf at that place every value becomes 64 KiB long, whatever is after the page."""
     flags, lower = struct.unpack_from("<HH", content, page + 10)
     if flags & 0x0f != 0x02 or not 16 <= lower <= 4096:
         return

@@ -25,7 +25,7 @@ COLUMNS = ["san", "uci", "games", "white", "draws", "black", "other", "score", "
            "reached_white", "reached_draws", "reached_black", "chi2", "eco", "opening"]
 
 # Of 20 games from the initial position 10 went 1. e4, 9 1. d4, 1 1. a3; others got to 1. c4. The
-# position behind 1. a3 was not kept.
+# position after 1. a3 was not kept.
 DUMP = "\n".join([
     "chistore-dump\t1",
     "statistic\texternal",
@@ -281,7 +281,7 @@ class Explore(Base):
         self.assertEqual((done.stdout, done.stderr),
                          ("", f"chistore: position not found: {ABSENT}\n"))
         self.assertEqual(self.explore(ABSENT, "--json", code=1).stdout, "")
-        # By other ways games got to positions behind one that is not stored.
+        # By other ways games got to positions after one that is not stored.
         self.cli("delete", START, address=self.address)
         self.assertEqual(self.explore(code=1).stdout, "")
         done = self.explore("--all", code=1)

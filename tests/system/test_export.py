@@ -22,7 +22,7 @@ DUMP_HEAD = ("chistore-dump\t1\nstatistic\texternal\nbase\t0\t0\t0\t0\n"
 START_HASH = 0x463B96181691FC9C
 E4_HASH = 0x823C9B50FD114196
 
-# A line behind whose last move White's pawn may not take en passant, as it is pinned: Polyglot's key
+# A line after whose last move White's pawn may not take en passant, as it is pinned: Polyglot's key
 # of that position counts the square, and that of the position as it is stored does not.
 PINNED_LINE = [
     (0x463B96181691FC9C, "e2e4"), (0x823C9B50FD114196, "e7e5"), (0x0844931A6EF4B9A0, "f2f4"),

@@ -501,7 +501,7 @@ class Protocol(Games):
             job.commit()
         self.assertEqual(caught.exception.code, pb.CANCELED)
         self.assertEqual(self.client.info().positions, 0)
-        # Behind ImportEnd either may come, but it is the truth.
+        # After ImportEnd either may come, but it is the truth.
         job = self.free_again(self.client)
         job.feed(content(), "a")
         job.end()

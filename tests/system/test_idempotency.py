@@ -292,7 +292,7 @@ class Once(unittest.TestCase):
         self.assertEqual(self.games(), 4)
 
     def test_outcome_of_an_import_on_its_way(self):
-        """Before its ImportEnd it is settled; behind it the question waits."""
+        """Before its ImportEnd it is settled; after it the question waits."""
         marks = Marks(self.client)
         game = b'[White "%d"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n'
         asker = self.connect()

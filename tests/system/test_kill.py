@@ -7,7 +7,7 @@ Of the eight writers five wait for each batch to be synced. One does not, and ma
 told of, but never a part of a batch, nor one before another that is there. Two add games by marked
 writes; they live through the kills.
 
-The controls take acknowledgements for promises that are none (CHI_ASYNC) and kill right behind one:
+The controls take acknowledgements for promises that are none (CHI_ASYNC) and kill right after one:
 the same check must then find a loss, or it is blind and the test fails.
 
 CHISTORE_KILL_CYCLES: how many times to kill (default 100). CHISTORE_SEED: when. CHISTORE_HAMMER:
@@ -78,7 +78,7 @@ class Life:
             wait_until(writers + self.adders, lambda: (
                 all(writer.last_ack() for writer in writers) and
                 sum(writer.last_ack() for writer in writers) >= wanted))
-            # So that the kill hits any phase of a commit, not the moment behind an answer.
+            # So that the kill hits any phase of a commit, not the moment after an answer.
             time.sleep(chance.uniform(0, 0.01))
         finally:
             self.daemon.kill()
@@ -173,7 +173,7 @@ class Kill(unittest.TestCase):
         self.fail("control did not fail: no acknowledged batch was lost though none was synced")
 
     def test_killed_processes_lose_nothing(self):
-        """The library alone: its own process is killed behind an acknowledgement."""
+        """The library alone: its own process is killed after an acknowledgement."""
         store = harness.make_store(statistic="external")
         top = 0
         for _ in range(5):

@@ -375,7 +375,7 @@ class SameAnswers(TlsCase):
             self.assertEqual([peer.receive().id for _ in ids], ids)
 
     def test_pausing_clients(self):
-        """Reading stops at 1 MiB of unread answers and goes on behind it, with bytes in TLS."""
+        """Reading stops at 1 MiB of unread answers and goes on after it, with bytes in TLS."""
         fens = [fen(n) for n in range(4096)]
         with Peer(self.unix) as peer:
             peer.call(put=put(range(4096)))
