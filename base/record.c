@@ -60,7 +60,7 @@ static int check_engine(const struct chi_eval *eval, size_t i, struct chi_record
 	return reason == NULL ? CHI_OK : refuse(flaw, -CHI_EINVAL, reason, "evals[%zu].engine", i);
 }
 
-/* A NUL would end the note early for all who read it as C does. */
+/* A NUL would end the note early for readers in C. */
 static int check_note(const struct chi_record *record, struct chi_record_flaw *flaw)
 {
 	size_t len = record->n_note;

@@ -39,7 +39,7 @@ static int serve(const struct chi_config *config)
 	if (status < 0) {
 		log_error("fail", "{cause}", log_text("cause", fault.text));
 		if (config->log.path != NULL) {
-			/* Someone who starts it by hand does not look into the file. */
+			/* Started by hand, its user does not look into the file. */
 			fprintf(stderr, "chistored: %s\n", fault.text);
 		}
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Start and stop in order. Sockets are bound first, which may take root, then the server becomes
- * who it is to be and opens the stores, and only then accepts. A second daemon is refused by the
- * store's lock, and the lock beside the socket has kept it from taking that away from the first.
+ * Start and stop in order. Sockets are bound first, which may take root; then the server becomes
+ * its user, opens the stores and accepts. A second daemon is refused by the store's lock; the lock
+ * beside the socket has kept it from taking the socket from the first.
  */
 #include "daemon/serve.h"
 
@@ -118,7 +118,7 @@ static void look_back(const struct chi_config *config, struct chi_served *served
 static int say_why(const struct chi_config *config, const char *path, int status,
 		   const struct chi_fault *cause, struct chi_fault *fault)
 {
-	/* Of someone else's directory it is worth knowing who we are. */
+	/* For another user's directory, name the user that the daemon runs as. */
 	bool whose = config->user.given && status == -CHI_EACCES;
 	const char *advice = status == -CHI_EREADONLY  ? "; --read-only serves it"
 			     : status == -CHI_ENOSTORE ? "; 'chistore init' makes one, and so does "
@@ -240,7 +240,7 @@ struct signals {
 	struct event *reload;
 };
 
-/* Opens the log again and reads again who gets in. */
+/* Opens the log again and rereads the access rules. */
 static void reload(struct chi_server *server)
 {
 	chi_log_reopen();
@@ -341,7 +341,7 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* What only root may open, should that be who we still are. Before the threads: see
+/* What only root may open, if the daemon is still root. Before the threads: see
  * chi_socket_bind. */
 static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 {
@@ -359,7 +359,7 @@ static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 	return status;
 }
 
-/* What will not work, now that we are who we are, and what could be better. */
+/* What will not work for the daemon's user, and what could be better. */
 static void warn_of_user(const struct chi_config *config)
 {
 	const char *const files[] = {config->access_path, config->tls_certificate, config->tls_key,

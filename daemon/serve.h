@@ -37,7 +37,7 @@
 struct chi_config;
 struct chi_server;
 
-/* Binds, becomes who it is to be, opens the stores, starts the threads, listens. On failure all is
+/* Binds, becomes its user, opens the stores, starts the threads, listens. On failure all is
  * undone by deinit. */
 CHI_MUSTUSE int chi_server_init(struct chi_server *server, const struct chi_config *config,
 				struct chi_fault *fault);

@@ -273,8 +273,8 @@ static int fill(struct commit *commit, struct chi_fault *fault)
 		return rc;
 	}
 	rc = walk_games(commit, fault);
-	/* A load that changes nothing leaves even the sequence number, but is committed, too: who
-	 * is told that its games are stored already may rely on it as if it had stored them. */
+	/* A load that changes nothing leaves even the sequence number, but is committed too: a
+	 * client told that its games are stored already may rely on it as if it had stored them. */
 	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {
 		rc = store_positions(commit, fault);
 	}

@@ -89,7 +89,7 @@ const char *chi_store_path(const struct chi_store *store);
 
 CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
 
-/* To be called every few seconds by who serves: frees reader slots that dead processes left, and
+/* To be called every few seconds by a server: frees reader slots that dead processes left, and
  * sees that the store's files are still there. -CHI_ESTALE: one was removed or replaced. */
 CHI_MUSTUSE int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault);
 
@@ -394,9 +394,9 @@ CHI_MUSTUSE int chi_copy_begin(const char *path, struct chi_copy **out, int *fd,
  * The same for a published copy: read by everyone, written by no one, opened without locks.
  * finish compacts it, marks it, verifies it (a damaged page may kill the process: nothing has the
  * name then), sets the modes 0755 and 0444 and renames it. A published copy of an earlier state
- * that has the name is replaced at one moment; who has it open keeps it. -CHI_EEXIST: something
- * else has the name; -CHI_ECORRUPT; -CHI_EUNSUPPORTED: the file system cannot replace a directory
- * at one moment.
+ * that has the name is replaced atomically; programs that have it open keep it. -CHI_EEXIST:
+ * something else has the name; -CHI_ECORRUPT; -CHI_EUNSUPPORTED: the file system cannot replace a
+ * directory at one moment.
  */
 CHI_MUSTUSE int chi_publish_begin(const char *path, struct chi_copy **out, int *fd,
 				  struct chi_fault *fault);
@@ -406,11 +406,11 @@ void chi_copy_abandon(struct chi_copy *copy);
 /*
  * To be called before a compaction: LMDB compacts by what the pages say, and writes beyond its
  * memory where one is damaged. CHI_OK: the store is sound, as chi_store_verify finds it, and so is
- * whatever the program writes from then on; -CHI_ECORRUPT, with what to do about it. Entries are
- * not looked at where pages are damaged already: what may still kill the process is a disk that
- * fails under the map. Anyone who had the store verified in another process says what was found by
- * refuse, with `why` as its beginning. -CHI_EBUSY, which alone only asks for: another process has
- * the store open, all would be for nothing.
+ * all that the program writes from then on; -CHI_ECORRUPT, with what to do about it. Entries are
+ * not checked where pages are damaged already: only a disk that fails under the map may still kill
+ * the process. A caller that had the store verified in another process passes the result to refuse,
+ * with `why` as its beginning. -CHI_EBUSY, the only check of alone: another process has the store
+ * open, all would be for nothing.
  */
 CHI_MUSTUSE int chi_compact_alone(struct chi_store *store, struct chi_fault *fault);
 CHI_MUSTUSE int chi_compact_check(struct chi_store *store, struct chi_fault *fault);

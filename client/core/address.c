@@ -74,7 +74,7 @@ static int parse_host(const char *scheme, const char *text, struct chi_address *
 	return CHI_OK;
 }
 
-/* Port 0 means "any free one" to who listens and nothing to who connects. `out` keeps the port as
+/* Port 0 means "any free one" to a server and nothing to a client. `out` keeps the port as
  * text, as getaddrinfo wants it. */
 static int parse_tcp(const char *scheme, const char *text, struct chi_address *out,
 		     struct chi_fault *fault)

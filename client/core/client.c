@@ -60,8 +60,8 @@ int chi_client_check_batch(struct chi_client *client, size_t n, enum chi_durabil
 	return CHI_OK;
 }
 
-/* The rest of a put is checked by who applies it: in-process by the store, else by the server, with
- * the same rules. */
+/* The rest of a put is checked where it is applied: in-process by the store, else by the server,
+ * with the same rules. */
 int chi_client_check_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			 enum chi_durability durability)
 {

@@ -186,7 +186,7 @@ static int scan_more(struct chi_client *client, struct chi_iter *iter)
 	}
 	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
 	iter->rows = iter->block;
-	/* Who takes a few rows pays for a few; who walks on soon has full blocks. */
+	/* A caller that takes a few rows pays for a few; one that goes on soon has full blocks. */
 	if (iter->block_size < BLOCK_MAX) {
 		iter->block_size *= 2;
 	}
@@ -404,7 +404,7 @@ static int open_store(struct chi_client *client)
 static void close_store(struct chi_client *client)
 {
 	if (settle(client) != CHI_OK) {
-		/* No one is left to tell: who must know calls chi_flush before (chistore.h). */
+		/* A failure cannot be reported here: call chi_flush before to know (chistore.h). */
 		client->inproc.write = NULL;
 	}
 	chi_store_close(client->inproc.store);

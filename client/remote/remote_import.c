@@ -270,7 +270,7 @@ static int ask_sequence(struct chi_import *games, uint64_t *sequence)
 }
 
 /* Sending may have taken hours, in which any number of clients have written, and one who has not is
- * forgotten. So who it is is chosen only now, when it is about to write. */
+ * forgotten. So its identity is chosen only now, when it is about to write. */
 static int mark(struct chi_import *games, struct chi_request *end)
 {
 	struct chi_client *client = games->client;

@@ -10,7 +10,7 @@
 /*
  * Reads a file of one line, 1 to CHI_ACCESS_TOKEN_MAX printable ASCII characters without blanks.
  * One that everyone may read is refused: -CHI_EACCES. -CHI_EIO, -CHI_ESYNTAX. The token is never
- * part of a message; who has done with it wipes it (explicit_bzero).
+ * part of a message; its user wipes it (explicit_bzero).
  */
 CHI_MUSTUSE int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1],
 			       struct chi_fault *fault);

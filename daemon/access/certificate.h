@@ -23,7 +23,7 @@ CHI_MUSTUSE int chi_certificate_load(const struct chi_config *config, SSL_CTX **
 /* -CHI_ENOMEM: what it has shown is not known, which is not the same as none. */
 CHI_MUSTUSE int chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out);
 
-/* Who is at the other end of a connection, for the log: what the kernel and an authority confirm,
+/* The peer of a connection, for the log: what the kernel and an authority confirm,
  * unlike the name that a client gives itself in its hello. Asked when a line is written: nothing is
  * kept for it.
  *

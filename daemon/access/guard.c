@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the kernel who is at the other end, and the access file what that one may do. */
+/* Asks the kernel who the peer is, and the access file what it may do. */
 #include "daemon/access/guard.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 /* The groups of a process beside its first, which the kernel allows. */
 #define GROUPS_MAX 65536
 
-/* Who is at the other end of a unix socket, as it was when it connected. */
+/* The peer of a unix socket, as it was when it connected. */
 struct user {
 	uint32_t uid;
 	uint32_t *groups;

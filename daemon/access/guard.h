@@ -42,7 +42,7 @@ CHI_MUSTUSE int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **
  * clients are to be judged again. */
 bool chi_guard_reload(struct chi_guard *guard);
 
-/* A number for who is at the other end, whose share of what is limited a client takes: the same for
+/* A number for the peer, whose share of what is limited a client takes: the same for
  * all connections of one token, certificate, local user or address, an IPv6 address by its network.
  * Others may have the same number, and then share. */
 uint32_t chi_guard_peer(const struct chi_visitor *visitor);

@@ -91,7 +91,7 @@ static void out_of_descriptors(struct chi_listener *listener, int from, int erro
 	rest(listener);
 }
 
-/* Over the limit: an answer without a request, so that the client knows why; one who expects TLS
+/* Over the limit: an answer without a request, so that the client knows why; one that expects TLS
  * could not read it. */
 static void turn_away(struct chi_listener *listener, int fd, bool plain)
 {

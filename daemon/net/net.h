@@ -338,7 +338,7 @@ struct chi_conn_name {
 
 struct chi_conn_name chi_conn_name(const struct chi_conn *conn);
 
-/* Who the log says is at the other end; while the connection is open. */
+/* The peer's name for the log; valid while the connection is open. */
 static inline struct chi_peer_name chi_conn_peer(const struct chi_conn *conn)
 {
 	return chi_peer_name_of(conn->fd, conn->tls);
@@ -416,7 +416,7 @@ static inline bool chi_transport_wants_room(const struct chi_conn *conn)
 	return conn->tls != NULL && conn->tls->wants_room;
 }
 
-/* Still shaking hands: no one knows who it is. */
+/* Still shaking hands: its identity is unknown. */
 static inline bool chi_transport_is_shaking(const struct chi_conn *conn)
 {
 	return conn->tls != NULL && !conn->tls->up;

@@ -12,7 +12,7 @@
 /* A listening socket; `text` is its address as a client would write it. */
 struct chi_socket {
 	int fd;		  /* -1: none */
-	bool adopted;	  /* who passed it listens already */
+	bool adopted;	  /* passed to the daemon, listening already */
 	int lock;	  /* beside a unix socket's path; -1: none */
 	const char *path; /* of a unix socket, else NULL */
 	dev_t device;	  /* of the path when it was made */
@@ -20,13 +20,13 @@ struct chi_socket {
 	char text[320];
 };
 
-/* Binds and listens: who connects now waits. Whose the file of a unix socket is, and its mode if it
- * has none of its own, is in `config`. `address` must live as long as the socket. Not to be
- * called while threads run: sets the umask for a moment. */
+/* Binds and listens: clients that connect now wait. Whose the file of a unix socket is, and its
+ * mode if it has none of its own, is in `config`. `address` must live as long as the socket. Not to
+ * be called while threads run: sets the umask for a moment. */
 CHI_MUSTUSE int chi_socket_bind(const struct chi_listen *address, const struct chi_config *config,
 				struct chi_socket *out, struct chi_fault *fault);
 
-/* Listens again: from now on clients see in us who calls this. */
+/* Listens again: from now on clients see the caller as the peer. */
 CHI_MUSTUSE int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault);
 
 /* Takes a listening socket that someone else has made: sets *address's kind to what it is, UNIX or

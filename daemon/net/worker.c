@@ -309,7 +309,7 @@ int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *
 	return CHI_OK;
 }
 
-/* A client's role is judged when it says hello; who has said it already is looked at again. */
+/* A client's role is judged when it says hello; one that has said it already is judged again. */
 static void deliver_authorize(struct chi_mail *mail, struct chi_worker *worker)
 {
 	(void)mail;

@@ -23,7 +23,7 @@ enum flag {
 	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
 	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
 	FEEDS = 1 << 5,	 /* part of another request, which ends if this fails */
-	LOGGED = 1 << 6, /* the log names who has asked for it */
+	LOGGED = 1 << 6, /* the log names the peer */
 };
 
 static const struct {

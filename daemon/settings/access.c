@@ -387,7 +387,7 @@ static int read_all(int fd, char *out, size_t room, size_t *len)
 	return CHI_OK;
 }
 
-/* Who may write it decides who gets in: the daemon's user, and root, who may do so anyhow. */
+/* Its writers decide who has access: the daemon's user, and root, who may do so anyhow. */
 static int check_file(const char *path, const struct stat *file, uint32_t uid,
 		      struct chi_fault *fault)
 {
@@ -410,7 +410,7 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 		    struct chi_fault *fault)
 {
 	*out = NULL;
-	/* A pipe in its place must not hold up who opens it. */
+	/* A pipe in its place must not block the open. */
 	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat file;
 	if (fd < 0 || fstat(fd, &file) < 0) {

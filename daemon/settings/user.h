@@ -12,7 +12,7 @@
 #include "chistore/types.h"
 
 struct chi_user {
-	bool given; /* false: who started it */
+	bool given; /* false: the user who started it */
 	uint32_t uid;
 	uint32_t gid;
 	bool has_name;
@@ -29,7 +29,8 @@ CHI_MUSTUSE int chi_user_can(const struct chi_user *user, struct chi_fault *faul
 
 /*
  * Permanently: groups, group and user, with all capabilities gone, and tried whether there is a way
- * back. `log` is given to the user if it is a file. Who is that user already, as chi_user_can says,
- * gives up capabilities. -CHI_EACCES: it cannot be done; then nothing may be served.
+ * back. `log` is given to the user if it is a file. A process that is that user already, as
+ * chi_user_can says, gives up capabilities. -CHI_EACCES: it cannot be done; then nothing may be
+ * served.
  */
 CHI_MUSTUSE int chi_user_become(const struct chi_user *user, int log, struct chi_fault *fault);

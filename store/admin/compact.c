@@ -101,7 +101,8 @@ static int prepare(struct chi_compaction *c, struct chi_fault *fault)
 	if (c->env->mdb == NULL) {
 		return chi_fault_plain(fault, -CHI_EIO);
 	}
-	/* Who has it open now will most likely have it open then: all would wait for nothing. */
+	/* A process that has it open now will most likely have it open then: all would wait for
+	 * nothing. */
 	int rc = chi_lock_company(&c->env->lock, fault);
 	if (rc < 0) {
 		return rc;

@@ -218,7 +218,7 @@ static int keep_from_writing(MDB_env *mdb)
 	return error == 0 && fchmod(fd, PUBLISHED_FILE_MODE) < 0 ? errno : error;
 }
 
-/* As those will open it who read it. */
+/* Opened as its readers will open it. */
 static int verify(const char *dir, struct chi_fault *fault)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_READ, .force_netfs = true};

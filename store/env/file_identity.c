@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether the files that are open are still those that the directory names. rsync and editors
- * replace a file by rename: who has the old one mapped goes on with it, while others work on the
- * new one under the same locks. A file with two names belongs to two directories, each with a lock
- * file of its own. On overlayfs the first writer makes a copy of the file, and who opened it before
- * for reading has the original mapped.
+ * replace a file by rename: a program that has the old one mapped goes on with it, while others
+ * work on the new one under the same locks. A file with two names belongs to two directories, each
+ * with a lock file of its own. On overlayfs the first writer makes a copy of the file, and one that
+ * opened it before for reading has the original mapped.
  *
  * Two looks find these out. The names are compared with the open descriptors, at opening and now
  * and then. And LMDB's number of the last commit, kept in lock.mdb, is compared with that in the

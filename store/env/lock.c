@@ -24,7 +24,7 @@
 /* Room for "<role>, process <pid>, at <address>". */
 #define HOLDER_SIZE 256
 
-/* Pauses between attempts grow from the first to the last, in milliseconds. Who is next in turn
+/* Pauses between attempts grow from the first to the last, in milliseconds. The next in turn
  * looks often: while it sleeps no one may write. */
 #define PAUSE_FIRST 1
 #define PAUSE_LAST  50
@@ -216,7 +216,7 @@ int chi_lock_serve(struct chi_lock *lock, const char *address, struct chi_fault 
 	return chi_lmdb_fault(fault, set_lock(lock, F_WRLCK, SERVED_BYTE), "lock", CHI_LOCK_NAME);
 }
 
-/* Whether someone else has a lock on the byte. Asked and not taken: two who ask at the same time
+/* Whether someone else has a lock on the byte. Asked and not taken: two that ask at the same time
  * must not see each other. */
 static bool is_locked(const struct chi_lock *lock, off_t byte)
 {

@@ -345,8 +345,8 @@ static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 }
 
 /* The directory that has the name; none: -1 and CHI_OK. It is locked, or else someone who adds a
- * copy at the same time would take it for a leftover once it has a hidden name. Who has it locked
- * instead of us, even a stranger, keeps it from that as well. */
+ * copy at the same time would take it for a leftover once it has a hidden name. Another that has it
+ * locked instead of us, even a stranger, keeps it from that as well. */
 static int hold_older(const struct chi_hidden *hidden, const char *path, int *out,
 		      struct chi_fault *fault)
 {

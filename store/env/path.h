@@ -28,8 +28,8 @@ CHI_MUSTUSE int chi_path_publish(struct chi_hidden *hidden, const char *path,
 				 struct chi_fault *fault);
 
 /* The same where a published copy may have the name: the two change names at one moment, then the
- * old one is removed; who has it open keeps it. -CHI_EEXIST if something else has the name,
- * -CHI_EUNSUPPORTED if the file system cannot do it. */
+ * old one is removed; programs that have it open keep it. -CHI_EEXIST if something else has the
+ * name, -CHI_EUNSUPPORTED if the file system cannot do it. */
 CHI_MUSTUSE int chi_path_replace(struct chi_hidden *hidden, const char *path,
 				 struct chi_fault *fault);
 

@@ -132,7 +132,7 @@ static unsigned start_others(struct team *team, pthread_t *others, unsigned n)
 	return begun;
 }
 
-/* The rest of a phase that is large. Who starts the threads is one of them, so that it goes on if
+/* The rest of a phase that is large. The caller is one of the threads, so that it goes on if
  * none can be started. */
 static int count_range(struct team *team, unsigned threads)
 {

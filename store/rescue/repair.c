@@ -301,8 +301,8 @@ static int walk_all(struct repair *r)
 }
 
 /* The sums of games follow from their entries; the base rates are what they were. What was
- * remembered of clients is not saved, as what lacks of it could not be told: no one who wrote to
- * the damaged store may take the new one for it, or his write would be done a second time. */
+ * remembered of clients is not saved, as gaps in it could not be detected: no client that wrote to
+ * the damaged store may take the new one for it, or its write would be done a second time. */
 static int settle(struct repair *r)
 {
 	int rc = begin(r);

@@ -5,9 +5,8 @@
  * the transaction first meets it, and written once, at the commit, however many writes it did.
  *
  * Clients that have not written for long are forgotten. The horizon makes that safe: it is the
- * last transaction in which any of them wrote. Who comes unknown and says that he first knew the
- * store in a state not older than that has never written: he would be remembered. All others are
- * refused.
+ * last transaction in which any of them wrote. An unknown client whose first known state of the
+ * store is not older than that has never written: it would be remembered. All others are refused.
  */
 #include "store/txn/txn.h"
 
@@ -148,7 +147,7 @@ static int meet(struct chi_write *write, struct chi_idempotency_book *book,
 	return CHI_OK;
 }
 
-/* One that is damaged could be any: no one is believed who comes from before now. */
+/* A damaged one could be any: no client from before now is believed. */
 static int find_horizon(struct chi_write *write, struct chi_idempotency_book *book)
 {
 	if (book->looked) {
