@@ -82,7 +82,7 @@ const struct cli_option global_options[] = {
 	OPTION_TEXT(cli, token_file, "token-file", "FILE",
 		    "file with the access token for a server"),
 	OPTION_TEXT(cli, tls_ca, "tls-ca", "FILE",
-		    "authorities that sign the server's certificate (default: the system's)"),
+		    "authorities for the server (default: the system's)"),
 	OPTION_TEXT(cli, tls_cert, "tls-cert", "FILE", "our certificate for the server"),
 	OPTION_TEXT(cli, tls_key, "tls-key", "FILE", "the key of our certificate"),
 	OPTION_FLAG(cli, json, "json", "print JSON, one object a line"),

@@ -284,8 +284,7 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(bench_state, plan.pipeline, 1, TRAFFIC_PIPELINE_MAX, "pipeline", "N",
 		      "unanswered requests of a client, 1 to 64 (default: 1)"),
 	OPTION_NUMBER(bench_state, plan.rate, 1, RATE_MAX, "rate", "N",
-		      "send N requests a second, answered or not (default: as fast as they are "
-		      "answered)"),
+		      "send N requests a second (default: as fast as answered)"),
 	OPTION_TEXT(bench_state, positions, "positions", "FILE",
 		    "ask for the FENs of a file; - is standard input"),
 	OPTION_NUMBER(bench_state, sample, 1, SAMPLE_MAX, "sample", "N",
