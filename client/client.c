@@ -207,7 +207,7 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 
 /*
  * Each has the same frame: begin, check what does not depend on the address, the backend, end.
- * Numbers for the caller are set in every case, so that no one reads what a failure left there.
+ * Numbers for the caller are set in every case, so that what a failure left there is not read.
  */
 int chi_ping(struct chi_client *client)
 {

@@ -3,7 +3,7 @@
  * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT`. Only the
  * four known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
  * path usable without quoting rules. A text with "://" after an unknown word is refused with a
- * hint, since no one names a directory so by intention; `./` or `file:` in front still reaches it.
+ * hint, since no directory is named so by intention; `./` or `file:` in front still reaches it.
  */
 #pragma once
 

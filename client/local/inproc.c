@@ -251,7 +251,7 @@ static int empty_batch(struct chi_client *client, enum chi_durability durability
 	return durability == CHI_SYNC ? settle(client) : CHI_OK;
 }
 
-/* Where nothing is pending, giving the transaction up costs no one anything: no mark is needed. */
+/* Where nothing is pending, giving the transaction up loses nothing: no savepoint is needed. */
 static int begin_write(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;

@@ -42,7 +42,7 @@ struct chi_peer {
 	uint64_t sequence;		/* of the store when the connection was made */
 	uint8_t uuid[CHI_IDEMPOTENCY_STORE]; /* the store's; all 0: not given */
 	uint64_t async_open; /* CHI_ASYNC writes answered since the last synced one */
-	uint64_t async_lost; /* such writes whose connection broke: no one can tell about them */
+	uint64_t async_lost; /* such writes whose connection broke: their outcome is unknown */
 	struct chi_identity identity; /* outlives connections */
 };
 

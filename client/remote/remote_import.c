@@ -179,7 +179,7 @@ static int stop(struct chi_import *games)
 	return chi_peer_send(games->client, &request);
 }
 
-/* Without the last answer no one knows what happened. Games that are counted are not counted again;
+/* Without the last answer the outcome is unknown. Games that are counted are not counted again;
  * of a merge only games tell that it was done. */
 static int doubt(struct chi_import *games, int status)
 {

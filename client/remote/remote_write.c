@@ -72,7 +72,7 @@ int chi_remote_write(struct chi_client *client, struct chi_request *request,
 				continue;
 			}
 		}
-		/* Sent without a mark it may be known to no one. */
+		/* Sent without a mark it may not be remembered. */
 		bool again = request->idempotency_key.sequence != 0 || !client->peer->sent;
 		if (!again || !chi_repeat_again(client, &repeat, status)) {
 			return chi_peer_doubt(client, status);

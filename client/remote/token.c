@@ -67,7 +67,7 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,
 				 strerror_r(errno, buffer, sizeof(buffer)));
 	}
-	/* It is read for every connection again, and no one may have to wait for it. */
+	/* It is read for every connection again, and must not make the caller wait. */
 	if (!S_ISREG(file.st_mode)) {
 		return chi_fault(fault, -CHI_EINVAL,
 				 "the access token's '%s' is not a regular file", path);

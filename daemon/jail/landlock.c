@@ -47,7 +47,7 @@ static int add_rule(int ruleset, uint64_t handled, const struct chi_landlock_rul
 	struct stat file;
 	int fd = open(rule->path, O_PATH | O_CLOEXEC);
 	if (fd < 0) {
-		/* Where no one gets to there is nothing to be allowed: a key whose directory only
+		/* A path that cannot be reached needs no rule: a key whose directory only
 		 * root may enter was read before. */
 		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : errno;
 	}

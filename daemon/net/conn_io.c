@@ -388,7 +388,7 @@ static void consider_memory(struct chi_conn *conn, size_t whole)
 	refuse_frame(conn, chi_buffer_bytes(&conn->in) + n, whole);
 }
 
-/* After such a head no one knows where the next request begins: an answer, and the end. */
+/* After such a head the next request cannot be found: an answer, and the end. */
 static void refuse_stream(struct chi_conn *conn, int status)
 {
 	chi_probe_batch_answer(conn->worker);

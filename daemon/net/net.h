@@ -191,8 +191,8 @@ void chi_worker_watch(struct chi_worker *worker);
 CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,
 				struct chi_read **out);
 
-/* Counts a client that no one knows yet, whose descriptor and handshake cost something; if there
- * are too many the oldest is dropped, which has had the longest time to say who it is. */
+/* Counts a client that is not identified yet, whose descriptor and handshake cost something; if
+ * there are too many the oldest is dropped, which has had the longest time to say who it is. */
 void chi_worker_add_unauthenticated(struct chi_worker *worker, struct chi_conn *conn);
 
 /* Does nothing if it is none. */

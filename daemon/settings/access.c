@@ -497,7 +497,7 @@ enum chi_role chi_access_authorize(const struct chi_access *access, const struct
 		}
 	}
 	if (shown->token != NULL && !known) {
-		/* Served without its token's role it would fail later, and no one know why. */
+		/* Served without its token's role it would fail later for no visible reason. */
 		*why = "unknown access token";
 		return CHI_ROLE_NONE;
 	}

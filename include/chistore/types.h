@@ -435,7 +435,7 @@ struct chi_explore {
 
 /* ---- Store ------------------------------------------------------------------------------- */
 
-/* Why no one can write a store where it was asked. */
+/* Why a store cannot be written through this client. */
 enum chi_read_only {
 	CHI_READ_ONLY_NOT = 0,
 	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */

@@ -268,7 +268,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 		env->mdb = NULL;
 	}
 	env->epoch++;
-	/* Without locks only where no one writes, be it that we would. */
+	/* Without locks only if the store is never written. */
 	unsigned flags = env->published		       ? MDB_RDONLY | MDB_NOLOCK
 			 : env->mode == CHI_STORE_READ ? MDB_RDONLY
 						       : 0;

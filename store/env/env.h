@@ -49,7 +49,7 @@ struct chi_env {
 	struct chi_pages pages;	  /* changes only while no transaction is alive */
 	uint64_t epoch;		  /* the same; counts how often the map may have moved */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
-	bool published;		  /* no one writes it: opened without locks */
+	bool published;		  /* never written: opened without locks */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;

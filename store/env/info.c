@@ -17,7 +17,7 @@
 
 struct reader_sum {
 	uint32_t n;
-	uint64_t oldest; /* transaction number; UINT64_MAX: no one reads */
+	uint64_t oldest; /* transaction number; UINT64_MAX: no reader */
 };
 
 /* LMDB prints its reader table as text only: "pid thread txnid", with "-" for an idle slot. */

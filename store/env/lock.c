@@ -25,7 +25,7 @@
 #define HOLDER_SIZE 256
 
 /* Pauses between attempts grow from the first to the last, in milliseconds. The next in turn
- * looks often: while it sleeps no one may write. */
+ * looks often: while it sleeps no process may write. */
 #define PAUSE_FIRST 1
 #define PAUSE_LAST  50
 #define PAUSE_NEXT  1

@@ -41,7 +41,7 @@ struct chi_descent {
 	uint16_t depth; /* 0: the tree is empty */
 	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
 	uint64_t root;
-	uint64_t end; /* pages from this number on belong to no one in this snapshot */
+	uint64_t end; /* pages from this number on are not of this snapshot */
 	uint64_t txn; /* LMDB's number of the snapshot */
 };
 

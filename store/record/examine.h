@@ -11,8 +11,8 @@
 struct chi_arena;
 
 /* Checks a position's key and record with all that chess knows. CHI_OK: the record is in memory of
- * `arena`, which is reset first; -CHI_ECORRUPT: *problem says what is wrong; -CHI_ENOMEM: no one
- * knows. */
+ * `arena`, which is reset first; -CHI_ECORRUPT: *problem says what is wrong; -CHI_ENOMEM: not
+ * known. */
 CHI_MUSTUSE int chi_record_examine(enum chi_statistic statistic, const MDB_val *key,
 				   const MDB_val *value, struct chi_arena *arena,
 				   struct chi_record *record, const char **problem);

@@ -11,7 +11,7 @@
 #define CHI_FORMAT_MAJOR 1
 #define CHI_FORMAT_MINOR 0
 
-/* Read-only compatible feature: a published copy, which no one writes. */
+/* Read-only compatible feature: a published copy, which is never written. */
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112

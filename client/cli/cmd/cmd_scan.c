@@ -97,7 +97,7 @@ static int run(struct cli *cli)
 static const struct cli_option options[] = {
 	FILTER_OPTIONS(scan_state),
 	OPTION_FLAG(scan_state, spec.descending, "desc", "in descending order"),
-	/* No limit is said by leaving it out: no one wants 0 rows. */
+	/* To have no limit, leave it out: 0 rows make no sense. */
 	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "at most N rows"),
 	OPTION_WORD(scan_state, spec.order, orders, "order", "ORDER",
 		    "strength (default), or position: by key only"),
