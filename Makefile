@@ -40,10 +40,14 @@ build-release/build.ninja:
 deps: ## install the Debian packages that are missing (as root), or name them
 	tools/deps.sh build test
 
-demo: ## build, make a store of real positions, serve it and ask it
+# A third of the time that `make build` takes: the two programs alone, lightly optimised and without
+# debugging information, in a directory of their own.
+demo: ## build the programs, make a store of real positions, serve it and ask it
 	@tools/deps.sh build
-	@$(MAKE) --no-print-directory build
-	demo/demo.sh
+	@[ -f build-demo/build.ninja ] || CC=$${CC:-gcc} meson setup build-demo -Dtests=false \
+		-Doptimization=1 -Ddebug=false -Dwerror=false
+	ninja -C build-demo client/cli/chistore daemon/chistored
+	demo/demo.sh build-demo
 
 check: ## run every test: plain, ASan + UBSan, TSan, release
 	@tools/deps.sh build test
@@ -108,7 +112,8 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
 clean: ## remove the build directories
-	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage
+	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
+		build-demo
 
 .PHONY: help build deps demo check test sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install clean
