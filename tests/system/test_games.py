@@ -131,7 +131,7 @@ class Importing(Games):
     def test_options(self):
         store = self.path("store")
         out = json.loads(self.out("import", "--max-ply", 4, "--min-games", 10, "--threads", 2,
-                                  "--memory", "16M", "--skip-variations", "--json", MASTERS,
+                                  "--memory", "16M", "--json", MASTERS,
                                   address=store))
         self.assertGreater(out["dropped"], 0)
         self.assertEqual(out["imported"], 300)

@@ -134,7 +134,8 @@ const struct command cmd_explore = {
 	.example = "chistore -a ./positions explore\n"
 		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"
 		   "chistore -a ./positions explore Najdorf Be3\n"
-		   "chistore -a ./positions explore '8/8/4k3/8/8/4K3/4P3/8 w - - 0 1' --json",
+		   "chistore -a ./positions explore "
+		   "'r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1' --json",
 	.options = options,
 	.args_max = -1,
 	.needs = NEEDS_READ,

@@ -28,7 +28,6 @@ struct import_state {
 	uint64_t read;
 	uint64_t rejected;
 	uint64_t bytes_before; /* of the files done */
-	bool skip_variations;  /* they are never counted: they were not played */
 	struct progress progress;
 	struct batch batch;
 	struct games games; /* if the files are PGN */
@@ -204,8 +203,8 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 static int check_options(struct cli *cli, const struct files *files)
 {
 	static const char *const of_positions[] = {"engine", "add", NULL};
-	static const char *const of_games[] = {"statistic",	  "max-ply", "min-games", "strict",
-					       "skip-variations", "memory",  "threads",	  NULL};
+	static const char *const of_games[] = {"statistic", "max-ply", "min-games", "strict",
+					       "memory",    "threads", NULL};
 	bool games = files->format == CHI_FORMAT_PGN;
 	const char *const *wrong = games ? of_positions : of_games;
 	while (*wrong != NULL && !cli_given(cli, *wrong)) {
@@ -325,8 +324,6 @@ static const struct cli_option options[] = {
 		      "games: drop new positions with fewer games"),
 	OPTION_FLAG(import_state, games.options.strict, "strict",
 		    "games: skip games with a bad move"),
-	OPTION_FLAG(import_state, skip_variations, "skip-variations",
-		    "games: no effect, variations are never counted"),
 	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",

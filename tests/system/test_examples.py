@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The questions that README.md, the man page and the help ask as examples find something in the
+stores of the demo: who copies one sees an answer."""
+
+import os
+import re
+import shlex
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_base import Base, run_cli  # noqa: E402
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
+ASKING = {"count", "explore", "export", "get", "key", "scan"}
+
+
+def text_of(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def examples():
+    """(where, words) of each example that asks; words without the address."""
+    texts = {"README.md": text_of("README.md"), "chistore.1": text_of("client", "cli", "chistore.1")}
+    for name in sorted(ASKING):
+        texts[f"help {name}"] = run_cli("help", name).stdout
+    for where, text in texts.items():
+        for line in re.findall(r"(?m)^(?:\$ |  )?chistore (.*)$", text.replace("\\\n", " ")):
+            words = shlex.split(line.split(" | ")[0], comments=True)
+            address = None
+            if words[:1] == ["-a"]:
+                address, words = words[1], words[2:]
+            # Only millions of games reach the end of the scale.
+            if words and words[0] in ASKING and not words[-1].endswith("...") \
+                    and "255.99" not in words:
+                yield where, address, words
+
+
+class Examples(Base):
+    def test_every_example_finds_something(self):
+        positions, masters = self.path("positions"), self.path("masters")
+        self.cli("init", address=positions)
+        self.cli("import", os.path.join(ROOT, "demo", "positions.epd.gz"), address=positions)
+        self.cli("import", MASTERS, address=positions)
+        self.cli("import", "--statistic", "outcome", MASTERS, address=masters)
+        tried = 0
+        for where, address, words in examples():
+            output = self.path("output")
+            named = [i for i, word in enumerate(words) if word == "-o"]
+            for i in named:
+                words[i + 1] = os.path.join(self.dir, words[i + 1])
+                output = words[i + 1]
+            store = masters if address == "/tmp/masters" else positions
+            with self.subTest(where=where, words=words):
+                done = run_cli(*words, address=store)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if named:
+                    self.assertGreater(os.path.getsize(output), 0)
+                elif words[0] == "count":
+                    self.assertGreater(int(done.stdout), 0)
+                elif words[0] in ("scan", "explore") and "--json" not in words:
+                    self.assertGreater(done.stdout.count("\n"), 1)
+                else:
+                    self.assertGreater(len(done.stdout), 0)
+            tried += 1
+        self.assertGreater(tried, 20)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
