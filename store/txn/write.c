@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 #include "chess/key.h"
 #include "base/arena.h"
@@ -124,13 +126,29 @@ static int vouch(struct chi_write *write)
 	return rc;
 }
 
-/* The map is full: its pages may be held by a reader that died. The next transaction has them. */
-static void make_room(struct chi_env *env, int status)
+/* A commit leaves pages unwritten at its end that it took and gave back, at most those that LMDB
+ * lets it hold in memory. A count far beyond that is damaged. */
+static bool counts_pages(const struct chi_env *env)
+{
+	const uint64_t held = 1 << 17;
+	MDB_envinfo info;
+	mdb_filehandle_t fd;
+	struct stat file;
+	return mdb_env_info(env->mdb, &info) != 0 || mdb_env_get_fd(env->mdb, &fd) != 0 ||
+	       fstat(fd, &file) != 0 ||
+	       info.me_last_pgno <= (uint64_t)file.st_size / env->pages.size + held;
+}
+
+/* The map is full: its pages may be held by a reader that died. The next transaction has them. Or
+ * it only seems so, which is damage. */
+static int make_room(const struct chi_env *env, int status)
 {
 	int dead = 0;
-	if (status == -CHI_EFULL) {
-		(void)mdb_reader_check(env->mdb, &dead);
+	if (CHI_LIKELY(status != -CHI_EFULL)) {
+		return status;
 	}
+	(void)mdb_reader_check(env->mdb, &dead);
+	return counts_pages(env) ? status : -CHI_ECORRUPT;
 }
 
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
@@ -170,8 +188,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		/* The meta page that LMDB put back must be on the disk before anyone writes. */
 		(void)mdb_env_sync(env->mdb, 1);
 	}
-	rc = chi_lmdb_write_fault(fault, error, "write to", env->path);
-	make_room(env, rc);
+	rc = make_room(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
 	chi_env_release(env);
 	free_write(write);
 	return rc;
@@ -179,10 +196,10 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 
 int chi_write_stick(struct chi_write *write, int rc)
 {
+	rc = make_room(write->env, rc);
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
 	}
-	make_room(write->env, rc);
 	return rc;
 }
 

@@ -457,7 +457,7 @@ static void test_damaged_meta(void **state)
 			struct chi_verify_result result;
 			struct chi_write *write;
 			struct chi_row row;
-			size_t len = i == 0 ? 48 : 112;
+			size_t len = i == 0 ? CHI_STATE_SIZE : CHI_STAMP_SIZE;
 			tamper_meanwhile(names[i], cut ? NULL : junk, len);
 			reports = 0;
 			assert_int_equal(chi_store_verify(store, count_report, NULL, &result),

@@ -218,10 +218,38 @@ static void test_damage_is_told_from_a_full_disk(void **state)
 	assert_int_equal(help_child_status(pid), 0);
 }
 
+/* In both meta pages the number of the last page, after the head of the page and LMDB's first 120
+ * bytes, says that the map is full. Was DISK_FULL. */
+static void test_a_damaged_page_count_is_no_full_disk(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("count", CONTROL);
+	struct chi_info info;
+	struct chi_write *write;
+	struct chi_put_result result = {0};
+	ok(chi_store_info(store, &info));
+	long page = sysconf(_SC_PAGESIZE);
+	uint64_t last = info.map_bytes / (uint64_t)page - 1;
+	int fd = open(help_path("count/data.mdb"), O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, &last, sizeof(last), 136), sizeof(last));
+	assert_int_equal(pwrite(fd, &last, sizeof(last), page + 136), sizeof(last));
+	close(fd);
+	ok(chi_write_begin(store, &write, &fault));
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		struct chi_put put = {.key = help_key()};
+		rc = chi_write_put(write, &put, &result);
+	}
+	assert_int_equal(rc, -CHI_ECORRUPT);
+	chi_write_abort(write);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damage_is_told_from_a_full_disk),
+		cmocka_unit_test(test_a_damaged_page_count_is_no_full_disk),
 		cmocka_unit_test(network_file_systems_are_refused),
 		cmocka_unit_test(who_forces_it_is_believed),
 		cmocka_unit_test(other_byte_order_is_told_from_damage),
