@@ -172,6 +172,18 @@ class Export(Stores):
         self.assertTrue(content(file).startswith(b"fen,chi2,"))
         self.assertEqual([n for n in os.listdir(self.dir) if n.endswith(".tmp")], [])
 
+    def test_no_link_of_someone_else_is_followed(self):
+        """The name of the unfinished file can be guessed."""
+        store, file = self.filled(), self.path("x.csv")
+        theirs = self.write("theirs", "old")
+        script = 'ln -s "$1" "$2.$$.tmp" && exec "$3" -a "$4" export -o "$2"'
+        done = subprocess.run(["sh", "-c", script, "sh", theirs, file, program(), store],
+                              capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(content(theirs), b"old")
+        self.assertFalse(os.path.exists(file))
+        self.assertEqual(len([n for n in os.listdir(self.dir) if n.endswith(".tmp")]), 1)
+
     def test_full_output_fails(self):
         store = self.filled()
         for form in ("csv", "jsonl", "epd", "polyglot"):

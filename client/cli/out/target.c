@@ -49,8 +49,16 @@ int target_open(struct target *target, const char *path)
 		/* An unfinished file is removed, also on Ctrl-C. */
 		cli_catch_signals();
 	}
-	target->file = fopen(target->temporary != NULL ? target->temporary : path, "we");
-	return target->file != NULL ? EXIT_DONE : target_fail(target);
+	/* Where others write, a file of that name may be theirs, or a link of theirs. */
+	target->file =
+		target->temporary != NULL ? fopen(target->temporary, "wxe") : fopen(path, "we");
+	if (target->file != NULL) {
+		return EXIT_DONE;
+	}
+	int code = target_fail(target);
+	free(target->temporary); /* not ours to remove */
+	target->temporary = NULL;
+	return code;
 }
 
 /* Everything written, synced and under its name. */
