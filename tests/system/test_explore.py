@@ -129,7 +129,7 @@ class Explore(Base):
             "6  " + 8 * "\u00b7 " + "           result",
             "5  " + 8 * "\u00b7 " + 11 * " " + 8 * "\u2588" + 5 * "\u2592" + 7 * "\u2591",
             "4  " + 8 * "\u00b7 " + "  score    52.6 % for White",
-            "3  " + 8 * "\u00b7 " + "  chi2     9.21",
+            "3  " + 8 * "\u00b7 " + "  chi2     9.21 (external)",
             "2  " + 8 * "\u2659 " + "  first    at ply 0",
             "1  \u2656 \u2658 \u2657 \u2655 \u2654 \u2657 \u2658 \u2656",
             "   a b c d e f g h",
@@ -309,10 +309,14 @@ class Explore(Base):
                 (["e5"], "e5"), (["e4", "e4"], "e4"),
                 (["e4 e5 Qh9"], "Qh9"), (["--limit", "0"], "--limit"),
                 (["--limit", "x"], "--limit"), (["--table", "--tsv"], "--tsv"),
+                (["--table", "--json"], "--json"), (["--tsv", "--json"], "--json"),
                 (["--nonesuch"], "nonesuch"), ([PAWN, "a3"], "")):
             done = self.explore(*args, code=2)
             self.assertEqual(done.stdout, "", args)
             self.assertIn(says, done.stderr, args)
+        for args in (["--ascii"], ["--color=always"], ["--no-pager"], ["--table", "--json"]):
+            done = self.cli("get", START, *args, code=2, address=self.address)
+            self.assertIn(args[0].split("=")[0], done.stderr)
 
     def test_full_output(self):
         with open("/dev/full", "w", encoding="ascii") as full:

@@ -36,7 +36,10 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 static int print_card(struct cli *cli, struct card *card, const struct table *table)
 {
 	struct chi_record record;
-	int status = chi_get(cli->client, &card->key, &record);
+	int status = card_statistic(cli->client, &card->statistic);
+	if (status == CHI_OK) {
+		status = chi_get(cli->client, &card->key, &record);
+	}
 	if (status < 0) {
 		return cli_fail(cli->client, status);
 	}
@@ -91,6 +94,10 @@ static int run(struct cli *cli)
 	struct place place;
 	if (wanted->as_table && wanted->tsv) {
 		return cli_usage(cli, "--table and --tsv exclude each other");
+	}
+	if (cli->json && (wanted->as_table || wanted->tsv)) {
+		return cli_usage(cli, "--%s and --json exclude each other",
+				 wanted->as_table ? "table" : "tsv");
 	}
 	int code = place_take_all(cli, &place);
 	if (code != EXIT_DONE) {

@@ -18,7 +18,8 @@ struct gathered {
 	struct chi_key keys[TOGETHER];
 	struct place places[TOGETHER];
 	struct table table; /* open: for people */
-	bool printed;	    /* anything in it */
+	enum chi_statistic statistic;
+	bool printed; /* anything in the table */
 	size_t n;
 	size_t done; /* of them: printed, or said to be missing */
 	int code;    /* the worst so far */
@@ -32,7 +33,8 @@ static void print_board(struct gathered *gathered, const struct place *place,
 				  .eco = place->eco,
 				  .opening = place->opening,
 				  .plies = place->plies,
-				  .record = record};
+				  .record = record,
+				  .statistic = gathered->statistic};
 	if (gathered->printed) {
 		(void)putc('\n', gathered->table.out);
 	}
@@ -100,15 +102,40 @@ static int gather(struct cli *cli, void *context, const struct place *place)
 	return gathered->n < TOGETHER ? EXIT_DONE : answer(cli, context);
 }
 
+/* An option that would silently do nothing is a mistake. */
+static int check_options(const struct cli *cli, const struct get_state *wanted)
+{
+	static const char *const of_tables[] = {"ascii", "color", "no-pager"};
+	for (size_t i = 0; i < CHI_COUNT(of_tables) && !wanted->as_table; i++) {
+		if (cli_given(cli, of_tables[i])) {
+			return cli_usage(cli, "--%s goes with --table", of_tables[i]);
+		}
+	}
+	if (wanted->as_table && cli->json) {
+		return cli_usage(cli, "--table and --json exclude each other");
+	}
+	return EXIT_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	const struct get_state *wanted = cli->state;
 	static struct gathered gathered;
 	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
-	if (wanted->as_table && !cli->json && !table_open(&wanted->table, &gathered.table)) {
-		return EXIT_STORE;
+	int code = check_options(cli, wanted);
+	if (code != EXIT_DONE) {
+		return code;
 	}
-	int code = fens_each(cli, &user);
+	if (wanted->as_table) {
+		int status = card_statistic(cli->client, &gathered.statistic);
+		if (status != CHI_OK) {
+			return cli_fail(cli->client, status);
+		}
+		if (!table_open(&wanted->table, &gathered.table)) {
+			return EXIT_STORE;
+		}
+	}
+	code = fens_each(cli, &user);
 	if (gathered.table.out != NULL) {
 		table_close(&gathered.table);
 	}

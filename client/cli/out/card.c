@@ -291,14 +291,21 @@ static int write_evals(const struct facts *facts)
 	return CHI_OK;
 }
 
+/* The place in the store's order, and what orders it. */
+static void write_statistic(const struct facts *facts)
+{
+	char value[CHI_CHI2_TEXT_SIZE];
+	const char *name = chi_statistic_name((int)facts->card->statistic);
+	(void)chi_num_chi2_print(facts->card->record->chi2, value);
+	label(facts, "chi2");
+	fprintf(facts->text.out, "%s (%s)\n", value, name != NULL ? name : "unknown");
+}
+
 static int write_record(const struct facts *facts)
 {
 	const struct chi_record *record = facts->card->record;
-	char chi2[CHI_CHI2_TEXT_SIZE];
 	write_games(facts);
-	(void)chi_num_chi2_print(record->chi2, chi2);
-	label(facts, "chi2");
-	fprintf(facts->text.out, "%s\n", chi2);
+	write_statistic(facts);
 	if (record->n_plies > 0) {
 		label(facts, "first");
 		fprintf(facts->text.out, "at ply %d\n", (int)record->plies[0].ply);
@@ -370,6 +377,16 @@ static void put_facts(const struct facts *facts, const char *fen)
 		print_board_row(facts, row++);
 		(void)putc('\n', out);
 	}
+}
+
+int card_statistic(struct chi_client *client, enum chi_statistic *out)
+{
+	struct chi_info info;
+	int status = chi_get_info(client, &info);
+	if (status == CHI_OK) {
+		*out = (enum chi_statistic)info.statistic;
+	}
+	return status;
 }
 
 int card_print(const struct table *table, const struct card *card)

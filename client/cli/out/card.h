@@ -10,7 +10,11 @@ struct card {
 	const char *opening;
 	size_t plies;			 /* played since */
 	const struct chi_record *record; /* NULL: it is not stored */
+	enum chi_statistic statistic;	 /* of the store */
 };
+
+/* Asks the store which statistic it holds. */
+CHI_MUSTUSE int card_statistic(struct chi_client *client, enum chi_statistic *out);
 
 /* -CHI_EKEY, -CHI_EMOVE: what is told fits no position; then nothing is printed. -CHI_ENOMEM. */
 CHI_MUSTUSE int card_print(const struct table *table, const struct card *card);
