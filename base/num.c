@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/attr.h"
 
@@ -146,6 +147,60 @@ static int hex_digit(char c)
 		return c - 'A' + 10;
 	}
 	return -1;
+}
+
+/* Digits alone, so many. */
+static bool take_digits(const char *text, size_t n, uint64_t min, uint64_t max, int *out)
+{
+	uint64_t value = 0;
+	if (chi_num_u64(text, n, max, &value) != CHI_OK || value < min) {
+		return false;
+	}
+	*out = (int)value;
+	return true;
+}
+
+int chi_num_time(const char *text, size_t len, uint64_t *out)
+{
+	static const char form[] = "0000-00-00T00:00:00Z";
+	struct tm tm = {.tm_mday = 0};
+	bool ok = len == sizeof(form) - 1 || len == strlen("0000-00-00");
+	for (size_t i = 0; ok && i < len; i++) {
+		ok = form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i];
+	}
+	ok = ok && take_digits(text, 4, 1970, 9999, &tm.tm_year) &&
+	     take_digits(text + 5, 2, 1, 12, &tm.tm_mon) &&
+	     take_digits(text + 8, 2, 1, 31, &tm.tm_mday);
+	if (ok && len == sizeof(form) - 1) {
+		ok = take_digits(text + 11, 2, 0, 23, &tm.tm_hour) &&
+		     take_digits(text + 14, 2, 0, 59, &tm.tm_min) &&
+		     take_digits(text + 17, 2, 0, 59, &tm.tm_sec);
+	}
+	if (!ok) {
+		return -CHI_ESYNTAX;
+	}
+	int day = tm.tm_mday;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	time_t seconds = timegm(&tm);
+	/* The 31st of June is carried over to July. */
+	if (tm.tm_mday != day) {
+		return -CHI_ESYNTAX;
+	}
+	*out = (uint64_t)seconds;
+	return CHI_OK;
+}
+
+size_t chi_num_time_print(uint64_t seconds, char out[CHI_TIME_TEXT_SIZE])
+{
+	time_t time = (time_t)seconds;
+	struct tm parts;
+	out[0] = '\0';
+	if (seconds == 0 || seconds > INT64_MAX || gmtime_r(&time, &parts) == NULL ||
+	    parts.tm_year > 9999 - 1900) {
+		return 0;
+	}
+	return strftime(out, CHI_TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
 int chi_hex_parse(const char *text, size_t len, uint8_t *out)

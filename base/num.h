@@ -27,6 +27,13 @@ CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
 #define CHI_CHI2_TEXT_SIZE 8
 size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
 
+/* "2026-11-22T09:30:00Z" (ISO 8601, UTC; the time may be left out) to seconds since 1970, and back
+ * with a NUL; the length, or 0 for what has no such text: 0 seconds, which say "not given", and
+ * years over 9999. */
+#define CHI_TIME_TEXT_SIZE 21
+CHI_MUSTUSE int chi_num_time(const char *text, size_t len, uint64_t *out);
+size_t chi_num_time_print(uint64_t seconds, char out[CHI_TIME_TEXT_SIZE]);
+
 /* Bytes to lower-case hex and back; `out` has room for 2 * len + 1, resp. len / 2 bytes. */
 void chi_hex_print(const void *bytes, size_t len, char *out);
 CHI_MUSTUSE int chi_hex_parse(const char *text, size_t len, uint8_t *out);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore get: everything known about positions, as JSON or, for people, with a board. */
+#include <stdio.h>
+
 #include "client/cli/command.h"
 #include "client/cli/in/fens.h"
 #include "client/cli/out/explored.h"
@@ -21,8 +23,9 @@ struct gathered {
 	enum chi_statistic statistic;
 	bool printed; /* anything in the table */
 	size_t n;
-	size_t done; /* of them: printed, or said to be missing */
-	int code;    /* the worst so far */
+	size_t done;		/* of them: printed, or said to be missing */
+	int code;		/* the worst so far */
+	struct chi_arena arena; /* of a printed record */
 };
 
 /* A blank line between two. */
@@ -61,7 +64,16 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 		return CHI_OK;
 	}
 	if (record != NULL) {
-		output_json(record_json(key, record));
+		const char *text = NULL;
+		size_t len = 0;
+		chi_arena_reset(&gathered->arena);
+		int status = record_text(key, record, &gathered->arena, &text, &len);
+		if (status == CHI_OK) {
+			(void)fwrite(text, 1, len, stdout);
+		} else {
+			cli_message("cannot print a record (%s)", chi_strerror(status));
+			cli_output_lost();
+		}
 		return CHI_OK;
 	}
 	if (chi_key_to_fen(key, fen, NULL) == CHI_OK) {
@@ -135,7 +147,9 @@ static int run(struct cli *cli)
 			return EXIT_STORE;
 		}
 	}
+	chi_arena_init(&gathered.arena, RECORD_ARENA);
 	code = fens_each(cli, &user);
+	chi_arena_deinit(&gathered.arena);
 	if (gathered.table.out != NULL) {
 		table_close(&gathered.table);
 	}

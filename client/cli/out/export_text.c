@@ -240,14 +240,16 @@ static int print_epd(FILE *file, const struct chi_key *key, const struct chi_rec
 	return CHI_OK;
 }
 
-static int print_json(FILE *file, const struct chi_key *key, const struct chi_record *record)
+static int print_json(FILE *file, const struct chi_key *key, const struct chi_record *record,
+		      struct chi_arena *arena)
 {
-	json_t *object = record_json(key, record);
-	if (object == NULL) {
-		return -CHI_ENOMEM;
+	const char *text = NULL;
+	size_t len = 0;
+	int status = record_text(key, record, arena, &text, &len);
+	if (status == CHI_OK) {
+		(void)fwrite(text, 1, len, file);
 	}
-	output_json_to(file, object);
-	return CHI_OK;
+	return status;
 }
 
 int export_row(struct target *target, enum export_format format, const struct chi_key *key,
@@ -257,7 +259,7 @@ int export_row(struct target *target, enum export_format format, const struct ch
 	chi_arena_reset(arena);
 	int status = chi_key_to_fen(key, fen, NULL);
 	if (status == CHI_OK && format == EXPORT_JSONL) {
-		status = print_json(target->file, key, record);
+		status = print_json(target->file, key, record, arena);
 	} else if (status == CHI_OK && format == EXPORT_EPD) {
 		status = print_epd(target->file, key, record, arena);
 	} else if (status == CHI_OK) {

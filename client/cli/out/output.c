@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/fault.h"
 #include "base/num.h"
@@ -16,7 +15,7 @@
 
 /* JSON lets control characters above ASCII be in strings, and terminals obey them: U+007F to
  * U+009F are escaped as well. */
-void output_json_to(FILE *file, json_t *object)
+static void print_json(FILE *file, json_t *object)
 {
 	_cleanup_(chi_freep) char *text = json_dumps(object, JSON_FORM);
 	json_decref(object);
@@ -51,7 +50,7 @@ void output_json(json_t *object)
 		cli_output_lost();
 		return;
 	}
-	output_json_to(stdout, object);
+	print_json(stdout, object);
 }
 
 /* Without what a terminal would obey. */
@@ -161,14 +160,8 @@ json_t *json_count(uint64_t count)
 
 json_t *json_time(uint64_t seconds)
 {
-	char text[32];
-	time_t time = (time_t)seconds;
-	struct tm parts;
-	if (seconds == 0 || gmtime_r(&time, &parts) == NULL ||
-	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
-		return json_null();
-	}
-	return json_string(text);
+	char text[CHI_TIME_TEXT_SIZE];
+	return chi_num_time_print(seconds, text) > 0 ? json_string(text) : json_null();
 }
 
 json_t *json_text(const char *text, size_t len)

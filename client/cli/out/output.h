@@ -17,9 +17,6 @@
 /* Prints one line of JSON and drops the reference; NULL (out of memory) makes the output fail. */
 void output_json(json_t *object);
 
-/* The same for an object that is there, to any file. */
-void output_json_to(FILE *file, json_t *object);
-
 /* The object as JSON, or its members as lines of name, tab, value. Drops the reference.
  * EXIT_DONE: whether the output takes it is seen at the end. */
 int output_object(const struct cli *cli, json_t *object);

@@ -2,148 +2,314 @@
 /* A record as JSON. Moves are stored as numbers; here they become text by playing them out. */
 #include "client/cli/out/record.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/num.h"
+#include "base/wire.h"
+#include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "client/cli/out/output.h"
 
-/* Takes the value over. An array that could not take one is NULL from then on. */
-static json_t *append(json_t *array, json_t *value)
+/* Longest text of the parts: everything but the lists, a move in quotes, a move with its counts, a
+ * ply with its games, an evaluation without its name and moves, an escaped byte. */
+#define FIXED_TEXT 512
+#define MOVE_TEXT  (CHI_UCI_SIZE + 3)
+#define STAT_TEXT  224
+#define PLY_TEXT   64
+#define EVAL_TEXT  160
+#define ESCAPED	   6
+
+/* The writer's `bad` is looked at once, at the end: bound() has made room for the longest text. */
+static void put(struct chi_writer *w, const char *text)
 {
-	if (json_array_append_new(array, value) == 0) {
-		return array;
+	chi_write_bytes(w, text, strlen(text));
+}
+
+static void put_u64(struct chi_writer *w, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	chi_write_bytes(w, digits + at, sizeof(digits) - at);
+}
+
+static void put_i32(struct chi_writer *w, int32_t value)
+{
+	int64_t wide = value;
+	put(w, wide < 0 ? "-" : "");
+	put_u64(w, (uint64_t)(wide < 0 ? -wide : wide));
+}
+
+/* A name in front of a value: `,"games":7`. */
+static void put_count(struct chi_writer *w, const char *name, uint64_t count)
+{
+	put(w, name);
+	put_u64(w, count);
+}
+
+/* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
+ * U+009F are escaped as well. */
+static int put_string(struct chi_writer *w, const char *text, size_t len)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t";
+	static const char letter[] = "\"\\bfnrt";
+	if (!chi_utf8_valid(text, len)) {
+		return -CHI_ECORRUPT;
 	}
-	json_decref(array);
-	return NULL;
+	chi_write_u8(w, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+		const char *found = c != 0 ? strchr(plain, c) : NULL;
+		bool pair = c == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
+		if (found != NULL) {
+			chi_write_u8(w, '\\');
+			chi_write_u8(w, (uint8_t)letter[found - plain]);
+		} else if (c < 0x20 || c == 0x7f || pair) {
+			char hex[ESCAPED + 1];
+			(void)snprintf(hex, sizeof(hex), "\\u%04x",
+				       pair ? (unsigned char)text[++i] : c);
+			put(w, hex);
+		} else {
+			chi_write_u8(w, c);
+		}
+	}
+	chi_write_u8(w, '"');
+	return CHI_OK;
+}
+
+/* The statistic as a number: without the zero that ends it, as 76.0. */
+static void put_chi2(struct chi_writer *w, uint16_t chi2)
+{
+	char text[CHI_CHI2_TEXT_SIZE];
+	if (chi2 == CHI_CHI2_UNKNOWN) {
+		put(w, "null");
+		return;
+	}
+	size_t len = chi_num_chi2_print(chi2, text);
+	chi_write_bytes(w, text, text[len - 1] == '0' ? len - 1 : len);
+}
+
+static void put_results(struct chi_writer *w, const struct chi_counts *c)
+{
+	put_count(w, "\"games\":", games_of(c));
+	put_count(w, ",\"white\":", c->white);
+	put_count(w, ",\"draws\":", c->draws);
+	put_count(w, ",\"black\":", c->black);
+	put_count(w, ",\"other\":", c->other);
+}
+
+/* In the record's order, by ply. */
+static void put_plies(struct chi_writer *w, const struct chi_record *record)
+{
+	put(w, ",\"min_ply\":");
+	if (record->n_plies > 0) {
+		put_u64(w, record->plies[0].ply);
+	} else {
+		put(w, "null");
+	}
+	put(w, ",\"plies\":[");
+	for (size_t i = 0; i < record->n_plies; i++) {
+		put_count(w, i > 0 ? ",{\"ply\":" : "{\"ply\":", record->plies[i].ply);
+		put_count(w, ",\"games\":", record->plies[i].games);
+		put(w, "}");
+	}
+	put(w, "]");
 }
 
 /* Moves played one after the other, in UCI. Played on a board and not from key to key: without a
  * black king a line leads through positions with Black to move, which no key can hold. */
-static json_t *moves_json(const struct chi_key *from, const chi_move *moves, size_t n)
+static int put_line(struct chi_writer *w, const struct chi_position *from, const chi_move *moves,
+		    size_t n)
 {
-	struct chi_position position;
-	struct chi_position next;
-	char uci[CHI_UCI_SIZE];
-	if (chi_key_decode(from, &position, NULL) != CHI_OK) {
-		return NULL;
-	}
-	json_t *array = json_array();
-	for (size_t i = 0; i < n && array != NULL; i++) {
+	struct chi_position position = *from;
+	chi_write_u8(w, '[');
+	for (size_t i = 0; i < n; i++) {
+		struct chi_position next;
+		char uci[CHI_UCI_SIZE];
 		if (!chi_movegen_is_legal(&position, moves[i])) {
-			json_decref(array);
-			return NULL;
+			return -CHI_ECORRUPT;
 		}
-		chi_uci_print(&position, moves[i], uci);
-		array = append(array, json_string(uci));
+		size_t len = chi_uci_print(&position, moves[i], uci);
+		put(w, i > 0 ? ",\"" : "\"");
+		chi_write_bytes(w, uci, len);
+		chi_write_u8(w, '"');
 		chi_position_play(&position, moves[i], &next);
 		position = next;
 	}
-	return array;
-}
-
-/* The score is under the name that tells its unit: cp or mate. */
-static json_t *eval_json(const struct chi_key *key, const struct chi_eval *eval)
-{
-	/* A NULL among the values makes json_pack fail and drop the others. */
-	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o}", "engine",
-			 json_text(eval->engine, eval->engine_len), "depth", (int)eval->depth,
-			 eval->is_mate ? "mate" : "cp", (int)eval->score, "nodes",
-			 eval->nodes == 0 ? json_null() : json_count(eval->nodes), "pv",
-			 moves_json(key, eval->pv, eval->n_pv), "date", json_time(eval->date));
-}
-
-/* In the record's order, by engine. */
-static json_t *evals_json(const struct chi_key *key, const struct chi_record *record)
-{
-	json_t *array = json_array();
-	for (size_t i = 0; i < record->n_evals; i++) {
-		array = append(array, eval_json(key, &record->evals[i]));
-	}
-	return array;
+	chi_write_u8(w, ']');
+	return CHI_OK;
 }
 
 /* A move of the record with its text, for sorting. */
 struct named_move {
 	const struct chi_move_stat *stat;
-	char uci[CHI_MOVE_TEXT_SIZE];
-	char san[CHI_MOVE_TEXT_SIZE];
+	uint64_t games;
+	char uci[CHI_UCI_SIZE];
 };
 
 /* The most played first; of equals by UCI text. */
-static int compare_moves(const void *left, const void *right)
+static bool is_before(const struct named_move *a, const struct named_move *b)
 {
-	const struct named_move *a = left;
-	const struct named_move *b = right;
-	uint64_t games_a = games_of(&a->stat->counts);
-	uint64_t games_b = games_of(&b->stat->counts);
-	if (games_a != games_b) {
-		return games_a > games_b ? -1 : 1;
-	}
-	return strcmp(a->uci, b->uci);
+	return a->games != b->games ? a->games > b->games : strcmp(a->uci, b->uci) < 0;
 }
 
-static json_t *stat_json(const struct named_move *move)
+/* Most positions have one move: sorted by insertion. */
+static int name_moves(const struct chi_position *position, const struct chi_record *record,
+		      struct named_move *moves)
 {
-	const struct chi_counts *c = &move->stat->counts;
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uci", move->uci, "san", move->san,
-			 "games", json_count(games_of(c)), "white", json_count(c->white), "draws",
-			 json_count(c->draws), "black", json_count(c->black), "other",
-			 json_count(c->other));
-}
-
-/* Room for one more than there are: calloc of nothing may give NULL. */
-static json_t *stats_json(const struct chi_key *key, const struct chi_record *record)
-{
-	size_t n = record->n_moves;
-	_cleanup_(chi_freep) struct named_move *moves = calloc(n + 1, sizeof(*moves));
-	if (moves == NULL) {
-		return NULL;
-	}
-	for (size_t i = 0; i < n; i++) {
-		moves[i].stat = &record->moves[i];
-		if (chi_key_uci(key, record->moves[i].move, moves[i].uci) != CHI_OK ||
-		    chi_key_san(key, record->moves[i].move, moves[i].san) != CHI_OK) {
-			return NULL;
+	for (size_t i = 0; i < record->n_moves; i++) {
+		const struct chi_move_stat *stat = &record->moves[i];
+		struct named_move move = {.stat = stat, .games = games_of(&stat->counts)};
+		if (!chi_movegen_is_legal(position, stat->move)) {
+			return -CHI_ECORRUPT;
 		}
+		(void)chi_uci_print(position, stat->move, move.uci);
+		size_t at = i;
+		while (at > 0 && is_before(&move, &moves[at - 1])) {
+			moves[at] = moves[at - 1];
+			at--;
+		}
+		moves[at] = move;
 	}
-	qsort(moves, n, sizeof(*moves), compare_moves);
-	json_t *array = json_array();
-	for (size_t i = 0; i < n; i++) {
-		array = append(array, stat_json(&moves[i]));
-	}
-	return array;
+	return CHI_OK;
 }
 
-/* In the record's order, by ply. */
-static json_t *plies_json(const struct chi_record *record)
+static int put_moves(struct chi_writer *w, const struct chi_position *position,
+		     const struct chi_record *record, struct chi_arena *arena)
 {
-	json_t *array = json_array();
-	for (size_t i = 0; i < record->n_plies; i++) {
-		array = append(array, json_pack("{s:i, s:o}", "ply", (int)record->plies[i].ply,
-						"games", json_count(record->plies[i].games)));
+	struct named_move *moves = chi_arena_alloc(arena, record->n_moves * sizeof(*moves));
+	int status = moves == NULL ? -CHI_ENOMEM : name_moves(position, record, moves);
+	put(w, ",\"moves\":[");
+	for (size_t i = 0; status == CHI_OK && i < record->n_moves; i++) {
+		char san[CHI_SAN_SIZE];
+		(void)chi_san_print(position, moves[i].stat->move, san);
+		put(w, i > 0 ? ",{\"uci\":\"" : "{\"uci\":\"");
+		put(w, moves[i].uci);
+		put(w, "\",\"san\":\"");
+		put(w, san);
+		put(w, "\",");
+		put_results(w, &moves[i].stat->counts);
+		put(w, "}");
 	}
-	return array;
+	put(w, "]");
+	return status;
 }
 
-json_t *record_json(const struct chi_key *key, const struct chi_record *record)
+static void put_date(struct chi_writer *w, uint64_t seconds)
+{
+	char text[CHI_TIME_TEXT_SIZE];
+	if (chi_num_time_print(seconds, text) == 0) {
+		put(w, "null");
+		return;
+	}
+	put(w, "\"");
+	put(w, text);
+	put(w, "\"");
+}
+
+/* The score is under the name that tells its unit: cp or mate. */
+static int put_eval(struct chi_writer *w, const struct chi_position *position,
+		    const struct chi_eval *eval)
+{
+	put(w, "{\"engine\":");
+	int status = put_string(w, eval->engine, eval->engine_len);
+	put_count(w, ",\"depth\":", eval->depth);
+	put(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
+	put_i32(w, eval->score);
+	put(w, ",\"nodes\":");
+	if (eval->nodes == 0) {
+		put(w, "null");
+	} else {
+		put_u64(w, eval->nodes);
+	}
+	put(w, ",\"pv\":");
+	if (status == CHI_OK) {
+		status = put_line(w, position, eval->pv, eval->n_pv);
+	}
+	put(w, ",\"date\":");
+	put_date(w, eval->date);
+	put(w, "}");
+	return status;
+}
+
+/* In the record's order, by engine. */
+static int put_evals(struct chi_writer *w, const struct chi_position *position,
+		     const struct chi_record *record)
+{
+	int status = CHI_OK;
+	put(w, ",\"evals\":[");
+	for (size_t i = 0; status == CHI_OK && i < record->n_evals; i++) {
+		put(w, i > 0 ? "," : "");
+		status = put_eval(w, position, &record->evals[i]);
+	}
+	put(w, "]");
+	return status;
+}
+
+static int put_record(struct chi_writer *w, const struct chi_position *position,
+		      const struct chi_record *record, struct chi_arena *arena)
 {
 	char fen[CHI_FEN_SIZE];
-	const struct chi_counts *c = &record->counts;
-	if (chi_key_to_fen(key, fen, NULL) != CHI_OK) {
-		return NULL;
+	put(w, "{\"fen\":\"");
+	chi_write_bytes(w, fen, chi_fen_print(position, fen));
+	put(w, "\",\"chi2\":");
+	put_chi2(w, record->chi2);
+	put(w, ",");
+	put_results(w, &record->counts);
+	put_plies(w, record);
+	int status = put_moves(w, position, record, arena);
+	if (status == CHI_OK) {
+		status = put_evals(w, position, record);
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "fen",
-			 fen, "chi2", json_chi2(record->chi2), "games", json_count(games_of(c)),
-			 "white", json_count(c->white), "draws", json_count(c->draws), "black",
-			 json_count(c->black), "other", json_count(c->other), "min_ply",
-			 record->n_plies > 0 ? json_integer(record->plies[0].ply) : json_null(),
-			 "plies", plies_json(record), "moves", stats_json(key, record), "evals",
-			 evals_json(key, record), "line",
-			 moves_json(key, record->line, record->n_line), "note",
-			 record->n_note == 0 ? json_null()
-					     : json_text(record->note, record->n_note));
+	put(w, ",\"line\":");
+	if (status == CHI_OK) {
+		status = put_line(w, position, record->line, record->n_line);
+	}
+	put(w, ",\"note\":");
+	if (record->n_note == 0) {
+		put(w, "null");
+	} else if (status == CHI_OK) {
+		status = put_string(w, record->note, record->n_note);
+	}
+	put(w, "}\n");
+	return status;
+}
+
+/* No line of the record is longer. */
+static size_t bound(const struct chi_record *record)
+{
+	size_t size = FIXED_TEXT + record->n_moves * STAT_TEXT + record->n_plies * PLY_TEXT +
+		      record->n_line * MOVE_TEXT + record->n_note * ESCAPED;
+	for (size_t i = 0; i < record->n_evals; i++) {
+		size += EVAL_TEXT + record->evals[i].engine_len * ESCAPED +
+			record->evals[i].n_pv * MOVE_TEXT;
+	}
+	return size;
+}
+
+int record_text(const struct chi_key *key, const struct chi_record *record, struct chi_arena *arena,
+		const char **out, size_t *len)
+{
+	struct chi_position position;
+	int status = chi_key_decode(key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	size_t size = bound(record);
+	char *text = chi_arena_alloc(arena, size);
+	if (text == NULL) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_writer w = chi_writer_of(text, size);
+	status = put_record(&w, &position, record, arena);
+	*out = text;
+	*len = (size_t)(w.at - (uint8_t *)text);
+	return status == CHI_OK && w.bad ? -CHI_EINTERNAL : status;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole record as JSON; the fields are described in chistore.1. */
+/* A whole record as a line of JSON; the fields are described in chistore.1. Written directly and
+ * not by way of jansson's objects: an export writes millions of them. */
 #pragma once
 
-#include <jansson.h>
+#include <stddef.h>
 
+#include "base/arena.h"
 #include "chistore.h"
 
-/* A new object, or NULL when memory is out or a move is not legal in the position. */
-json_t *record_json(const struct chi_key *key, const struct chi_record *record);
+/* Enough for any record. */
+#define RECORD_ARENA ((size_t)4 << 20)
+
+/* The line with its newline, in `arena`. -CHI_ENOMEM; -CHI_ECORRUPT: a move is not legal where it
+ * stands, or a text is not UTF-8; -CHI_EKEY. */
+CHI_MUSTUSE int record_text(const struct chi_key *key, const struct chi_record *record,
+			    struct chi_arena *arena, const char **out, size_t *len);
