@@ -12,12 +12,18 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
+#include "base/record.h"
 #include "chess/key.h"
+#include "chess/notation.h"
+#include "formats/checked.h"
 
 static const char *const column_names[CHI_CSV_COLUMNS] = {
-	[CHI_CSV_FEN] = "fen",	   [CHI_CSV_CHI2] = "chi2",   [CHI_CSV_WHITE] = "white",
-	[CHI_CSV_DRAWS] = "draws", [CHI_CSV_BLACK] = "black", [CHI_CSV_OTHER] = "other",
-	[CHI_CSV_NOTE] = "note",   [CHI_CSV_GAMES] = "games",
+	[CHI_CSV_FEN] = "fen",	     [CHI_CSV_CHI2] = "chi2",	[CHI_CSV_WHITE] = "white",
+	[CHI_CSV_DRAWS] = "draws",   [CHI_CSV_BLACK] = "black", [CHI_CSV_OTHER] = "other",
+	[CHI_CSV_NOTE] = "note",     [CHI_CSV_GAMES] = "games", [CHI_CSV_LINE] = "line",
+	[CHI_CSV_ENGINE] = "engine", [CHI_CSV_DEPTH] = "depth", [CHI_CSV_CP] = "cp",
+	[CHI_CSV_MATE] = "mate",     [CHI_CSV_NODES] = "nodes", [CHI_CSV_PV] = "pv",
+	[CHI_CSV_DATE] = "date",
 };
 
 struct field {
@@ -148,8 +154,7 @@ static void note_ignored(struct chi_csv *csv, struct field name)
 int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t len,
 		   struct chi_arena *arena, struct chi_fault *fault)
 {
-	bool add = csv->add;
-	*csv = (struct chi_csv){.separator = separator, .add = add};
+	*csv = (struct chi_csv){.separator = separator, .engine = csv->engine, .add = csv->add};
 	struct fields fields = {.at = text,
 				.end = text + len,
 				.separator = separator,
@@ -257,6 +262,99 @@ static int read_note(struct field field, struct chi_put *put, struct chi_fault *
 	return CHI_OK;
 }
 
+static int cell_fault(const struct field *columns, size_t column, const char *what,
+		      struct chi_fault *fault)
+{
+	struct field field = columns[column];
+	int shown = field.len > 40 ? 40 : (int)field.len;
+	return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is %s", column_names[column], shown,
+			 field.at, what);
+}
+
+/* Moves played one after the other from the put's position; none if the cell is empty. */
+static int read_moves(const struct field *columns, size_t column, size_t max,
+		      struct chi_arena *arena, const struct chi_put *put, const chi_move **moves,
+		      size_t *n, struct chi_fault *fault)
+{
+	struct field field = columns[column];
+	struct chi_fault inner = {.text = ""};
+	struct chi_position position;
+	/* A move takes two bytes and a space at least, so this many fit. */
+	size_t room = field.len / 2 + 1 < max ? field.len / 2 + 1 : max;
+	if (field.len == 0) {
+		return CHI_OK;
+	}
+	chi_move *out = chi_arena_array(arena, room, sizeof(*out));
+	if (out == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int status = chi_key_decode(&put->key, &position, fault);
+	if (status == CHI_OK) {
+		status = chi_line_parse(&position, field.at, field.len, out, room, n, &inner);
+	}
+	*moves = out;
+	return status == CHI_OK
+		       ? CHI_OK
+		       : chi_fault(fault, status, "%s: %s", column_names[column], inner.text);
+}
+
+/* The numbers of an evaluation, its name and its date. */
+static int read_details(const struct field *columns, struct chi_eval *eval, struct chi_fault *fault)
+{
+	struct field depth = columns[CHI_CSV_DEPTH];
+	struct field nodes = columns[CHI_CSV_NODES];
+	struct field date = columns[CHI_CSV_DATE];
+	struct field engine = columns[CHI_CSV_ENGINE];
+	uint64_t plies = 0;
+	if (depth.len > 0 && chi_num_u64(depth.at, depth.len, CHI_DEPTH_MAX, &plies) != CHI_OK) {
+		return cell_fault(columns, CHI_CSV_DEPTH, "no depth", fault);
+	}
+	if (nodes.len > 0 && chi_num_u64(nodes.at, nodes.len, UINT64_MAX, &eval->nodes) != CHI_OK) {
+		return cell_fault(columns, CHI_CSV_NODES, "no number of nodes", fault);
+	}
+	if (date.len > 0 && chi_num_time(date.at, date.len, &eval->date) != CHI_OK) {
+		return cell_fault(columns, CHI_CSV_DATE, "not as 2026-11-22T09:30:00Z", fault);
+	}
+	if (engine.len > 0) {
+		eval->engine = engine.at;
+		eval->engine_len = engine.len;
+	}
+	eval->depth = (uint32_t)plies;
+	return CHI_OK;
+}
+
+static int read_eval(const struct chi_csv *csv, const struct field *columns,
+		     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+{
+	bool is_mate = columns[CHI_CSV_MATE].len > 0;
+	size_t column = is_mate ? CHI_CSV_MATE : CHI_CSV_CP;
+	int64_t score = 0;
+	if (columns[column].len == 0) {
+		return CHI_OK;
+	}
+	if (chi_num_i64(columns[column].at, columns[column].len,
+			is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX, &score) != CHI_OK) {
+		return cell_fault(columns, column, "no score", fault);
+	}
+	struct chi_eval *eval = chi_arena_array(arena, 1, sizeof(*eval));
+	if (eval == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	*eval = (struct chi_eval){
+		.engine = csv->engine,
+		.engine_len = strlen(csv->engine),
+		.is_mate = is_mate,
+		.score = (int32_t)score,
+	};
+	put->parts |= CHI_PUT_EVALS;
+	put->record.evals = eval;
+	put->record.n_evals = 1;
+	int status = read_details(columns, eval, fault);
+	return status != CHI_OK ? status
+				: read_moves(columns, CHI_CSV_PV, CHI_PV_MAX, arena, put, &eval->pv,
+					     &eval->n_pv, fault);
+}
+
 int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct chi_arena *arena,
 		 struct chi_put *put, struct chi_fault *fault)
 {
@@ -289,5 +387,16 @@ int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct
 		put->parts |= CHI_PUT_CHI2;
 	}
 	status = read_counts(csv, columns, put, fault);
-	return status != CHI_OK ? status : read_note(columns[CHI_CSV_NOTE], put, fault);
+	if (status == CHI_OK) {
+		status = read_moves(columns, CHI_CSV_LINE, CHI_LINE_MAX, arena, put,
+				    &put->record.line, &put->record.n_line, fault);
+	}
+	put->parts |= put->record.n_line > 0 ? CHI_PUT_LINE : 0;
+	if (status == CHI_OK) {
+		status = read_eval(csv, columns, arena, put, fault);
+	}
+	if (status == CHI_OK) {
+		status = read_note(columns[CHI_CSV_NOTE], put, fault);
+	}
+	return status == CHI_OK ? chi_put_checked(put, fault) : status;
 }

@@ -7,6 +7,10 @@
  *   chi2    the statistic, "76.00"; "-" is not known; empty leaves the stored one alone
  *   white, draws, black, other   games by result; all empty leaves the stored ones alone
  *   note    text; empty leaves the stored one alone
+ *   line    moves, UCI or SAN; empty leaves the stored one alone
+ *   cp, mate                           an evaluation's score, the side to move's view: centipawns,
+ *                                      or mate in so many moves; both empty: there is none
+ *   engine, depth, nodes, pv, date     what else is known about it
  *   games   accepted and ignored: it is the sum of the first three
  *
  * Works on records, not on files: a quoted field may hold newlines, and chi_csv_quotes tells
@@ -29,11 +33,20 @@ enum chi_csv_column {
 	CHI_CSV_OTHER,
 	CHI_CSV_NOTE,
 	CHI_CSV_GAMES,
+	CHI_CSV_LINE,
+	CHI_CSV_ENGINE,
+	CHI_CSV_DEPTH,
+	CHI_CSV_CP,
+	CHI_CSV_MATE,
+	CHI_CSV_NODES,
+	CHI_CSV_PV,
+	CHI_CSV_DATE,
 	CHI_CSV_COLUMNS,
 };
 
 struct chi_csv {
 	char separator;
+	const char *engine;	       /* of evaluations that name none; set by the caller */
 	bool add;		       /* counts are added to those stored; set by the caller */
 	size_t n_fields;	       /* of the header, and so of each record */
 	size_t field[CHI_CSV_COLUMNS]; /* which field, from 1, holds the column; 0: none does */

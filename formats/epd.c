@@ -6,7 +6,9 @@
  */
 #include "formats/epd.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -15,6 +17,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/notation.h"
+#include "formats/checked.h"
 
 /* A run of bytes in the line. */
 struct span {
@@ -27,24 +30,27 @@ struct operation {
 	struct span operand; /* without the white space around it */
 };
 
-/* Operations that matter; up to ACN they are an evaluation's where there is a score. */
+/* Operations that matter; up to ENGINE they are an evaluation's where there is a score. */
 enum opcode {
 	CE,
 	DM,
 	ACD,
 	ACN,
 	PV,
+	ENGINE,
 	BM,
 	OTHER, /* any other */
 };
 
-static const char *const opcodes[OTHER] = {"ce", "dm", "acd", "acn", "pv", "bm"};
+static const char *const opcodes[OTHER] = {"ce", "dm", "acd", "acn", "pv", "engine", "bm"};
 
 struct reader {
 	const char *at;
 	const char *end;
 	struct chi_position position;
 	struct span found[OTHER]; /* their operands, as in the line; at == NULL: not there */
+	bool has_counts;
+	struct chi_counts counts;
 	struct chi_arena *arena;
 	struct chi_fault *fault;
 };
@@ -169,6 +175,103 @@ static enum opcode opcode_of(struct span name)
 	return (enum opcode)i;
 }
 
+/* c0 to c9. */
+static bool is_comment(struct span name)
+{
+	return name.len == 2 && name.at[0] == 'c' && name.at[1] >= '0' && name.at[1] <= '9';
+}
+
+/* Counts as export writes them; false, and *out as it was, if the text is any other. */
+static bool read_counts(struct span text, struct chi_counts *out)
+{
+	struct chi_counts c = {0};
+	char copy[CHI_EPD_COUNTS_SIZE];
+	char again[CHI_EPD_COUNTS_SIZE];
+	if (text.len >= sizeof(copy)) {
+		return false;
+	}
+	memcpy(copy, text.at, text.len);
+	copy[text.len] = '\0';
+	if (sscanf(copy, "\"white %" SCNu64 " draws %" SCNu64 " black %" SCNu64 " other %" SCNu64,
+		   &c.white, &c.draws, &c.black, &c.other) < 3) {
+		return false;
+	}
+	(void)chi_epd_counts(&c, again);
+	if (strcmp(copy, again) != 0) {
+		return false;
+	}
+	*out = c;
+	return true;
+}
+
+size_t chi_epd_counts(const struct chi_counts *c, char out[CHI_EPD_COUNTS_SIZE])
+{
+	char other[32] = "";
+	if (c->other > 0) {
+		(void)snprintf(other, sizeof(other), " other %" PRIu64, c->other);
+	}
+	int len = snprintf(out, CHI_EPD_COUNTS_SIZE,
+			   "\"white %" PRIu64 " draws %" PRIu64 " black %" PRIu64 "%s\"", c->white,
+			   c->draws, c->black, other);
+	return (size_t)len;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* True if text[i] and what follows would be read as an escaped byte. */
+static bool is_escape(const char *text, size_t len, size_t i)
+{
+	return text[i] == '\\' && i + 2 < len && hex_digit(text[i + 1]) >= 0 &&
+	       hex_digit(text[i + 2]) >= 0;
+}
+
+size_t chi_epd_quote(const char *text, size_t len, char *to)
+{
+	char *start = to;
+	*to++ = '"';
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c < 0x20 || c == 0x7f || c == '"' || is_escape(text, len, i)) {
+			*to++ = '\\';
+			*to++ = "0123456789abcdef"[c >> 4];
+			*to++ = "0123456789abcdef"[c & 15];
+		} else {
+			*to++ = (char)c;
+		}
+	}
+	*to++ = '"';
+	return (size_t)(to - start);
+}
+
+/* The text between quotation marks, unescaped, in the arena; at == NULL if the operand is no such
+ * text. */
+static int unquote(struct reader *r, struct span operand, struct span *out)
+{
+	*out = (struct span){.at = NULL};
+	if (operand.len < 2 || operand.at[0] != '"' ||
+	    memchr(operand.at + 1, '"', operand.len - 1) != operand.at + operand.len - 1) {
+		return CHI_OK;
+	}
+	const char *text = operand.at + 1;
+	size_t len = operand.len - 2;
+	char *to = chi_arena_text(r->arena, text, len);
+	if (to == NULL) {
+		return chi_fault_plain(r->fault, -CHI_ENOMEM);
+	}
+	out->at = to;
+	for (size_t i = 0; i < len; i++) {
+		bool escaped = is_escape(text, len, i);
+		to[out->len++] =
+			escaped ? (char)(hex_digit(text[i + 1]) << 4 | hex_digit(text[i + 2]))
+				: text[i];
+		i += escaped ? 2 : 0;
+	}
+	return CHI_OK;
+}
+
 /* The first walk. An opcode that occurs twice counts as its later value. */
 static int find_all(struct reader *r)
 {
@@ -178,6 +281,9 @@ static int find_all(struct reader *r)
 		enum opcode opcode = opcode_of(operation.opcode);
 		if (opcode != OTHER) {
 			r->found[opcode] = operation.operand;
+		}
+		if (is_comment(operation.opcode)) {
+			r->has_counts |= read_counts(operation.operand, &r->counts);
 		}
 	}
 	return status == CHI_NONE ? CHI_OK : status;
@@ -189,11 +295,13 @@ static bool has_score(const struct reader *r)
 }
 
 /* True if the operation has been kept otherwise, or says nothing about the position. */
-static bool is_kept_elsewhere(const struct reader *r, struct span name)
+static bool is_kept_elsewhere(const struct reader *r, const struct operation *operation)
 {
+	struct span name = operation->opcode;
+	struct chi_counts counts;
 	enum opcode opcode = opcode_of(name);
-	return opcode == PV || (opcode <= ACN && has_score(r)) || span_is(name, "hmvc") ||
-	       span_is(name, "fmvn");
+	return opcode == PV || (is_comment(name) && read_counts(operation->operand, &counts)) ||
+	       (opcode <= ENGINE && has_score(r)) || span_is(name, "hmvc") || span_is(name, "fmvn");
 }
 
 /* A number that may be missing; only scores have signs. */
@@ -246,13 +354,22 @@ static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
 	if (status != CHI_OK) {
 		return status;
 	}
+	struct span name = {.at = engine, .len = strlen(engine)};
 	struct chi_eval *eval = chi_arena_array(r->arena, 1, sizeof(*eval));
 	if (eval == NULL) {
 		return chi_fault_plain(r->fault, -CHI_ENOMEM);
 	}
+	if (r->found[ENGINE].at != NULL) {
+		status = unquote(r, r->found[ENGINE], &name);
+		if (status != CHI_OK || name.at == NULL) {
+			return status != CHI_OK ? status
+						: chi_fault(r->fault, -CHI_ESYNTAX,
+							    "engine: no text in quotation marks");
+		}
+	}
 	*eval = (struct chi_eval){
-		.engine = engine,
-		.engine_len = strlen(engine),
+		.engine = name.at,
+		.engine_len = name.len,
 		.depth = (uint32_t)depth,
 		.is_mate = is_mate,
 		.score = (int32_t)score,
@@ -304,11 +421,28 @@ static char *append(char *to, struct span span)
 	return to + span.len;
 }
 
-/* Every operation not kept elsewhere, as `opcode operand;` with single spaces between. `r` is
- * before the operations again. */
+static int take_note(struct reader *r, struct span note, struct chi_put *put)
+{
+	if (note.len > CHI_NOTE_MAX) {
+		return chi_fault(r->fault, -CHI_ETOOBIG, "operations are longer than %d bytes",
+				 CHI_NOTE_MAX);
+	}
+	if (!chi_utf8_valid(note.at, note.len) || memchr(note.at, '\0', note.len) != NULL) {
+		return chi_fault(r->fault, -CHI_ESYNTAX, "operations are not UTF-8 text");
+	}
+	put->parts |= CHI_PUT_NOTE;
+	put->record.note = note.at;
+	put->record.n_note = note.len;
+	return CHI_OK;
+}
+
+/* Every operation not kept elsewhere, as `opcode operand;` with single spaces between; of a lone
+ * comment its text. `r` stands in front of the operations again. */
 static int read_note(struct reader *r, struct chi_put *put)
 {
 	struct operation operation;
+	struct span comment = {.at = NULL};
+	size_t n = 0;
 	int status;
 	/* An operation "x;" grows by no more than its space and the one before the next. */
 	char *note = chi_arena_alloc(r->arena, (size_t)(r->end - r->at) * 2 + 4);
@@ -317,30 +451,27 @@ static int read_note(struct reader *r, struct chi_put *put)
 		return chi_fault_plain(r->fault, -CHI_ENOMEM);
 	}
 	while ((status = next_operation(r, &operation)) == CHI_OK) {
-		if (is_kept_elsewhere(r, operation.opcode)) {
+		if (is_kept_elsewhere(r, &operation)) {
 			continue;
 		}
+		n++;
+		comment = span_is(operation.opcode, "c9") ? operation.operand
+							  : (struct span){.at = NULL};
 		to = to > note ? append(to, (struct span){" ", 1}) : to;
 		to = append(to, operation.opcode);
 		to = operation.operand.len > 0 ? append(to, (struct span){" ", 1}) : to;
 		to = append(to, operation.operand);
 		to = append(to, (struct span){";", 1});
 	}
-	size_t len = (size_t)(to - note);
-	if (status != CHI_NONE || len == 0) {
+	if (status != CHI_NONE || n == 0) {
 		return status == CHI_NONE ? CHI_OK : status;
 	}
-	if (len > CHI_NOTE_MAX) {
-		return chi_fault(r->fault, -CHI_ETOOBIG, "operations are longer than %d bytes",
-				 CHI_NOTE_MAX);
+	struct span text = {.at = NULL};
+	status = n == 1 && comment.at != NULL ? unquote(r, comment, &text) : CHI_OK;
+	if (status != CHI_OK) {
+		return status;
 	}
-	if (!chi_utf8_valid(note, len) || memchr(note, '\0', len) != NULL) {
-		return chi_fault(r->fault, -CHI_ESYNTAX, "operations are not UTF-8 text");
-	}
-	put->parts |= CHI_PUT_NOTE;
-	put->record.note = note;
-	put->record.n_note = len;
-	return CHI_OK;
+	return take_note(r, text.len > 0 ? text : (struct span){note, (size_t)(to - note)}, put);
 }
 
 int chi_epd_read(const char *line, size_t len, const char *engine, struct chi_arena *arena,
@@ -365,9 +496,13 @@ int chi_epd_read(const char *line, size_t len, const char *engine, struct chi_ar
 	if (status == CHI_OK) {
 		status = read_line(&r, put);
 	}
+	if (status == CHI_OK && r.has_counts) {
+		put->parts |= CHI_PUT_COUNTS;
+		put->record.counts = r.counts;
+	}
 	if (status == CHI_OK) {
 		r.at = operations;
 		status = read_note(&r, put);
 	}
-	return status;
+	return status == CHI_OK ? chi_put_checked(put, fault) : status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading a Polyglot book (chess/polyglot.h). A book holds hashes and no positions, so it is
- * walked: from the initial position over its own moves, breadth first. What no such walk reaches
- * cannot be identified; it is counted.
+ * walked from the initial position, breadth first: by every legal move of its positions, and by
+ * every reply to a move of the book that leads out of it. What no such walk reaches cannot be
+ * identified; it is counted.
  */
 #pragma once
 
@@ -36,14 +37,18 @@ struct chi_book_result {
 	uint64_t entries;
 	uint64_t positions;   /* visited */
 	uint64_t moves;	      /* of these */
-	uint64_t illegal;     /* entries whose move is not legal in their position */
-	uint64_t weightless;  /* entries of weight 0: gone along, but given no visit */
-	uint64_t unreachable; /* entries that no walk comes by */
+	uint64_t illegal;     /* entries whose move is not legal in the position they are for */
+	uint64_t weightless;  /* entries of weight 0: followed, but given no visit */
+	uint64_t unreachable; /* entries of positions that are not reached; of them: */
+	uint64_t no_move;     /* those that hold no move at all: padding, other data */
+	uint64_t shadowed;    /* those of a position that is in the book under another key, too */
+	uint64_t unsorted;    /* entries with a lower key than the one before: all were sorted */
+	uint64_t cut;	      /* bytes after the last whole entry, not looked at */
 };
 
 /*
- * Reads and checks a file, "-" for standard input. -CHI_ENOSTORE (no such file), -CHI_EACCES,
- * -CHI_EIO, -CHI_ENOMEM, -CHI_ETOOBIG; -CHI_ESYNTAX: no book, with the offset of what is wrong.
+ * Reads a file, "-" for standard input. -CHI_ENOSTORE (no such file), -CHI_EACCES, -CHI_EIO,
+ * -CHI_ENOMEM, -CHI_ETOOBIG.
  */
 CHI_MUSTUSE int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault);
 

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "formats/csv.h"
 #include "formats/epd.h"
+#include "formats/json_lines.h"
 #include "formats/source.h"
 
 struct chi_position_reader {
@@ -20,6 +21,7 @@ struct chi_position_reader {
 	enum chi_format format; /* CHI_FORMAT_AUTO until the first line is seen */
 	struct chi_source *source;
 	struct chi_csv csv;
+	struct chi_json_lines json;
 	struct chi_buffer record; /* a CSV record of several lines */
 	uint64_t line;
 	bool started;
@@ -35,7 +37,8 @@ enum chi_format chi_format_of(const char *name)
 		{"epd", CHI_FORMAT_EPD},      {"fen", CHI_FORMAT_EPD},
 		{"csv", CHI_FORMAT_CSV},      {"tsv", CHI_FORMAT_TSV},
 		{"bin", CHI_FORMAT_POLYGLOT}, {"polyglot", CHI_FORMAT_POLYGLOT},
-		{"pgn", CHI_FORMAT_PGN},
+		{"pgn", CHI_FORMAT_PGN},      {"jsonl", CHI_FORMAT_JSONL},
+		{"ndjson", CHI_FORMAT_JSONL}, {"json", CHI_FORMAT_JSONL},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -57,17 +60,25 @@ enum chi_format chi_format_of_path(const char *path)
 			break;
 		}
 	}
-	if (len < 4 || path[len - 4] != '.') {
+	const char *dot = memrchr(path, '.', len);
+	char extension[8];
+	size_t n = dot == NULL ? 0 : len - (size_t)(dot + 1 - path);
+	if (n == 0 || n >= sizeof(extension)) {
 		return CHI_FORMAT_AUTO;
 	}
-	char extension[4] = {path[len - 3], path[len - 2], path[len - 1], '\0'};
+	memcpy(extension, dot + 1, n);
+	extension[n] = '\0';
 	return chi_format_of(extension);
 }
 
-/* A first line with a field named fen is a header; anything else can only be EPD. */
+/* An object is JSON, and a first line with a field named fen a header; anything else can only be
+ * EPD. */
 static enum chi_format format_of_line(struct chi_csv *csv, const char *line, size_t len,
 				      struct chi_arena *arena)
 {
+	if (line[0] == '{') {
+		return CHI_FORMAT_JSONL;
+	}
 	if (memchr(line, '\t', len) != NULL) {
 		(void)!chi_csv_header(csv, '\t', line, len, arena, NULL);
 		if (csv->field[CHI_CSV_FEN] != 0) {
@@ -92,9 +103,17 @@ bool chi_position_reader_is_pgn(const char *bytes, size_t len)
 	if (at == len) {
 		return false;
 	}
+	/* A comment that begins with a quotation mark is rarer than an object. */
+	if (bytes[at] == '{') {
+		size_t next = at + 1;
+		while (next < len && (bytes[next] == ' ' || bytes[next] == '\t')) {
+			next++;
+		}
+		return next == len || bytes[next] != '"';
+	}
 	/* No position begins with "12.", and no header with one of these. */
 	return at > first ? bytes[at] == '.'
-			  : strchr("[%{;", bytes[at]) != NULL && bytes[at] != '\0';
+			  : strchr("[%;", bytes[at]) != NULL && bytes[at] != '\0';
 }
 
 static void import_freep(struct chi_position_reader **import)
@@ -129,7 +148,9 @@ static int make(struct chi_source *source, const struct chi_position_reader_opti
 	if (import->options.engine == NULL) {
 		import->options.engine = CHI_EPD_ENGINE;
 	}
-	import->csv.add = options->add;
+	import->csv = (struct chi_csv){.add = options->add, .engine = import->options.engine};
+	import->json =
+		(struct chi_json_lines){.add = options->add, .engine = import->options.engine};
 	import->format = options->format != CHI_FORMAT_AUTO ? options->format : format;
 	chi_buffer_init(&import->record, CHI_SOURCE_LINE_MAX);
 	int status = refuse_format(import->format, fault);
@@ -190,8 +211,8 @@ static bool is_blank(const char *line, size_t len)
 	return true;
 }
 
-/* The first line that is not blank decides the format, and is the header of a CSV. For EPD it is
- * handed on in *line. */
+/* The first line that is not blank decides the format, and is the header of a CSV. For EPD and
+ * JSON it is handed on in *line. */
 static int begin(struct chi_position_reader *import, struct chi_arena *arena, const char **line,
 		 size_t *len, struct chi_fault *fault)
 {
@@ -212,7 +233,7 @@ static int begin(struct chi_position_reader *import, struct chi_arena *arena, co
 	if (import->format == CHI_FORMAT_AUTO) {
 		import->format = format_of_line(&import->csv, *line, *len, arena);
 	}
-	if (import->format == CHI_FORMAT_EPD) {
+	if (import->format == CHI_FORMAT_EPD || import->format == CHI_FORMAT_JSONL) {
 		return CHI_OK;
 	}
 	char separator = import->format == CHI_FORMAT_CSV ? ',' : '\t';
@@ -278,6 +299,29 @@ static int read_csv(struct chi_position_reader *import, const char *line, size_t
 	return chi_csv_read(&import->csv, copy, len, arena, put, fault);
 }
 
+static int read_epd(const struct chi_position_reader *import, const char *line, size_t len,
+		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+{
+	int status = chi_epd_read(line, len, import->options.engine, arena, put, fault);
+	if (status == CHI_OK && import->options.add && (put->parts & CHI_PUT_COUNTS) != 0) {
+		put->parts ^= CHI_PUT_COUNTS | CHI_PUT_ADD;
+	}
+	return status;
+}
+
+static int read_one(struct chi_position_reader *import, const char *line, size_t len,
+		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+{
+	switch (import->format) {
+	case CHI_FORMAT_EPD:
+		return read_epd(import, line, len, arena, put, fault);
+	case CHI_FORMAT_JSONL:
+		return chi_json_read(&import->json, line, len, arena, put, fault);
+	default:
+		return read_csv(import, line, len, arena, put, fault);
+	}
+}
+
 int chi_position_reader_next(struct chi_position_reader *import, struct chi_arena *arena,
 			     struct chi_put *put, struct chi_fault *fault)
 {
@@ -295,10 +339,7 @@ int chi_position_reader_next(struct chi_position_reader *import, struct chi_aren
 		if (status != CHI_OK) {
 			return status;
 		}
-		status =
-			import->format == CHI_FORMAT_EPD
-				? chi_epd_read(line, len, import->options.engine, arena, put, fault)
-				: read_csv(import, line, len, arena, put, fault);
+		status = read_one(import, line, len, arena, put, fault);
 		if (status == -CHI_ENOMEM) {
 			import->failed = true;
 		}
@@ -320,7 +361,9 @@ uint64_t chi_position_reader_line(const struct chi_position_reader *import)
 
 const char *chi_position_reader_ignored(const struct chi_position_reader *import)
 {
-	return import->csv.ignored;
+	return import->format == CHI_FORMAT_JSONL ? import->json.ignored
+	       : import->format == CHI_FORMAT_EPD ? ""
+						  : import->csv.ignored;
 }
 
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import)

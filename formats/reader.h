@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of positions, of any format: EPD, CSV or TSV, plain or compressed. Delivers one
- * position to store after the other, and says of every line it cannot use why.
+ * A file of positions, of any format: EPD, CSV, TSV or lines of JSON, plain or compressed.
+ * Delivers one position to store after the other, and says of every line it cannot use why.
  */
 #pragma once
 
@@ -17,13 +17,15 @@ enum chi_format {
 	CHI_FORMAT_EPD,
 	CHI_FORMAT_CSV,
 	CHI_FORMAT_TSV,
+	CHI_FORMAT_JSONL,
 	CHI_FORMAT_PGN,	     /* games: not for this reader either */
 	CHI_FORMAT_POLYGLOT, /* not for this reader: formats/polyglot.h */
 };
 
 struct chi_position_reader_options {
 	enum chi_format format;
-	const char *engine; /* of EPD evaluations; NULL: CHI_EPD_ENGINE. Must outlive the reader */
+	const char *engine; /* of evaluations that name none; NULL: CHI_EPD_ENGINE. Must outlive the
+			       reader */
 	bool add;	    /* counts are added to those stored */
 	const volatile sig_atomic_t *cancel; /* see struct chi_source_options */
 };
@@ -62,15 +64,16 @@ bool chi_position_reader_failed(const struct chi_position_reader *import);
 /* Where the last position or failure began: a line number from 1. */
 uint64_t chi_position_reader_line(const struct chi_position_reader *import);
 
-/* Columns of the header that are ignored, for a warning; "" if none. Known after the first
- * chi_position_reader_next. */
+/* Columns of the header, or members of the lines read so far, that are ignored, for a warning; ""
+ * if none. Columns are known after the first chi_position_reader_next. */
 const char *chi_position_reader_ignored(const struct chi_position_reader *import);
 
 /* See chi_source_bytes_read. */
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import);
 uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *import);
 
-/* "epd", "csv", "tsv", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of them. */
+/* "epd", "csv", "tsv", "jsonl", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of
+ * them. */
 enum chi_format chi_format_of(const char *name);
 
 /* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */

@@ -272,6 +272,12 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 		result->skipped += games->readers[i].skipped;
 		result->empty += games->readers[i].empty;
 	}
+	/* Text without a game is something else than was meant: no store is made of it. */
+	if (rc == CHI_OK && importer->store == NULL && result->games == result->empty) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 result->games == 0 ? "no game was found"
+						    : "no game with a move was found");
+	}
 	return rc != CHI_OK ? rc : chi_importer_commit_pgn(games, result, fault);
 }
 

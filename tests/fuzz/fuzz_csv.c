@@ -47,7 +47,7 @@ static void read_records(const struct chi_csv *csv, const char *at, const char *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct chi_arena arena;
-	struct chi_csv csv = {.add = false};
+	struct chi_csv csv = {.engine = "e"};
 	struct chi_fault fault = {.text = ""};
 	if (size == 0) {
 		return 0;

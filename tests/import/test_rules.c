@@ -66,18 +66,20 @@ static void odd_games_are_cut_or_passed_over(void **state)
 	assert_int_equal(positions("strict"), 5);
 }
 
-static void nothing_makes_an_empty_store(void **state)
+static void nothing_makes_no_store(void **state)
 {
 	(void)state;
 	struct session session = {0};
-	ok(session_run(&session, "nothing", (const char *[]){"", NULL}));
-	assert_int_equal(session.result.games, 0);
-	assert_int_equal(positions("nothing"), 0);
-	ok(session_run(&session, "none", (const char *[]){NULL}));
-	assert_int_equal(positions("none"), 0);
+	static const char empty[] = "[Event \"x\"]\n[White \"y\"]\n\n*\n";
+	const char *inputs[][2] = {{"", NULL}, {NULL}, {"Some words.", NULL}, {empty, NULL}};
+	for (size_t i = 0; i < CHI_COUNT(inputs); i++) {
+		assert_int_equal(session_run(&session, "nothing", inputs[i]), -CHI_ESYNTAX);
+		assert_int_equal(help_try(help_path("nothing"), CHI_STORE_READ), -CHI_ENOSTORE);
+	}
+	/* To a store that is there nothing is added. */
+	chi_store_close(help_store("none", CHI_STATISTIC_CONTROL));
 	_cleanup_(chi_freep) char *before = session_dump("none");
-	ok(session_run(&session, "none",
-		       (const char *[]){"[Event \"x\"]\n[White \"y\"]\n\n*\n", NULL}));
+	ok(session_run(&session, "none", (const char *[]){empty, NULL}));
 	assert_int_equal(session.result.empty, 1);
 	_cleanup_(chi_freep) char *after = session_dump("none");
 	assert_string_equal(before, after);
@@ -265,6 +267,7 @@ static void what_is_not_committed_did_not_happen(void **state)
 	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ENOSTORE);
 	/* A path that is taken is told at the commit at the latest. */
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	ok(chi_importer_feed(importer, mixed, strlen(mixed), &fault));
 	chi_store_close(help_store("given-up", CHI_STATISTIC_CONTROL));
 	assert_int_equal(chi_importer_commit(importer, &result, &fault), -CHI_EEXIST);
 	chi_importer_free(importer);
@@ -295,7 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(odd_games_are_cut_or_passed_over),
-		cmocka_unit_test(nothing_makes_an_empty_store),
+		cmocka_unit_test(nothing_makes_no_store),
 		cmocka_unit_test(plies_are_held_to_the_bound),
 		cmocka_unit_test(rare_positions_are_left_out),
 		cmocka_unit_test(identities_do_not_change),

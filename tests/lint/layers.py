@@ -83,7 +83,7 @@ OWNERS = {
     "event2/": {"daemon", "tests"},
     "openssl/": {"base", "client", "daemon", "tests"},
     "archive": {"formats", "tests"},
-    "jansson.h": {"client/cli", "tests"},
+    "jansson.h": {"client/cli", "formats", "tests"},
     "xxhash.h": {"base", "store", "import", "tests", "bench"},
 }
 

@@ -384,7 +384,7 @@ class Trouble(Base):
         self.assertRegex(done.stderr, r"cut\.csv\.gz:[1-9]\d*: .* cut short")
         self.cli("get", START, address=store)
         self.assertIn("sound\tyes", self.out("verify", address=store))
-        self.cli("import", self.write("x.csv", "position\nx\n"), code=2, address=store)
+        self.cli("import", self.write("x.csv", "position\nx\n"), code=3, address=store)
         games = self.write("x.pgn", "[Event \"x\"]\n")
         self.cli("import", "--format", "epd", games, code=2, address=store)
 

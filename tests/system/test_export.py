@@ -127,29 +127,18 @@ class Export(Stores):
             fen = json.loads(line)["fen"]
             self.assertEqual(self.out("get", fen, address=store), line + "\n")
 
-    def test_epd_is_read_back(self):
+    def test_epd_has_one_comment_of_counts(self):
+        """And the note as it is if it is operations, else in a comment."""
         store = self.filled()
         text = self.out("export", "--format", "epd", address=store)
         line = next(l for l in text.splitlines() if l.startswith(START[:-4]))
-        self.assertEqual(line, START[:-4] + " ce 25; acd 30;")
-        self.assertIn(" dm 5; acd 12; c9 \"won\";\n", text)
+        self.assertEqual(line, START[:-4] + ' ce 25; engine "deep"; acd 30;')
+        self.assertIn(' dm 5; engine "deep"; acd 12; c9 "won";\n', text)
         self.assertIn(ENDING[:-4] + " pv Kd4 Kd6;\n", text)
         self.assertIn(' am Kb8; id "WAC.001"; c0 "white 6 draws 2 black 1";\n', text)
-        self.assertIn(" c9 \"two lines\"; c0 ", text)
-        self.assertIn(" c9 \"with 'quotes', commas\"; ", text)
+        self.assertIn(" c9 \"two\\0alines\"; c0 ", text)
+        self.assertIn(" c9 \"with \\22quotes\\22, commas\"; ", text)
         self.assertIn(' c9 "plain"; c0 ', text)
-        file = self.write("x.epd", text)
-        back = harness.make_store(self.path("back"), "external")
-        done = self.cli("import", "--engine", "deep", file, address=back)
-        self.assertEqual(summary(done.stdout)["stored"], str(len(NOTES) + 3))
-        record = json.loads(self.out("get", ROOKS, address=back))
-        self.assertEqual((record["evals"][0]["mate"], record["evals"][0]["depth"]), (5, 12))
-        self.assertEqual(json.loads(self.out("get", ENDING, address=back))["line"],
-                         ["e3d4", "e6d6"])
-        # Notes that are operations come and go as they are.
-        fen = list(self.fens(len(NOTES)))[-1]
-        self.assertEqual(json.loads(self.out("get", fen, address=back))["note"],
-                         NOTES[-1] + ' c0 "white 6 draws 2 black 1";')
 
     def test_filters_are_those_of_scan(self):
         store = self.filled()
@@ -262,7 +251,8 @@ class Book(Stores):
         positions = len({row[0] for row in read})
         self.assertEqual(summary(done.stdout), {
             "read": str(len(read)), "new": str(positions), "updated": "0", "kept": "0",
-            "illegal": "0", "unreachable": "0"})
+            "illegal": "0", "weightless": "0", "unreachable": "0", "no_move": "0",
+            "shadowed": "0"})
         before = self.out("dump", address=store)
         done = self.cli("import", "--format", "polyglot", BOOK, address=store)
         self.assertEqual(summary(done.stdout)["kept"], str(positions))
@@ -317,6 +307,7 @@ class Book(Stores):
             store = harness.make_store(self.path(name))
             done = self.cli("import", self.write_book(name + ".bin", line + more), address=store)
             self.assertEqual(summary(done.stdout)["unreachable"], str(unreachable))
+            self.assertEqual(summary(done.stdout)["shadowed"], str(unreachable))
             moves = json.loads(self.out("get", PINNED, address=store))["moves"]
             self.assertEqual([m["uci"] for m in moves], [played])
             dumps[name] = self.out("dump", address=store)
@@ -329,29 +320,56 @@ class Book(Stores):
             self.assertEqual(self.out("dump", address=back), dumps[name])
         self.assertEqual(dumps["both"], dumps["theirs"])
 
+    def test_books_out_of_order_or_cut_were_refused(self):
+        good = content(BOOK)
+        whole = self.new_store()
+        self.cli("import", BOOK, address=whole)
+        swapped = self.write("swapped.bin", good[16:48] + good[:16] + good[48:])
+        store = self.path("swapped")
+        done = self.cli("import", swapped, address=store)
+        self.assertIn("swapped.bin: 1 entries were out of order: sorted", done.stderr)
+        self.assertEqual(self.out("dump", address=store), self.out("dump", address=whole))
+        store = self.path("longer")
+        done = self.cli("import", self.write("longer.bin", good + b"xyz"), address=store)
+        self.assertIn("longer.bin: the last 3 bytes are not a whole entry", done.stderr)
+        self.assertEqual(self.out("dump", address=store), self.out("dump", address=whole))
+        # Two books behind each other are one.
+        joined = self.write("joined.bin", good + content(TRAP))
+        self.cli("import", joined, address=self.path("joined"))
+
+    def test_books_are_walked_by_every_legal_move(self):
+        """A book of one side has no moves of the other, and positions that no book move leads to."""
+        line = [(key, move(text), 1, 0) for key, text in PINNED_LINE]
+        for name, rows, reached in (("white", line[::2], 4), ("black", line[1::2], 4),
+                                    ("gap", line[:2] + line[4:6], 2)):
+            done = self.cli("import", self.write_book(name + ".bin", rows), address=self.path(name))
+            self.assertEqual(summary(done.stdout)["new"], str(reached), name)
+            self.assertEqual(summary(done.stdout)["unreachable"], str(len(rows) - reached))
+        done = self.cli("import", self.write_book("far.bin", line[6:]), address=self.path("far"),
+                        code=3)
+        self.assertIn("far.bin: no position was found", done.stderr)
+        self.assertIn("to 2 no moves through the book lead", done.stderr)
+        self.assertFalse(os.path.exists(self.path("far")))
+
     def test_what_is_no_book(self):
         store = self.new_store()
-        good = content(BOOK)
-        for data, where in ((good[:-3], "byte 32848"), (good[16:48] + good[:16], "byte 32"),
-                            (b"x", "byte 0")):
-            done = self.cli("import", self.write("bad.bin", data), address=store, code=2)
-            self.assertIn(where, done.stderr)
         self.cli("import", self.path("none.bin"), address=store, code=2)
         self.cli("import", BOOK, self.write("x.csv", "fen\n"), address=store, code=2)
         self.cli("import", self.write("y.csv", "fen\n"), BOOK, address=store, code=2)
-        done = self.cli("import", self.write("empty.bin", b""), address=store)
+        done = self.cli("import", self.write("empty.bin", b""), address=store, code=3)
         self.assertEqual(summary(done.stdout)["read"], "0")
 
     def test_illegal_moves_and_unreachable_entries_are_counted(self):
         store = self.new_store()
         rows = [(START_HASH, move("e2e4"), 7, 0), (START_HASH, move("e2e5"), 5, 0),
                 (START_HASH, move("d2d4"), 0, 0), (E4_HASH, move("e7e5"), 3, 9),
-                (E4_HASH, move("e7e5"), 4, 9), (E4_HASH + 1, move("e7e5"), 3, 0)]
+                (E4_HASH, move("e7e5"), 4, 9), (E4_HASH + 1, move("e7e5"), 3, 0),
+                (0, 0, 0, 0)]
         file = self.write_book("x.bin", rows)
         done = self.cli("import", file, address=store)
         self.assertEqual(summary(done.stdout), {
-            "read": "6", "new": "2", "updated": "0", "kept": "0", "illegal": "1",
-            "unreachable": "1"})
+            "read": "7", "new": "2", "updated": "0", "kept": "0", "illegal": "1",
+            "weightless": "1", "unreachable": "2", "no_move": "1", "shadowed": "0"})
         self.assertIn("1 moves are not legal", done.stderr)
         moves = json.loads(self.out("get", START, address=store))["moves"]
         self.assertEqual([m["uci"] for m in moves], ["e2e4"])

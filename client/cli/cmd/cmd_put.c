@@ -9,6 +9,7 @@
 #include "client/cli/command.h"
 #include "client/cli/out/output.h"
 #include "client/cli/in/place.h"
+#include "client/cli/in/position_import.h"
 #include "client/cli/in/put_text.h"
 #include "store/store.h"
 
@@ -20,6 +21,8 @@ struct put_state {
 	const char *note;
 	uint16_t chi2;
 	bool add;
+	bool batch;
+	bool strict;
 	struct chi_counts counts;
 	struct chi_eval evals[CHI_EVALS_MAX];
 	size_t n_evals;
@@ -131,8 +134,31 @@ static int store(struct cli *cli, const struct chi_put *put)
 					    : json_pack("{s:s}", what, fen));
 }
 
+/* Lines of JSON, which say everything themselves. */
+static int run_batch(struct cli *cli)
+{
+	static const char *const of_one[] = {"chi2", "note", "line", "eval", "counts"};
+	char standard_input[] = "-";
+	char *paths[] = {standard_input};
+	const struct put_state *options = cli->state;
+	struct positions positions = {
+		.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
+		.strict = options->strict,
+	};
+	for (size_t i = 0; i < CHI_COUNT(of_one); i++) {
+		if (cli_given(cli, of_one[i])) {
+			return cli_usage(cli, "--%s goes with a FEN, not with --batch", of_one[i]);
+		}
+	}
+	if (cli->argc > 0) {
+		return cli_usage(cli, "--batch reads positions from standard input, not '%s'",
+				 cli->argv[0]);
+	}
+	return positions_run(cli, &positions, 1, paths, NULL, 0);
+}
+
 /* Everything that can be wrong with the options is found before anything is sent. */
-static int run(struct cli *cli)
+static int run_one(struct cli *cli)
 {
 	struct put_state *options = cli->state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
@@ -164,6 +190,22 @@ static int run(struct cli *cli)
 	return store(cli, &put);
 }
 
+static int run(struct cli *cli)
+{
+	const struct put_state *options = cli->state;
+	if (options->batch) {
+		return run_batch(cli);
+	}
+	if (cli->argc == 0) {
+		return cli_usage(cli, "a position is missing; with --batch positions are read from "
+				      "standard input");
+	}
+	if (options->strict) {
+		return cli_usage(cli, "--strict says something only with --batch");
+	}
+	return run_one(cli);
+}
+
 static const struct cli_option options[] = {
 	OPTION(put_state, chi2, take_chi2, "chi2", "X",
 	       "the statistic, 0.01 to 255.99 (external stores only)"),
@@ -175,12 +217,15 @@ static const struct cli_option options[] = {
 	OPTION(put_state, counts, option_counts, "counts", "W,D,L",
 	       "set the games won by White, drawn, won by Black"),
 	OPTION_FLAG(put_state, add, "add", "add the counts to those stored"),
+	OPTION_FLAG(put_state, batch, "batch",
+		    "read positions from standard input: lines of JSON as 'get' prints them"),
+	OPTION_FLAG(put_state, strict, "strict", "batch: exit 3 if a line was rejected"),
 	OPTIONS_END,
 };
 
 const struct command cmd_put = {
 	.name = "put",
-	.arguments = "POSITION [MOVE...]",
+	.arguments = "POSITION [MOVE...] | --batch",
 	.summary = "store a position, or more about it",
 	.help = "Stores the position if it is new, and sets what the options give; everything\n"
 		"else is left unchanged. Prints 'added', 'updated' or 'unchanged' and the FEN as\n"
@@ -193,7 +238,6 @@ const struct command cmd_put = {
 		"- 0 1' \\\n      --line \"e4 e5\" --eval stockfish:20:35 --note 'where all "
 		"begins'",
 	.options = options,
-	.args_min = 1,
 	.args_max = -1,
 	.needs = NEEDS_WRITE,
 	.state_size = sizeof(struct put_state),

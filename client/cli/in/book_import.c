@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "client/cli/in/made_store.h"
 #include "client/cli/out/output.h"
 #include "formats/polyglot.h"
 
@@ -20,7 +21,9 @@
 #define ARENA_BUDGET ((size_t)CHUNK * CHI_MOVES_MAX * sizeof(struct chi_move_stat))
 
 struct import {
-	struct chi_client *client;
+	struct cli *cli;
+	enum chi_statistic create; /* of the store, if it is to be made */
+	int code;		   /* what was said about making it */
 	struct chi_arena arena;
 	struct chi_key *keys;
 	struct chi_row *rows;
@@ -39,9 +42,9 @@ static void import_deinit(struct import *import)
 	free(import->puts);
 }
 
-static int import_init(struct import *import, struct chi_client *client)
+static int import_init(struct import *import, struct cli *cli, enum chi_statistic create)
 {
-	*import = (struct import){.client = client};
+	*import = (struct import){.cli = cli, .create = create};
 	chi_arena_init(&import->arena, ARENA_BUDGET);
 	import->keys = calloc(CHUNK, sizeof(*import->keys));
 	import->rows = calloc(CHUNK, sizeof(*import->rows));
@@ -60,7 +63,7 @@ static int is_free(struct import *import, const struct chi_row *row, bool *out)
 	if (!row->found || (c->white | c->draws | c->black | c->other) != 0) {
 		return CHI_OK;
 	}
-	int status = chi_get(import->client, &row->key, &record);
+	int status = chi_get(import->cli->client, &row->key, &record);
 	*out = status == CHI_NONE || (status == CHI_OK && record.n_moves == 0);
 	return status < 0 ? status : CHI_OK;
 }
@@ -69,9 +72,14 @@ static int put_chunk(struct import *import)
 {
 	struct chi_put_result result = {0};
 	size_t n = 0;
-	int status = import->n > 0
-			     ? chi_probe(import->client, import->keys, import->n, import->rows)
-			     : CHI_OK;
+	if (import->n == 0) {
+		return CHI_OK;
+	}
+	import->code = made_store_need(import->cli, import->create);
+	if (import->code != EXIT_DONE) {
+		return -CHI_ECANCELED;
+	}
+	int status = chi_probe(import->cli->client, import->keys, import->n, import->rows);
 	for (size_t i = 0; status == CHI_OK && i < import->n; i++) {
 		bool open = false;
 		status = is_free(import, &import->rows[i], &open);
@@ -82,7 +90,7 @@ static int put_chunk(struct import *import)
 		}
 	}
 	if (status == CHI_OK && n > 0) {
-		status = chi_put(import->client, import->puts, n, CHI_SYNC, &result);
+		status = chi_put(import->cli->client, import->puts, n, CHI_SYNC, &result);
 	}
 	if (status == CHI_OK) {
 		import->stored.added += result.added;
@@ -119,13 +127,50 @@ static int visit(void *context, const struct chi_book_position *position)
 	return position->alias ? put_chunk(import) : CHI_OK;
 }
 
-static int fail(const struct cli *cli, int status)
+static int fail(const struct cli *cli, const struct import *import, int status)
 {
 	if (status == -CHI_ECANCELED && cli_stop != 0) {
 		return 128 + cli_stop;
 	}
+	if (import->code != EXIT_DONE) {
+		return import->code;
+	}
 	return status == -CHI_ENOMEM ? cli_no_memory()
 				     : cli_worse(EXIT_STORE, cli_fail(cli->client, status));
+}
+
+/* What is odd about the book, and why entries were not met. */
+static void tell(const char *path, const struct chi_book_result *r)
+{
+	if (r->cut > 0) {
+		cli_message("%s: the last %" PRIu64 " bytes are not a whole entry: ignored", path,
+			    r->cut);
+	}
+	if (r->unsorted > 0) {
+		cli_message("%s: %" PRIu64 " entries were out of order: sorted", path, r->unsorted);
+	}
+	if (r->illegal > 0) {
+		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
+			    r->illegal);
+	}
+	if (r->unreachable > 0) {
+		cli_message("%s: %" PRIu64 " entries are not reached: %" PRIu64
+			    " hold no move, %" PRIu64
+			    " are of positions the book has under another key, too, to %" PRIu64
+			    " no moves through the book lead from the initial position",
+			    path, r->unreachable, r->no_move, r->shadowed,
+			    r->unreachable - r->no_move - r->shadowed);
+	}
+}
+
+static void add_up(struct chi_book_result *total, const struct chi_book_result *more)
+{
+	total->entries += more->entries;
+	total->illegal += more->illegal;
+	total->weightless += more->weightless;
+	total->unreachable += more->unreachable;
+	total->no_move += more->no_move;
+	total->shadowed += more->shadowed;
 }
 
 static int import_one(struct cli *cli, struct import *import, const char *path)
@@ -144,33 +189,43 @@ static int import_one(struct cli *cli, struct import *import, const char *path)
 		int last = put_chunk(import);
 		status = last != CHI_OK ? last : status;
 	}
-	import->total.entries += result.entries;
-	import->total.illegal += result.illegal;
-	import->total.unreachable += result.unreachable;
-	if (result.illegal > 0) {
-		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
-			    result.illegal);
+	add_up(&import->total, &result);
+	tell(path, &result);
+	if (status == CHI_OK && result.positions == 0) {
+		cli_message("%s: no position was found", path);
+		return EXIT_STORE;
 	}
-	return status == CHI_OK ? EXIT_DONE : fail(cli, status);
+	return status == CHI_OK ? EXIT_DONE : fail(cli, import, status);
 }
 
-int book_import(struct cli *cli, int n, char **paths)
+static void print_summary(struct cli *cli, const struct import *import)
 {
-	_cleanup_(import_deinit) struct import import;
-	int code = EXIT_DONE;
-	if (import_init(&import, cli->client) != CHI_OK) {
-		return fail(cli, -CHI_ENOMEM);
+	const struct chi_book_result *total = &import->total;
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+				json_count(total->entries), "new", json_count(import->stored.added),
+				"updated", json_count(import->stored.updated), "kept",
+				json_count(import->kept), "illegal", json_count(total->illegal),
+				"weightless", json_count(total->weightless), "unreachable",
+				json_count(total->unreachable), "no_move",
+				json_count(total->no_move), "shadowed",
+				json_count(total->shadowed)));
+}
+
+int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
+{
+	_cleanup_(import_deinit) struct import import = {.cli = cli};
+	int code = made_store_open(cli, &create);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	if (import_init(&import, cli, create) != CHI_OK) {
+		return cli_no_memory();
 	}
 	cli_catch_signals();
 	for (int i = 0; i < n && code != EXIT_STORE && cli_stop == 0; i++) {
 		code = cli_worse(code, import_one(cli, &import, paths[i]));
 	}
-	output_object(cli,
-		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read",
-				json_count(import.total.entries), "new",
-				json_count(import.stored.added), "updated",
-				json_count(import.stored.updated), "kept", json_count(import.kept),
-				"illegal", json_count(import.total.illegal), "unreachable",
-				json_count(import.total.unreachable)));
+	print_summary(cli, &import);
 	return cli_stop != 0 ? 128 + cli_stop : code;
 }

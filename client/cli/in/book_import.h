@@ -6,6 +6,7 @@
 
 /*
  * Stores the moves of the books in turn at positions that hold no games and no moves yet, and
- * prints what was done. Returns an exit code.
+ * prints what was done. A directory without a store gets one of that statistic (0: control).
+ * Returns an exit code.
  */
-int book_import(struct cli *cli, int n, char **paths);
+int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths);

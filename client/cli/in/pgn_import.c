@@ -161,7 +161,8 @@ static int open_import(struct cli *cli, struct games *games, struct chi_import *
 	return cli_fault(status, &fault);
 }
 
-/* `what`: the file that was read, or that there were several. */
+/* `what`: the file that was read, or that there were several. A file without a game is most likely
+ * something else. */
 static int commit(struct cli *cli, struct games *games, struct chi_import *import, const char *what)
 {
 	struct chi_import_result result;
@@ -171,15 +172,20 @@ static int commit(struct cli *cli, struct games *games, struct chi_import *impor
 		cli_message("%" PRIu64 " more remarks; --verbose prints all",
 			    games->notes - NOTES_MAX);
 	}
+	/* What was read is at fault; a server calls that an invalid request. */
+	if (status == -CHI_ESYNTAX || status == -CHI_EINVAL) {
+		return file_fail(games, what, chi_import_error(import), EXIT_STORE);
+	}
 	if (status != CHI_OK) {
 		return fail(games, chi_import_error(import),
 			    cli_worse(EXIT_STORE, cli_exit_of(status)));
 	}
-	/* The only sign of a file that is something else. */
-	if (result.games == 0 && !cli->quiet) {
-		cli_message("%s: no games were found", what);
-	}
 	print_summary(cli, games, &result);
+	if (result.games == result.empty) {
+		cli_message("%s: no game %swas found", what,
+			    result.games > 0 ? "with a move " : "");
+		return EXIT_STORE;
+	}
 	return EXIT_DONE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/num.h"
 #include "base/record.h"
 #include "base/wire.h"
 #include "chess/fen.h"
@@ -45,14 +46,17 @@ int export_head(struct target *target, enum export_format format)
 {
 	if (format == EXPORT_CSV || format == EXPORT_TSV) {
 		char s = format == EXPORT_CSV ? ',' : '\t';
-		fprintf(target->file, "fen%cchi2%cwhite%cdraws%cblack%cother%cnote\n", s, s, s, s,
-			s, s);
+		static const char names[] = "fen,chi2,white,draws,black,other,note,line,engine,"
+					    "depth,cp,mate,nodes,pv,date\n";
+		for (const char *at = names; *at != '\0'; at++) {
+			(void)putc(*at == ',' ? s : *at, target->file);
+		}
 	}
 	return check(target);
 }
 
 /* In quotation marks where the reader would take it apart otherwise. */
-static void print_note(FILE *file, char separator, const char *note, size_t len)
+static void print_cell(FILE *file, char separator, const char *note, size_t len)
 {
 	bool quoted = memchr(note, separator, len) != NULL || memchr(note, '"', len) != NULL ||
 		      memchr(note, '\n', len) != NULL || memchr(note, '\r', len) != NULL;
@@ -75,11 +79,55 @@ static bool has_games(const struct chi_counts *c)
 	return (c->white | c->draws | c->black | c->other) != 0;
 }
 
-/* Without games the cells stay empty: read again, they leave the counts of another store alone. */
-static void print_csv(FILE *file, char s, const char *fen, const struct chi_record *record)
+/* UCI, as JSON has them. */
+static int print_moves(FILE *file, const struct chi_position *from, const chi_move *moves, size_t n)
 {
+	struct chi_position position = *from;
+	for (size_t i = 0; i < n; i++) {
+		char uci[CHI_UCI_SIZE];
+		struct chi_position next;
+		if (!chi_movegen_is_legal(&position, moves[i])) {
+			return -CHI_ECORRUPT;
+		}
+		(void)chi_uci_print(&position, moves[i], uci);
+		fprintf(file, i > 0 ? " %s" : "%s", uci);
+		chi_position_play(&position, moves[i], &next);
+		position = next;
+	}
+	return CHI_OK;
+}
+
+/* The cells behind the line's: engine, depth, cp, mate, nodes, pv, date. */
+static int print_eval(FILE *file, char s, const struct chi_position *position,
+		      const struct chi_eval *eval)
+{
+	char date[CHI_TIME_TEXT_SIZE];
+	(void)chi_num_time_print(eval->date, date);
+	print_cell(file, s, eval->engine, eval->engine_len);
+	fprintf(file, "%c%" PRIu32 "%c", s, eval->depth, s);
+	if (eval->is_mate) {
+		fprintf(file, "%c%" PRId32 "%c", s, eval->score, s);
+	} else {
+		fprintf(file, "%" PRId32 "%c%c", eval->score, s, s);
+	}
+	if (eval->nodes > 0) {
+		fprintf(file, "%" PRIu64, eval->nodes);
+	}
+	(void)putc(s, file);
+	int status = print_moves(file, position, eval->pv, eval->n_pv);
+	fprintf(file, "%c%s", s, date);
+	return status;
+}
+
+/* Without games the cells stay empty: read again, they leave the counts of another store alone. */
+static int print_csv(FILE *file, char s, const char *fen, const struct chi_key *key,
+		     const struct chi_record *record)
+{
+	struct chi_position position;
 	char chi2[CHI_CHI2_TEXT_SIZE];
 	const struct chi_counts *c = &record->counts;
+	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
+	int status = CHI_OK;
 	(void)chi_num_chi2_print(record->chi2, chi2);
 	fprintf(file, "%s%c%s%c", fen, s, chi2, s);
 	if (has_games(c)) {
@@ -89,9 +137,23 @@ static void print_csv(FILE *file, char s, const char *fen, const struct chi_reco
 		fprintf(file, "%c%c%c%c", s, s, s, s);
 	}
 	if (record->n_note > 0) {
-		print_note(file, s, record->note, record->n_note);
+		print_cell(file, s, record->note, record->n_note);
+	}
+	(void)putc(s, file);
+	if (record->n_line > 0 || eval != NULL) {
+		status = chi_key_decode(key, &position, NULL);
+	}
+	if (status == CHI_OK && record->n_line > 0) {
+		status = print_moves(file, &position, record->line, record->n_line);
+	}
+	(void)putc(s, file);
+	if (status == CHI_OK && eval != NULL) {
+		status = print_eval(file, s, &position, eval);
+	} else {
+		fprintf(file, "%c%c%c%c%c%c", s, s, s, s, s, s);
 	}
 	(void)putc('\n', file);
+	return status;
 }
 
 /* Room is made for the longest text, so the writer's `bad` is looked at once, at the end. */
@@ -126,11 +188,26 @@ static int put_moves(struct chi_writer *w, const struct chi_position *from, cons
 	return CHI_OK;
 }
 
-/* A line of EPD holds one evaluation: the deepest. */
+/* The writer has room for the longest text. */
+static void put_quoted(struct chi_writer *w, const char *opcode, const char *text, size_t len)
+{
+	put_text(w, " %s ", opcode);
+	if (w->bad || (size_t)(w->end - w->at) < 3 * len + 2) {
+		w->bad = true;
+		return;
+	}
+	w->at += chi_epd_quote(text, len, (char *)w->at);
+	put_text(w, ";");
+}
+
 static int put_eval(struct chi_writer *w, const struct chi_position *position,
 		    const struct chi_eval *eval)
 {
 	put_text(w, " %s %" PRId32 ";", eval->is_mate ? "dm" : "ce", eval->score);
+	if (eval->engine_len != strlen(CHI_EPD_ENGINE) ||
+	    memcmp(eval->engine, CHI_EPD_ENGINE, eval->engine_len) != 0) {
+		put_quoted(w, "engine", eval->engine, eval->engine_len);
+	}
 	if (eval->depth > 0) {
 		put_text(w, " acd %" PRIu32 ";", eval->depth);
 	}
@@ -140,28 +217,20 @@ static int put_eval(struct chi_writer *w, const struct chi_position *position,
 	return eval->n_pv > 0 ? put_moves(w, position, eval->pv, eval->n_pv) : CHI_OK;
 }
 
-static void put_counts(struct chi_writer *w, const struct chi_counts *c)
+/* Under the first number that the note does not use. */
+static void put_counts(struct chi_writer *w, const struct chi_record *record, bool comment)
 {
-	if (!has_games(c)) {
-		return;
+	char counts[CHI_EPD_COUNTS_SIZE];
+	char opcode[] = "c0 ";
+	const char *note = comment ? NULL : record->note;
+	while (note != NULL && opcode[1] < '9' && memmem(note, record->n_note, opcode, 3) != NULL) {
+		opcode[1]++;
 	}
-	put_text(w, " c0 \"white %" PRIu64 " draws %" PRIu64 " black %" PRIu64, c->white, c->draws,
-		 c->black);
-	if (c->other > 0) {
-		put_text(w, " other %" PRIu64, c->other);
+	if (has_games(&record->counts)) {
+		put_text(w, " %s", opcode);
+		chi_write_bytes(w, counts, chi_epd_counts(&record->counts, counts));
+		put_text(w, ";");
 	}
-	put_text(w, "\";");
-}
-
-/* Text that is no operations goes into a comment, without what would end that. */
-static void put_comment(struct chi_writer *w, const char *note, size_t len)
-{
-	put_text(w, " c9 \"");
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)note[i];
-		chi_write_u8(w, c < 0x20 || c == 0x7f ? ' ' : c == '"' ? '\'' : c);
-	}
-	put_text(w, "\";");
 }
 
 /* The line without its newline; the note as it is, or as a comment. */
@@ -179,17 +248,17 @@ static int build_epd(struct chi_writer *w, const struct chi_position *position,
 		status = put_moves(w, position, record->line, record->n_line);
 	}
 	if (record->n_note > 0 && comment) {
-		put_comment(w, record->note, record->n_note);
+		put_quoted(w, "c9", record->note, record->n_note);
 	} else if (record->n_note > 0) {
 		put_text(w, " ");
 		chi_write_bytes(w, record->note, record->n_note);
 	}
-	put_counts(w, &record->counts);
+	put_counts(w, record, comment);
 	return status;
 }
 
-/* True if the reader makes of the line the note that was meant: the record's, and the counts
- * after it. A note that is operations, as those from EPD files are, goes out as it came in. */
+/* True if the reader makes of the line the note that was meant, and of the note nothing else. A
+ * note that is operations, as those from EPD files are, goes out as it came in. */
 static bool reads_back(const char *line, size_t len, const struct chi_record *record,
 		       struct chi_arena *arena)
 {
@@ -199,13 +268,14 @@ static bool reads_back(const char *line, size_t len, const struct chi_record *re
 	    chi_epd_read(line, len, CHI_EPD_ENGINE, arena, &put, NULL) != CHI_OK) {
 		return false;
 	}
-	char counts[192];
-	struct chi_writer w = chi_writer_of(counts, sizeof(counts));
-	put_counts(&w, &record->counts);
-	size_t n = (size_t)(w.at - (uint8_t *)counts);
-	return put.record.n_note == record->n_note + n &&
-	       memcmp(put.record.note, record->note, record->n_note) == 0 &&
-	       (n == 0 || memcmp(put.record.note + record->n_note, counts, n) == 0);
+	const struct chi_record *read = &put.record;
+	bool line_ok = read->n_line == 0 ||
+		       (read->n_line == record->n_line &&
+			memcmp(read->line, record->line, read->n_line * sizeof(*read->line)) == 0);
+	return line_ok && read->n_note == record->n_note &&
+	       memcmp(read->note, record->note, record->n_note) == 0 &&
+	       read->n_evals == (record->n_evals > 0 ? 1 : 0) &&
+	       chi_counts_equal(&read->counts, &record->counts);
 }
 
 static int print_epd(FILE *file, const struct chi_key *key, const struct chi_record *record,
@@ -218,7 +288,7 @@ static int print_epd(FILE *file, const struct chi_key *key, const struct chi_rec
 	}
 	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
 	size_t moves = eval != NULL ? eval->n_pv : record->n_line;
-	size_t size = 1024 + moves * (CHI_SAN_SIZE + 1) + record->n_note;
+	size_t size = 1024 + moves * (CHI_SAN_SIZE + 1) + 3 * record->n_note;
 	char *line = chi_arena_alloc(arena, size);
 	if (line == NULL) {
 		return -CHI_ENOMEM;
@@ -263,7 +333,8 @@ int export_row(struct target *target, enum export_format format, const struct ch
 	} else if (status == CHI_OK && format == EXPORT_EPD) {
 		status = print_epd(target->file, key, record, arena);
 	} else if (status == CHI_OK) {
-		print_csv(target->file, format == EXPORT_CSV ? ',' : '\t', fen, record);
+		char separator = format == EXPORT_CSV ? ',' : '\t';
+		status = print_csv(target->file, separator, fen, key, record);
 	}
 	if (status != CHI_OK) {
 		cli_message("cannot print the record of '%s' (%s)", fen, chi_strerror(status));

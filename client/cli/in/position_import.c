@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines read, put in batches, counted; those that are bad are told and passed over. */
+#include "client/cli/in/position_import.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/cli/in/made_store.h"
+#include "client/cli/out/output.h"
+
+/* Bad lines reported; more are counted, unless --verbose. */
+#define REPORTS_MAX 20
+
+/* Lines between two looks at the clock. */
+#define PROGRESS_LINES 500
+
+/* A bad line, found by the reader or refused by the store. */
+static void reject(void *context, uint64_t line, const char *reason)
+{
+	struct positions *import = context;
+	import->rejected++;
+	if (import->verbose || import->rejected <= REPORTS_MAX) {
+		progress_clear(&import->progress);
+		cli_message("%s:%" PRIu64 ": %s", import->path, line, reason);
+	}
+	if (!import->verbose && import->rejected == REPORTS_MAX) {
+		cli_message("further bad lines are only counted; --verbose reports all");
+	}
+}
+
+/* In a store that computes its statistic a file's own cannot be kept. */
+static void drop_statistic(struct positions *import, struct chi_put *put)
+{
+	if (!import->computed || (put->parts & CHI_PUT_CHI2) == 0) {
+		return;
+	}
+	put->parts &= ~(uint32_t)CHI_PUT_CHI2;
+	put->record.chi2 = CHI_CHI2_UNKNOWN;
+	if (!import->told_dropped && !import->progress.quiet) {
+		progress_clear(&import->progress);
+		cli_message("%s: the chi2 column is ignored: this store computes its statistic",
+			    import->path);
+		import->told_dropped = true;
+	}
+}
+
+/* Looking at the clock for every line would cost more than storing it. */
+static void show_progress(struct positions *import, const struct chi_position_reader *file)
+{
+	if (import->read % PROGRESS_LINES == 0) {
+		progress_update(&import->progress,
+				import->bytes_before + chi_position_reader_bytes_read(file),
+				import->read);
+	}
+}
+
+/* Names that mean nothing to the reader, said once: a header's with the first line, members of JSON
+ * with the last. */
+static void tell_ignored(const struct positions *import, const struct chi_position_reader *file)
+{
+	const char *ignored = chi_position_reader_ignored(file);
+	if (!import->progress.quiet && ignored[0] != '\0') {
+		cli_message("%s: ignored: %s", import->path, ignored);
+	}
+}
+
+/* A position that was read; the store it goes into may have to be made. */
+static int store(struct positions *import, uint64_t line)
+{
+	import->code = made_store_need(import->cli, import->create);
+	if (import->code != EXIT_DONE) {
+		return -CHI_ECANCELED;
+	}
+	import->batch.client = import->cli->client;
+	drop_statistic(import, batch_slot(&import->batch));
+	return batch_add(&import->batch, line);
+}
+
+/* One file's positions into batches. A negative status is the store's; a file that cannot be read
+ * on is told here and sets import->code. */
+static int read_file(struct positions *import, struct chi_position_reader *file)
+{
+	struct batch *batch = &import->batch;
+	while (cli_stop == 0) {
+		struct chi_fault fault = {.text = ""};
+		int status =
+			chi_position_reader_next(file, &batch->arena, batch_slot(batch), &fault);
+		if (status == CHI_NONE || (status == -CHI_ECANCELED && cli_stop != 0)) {
+			return CHI_OK;
+		}
+		if (chi_position_reader_failed(file)) {
+			progress_clear(&import->progress);
+			cli_message("%s:%" PRIu64 ": %s", import->path,
+				    chi_position_reader_line(file), fault.text);
+			/* An archive of files, or games: those are imported in another way. */
+			import->code = status == -CHI_EUNSUPPORTED ? EXIT_USAGE : EXIT_STORE;
+			return CHI_OK;
+		}
+		import->read++;
+		if (status == CHI_OK) {
+			status = store(import, chi_position_reader_line(file));
+		} else {
+			reject(import, chi_position_reader_line(file), fault.text);
+			status = batch_relieve(batch);
+		}
+		if (status != CHI_OK) {
+			return status;
+		}
+		show_progress(import, file);
+	}
+	return CHI_OK;
+}
+
+/* A file from opening to closing. The batch is put before the next, since lines are reported by
+ * the file's name. */
+static int import_file(struct positions *import, struct chi_source *source)
+{
+	struct chi_position_reader *file = NULL;
+	struct chi_fault fault = {.text = ""};
+	uint64_t good = import->read - import->rejected;
+	int opened =
+		source != NULL
+			? chi_position_reader_open_source(source, &import->options, &file, &fault)
+			: chi_position_reader_open(import->path, &import->options, &file, &fault);
+	if (opened != CHI_OK) {
+		cli_message("%s: %s", import->path, fault.text);
+		import->code = EXIT_USAGE;
+		return CHI_OK;
+	}
+	int status = read_file(import, file);
+	if (status == CHI_OK && import->cli->client != NULL) {
+		status = batch_flush(&import->batch);
+	}
+	if (status == CHI_OK && import->code == EXIT_DONE && cli_stop == 0 &&
+	    import->read - import->rejected == good) {
+		progress_clear(&import->progress);
+		cli_message("%s: no position was found", import->path);
+		import->code = EXIT_STORE;
+	} else {
+		tell_ignored(import, file);
+	}
+	import->bytes_before += chi_position_reader_bytes_total(file);
+	chi_position_reader_close(file);
+	return status;
+}
+
+/* `stored` counts lines, also those that were stored just so before. */
+static void print_summary(struct cli *cli, const struct positions *import)
+{
+	const struct chi_put_result *total = &import->batch.total;
+	uint64_t stored = total->added + total->updated + total->unchanged;
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read", json_count(import->read),
+				"stored", json_count(stored), "new", json_count(total->added),
+				"updated", json_count(total->updated), "unchanged",
+				json_count(total->unchanged), "rejected",
+				json_count(import->rejected)));
+}
+
+/* All files; then what was acknowledged is made durable, whatever stopped the work. */
+static int import_files(struct cli *cli, struct positions *import, int n, char **paths,
+			struct chi_source **sources)
+{
+	int code = EXIT_DONE;
+	int status = CHI_OK;
+	for (int i = 0; i < n && status == CHI_OK && cli_stop == 0; i++) {
+		struct chi_source *source = sources != NULL ? sources[i] : NULL;
+		if (sources != NULL) {
+			sources[i] = NULL;
+		}
+		import->path = paths[i];
+		import->code = EXIT_DONE;
+		status = import_file(import, source);
+		code = cli_worse(code, import->code);
+	}
+	progress_clear(&import->progress);
+	if (status != CHI_OK && cli->client != NULL) {
+		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
+	}
+	status = cli->client != NULL ? batch_settle(&import->batch) : CHI_OK;
+	if (status != CHI_OK) {
+		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
+	}
+	print_summary(cli, import);
+	if (import->strict && import->rejected > 0) {
+		code = cli_worse(EXIT_STORE, code);
+	}
+	return cli_stop != 0 ? 128 + cli_stop : code;
+}
+
+int positions_run(struct cli *cli, struct positions *import, int n, char **paths,
+		  struct chi_source **sources, uint64_t total)
+{
+	int code = made_store_open(cli, &import->create);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	/* Asked once and not by each line's refusal: the column is dropped, the line is good. */
+	import->computed = import->create != CHI_STATISTIC_EXTERNAL;
+	import->cli = cli;
+	import->options.cancel = &cli_stop;
+	progress_init(&import->progress, cli->quiet, total);
+	cli_catch_signals();
+	int status = batch_init(&import->batch, reject, import);
+	import->batch.client = cli->client;
+	code = status == CHI_OK ? import_files(cli, import, n, paths, sources) : cli_no_memory();
+	batch_deinit(&import->batch);
+	return code;
+}

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""What comes in and goes out in each format: nothing of ours is lost on the way, and what is no
+file of games or positions says so and makes no store."""
+
+import json
+import os
+import unittest
+
+import harness
+from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, summary
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
+GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+
+NOTES = ["plain", 'with "quotes", commas', "two\nlines\tand a tab", " kept blanks ", "\u00fc\u265e",
+         'am Kb8; id "WAC.001";', 'c0 "their own"; c1 "twice";', 'c9 "a comment";', "ends in;",
+         "back\\slash \\22 and \\zz", 'bm Ka7; id "x";', "ce 5;", 'c0 "white 1 draws 2 black 3";']
+
+TEXT = "This is a text.\nIt has lines, and commas.\n\n1. A list\n2. e4 follows\n"
+RANDOM = bytes(i * i * 31 % 251 ^ i % 253 for i in range(5003))
+
+
+class Formats(Base):
+    def external(self, name):
+        return harness.make_store(self.path(name), "external")
+
+    def filled(self):
+        """Some of everything that a record holds."""
+        store = self.external("filled")
+        for i, (fen, note) in enumerate(zip(self.fens(len(NOTES)), NOTES)):
+            self.cli("put", fen, "--chi2", f"{i}.5", "--counts", f"{i},2,1", "--note", note,
+                     address=store)
+        self.cli("put", START, "--eval", "Deep Blue \"II\":30:25", "--line", "e4 e5",
+                 "--note", "here", address=store)
+        self.cli("put", ENDING, "--line", "e3d4 e6d6", address=store)
+        self.cli("put", ROOKS, "--eval", "epd:12:mate-5", address=store)
+        self.cli("put", AFTER_E4, address=store)
+        return store
+
+    def export(self, store, name, form):
+        path = self.path(name)
+        self.cli("export", "--format", form, "-o", path, address=store)
+        with open(path, "rb") as file:
+            return path, file.read()
+
+    def test_each_format_comes_back_as_it_was(self):
+        """And a second time: what came back goes out the same."""
+        store = self.filled()
+        for form in ("csv", "tsv", "epd", "jsonl"):
+            file, text = self.export(store, "one." + form, form)
+            for how in ([file], ["--format", form, "-"]):
+                back = self.external(f"back-{form}-{len(how)}")
+                done = self.cli("import", "--strict", *how, address=back, input=text.decode())
+                self.assertEqual(summary(done.stdout)["rejected"], "0")
+                self.assertNotIn("ignored", done.stderr)
+                _, again = self.export(back, "two." + form, form)
+                self.assertEqual(again, text)
+                for fen, note in zip(self.fens(len(NOTES)), NOTES):
+                    record = json.loads(self.out("get", fen, address=back))
+                    self.assertEqual((record["note"], record["draws"]), (note, 2), form)
+
+    def test_json_lines_of_games_are_the_whole_store(self):
+        """Counts, moves with games without result, plies: the dumps are equal, directory and daemon."""
+        store = self.path("games")
+        self.cli("import", "--statistic", "external", GAMES, address=store)
+        self.cli("put", START, "--eval", "a:9:-31", "--eval", "b:8:mate2", "--line", "d4",
+                 "--note", "x", address=store)
+        file, _ = self.export(store, "games.jsonl", "jsonl")
+
+        def positions(address):
+            return [line for line in self.out("dump", address=address).splitlines()
+                    if not line.startswith(("game\t", "base\t", "end\t"))]
+        expected = positions(store)
+        self.assertGreater(len(expected), 10000)
+        here = self.path("here")
+        self.cli("import", "--statistic", "external", file, address=here)
+        self.assertEqual(positions(here), expected)
+        with harness.start_daemon({"default": self.external("there")}) as daemon:
+            address = daemon.addresses[0]
+            self.cli("import", file, address=address)
+            self.assertEqual(positions(address), expected)
+            # Added, they count twice.
+            self.cli("import", "--add", file, address=address)
+            one, two = (json.loads(self.out("get", START, address=a)) for a in (here, address))
+            self.assertEqual(two["plies"][0]["games"], 2 * one["plies"][0]["games"])
+            self.assertEqual(two["moves"][0]["white"], 2 * one["moves"][0]["white"])
+
+    def test_what_is_not_given_stays(self):
+        """Members and columns that are not there leave what is stored."""
+        store = self.filled()
+        before = self.out("dump", address=store)
+        self.cli("import", self.write("x.jsonl", json.dumps({"fen": START}) + "\n"), address=store)
+        self.cli("import", self.write("x.csv", f"fen,cp,depth\n{START},,\n"), address=store)
+        self.assertEqual(self.out("dump", address=store), before)
+
+    def test_csv_gives_evaluations(self):
+        store = self.external("evals")
+        rows = [f"{START},stockfish,30,25,,1000,e4 e5,2026-11-22T09:30:00Z",
+                f"{ENDING},,,,-3,,,", f"{ROOKS},sf,x,1,,,,", f"{AFTER_E4},sf,9,1,,,e2e4,"]
+        done = self.cli("import", "--engine", "me", "-", address=store, input="\n".join(
+            ["FEN,engine,depth,cp,mate,nodes,pv,date", *rows]) + "\n")
+        self.assertEqual(summary(done.stdout)["rejected"], "2")
+        self.assertIn("-:4: depth: 'x' is no depth", done.stderr)
+        self.assertIn("-:5: pv: ", done.stderr)
+        self.assertEqual(json.loads(self.out("get", START, address=store))["evals"], [
+            {"engine": "stockfish", "depth": 30, "cp": 25, "nodes": 1000, "pv": ["e2e4", "e7e5"],
+             "date": "2026-11-22T09:30:00Z"}])
+        self.assertEqual(json.loads(self.out("get", ENDING, address=store))["evals"], [
+            {"engine": "me", "depth": 0, "mate": -3, "nodes": None, "pv": [], "date": None}])
+
+    def test_put_batch_reads_json(self):
+        lines = [{"fen": START, "evals": [{"engine": "z", "cp": 1}, {"engine": "a", "mate": 2}],
+                  "line": "e4 e5", "moves": [{"san": "Nf3", "white": 1}], "white": 1, "extra": 0},
+                 {"fen": ENDING, "note": "n", "white": None}, {"note": "no fen"},
+                 {"fen": ROOKS, "white": -1}, {"fen": ROOKS, "evals": [{"cp": "x"}]}]
+        text = "\n".join(map(json.dumps, lines)) + "\n# a comment\n\n[]\n{\"fen\"\n"
+        store = self.external("here")
+        there = self.external("there")
+        with harness.start_daemon({"default": there}) as daemon:
+            for address in (store, daemon.addresses[0]):
+                done = self.cli("put", "--batch", address=address, input=text)
+                self.assertEqual(summary(done.stdout), {
+                    "read": "7", "stored": "2", "new": "2", "updated": "0", "unchanged": "0",
+                    "rejected": "5"})
+                for told in ("-:3: fen: ", "-:4: white: ", "-:5: cp: ", "-:8: no JSON object",
+                             "-:9: no JSON: ", "ignored: 'extra'"):
+                    self.assertIn(told, done.stderr)
+                record = json.loads(self.out("get", START, address=address))
+                self.assertEqual([e["engine"] for e in record["evals"]], ["a", "z"])
+                self.assertEqual((record["line"], record["moves"][0]["uci"], record["note"]),
+                                 (["e2e4", "e7e5"], "g1f3", None))
+                self.cli("put", "--batch", "--strict", address=address, input=text, code=3)
+            self.assertEqual(self.out("dump", address=store),
+                             self.out("dump", address=daemon.addresses[0]))
+        self.cli("put", "--batch", START, address=store, code=2, input="")
+        self.cli("put", "--batch", "--note", "x", address=store, code=2, input="")
+        self.cli("put", "--strict", START, address=store, code=2)
+        self.cli("put", address=store, code=2)
+
+    def test_what_is_no_file_of_ours_makes_no_store(self):
+        empty = {"csv": "fen,note\n", "tsv": "fen\tnote\n"}
+        files = [(form, self.write(f"{name}.{form}", data))
+                 for form in ("pgn", "epd", "csv", "tsv", "jsonl", "bin")
+                 for name, data in (("text", TEXT), ("random", RANDOM),
+                                    ("empty", empty.get(form, "")))]
+        files += [("", self.write("text", TEXT)), ("", self.write("random", RANDOM)),
+                  ("", self.write("chapter", "[Chapter one]\n\nSome words.\n1. More\n"))]
+        there = self.external("there")
+        before = self.out("dump", address=there)
+        with harness.start_daemon({"default": there}) as daemon:
+            for form, file in files:
+                for address in (self.path("made"), there, daemon.addresses[0]):
+                    if address == there:
+                        continue
+                    done = self.cli("import", file, address=address, code=3)
+                    self.assertRegex(done.stderr, "(?s)" + os.path.basename(file) +
+                                     ".*(no (game|position)|header has no column 'fen')")
+                    self.assertFalse(os.path.exists(self.path("made")), file)
+            self.assertEqual(self.out("dump", address=daemon.addresses[0]), before)
+        self.cli("subtract", files[0][1], address=there, code=3)
+
+    def test_bad_lines_are_counted_and_strict_fails(self):
+        good = {"epd": START[:-4] + "\n", "csv": f"fen\n{START}\n",
+                "jsonl": json.dumps({"fen": START}) + "\n"}
+        for form, text in good.items():
+            file = self.write("x." + form, text + "what is this\n")
+            for strict, code in (([], 0), (["--strict"], 3)):
+                store = self.path(f"made-{form}-{code}")
+                done = self.cli("import", *strict, file, address=store, code=code)
+                found = summary(done.stdout)
+                self.assertEqual((found["stored"], found["rejected"]), ("1", "1"))
+                self.assertIn(f"{file}:{3 if form == 'csv' else 2}: ", done.stderr)
+                self.cli("get", START, address=store)
+
+    def test_the_store_that_is_made_is_of_the_kind_asked_for(self):
+        file = self.write("x.csv", f"fen,chi2\n{START},57.99\n")
+        self.cli("import", "--statistic", "external", file, address=self.path("external"))
+        self.assertEqual(json.loads(self.out("get", START, address=self.path("external")))["chi2"],
+                         57.99)
+        done = self.cli("import", file, address=self.path("control"))
+        self.assertIn("chi2 column is ignored", done.stderr)
+        self.assertEqual(json.loads(self.out("get", START, address=self.path("control")))["chi2"],
+                         76)
+        self.cli("import", "--statistic", "control", file, address=self.path("external"), code=2)
+
+
+if __name__ == "__main__":
+    assert program()
+    unittest.main(verbosity=2)
