@@ -39,16 +39,26 @@ static char base_letter(unsigned char lead, unsigned char next)
 	return lead == 0xc4 && (next & 0xfe) == 0x86 ? 'c' : '\0';
 }
 
+/* A genitive or plural counts as the word itself: "Petrov's", "Petrov". */
+static size_t end_word(const char *out, size_t begin, size_t n)
+{
+	return n - begin > 3 && out[n - 1] == 's' ? n - 1 : n;
+}
+
 /* Words with one blank between them; where a part begins, the colon or comma stands for the blank.
- * Apostrophes and full stops vanish ("King's" is kings), other punctuation parts words. False: too
- * long. */
+ * Apostrophes and full stops vanish, other punctuation parts words. False: too long. */
 static bool make_plain(const char *text, char out[PLAIN_SIZE])
 {
 	size_t n = 0;
+	size_t begin = 0; /* of the word */
 	char gap = '\0';
 	for (const char *at = text; *at != '\0'; at++) {
 		unsigned char c = (unsigned char)*at;
 		char letter = isalnum(c) ? (char)tolower(c) : '\0';
+		if (strncmp(at, "\u2019", 3) == 0) {
+			at += 2;
+			continue;
+		}
 		if (c >= 0xc3 && at[1] != '\0') {
 			letter = base_letter(c, (unsigned char)*++at);
 		} else if (c == '\'' || c == '.') {
@@ -62,13 +72,33 @@ static bool make_plain(const char *text, char out[PLAIN_SIZE])
 			return false;
 		}
 		if (gap != '\0' && n > 0) {
+			n = end_word(out, begin, n);
 			out[n++] = gap;
+			begin = n;
 		}
 		gap = '\0';
 		out[n++] = letter;
 	}
-	out[n] = '\0';
+	out[end_word(out, begin, n)] = '\0';
 	return true;
+}
+
+/* What the tables call otherwise; both as make_plain leaves them. */
+static const char *common_name(const char *plain)
+{
+	static const char *const names[][2] = {
+		{"spanish", "ruy lopez"},	   {"petroff", "petrov defense"},
+		{"russian", "petrov defense"},	   {"kid", "king indian defense"},
+		{"kia", "king indian attack"},	   {"qgd", "queen gambit declined"},
+		{"qga", "queen gambit accepted"},  {"nimzo", "nimzo indian defense"},
+		{"gruenfeld", "grunfeld defense"}, {"reti", "reti opening"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		if (strcmp(plain, names[i][0]) == 0) {
+			return names[i][1];
+		}
+	}
+	return plain;
 }
 
 #define GAPS " :,"
@@ -135,12 +165,18 @@ static const char *name_of(const struct chi_opening *opening)
 	return chi_opening_names + opening->name;
 }
 
-/* "Sicilian Defense: Najdorf Variation" is a variation of "Sicilian Defense". */
+/* "Sicilian Defense: Najdorf Variation" is a variation of "Sicilian Defense", and a gambit accepted
+ * one of the gambit. */
 static bool is_variation(const struct chi_opening *opening, const struct chi_opening *of)
 {
 	size_t len = strlen(name_of(of));
 	const char *name = name_of(opening);
-	return strncmp(name, name_of(of), len) == 0 && (name[len] == ':' || name[len] == ',');
+	if (strncmp(name, name_of(of), len) != 0) {
+		return false;
+	}
+	name += len;
+	return *name == ':' || *name == ',' || strncmp(name, " Accepted", 9) == 0 ||
+	       strncmp(name, " Declined", 9) == 0;
 }
 
 /* Whether another of the best says as much: the same name, or code, by a shorter line (of equal
@@ -173,6 +209,7 @@ static uint8_t rank_all(const char *text, uint8_t *ranks)
 	if (!make_plain(text, plain) || plain[0] == '\0') {
 		return RANK_NONE;
 	}
+	const char *wanted = common_name(plain);
 	for (size_t i = 0; i < chi_openings_count; i++) {
 		const struct chi_opening *opening = &chi_openings[i];
 		char eco[] = {(char)tolower((unsigned char)opening->eco[0]), opening->eco[1],
@@ -180,7 +217,7 @@ static uint8_t rank_all(const char *text, uint8_t *ranks)
 		if (strcmp(plain, eco) == 0) {
 			ranks[i] = RANK_CODE;
 		} else if (make_plain(name_of(opening), name)) {
-			ranks[i] = (uint8_t)rank_of(name, plain);
+			ranks[i] = (uint8_t)rank_of(name, wanted);
 		}
 		if (ranks[i] != RANK_NONE && (best == RANK_NONE || ranks[i] < best)) {
 			best = ranks[i];

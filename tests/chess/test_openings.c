@@ -207,6 +207,11 @@ static void finds_by_what_it_is_called(void **state)
 		{"Grunfeld", 1, "D80", "Gr\u00fcnfeld Defense"},
 		{"Gr\u00dcnfeld", 1, "D80", "Gr\u00fcnfeld Defense"},
 		{"ruy lopez", 1, "C60", "Ruy Lopez"},
+		{"Petrov", 1, "C42", "Petrov's Defense"},
+		{"petroff", 1, "C42", "Petrov's Defense"},
+		{"Queen\u2019s Gambit", 1, "D06", "Queen's Gambit"},
+		{"Evans Gambit", 1, "C51", "Italian Game: Evans Gambit"},
+		{"Spanish", 1, "C60", "Ruy Lopez"},
 		{"King's Indian", 2, "A07", "King's Indian Attack"},
 		{"kings indian attack", 1, "A07", "King's Indian Attack"},
 		{"Benon Class", 0, NULL, NULL}, /* found by its beginnings below */
