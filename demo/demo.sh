@@ -65,8 +65,7 @@ show chistore -a positions init
 show chistore -a positions import positions.epd.gz
 
 say 'What is known about a position; the statistic was computed when it was stored.'
-start='rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
-show chistore -a positions get "$start"
+show chistore -a positions get startpos
 
 say 'The store is served to others. The daemon says when it is ready.'
 echo "$ chistored --store positions --listen unix:$dir/socket &"
@@ -86,9 +85,9 @@ echo "$ export CHISTORE=unix:$dir/socket"
 export CHISTORE=unix:$dir/socket
 
 say 'More about it: an evaluation, results, a line, a note.'
-show chistore put "$start" --eval stockfish:30:35 --counts 384,327,289 --line 'e4 e5 Nf3' \
+show chistore put startpos --eval stockfish:30:35 --counts 384,327,289 --line 'e4 e5 Nf3' \
 	--note 'where all begins'
-show chistore get "$start"
+show chistore get startpos --table
 
 say 'A band of the statistic, from the top: where the two sides attack most differently.'
 show chistore scan --min 90 --max 255.99 --desc --limit 5
@@ -124,6 +123,7 @@ unset CHISTORE
 say 'Games: every position of 300 of them is counted, with what was played and how it ended.'
 show chistore -a games import --statistic outcome masters.pgn
 show chistore -a games explore e4 c5 --limit 5 --table
+show chistore -a games explore Najdorf --limit 3
 
 say 'Positions whose results differ most surely from the average game.'
 show chistore -a games scan --min 0.01 --min-games 15 --desc --limit 5

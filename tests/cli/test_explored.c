@@ -106,14 +106,14 @@ static void shows_no_moves(void **state)
 	assert_int_equal(print(&explore, 0, TABLE), CHI_OK);
 	assert_string_equal(printed, "FEN      " START "\n\n"
 				     "8  r n b q k b n r   to move  White\n"
-				     "7  p p p p p p p p \n"
-				     "6  . . . . . . . . \n"
-				     "5  . . . . . . . . \n"
-				     "4  . . . . . . . . \n"
-				     "3  . . . . . . . . \n"
-				     "2  P P P P P P P P \n"
-				     "1  R N B Q K B N R \n"
-				     "   a b c d e f g h \n");
+				     "7  p p p p p p p p\n"
+				     "6  . . . . . . . .\n"
+				     "5  . . . . . . . .\n"
+				     "4  . . . . . . . .\n"
+				     "3  . . . . . . . .\n"
+				     "2  P P P P P P P P\n"
+				     "1  R N B Q K B N R\n"
+				     "   a b c d e f g h\n");
 	assert_int_equal(print(&explore, 0, TSV), CHI_OK);
 	assert_ptr_equal(strchr(printed, '\n'), strrchr(printed, '\n'));
 }

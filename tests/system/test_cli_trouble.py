@@ -71,7 +71,7 @@ class Usage(Base):
                 (["count", "--max", "256"], "above 255.99"),
                 (["scan", "--side", "white"], "--side"), (["scan", "--material", "KX"], "material"),
                 (["scan", "--pieces", "0..3"], "--pieces"), (["scan", "-x"], "-x"),
-                (["count", "--limit", "3"], "--limit"), (["put"], "POSITION"),
+                (["count", "--limit", "3"], "--limit"), (["put"], "a position is missing"),
                 (["put", START, START], "unexpected"), (["delete"], "POSITION"),
                 (["put", *START.split()], "quotes"), (["get", *START.split()], "quotes"),
                 (["put", START, "--eval", "x"], "--eval"), (["put", START, "--counts", "1"], "W,D,L"),

@@ -17,8 +17,8 @@
 #include "client/cli/out/output.h"
 
 #define LABEL_COLUMNS 9
-#define BOARD_COLUMNS 19
-#define GAP_COLUMNS   2
+#define BOARD_COLUMNS 18
+#define GAP_COLUMNS   3
 #define WIDTH	      100 /* where there is no terminal */
 #define WIDTH_MIN     60
 
@@ -61,7 +61,7 @@ static void print_square(const struct facts *facts, int square)
 		fprintf(table->out, "\x1b[48;5;%dm\x1b[%sm", light ? 109 : 66,
 			colour == CHI_WHITE ? "1;38;5;231" : "38;5;16");
 	}
-	fprintf(table->out, "%s ", text);
+	fprintf(table->out, " %s", text);
 }
 
 /* Row 0 is the eighth rank, row 8 the files' letters; below them the board is blank. */
@@ -73,10 +73,10 @@ static void print_board_row(const struct facts *facts, int row)
 		return;
 	}
 	if (row == 8) {
-		fprintf(out, "   a b c d e f g h ");
+		fprintf(out, "   a b c d e f g h");
 		return;
 	}
-	fprintf(out, "%d  ", 8 - row);
+	fprintf(out, "%d ", 8 - row);
 	for (int file = 0; file < 8; file++) {
 		print_square(facts, (7 - row) * 8 + file);
 	}
