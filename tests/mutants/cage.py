@@ -23,7 +23,7 @@ CAGE = (
         "processes-are-started",
         "No process is started",
         "daemon/jail/syscalls.c",
-        'allow_if(context, "clone", has_bits(0, CLONE_THREAD, CLONE_THREAD))',
+        'allow_if(context, "clone", has_bits(flags, CLONE_THREAD, CLONE_THREAD))',
         'add_list(context, SCMP_ACT_ALLOW, "clone")',
         "system sandbox", "TestSandbox.test_what_is_kept_from_it"),
     Mutant(

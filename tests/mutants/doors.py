@@ -29,8 +29,8 @@ DOORS = (
         "hello-is-optional",
         "The first request is hello, or the last",
         "daemon/ops/dispatch.c",
-        "if (task->request->op != CHI_OP_HELLO) {",
-        "if (false) {",
+        "status = first && request.op != CHI_OP_HELLO",
+        "status = false",
         "system daemon", "Conversation.test_hello_must_be_first"),
     Mutant(
         "roles-are-not-looked-at",

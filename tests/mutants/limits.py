@@ -70,7 +70,7 @@ DAEMON = (
         "buffered_with(conn, whole) <= limits_of(conn)->buffer_bytes) {",
         "true) {",
         "system daemon", "Limits.test_memory_for_buffers",
-        (("daemon/serve.c",
+        (("daemon/net/server.c",
           "memory_order_relaxed) >\n\t       server->config->limits.buffer_bytes;",
           "memory_order_relaxed) > UINT64_MAX;"),)),
     Mutant(
@@ -191,7 +191,7 @@ DAEMON = (
     Mutant(
         "buffers-of-one-byte-more",
         "Buffers are full over the mark, to the byte",
-        "daemon/serve.c",
+        "daemon/net/server.c",
         "       server->config->limits.buffer_bytes;",
         "       server->config->limits.buffer_bytes + 1;",
         "daemon bounds", "buffers_are_full_above_the_mark"),
