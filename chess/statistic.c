@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/attr.h"
 #include "base/record.h"
 #include "chess/bitboard.h"
 #include "chess/wide.h"

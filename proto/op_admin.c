@@ -2,8 +2,6 @@
 /* Greeting, state and upkeep: Hello, Info, Backup, Verify, Compact; and the empty messages. */
 #include "proto/operations.h"
 
-#include "base/attr.h"
-
 #define REQ struct chi_request
 #define RES struct chi_response
 

@@ -2,7 +2,6 @@
 /* Scan, its Credit, and Count. */
 #include "proto/operations.h"
 
-#include "base/attr.h"
 #include "proto/rows.h"
 
 #define REQ	   struct chi_request

@@ -45,13 +45,6 @@ short chi_wait(int fd, short events, int64_t deadline)
 	}
 }
 
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0) {
-		close(*fd);
-	}
-}
-
 /* Says why connecting failed; `error` is an errno. */
 static int refuse(const char *text, int error, struct chi_fault *fault)
 {
@@ -102,7 +95,8 @@ static int connect_to(int fd, const struct sockaddr *to, socklen_t len, int64_t 
 /* A new connected socket; 0 or an errno. */
 static int make(int family, const struct sockaddr *to, socklen_t len, int64_t deadline, int *out)
 {
-	_cleanup_(close_fd) int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	_cleanup_(chi_closep) int fd =
+		socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return errno;
 	}

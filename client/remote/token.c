@@ -14,13 +14,6 @@
 #include "base/attr.h"
 #include "base/fault.h"
 
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0) {
-		close(*fd);
-	}
-}
-
 /* The line alone; what ends it may be missing. */
 static size_t line_length(const char *text, size_t len)
 {
@@ -61,7 +54,7 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 {
 	char text[CHI_ACCESS_TOKEN_MAX + 3];
 	struct stat file;
-	_cleanup_(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &file) < 0) {
 		char buffer[96];
 		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,

@@ -6,14 +6,12 @@
  */
 #include "daemon/jail/sandbox.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/fault.h"

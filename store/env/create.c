@@ -3,7 +3,6 @@
 #include "store/env/env.h"
 
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "chess/statistic.h"

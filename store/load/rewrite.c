@@ -8,7 +8,6 @@
  */
 
 #include "base/fault.h"
-#include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
 #include "store/record/codec.h"
