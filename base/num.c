@@ -70,15 +70,16 @@ int chi_num_size(const char *text, size_t len, uint64_t *out)
 	return CHI_OK;
 }
 
-int chi_num_chi2(const char *text, size_t len, uint16_t *out)
+/* Hundredths, however many; *known: the text is no 0. */
+static int read_hundredths(const char *text, size_t len, uint32_t *out, bool *known)
 {
 	uint32_t whole = 0;
 	uint32_t hundredths = 0;
 	size_t digits = 0; /* before the point, or after it */
 	bool point = false;
-	bool known = false; /* 0.004 is a value: some digit is not 0 */
+	*known = false; /* 0.004 is a value: some digit is not 0 */
+	*out = 0;
 	if (len == 1 && text[0] == '-') {
-		*out = CHI_CHI2_UNKNOWN;
 		return CHI_OK;
 	}
 	for (size_t i = 0; i < len; i++) {
@@ -91,7 +92,7 @@ int chi_num_chi2(const char *text, size_t len, uint16_t *out)
 		if (!is_digit(text[i])) {
 			return -CHI_ESYNTAX;
 		}
-		known = known || digit != 0;
+		*known = *known || digit != 0;
 		digits++;
 		if (!point) {
 			/* What is over the largest value stays so, however long the number is. */
@@ -105,11 +106,29 @@ int chi_num_chi2(const char *text, size_t len, uint16_t *out)
 	if (digits == 0) {
 		return -CHI_ESYNTAX;
 	}
-	uint32_t value = whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
-	value = value < CHI_CHI2_MAX ? value : CHI_CHI2_MAX;
-	/* A known value never rounds to the mark of an unknown one. */
-	*out = (uint16_t)(value == 0 && known ? 1 : value);
+	*out = whole * 100 + hundredths; /* 99 + 1 hundredths carry here */
 	return CHI_OK;
+}
+
+int chi_num_chi2(const char *text, size_t len, uint16_t *out)
+{
+	uint32_t value = 0;
+	bool known = false;
+	int status = read_hundredths(text, len, &value, &known);
+	if (status == CHI_OK) {
+		value = value < CHI_CHI2_MAX ? value : CHI_CHI2_MAX;
+		/* A known value never rounds to the mark of an unknown one. */
+		*out = (uint16_t)(value == CHI_CHI2_UNKNOWN && known ? 1 : value);
+	}
+	return status;
+}
+
+bool chi_num_chi2_clamped(const char *text, size_t len)
+{
+	uint32_t value = 0;
+	bool known = false;
+	return read_hundredths(text, len, &value, &known) == CHI_OK &&
+	       (value > CHI_CHI2_MAX || (value == 0 && known));
 }
 
 size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE])

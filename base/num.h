@@ -23,6 +23,10 @@ CHI_MUSTUSE int chi_num_size(const char *text, size_t len, uint64_t *out);
  * at the second decimal. Known values are clamped to 1..CHI_CHI2_MAX; 0 or "0.00" is not known. */
 CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
 
+/* Whether chi_num_chi2 takes such a text to an end of the scale: it means less than 0.005 or,
+ * rounded, more than 255.99. */
+bool chi_num_chi2_clamped(const char *text, size_t len);
+
 /* "76.00", or "-" for not known, NUL-terminated; returns the length. */
 #define CHI_CHI2_TEXT_SIZE 8
 size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);

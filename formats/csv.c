@@ -355,7 +355,7 @@ static int read_eval(const struct chi_csv *csv, const struct field *columns,
 					     &eval->n_pv, fault);
 }
 
-int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct chi_arena *arena,
+int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_arena *arena,
 		 struct chi_put *put, struct chi_fault *fault)
 {
 	struct field columns[CHI_CSV_COLUMNS] = {{NULL, 0}};
@@ -384,6 +384,7 @@ int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len, struct
 			return chi_fault(fault, -CHI_ESYNTAX, "chi2: '%.*s' is not a number", shown,
 					 chi2.at);
 		}
+		csv->clamped += chi_num_chi2_clamped(chi2.at, chi2.len);
 		put->parts |= CHI_PUT_CHI2;
 	}
 	status = read_counts(csv, columns, put, fault);

@@ -51,6 +51,7 @@ struct chi_csv {
 	size_t n_fields;	       /* of the header, and so of each record */
 	size_t field[CHI_CSV_COLUMNS]; /* which field, from 1, holds the column; 0: none does */
 	char ignored[CHI_FAULT_SIZE];  /* names of columns that mean nothing here, "" if none */
+	uint64_t clamped;	       /* statistics beyond the scale, taken to its end */
 };
 
 /* Reads the header. -CHI_ESYNTAX: no column named fen, or one named twice. */
@@ -65,5 +66,5 @@ bool chi_csv_quotes(char separator, const char *text, size_t len, bool open);
  * Reads a record; memory of *put is in `arena` or in `text`. CHI_NONE: an empty record.
  * -CHI_ESYNTAX, -CHI_EFEN, -CHI_ETOOBIG, -CHI_ENOMEM with the column and the reason.
  */
-CHI_MUSTUSE int chi_csv_read(const struct chi_csv *csv, const char *text, size_t len,
+CHI_MUSTUSE int chi_csv_read(struct chi_csv *csv, const char *text, size_t len,
 			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);

@@ -102,6 +102,7 @@ static int read_chi2(struct reader *r, const json_t *object)
 	}
 	(void)snprintf(text, sizeof(text), "%.6f", number);
 	r->put->parts |= CHI_PUT_CHI2;
+	r->json->clamped += chi_num_chi2_clamped(text, strlen(text));
 	return chi_num_chi2(text, strlen(text), &r->put->record.chi2) == CHI_OK
 		       ? CHI_OK
 		       : refuse(r, "chi2", "no statistic");

@@ -26,6 +26,7 @@ struct chi_json_lines {
 	bool add;		      /* counts, moves and plies are added to those stored */
 	const char *engine;	      /* of evaluations that name none; NUL-terminated */
 	char ignored[CHI_FAULT_SIZE]; /* names of members that mean nothing here, "" if none */
+	uint64_t clamped;	      /* statistics beyond the scale, taken to its end */
 };
 
 /* Fills *put, its memory in `arena` (and the engine's name above). CHI_NONE: a blank line or a

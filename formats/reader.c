@@ -366,6 +366,13 @@ const char *chi_position_reader_ignored(const struct chi_position_reader *import
 						  : import->csv.ignored;
 }
 
+uint64_t chi_position_reader_clamped(const struct chi_position_reader *import)
+{
+	return import->format == CHI_FORMAT_JSONL ? import->json.clamped
+	       : import->format == CHI_FORMAT_EPD ? 0
+						  : import->csv.clamped;
+}
+
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import)
 {
 	return chi_source_bytes_read(import->source);

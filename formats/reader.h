@@ -68,6 +68,9 @@ uint64_t chi_position_reader_line(const struct chi_position_reader *import);
  * if none. Columns are known after the first chi_position_reader_next. */
 const char *chi_position_reader_ignored(const struct chi_position_reader *import);
 
+/* Statistics read so far that lay beyond the scale and were taken to its end. */
+uint64_t chi_position_reader_clamped(const struct chi_position_reader *import);
+
 /* See chi_source_bytes_read. */
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import);
 uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *import);

@@ -170,6 +170,21 @@ static void chi2_rounds_half_up_with_carry(void **state)
 	}
 }
 
+static void chi2_says_what_it_takes_to_an_end(void **state)
+{
+	(void)state;
+	static const char *const clamped[] = {"255.995",	"256",	  "300",
+					      "99999999999999", "0.0049", "0.000000001"};
+	static const char *const kept[] = {"255.99", "255.994999", "0.005", "0.01", "0",  "0.000",
+					   "-",	     "76",	   "x",	    "",	    "1e9"};
+	for (size_t i = 0; i < CHI_COUNT(clamped); i++) {
+		assert_true(chi_num_chi2_clamped(clamped[i], strlen(clamped[i])));
+	}
+	for (size_t i = 0; i < CHI_COUNT(kept); i++) {
+		assert_false(chi_num_chi2_clamped(kept[i], strlen(kept[i])));
+	}
+}
+
 static void chi2_refuses(void **state)
 {
 	(void)state;
@@ -232,6 +247,7 @@ int main(void)
 		cmocka_unit_test(i64_signs_and_bounds),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(chi2_rounds_half_up_with_carry),
+		cmocka_unit_test(chi2_says_what_it_takes_to_an_end),
 		cmocka_unit_test(chi2_refuses),
 		cmocka_unit_test(chi2_prints_and_reads_every_value),
 		cmocka_unit_test(chi2_prints),

@@ -21,7 +21,7 @@ static int header(struct chi_csv *csv, char separator, const char *text, struct 
 	return chi_csv_header(csv, separator, text, strlen(text), &arena, fault);
 }
 
-static int record(const struct chi_csv *csv, const char *text, struct chi_put *put,
+static int record(struct chi_csv *csv, const char *text, struct chi_put *put,
 		  struct chi_fault *fault)
 {
 	fault->text[0] = '\0';

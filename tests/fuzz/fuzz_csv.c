@@ -27,7 +27,7 @@ static const char *record_end(char separator, const char *at, const char *end)
 	}
 }
 
-static void read_records(const struct chi_csv *csv, const char *at, const char *end,
+static void read_records(struct chi_csv *csv, const char *at, const char *end,
 			 struct chi_arena *arena)
 {
 	while (at < end) {

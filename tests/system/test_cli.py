@@ -28,6 +28,22 @@ class Commands(Base):
     def served(self, statistic="control"):
         return self.serve(self.new_store(statistic))
 
+    def test_statistic_beyond_the_scale(self):
+        """It is stored as the scale's end, and this is said."""
+        a = self.served("external")
+        for value, stored in (("300", "255.99"), ("0.001", "0.01"), ("255.99", None)):
+            done = self.cli("put", "e4", "--chi2", value, address=a)
+            self.assertEqual(done.stderr, f"chistore: --chi2: {value} is beyond the scale, stored "
+                             f"as {stored}\n" if stored else "")
+            self.assertEqual(json.loads(self.out("get", "e4", address=a))["chi2"],
+                             float(stored or value))
+        files = {"a.csv": f"fen,chi2\n{START},1e3\n{ENDING},1000\n{ROOKS},0.004\n{AFTER_E4},5\n",
+                 "a.jsonl": f'{{"fen": "{START}", "chi2": 256}}\n{{"fen": "{ROOKS}", "chi2": 9}}\n'}
+        for name, clamped in (("a.csv", 2), ("a.jsonl", 1)):
+            done = self.cli("import", self.write(name, files[name]), address=a)
+            self.assertIn(f"{name}: {clamped} statistics beyond the scale, stored as 0.01 or "
+                          "255.99\n", done.stderr)
+
     def test_put_get_delete(self):
         a = self.served()
         fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-"

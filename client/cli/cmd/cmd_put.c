@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore put: stores one position, or more about it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -63,9 +62,7 @@ static int take_chi2(struct cli *cli, const struct cli_option *option, const cha
 	if (chi_num_chi2(value, strlen(value), chi2) != CHI_OK) {
 		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
 	}
-	/* More than rounding: what lies beyond an end of the scale is taken to that end. */
-	double meant = strtod(value, NULL);
-	if (meant - *chi2 / 100.0 > 0.0051 || (meant < 0.005 && *chi2 == 1)) {
+	if (chi_num_chi2_clamped(value, strlen(value))) {
 		(void)chi_num_chi2_print(*chi2, stored);
 		cli_message("--%s: %s is beyond the scale, stored as %s", option->name, value,
 			    stored);

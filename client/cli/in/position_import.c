@@ -54,13 +54,18 @@ static void show_progress(struct positions *import, const struct chi_position_re
 	}
 }
 
-/* Names that mean nothing to the reader, said once: a header's with the first line, members of JSON
- * with the last. */
+/* What was not taken as it is, said at the end of a file: names that mean nothing to the reader,
+ * statistics beyond the scale. */
 static void tell_ignored(const struct positions *import, const struct chi_position_reader *file)
 {
 	const char *ignored = chi_position_reader_ignored(file);
 	if (!import->progress.quiet && ignored[0] != '\0') {
 		cli_message("%s: ignored: %s", import->path, ignored);
+	}
+	uint64_t clamped = chi_position_reader_clamped(file);
+	if (!import->progress.quiet && clamped > 0 && !import->computed) {
+		cli_message("%s: %" PRIu64 " statistics beyond the scale, stored as 0.01 or 255.99",
+			    import->path, clamped);
 	}
 }
 
