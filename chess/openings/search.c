@@ -55,7 +55,7 @@ static bool make_plain(const char *text, char out[PLAIN_SIZE])
 	for (const char *at = text; *at != '\0'; at++) {
 		unsigned char c = (unsigned char)*at;
 		char letter = isalnum(c) ? (char)tolower(c) : '\0';
-		if (strncmp(at, "\u2019", 3) == 0) {
+		if (c == 0xe2 && strncmp(at, "\u2019", 3) == 0) {
 			at += 2;
 			continue;
 		}
@@ -105,7 +105,7 @@ static const char *common_name(const char *plain)
 
 static bool is_end(char c)
 {
-	return strchr(GAPS, c) != NULL; /* the NUL too */
+	return c == ' ' || c == ':' || c == ',' || c == '\0';
 }
 
 /* Whether `at` begins with the `len` bytes of a text, whose gaps are of any kind. */
@@ -144,7 +144,8 @@ static bool has_words(const char *name, const char *text, bool prefix)
 	return true;
 }
 
-static enum rank rank_of(const char *name, const char *text)
+/* A rank worse than `best` need not be told from none. */
+static enum rank rank_of(const char *name, const char *text, enum rank best)
 {
 	size_t len = strlen(text);
 	if (begins(name, text, len) && is_end(name[len])) {
@@ -154,6 +155,9 @@ static enum rank rank_of(const char *name, const char *text)
 		if (begins(part + 1, text, len) && is_end(part[1 + len])) {
 			return *part == ':' ? RANK_VARIATION : RANK_PART;
 		}
+	}
+	if (best != RANK_NONE && best < RANK_WORDS) {
+		return RANK_NONE;
 	}
 	return has_words(name, text, false)  ? RANK_WORDS
 	       : has_words(name, text, true) ? RANK_PREFIX
@@ -205,7 +209,7 @@ static uint8_t rank_all(const char *text, uint8_t *ranks)
 {
 	char plain[PLAIN_SIZE];
 	char name[PLAIN_SIZE];
-	uint8_t best = RANK_NONE;
+	enum rank best = RANK_NONE;
 	if (!make_plain(text, plain) || plain[0] == '\0') {
 		return RANK_NONE;
 	}
@@ -217,13 +221,13 @@ static uint8_t rank_all(const char *text, uint8_t *ranks)
 		if (strcmp(plain, eco) == 0) {
 			ranks[i] = RANK_CODE;
 		} else if (make_plain(name_of(opening), name)) {
-			ranks[i] = (uint8_t)rank_of(name, wanted);
+			ranks[i] = (uint8_t)rank_of(name, wanted, best);
 		}
 		if (ranks[i] != RANK_NONE && (best == RANK_NONE || ranks[i] < best)) {
-			best = ranks[i];
+			best = (enum rank)ranks[i];
 		}
 	}
-	return best;
+	return (uint8_t)best;
 }
 
 static void to_match(const struct chi_opening *opening, struct chi_opening_match *match)
