@@ -4,7 +4,7 @@
 
 #include "bench/bench.h"
 #include "bench/load.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/msg.h"
 
 static void pack(const struct chi_request *request, struct chi_buffer *out)

@@ -18,7 +18,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "chess/polyglot.h"
+#include "chess/polyglot/polyglot.h"
 
 /* What is read at first of a file that has no size. */
 #define READ_FIRST ((size_t)1 << 16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a Polyglot book (chess/polyglot.h). A book holds hashes and no positions, so it is
- * walked from the initial position, breadth first: by every legal move of its positions, and by
+ * Reading a Polyglot book (chess/polyglot/polyglot.h). A book holds hashes and no positions, so it
+ * is walked from the initial position, breadth first: by every legal move of its positions, and by
  * every reply to a move of the book that leads out of it. What no such walk reaches cannot be
  * identified; it is counted.
  */
@@ -22,8 +22,8 @@ struct chi_book;
 /* A position of the book; valid during the call that gets it. */
 struct chi_book_position {
 	struct chi_key key;
-	/* The book's key tells it from a position that is the same for us (chess/polyglot.h), which
-	 * may come, too. */
+	/* The book's key tells it from a position that is the same for us
+	 * (chess/polyglot/polyglot.h), which may come, too. */
 	bool alias;
 	const struct chi_move_stat *moves; /* ascending; the weight as games without result */
 	size_t n_moves;			   /* 1 or more */

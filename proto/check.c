@@ -12,7 +12,7 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "base/wire.h"
-#include "proto/field_read.h"
+#include "proto/wire/field_read.h"
 
 #define FIELDS_MAX 32 /* no message type has more fields; the walk refuses one that had */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/fields.h"
+#include "proto/wire/fields.h"
 #include "proto/pbc.h"
 
 /* What chi_message_len gives, or more, for a struct that cannot be packed. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/operations.h"
 #include "proto/record.h"
 #include "proto/rows.h"

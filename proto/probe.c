@@ -6,7 +6,7 @@
 #include "proto/probe.h"
 
 #include "base/wire.h"
-#include "proto/fields.h"
+#include "proto/wire/fields.h"
 #include "proto/record.h"
 
 /* Tags as they are encoded: number and wire type. */

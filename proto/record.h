@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "proto/field_read.h"
+#include "proto/wire/field_read.h"
 #include "proto/pbc.h"
 
 /* ---- To the wire: contents of the sub-message, without its tag and length ---------------- */

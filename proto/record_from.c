@@ -10,7 +10,7 @@
 
 #include "base/record.h"
 #include "base/wire.h"
-#include "proto/fields.h"
+#include "proto/wire/fields.h"
 
 #define PIECES_MAX 32
 #define MASK_BYTES 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records to the wire. Field numbers as in chistore.proto. */
-#include "proto/fields.h"
+#include "proto/wire/fields.h"
 #include "proto/record.h"
 
 /* Counts of 0 are left out, so all zeroes are no bytes. */

@@ -18,7 +18,7 @@
 #include "client/remote/connect.h"
 #include "client/remote/tls.h"
 #include "client/remote/token.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 /* Queued requests go out, wanted or not, when so much has gathered: the server has work to do. */
 #define QUEUE_SIZE ((size_t)64 << 10)

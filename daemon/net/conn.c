@@ -10,7 +10,7 @@
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"
 #include "daemon/log/tally.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 /* Unsigned, so that taking one off is adding its complement. */
 static void count_state(struct chi_conn *conn, uint64_t by)

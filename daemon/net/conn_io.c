@@ -15,7 +15,7 @@
 #include "daemon/log/clock.h"
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 /* A rest of a request up to this size is moved out of the lent buffer. */
 #define SMALL_REST ((size_t)4096)

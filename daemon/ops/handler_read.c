@@ -9,7 +9,7 @@
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "store/store.h"
 
 /* Bytes that could forge or garble lines of the log are not taken over. */

@@ -12,7 +12,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/statistic.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/msg.h"
 
 #define MIB	     (UINT64_C(1) << 20)

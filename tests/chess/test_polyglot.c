@@ -9,7 +9,7 @@
 #include "chess/fen.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
-#include "chess/polyglot.h"
+#include "chess/polyglot/polyglot.h"
 
 #define KEYS 9
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/client/world.h"
 
 /* A failure in the server's thread cannot jump into cmocka: it ends the process. */

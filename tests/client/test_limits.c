@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "chistore.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 

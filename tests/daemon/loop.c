@@ -9,7 +9,7 @@
 #include <event2/event.h>
 
 #include "daemon/ops/dispatch.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/store/trees.h"
 
 #define POSITIONS 500 /* of the store "default" */

@@ -12,7 +12,7 @@
 
 #include "daemon/ops/page.h"
 #include "daemon/ops/scan.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/store/help.h"
 
 #define HANDSHAKES 4

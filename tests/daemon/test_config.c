@@ -16,7 +16,7 @@
 #include "chistore/types.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/limits.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/msg.h"
 
 static struct chi_fault fault;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches proto/frame.h with a stream: the first byte is the size of the chunks it comes in, and
- * the messages must be the same as when it comes at once.
+ * Reaches proto/wire/frame.h with a stream: the first byte is the size of the chunks it comes in,
+ * and the messages must be the same as when it comes at once.
  */
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LIMIT ((size_t)1 << 12)

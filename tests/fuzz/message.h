@@ -7,7 +7,7 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Unpacks a message and packs it to a frame in `out`; false if the bytes are none. */

@@ -16,11 +16,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
 # sub-room is a room of its own. "api" is the installed header, "types" the one below it.
 BELOW = {"types", "base"}
-BOARD = BELOW | {"chess", "chess/pgn", "chess/openings"}
+BOARD = BELOW | {"chess", "chess/pgn", "chess/openings", "chess/polyglot"}
 STORE = BOARD | {"store"}
-CLIENT = STORE | {"api", "import", "proto", "client/core"}
+CLIENT = STORE | {"api", "import", "proto", "proto/wire", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "client/cli"}
-DAEMON = STORE | {"import", "proto", "daemon/log", "daemon/settings"}
+DAEMON = STORE | {"import", "proto", "proto/wire", "daemon/log", "daemon/settings"}
 
 ARROWS = {
     "include/chistore": set(),
@@ -29,6 +29,7 @@ ARROWS = {
     "chess": BELOW,
     "chess/pgn": BELOW | {"chess"},
     "chess/openings": BELOW | {"chess"},
+    "chess/polyglot": BELOW | {"chess"},
 
     # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
     "store": BELOW,
@@ -43,7 +44,8 @@ ARROWS = {
     "store/rescue": STORE | {"store/record", "store/pages", "store/env", "store/txn", "store/load"},
 
     "import": STORE,
-    "proto": BELOW,
+    "proto/wire": BELOW,
+    "proto": BELOW | {"proto/wire"},
     "formats": BOARD,
 
     "client/core": STORE | {"api", "import", "proto"},
@@ -58,7 +60,7 @@ ARROWS = {
     "client/cli/cmd": CLI | {"client/cli/in", "client/cli/out", "client/cli/bench"},
 
     "daemon/log": BELOW | {"proto"},
-    "daemon/settings": BOARD | {"proto", "daemon/log"},
+    "daemon/settings": BOARD | {"proto", "proto/wire", "daemon/log"},
     "daemon/access": DAEMON,
     "daemon/jail": DAEMON,
     "daemon/net": DAEMON | {"daemon/access"},
@@ -182,6 +184,20 @@ def circles(texts):
     return found
 
 
+ROOM_MOST = 25  # sources and headers of a room, beside those of its sub-rooms
+
+
+def crowded(paths):
+    """Rooms that have grown too large to find one's way in."""
+    count = {}
+    for path in paths:
+        room = room_of(path)
+        if room and room.split("/")[0] not in ("tests", "bench"):
+            count[room] = count.get(room, 0) + 1
+    return [f"{room} has {n} files, more than {ROOM_MOST}" for room, n in sorted(count.items())
+            if n > ROOM_MOST]
+
+
 CIRCLE = {"a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/x.h"', "a/y.h": ""}
 NO_CIRCLE = {"a/x.h": '#include "a/x_priv.h"', "a/x_priv.h": '#include "a/x.h"', "a/x.c": ""}
 
@@ -232,6 +248,10 @@ def main():
     report.line("circles: finds a planted one", [] if circles(CIRCLE) else ["it found none"])
     report.line("circles: a header, its source and their private header", circles(NO_CIRCLE))
     report.line("no circles of includes", circles({p: tree.read(root, p) or "" for p in sources}))
+    full = [f"base/x{i}.c" for i in range(ROOM_MOST)]
+    report.line("rooms: finds a crowded one", [] if crowded(full + ["base/x.h"]) else ["none"])
+    report.line("rooms: one that is full", crowded(full))
+    report.line("no room is crowded", crowded(sources))
     report.finish()
 
 

@@ -7,14 +7,14 @@ FRAMES = (
     Mutant(
         "request-frame-below-its-limit",
         "A request of 1 MiB is taken, a byte more is not",
-        "proto/frame.c",
+        "proto/wire/frame.c",
         "if (value > max) {",
         "if (value >= max) {",
         "proto frame", "limit_is_exact"),
     Mutant(
         "overlong-head",
         "A length has one form, the shortest",
-        "proto/frame.c",
+        "proto/wire/frame.c",
         "if (bytes[i] == 0) {\n\t\t\treturn -CHI_EPROTO;",
         "if (false) {\n\t\t\treturn -CHI_EPROTO;",
         "proto frame", "wrong_heads"),

@@ -3,7 +3,7 @@
 #include "tests/proto/examples.h"
 
 #include "base/attr.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 #define TEXT(literal)                                                                              \
 	{                                                                                          \

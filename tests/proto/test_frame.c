@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/base/seed.h"
 
 static const uint8_t *body;

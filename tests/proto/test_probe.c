@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/probe.h"
 #include "tests/base/seed.h"
 

@@ -16,7 +16,7 @@
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/num.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "tests/proto/examples.h"
 #include "tests/proto/sample.h"
 

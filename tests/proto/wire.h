@@ -11,7 +11,7 @@
 
 #include "base/attr.h"
 #include "base/buffer.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 #include "proto/msg.h"
 
 /* Above every limit of the protocol, so that no buffer decides what a message may be. */

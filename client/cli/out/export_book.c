@@ -11,7 +11,7 @@
 
 #include "base/sorter.h"
 #include "chess/key.h"
-#include "chess/polyglot.h"
+#include "chess/polyglot/polyglot.h"
 
 /* Of a large store some is spilled; more memory would not make it faster. */
 #define SORT_MEMORY (UINT64_C(64) << 20)

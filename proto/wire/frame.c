@@ -3,7 +3,7 @@
  * Framing as every protobuf runtime knows it: the delimited form. The head is read by hand and
  * not with chi_read_varint, because here "more bytes are needed" and "wrong" are two answers.
  */
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 /* Low seven bits of a group carry the value, the top bit says that another group follows. */
 #define GROUP_BITS 7

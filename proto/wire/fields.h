@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "proto/field_read.h"
+#include "proto/wire/field_read.h"
 
 static inline uint8_t *chi_put_varint(uint8_t *at, uint64_t value)
 {

@@ -5,7 +5,7 @@
  * (POLYGLOT_RANDOM_ARRAY in chess/polyglot.py). A changed digit here changes what other programs
  * find in a book; tests/chess/test_polyglot.c holds the nine published keys against them.
  */
-#include "chess/polyglot.h"
+#include "chess/polyglot/polyglot.h"
 
 const uint64_t chi_polyglot_random[CHI_POLYGLOT_RANDOMS] = {
 	0x9d39247e33776d41, 0x2af7398005aaa5c7, 0x44db015024623547, 0x9c15f73e62a76ae2,

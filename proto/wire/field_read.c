@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Protobuf's wire format, as far as it is used: groups, long out of use, are not. */
-#include "proto/field_read.h"
+#include "proto/wire/field_read.h"
 
 /* A tag and a length are numbers of 32 bits, any other varint one of 64. */
 #define TAG_BYTES_MAX	 5

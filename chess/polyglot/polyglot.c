@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Polyglot's keys, moves and entries; the format is described in the header. */
-#include "chess/polyglot.h"
+#include "chess/polyglot/polyglot.h"
 
 #include <endian.h>
 #include <stdlib.h>
