@@ -25,6 +25,13 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	if (target->store == NULL && options->kind != CHI_IMPORT_ADD) {
 		return chi_fault(fault, -CHI_EINVAL, "kind: needs a store that exists");
 	}
+	if (options->kind != CHI_IMPORT_MERGE && (options->skip_known || options->count_twice)) {
+		return chi_fault(fault, -CHI_EINVAL, "%s: goes with a merge",
+				 options->skip_known ? "skip_known" : "count_twice");
+	}
+	if (options->skip_known && options->count_twice) {
+		return chi_fault(fault, -CHI_EINVAL, "skip_known: excludes count_twice");
+	}
 	if (options->memory != 0 && options->memory < CHI_IMPORT_MEMORY_MIN) {
 		return chi_fault(fault, -CHI_EINVAL, "memory: at least %llu MiB are needed",
 				 (unsigned long long)(CHI_IMPORT_MEMORY_MIN >> 20));

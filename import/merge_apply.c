@@ -6,15 +6,20 @@
  * did at its start: no position comes twice.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/num.h"
 #include "base/record.h"
 #include "import/merge.h"
 
 /* Steps between two looks at whether to go on. */
 #define CHECK_EVERY 1024
+
+/* Games counted in both stores that are named. */
+#define COMMON_TOLD 1000
 
 struct apply {
 	struct chi_importer *importer;
@@ -24,6 +29,7 @@ struct apply {
 	struct chi_read *read;
 	struct chi_dump_reader reader; /* reads the lines again */
 	struct chi_arena arena;	       /* of one position: theirs and ours */
+	bool skip_counts;	       /* all games of theirs are counted here already */
 };
 
 static void apply_deinit(struct apply *apply)
@@ -67,37 +73,86 @@ static int next_game(struct apply *apply, struct chi_game_id *out, struct chi_fa
 	return feof(games) != 0 ? CHI_NONE : chi_merging_fault(fault, "read");
 }
 
-/* A game that is counted in both stores would count twice, and nothing says by how much. */
-static int refuse_common_games(struct apply *apply, struct chi_fault *fault)
+static bool is_ours(struct apply *apply, const struct chi_game_id *game, int *rc)
+{
+	struct chi_game_id ours;
+	*rc = chi_read_game_id(apply->read, game->id, &ours);
+	return *rc == CHI_OK;
+}
+
+/* Names the game as a dump does. */
+static void tell_common(const struct apply *apply, const struct chi_game_id *game, uint64_t number)
+{
+	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
+	const struct chi_import_options *options = &apply->importer->options;
+	char id[2 * CHI_GAME_ID_SIZE + 1];
+	char text[128];
+	struct chi_import_note note = {.file = "", .game = number, .text = text};
+	if (options->report == NULL || apply->result->known > COMMON_TOLD) {
+		return;
+	}
+	chi_hex_print(game->id, CHI_GAME_ID_SIZE, id);
+	(void)snprintf(text, sizeof(text), "%s (%s) is counted in both stores", id,
+		       game->result < CHI_COUNT(results) ? results[game->result] : "?");
+	options->report(options->context, &note);
+}
+
+/* A store keeps the identity of a game and not its moves: which positions would count it twice is
+ * not known. So it is all or none of them, unless it is to be so. */
+static int judge_common(struct apply *apply, struct chi_fault *fault)
+{
+	const struct chi_import_options *options = &apply->importer->options;
+	uint64_t common = apply->result->known;
+	uint64_t all = apply->merging->n_games;
+	if (common == 0 || options->count_twice) {
+		return CHI_OK;
+	}
+	if (options->skip_known && common == all) {
+		apply->skip_counts = true;
+		return CHI_OK;
+	}
+	return chi_fault(fault, -CHI_EEXIST,
+			 options->skip_known
+				 ? "%" PRIu64 " of its %" PRIu64
+				   " games are counted in both stores, and no store keeps which "
+				   "positions they reached: import the games' PGN, of which those "
+				   "that are counted are skipped"
+				 : "%" PRIu64 " of its %" PRIu64
+				   " games are counted in both stores; subtract them from one "
+				   "first",
+			 common, all);
+}
+
+static int find_common_games(struct apply *apply, struct chi_fault *fault)
 {
 	struct chi_game_id game;
-	uint64_t common = 0;
 	uint64_t done = 0;
 	int rc = read_again(apply->merging->games, fault);
 	while (rc == CHI_OK && (rc = next_game(apply, &game, fault)) == CHI_OK) {
-		struct chi_game_id ours;
-		int found = chi_read_game_id(apply->read, game.id, &ours);
-		if (found < 0) {
-			return chi_fault_plain(fault, found);
+		done++;
+		if (is_ours(apply, &game, &rc)) {
+			apply->result->known++;
+			tell_common(apply, &game, done);
 		}
-		common += found == CHI_OK ? 1 : 0;
-		rc = look_up(apply, "games", done++, apply->merging->n_games, fault);
+		if (rc < 0) {
+			return chi_fault_plain(fault, rc);
+		}
+		rc = look_up(apply, "games", done - 1, apply->merging->n_games, fault);
 	}
-	if (rc == CHI_NONE && common > 0) {
-		return chi_fault(fault, -CHI_EEXIST,
-				 "%" PRIu64 " of its %" PRIu64
-				 " games are counted in both stores; subtract them from one first",
-				 common, apply->merging->n_games);
-	}
-	return rc == CHI_NONE ? CHI_OK : rc;
+	return rc == CHI_NONE ? judge_common(apply, fault) : rc;
 }
 
+/* Those that are not ours. */
 static int add_games(struct apply *apply, struct chi_counts *totals, struct chi_fault *fault)
 {
 	struct chi_game_id game;
+	uint64_t done = 0;
 	int rc = read_again(apply->merging->games, fault);
 	while (rc == CHI_OK && (rc = next_game(apply, &game, fault)) == CHI_OK) {
-		rc = chi_write_game_id(apply->write, &game);
+		if (is_ours(apply, &game, &rc)) {
+			continue;
+		}
+		rc = rc < 0 ? rc : chi_write_game_id(apply->write, &game);
 		if (rc != CHI_OK) {
 			/* CHI_NONE: the dump names a game twice. */
 			return rc < 0 ? chi_fault_plain(fault, rc)
@@ -106,7 +161,7 @@ static int add_games(struct apply *apply, struct chi_counts *totals, struct chi_
 		}
 		++*chi_counts_of(totals, game.result);
 		apply->result->taken++;
-		rc = look_up(apply, "games", apply->result->taken, apply->merging->n_games, fault);
+		rc = look_up(apply, "games", ++done, apply->merging->n_games, fault);
 	}
 	apply->result->games = apply->result->taken;
 	return rc == CHI_NONE ? CHI_OK : rc;
@@ -194,6 +249,13 @@ static void choose_texts(struct apply *apply, const struct chi_record *ours, str
 	}
 }
 
+/* Games of theirs that are all counted here cannot have left more there than here. */
+static bool explained(const struct chi_counts *ours, const struct chi_counts *theirs)
+{
+	return theirs->white <= ours->white && theirs->draws <= ours->draws &&
+	       theirs->black <= ours->black && theirs->other <= ours->other;
+}
+
 /* From a record that was to replace ours to what is to be added to it. */
 static int choose(struct apply *apply, struct chi_put *put, struct chi_fault *fault)
 {
@@ -204,8 +266,14 @@ static int choose(struct apply *apply, struct chi_put *put, struct chi_fault *fa
 	}
 	const struct chi_record *theirs = &put->record;
 	put->parts = 0;
-	if (total_of(&theirs->counts) > 0 || theirs->n_moves > 0) {
+	bool counted = total_of(&theirs->counts) > 0 || theirs->n_moves > 0;
+	if (counted && !apply->skip_counts) {
 		put->parts |= CHI_PUT_ADD;
+	} else if (counted && !explained(&ours.counts, &theirs->counts)) {
+		return chi_fault(fault, -CHI_EEXIST,
+				 "line %" PRIu64 ": the position has more games than those "
+				 "counted in both stores can tell of",
+				 apply->reader.line);
 	}
 	/* A statistic of another kind is another number. */
 	if (apply->importer->statistic == CHI_STATISTIC_EXTERNAL &&
@@ -269,7 +337,7 @@ static int apply_games(struct apply *apply, struct chi_fault *fault)
 		return chi_fault_plain(fault, rc);
 	}
 	struct chi_counts totals = info.games;
-	rc = refuse_common_games(apply, fault);
+	rc = find_common_games(apply, fault);
 	if (rc == CHI_OK) {
 		rc = add_games(apply, &totals, fault);
 	}

@@ -142,10 +142,9 @@ static int check_import(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member import[] = {
-	CHI_M_NUMBER(1, REQ, u.import.kind),
-	CHI_M_NUMBER(2, REQ, u.import.max_ply),
-	CHI_M_NUMBER(3, REQ, u.import.games_min),
-	CHI_M(4, CHI_BOOL, REQ, u.import.strict),
+	CHI_M_NUMBER(1, REQ, u.import.kind),	      CHI_M_NUMBER(2, REQ, u.import.max_ply),
+	CHI_M_NUMBER(3, REQ, u.import.games_min),     CHI_M(4, CHI_BOOL, REQ, u.import.strict),
+	CHI_M(5, CHI_BOOL, REQ, u.import.skip_known), CHI_M(6, CHI_BOOL, REQ, u.import.count_twice),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 

@@ -127,6 +127,8 @@ struct chi_request {
 			uint32_t max_ply;   /* as struct chi_import_options */
 			uint64_t games_min; /* the same */
 			bool strict;
+			bool skip_known;
+			bool count_twice;
 		} import;
 		struct {
 			struct chi_text file; /* empty: the input goes on */

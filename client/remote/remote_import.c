@@ -88,7 +88,9 @@ int chi_remote_import_open(struct chi_import *games)
 		.u.import = {.kind = games->options.kind,
 			     .max_ply = games->options.max_ply,
 			     .games_min = games->options.games_min,
-			     .strict = games->options.strict},
+			     .strict = games->options.strict,
+			     .skip_known = games->options.skip_known,
+			     .count_twice = games->options.count_twice},
 	};
 	int status = chi_peer_ready(client);
 	if (status != CHI_OK) {

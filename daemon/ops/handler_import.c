@@ -396,6 +396,10 @@ static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
 	chi_arena_reset(&worker->results);
 	if (over) {
 		pthread_join(import->thread, NULL);
+		/* A failure's answer has no room for notes: a merge names the games in its way. */
+		if (import->status < 0 && n_notes > 0 && import->call.conn != NULL) {
+			chi_conn_answer(import->call.conn, &response);
+		}
 		worker->n_tasks--;
 		conclude(import, &response);
 	} else if (import->call.conn != NULL && (more > 0 || n_notes > 0 || phase[0] != '\0')) {
@@ -508,6 +512,8 @@ int chi_handle_import(struct chi_task *task)
 		.max_ply = request->u.import.max_ply,
 		.games_min = request->u.import.games_min,
 		.strict = request->u.import.strict,
+		.skip_known = request->u.import.skip_known,
+		.count_twice = request->u.import.count_twice,
 		.memory = worker->server->config->limits.import_memory,
 	};
 	import->session.served = task->served;

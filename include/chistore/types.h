@@ -304,8 +304,11 @@ struct chi_import_options {
 	uint32_t max_ply;   /* positions after so many plies are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
 	bool strict;	    /* skip games with a bad move instead of counting them up to it */
-	uint64_t memory;    /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
-	unsigned threads;   /* 0: as many as there are cores. In-process */
+	/* Merge: what is done if games are counted in both stores; with neither it is refused. */
+	bool skip_known;  /* if all of theirs are: add nothing of these games, only the rest */
+	bool count_twice; /* add all counts: positions of these games count them twice */
+	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
+	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
 	chi_import_report *report;
 	chi_import_progress *progress;
@@ -318,7 +321,8 @@ struct chi_import_options {
 struct chi_import_result {
 	uint64_t games;	  /* read */
 	uint64_t taken;	  /* added, or taken out */
-	uint64_t known;	  /* were counted already, or came twice; subtract: are not counted */
+	uint64_t known;	  /* were counted already, or came twice; subtract: are not counted;
+			     merge: are counted in both stores */
 	uint64_t skipped; /* other variants, unreadable starts, too long, bad moves if strict;
 			     subtract: also those stored pruned */
 	uint64_t empty;	  /* without a move: nothing to count */

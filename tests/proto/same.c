@@ -153,7 +153,9 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		return a->u.import.kind == b->u.import.kind &&
 		       a->u.import.max_ply == b->u.import.max_ply &&
 		       a->u.import.games_min == b->u.import.games_min &&
-		       a->u.import.strict == b->u.import.strict;
+		       a->u.import.strict == b->u.import.strict &&
+		       a->u.import.skip_known == b->u.import.skip_known &&
+		       a->u.import.count_twice == b->u.import.count_twice;
 	case CHI_OP_IMPORT_DATA:
 		return same_text(a->u.import_data.file, b->u.import_data.file) &&
 		       same_bytes(a->u.import_data.bytes, a->u.import_data.len,

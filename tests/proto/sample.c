@@ -238,15 +238,16 @@ static void games_request(struct sample *s, struct chi_request *out)
 	switch (out->op) {
 	case CHI_OP_EXPLORE:
 		out->u.explore.fen = coin(s) ? text(s, 30) : (struct chi_text){0};
-		if (out->u.explore.fen.len == 0) {
-			out->u.explore.key = sample_key(s);
-		}
+		out->u.explore.key =
+			out->u.explore.fen.len == 0 ? sample_key(s) : (struct chi_key){0};
 		break;
 	case CHI_OP_IMPORT:
 		out->u.import.kind = (enum chi_import_kind)(1 + below(s, 3));
 		out->u.import.max_ply = (uint32_t)number(s);
 		out->u.import.games_min = number(s);
 		out->u.import.strict = coin(s);
+		out->u.import.skip_known = coin(s);
+		out->u.import.count_twice = coin(s);
 		break;
 	case CHI_OP_IMPORT_DATA:
 		out->u.import_data.file = text(s, 20);
@@ -255,9 +256,8 @@ static void games_request(struct sample *s, struct chi_request *out)
 		break;
 	case CHI_OP_GAME_IDS:
 		out->u.games.after_set = coin(s);
-		if (out->u.games.after_set) {
-			memcpy(out->u.games.after, games(s, 1)->id, CHI_GAME_ID_SIZE);
-		}
+		memcpy(out->u.games.after, games(s, 1)->id,
+		       CHI_GAME_ID_SIZE * out->u.games.after_set);
 		out->u.games.limit = (uint32_t)number(s);
 		break;
 	default:

@@ -46,7 +46,7 @@ class Merge(Base):
         before = self.out("dump", address=two)
         done = self.cli("merge", two, address=one)
         self.assertEqual(summary(done.stdout), {
-            "stores": "1", "games": "3", "new": "1", "updated": "2", "unchanged": "0",
+            "stores": "1", "games": "3", "known": "0", "new": "1", "updated": "2", "unchanged": "0",
             "notes_kept": "1"})
         record = json.loads(self.out("get", START, address=one))
         self.assertEqual((record["white"], record["draws"], record["black"]), (4, 3, 2))
@@ -109,6 +109,60 @@ class Merge(Base):
         with harness.start_daemon({"default": one}) as daemon:
             done = self.cli("merge", common, address=daemon.addresses[0], code=2)
             self.assertIn("2 of its 3 games are counted in both", done.stderr)
+
+    def test_common_games_are_named(self):
+        one, two = self.store("one", games=range(1, 40)), self.store("two", games=range(10, 50))
+        done = self.cli("merge", two, address=one, code=2)
+        self.assertIn("two: game 0000000000000000000000000000000a (1-0) is counted in both",
+                      done.stderr)
+        self.assertEqual(done.stderr.count("is counted in both"), 20)
+        self.assertIn("30 of its 40 games are counted in both stores", done.stderr)
+        done = self.cli("merge", "--verbose", two, address=one, code=2)
+        self.assertEqual(done.stderr.count("is counted in both"), 30)
+        with harness.start_daemon({"default": one}) as daemon:
+            done = self.cli("merge", "--verbose", two, address=daemon.addresses[0], code=2)
+            self.assertEqual(done.stderr.count("is counted in both"), 30)
+
+    def test_known_games_are_skipped_if_all_are(self):
+        """Else the counts of the others could not be told apart from theirs."""
+        with open(os.path.join(DATA, "pgn", "masters_300.pgn"), "rb") as file:
+            games = file.read()
+        middle = games.index(b"[Event ", len(games) // 3)
+        whole, part, more = (self.store(name) for name in ("whole", "part", "more"))
+        self.cli("import", self.write("whole.pgn", games), address=whole)
+        self.cli("import", self.write("part.pgn", games[:middle]), address=part)
+        self.cli("merge", part, address=more)
+        new = self.write("new.pgn", b'[White "A"]\n[Result "1-0"]\n\n1. h4 1-0\n')
+        self.cli("import", new, address=more)
+        self.cli("put", START, "--note", "theirs", "--eval", "e:3:4", address=part)
+        before = self.out("dump", address=whole)
+        self.cli("merge", "--skip-known", more, address=whole, code=2)
+        self.cli("merge", "--skip-known", "--count-twice", part, address=whole, code=2)
+        self.assertEqual(self.out("dump", address=whole), before)
+        with harness.start_daemon({"default": whole}) as daemon:
+            done = self.cli("merge", "--skip-known", part, address=daemon.addresses[0])
+            found = summary(done.stdout)
+            self.assertEqual((found["games"], found["new"], found["updated"]), ("0", "0", "1"))
+            self.assertGreater(int(found["known"]), 90)
+        record = json.loads(self.out("get", START, address=whole))
+        self.assertEqual((record["note"], record["evals"][0]["cp"]), ("theirs", 4))
+        self.cli("put", START, "--note", "", address=whole)
+        # Counts that no game explains would be lost.
+        self.cli("put", ENDING, "--counts", "1,0,0", address=part)
+        done = self.cli("merge", "--skip-known", part, address=whole, code=2)
+        self.assertIn("more games than those counted in both stores", done.stderr)
+        self.assertEqual(self.out("dump", address=whole).count("\ngame\t"),
+                         before.count("\ngame\t"))
+
+    def test_games_are_counted_twice_only_if_told(self):
+        one, two = self.pair()
+        self.cli("merge", two, address=one)
+        fewer = json.loads(self.out("get", AFTER_E4, address=one))["games"]
+        done = self.cli("merge", "--count-twice", two, address=one)
+        self.assertEqual((summary(done.stdout)["games"], summary(done.stdout)["known"]), ("0", "3"))
+        self.assertEqual(json.loads(self.out("get", AFTER_E4, address=one))["games"], fewer + 9)
+        self.assertIn("end\t3\t5\n", self.out("dump", address=one))
+        self.cli("verify", address=one)
 
     def test_halves_are_the_whole(self):
         with open(os.path.join(DATA, "pgn", "masters_300.pgn"), "rb") as file:

@@ -15,6 +15,15 @@
 /* Lines are short: so much is fed at once. */
 #define FEED_BYTES ((size_t)256 << 10)
 
+/* Games named that are counted in both stores; more are counted, unless --verbose. */
+#define NOTES_MAX 20
+
+struct merge_state {
+	bool skip_known;
+	bool count_twice;
+	bool verbose;
+};
+
 struct merge {
 	struct cli *cli;
 	const char *other; /* the address that is being merged */
@@ -25,6 +34,8 @@ struct merge {
 	struct progress progress;
 	uint64_t merged; /* stores */
 	uint64_t taken;	 /* of them: games, and notes that were not */
+	uint64_t known;	 /* counted in both */
+	uint64_t told;	 /* of them, in the store being merged */
 	uint64_t dropped;
 	struct chi_put_result positions;
 };
@@ -129,12 +140,27 @@ static void on_progress(void *context, const char *phase, uint64_t done, uint64_
 	progress_update(&merge->progress, done, done);
 }
 
+static void on_note(void *context, const struct chi_import_note *note)
+{
+	struct merge *merge = context;
+	const struct merge_state *state = merge->cli->state;
+	merge->told++;
+	if (state->verbose || (merge->told <= NOTES_MAX && !merge->cli->quiet)) {
+		progress_clear(&merge->progress);
+		cli_message("%s: game %s", merge->other, note->text);
+	}
+}
+
 static int open_session(struct merge *merge)
 {
+	const struct merge_state *state = merge->cli->state;
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
 	struct chi_import_options games = {
 		.kind = CHI_IMPORT_MERGE,
+		.skip_known = state->skip_known,
+		.count_twice = state->count_twice,
+		.report = on_note,
 		.progress = on_progress,
 		.context = merge,
 		.cancel = &cli_stop,
@@ -181,6 +207,7 @@ static int merge_one(struct merge *merge)
 	struct chi_client *from = NULL;
 	struct chi_info info;
 	struct chi_import_result result;
+	merge->told = 0;
 	int code = open_for_info(merge->cli, merge->other, &from, &info);
 	if (code == EXIT_DONE) {
 		code = open_session(merge);
@@ -198,6 +225,7 @@ static int merge_one(struct merge *merge)
 	chi_buffer_consume(&merge->text, merge->text.len);
 	if (code == EXIT_DONE) {
 		merge->taken += result.taken;
+		merge->known += result.known;
 		merge->dropped += result.dropped;
 		merge->positions.added += result.positions.added;
 		merge->positions.updated += result.positions.updated;
@@ -210,6 +238,10 @@ static int merge_one(struct merge *merge)
 static int run(struct cli *cli)
 {
 	_cleanup_(merge_deinit) struct merge merge = {.cli = cli};
+	const struct merge_state *state = cli->state;
+	if (state->skip_known && state->count_twice) {
+		return cli_usage(cli, "--skip-known and --count-twice exclude each other");
+	}
 	int code = check_others(cli, cli->argc, cli->argv);
 	if (code != EXIT_DONE) {
 		return code;
@@ -223,14 +255,25 @@ static int run(struct cli *cli)
 	}
 	progress_clear(&merge.progress);
 	/* What was done before a store that failed stays done, so it is said in any case. */
-	output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "stores",
-				     json_count(merge.merged), "games", json_count(merge.taken),
-				     "new", json_count(merge.positions.added), "updated",
-				     json_count(merge.positions.updated), "unchanged",
-				     json_count(merge.positions.unchanged), "notes_kept",
-				     json_count(merge.dropped)));
+	output_object(cli,
+		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stores",
+				json_count(merge.merged), "games", json_count(merge.taken), "known",
+				json_count(merge.known), "new", json_count(merge.positions.added),
+				"updated", json_count(merge.positions.updated), "unchanged",
+				json_count(merge.positions.unchanged), "notes_kept",
+				json_count(merge.dropped)));
 	return code;
 }
+
+static const struct cli_option options[] = {
+	OPTION_FLAG(merge_state, skip_known, "skip-known",
+		    "if all games of a store are counted already, add the rest of what it holds"),
+	OPTION_FLAG(merge_state, count_twice, "count-twice",
+		    "add all counts, though positions of common games count them twice"),
+	OPTION_FLAG(merge_state, verbose, "verbose",
+		    "name up to 1,000 games counted in both, not only 20"),
+	OPTIONS_END,
+};
 
 const struct command cmd_merge = {
 	.name = "merge",
@@ -243,13 +286,17 @@ const struct command cmd_merge = {
 		"supplied statistic are kept; theirs are taken where we have none. Computed\n"
 		"statistics are computed for what changes.\n"
 		"\n"
-		"A store that has counted some of the same games is refused, with their number:\n"
-		"subtract these games from one of the two first.",
+		"A store that has counted some of the same games is refused, with their number\n"
+		"and names: subtract these games from one of the two first, or import the PGN,\n"
+		"of which games counted already are skipped. --skip-known merges it if all of\n"
+		"its games are counted already, without its counts.",
 	.example = "chistore -a ./all merge ./january ./february\n"
 		   "chistore -a unix:/run/chistore/socket merge ./mine",
 	.args_min = 1,
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,
+	.options = options,
+	.state_size = sizeof(struct merge_state),
 	.slow = true,
 	.run = run,
 };
