@@ -147,6 +147,17 @@ static int check_evals(const struct chi_record *record, struct chi_record_flaw *
 
 /* ---- Games --------------------------------------------------------------------------------- */
 
+bool chi_counts_share(const struct chi_counts *counts, uint16_t *share)
+{
+	unsigned __int128 games = (unsigned __int128)counts->white + counts->draws + counts->black;
+	unsigned __int128 points = (unsigned __int128)counts->white * 2 + counts->draws;
+	if (games == 0) {
+		return false;
+	}
+	*share = (uint16_t)((points * CHI_SHARE_MAX + games) / (2 * games));
+	return true;
+}
+
 bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more)
 {
 	uint64_t a;

@@ -71,6 +71,10 @@ static inline bool chi_counts_total(const struct chi_counts *counts, uint64_t *t
 	       !__builtin_add_overflow(sum, counts->other, total);
 }
 
+/* White's share of the points, (W + D/2) / (W + D + B), in hundredths of a percent, half up; false
+ * without results. Their sum is known to fit. */
+bool chi_counts_share(const struct chi_counts *counts, uint16_t *share);
+
 /* Adds `more` to `sum`; false, and `sum` as before, if the total would not fit. */
 bool chi_counts_add(struct chi_counts *sum, const struct chi_counts *more);
 

@@ -107,6 +107,33 @@ size_t chi_material_print(const struct chi_material *material, char out[CHI_MATE
 	return (size_t)(at - out);
 }
 
+static int check_range(const struct chi_range *range, uint16_t least, uint16_t most,
+		       const char *name, struct chi_fault *fault)
+{
+	if (range->set && (range->min < least || range->min > range->max || range->max > most)) {
+		return chi_fault(fault, -CHI_EINVAL, "%s: %u..%u is no range within %u..%u", name,
+				 range->min, range->max, least, most);
+	}
+	return CHI_OK;
+}
+
+/* What is asked of records. */
+static int check_ranges(const struct chi_filter *filter, struct chi_fault *fault)
+{
+	int rc = check_range(&filter->score, 0, CHI_SHARE_MAX, "score", fault);
+	if (rc == CHI_OK) {
+		rc = check_range(&filter->eval, 1, CHI_CHI2_MAX, "eval", fault);
+	}
+	if (rc == CHI_OK) {
+		rc = check_range(&filter->ply, 0, CHI_PLY_MAX, "ply", fault);
+	}
+	if (rc == CHI_OK && filter->engines_min > CHI_EVALS_MAX) {
+		rc = chi_fault(fault, -CHI_EINVAL, "engines: %u is over %d", filter->engines_min,
+			       CHI_EVALS_MAX);
+	}
+	return rc;
+}
+
 int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)
 {
 	const struct chi_material *material = &filter->material;
@@ -121,8 +148,9 @@ int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)
 	if (filter->side > CHI_SIDE_BLACK) {
 		return chi_fault(fault, -CHI_EINVAL, "side: %d is none of 0, 1, 2", filter->side);
 	}
-	if (!filter->has_material) {
-		return CHI_OK;
+	int rc = check_ranges(filter, fault);
+	if (rc < 0 || !filter->has_material) {
+		return rc;
 	}
 	int total = chi_material_total(material);
 	if (total < 1 || total > PIECES_MAX) {

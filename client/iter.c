@@ -88,7 +88,8 @@ int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 		}
 	}
 	/* Of the row delivered, not of the block: the rows after it may never be asked for. */
-	iter->cursor = (struct chi_cursor){.set = true, .chi2 = (*row)->chi2, .key = (*row)->key};
+	iter->cursor = (struct chi_cursor){
+		.set = iter->spec.sort == CHI_SORT_NONE, .chi2 = (*row)->chi2, .key = (*row)->key};
 	return CHI_OK;
 }
 

@@ -24,6 +24,16 @@ static const struct chi_member cursor[] = {
 };
 CHI_TABLE(chi_cursor_message, cursor, cursor, check_cursor);
 
+static const struct chi_member range[] = {
+	CHI_M_UP_TO(1, struct chi_range, min, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(2, struct chi_range, max, UINT16_MAX, "over 65535"),
+};
+static CHI_TABLE(range_message, range, range, NULL);
+
+#define RANGE(no, name)                                                                            \
+	CHI_M_FLAGGED(no, CHI_NESTED, REQ, u.scan.spec.filter.name, u.scan.spec.filter.name.set,   \
+		      &range_message)
+
 /* In a struct chi_request. The material stays text: only the rooms that know chess can read it. A
  * number of pieces that no board has is refused, since cut to a byte it would be another. */
 static const struct chi_member filter[] = {
@@ -33,6 +43,10 @@ static const struct chi_member filter[] = {
 	CHI_M_UP_TO(4, REQ, u.scan.spec.filter.pieces_max, PIECES_MAX, "over 32"),
 	CHI_M_NUMBER(5, REQ, u.scan.spec.filter.side),
 	CHI_M_NUMBER(6, REQ, u.scan.spec.filter.games_min),
+	RANGE(7, score),
+	RANGE(8, eval),
+	RANGE(9, ply),
+	CHI_M_UP_TO(10, REQ, u.scan.spec.filter.engines_min, CHI_EVALS_MAX, "over 64"),
 };
 static CHI_TABLE(filter_message, filter, filter, NULL);
 
@@ -58,6 +72,7 @@ static const struct chi_member scan[] = {
 	CHI_M_FLAGGED(8, CHI_NESTED, REQ, u.scan.spec.after, u.scan.spec.after.set,
 		      &chi_cursor_message),
 	CHI_M_UP_TO(9, REQ, u.scan.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_NUMBER(10, REQ, u.scan.spec.sort),
 };
 CHI_TABLE(chi_scan_request, scan, scan, check_band);
 

@@ -193,6 +193,12 @@ CHI_MUSTUSE int chi_scan_open(struct chi_read *read, const struct chi_scan_spec 
 			      struct chi_scan **out, struct chi_fault *fault);
 void chi_scan_close(struct chi_scan *scan);
 
+/* The bytes that it takes. A sorted scan has its rows from one snapshot; once they are collected
+ * that may end, and the records be read from another. */
+size_t chi_scan_memory(const struct chi_scan *scan);
+bool chi_scan_collected(const struct chi_scan *scan);
+void chi_scan_attach(struct chi_scan *scan, struct chi_read *read);
+
 /*
  * Fills up to `max` rows, having looked at up to `steps` entries (so that a filter that matches
  * nothing cannot hold a thread). CHI_OK: call again for more (*n may be 0); CHI_NONE: the scan

@@ -19,6 +19,7 @@ _chistore_values()
 	--statistic) echo control outcome score eval external ;;
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
+	--sort) echo games score eval ;;
 	--side) echo w b ;;
 	--color) echo auto always never ;;
 	--draw) echo random listed ;;

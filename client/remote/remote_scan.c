@@ -134,7 +134,9 @@ int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 	if (status == CHI_OK) {
 		status = receive_block(client, iter);
 	}
-	while (chi_repeat_again(client, &repeat, status)) {
+	/* No cursor goes on after the rows of a sorted walk. */
+	bool resumable = iter->spec.sort == CHI_SORT_NONE || iter->delivered == 0;
+	while (resumable && chi_repeat_again(client, &repeat, status)) {
 		status = resume(client, iter);
 	}
 	return status;

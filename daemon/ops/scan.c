@@ -32,23 +32,41 @@
 static void account(struct chi_scan_run *run)
 {
 	struct chi_server *server = run->worker->server;
-	size_t now = sizeof(*run) + chi_page_memory(&run->page);
+	size_t now = sizeof(*run) + chi_page_memory(&run->page) +
+		     (run->scan != NULL ? chi_scan_memory(run->scan) : 0);
 	atomic_fetch_add(&server->buffered, now);
 	atomic_fetch_sub(&server->buffered, run->accounted);
 	run->accounted = now;
 }
 
-/* Remembers where the scan is and lets go of its snapshot. */
+/* A sorted scan that has all its rows. */
+static bool is_collected(const struct chi_scan_run *run)
+{
+	return run->scan != NULL && chi_scan_collected(run->scan);
+}
+
+/* Remembers where the scan is and lets go of its snapshot. A sorted scan goes on with the rows that
+ * it has, if it has all; else it begins again. */
 static void release(struct chi_scan_run *run)
 {
-	if (run->scan != NULL) {
+	if (run->scan != NULL && !is_collected(run)) {
 		chi_scan_where(run->scan, &run->spec.after);
 		run->spec.limit = run->left;
+		run->has_sequence = run->has_sequence && run->spec.sort == CHI_SORT_NONE;
 		chi_scan_close(run->scan);
 		run->scan = NULL;
 	}
 	chi_read_end(run->read);
 	run->read = NULL;
+}
+
+/* A scan's time with a snapshot is over; of a sorted one, which waits for no one while it collects,
+ * only then. */
+static bool is_old(const struct chi_scan_run *run, int64_t now)
+{
+	const struct chi_limits *limits = &run->worker->server->config->limits;
+	return now - run->read_since >= (int64_t)limits->snapshot_ms &&
+	       (run->spec.sort == CHI_SORT_NONE || is_collected(run));
 }
 
 /* Gives up what was collected and not sent: the scan finds it again when it goes on. */
@@ -74,10 +92,15 @@ static int open_snapshot(struct chi_scan_run *run, struct chi_fault *fault)
 		return chi_fault_plain(fault, status);
 	}
 	uint64_t sequence = chi_read_sequence(run->read);
-	run->mixed = run->mixed || (run->has_sequence && sequence != run->sequence);
+	bool needed = !is_collected(run) || run->spec.want == CHI_WANT_RECORDS;
+	run->mixed = run->mixed || (run->has_sequence && sequence != run->sequence && needed);
 	run->sequence = run->has_sequence ? run->sequence : sequence;
 	run->has_sequence = true;
 	run->read_since = chi_now_ms();
+	if (run->scan != NULL) {
+		chi_scan_attach(run->scan, run->read);
+		return CHI_OK;
+	}
 	return run->call.op == CHI_OP_GAME_IDS
 		       ? CHI_OK
 		       : chi_scan_open(run->read, &run->spec, &run->scan, fault);
@@ -110,6 +133,7 @@ static void close_run(struct chi_call *call)
 	struct chi_scan_run *run = (struct chi_scan_run *)call;
 	set_runnable(run, false);
 	release(run);
+	chi_scan_close(run->scan);
 	TAILQ_REMOVE(&run->worker->scans, run, all_link);
 	atomic_fetch_sub(&run->worker->server->buffered, run->accounted);
 	chi_page_deinit(&run->page);
@@ -210,7 +234,6 @@ static int work(struct chi_scan_run *run, int64_t until)
 static void slice(struct chi_scan_run *run, int64_t until)
 {
 	struct chi_fault fault = {0};
-	const struct chi_limits *limits = &run->worker->server->config->limits;
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
 		status = work(run, until);
@@ -238,7 +261,7 @@ static void slice(struct chi_scan_run *run, int64_t until)
 		finish(run);
 		return;
 	}
-	if (now - run->read_since >= (int64_t)limits->snapshot_ms) {
+	if (is_old(run, now)) {
 		release(run);
 	}
 	set_runnable(run, chi_call_may_send(&run->call));
@@ -276,14 +299,14 @@ void chi_scan_slice(struct chi_worker *worker)
 bool chi_scan_tick(struct chi_worker *worker, int64_t now)
 {
 	bool watched = false;
-	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_scan_run *run = NULL;
 	TAILQ_FOREACH(run, &worker->scans, all_link)
 	{
-		if (run->page.n > 0 && !run->is_runnable && chi_server_is_full(worker->server)) {
+		if (run->page.n > 0 && !run->is_runnable && run->spec.sort == CHI_SORT_NONE &&
+		    chi_server_is_full(worker->server)) {
 			forget(run);
 		}
-		if (run->read != NULL && now - run->read_since >= (int64_t)limits->snapshot_ms) {
+		if (run->read != NULL && is_old(run, now)) {
 			release(run);
 		}
 		watched = watched || run->read != NULL || run->page.n > 0;

@@ -348,21 +348,50 @@ struct chi_material {
 	uint8_t black[6];
 };
 
-/* Which positions are wanted. A zeroed filter passes all. */
+/* Bounds, included. */
+struct chi_range {
+	bool set; /* else there are none */
+	uint16_t min;
+	uint16_t max;
+};
+
+/* Which positions are wanted. A zeroed filter passes all. What is not known of a position is in no
+ * range. */
 struct chi_filter {
 	bool has_material;
 	bool either_colour; /* the material matches with colours exchanged too */
 	struct chi_material material;
-	uint8_t pieces_min; /* kings included; 0: no bound */
-	uint8_t pieces_max; /* 0: no bound */
-	uint8_t side;	    /* enum chi_side */
-	uint64_t games_min; /* white + draws + black at least this */
+	uint8_t pieces_min;	/* kings included; 0: no bound */
+	uint8_t pieces_max;	/* 0: no bound */
+	uint8_t side;		/* enum chi_side */
+	uint64_t games_min;	/* white + draws + black at least this */
+	struct chi_range score; /* White's share of the results' points, in hundredths of a percent,
+				   0..CHI_SHARE_MAX */
+	struct chi_range
+		eval; /* the deepest evaluation, as the eval statistic has it, 1..CHI_CHI2_MAX
+		       */
+	struct chi_range ply; /* the least ply at which a game reached it, 0..CHI_PLY_MAX */
+	uint8_t engines_min;  /* at least so many engines have evaluated it */
 };
+#define CHI_SHARE_MAX 10000
 
 enum chi_order {
 	CHI_ORDER_STRENGTH = 0, /* by (statistic, key); the statistic not known counts as 0 */
 	CHI_ORDER_POSITION = 1, /* by key alone; the band still filters */
 };
+
+/*
+ * Sorting by what no tree is in the order of: a scan reads the whole band, keeps the first `limit`
+ * rows, 1 to CHI_SORT_MAX, and delivers them then. Positions that do not have what is sorted by are
+ * left out. Of equals those with more games come first, then by key. No cursor goes on after it.
+ */
+enum chi_sort {
+	CHI_SORT_NONE = 0,
+	CHI_SORT_GAMES = 1, /* white + draws + black */
+	CHI_SORT_SCORE = 2, /* as in struct chi_filter */
+	CHI_SORT_EVAL = 3,  /* the same */
+};
+#define CHI_SORT_MAX 10000
 
 /* What a scan delivers for each position. */
 enum chi_want {
@@ -390,6 +419,7 @@ struct chi_scan_spec {
 	bool descending;
 	uint8_t order;	/* enum chi_order */
 	uint8_t want;	/* enum chi_want; chi_count ignores it */
+	uint8_t sort;	/* enum chi_sort, instead of `order`; chi_count ignores it */
 	uint64_t limit; /* rows; 0: no limit; chi_count ignores it */
 	struct chi_filter filter;
 	struct chi_cursor after;

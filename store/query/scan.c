@@ -30,6 +30,16 @@ int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
 		return chi_fault(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
 	}
 	const struct chi_cursor *after = &spec->after;
+	if (spec->sort > CHI_SORT_EVAL) {
+		return chi_fault(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
+	}
+	if (spec->sort != CHI_SORT_NONE && (spec->limit < 1 || spec->limit > CHI_SORT_MAX)) {
+		return chi_fault(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
+				 CHI_SORT_MAX);
+	}
+	if (spec->sort != CHI_SORT_NONE && after->set) {
+		return chi_fault(fault, -CHI_EINVAL, "sort: a sorted scan takes no cursor");
+	}
 	if (after->set && (after->chi2 > CHI_CHI2_MAX || after->key.len > CHI_KEY_MAX ||
 			   !chi_key_shape_ok(after->key.bytes, after->key.len))) {
 		return chi_fault(fault, -CHI_EINVAL, "cursor: not one that a scan gave");
@@ -77,6 +87,19 @@ static int count_entries(struct chi_scan *scan)
 	return chi_lmdb_status(rc);
 }
 
+void chi_scan_close(struct chi_scan *scan)
+{
+	if (scan != NULL) {
+		free(scan->sorted.rows);
+		free(scan);
+	}
+}
+
+static void closep(struct chi_scan **scan)
+{
+	chi_scan_close(*scan);
+}
+
 int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_scan **out,
 		  struct chi_fault *fault)
 {
@@ -87,7 +110,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(chi_freep) struct chi_scan *scan = calloc(1, sizeof(*scan));
+	_cleanup_(closep) struct chi_scan *scan = calloc(1, sizeof(*scan));
 	if (scan == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -98,17 +121,15 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	scan->joins = spec->want != CHI_WANT_KEYS || chi_filter_joins(&spec->filter);
 	scan->last_range = CHI_SCAN_RANGE_OVER;
 	rc = count_entries(scan);
+	if (rc == CHI_OK && spec->sort != CHI_SORT_NONE) {
+		rc = chi_sorted_open(scan);
+	}
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
 	*out = scan;
 	scan = NULL;
 	return CHI_OK;
-}
-
-void chi_scan_close(struct chi_scan *scan)
-{
-	free(scan);
 }
 
 /* Fills the batch, up to the scan's limit. A scan that ended stays so. */
@@ -133,10 +154,39 @@ static int fill(struct chi_scan *scan, struct chi_batch *batch)
 	return scan->rc;
 }
 
+/* The rows of a sorted scan, which it delivers when it has them all. */
+static int collect(struct chi_scan *scan, uint64_t steps)
+{
+	return chi_env_forked(scan->read->env) ? -CHI_EFORK : chi_sorted_collect(scan, steps);
+}
+
+/* The next of them with its record. A record that is gone, from a newer snapshot than the rows are
+ * of, is passed over. */
+static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
+			 struct chi_row *row, struct chi_record *record, bool *got)
+{
+	size_t n = 0;
+	*got = false;
+	int rc = collect(scan, steps);
+	int last = rc == CHI_OK ? chi_sorted_rows(scan, row, 1, &n) : rc;
+	if (n == 0) {
+		return last;
+	}
+	rc = chi_read_record(scan->read, &row->key, arena, record);
+	*got = rc == CHI_OK;
+	scan->rc = rc < 0 ? rc : last;
+	return *got ? CHI_OK : scan->rc;
+}
+
 int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t steps,
 		  size_t *n)
 {
 	struct chi_batch batch = {.rows = rows, .max = max, .steps = steps};
+	if (scan->sorted.rows != NULL) {
+		*n = 0;
+		int collected = collect(scan, steps);
+		return collected == CHI_OK ? chi_sorted_rows(scan, rows, max, n) : collected;
+	}
 	int rc = fill(scan, &batch);
 	*n = batch.n;
 	/* Counts that were read for the filter alone were not asked for. */
@@ -150,6 +200,9 @@ int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint6
 int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
 		    struct chi_row *row, struct chi_record *record, bool *got)
 {
+	if (scan->sorted.rows != NULL) {
+		return sorted_record(scan, steps, arena, row, record, got);
+	}
 	MDB_val value = {0};
 	struct chi_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
 	/* The record is needed regardless of what the spec wants. */
@@ -168,6 +221,21 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 	return rc;
 }
 
+bool chi_scan_collected(const struct chi_scan *scan)
+{
+	return scan->sorted.collected;
+}
+
+size_t chi_scan_memory(const struct chi_scan *scan)
+{
+	return sizeof(*scan) + scan->sorted.max * sizeof(*scan->sorted.rows);
+}
+
+void chi_scan_attach(struct chi_scan *scan, struct chi_read *read)
+{
+	scan->read = read;
+}
+
 /* ---- Cursors ------------------------------------------------------------------------------ */
 
 void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out)
@@ -179,7 +247,8 @@ void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out)
 		*out = scan->failed;
 		return;
 	}
-	if (scan->last_range == CHI_SCAN_RANGE_OVER || chi_env_forked(scan->read->env)) {
+	if (scan->sorted.rows != NULL || scan->last_range == CHI_SCAN_RANGE_OVER ||
+	    chi_env_forked(scan->read->env)) {
 		*out = scan->spec.after;
 		return;
 	}

@@ -18,6 +18,15 @@ enum chi_scan_range {
 	CHI_SCAN_RANGE_OVER,
 };
 
+/* The rows of a scan that is sorted; a heap until they are `collected`. */
+struct chi_sorted {
+	struct chi_row *rows; /* NULL: the scan is not sorted */
+	size_t n;
+	size_t max;
+	size_t at; /* the next to be delivered */
+	bool collected;
+};
+
 struct chi_scan {
 	struct chi_read *read;
 	struct chi_scan_spec spec;
@@ -39,6 +48,7 @@ struct chi_scan {
 	MDB_val last;
 	enum chi_scan_range last_range;
 	uint16_t last_chi2;
+	struct chi_sorted sorted;
 	struct chi_cursor failed; /* set: where it is instead, at a record that is damaged */
 };
 
@@ -68,19 +78,18 @@ void chi_scan_range_leave(struct chi_scan *scan);
 bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
 			   const uint8_t *key, size_t len);
 
+/* ---- match.c ------------------------------------------------------------------------------- */
+
 /* The filter asks for what only the record tells: the sieve (chess/sieve.h) does not answer it all.
  */
-static inline bool chi_filter_joins(const struct chi_filter *filter)
-{
-	return filter->games_min > 0;
-}
+bool chi_filter_joins(const struct chi_filter *filter);
 
-/* Whether a record with these counts is wanted; their sum is known to fit. */
-static inline bool chi_filter_wants(const struct chi_filter *filter,
-				    const struct chi_counts *counts)
-{
-	return counts->white + counts->draws + counts->black >= filter->games_min;
-}
+/* Fills statistic and counts of the row from a record; *wanted: the filter wants it. A sort wants
+ * those that have what it goes by, and has the evaluation, as the eval statistic has it, in
+ * row->score. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_filter_match(const struct chi_filter *filter, enum chi_sort sort,
+				 const uint8_t *key, size_t key_len, const uint8_t *value,
+				 size_t len, struct chi_row *row, bool *wanted);
 
 static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {
@@ -102,6 +111,17 @@ CHI_MUSTUSE int chi_count_next(struct chi_scan *scan, uint64_t *count);
 /* Counts on in a phase that has begun, for up to *steps or a group of them. CHI_OK: the phase may
  * be over, and left. */
 CHI_MUSTUSE int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t *count);
+
+/* ---- sort.c ------------------------------------------------------------------------------- */
+
+/* To be called once, when the scan is open but for this. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_sorted_open(struct chi_scan *scan);
+
+/* Looks at up to so many entries. As scan->rc. */
+CHI_MUSTUSE int chi_sorted_collect(struct chi_scan *scan, uint64_t steps);
+
+/* As chi_scan_rows; none until all are collected. */
+CHI_MUSTUSE int chi_sorted_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, size_t *n);
 
 /* ---- walk.c ------------------------------------------------------------------------------- */
 

@@ -51,13 +51,13 @@ static int leave_band(const struct chi_scan *scan, struct chi_item item, uint16_
 static int match_record(const struct chi_scan *scan, const struct chi_item *item,
 			struct chi_row *row, bool *wanted)
 {
-	int rc = chi_record_peek(item->key, item->key_len, item->value, item->len, &row->chi2,
-				 &row->counts);
+	int rc = chi_filter_match(&scan->spec.filter, scan->spec.sort, item->key, item->key_len,
+				  item->value, item->len, row, wanted);
 	bool in_band =
 		scan->range == CHI_SCAN_RANGE_UNKNOWN
 			? row->chi2 == CHI_CHI2_UNKNOWN
 			: row->chi2 >= scan->spec.chi2_min && row->chi2 <= scan->spec.chi2_max;
-	*wanted = rc == CHI_OK && in_band && chi_filter_wants(&scan->spec.filter, &row->counts);
+	*wanted = *wanted && in_band;
 	return rc;
 }
 
@@ -303,9 +303,11 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 	for (size_t i = 0; i < n; i++) {
 		struct chi_row *row = &batch->rows[batch->n];
 		uint16_t chi2 = batch->rows[from + i].chi2;
+		bool wanted = false;
 		if (rc == CHI_OK && (found[i].finding != CHI_FINDING_THERE ||
-				     chi_record_peek(found[i].key, keys[i].len, found[i].value,
-						     found[i].len, &row->chi2, &row->counts) < 0 ||
+				     chi_filter_match(&scan->spec.filter, scan->spec.sort,
+						      found[i].key, keys[i].len, found[i].value,
+						      found[i].len, row, &wanted) < 0 ||
 				     row->chi2 != chi2)) {
 			rc = -CHI_ECORRUPT;
 		}
@@ -319,7 +321,7 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 		if (batch->values != NULL) {
 			batch->values[batch->n] = chi_val(found[i].value, found[i].len);
 		}
-		batch->n += chi_filter_wants(&scan->spec.filter, &row->counts);
+		batch->n += wanted;
 	}
 	return CHI_OK;
 }

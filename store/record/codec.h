@@ -38,6 +38,15 @@ CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_
 CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value,
 					   size_t len, struct chi_row *out);
 
+/* The same, and what filters ask for besides. */
+struct chi_record_summary {
+	struct chi_row row; /* its key is not filled */
+	int32_t min_ply;    /* -1: not known */
+	uint32_t engines;   /* that have evaluated the position */
+};
+CHI_MUSTUSE int chi_record_summarise(const uint8_t *key, size_t key_len, const uint8_t *value,
+				     size_t len, struct chi_record_summary *out);
+
 /* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,
  * -CHI_ENOMEM (the arena's budget). */
 CHI_MUSTUSE int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value,

@@ -11,17 +11,20 @@
 #include "store/record/record_priv.h"
 #include "store/record/record_head.h"
 
-/* Steps over the plies: one number, or with it a list of pairs. */
-static void skip_plies(struct chi_reader *r, uint8_t head)
+/* Steps over the plies, one number, or with it a list of pairs; returns the first. */
+static uint64_t skip_plies(struct chi_reader *r, uint8_t head)
 {
 	uint64_t number = chi_read_varint(r);
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE || (number & PLIES_ALL) != 0) {
-		return;
+	uint64_t first = number >> 1;
+	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+		return number;
 	}
-	for (uint64_t i = 0; i < number >> 1 && !r->bad; i++) {
-		(void)chi_read_varint(r);
+	for (uint64_t i = 0; (number & PLIES_ALL) == 0 && i < number >> 1 && !r->bad; i++) {
+		uint64_t ply = chi_read_varint(r);
+		first = i == 0 ? ply : first;
 		(void)chi_read_varint(r);
 	}
+	return first;
 }
 
 /* Steps over the moves: one alone, or a list of them with their counts. */
@@ -74,7 +77,7 @@ static void read_eval(struct chi_reader *r, struct chi_row *out, uint64_t *best_
 }
 
 /* Sections are in the order of their tags. */
-static void find_evals(struct chi_reader *r, struct chi_row *out)
+static void find_evals(struct chi_reader *r, struct chi_row *out, uint32_t *engines)
 {
 	while (!r->bad && chi_reader_left(r) > 0) {
 		uint64_t tag = chi_read_varint(r);
@@ -93,6 +96,7 @@ static void find_evals(struct chi_reader *r, struct chi_row *out)
 		uint64_t date = 0;
 		while (!evals.bad && chi_reader_left(&evals) > 0) {
 			read_eval(&evals, out, &date);
+			++*engines;
 		}
 		r->bad = evals.bad;
 		return;
@@ -100,34 +104,56 @@ static void find_evals(struct chi_reader *r, struct chi_row *out)
 }
 
 /* After the statistic and the counts. */
-static void read_rest(struct chi_reader *r, uint8_t head, struct chi_row *out)
+static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summary *more,
+		      struct chi_row *out)
 {
 	if ((head & HEAD_PLIES) != 0) {
-		skip_plies(r, head);
+		uint64_t ply = skip_plies(r, head);
+		r->bad = r->bad || ply > CHI_PLY_MAX;
+		more->min_ply = (int32_t)(ply & 0xffff);
+	}
+	if ((head & HEAD_SECTIONS) == 0) {
+		return;
 	}
 	if ((head & HEAD_MOVES) != 0) {
 		skip_moves(r, head);
 	}
-	find_evals(r, out);
+	find_evals(r, out, &more->engines);
+}
+
+/* Reads the rest of a record if it has one of `parts`. */
+CHI_INLINE int decode(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
+		      uint8_t parts, struct chi_record_summary *more, struct chi_row *out)
+{
+	struct chi_reader r;
+	uint8_t head;
+	bool ok = chi_record_open(key, key_len, value, len, &r, &head);
+	if (CHI_LIKELY(ok)) {
+		chi_record_read_head(&r, head, &out->chi2, &out->counts);
+		if ((head & parts) != 0) {
+			read_rest(&r, head, more, out);
+		}
+	}
+	return CHI_LIKELY(ok && !r.bad) ? CHI_OK : -CHI_ECORRUPT;
 }
 
 int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
 			       struct chi_row *out)
 {
-	struct chi_reader r;
-	uint8_t head;
+	struct chi_record_summary more;
+	more.engines = 0;
 	out->found = true;
-	bool ok = chi_record_open(key, key_len, value, len, &r, &head);
-	if (CHI_LIKELY(ok)) {
-		chi_record_read_head(&r, head, &out->chi2, &out->counts);
-		if ((head & HEAD_SECTIONS) != 0) {
-			read_rest(&r, head, out);
-		}
-	}
-	if (CHI_UNLIKELY(!ok || r.bad)) {
+	int rc = decode(key, key_len, value, len, HEAD_SECTIONS, &more, out);
+	if (CHI_UNLIKELY(rc < 0)) {
 		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};
-		return -CHI_ECORRUPT;
 	}
-	return CHI_OK;
+	return rc;
+}
+
+int chi_record_summarise(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
+			 struct chi_record_summary *out)
+{
+	*out = (struct chi_record_summary){.min_ply = -1};
+	return decode(key, key_len, value, len, HEAD_SECTIONS | HEAD_PLIES, out, &out->row);
 }

@@ -371,6 +371,65 @@ static void scans(void **state)
 	assert_int_equal(chi_count(client, &wrong, &count, NULL), -CHI_EINVAL);
 }
 
+/* Sorted by games, and filtered by what records alone tell, on either kind of address. */
+static void sorted_scans(void **state)
+{
+	struct chi_client *client = ((struct world *)*state)->client;
+	world_fill(client, 0, 10000);
+	struct chi_eval evals[] = {{.engine = "A", .engine_len = 1, .depth = 3, .score = 77},
+				   {.engine = "B", .engine_len = 1, .depth = 2, .score = 5}};
+	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
+				     .want = CHI_WANT_RECORDS,
+				     .sort = CHI_SORT_GAMES,
+				     .descending = true,
+				     .limit = 300};
+	const struct chi_row *row;
+	const struct chi_record *record;
+	struct chi_iter *iter;
+	struct chi_put evaluated = {0};
+	uint64_t count = 0;
+	for (int want = CHI_WANT_COUNTS; want <= CHI_WANT_RECORDS; want++) {
+		spec.want = (uint8_t)want;
+		world_ok(client, chi_iter_open(client, &spec, &iter));
+		uint64_t before = UINT64_MAX;
+		uint64_t n = 0;
+		while (chi_iter_next(iter, &row, &record) == CHI_OK) {
+			struct chi_cursor cursor;
+			assert_true(row->counts.white <= before);
+			assert_int_equal(record != NULL, want == CHI_WANT_RECORDS);
+			before = row->counts.white;
+			chi_iter_cursor(iter, &cursor);
+			assert_false(cursor.set);
+			if (n++ == 100) {
+				struct chi_put put = {.parts = CHI_PUT_EVALS,
+						      .key = row->key,
+						      .record = {.evals = evals, .n_evals = 2}};
+				evaluated = put;
+			}
+		}
+		assert_int_equal(n, 300);
+		assert_false(chi_iter_mixed(iter));
+		chi_iter_close(iter);
+	}
+	world_ok(client, chi_put(client, &evaluated, 1, CHI_SYNC, NULL));
+	struct chi_scan_spec narrow = {.chi2_max = CHI_CHI2_MAX, .filter.engines_min = 2};
+	world_ok(client, chi_count(client, &narrow, &count, NULL));
+	assert_int_equal(count, 1);
+	narrow.filter.eval = (struct chi_range){true, CHI_EVAL_EVEN - 77, CHI_EVAL_EVEN + 77};
+	assert_int_equal(walk(client, &narrow), 1);
+	narrow.filter.eval = (struct chi_range){true, CHI_EVAL_EVEN - 76, CHI_EVAL_EVEN + 76};
+	assert_int_equal(walk(client, &narrow), 0);
+	narrow.filter = (struct chi_filter){.score = {true, 0, CHI_SHARE_MAX}};
+	world_ok(client, chi_count(client, &narrow, &count, NULL));
+	assert_true(count > 0 && count < 10000);
+	spec.limit = CHI_SORT_MAX + 1;
+	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
+	spec.limit = 0;
+	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
+	narrow.filter.score.max++;
+	assert_int_equal(chi_count(client, &narrow, &count, NULL), -CHI_EINVAL);
+}
+
 /* Stopping early at many places, with the connection good for more, and going on by the cursor:
  * together the pieces are the whole. */
 static void pieces_of_a_scan(void **state)
@@ -520,6 +579,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(async_writes, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(async_then_close, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(scans, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(sorted_scans, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(pieces_of_a_scan, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(whole_store, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(games, world_external, world_drop),

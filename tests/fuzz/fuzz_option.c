@@ -96,7 +96,7 @@ static int take(struct cli *cli, uint8_t choice, const char *text)
 {
 	static const struct cli_option option = {.name = "counts"};
 	struct chi_counts counts;
-	switch (choice % 12) {
+	switch (choice % 16) {
 	case 0:
 		return take_mix(cli, text);
 	case 1:
@@ -108,7 +108,7 @@ static int take(struct cli *cli, uint8_t choice, const char *text)
 	case 4:
 		return take_cursor(text);
 	default:
-		return take_filter(cli, &filters[choice % 12 - 5], text);
+		return take_filter(cli, &filters[choice % 16 - 5], text);
 	}
 }
 

@@ -43,7 +43,7 @@ READERS = (
         "scan-keeps-its-snapshot",
         "A scan of the daemon gives its snapshot up after a second",
         "daemon/ops/scan.c",
-        "if (run->read != NULL && now - run->read_since >= (int64_t)limits->snapshot_ms) {",
+        "if (run->read != NULL && is_old(run, now)) {",
         "if (false) {",
         "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
     Mutant(

@@ -126,6 +126,11 @@ static bool same_put(const struct chi_request *a, const struct chi_request *b)
 	return true;
 }
 
+static bool same_range(const struct chi_range *x, const struct chi_range *y)
+{
+	return x->set == y->set && x->min == y->min && x->max == y->max;
+}
+
 static bool same_scan(const struct chi_request *a, const struct chi_request *b)
 {
 	const struct chi_scan_spec *x = &a->u.scan.spec;
@@ -137,7 +142,11 @@ static bool same_scan(const struct chi_request *a, const struct chi_request *b)
 	       x->filter.either_colour == y->filter.either_colour &&
 	       x->filter.pieces_min == y->filter.pieces_min &&
 	       x->filter.pieces_max == y->filter.pieces_max && x->filter.side == y->filter.side &&
-	       x->filter.games_min == y->filter.games_min &&
+	       x->filter.games_min == y->filter.games_min && x->sort == y->sort &&
+	       same_range(&x->filter.score, &y->filter.score) &&
+	       same_range(&x->filter.eval, &y->filter.eval) &&
+	       same_range(&x->filter.ply, &y->filter.ply) &&
+	       x->filter.engines_min == y->filter.engines_min &&
 	       same_text(a->u.scan.material, b->u.scan.material) &&
 	       a->u.scan.window == b->u.scan.window;
 }

@@ -268,8 +268,7 @@ static void games_request(struct sample *s, struct chi_request *out)
 static void cursor(struct sample *s, struct chi_cursor *out)
 {
 	if (coin(s)) {
-		uint16_t chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
-		*out = (struct chi_cursor){true, chi2, sample_key(s)};
+		*out = (struct chi_cursor){true, (uint16_t)below(s, CHI_CHI2_MAX), sample_key(s)};
 	}
 }
 
@@ -281,14 +280,15 @@ static void scan(struct sample *s, struct chi_request *out)
 	if (coin(s)) {
 		out->u.scan.material = text(s, 12);
 		spec->filter.either_colour = coin(s);
+		spec->filter.eval = (struct chi_range){true, 0, (uint16_t)below(s, 65536)};
 		spec->filter.pieces_min = (uint8_t)below(s, 33);
-		spec->filter.pieces_max = (uint8_t)below(s, 33);
 		spec->filter.side = (uint8_t)below(s, 3);
 		spec->filter.games_min = number(s);
+		spec->filter.engines_min = spec->filter.pieces_max = (uint8_t)below(s, 33);
 	}
 	if (out->op == CHI_OP_SCAN) {
 		spec->descending = coin(s);
-		spec->order = (uint8_t)below(s, 2);
+		spec->order = spec->sort = (uint8_t)below(s, 2);
 		spec->want = (uint8_t)below(s, 3);
 		spec->limit = number(s);
 		cursor(s, &spec->after);

@@ -139,7 +139,7 @@ static void random_games(struct model *m, struct chi_put *put, struct chi_move_s
 }
 
 /* The deepest, the latest of these, the first by its engine's name; pawns as White sees them. */
-static uint16_t eval_value(const struct model *m)
+uint16_t model_eval(const struct model *m)
 {
 	const struct chi_eval *best = NULL;
 	for (size_t i = 0; i < ENGINES; i++) {
@@ -171,7 +171,7 @@ static void follow(struct model *m)
 	} else if (kind == CHI_STATISTIC_SCORE) {
 		m->chi2 = score_value(&m->counts);
 	} else if (kind == CHI_STATISTIC_EVAL) {
-		m->chi2 = eval_value(m);
+		m->chi2 = model_eval(m);
 	}
 }
 

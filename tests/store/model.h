@@ -40,5 +40,8 @@ extern const uint16_t model_plies[PLIES]; /* ascending */
 /* Forgets all: the positions are others, and not stored. */
 void model_reset(enum chi_statistic statistic, const struct chi_counts *base);
 
+/* What the eval statistic is of it; CHI_CHI2_UNKNOWN without an evaluation. */
+uint16_t model_eval(const struct model *m);
+
 /* A transaction of random operations; now and then it is aborted. */
 void model_batch(struct chi_store *store);

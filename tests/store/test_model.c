@@ -99,6 +99,39 @@ static int by_key(const void *a, const void *b)
 				&(*(struct model *const *)b)->key);
 }
 
+static bool within(const struct chi_range *range, int value)
+{
+	return !range->set || (value >= range->min && value <= range->max);
+}
+
+/* White's points in hundredths of a percent, half up; -1 without results. */
+static int share_of(const struct model *m)
+{
+	uint64_t n = m->counts.white + m->counts.draws + m->counts.black;
+	uint64_t points = 2 * m->counts.white + m->counts.draws;
+	return n == 0 ? -1 : (int)((20000 * points + 2 * n) / (4 * n));
+}
+
+static int ply_of(const struct model *m)
+{
+	for (size_t i = 0; i < PLIES; i++) {
+		if (m->by_ply[i] > 0) {
+			return model_plies[i];
+		}
+	}
+	return -1;
+}
+
+static bool filtered(const struct chi_filter *filter, const struct model *m)
+{
+	unsigned engines_there = 0;
+	for (size_t i = 0; i < ENGINES; i++) {
+		engines_there += m->evaluated[i];
+	}
+	return within(&filter->score, share_of(m)) && within(&filter->ply, ply_of(m)) &&
+	       within(&filter->eval, model_eval(m)) && engines_there >= filter->engines_min;
+}
+
 /* The rows that a scan must give, before limit and cursor. */
 static size_t expect(const struct chi_scan_spec *spec, struct model *out[POSITIONS])
 {
@@ -109,7 +142,7 @@ static size_t expect(const struct chi_scan_spec *spec, struct model *out[POSITIO
 		struct model *m = &models[i];
 		uint64_t games = m->counts.white + m->counts.draws + m->counts.black;
 		if (m->stored && m->chi2 >= spec->chi2_min && m->chi2 <= spec->chi2_max &&
-		    games >= spec->filter.games_min &&
+		    games >= spec->filter.games_min && filtered(&spec->filter, m) &&
 		    chi_sieve_passes(&sieve, m->key.bytes, m->key.len,
 				     chi_sieve_count(m->key.bytes, m->key.len))) {
 			out[n++] = m;
@@ -156,6 +189,22 @@ static void random_spec(struct chi_scan_spec *spec)
 	}
 	if (help_below(3) == 0) {
 		spec->filter.pieces_min = 20;
+	}
+	if (help_below(6) == 0) {
+		uint16_t low = (uint16_t)help_below(6000);
+		spec->filter.score = (struct chi_range){true, low, (uint16_t)(low + 3000)};
+	}
+	if (help_below(6) == 0) {
+		uint16_t low = (uint16_t)(12700 + help_below(100));
+		spec->filter.eval = (struct chi_range){true, low, (uint16_t)(low + 70)};
+	}
+	if (help_below(6) == 0) {
+		uint16_t low = model_plies[help_below(PLIES)];
+		spec->filter.ply = (struct chi_range){true, low, (uint16_t)(low + help_below(200))};
+	}
+	spec->filter.engines_min = help_below(6) == 0 ? (uint8_t)help_below(4) : 0;
+	if (spec->filter.ply.max > CHI_PLY_MAX) {
+		spec->filter.ply.max = CHI_PLY_MAX;
 	}
 }
 
@@ -234,6 +283,80 @@ static void check_limit_and_cursor(struct chi_read *read, struct chi_scan_spec *
 	spec->limit = 0;
 }
 
+static enum chi_sort sort_by;
+
+static int sort_value(const struct model *m)
+{
+	return sort_by == CHI_SORT_SCORE ? share_of(m)
+	       : sort_by == CHI_SORT_EVAL
+		       ? model_eval(m) - 1
+		       : (int)(m->counts.white + m->counts.draws + m->counts.black);
+}
+
+/* The greatest first; of equals those with more games, then by key. */
+static int by_value(const void *a, const void *b)
+{
+	const struct model *x = *(const struct model *const *)a;
+	const struct model *y = *(const struct model *const *)b;
+	uint64_t games_x = x->counts.white + x->counts.draws + x->counts.black;
+	uint64_t games_y = y->counts.white + y->counts.draws + y->counts.black;
+	int order = sort_value(y) - sort_value(x);
+	if (order == 0 && games_x != games_y) {
+		order = games_x > games_y ? -1 : 1;
+	}
+	return order != 0 ? order : help_key_compare(&x->key, &y->key);
+}
+
+static int by_value_up(const void *a, const void *b)
+{
+	const struct model *x = *(const struct model *const *)a;
+	const struct model *y = *(const struct model *const *)b;
+	int order = sort_value(x) - sort_value(y);
+	return order != 0 ? order : by_value(a, b);
+}
+
+/* A sorted scan against all rows sorted; records come in the same order. */
+static void check_sorted(struct chi_read *read, struct chi_scan_spec *spec, struct chi_arena *arena)
+{
+	struct model *expected[POSITIONS];
+	size_t n = 0;
+	spec->sort = (uint8_t)(1 + help_below(3));
+	spec->limit = 1 + help_below(help_below(2) ? 10 : 2 * POSITIONS);
+	sort_by = (enum chi_sort)spec->sort;
+	for (size_t i = 0, all = expect(spec, expected); i < all; i++) {
+		if (sort_value(expected[i]) >= 0) {
+			expected[n++] = expected[i];
+		}
+	}
+	qsort(expected, n, sizeof(struct model *), spec->descending ? by_value : by_value_up);
+	n = n < spec->limit ? n : (size_t)spec->limit;
+	struct chi_scan *scan;
+	ok(chi_scan_open(read, spec, &scan, &fault));
+	size_t at = 0;
+	for (int rc = CHI_OK; rc == CHI_OK;) {
+		struct chi_row rows[7] = {0};
+		struct chi_record record;
+		bool got = false;
+		size_t some = 0;
+		chi_arena_reset(arena);
+		if (spec->want == CHI_WANT_RECORDS) {
+			rc = chi_scan_record(scan, 1 + help_below(60), arena, rows, &record, &got);
+			some = got;
+		} else {
+			rc = chi_scan_rows(scan, rows, 1 + help_below(7), 1 + help_below(60),
+					   &some);
+		}
+		assert_true(rc >= 0);
+		for (size_t i = 0; i < some; i++) {
+			assert_true(at < n);
+			assert_false(rows[i].has_eval || rows[i].score != 0);
+			check_row(&rows[i], expected[at++], spec->want);
+		}
+	}
+	assert_int_equal(at, n);
+	chi_scan_close(scan);
+}
+
 static void check_count(struct chi_read *read, const struct chi_scan_spec *spec)
 {
 	struct model *expected[POSITIONS];
@@ -293,6 +416,7 @@ static void check_all(struct chi_store *store)
 		check_scan(read, &spec);
 		check_limit_and_cursor(read, &spec);
 		check_count(read, &spec);
+		check_sorted(read, &spec, &arena);
 	}
 	check_records_of_scan(read, &arena);
 	chi_read_end(read);

@@ -145,6 +145,92 @@ class Statistics(Base):
         self.cli("load", address=self.path("bad"), input=dump.replace("\t127.83\t", "\t127.84\t"),
                  code=2)
 
+    def listed(self, address, *args):
+        return [line.split("\t")[1] for line in
+                self.out("scan", *args, address=address).splitlines()[1:]]
+
+    def filled(self, kind):
+        """Games and evaluations; the rows, each with what filters ask for."""
+        a, rng = self.path(kind), harness.seed()
+        self.cli("import", "--statistic", kind, GAMES, address=a)
+        fens = sorted(self.listed(a, "--min-games", "2"))
+        self.evaluate(a, rng, rng.sample(fens, 150))
+        base, rows = rows_of(self.out("dump", address=a))
+        for row in rows:
+            white, draws, black = (int(row[name]) for name in ("white", "draws", "black"))
+            row["games"] = white + draws + black
+            row["score"] = None if row["games"] == 0 else math.floor(
+                Fraction(100 * (100 * white + 50 * draws), row["games"]) + Fraction(1, 2))
+            row["eval"] = evaluated(row)
+            row["ply"] = int(row["plies"].split(":")[0])
+            row["engines"] = len(row["evals"].split(";")) if row["evals"] else 0
+        return a, base, rows
+
+    def check_filters(self, address, rows):
+        def within(name, low, high):
+            return {row["fen"] for row in rows if row[name] is not None and low <= row[name] <= high}
+        for args, expected in (
+                (("--score", "62..65"), within("score", 6200, 6500)),
+                (("--score", "..0"), within("score", 0, 0)),
+                (("--score", "100"), within("score", 10000, 10000)),
+                (("--eval", "-0.5..1.05"), within("eval", 12750, 12905)),
+                (("--eval", "#3..#1"), within("eval", 25596, 25598)),
+                (("--eval", "..#-1"), within("eval", 1, 2)),
+                (("--eval", "126.."), within("eval", 25400, 25599)),
+                (("--ply", "3..5"), within("ply", 3, 5)),
+                (("--ply", "7"), within("ply", 7, 7)),
+                (("--engines", "2"), within("engines", 2, 64)),
+                (("--engines", "3", "--score", "50..", "--ply", "..9"),
+                 within("engines", 3, 64) & within("score", 5000, 10000) & within("ply", 0, 9))):
+            self.assertEqual(set(self.listed(address, *args)), expected, args)
+            self.assertEqual(self.out("count", *args, address=address), f"{len(expected)}\n", args)
+            self.assertGreater(len(expected), 0, args)
+            exported = self.out("export", "--format", "csv", *args, address=address).splitlines()[1:]
+            self.assertEqual({line.split(",")[0] for line in exported}, expected, args)
+
+    def check_sorts(self, address, rows):
+        def first(n, name, up=False):
+            known = [row for row in rows if row[name] is not None]
+            sign = 1 if up else -1
+            # Of equals by key, of which the printed order of a scan by position tells.
+            return [row[name] for row in sorted(known, key=lambda row: sign * row[name])][:n]
+        value = {row["fen"]: row for row in rows}
+        for name in ("games", "score", "eval"):
+            for args in ((), ("--asc",)):
+                found = self.listed(address, "--sort", name, "--limit", "70", *args)
+                self.assertEqual([value[fen][name] for fen in found],
+                                 first(70, name, bool(args)), (name, args))
+
+    def test_filters_and_sorts(self):
+        a, _, rows = self.filled("control")
+        self.check_filters(a, rows)
+        self.check_sorts(a, rows)
+        with harness.start_daemon({"default": a}) as daemon:
+            self.check_filters(daemon.addresses[0], rows)
+            self.check_sorts(daemon.addresses[0], rows)
+        for args in (("--sort", "games"), ("--sort", "games", "--limit", "10001"), ("--asc",),
+                     ("--sort", "games", "--limit", "5", "--order", "position"),
+                     ("--eval", "1..0"), ("--eval", "x"), ("--eval", ".."), ("--score", "101"),
+                     ("--ply", "4097"), ("--engines", "65"), ("--eval", "127")):
+            self.cli("scan", *args, address=a, code=2)
+
+    def test_bands_of_their_statistic(self):
+        a, _, rows = self.filled("eval")
+        by_value = {row["fen"]: row["eval"] for row in rows}
+        listed = self.listed(a, "--eval", "-1..1")
+        self.assertEqual(sorted(listed), sorted(fen for fen, value in by_value.items()
+                                                if value is not None and 12700 <= value <= 12900))
+        order = [by_value[fen] for fen in listed]
+        self.assertEqual(order, sorted(order))
+        best = [by_value[fen] for fen in self.listed(a, "--sort", "eval", "--limit", "9")]
+        self.assertEqual(best, sorted(filter(None, by_value.values()), reverse=True)[:9])
+        self.check_filters(a, rows)
+        self.cli("scan", "--eval", "0..1", "--min", "3", address=a, code=2)
+        b, base, rows = self.filled("score")
+        expected = [row["fen"] for row in rows if score(base, row) is not None
+                    and 6200 <= score(base, row) <= 6500]
+        self.assertEqual(sorted(self.listed(b, "--score", "62..65")), sorted(expected))
+
     def test_games_alone_have_no_evaluation(self):
         a = self.path("games")
         self.cli("import", "--statistic", "eval", GAMES, address=a)

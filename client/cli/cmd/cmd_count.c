@@ -15,10 +15,10 @@ static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 /* The library counts without reading values where the filter allows it. */
 static int run(struct cli *cli)
 {
-	const struct chi_scan_spec *spec = &((const struct count_state *)cli->state)->spec;
+	struct chi_scan_spec *spec = &((struct count_state *)cli->state)->spec;
 	uint64_t n = 0;
 	bool mixed = false;
-	int code = filter_check(cli, spec);
+	int code = filter_take(cli, spec);
 	if (code != EXIT_DONE) {
 		return code;
 	}

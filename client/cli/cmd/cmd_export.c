@@ -111,7 +111,7 @@ static int run(struct cli *cli)
 {
 	_cleanup_(export_deinit) struct export export = {.iter = NULL};
 	struct export_state *state = cli->state;
-	int code = filter_check(cli, &state->spec);
+	int code = filter_take(cli, &state->spec);
 	if (code != EXIT_DONE) {
 		return code;
 	}

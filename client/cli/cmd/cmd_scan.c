@@ -11,14 +11,21 @@ struct scan_state {
 	struct chi_scan_spec spec;
 	bool keys;
 	bool print_cursor;
+	bool ascending;
 };
 
 static const struct scan_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 
-/* Nothing is sorted: each order is that of one of the two trees. */
+/* Each is that of one of the two trees. */
 static const char *const orders[] = {
 	[CHI_ORDER_STRENGTH] = "strength",
 	[CHI_ORDER_POSITION] = "position",
+};
+
+static const char *const sorts[] = {
+	[CHI_SORT_GAMES] = "games",
+	[CHI_SORT_SCORE] = "score",
+	[CHI_SORT_EVAL] = "eval",
 };
 
 static int take_cursor(struct cli *cli, const struct cli_option *option, const char *value,
@@ -66,12 +73,35 @@ static void iter_closep(struct chi_iter **iter)
 	chi_iter_close(*iter);
 }
 
+/* The greatest first is what is looked for. */
+static int check_sort(struct cli *cli, struct scan_state *scan)
+{
+	if (scan->spec.sort == CHI_SORT_NONE) {
+		return !scan->ascending ? EXIT_DONE
+					: cli_usage(cli, "--asc says something only with --sort");
+	}
+	if (cli_given(cli, "order") || cli_given(cli, "cursor") || cli_given(cli, "print-cursor") ||
+	    (scan->ascending && scan->spec.descending)) {
+		return cli_usage(cli,
+				 "--sort goes without --order, --cursor and --print-cursor, and "
+				 "is --desc or --asc");
+	}
+	if (scan->spec.limit < 1 || scan->spec.limit > CHI_SORT_MAX) {
+		return cli_usage(cli, "--sort takes a --limit of 1 to %d rows", CHI_SORT_MAX);
+	}
+	scan->spec.descending = !scan->ascending;
+	return EXIT_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	struct scan_state *scan = cli->state;
 	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
 	uint64_t n = 0;
-	int code = filter_check(cli, &scan->spec);
+	int code = check_sort(cli, scan);
+	if (code == EXIT_DONE) {
+		code = filter_take(cli, &scan->spec);
+	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
@@ -101,6 +131,9 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "at most N rows"),
 	OPTION_WORD(scan_state, spec.order, orders, "order", "ORDER",
 		    "strength (default), or position: by key only"),
+	OPTION_WORD(scan_state, spec.sort, sorts, "sort", "WHAT",
+		    "games, score or eval: the greatest first, up to --limit rows"),
+	OPTION_FLAG(scan_state, ascending, "asc", "with --sort: the least first"),
 	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen only; several times faster"),
 	OPTION_FLAG(scan_state, print_cursor, "print-cursor",
 		    "if the limit ended the scan, print its cursor on standard error"),

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "chess/bitboard.h"
+#include "chess/statistic.h"
 
 /* A board holds at most this many pieces that a key can name. */
 #define PIECES_MAX 32
@@ -50,6 +52,114 @@ int filter_pieces(struct cli *cli, const struct cli_option *option, const char *
 	return EXIT_DONE;
 }
 
+/* Reads one bound; false if it is none. */
+typedef bool bound_reader(const char *text, size_t len, uint16_t *out);
+
+static bool read_percent(const char *text, size_t len, uint16_t *out)
+{
+	return len > 0 && text[0] != '-' && chi_num_chi2(text, len, out) == CHI_OK &&
+	       *out <= CHI_SHARE_MAX;
+}
+
+/* Pawns as White sees them, or "#3" and "#-3": White, or Black, mates in three. */
+static bool read_eval(const char *text, size_t len, uint16_t *out)
+{
+	int64_t mate = 0;
+	uint16_t pawns = 0;
+	bool black = len > 0 && text[0] == '-';
+	size_t sign = len > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	struct chi_eval eval = {.is_mate = len > 0 && text[0] == '#'};
+	if (eval.is_mate) {
+		if (chi_num_i64(text + 1, len - 1, CHI_MATE_MAX, &mate) != CHI_OK || mate == 0) {
+			return false;
+		}
+		eval.score = (int32_t)mate;
+	} else {
+		if (len == sign || text[sign] == '-' ||
+		    chi_num_chi2(text + sign, len - sign, &pawns) != CHI_OK ||
+		    pawns > CHI_EVAL_CP_MAX) {
+			return false;
+		}
+		eval.score = black ? -(int32_t)pawns : pawns;
+	}
+	*out = chi_statistic_eval(&eval, CHI_WHITE);
+	return true;
+}
+
+static bool read_ply(const char *text, size_t len, uint16_t *out)
+{
+	uint64_t ply = 0;
+	bool good = chi_num_u64(text, len, CHI_PLY_MAX, &ply) == CHI_OK;
+	*out = (uint16_t)ply;
+	return good;
+}
+
+/* "A..B", "A..", "..B" or "A"; `range` holds the widest bounds. */
+static bool read_range(const char *value, bound_reader *read, struct chi_range *range)
+{
+	const char *dots = strstr(value, "..");
+	size_t len = strlen(value);
+	size_t first = dots != NULL ? (size_t)(dots - value) : len;
+	if (dots == NULL) {
+		range->set = read(value, len, &range->min);
+		range->max = range->min;
+		return range->set;
+	}
+	bool low = first == 0 || read(value, first, &range->min);
+	bool high = first + 2 == len || read(dots + 2, len - first - 2, &range->max);
+	range->set = low && high && len > 2;
+	return range->set;
+}
+
+static int take_range(struct cli *cli, const struct cli_option *option, const char *value,
+		      bound_reader *read, const char *example, struct chi_range *range)
+{
+	if (!read_range(value, read, range)) {
+		return cli_usage(cli, "--%s: '%s' is no range such as %s", option->name, value,
+				 example);
+	}
+	if (range->min > range->max) {
+		return cli_usage(cli, "--%s: in '%s' the lower bound is above the upper one",
+				 option->name, value);
+	}
+	return EXIT_DONE;
+}
+
+int filter_score(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_range range = {.max = CHI_SHARE_MAX};
+	int code = take_range(cli, option, value, read_percent, "62..65", &range);
+	*(struct chi_range *)out = range;
+	return code;
+}
+
+int filter_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_range range = {.min = 1, .max = CHI_CHI2_MAX};
+	int code = take_range(cli, option, value, read_eval, "0.95..1.05, -2.. or #5..#1", &range);
+	*(struct chi_range *)out = range;
+	return code;
+}
+
+int filter_ply(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_range range = {.max = CHI_PLY_MAX};
+	int code = take_range(cli, option, value, read_ply, "10..20 within 0..4096", &range);
+	*(struct chi_range *)out = range;
+	return code;
+}
+
+int filter_engines(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	uint64_t n = 0;
+	if (chi_num_u64(value, strlen(value), CHI_EVALS_MAX, &n) != CHI_OK) {
+		return cli_usage(cli, "--%s: '%s' is no number from 0 to %d", option->name, value,
+				 CHI_EVALS_MAX);
+	}
+	*(uint8_t *)out = (uint8_t)n;
+	return EXIT_DONE;
+}
+
 const char *const filter_sides[] = {[CHI_SIDE_WHITE] = "w", [CHI_SIDE_BLACK] = "b"};
 
 /* The fault begins with "material", so the dashes make it the option's name. */
@@ -71,7 +181,48 @@ int filter_check(struct cli *cli, const struct chi_scan_spec *spec)
 		return cli_usage(cli, "--min is greater than --max");
 	}
 	if (spec->filter.either_colour && !spec->filter.has_material) {
-		return cli_usage(cli, "--either-colour needs --material");
+		return cli_usage(cli, "--either-colour says something only with --material");
 	}
 	return EXIT_DONE;
+}
+
+/* What the store is in the order of is a band of it, and its order needs no sorting. */
+static int take_band(struct cli *cli, struct chi_range *range, enum chi_sort sort,
+		     struct chi_scan_spec *spec)
+{
+	if (range->set && (cli_given(cli, "min") || cli_given(cli, "max"))) {
+		return cli_usage(cli, "--score and --eval are the band in a store of that "
+				      "statistic: without --min and --max");
+	}
+	if (range->set) {
+		spec->chi2_min = range->min;
+		spec->chi2_max = range->max > 0 ? range->max : 1;
+		*range = (struct chi_range){.set = false};
+	} else if (spec->sort != sort) {
+		return EXIT_DONE;
+	}
+	/* What is not known has neither. */
+	spec->chi2_min = spec->chi2_min > 0 ? spec->chi2_min : 1;
+	spec->sort = spec->sort == sort ? CHI_SORT_NONE : spec->sort;
+	return EXIT_DONE;
+}
+
+int filter_take(struct cli *cli, struct chi_scan_spec *spec)
+{
+	struct chi_filter *filter = &spec->filter;
+	struct chi_info info = {.statistic = 0};
+	int code = filter_check(cli, spec);
+	bool asks = filter->score.set || filter->eval.set || spec->sort > CHI_SORT_GAMES;
+	if (code != EXIT_DONE || !asks) {
+		return code;
+	}
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	return info.statistic == CHI_STATISTIC_SCORE
+		       ? take_band(cli, &filter->score, CHI_SORT_SCORE, spec)
+	       : info.statistic == CHI_STATISTIC_EVAL
+		       ? take_band(cli, &filter->eval, CHI_SORT_EVAL, spec)
+		       : EXIT_DONE;
 }
