@@ -99,6 +99,27 @@ const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n)
 	return best;
 }
 
+chi_move chi_record_best(const struct chi_record *record)
+{
+	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
+	const struct chi_move_stat *best = NULL;
+	uint64_t most = 0;
+	if (eval != NULL && eval->n_pv > 0) {
+		return eval->pv[0];
+	}
+	if (record->n_line > 0) {
+		return record->line[0];
+	}
+	for (size_t i = 0; i < record->n_moves; i++) {
+		uint64_t games = 0;
+		if (chi_counts_total(&record->moves[i].counts, &games) && games > most) {
+			most = games;
+			best = &record->moves[i];
+		}
+	}
+	return best != NULL ? best->move : 0;
+}
+
 static int check_score(const struct chi_eval *eval, size_t i, struct chi_record_flaw *flaw)
 {
 	int32_t max = eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;

@@ -37,6 +37,10 @@ int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b);
 /* The deepest; of equally deep ones that with the later date, then the first. NULL of none. */
 const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n);
 
+/* The best move: the first of the deepest evaluation's principal variation, else of the line, else
+ * the move played in most games, of equals the first. 0: none is known. */
+chi_move chi_record_best(const struct chi_record *record);
+
 /* True if the plies fit the counts: ascending up to CHI_PLY_MAX, each with games, together no more
  * than the counts hold. */
 bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_counts *counts);

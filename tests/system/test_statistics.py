@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """The score and eval statistics, held against their definitions worked out here with fractions."""
 
+import json
 import math
 import os
 import unittest
 from fractions import Fraction
 
-from cli_base import Base, ENDING, START, harness, summary
+from cli_base import AFTER_E4, Base, ENDING, START, harness, summary
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
@@ -230,6 +231,54 @@ class Statistics(Base):
         expected = [row["fen"] for row in rows if score(base, row) is not None
                     and 6200 <= score(base, row) <= 6500]
         self.assertEqual(sorted(self.listed(b, "--score", "62..65")), sorted(expected))
+
+    def test_columns(self):
+        a = self.path("columns")
+        self.cli("import", GAMES, address=a)
+        najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 1"
+        self.cli("put", START, "--eval", "Gull 3:20:-15", "--eval", "Arasan:7:40", "--line", "d4 d5",
+                 address=a)
+        self.cli("put", AFTER_E4, "--eval", "Gull, 3:9:mate3", address=a)
+        names = "fen,games,score,eval,depth,engine,engines,best,ply,eco,opening,other"
+        rows = {}
+        with harness.start_daemon({"default": a}) as daemon:
+            for address in (a, daemon.addresses[0]):
+                lines = self.out("scan", "--sort", "games", "--limit", "400", "--show", names,
+                                 address=address).splitlines()
+                self.assertEqual(lines[0], names.replace(",", "\t"))
+                rows[address] = {line.split("\t")[0]: line.split("\t")[1:] for line in lines[1:]}
+            self.assertEqual(rows[a], rows[address])
+            found = rows[a]
+            self.assertEqual(found[START], ["300", "54.00", "-0.15", "20", "Gull 3", "2", "d4", "0",
+                                            "-", "-", "0"])
+            self.assertEqual(found[AFTER_E4][2:6] + found[AFTER_E4][9:10],
+                             ["#-3", "9", "Gull, 3", "1", "King's Pawn Game"])
+            self.assertEqual(found[najdorf][2:3] + found[najdorf][8:10],
+                             ["-", "B90", "Sicilian Defense: Najdorf Variation"])
+            # What was played most, where there is no better word for it.
+            record = json.loads(self.out("get", najdorf, address=a))
+            self.assertEqual(found[najdorf][6], record["moves"][0]["san"])
+            for where in (a, address):
+                objects = [json.loads(line) for line in self.out(
+                    "scan", "--json", "--show", names, "--engines", "1", address=where).splitlines()]
+                by_fen = {row["fen"]: row for row in objects}
+                self.assertEqual(list(by_fen[START]), names.split(","))
+                self.assertEqual((by_fen[START]["eval"], by_fen[START]["score"],
+                                  by_fen[AFTER_E4]["eval"], by_fen[START]["eco"]),
+                                 (-0.15, 54, "#-3", None))
+        csv = self.out("export", "--engines", "1", "--show", "engine,eval,opening", address=a)
+        self.assertEqual(sorted(csv.splitlines()),
+                         ['"Gull, 3",#-3,King\'s Pawn Game', "Gull 3,-0.15,", "engine,eval,opening"])
+        tsv = self.out("export", "--format", "tsv", "--engines", "2", "--show", "best,eval",
+                       address=a)
+        self.assertEqual(tsv, "best\teval\nd4\t-0.15\n")
+        jsonl = self.out("export", "--format", "jsonl", "--engines", "2", "--show", "best,chi2",
+                         address=a)
+        self.assertEqual(jsonl, '{"best":"d4","chi2":76.00}\n')
+        for args in (("scan", "--show", "fen,what"), ("scan", "--show", ""),
+                     ("scan", "--show", "fen", "--keys"),
+                     ("export", "--format", "epd", "--show", "fen")):
+            self.cli(*args, address=a, code=2)
 
     def test_games_alone_have_no_evaluation(self):
         a = self.path("games")

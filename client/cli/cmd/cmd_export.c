@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "client/cli/in/filter.h"
+#include "client/cli/out/columns.h"
 #include "client/cli/out/export_book.h"
 #include "client/cli/out/export_text.h"
 
@@ -15,6 +16,7 @@
 struct export_state {
 	struct chi_scan_spec spec;
 	enum export_format format;
+	struct columns columns;
 	const char *path;
 };
 
@@ -60,16 +62,58 @@ static int new_book(const char *path, struct export_book **book)
 	return export_book_new(dir != NULL && dir[0] != '\0' ? dir : "/tmp", book);
 }
 
-/* In the order of the keys, each row with its whole record. */
-static int write_rows(const struct cli *cli, struct export *export, enum export_format format)
+static enum columns_form form_of(enum export_format format)
+{
+	return format == EXPORT_CSV   ? COLUMNS_CSV
+	       : format == EXPORT_TSV ? COLUMNS_TABS
+				      : COLUMNS_JSON;
+}
+
+/* The columns that were chosen. */
+static int write_columns(struct target *target, const struct columns *columns,
+			 enum columns_form form, const struct chi_row *row,
+			 const struct chi_record *record)
+{
+	int status = columns_row(target->file, columns, form, row, record);
+	if (status != CHI_OK) {
+		cli_message("cannot print a record (%s)", chi_strerror(status));
+		return EXIT_STORE;
+	}
+	return ferror(target->file) == 0 ? EXIT_DONE : target_fail(target);
+}
+
+static int write_head(struct target *target, const struct export_state *state,
+		      enum export_format format)
+{
+	if (state->columns.n == 0) {
+		return export_head(target, format);
+	}
+	columns_head(target->file, &state->columns, form_of(format));
+	return EXIT_DONE;
+}
+
+static int write_row(struct export *export, const struct export_state *state,
+		     enum export_format format, const struct chi_row *row,
+		     const struct chi_record *record)
+{
+	if (state->columns.n > 0) {
+		return write_columns(&export->target, &state->columns, form_of(format), row,
+				     record);
+	}
+	return export->book != NULL
+		       ? export_book_add(export->book, &row->key, record)
+		       : export_row(&export->target, format, &row->key, record, &export->arena);
+}
+
+/* In the order of the keys, each row with its whole record or with what the columns want. */
+static int write_rows(const struct cli *cli, struct export *export,
+		      const struct export_state *state, enum export_format format)
 {
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
 	while ((status = chi_iter_next(export->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
-		int code = export->book != NULL ? export_book_add(export->book, &row->key, record)
-						: export_row(&export->target, format, &row->key,
-							     record, &export->arena);
+		int code = write_row(export, state, format, row, record);
 		if (code != EXIT_DONE) {
 			return code;
 		}
@@ -92,10 +136,10 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	if (code == EXIT_DONE && format == EXPORT_POLYGLOT) {
 		code = new_book(state->path, &export->book);
 	} else if (code == EXIT_DONE) {
-		code = export_head(&export->target, format);
+		code = write_head(&export->target, state, format);
 	}
 	if (code == EXIT_DONE) {
-		code = write_rows(cli, export, format);
+		code = write_rows(cli, export, state, format);
 	}
 	if (code == EXIT_DONE && export->book != NULL) {
 		code = export_book_write(export->book, &export->target);
@@ -119,6 +163,14 @@ static int run(struct cli *cli)
 		state->path = NULL;
 	}
 	enum export_format format = choose_format(cli, state);
+	if (state->columns.n > 0 && (format == EXPORT_EPD || format == EXPORT_POLYGLOT)) {
+		return cli_usage(cli, "--show goes with csv, tsv and jsonl");
+	}
+	code = columns_ready(cli, &state->columns);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	state->spec.want = state->columns.n > 0 ? state->columns.want : CHI_WANT_RECORDS;
 	if (format == EXPORT_POLYGLOT && state->path == NULL && isatty(STDOUT_FILENO)) {
 		return cli_usage(cli, "a Polyglot book is no text for a terminal: say -o FILE");
 	}
@@ -131,6 +183,8 @@ static const struct cli_option options[] = {
 		    "csv (default), tsv, jsonl, epd or polyglot"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
+	OPTION(export_state, columns, columns_take, "show", "A,B,..",
+	       "csv, tsv, jsonl: these columns instead, see 'scan --help'"),
 	FILTER_OPTIONS(export_state),
 	OPTIONS_END,
 };

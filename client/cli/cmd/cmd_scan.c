@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "client/cli/in/filter.h"
+#include "client/cli/out/columns.h"
 #include "client/cli/out/output.h"
 #include "store/store.h"
 
 struct scan_state {
 	struct chi_scan_spec spec;
+	struct columns columns;
 	bool keys;
 	bool print_cursor;
 	bool ascending;
@@ -38,18 +40,38 @@ static int take_cursor(struct cli *cli, const struct cli_option *option, const c
 	return EXIT_DONE;
 }
 
-/* Prints the rows; CHI_OK at the end. */
-static int print_rows(struct cli *cli, struct chi_iter *iter, bool counts, uint64_t *n)
+static int print_row(struct cli *cli, const struct chi_row *row, const struct chi_record *record)
 {
+	const struct scan_state *scan = cli->state;
+	char fen[CHI_FEN_SIZE];
+	if (scan->columns.n > 0) {
+		return columns_row(stdout, &scan->columns, cli->json ? COLUMNS_JSON : COLUMNS_TABS,
+				   row, record);
+	}
+	int status = chi_key_to_fen(&row->key, fen, NULL);
+	if (status == CHI_OK) {
+		output_row(cli, row, fen, !scan->keys);
+	}
+	return status;
+}
+
+/* Prints the rows; CHI_OK at the end. */
+static int print_rows(struct cli *cli, struct chi_iter *iter, uint64_t *n)
+{
+	const struct scan_state *scan = cli->state;
 	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
 	int status;
-	while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK && !cli_output_failed()) {
-		char fen[CHI_FEN_SIZE];
-		status = chi_key_to_fen(&row->key, fen, NULL);
+	if (scan->columns.n > 0) {
+		columns_head(stdout, &scan->columns, cli->json ? COLUMNS_JSON : COLUMNS_TABS);
+	} else {
+		output_row_head(cli, !scan->keys);
+	}
+	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK && !cli_output_failed()) {
+		status = print_row(cli, row, record);
 		if (status != CHI_OK) {
 			return status;
 		}
-		output_row(cli, row, fen, counts);
 		(*n)++;
 	}
 	return status == CHI_NONE ? CHI_OK : status;
@@ -102,15 +124,22 @@ static int run(struct cli *cli)
 	if (code == EXIT_DONE) {
 		code = filter_take(cli, &scan->spec);
 	}
+	if (code == EXIT_DONE && scan->keys && scan->columns.n > 0) {
+		code = cli_usage(cli, "--keys chooses columns, and so does --show");
+	}
+	if (code == EXIT_DONE) {
+		code = columns_ready(cli, &scan->columns);
+	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	scan->spec.want = scan->keys ? CHI_WANT_KEYS : CHI_WANT_COUNTS;
+	scan->spec.want = scan->columns.n > 0 ? scan->columns.want
+			  : scan->keys	      ? CHI_WANT_KEYS
+					      : CHI_WANT_COUNTS;
 	/* A question that the store refuses prints no header line. */
 	int status = chi_iter_open(cli->client, &scan->spec, &iter);
 	if (status == CHI_OK) {
-		output_row_head(cli, !scan->keys);
-		status = print_rows(cli, iter, !scan->keys, &n);
+		status = print_rows(cli, iter, &n);
 	}
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
@@ -135,6 +164,8 @@ static const struct cli_option options[] = {
 		    "games, score or eval: the greatest first, up to --limit rows"),
 	OPTION_FLAG(scan_state, ascending, "asc", "with --sort: the least first"),
 	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen only; several times faster"),
+	OPTION(scan_state, columns, columns_take, "show", "A,B,..",
+	       "these columns, such as fen,games,score,eval,best,opening; see below"),
 	OPTION_FLAG(scan_state, print_cursor, "print-cursor",
 		    "if the limit ended the scan, print its cursor on standard error"),
 	OPTION(scan_state, spec.after, take_cursor, "cursor", "C",
@@ -149,8 +180,18 @@ const struct command cmd_scan = {
 	.help = "Prints the columns chi2 (- if not known), fen, games, white, draws, black of "
 		"every\n"
 		"position that matches, ordered by the statistic and, where it is equal, by key.\n"
-		"A scan that continues with --cursor must otherwise have the same options.",
-	.example = "chistore -a ./positions scan --min 20 --max 39.99 --material KRPvKR --limit 5",
+		"A scan that continues with --cursor must otherwise have the same options.\n"
+		"\n"
+		"--show takes " COLUMNS_NAMES ".\n"
+		"score is White's percentage of the results (in a score store the statistic); "
+		"eval\n"
+		"the deepest evaluation in pawns, White's view, or #3 and #-3 for mates; best the\n"
+		"first move of its variation, else of the line, else the move played most; ply\n"
+		"the first at which a game reached the position.",
+	.example =
+		"chistore -a ./positions scan --min 20 --max 39.99 --material KRPvKR --limit 5\n"
+		"chistore -a ./positions scan --eval 0.5..1.2 --engines 2 --show fen,eval,best\n"
+		"chistore -a ./positions scan --sort games --limit 20 --show games,score,opening",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct scan_state),

@@ -55,8 +55,7 @@ int export_head(struct target *target, enum export_format format)
 	return check(target);
 }
 
-/* In quotation marks where the reader would take it apart otherwise. */
-static void print_cell(FILE *file, char separator, const char *note, size_t len)
+void export_cell(FILE *file, char separator, const char *note, size_t len)
 {
 	bool quoted = memchr(note, separator, len) != NULL || memchr(note, '"', len) != NULL ||
 		      memchr(note, '\n', len) != NULL || memchr(note, '\r', len) != NULL;
@@ -103,7 +102,7 @@ static int print_eval(FILE *file, char s, const struct chi_position *position,
 {
 	char date[CHI_TIME_TEXT_SIZE];
 	(void)chi_num_time_print(eval->date, date);
-	print_cell(file, s, eval->engine, eval->engine_len);
+	export_cell(file, s, eval->engine, eval->engine_len);
 	fprintf(file, "%c%" PRIu32 "%c", s, eval->depth, s);
 	if (eval->is_mate) {
 		fprintf(file, "%c%" PRId32 "%c", s, eval->score, s);
@@ -137,7 +136,7 @@ static int print_csv(FILE *file, char s, const char *fen, const struct chi_key *
 		fprintf(file, "%c%c%c%c", s, s, s, s);
 	}
 	if (record->n_note > 0) {
-		print_cell(file, s, record->note, record->n_note);
+		export_cell(file, s, record->note, record->n_note);
 	}
 	(void)putc(s, file);
 	if (record->n_line > 0 || eval != NULL) {

@@ -23,6 +23,9 @@ extern const char *const export_formats[EXPORT_POLYGLOT + 1];
 /* By the extension of a file's name; EXPORT_NONE if it means none. */
 enum export_format export_format_of_path(const char *path);
 
+/* A text of CSV or TSV, in quotation marks where the reader would take it apart otherwise. */
+void export_cell(FILE *file, char separator, const char *text, size_t len);
+
 /* What comes before the first line. Returns an exit code, as export_row does. */
 int export_head(struct target *target, enum export_format format);
 

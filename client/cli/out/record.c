@@ -56,7 +56,7 @@ static void put_count(struct chi_writer *w, const char *name, uint64_t count)
 
 /* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
  * U+009F are escaped as well. */
-static int put_string(struct chi_writer *w, const char *text, size_t len)
+int record_put_string(struct chi_writer *w, const char *text, size_t len)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t";
 	static const char letter[] = "\"\\bfnrt";
@@ -219,7 +219,7 @@ static int put_eval(struct chi_writer *w, const struct chi_position *position,
 		    const struct chi_eval *eval)
 {
 	put(w, "{\"engine\":");
-	int status = put_string(w, eval->engine, eval->engine_len);
+	int status = record_put_string(w, eval->engine, eval->engine_len);
 	put_count(w, ",\"depth\":", eval->depth);
 	put(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
 	put_i32(w, eval->score);
@@ -276,7 +276,7 @@ static int put_record(struct chi_writer *w, const struct chi_position *position,
 	if (record->n_note == 0) {
 		put(w, "null");
 	} else if (status == CHI_OK) {
-		status = put_string(w, record->note, record->n_note);
+		status = record_put_string(w, record->note, record->n_note);
 	}
 	put(w, "}\n");
 	return status;

@@ -15,3 +15,8 @@
  * stands, or a text is not UTF-8; -CHI_EKEY. */
 CHI_MUSTUSE int record_text(const struct chi_key *key, const struct chi_record *record,
 			    struct chi_arena *arena, const char **out, size_t *len);
+
+/* A string of JSON in quotation marks, up to six bytes for each of its own. -CHI_ECORRUPT: it is
+ * not UTF-8. */
+struct chi_writer;
+CHI_MUSTUSE int record_put_string(struct chi_writer *w, const char *text, size_t len);
