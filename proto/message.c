@@ -278,7 +278,7 @@ static int read_signed(const struct chi_member *member, uint64_t value, void *ou
 		       const char **reason)
 {
 	int32_t number = chi_unzigzag((uint32_t)value);
-	if (number < -1 || number > (int32_t)member->max) {
+	if (number < member->min || number > (int32_t)member->max) {
 		*reason = member->reason;
 		return -CHI_EINVAL;
 	}

@@ -21,7 +21,7 @@
 /* How a field is kept in the struct. */
 enum chi_kind {
 	CHI_NUMBER, /* unsigned integer or enum of `size` bytes, at most `max` */
-	CHI_SIGNED, /* int32_t, -1 to `max` */
+	CHI_SIGNED, /* int32_t, `min` to `max` */
 	CHI_BOOL,
 	CHI_TEXT,   /* struct chi_text; never NULL when unpacked */
 	CHI_STRING, /* const char *, NUL-terminated; unpacked NULL if empty, "" if CHI_ALWAYS */
@@ -52,6 +52,7 @@ struct chi_member {
 	/* NUMBER: 0: what its bytes can hold. What is more is refused for this reason; without one
 	 * it becomes `instead`. */
 	uint64_t max;
+	int32_t min; /* of SIGNED */
 	const char *reason;
 	uint64_t instead;
 	const struct chi_message *type;

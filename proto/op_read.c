@@ -247,11 +247,23 @@ static int check_row(struct chi_unpacker *u, const struct chi_row *row)
 	return row->found ? chi_key_needed(u, &row->key) : CHI_OK;
 }
 
+/* An evaluation is of what is stored, a score of an evaluation. */
+static bool eval_possible(const struct chi_row *row)
+{
+	int32_t max = row->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+	return row->has_eval ? row->found && row->score <= max && row->score >= -max
+			     : !row->is_mate && row->depth == 0 && row->score == 0;
+}
+
 static int check_move(struct chi_unpacker *u, void *out)
 {
 	const struct chi_explore_move *move = out;
-	return chi_move_possible(move->move) ? check_row(u, &move->child)
-					     : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+	if (!chi_move_possible(move->move)) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+	}
+	return eval_possible(&move->child)
+		       ? check_row(u, &move->child)
+		       : chi_flaw(u->flaw, -CHI_EPROTO, "not an evaluation", "score");
 }
 
 static const struct chi_member move[] = {
@@ -263,6 +275,15 @@ static const struct chi_member move[] = {
 	CHI_M(6, CHI_KEY, struct chi_explore_move, child.key),
 	CHI_M(7, CHI_STRING, struct chi_explore_move, eco),
 	CHI_M(8, CHI_STRING, struct chi_explore_move, opening),
+	CHI_M(9, CHI_BOOL, struct chi_explore_move, child.has_eval),
+	CHI_M(10, CHI_BOOL, struct chi_explore_move, child.is_mate),
+	CHI_M_UP_TO(11, struct chi_explore_move, child.depth, UINT16_MAX, "over 65535"),
+	{.field = 12,
+	 .kind = CHI_SIGNED,
+	 .at = offsetof(struct chi_explore_move, child.score),
+	 .min = -CHI_SCORE_MAX,
+	 .max = CHI_SCORE_MAX,
+	 .reason = "not a score"},
 };
 static CHI_TABLE(move_message, explore_move, move, check_move);
 
@@ -280,6 +301,7 @@ static const struct chi_member explore_result[] = {
 	{.field = 6,
 	 .kind = CHI_SIGNED,
 	 .at = offsetof(RES, u.explore.min_ply),
+	 .min = -1,
 	 .max = CHI_PLY_MAX,
 	 .reason = "over 4096"},
 	CHI_M(7, CHI_STRING, RES, u.explore.eco),

@@ -449,8 +449,9 @@ struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
 	struct chi_row child;	  /* the position after it, with all games that reached it, by
-				     any way; child.found: it is stored. Its key has len 0
-				     if no key can hold it (Black to move without a king) */
+				     any way, and its deepest evaluation; child.found: it is
+				     stored. Its key has len 0 if no key can hold it (Black
+				     to move without a king) */
 	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
 	const char *opening;
 };

@@ -99,12 +99,7 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 			move.played = work->record.moves[next++].counts;
 		}
 		if (work->n_keys > 0) {
-			/* Evaluations are not delivered here. */
-			const struct chi_row *row = &work->rows[i];
-			move.child = (struct chi_row){.key = row->key,
-						      .found = row->found,
-						      .chi2 = row->chi2,
-						      .counts = row->counts};
+			move.child = work->rows[i];
 		}
 		if (played || move.child.found) {
 			chi_opening_find(&move.child.key, &move.eco, &move.opening);

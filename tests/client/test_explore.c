@@ -70,6 +70,13 @@ static void put_child(struct chi_client *client, const char *move, uint16_t chi2
 	struct chi_put put = {.key = behind(&key, move), .parts = CHI_PUT_COUNTS | CHI_PUT_CHI2};
 	put.record.chi2 = chi2;
 	put.record.counts.white = white;
+	struct chi_eval eval = {
+		.engine = "deep", .engine_len = 4, .depth = 30, .is_mate = white == 6, .score = -7};
+	if (white == 20 || white == 6) {
+		put.parts |= CHI_PUT_EVALS;
+		put.record.evals = &eval;
+		put.record.n_evals = 1;
+	}
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
 }
 
@@ -115,6 +122,13 @@ static void tells_all(void **state)
 	assert_int_equal(explore.moves[0].child.chi2, 777);
 	assert_int_equal(explore.moves[1].child.chi2, CHI_CHI2_UNKNOWN);
 	assert_int_equal(explore.moves[3].child.chi2, CHI_CHI2_MAX);
+	for (size_t i = 0; i < explore.n_moves; i++) {
+		const struct chi_row *child = &explore.moves[i].child;
+		assert_int_equal(child->has_eval, i < 2);
+		assert_int_equal(child->is_mate, i == 1);
+		assert_int_equal(child->depth, i < 2 ? 30 : 0);
+		assert_int_equal(child->score, i < 2 ? -7 : 0);
+	}
 	assert_string_equal(explore.moves[3].eco, "A10");
 	assert_string_equal(explore.moves[3].opening, "English Opening");
 	assert_string_equal(explore.moves[2].opening, "Anderssen's Opening");

@@ -362,12 +362,8 @@ struct chi_row *sample_rows(struct sample *s, size_t n, bool with_counts, bool a
 	for (size_t i = 0; i < n; i++) {
 		rows[i].key = sample_key(s);
 		rows[i].found = all_found || coin(s);
-		if (rows[i].found) {
-			rows[i].chi2 = (uint16_t)below(s, CHI_CHI2_MAX + 1);
-		}
-		if (rows[i].found && with_counts) {
-			rows[i].counts = counts(s);
-		}
+		rows[i].chi2 = rows[i].found ? (uint16_t)below(s, CHI_CHI2_MAX + 1) : 0;
+		rows[i].counts = with_counts && rows[i].found ? counts(s) : (struct chi_counts){0};
 	}
 	return rows;
 }
@@ -472,6 +468,10 @@ static void explore_result(struct sample *s, struct chi_explore *out)
 		list[i].move = a_move(s);
 		list[i].played = counts(s);
 		list[i].child = sample_rows(s, 1, true, false)[0];
+		list[i].child.has_eval = list[i].child.found && coin(s);
+		list[i].child.is_mate = list[i].child.has_eval && coin(s);
+		list[i].child.depth = list[i].child.has_eval ? (uint16_t)below(s, 65536) : 0;
+		list[i].child.score = list[i].child.has_eval ? (int32_t)below(s, 9999) - 4999 : 0;
 		list[i].eco = some_text(s);
 		list[i].opening = some_text(s);
 	}

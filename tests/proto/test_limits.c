@@ -231,6 +231,45 @@ static void games_of_a_response(void **state)
 	test_free(games);
 }
 
+/* Of positions that are stored, within the bounds of a score; and no score without an evaluation.
+ */
+static void evaluations_of_an_exploration(void **state)
+{
+	(void)state;
+	static const struct {
+		struct chi_row child;
+		bool good;
+	} table[] = {
+		{{.found = true}, true},
+		{{.found = true, .has_eval = true}, true},
+		{{.found = true, .has_eval = true, .depth = UINT16_MAX, .score = -CHI_SCORE_MAX},
+		 true},
+		{{.found = true, .has_eval = true, .score = CHI_SCORE_MAX}, true},
+		{{.found = true, .has_eval = true, .score = CHI_SCORE_MAX + 1}, false},
+		{{.found = true, .has_eval = true, .score = -CHI_SCORE_MAX - 1}, false},
+		{{.found = true, .has_eval = true, .is_mate = true, .score = -CHI_MATE_MAX}, true},
+		{{.found = true, .has_eval = true, .is_mate = true, .score = CHI_MATE_MAX + 1},
+		 false},
+		{{.found = true, .is_mate = true}, false},
+		{{.found = true, .score = 1}, false},
+		{{.found = true, .depth = 1}, false},
+		{{.found = false, .has_eval = true}, false},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_explore_move move = {.move = 796, .child = table[i].child};
+		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_EXPLORE};
+		struct chi_response again;
+		move.child.key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+		response.u.explore.position.key = move.child.key;
+		response.u.explore.moves = &move;
+		response.u.explore.n_moves = 1;
+		int status = answer_round_trip(&response, &again);
+		if ((status == CHI_OK) != table[i].good) {
+			fail_msg("row %zu: %s", i, chi_strerror(status));
+		}
+	}
+}
+
 /* No answer has more rows, or entries, than may be asked for at a time. */
 static void rows_and_entries_of_a_response(void **state)
 {
@@ -502,6 +541,7 @@ int main(void)
 		cmocka_unit_test(plies),
 		cmocka_unit_test(games_of_a_put),
 		cmocka_unit_test(games_of_a_response),
+		cmocka_unit_test(evaluations_of_an_exploration),
 		cmocka_unit_test(rows_and_entries_of_a_response),
 		cmocka_unit_test(names_of_inputs),
 		cmocka_unit_test(data_of_a_frame),

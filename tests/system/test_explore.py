@@ -21,7 +21,8 @@ AFTER_D4 = "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1"
 AFTER_C4 = "rnbqkbnr/pppppppp/8/8/2P5/8/PP1PPPPP/RNBQKBNR b KQkq - 0 1"
 PAWN = "8/8/8/8/8/8/P7/8 w - - 0 1"
 
-COLUMNS = ["san", "uci", "games", "white", "draws", "black", "other", "score", "reached",
+COLUMNS = ["san", "uci", "games", "white", "draws", "black", "other", "score", "eval",
+           "depth", "reached",
            "reached_white", "reached_draws", "reached_black", "chi2", "eco", "opening"]
 
 # Of 20 games from the initial position 10 went 1. e4, 9 1. d4, 1 1. a3; others got to 1. c4. The
@@ -33,8 +34,8 @@ DUMP = "\n".join([
     "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote",
     *sorted([
         f"{START}\t9.21\t8\t4\t7\t1\ta2a3:0/0/0/1 d2d4:4/3/2/0 e2e4:4/1/5/0\t0:20\t\t\t",
-        f"{AFTER_E4}\t12.34\t8\t4\t8\t0\tc7c5:1/2/3/0\t1:10 3:10\t\t\t",
-        f"{AFTER_D4}\t-\t4\t3\t2\t0\t\t1:9\t\t\t",
+        f"{AFTER_E4}\t12.34\t8\t4\t8\t0\tc7c5:1/2/3/0\t1:10 3:10\tdeep|30|cp:-35|-|-|\t\t",
+        f"{AFTER_D4}\t-\t4\t3\t2\t0\t\t1:9\tdeep|9|mate:3|-|-|\t\t",
         f"{AFTER_C4}\t0.01\t0\t0\t30\t0\t\t3:30\t\t\t",
         f"{SICILIAN}\t255.99\t1\t2\t3\t0\t\t2:6\t\t\t",
         f"{PAWN}\t-\t1\t0\t0\t0\ta2a3:1/0/0/0\t\t\t\t",
@@ -68,11 +69,11 @@ class Explore(Base):
         self.assertEqual(text.splitlines()[0].split("\t"), COLUMNS)
         table = [[row[name] for name in COLUMNS] for row in rows(text)]
         self.assertEqual(table, [
-            ["e4", "e2e4", "10", "4", "1", "5", "0", "45.0", "20", "8", "4", "8", "12.34", "B00",
-             "King's Pawn Game"],
-            ["d4", "d2d4", "9", "4", "3", "2", "0", "61.1", "9", "4", "3", "2", "-", "A40",
-             "Queen's Pawn Game"],
-            ["a3", "a2a3", "0", "0", "0", "0", "1", "-", "-", "-", "-", "-", "-", "A00",
+            ["e4", "e2e4", "10", "4", "1", "5", "0", "45.0", "+0.35", "30", "20", "8", "4", "8",
+             "12.34", "B00", "King's Pawn Game"],
+            ["d4", "d2d4", "9", "4", "3", "2", "0", "61.1", "#-3", "9", "9", "4", "3", "2", "-",
+             "A40", "Queen's Pawn Game"],
+            ["a3", "a2a3", "0", "0", "0", "0", "1", "-", "-", "-", "-", "-", "-", "-", "-", "A00",
              "Anderssen's Opening"],
         ])
         self.assertEqual(len(rows(self.explore("--limit", "2").stdout)), 2)
@@ -109,7 +110,8 @@ class Explore(Base):
             "san": "e4", "uci": "e2e4", "games": 10, "white": 4, "draws": 1, "black": 5,
             "other": 0, "score": 45.0, "child": {
                 "fen": AFTER_E4, "found": True, "eco": "B00", "opening": "King's Pawn Game",
-                "chi2": 12.34, "games": 20, "white": 8, "draws": 4, "black": 8, "other": 0}})
+                "chi2": 12.34, "games": 20, "white": 8, "draws": 4, "black": 8, "other": 0,
+                "eval": {"depth": 30, "cp": -35}}})
         # What is not kept is not said to be 0.
         self.assertEqual((moves[2]["games"], moves[2]["other"], moves[2]["score"]), (0, 1, None))
         self.assertEqual([moves[2]["child"][name] for name in ("found", "games", "white", "chi2")],
@@ -136,10 +138,10 @@ class Explore(Base):
         ])
         lines = table.splitlines()
         self.assertEqual(lines[0].split(), ["san", "games", "white", "draws", "black", "score",
-                                            "reached", "chi2", "eco", "opening"])
-        self.assertEqual(lines[1].split(maxsplit=10), [
-            "e4", "10", "4", "1", "5", 8 * "\u2588" + 2 * "\u2592" + 10 * "\u2591", "45.0", "20",
-            "12.34", "B00", "King's Pawn Game"])
+                                            "eval", "reached", "chi2", "eco", "opening"])
+        self.assertEqual(lines[1].split(maxsplit=11), [
+            "e4", "10", "4", "1", "5", 8 * "\u2588" + 2 * "\u2592" + 10 * "\u2591", "45.0", "+0.35",
+            "20", "12.34", "B00", "King's Pawn Game"])
         # Columns are aligned: the openings begin below their heading.
         at = lines[0].index("opening")
         self.assertEqual([line[at:] for line in lines],
@@ -204,15 +206,15 @@ class Explore(Base):
 
     def test_narrow_terminal(self):
         """Shorter bars, then fewer columns; the numbers of the results stay."""
-        for columns, gone in ((98, []), (90, []), (80, ["chi2"]), (74, ["chi2", "reached"])):
+        for columns, gone in ((104, []), (96, []), (88, ["chi2"]), (80, ["chi2", "reached"])):
             text = self.on_terminal("explore", columns=columns, TERM="dumb")
             fen, head, table = text.split("\n\n")
             self.assertLessEqual(max(map(len, table.splitlines())), columns)
             self.assertLessEqual(max(map(len, head.splitlines())), columns)
             heading = table.splitlines()[0].split()
             self.assertEqual(heading, [name for name in ("san", "games", "white", "draws", "black",
-                                                         "score", "reached", "chi2", "eco",
-                                                         "opening") if name not in gone])
+                                                         "score", "eval", "reached", "chi2",
+                                                         "eco", "opening") if name not in gone])
             self.assertRegex(table, "King's Pawn (Game|.*\u2026)\n")
 
     def test_board(self):

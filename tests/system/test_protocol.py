@@ -405,8 +405,10 @@ class Operations(ProtocolTest):
                   counts=pb.Counts(white=5, draws=4, black=3, other=2**40),
                   moves=[pb.MoveStat(move=m, counts=played[m]) for m in sorted(played)],
                   plies=[pb.PlyStat(ply=0, games=7)]),
-            entry(fen=E4, parts=pychistore.CHI2 | pychistore.COUNTS, chi2=25599,
-                  counts=pb.Counts(black=2**63))])
+            entry(fen=E4, parts=pychistore.CHI2 | pychistore.COUNTS | pychistore.EVALS, chi2=25599,
+                  counts=pb.Counts(black=2**63),
+                  evals=[pb.Eval(engine="A", depth=20, centipawns=-35),
+                         pb.Eval(engine="B", depth=9, mate=3)])])
         for result in (self.client.explore(key=START_KEY), self.client.explore(fen=START)):
             self.assertEqual(
                 (result.key, result.found, result.chi2, result.min_ply,
@@ -418,8 +420,10 @@ class Operations(ProtocolTest):
                  first.eco, first.opening),
                 (e4, played[e4], True, 25599, pb.Counts(black=2**63), E4_KEY, "B00",
                  "King's Pawn Game"))
-            self.assertEqual((second.move, second.played, second.found, second.eco),
-                             (d4, played[d4], False, "A40"))
+            self.assertEqual((first.has_eval, first.is_mate, first.depth, first.score),
+                             (True, False, 20, -35))
+            self.assertEqual((second.move, second.played, second.found, second.eco,
+                              second.has_eval), (d4, played[d4], False, "A40", False))
         # Not stored, and not in vain: others may have got behind it.
         self.client.delete(fens=[START])
         result = self.client.explore(fen=START)

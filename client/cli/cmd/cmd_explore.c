@@ -135,9 +135,10 @@ const struct command cmd_explore = {
 		"opening (the last one on the way that has a name), results, evaluations, line\n"
 		"and note; then a table with a bar for each move (White's wins, draws, Black's\n"
 		"wins), through $PAGER if it is long. Elsewhere it prints tab-separated rows of\n"
-		"the moves: san, uci, games, white, draws, black, other, score, reached,\n"
-		"reached_white, reached_draws, reached_black, chi2, eco, opening. A position that\n"
-		"is not stored is named on standard error, and the exit code is 1.\n\n" PLACE_HELP,
+		"the moves: san, uci, games, white, draws, black, other, score, eval, depth,\n"
+		"reached, reached_white, reached_draws, reached_black, chi2, eco, opening. A\n"
+		"position that is not stored is named on standard error, and the exit code is "
+		"1.\n\n" PLACE_HELP,
 	.example = "chistore -a ./positions explore\n"
 		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"
 		   "chistore -a ./positions explore Najdorf Be3\n"

@@ -240,26 +240,30 @@ static int write_line(const struct facts *facts, const chi_move *moves, size_t n
 	return CHI_OK;
 }
 
-/* White's view, as boards show it: +0.35, or #3 where White mates. */
+void card_eval_print(bool is_mate, int32_t score, bool black, char out[CARD_EVAL_SIZE])
+{
+	double white = (double)score * (black ? -1 : 1);
+	if (is_mate) {
+		/* Mated now says nothing of the side by its sign. */
+		bool loses = score <= 0;
+		(void)snprintf(out, CARD_EVAL_SIZE, "#%s%.0f", loses != black ? "-" : "",
+			       white < 0 ? -white : white);
+	} else {
+		(void)snprintf(out, CARD_EVAL_SIZE, "%+.2f", score == 0 ? 0.0 : white / 100);
+	}
+}
+
 static int write_eval(const struct facts *facts, const struct chi_eval *eval)
 {
-	bool black = facts->position.side == CHI_BLACK;
-	double score = (double)eval->score * (black ? -1 : 1);
+	char score[CARD_EVAL_SIZE];
 	FILE *out = facts->text.out;
 	_cleanup_(chi_freep) char *engine = strndup(eval->engine, eval->engine_len);
 	if (engine == NULL) {
 		return -CHI_ENOMEM;
 	}
+	card_eval_print(eval->is_mate, eval->score, facts->position.side == CHI_BLACK, score);
 	label(facts, "eval");
-	(void)fputs(table_bold(facts->table), out);
-	if (eval->is_mate) {
-		/* Mated now says nothing of the side by its sign. */
-		bool loses = eval->score <= 0;
-		fprintf(out, "#%s%.0f", loses != black ? "-" : "", score < 0 ? -score : score);
-	} else {
-		fprintf(out, "%+.2f", score == 0 ? 0.0 : score / 100);
-	}
-	fprintf(out, "%s  ", table_plain(facts->table));
+	fprintf(out, "%s%s%s  ", table_bold(facts->table), score, table_plain(facts->table));
 	table_print(&facts->text, engine, 0);
 	fprintf(out, ", depth %" PRIu32 "%s", eval->depth, eval->n_pv > 0 ? ":" : "");
 	return write_line(facts, eval->pv, eval->n_pv);

@@ -27,6 +27,8 @@ enum column {
 	BLACK,
 	OTHER,
 	SCORE,
+	EVAL,
+	DEPTH,
 	REACHED,
 	REACHED_WHITE,
 	REACHED_DRAWS,
@@ -37,14 +39,15 @@ enum column {
 };
 
 static const char *const names[COLUMNS] = {
-	"san",	 "uci",	    "games",	     "white",	      "draws",	       "black", "other",
-	"score", "reached", "reached_white", "reached_draws", "reached_black", "chi2",	"eco",
+	"san",		 "uci",		  "games", "white", "draws",   "black",
+	"other",	 "score",	  "eval",  "depth", "reached", "reached_white",
+	"reached_draws", "reached_black", "chi2",  "eco",
 };
 
 /* What the table for people leaves out. */
 static const bool hidden[COLUMNS] = {
-	[UCI] = true,		[OTHER] = true,		[REACHED_WHITE] = true,
-	[REACHED_DRAWS] = true, [REACHED_BLACK] = true,
+	[UCI] = true,		[OTHER] = true,		[DEPTH] = true,
+	[REACHED_WHITE] = true, [REACHED_DRAWS] = true, [REACHED_BLACK] = true,
 };
 
 struct line {
@@ -107,6 +110,17 @@ static void write_eco(const char *eco, char out[CELL_SIZE])
 	out[len] = '\0';
 }
 
+/* The evaluation in White's view, and its depth. `black`: the side to move there. */
+static void write_eval(const struct chi_row *row, bool black, char out[][CELL_SIZE])
+{
+	memcpy(out[0], "-", 2);
+	memcpy(out[1], "-", 2);
+	if (row->has_eval) {
+		card_eval_print(row->is_mate, row->score, black, out[0]);
+		(void)snprintf(out[1], CELL_SIZE, "%d", (int)row->depth);
+	}
+}
+
 static int fill_line(const struct page *page, const struct chi_explore_move *move,
 		     struct line *line)
 {
@@ -120,6 +134,7 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	write_counts(played, true, &line->cell[GAMES]);
 	(void)snprintf(line->cell[OTHER], CELL_SIZE, "%" PRIu64, played->other);
 	write_score(played, page->black_to_move, line->cell[SCORE]);
+	write_eval(&move->child, !page->black_to_move, &line->cell[EVAL]);
 	write_counts(&move->child.counts, move->child.found, &line->cell[REACHED]);
 	(void)chi_num_chi2_print(move->child.chi2, line->cell[CHI2]);
 	write_eco(move->eco, line->cell[ECO]);
@@ -176,6 +191,14 @@ static json_t *json_known(uint64_t count, bool known)
 	return known ? json_count(count) : json_null();
 }
 
+/* As in the records of get: the side to move's view, named by its unit. */
+static json_t *json_eval(const struct chi_row *row)
+{
+	return !row->has_eval ? json_null()
+			      : json_pack("{s:i, s:i}", "depth", (int)row->depth,
+					  row->is_mate ? "mate" : "cp", (int)row->score);
+}
+
 /* The members that the position explored and those that moves lead to share. */
 #define ROW_FORM "s:o, s:b, s:o, s:o, s:o, " COUNTS_FORM
 #define ROW_OF(row, fen, eco, opening)                                                             \
@@ -189,10 +212,11 @@ static json_t *move_json(const struct page *page, const struct line *line)
 	const struct chi_row *child = &move->child;
 	char fen[CHI_FEN_SIZE];
 	bool has_key = child->key.len > 0 && chi_key_to_fen(&child->key, fen, NULL) == CHI_OK;
-	return json_pack("{s:s, s:s, " COUNTS_FORM ", s:o, s:{" ROW_FORM "}}", "san",
+	return json_pack("{s:s, s:s, " COUNTS_FORM ", s:o, s:{" ROW_FORM ", s:o}}", "san",
 			 line->cell[SAN], "uci", line->cell[UCI], COUNTS_OF(&move->played, true),
 			 "score", json_score(&move->played, page->black_to_move), "child",
-			 ROW_OF(child, has_key ? fen : NULL, move->eco, move->opening));
+			 ROW_OF(child, has_key ? fen : NULL, move->eco, move->opening), "eval",
+			 json_eval(child));
 }
 
 /* The last opening on the way to the position that has a name, and how long ago that was. */
