@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compaction: LMDB never gives pages back to the file system, so the live ones are written to a
- * second file that takes the first one's name. A crash at any moment leaves one whole file under
- * that name; a half-written second file is removed by the next attempt, or the next daemon.
+ * Compaction: LMDB never gives pages back to the file system, so what they hold is written, packed
+ * (repack.c), to a second file that takes the first one's name. A crash at any moment leaves one
+ * whole file under that name; a half-written second file is removed by the next attempt, or the
+ * next daemon.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "store/admin/repack.h"
 #include "store/env/env.h"
 #include "store/env/lock.h"
 #include "store/lmdb_err.h"
@@ -20,6 +22,7 @@
 #include "store/store.h"
 
 struct chi_compaction {
+	struct chi_store *store;
 	struct chi_env *env;
 };
 
@@ -76,6 +79,10 @@ static int write_fresh(const struct chi_compaction *c)
 {
 	struct stat st;
 	int dir = c->env->pin;
+	char path[CHI_PATH_SIZE];
+	if (chi_path_join(path, c->env->path, COMPACT_NAME) < 0) {
+		return ENAMETOOLONG;
+	}
 	if (fstatat(dir, DATA_NAME, &st, 0) < 0 ||
 	    (unlinkat(dir, COMPACT_NAME, 0) < 0 && errno != ENOENT)) {
 		return errno;
@@ -84,7 +91,8 @@ static int write_fresh(const struct chi_compaction *c)
 	if (fd < 0) {
 		return errno;
 	}
-	int rc = mdb_env_copyfd2(c->env->mdb, fd, MDB_CP_COMPACT);
+	/* The writer is claimed: what is read is the last state. */
+	int rc = chi_repack(c->store, path, fd);
 	if (rc == 0) {
 		rc = take_over_owner(fd, &st);
 	}
@@ -126,6 +134,7 @@ int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
 	if (rc < 0) {
 		return rc;
 	}
+	c->store = store;
 	c->env = store->env;
 	rc = prepare(c, fault);
 	if (rc < 0) {

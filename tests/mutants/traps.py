@@ -335,9 +335,16 @@ FILES = (
         "compaction-gives-nothing-back",
         "Compaction gives free pages back to the file system",
         "store/admin/compact.c",
-        "mdb_env_copyfd2(c->env->mdb, fd, MDB_CP_COMPACT)",
+        "chi_repack(c->store, path, fd)",
         "mdb_env_copyfd2(c->env->mdb, fd, 0)",
         "store whole", "test_compact"),
+    Mutant(
+        "compaction-leaves-pages-half-empty",
+        "It packs the pages that are left",
+        "store/admin/compact.c",
+        "chi_repack(c->store, path, fd)",
+        "mdb_env_copyfd2(c->env->mdb, fd, MDB_CP_COMPACT)",
+        "store upkeep", "test_compact_left_half_of_the_pages_empty"),
     Mutant(
         "compaction-changes-the-mode",
         "It keeps the file's owner, group and mode",

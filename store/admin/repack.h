@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying an environment entry by entry, so that its pages are full. */
+#pragma once
+
+struct chi_store;
+
+/*
+ * Writes all trees of the store's last state to the data file `path`, which is `fd`, open, and
+ * empty. Unsynced. Returns an errno or LMDB's code; ESTALE: the path is of another file.
+ */
+int chi_repack(struct chi_store *store, const char *path, int fd);
