@@ -256,6 +256,56 @@ static void snapshot_of_a_scan_that_works(void **state)
 	}
 }
 
+static void send_sorted(const struct loop_client *client, enum chi_want want)
+{
+	struct chi_buffer out;
+	struct chi_request request = {.id = 1, .op = CHI_OP_SCAN};
+	request.store = (struct chi_text){.bytes = "large", .len = strlen("large")};
+	request.u.scan.spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
+						     .descending = true,
+						     .want = (uint8_t)want,
+						     .sort = CHI_SORT_GAMES,
+						     .limit = CHI_SORT_MAX};
+	request.u.scan.window = CHI_WINDOW_MAX;
+	chi_buffer_init(&out, 4096);
+	loop_pack(&out, &request);
+	loop_send(client, &out);
+}
+
+/* What is sorted is of one state, however long that takes. A compaction takes the snapshot away:
+ * then it begins again, and what it says is the same. */
+static void sorted_scan_is_of_one_snapshot(void **state)
+{
+	(void)state;
+	size_t bytes[2] = {0};
+	for (unsigned i = 0; i < 4; i++) {
+		struct loop_client client;
+		const struct chi_conn *conn = enter(&client);
+		client.bytes = 0;
+		send_sorted(&client, i < 2 ? CHI_WANT_COUNTS : CHI_WANT_RECORDS);
+		const struct chi_scan_run *run = begun_scan();
+		assert_false(chi_scan_collected(run->scan));
+		now_ms += 2 * (int64_t)loop_config.limits.snapshot_ms;
+		assert_true(chi_scan_tick(loop_worker, now_ms));
+		chi_scan_slice(loop_worker);
+		assert_non_null(run->read);
+		if (i % 2 == 1) {
+			chi_scan_release(loop_worker);
+			assert_null(run->read);
+			assert_null(run->scan);
+		}
+		while (!TAILQ_EMPTY(&loop_worker->scans) || conn->out.len > 0) {
+			loop_turn();
+			(void)loop_take(&client);
+		}
+		(void)loop_take(&client);
+		assert_true(client.bytes > CHI_SORT_MAX * CHI_KEY_MIN);
+		assert_true(i % 2 == 0 || client.bytes == bytes[i / 2]);
+		bytes[i / 2] = client.bytes;
+		leave(&client);
+	}
+}
+
 /* ---- Memory ------------------------------------------------------------------------------ */
 
 /* The mark itself is allowed, in all of these. */
@@ -529,6 +579,7 @@ int main(void)
 		cmocka_unit_test(unread_answers_are_kept_for_their_time),
 		cmocka_unit_test(snapshot_of_a_scan_that_stands_still),
 		cmocka_unit_test(snapshot_of_a_scan_that_works),
+		cmocka_unit_test(sorted_scan_is_of_one_snapshot),
 		cmocka_unit_test(unread_answers_stop_reading_at_the_mark),
 		cmocka_unit_test(reading_goes_on_at_the_mark),
 		cmocka_unit_test(unread_answers_cut_off_at_the_mark),

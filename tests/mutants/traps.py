@@ -47,6 +47,13 @@ READERS = (
         "if (false) {",
         "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
     Mutant(
+        "sorted-scan-loses-its-snapshot",
+        "A sorted scan keeps it until it has read its band",
+        "daemon/ops/scan.c",
+        "(run->spec.sort == CHI_SORT_NONE || is_collected(run))",
+        "true",
+        "daemon bounds", "sorted_scan_is_of_one_snapshot"),
+    Mutant(
         "age-of-readers-is-not-told",
         "The oldest reader's age is reported",
         "store/env/info.c",
