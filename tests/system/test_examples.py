@@ -44,6 +44,8 @@ class Examples(Base):
         self.cli("init", address=positions)
         self.cli("import", os.path.join(ROOT, "demo", "positions.epd.gz"), address=positions)
         self.cli("import", MASTERS, address=positions)
+        # What two engines think, for the filters that ask for it.
+        self.cli("put", "e4", "--eval", "one:20:-60", "--eval", "two:18:-70", address=positions)
         self.cli("import", "--statistic", "outcome", MASTERS, address=masters)
         tried = 0
         for where, address, words in examples():
