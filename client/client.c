@@ -206,7 +206,8 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 /*
- * Each has the same frame: begin, check what does not depend on the address, the backend, end.
+ * Each has the same frame: begin, check what does not depend on the address, settle what was
+ * written without waiting, the backend, end.
  * Numbers for the caller are set in every case, so that what a failure left there is not read.
  */
 int chi_ping(struct chi_client *client)
@@ -220,7 +221,7 @@ int chi_ping(struct chi_client *client)
 
 int chi_get_info(struct chi_client *client, struct chi_info *out)
 {
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
 		status = client->backend->info(client, out);
 	}
@@ -233,6 +234,7 @@ int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n, s
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(client, keys, n);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->probe(client, keys, n, rows);
 	}
@@ -246,6 +248,7 @@ int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_rec
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(client, key, 1);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->get(client, key, out);
 	}
@@ -259,6 +262,7 @@ int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(client, keys, n);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->get_many(client, keys, n, each, context);
 	}
@@ -272,6 +276,7 @@ int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(client, key, 1);
 	}
+	status = chi_client_settle(client, status);
 	*out = nothing;
 	if (status == CHI_OK) {
 		status = client->backend->explore(client, key, out);
@@ -335,7 +340,7 @@ int chi_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi
 		     size_t max, size_t *n)
 {
 	*n = 0;
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK && max > 0) {
 		status = client->backend->get_game_ids(client, after, out, max, n);
 	}
@@ -387,6 +392,7 @@ int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint6
 	if (status == CHI_OK) {
 		status = chi_scan_check(&counted, &client->error);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->count(client, &counted, count,
 						mixed != NULL ? mixed : &unwanted);
@@ -400,7 +406,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	struct chi_verify_result unwanted;
 	struct chi_verify_result *found = result != NULL ? result : &unwanted;
 	*found = (struct chi_verify_result){0};
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
 		status = client->backend->verify(client, report, context, found);
 	}
@@ -414,7 +420,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 
 static int backup(struct chi_client *client, const char *path, bool publish)
 {
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
 		status = client->backend->backup(client, path, publish);
 	}
@@ -435,7 +441,7 @@ int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *byt
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
 		status = client->backend->compact(client, &before, &after);
 	}
@@ -451,7 +457,7 @@ int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *byt
 int chi_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
 	uint64_t count = 0;
-	int status = chi_client_begin(client);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
 		status = client->backend->rescore(client, base, &count);
 	}

@@ -23,6 +23,11 @@ int chi_client_begin(struct chi_client *client)
 	return CHI_OK;
 }
 
+int chi_client_settle(struct chi_client *client, int status)
+{
+	return CHI_LIKELY(status == CHI_OK) ? client->backend->settle(client) : status;
+}
+
 int chi_client_end(struct chi_client *client, int status)
 {
 	if (CHI_UNLIKELY(status < 0) && client->error.text[0] == '\0') {

@@ -98,6 +98,8 @@ struct chi_backend {
 	int (*open)(struct chi_client *client);
 	void (*close)(struct chi_client *client); /* also after a failed open */
 	int (*ping)(struct chi_client *client);
+	/* Makes what CHI_ASYNC left open visible to what follows: before all calls below but writes. */
+	int (*settle)(struct chi_client *client);
 	int (*info)(struct chi_client *client, struct chi_info *out);
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
@@ -158,6 +160,9 @@ struct chi_client {
  * what the last call returned. -CHI_EBUSY while a pipeline or a walk is open.
  */
 CHI_MUSTUSE int chi_client_begin(struct chi_client *client);
+
+/* Goes on, unless `status` is a failure, by settling: a client sees what it has written. */
+CHI_MUSTUSE int chi_client_settle(struct chi_client *client, int status);
 
 /* ... and ends here: a failure without a text gets one. Returns `status`. */
 int chi_client_end(struct chi_client *client, int status);

@@ -44,18 +44,11 @@ static inline int settle(struct chi_client *client)
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-/* A snapshot that shows what this client has written. The caller ends it. */
-static int begin_read(struct chi_client *client, struct chi_read **read)
-{
-	int status = settle(client);
-	return CHI_LIKELY(status == CHI_OK) ? chi_read_begin(client->inproc.store, read) : status;
-}
-
 static int probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		 struct chi_row *rows)
 {
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (CHI_UNLIKELY(status != CHI_OK)) {
 		return status;
 	}
@@ -68,7 +61,7 @@ static int probe(struct chi_client *client, const struct chi_key *keys, size_t n
 static int get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -103,7 +96,7 @@ static int get_many(struct chi_client *client, const struct chi_key *keys, size_
 {
 	struct get_rest rest = {.each = each, .context = context};
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -120,7 +113,7 @@ static int get_many(struct chi_client *client, const struct chi_key *keys, size_
 static int explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
 {
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -133,7 +126,7 @@ static int get_game_ids(struct chi_client *client, const uint8_t *after, struct 
 			size_t max, size_t *n)
 {
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -146,7 +139,7 @@ static int get_game_ids(struct chi_client *client, const uint8_t *after, struct 
  * Rows need a block; records come one by one. */
 static int scan_open(struct chi_client *client, struct chi_iter *iter)
 {
-	int status = begin_read(client, &iter->read);
+	int status = chi_read_begin(client->inproc.store, &iter->read);
 	if (status == CHI_OK) {
 		status = chi_scan_open(iter->read, &iter->spec, &iter->scan, &client->error);
 	}
@@ -234,7 +227,7 @@ static int count(struct chi_client *client, const struct chi_scan_spec *spec, ui
 {
 	*mixed = false;
 	struct chi_read *read = NULL;
-	int status = begin_read(client, &read);
+	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -447,22 +440,12 @@ static int ping(struct chi_client *client)
 
 static int info(struct chi_client *client, struct chi_info *out)
 {
-	int status = settle(client);
-	return status != CHI_OK ? status : chi_store_info(client->inproc.store, out);
-}
-
-static int flush(struct chi_client *client)
-{
-	return settle(client);
+	return chi_store_info(client->inproc.store, out);
 }
 
 static int verify(struct chi_client *client, chi_verify_report *report, void *context,
 		  struct chi_verify_result *result)
 {
-	int status = settle(client);
-	if (status != CHI_OK) {
-		return status;
-	}
 	return chi_store_verify(client->inproc.store, report, context, result);
 }
 
@@ -472,11 +455,8 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	struct chi_copy *copy = NULL;
 	int fd = -1;
-	int status = settle(client);
-	if (status == CHI_OK) {
-		status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
-				 : chi_copy_begin(path, &copy, &fd, &client->error);
-	}
+	int status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
+			     : chi_copy_begin(path, &copy, &fd, &client->error);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -493,10 +473,7 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_compaction *compaction = NULL;
-	int status = settle(client);
-	if (status == CHI_OK) {
-		status = chi_compact_check(client->inproc.store, &client->error);
-	}
+	int status = chi_compact_check(client->inproc.store, &client->error);
 	if (status == CHI_OK) {
 		status = chi_compact_prepare(client->inproc.store, &compaction, &client->error);
 	}
@@ -508,10 +485,6 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 
 static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
-	int status = settle(client);
-	if (status != CHI_OK) {
-		return status;
-	}
 	return chi_store_rescore(client->inproc.store, base, changed, &client->error);
 }
 
@@ -526,7 +499,9 @@ static void file_answer(struct chi_client *client, struct chi_slot *slot, int st
 
 static int pipe_probe(struct chi_client *client, struct chi_slot *slot, const struct chi_key *keys)
 {
-	file_answer(client, slot, probe(client, keys, slot->n, slot->rows));
+	int status = settle(client);
+	file_answer(client, slot,
+		    status == CHI_OK ? probe(client, keys, slot->n, slot->rows) : status);
 	return CHI_OK;
 }
 
@@ -552,6 +527,7 @@ const struct chi_backend chi_backend_inproc = {
 	.open = open_store,
 	.close = close_store,
 	.ping = ping,
+	.settle = settle,
 	.info = info,
 	.probe = probe,
 	.get = get,
@@ -562,7 +538,7 @@ const struct chi_backend chi_backend_inproc = {
 	.del = del,
 	.get_game_ids = get_game_ids,
 	.put_game_ids = put_game_ids,
-	.flush = flush,
+	.flush = settle,
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,
 	.pipe_send = pipe_send,

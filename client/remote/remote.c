@@ -45,20 +45,11 @@ static int ping(struct chi_client *client)
 	return status;
 }
 
-/* Open writes are settled before the store is asked about itself: a client's own records count,
- * for every address. The same is true of every call below. */
-static int call_settled(struct chi_client *client, struct chi_request *request,
-			struct chi_response *response)
-{
-	int status = chi_remote_settle(client);
-	return status == CHI_OK ? chi_repeat_call(client, request, response) : status;
-}
-
 static int info(struct chi_client *client, struct chi_info *out)
 {
 	struct chi_request request = {.op = CHI_OP_INFO};
 	struct chi_response response;
-	int status = call_settled(client, &request, &response);
+	int status = chi_repeat_call(client, &request, &response);
 	if (status == CHI_OK) {
 		*out = response.u.info;
 	}
@@ -68,10 +59,7 @@ static int info(struct chi_client *client, struct chi_info *out)
 /* Makes ready for a request that may take the server long, and sends it. */
 static int start_long(struct chi_client *client, struct chi_request *request)
 {
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = chi_peer_ready(client);
-	}
+	int status = chi_peer_ready(client);
 	if (status == CHI_OK) {
 		client->peer->patient = true;
 		request->id = chi_peer_next_id(client);
@@ -87,7 +75,7 @@ int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec
 	char material[CHI_MATERIAL_TEXT_SIZE];
 	chi_remote_set_spec(&request, spec, material);
 	struct chi_response response;
-	int status = call_settled(client, &request, &response);
+	int status = chi_repeat_call(client, &request, &response);
 	if (status == CHI_OK) {
 		*count = response.u.count.count;
 		*mixed = response.u.count.mixed;
@@ -204,7 +192,7 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	struct chi_request request = {.op = CHI_OP_COMPACT};
 	struct chi_response response;
-	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
+	int status = chi_peer_doubt(client, chi_repeat_call(client, &request, &response));
 	if (status == CHI_OK) {
 		*before = response.u.outcome.before;
 		*after = response.u.outcome.after;
@@ -216,7 +204,7 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 {
 	struct chi_request request = {.op = CHI_OP_RESCORE, .u.rescore = {.base = base}};
 	struct chi_response response;
-	int status = chi_peer_doubt(client, call_settled(client, &request, &response));
+	int status = chi_peer_doubt(client, chi_repeat_call(client, &request, &response));
 	if (status == CHI_OK) {
 		*changed = response.u.outcome.changed;
 	}
@@ -227,6 +215,7 @@ const struct chi_backend chi_backend_remote = {
 	.open = open_peer,
 	.close = chi_peer_free,
 	.ping = ping,
+	.settle = chi_remote_settle,
 	.info = info,
 	.probe = chi_remote_probe,
 	.get = chi_remote_get,

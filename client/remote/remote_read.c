@@ -165,10 +165,7 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 		     struct chi_row *rows)
 {
 	struct chi_repeat repeat = {0};
-	int status = chi_remote_settle(client);
-	if (status != CHI_OK) {
-		return status;
-	}
+	int status = CHI_OK;
 	do {
 		status = try_probe(client, keys, n, rows);
 	} while (chi_repeat_again(client, &repeat, status));
@@ -206,10 +203,7 @@ static int get_some(struct chi_client *client, const struct chi_key *keys, size_
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	const struct chi_entry *entry = NULL;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = get_some(client, key, 1, &entry);
-	}
+	int status = get_some(client, key, 1, &entry);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -223,7 +217,7 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 			chi_get_each *each, void *context)
 {
 	size_t chunk = GET_CHUNK;
-	int status = chi_remote_settle(client);
+	int status = CHI_OK;
 	for (size_t at = 0; status == CHI_OK && at < n;) {
 		const struct chi_entry *entries = NULL;
 		chunk = chunk < n - at ? chunk : n - at;
@@ -250,10 +244,7 @@ int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 {
 	struct chi_request request = {.op = CHI_OP_EXPLORE, .u.explore.key = *key};
 	struct chi_response response;
-	int status = chi_remote_settle(client);
-	if (status == CHI_OK) {
-		status = chi_repeat_call(client, &request, &response);
-	}
+	int status = chi_repeat_call(client, &request, &response);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -296,7 +287,7 @@ static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_
 int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n)
 {
-	int status = chi_remote_settle(client);
+	int status = CHI_OK;
 	*n = 0;
 	while (status == CHI_OK && *n < max) {
 		size_t got = 0;

@@ -59,10 +59,7 @@ static int ask(struct chi_client *client, struct chi_iter *iter)
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_repeat repeat = {0};
-	int status = chi_remote_settle(client);
-	if (status != CHI_OK) {
-		return status;
-	}
+	int status = CHI_OK;
 	do {
 		status = ask(client, iter);
 	} while (chi_repeat_again(client, &repeat, status));
