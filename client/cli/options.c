@@ -127,7 +127,7 @@ static int unknown_option(const struct cli *cli, const char *typed, size_t len)
 	for (size_t i = 0; i < CHI_COUNT(lists) && typed[1] == '-'; i++) {
 		for (const struct cli_option *o = lists[i]; o->name != NULL; o++) {
 			size_t distance = text_distance(name, o->name);
-			if (strncmp(o->name, name, len) == 0) {
+			if (len > 0 && strncmp(o->name, name, len) == 0) {
 				return cli_usage(cli,
 						 "unknown option '%s'; did you mean '--%s'? "
 						 "Options cannot be abbreviated",

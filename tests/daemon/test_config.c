@@ -13,6 +13,7 @@
 #include "base/attr.h"
 #include "chess/notation.h"
 #include "chess/pgn/pgn.h"
+#include "chess/statistic.h"
 #include "chistore/types.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/limits.h"
@@ -268,6 +269,26 @@ static void test_actions(void **state)
 	assert_int_equal(config.action, CHI_ACTION_VERSION);
 }
 
+static void test_help_names_every_statistic(void **state)
+{
+	(void)state;
+	char *help = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&help, &len);
+	assert_non_null(out);
+	chi_config_help(out);
+	assert_int_equal(fclose(out), 0);
+	const char *create = strstr(help, "--create");
+	assert_non_null(create);
+	char *end = strstr(create, "--read-only");
+	assert_non_null(end);
+	*end = '\0';
+	for (int i = 1; i <= CHI_STATISTIC_MAX; i++) {
+		assert_non_null(strstr(create, chi_statistic_names[i]));
+	}
+	free(help);
+}
+
 static void test_mistakes_are_named(void **state)
 {
 	(void)state;
@@ -311,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_limit_bounds),
 		cmocka_unit_test(test_other_options),
 		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_help_names_every_statistic),
 		cmocka_unit_test(test_mistakes_are_named),
 		cmocka_unit_test(test_counts_of_repeats),
 	};

@@ -72,6 +72,7 @@ class Usage(Base):
                 (["scan", "--side", "white"], "--side"), (["scan", "--material", "KX"], "material"),
                 (["scan", "--pieces", "0..3"], "--pieces"), (["scan", "-x"], "-x"),
                 (["count", "--limit", "3"], "--limit"), (["put"], "a position is missing"),
+                (["count", "--=x"], "unknown option '--=x'\n"),
                 (["put", START, START], "unexpected"), (["delete"], "POSITION"),
                 (["put", *START.split()], "quotes"), (["get", *START.split()], "quotes"),
                 (["put", START, "--eval", "x"], "--eval"), (["put", START, "--counts", "1"], "W,D,L"),
