@@ -47,16 +47,6 @@ bool chi_statistic_is_checked(enum chi_statistic statistic)
 	return statistic == CHI_STATISTIC_CONTROL || statistic == CHI_STATISTIC_EVAL;
 }
 
-int chi_statistic_from_name(const char *name)
-{
-	for (int i = 1; i <= CHI_STATISTIC_MAX; i++) {
-		if (strcmp(chi_statistic_names[i], name) == 0) {
-			return i;
-		}
-	}
-	return 0;
-}
-
 /* Adds how often `colour` attacks each square to `counts`; returns the sum. */
 static uint32_t count_attacks(const struct chi_position *position, int colour, uint8_t counts[64])
 {

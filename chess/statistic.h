@@ -49,6 +49,3 @@ bool chi_statistic_has_base(enum chi_statistic statistic);
 
 /* Follows from the position and its record alone: one that does not is an error wherever it is. */
 bool chi_statistic_is_checked(enum chi_statistic statistic);
-
-/* The reverse; 0 if `name` is none of them. */
-int chi_statistic_from_name(const char *name);

@@ -198,17 +198,11 @@ static int op_read(struct chi_unpacker *u, const struct chi_message *type, enum 
 	return rc;
 }
 
-/* Stores' names become paths of messages and parts of log lines: nothing else is accepted. */
-static bool is_store_name(struct chi_text name)
+bool chi_store_name_ok(const char *name, size_t len)
 {
-	for (size_t i = 0; i < name.len; i++) {
-		char c = name.bytes[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-		if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
-			return false;
-		}
-	}
-	return true;
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.";
+	return strspn(name, allowed) >= len;
 }
 
 /* Of an operation that takes none a client would rely on what is not so; one of a later version
@@ -250,7 +244,7 @@ static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 	if (rc == CHI_OK && out->id == 0) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
 	}
-	if (rc == CHI_OK && !is_store_name(out->store)) {
+	if (rc == CHI_OK && !chi_store_name_ok(out->store.bytes, out->store.len)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
 	}
 	if (rc == CHI_OK) {

@@ -48,6 +48,10 @@ size_t chi_response_size(const struct chi_response *response);
 /* "probe", "put", ...: the name of an operation for logs; never NULL. */
 const char *chi_op_name(enum chi_op op);
 
+/* Stores' names become paths of messages and parts of log lines: letters, digits and "-_." alone.
+ * NUL-terminated; up to `len` is looked at. */
+bool chi_store_name_ok(const char *name, size_t len);
+
 /* Status to wire code and back: the only place that knows both. */
 int chi_status_to_code(int status);
 int chi_status_from_code(int code);

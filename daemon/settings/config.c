@@ -116,13 +116,6 @@ void chi_config_init(struct chi_config *config)
 	}
 }
 
-static bool name_ok(const char *name, size_t len)
-{
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_.";
-	return len > 0 && len <= CHI_STORE_NAME_MAX && strspn(name, allowed) >= len;
-}
-
 /* NAME=DIR, or DIR alone for the store named default. What comes before a '=' is a name unless
  * a slash tells that it belongs to a path. */
 static int parse_store(struct chi_config *config, const char *text, struct chi_fault *fault)
@@ -142,7 +135,7 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 		len = (size_t)(equals - text);
 		store->path = equals + 1;
 	}
-	if (!name_ok(name, len)) {
+	if (len == 0 || len > CHI_STORE_NAME_MAX || !chi_store_name_ok(name, len)) {
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "--store: '%s' names a store with other than 1 to %d letters, "
 				 "digits, '-', '_', '.'",
@@ -179,35 +172,25 @@ static int parse_metrics(struct chi_config *config, const char *text, struct chi
 	return CHI_OK;
 }
 
-static int parse_create(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	config->create = chi_statistic_from_name(text);
-	if (config->create == 0) {
-		return chi_fault(
-			fault, -CHI_ESYNTAX,
-			"--create: '%s' is none of external, control, outcome, score, eval", text);
-	}
-	return CHI_OK;
-}
+static const char *const levels[] = {"error", "warning", "info", "debug"};
+static const char *const formats[] = {"text", "json"};
+static const char *const sandboxes[] = {"auto", "require", "off"};
 
-static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
-static const char *const formats[] = {"text", "json", NULL};
-static const char *const sandboxes[] = {"auto", "require", "off", NULL};
+#define CHOOSE(option, names, out) choose(option, names, CHI_COUNT(names), text, out, fault)
 
-/* Sets an enumeration to the index in `names`, which ends with NULL, of an option's argument. */
-static int choose(const char *option, const char *const names[], const char *text, unsigned *out,
-		  struct chi_fault *fault)
+/* Sets an enumeration to the index in `names` of an option's argument; NULL is no name. */
+static int choose(const char *option, const char *const names[], size_t n, const char *text,
+		  unsigned *out, struct chi_fault *fault)
 {
-	char list[64];
+	char list[64] = "";
 	size_t len = 0;
-	list[0] = '\0';
-	for (unsigned i = 0; names[i] != NULL; i++) {
-		if (strcmp(text, names[i]) == 0) {
+	for (unsigned i = 0; i < n; i++) {
+		if (names[i] != NULL && strcmp(text, names[i]) == 0) {
 			*out = i;
 			return CHI_OK;
 		}
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? ", " : "",
-					names[i]);
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len > 0 ? ", " : "",
+					names[i] != NULL ? names[i] : "");
 	}
 	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
 }
@@ -260,18 +243,18 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 		config->tls_authorities = text;
 		return CHI_OK;
 	case 'c':
-		return parse_create(config, text, fault);
+		return CHOOSE("create", chi_statistic_names, &config->create);
 	case 'L':
-		return choose("log-level", levels, text, &config->log.level, fault);
+		return CHOOSE("log-level", levels, &config->log.level);
 	case 'F':
 		config->log.path = text;
 		return CHI_OK;
 	case 'b':
-		return choose("sandbox", sandboxes, text, &config->sandbox, fault);
+		return CHOOSE("sandbox", sandboxes, &config->sandbox);
 	case 'u':
 		return chi_user_parse(text, &config->user, fault);
 	case 'O':
-		return choose("log-format", formats, text, &config->log.format, fault);
+		return CHOOSE("log-format", formats, &config->log.format);
 	case 'M':
 		return parse_metrics(config, text, fault);
 	case 'r':

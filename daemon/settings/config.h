@@ -54,7 +54,7 @@ struct chi_config {
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;
-	int create; /* statistic of stores to create when missing; 0: none are created */
+	unsigned create; /* statistic of stores to create when missing; 0: none are created */
 	bool read_only;
 	struct chi_limits limits;
 };
