@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "proto/rows.h"
 
 #define REQ	    struct chi_request
 #define RES	    struct chi_response
@@ -105,17 +106,8 @@ static uint8_t *put_game_ids(uint8_t *at, const void *from, size_t noted)
 static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
 	struct chi_response *out = to;
-	struct chi_reader r = chi_reader_of(bytes, len);
-	struct chi_field field;
-	struct chi_field packed = {0};
-	uint64_t count = 0;
-	while (chi_field_next(&r, &field)) {
-		if (field.number == 1) {
-			packed = field;
-		} else if (field.number == 2) {
-			count = field.value;
-		}
-	}
+	struct chi_field packed;
+	uint64_t count = chi_packed_of(bytes, len, &packed);
 	int rc = chi_packed_games_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX,
 				       &out->u.games.games, &out->u.games.n);
 	if (rc == CHI_OK && count != out->u.games.n) {

@@ -14,8 +14,7 @@
 static int check_cursor(struct chi_unpacker *u, void *out)
 {
 	const struct chi_cursor *cursor = out;
-	return cursor->key.len > 0 ? CHI_OK
-				   : chi_flaw(u->flaw, -CHI_EKEY, "a key has 9 to 24 bytes", "key");
+	return chi_key_needed(u, &cursor->key);
 }
 
 static const struct chi_member cursor[] = {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/record.h"
 #include "base/wire.h"
 #include "proto/wire/fields.h"
@@ -40,24 +41,12 @@ const char *chi_key_from(const uint8_t *bytes, size_t len, struct chi_key *out)
 struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len)
 {
 	struct chi_counts counts = {0};
+	uint64_t *const places[] = {&counts.white, &counts.draws, &counts.black, &counts.other};
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
 	while (chi_field_next(&r, &field)) {
-		switch (field.number) {
-		case 1:
-			counts.white = field.value;
-			break;
-		case 2:
-			counts.draws = field.value;
-			break;
-		case 3:
-			counts.black = field.value;
-			break;
-		case 4:
-			counts.other = field.value;
-			break;
-		default:
-			break;
+		if (field.number - 1 < CHI_COUNT(places)) {
+			*places[field.number - 1] = field.value;
 		}
 	}
 	return counts;

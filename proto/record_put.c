@@ -57,12 +57,6 @@ static size_t move_stat_len(const struct chi_move_stat *stat)
 	return chi_uint_len(1, stat->move) + counts_field_len(2, &stat->counts);
 }
 
-static uint8_t *put_move_stat(uint8_t *at, const struct chi_move_stat *stat)
-{
-	at = chi_put_uint(at, 1, stat->move);
-	return put_counts_field(at, 2, &stat->counts);
-}
-
 static uint32_t score_field(const struct chi_eval *eval)
 {
 	return eval->is_mate ? 4 : 3;
@@ -116,7 +110,8 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record)
 	at = put_counts_field(at, 2, &record->counts);
 	for (size_t i = 0; i < record->n_moves; i++) {
 		const struct chi_move_stat *stat = &record->moves[i];
-		at = put_move_stat(chi_put_head(at, 3, move_stat_len(stat)), stat);
+		at = chi_put_head(at, 3, move_stat_len(stat));
+		at = put_counts_field(chi_put_uint(at, 1, stat->move), 2, &stat->counts);
 	}
 	for (size_t i = 0; i < record->n_evals; i++) {
 		const struct chi_eval *eval = &record->evals[i];

@@ -176,21 +176,28 @@ uint8_t *chi_put_rows_fields(uint8_t *at, const struct chi_row *rows, size_t n, 
 	return chi_put_uint(at, 2, n);
 }
 
-/* `max` rows are what a server may send; the bytes must be as many rows as it says. */
-int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
-			 struct chi_row **rows, size_t *n, bool *counts)
+uint64_t chi_packed_of(const uint8_t *bytes, size_t len, struct chi_field *packed)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
-	struct chi_field packed = {0};
 	uint64_t count = 0;
+	*packed = (struct chi_field){0};
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 1) {
-			packed = field;
+			*packed = field;
 		} else if (field.number == 2) {
 			count = field.value;
 		}
 	}
+	return count;
+}
+
+/* `max` rows are what a server may send; the bytes must be as many rows as it says. */
+int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
+			 struct chi_row **rows, size_t *n, bool *counts)
+{
+	struct chi_field packed;
+	uint64_t count = chi_packed_of(bytes, len, &packed);
 	if (count > max) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "too many", "count");
 	}

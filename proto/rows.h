@@ -41,3 +41,7 @@ uint8_t *chi_put_rows_fields(uint8_t *at, const struct chi_row *rows, size_t n, 
 			     size_t noted);
 CHI_MUSTUSE int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				     size_t max, struct chi_row **rows, size_t *n, bool *counts);
+
+/* What results that are packed have: bytes in field 1, and in field 2 of how many, which is
+ * returned. */
+uint64_t chi_packed_of(const uint8_t *bytes, size_t len, struct chi_field *packed);
