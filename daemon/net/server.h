@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/idempotency.h"
 #include "chistore/types.h"
 #include "daemon/access/guard.h"
 #include "daemon/log/tally.h"
-#include "daemon/net/import_session.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
 
@@ -47,6 +47,20 @@ struct chi_served {
 	enum chi_read_only read_only; /* why not, if not */
 	struct chi_crashes crashes;
 	struct chi_store_writer *writer; /* runs only if writable */
+};
+
+/* An import that runs, as workers other than its own see it. Under the lock of the list. */
+struct chi_import_session {
+	struct chi_import_session *next;
+	const struct chi_served *served;
+	struct chi_idempotency_key idempotency_key; /* sequence 0: none, or not known yet */
+};
+
+/* Any thread. */
+struct chi_import_sessions {
+	pthread_mutex_t lock;
+	struct chi_import_session *first;
+	atomic_size_t n;
 };
 
 struct chi_server {
@@ -87,3 +101,17 @@ bool chi_server_is_full(const struct chi_server *server);
 /* Takes one of the places for backups and verifications. -CHI_EBUSY: all are taken. */
 CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault);
 void chi_server_task_end(struct chi_server *server);
+
+/* False if there are `max` already. */
+CHI_MUSTUSE bool chi_import_sessions_add(struct chi_import_sessions *all,
+					 struct chi_import_session *session, uint64_t max);
+void chi_import_sessions_remove(struct chi_import_sessions *all,
+				const struct chi_import_session *session);
+
+/* An import has all its data, and that mark. */
+void chi_import_sessions_mark(struct chi_import_sessions *all, struct chi_import_session *session,
+			      const struct chi_idempotency_key *idempotency_key);
+
+/* True if the import with that mark runs: a client that asks for its outcome has to wait. */
+bool chi_import_sessions_await(struct chi_import_sessions *all, const struct chi_served *served,
+			       const struct chi_idempotency_key *idempotency_key);

@@ -29,14 +29,14 @@ chi_handler chi_handle_hello, chi_handle_ping, chi_handle_info; /* handler_read.
 chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
 chi_handler chi_handle_explore;					/* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
-chi_handler chi_handle_rescore, chi_handle_compact;		/* handler_write.c */
+chi_handler chi_handle_whole;					/* handler_write.c */
 chi_handler chi_handle_scan, chi_handle_count;			/* handler_scan.c */
 chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
 chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* handler_scan.c */
-chi_handler chi_handle_backup, chi_handle_verify;		/* pipe_task.c */
+chi_handler chi_handle_piped;					/* pipe_task.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

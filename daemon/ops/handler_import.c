@@ -33,7 +33,6 @@
 #include "daemon/settings/limits.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
-#include "daemon/net/import_session.h"
 #include "daemon/net/server.h"
 #include "daemon/log/log.h"
 #include "import/importer.h"

@@ -8,7 +8,6 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/ops/handler.h"
-#include "daemon/net/import_session.h"
 #include "daemon/write/job.h"
 #include "daemon/net/server.h"
 #include "store/store.h"
@@ -111,25 +110,16 @@ int chi_handle_delete(struct chi_task *task)
 			   : push(task, job, chi_job_copy_keys(job, positions->keys, positions->n));
 }
 
-/* Without positions: Rescore, Compact, Outcome. */
-static int push_whole(struct chi_task *task, const struct chi_counts *base)
+/* Without positions: Rescore, Compact, and Outcome where the writer has to be asked. */
+int chi_handle_whole(struct chi_task *task)
 {
+	const struct chi_request *request = task->request;
 	struct chi_job *job = new_job(task, CHI_SYNC);
 	if (job == NULL) {
 		return -CHI_ENOMEM;
 	}
-	chi_job_set_base(job, base);
+	chi_job_set_base(job, request->op == CHI_OP_RESCORE ? request->u.rescore.base : NULL);
 	return push(task, job, CHI_OK);
-}
-
-int chi_handle_rescore(struct chi_task *task)
-{
-	return push_whole(task, task->request->u.rescore.base);
-}
-
-int chi_handle_compact(struct chi_task *task)
-{
-	return push_whole(task, NULL);
 }
 
 /* After all writes that came before, so that what is not known by then is not to be done. */
@@ -142,7 +132,7 @@ int chi_handle_outcome(struct chi_task *task)
 	}
 	if (!chi_import_sessions_await(&task->worker->server->import_sessions, task->served,
 				       &request->idempotency_key)) {
-		return push_whole(task, NULL);
+		return chi_handle_whole(task);
 	}
 	struct chi_response response = {.id = request->id, .last = true, .op = CHI_OP_OUTCOME};
 	response.u.outcome.running = true;

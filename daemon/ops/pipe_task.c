@@ -282,7 +282,7 @@ static int start(struct pipe_task *task, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int begin(struct chi_task *request, uint32_t credits)
+int chi_handle_piped(struct chi_task *request)
 {
 	struct chi_worker *worker = request->worker;
 	struct pipe_task *task = calloc(1, sizeof(*task));
@@ -296,7 +296,9 @@ static int begin(struct chi_task *request, uint32_t credits)
 	task->call.id = request->request->id;
 	task->call.op = request->request->op;
 	task->call.ops = &task_ops;
-	task->call.credits = credits;
+	task->call.credits = task->call.op == CHI_OP_BACKUP
+				     ? chi_call_window(request->request->u.backup.window)
+				     : CHI_WINDOW_MAX;
 	int status = chi_server_task_begin(worker->server, &request->fault);
 	if (status == CHI_OK) {
 		status = start(task, &request->fault);
@@ -312,14 +314,4 @@ static int begin(struct chi_task *request, uint32_t credits)
 	chi_call_add(request->conn, &task->call);
 	go_on(task);
 	return CHI_OK;
-}
-
-int chi_handle_backup(struct chi_task *task)
-{
-	return begin(task, chi_call_window(task->request->u.backup.window));
-}
-
-int chi_handle_verify(struct chi_task *task)
-{
-	return begin(task, CHI_WINDOW_MAX);
 }

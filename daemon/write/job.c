@@ -48,11 +48,13 @@ void chi_job_free(struct chi_job *job)
 	free(job);
 }
 
-/* What it holds, and not what of that is used: the first block of the arena is larger than most
- * jobs. */
-static void weigh(struct chi_job *job)
+/* Counts what it has been given: what it holds, and not what of that is used, as the first block of
+ * the arena is larger than most jobs. */
+static int taken_in(struct chi_job *job, size_t n, bool bad)
 {
+	job->records += n;
 	job->bytes = sizeof(*job) + sizeof(*job->answer) + chi_arena_held(&job->arena);
+	return bad ? -CHI_ENOMEM : CHI_OK;
 }
 
 /* A copy of `n` elements; *bad is set when there is no memory. */
@@ -111,9 +113,7 @@ int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n)
 		bad = !copy_record(&job->arena, &job->puts[i].record);
 	}
 	job->n = n;
-	job->records += n;
-	weigh(job);
-	return bad ? -CHI_ENOMEM : CHI_OK;
+	return taken_in(job, n, bad);
 }
 
 int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
@@ -121,9 +121,7 @@ int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n)
 	bool bad = false;
 	job->keys = copy_array(&job->arena, keys, n, sizeof(*keys), &bad);
 	job->n = n;
-	job->records += n;
-	weigh(job);
-	return bad ? -CHI_ENOMEM : CHI_OK;
+	return taken_in(job, n, bad);
 }
 
 /* Games count as positions do: a batch of them takes the writer as long. */
@@ -132,9 +130,7 @@ int chi_job_copy_game_ids(struct chi_job *job, const struct chi_game_id *games, 
 	bool bad = false;
 	job->games = copy_array(&job->arena, games, n, sizeof(*games), &bad);
 	job->n_games = n;
-	job->records += n;
-	weigh(job);
-	return bad ? -CHI_ENOMEM : CHI_OK;
+	return taken_in(job, n, bad);
 }
 
 void chi_job_set_base(struct chi_job *job, const struct chi_counts *base)
