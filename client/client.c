@@ -232,7 +232,7 @@ int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n, s
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = chi_client_check_keys(client, keys, n);
+		status = chi_client_check_keys(keys, n, &client->error);
 	}
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK && n > 0) {
@@ -246,7 +246,7 @@ int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_rec
 	*out = (struct chi_record){0};
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = chi_client_check_keys(client, key, 1);
+		status = chi_client_check_keys(key, 1, &client->error);
 	}
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
@@ -260,7 +260,7 @@ int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = chi_client_check_keys(client, keys, n);
+		status = chi_client_check_keys(keys, n, &client->error);
 	}
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
@@ -274,7 +274,7 @@ int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi
 	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
-		status = chi_client_check_keys(client, key, 1);
+		status = chi_client_check_keys(key, 1, &client->error);
 	}
 	status = chi_client_settle(client, status);
 	*out = nothing;
@@ -325,7 +325,7 @@ int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 		status = chi_client_check_batch(client, n, durability);
 	}
 	if (status == CHI_OK) {
-		status = chi_client_check_keys(client, keys, n);
+		status = chi_client_check_keys(keys, n, &client->error);
 	}
 	if (status == CHI_OK) {
 		status = client->backend->del(client, keys, n, durability, &count);

@@ -77,7 +77,7 @@ static int queue_probe(struct chi_client *client, const struct chi_key *keys, si
 				 "a queued probe takes 1 to %d positions, not %zu", CHI_PROBE_MAX,
 				 n);
 	}
-	status = chi_client_check_keys(client, keys, n);
+	status = chi_client_check_keys(keys, n, &client->error);
 	if (status == CHI_OK) {
 		status = take_rows(slot, keys, n);
 	}

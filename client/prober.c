@@ -121,26 +121,13 @@ static int end(struct chi_prober *prober, int status)
 	return status;
 }
 
-/* As for every client: the shape only. */
-static int check_keys(struct chi_prober *prober, const struct chi_key *keys, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
-				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
-			return chi_fault(&prober->error, -CHI_EKEY,
-					 "entry %zu: the bytes are not a position key", i);
-		}
-	}
-	return CHI_OK;
-}
-
 /* What is stored is a key, so that only others are checked. */
 static int check_rows(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 		      const struct chi_row *rows)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!rows[i].found && CHI_UNLIKELY(!chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
-			return check_keys(prober, keys, n);
+			return chi_client_check_keys(keys, n, &prober->error);
 		}
 	}
 	return CHI_OK;
@@ -158,7 +145,8 @@ static int probe_local(struct chi_prober *prober, const struct chi_key *keys, si
 	status = n == 1 ? chi_read_row(read, keys, out) : chi_read_rows(read, keys, n, out);
 	chi_read_end(read);
 	if (CHI_UNLIKELY(status < 0)) {
-		return status == -CHI_EKEY ? check_keys(prober, keys, n) : status;
+		return status == -CHI_EKEY ? chi_client_check_keys(keys, n, &prober->error)
+					   : status;
 	}
 	return check_rows(prober, keys, n, out);
 }
@@ -256,7 +244,7 @@ int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key, ui
 {
 	*ticket = 0;
 	prober->error.text[0] = '\0';
-	int status = check_keys(prober, key, 1);
+	int status = chi_client_check_keys(key, 1, &prober->error);
 	return CHI_LIKELY(status == CHI_OK) ? ask(prober, key, 1, ticket) : status;
 }
 
@@ -277,7 +265,7 @@ int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *ke
 		tickets[i] = 0;
 	}
 	prober->error.text[0] = '\0';
-	int status = check_keys(prober, keys, n);
+	int status = chi_client_check_keys(keys, n, &prober->error);
 	return status == CHI_OK && n > 0 ? ask(prober, keys, n, tickets) : status;
 }
 

@@ -38,12 +38,12 @@ int chi_client_end(struct chi_client *client, int status)
 
 /* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
  * well-shaped key of no possible position is simply not stored. */
-int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
+int chi_client_check_keys(const struct chi_key *keys, size_t n, struct chi_fault *fault)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
 				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
-			return chi_fault(&client->error, -CHI_EKEY,
+			return chi_fault(fault, -CHI_EKEY,
 					 "entry %zu: the bytes are not a position key", i);
 		}
 	}

@@ -98,7 +98,8 @@ struct chi_backend {
 	int (*open)(struct chi_client *client);
 	void (*close)(struct chi_client *client); /* also after a failed open */
 	int (*ping)(struct chi_client *client);
-	/* Makes what CHI_ASYNC left open visible to what follows: before all calls below but writes. */
+	/* Makes what CHI_ASYNC left open visible to what follows: before all calls below but
+	 * writes. */
 	int (*settle)(struct chi_client *client);
 	int (*info)(struct chi_client *client, struct chi_info *out);
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -168,8 +169,8 @@ CHI_MUSTUSE int chi_client_settle(struct chi_client *client, int status);
 int chi_client_end(struct chi_client *client, int status);
 
 /* Checks keys and sizes that came from the caller: -CHI_EKEY or -CHI_ETOOBIG name the entry. */
-CHI_MUSTUSE int chi_client_check_keys(struct chi_client *client, const struct chi_key *keys,
-				      size_t n);
+CHI_MUSTUSE int chi_client_check_keys(const struct chi_key *keys, size_t n,
+				      struct chi_fault *fault);
 CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
 				       enum chi_durability durability);
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,

@@ -80,7 +80,8 @@ int chi_peer_fail(struct chi_client *client, int status, const char *format, ...
 	return chi_fault(&client->error, status, "'%.140s': %s", client->text, text);
 }
 
-bool chi_peer_is_definite(int status)
+/* A server that answers a write so has checked whether it was done before, or has not read it. */
+static bool is_definite(int status)
 {
 	return status == -CHI_EINVAL || status == -CHI_EFEN || status == -CHI_EKEY ||
 	       status == -CHI_EMOVE || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT ||
@@ -91,7 +92,7 @@ int chi_peer_doubt(struct chi_client *client, int status)
 {
 	const struct chi_peer *peer = client->peer;
 	bool gone = peer->fd < 0 && peer->sent;
-	if (status < 0 && (gone || (peer->unanswered && !chi_peer_is_definite(status)))) {
+	if (status < 0 && (gone || (peer->unanswered && !is_definite(status)))) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, status, "%.200s; the write may or may not have happened",
 			  fault.text);
@@ -420,7 +421,8 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 		return chi_peer_fail(client, -CHI_EPROTO, "%s cannot be answered with 'not found'",
 				     chi_op_name(op));
 	}
-	if (response->status == CHI_OK && response->op != op) {
+	/* A ping's answer has no result at all. */
+	if (response->status == CHI_OK && response->op != op && op != CHI_OP_PING) {
 		return chi_peer_fail(client, -CHI_EPROTO, "the answer to %s is one to %s",
 				     chi_op_name(op), chi_op_name(response->op));
 	}

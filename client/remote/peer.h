@@ -100,9 +100,6 @@ int chi_peer_refusal(const struct chi_response *response, struct chi_fault *faul
 CHI_PRINTF(3, 4)
 int chi_peer_fail(struct chi_client *client, int status, const char *format, ...);
 
-/* A server that answers a write so has checked whether it was done before, or has not read it. */
-bool chi_peer_is_definite(int status);
-
 /* After a failed write: adds that it may have happened if a request went out and the connection
  * is gone, or went out before and what is answered now says nothing of that. Returns `status`. */
 int chi_peer_doubt(struct chi_client *client, int status);

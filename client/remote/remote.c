@@ -26,23 +26,7 @@ static int ping(struct chi_client *client)
 	struct chi_request request = {.op = CHI_OP_PING};
 	struct chi_response response;
 	int status = chi_peer_ready(client);
-	if (status != CHI_OK) {
-		return status;
-	}
-	request.id = chi_peer_next_id(client);
-	status = chi_peer_send(client, &request);
-	if (status != CHI_OK) {
-		return status;
-	}
-	/* A ping's answer has no result at all. */
-	status = chi_peer_receive(client, &response);
-	if (status == CHI_OK && response.id != request.id) {
-		return chi_peer_fail(client, -CHI_EPROTO, "response with unknown request id");
-	}
-	if (status == CHI_OK && response.status < 0) {
-		return chi_peer_refusal(&response, &client->error);
-	}
-	return status;
+	return status == CHI_OK ? chi_peer_ask(client, &request, &response) : status;
 }
 
 static int info(struct chi_client *client, struct chi_info *out)

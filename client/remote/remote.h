@@ -39,10 +39,6 @@ int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id 
 
 int chi_remote_flush(struct chi_client *client);
 
-/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
-CHI_MUSTUSE int chi_remote_write(struct chi_client *client, struct chi_request *request,
-				 enum chi_durability durability, struct chi_response *response);
-
 /* Keeps account of what is not known to be durable; `n` records of an answered write. */
 void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 

@@ -55,8 +55,9 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
-int chi_remote_write(struct chi_client *client, struct chi_request *request,
-		     enum chi_durability durability, struct chi_response *response)
+/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
+static int repeat_write(struct chi_client *client, struct chi_request *request,
+			enum chi_durability durability, struct chi_response *response)
 {
 	struct chi_repeat repeat = {0};
 	bool renewed = false;
@@ -104,7 +105,7 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 {
 	struct chi_response response;
 	enum chi_durability durability = request->u.put.durability;
-	int status = chi_remote_write(client, request, durability, &response);
+	int status = repeat_write(client, request, durability, &response);
 	if (status == CHI_OK && result != NULL) {
 		*result = response.u.outcome.put;
 	}
@@ -157,7 +158,7 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
 	};
 	struct chi_response response;
-	int status = chi_remote_write(client, &request, durability, &response);
+	int status = repeat_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.outcome.deleted;
 		chi_remote_written(client->peer, n, durability == CHI_ASYNC);
