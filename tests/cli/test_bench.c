@@ -31,9 +31,7 @@ static void mixes(void **state)
 	assert_int_equal(mix.weights[MIX_SCAN], 7);
 	assert_int_equal(mix.weights[MIX_GET], 0);
 	assert_int_equal(mix.sum, 100);
-	assert_true(mix_reads(&mix));
 	assert_int_equal(mix_parse(&cli, NULL, "put=1000000", &mix), EXIT_DONE);
-	assert_false(mix_reads(&mix));
 	static const char *const bad[] = {"",	      ",",	  "probe",     "probe=",
 					  "probe=0",  "probe=-1", "probe=1.5", "probe=1000001",
 					  "probe=1,", ",probe=1", "probes=1",  "probe=1,probe=2",

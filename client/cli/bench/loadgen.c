@@ -177,11 +177,6 @@ bool loadgen_wait(struct load *load, unsigned ms)
 	return ended;
 }
 
-void loadgen_stop(struct load *load)
-{
-	atomic_store(&load->stop, true);
-}
-
 void loadgen_total(const struct load *load, struct loadgen_total *out)
 {
 	uint64_t last = 0;

@@ -68,10 +68,10 @@ struct load {
 	size_t started;			/* of them, with a thread */
 	pthread_mutex_t mutex;		/* holds all below, as far as it is not atomic */
 	pthread_cond_t changed;
-	size_t running; /* threads not ended yet */
-	uint64_t start; /* nanoseconds; measuring begins here; 0: not known yet */
-	uint64_t end;	/* sending ends here, UINT64_MAX: not by the clock */
-	atomic_bool stop;
+	size_t running;	  /* threads not ended yet */
+	uint64_t start;	  /* nanoseconds; measuring begins here; 0: not known yet */
+	uint64_t end;	  /* sending ends here, UINT64_MAX: not by the clock */
+	atomic_bool stop; /* threads end after the answers that they wait for */
 	struct loadgen_failures failures[MIX_KINDS];
 };
 
@@ -96,9 +96,6 @@ CHI_MUSTUSE int loadgen_start(struct load *load);
 
 /* Waits until all threads have ended, or so many milliseconds; true if they have. */
 bool loadgen_wait(struct load *load, unsigned ms);
-
-/* Makes threads end after the answers they wait for. Any thread may call it. */
-void loadgen_stop(struct load *load);
 
 /* Of all clients together. */
 struct loadgen_total {

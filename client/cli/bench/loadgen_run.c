@@ -170,14 +170,6 @@ static void send_queued(struct loadgen_client *client, const struct loadgen_requ
 	pause_after(client, status);
 }
 
-static void send_alone(struct loadgen_client *client, struct loadgen_request *request)
-{
-	int status =
-		loadgen_ask(client, request->kind, (size_t)request->positions, &request->positions);
-	client->now = cli_clock();
-	count_outcome(client, request, status);
-}
-
 /* Walks and whole records do not travel in pipelines: they wait until theirs is empty. */
 static bool is_queued(const struct loadgen_client *client, enum mix_kind kind)
 {
@@ -200,9 +192,12 @@ static void send_request(struct loadgen_client *client, uint64_t due)
 	client->quota -= request.counted && client->quota != UINT64_MAX;
 	if (queued) {
 		send_queued(client, &request);
-	} else {
-		send_alone(client, &request);
+		return;
 	}
+	int status =
+		loadgen_ask(client, request.kind, (size_t)request.positions, &request.positions);
+	client->now = cli_clock();
+	count_outcome(client, &request, status);
 }
 
 /* All clients together send at the rate, in turn: the first request of the warm-up has number 0. */

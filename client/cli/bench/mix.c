@@ -78,8 +78,3 @@ enum mix_kind mix_draw(const struct mix *mix, struct rng *rng)
 	}
 	return kind;
 }
-
-bool mix_reads(const struct mix *mix)
-{
-	return mix->weights[MIX_PUT] < mix->sum;
-}

@@ -30,6 +30,3 @@ cli_reader mix_parse;
 
 /* A kind, as often as its weight says. The mix is not empty. */
 enum mix_kind mix_draw(const struct mix *mix, struct rng *rng);
-
-/* True if some request of it asks for positions that are there already. */
-bool mix_reads(const struct mix *mix);

@@ -96,7 +96,8 @@ static int prepare(struct cli *cli, struct bench_state *bench)
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
-	if (!mix_reads(&plan->mix)) {
+	/* Puts alone ask for nothing that is there already. */
+	if (plan->mix.weights[MIX_PUT] == plan->mix.sum) {
 		return EXIT_DONE;
 	}
 	return bench->positions != NULL ? sample_from_file(cli, bench->positions, &plan->sample)
@@ -145,7 +146,7 @@ static bool wait_for_end(const struct cli *cli, struct load *load)
 		progress_update(&progress, plan->requests > 0 ? total.done : ms, total.done);
 	}
 	progress_clear(&progress);
-	loadgen_stop(load);
+	atomic_store(&load->stop, true);
 	return ended || loadgen_wait(load, GRACE_MS);
 }
 
