@@ -35,19 +35,10 @@ void batch_deinit(struct batch *batch)
 /* True if the status is about the chunk, not the store. */
 static bool is_entry_fault(int status, size_t n)
 {
-	switch (status) {
-	case -CHI_EINVAL:
-	case -CHI_EFEN:
-	case -CHI_EKEY:
-	case -CHI_EMOVE:
-	case -CHI_ESYNTAX:
-	case -CHI_ETOOBIG:
-		return true;
-	case -CHI_ENOMEM:
-		return n > 1; /* a smaller request may fit the server's budget */
-	default:
-		return false;
-	}
+	/* A smaller request may fit the server's budget. */
+	return status == -CHI_ENOMEM
+		       ? n > 1
+		       : status != -CHI_EUNSUPPORTED && cli_exit_of(status) == EXIT_USAGE;
 }
 
 /* Puts entries from..from + n of the chunk, in halves if they are refused. Recursion halves `n`, so
