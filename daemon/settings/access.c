@@ -103,6 +103,16 @@ static bool find_group(const char *name, uint32_t *gid)
 
 const struct chi_access_names chi_access_system = {find_user, find_group};
 
+bool chi_access_id(const char *text, bool (*find)(const char *name, uint32_t *id), uint32_t *out)
+{
+	uint64_t number = 0;
+	if (chi_num_u64(text, strlen(text), UINT32_MAX - 1, &number) == CHI_OK) {
+		*out = (uint32_t)number;
+		return true;
+	}
+	return find != NULL && find(text, out);
+}
+
 /* ---- Lines ------------------------------------------------------------------------------- */
 
 static int refuse(const struct parser *parser, int status, const char *what,
@@ -125,23 +135,16 @@ static int refuse_secret(const struct parser *parser, const char *what)
 static int parse_id(const struct parser *parser, const struct word *word, struct rule *rule)
 {
 	char name[CHI_ACCESS_NAME_MAX + 1];
-	uint64_t number = 0;
 	bool user = rule->kind == USER;
 	if (word->len > CHI_ACCESS_NAME_MAX) {
 		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
 	}
 	memcpy(name, word->bytes, word->len);
 	name[word->len] = '\0';
-	/* The last number means "none" to the system. */
-	if (chi_num_u64(name, word->len, UINT32_MAX - 1, &number) == CHI_OK) {
-		rule->id = (uint32_t)number;
-		return CHI_OK;
-	}
-	bool found =
-		user ? parser->names->user(name, &rule->id) : parser->names->group(name, &rule->id);
-	return found ? CHI_OK
-		     : refuse(parser, -CHI_EINVAL, user ? "there is no user" : "there is no group",
-			      word);
+	return chi_access_id(name, user ? parser->names->user : parser->names->group, &rule->id)
+		       ? CHI_OK
+		       : refuse(parser, -CHI_EINVAL,
+				user ? "there is no user" : "there is no group", word);
 }
 
 /* 64 hexadecimal digits; as openssl(1) prints fingerprints also with colons between the bytes. */

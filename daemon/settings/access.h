@@ -50,6 +50,10 @@ struct chi_access_names {
 
 extern const struct chi_access_names chi_access_system;
 
+/* A number, or a name that `find` knows, which may be NULL. The last number means "none" to the
+ * system. */
+bool chi_access_id(const char *text, bool (*find)(const char *name, uint32_t *id), uint32_t *out);
+
 /* "none", "read", "write", "admin". */
 const char *chi_role_name(enum chi_role role);
 

@@ -81,10 +81,7 @@ int chi_listen_mode(const char *option, const char *text, unsigned *out, struct 
 
 static int set_group(struct chi_listen *out, const char *value, struct chi_fault *fault)
 {
-	uint64_t number = 0;
-	bool known = chi_num_u64(value, strlen(value), UINT32_MAX - 1, &number) == CHI_OK;
-	out->group = (uint32_t)number;
-	out->has_group = known || chi_access_system.group(value, &out->group);
+	out->has_group = chi_access_id(value, chi_access_system.group, &out->group);
 	return out->has_group
 		       ? CHI_OK
 		       : chi_fault(fault, -CHI_EINVAL, "--listen: there is no group '%s'", value);

@@ -13,25 +13,14 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/num.h"
 #include "daemon/settings/access.h"
 #include "daemon/log/log.h"
-
-static bool number_of(const char *text, uint32_t *out)
-{
-	uint64_t number;
-	if (chi_num_u64(text, strlen(text), UINT32_MAX - 1, &number) < 0) {
-		return false;
-	}
-	*out = (uint32_t)number;
-	return true;
-}
 
 static int set_group(struct chi_user *user, const char *group, const struct passwd *entry,
 		     struct chi_fault *fault)
 {
 	if (group != NULL) {
-		return number_of(group, &user->gid) || chi_access_system.group(group, &user->gid)
+		return chi_access_id(group, chi_access_system.group, &user->gid)
 			       ? CHI_OK
 			       : chi_fault(fault, -CHI_EINVAL, "--user: there is no group '%s'",
 					   group);
@@ -56,7 +45,7 @@ int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fau
 	}
 	memcpy(out->name, text, len);
 	out->name[len] = '\0';
-	bool is_number = number_of(out->name, &out->uid);
+	bool is_number = chi_access_id(out->name, NULL, &out->uid);
 	const struct passwd *entry = is_number ? getpwuid(out->uid) : getpwnam(out->name);
 	if (entry == NULL && !is_number) {
 		return chi_fault(fault, -CHI_EINVAL, "--user: there is no user '%s'", out->name);
