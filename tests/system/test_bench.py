@@ -108,7 +108,7 @@ class Bench(Base):
         self.assertIn("20 of them stored, in this order", said)
         bad = self.write("bad", "\n".join(fens[:3] + ["nonsense"] * 3))
         done = self.cli("bench", "--positions", bad, code=2, address=store)
-        self.assertIn("bad:4: 'nonsense'", done.stderr)
+        self.assertIn("bad:4: no move, and no opening is called 'nonsense'", done.stderr)
         self.assertEqual(done.stderr.count("nonsense"), 1)
         noise = self.write("noise", bytes(range(256)) * 1000)
         for path, code in ((self.path("absent"), 2), (self.dir, 3), ("/dev/null", 2), (noise, 2)):
