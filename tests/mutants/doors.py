@@ -43,8 +43,8 @@ DOORS = (
         "readers-may-back-up",
         "Each operation has its role",
         "daemon/ops/dispatch.c",
-        "[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_ADMIN,",
-        "[CHI_OP_BACKUP] = {chi_handle_backup, CHI_ROLE_READ,",
+        "[CHI_OP_BACKUP] = {chi_handle_piped, CHI_ROLE_ADMIN,",
+        "[CHI_OP_BACKUP] = {chi_handle_piped, CHI_ROLE_READ,",
         "system access", "Matrix.test_roles_by_token"),
     Mutant(
         "socket-gives-its-role-away",
