@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "chess/pgn/filter.h"
 #include "import/importer.h"
 #include "client/core/client.h"
 #include "client/remote/remote.h"
@@ -128,6 +129,10 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_MERGE) {
 		status = chi_fault(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
 				   (int)games->kind);
+	}
+	/* A server would find out, too, but only when data is on the way. */
+	if (status == CHI_OK) {
+		status = chi_game_filter_check(&games->filter, &made->error);
 	}
 	if (status == CHI_OK) {
 		status = open_games(made, address, options, create);

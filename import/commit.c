@@ -125,15 +125,12 @@ static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const 
 	return rc == CHI_OK ? chi_load_game(commit->load, &game) : rc;
 }
 
-/* A game that was stored with some of its positions left out cannot be taken out exactly. */
-static void tell_pruned(struct commit *commit, const struct entry *entry)
+/* Tells of a game of which only the item is left. */
+static void tell(struct commit *commit, const struct entry *entry, const char *text)
 {
 	const struct chi_pgn_session *games = commit->games;
 	const struct chi_import_options *options = &commit->importer->options;
-	struct chi_import_note note = {.file = "",
-				       .text = "stored without its rare positions, "
-					       "cannot be subtracted, skipped"};
-	commit->result->skipped++;
+	struct chi_import_note note = {.file = "", .text = text};
 	if (options->report == NULL) {
 		return;
 	}
@@ -146,12 +143,29 @@ static void tell_pruned(struct commit *commit, const struct entry *entry)
 	options->report(options->context, &note);
 }
 
+/* A game that is counted already, or was here before, or is not there to be taken out. */
+static void pass(struct commit *commit, const struct entry *entry, bool twice)
+{
+	bool adding = commit->importer->options.kind == CHI_IMPORT_ADD;
+	commit->result->known++;
+	drop(commit, entry);
+	if (commit->importer->options.verbose) {
+		tell(commit, entry,
+		     twice    ? "it came before in this input"
+		     : adding ? "it is counted already"
+			      : "it is not counted");
+	}
+}
+
 static int subtract(struct commit *commit, const struct chi_game_id *stored,
 		    const struct entry *entry)
 {
 	if (stored->pruned) {
 		drop(commit, entry);
-		tell_pruned(commit, entry);
+		commit->result->skipped++;
+		tell(commit, entry,
+		     "it was stored without its rare positions and cannot be subtracted, "
+		     "skipped");
 		return CHI_OK;
 	}
 	int rc = take(commit, entry, stored->max_ply);
@@ -172,8 +186,7 @@ static int decide(struct commit *commit, const struct chi_sort_item *item)
 	bool adding = commit->importer->options.kind == CHI_IMPORT_ADD;
 	bool there = rc == CHI_OK;
 	if (twice || there == adding) {
-		commit->result->known++;
-		drop(commit, &entry);
+		pass(commit, &entry, twice);
 		return CHI_OK;
 	}
 	return adding ? add(commit, item->bytes, &entry) : subtract(commit, &stored, &entry);

@@ -9,6 +9,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "chess/pgn/filter.h"
 #include "import/importer_priv.h"
 
 #define THREADS_MAX 256u
@@ -39,7 +40,10 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	if (options->threads > THREADS_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
 	}
-	return CHI_OK;
+	if (options->kind == CHI_IMPORT_MERGE && chi_game_filter_is_set(&options->filter)) {
+		return chi_fault(fault, -CHI_EINVAL, "filter: goes with games");
+	}
+	return chi_game_filter_check(&options->filter, fault);
 }
 
 /* The directory that holds the store's; if that takes no files, the store's own. NULL: out of

@@ -40,21 +40,35 @@ static const char *name(const struct chi_pgn_game *game, enum chi_pgn_tag tag)
 }
 
 /* Names are cut; the fault's text is clean then, a half character included. */
-static void describe(const struct chi_pgn_game *game, bool passed_over, struct chi_fault *line)
+static void describe(const struct chi_pgn_game *game, enum chi_note_kind kind,
+		     struct chi_fault *line)
 {
+	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
 	const struct cause *cause = &causes[game->end];
-	char fate[40];
-	if (passed_over) {
-		(void)snprintf(fate, sizeof(fate), "skipped");
-	} else {
-		(void)snprintf(fate, sizeof(fate), "counted up to ply %zu", game->n_plies);
+	char what[120];
+	switch (kind) {
+	case CHI_NOTE_CUT:
+		(void)snprintf(what, sizeof(what), "%s%s%s, counted up to ply %zu", cause->before,
+			       game->end_text, cause->after, game->n_plies);
+		break;
+	case CHI_NOTE_SKIPPED:
+		(void)snprintf(what, sizeof(what), "%s%s%s, skipped", cause->before, game->end_text,
+			       cause->after);
+		break;
+	case CHI_NOTE_CONFLICT:
+		(void)snprintf(what, sizeof(what),
+			       "its Result tag says %s, its moves end with %s; the tag counts",
+			       results[game->result], results[game->said]);
+		break;
+	case CHI_NOTE_EMPTY:
+		(void)snprintf(what, sizeof(what), "it has no moves");
+		break;
 	}
-	(void)chi_fault(line, CHI_OK, "%.80s - %.80s: %s%s%s, %s", name(game, CHI_PGN_WHITE),
-			name(game, CHI_PGN_BLACK), cause->before, game->end_text, cause->after,
-			fate);
+	(void)chi_fault(line, CHI_OK, "%.60s - %.60s: %s", name(game, CHI_PGN_WHITE),
+			name(game, CHI_PGN_BLACK), what);
 }
 
-int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool passed_over)
+int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum chi_note_kind kind)
 {
 	if (notes->n == CHI_NOTES_MAX) {
 		notes->more++;
@@ -70,13 +84,17 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, bool
 		notes->capacity = capacity;
 	}
 	struct chi_fault line;
-	describe(game, passed_over, &line);
+	describe(game, kind, &line);
 	char *text = strdup(line.text);
 	if (text == NULL) {
 		return -CHI_ENOMEM;
 	}
 	notes->note[notes->n++] =
-		(struct chi_note){.game = game->number, .line = game->end_line, .text = text};
+		(struct chi_note){.game = game->number,
+				  .line = kind == CHI_NOTE_CONFLICT ? game->said_line
+					  : kind == CHI_NOTE_EMPTY  ? game->line
+								    : game->end_line,
+				  .text = text};
 	return CHI_OK;
 }
 
@@ -95,7 +113,7 @@ void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_optio
 	}
 	if (notes->more > 0) {
 		char text[80];
-		(void)snprintf(text, sizeof(text), "%llu later games have such faults",
+		(void)snprintf(text, sizeof(text), "%llu later remarks are left out",
 			       (unsigned long long)notes->more);
 		note.text = text;
 		options->report(options->context, &note);

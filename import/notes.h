@@ -8,7 +8,7 @@
 #include "chess/pgn/pgn.h"
 #include "chistore/types.h"
 
-/* So many games of a stream get a remark; then only their number is given. */
+/* So many notes of a stream are kept; then only how many more there were. */
 #define CHI_NOTES_MAX 1000
 
 struct chi_note {
@@ -22,15 +22,22 @@ struct chi_notes {
 	struct chi_note *note;
 	size_t n;
 	size_t capacity;
-	uint64_t more; /* games beyond the limit */
+	uint64_t more; /* beyond the limit */
 };
 
 void chi_notes_deinit(struct chi_notes *notes);
 
-/* Notes how a game ended that was not complete, and what became of it: counted up to its
- * `n_plies`-th move, or skipped. -CHI_ENOMEM. */
+/* What is told of a game. */
+enum chi_note_kind {
+	CHI_NOTE_CUT,	   /* why it is counted up to its `n_plies`-th move only */
+	CHI_NOTE_SKIPPED,  /* the same, and it is not counted */
+	CHI_NOTE_CONFLICT, /* its two results, and which of them counts */
+	CHI_NOTE_EMPTY,	   /* that it has no moves */
+};
+
+/* -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
-			      bool passed_over);
+			      enum chi_note_kind kind);
 
 /* Tells them: numbers and lines count from those of the file that come before the stream. */
 void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_options *options,

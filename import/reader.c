@@ -10,6 +10,7 @@
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
+#include "chess/pgn/filter.h"
 #include "chess/pgn/pgn.h"
 
 /* Room in a sorter that a thread fills. */
@@ -26,7 +27,8 @@ struct work {
 	struct chi_pgn_session *games;
 	struct chi_pgn *pgn;
 	struct chi_counter *counter;
-	uint8_t *scratch; /* CHI_IDENTITY_SIZE bytes */
+	uint8_t *scratch;		      /* CHI_IDENTITY_SIZE bytes */
+	const struct chi_game_filter *filter; /* NULL: all games fit */
 	struct filler positions;
 	struct filler ids;
 	struct chi_stream *stream;
@@ -127,25 +129,46 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
 
+static int note(struct work *work, const struct chi_pgn_game *game, enum chi_note_kind kind)
+{
+	int rc = chi_notes_add(&work->stream->notes, game, kind);
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(&work->fault, rc);
+}
+
+static bool fits(const struct chi_game_filter *filter, const struct chi_pgn_game *game)
+{
+	struct chi_game_header header;
+	chi_game_header_of(game, &header);
+	return chi_game_filter_fits(filter, &header);
+}
+
 static int take_game(struct work *work, const struct chi_pgn_game *game)
 {
+	struct chi_import_reader *reader = work->reader;
 	bool skipped = is_skipped(work, game->end);
-	work->reader->n++;
-	if (game->end != CHI_PGN_COMPLETE) {
-		int rc = chi_notes_add(&work->stream->notes, game, skipped);
-		if (rc != CHI_OK) {
-			return chi_fault_plain(&work->fault, rc);
-		}
-	}
-	if (skipped) {
-		work->reader->skipped++;
+	int rc = CHI_OK;
+	reader->n++;
+	if (work->filter != NULL && !fits(work->filter, game)) {
+		reader->filtered++;
 		return CHI_OK;
+	}
+	if (game->end != CHI_PGN_COMPLETE) {
+		rc = note(work, game, skipped ? CHI_NOTE_SKIPPED : CHI_NOTE_CUT);
+	}
+	if (rc != CHI_OK || skipped) {
+		reader->skipped += skipped;
+		return rc;
 	}
 	if (game->n_plies == 0) {
-		work->reader->empty++;
-		return CHI_OK;
+		reader->empty++;
+		bool verbose = work->games->importer->options.verbose;
+		return verbose ? note(work, game, CHI_NOTE_EMPTY) : CHI_OK;
 	}
-	return count_game(work, game);
+	if (game->results_differ) {
+		reader->conflicts++;
+		rc = note(work, game, CHI_NOTE_CONFLICT);
+	}
+	return rc == CHI_OK ? count_game(work, game) : rc;
 }
 
 /* All games that the reader has by now. */
@@ -231,6 +254,8 @@ void *chi_import_read(void *reader)
 		.positions = {.sorter = me->games->positions},
 		.ids = {.sorter = me->games->ids},
 	};
+	const struct chi_game_filter *filter = &me->games->importer->options.filter;
+	work.filter = chi_game_filter_is_set(filter) ? filter : NULL;
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
 		chi_queue_fail(&me->games->queue, rc, &work.fault);

@@ -77,7 +77,7 @@ static void keep_base(struct chi_pgn_session *games)
 	size_t n = games->n_bases;
 	size_t more = (n & (n - 1)) == 0 ? (n == 0 ? 1 : n) * sizeof(*games->bases) : 0;
 	games->bases_size += more + (shared || games->file == NULL ? 0 : strlen(games->file) + 1);
-	if (options->kind != CHI_IMPORT_SUBTRACT || games->bases_end ||
+	if ((options->kind != CHI_IMPORT_SUBTRACT && !options->verbose) || games->bases_end ||
 	    games->bases_size > options->memory / CHI_IMPORT_BASES_SHARE) {
 		games->bases_end = true;
 		return;
@@ -271,6 +271,8 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 		result->games += games->readers[i].n;
 		result->skipped += games->readers[i].skipped;
 		result->empty += games->readers[i].empty;
+		result->filtered += games->readers[i].filtered;
+		result->conflicts += games->readers[i].conflicts;
 	}
 	/* Text without a game is something else than was meant: no store is made of it. */
 	if (rc == CHI_OK && importer->store == NULL && result->games == result->empty) {

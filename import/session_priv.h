@@ -29,7 +29,7 @@
 #define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
 
 /* Shares of the memory: for the bit that the commit holds for each game, for the places of streams
- * when subtracting, and for the last plies counted. */
+ * if it is to tell of games, and for the last plies counted. */
 #define CHI_IMPORT_BITS_SHARE  16u
 #define CHI_IMPORT_BASES_SHARE 16u
 #define CHI_IMPORT_PLIES_SHARE 8u
@@ -50,6 +50,8 @@ struct chi_import_reader {
 	uint64_t n;
 	uint64_t skipped;
 	uint64_t empty;
+	uint64_t filtered;
+	uint64_t conflicts;
 };
 
 /* Where a stream begins in the input; kept for remarks at the commit. */
@@ -74,7 +76,8 @@ struct chi_pgn_session {
 	char *file;	     /* of the stream collected last */
 	uint64_t file_games; /* of that file, collected so far */
 	uint64_t file_lines;
-	struct chi_import_base *bases; /* by stream, when subtracting; as many as memory allows */
+	struct chi_import_base *bases; /* by stream, if the commit is to tell of games; as many as
+					  memory allows */
 	size_t n_bases;
 	uint64_t bases_size; /* bytes of them, names included */
 	bool bases_end;	     /* no more are kept */

@@ -125,6 +125,25 @@ const struct chi_message chi_game_ids_result = {
 
 /* ---- Imports ----------------------------------------------------------------------------- */
 
+#define FILTER struct chi_game_filter
+/* clang-format off */
+static const struct chi_member filter[] = {
+	CHI_M(1, CHI_CHARS, FILTER, player),
+	CHI_M(2, CHI_CHARS, FILTER, white),
+	CHI_M(3, CHI_CHARS, FILTER, black),
+	CHI_M_FLAGGED(4, CHI_NESTED, FILTER, years, years.set, &chi_range_message),
+	CHI_M_FLAGGED(5, CHI_NESTED, FILTER, rating, rating.set, &chi_range_message),
+	CHI_M_FLAGGED(6, CHI_NESTED, FILTER, rating_both, rating_both.set, &chi_range_message),
+	CHI_M_FLAGGED(7, CHI_NESTED, FILTER, rating_average, rating_average.set, &chi_range_message),
+	CHI_M_FLAGGED(8, CHI_NESTED, FILTER, plies, plies.set, &chi_range_message),
+	CHI_M_NUMBER(9, FILTER, results),
+	CHI_M_NUMBER(10, FILTER, times),
+	CHI_M(11, CHI_CHARS, FILTER, eco_min),
+	CHI_M(12, CHI_CHARS, FILTER, eco_max),
+};
+/* clang-format on */
+static CHI_TABLE(game_filter_message, game_filter, filter, NULL);
+
 static int check_import(struct chi_unpacker *u, void *out)
 {
 	const struct chi_request *request = out;
@@ -134,9 +153,14 @@ static int check_import(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member import[] = {
-	CHI_M_NUMBER(1, REQ, u.import.kind),	      CHI_M_NUMBER(2, REQ, u.import.max_ply),
-	CHI_M_NUMBER(3, REQ, u.import.games_min),     CHI_M(4, CHI_BOOL, REQ, u.import.strict),
-	CHI_M(5, CHI_BOOL, REQ, u.import.skip_known), CHI_M(6, CHI_BOOL, REQ, u.import.count_twice),
+	CHI_M_NUMBER(1, REQ, u.import.kind),
+	CHI_M_NUMBER(2, REQ, u.import.max_ply),
+	CHI_M_NUMBER(3, REQ, u.import.games_min),
+	CHI_M(4, CHI_BOOL, REQ, u.import.strict),
+	CHI_M(5, CHI_BOOL, REQ, u.import.skip_known),
+	CHI_M(6, CHI_BOOL, REQ, u.import.count_twice),
+	CHI_M(7, CHI_BOOL, REQ, u.import.verbose),
+	CHI_M_NESTED(8, REQ, u.import.filter, CHI_IF_SET, &game_filter_message),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 
@@ -175,8 +199,12 @@ static int check_phase(struct chi_unpacker *u, void *out)
 		CHI_M_NUMBER(8, s, r cut), CHI_M_NUMBER(9, s, r plies),                            \
 		CHI_M_NUMBER(10, s, r dropped),                                                    \
 		CHI_M_NESTED(11, s, r positions, CHI_IF_SET, &chi_put_counts_message)
+#define IMPORT_MORE_COUNTS(s, r) CHI_M_NUMBER(15, s, r conflicts), CHI_M_NUMBER(16, s, r filtered)
 
-static const struct chi_member import_counts[] = {IMPORT_COUNTS(struct chi_import_result, )};
+static const struct chi_member import_counts[] = {
+	IMPORT_COUNTS(struct chi_import_result, ),
+	IMPORT_MORE_COUNTS(struct chi_import_result, ),
+};
 CHI_TABLE(chi_import_counts_message, import_result, import_counts, NULL);
 
 static const struct chi_member import_result[] = {
@@ -186,5 +214,6 @@ static const struct chi_member import_result[] = {
 	CHI_M(12, CHI_STRING, RES, u.import.phase),
 	CHI_M_NUMBER(13, RES, u.import.done),
 	CHI_M_NUMBER(14, RES, u.import.total),
+	IMPORT_MORE_COUNTS(RES, u.import.result.),
 };
 CHI_TABLE(chi_import_result, import_result, import_result, check_phase);

@@ -27,11 +27,11 @@ static const struct chi_member range[] = {
 	CHI_M_UP_TO(1, struct chi_range, min, UINT16_MAX, "over 65535"),
 	CHI_M_UP_TO(2, struct chi_range, max, UINT16_MAX, "over 65535"),
 };
-static CHI_TABLE(range_message, range, range, NULL);
+CHI_TABLE(chi_range_message, range, range, NULL);
 
 #define RANGE(no, name)                                                                            \
 	CHI_M_FLAGGED(no, CHI_NESTED, REQ, u.scan.spec.filter.name, u.scan.spec.filter.name.set,   \
-		      &range_message)
+		      &chi_range_message)
 
 /* In a struct chi_request. The material stays text: only the rooms that know chess can read it. A
  * number of pieces that no board has is refused, since cut to a byte it would be another. */

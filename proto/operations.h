@@ -57,8 +57,9 @@ extern const struct chi_message chi_import_data_request;
 extern const struct chi_message chi_game_ids_request;
 extern const struct chi_message chi_game_ids_result;
 
-/* Parts of several: a struct chi_counts, chi_put_result, chi_import_result, chi_cursor,
+/* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
  * chi_idempotency_key, chi_entry; the keys of a chi_positions, and one of its FENs. */
+extern const struct chi_message chi_range_message;
 extern const struct chi_message chi_counts_message;
 extern const struct chi_message chi_put_counts_message;
 extern const struct chi_message chi_import_counts_message;

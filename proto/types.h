@@ -122,14 +122,7 @@ struct chi_request {
 			struct chi_key key;  /* zeroed where a FEN was sent */
 			struct chi_text fen; /* empty where a key was sent */
 		} explore;
-		struct {
-			enum chi_import_kind kind;
-			uint32_t max_ply;   /* as struct chi_import_options */
-			uint64_t games_min; /* the same */
-			bool strict;
-			bool skip_known;
-			bool count_twice;
-		} import;
+		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
 			const uint8_t *bytes;

@@ -73,9 +73,14 @@ _chistore()
 		return
 		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
-		--min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | \
+		--player | --white | --black | --since | --until | --rating | --rating-both | --rating-average | \
+		--result | --eco | --plies | --min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | \
 		--clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
 		--pipeline | --rate | --sample | --timeout | --seed)
+		return
+		;;
+	--time)
+		mapfile -t COMPREPLY < <(compgen -W 'bullet blitz rapid classical correspondence' -- "$cur")
 		return
 		;;
 	--positions)

@@ -85,12 +85,7 @@ int chi_remote_import_open(struct chi_import *games)
 	struct chi_client *client = games->client;
 	struct chi_request request = {
 		.op = CHI_OP_IMPORT,
-		.u.import = {.kind = games->options.kind,
-			     .max_ply = games->options.max_ply,
-			     .games_min = games->options.games_min,
-			     .strict = games->options.strict,
-			     .skip_known = games->options.skip_known,
-			     .count_twice = games->options.count_twice},
+		.u.import = games->options,
 	};
 	int status = chi_peer_ready(client);
 	if (status != CHI_OK) {

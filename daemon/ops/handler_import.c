@@ -100,6 +100,7 @@ struct import {
 	int status;
 	struct chi_fault fault;
 	struct chi_import_result result;
+	uint64_t more_notes; /* that found no place */
 	size_t n_notes;
 	struct chi_import_note notes[CHI_IMPORT_NOTES_MAX]; /* the first n_notes do not change */
 };
@@ -222,27 +223,37 @@ static void put_text(char *to, const char *from, size_t len)
 }
 
 /* chi_import_report: while it feeds or commits. A note that finds no memory is missing; the totals
- * count its game all the same. */
+ * count its game all the same. The last place is kept for report_more. */
 static void report(void *context, const struct chi_import_note *note)
 {
 	struct import *import = context;
 	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
 	size_t text_len = strnlen(note->text, CHI_NOTE_TEXT_MAX);
-	if (import->n_notes == CHI_IMPORT_NOTES_MAX) {
+	if (import->n_notes + (note->game != 0) >= CHI_IMPORT_NOTES_MAX) {
+		import->more_notes++;
 		return;
 	}
 	char *file = chi_arena_alloc(&import->texts, file_len + text_len + 2);
 	if (file == NULL) {
 		return;
 	}
-	char *text = file + file_len + 1;
 	put_text(file, note->file, file_len);
-	put_text(text, note->text, text_len);
+	put_text(file + file_len + 1, note->text, text_len);
 	pthread_mutex_lock(&import->lock);
 	import->notes[import->n_notes++] =
-		(struct chi_import_note){file, note->game, note->line, text};
+		(struct chi_import_note){file, note->game, note->line, file + file_len + 1};
 	post(import);
 	pthread_mutex_unlock(&import->lock);
+}
+
+static void report_more(struct import *import)
+{
+	char text[80];
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " more remarks; the server sends no more",
+		       import->more_notes);
+	if (import->more_notes > 0) {
+		report(import, &(struct chi_import_note){.file = "", .text = text});
+	}
 }
 
 /* chi_import_progress: while it commits. Told so seldom that a client which is not looking has
@@ -279,6 +290,7 @@ static void *run(void *context)
 		/* Unless it was canceled, all its data has come, and with that the mark. */
 		chi_importer_once(importer, &import->session.idempotency_key);
 		status = chi_importer_commit(importer, &import->result, fault);
+		report_more(import);
 	}
 	/* Before the result: a client that has it may count on the memory being free. */
 	chi_importer_free(importer);
@@ -506,15 +518,8 @@ int chi_handle_import(struct chi_task *task)
 	import->call.id = request->id;
 	import->call.op = CHI_OP_IMPORT;
 	import->call.ops = &import_ops;
-	import->options = (struct chi_import_options){
-		.kind = request->u.import.kind,
-		.max_ply = request->u.import.max_ply,
-		.games_min = request->u.import.games_min,
-		.strict = request->u.import.strict,
-		.skip_known = request->u.import.skip_known,
-		.count_twice = request->u.import.count_twice,
-		.memory = worker->server->config->limits.import_memory,
-	};
+	import->options = request->u.import;
+	import->options.memory = worker->server->config->limits.import_memory;
 	import->session.served = task->served;
 	uint64_t max = worker->server->config->limits.imports;
 	if (!chi_import_sessions_add(&worker->server->import_sessions, &import->session, max)) {

@@ -277,6 +277,51 @@ struct chi_game_id {
 	uint16_t max_ply; /* counted up to this ply; 0: to its end */
 };
 
+/* ---- Filter of games --------------------------------------------------------------------- */
+
+/* Bounds, included. */
+struct chi_range {
+	bool set; /* else there are none */
+	uint16_t min;
+	uint16_t max;
+};
+
+/* How fast a game was, by the seconds that a player has for 40 moves, increments included: below
+ * 180, 480, 1,500, 86,400, and more. */
+enum chi_time_class {
+	CHI_TIME_BULLET = 1 << 0,
+	CHI_TIME_BLITZ = 1 << 1,
+	CHI_TIME_RAPID = 1 << 2,
+	CHI_TIME_CLASSICAL = 1 << 3,
+	CHI_TIME_CORRESPONDENCE = 1 << 4,
+};
+#define CHI_TIMES_ALL	0x1f
+#define CHI_RESULTS_ALL 0x0f
+
+#define CHI_PLAYER_MAX 127 /* bytes of a name in a filter */
+
+/*
+ * Which games: all that fit every member that is not zero. What is not known of a game fits no
+ * member that asks for it. A name fits whatever its case, accents, punctuation, order of words and
+ * initials: "Carlsen, Magnus" also finds "Magnus Carlsen" and "Carlsen,M.".
+ */
+struct chi_game_filter {
+	char player[CHI_PLAYER_MAX + 1]; /* either side; UTF-8, NUL-terminated, as the next two */
+	char white[CHI_PLAYER_MAX + 1];
+	char black[CHI_PLAYER_MAX + 1];
+	struct chi_range years;
+	struct chi_range rating;	 /* of at least one player */
+	struct chi_range rating_both;	 /* of each of the two */
+	struct chi_range rating_average; /* of the two together */
+	struct chi_range plies;		 /* length of the game */
+	uint8_t results;		 /* 1 << enum chi_result, or'ed */
+	uint8_t times;			 /* enum chi_time_class, or'ed */
+	char eco_min[4];		 /* "A00" to "E99" */
+	char eco_max[4];
+};
+
+/* ---- Imports ----------------------------------------------------------------------------- */
+
 enum chi_import_kind {
 	CHI_IMPORT_ADD = 1,	 /* count the games of PGN text that are not counted yet */
 	CHI_IMPORT_SUBTRACT = 2, /* take games of PGN text out again */
@@ -307,6 +352,8 @@ struct chi_import_options {
 	/* Merge: what is done if games are counted in both stores; with neither it is refused. */
 	bool skip_known;  /* if all of theirs are: add nothing of these games, only the rest */
 	bool count_twice; /* add all counts: positions of these games count them twice */
+	bool verbose;	  /* report also games that are counted already, and those without moves */
+	struct chi_game_filter filter; /* other games are not looked at; not for a MERGE */
 	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
@@ -319,17 +366,20 @@ struct chi_import_options {
 
 /* What became of the games, and of the positions. */
 struct chi_import_result {
-	uint64_t games;	  /* read */
-	uint64_t taken;	  /* added, or taken out */
-	uint64_t known;	  /* were counted already, or came twice; subtract: are not counted;
-			     merge: are counted in both stores */
-	uint64_t skipped; /* other variants, unreadable starts, too long, bad moves if strict;
-			     subtract: also those stored pruned */
-	uint64_t empty;	  /* without a move: nothing to count */
-	uint64_t cut;	  /* of those taken: counted up to a bad move */
-	uint64_t plies;	  /* moves of the games taken */
-	uint64_t dropped; /* positions not kept because of games_min; merge: notes and lines of
-			     the other store that ours, which are different, kept out */
+	uint64_t games;	    /* read */
+	uint64_t taken;	    /* added, or taken out */
+	uint64_t known;	    /* were counted already, or came twice; subtract: are not counted;
+			       merge: are counted in both stores */
+	uint64_t skipped;   /* other variants, unreadable starts, too long, bad moves if strict;
+			       subtract: also those stored pruned */
+	uint64_t empty;	    /* without a move: nothing to count */
+	uint64_t cut;	    /* of those taken: counted up to a bad move */
+	uint64_t plies;	    /* moves of the games taken */
+	uint64_t dropped;   /* positions not kept because of games_min; merge: notes and lines of
+			       the other store that ours, which are different, kept out */
+	uint64_t filtered;  /* did not fit the filter */
+	uint64_t conflicts; /* of those read: the Result tag and the text after the moves name
+			       different results; the tag's counts */
 	struct chi_put_result positions;
 };
 
@@ -346,13 +396,6 @@ enum chi_side {
 struct chi_material {
 	uint8_t white[6];
 	uint8_t black[6];
-};
-
-/* Bounds, included. */
-struct chi_range {
-	bool set; /* else there are none */
-	uint16_t min;
-	uint16_t max;
 };
 
 /* Which positions are wanted. A zeroed filter passes all. What is not known of a position is in no

@@ -32,6 +32,7 @@ static void keep(struct read_games *games, const struct chi_pgn_game *game)
 		if (game->tags[i].text != NULL) {
 			assert_int_equal(strlen(game->tags[i].text), game->tags[i].len);
 			copy->tags[i] = strdup(game->tags[i].text);
+			copy->game.tags[i].text = copy->tags[i];
 		}
 	}
 	copy->moves = calloc(game->n_plies + 1, sizeof(*copy->moves));

@@ -30,7 +30,7 @@ static void tell(void *context, const struct chi_import_note *note)
 {
 	struct ledger *me = context;
 	char file[16];
-	if (strstr(note->text, "later games") != NULL) {
+	if (strstr(note->text, "later remarks") != NULL) {
 		me->more += strtoull(note->text, NULL, 10);
 		return;
 	}
@@ -141,6 +141,13 @@ static void keep_text(void *context, const struct chi_import_note *note)
 	snprintf(last, sizeof(last), "%s", note->text);
 }
 
+static void keep_place(void *context, const struct chi_import_note *note)
+{
+	(void)context;
+	snprintf(last, sizeof(last), "%s:%llu: game %llu: %s", note->file,
+		 (unsigned long long)note->line, (unsigned long long)note->game, note->text);
+}
+
 static void texts_name_the_game_and_its_fate(void **state)
 {
 	(void)state;
@@ -163,17 +170,53 @@ static void texts_name_the_game_and_its_fate(void **state)
 		 "Tal - ?: '--' is a null move, counted up to ply 2"},
 		{"[White \"Tal\"]\n\n1. Nf3 d5 2. d4 e6 3. Nd2 *\n", false,
 		 "Tal - ?: 'Nd2' fits several legal moves, counted up to ply 4"},
+		{"[White \"Tal\"]\n[Result \"1-0\"]\n\n1. Nf3 0-1\n", false,
+		 "Tal - ?: its Result tag says 1-0, its moves end with 0-1; the tag counts"},
+		{"[White \"Tal\"]\n[Result \"*\"]\n\n1. Nf3 0-1\n", false, ""},
+		{"[White \"Tal\"]\n\n*\n[White \"a\"]\n\n1. e4 *\n", false,
+		 "Tal - ?: it has no moves"},
 		{"[White \"Tal\"]\n\n1. Nf3 {begins\n", false,
 		 "Tal - ?: a comment has no end, counted up to ply 1"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct session session = {
-			.options = {.report = keep_text, .strict = cases[i].strict}};
+		struct session session = {.options = {.report = keep_text,
+						      .strict = cases[i].strict,
+						      .verbose = true}};
 		last[0] = '\0';
 		help_remove(help_path("texts"));
 		ok(session_run(&session, "texts", (const char *[]){cases[i].text, NULL}));
 		assert_string_equal(last, cases[i].note);
 	}
+}
+
+/* Games that add nothing are told of when that is asked for, and with their place. */
+static void games_that_are_known_are_told(void **state)
+{
+	(void)state;
+	static const char text[] = "[White \"a\"]\n\n1. e4 1-0\n\n"
+				   "[White \"b\"]\n\n1. d4 1-0\n\n[White \"a\"]\n\n1. e4 1-0\n";
+	static const char *const told[] = {"0.pgn:9: game 3: it came before in this input",
+					   "0.pgn:1: game 1: it is counted already",
+					   "0.pgn:1: game 1: it is not counted"};
+	struct session session = {.options = {.report = keep_place}};
+	const char *twice[] = {text, NULL};
+	help_remove(help_path("known"));
+	last[0] = '\0';
+	ok(session_run(&session, "known", twice));
+	assert_int_equal(session.result.known, 1);
+	assert_string_equal(last, "");
+	session.options.verbose = true;
+	help_remove(help_path("known"));
+	ok(session_run(&session, "known", twice));
+	assert_string_equal(last, told[0]);
+	const char *first[] = {"[White \"a\"]\n\n1. e4 1-0\n", NULL};
+	ok(session_run(&session, "known", first));
+	assert_string_equal(last, told[1]);
+	session.options.kind = CHI_IMPORT_SUBTRACT;
+	ok(session_run(&session, "known", first));
+	assert_int_equal(session.result.taken, 1);
+	ok(session_run(&session, "known", first));
+	assert_string_equal(last, told[2]);
 }
 
 static void count_notes(void *context, const struct chi_import_note *note)
@@ -218,6 +261,7 @@ int main(void)
 		cmocka_unit_test(there_is_a_limit),
 		cmocka_unit_test(small_files_do_not_gather),
 		cmocka_unit_test(texts_name_the_game_and_its_fate),
+		cmocka_unit_test(games_that_are_known_are_told),
 	};
 	return cmocka_run_group_tests_name("import notes", tests, NULL, NULL);
 }

@@ -164,7 +164,10 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		       a->u.import.games_min == b->u.import.games_min &&
 		       a->u.import.strict == b->u.import.strict &&
 		       a->u.import.skip_known == b->u.import.skip_known &&
-		       a->u.import.count_twice == b->u.import.count_twice;
+		       a->u.import.count_twice == b->u.import.count_twice &&
+		       a->u.import.verbose == b->u.import.verbose &&
+		       memcmp(&a->u.import.filter, &b->u.import.filter,
+			      sizeof(a->u.import.filter)) == 0;
 	case CHI_OP_IMPORT_DATA:
 		return same_text(a->u.import_data.file, b->u.import_data.file) &&
 		       same_bytes(a->u.import_data.bytes, a->u.import_data.len,

@@ -242,12 +242,7 @@ static void games_request(struct sample *s, struct chi_request *out)
 			out->u.explore.fen.len == 0 ? sample_key(s) : (struct chi_key){0};
 		break;
 	case CHI_OP_IMPORT:
-		out->u.import.kind = (enum chi_import_kind)(1 + below(s, 3));
-		out->u.import.max_ply = (uint32_t)number(s);
-		out->u.import.games_min = number(s);
-		out->u.import.strict = coin(s);
-		out->u.import.skip_known = coin(s);
-		out->u.import.count_twice = coin(s);
+		sample_import(s, out);
 		break;
 	case CHI_OP_IMPORT_DATA:
 		out->u.import_data.file = text(s, 20);
@@ -479,32 +474,30 @@ static void explore_result(struct sample *s, struct chi_explore *out)
 	out->n_moves = n;
 }
 
-static struct chi_put_result put_result(struct sample *s)
+static struct chi_outcome any_outcome(struct sample *s)
 {
-	return (struct chi_put_result){number(s), number(s), number(s), number(s)};
+	struct chi_outcome outcome;
+	for (size_t i = 0; i < CHI_OUTCOME_COUNTS; i++) {
+		outcome.counts[i] = number(s);
+	}
+	return outcome;
 }
 
 /* Totals are there in the last one only. */
 static void import_result(struct sample *s, struct chi_response *out)
 {
-	size_t n = below(s, 4);
-	struct chi_import_note *notes = take(s, n, sizeof(*notes));
-	for (size_t i = 0; i < n; i++) {
+	struct chi_import_note *notes = take(s, 4, sizeof(*notes));
+	for (size_t i = 0; i < 4; i++) {
 		notes[i] = (struct chi_import_note){text(s, 20).bytes, number(s), number(s),
 						    text(s, 40).bytes};
 	}
 	out->u.import.notes = notes;
-	out->u.import.n_notes = n;
+	out->u.import.n_notes = below(s, 4);
 	out->u.import.credit = number(s);
 	out->u.import.phase = below(s, 2) == 0 ? NULL : "sorting";
 	out->u.import.done = number(s);
 	out->u.import.total = number(s);
-	if (out->last) {
-		out->u.import.result = (struct chi_import_result){
-			number(s), number(s), number(s), number(s),	number(s),
-			number(s), number(s), number(s), put_result(s),
-		};
-	}
+	out->u.import.result = any_outcome(s).import;
 }
 
 static void error_response(struct sample *s, struct chi_response *out)
@@ -567,7 +560,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 		out->u.get.entries = entries(s, out->u.get.n);
 		break;
 	case CHI_OP_PUT:
-		out->u.outcome.put = put_result(s);
+		out->u.outcome.put = any_outcome(s).put;
 		break;
 	case CHI_OP_DELETE:
 		out->u.outcome.deleted = number(s);

@@ -40,3 +40,6 @@ static inline void sample_eval(struct sample *s, struct chi_row *row)
 		row->score = (int32_t)seed_below(s->seed, 2 * (uint64_t)max + 1) - max;
 	}
 }
+
+/* The options of an import; they need not go together. */
+void sample_import(struct sample *s, struct chi_request *out);

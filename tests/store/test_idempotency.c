@@ -132,7 +132,8 @@ static void test_settled(void **state)
 	struct chi_store *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
-	struct chi_import_result games_in = {1, UINT64_MAX, 3, 4, 5, 6, 7, 8, {9, 10, 11, 12}};
+	struct chi_import_result games_in = {
+		1, UINT64_MAX, 3, 4, 5, 6, 7, 8, 9, 10, .positions = {11, 12, 13, 14}};
 	struct chi_idempotency_key import = mark(1, 0, 1, 1);
 	struct chi_idempotency_key never = mark(1, 0, 2, 1);
 	struct chi_idempotency_key after = mark(1, 0, 3, 1);

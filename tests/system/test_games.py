@@ -211,6 +211,74 @@ class Importing(Games):
                 self.assertEqual(done.stderr.count("bad.pgn:"), 30)
                 self.assertEqual(summary(done.stdout)["imported"], "0")
 
+    def test_conflicts_and_known_games(self):
+        """Two results of one game; and what is told only when it is asked for."""
+        path = self.write("odd.pgn", b'[White "a"]\n[Result "1-0"]\n\n1. e4 0-1\n\n'
+                          b'[White "b"]\n[Result "*"]\n\n1. d4 0-1\n\n[White "c"]\n\n*\n')
+        _, daemon = self.daemon()
+        with daemon:
+            for address in (self.path("store"), daemon.address):
+                done = self.cli("import", path, address=address)
+                out = summary(done.stdout)
+                self.assertEqual((out["imported"], out["empty"], out["conflicts"]),
+                                 ("2", "1", "1"))
+                self.assertEqual(done.stderr, "chistore: %s:4: game 1: a - ?: its Result tag says "
+                                 "1-0, its moves end with 0-1; the tag counts\n" % path)
+                counts = json.loads(self.out("get", "--json", START, address=address))
+                self.assertEqual((counts["white"], counts["black"]), (1, 1))
+                again = self.cli("import", "--verbose", path, address=address).stderr
+                for told in ("odd.pgn:1: game 1: it is counted already",
+                             "odd.pgn:6: game 2: it is counted already",
+                             "odd.pgn:11: game 3: c - ?: it has no moves"):
+                    self.assertIn(told, again)
+
+    def test_filters(self):
+        """Of 300 games as many as their tags say; the others are not known afterwards."""
+        tags = [dict(re.findall(r'\[(\w+) "([^"]*)"\]', game))
+                for game in content().decode("latin-1").split("[Event ")[1:]]
+        elo = [[int(game.get(side + "Elo") or 0) for side in ("White", "Black")]
+               for game in tags]
+        players = [game["White"] + "|" + game["Black"] for game in tags]
+        cases = [
+            (["--player", "kramnik, vladimir"], [bool(re.search("Kramnik,? ?V", p)) for p in players]),
+            (["--since", "2003", "--until", "2005"],
+             ["2003" <= game["Date"][:4] <= "2005" for game in tags]),
+            (["--rating", "2700.."], [max(pair) >= 2700 for pair in elo]),
+            (["--rating-both", "2650..2750"],
+             [all(2650 <= one <= 2750 for one in pair) for pair in elo]),
+            (["--rating-average", "..2500"], [all(pair) and sum(pair) <= 5000 for pair in elo]),
+            (["--result", "0-1,1/2-1/2"], [game["Result"] in ("0-1", "1/2-1/2") for game in tags]),
+            (["--eco", "B2..C1", "--result", "1-0"],
+             ["B20" <= game.get("ECO", "") <= "C19" and game["Result"] == "1-0" for game in tags]),
+        ]
+        _, daemon = self.daemon()
+        with daemon:
+            for options, wanted in cases:
+                local = summary(self.out("import", *options, MASTERS, address=self.path("one")))
+                shutil.rmtree(self.path("one"))
+                remote = summary(self.out("import", *options, MASTERS, address=daemon.address))
+                n = str(sum(wanted))
+                self.assertTrue(0 < sum(wanted) < 300, options)
+                for out in (local, remote):
+                    self.assertEqual((out["imported"], out["filtered"], out["games"]),
+                                     (n, str(300 - sum(wanted)), "300"), options)
+                out = summary(self.out("subtract", *options, MASTERS, address=daemon.address))
+                self.assertEqual((out["removed"], out["absent"]), (n, "0"))
+            self.assertEqual(self.count(daemon.address), 0)
+            for address in (self.path("none"), daemon.address):
+                bad = self.cli("import", "--since", "2001", "--until", "2000", MASTERS, code=2,
+                               address=address)
+                self.assertEqual(bad.stderr, "chistore: filter.years: fits no game\n")
+
+    def test_notes_that_the_server_leaves_out(self):
+        games = b"".join(b'[White "%d"]\n\n1. e4 Nf9 *\n\n' % i for i in range(1100))
+        path = self.write("bad.pgn", games)
+        _, daemon = self.daemon()
+        with daemon:
+            told = self.cli("import", "--verbose", path, address=daemon.address).stderr
+            self.assertEqual(told.count("is not a"), 999)
+            self.assertIn("2 more remarks; the server sends no more", told)
+
     def test_info(self):
         store, _ = self.imported()
         out = summary(self.out("info", address=store))

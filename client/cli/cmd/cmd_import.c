@@ -7,6 +7,7 @@
 #include "client/cli/in/book_import.h"
 #include "client/cli/command.h"
 #include "client/cli/in/files.h"
+#include "client/cli/in/game_filter.h"
 #include "client/cli/in/pgn_import.h"
 #include "client/cli/in/position_import.h"
 #include "formats/epd.h"
@@ -83,7 +84,8 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 static int check_options(struct cli *cli, const struct files *files)
 {
 	static const char *const of_positions[] = {"engine", "add", NULL};
-	static const char *const of_games[] = {"max-ply", "min-games", "memory", "threads", NULL};
+	static const char *const of_games[] = {"max-ply", "min-games",	     "memory",
+					       "threads", GAME_FILTER_NAMES, NULL};
 	static const char *const of_text[] = {"strict", "verbose", NULL};
 	static const struct {
 		const char *const *options;
@@ -172,6 +174,7 @@ static const struct cli_option options[] = {
 		      "games: count no positions after N plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
 		      "games: drop new positions with fewer games"),
+	GAME_FILTER_OPTIONS(import_state, games.options.filter),
 	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
@@ -212,6 +215,7 @@ const struct command cmd_import = {
 		"positions\n"
 		"read so far are stored, games are not.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
+		   "chistore -a ./blitz import --time blitz --rating-both 2600.. twic.pgn\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
 		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",
 	.options = options,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore subtract: takes games out of a store again. */
 #include "client/cli/command.h"
+#include "client/cli/in/game_filter.h"
 #include "client/cli/in/pgn_import.h"
 
 static int run(struct cli *cli)
@@ -15,6 +16,7 @@ static const struct cli_option options[] = {
 	       "memory for sorting (default: 512M)"),
 	OPTION_NUMBER(games, threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "threads that read (default: one per core)"),
+	GAME_FILTER_OPTIONS(games, options.filter),
 	OPTION_FLAG(games, verbose, "verbose", "print every remark, not only the first 20"),
 	OPTIONS_END,
 };

@@ -27,24 +27,30 @@ int filter_band(struct cli *cli, const struct cli_option *option, const char *va
 	return EXIT_DONE;
 }
 
-/* "A..B", "A..", "..B" or "N". */
-int filter_pieces(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+bool filter_range(const char *value, uint64_t min, uint64_t max, uint64_t *low, uint64_t *high)
 {
-	struct chi_filter *filter = out;
 	const char *dots = strstr(value, "..");
 	const char *second = dots != NULL ? dots + 2 : value;
 	size_t first_len = dots != NULL ? (size_t)(dots - value) : strlen(value);
-	uint64_t low = 1;
-	uint64_t high = PIECES_MAX;
 	bool good = first_len > 0 || second[0] != '\0';
+	*low = min;
+	*high = max;
 	if (good && first_len > 0) {
-		good = chi_num_u64(value, first_len, PIECES_MAX, &low) == CHI_OK;
+		good = chi_num_u64(value, first_len, max, low) == CHI_OK;
 	}
 	if (good && second[0] != '\0') {
-		good = chi_num_u64(second, strlen(second), PIECES_MAX, &high) == CHI_OK;
+		good = chi_num_u64(second, strlen(second), max, high) == CHI_OK;
 	}
-	if (!good || low < 1 || low > high) {
-		return cli_usage(cli, "--%s: '%s' is not a range such as 3..5 within 1..%d",
+	return good && *low >= min && *low <= *high;
+}
+
+int filter_pieces(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_filter *filter = out;
+	uint64_t low = 0;
+	uint64_t high = 0;
+	if (!filter_range(value, 1, PIECES_MAX, &low, &high)) {
+		return cli_usage(cli, "--%s: '%s' is no range such as 3..5 within 1..%d",
 				 option->name, value, PIECES_MAX);
 	}
 	filter->pieces_min = (uint8_t)low;

@@ -38,8 +38,12 @@ static void report(void *context, const struct chi_import_note *note)
 	games->notes++;
 	if (games->verbose || (games->notes <= NOTES_MAX && !games->progress.quiet)) {
 		progress_clear(&games->progress);
-		cli_message("%s:%" PRIu64 ": game %" PRIu64 ": %s", note->file, note->line,
-			    note->game, note->text);
+		if (note->game == 0) {
+			cli_message("%s", note->text);
+		} else {
+			cli_message("%s:%" PRIu64 ": game %" PRIu64 ": %s", note->file, note->line,
+				    note->game, note->text);
+		}
 	}
 }
 
@@ -129,12 +133,13 @@ static void print_summary(struct cli *cli, const struct games *games,
 	const struct chi_put_result *positions = &result->positions;
 	bool subtract = games->options.kind == CHI_IMPORT_SUBTRACT;
 	json_t *object = json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "games", json_count(result->games),
-		subtract ? "removed" : "imported", json_count(result->taken),
-		subtract ? "absent" : "already", json_count(result->known), "skipped",
-		json_count(result->skipped), "empty", json_count(result->empty), "cut",
-		json_count(result->cut), "plies", json_count(result->plies),
-		subtract ? "positions_updated" : "positions_new",
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "games",
+		json_count(result->games), subtract ? "removed" : "imported",
+		json_count(result->taken), subtract ? "absent" : "already",
+		json_count(result->known), "skipped", json_count(result->skipped), "filtered",
+		json_count(result->filtered), "empty", json_count(result->empty), "cut",
+		json_count(result->cut), "conflicts", json_count(result->conflicts), "plies",
+		json_count(result->plies), subtract ? "positions_updated" : "positions_new",
 		json_count(subtract ? positions->updated : positions->added),
 		subtract ? "positions_removed" : "positions_updated",
 		json_count(subtract ? positions->removed : positions->updated));
@@ -228,6 +233,7 @@ int games_run(struct cli *cli, struct games *games, int n, char **paths,
 	games->progress.unit = "games";
 	games->options.max_ply = (uint32_t)games->max_ply;
 	games->options.threads = (unsigned)games->threads;
+	games->options.verbose = games->verbose;
 	games->options.report = report;
 	games->options.progress = progressed;
 	games->options.context = games;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter on games: names as they are written, time controls as servers and referees write
+ * them, and each member by itself. */
+#include "tests/chess/pgn_games.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "chess/pgn/filter.h"
+#include "chess/pgn/player.h"
+
+static void finds_players_however_written(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *wanted;
+		const char *name;
+		bool fits;
+	} table[] = {
+		{"Carlsen, Magnus", "Carlsen, Magnus", true},
+		{"Carlsen, Magnus", "Magnus Carlsen", true},
+		{"Carlsen, Magnus", "carlsen,m.", true},
+		{"Carlsen, Magnus", "CARLSEN MAGNUS", true},
+		{"Carlsen, Magnus", "Carlsen, Sven Magnus Oen", true},
+		{"Carlsen, Magnus", "Carlsen, Henrik", false},
+		{"Carlsen, Magnus", "Carlsen, H", false},
+		{"Carlsen, Magnus", "Carlsen", false},
+		{"Carlsen, Magnus", "Nielsen, Magnus C", false},
+		{"Magnus Carlsen", "Carlsen, M", true},
+		{"Carlsen, M", "Carlsen, Magnus", true},
+		{"Carlsen", "Carlsen, Magnus", true},
+		{"Carlsen", "Carlsson, Pontus", false},
+		{"Carlsen", "C, Magnus", false},
+		{"Huebner, Robert",
+		 "H\xc3\xbc"
+		 "bner, Robert",
+		 false},
+		{"Hubner, Robert",
+		 "H\xc3\xbc"
+		 "bner, Robert",
+		 true},
+		{"\xc5\x81\xc3\xb3"
+		 "d\xc5\xba",
+		 "Lodz", true},
+		{"O'Kelly", "OKelly de Galway, Alberic", true},
+		{"Vachier Lagrave", "Vachier-Lagrave, Maxime", true},
+		{"Stockfish", "Stockfish 16", true},
+		{"Stockfish 1", "Stockfish 16", false},
+		{"\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
+		 "\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2, A.", true},
+		{"drnykterstein", "DrNykterstein", true},
+		{",", "Tal", false},
+		{"Tal", "", false},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		if (chi_player_fits(table[i].wanted, table[i].name) != table[i].fits) {
+			fail_msg("%s: %s", table[i].wanted, table[i].name);
+		}
+	}
+}
+
+/* The header of a game with these tags. */
+static struct chi_game_header header_of(const char *tags, struct read_games *games)
+{
+	char text[512];
+	struct chi_game_header header;
+	snprintf(text, sizeof(text), "%s\n1. e4 e5 2. Nf3 *", tags);
+	*games = read_games(text, strlen(text), 4096, NULL);
+	assert_int_equal(games->n, 1);
+	chi_game_header_of(&games->games[0].game, &header);
+	return header;
+}
+
+static void classes_time_controls(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *tags;
+		uint8_t time;
+	} table[] = {
+		{"[TimeControl \"60+0\"]\n", CHI_TIME_BULLET},
+		{"[TimeControl \"120+1\"]\n", CHI_TIME_BULLET},
+		{"[TimeControl \"180+0\"]\n", CHI_TIME_BLITZ},
+		{"[TimeControl \"180\"]\n", CHI_TIME_BLITZ},
+		{"[TimeControl \"300+3\"]\n", CHI_TIME_BLITZ},
+		{"[TimeControl \"600\"]\n", CHI_TIME_RAPID},
+		{"[TimeControl \"900+10\"]\n", CHI_TIME_RAPID},
+		{"[TimeControl \"1800+20\"]\n", CHI_TIME_CLASSICAL},
+		{"[TimeControl \"40/7200:20/3600:900+30\"]\n", CHI_TIME_CLASSICAL},
+		{"[TimeControl \"40/60:40/60\"]\n", CHI_TIME_BULLET},
+		{"[TimeControl \"1/259200\"]\n", CHI_TIME_CORRESPONDENCE},
+		{"[TimeControl \"*180\"]\n", CHI_TIME_BLITZ},
+		{"[TimeControl \"-\"]\n", 0},
+		{"[TimeControl \"?\"]\n", 0},
+		{"[TimeControl \"90 min\"]\n", 0},
+		{"[TimeControl \"1/0/\"]\n", 0},
+		{"[Event \"World Blitz Championship 2023\"]\n[White \"x\"]\n", CHI_TIME_BLITZ},
+		{"[Event \"Rated Correspondence game\"]\n[TimeControl \"-\"]\n",
+		 CHI_TIME_CORRESPONDENCE},
+		{"[Event \"Tata Steel\"]\n[White \"x\"]\n", 0},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct read_games games;
+		struct chi_game_header header = header_of(table[i].tags, &games);
+		if (header.time != table[i].time) {
+			fail_msg("%s: %d", table[i].tags, header.time);
+		}
+		free_games(&games);
+	}
+}
+
+static void each_member_asks_its_question(void **state)
+{
+	(void)state;
+	static const char tags[] = "[White \"Tal, M\"]\n[Black \"Bot, B\"]\n[Date \"2015.??.??\"]\n"
+				   "[WhiteElo \"2601\"]\n[BlackElo \"2400\"]\n[ECO \"B90\"]\n"
+				   "[TimeControl \"300\"]\n[Result \"1-0\"]\n";
+	static const struct {
+		struct chi_game_filter filter;
+		bool fits;
+		bool bare; /* a game without tags fits */
+	} table[] = {
+		{{.player = "Tal"}, true, false},
+		{{.player = "Bot"}, true, false},
+		{{.white = "Tal"}, true, false},
+		{{.white = "Bot"}, false, false},
+		{{.black = "Bot"}, true, false},
+		{{.player = "Tal", .black = "Tal"}, false, false},
+		{{.years = {true, 2015, 2015}}, true, false},
+		{{.years = {true, 2016, 9999}}, false, false},
+		{{.years = {true, 0, 2014}}, false, false},
+		{{.rating = {true, 2601, 9999}}, true, false},
+		{{.rating = {true, 2602, 9999}}, false, false},
+		{{.rating = {true, 0, 2400}}, true, false},
+		{{.rating_both = {true, 2400, 2601}}, true, false},
+		{{.rating_both = {true, 2401, 2700}}, false, false},
+		{{.rating_average = {true, 2500, 2501}}, true, false},
+		{{.rating_average = {true, 2501, 9999}}, false, false},
+		{{.rating_average = {true, 0, 2500}}, false, false},
+		{{.results = 1 << CHI_RESULT_WHITE}, true, false},
+		{{.results = 1 << CHI_RESULT_BLACK | 1 << CHI_RESULT_OTHER}, false, true},
+		{{.eco_min = "B90", .eco_max = "B90"}, true, false},
+		{{.eco_min = "B00"}, true, false},
+		{{.eco_min = "B91"}, false, false},
+		{{.eco_max = "B89"}, false, false},
+		{{.times = CHI_TIME_BLITZ | CHI_TIME_RAPID}, true, false},
+		{{.times = CHI_TIME_BULLET}, false, false},
+		{{.plies = {true, 3, 3}}, true, true},
+		{{.plies = {true, 4, 9999}}, false, false},
+		{{.plies = {true, 0, 2}}, false, false},
+	};
+	struct read_games games;
+	struct read_games none;
+	struct chi_game_header header = header_of(tags, &games);
+	struct chi_game_header bare = header_of("[Site \"?\"]\n", &none);
+	assert_true(chi_game_filter_fits(&(struct chi_game_filter){.plies = {false, 0, 0}}, &bare));
+	assert_false(chi_game_filter_is_set(&(struct chi_game_filter){.plies = {false, 0, 0}}));
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		const struct chi_game_filter *filter = &table[i].filter;
+		assert_int_equal(chi_game_filter_check(filter, NULL), CHI_OK);
+		assert_true(chi_game_filter_is_set(filter));
+		if (chi_game_filter_fits(filter, &header) != table[i].fits ||
+		    chi_game_filter_fits(filter, &bare) != table[i].bare) {
+			fail_msg("filter %zu", i);
+		}
+	}
+	free_games(&games);
+	free_games(&none);
+}
+
+static void refuses_what_fits_no_game(void **state)
+{
+	(void)state;
+	static const struct {
+		struct chi_game_filter filter;
+		const char *member;
+	} table[] = {
+		{{.years = {true, 2, 1}}, "years"},
+		{{.rating = {true, 2, 1}}, "rating"},
+		{{.rating_both = {true, 2, 1}}, "rating_both"},
+		{{.rating_average = {true, 2, 1}}, "rating_average"},
+		{{.plies = {true, 2, 1}}, "plies"},
+		{{.results = 16}, "results"},
+		{{.times = 32}, "times"},
+		{{.eco_min = "F00"}, "eco_min"},
+		{{.eco_max = "B9"}, "eco_max"},
+		{{.eco_min = "B01", .eco_max = "B00"}, "eco_max"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_fault fault;
+		char want[64];
+		snprintf(want, sizeof(want), "filter.%s: fits no game", table[i].member);
+		assert_int_equal(chi_game_filter_check(&table[i].filter, &fault), -CHI_EINVAL);
+		assert_string_equal(fault.text, want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_players_however_written),
+		cmocka_unit_test(classes_time_controls),
+		cmocka_unit_test(each_member_asks_its_question),
+		cmocka_unit_test(refuses_what_fits_no_game),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
