@@ -266,8 +266,8 @@ enum chi_result {
 
 /*
  * A game whose positions are counted in the store. The id is the first 16 bytes (big-endian) of
- * XXH3-128 over players, date, result, start and moves (store/FORMAT.md): games that agree in
- * these are one game, and it counts once.
+ * XXH3-128 over players, date, result, start, moves, and the page, id and time of an online game
+ * (store/FORMAT.md): games that agree in these are one game, and it counts once.
  */
 #define CHI_GAME_ID_SIZE 16
 struct chi_game_id {

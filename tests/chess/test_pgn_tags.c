@@ -115,10 +115,10 @@ static void keeps_every_kind(void **state)
 {
 	(void)state;
 	static const char *const names[CHI_PGN_TAGS] = {
-		"Event",      "Site",	    "Date",	   "Round",	  "White",
-		"Black",      "Result",	    "ECO",	   "WhiteElo",	  "BlackElo",
-		"WhiteTitle", "BlackTitle", "TimeControl", "Termination", "UTCDate",
-		"UTCTime",    "SetUp",	    "FEN",	   "Variant",
+		"Event",       "Site",	      "Date",	  "Round",    "White",	    "Black",
+		"Result",      "ECO",	      "WhiteElo", "BlackElo", "WhiteTitle", "BlackTitle",
+		"TimeControl", "Termination", "UTCDate",  "UTCTime",  "Link",	    "GameId",
+		"SetUp",       "FEN",	      "Variant",
 	};
 	char text[CHI_PGN_TAGS * 1100] = "";
 	/* From last to first, each as long as can be: all must fit together. */

@@ -140,6 +140,46 @@ static void rare_positions_are_left_out(void **state)
 	assert_non_null(strstr(tale, "rare positions"));
 }
 
+/* Two blitz games of a day with the same moves; and one game from two collections. */
+static void online_games_are_told_apart(void **state)
+{
+	(void)state;
+#define BLITZ(tags)                                                                                \
+	"[Event \"b\"]\n[White \"w\"]\n[Black \"b\"]\n[Date \"2024.01.02\"]\n" tags                \
+	"\n1. e4 e5 1-0\n\n"
+	static const struct {
+		const char *text;
+		uint64_t taken;
+	} cases[] = {
+		{BLITZ("[Site \"https://lichess.org/aaaaaaaa\"]\n")
+			 BLITZ("[Site \"https://lichess.org/bbbbbbbb\"]\n"),
+		 2},
+		{BLITZ("[Link \"https://www.chess.com/game/live/1\"]\n")
+			 BLITZ("[Link \"https://www.chess.com/game/live/2\"]\n"),
+		 2},
+		{BLITZ("[GameId \"a\"]\n") BLITZ("[GameId \"b\"]\n"), 2},
+		{BLITZ("[UTCTime \"10:00:01\"]\n") BLITZ("[UTCTime \"10:05:00\"]\n"), 2},
+		/* the same game */
+		{BLITZ("[Site \"https://lichess.org/aaaaaaaa\"]\n")
+			 BLITZ("[Site \"http://www.lichess.org/aaaaaaaa\"]\n[Round \"7\"]\n"),
+		 1},
+		{BLITZ("[Site \"Chess.com\"]\n[Round \"1\"]\n")
+			 BLITZ("[Site \"chess.com INT\"]\n[Round \"-\"]\n"),
+		 1},
+		{BLITZ("[Site \"https://lichess.org\"]\n") BLITZ("[Site \"lichess.org INT\"]\n"),
+		 1},
+		{BLITZ("[UTCTime \"??:??:??\"]\n") BLITZ("[GameId \"\"]\n"), 1},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct session session = {0};
+		help_remove(help_path("online"));
+		ok(session_run(&session, "online", (const char *[]){cases[i].text, NULL}));
+		if (session.result.taken != cases[i].taken) {
+			fail_msg("case %zu: %d games", i, (int)session.result.taken);
+		}
+	}
+}
+
 /* Bytes that the format names: a change would make every stored game a stranger. */
 static void identities_do_not_change(void **state)
 {
@@ -301,6 +341,7 @@ int main(void)
 		cmocka_unit_test(nothing_makes_no_store),
 		cmocka_unit_test(plies_are_held_to_the_bound),
 		cmocka_unit_test(rare_positions_are_left_out),
+		cmocka_unit_test(online_games_are_told_apart),
 		cmocka_unit_test(identities_do_not_change),
 		cmocka_unit_test(more_moves_than_a_record_holds),
 		cmocka_unit_test(what_is_there_already_is_synced),
