@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "base/nameless.h"
+#include "base/file.h"
 #include "base/sorter_priv.h"
 
 /* Blocks are so much of the memory: large ones make few runs, small ones sort in a core's cache. */
@@ -179,7 +179,7 @@ static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
 	if (sorter->fd >= 0) {
 		return CHI_OK;
 	}
-	sorter->fd = chi_nameless_open(sorter->dir);
+	sorter->fd = chi_file_nameless(sorter->dir);
 	if (sorter->fd < 0) {
 		return chi_fault(fault, chi_fault_errno(errno),
 				 "cannot make a file in '%s' to sort in (%s)", sorter->dir,

@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "base/nameless.h"
+#include "base/file.h"
 
 /* A line's fields take less than some times its text. */
 #define ARENA_BUDGET (8 * (size_t)CHI_DUMP_LINE_MAX)
@@ -23,7 +23,7 @@ int chi_merging_fault(struct chi_fault *fault, const char *what)
 
 static int open_file(FILE **out, const char *dir, struct chi_fault *fault)
 {
-	int fd = chi_nameless_open(dir);
+	int fd = chi_file_nameless(dir);
 	*out = fd >= 0 ? fdopen(fd, "w+") : NULL;
 	if (*out != NULL) {
 		return CHI_OK;

@@ -13,6 +13,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/file.h"
 
 /* The line alone; what ends it may be missing. */
 static size_t line_length(const char *text, size_t len)
@@ -31,23 +32,6 @@ static bool is_printable(const char *text, size_t len)
 		}
 	}
 	return len > 0;
-}
-
-/* Bytes of the file, up to `room`; negative: it could not be read. */
-static ssize_t read_file(int fd, char *out, size_t room)
-{
-	size_t len = 0;
-	while (len < room) {
-		ssize_t n = read(fd, out + len, room - len);
-		if (n == 0) {
-			break;
-		}
-		if (n < 0 && errno != EINTR) {
-			return -1;
-		}
-		len += n > 0 ? (size_t)n : 0;
-	}
-	return (ssize_t)len;
 }
 
 int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct chi_fault *fault)
@@ -69,7 +53,7 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 		return chi_fault(fault, -CHI_EACCES,
 				 "the access token in '%s' is open to everyone; chmod o= it", path);
 	}
-	ssize_t n = read_file(fd, text, sizeof(text));
+	ssize_t n = chi_file_read(fd, text, sizeof(text));
 	size_t len = n > 0 ? line_length(text, (size_t)n) : 0;
 	/* If the room is full, something may follow the line ends. */
 	bool good =

@@ -18,6 +18,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/file.h"
 #include "base/num.h"
 
 #define BLANKS " \t\r"
@@ -373,23 +374,6 @@ int chi_access_parse(const char *text, size_t len, const char *name,
 
 /* ---- Files ------------------------------------------------------------------------------- */
 
-/* Reads up to one byte more than allowed, so that too long a file shows. */
-static int read_all(int fd, char *out, size_t room, size_t *len)
-{
-	*len = 0;
-	while (*len < room) {
-		ssize_t n = read(fd, out + *len, room - *len);
-		if (n == 0) {
-			break;
-		}
-		if (n < 0 && errno != EINTR) {
-			return -CHI_EIO;
-		}
-		*len += n > 0 ? (size_t)n : 0;
-	}
-	return CHI_OK;
-}
-
 /* Its writers decide who has access: the daemon's user, and root, who may do so anyhow. */
 static int check_file(const char *path, const struct stat *file, uint32_t uid,
 		      struct chi_fault *fault)
@@ -424,18 +408,16 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 		return status;
 	}
 	char *text = malloc(CHI_ACCESS_FILE_MAX + 1);
-	size_t len = 0;
 	if (text == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	status = read_all(fd, text, CHI_ACCESS_FILE_MAX + 1, &len);
-	if (status < 0) {
-		status = chi_fault(fault, status, "cannot read '%s' (%s)", path, strerror(errno));
-	} else {
-		status = chi_access_parse(text, len, path, &chi_access_system, out, fault);
-	}
+	/* One byte more than allowed shows a file that is too long. */
+	ssize_t len = chi_file_read(fd, text, CHI_ACCESS_FILE_MAX + 1);
+	status =
+		len < 0 ? chi_fault(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno))
+			: chi_access_parse(text, (size_t)len, path, &chi_access_system, out, fault);
 	/* It may hold tokens themselves by mistake. */
-	explicit_bzero(text, len);
+	explicit_bzero(text, CHI_ACCESS_FILE_MAX + 1);
 	free(text);
 	return status;
 }
