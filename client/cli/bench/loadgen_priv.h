@@ -42,11 +42,6 @@ struct loadgen_client {
 	struct loadgen_count *counts[MIX_KINDS]; /* NULL: not in the mix */
 };
 
-/* Everything a client does from here on is its own thread's. -CHI_ENOMEM. */
-CHI_MUSTUSE int loadgen_client_init(struct loadgen_client *client, struct load *load,
-				    uint32_t number);
-void loadgen_client_deinit(struct loadgen_client *client);
-
 /* Prepares a request of a kind: draws its positions. Returns how many there are (of a scan: the
  * most rows). */
 size_t loadgen_prepare(struct loadgen_client *client, enum mix_kind kind);
