@@ -111,9 +111,9 @@ struct chi_worker {
 	struct chi_mail barrier_mail;
 	struct chi_worker_barrier *barrier; /* of that mail */
 	struct chi_mail authorize_mail;
-	atomic_bool authorizing; /* authorize_mail is on its way */
-	struct chi_mail sign_mail;
-	atomic_bool asked; /* sign_mail is on its way */
+	atomic_bool authorizing;   /* authorize_mail is on its way */
+	struct chi_mail sign_mail; /* the watchdog's, as the next */
+	atomic_bool asked;	   /* sign_mail is on its way */
 	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
 	struct event *slice_event; /* runs while a scan can go on */
@@ -168,11 +168,6 @@ void chi_worker_leave(struct chi_worker *worker);
 /* Any thread: has it judge all its clients again. */
 void chi_worker_authorize(struct chi_worker *worker);
 
-/* Main thread: asks it for a sign that its loop turns, and whether it has given the last one asked
- * for. Not asked again before it has. */
-void chi_worker_ask(struct chi_worker *worker);
-bool chi_worker_has_turned(const struct chi_worker *worker);
-
 /* What follows is for the worker's own thread. */
 
 /* Answers what has been received and ends all streams; nothing more is read from clients. */
@@ -204,6 +199,34 @@ struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_con
 /* A place for a connection, noted in it. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn);
 void chi_worker_unseat(struct chi_worker *worker, uint32_t slot);
+
+/* ---- A standstill of all workers --------------------------------------------------------- */
+
+/*
+ * One thread asks every worker to do something between two of its callbacks, waits until all have
+ * done it, and may keep them waiting until it is through with something of its own. Each gets a
+ * mail; delivering it runs the action, counts the worker as arrived, and waits if the barrier is
+ * closed. So the action finds the worker in order: no request half served, no snapshot of the turn
+ * open.
+ */
+struct chi_worker_barrier {
+	void (*action)(struct chi_worker *worker);
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	size_t expected;
+	size_t arrived;
+	size_t gone;
+	bool open;
+};
+
+/* Runs `action` on each worker's thread and returns when all have run it. With `hold` the
+ * workers pause until chi_worker_barrier_open. One at a time: under the server's
+ * compact_lock. */
+void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_server *server,
+			      void (*action)(struct chi_worker *worker), bool hold);
+
+/* Lets the workers go on. Always to be called. */
+void chi_worker_barrier_open(struct chi_worker_barrier *barrier);
 
 /* ---- Connections ------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * From the bytes of a request to its handler: what holds for every operation is checked here,
  * so that handlers see only requests that they can serve.
  */
-#include "daemon/ops/dispatch.h"
+#include "daemon/ops/handler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/net/net.h"
-#include "daemon/ops/handler.h"
 #include "daemon/ops/scan.h"
 #include "daemon/net/server.h"
 #include "daemon/log/log.h"

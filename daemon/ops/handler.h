@@ -12,6 +12,7 @@
 #include "proto/msg.h"
 
 struct chi_served;
+struct chi_worker_ops;
 
 /* A request being served. */
 struct chi_task {
@@ -30,12 +31,12 @@ chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
 chi_handler chi_handle_explore;					/* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
 chi_handler chi_handle_whole;					/* handler_write.c */
-chi_handler chi_handle_scan, chi_handle_count;			/* handler_scan.c */
+chi_handler chi_handle_scan, chi_handle_count;			/* scan.c */
 chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
 chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
-chi_handler chi_handle_game_ids;				/* handler_scan.c */
+chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
@@ -45,3 +46,9 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
+
+/* What connections and workers have done here (dispatch.c). */
+extern const struct chi_worker_ops chi_worker_ops;
+
+/* The least role that may ask for an operation; CHI_ROLE_NONE if there is no such operation. */
+enum chi_role chi_dispatch_role(enum chi_op op);

@@ -53,8 +53,3 @@ bool chi_scan_tick(struct chi_worker *worker, int64_t now);
 
 /* Ends all snapshots of the worker's scans. */
 void chi_scan_release(struct chi_worker *worker);
-
-/* Starts a scan or count for a request; `spec` has been checked. Of a list of games it has but the
- * limit. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_scan_start(struct chi_conn *conn, struct chi_served *served,
-			       const struct chi_request *request, const struct chi_scan_spec *spec);

@@ -16,11 +16,18 @@
 
 #define ROUNDS 4
 
+/* A worker's loop has turned. */
+static void deliver_sign(struct chi_mail *mail, struct chi_worker *worker)
+{
+	(void)mail;
+	atomic_store(&worker->asked, false);
+}
+
 bool chi_watchdog_round(struct chi_server *server)
 {
 	bool well = true;
 	for (size_t i = 0; i < server->n_workers; i++) {
-		if (!chi_worker_has_turned(server->workers[i])) {
+		if (atomic_load(&server->workers[i]->asked)) {
 			log_warning("worker.stuck", "worker {worker} is stuck",
 				    log_number("worker", i));
 			well = false;
@@ -29,7 +36,10 @@ bool chi_watchdog_round(struct chi_server *server)
 	if (well) {
 		chi_notify("WATCHDOG=1");
 		for (size_t i = 0; i < server->n_workers; i++) {
-			chi_worker_ask(server->workers[i]);
+			struct chi_worker *worker = server->workers[i];
+			atomic_store(&worker->asked, true);
+			worker->sign_mail.deliver = deliver_sign;
+			chi_mailbox_post(&worker->mailbox, &worker->sign_mail);
 		}
 	}
 	return well;

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/net/worker_barrier.h"
 #include "daemon/write/job.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"

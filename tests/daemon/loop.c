@@ -8,7 +8,7 @@
 
 #include <event2/event.h>
 
-#include "daemon/ops/dispatch.h"
+#include "daemon/ops/handler.h"
 #include "proto/wire/frame.h"
 #include "tests/store/trees.h"
 

@@ -15,7 +15,7 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "daemon/settings/access.h"
-#include "daemon/ops/dispatch.h"
+#include "daemon/ops/handler.h"
 
 static struct chi_fault fault;
 
