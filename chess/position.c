@@ -139,3 +139,17 @@ void chi_position_play(const struct chi_position *position, chi_move move,
 		next->castle &= ~next->colour[us];
 	}
 }
+
+bool chi_position_insufficient(const struct chi_position *position)
+{
+	const uint64_t light = UINT64_C(0x55aa55aa55aa55aa);
+	const uint64_t *kind = position->kind;
+	uint64_t bishops = kind[CHI_BISHOP];
+	if ((kind[CHI_PAWN] | kind[CHI_ROOK] | kind[CHI_QUEEN]) != 0) {
+		return false;
+	}
+	if (kind[CHI_KNIGHT] != 0) {
+		return chi_popcount(kind[CHI_KNIGHT] | bishops) == 1;
+	}
+	return (bishops & light) == 0 || (bishops & ~light) == 0;
+}

@@ -114,6 +114,10 @@ void chi_position_clear(struct chi_position *position);
 /* Sets a piece on an empty square. */
 void chi_position_put(struct chi_position *position, int colour, int kind, int square);
 
+/* True if no moves whatever, however bad, can mate either side with what is left: kings alone, one
+ * minor piece, or bishops that are all on squares of one colour. */
+bool chi_position_insufficient(const struct chi_position *position);
+
 /* True if `colour` has a king and it is attacked. */
 bool chi_position_in_check(const struct chi_position *position, int colour);
 

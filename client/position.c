@@ -6,6 +6,8 @@
  */
 #include "chistore.h"
 
+#include <stdlib.h>
+
 #include "base/attr.h"
 #include "base/fault.h"
 #include "chess/key.h"
@@ -17,6 +19,7 @@
 
 _Static_assert(CHI_MOVE_TEXT_SIZE >= CHI_UCI_SIZE, "a move in UCI must fit");
 _Static_assert(CHI_MOVE_TEXT_SIZE >= CHI_SAN_SIZE, "a move in SAN must fit");
+_Static_assert(CHI_LEGAL_MAX == CHI_MOVEGEN_MAX, "a caller's list must hold all moves");
 
 /* Pieces of two kinds or colours on one square, or of one only. */
 static int check_sets(const struct chi_board *board, struct chi_fault *fault)
@@ -158,4 +161,72 @@ int chi_key_san(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT
 		chi_san_print(&position, move, out);
 	}
 	return status;
+}
+
+/* ---- All moves --------------------------------------------------------------------------- */
+
+static uint8_t flags_of(const struct chi_position *position, chi_move move,
+			const struct chi_position *next)
+{
+	uint64_t to = chi_bit(chi_move_to(move));
+	bool passing = (position->kind[CHI_PAWN] & chi_bit(chi_move_from(move))) != 0 &&
+		       chi_move_to(move) == position->ep;
+	bool castling = chi_position_is_castling(position, move);
+	bool taking = passing || (!castling && (chi_position_occupied(position) & to) != 0);
+	return (uint8_t)((taking ? CHI_MOVE_CAPTURE : 0) | (passing ? CHI_MOVE_EN_PASSANT : 0) |
+			 (castling ? CHI_MOVE_CASTLING : 0) |
+			 (chi_move_promotion(move) != 0 ? CHI_MOVE_PROMOTION : 0) |
+			 (chi_position_in_check(next, next->side) ? CHI_MOVE_CHECK : 0));
+}
+
+static void tell_move(const struct chi_position *position, chi_move move, uint32_t want,
+		      struct chi_legal_move *out)
+{
+	struct chi_position next;
+	chi_position_play(position, move, &next);
+	*out = (struct chi_legal_move){.move = move, .flags = flags_of(position, move, &next)};
+	if ((want & CHI_MOVES_UCI) != 0) {
+		chi_uci_print(position, move, out->uci);
+	}
+	if ((want & CHI_MOVES_SAN) != 0) {
+		chi_san_print(position, move, out->san);
+	}
+	if ((want & CHI_MOVES_KEYS) != 0 && chi_position_check(&next, -CHI_EKEY, NULL) == CHI_OK) {
+		chi_key_encode(&next, &out->after);
+	}
+}
+
+static uint32_t state_of(const struct chi_position *position, size_t moves)
+{
+	bool check = chi_position_in_check(position, position->side);
+	uint32_t end = check ? CHI_STATE_CHECKMATE : CHI_STATE_STALEMATE;
+	return (check ? CHI_STATE_CHECK : 0u) | (moves == 0 ? end : 0u) |
+	       (chi_position_insufficient(position) ? CHI_STATE_INSUFFICIENT : 0u);
+}
+
+static int compare_moves(const void *a, const void *b)
+{
+	return (int)*(const chi_move *)a - (int)*(const chi_move *)b;
+}
+
+int chi_key_moves(const struct chi_key *key, uint32_t want, struct chi_legal_move *out, size_t max,
+		  size_t *n, uint32_t *state)
+{
+	struct chi_position position;
+	struct chi_move_list list;
+	*n = 0;
+	int status = chi_key_decode(key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	chi_movegen_legal(&position, &list);
+	qsort(list.moves, list.n, sizeof(list.moves[0]), compare_moves);
+	for (size_t i = 0; i < list.n && i < max; i++) {
+		tell_move(&position, list.moves[i], want, &out[i]);
+	}
+	*n = list.n;
+	if (state != NULL) {
+		*state = state_of(&position, list.n);
+	}
+	return CHI_OK;
 }

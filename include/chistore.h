@@ -467,6 +467,51 @@ CHI_MUSTUSE int chi_key_move(const struct chi_key *key, const char *text, size_t
 CHI_MUSTUSE int chi_key_uci(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
 CHI_MUSTUSE int chi_key_san(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
 
+/* What a position is, or'ed. */
+enum chi_state {
+	CHI_STATE_CHECK = 1 << 0,
+	CHI_STATE_CHECKMATE = 1 << 1,	 /* beside CHI_STATE_CHECK */
+	CHI_STATE_STALEMATE = 1 << 2,	 /* no legal move, and no check */
+	CHI_STATE_INSUFFICIENT = 1 << 3, /* what is left cannot mate, whatever is played: kings
+					    alone, one minor piece, or bishops that are all on
+					    squares of one colour */
+};
+
+/* What is wanted of each legal move beside the move and its flags, or'ed. */
+enum chi_moves_want {
+	CHI_MOVES_UCI = 1 << 0,
+	CHI_MOVES_SAN = 1 << 1,
+	CHI_MOVES_KEYS = 1 << 2,
+};
+
+enum chi_move_flag {
+	CHI_MOVE_CAPTURE = 1 << 0, /* en passant too */
+	CHI_MOVE_EN_PASSANT = 1 << 1,
+	CHI_MOVE_CASTLING = 1 << 2,
+	CHI_MOVE_PROMOTION = 1 << 3,
+	CHI_MOVE_CHECK = 1 << 4, /* gives check, or mate */
+};
+
+struct chi_legal_move {
+	chi_move move;
+	uint8_t flags;		      /* enum chi_move_flag, or'ed */
+	char uci[CHI_MOVE_TEXT_SIZE]; /* as chi_key_uci has it; "" if not wanted */
+	char san[CHI_MOVE_TEXT_SIZE]; /* as chi_key_san has it; "" if not wanted */
+	struct chi_key after;	      /* the position after it; len 0 if not wanted, or if no key
+					 can hold it (Black, to move then, has no king) */
+};
+
+/* No position of a game has more legal moves than 218; one that was made up has at most so many. */
+#define CHI_LEGAL_MAX 864
+
+/*
+ * The legal moves of a position, ascending by move: up to `max` into `out`, and into *n how many
+ * there are. `out` may be NULL if `max` is 0. `want` is made of enum chi_moves_want; *state
+ * (may be NULL) of enum chi_state. -CHI_EKEY.
+ */
+CHI_MUSTUSE int chi_key_moves(const struct chi_key *key, uint32_t want, struct chi_legal_move *out,
+			      size_t max, size_t *n, uint32_t *state);
+
 /* "KRPvKR" or "KRPKR"; see chi_filter.material. -CHI_ESYNTAX. */
 CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_material *out,
 				   struct chi_fault *fault);

@@ -145,6 +145,104 @@ static void moves(void **state)
 	assert_int_equal(chi_key_control(&key, &chi2), -CHI_EKEY);
 }
 
+/* Published: the moves of perft's positions at depth 1, and states by the Laws of Chess. */
+static void states_of_positions(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *fen;
+		size_t moves;
+		uint32_t state;
+	} cases[] = {
+		{"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 20, 0},
+		{"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", 48, 0},
+		{"R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1", 218, 0},
+		{"rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", 0,
+		 CHI_STATE_CHECK | CHI_STATE_CHECKMATE},
+		{"4k3/8/8/8/8/8/4r3/4K3 w - - 0 1", 3, CHI_STATE_CHECK},
+		{"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0, CHI_STATE_STALEMATE},
+		{"8/8/4k3/8/8/4K3/8/8 w - - 0 1", 8, CHI_STATE_INSUFFICIENT},
+		{"8/8/4k3/8/8/4K1N1/8/8 w - - 0 1", 14, CHI_STATE_INSUFFICIENT},
+		{"8/8/4kb2/8/8/4K1N1/8/8 w - - 0 1", 13, 0},
+		{"8/8/4k1n1/8/8/4K1N1/8/8 w - - 0 1", 13, 0},
+		{"8/2b5/4k3/8/8/4K1B1/8/8 w - - 0 1", 15, CHI_STATE_INSUFFICIENT},
+		{"8/1b6/4k3/8/8/4K1B1/8/8 w - - 0 1", 15, 0},
+		{"8/8/4k3/8/8/4K2P/8/8 w - - 0 1", 9, 0},
+		{"k7/8/1K6/8/8/8/8/1B6 b - - 0 1", 1, CHI_STATE_INSUFFICIENT},
+		{"8/8/8/8/8/8/8/7K w - - 0 1", 3, CHI_STATE_INSUFFICIENT},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct chi_key key = key_of(cases[i].fen);
+		size_t n = 0;
+		uint32_t found = 99;
+		assert_int_equal(chi_key_moves(&key, 0, NULL, 0, &n, &found), CHI_OK);
+		if (n != cases[i].moves || found != cases[i].state) {
+			fail_msg("%s: %zu moves, state %u", cases[i].fen, n, found);
+		}
+	}
+	struct chi_key bad = key_of(positions[0]);
+	size_t n = 7;
+	bad.len = 11;
+	assert_int_equal(chi_key_moves(&bad, 0, NULL, 0, &n, NULL), -CHI_EKEY);
+	assert_int_equal(n, 0);
+}
+
+/* One by one as the calls for single moves have them, and no more than there is room for. */
+static void all_moves(void **state)
+{
+	(void)state;
+	static const char *const fens[] = {
+		"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+		"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
+		"bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+		"n1n5/1Pk5/8/8/8/8/5Kp1/5N1N w - - 0 1",
+		"3r4/8/8/8/8/8/8/6K1 w - - 0 1",
+	};
+	static struct chi_legal_move moves[CHI_LEGAL_MAX];
+	unsigned seen = 0;
+	for (size_t i = 0; i < CHI_COUNT(fens); i++) {
+		struct chi_key key = key_of(fens[i]);
+		size_t n = 0;
+		assert_int_equal(chi_key_moves(&key, CHI_MOVES_UCI | CHI_MOVES_SAN | CHI_MOVES_KEYS,
+					       moves, CHI_LEGAL_MAX, &n, NULL),
+				 CHI_OK);
+		for (size_t k = 0; k < n; k++) {
+			const struct chi_legal_move *one = &moves[k];
+			struct chi_key after = {.len = 0};
+			char text[CHI_MOVE_TEXT_SIZE];
+			assert_true(k == 0 || one->move > moves[k - 1].move);
+			assert_int_equal(chi_key_uci(&key, one->move, text), CHI_OK);
+			assert_string_equal(one->uci, text);
+			assert_int_equal(chi_key_san(&key, one->move, text), CHI_OK);
+			assert_string_equal(one->san, text);
+			int status = chi_key_play(&key, one->move, &after);
+			assert_true(status == CHI_OK || (i == 4 && status == -CHI_EKEY));
+			assert_memory_equal(&one->after, &after, sizeof(after));
+			/* SAN says the same, but for en passant. */
+			unsigned flags = one->flags;
+			assert_int_equal((flags & CHI_MOVE_CAPTURE) != 0,
+					 strchr(text, 'x') != NULL);
+			assert_int_equal((flags & CHI_MOVE_CHECK) != 0,
+					 strpbrk(text, "+#") != NULL);
+			assert_int_equal((flags & CHI_MOVE_CASTLING) != 0, text[0] == 'O');
+			assert_int_equal((flags & CHI_MOVE_PROMOTION) != 0,
+					 strchr(text, '=') != NULL);
+			assert_int_equal((flags & CHI_MOVE_EN_PASSANT) != 0,
+					 strcmp(text, "exd6") == 0);
+			seen |= flags;
+		}
+		struct chi_legal_move two[2] = {{.move = 0}, {.move = 99}};
+		size_t again = 0;
+		assert_int_equal(chi_key_moves(&key, 0, two, 1, &again, NULL), CHI_OK);
+		assert_int_equal(again, n);
+		assert_int_equal(two[0].move, moves[0].move);
+		assert_string_equal(two[0].uci, "");
+		assert_int_equal(two[0].after.len, 0);
+		assert_int_equal(two[1].move, 99);
+	}
+	assert_int_equal(seen, 31);
+}
+
 static void words(void **state)
 {
 	(void)state;
@@ -176,8 +274,12 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boards),	cmocka_unit_test(boards_are_normalised),
-		cmocka_unit_test(wrong_boards), cmocka_unit_test(moves),
+		cmocka_unit_test(boards),
+		cmocka_unit_test(boards_are_normalised),
+		cmocka_unit_test(wrong_boards),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(states_of_positions),
+		cmocka_unit_test(all_moves),
 		cmocka_unit_test(words),
 	};
 	return cmocka_run_group_tests_name("position", tests, NULL, NULL);
