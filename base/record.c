@@ -77,22 +77,24 @@ static int check_note(const struct chi_record *record, struct chi_record_flaw *f
 
 /* ---- Evaluations --------------------------------------------------------------------------- */
 
-int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b)
+int chi_eval_compare(const struct chi_eval *a, const struct chi_eval *b)
 {
 	size_t least = a->engine_len < b->engine_len ? a->engine_len : b->engine_len;
 	int order = memcmp(a->engine, b->engine, least);
 	if (order != 0) {
 		return order;
 	}
-	return (a->engine_len > b->engine_len) - (a->engine_len < b->engine_len);
+	order = (a->engine_len > b->engine_len) - (a->engine_len < b->engine_len);
+	return order != 0 ? order : (int)a->rank - (int)b->rank;
 }
 
 const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n)
 {
-	const struct chi_eval *best = n > 0 ? evals : NULL;
-	for (size_t i = 1; i < n; i++) {
-		if (evals[i].depth > best->depth ||
-		    (evals[i].depth == best->depth && evals[i].date > best->date)) {
+	const struct chi_eval *best = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (evals[i].rank == 0 &&
+		    (best == NULL || evals[i].depth > best->depth ||
+		     (evals[i].depth == best->depth && evals[i].date > best->date))) {
 			best = &evals[i];
 		}
 	}
@@ -137,7 +139,10 @@ static int check_eval(const struct chi_record *record, size_t i, struct chi_reco
 	if (rc < 0) {
 		return rc;
 	}
-	if (i > 0 && chi_engine_compare(eval - 1, eval) >= 0) {
+	if (eval->rank > CHI_RANK_MAX) {
+		return refuse(flaw, -CHI_EINVAL, "over 63", "evals[%zu].rank", i);
+	}
+	if (i > 0 && chi_eval_compare(eval - 1, eval) >= 0) {
 		return refuse(flaw, -CHI_EINVAL, "engines do not ascend", "evals[%zu].engine", i);
 	}
 	if (eval->depth > CHI_DEPTH_MAX) {

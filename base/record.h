@@ -31,10 +31,11 @@ const char *chi_put_parts_flaw(uint32_t parts);
  * without counts they would be lost silently, and chi_record_check refuses them. */
 void chi_record_name(struct chi_record *record, uint32_t parts);
 
-/* Order of evaluations in a record: the engine's name, bytewise. */
-int chi_engine_compare(const struct chi_eval *a, const struct chi_eval *b);
+/* Order of evaluations in a record: the engine's name, bytewise, then the rank. */
+int chi_eval_compare(const struct chi_eval *a, const struct chi_eval *b);
 
-/* The deepest; of equally deep ones that with the later date, then the first. NULL of none. */
+/* The deepest of rank 0; of equally deep ones that with the later date, then the first. NULL if
+ * there is none. */
 const struct chi_eval *chi_evals_deepest(const struct chi_eval *evals, size_t n);
 
 /* The best move: the first of the deepest evaluation's principal variation, else of the line, else

@@ -61,6 +61,15 @@ static inline uint64_t chi_read_le(struct chi_reader *r, size_t width)
  * encoding longer than needed is refused, so that every value has one form. */
 uint64_t chi_read_varint(struct chi_reader *r);
 
+/* The same where most are below 128. */
+static inline uint64_t chi_read_small(struct chi_reader *r)
+{
+	if (!r->bad && r->at < r->end && *r->at < 0x80) {
+		return *r->at++;
+	}
+	return chi_read_varint(r);
+}
+
 struct chi_writer {
 	uint8_t *at;
 	uint8_t *end;

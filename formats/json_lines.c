@@ -260,6 +260,7 @@ static int read_eval(struct reader *r, const json_t *entry, struct chi_eval *eva
 {
 	int64_t depth = 0;
 	int64_t nodes = 0;
+	int64_t line = 1;
 	int status = read_engine(r, entry, eval);
 	if (status == CHI_OK) {
 		status = read_score(r, entry, eval);
@@ -271,17 +272,21 @@ static int read_eval(struct reader *r, const json_t *entry, struct chi_eval *eva
 		status = read_integer(r, entry, "nodes", 0, INT64_MAX, &nodes);
 	}
 	if (status == CHI_OK) {
+		status = read_integer(r, entry, "multipv", 1, CHI_RANK_MAX + 1, &line);
+	}
+	if (status == CHI_OK) {
 		status = read_date(r, entry, eval);
 	}
 	eval->depth = (uint32_t)depth;
 	eval->nodes = (uint64_t)nodes;
+	eval->rank = (uint8_t)(line - 1);
 	return status == CHI_OK ? read_line(r, entry, "pv", CHI_PV_MAX, &eval->pv, &eval->n_pv)
 				: status;
 }
 
 static int compare_evals(const void *left, const void *right)
 {
-	return chi_engine_compare(left, right);
+	return chi_eval_compare(left, right);
 }
 
 static int read_evals(struct reader *r, const json_t *object)

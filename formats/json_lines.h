@@ -7,9 +7,11 @@
  *   white, draws, black, other   games by result; with `plies` they are set, or added, as a whole
  *   plies                        [{"ply": N, "games": N}]
  *   moves                        [{"uci": or "san":, white, draws, black, other}]
- *   evals                        [{"engine":, "depth":, "cp": or "mate":, "nodes":, "pv":,
- * "date":}] line                         moves, UCI or SAN, in a list or a text note text games,
- * min_ply               accepted and ignored: they follow from the others
+ *   evals                        [{"engine":, "multipv":, "depth":, "cp": or "mate":, "nodes":,
+ *                                "pv":, "date":}]
+ *   line                         moves, UCI or SAN, in a list or a text
+ *   note                         text
+ *   games, min_ply               accepted and ignored: they follow from the others
  *
  * A member that is null, empty or not there leaves what is stored alone, and so do counts that are
  * all 0: what a position does not have does not take it from another store's.

@@ -172,6 +172,10 @@ static void eval_fields_read(const struct chi_field *from, struct eval_fields *o
 		case 7:
 			out->pv.n += chi_field_numbers(&field);
 			break;
+		case 8:
+			/* Beyond its range too: it is checked with the record. */
+			eval->rank = field.value > UINT8_MAX ? UINT8_MAX : (uint8_t)field.value;
+			break;
 		default:
 			break;
 		}

@@ -68,7 +68,7 @@ static size_t eval_len(const struct chi_eval *eval)
 	return chi_bytes_len(1, eval->engine_len) + chi_uint_len(2, eval->depth) +
 	       chi_number_len(score_field(eval), chi_zigzag(eval->score)) +
 	       chi_uint_len(5, eval->nodes) + chi_uint_len(6, eval->date) +
-	       chi_bytes_len(7, moves_len(eval->pv, eval->n_pv));
+	       chi_bytes_len(7, moves_len(eval->pv, eval->n_pv)) + chi_uint_len(8, eval->rank);
 }
 
 static uint8_t *put_eval(uint8_t *at, const struct chi_eval *eval)
@@ -79,7 +79,8 @@ static uint8_t *put_eval(uint8_t *at, const struct chi_eval *eval)
 	at = chi_put_number(at, score_field(eval), chi_zigzag(eval->score));
 	at = chi_put_uint(at, 5, eval->nodes);
 	at = chi_put_uint(at, 6, eval->date);
-	return put_moves(at, 7, eval->pv, eval->n_pv);
+	at = put_moves(at, 7, eval->pv, eval->n_pv);
+	return chi_put_uint(at, 8, eval->rank);
 }
 
 static size_t ply_stat_len(const struct chi_ply_stat *stat)

@@ -2,6 +2,7 @@
 /* Packed rows. Both directions are one pass with one branch for each thing that varies. */
 #include "proto/rows.h"
 
+#include "base/record.h"
 #include "base/wire.h"
 #include "proto/message.h"
 
@@ -9,6 +10,9 @@
 #define ROW_COUNTS 0x02u
 #define ROW_EVAL   0x04u
 #define ROW_MATE   0x08u
+#define ROW_BEST   0x30u /* enum chi_best */
+#define ROW_FLAGS  0x3fu
+#define BEST_SHIFT 4
 #define ROW_HEAD   4 /* flags, statistic, length of the key */
 #define ROW_MIN	   (ROW_HEAD + CHI_KEY_MIN)
 
@@ -31,6 +35,7 @@ size_t chi_rows_len(const struct chi_row *rows, size_t n, bool counts)
 			total += chi_varint_size(row->depth) +
 				 chi_varint_size(chi_zigzag(row->score));
 		}
+		total += row->best_source != CHI_BEST_NONE ? sizeof(chi_move) : 0;
 	}
 	return bad ? 0 : total;
 }
@@ -41,7 +46,8 @@ uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool co
 		const struct chi_row *row = &rows[i];
 		bool counted = counts && row->found;
 		at[0] = (uint8_t)((row->found ? ROW_FOUND : 0) | (counted ? ROW_COUNTS : 0) |
-				  (row->has_eval ? ROW_EVAL : 0) | (row->is_mate ? ROW_MATE : 0));
+				  (row->has_eval ? ROW_EVAL : 0) | (row->is_mate ? ROW_MATE : 0) |
+				  row->best_source << BEST_SHIFT);
 		at[1] = (uint8_t)row->chi2;
 		at[2] = (uint8_t)(row->chi2 >> 8);
 		at[3] = row->key.len;
@@ -59,23 +65,18 @@ uint8_t *chi_put_rows(uint8_t *at, const struct chi_row *rows, size_t n, bool co
 			at = chi_put_varint(at, row->depth);
 			at = chi_put_varint(at, chi_zigzag(row->score));
 		}
+		if (row->best_source != CHI_BEST_NONE) {
+			*at++ = (uint8_t)row->best;
+			*at++ = (uint8_t)(row->best >> 8);
+		}
 	}
 	return at;
 }
 
-/* Most counts are below 128. */
-static inline uint64_t read_count(struct chi_reader *r)
-{
-	if (!r->bad && r->at < r->end && *r->at < 0x80) {
-		return *r->at++;
-	}
-	return chi_read_varint(r);
-}
-
 static void read_eval(struct chi_reader *r, bool is_mate, struct chi_row *row)
 {
-	uint64_t depth = read_count(r);
-	uint64_t score = read_count(r);
+	uint64_t depth = chi_read_small(r);
+	uint64_t score = chi_read_small(r);
 	int32_t max = is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	row->has_eval = true;
 	row->is_mate = is_mate;
@@ -95,10 +96,13 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 	row->found = (flags & ROW_FOUND) != 0;
 	row->chi2 = (uint16_t)(head[1] | head[2] << 8);
 	row->key.len = head[3];
-	/* Counts and an evaluation are of what was found, a mate of an evaluation. */
-	bool sound = flags < 2 * ROW_MATE && (flags == 0 || row->found) &&
-		     (flags & (ROW_EVAL | ROW_MATE)) != ROW_MATE && row->chi2 <= CHI_CHI2_MAX &&
-		     row->key.len >= CHI_KEY_MIN && row->key.len <= CHI_KEY_MAX;
+	/* The rest is of what was found, a mate and a move of an evaluation of an evaluation. */
+	row->best_source = (flags & ROW_BEST) >> BEST_SHIFT;
+	bool sound = flags <= ROW_FLAGS && (flags == 0 || row->found) &&
+		     (flags & (ROW_EVAL | ROW_MATE)) != ROW_MATE &&
+		     (row->best_source != CHI_BEST_EVAL || (flags & ROW_EVAL) != 0) &&
+		     row->chi2 <= CHI_CHI2_MAX && row->key.len >= CHI_KEY_MIN &&
+		     row->key.len <= CHI_KEY_MAX;
 	const uint8_t *key = sound ? chi_read_bytes(r, row->key.len) : NULL;
 	if (key == NULL) {
 		r->bad = true;
@@ -107,13 +111,17 @@ static inline uint8_t read_row(struct chi_reader *r, struct chi_row *row)
 	/* The row was zeroed: what is after the key's end stays 0. */
 	memcpy(row->key.bytes, key, row->key.len);
 	if ((flags & ROW_COUNTS) != 0) {
-		row->counts.white = read_count(r);
-		row->counts.draws = read_count(r);
-		row->counts.black = read_count(r);
-		row->counts.other = read_count(r);
+		row->counts.white = chi_read_small(r);
+		row->counts.draws = chi_read_small(r);
+		row->counts.black = chi_read_small(r);
+		row->counts.other = chi_read_small(r);
 	}
 	if ((flags & ROW_EVAL) != 0) {
 		read_eval(r, (flags & ROW_MATE) != 0, row);
+	}
+	if (row->best_source != CHI_BEST_NONE) {
+		row->best = (chi_move)chi_read_le(r, sizeof(chi_move));
+		r->bad |= !chi_move_possible(row->best);
 	}
 	return flags;
 }

@@ -3,11 +3,11 @@
  * Packed rows (PROTOCOL.md): what probes and scans answer with. Protobuf would spend a sub-message
  * and its allocation on each; these are read and written at memory speed.
  *
- *	+-------+---------------+---------+-------------+ - - - - - - - + - - - - - - - +
- *	| flags | chi2, 2 bytes | key len | key         | white, draws, | depth, score  |
- *	|       | little-endian | 9..24   | 9..24 bytes | black, other  |               |
- *	+-------+---------------+---------+-------------+ - - - - - - - + - - - - - - - +
- *	                                                  if bit 1 is set, if bit 2 is
+ *	+-------+---------------+---------+-------------+ - - - - - - - + - - - - - - - + - - - - -
+ *+ | flags | chi2, 2 bytes | key len | key         | white, draws, | depth, score  | best move | |
+ *| little-endian | 9..24   | 9..24 bytes | black, other  |               | 2 bytes   |
+ *	+-------+---------------+---------+-------------+ - - - - - - - + - - - - - - - + - - - - -
+ *+ if bit 1 is set, if bit 2 is,    if bits 4, 5
  */
 #pragma once
 

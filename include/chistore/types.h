@@ -168,10 +168,12 @@ struct chi_ply_stat {
 #define CHI_MOVES_MAX  256     /* distinct moves from one position */
 #define CHI_SCORE_MAX  1000000 /* |centipawns| of a score */
 #define CHI_MATE_MAX   10000   /* |moves| of a mate score */
+#define CHI_RANK_MAX   63      /* rank of an evaluation */
 
 /*
- * An engine's evaluation. Of one engine (name compared bytewise) a record keeps one: the deeper
- * stays, of equal depth the later put.
+ * An engine's evaluation: one of its lines. Of one engine (name compared bytewise) a record keeps
+ * one of each rank: the deeper stays, of equal depth the later put. Lines that are two plies or
+ * more less deep than a better one of that engine are of an earlier search: a put drops them.
  */
 struct chi_eval {
 	const char *engine; /* UTF-8, engine_len bytes, no control characters (C0, DEL, C1); not
@@ -180,6 +182,7 @@ struct chi_eval {
 	size_t engine_len;
 	uint32_t depth; /* plies, 0..65535 */
 	bool is_mate;	/* score counts moves to mate, not centipawns */
+	uint8_t rank; /* of the engine's lines (MultiPV): 0 the best, 1 the next, to CHI_RANK_MAX */
 	int32_t score;	/* side to move's view; centipawns, or mate in N (> 0: the side to move
 			   mates; < 0: it is mated; 0: is mated now) */
 	uint64_t nodes; /* 0: not given */
@@ -200,7 +203,7 @@ struct chi_record {
 	const struct chi_ply_stat *plies; /* ascending by ply, each with games > 0; together no more
 					     games than `counts`: of the others no ply is known */
 	size_t n_plies;
-	const struct chi_eval *evals; /* ascending by engine name, bytewise */
+	const struct chi_eval *evals; /* ascending by engine name, bytewise, then by rank */
 	size_t n_evals;
 	const chi_move *line; /* legal, played from the position one after the other */
 	size_t n_line;
@@ -218,7 +221,7 @@ enum chi_put_part {
 	CHI_PUT_MOVES = 1 << 3,	   /* set the moves played */
 	CHI_PUT_LINE = 1 << 4,	   /* set the line; an empty one removes it */
 	CHI_PUT_NOTE = 1 << 5,	   /* set the note; an empty one removes it */
-	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations: per engine, the deeper stays */
+	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations, see struct chi_eval */
 	CHI_PUT_RESTORE = 1 << 7,  /* the record becomes exactly what is given, statistic included,
 				      replacing all; excludes all others */
 	CHI_PUT_SUBTRACT = 1 << 8, /* subtract counts, moves and plies; excludes all others */
@@ -468,10 +471,19 @@ struct chi_scan_spec {
 	struct chi_cursor after;
 };
 
+/* Where a best move comes from. */
+enum chi_best {
+	CHI_BEST_NONE = 0,
+	CHI_BEST_EVAL = 1,   /* first of the deepest evaluation's principal variation */
+	CHI_BEST_LINE = 2,   /* without that, first of the line */
+	CHI_BEST_PLAYED = 3, /* without either, the move played in most games, of equal ones the
+				first of the record */
+};
+
 /*
- * One answer of a probe, or one row of a scan. Only probes have the evaluation: the deepest
- * that is stored; of equally deep ones that with the later date, then the first by its engine's
- * name.
+ * One answer of a probe, or one row of a scan. Only probes have the evaluation and the best move.
+ * The evaluation is the deepest of rank 0; of equally deep ones that with the later date, then the
+ * first by its engine's name.
  */
 struct chi_row {
 	struct chi_key key;
@@ -482,6 +494,8 @@ struct chi_row {
 	bool is_mate;		  /* as in struct chi_eval */
 	uint16_t depth;		  /* plies */
 	int32_t score;		  /* side to move's view, as in struct chi_eval */
+	chi_move best;		  /* 0: none is known */
+	uint8_t best_source;	  /* enum chi_best */
 	struct chi_counts counts; /* games from here; in a scan zero unless wanted */
 };
 

@@ -33,8 +33,9 @@ struct chi_record_rest {
 CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value,
 				size_t len, uint16_t *chi2, struct chi_counts *counts);
 
-/* Those and the deepest evaluation (types.h), without memory, into a row that holds its key and
- * nothing else. Reads no more than it needs, and checks what it reads. CHI_OK or -CHI_ECORRUPT. */
+/* Those, the deepest evaluation and the best move (types.h), without memory, into a row that holds
+ * its key and nothing else. Reads no more than it needs, and checks what it reads. CHI_OK or
+ * -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value,
 					   size_t len, struct chi_row *out);
 
@@ -42,7 +43,7 @@ CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, c
 struct chi_record_summary {
 	struct chi_row row; /* its key is not filled */
 	int32_t min_ply;    /* -1: not known */
-	uint32_t engines;   /* that have evaluated the position */
+	uint32_t engines;   /* that have evaluated the position (rank 0) */
 };
 CHI_MUSTUSE int chi_record_summarise(const uint8_t *key, size_t key_len, const uint8_t *value,
 				     size_t len, struct chi_record_summary *out);

@@ -148,9 +148,11 @@ static int read_eval_body(struct chi_reader *r, struct chi_arena *arena, struct 
 	}
 	eval->depth = (uint32_t)depth;
 	eval->score = negative ? -(int32_t)score : (int32_t)score;
+	eval->rank = (flags & EVAL_RANK) ? chi_read_u8(r) : 0;
 	eval->nodes = (flags & EVAL_NODES) ? chi_read_varint(r) : 0;
 	eval->date = (flags & EVAL_DATE) ? chi_read_varint(r) : 0;
-	if (((flags & EVAL_NODES) && eval->nodes == 0) ||
+	if (((flags & EVAL_RANK) && eval->rank == 0) ||
+	    ((flags & EVAL_NODES) && eval->nodes == 0) ||
 	    ((flags & EVAL_DATE) && eval->date == 0)) {
 		return -CHI_ECORRUPT;
 	}

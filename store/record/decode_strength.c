@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record's strength, read where it lies: the start, and of the evaluations the numbers of the
- * deepest. What precedes them is skipped, what follows them is not read; the
- * checksum covers it all.
+ * A record's strength, read where it lies: the start, the move played most, and of the evaluations
+ * the numbers of the deepest with its first move. What follows them is not read; the checksum
+ * covers it all.
  */
 #include "store/record/codec.h"
 
@@ -14,74 +14,116 @@
 /* Steps over the plies, one number, or with it a list of pairs; returns the first. */
 static uint64_t skip_plies(struct chi_reader *r, uint8_t head)
 {
-	uint64_t number = chi_read_varint(r);
+	uint64_t number = chi_read_small(r);
 	uint64_t first = number >> 1;
 	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
 		return number;
 	}
 	for (uint64_t i = 0; (number & PLIES_ALL) == 0 && i < number >> 1 && !r->bad; i++) {
-		uint64_t ply = chi_read_varint(r);
+		uint64_t ply = chi_read_small(r);
 		first = i == 0 ? ply : first;
-		(void)chi_read_varint(r);
+		(void)chi_read_small(r);
 	}
 	return first;
 }
 
-/* Steps over the moves: one alone, or a list of them with their counts. */
-static void skip_moves(struct chi_reader *r, uint8_t head)
+static inline void set_best(struct chi_row *out, chi_move move, enum chi_best source)
+{
+	out->best = move;
+	out->best_source = (uint8_t)source;
+}
+
+/* The moves played: one alone, or a list of them with their counts. */
+static void read_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
 	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
-		(void)chi_read_bytes(r, sizeof(chi_move));
+		set_best(out, (chi_move)chi_read_le(r, sizeof(chi_move)), CHI_BEST_PLAYED);
 		return;
 	}
-	uint64_t n = chi_read_varint(r);
+	uint64_t n = chi_read_small(r);
+	uint64_t most = 0;
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		struct chi_counts counts;
-		(void)chi_read_bytes(r, sizeof(chi_move));
+		chi_move move = (chi_move)chi_read_le(r, sizeof(chi_move));
 		chi_record_read_counts(r, &counts);
+		uint64_t total = counts.white + counts.draws + counts.black + counts.other;
+		if (total > most) {
+			most = total;
+			set_best(out, move, CHI_BEST_PLAYED);
+		}
 	}
 }
 
-/* One evaluation. `best_date` is that of the best so far. */
-static void read_eval(struct chi_reader *r, struct chi_row *out, uint64_t *best_date)
+/* The best evaluation so far. */
+struct best_eval {
+	uint64_t date;
+	chi_move move; /* 0: it has no principal variation */
+};
+
+/* The first move of the principal variation. */
+static chi_move read_pv(struct chi_reader *r)
 {
-	uint64_t name = chi_read_varint(r);
+	uint64_t moves = chi_read_small(r);
+	const uint8_t *bytes = chi_read_bytes(
+		r, moves <= CHI_PV_MAX ? (size_t)moves * sizeof(chi_move) : SIZE_MAX);
+	return bytes != NULL && moves > 0 ? (chi_move)(bytes[0] | bytes[1] << 8) : 0;
+}
+
+/* One evaluation. True if it is its engine's best line. */
+static bool read_eval(struct chi_reader *r, struct chi_row *out, struct best_eval *best)
+{
+	uint64_t name = chi_read_small(r);
 	/* No name is longer than a record: the cast loses nothing that bytes are there for. */
 	(void)chi_read_bytes(r, name <= CHI_ENGINE_MAX ? (size_t)name : SIZE_MAX);
-	uint64_t depth = chi_read_varint(r);
+	uint64_t depth = chi_read_small(r);
 	uint8_t flags = chi_read_u8(r);
-	uint64_t score = chi_read_varint(r);
+	uint64_t score = chi_read_small(r);
+	if ((flags & EVAL_RANK) != 0) {
+		(void)chi_read_u8(r);
+	}
 	if ((flags & EVAL_NODES) != 0) {
-		(void)chi_read_varint(r);
+		(void)chi_read_small(r);
 	}
-	uint64_t date = (flags & EVAL_DATE) != 0 ? chi_read_varint(r) : 0;
-	if ((flags & EVAL_PV) != 0) {
-		uint64_t moves = chi_read_varint(r);
-		(void)chi_read_bytes(r, moves <= CHI_PV_MAX ? (size_t)moves * sizeof(chi_move)
-							    : SIZE_MAX);
-	}
+	uint64_t date = (flags & EVAL_DATE) != 0 ? chi_read_small(r) : 0;
+	chi_move move = (flags & EVAL_PV) != 0 ? read_pv(r) : 0;
 	bool mate = (flags & EVAL_MATE) != 0;
 	if (depth > CHI_DEPTH_MAX || score > (mate ? CHI_MATE_MAX : CHI_SCORE_MAX)) {
 		r->bad = true;
 	}
 	bool better =
-		!out->has_eval || depth > out->depth || (depth == out->depth && date > *best_date);
-	if (r->bad || !better) {
-		return;
+		!out->has_eval || depth > out->depth || (depth == out->depth && date > best->date);
+	if (r->bad || (flags & EVAL_RANK) != 0) {
+		return false;
 	}
-	out->has_eval = true;
-	out->is_mate = mate;
-	out->depth = (uint16_t)depth;
-	out->score = (flags & EVAL_NEGATIVE) != 0 ? -(int32_t)score : (int32_t)score;
-	*best_date = date;
+	if (better) {
+		out->has_eval = true;
+		out->is_mate = mate;
+		out->depth = (uint16_t)depth;
+		out->score = (flags & EVAL_NEGATIVE) != 0 ? -(int32_t)score : (int32_t)score;
+		*best = (struct best_eval){.date = date, .move = move};
+	}
+	return true;
+}
+
+static bool read_evals(const uint8_t *bytes, size_t len, struct chi_row *out, uint32_t *engines)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct best_eval best = {0};
+	while (!r.bad && chi_reader_left(&r) > 0) {
+		*engines += read_eval(&r, out, &best);
+	}
+	if (best.move != 0) {
+		set_best(out, best.move, CHI_BEST_EVAL);
+	}
+	return !r.bad;
 }
 
 /* Sections are in the order of their tags. */
-static void find_evals(struct chi_reader *r, struct chi_row *out, uint32_t *engines)
+static void read_sections(struct chi_reader *r, struct chi_row *out, uint32_t *engines)
 {
 	while (!r->bad && chi_reader_left(r) > 0) {
-		uint64_t tag = chi_read_varint(r);
-		uint64_t len = chi_read_varint(r);
+		uint64_t tag = chi_read_small(r);
+		uint64_t len = chi_read_small(r);
 		if (len > chi_reader_left(r)) {
 			r->bad = true;
 		}
@@ -89,17 +131,12 @@ static void find_evals(struct chi_reader *r, struct chi_row *out, uint32_t *engi
 			return;
 		}
 		const uint8_t *bytes = chi_read_bytes(r, (size_t)len);
-		if (bytes == NULL || tag != SECTION_EVALS) {
-			continue;
+		if (tag == SECTION_LINE && len >= sizeof(chi_move)) {
+			set_best(out, (chi_move)(bytes[0] | bytes[1] << 8), CHI_BEST_LINE);
+		} else if (tag == SECTION_EVALS) {
+			r->bad = !read_evals(bytes, (size_t)len, out, engines);
+			return;
 		}
-		struct chi_reader evals = chi_reader_of(bytes, (size_t)len);
-		uint64_t date = 0;
-		while (!evals.bad && chi_reader_left(&evals) > 0) {
-			read_eval(&evals, out, &date);
-			++*engines;
-		}
-		r->bad = evals.bad;
-		return;
 	}
 }
 
@@ -112,13 +149,12 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 		r->bad = r->bad || ply > CHI_PLY_MAX;
 		more->min_ply = (int32_t)(ply & 0xffff);
 	}
-	if ((head & HEAD_SECTIONS) == 0) {
-		return;
-	}
 	if ((head & HEAD_MOVES) != 0) {
-		skip_moves(r, head);
+		read_moves(r, head, out);
 	}
-	find_evals(r, out, &more->engines);
+	if ((head & HEAD_SECTIONS) != 0) {
+		read_sections(r, out, &more->engines);
+	}
 }
 
 /* Reads the rest of a record if it has one of `parts`. */
@@ -143,7 +179,7 @@ int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t
 	struct chi_record_summary more;
 	more.engines = 0;
 	out->found = true;
-	int rc = decode(key, key_len, value, len, HEAD_SECTIONS, &more, out);
+	int rc = decode(key, key_len, value, len, HEAD_MOVES | HEAD_SECTIONS, &more, out);
 	if (CHI_UNLIKELY(rc < 0)) {
 		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};

@@ -43,6 +43,7 @@ static size_t eval_size(const struct chi_eval *eval)
 {
 	size_t size = chi_varint_size(eval->engine_len) + eval->engine_len;
 	size += chi_varint_size(eval->depth) + 1 + chi_varint_size(magnitude(eval->score));
+	size += eval->rank != 0 ? 1 : 0;
 	size += eval->nodes != 0 ? chi_varint_size(eval->nodes) : 0;
 	size += eval->date != 0 ? chi_varint_size(eval->date) : 0;
 	size += eval->n_pv != 0 ? chi_varint_size(eval->n_pv) + 2 * eval->n_pv : 0;
@@ -54,12 +55,15 @@ static void write_eval(struct chi_writer *w, const struct chi_eval *eval)
 {
 	unsigned flags = (eval->is_mate ? EVAL_MATE : 0u) | (eval->score < 0 ? EVAL_NEGATIVE : 0u) |
 			 (eval->nodes != 0 ? EVAL_NODES : 0u) | (eval->date != 0 ? EVAL_DATE : 0u) |
-			 (eval->n_pv != 0 ? EVAL_PV : 0u);
+			 (eval->n_pv != 0 ? EVAL_PV : 0u) | (eval->rank != 0 ? EVAL_RANK : 0u);
 	chi_write_varint(w, eval->engine_len);
 	chi_write_bytes(w, eval->engine, eval->engine_len);
 	chi_write_varint(w, eval->depth);
 	chi_write_u8(w, (uint8_t)flags);
 	chi_write_varint(w, magnitude(eval->score));
+	if (eval->rank != 0) {
+		chi_write_u8(w, eval->rank);
+	}
 	if (eval->nodes != 0) {
 		chi_write_varint(w, eval->nodes);
 	}

@@ -82,14 +82,14 @@ static int add_plies(const struct chi_ply_stat *more, size_t n_more, struct chi_
 }
 
 /* Puts one evaluation in its place among `n` sorted ones, unless a deeper one of the same engine
- * has it. */
+ * and rank has it. */
 static void merge_eval(struct chi_eval *evals, size_t *n, const struct chi_eval *eval)
 {
 	size_t i = 0;
-	while (i < *n && chi_engine_compare(&evals[i], eval) < 0) {
+	while (i < *n && chi_eval_compare(&evals[i], eval) < 0) {
 		i++;
 	}
-	if (i < *n && chi_engine_compare(&evals[i], eval) == 0) {
+	if (i < *n && chi_eval_compare(&evals[i], eval) == 0) {
 		if (eval->depth >= evals[i].depth) {
 			evals[i] = *eval;
 		}
@@ -98,6 +98,28 @@ static void merge_eval(struct chi_eval *evals, size_t *n, const struct chi_eval 
 	memmove(evals + i + 1, evals + i, (*n - i) * sizeof(*evals));
 	evals[i] = *eval;
 	(*n)++;
+}
+
+/* Plies that the lines of one search are apart where it ends before it has come to all of them. */
+#define SEARCH_DEPTHS 1
+
+/* Drops the lines of earlier searches, which are less deep than a better line of their engine. A
+ * better one goes before them. Returns how many are left. */
+static size_t drop_earlier(struct chi_eval *evals, size_t n)
+{
+	size_t kept = 0;
+	uint32_t deepest = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct chi_eval *last = kept > 0 ? &evals[kept - 1] : NULL;
+		bool same = last != NULL && last->engine_len == evals[i].engine_len &&
+			    memcmp(last->engine, evals[i].engine, last->engine_len) == 0;
+		if (same && evals[i].depth + SEARCH_DEPTHS < deepest) {
+			continue;
+		}
+		deepest = same && deepest > evals[i].depth ? deepest : evals[i].depth;
+		evals[kept++] = evals[i];
+	}
+	return kept;
 }
 
 /* The stored ones are sorted, those of the put may come in any order. */
@@ -122,7 +144,7 @@ static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_ar
 		merge_eval(evals, &n, &more[i]);
 	}
 	out->evals = evals;
-	out->n_evals = n;
+	out->n_evals = drop_earlier(evals, n);
 	return CHI_OK;
 }
 

@@ -26,7 +26,7 @@ static inline void chi_record_read_counts(struct chi_reader *r, struct chi_count
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t value = present >> i & 1;
 		if ((present & ~ones) >> i & 1) {
-			value = chi_read_varint(r);
+			value = chi_read_small(r);
 			if (value < 2) {
 				r->bad = true;
 			}

@@ -46,7 +46,8 @@ enum section {
 #define EVAL_NODES    0x04
 #define EVAL_DATE     0x08
 #define EVAL_PV	      0x10
-#define EVAL_FLAGS    0x1f
+#define EVAL_RANK     0x20
+#define EVAL_FLAGS    0x3f
 
 /* True if the moves are one move, played by the one game that `counts` holds: the short form. */
 static inline bool is_single(const struct chi_counts *counts, const struct chi_move_stat *moves,

@@ -153,7 +153,7 @@ static void write_given(struct chi_writer *w, uint64_t value)
 	}
 }
 
-/* engine|depth|score|nodes|date|variation, separated by semicolons. */
+/* engine|depth|score|nodes|date|variation, with |rank if it is not 0, separated by semicolons. */
 static int write_evals(struct chi_writer *w, const struct chi_position *position,
 		       const struct chi_record *record)
 {
@@ -173,6 +173,9 @@ static int write_evals(struct chi_writer *w, const struct chi_position *position
 		int rc = write_line(w, position, eval->pv, eval->n_pv);
 		if (rc < 0) {
 			return rc;
+		}
+		if (eval->rank != 0) {
+			write_given(w, eval->rank);
 		}
 	}
 	return CHI_OK;

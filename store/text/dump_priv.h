@@ -36,3 +36,5 @@ enum dump_field {
 
 /* Fields of one evaluation, between '|'; evaluations are separated by ';'. */
 #define EVAL_FIELDS 6
+/* The same of one that is not its engine's best: the rank is the last. */
+#define EVAL_FIELDS_RANK 7

@@ -257,9 +257,10 @@ static int read_given(const struct parse *p, struct text text, uint64_t *out)
 
 static int read_eval(const struct parse *p, struct text text, struct chi_eval *out)
 {
-	struct text fields[EVAL_FIELDS];
-	if (!split(text, '|', fields, EVAL_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "an evaluation has six fields");
+	struct text fields[EVAL_FIELDS_RANK] = {{0}};
+	bool ranked = split(text, '|', fields, EVAL_FIELDS_RANK);
+	if (!ranked && !split(text, '|', fields, EVAL_FIELDS)) {
+		return refuse(p, -CHI_ESYNTAX, text.at, "an evaluation has six or seven fields");
 	}
 	int rc = unescape(p, fields[0], &out->engine, &out->engine_len);
 	if (rc == CHI_OK && (out->engine_len == 0 || out->engine_len > CHI_ENGINE_MAX)) {
@@ -279,6 +280,11 @@ static int read_eval(const struct parse *p, struct text text, struct chi_eval *o
 	if (rc == CHI_OK) {
 		rc = read_given(p, fields[4], &out->date);
 	}
+	uint64_t rank = 0;
+	if (rc == CHI_OK && ranked) {
+		rc = read_u64(p, fields[6], CHI_RANK_MAX, &rank);
+	}
+	out->rank = (uint8_t)rank;
 	return rc < 0 ? rc : read_line(p, fields[5], CHI_PV_MAX, &out->pv, &out->n_pv);
 }
 
@@ -301,7 +307,7 @@ static int read_evals(const struct parse *p, struct text text, struct chi_record
 		if (rc < 0) {
 			return rc;
 		}
-		if (i > 0 && chi_engine_compare(&evals[i - 1], &evals[i]) >= 0) {
+		if (i > 0 && chi_eval_compare(&evals[i - 1], &evals[i]) >= 0) {
 			return refuse(p, -CHI_ESYNTAX, word.at, "the engines are not in order");
 		}
 	}

@@ -107,9 +107,11 @@ static void everything_known(void **state)
 	       "{\"uci\":\"d2d4\",\"san\":\"d4\",\"games\":1,\"white\":1,\"draws\":0,\"black\":0,"
 	       "\"other\":0}],"
 	       "\"evals\":["
-	       "{\"engine\":\"a\",\"depth\":20,\"cp\":-35,\"nodes\":5,\"pv\":[\"e2e4\",\"e7e5\"],"
+	       "{\"engine\":\"a\",\"multipv\":1,\"depth\":20,\"cp\":-35,\"nodes\":5,\"pv\":["
+	       "\"e2e4\",\"e7e5\"],"
 	       "\"date\":\"2001-09-09T01:46:40Z\"},"
-	       "{\"engine\":\"b\",\"depth\":0,\"mate\":3,\"nodes\":null,\"pv\":[],\"date\":null}],"
+	       "{\"engine\":\"b\",\"multipv\":1,\"depth\":0,\"mate\":3,\"nodes\":null,\"pv\":[],"
+	       "\"date\":null}],"
 	       "\"line\":[\"e2e4\",\"e7e5\"],\"note\":\"say \\\"hm\\\"\\n\xc3\xa9\"}");
 }
 
@@ -165,7 +167,7 @@ static void line_without_a_black_king(void **state)
 	       "{\"fen\":\"3r4/8/8/8/8/8/8/6K1 w - - 0 1\",\"chi2\":null,\"games\":0,"
 	       "\"white\":0,\"draws\":0,\"black\":0,\"other\":0,\"min_ply\":null,\"plies\":[],"
 	       "\"moves\":[],\"evals\":["
-	       "{\"engine\":\"a\",\"depth\":1,\"cp\":1,\"nodes\":null,"
+	       "{\"engine\":\"a\",\"multipv\":1,\"depth\":1,\"cp\":1,\"nodes\":null,"
 	       "\"pv\":[\"g1f2\",\"d8d7\",\"f2e1\"],\"date\":null}],"
 	       "\"line\":[\"g1f2\",\"d8d7\"],\"note\":null}");
 }

@@ -472,6 +472,8 @@ static void positions_and_moves(void **state)
 	char fen[CHI_FEN_SIZE];
 	char text[CHI_MOVE_TEXT_SIZE];
 	char digits[CHI_CHI2_TEXT_SIZE];
+	struct chi_legal_move legal[20];
+	size_t n_legal = 0;
 	chi_move move = 0;
 	uint16_t chi2 = 0;
 	nomem_arm(1);
@@ -484,6 +486,7 @@ static void positions_and_moves(void **state)
 		chi_key_play(&key, move, &next),
 		chi_key_uci(&key, move, text),
 		chi_key_san(&key, move, text),
+		chi_key_moves(&key, CHI_MOVES_SAN, legal, CHI_COUNT(legal), &n_legal, NULL),
 		chi_material_parse("KRPvKR", 6, &material, &fault),
 		chi_num_chi2("76.00", 5, &chi2),
 	};

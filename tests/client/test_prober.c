@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
+#include "tests/base/expect_row.h"
 #include "tests/base/seed.h"
 #include "tests/client/world.h"
 
@@ -66,6 +67,11 @@ static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
 	static const char *const names[] = {"a", "bb", "ccc", "dddd"};
 	struct chi_eval evals[CHI_COUNT(names)];
 	size_t n = seed_below(seed, 3) == 0 ? 0 : 1 + seed_below(seed, CHI_COUNT(names));
+	struct chi_legal_move legal[3];
+	size_t n_legal = 0;
+	struct chi_key key = world_key(i);
+	assert_int_equal(chi_key_moves(&key, 0, legal, CHI_COUNT(legal), &n_legal, NULL), CHI_OK);
+	n_legal = n_legal < CHI_COUNT(legal) ? n_legal : CHI_COUNT(legal);
 	for (size_t j = 0; j < n; j++) {
 		evals[j] = (struct chi_eval){
 			.engine = names[j],
@@ -75,14 +81,26 @@ static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
 			.score = (int32_t)seed_below(seed, 2001) - 1000,
 			.nodes = seed_below(seed, 3),
 			.date = seed_below(seed, 3),
+			.pv = &legal[1].move,
+			.n_pv = n_legal > 1 && seed_below(seed, 2) == 0,
 		};
 	}
 	struct chi_ply_stat plies[2] = {{3, 1}, {7, 2}};
+	struct chi_move_stat played[3];
 	struct chi_put put = {
-		.key = world_key(i),
-		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_EVALS | CHI_PUT_NOTE,
+		.key = key,
+		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_EVALS | CHI_PUT_NOTE |
+			 CHI_PUT_MOVES | CHI_PUT_LINE,
 		.record = {.evals = evals, .n_evals = n, .note = "note", .n_note = 4},
 	};
+	put.record.moves = played;
+	put.record.n_moves = seed_below(seed, n_legal + 1);
+	for (size_t j = 0; j < put.record.n_moves; j++) {
+		played[j] = (struct chi_move_stat){
+			legal[j].move, {seed_below(seed, 3), seed_below(seed, 300), 0, 0}};
+	}
+	put.record.line = &legal[0].move;
+	put.record.n_line = n_legal > 0 && seed_below(seed, 3) == 0;
 	put.record.chi2 = (uint16_t)seed_below(seed, 3);
 	put.record.counts = (struct chi_counts){seed_below(seed, 9) + 3, 1, 2, 0};
 	put.record.plies = plies;
@@ -90,41 +108,16 @@ static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
 	world_ok(client, chi_put(client, &put, 1, CHI_ASYNC, NULL));
 }
 
-/* By chi_get, and the rule in types.h. */
+/* By chi_get, and the rules in types.h. */
 static void expect(struct chi_client *client, const struct chi_key *key, struct chi_row *out)
 {
 	struct chi_record record;
-	const struct chi_eval *best = NULL;
 	*out = (struct chi_row){0};
 	int status = chi_get(client, key, &record);
 	assert_in_range(status, CHI_OK, CHI_NONE);
-	if (status == CHI_NONE) {
-		return;
+	if (status == CHI_OK) {
+		expect_row(&record, out);
 	}
-	for (size_t i = 0; i < record.n_evals; i++) {
-		const struct chi_eval *eval = &record.evals[i];
-		if (best == NULL || eval->depth > best->depth ||
-		    (eval->depth == best->depth && eval->date > best->date)) {
-			best = eval;
-		}
-	}
-	out->found = true;
-	out->chi2 = record.chi2;
-	out->counts = record.counts;
-	if (best != NULL) {
-		out->has_eval = true;
-		out->is_mate = best->is_mate;
-		out->score = best->score;
-		out->depth = (uint16_t)best->depth;
-	}
-}
-
-static bool same(const struct chi_row *a, const struct chi_row *b)
-{
-	return a->found == b->found && a->has_eval == b->has_eval && a->is_mate == b->is_mate &&
-	       a->chi2 == b->chi2 && a->depth == b->depth && a->score == b->score &&
-	       a->counts.white == b->counts.white && a->counts.draws == b->counts.draws &&
-	       a->counts.black == b->counts.black && a->counts.other == b->counts.other;
 }
 
 static struct chi_prober *prober_of(struct chi_client *client)
@@ -153,7 +146,7 @@ static void collect_as_wanted(struct chi_prober *prober, uint64_t ticket, unsign
 {
 	struct chi_row strength;
 	assert_int_equal(chi_prober_collect(prober, ticket, &strength), CHI_OK);
-	assert_true(same(&strength, &wanted[i]));
+	assert_true(same_row(&strength, &wanted[i]));
 }
 
 static void says_what_get_says(void **state)
@@ -165,18 +158,18 @@ static void says_what_get_says(void **state)
 	uint64_t tickets[CHI_PREFETCH_MAX];
 	assert_int_equal(chi_probe(world->client, keys, ASKED, many), CHI_OK);
 	for (unsigned i = 0; i < ASKED; i++) {
-		assert_true(same(&many[i], &wanted[i]));
+		assert_true(same_row(&many[i], &wanted[i]));
 	}
 	assert_int_equal(chi_prober_many(prober, keys, ASKED, many), CHI_OK);
 	for (unsigned i = 0; i < ASKED; i++) {
 		struct chi_row one;
 		char fen[CHI_FEN_SIZE];
-		assert_true(same(&many[i], &wanted[i]));
+		assert_true(same_row(&many[i], &wanted[i]));
 		assert_int_equal(chi_prober_key(prober, &keys[i], &one), CHI_OK);
-		assert_true(same(&one, &wanted[i]));
+		assert_true(same_row(&one, &wanted[i]));
 		assert_int_equal(chi_key_to_fen(&keys[i], fen, NULL), CHI_OK);
 		assert_int_equal(chi_prober_fen(prober, fen, strlen(fen), &one), CHI_OK);
-		assert_true(same(&one, &wanted[i]));
+		assert_true(same_row(&one, &wanted[i]));
 	}
 	/* Prefetched in windows of all sizes, collected forth and back. */
 	for (unsigned from = 0, n = 1; from + n <= ASKED; from += n, n = n % CHI_PREFETCH_MAX + 1) {
@@ -323,7 +316,7 @@ static void tickets_end(void **state)
 	chi_close(world->client);
 	world->client = NULL;
 	assert_int_equal(chi_prober_key(prober, &keys[5], &strength), CHI_OK);
-	assert_true(same(&strength, &wanted[5]));
+	assert_true(same_row(&strength, &wanted[5]));
 	chi_prober_close(prober);
 }
 
@@ -470,15 +463,15 @@ static void probe_in_a_cage(const char *address)
 	for (unsigned i = 0; i < 10000; i++) {
 		unsigned at = i % (ASKED - 100);
 		wrong |= chi_prober_many(prober, keys + at, 100, strengths) != CHI_OK;
-		wrong |= !same(&strengths[7], &wanted[at + 7]);
+		wrong |= !same_row(&strengths[7], &wanted[at + 7]);
 		wrong |= chi_prober_prefetch(prober, &keys[at], &tickets[0]) != CHI_OK;
 		wrong |= chi_prober_collect(prober, tickets[0], strengths) != CHI_OK;
-		wrong |= !same(&strengths[0], &wanted[at]);
+		wrong |= !same_row(&strengths[0], &wanted[at]);
 		wrong |= chi_prober_prefetch_many(prober, &keys[at], 20, tickets) != CHI_OK;
 		wrong |= chi_prober_collect(prober, tickets[19], strengths) != CHI_OK;
-		wrong |= !same(&strengths[0], &wanted[at + 19]);
+		wrong |= !same_row(&strengths[0], &wanted[at + 19]);
 		wrong |= chi_prober_key(prober, &keys[at], strengths) != CHI_OK;
-		wrong |= !same(&strengths[0], &wanted[at]);
+		wrong |= !same_row(&strengths[0], &wanted[at]);
 	}
 	wrong |= atomic_load(&allocations) != before;
 	syscall(SYS_exit, wrong);

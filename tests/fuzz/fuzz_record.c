@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/record.h"
 #include "store/record/codec.h"
+#include "tests/base/expect_row.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CHECKSUM 4
@@ -17,32 +19,13 @@ static const uint8_t key[] = {0xff, 0xff, 0,	0,    0,    0,	  0xff, 0xff,
 			      0x73, 0x15, 0x21, 0x37, 0x44, 0x44, 0x44, 0x44,
 			      0xcc, 0xcc, 0xcc, 0xcc, 0xfb, 0x9d, 0xa9, 0xbf};
 
-/* The evaluation of the most plies, the youngest of those; NULL: there is none. */
-static const struct chi_eval *deepest(const struct chi_record *record)
-{
-	const struct chi_eval *best = NULL;
-	for (size_t i = 0; i < record->n_evals; i++) {
-		const struct chi_eval *eval = &record->evals[i];
-		if (best == NULL || eval->depth > best->depth ||
-		    (eval->depth == best->depth && eval->date > best->date)) {
-			best = eval;
-		}
-	}
-	return best;
-}
-
 static void check_glance(const uint8_t *value, size_t len, const struct chi_record *record)
 {
 	struct chi_row seen = {0};
-	const struct chi_eval *eval = deepest(record);
+	struct chi_row wanted;
+	expect_row(record, &wanted);
 	REQUIRE(chi_record_decode_strength(key, sizeof(key), value, len, &seen) == CHI_OK);
-	REQUIRE(seen.found && seen.chi2 == record->chi2);
-	REQUIRE(chi_counts_equal(&seen.counts, &record->counts));
-	REQUIRE(seen.has_eval == (eval != NULL));
-	if (eval != NULL) {
-		REQUIRE(seen.depth == eval->depth && seen.score == eval->score);
-		REQUIRE(seen.is_mate == eval->is_mate);
-	}
+	REQUIRE(same_row(&seen, &wanted));
 }
 
 static void check(const uint8_t *value, size_t len, struct chi_arena *arena)

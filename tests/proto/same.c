@@ -39,7 +39,7 @@ static bool same_eval(const struct chi_eval *a, const struct chi_eval *b)
 {
 	return same_bytes(a->engine, a->engine_len, b->engine, b->engine_len) &&
 	       a->depth == b->depth && a->is_mate == b->is_mate && a->score == b->score &&
-	       a->nodes == b->nodes && a->date == b->date &&
+	       a->nodes == b->nodes && a->date == b->date && a->rank == b->rank &&
 	       same_moves(a->pv, a->n_pv, b->pv, b->n_pv);
 }
 
@@ -229,7 +229,9 @@ static bool same_rows(const struct chi_row *a, const struct chi_row *b, size_t n
 		if (!same_key(&a[i].key, &b[i].key) || a[i].found != b[i].found ||
 		    a[i].chi2 != b[i].chi2 || a[i].has_eval != b[i].has_eval ||
 		    a[i].is_mate != b[i].is_mate || a[i].depth != b[i].depth ||
-		    a[i].score != b[i].score || !same_counts(&a[i].counts, &b[i].counts)) {
+		    a[i].score != b[i].score || a[i].best != b[i].best ||
+		    a[i].best_source != b[i].best_source ||
+		    !same_counts(&a[i].counts, &b[i].counts)) {
 			return false;
 		}
 	}

@@ -21,8 +21,7 @@ static bool coin(struct sample *s)
 static uint64_t number(struct sample *s)
 {
 	unsigned bits = (unsigned)below(s, 65);
-	uint64_t value = seed_next(s->seed);
-	return bits == 0 ? 0 : value >> (64 - bits);
+	return bits == 0 ? 0 : seed_next(s->seed) >> (64 - bits);
 }
 
 static void *take(struct sample *s, size_t n, size_t size)
@@ -119,6 +118,7 @@ static void evals(struct sample *s, struct chi_record *record)
 		list[i].score = (int32_t)below(s, 2 * (size_t)max + 1) - max;
 		list[i].nodes = number(s);
 		list[i].date = number(s);
+		list[i].rank = (uint8_t)below(s, CHI_RANK_MAX + 1);
 		list[i].pv = moves(s, &list[i].n_pv);
 	}
 	record->evals = n > 0 ? list : NULL;

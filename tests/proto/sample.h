@@ -29,7 +29,8 @@ struct chi_key sample_key(struct sample *sample);
 struct chi_record sample_record(struct sample *sample);
 struct chi_row *sample_rows(struct sample *sample, size_t n, bool counts, bool all_found);
 
-/* Gives a row that was found an evaluation, or not: rows of probes alone have one. */
+/* Gives a row that was found an evaluation and a best move, or not: rows of probes alone have
+ * them. */
 static inline void sample_eval(struct sample *s, struct chi_row *row)
 {
 	row->has_eval = row->found && seed_below(s->seed, 2) == 0;
@@ -39,6 +40,13 @@ static inline void sample_eval(struct sample *s, struct chi_row *row)
 		row->depth = (uint16_t)seed_below(s->seed, UINT16_MAX + 1);
 		row->score = (int32_t)seed_below(s->seed, 2 * (uint64_t)max + 1) - max;
 	}
+	row->best_source = row->found ? (uint8_t)seed_below(s->seed, CHI_BEST_PLAYED + 1) : 0;
+	if (row->best_source == CHI_BEST_EVAL && !row->has_eval) {
+		row->best_source = CHI_BEST_NONE;
+	}
+	row->best = row->best_source != CHI_BEST_NONE
+			    ? (chi_move)(64 * (1 + seed_below(s->seed, 63)))
+			    : 0;
 }
 
 /* The options of an import; they need not go together. */

@@ -12,6 +12,7 @@
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "tests/base/expect_row.h"
 #include "tests/base/seed.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -245,14 +246,15 @@ static void random_record(struct chi_record *record)
 	record->n_evals = help_below(3) == 0 ? help_below(CHI_EVALS_MAX + 1) : 0;
 	for (size_t i = 0; i < record->n_evals; i++) {
 		char name[CHI_ENGINE_MAX + 1];
-		int len = snprintf(name, sizeof(name), "engine %02zu %*s", i, (int)help_below(50),
-				   "x");
+		/* Several lines of an engine, of some without the best. */
+		int len = snprintf(name, sizeof(name), "%-*zu", 2 + (int)i / 4 * 3, 10 + i / 4);
 		bool mate = help_below(4) == 0;
 		int32_t most = mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 		evals[i] = (struct chi_eval){.engine = chi_arena_text(&arena, name, (size_t)len),
 					     .engine_len = (size_t)len,
 					     .depth = help_below(65536),
 					     .is_mate = mate,
+					     .rank = (uint8_t)(i % 4 + i / 4 % 2),
 					     .score = (int32_t)help_below(2 * (unsigned)most + 1) -
 						      most,
 					     .nodes = help_below(2) ? help_random() : 0,
@@ -287,7 +289,7 @@ static void assert_same(const struct chi_record *a, const struct chi_record *b)
 	for (size_t i = 0; i < a->n_evals; i++) {
 		const struct chi_eval *x = &a->evals[i];
 		const struct chi_eval *y = &b->evals[i];
-		assert_int_equal(chi_engine_compare(x, y), 0);
+		assert_int_equal(chi_eval_compare(x, y), 0);
 		assert_true(x->depth == y->depth && x->is_mate == y->is_mate &&
 			    x->score == y->score && x->nodes == y->nodes && x->date == y->date &&
 			    x->n_pv == y->n_pv);
@@ -303,8 +305,7 @@ static void test_round_trip(void **state)
 {
 	(void)state;
 	struct chi_key key = help_fen(START);
-	size_t rounds = seed_rounds(5000);
-	for (size_t i = 0; i < rounds; i++) {
+	for (size_t i = 0, n = seed_rounds(5000); i < n; i++) {
 		struct chi_record record;
 		struct chi_record back;
 		size_t len;
@@ -321,8 +322,12 @@ static void test_round_trip(void **state)
 		struct chi_counts counts;
 		assert_int_equal(chi_record_peek(key.bytes, key.len, buffer, len, &chi2, &counts),
 				 CHI_OK);
-		assert_int_equal(chi2, record.chi2);
-		assert_true(chi_counts_equal(&counts, &record.counts));
+		assert_true(chi2 == record.chi2 && chi_counts_equal(&counts, &record.counts));
+		struct chi_row rows[2] = {{.found = false}};
+		expect_row(&record, &rows[1]);
+		assert_int_equal(chi_record_decode_strength(key.bytes, key.len, buffer, len, rows),
+				 CHI_OK);
+		assert_true(same_row(&rows[0], &rows[1]));
 		/* A checksum of four bytes finds every single flipped bit. */
 		buffer[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
 		assert_int_equal(chi_record_peek(key.bytes, key.len, buffer, len, &chi2, &counts),

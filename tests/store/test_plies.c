@@ -192,9 +192,15 @@ static void test_largest(void **state)
 	for (size_t i = 0; i < CHI_COUNT(evals); i++) {
 		memset(names[i], 'e', sizeof(names[i]));
 		names[i][0] = (char)('0' + i);
-		evals[i] = (struct chi_eval){names[i],	     sizeof(names[i]), 65535,	   false,
-					     -CHI_SCORE_MAX, UINT64_MAX,       UINT64_MAX, line,
-					     CHI_PV_MAX};
+		evals[i] = (struct chi_eval){.engine = names[i],
+					     .engine_len = sizeof(names[i]),
+					     .depth = 65535,
+					     .score = -CHI_SCORE_MAX,
+					     .rank = CHI_RANK_MAX,
+					     .nodes = UINT64_MAX,
+					     .date = UINT64_MAX,
+					     .pv = line,
+					     .n_pv = CHI_PV_MAX};
 	}
 	memset(note, 'n', sizeof(note));
 	struct chi_record back;

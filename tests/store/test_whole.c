@@ -67,7 +67,8 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 		 .score = -(int32_t)(n % 50),
 		 .nodes = n * UINT64_C(12345678901),
 		 .pv = &move,
-		 .n_pv = 1}};
+		 .n_pv = 1},
+		{.engine = "a|b;c\\d", .engine_len = 7, .depth = n, .rank = CHI_RANK_MAX}};
 	struct chi_ply_stat plies[] = {{(uint16_t)(n % 3), 1}, {(uint16_t)(3 + n), n}};
 	char note[1200];
 	size_t n_note = every_byte(note);
@@ -81,7 +82,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 			   .plies = plies,
 			   .n_plies = n > 0 ? 2 : 1,
 			   .evals = evals,
-			   .n_evals = 2,
+			   .n_evals = 3,
 			   .line = &move,
 			   .n_line = 1,
 			   .note = note,
@@ -228,7 +229,11 @@ static void test_bad_dumps(void **state)
 		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:1 2:1\t\t\t\n", -CHI_ESYNTAX, "order"},
 		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2 3:2\t\t\t\n", -CHI_ESYNTAX, "more games"},
 		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2  3:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX, "six fields"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX,
+		 "six or seven fields"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||64\t\t\n", -CHI_ESYNTAX, "too large"},
+		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||1;x|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
+		 "order"},
 		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
 		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
 		 "order"},

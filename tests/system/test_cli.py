@@ -54,11 +54,22 @@ class Commands(Base):
         self.assertEqual(record, {
             "fen": START, "chi2": 76.0, "games": 6, "white": 3, "draws": 2, "black": 1,
             "other": 0, "min_ply": None, "plies": [], "moves": [], "evals": [
-                {"engine": "lc0", "depth": 9, "mate": -3, "nodes": None, "pv": [], "date": None},
-                {"engine": "sf", "depth": 20, "cp": 35, "nodes": None, "pv": [], "date": None}],
+                {"engine": "lc0", "multipv": 1, "depth": 9, "mate": -3, "nodes": None, "pv": [],
+                 "date": None},
+                {"engine": "sf", "multipv": 1, "depth": 20, "cp": 35, "nodes": None, "pv": [],
+                 "date": None}],
             "line": ["e2e4", "e7e5"], "note": "caf\u00e9 \"1\""})
         self.assertEqual(self.out("put", START, "--eval", "sf:10:99", address=a),
                          f"unchanged\t{START}\n")
+        # Lines of one search may be a ply apart; a deeper search takes the older lines with it.
+        lines = lambda: [(e["engine"], e["multipv"], e["depth"], e["cp"])
+                         for e in json.loads(self.out("get", START, address=a))["evals"][1:]]
+        self.out("put", START, "--eval", "sf:20:30", "--eval", "sf:19:25/2", "--eval", "sf:18:20/3",
+                 address=a)
+        self.assertEqual(lines(), [("sf", 1, 20, 30), ("sf", 2, 19, 25)])
+        self.out("put", START, "--eval", "sf:21:31", address=a)
+        self.assertEqual(lines(), [("sf", 1, 21, 31)])
+        self.cli("put", START, "--eval", "sf:21:31/65", code=2, address=a)
         self.assertEqual(json.loads(self.out("put", START, "--json", "--counts", "1,1,1", "--add",
                                              address=a)), {"result": "updated", "fen": START})
         record = json.loads(self.out("get", START, address=a))
@@ -188,8 +199,8 @@ class Commands(Base):
                 "read": "2", "stored": "2", "new": "0" if number else "2", "updated": "0",
                 "unchanged": "2" if number else "0", "rejected": "0"}, name)
         record = json.loads(self.out("get", ROOKS, address=a))
-        self.assertEqual(record["evals"], [{"engine": "epd", "depth": 12, "cp": 120, "nodes": None,
-                                            "pv": ["b3b8"], "date": None}])
+        self.assertEqual(record["evals"], [{"engine": "epd", "multipv": 1, "depth": 12, "cp": 120,
+                                            "nodes": None, "pv": ["b3b8"], "date": None}])
         record = json.loads(self.out("get", START, address=a))
         self.assertEqual((record["line"], record["note"]), (["e2e4"], 'bm e4; id "x";'))
         self.cli("import", "--engine", "me", "-", input=f"{ROOKS} ce 1;", address=a)

@@ -103,13 +103,16 @@ class Formats(Base):
         self.assertIn("-:4: depth: 'x' is no depth", done.stderr)
         self.assertIn("-:5: pv: ", done.stderr)
         self.assertEqual(json.loads(self.out("get", START, address=store))["evals"], [
-            {"engine": "stockfish", "depth": 30, "cp": 25, "nodes": 1000, "pv": ["e2e4", "e7e5"],
+            {"engine": "stockfish", "multipv": 1, "depth": 30, "cp": 25, "nodes": 1000,
+             "pv": ["e2e4", "e7e5"],
              "date": "2026-11-22T09:30:00Z"}])
         self.assertEqual(json.loads(self.out("get", ENDING, address=store))["evals"], [
-            {"engine": "me", "depth": 0, "mate": -3, "nodes": None, "pv": [], "date": None}])
+            {"engine": "me", "multipv": 1, "depth": 0, "mate": -3, "nodes": None, "pv": [],
+             "date": None}])
 
     def test_put_batch_reads_json(self):
-        lines = [{"fen": START, "evals": [{"engine": "z", "cp": 1}, {"engine": "a", "mate": 2}],
+        lines = [{"fen": START, "evals": [{"engine": "z", "cp": 1}, {"engine": "a", "mate": 2},
+                                          {"engine": "z", "cp": 0, "multipv": 2}],
                   "line": "e4 e5", "moves": [{"san": "Nf3", "white": 1}], "white": 1, "extra": 0},
                  {"fen": ENDING, "note": "n", "white": None}, {"note": "no fen"},
                  {"fen": ROOKS, "white": -1}, {"fen": ROOKS, "evals": [{"cp": "x"}]}]
@@ -126,7 +129,8 @@ class Formats(Base):
                              "-:9: no JSON: ", "ignored: 'extra'"):
                     self.assertIn(told, done.stderr)
                 record = json.loads(self.out("get", START, address=address))
-                self.assertEqual([e["engine"] for e in record["evals"]], ["a", "z"])
+                self.assertEqual([(e["engine"], e["multipv"]) for e in record["evals"]],
+                                 [("a", 1), ("z", 1), ("z", 2)])
                 self.assertEqual((record["line"], record["moves"][0]["uci"], record["note"]),
                                  (["e2e4", "e7e5"], "g1f3", None))
                 self.cli("put", "--batch", "--strict", address=address, input=text, code=3)

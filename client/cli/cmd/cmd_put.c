@@ -27,8 +27,8 @@ struct put_state {
 	size_t n_evals;
 };
 
-/* Takes an evaluation to its place in a record: ascending by engine, one of each, the deeper, of
- * equal depth the later. */
+/* Takes an evaluation to its place in a record: ascending by engine and rank, one of each, the
+ * deeper, of equal depth the later. */
 static int take_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct put_state *put = out;
@@ -38,15 +38,15 @@ static int take_eval(struct cli *cli, const struct cli_option *option, const cha
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	while (at < put->n_evals && chi_engine_compare(&put->evals[at], &eval) < 0) {
+	while (at < put->n_evals && chi_eval_compare(&put->evals[at], &eval) < 0) {
 		at++;
 	}
-	if (at < put->n_evals && chi_engine_compare(&put->evals[at], &eval) == 0) {
+	if (at < put->n_evals && chi_eval_compare(&put->evals[at], &eval) == 0) {
 		put->evals[at] = put->evals[at].depth > eval.depth ? put->evals[at] : eval;
 		return EXIT_DONE;
 	}
 	if (put->n_evals == CHI_EVALS_MAX) {
-		return cli_usage(cli, "--%s: at most %d engines in one put", option->name,
+		return cli_usage(cli, "--%s: at most %d evaluations in one put", option->name,
 				 CHI_EVALS_MAX);
 	}
 	memmove(&put->evals[at + 1], &put->evals[at], (put->n_evals - at) * sizeof(put->evals[0]));
@@ -209,7 +209,7 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(put_state, note, "note", "TEXT", "set the note; an empty text removes it"),
 	OPTION_TEXT(put_state, line, "line", "MOVES",
 		    "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"),
-	{"eval", "E:D:SCORE", "evaluation: engine, depth, centipawns or mateN; repeatable",
+	{"eval", "E:D:SCORE", "engine, depth, centipawns or mateN, /LINE (MultiPV); repeatable",
 	 take_eval, 0, 0, 0, NULL},
 	OPTION(put_state, counts, option_counts, "counts", "W,D,L",
 	       "set the games won by White, drawn, won by Black"),
@@ -227,7 +227,8 @@ const struct command cmd_put = {
 	.help = "Stores the position if it is new, and sets what the options give; everything\n"
 		"else is left unchanged. Prints 'added', 'updated' or 'unchanged' and the FEN as\n"
 		"it is stored. What has been printed is on disk.\n"
-		"For each engine the deeper evaluation is kept, at equal depth the later one.\n"
+		"For each engine and line the deeper evaluation is kept, at equal depth the "
+		"later.\n"
 		"Scores are from the side to move's view: mate3 mates in three, mate-2 is mated\n"
 		"in two.\n\n" PLACE_HELP,
 	.example =

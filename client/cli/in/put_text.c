@@ -57,16 +57,40 @@ static const char *last_colon(const char *text, const char *end)
 	return end > text ? end - 1 : NULL;
 }
 
+/* "/2" at the end: the engine's second line. Moves *end before it. */
+static int read_line_number(struct cli *cli, const char *text, const char *score, const char **end,
+			    uint64_t *line)
+{
+	const char *slash = strchr(score, '/');
+	if (slash == NULL) {
+		return EXIT_DONE;
+	}
+	if (chi_num_u64(slash + 1, (size_t)(*end - slash - 1), CHI_RANK_MAX + 1, line) != CHI_OK ||
+	    *line == 0) {
+		return cli_usage(cli, "--eval: the line in '%s' is not a number from 1 to %d", text,
+				 CHI_RANK_MAX + 1);
+	}
+	*end = slash;
+	return EXIT_DONE;
+}
+
 int text_eval(struct cli *cli, const char *text, struct chi_eval *out)
 {
 	const char *end = text + strlen(text);
 	const char *score = last_colon(text, end);
 	const char *depth = score != NULL ? last_colon(text, score) : NULL;
 	uint64_t plies = 0;
+	uint64_t line = 1;
 	int64_t value = 0;
+	int code = score != NULL ? read_line_number(cli, text, score, &end, &line) : EXIT_DONE;
+	if (code != EXIT_DONE) {
+		return code;
+	}
 	/* Read from the end: an engine's name may have colons. */
 	if (depth == NULL || depth == text) {
-		return cli_usage(cli, "--eval: '%s' is not ENGINE:DEPTH:CP or ENGINE:DEPTH:mateN",
+		return cli_usage(cli,
+				 "--eval: '%s' is not ENGINE:DEPTH:CP or ENGINE:DEPTH:mateN, with "
+				 "/LINE or without",
 				 text);
 	}
 	if (depth - text > CHI_ENGINE_MAX) {
@@ -91,6 +115,7 @@ int text_eval(struct cli *cli, const char *text, struct chi_eval *out)
 		.engine_len = (size_t)(depth - text),
 		.depth = (uint32_t)plies,
 		.is_mate = is_mate,
+		.rank = (uint8_t)(line - 1),
 		.score = (int32_t)value,
 	};
 	return EXIT_DONE;

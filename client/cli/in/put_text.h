@@ -14,6 +14,6 @@ cli_reader option_counts;
 int text_line(struct cli *cli, const struct chi_key *key, const char *text, struct chi_arena *arena,
 	      const chi_move **moves, size_t *n);
 
-/* "ENGINE:DEPTH:CP" or "ENGINE:DEPTH:mateN"; out->engine points into `text`. The engine's name
- * may hold colons, as the last two decide. */
+/* "ENGINE:DEPTH:CP" or "ENGINE:DEPTH:mateN", with "/LINE" or without; out->engine points into
+ * `text`. The engine's name may hold colons, as the last two decide. */
 int text_eval(struct cli *cli, const char *text, struct chi_eval *out);

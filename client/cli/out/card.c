@@ -265,7 +265,11 @@ static int write_eval(const struct facts *facts, const struct chi_eval *eval)
 	label(facts, "eval");
 	fprintf(out, "%s%s%s  ", table_bold(facts->table), score, table_plain(facts->table));
 	table_print(&facts->text, engine, 0);
-	fprintf(out, ", depth %" PRIu32 "%s", eval->depth, eval->n_pv > 0 ? ":" : "");
+	fprintf(out, ", depth %" PRIu32, eval->depth);
+	if (eval->rank > 0) {
+		fprintf(out, ", line %d", eval->rank + 1);
+	}
+	fputs(eval->n_pv > 0 ? ":" : "", out);
 	return write_line(facts, eval->pv, eval->n_pv);
 }
 

@@ -220,6 +220,7 @@ static int put_eval(struct chi_writer *w, const struct chi_position *position,
 {
 	put(w, "{\"engine\":");
 	int status = record_put_string(w, eval->engine, eval->engine_len);
+	put_count(w, ",\"multipv\":", eval->rank + 1u);
 	put_count(w, ",\"depth\":", eval->depth);
 	put(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
 	put_i32(w, eval->score);
