@@ -228,6 +228,16 @@ int chi_get_info(struct chi_client *client, struct chi_info *out)
 	return chi_client_end(client, status);
 }
 
+int chi_changed(struct chi_client *client, bool *changed)
+{
+	*changed = false;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->backend->changed(client, changed);
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n, struct chi_row *rows)
 {
 	int status = chi_client_begin(client);

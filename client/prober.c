@@ -31,6 +31,7 @@ struct asked {
 struct chi_prober {
 	struct chi_store *store; /* in-process: a handle of its own, else NULL */
 	struct chi_prefetch *prefetch;
+	bool force_netfs;
 	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
 	uint64_t tickets;	   /* over a socket: given out so far */
 	struct asked *asked;	   /* CHI_PREFETCH_MAX; ticket t in place t % CHI_PREFETCH_MAX */
@@ -64,6 +65,7 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 
 static int open_local(struct chi_prober *prober, const struct chi_client *client)
 {
+	prober->force_netfs = client->options.force_netfs;
 	int status = chi_store_share(client->inproc.store, &prober->store);
 	return status == CHI_OK ? chi_prefetch_open(prober->store, &prober->prefetch) : status;
 }
@@ -317,6 +319,51 @@ int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_ro
 		return end(prober, chi_prefetch_take(prober->prefetch, ticket, out));
 	}
 	return collect_remote(prober, ticket, out);
+}
+
+/* Opens what is at the path now, and gives up what was open. */
+static int move_over(struct chi_prober *prober)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_READ,
+						  .force_netfs = prober->force_netfs};
+	struct chi_store *store = NULL;
+	struct chi_prefetch *prefetch = NULL;
+	int status =
+		chi_store_open(chi_store_path(prober->store), &options, &store, &prober->error);
+	if (status == CHI_OK && chi_store_same(store, prober->store)) {
+		status = chi_fault(&prober->error, -CHI_ESTALE,
+				   "'%s': a file was replaced while this process has the store "
+				   "open: close it everywhere and open it again",
+				   chi_store_path(store));
+	}
+	if (status == CHI_OK) {
+		status = chi_prefetch_open(store, &prefetch);
+	}
+	if (status != CHI_OK) {
+		chi_store_close(store);
+		return status;
+	}
+	chi_prefetch_close(prober->prefetch);
+	chi_store_close(prober->store);
+	prober->store = store;
+	prober->prefetch = prefetch;
+	return CHI_OK;
+}
+
+int chi_prober_follow(struct chi_prober *prober, bool *moved)
+{
+	bool changed = false;
+	*moved = false;
+	prober->error.text[0] = '\0';
+	if (prober->store == NULL) {
+		return CHI_OK;
+	}
+	int status = chi_store_changed(prober->store, &changed, &prober->error);
+	if (status == CHI_OK && changed) {
+		status = move_over(prober);
+		*moved = status == CHI_OK;
+	}
+	return end(prober, status);
 }
 
 void chi_prober_drop(struct chi_prober *prober)

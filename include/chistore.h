@@ -94,6 +94,15 @@ CHI_MUSTUSE int chi_ping(struct chi_client *client);
 
 CHI_MUSTUSE int chi_get_info(struct chi_client *client, struct chi_info *out);
 
+/*
+ * Whether the address leads to another store by now than to the one that was opened: its directory
+ * or a file of it was replaced (published again, restored, moved), or a server serves another store
+ * or an older state under that name. A few system calls, or a request. A client in-process goes on
+ * with what it has open: open the address again to see what is there, as the answer stays true.
+ * Over a socket calls are answered from what is there now anyhow. -CHI_ENOSTORE: nothing is there.
+ */
+CHI_MUSTUSE int chi_changed(struct chi_client *client, bool *changed);
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 /*
@@ -444,6 +453,16 @@ CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct
 
 /* CHI_NONE: the ticket was collected, dropped, or overtaken by CHI_PREFETCH_MAX others; probe. */
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);
+
+/*
+ * In-process: goes over to the store that is at the address now if it is another (see chi_changed),
+ * and drops the tickets; *moved tells. It makes system calls, so no other call does this by itself:
+ * to be called between two searches. On failure the prober goes on with what it has: -CHI_ENOSTORE,
+ * -CHI_ESTALE (a file alone was replaced, while this process has the directory open: close the
+ * clients first), and what opening can give. Over a socket a prober follows by itself, and *moved
+ * is false.
+ */
+CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 
 /* Forgets all tickets. */
 void chi_prober_drop(struct chi_prober *prober);

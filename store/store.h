@@ -84,6 +84,13 @@ const uint8_t *chi_store_uuid(const struct chi_store *store);
  */
 CHI_MUSTUSE int chi_store_served(const struct chi_store *store, struct chi_fault *fault);
 
+/* Whether the path that the store was opened by leads to other files now, in *changed.
+ * -CHI_ENOSTORE: to none. */
+CHI_MUSTUSE int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *fault);
+
+/* True if both handles are on the same environment. */
+bool chi_store_same(const struct chi_store *a, const struct chi_store *b);
+
 /* The directory's path as given; valid while the store is open. */
 const char *chi_store_path(const struct chi_store *store);
 

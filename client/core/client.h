@@ -102,6 +102,7 @@ struct chi_backend {
 	 * writes. */
 	int (*settle)(struct chi_client *client);
 	int (*info)(struct chi_client *client, struct chi_info *out);
+	int (*changed)(struct chi_client *client, bool *changed);
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
@@ -152,8 +153,10 @@ struct chi_client {
 	struct chi_iter *iter;	/* the open one, or NULL */
 	struct chi_pipe *pipe;	/* NULL until used */
 	struct chi_inproc inproc;
-	struct chi_peer *peer; /* remote: the connection; else NULL */
-	uint32_t deadline_ms;  /* remote: a call ends so long after it began; 0: when it has to */
+	struct chi_peer *peer;		       /* remote: the connection; else NULL */
+	uint8_t opened[CHI_IDEMPOTENCY_STORE]; /* remote: the store's uuid when it was opened */
+	uint64_t newest;      /* remote: the highest sequence number of it that was seen */
+	uint32_t deadline_ms; /* remote: a call ends so long after it began; 0: when it has to */
 };
 
 /*

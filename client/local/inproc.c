@@ -443,6 +443,11 @@ static int info(struct chi_client *client, struct chi_info *out)
 	return chi_store_info(client->inproc.store, out);
 }
 
+static int changed(struct chi_client *client, bool *out)
+{
+	return chi_store_changed(client->inproc.store, out, &client->error);
+}
+
 static int verify(struct chi_client *client, chi_verify_report *report, void *context,
 		  struct chi_verify_result *result)
 {
@@ -529,6 +534,7 @@ const struct chi_backend chi_backend_inproc = {
 	.ping = ping,
 	.settle = settle,
 	.info = info,
+	.changed = changed,
 	.probe = probe,
 	.get = get,
 	.get_many = get_many,

@@ -18,7 +18,12 @@ static int open_peer(struct chi_client *client)
 		return -CHI_ENOMEM;
 	}
 	chi_peer_init(client->peer);
-	return chi_peer_ready(client);
+	int status = chi_peer_ready(client);
+	if (status == CHI_OK) {
+		memcpy(client->opened, client->peer->uuid, sizeof(client->opened));
+		client->newest = client->peer->sequence;
+	}
+	return status;
 }
 
 static int ping(struct chi_client *client)
@@ -38,6 +43,20 @@ static int info(struct chi_client *client, struct chi_info *out)
 		*out = response.u.info;
 	}
 	return status;
+}
+
+/* A copy has its original's uuid, but stays behind: a restored one has seen fewer commits. */
+static int changed(struct chi_client *client, bool *out)
+{
+	struct chi_info found;
+	int status = info(client, &found);
+	if (status != CHI_OK) {
+		return status;
+	}
+	*out = memcmp(found.uuid, client->opened, sizeof(client->opened)) != 0 ||
+	       found.sequence < client->newest;
+	client->newest = found.sequence > client->newest ? found.sequence : client->newest;
+	return CHI_OK;
 }
 
 /* Makes ready for a request that may take the server long, and sends it. */
@@ -201,6 +220,7 @@ const struct chi_backend chi_backend_remote = {
 	.ping = ping,
 	.settle = chi_remote_settle,
 	.info = info,
+	.changed = changed,
 	.probe = chi_remote_probe,
 	.get = chi_remote_get,
 	.get_many = chi_remote_get_many,

@@ -11,6 +11,8 @@
  * mapped data at each transaction (chi_txn_settle): they part at the first commit of others.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/fault.h"
@@ -18,6 +20,7 @@
 #include "store/env/lock.h"
 #include "store/lmdb_err.h"
 #include "store/names.h"
+#include "store/store.h"
 
 /* Attempts of a reader that two commits have overtaken each time: far more than there can be. */
 #define SETTLE_TRIES 1000
@@ -103,4 +106,46 @@ int chi_links_check(const struct chi_env *env, struct chi_fault *fault)
 		}
 	}
 	return CHI_OK;
+}
+
+/* Whether that is the open data file; with the environment locked. */
+static int is_open(const struct chi_env *env, const struct stat *named, bool *same)
+{
+	struct stat ours;
+	mdb_filehandle_t fd;
+	int error = env->mdb != NULL ? mdb_env_get_fd(env->mdb, &fd) : EIO;
+	if (error != 0 || fstat(fd, &ours) < 0) {
+		return error != 0 ? error : errno;
+	}
+	*same = is_same(&ours, named) && chi_files_check(env, NULL) == CHI_OK;
+	return 0;
+}
+
+int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *fault)
+{
+	char path[PATH_MAX];
+	struct stat named;
+	bool same = false;
+	if (chi_env_forked(store->env)) {
+		return -CHI_EFORK;
+	}
+	int len = snprintf(path, sizeof(path), "%s/%s", store->path, DATA_NAME);
+	if (len < 0 || (size_t)len >= sizeof(path)) {
+		return chi_lmdb_fault(fault, ENAMETOOLONG, "look at", store->path);
+	}
+	if (stat(path, &named) < 0) {
+		return errno == ENOENT || errno == ENOTDIR
+			       ? chi_fault(fault, -CHI_ENOSTORE, "'%s' is not there any more", path)
+			       : chi_lmdb_fault(fault, errno, "look at", path);
+	}
+	(void)pthread_mutex_lock(&store->env->mutex);
+	int error = is_open(store->env, &named, &same);
+	(void)pthread_mutex_unlock(&store->env->mutex);
+	*changed = !same;
+	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "look at", path);
+}
+
+bool chi_store_same(const struct chi_store *a, const struct chi_store *b)
+{
+	return a->env == b->env;
 }

@@ -5,6 +5,7 @@ store in a directory and, if the daemon is built, on a server's socket."""
 import argparse
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -45,7 +46,10 @@ class Installed:
         self.cc = args.cc
         for path in ("include/chistore.h", "include/chistore/types.h",
                      f"{args.libdir}/libchistore.so", f"{args.libdir}/libchistore.so.0",
-                     f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc"):
+                     f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc",
+                     "share/man/man3/chistore.3", "share/doc/chistore/chistore.proto",
+                     "share/doc/chistore/PROTOCOL.md", "share/doc/chistore/FORMAT.md",
+                     "share/doc/chistore/examples/first.c", "share/doc/chistore/examples/engine.c"):
             if not (self.prefix / path).exists():
                 sys.exit(f"{path} is not installed")
 
@@ -75,6 +79,17 @@ def check_example(program, env, address):
     lines = run([program, address], env=env).splitlines()
     if len(lines) != 2 or lines[0] != EXPECTED[0] or not lines[1].endswith(EXPECTED[1]):
         sys.exit(f"{program} {address} printed {lines}")
+
+
+def page_example(page, header):
+    """The program of the manual page, which names every function of the header."""
+    text = page.read_text()
+    code = re.sub(r"/\*.*?\*/|typedef[^;]*;", "", header, flags=re.S)
+    declared = set(re.findall(r"\b(chi_[a-z0-9_]+)\(", code))
+    missing = declared - set(re.findall(r"\.?Fn (chi_\w+)", text))
+    if missing:
+        sys.exit(f"{page.name} does not name {', '.join(sorted(missing))}")
+    return text.split(".Bd -literal\n")[1].split(".Ed\n")[0].replace("\\e", "\\")
 
 
 def check_daemon(daemon, program, env, store, where):
@@ -109,6 +124,10 @@ def main():
         tree = Installed(args, where / "root")
         source = where / "make.c"
         source.write_text(MAKE_STORE)
+        moves = where / "moves.c"
+        moves.write_text(page_example(tree.prefix / "share/man/man3/chistore.3",
+                                      (tree.prefix / "include/chistore.h").read_text() +
+                                      "const char *chi_strerror(int status);"))
         for static in (False, True):
             kind = "static" if static else "shared"
             store = where / f"store-{kind}"
@@ -116,6 +135,10 @@ def main():
                 env=tree.env(static))
             first = tree.compile(args.example, where / f"first-{kind}", static)
             check_example(first, tree.env(static), store)
+            lines = run([tree.compile(moves, where / f"moves-{kind}", static), store],
+                        env=tree.env(static)).splitlines()
+            if len(lines) != 20 or sorted(lines)[-1] != "h4\t-":
+                sys.exit(f"the manual page's example printed {lines}")
             if "CHISTORED" in os.environ:
                 check_daemon(os.environ["CHISTORED"], first, tree.env(static), store, where)
             print(f"{kind}: good")

@@ -149,6 +149,10 @@ static void read_all(struct chi_client *client)
 	if (lack_went(chi_get_info(client, &info), chi_error(client))) {
 		assert_int_equal(info.positions, 10);
 	}
+	bool changed = false;
+	if (lack_went(chi_changed(client, &changed), chi_error(client))) {
+		assert_false(changed);
+	}
 	if (lack_went(chi_get_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 1);
 	}
@@ -194,6 +198,10 @@ static void prefetch(struct chi_prober *prober, const struct chi_board *board)
 		for (size_t i = 0; i < CHI_PREFETCH_MAX; i += 5) {
 			(void)knows(prober, chi_prober_collect(prober, tickets[i], &out));
 		}
+	}
+	bool moved = true;
+	if (knows(prober, chi_prober_follow(prober, &moved))) {
+		assert_false(moved);
 	}
 	chi_prober_drop(prober);
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Another store takes the place of the one that is open, under its address. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/client/world.h"
+
+/* Position 0 is in the copy, position 1 was added after it was made. */
+static void make_copy(struct world *world, char copy[96])
+{
+	(void)snprintf(copy, 96, "%s/copy", world->dir);
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_backup(world->client, copy));
+	world_fill(world->client, 1, 1);
+}
+
+static void swap(struct world *world, const char *copy)
+{
+	char old[96];
+	(void)snprintf(old, sizeof(old), "%s/old", world->dir);
+	assert_int_equal(rename(world->store, old), 0);
+	assert_int_equal(rename(copy, world->store), 0);
+}
+
+static bool is_changed(struct chi_client *client)
+{
+	bool changed = true;
+	world_ok(client, chi_changed(client, &changed));
+	return changed;
+}
+
+static bool has(struct chi_prober *prober, unsigned i)
+{
+	struct chi_key key = world_key(i);
+	struct chi_row row;
+	assert_int_equal(chi_prober_key(prober, &key, &row), CHI_OK);
+	return row.found;
+}
+
+static void a_restored_directory(void **state)
+{
+	struct world *world = *state;
+	char copy[96];
+	bool moved = true;
+	struct chi_prober *prober = NULL;
+	make_copy(world, copy);
+	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
+	assert_false(is_changed(world->client));
+	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+	assert_false(moved);
+	if (world->kind != WORLD_FILE) {
+		world_stop_daemon(world);
+	}
+	swap(world, copy);
+	if (world->kind != WORLD_FILE) {
+		world_start_daemon(world);
+		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+		assert_false(moved);
+		assert_true(has(prober, 0) && !has(prober, 1));
+	} else {
+		uint64_t ticket = 0;
+		struct chi_row row;
+		struct chi_key key = world_key(1);
+		assert_true(has(prober, 0) && has(prober, 1));
+		assert_int_equal(chi_prober_prefetch(prober, &key, &ticket), CHI_OK);
+		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+		assert_true(moved);
+		assert_true(has(prober, 0) && !has(prober, 1));
+		assert_int_equal(chi_prober_collect(prober, ticket, &row), CHI_NONE);
+		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+		assert_false(moved);
+	}
+	/* The client's own store stays what it was. */
+	assert_true(is_changed(world->client));
+	chi_prober_close(prober);
+	chi_close(world->client);
+	world->client = world_open(world);
+	assert_false(is_changed(world->client));
+}
+
+static void a_published_copy(void **state)
+{
+	struct world *world = *state;
+	char path[96];
+	bool moved = false;
+	struct chi_client *reader = NULL;
+	struct chi_prober *prober = NULL;
+	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_publish(world->client, path));
+	assert_int_equal(chi_open(path, NULL, &reader, NULL), CHI_OK);
+	world_ok(reader, chi_prober_open(reader, NULL, &prober));
+	assert_false(is_changed(reader));
+	world_fill(world->client, 1, 1);
+	world_ok(world->client, chi_publish(world->client, path));
+	assert_true(is_changed(reader));
+	assert_false(has(prober, 1));
+	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+	assert_true(moved && has(prober, 1));
+	/* With no store there what is open stays. */
+	world_remove_dir(path);
+	bool changed = true;
+	assert_int_equal(chi_changed(reader, &changed), -CHI_ENOSTORE);
+	assert_int_equal(chi_prober_follow(prober, &moved), -CHI_ENOSTORE);
+	assert_true(!moved && has(prober, 1));
+	chi_prober_close(prober);
+	chi_close(reader);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_restored_directory, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(a_published_copy, world_external, world_drop),
+	};
+	if (!world_choose(argc, argv)) {
+		return 0;
+	}
+	return cmocka_run_group_tests_name("changed", tests, NULL, NULL);
+}
