@@ -37,7 +37,7 @@ struct chi_prober {
 	struct asked *asked;	   /* CHI_PREFETCH_MAX; ticket t in place t % CHI_PREFETCH_MAX */
 	uint32_t deadline_ms;	   /* over a socket: of a call */
 	int lost;		   /* over a socket: how the last call failed, if the server... */
-	int64_t until;		   /* ...is not asked again before this time, in chi_clock_ms */
+	int64_t until;		   /* ...is not asked again before this time, in chi_now_ms */
 	struct chi_fault why;	   /* its text */
 	struct chi_fault error;
 };
@@ -158,7 +158,7 @@ static int probe_local(struct chi_prober *prober, const struct chi_key *keys, si
 static int probe_remote(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 			struct chi_row *out)
 {
-	if (prober->lost != CHI_OK && chi_clock_ms() < prober->until) {
+	if (prober->lost != CHI_OK && chi_now_ms() < prober->until) {
 		prober->error = prober->why;
 		return prober->lost;
 	}
@@ -174,7 +174,7 @@ static int probe_remote(struct chi_prober *prober, const struct chi_key *keys, s
 	if (lost) {
 		uint64_t pause = (uint64_t)prober->deadline_ms * PAUSE_DEADLINES;
 		prober->until =
-			chi_clock_ms() + (int64_t)(pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS);
+			chi_now_ms() + (int64_t)(pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS);
 		prober->why = prober->error;
 	}
 	return status;

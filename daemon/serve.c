@@ -19,7 +19,7 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/log/events.h"
 #include "daemon/status/http.h"
 #include "daemon/net/listener.h"

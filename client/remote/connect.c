@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -23,17 +22,10 @@
 /* A full backlog of a Unix socket cannot be polled for: look again after this many ms. */
 #define BACKLOG_PAUSE_MS 5
 
-int64_t chi_clock_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 short chi_wait(int fd, short events, int64_t deadline)
 {
 	for (;;) {
-		int64_t left = deadline - chi_clock_ms();
+		int64_t left = deadline - chi_now_ms();
 		struct pollfd one = {.fd = fd, .events = events};
 		int n = poll(&one, 1, left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
 		if (n > 0) {
@@ -70,10 +62,10 @@ static int connect_to(int fd, const struct sockaddr *to, socklen_t len, int64_t 
 			return 0;
 		}
 		if (errno == EAGAIN) {
-			if (chi_clock_ms() >= deadline) {
+			if (chi_now_ms() >= deadline) {
 				return ETIMEDOUT;
 			}
-			(void)chi_wait(-1, 0, chi_clock_ms() + BACKLOG_PAUSE_MS);
+			(void)chi_wait(-1, 0, chi_now_ms() + BACKLOG_PAUSE_MS);
 			continue;
 		}
 		if (errno == EINTR || errno == EALREADY || errno == EINPROGRESS) {
@@ -174,7 +166,7 @@ void chi_connect_keep(int fd, struct chi_address *address)
 int chi_connect(const struct chi_address *address, const char *text, uint32_t ms, int *fd,
 		struct chi_fault *fault)
 {
-	int64_t deadline = chi_clock_ms() + ms;
+	int64_t deadline = chi_now_ms() + ms;
 	if (address->kind != CHI_ADDRESS_UNIX) {
 		return connect_tcp(address, text, deadline, fd, fault);
 	}

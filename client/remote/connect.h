@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "client/core/address.h"
 
 /*
@@ -18,11 +19,8 @@ CHI_MUSTUSE int chi_connect(const struct chi_address *address, const char *text,
 /* Keeps the address that `fd` is connected to, so that the host's name is not looked up again. */
 void chi_connect_keep(int fd, struct chi_address *address);
 
-/* Milliseconds on the monotonic clock. */
-int64_t chi_clock_ms(void);
-
 /*
- * poll() on one descriptor until `deadline` (chi_clock_ms), going on after signals. Returns the
+ * poll() on one descriptor until `deadline` (chi_now_ms), going on after signals. Returns the
  * events that came, 0 when the time is over.
  */
 short chi_wait(int fd, short events, int64_t deadline);

@@ -170,7 +170,7 @@ static int await_room(struct chi_client *client)
 		return read_some(client, &got);
 	}
 	short events = chi_wait(peer->fd, (short)(POLLOUT | (readable ? POLLIN : 0)),
-				end_of_wait(peer, chi_clock_ms(), ms));
+				end_of_wait(peer, chi_now_ms(), ms));
 	if (events == 0) {
 		return chi_peer_fail(client, -CHI_ETIMEOUT,
 				     "the server read nothing of the request for %u ms", ms);
@@ -276,7 +276,7 @@ static bool watch(const struct chi_peer *peer, int64_t until)
 		if (has_more(peer)) {
 			return true;
 		}
-		int64_t soon = chi_clock_ms() + WATCH_MS;
+		int64_t soon = chi_now_ms() + WATCH_MS;
 		bool last = peer->cancel == NULL || until <= soon;
 		if (chi_wait(peer->fd, to_read(peer), last ? until : soon) != 0) {
 			return true;
@@ -295,7 +295,7 @@ static int await_bytes(struct chi_client *client)
 	struct chi_peer *peer = client->peer;
 	uint32_t ms = client->options.call_ms;
 	bool got = false;
-	int64_t start = chi_clock_ms();
+	int64_t start = chi_now_ms();
 	while (!got && !peer->eof) {
 		int64_t half = peer->patient && peer->ping_id == 0 ? ms / 2 : ms;
 		int64_t end = end_of_wait(peer, start, half);
@@ -549,7 +549,7 @@ int chi_peer_ready(struct chi_client *client)
 	peer->unanswered = false;
 	peer->patient = false;
 	peer->cancel = NULL;
-	peer->until = client->deadline_ms != 0 ? chi_clock_ms() + client->deadline_ms : INT64_MAX;
+	peer->until = client->deadline_ms != 0 ? chi_now_ms() + client->deadline_ms : INT64_MAX;
 	if (peer->fd >= 0 && (peer->eof || !usable(peer))) {
 		chi_peer_close(client);
 	}
@@ -561,7 +561,7 @@ int chi_peer_ready(struct chi_client *client)
 	}
 	chi_buffer_consume(&peer->in, peer->in.len);
 	peer->taken = 0;
-	int64_t deadline = chi_clock_ms() + client->options.connect_ms;
+	int64_t deadline = chi_now_ms() + client->options.connect_ms;
 	int status = chi_connect(&client->address, client->text, client->options.connect_ms,
 				 &peer->fd, &client->error);
 	if (status == CHI_OK && client->address.kind == CHI_ADDRESS_TLS) {

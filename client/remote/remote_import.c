@@ -207,7 +207,7 @@ static int ask_outcome(struct chi_import *games, struct chi_response *response)
 	struct chi_request request = {.op = CHI_OP_OUTCOME,
 				      .idempotency_key = games->idempotency_key};
 	/* The import was lost already: a server that takes nothing for now is asked again, too. */
-	struct chi_repeat repeat = {.by = chi_clock_ms() + client->options.repeat_ms};
+	struct chi_repeat repeat = {.by = chi_now_ms() + client->options.repeat_ms};
 	int status = CHI_OK;
 	do {
 		status = chi_peer_ready(client);

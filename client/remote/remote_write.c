@@ -55,6 +55,16 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }
 
+/* The server has forgotten the client before a write was first sent: takes another identity. The
+ * write needs a new mark. */
+static int renew(struct chi_client *client)
+{
+	struct chi_request info = {.op = CHI_OP_INFO};
+	struct chi_response response;
+	int status = chi_peer_ask(client, &info, &response);
+	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
+}
+
 /* Sends a write that changes something until it is answered, for as long as it may be repeated. */
 static int repeat_write(struct chi_client *client, struct chi_request *request,
 			enum chi_durability durability, struct chi_response *response)
@@ -68,7 +78,7 @@ static int repeat_write(struct chi_client *client, struct chi_request *request,
 			renewed = true;
 			client->error.text[0] = '\0';
 			request->idempotency_key = (struct chi_idempotency_key){0};
-			status = chi_repeat_renew(client);
+			status = renew(client);
 			if (status == CHI_OK) {
 				continue;
 			}

@@ -42,7 +42,7 @@ static int jitter(uint32_t ms)
 /* True if there is time for another attempt, which begins now. */
 static bool wait_turn(struct chi_client *client, struct chi_repeat *repeat)
 {
-	int64_t now = chi_clock_ms();
+	int64_t now = chi_now_ms();
 	if (repeat->by == 0) {
 		repeat->by = now + client->options.repeat_ms;
 	}
@@ -123,14 +123,6 @@ int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempo
 	identity->last.unanswered = identity->last.sequence;
 	*idempotency_key = identity->last;
 	return CHI_OK;
-}
-
-int chi_repeat_renew(struct chi_client *client)
-{
-	struct chi_request info = {.op = CHI_OP_INFO};
-	struct chi_response response;
-	int status = chi_peer_ask(client, &info, &response);
-	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
 }
 
 /* May look at every entry: the time is unlimited while the server answers pings. */

@@ -39,10 +39,6 @@ CHI_MUSTUSE int chi_repeat_key(struct chi_client *client,
  * `since` a moment ago. -CHI_EIO: no random bytes. */
 CHI_MUSTUSE int chi_repeat_choose(struct chi_client *client, uint64_t since);
 
-/* The server has forgotten the client before a write was first sent: takes another identity. The
- * write needs a new mark. */
-CHI_MUSTUSE int chi_repeat_renew(struct chi_client *client);
-
 /* Ready, then ask; again when the connection is lost. For what may be done more than once. */
 CHI_MUSTUSE int chi_repeat_call(struct chi_client *client, struct chi_request *request,
 				struct chi_response *response);

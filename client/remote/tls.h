@@ -9,7 +9,7 @@
 #include "client/core/address.h"
 
 /*
- * Shakes hands on a connected socket until `deadline` (chi_clock_ms). The server's certificate must
+ * Shakes hands on a connected socket until `deadline` (chi_now_ms). The server's certificate must
  * be vouched for and name the address's host; the options say by whom, and which certificate is
  * shown to the server. Their files are read again each time. `text` is the address for messages.
  * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_ENOMEM, and of the files -CHI_EIO and -CHI_EACCES.

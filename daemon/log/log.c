@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 
 /* Names of events whose lines are counted; far more than there are. */
 #define COUNTED_MAX 16

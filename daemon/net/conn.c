@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"
 #include "daemon/log/tally.h"

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"
 #include "proto/wire/frame.h"

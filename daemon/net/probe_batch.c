@@ -7,7 +7,7 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/net/server.h"
 #include "proto/probe.h"
 #include "store/store.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/log/events.h"
 #include "daemon/log/log.h"
 #include "daemon/net/server.h"

@@ -28,7 +28,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/log/events.h"
 #include "daemon/settings/limits.h"
 #include "daemon/net/net.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/settings/limits.h"
 #include "proto/msg.h"
 #include "store/store.h"

@@ -20,7 +20,7 @@
 
 #include "base/fault.h"
 #include "chess/material.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/settings/limits.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/page.h"

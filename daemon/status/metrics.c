@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 
 #include "base/attr.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/net/net.h"
 #include "daemon/net/server.h"
 #include "daemon/log/tally.h"

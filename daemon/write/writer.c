@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/log/clock.h"
+#include "base/clock.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
 #include "daemon/log/log.h"
