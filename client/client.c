@@ -9,8 +9,6 @@
 
 #include "base/fault.h"
 #include "client/core/client.h"
-#include "client/local/local.h"
-#include "client/remote/remote.h"
 
 /* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000

@@ -140,6 +140,10 @@ struct chi_backend {
 	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
 };
 
+/* A directory in this process, and a server. */
+extern const struct chi_backend chi_backend_inproc;
+extern const struct chi_backend chi_backend_remote;
+
 struct chi_client {
 	const struct chi_backend *backend;
 	char *text; /* the address as given */

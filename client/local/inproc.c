@@ -10,14 +10,13 @@
  * full disk, a damaged page) the transaction is lost, and the text says how many acknowledged
  * records went with it.
  */
-#include "client/local/local.h"
+#include "client/core/client.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
-#include "client/core/client.h"
 
 /* Rows fetched at once: few first, so that the first row comes at once, then more. */
 #define BLOCK_FIRST 16

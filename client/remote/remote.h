@@ -14,8 +14,6 @@
 
 struct chi_import;
 
-extern const struct chi_backend chi_backend_remote;
-
 int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
@@ -57,7 +55,6 @@ int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
 			  const struct chi_key *keys);
 int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
 			const struct chi_put *entries, size_t n, enum chi_durability durability);
-int chi_remote_pipe_send(struct chi_client *client);
 int chi_remote_pipe_wait(struct chi_client *client);
 
 /* Copies the rows of a probe's answer: their number and keys must be those asked for, and

@@ -56,11 +56,6 @@ static int prepare(struct chi_client *client, struct chi_slot *slot)
 	return CHI_OK;
 }
 
-int chi_remote_pipe_send(struct chi_client *client)
-{
-	return chi_peer_flush(client);
-}
-
 int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
 			  const struct chi_key *keys)
 {
