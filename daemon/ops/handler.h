@@ -32,7 +32,7 @@ chi_handler chi_handle_explore;					/* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
 chi_handler chi_handle_whole;					/* handler_write.c */
 chi_handler chi_handle_scan, chi_handle_count;			/* scan.c */
-chi_handler chi_handle_credit, chi_handle_cancel;		/* handler_stream.c */
+chi_handler chi_handle_credit, chi_handle_cancel;		/* dispatch.c */
 chi_handler chi_handle_outcome;					/* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
