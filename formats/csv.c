@@ -5,6 +5,7 @@
  */
 #include "formats/csv.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -217,11 +218,11 @@ static int read_count(const struct field *columns, size_t column, uint64_t *out,
 	if (field.len == 0) {
 		return CHI_OK;
 	}
-	/* Their sum must not overflow. */
-	if (chi_num_u64(field.at, field.len, UINT32_MAX, out) != CHI_OK) {
+	if (chi_num_u64(field.at, field.len, INT64_MAX, out) != CHI_OK) {
 		int shown = field.len > 40 ? 40 : (int)field.len;
-		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is not a number from 0 to %u",
-				 column_names[column], shown, field.at, UINT32_MAX);
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "%s: '%.*s' is not a number from 0 to %" PRId64,
+				 column_names[column], shown, field.at, INT64_MAX);
 	}
 	return CHI_OK;
 }
@@ -309,7 +310,7 @@ static int read_details(const struct field *columns, struct chi_eval *eval, stru
 	if (depth.len > 0 && chi_num_u64(depth.at, depth.len, CHI_DEPTH_MAX, &plies) != CHI_OK) {
 		return cell_fault(columns, CHI_CSV_DEPTH, "no depth", fault);
 	}
-	if (nodes.len > 0 && chi_num_u64(nodes.at, nodes.len, UINT64_MAX, &eval->nodes) != CHI_OK) {
+	if (nodes.len > 0 && chi_num_u64(nodes.at, nodes.len, INT64_MAX, &eval->nodes) != CHI_OK) {
 		return cell_fault(columns, CHI_CSV_NODES, "no number of nodes", fault);
 	}
 	if (date.len > 0 && chi_num_time(date.at, date.len, &eval->date) != CHI_OK) {

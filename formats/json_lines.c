@@ -186,11 +186,14 @@ static int read_line(struct reader *r, const json_t *object, const char *name, s
 	const json_t *entry;
 	size_t i;
 	size_t len = json_string_length(value);
+	*n = 0;
 	json_array_foreach(value, i, entry)
 	{
+		if (!json_is_string(entry)) {
+			return refuse(r, name, "no list of moves");
+		}
 		len += json_string_length(entry) + 1;
 	}
-	*n = 0;
 	if (len == 0) {
 		return value == NULL || json_is_array(value) || json_is_string(value)
 			       ? CHI_OK
@@ -206,7 +209,7 @@ static int read_line(struct reader *r, const json_t *object, const char *name, s
 	char *to = stpcpy(text, json_is_string(value) ? json_string_value(value) : "");
 	json_array_foreach(value, i, entry)
 	{
-		to = stpcpy(to, json_is_string(entry) ? json_string_value(entry) : "?");
+		to = stpcpy(to, json_string_value(entry));
 		to = stpcpy(to, " ");
 	}
 	struct chi_fault inner = {.text = ""};

@@ -243,13 +243,14 @@ static int begin(struct chi_position_reader *import, struct chi_arena *arena, co
 	return status;
 }
 
-/* Appends a line to the record that spans lines, its newline in front. */
+/* Appends a line to the record that spans lines, with its end: that belongs to the cell. */
 static int add_line(struct chi_position_reader *import, const char *line, size_t len,
 		    struct chi_fault *fault)
 {
-	int status = chi_buffer_append(&import->record, "\n", import->record.len > 0 ? 1 : 0);
+	const char *end = chi_source_line_end(import->source);
+	int status = chi_buffer_append(&import->record, line, len);
 	if (status == CHI_OK) {
-		status = chi_buffer_append(&import->record, line, len);
+		status = chi_buffer_append(&import->record, end, strlen(end));
 	}
 	if (status == -CHI_ETOOBIG) {
 		return chi_fault(fault, status, "a quoted field is not closed within %u bytes",
@@ -277,7 +278,7 @@ static int gather(struct chi_position_reader *import, const char **line, size_t 
 		}
 	}
 	*line = (const char *)chi_buffer_bytes(&import->record);
-	*len = import->record.len;
+	*len = import->record.len - strlen(chi_source_line_end(import->source));
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
@@ -285,6 +286,9 @@ static int gather(struct chi_position_reader *import, const char **line, size_t 
 static int read_csv(struct chi_position_reader *import, const char *line, size_t len,
 		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
+	if (is_blank(line, len)) {
+		return CHI_NONE; /* and none is copied, however many there are */
+	}
 	if (chi_csv_quotes(import->csv.separator, line, len, false)) {
 		int status = gather(import, &line, &len, fault);
 		if (status != CHI_OK) {

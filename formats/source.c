@@ -36,6 +36,7 @@ struct chi_source {
 	bool looked; /* the first block was seen, and can be read as text */
 	bool canceled;
 	bool all_read; /* the file's end was seen */
+	bool returned; /* the line delivered last ended in a carriage return */
 	char packed[BLOCK_SIZE];
 };
 
@@ -278,9 +279,8 @@ static int deliver(struct chi_source *source, const char *text, size_t size, con
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	source->line++;
-	if (size > 0 && text[size - 1] == '\r') {
-		size--;
-	}
+	source->returned = size > 0 && text[size - 1] == '\r';
+	size -= source->returned ? 1 : 0;
 	if (source->line == 1 && size >= 3 && memcmp(text, mark, 3) == 0) {
 		text += 3;
 		size -= 3;
@@ -366,6 +366,11 @@ int chi_source_read(struct chi_source *source, const char **bytes, size_t *len,
 		take_block(source, *len);
 	}
 	return status;
+}
+
+const char *chi_source_line_end(const struct chi_source *source)
+{
+	return source->returned ? "\r\n" : "\n";
 }
 
 uint64_t chi_source_line_number(const struct chi_source *source)

@@ -185,7 +185,7 @@ static void bad_records(void **state)
 		{START ",-1,,,,", -CHI_ESYNTAX, "chi2"},
 		{START ",1,x,,,", -CHI_ESYNTAX, "white"},
 		{START ",1,,-2,,", -CHI_ESYNTAX, "draws"},
-		{START ",1,,,4294967296,", -CHI_ESYNTAX, "black"},
+		{START ",1,,,9223372036854775808,", -CHI_ESYNTAX, "black"},
 		{START ",1,,,,\xc3", -CHI_ESYNTAX, "UTF-8"},
 		{",1,,,,", -CHI_EFEN, ""},
 	};

@@ -97,6 +97,24 @@ static void formats(void **state)
 	}
 }
 
+/* Each took a few bytes until the next record, so that five million were too many. */
+static void blank_lines_took_memory(void **state)
+{
+	(void)state;
+	static char text[100000 + 128] = "fen,note\n";
+	struct chi_arena whole = arena;
+	size_t len = strlen(text);
+	memset(text + len, '\n', 100000);
+	strcpy(text + len + 100000, START ",x\n");
+	chi_arena_init(&arena, (size_t)1 << 16);
+	struct outcome outcome = read_text(text, ".csv");
+	chi_arena_deinit(&arena);
+	arena = whole;
+	if (outcome.good != 1 || outcome.failed) {
+		fail_msg("%s", outcome.fault);
+	}
+}
+
 /* What the caller says goes before both. */
 static void format_given(void **state)
 {
@@ -154,8 +172,8 @@ static void records_over_lines(void **state)
 	assert_int_equal(outcome.good, 2);
 	assert_int_equal(outcome.bad, 1);
 	assert_int_equal(outcome.bad_lines[0], 4);
-	assert_int_equal(outcome.last.record.n_note, strlen("three\n\nlines"));
-	assert_memory_equal(outcome.last.record.note, "three\n\nlines", 12);
+	assert_int_equal(outcome.last.record.n_note, strlen("three\r\n\r\nlines"));
+	assert_memory_equal(outcome.last.record.note, "three\r\n\r\nlines", 14);
 	/* A mark that is never closed is one bad record, and no end of the world. */
 	outcome = read_text("fen,note\n" START ",ok\n" ENDING ",\"open\nrest\n", ".csv");
 	assert_int_equal(outcome.good, 1);
@@ -194,13 +212,10 @@ static void binary(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),
-		cmocka_unit_test(format_given),
-		cmocka_unit_test(games_are_told),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(records_over_lines),
-		cmocka_unit_test(headers),
-		cmocka_unit_test(binary),
+		cmocka_unit_test(formats),	cmocka_unit_test(blank_lines_took_memory),
+		cmocka_unit_test(format_given), cmocka_unit_test(games_are_told),
+		cmocka_unit_test(bad_lines),	cmocka_unit_test(records_over_lines),
+		cmocka_unit_test(headers),	cmocka_unit_test(binary),
 	};
 	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
 }
