@@ -33,6 +33,17 @@ static inline void set_best(struct chi_row *out, chi_move move, enum chi_best so
 	out->best_source = (uint8_t)source;
 }
 
+/* The sum of a move's counts, from their mask on (chi_record_read_counts). */
+static inline uint64_t read_sum(struct chi_reader *r, unsigned mask)
+{
+	/* How many bits are set of each number below 16. */
+	uint64_t sum = UINT64_C(0x4332322132212110) >> 4 * (mask >> 4) & 15;
+	for (unsigned left = mask & 15 & ~(mask >> 4); left != 0; left &= left - 1) {
+		sum += chi_read_small(r);
+	}
+	return sum;
+}
+
 /* The moves played: one alone, or a list of them with their counts. */
 static void read_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
@@ -43,13 +54,14 @@ static void read_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
 	uint64_t n = chi_read_small(r);
 	uint64_t most = 0;
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		struct chi_counts counts;
-		chi_move move = (chi_move)chi_read_le(r, sizeof(chi_move));
-		chi_record_read_counts(r, &counts);
-		uint64_t total = counts.white + counts.draws + counts.black + counts.other;
+		const uint8_t *bytes = chi_read_bytes(r, sizeof(chi_move) + 1);
+		if (bytes == NULL) {
+			return;
+		}
+		uint64_t total = read_sum(r, bytes[2]);
 		if (total > most) {
 			most = total;
-			set_best(out, move, CHI_BEST_PLAYED);
+			set_best(out, (chi_move)(bytes[0] | bytes[1] << 8), CHI_BEST_PLAYED);
 		}
 	}
 }
@@ -157,6 +169,22 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 	}
 }
 
+/* Parts of a record that a probe is answered from. */
+#define PROBED (HEAD_MOVES | HEAD_SECTIONS)
+
+/* Most records are of one game and hold no more: its move is the last they have, and what precedes
+ * it need not be read. True if this is one. */
+static inline bool read_one_game(const struct chi_reader *r, uint8_t head, struct chi_row *out)
+{
+	const unsigned parts = HEAD_COUNTS | PROBED;
+	const uint8_t *move = r->end - sizeof(chi_move);
+	if ((head & parts) != (COUNTS_ONE << 1 | HEAD_MOVES) || r->bad || move < r->at) {
+		return false;
+	}
+	set_best(out, (chi_move)(move[0] | move[1] << 8), CHI_BEST_PLAYED);
+	return true;
+}
+
 /* Reads the rest of a record if it has one of `parts`. */
 CHI_INLINE int decode(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
 		      uint8_t parts, struct chi_record_summary *more, struct chi_row *out)
@@ -166,7 +194,8 @@ CHI_INLINE int decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 	bool ok = chi_record_open(key, key_len, value, len, &r, &head);
 	if (CHI_LIKELY(ok)) {
 		chi_record_read_head(&r, head, &out->chi2, &out->counts);
-		if ((head & parts) != 0) {
+		bool done = parts == PROBED && read_one_game(&r, head, out);
+		if ((head & parts) != 0 && !done) {
 			read_rest(&r, head, more, out);
 		}
 	}
@@ -179,7 +208,7 @@ int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t
 	struct chi_record_summary more;
 	more.engines = 0;
 	out->found = true;
-	int rc = decode(key, key_len, value, len, HEAD_MOVES | HEAD_SECTIONS, &more, out);
+	int rc = decode(key, key_len, value, len, PROBED, &more, out);
 	if (CHI_UNLIKELY(rc < 0)) {
 		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};
