@@ -241,71 +241,69 @@ static const struct chi_member explore[] = {
 };
 CHI_TABLE(chi_explore_request, explore, explore, check_explore);
 
-/* What is not stored may have no key: Black to move without a king. */
-static int check_row(struct chi_unpacker *u, const struct chi_row *row)
+/* What is not stored may have no key: Black to move without a king. An evaluation is of what is
+ * stored, and so is a best move; a score is of an evaluation. */
+static int check_row(struct chi_unpacker *u, void *out)
 {
+	const struct chi_row *row = out;
+	int32_t max = row->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
+	if (row->has_eval ? !row->found || row->score > max || row->score < -max
+			  : row->is_mate || row->depth != 0 || row->score != 0) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not an evaluation", "score");
+	}
+	if ((row->best_source != CHI_BEST_NONE) != (row->best != 0) ||
+	    (row->best != 0 && (!row->found || !chi_move_possible(row->best))) ||
+	    (row->best_source == CHI_BEST_EVAL && !row->has_eval)) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not a best move", "best");
+	}
 	return row->found ? chi_key_needed(u, &row->key) : CHI_OK;
 }
 
-/* An evaluation is of what is stored, a score of an evaluation. */
-static bool eval_possible(const struct chi_row *row)
-{
-	int32_t max = row->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
-	return row->has_eval ? row->found && row->score <= max && row->score >= -max
-			     : !row->is_mate && row->depth == 0 && row->score == 0;
-}
+static const struct chi_member row[] = {
+	CHI_M(1, CHI_KEY, struct chi_row, key),
+	CHI_M(2, CHI_BOOL, struct chi_row, found),
+	CHI_M_UP_TO(3, struct chi_row, chi2, CHI_CHI2_MAX, "over 25599"),
+	CHI_M_NESTED(4, struct chi_row, counts, CHI_ALWAYS, &chi_counts_message),
+	CHI_M(5, CHI_BOOL, struct chi_row, has_eval),
+	CHI_M(6, CHI_BOOL, struct chi_row, is_mate),
+	CHI_M_UP_TO(7, struct chi_row, depth, UINT16_MAX, "over 65535"),
+	{.field = 8,
+	 .kind = CHI_SIGNED,
+	 .at = offsetof(struct chi_row, score),
+	 .min = -CHI_SCORE_MAX,
+	 .max = CHI_SCORE_MAX,
+	 .reason = "not a score"},
+	CHI_M_UP_TO(9, struct chi_row, best, UINT16_MAX, "not a move"),
+	CHI_M_UP_TO(10, struct chi_row, best_source, CHI_BEST_PLAYED, "not a source"),
+};
+static CHI_TABLE(row_message, row, row, check_row);
 
 static int check_move(struct chi_unpacker *u, void *out)
 {
 	const struct chi_explore_move *move = out;
-	if (!chi_move_possible(move->move)) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
-	}
-	return eval_possible(&move->child)
-		       ? check_row(u, &move->child)
-		       : chi_flaw(u->flaw, -CHI_EPROTO, "not an evaluation", "score");
+	return chi_move_possible(move->move) ? CHI_OK
+					     : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
 }
 
 static const struct chi_member move[] = {
 	CHI_M_UP_TO(1, struct chi_explore_move, move, UINT16_MAX, "not a move"),
 	CHI_M_NESTED(2, struct chi_explore_move, played, CHI_ALWAYS, &chi_counts_message),
-	CHI_M(3, CHI_BOOL, struct chi_explore_move, child.found),
-	CHI_M_UP_TO(4, struct chi_explore_move, child.chi2, CHI_CHI2_MAX, "over 25599"),
-	CHI_M_NESTED(5, struct chi_explore_move, child.counts, CHI_ALWAYS, &chi_counts_message),
-	CHI_M(6, CHI_KEY, struct chi_explore_move, child.key),
-	CHI_M(7, CHI_STRING, struct chi_explore_move, eco),
-	CHI_M(8, CHI_STRING, struct chi_explore_move, opening),
-	CHI_M(9, CHI_BOOL, struct chi_explore_move, child.has_eval),
-	CHI_M(10, CHI_BOOL, struct chi_explore_move, child.is_mate),
-	CHI_M_UP_TO(11, struct chi_explore_move, child.depth, UINT16_MAX, "over 65535"),
-	{.field = 12,
-	 .kind = CHI_SIGNED,
-	 .at = offsetof(struct chi_explore_move, child.score),
-	 .min = -CHI_SCORE_MAX,
-	 .max = CHI_SCORE_MAX,
-	 .reason = "not a score"},
+	CHI_M_NESTED(3, struct chi_explore_move, child, CHI_ALWAYS, &row_message),
+	CHI_M(4, CHI_STRING, struct chi_explore_move, eco),
+	CHI_M(5, CHI_STRING, struct chi_explore_move, opening),
 };
 static CHI_TABLE(move_message, explore_move, move, check_move);
 
-static int check_explored(struct chi_unpacker *u, void *out)
-{
-	const struct chi_response *response = out;
-	return check_row(u, &response->u.explore.position);
-}
-
 static const struct chi_member explore_result[] = {
-	CHI_M(1, CHI_KEY, RES, u.explore.position.key),
-	CHI_M(2, CHI_BOOL, RES, u.explore.position.found),
-	CHI_M_UP_TO(3, RES, u.explore.position.chi2, CHI_CHI2_MAX, "over 25599"),
-	CHI_M_NESTED(4, RES, u.explore.position.counts, CHI_ALWAYS, &chi_counts_message),
-	{.field = 6,
+	CHI_M_NESTED(1, RES, u.explore.position, CHI_ALWAYS, &row_message),
+	{.field = 2,
 	 .kind = CHI_SIGNED,
 	 .at = offsetof(RES, u.explore.min_ply),
 	 .min = -1,
 	 .max = CHI_PLY_MAX,
 	 .reason = "over 4096"},
-	CHI_M(7, CHI_STRING, RES, u.explore.eco),
-	CHI_M(8, CHI_STRING, RES, u.explore.opening),
-	CHI_M_LIST(9, RES, u.explore.moves, u.explore.n_moves, &move_message),
+	CHI_M(3, CHI_STRING, RES, u.explore.eco),
+	CHI_M(4, CHI_STRING, RES, u.explore.opening),
+	CHI_M_LIST(5, RES, u.explore.moves, u.explore.n_moves, &move_message),
 };
-CHI_TABLE(chi_explore_result, explore_result, explore_result, check_explored);
+CHI_TABLE(chi_explore_result, explore_result, explore_result, NULL);

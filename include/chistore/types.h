@@ -505,17 +505,16 @@ struct chi_row {
 struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
-	struct chi_row child;	  /* the position after it, with all games that reached it, by
-				     any way, and its deepest evaluation; child.found: it is
-				     stored. Its key has len 0 if no key can hold it (Black
-				     to move without a king) */
+	struct chi_row child;	  /* the position after it, as a probe gives it, with all games that
+				     reached it, by any way; child.found: it is stored. Its key has len
+				     0 if no key can hold it (Black     to move without a king) */
 	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
 	const char *opening;
 };
 
 /* What was played from a position, and how it ended. */
 struct chi_explore {
-	struct chi_row position; /* position.found: it is stored */
+	struct chi_row position; /* as a probe gives it; position.found: it is stored */
 	int32_t min_ply;	 /* first reached at this ply; -1: not known */
 	const char *eco;	 /* opening that the position is; NULL: none */
 	const char *opening;

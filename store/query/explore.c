@@ -119,13 +119,13 @@ static int read_all(struct chi_read *read, struct work *work, const struct chi_k
 		    struct chi_arena *arena, struct chi_explore *out, struct chi_fault *fault)
 {
 	int status = chi_read_record(read, key, arena, &work->record);
+	if (status >= 0) {
+		status = chi_read_rows(read, key, 1, &out->position);
+	}
 	if (status < 0) {
 		return chi_fault(fault, status, "cannot read the position's record (%s)",
 				 chi_strerror(status));
 	}
-	out->position.found = status == CHI_OK;
-	out->position.chi2 = work->record.chi2;
-	out->position.counts = work->record.counts;
 	if (work->record.n_plies > 0) {
 		out->min_ply = work->record.plies[0].ply;
 	}

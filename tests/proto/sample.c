@@ -38,8 +38,7 @@ static struct chi_text text(struct sample *s, size_t max)
 	static const char *const letters[] = {
 		"a", "Z", "0", "-", " ", "\xc3\xa4", "\xe2\x99\x9e", "\xf0\x9f\x8f\xb0"};
 	char *bytes = take(s, max + 1, 1);
-	size_t len = 0;
-	size_t want = below(s, max + 1);
+	size_t len = 0, want = below(s, max + 1);
 	for (;;) {
 		const char *letter = letters[below(s, CHI_COUNT(letters))];
 		if (len + strlen(letter) > want) {
@@ -451,22 +450,30 @@ static const char *some_text(struct sample *s)
 	return some.len > 0 ? some.bytes : NULL;
 }
 
+static struct chi_row a_row(struct sample *s)
+{
+	struct chi_row row = sample_rows(s, 1, true, false)[0];
+	row.has_eval = row.found && coin(s);
+	row.is_mate = row.has_eval && coin(s);
+	row.depth = row.has_eval ? (uint16_t)below(s, 65536) : 0;
+	row.score = row.has_eval ? (int32_t)below(s, 9999) - 4999 : 0;
+	row.best = row.found && coin(s) ? a_move(s) : 0;
+	row.best_source = row.best == 0 ? CHI_BEST_NONE : CHI_BEST_LINE;
+	return row;
+}
+
 static void explore_result(struct sample *s, struct chi_explore *out)
 {
 	size_t n = below(s, 5);
 	struct chi_explore_move *list = take(s, n, sizeof(*list));
-	out->position = sample_rows(s, 1, true, false)[0];
+	out->position = a_row(s);
 	out->min_ply = (int32_t)below(s, CHI_PLY_MAX + 2) - 1;
 	out->eco = some_text(s);
 	out->opening = some_text(s);
 	for (size_t i = 0; i < n; i++) {
 		list[i].move = a_move(s);
 		list[i].played = counts(s);
-		list[i].child = sample_rows(s, 1, true, false)[0];
-		list[i].child.has_eval = list[i].child.found && coin(s);
-		list[i].child.is_mate = list[i].child.has_eval && coin(s);
-		list[i].child.depth = list[i].child.has_eval ? (uint16_t)below(s, 65536) : 0;
-		list[i].child.score = list[i].child.has_eval ? (int32_t)below(s, 9999) - 4999 : 0;
+		list[i].child = a_row(s);
 		list[i].eco = some_text(s);
 		list[i].opening = some_text(s);
 	}

@@ -231,8 +231,8 @@ static void games_of_a_response(void **state)
 	test_free(games);
 }
 
-/* Of positions that are stored, within the bounds of a score; and no score without an evaluation.
- */
+/* Of positions that are stored, within the bounds of a score; no score without an evaluation, and
+ * no best move from nowhere. */
 static void evaluations_of_an_exploration(void **state)
 {
 	(void)state;
@@ -254,6 +254,12 @@ static void evaluations_of_an_exploration(void **state)
 		{{.found = true, .score = 1}, false},
 		{{.found = true, .depth = 1}, false},
 		{{.found = false, .has_eval = true}, false},
+		{{.found = true, .best = 796, .best_source = CHI_BEST_PLAYED}, true},
+		{{.found = true, .best = 796, .best_source = CHI_BEST_PLAYED + 1}, false},
+		{{.found = true, .best = 796, .best_source = CHI_BEST_EVAL}, false},
+		{{.found = true, .best = 796}, false},
+		{{.found = true, .best_source = CHI_BEST_LINE}, false},
+		{{.found = false, .best = 796, .best_source = CHI_BEST_LINE}, false},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
 		struct chi_explore_move move = {.move = 796, .child = table[i].child};

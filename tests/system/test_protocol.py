@@ -411,23 +411,23 @@ class Operations(ProtocolTest):
                          pb.Eval(engine="B", depth=9, mate=3)])])
         for result in (self.client.explore(key=START_KEY), self.client.explore(fen=START)):
             self.assertEqual(
-                (result.key, result.found, result.chi2, result.min_ply,
-                 result.counts.white, result.counts.other, result.eco, result.opening),
-                (START_KEY, True, 921, 0, 5, 2**40, "", ""))
+                (result.position.key, result.position.found, result.position.chi2, result.min_ply,
+                 result.position.counts.white, result.position.counts.other, result.eco,
+                 result.opening), (START_KEY, True, 921, 0, 5, 2**40, "", ""))
+            self.assertEqual((result.position.best, result.position.best_source), (e4, 3))
             first, second = result.moves
             self.assertEqual(
-                (first.move, first.played, first.found, first.chi2, first.reached, first.key,
-                 first.eco, first.opening),
-                (e4, played[e4], True, 25599, pb.Counts(black=2**63), E4_KEY, "B00",
-                 "King's Pawn Game"))
-            self.assertEqual((first.has_eval, first.is_mate, first.depth, first.score),
-                             (True, False, 20, -35))
-            self.assertEqual((second.move, second.played, second.found, second.eco,
-                              second.has_eval), (d4, played[d4], False, "A40", False))
+                (first.move, first.played, first.eco, first.opening),
+                (e4, played[e4], "B00", "King's Pawn Game"))
+            self.assertEqual(first.child, pb.Row(
+                key=E4_KEY, found=True, chi2=25599, counts=pb.Counts(black=2**63), has_eval=True,
+                depth=20, score=-35))
+            self.assertEqual((second.move, second.played, second.child.found, second.eco,
+                              second.child.has_eval), (d4, played[d4], False, "A40", False))
         # Not stored, and not in vain: others may have got behind it.
         self.client.delete(fens=[START])
         result = self.client.explore(fen=START)
-        self.assertEqual((result.found, result.min_ply, [m.move for m in result.moves]),
+        self.assertEqual((result.position.found, result.min_ply, [m.move for m in result.moves]),
                          (False, -1, [e4]))
         # Nothing to say of a position beside all.
         self.assertEqual(len(self.client.explore(key=KINGS_KEY).moves), 0)
