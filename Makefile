@@ -111,10 +111,14 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	ninja -C build-release
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
+python-abi: ## write Python's declarations again, after a change of the C headers
+	python/make_abi.py include/chistore/types.h include/chistore.h >python/chistore/_abi.py.new
+	mv python/chistore/_abi.py.new python/chistore/_abi.py
+
 clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
 .PHONY: help build deps demo check test sanitize tsan fuzz mutants soak coverage bench lint format \
-	tidy install clean
+	tidy install python-abi clean
 .DEFAULT_GOAL := help

@@ -1,0 +1,599 @@
+# SPDX-License-Identifier: MIT
+"""The C interface as ctypes sees it. Made from the C headers by make_abi.py: do not edit."""
+
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
+                    c_int, c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint, c_uint8, c_uint16,
+                    c_uint32, c_uint64, c_void_p)
+
+CHI_OK = 0
+CHI_NONE = 1
+CHI_EINVAL = 1
+CHI_EFEN = 2
+CHI_EKEY = 3
+CHI_EMOVE = 4
+CHI_ESYNTAX = 5
+CHI_ETOOBIG = 6
+CHI_ENOMEM = 7
+CHI_EIO = 8
+CHI_EFULL = 9
+CHI_ENOSTORE = 10
+CHI_EEXIST = 11
+CHI_EVERSION = 12
+CHI_ECORRUPT = 13
+CHI_EACCES = 14
+CHI_EREADONLY = 15
+CHI_EBUSY = 16
+CHI_ENETFS = 17
+CHI_EFORK = 18
+CHI_ECONNECT = 19
+CHI_ETIMEOUT = 20
+CHI_EPROTO = 21
+CHI_EUNSUPPORTED = 22
+CHI_ECANCELED = 23
+CHI_EINTERNAL = 24
+CHI_EFORGOTTEN = 25
+CHI_ESTALE = 26
+CHI_ERROR_COUNT = 27
+CHI_FAULT_SIZE = 256
+CHI_KEY_MIN = 9
+CHI_KEY_MAX = 24
+CHI_FEN_SIZE = 128
+CHI_FEN_INPUT_MAX = 128
+CHI_CHI2_UNKNOWN = 0
+CHI_CHI2_MAX = 25599
+CHI_STATISTIC_EXTERNAL = 1
+CHI_STATISTIC_CONTROL = 2
+CHI_STATISTIC_OUTCOME = 3
+CHI_STATISTIC_SCORE = 4
+CHI_STATISTIC_EVAL = 5
+CHI_STATISTIC_MAX = 5
+CHI_EVAL_EVEN = 12800
+CHI_EVAL_CP_MAX = 12600
+CHI_EVAL_MATE_MAX = 198
+CHI_PLY_MAX = 4096
+CHI_ENGINE_MAX = 64
+CHI_PV_MAX = 256
+CHI_LINE_MAX = 1024
+CHI_NOTE_MAX = 65536
+CHI_EVALS_MAX = 64
+CHI_MOVES_MAX = 256
+CHI_SCORE_MAX = 1000000
+CHI_MATE_MAX = 10000
+CHI_RANK_MAX = 63
+CHI_PUT_CHI2 = 1
+CHI_PUT_COUNTS = 2
+CHI_PUT_ADD = 4
+CHI_PUT_MOVES = 8
+CHI_PUT_LINE = 16
+CHI_PUT_NOTE = 32
+CHI_PUT_EVALS = 64
+CHI_PUT_RESTORE = 128
+CHI_PUT_SUBTRACT = 256
+CHI_SYNC = 0
+CHI_ASYNC = 1
+CHI_RESULT_WHITE = 0
+CHI_RESULT_DRAW = 1
+CHI_RESULT_BLACK = 2
+CHI_RESULT_OTHER = 3
+CHI_GAME_ID_SIZE = 16
+CHI_TIME_BULLET = 1
+CHI_TIME_BLITZ = 2
+CHI_TIME_RAPID = 4
+CHI_TIME_CLASSICAL = 8
+CHI_TIME_CORRESPONDENCE = 16
+CHI_TIMES_ALL = 31
+CHI_RESULTS_ALL = 15
+CHI_PLAYER_MAX = 127
+CHI_IMPORT_ADD = 1
+CHI_IMPORT_SUBTRACT = 2
+CHI_IMPORT_MERGE = 3
+CHI_IMPORT_MEMORY_DEFAULT = 536870912
+CHI_IMPORT_MEMORY_MIN = 16777216
+CHI_SIDE_ANY = 0
+CHI_SIDE_WHITE = 1
+CHI_SIDE_BLACK = 2
+CHI_SHARE_MAX = 10000
+CHI_ORDER_STRENGTH = 0
+CHI_ORDER_POSITION = 1
+CHI_SORT_NONE = 0
+CHI_SORT_GAMES = 1
+CHI_SORT_SCORE = 2
+CHI_SORT_EVAL = 3
+CHI_SORT_MAX = 10000
+CHI_WANT_KEYS = 0
+CHI_WANT_COUNTS = 1
+CHI_WANT_RECORDS = 2
+CHI_BEST_NONE = 0
+CHI_BEST_EVAL = 1
+CHI_BEST_LINE = 2
+CHI_BEST_PLAYED = 3
+CHI_READ_ONLY_NOT = 0
+CHI_READ_ONLY_PUBLISHED = 1
+CHI_READ_ONLY_SERVER = 2
+CHI_READ_ONLY_CRASHES = 3
+CHI_NO_REPEAT = 4294967295
+CHI_PREFETCH_MAX = 64
+CHI_MOVE_TEXT_SIZE = 12
+CHI_STATE_CHECK = 1
+CHI_STATE_CHECKMATE = 2
+CHI_STATE_STALEMATE = 4
+CHI_STATE_INSUFFICIENT = 8
+CHI_MOVES_UCI = 1
+CHI_MOVES_SAN = 2
+CHI_MOVES_KEYS = 4
+CHI_MOVE_CAPTURE = 1
+CHI_MOVE_EN_PASSANT = 2
+CHI_MOVE_CASTLING = 4
+CHI_MOVE_PROMOTION = 8
+CHI_MOVE_CHECK = 16
+CHI_LEGAL_MAX = 864
+CHI_CHI2_TEXT_SIZE = 8
+
+
+class chi_fault(Structure):
+    pass
+
+
+class chi_key(Structure):
+    pass
+
+
+class chi_counts(Structure):
+    pass
+
+
+class chi_move_stat(Structure):
+    pass
+
+
+class chi_ply_stat(Structure):
+    pass
+
+
+class chi_eval(Structure):
+    pass
+
+
+class chi_record(Structure):
+    pass
+
+
+class chi_put(Structure):
+    pass
+
+
+class chi_put_result(Structure):
+    pass
+
+
+class chi_game_id(Structure):
+    pass
+
+
+class chi_range(Structure):
+    pass
+
+
+class chi_game_filter(Structure):
+    pass
+
+
+class chi_import_note(Structure):
+    pass
+
+
+class chi_import_options(Structure):
+    pass
+
+
+class chi_import_result(Structure):
+    pass
+
+
+class chi_material(Structure):
+    pass
+
+
+class chi_filter(Structure):
+    pass
+
+
+class chi_cursor(Structure):
+    pass
+
+
+class chi_scan_spec(Structure):
+    pass
+
+
+class chi_row(Structure):
+    pass
+
+
+class chi_explore_move(Structure):
+    pass
+
+
+class chi_explore(Structure):
+    pass
+
+
+class chi_info(Structure):
+    pass
+
+
+class chi_verify_result(Structure):
+    pass
+
+
+class chi_repair_result(Structure):
+    pass
+
+
+class chi_client(Structure):
+    pass
+
+
+class chi_import(Structure):
+    pass
+
+
+class chi_iter(Structure):
+    pass
+
+
+class chi_prober(Structure):
+    pass
+
+
+class chi_options(Structure):
+    pass
+
+
+class chi_answer(Structure):
+    pass
+
+
+class chi_board(Structure):
+    pass
+
+
+class chi_prober_options(Structure):
+    pass
+
+
+class chi_legal_move(Structure):
+    pass
+
+
+chi_import_report = CFUNCTYPE(None, c_void_p, POINTER(chi_import_note))
+chi_import_progress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
+chi_verify_report = CFUNCTYPE(None, c_void_p, c_char_p)
+chi_get_each = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(chi_record))
+chi_fault._fields_ = [
+    ("text", c_char * 256),
+]
+chi_key._fields_ = [
+    ("len", c_uint8),
+    ("bytes", c_uint8 * 24),
+]
+chi_counts._fields_ = [
+    ("white", c_uint64),
+    ("draws", c_uint64),
+    ("black", c_uint64),
+    ("other", c_uint64),
+]
+chi_move_stat._fields_ = [
+    ("move", c_uint16),
+    ("counts", chi_counts),
+]
+chi_ply_stat._fields_ = [
+    ("ply", c_uint16),
+    ("games", c_uint64),
+]
+chi_eval._fields_ = [
+    ("engine", c_char_p),
+    ("engine_len", c_size_t),
+    ("depth", c_uint32),
+    ("is_mate", c_bool),
+    ("rank", c_uint8),
+    ("score", c_int32),
+    ("nodes", c_uint64),
+    ("date", c_uint64),
+    ("pv", POINTER(c_uint16)),
+    ("n_pv", c_size_t),
+]
+chi_record._fields_ = [
+    ("chi2", c_uint16),
+    ("counts", chi_counts),
+    ("moves", POINTER(chi_move_stat)),
+    ("n_moves", c_size_t),
+    ("plies", POINTER(chi_ply_stat)),
+    ("n_plies", c_size_t),
+    ("evals", POINTER(chi_eval)),
+    ("n_evals", c_size_t),
+    ("line", POINTER(c_uint16)),
+    ("n_line", c_size_t),
+    ("note", c_char_p),
+    ("n_note", c_size_t),
+]
+chi_put._fields_ = [
+    ("key", chi_key),
+    ("parts", c_uint32),
+    ("record", chi_record),
+]
+chi_put_result._fields_ = [
+    ("added", c_uint64),
+    ("updated", c_uint64),
+    ("unchanged", c_uint64),
+    ("removed", c_uint64),
+]
+chi_game_id._fields_ = [
+    ("id", c_uint8 * 16),
+    ("result", c_uint8),
+    ("pruned", c_bool),
+    ("max_ply", c_uint16),
+]
+chi_range._fields_ = [
+    ("set", c_bool),
+    ("min", c_uint16),
+    ("max", c_uint16),
+]
+chi_game_filter._fields_ = [
+    ("player", c_char * 128),
+    ("white", c_char * 128),
+    ("black", c_char * 128),
+    ("years", chi_range),
+    ("rating", chi_range),
+    ("rating_both", chi_range),
+    ("rating_average", chi_range),
+    ("plies", chi_range),
+    ("results", c_uint8),
+    ("times", c_uint8),
+    ("eco_min", c_char * 4),
+    ("eco_max", c_char * 4),
+]
+chi_import_note._fields_ = [
+    ("file", c_char_p),
+    ("game", c_uint64),
+    ("line", c_uint64),
+    ("text", c_char_p),
+]
+chi_import_options._fields_ = [
+    ("kind", c_int),
+    ("max_ply", c_uint32),
+    ("games_min", c_uint64),
+    ("strict", c_bool),
+    ("skip_known", c_bool),
+    ("count_twice", c_bool),
+    ("verbose", c_bool),
+    ("filter", chi_game_filter),
+    ("memory", c_uint64),
+    ("threads", c_uint),
+    ("report", chi_import_report),
+    ("progress", chi_import_progress),
+    ("context", c_void_p),
+    ("cancel", POINTER(c_int)),
+]
+chi_import_result._fields_ = [
+    ("games", c_uint64),
+    ("taken", c_uint64),
+    ("known", c_uint64),
+    ("skipped", c_uint64),
+    ("empty", c_uint64),
+    ("cut", c_uint64),
+    ("plies", c_uint64),
+    ("dropped", c_uint64),
+    ("filtered", c_uint64),
+    ("conflicts", c_uint64),
+    ("positions", chi_put_result),
+]
+chi_material._fields_ = [
+    ("white", c_uint8 * 6),
+    ("black", c_uint8 * 6),
+]
+chi_filter._fields_ = [
+    ("has_material", c_bool),
+    ("either_colour", c_bool),
+    ("material", chi_material),
+    ("pieces_min", c_uint8),
+    ("pieces_max", c_uint8),
+    ("side", c_uint8),
+    ("games_min", c_uint64),
+    ("score", chi_range),
+    ("eval", chi_range),
+    ("ply", chi_range),
+    ("engines_min", c_uint8),
+]
+chi_cursor._fields_ = [
+    ("set", c_bool),
+    ("chi2", c_uint16),
+    ("key", chi_key),
+]
+chi_scan_spec._fields_ = [
+    ("chi2_min", c_uint16),
+    ("chi2_max", c_uint16),
+    ("descending", c_bool),
+    ("order", c_uint8),
+    ("want", c_uint8),
+    ("sort", c_uint8),
+    ("limit", c_uint64),
+    ("filter", chi_filter),
+    ("after", chi_cursor),
+]
+chi_row._fields_ = [
+    ("key", chi_key),
+    ("found", c_bool),
+    ("chi2", c_uint16),
+    ("has_eval", c_bool),
+    ("is_mate", c_bool),
+    ("depth", c_uint16),
+    ("score", c_int32),
+    ("best", c_uint16),
+    ("best_source", c_uint8),
+    ("counts", chi_counts),
+]
+chi_explore_move._fields_ = [
+    ("move", c_uint16),
+    ("played", chi_counts),
+    ("child", chi_row),
+    ("eco", c_char_p),
+    ("opening", c_char_p),
+]
+chi_explore._fields_ = [
+    ("position", chi_row),
+    ("min_ply", c_int32),
+    ("eco", c_char_p),
+    ("opening", c_char_p),
+    ("moves", POINTER(chi_explore_move)),
+    ("n_moves", c_size_t),
+]
+chi_info._fields_ = [
+    ("uuid", c_uint8 * 16),
+    ("format_major", c_uint16),
+    ("format_minor", c_uint16),
+    ("statistic", c_uint8),
+    ("created", c_uint64),
+    ("creator", c_char * 32),
+    ("sequence", c_uint64),
+    ("positions", c_uint64),
+    ("known", c_uint64),
+    ("base", chi_counts),
+    ("games", chi_counts),
+    ("file_bytes", c_uint64),
+    ("used_bytes", c_uint64),
+    ("map_bytes", c_uint64),
+    ("readers", c_uint32),
+    ("readers_max", c_uint32),
+    ("oldest_reader", c_uint64),
+    ("read_only", c_uint8),
+]
+chi_verify_result._fields_ = [
+    ("positions", c_uint64),
+    ("known", c_uint64),
+    ("errors", c_uint64),
+]
+chi_repair_result._fields_ = [
+    ("positions", c_uint64),
+    ("games", c_uint64),
+    ("found", c_uint64),
+    ("damaged", c_uint64),
+    ("missing", c_uint64),
+    ("pages", c_uint64),
+    ("unsure", c_bool),
+]
+chi_options._fields_ = [
+    ("store", c_char_p),
+    ("writable", c_bool),
+    ("connect_ms", c_uint32),
+    ("call_ms", c_uint32),
+    ("lock_wait_ms", c_uint32),
+    ("force_netfs", c_bool),
+    ("client_name", c_char_p),
+    ("repeat_ms", c_uint32),
+    ("token_file", c_char_p),
+    ("tls_ca", c_char_p),
+    ("tls_cert", c_char_p),
+    ("tls_key", c_char_p),
+]
+chi_answer._fields_ = [
+    ("number", c_uint64),
+    ("status", c_int),
+    ("rows", POINTER(chi_row)),
+    ("n_rows", c_size_t),
+    ("put", chi_put_result),
+]
+chi_board._fields_ = [
+    ("white", c_uint64),
+    ("black", c_uint64),
+    ("pawns", c_uint64),
+    ("knights", c_uint64),
+    ("bishops", c_uint64),
+    ("rooks", c_uint64),
+    ("queens", c_uint64),
+    ("kings", c_uint64),
+    ("castling", c_uint64),
+    ("en_passant", c_int8),
+    ("black_to_move", c_bool),
+]
+chi_prober_options._fields_ = [
+    ("deadline_ms", c_uint32),
+]
+chi_legal_move._fields_ = [
+    ("move", c_uint16),
+    ("flags", c_uint8),
+    ("uci", c_char * 12),
+    ("san", c_char * 12),
+    ("after", chi_key),
+]
+
+# Of each function: what it returns, what it takes.
+FUNCTIONS = {
+    "chi_strerror": (c_char_p, [c_int]),
+    "chi_version": (c_char_p, []),
+    "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
+    "chi_close": (None, [POINTER(chi_client)]),
+    "chi_error": (c_char_p, [POINTER(chi_client)]),
+    "chi_create": (c_int, [c_char_p, c_int, POINTER(chi_fault)]),
+    "chi_ping": (c_int, [POINTER(chi_client)]),
+    "chi_get_info": (c_int, [POINTER(chi_client), POINTER(chi_info)]),
+    "chi_changed": (c_int, [POINTER(chi_client), POINTER(c_bool)]),
+    "chi_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(chi_row)]),
+    "chi_get": (c_int, [POINTER(chi_client), POINTER(chi_key), POINTER(chi_record)]),
+    "chi_get_many": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, chi_get_each, c_void_p]),
+    "chi_explore": (c_int, [POINTER(chi_client), POINTER(chi_key), POINTER(chi_explore)]),
+    "chi_put": (c_int, [POINTER(chi_client), POINTER(chi_put), c_size_t, c_int, POINTER(chi_put_result)]),
+    "chi_put_base": (c_int, [POINTER(chi_client), POINTER(chi_counts)]),
+    "chi_delete": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_int, POINTER(c_uint64)]),
+    "chi_flush": (c_int, [POINTER(chi_client)]),
+    "chi_get_game_ids": (c_int, [POINTER(chi_client), POINTER(c_uint8), POINTER(chi_game_id), c_size_t, POINTER(c_size_t)]),
+    "chi_put_game_ids": (c_int, [POINTER(chi_client), POINTER(chi_game_id), c_size_t]),
+    "chi_import_open": (c_int, [c_char_p, POINTER(chi_options), c_int, POINTER(chi_import_options), POINTER(POINTER(chi_import)), POINTER(chi_fault)]),
+    "chi_import_file": (c_int, [POINTER(chi_import), c_char_p]),
+    "chi_import_feed": (c_int, [POINTER(chi_import), c_void_p, c_size_t]),
+    "chi_import_commit": (c_int, [POINTER(chi_import), POINTER(chi_import_result)]),
+    "chi_import_error": (c_char_p, [POINTER(chi_import)]),
+    "chi_import_close": (None, [POINTER(chi_import)]),
+    "chi_pipe_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t]),
+    "chi_pipe_put": (c_int, [POINTER(chi_client), POINTER(chi_put), c_size_t, c_int]),
+    "chi_pipe_send": (c_int, [POINTER(chi_client)]),
+    "chi_pipe_next": (c_int, [POINTER(chi_client), POINTER(chi_answer)]),
+    "chi_iter_open": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(POINTER(chi_iter))]),
+    "chi_iter_next": (c_int, [POINTER(chi_iter), POINTER(POINTER(chi_row)), POINTER(POINTER(chi_record))]),
+    "chi_iter_cursor": (None, [POINTER(chi_iter), POINTER(chi_cursor)]),
+    "chi_iter_mixed": (c_bool, [POINTER(chi_iter)]),
+    "chi_iter_close": (None, [POINTER(chi_iter)]),
+    "chi_count": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(c_uint64), POINTER(c_bool)]),
+    "chi_verify": (c_int, [POINTER(chi_client), chi_verify_report, c_void_p, POINTER(chi_verify_result)]),
+    "chi_repair": (c_int, [c_char_p, c_char_p, c_int, chi_verify_report, c_void_p, POINTER(chi_repair_result), POINTER(chi_fault)]),
+    "chi_backup": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_publish": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
+    "chi_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
+    "chi_key_from_fen": (c_int, [c_char_p, c_size_t, POINTER(chi_key), POINTER(chi_fault)]),
+    "chi_key_to_fen": (c_int, [POINTER(chi_key), POINTER(c_char), POINTER(chi_fault)]),
+    "chi_key_from_board": (c_int, [POINTER(chi_board), POINTER(chi_key), POINTER(chi_fault)]),
+    "chi_prober_open": (c_int, [POINTER(chi_client), POINTER(chi_prober_options), POINTER(POINTER(chi_prober))]),
+    "chi_prober_close": (None, [POINTER(chi_prober)]),
+    "chi_prober_error": (c_char_p, [POINTER(chi_prober)]),
+    "chi_prober_key": (c_int, [POINTER(chi_prober), POINTER(chi_key), POINTER(chi_row)]),
+    "chi_prober_board": (c_int, [POINTER(chi_prober), POINTER(chi_board), POINTER(chi_row)]),
+    "chi_prober_fen": (c_int, [POINTER(chi_prober), c_char_p, c_size_t, POINTER(chi_row)]),
+    "chi_prober_many": (c_int, [POINTER(chi_prober), POINTER(chi_key), c_size_t, POINTER(chi_row)]),
+    "chi_prober_prefetch": (c_int, [POINTER(chi_prober), POINTER(chi_key), POINTER(c_uint64)]),
+    "chi_prober_prefetch_board": (c_int, [POINTER(chi_prober), POINTER(chi_board), POINTER(c_uint64)]),
+    "chi_prober_prefetch_many": (c_int, [POINTER(chi_prober), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
+    "chi_prober_collect": (c_int, [POINTER(chi_prober), c_uint64, POINTER(chi_row)]),
+    "chi_prober_follow": (c_int, [POINTER(chi_prober), POINTER(c_bool)]),
+    "chi_prober_drop": (None, [POINTER(chi_prober)]),
+    "chi_key_control": (c_int, [POINTER(chi_key), POINTER(c_uint16)]),
+    "chi_key_play": (c_int, [POINTER(chi_key), c_uint16, POINTER(chi_key)]),
+    "chi_key_move": (c_int, [POINTER(chi_key), c_char_p, c_size_t, POINTER(c_uint16), POINTER(chi_fault)]),
+    "chi_key_uci": (c_int, [POINTER(chi_key), c_uint16, POINTER(c_char)]),
+    "chi_key_san": (c_int, [POINTER(chi_key), c_uint16, POINTER(c_char)]),
+    "chi_key_moves": (c_int, [POINTER(chi_key), c_uint32, POINTER(chi_legal_move), c_size_t, POINTER(c_size_t), POINTER(c_uint32)]),
+    "chi_material_parse": (c_int, [c_char_p, c_size_t, POINTER(chi_material), POINTER(chi_fault)]),
+    "chi_num_chi2": (c_int, [c_char_p, c_size_t, POINTER(c_uint16)]),
+    "chi_num_chi2_print": (c_size_t, [c_uint16, POINTER(c_char)]),
+    "chi_statistic_name": (c_char_p, [c_int]),
+}

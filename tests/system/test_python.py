@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: MIT
+"""The Python package: its declarations against the C compiler, positions against the vectors, every
+call in a directory and through a daemon, and the README's examples as they are printed."""
+
+import contextlib
+import csv
+import ctypes
+import doctest
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import threading
+import types
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE = os.path.join(ROOT, "python")
+sys.path.insert(0, PACKAGE)
+
+# pylint: disable=wrong-import-position
+from harness import make_temp_dir, run_cli, start_daemon
+
+if os.environ.get("CHISTORE_SANITIZE", "none") != "none":
+    print("# skipped: Python has no sanitizer's run time")
+    sys.exit(77)
+
+import chistore
+from chistore import _abi
+
+DATA = os.environ["CHISTORE_TEST_DATA"]
+PGN = os.path.join(DATA, "pgn", "masters_300.pgn")
+HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/types.h", "chistore.h")]
+
+GAMES = """[White "A"]
+[Black "B"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 1-0
+
+[White "C"]
+[Black "D"]
+[Result "0-1"]
+
+1. e4 c5 0-1
+
+[White "E"]
+[Black "F"]
+[Result "1/2-1/2"]
+
+1. d4 Nf6 2. c4 e6 3. Nc3 1/2-1/2
+"""
+
+
+class Declarations(unittest.TestCase):
+    """What Python believes of C."""
+
+    def test_are_those_of_the_headers(self):
+        made = subprocess.run([os.path.join(PACKAGE, "make_abi.py"), *HEADERS], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8").stdout
+        with open(os.path.join(PACKAGE, "chistore", "_abi.py"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), made, "run make python-abi")
+
+    def test_layout_is_the_compilers(self):
+        structs = [(name, kind) for name, kind in vars(_abi).items()
+                   if isinstance(kind, type) and hasattr(kind, "_fields_")]
+        self.assertGreater(len(structs), 20)
+        checks = ["#include <stddef.h>", "#include <chistore.h>"]
+        for name, kind in structs:
+            checks.append(f"_Static_assert(sizeof(struct {name}) == {ctypes.sizeof(kind)}, \"\");")
+            for field, _ in kind._fields_:
+                offset = getattr(kind, field).offset
+                checks.append(f"_Static_assert(offsetof(struct {name}, {field}) == {offset}, \"\");")
+        command = [os.environ["CC"], "-std=c11", "-fsyntax-only", "-x", "c",
+                   "-I", os.path.join(ROOT, "include"), "-"]
+        subprocess.run(command, input="\n".join(checks), encoding="utf-8", check=True)
+        wrong = checks + ["_Static_assert(sizeof(struct chi_key) == 24, \"\");"]
+        self.assertNotEqual(subprocess.run(command, input="\n".join(wrong), encoding="utf-8",
+                                           stderr=subprocess.DEVNULL, check=False).returncode, 0)
+
+    def test_unreadable_header_is_named(self):
+        path = os.path.join(make_temp_dir(), "odd.h")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("union odd { int a; };\n")
+        done = subprocess.run([os.path.join(PACKAGE, "make_abi.py"), path], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("union odd", done.stderr)
+
+
+class Positions(unittest.TestCase):
+    """Against vectors made by an independent program."""
+
+    def test_vectors(self):
+        with open(os.path.join(DATA, "vectors.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 300)
+        for row in rows:
+            position = chistore.Position(row["fen"])
+            self.assertEqual(position.key.hex(), row["position_key"])
+            self.assertEqual(position.fen, row["normalised_fen"])
+            control = int(row["control_hundredths"])
+            self.assertEqual(position.control, control / 100 if control else None)
+            self.assertEqual(chistore.Position(position.key), position)
+
+    def test_moves(self):
+        here = chistore.Position().play("e4", "e7e5", "Nf3", "Nc6", "Bb5", "a6", "O-O")
+        self.assertIn("RNBQ1RK1", here.fen)
+        before = chistore.Position().play("e4", "e5", "Nf3", "Nc6", "Bb5", "a6")
+        self.assertEqual((before.uci("O-O"), before.san("e1g1")), ("e1g1", "O-O"))
+        self.assertEqual(len({here, before, chistore.Position(here.fen)}), 2)
+
+    def test_legal_moves(self):
+        start = chistore.Position()
+        moves = start.moves()
+        self.assertEqual(len(moves), 20)
+        self.assertEqual({move.san: move.after for move in moves}["Nf3"], start.play("g1f3"))
+        nodes = sum(len(child.after.moves()) for move in moves for child in move.after.moves())
+        self.assertEqual(nodes, 8902)  # perft(3)
+        mate = start.play("f3", "e5", "g4", "Qh4")
+        self.assertEqual((mate.moves(), mate.state), ([], {"check", "checkmate"}))
+        self.assertEqual(chistore.Position("k7/8/1Q6/8/8/8/8/K7 b - -").state, {"stalemate"})
+        self.assertEqual(chistore.Position("k7/8/8/8/8/8/8/KB6 w - -").state, {"insufficient"})
+
+    def test_bad_input(self):
+        for what, code in (("", "EFEN"), ("x", "EFEN"), ("8/8/8/8/8/8/8/8 w - -", "EFEN"),
+                           ("\0", "EFEN"), ("é" * 500, "ETOOBIG"), (b"", "EKEY"), (b"\xff" * 9, "EKEY"),
+                           (b"\x00" * 25, "EKEY")):
+            with self.assertRaises(chistore.BadInput, msg=what) as caught:
+                chistore.Position(what)
+            self.assertIn(caught.exception.code, (code, "EFEN", "EKEY"), what)
+        with self.assertRaises(chistore.BadInput) as caught:
+            chistore.Position().play("e5")
+        self.assertEqual(caught.exception.code, "EMOVE")
+        for what in (None, 1, [], object()):
+            with self.assertRaises(TypeError):
+                chistore.Position(what)
+        for keys in ([b"x" * 300], ["text"]):
+            with self.assertRaises(chistore.BadInput):
+                chistore.Positions.from_keys(keys)
+
+    def test_board(self):
+        # The attributes of a python-chess board, of 1. e4 c5 2. e5 d5 (en passant is possible).
+        board = types.SimpleNamespace(
+            occupied_co={True: 0x000000100000EFFF, False: 0xFFF3000C00000000},
+            pawns=0x00F3001C0000EF00, knights=0x4200000000000042, bishops=0x2400000000000024,
+            rooks=0x8100000000000081, queens=0x0800000000000008, kings=0x1000000000000010,
+            castling_rights=0x8100000000000081, ep_square=43, turn=True)
+        self.assertEqual(chistore.Position(board), chistore.Position().play("e4", "c5", "e5", "d5"))
+
+    @unittest.skipUnless(importlib.util.find_spec("chess"), "python-chess is not installed")
+    def test_python_chess(self):
+        import chess  # pylint: disable=import-outside-toplevel,import-error
+        with open(os.path.join(DATA, "vectors.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                try:
+                    board = chess.Board(row["fen"], chess960=True)
+                except ValueError:
+                    continue
+                if board.is_valid():
+                    self.assertEqual(chistore.Position(board).key.hex(), row["position_key"])
+        self.assertEqual(chistore.Position().play(chess.Move.from_uci("e2e4")).fen.split()[1], "b")
+
+
+def bare(row):
+    """A row as a scan gives it, which does not look for the best move."""
+    return row._replace(best_move=None, best_source=None)
+
+
+class Calls:
+    """The same calls and answers at any address."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = make_temp_dir()
+        cls.path = os.path.join(cls.folder, "store")
+        cls.notes = []
+        cls.counted = chistore.import_pgn(cls.path, PGN, statistic="outcome",
+                                          report=cls.notes.append)
+
+    def setUp(self):
+        self.store = chistore.Store(self.address, writable=True)
+        self.addCleanup(self.store.close)
+
+    def test_import_is_the_command_lines(self):
+        other = os.path.join(make_temp_dir(), "other")
+        run_cli("import", "--statistic", "outcome", PGN, address=other)
+        info = self.store.info()
+        with chistore.open(other) as theirs:
+            for field in ("positions", "known", "games", "base", "statistic"):
+                self.assertEqual(info[field], theirs.info()[field], field)
+        self.assertEqual(sum(info["games"]), self.counted["taken"])
+        again = chistore.import_pgn(self.address, PGN)
+        self.assertEqual((again["taken"], again["known"]),
+                         (0, self.counted["taken"] + self.counted["known"]))
+
+    def test_probe_get_scan_agree(self):
+        rows = [bare(row) for row in self.store.scan(order="position")]
+        self.assertEqual(len(rows), self.store.info()["positions"])
+        self.assertEqual(rows, sorted(rows, key=lambda row: row.position.key))
+        packed = chistore.Positions(row.position for row in rows)
+        probed = self.store.probe(packed)
+        self.assertEqual([bare(row) for row in probed], rows)
+        self.assertEqual(bare(probed[5]), rows[5])
+        self.assertEqual(probed.column("counts.white"), [row.counts.white for row in rows])
+        self.assertEqual(probed.column("chi2"), [round((row.chi2 or 0) * 100) for row in rows])
+        keys = chistore.Positions.from_keys([row.position.key for row in rows])
+        self.assertEqual(list(self.store.probe(keys)), list(probed))
+        with self.store.prober() as prober:
+            self.assertEqual(list(prober.probe_many(packed)), list(probed))
+            self.assertEqual([prober.probe(row.position) for row in rows[:100]],
+                             list(probed)[:100])
+            self.assertFalse(prober.follow())
+        self.assertFalse(self.store.changed())
+        records = self.store.get_many(packed)
+        self.assertEqual([record.counts for record in records], [row.counts for row in rows])
+        self.assertEqual(records[7], self.store.get(packed[7]))
+        pairs = list(self.store.scan(order="position", records=True))
+        self.assertEqual([record for _, record in pairs], records)
+
+    def test_game_filter(self):
+        with open(PGN, encoding="utf-8") as file:
+            text = file.read()
+        wins = text.count('[Result "1-0"]')
+        path = os.path.join(make_temp_dir(), "wins")
+        done = chistore.import_pgn(path, PGN, statistic="control", filter={"results": ["1-0"]})
+        self.assertEqual((done["taken"], done["filtered"]), (wins, done["games"] - wins))
+        with chistore.open(path) as store:
+            self.assertEqual(store.info()["games"], (wins, 0, 0, 0))
+
+    def test_bands(self):
+        known = [row for row in self.store.scan(order="position") if row.chi2 is not None]
+        low, high = sorted(row.chi2 for row in known)[2], sorted(row.chi2 for row in known)[-3]
+        wanted = [row for row in known if low <= row.chi2 <= high]
+        got = list(self.store.scan((low, high)))
+        self.assertEqual(len(got), len(wanted))
+        self.assertEqual(got, sorted(wanted, key=lambda row: (row.chi2, row.position.key)))
+        self.assertEqual(list(self.store.scan((low, high), descending=True)), got[::-1])
+        self.assertEqual(list(self.store.scan((low, high), limit=3)), got[:3])
+        self.assertEqual(self.store.count((low, high)), len(got))
+        self.assertEqual(self.store.count(side="black") + self.store.count(side="white"),
+                         self.store.info()["positions"])
+        self.assertEqual(self.store.count(pieces=(32, 32), games_min=2),
+                         sum(row.counts.games >= 2 and
+                             sum(map(str.isalpha, row.position.fen.split()[0])) == 32
+                             for row in self.store.scan()))
+        with self.assertRaises(chistore.BadInput):
+            self.store.count(material="KXvK")
+
+    def test_filters_and_sorts(self):
+        rows = [row for row in self.store.scan() if row.counts.games >= 3]
+        wanted = [row for row in rows if 0.55 <= row.counts.score <= 0.80]
+        self.assertEqual(self.store.count(games_min=3, score=(55, 80)), len(wanted))
+        best = list(self.store.scan(sort="games", limit=5, games_min=3, score=(55, 80)))
+        self.assertEqual([row.counts.games for row in best],
+                         sorted((row.counts.games for row in wanted), reverse=True)[:5])
+        self.assertEqual(self.store.count(ply=(0, 0)), 1)
+        self.assertEqual(self.store.count(engines=1), 0)
+        with self.assertRaises(chistore.BadInput):
+            self.store.count(score=(-1, 5))
+        with self.assertRaises(TypeError):
+            self.store.count(colour="white")
+
+    def test_scan_leaves_the_store_free(self):
+        for row in self.store.scan(limit=5):
+            self.assertIsNotNone(self.store.get(row.position))
+
+    def test_explore(self):
+        found = self.store.explore()
+        record = self.store.get("startpos")
+        self.assertEqual({move.uci: move.played for move in found.moves if move.played.games},
+                         {move.uci: move.counts for move in record.moves})
+        for move in found.moves:
+            after = chistore.Position().play(move.san)
+            self.assertEqual(move.child.position, after)
+            self.assertEqual(move.child, self.store.probe([after])[0])
+        self.assertEqual(found.min_ply, 0)
+
+    def test_put(self):
+        here = chistore.Position("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1")
+        self.assertIsNone(self.store.get(here))
+        evals = [chistore.Evaluation("Ä 2", 30, mate=12, nodes=5, date=7, pv=["Ra4+", "e4d3"][:1]),
+                 chistore.Evaluation("A 1", 20, 1, score=-30),
+                 chistore.Evaluation("A 1", 20, score=-15)]
+        done = self.store.put(here, counts=(5, 4, 3, 2), moves={"Ra4+": (1, 0, 0, 0)},
+                              evals=evals, line=["a1a4", "Kd3"], note="a nöte")
+        self.assertEqual(done["added"], 1)
+        record = self.store.get(here)
+        self.assertEqual(record.counts, (5, 4, 3, 2))
+        self.assertEqual((record.note, list(record.line)), ("a nöte", ["a1a4", "d4d3"]))
+        self.assertEqual([e.engine for e in record.evals], ["A 1", "A 1", "Ä 2"])
+        self.assertEqual([e.score for e in record.evals], [-15, -30, None])
+        self.assertEqual((record.evals[2].mate, record.evals[2].pv), (12, ["a1a4"]))
+        row = self.store.probe([here])[0]
+        self.assertEqual((row.best, row.best_source), ("a1a4", "eval"))
+        self.assertEqual((row.depth, row.mate, row.score), (30, 12, None))
+        self.store.put(chistore.Put(here, counts=(1, 0, 0, 0), add=True), durable=False)
+        self.store.flush()
+        self.assertEqual(self.store.get(here).counts.white, 6)
+        with self.assertRaises(chistore.BadInput) as caught:
+            self.store.put(here, chi2=3.0)
+        self.assertIn("statistic", str(caught.exception))
+        self.assertEqual(self.store.delete(here, "startpos".replace("startpos", here.fen)), 1)
+        self.assertIsNone(self.store.get(here))
+
+    def test_whole(self):
+        self.store.ping()
+        self.assertEqual(self.store.verify(), [])
+        copy = os.path.join(make_temp_dir(), "copy")
+        self.store.backup(copy)
+        with chistore.open(copy) as other:
+            self.assertEqual(other.info()["positions"], self.store.info()["positions"])
+            with self.assertRaises(chistore.Denied):
+                other.put("startpos", note="x")
+        self.store.rescore()
+
+    def test_threads(self):
+        wrong = []
+
+        def work():
+            with chistore.open(self.address) as store:
+                for _ in range(200):
+                    if store.get("startpos").counts.games != games:
+                        wrong.append(1)
+
+        games = self.store.get("startpos").counts.games
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_keys_are_checked_when_used(self):
+        for key in (b"x" * 25, b"", b"\xff" * 9):
+            with self.assertRaises(chistore.BadInput) as caught:
+                self.store.probe(chistore.Positions.from_keys([key]))
+            self.assertEqual(caught.exception.code, "EKEY")
+
+    def test_closed(self):
+        self.store.close()
+        self.store.close()
+        with self.assertRaises(ValueError):
+            self.store.get("startpos")
+
+
+class Directory(Calls, unittest.TestCase):
+    """In this process."""
+
+    def setUp(self):
+        self.address = self.path
+        super().setUp()
+
+    def test_no_store(self):
+        with self.assertRaises(chistore.NoStore):
+            chistore.open(os.path.join(self.folder, "none"))
+        with self.assertRaises(TypeError):
+            chistore.open(self.path, writeable=True)
+
+    def test_import_of_nonsense_makes_no_store(self):
+        path, games = os.path.join(make_temp_dir(), "s"), os.path.join(make_temp_dir(), "g.pgn")
+        with self.assertRaises(OSError):
+            chistore.import_pgn(path, games, statistic="control")
+        self.assertFalse(os.path.exists(path))
+
+
+class Daemon(Calls, unittest.TestCase):
+    """Through a socket."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.daemon = start_daemon({"default": cls.path})
+        cls.address = cls.daemon.address
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.stop()
+
+    def test_server_that_is_gone(self):
+        with start_daemon() as daemon:
+            store = chistore.open(daemon.address, repeat_ms=_abi.CHI_NO_REPEAT)
+        with self.assertRaises(chistore.Unreachable):
+            store.ping()
+        store.close()
+
+
+class Readme(unittest.TestCase):
+    """Its examples give what it prints."""
+
+    def test_examples(self):
+        folder, before = make_temp_dir(), os.getcwd()
+        with open(os.path.join(folder, "games.pgn"), "w", encoding="utf-8") as file:
+            file.write(GAMES)
+        os.chdir(folder)
+        self.addCleanup(os.chdir, before)
+        failed, tried = doctest.testfile(os.path.join(PACKAGE, "README.md"), module_relative=False)
+        self.assertEqual(failed, 0)
+        self.assertGreater(tried, 20)
+
+    def test_example_of_the_projects_readme(self):
+        folder, before = make_temp_dir(), os.getcwd()
+        chistore.import_pgn(os.path.join(folder, "my-store"), PGN, statistic="outcome")
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            code = file.read().split("```python\n")[1].split("```")[0]
+        os.chdir(folder)
+        self.addCleanup(os.chdir, before)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(code, {})  # pylint: disable=exec-used
+        self.assertEqual(out.getvalue().splitlines()[0], "e4")
+        self.assertGreater(len(out.getvalue().splitlines()), 1)
+
+    def test_installs(self):
+        if importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None:
+            self.skipTest("no pip")
+        folder = make_temp_dir()
+        source = os.path.join(folder, "python")
+        subprocess.run(["cp", "-r", PACKAGE, source], check=True)
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
+                               "--no-build-isolation", "--no-deps", "--root-user-action=ignore",
+                               "--target", os.path.join(folder, "site"), source],
+                              stderr=subprocess.PIPE, encoding="utf-8", check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = subprocess.run([sys.executable, "-c", "import chistore; print(chistore.__file__)"],
+                              env={**os.environ, "PYTHONPATH": os.path.join(folder, "site")},
+                              cwd="/", stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+        self.assertTrue(said.startswith(folder), said)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
