@@ -37,12 +37,19 @@ struct chi_source {
 	bool canceled;
 	bool all_read; /* the file's end was seen */
 	bool returned; /* the line delivered last ended in a carriage return */
+	ssize_t held;  /* of `packed`, read before the archive asks */
 	char packed[BLOCK_SIZE];
 };
 
 static ssize_t read_packed(struct archive *archive, void *context, const void **out)
 {
 	struct chi_source *source = context;
+	ssize_t held = source->held;
+	*out = source->packed;
+	if (held > 0 || source->all_read) {
+		source->held = 0;
+		return held;
+	}
 	if (source->options.before_read != NULL) {
 		source->options.before_read(source->options.context);
 	}
@@ -56,7 +63,6 @@ static ssize_t read_packed(struct archive *archive, void *context, const void **
 		if (n >= 0) {
 			source->bytes_read += (uint64_t)n;
 			source->all_read = n == 0;
-			*out = source->packed;
 			return n;
 		}
 		if (errno != EINTR) {
@@ -143,6 +149,21 @@ void chi_source_close(struct chi_source *source)
 	free(source);
 }
 
+/* Whether it begins as one of the packers' files does. A filter that is offered waits for more
+ * bytes than a short question has, such as "e4" of a program that then waits for its answer. */
+static bool may_be_packed(const char *bytes, size_t len)
+{
+	static const char *const marks[] = {"\x1f\x8b", "BZh", "\3757zXZ", "\x28\xb5\x2f\xfd"};
+	for (size_t i = 0; i < CHI_COUNT(marks); i++) {
+		size_t n = strlen(marks[i]);
+		if (memcmp(bytes, marks[i], len < n ? len : n) == 0) {
+			return true;
+		}
+	}
+	/* A frame of zstd that is to be skipped. */
+	return len >= 4 && (bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0;
+}
+
 /* Offers the filters this libarchive has inside. Their return codes tell nothing more than the
  * version functions did. */
 static void offer_filters(struct archive *archive)
@@ -183,7 +204,14 @@ static int start(struct chi_source *source, struct chi_fault *fault)
 	if (source->archive == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	offer_filters(source->archive);
+	const void *bytes = NULL;
+	source->held = read_packed(source->archive, source, &bytes);
+	if (source->held < 0) {
+		return archive_fault(source, fault);
+	}
+	if (may_be_packed(bytes, (size_t)source->held)) {
+		offer_filters(source->archive);
+	}
 	if (archive_read_support_format_raw(source->archive) != ARCHIVE_OK ||
 	    archive_read_support_format_empty(source->archive) != ARCHIVE_OK ||
 	    archive_read_open(source->archive, source, NULL, read_packed, NULL) != ARCHIVE_OK) {

@@ -61,25 +61,15 @@ static int check_file(MDB_env *env, int fd)
 									      : ESTALE;
 }
 
-/* What LMDB's callers here would have said. */
-static int errno_of(int status)
-{
-	return status == CHI_OK	       ? 0
-	       : status == -CHI_ENOMEM ? ENOMEM
-	       : status == -CHI_EFULL  ? ENOSPC
-	       : status == -CHI_EBUSY  ? EBUSY
-				       : EIO;
-}
-
 /* With the map's size of the old one, which the file keeps. */
 static int open_env(struct repack *repack, const char *path, int fd)
 {
 	MDB_envinfo info;
 	int rc = mdb_env_info(mdb_txn_env(repack->from), &info);
 	if (rc == 0) {
-		rc = errno_of(chi_trees_start(
-			path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOMETASYNC,
-			info.me_mapsize, &repack->env, NULL));
+		rc = chi_trees_start_raw(path,
+					 MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOMETASYNC,
+					 info.me_mapsize, &repack->env);
 	}
 	return rc == 0 ? check_file(repack->env, fd) : rc;
 }
@@ -240,10 +230,11 @@ static int write_all(MDB_txn *from, const char *path, int fd)
 int chi_repack(struct chi_store *store, const char *path, int fd)
 {
 	struct chi_read *read;
-	int rc = errno_of(chi_read_begin(store, &read));
-	if (rc == 0) {
-		rc = write_all(read->txn, path, fd);
-		chi_read_end(read);
+	int status = chi_read_begin(store, &read);
+	if (status < 0) {
+		return status == -CHI_ENOMEM ? ENOMEM : status == -CHI_EBUSY ? EBUSY : EIO;
 	}
+	int rc = write_all(read->txn, path, fd);
+	chi_read_end(read);
 	return rc;
 }

@@ -112,8 +112,7 @@ static int reserve_table(const char *dir)
 	return error;
 }
 
-int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
-		    struct chi_fault *fault)
+int chi_trees_start_raw(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out)
 {
 	_cleanup_(close_mdb) MDB_env *mdb = NULL;
 	int rc = mdb_env_create(&mdb);
@@ -133,12 +132,18 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 		flags |= larger_than_half_of_memory(dir) ? MDB_NORDAHEAD : 0;
 		rc = mdb_env_open(mdb, dir, flags | MDB_NOTLS, FILE_MODE);
 	}
-	if (rc != 0) {
-		return chi_lmdb_fault(fault, rc, "open", dir);
+	if (rc == 0) {
+		*out = mdb;
+		mdb = NULL;
 	}
-	*out = mdb;
-	mdb = NULL;
-	return CHI_OK;
+	return rc;
+}
+
+int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
+		    struct chi_fault *fault)
+{
+	int rc = chi_trees_start_raw(dir, flags, map_bytes, out);
+	return rc == 0 ? CHI_OK : chi_lmdb_fault(fault, rc, "open", dir);
 }
 
 /* A store without one of its trees is damaged; without any it is another program's, distinguished

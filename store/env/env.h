@@ -130,6 +130,10 @@ static inline int chi_txn_settle(MDB_env *mdb, MDB_txn *txn)
 CHI_MUSTUSE int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
 				struct chi_fault *fault);
 
+/* The same; LMDB's code. */
+CHI_MUSTUSE int chi_trees_start_raw(const char *dir, unsigned flags, uint64_t map_bytes,
+				    MDB_env **out);
+
 /* The comparator of the strength tree, for mdb_set_compare. */
 int chi_trees_compare(const MDB_val *a, const MDB_val *b);
 

@@ -235,21 +235,23 @@ int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
 			 strstr(holder, ", at ") != NULL ? "that" : "its");
 }
 
-static int has_company(struct chi_fault *fault)
+static int has_company(const struct chi_lock *lock, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_EBUSY, "another process has the store open");
+	int served = chi_lock_served(lock, fault);
+	return served < 0 ? served
+			  : chi_fault(fault, -CHI_EBUSY, "another process has the store open");
 }
 
 int chi_lock_company(const struct chi_lock *lock, struct chi_fault *fault)
 {
-	return is_locked(lock, USERS_BYTE) ? has_company(fault) : CHI_OK;
+	return is_locked(lock, USERS_BYTE) ? has_company(lock, fault) : CHI_OK;
 }
 
 int chi_lock_alone(struct chi_lock *lock, struct chi_fault *fault)
 {
 	int error = set_lock(lock, F_WRLCK, USERS_BYTE);
 	if (error == EAGAIN || error == EACCES) {
-		return has_company(fault);
+		return has_company(lock, fault);
 	}
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "lock", CHI_LOCK_NAME);
 }

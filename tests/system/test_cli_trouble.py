@@ -122,8 +122,8 @@ class Usage(Base):
     def test_answers_line_by_line(self):
         """A program that asks through a pipe gets its answer before it asks again."""
         child = spawn("key", stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
-        for _ in range(3):
-            child.stdin.write(START + "\n")
+        for question in ("startpos", START, "startpos"):  # a short one first waited for more
+            child.stdin.write(question + "\n")
             child.stdin.flush()
             line = child.stdout.readline()
             while line.startswith("fen"):

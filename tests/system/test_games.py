@@ -172,6 +172,9 @@ class Importing(Games):
                                      rf"served by chistored, process {running.pid}, "
                                      rf"at {re.escape(running.address)}: use that address")
             self.assertEqual(self.count(store), 0)
+            # It said "another process has the store open", and not which, nor what to do.
+            self.assertIn(f"at {running.address}: use that address",
+                          self.cli("compact", address=store, code=3).stderr)
         self.cli("import", MASTERS, address=store)
 
     def test_two_that_make_the_same_store(self):
