@@ -29,7 +29,7 @@ IMPORT_PIECE = 1 << 18
 # Longest wait for bytes, in seconds; only a server that is broken takes so long.
 PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 
-Row = collections.namedtuple("Row", "key found chi2 counts evaluation", defaults=(None,))
+Row = collections.namedtuple("Row", "key found chi2 counts evaluation best", defaults=(None, 0))
 Evaluation = collections.namedtuple("Evaluation", "depth score mate")
 Counts = collections.namedtuple("Counts", "white draws black other")
 Game = collections.namedtuple("Game", "id result pruned max_ply")
@@ -87,7 +87,8 @@ def join_keys(keys):
 
 
 def unpack_rows(data, count):
-    """Packed rows; `chi2` is None where it is not known, `counts` None where there are none."""
+    """Packed rows; `chi2` is None where it is not known, `counts` None where there are none, `best` 0
+    where no move is."""
     rows = []
     at = 0
     for _ in range(count):
@@ -106,9 +107,12 @@ def unpack_rows(data, count):
             depth, at = take_varint(data, at)
             score, at = take_varint(data, at)
             evaluation = Evaluation(depth, score >> 1 ^ -(score & 1), bool(flags & 8))
-        if flags & ~15:
+        best = 0
+        if flags & 48:
+            best, at = data[at] | data[at + 1] << 8, at + 2
+        if flags & ~63:
             raise ValueError(f"unknown flags {flags}")
-        rows.append(Row(key, bool(flags & 1), chi2 or None, counts, evaluation))
+        rows.append(Row(key, bool(flags & 1), chi2 or None, counts, evaluation, best))
     if at != len(data):
         raise ValueError("bytes after the last row")
     return rows

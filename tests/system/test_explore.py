@@ -90,7 +90,8 @@ class Explore(Base):
     def test_positions(self):
         wanted = self.explore(AFTER_E4).stdout
         for args in (["e4"], ["startpos", "e4"], [START, "e2e4"], ["1.", "e4"], ["1. e4"],
-                     [AFTER_E4.replace(" ", "_")], ["e4", "--limit", "9"]):
+                     [AFTER_E4.replace(" ", "_")], ["e4", "--limit", "9"],
+                     [START + " e4"], [START[:-4] + " 1. e4"], [START + " moves e4"], ["  e4 "]):
             self.assertEqual(self.explore(*args).stdout, wanted, args)
         sicilian = self.explore(SICILIAN, "--json").stdout
         for args in (["e4", "c5"], ["1. e4 c5"], ["e4", "c7c5"], [AFTER_E4, "c5"]):
@@ -277,6 +278,18 @@ class Explore(Base):
         # Moves go on from it.
         self.assertIn("position not found: rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/",
                       self.explore("Sicilian", "Nf3", code=1).stderr)
+        # In one text too, as a line of a file has them.
+        for text in ("Sicilian Nf3", "B20 Nf3", "Sicilian Defense  2. Nf3"):
+            for args, more in (([text], {}), ([], {"input": text + "\n"})):
+                self.assertIn("not found: rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/",
+                              self.cli("get", *args, address=self.address, code=1, **more).stderr)
+
+    def test_an_empty_argument_was_the_initial_position(self):
+        """Of a script whose variable is not set: it deleted that."""
+        for command in ("get", "explore", "put", "delete"):
+            self.assertIn("an empty text is no position",
+                          self.cli(command, "", address=self.address, code=2).stderr)
+        self.out("get", START, address=self.address)
 
     def test_not_found(self):
         done = self.explore(ABSENT, code=1)

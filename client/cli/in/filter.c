@@ -142,7 +142,8 @@ int filter_score(struct cli *cli, const struct cli_option *option, const char *v
 int filter_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct chi_range range = {.min = 1, .max = CHI_CHI2_MAX};
-	int code = take_range(cli, option, value, read_eval, "0.95..1.05, -2.. or #5..#1", &range);
+	int code = take_range(cli, option, value, read_eval,
+			      "0.95..1.05, -2.. or #5..#1 within -126..126 and #-1..#1", &range);
 	*(struct chi_range *)out = range;
 	return code;
 }

@@ -246,6 +246,27 @@ int place_take_all(const struct cli *cli, struct place *out)
 	return code;
 }
 
+/* Where the moves begin in a text that has all in one: after a FEN's fields, of which the last two
+ * are numbers and may be missing, or after the words of a name. The text's end if it has none. */
+static char *find_moves(char *text)
+{
+	bool fen = is_fen(text);
+	char word[NAME_SIZE];
+	char *at = text;
+	for (int n = 0; *at != '\0'; n++) {
+		size_t len = strcspn(at, " \t");
+		(void)snprintf(word, sizeof(word), "%.*s", (int)len, at);
+		if (fen ? n >= 4 && (isalpha((unsigned char)word[0]) != 0 ||
+				     strchr(word, '.') != NULL)
+			: !is_name(word)) {
+			break;
+		}
+		at += len;
+		at += strspn(at, " \t");
+	}
+	return at;
+}
+
 /* A line of a file has one blank between its words or several, as has one of UCI. */
 int place_parse(const struct cli *cli, const char *text, size_t len, const char *where,
 		struct place *out)
@@ -256,6 +277,13 @@ int place_parse(const struct cli *cli, const char *text, size_t len, const char 
 		/* Longer than any position: the reader of FENs says how. */
 		return cli_key(cli, text, len, where, &key);
 	}
+	while (len > 0 && (text[0] == ' ' || text[0] == '\t')) {
+		text++;
+		len--;
+	}
+	if (len == 0) {
+		return cli_usage(cli, "an empty text is no position");
+	}
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	char *moves = strstr(copy, " " MOVES_NAME " ");
@@ -264,8 +292,11 @@ int place_parse(const struct cli *cli, const char *text, size_t len, const char 
 		moves += strlen(" " MOVES_NAME " ");
 	} else if (is_startpos(copy)) {
 		moves = copy + strlen(START_NAME);
-	} else if (!is_start(copy)) {
+	} else if (find_moves(copy) == copy) {
 		moves = copy;
+	} else if (*find_moves(copy) != '\0') {
+		moves = find_moves(copy);
+		moves[-1] = '\0';
 	}
 	int code = start(cli, copy, where, out);
 	return code == EXIT_DONE && moves != NULL ? play(cli, moves, where, out) : code;

@@ -29,7 +29,7 @@ int place_take(const struct cli *cli, int argc, char **argv, int *at, struct pla
 /* The same of all arguments, which name one position; none: the initial one. */
 int place_take_all(const struct cli *cli, struct place *out);
 
-/* A position on a line of a file, `where` in front of a message: as one argument, with the moves
- * after "moves" as UCI has them ("startpos moves e2e4"). */
+/* A position on a line of a file, `where` in front of a message: all in one text: "Najdorf Be3",
+ * "startpos moves e2e4". One argument may be such a text, too. */
 int place_parse(const struct cli *cli, const char *text, size_t len, const char *where,
 		struct place *out);

@@ -243,7 +243,9 @@ int columns_take(struct cli *cli, const struct cli_option *option, const char *v
 		size_t len = strcspn(at, ",");
 		size_t found = find(at, len);
 		if (found == CHI_COUNT(table)) {
-			return cli_usage(cli, "--%s: '%.*s' is none of the columns\n" COLUMNS_NAMES,
+			return cli_usage(cli,
+					 "--%s: '%.*s' is none of the columns that "
+					 "'chistore scan --help' lists",
 					 option->name, (int)(len < 32 ? len : 32), at);
 		}
 		if (columns.n == COLUMNS_MAX) {
