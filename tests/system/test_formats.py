@@ -29,8 +29,10 @@ class Formats(Base):
         """Some of everything that a record holds."""
         store = self.external("filled")
         for i, (fen, note) in enumerate(zip(self.fens(len(NOTES)), NOTES)):
+            # A second line is no evaluation of the position: its note went out as a comment.
+            second = ["--eval", "x:5:1/2"] if note.startswith("am") else []
             self.cli("put", fen, "--chi2", f"{i}.5", "--counts", f"{i},2,1", "--note", note,
-                     address=store)
+                     *second, address=store)
         self.cli("put", START, "--eval", "Deep Blue \"II\":30:25", "--line", "e4 e5",
                  "--note", "here", address=store)
         self.cli("put", ENDING, "--line", "e3d4 e6d6", address=store)

@@ -268,12 +268,12 @@ static bool reads_back(const char *line, size_t len, const struct chi_record *re
 		return false;
 	}
 	const struct chi_record *read = &put.record;
+	size_t evals = chi_evals_deepest(record->evals, record->n_evals) != NULL ? 1 : 0;
 	bool line_ok = read->n_line == 0 ||
 		       (read->n_line == record->n_line &&
 			memcmp(read->line, record->line, read->n_line * sizeof(*read->line)) == 0);
 	return line_ok && read->n_note == record->n_note &&
-	       memcmp(read->note, record->note, record->n_note) == 0 &&
-	       read->n_evals == (record->n_evals > 0 ? 1 : 0) &&
+	       memcmp(read->note, record->note, record->n_note) == 0 && read->n_evals == evals &&
 	       chi_counts_equal(&read->counts, &record->counts);
 }
 
