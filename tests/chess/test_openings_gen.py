@@ -14,7 +14,7 @@ import unittest
 
 GENERATOR = sys.argv.pop(1)
 HEAD = "eco\tname\tpgn\n"
-ENTRY = re.compile(r'^\t\{\{([0-9,]+)\}, "(...)", (\d+)\},$', re.M)
+ENTRY = re.compile(r'^\t\{\{([0-9,]+)\}, "(...)", (\d+), \d+\},$', re.M)
 
 
 class Generator(unittest.TestCase):
