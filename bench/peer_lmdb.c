@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LMDB itself on our store's data file, PATH being its directory: mdb_get in one read transaction,
- * nothing decoded. */
+/* LMDB itself on the records of our store, PATH being its directory, an entry each (records.h):
+ * mdb_get in one read transaction, nothing decoded. */
 #include "bench/peer.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <lmdb.h>
 
 #include "bench/bench.h"
+#include "bench/records.h"
 
 struct raw {
 	MDB_env *env;
@@ -28,6 +29,9 @@ static void *open_raw(const char *path)
 	if (raw == NULL) {
 		bench_die("out of memory");
 	}
+	static char plain[BENCH_PLAIN_SIZE];
+	bench_records_plain(path, plain);
+	path = plain;
 	must(mdb_env_create(&raw->env), "mdb_env_create");
 	must(mdb_env_set_maxdbs(raw->env, 16), "mdb_env_set_maxdbs");
 	must(mdb_env_set_maxreaders(raw->env, 1024), "mdb_env_set_maxreaders");

@@ -98,6 +98,10 @@ static const struct chi_member info_result[] = {
 	CHI_M_NESTED(17, RES, u.info.games, CHI_ALWAYS, &chi_counts_message),
 	/* Of a later version: read-only, for a reason that is not known here. */
 	CHI_M_CAPPED(18, RES, u.info.read_only, CHI_READ_ONLY_CRASHES, CHI_READ_ONLY_SERVER),
+	CHI_M_NUMBER(19, RES, u.info.position_bytes),
+	CHI_M_NUMBER(20, RES, u.info.strength_bytes),
+	CHI_M_NUMBER(21, RES, u.info.blocks),
+	CHI_M_NUMBER(22, RES, u.info.block_bytes),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -549,6 +549,10 @@ struct chi_info {
 	struct chi_counts games; /* games imported, by result */
 	uint64_t file_bytes;	 /* size of the data file */
 	uint64_t used_bytes;	 /* of it, pages in use */
+	uint64_t position_bytes; /* pages of the position tree */
+	uint64_t strength_bytes; /* and of the strength tree */
+	uint64_t blocks;	 /* of both */
+	uint64_t block_bytes;	 /* that these hold, of 2,030 each at most */
 	uint64_t map_bytes;	 /* address space reserved */
 	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;

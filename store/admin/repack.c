@@ -2,8 +2,9 @@
 /*
  * LMDB's own compacting copy leaves out free pages and copies the others as they are: those that
  * were split, as most are where positions come in any order, stay half empty. Here each tree is
- * walked in the order of its keys and appended to a new one, so that every leaf is full. The trees
- * are those that the main tree names: none can be forgotten.
+ * walked in the order of its keys and appended to a new one, so that every leaf is full, and of the
+ * position tree and the strength tree every block. The trees are those that the main tree names:
+ * none can be forgotten.
  *
  * Commits keep LMDB's list of changed pages short. They need no sync, since the file has no name
  * that is opened before it is whole.
@@ -16,8 +17,10 @@
 #include <sys/stat.h>
 
 #include "base/attr.h"
+#include "store/block/block.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/record/meta.h"
 #include "store/store.h"
@@ -29,7 +32,11 @@ struct repack {
 	MDB_env *env;
 	MDB_txn *txn;
 	MDB_cursor *to; /* in the tree that is written; NULL: to be opened */
+	MDB_dbi tree;	/* the one that is written */
 	size_t unsaved; /* bytes since the last commit */
+	struct chi_builder builder;
+	uint8_t *room;		 /* the builder's */
+	uint64_t block_bytes[2]; /* what the blocks take, by kind of tree */
 };
 
 static void close_repack(struct repack *repack)
@@ -44,6 +51,7 @@ static void close_repack(struct repack *repack)
 	if (repack->env != NULL) {
 		mdb_env_close(repack->env);
 	}
+	free(repack->room);
 }
 
 /* LMDB opens by name: what it opened must be the file that was made. */
@@ -89,9 +97,9 @@ static int saved(struct repack *repack, size_t bytes)
 	return rc == 0 ? mdb_txn_begin(repack->env, NULL, 0, &repack->txn) : rc;
 }
 
-static int append(struct repack *repack, MDB_dbi tree, MDB_val *key, MDB_val *value)
+static int append(struct repack *repack, MDB_val *key, MDB_val *value)
 {
-	int rc = repack->to == NULL ? mdb_cursor_open(repack->txn, tree, &repack->to) : 0;
+	int rc = repack->to == NULL ? mdb_cursor_open(repack->txn, repack->tree, &repack->to) : 0;
 	if (rc == 0) {
 		rc = mdb_cursor_put(repack->to, key, value, MDB_APPEND);
 	}
@@ -101,7 +109,77 @@ static int append(struct repack *repack, MDB_dbi tree, MDB_val *key, MDB_val *va
 				    : rc;
 }
 
-static int copy_entries(struct repack *repack, MDB_dbi from, MDB_dbi to)
+static int append_block(void *context, const uint8_t *low, size_t low_len, const uint8_t *bytes,
+			size_t len)
+{
+	struct repack *repack = context;
+	MDB_val key = chi_val(low, low_len);
+	MDB_val value = chi_val(bytes, len);
+	repack->block_bytes[repack->builder.kind] += chi_block_taken(low_len, len);
+	return append(repack, &key, &value);
+}
+
+/* The entries of a block, which begins where the one before it ended: at `border`, which becomes
+ * its own end. */
+static int add_block(struct repack *repack, const MDB_val *key, const MDB_val *value,
+		     MDB_val *border)
+{
+	enum chi_tree_kind kind = repack->builder.kind;
+	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block block;
+	uint32_t n;
+	if (key->mv_size != border->mv_size ||
+	    memcmp(key->mv_data, border->mv_data, border->mv_size) != 0 ||
+	    chi_block_open(kind, key->mv_data, key->mv_size, value->mv_data, value->mv_size,
+			   &block) < 0) {
+		return MDB_CORRUPTED;
+	}
+	*border = chi_val(block.fence, block.fence_len);
+	for (uint32_t i = 0; i < block.groups; i++) {
+		if (chi_group_read(&block, i, entries, &n) < 0) {
+			return MDB_CORRUPTED;
+		}
+		for (uint32_t j = 0; j < n; j++) {
+			int rc = chi_builder_add(&repack->builder, chi_entry_key(&entries[j], kind),
+						 chi_entry_key_len(&entries[j], kind),
+						 entries[j].value, entries[j].len);
+			if (rc != 0) {
+				return rc == -CHI_EINTERNAL ? MDB_CORRUPTED : rc;
+			}
+		}
+	}
+	return 0;
+}
+
+/* A tree of blocks, which become full ones. */
+static int refill(struct repack *repack, MDB_dbi from, enum chi_tree_kind kind)
+{
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	MDB_val border = chi_val(chi_tree_first, chi_tree_first_len(kind));
+	repack->room = repack->room != NULL ? repack->room : malloc(CHI_BUILDER_ROOM);
+	int rc = repack->room != NULL ? mdb_cursor_open(repack->from, from, &cursor) : ENOMEM;
+	if (rc != 0) {
+		return rc;
+	}
+	chi_builder_init(&repack->builder, kind, repack->room, append_block, repack);
+	rc = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
+	bool empty = rc == MDB_NOTFOUND;
+	while (rc == 0) {
+		/* Borders ascend, so that this ends. */
+		rc = add_block(repack, &key, &value, &border);
+		rc = rc == 0 ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : rc;
+	}
+	mdb_cursor_close(cursor);
+	if (rc == MDB_NOTFOUND) {
+		bool whole = empty || border.mv_size == 0;
+		rc = whole ? chi_builder_finish(&repack->builder) : MDB_CORRUPTED;
+	}
+	return rc == -CHI_EINTERNAL ? MDB_CORRUPTED : rc;
+}
+
+static int copy_entries(struct repack *repack, MDB_dbi from)
 {
 	MDB_stat stat;
 	MDB_cursor *cursor;
@@ -117,14 +195,10 @@ static int copy_entries(struct repack *repack, MDB_dbi from, MDB_dbi to)
 	rc = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
 	/* A damaged tree may go in circles. */
 	for (; rc == 0 && stat.ms_entries > 0; stat.ms_entries--) {
-		rc = append(repack, to, &key, &value);
+		rc = append(repack, &key, &value);
 		rc = rc == 0 ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : rc;
 	}
 	mdb_cursor_close(cursor);
-	if (repack->to != NULL) {
-		mdb_cursor_close(repack->to);
-		repack->to = NULL;
-	}
 	return rc == MDB_NOTFOUND && stat.ms_entries == 0 ? 0 : rc == 0 ? MDB_CORRUPTED : rc;
 }
 
@@ -142,16 +216,25 @@ static int make_tree(struct repack *repack, const char *name, MDB_dbi from, MDB_
 static int copy_tree(struct repack *repack, const MDB_val *name)
 {
 	MDB_dbi from;
-	MDB_dbi to;
 	_cleanup_(chi_freep) char *text = strndup(name->mv_data, name->mv_size);
 	if (text == NULL) {
 		return ENOMEM;
 	}
 	int rc = mdb_dbi_open(repack->from, text, 0, &from);
 	if (rc == 0) {
-		rc = make_tree(repack, text, from, &to);
+		rc = make_tree(repack, text, from, &repack->tree);
 	}
-	return rc == 0 ? copy_entries(repack, from, to) : rc;
+	if (rc != 0) {
+		return rc;
+	}
+	rc = strcmp(text, POSITION_TREE) == 0	? refill(repack, from, CHI_TREE_POSITION)
+	     : strcmp(text, STRENGTH_TREE) == 0 ? refill(repack, from, CHI_TREE_STRENGTH)
+						: copy_entries(repack, from);
+	if (repack->to != NULL) {
+		mdb_cursor_close(repack->to);
+		repack->to = NULL;
+	}
+	return rc;
 }
 
 /* These two have an order of their own, which the handles keep. */
@@ -204,6 +287,8 @@ static int put_state(struct repack *repack)
 	if (rc == 0 && chi_state_get(repack->from, from, &state) < 0) {
 		rc = MDB_CORRUPTED;
 	}
+	state.position_bytes = repack->block_bytes[CHI_TREE_POSITION];
+	state.strength_bytes = repack->block_bytes[CHI_TREE_STRENGTH];
 	return rc == 0 ? chi_state_put(repack->txn, to, &state) : rc;
 }
 

@@ -21,52 +21,32 @@
 /* A walk over the position tree of a write transaction, which may change under it. */
 struct rescore {
 	struct chi_write *write;
-	MDB_cursor *cursor;
-	struct chi_key key; /* where the walk is */
-	MDB_val value;
-	uint64_t left; /* bound on the entries */
+	struct chi_key key; /* where the walk is; no bytes: before the first */
+	struct chi_entry entry;
 };
 
 /* Goes to the next entry. CHI_NONE after the last. */
-static int next(struct rescore *r, MDB_cursor_op op)
+static int next(struct rescore *r)
 {
-	MDB_val key;
-	int rc = mdb_cursor_get(r->cursor, &key, &r->value, op);
+	const MDB_val key = chi_val(r->key.bytes, r->key.len);
+	int rc = chi_tree_next(&r->write->position, r->key.len > 0 ? &key : NULL, &r->entry);
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
-	if (r->left-- == 0 || !chi_key_shape_ok(key.mv_data, key.mv_size)) {
-		return -CHI_ECORRUPT;
-	}
-	r->key = (struct chi_key){.len = (uint8_t)key.mv_size};
-	memcpy(r->key.bytes, key.mv_data, key.mv_size);
+	r->key = (struct chi_key){.len = r->entry.key_len};
+	memcpy(r->key.bytes, chi_entry_key(&r->entry, CHI_TREE_POSITION), r->key.len);
 	return CHI_OK;
-}
-
-static int begin_walk(struct rescore *r)
-{
-	MDB_stat stat;
-	int rc = mdb_stat(r->write->txn, r->write->env->position, &stat);
-	if (rc == 0) {
-		rc = mdb_cursor_open(r->write->txn, r->write->env->position, &r->cursor);
-	}
-	r->left = rc == 0 ? stat.ms_entries : 0;
-	return chi_lmdb_status(rc);
 }
 
 static int sum_counts(struct chi_write *write, struct chi_counts *sum)
 {
 	struct rescore r = {.write = write};
+	int rc;
 	*sum = (struct chi_counts){0};
-	int rc = begin_walk(&r);
-	if (rc < 0) {
-		return rc;
-	}
-	for (rc = next(&r, MDB_FIRST); rc == CHI_OK; rc = next(&r, MDB_NEXT)) {
+	while ((rc = next(&r)) == CHI_OK) {
 		uint16_t chi2;
 		struct chi_counts counts;
-		rc = chi_record_peek(r.key.bytes, r.key.len, r.value.mv_data, r.value.mv_size,
-				     &chi2, &counts);
+		rc = chi_record_peek(r.entry.value, r.entry.len, &chi2, &counts);
 		if (rc == CHI_OK && !chi_counts_add(sum, &counts)) {
 			rc = -CHI_ETOOBIG;
 		}
@@ -74,29 +54,23 @@ static int sum_counts(struct chi_write *write, struct chi_counts *sum)
 			break;
 		}
 	}
-	mdb_cursor_close(r.cursor);
 	return rc < 0 ? rc : CHI_OK;
 }
 
-/* Stores a record whose statistic changed. The cursor is set again: the entry may have moved to
- * another page. */
+/* Stores a record whose statistic changed. */
 static int replace(struct rescore *r, const struct chi_record *record,
 		   const struct chi_record_rest *rest)
 {
 	struct chi_write *write = r->write;
 	size_t len;
-	int rc = chi_record_encode(r->key.bytes, r->key.len, record, rest, write->buffer,
-				   sizeof(write->buffer), &len);
+	int rc = chi_record_encode(record, rest, write->buffer, sizeof(write->buffer), &len);
 	if (rc < 0) {
 		return rc;
 	}
-	MDB_val key = chi_val(r->key.bytes, r->key.len);
-	MDB_val value = {len, write->buffer};
-	int error = mdb_put(write->txn, write->env->position, &key, &value, 0);
-	if (error == 0) {
-		error = mdb_cursor_get(r->cursor, &key, &value, MDB_SET);
-	}
-	return chi_lmdb_status(error) == CHI_NONE ? -CHI_ECORRUPT : chi_lmdb_status(error);
+	const MDB_val key = chi_val(r->key.bytes, r->key.len);
+	const MDB_val value = {len, write->buffer};
+	rc = chi_lmdb_status(chi_tree_set(&write->position, &key, &value));
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
 static int rescore_one(struct rescore *r, uint64_t *changed)
@@ -105,8 +79,7 @@ static int rescore_one(struct rescore *r, uint64_t *changed)
 	struct chi_record record;
 	struct chi_record_rest rest;
 	chi_arena_reset(&write->arena);
-	int rc = chi_record_decode(r->key.bytes, r->key.len, r->value.mv_data, r->value.mv_size,
-				   &write->arena, &record, &rest);
+	int rc = chi_record_decode(r->entry.value, r->entry.len, &write->arena, &record, &rest);
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (rc == CHI_OK) {
 		rc = chi_record_statistic(write->env->stamp.statistic, &write->state.base, &r->key,
@@ -126,21 +99,11 @@ static int rescore_one(struct rescore *r, uint64_t *changed)
 
 static int rescore_all(struct chi_write *write, uint64_t *changed)
 {
-	int rc = chi_lmdb_status(mdb_drop(write->txn, write->env->strength, 0));
 	struct rescore r = {.write = write};
-	if (rc == CHI_OK) {
-		rc = begin_walk(&r);
-	}
-	if (rc < 0) {
-		return rc;
-	}
-	for (rc = next(&r, MDB_FIRST); rc == CHI_OK; rc = next(&r, MDB_NEXT)) {
+	int rc = chi_lmdb_status(chi_tree_drop(&write->strength));
+	while (rc == CHI_OK && (rc = next(&r)) == CHI_OK) {
 		rc = rescore_one(&r, changed);
-		if (rc < 0) {
-			break;
-		}
 	}
-	mdb_cursor_close(r.cursor);
 	return rc < 0 ? rc : CHI_OK;
 }
 

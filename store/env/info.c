@@ -62,6 +62,13 @@ static int count_free(MDB_txn *txn, uint64_t *pages)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+/* Bytes of a tree's pages. */
+static uint64_t bytes_of(const MDB_stat *stat)
+{
+	return (stat->ms_leaf_pages + stat->ms_branch_pages + stat->ms_overflow_pages) *
+	       (uint64_t)stat->ms_psize;
+}
+
 /* Sizes are LMDB's of now, entries those of the snapshot: one transaction apart at most. */
 static int fill_sizes(struct chi_read *read, struct chi_info *out)
 {
@@ -75,13 +82,15 @@ static int fill_sizes(struct chi_read *read, struct chi_info *out)
 	if (rc != 0) {
 		return rc;
 	}
-	out->positions = stat.ms_entries;
+	out->blocks = stat.ms_entries;
+	out->position_bytes = bytes_of(&stat);
 	out->map_bytes = info.me_mapsize;
 	out->readers_max = info.me_maxreaders;
 	rc = mdb_stat(read->txn, env->strength, &stat);
 	uint64_t free_pages = 0;
 	if (rc == 0) {
-		out->known = stat.ms_entries;
+		out->blocks += stat.ms_entries;
+		out->strength_bytes = bytes_of(&stat);
 		rc = count_free(read->txn, &free_pages);
 	}
 	uint64_t pages = info.me_last_pgno + 1;
@@ -110,6 +119,9 @@ static int fill(struct chi_read *read, struct chi_info *out)
 	out->statistic = (uint8_t)env->stamp.statistic;
 	out->created = env->stamp.created;
 	out->sequence = state.sequence;
+	out->positions = state.positions;
+	out->known = state.known;
+	out->block_bytes = state.position_bytes + state.strength_bytes;
 	out->base = state.base;
 	out->games = state.games;
 	out->read_only = env->published ? CHI_READ_ONLY_PUBLISHED : CHI_READ_ONLY_NOT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packed positions into the position tree, through one cursor that goes forward: LMDB finds the
- * next key on the page it is on, and only a change of page costs a way down the tree. A new
- * position is put as it was packed; only what is stored already is decoded and merged.
+ * Packed positions into the position tree: into blocks that are appended, or into the block that is
+ * kept (txn/tree.h), so that only a change of block costs a way down the tree. A new position is
+ * put as it was packed; only what is stored already is decoded and merged.
  */
 #include <string.h>
 
@@ -51,14 +51,9 @@ static int set_strength(struct chi_load *load, const struct chi_key *key,
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	uint8_t line[CHI_STRENGTH_VALUE_MAX];
 	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
-	MDB_val value = {
-		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
+	MDB_val value = {chi_strength_value(record->line, record->n_line, line), line};
 	load->strength_touched = true;
-	int error = mdb_put(load->txn, load->strength, &entry, &value, 0);
-	if (error == 0) {
-		error = chi_load_saved(load, entry.mv_size + value.mv_size);
-	}
-	return chi_load_error(load, error, fault);
+	return chi_load_error(load, chi_tree_set(load->strength_tree, &entry, &value), fault);
 }
 
 static int unset_strength(struct chi_load *load, const struct chi_key *key, uint16_t chi2,
@@ -67,7 +62,7 @@ static int unset_strength(struct chi_load *load, const struct chi_key *key, uint
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
 	load->strength_touched = true;
-	int error = mdb_del(load->txn, load->strength, &entry, NULL);
+	int error = chi_tree_unset(load->strength_tree, &entry);
 	return chi_load_error(load, error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
 }
 
@@ -85,8 +80,7 @@ static int follow_new(struct chi_load *load, const struct entry *entry, struct c
 	struct chi_record record;
 	struct chi_key key = key_of(&entry->key);
 	chi_arena_reset(&load->arena);
-	int rc = chi_record_decode(key.bytes, key.len, value, entry->value.mv_size, &load->arena,
-				   &record, NULL);
+	int rc = chi_record_decode(value, entry->value.mv_size, &load->arena, &record, NULL);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -137,15 +131,15 @@ static int set_stored(struct chi_load *load, MDB_val *key, struct chi_merge *m,
 	if (load->rewrite.active) {
 		return merged == CHI_MERGED_GONE
 			       ? 0
-			       : chi_rewrite_append(load, key,
-						    merged == CHI_MERGED_SAME ? &m->stored
-									      : &m->value);
+			       : chi_load_append(load, key,
+						 merged == CHI_MERGED_SAME ? &m->stored
+									   : &m->value);
 	}
 	switch (merged) {
 	case CHI_MERGED_CHANGED:
-		return mdb_cursor_put(load->cursor, key, &m->value, MDB_CURRENT);
+		return chi_tree_set(load->position_tree, key, &m->value);
 	case CHI_MERGED_GONE:
-		return mdb_cursor_del(load->cursor, 0);
+		return chi_tree_unset(load->position_tree, key);
 	case CHI_MERGED_SAME:
 	default:
 		return 0;
@@ -163,11 +157,11 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 				    [CHI_MERGED_CHANGED] = &load->result.updated,
 				    [CHI_MERGED_GONE] = &load->result.removed};
 	chi_arena_reset(&write->arena);
-	int rc = chi_record_decode(put.key.bytes, put.key.len, stored->mv_data, stored->mv_size,
-				   &write->arena, &m.old, &m.rest);
+	int rc =
+		chi_record_decode(stored->mv_data, stored->mv_size, &write->arena, &m.old, &m.rest);
 	if (rc == CHI_OK) {
-		rc = chi_record_decode(put.key.bytes, put.key.len, entry->value.mv_data,
-				       entry->value.mv_size, &write->arena, &put.record, NULL);
+		rc = chi_record_decode(entry->value.mv_data, entry->value.mv_size, &write->arena,
+				       &put.record, NULL);
 	}
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
@@ -196,23 +190,30 @@ static bool is_rare(const struct chi_load *load, const struct entry *entry)
 	uint64_t total = 0;
 	struct chi_counts counts;
 	return load->games_min > 1 &&
-	       chi_record_peek(entry->key.mv_data, entry->key.mv_size, entry->value.mv_data,
-			       entry->value.mv_size, &chi2, &counts) == CHI_OK &&
+	       chi_record_peek(entry->value.mv_data, entry->value.mv_size, &chi2, &counts) ==
+		       CHI_OK &&
 	       chi_counts_total(&counts, &total) && total < load->games_min;
 }
 
-/* Puts a position if it is new: 0, or MDB_KEYEXIST with the cursor on it and what is stored. */
+/* Puts a position if it is new: 0, or MDB_KEYEXIST and what is stored. */
 static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
 {
 	if (load->rewrite.active) {
 		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
-		rc = rc == 0 ? MDB_KEYEXIST : rc;
-		return rc == MDB_NOTFOUND ? chi_rewrite_append(load, &entry->key, &entry->value)
-					  : rc;
+		if (rc != MDB_NOTFOUND) {
+			return rc == 0 ? MDB_KEYEXIST : rc;
+		}
+		rc = chi_load_append(load, &entry->key, &entry->value);
+		return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 	}
-	*stored = entry->value;
-	return mdb_cursor_put(load->cursor, &entry->key, stored,
-			      load->append ? MDB_APPEND : MDB_NOOVERWRITE);
+	if (load->append) {
+		return chi_load_append(load, &entry->key, &entry->value);
+	}
+	int rc = chi_tree_find(load->position_tree, &entry->key, stored);
+	if (rc == MDB_NOTFOUND) {
+		return chi_tree_set(load->position_tree, &entry->key, &entry->value);
+	}
+	return rc == 0 ? MDB_KEYEXIST : rc;
 }
 
 /* The same of one that may not come in: MDB_NOTFOUND if it is not there. */
@@ -225,7 +226,7 @@ static int look(struct chi_load *load, struct entry *entry, MDB_val *stored)
 		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
 		return rc == 0 ? MDB_KEYEXIST : rc;
 	}
-	int rc = mdb_cursor_get(load->cursor, &entry->key, stored, MDB_SET);
+	int rc = chi_tree_find(load->position_tree, &entry->key, stored);
 	return rc == 0 ? MDB_KEYEXIST : rc;
 }
 
@@ -235,12 +236,7 @@ static int count_new(struct chi_load *load, const struct entry *entry, struct ch
 	if (load->write != NULL) {
 		load->write->changed = true;
 	}
-	int rc = follow_new(load, entry, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	int error = chi_load_saved(load, entry->key.mv_size + entry->value.mv_size);
-	return chi_load_error(load, error, fault);
+	return follow_new(load, entry, fault);
 }
 
 /* A position that is stored: it is merged, and the walk through the old tree moves past it. */
@@ -254,22 +250,23 @@ static int apply_stored(struct chi_load *load, const struct entry *entry, const 
 	return rc;
 }
 
-/* A cursor in the position tree, with which it is changed in place or written again. */
-static int take_up(struct chi_load *load, struct chi_fault *fault)
+/* The position tree is built, written again, or changed in place. */
+static int begin(struct chi_load *load, struct chi_fault *fault)
 {
+	load->begun = true;
 	if (load->dense) {
-		return chi_rewrite_begin(load, &load->rewrite, load->position, fault);
+		return chi_rewrite_begin(load, CHI_TREE_POSITION, fault);
 	}
-	return chi_load_error(load, mdb_cursor_open(load->txn, load->position, &load->cursor),
-			      fault);
+	return load->append ? chi_load_error(load, chi_load_build(load, CHI_TREE_POSITION), fault)
+			    : CHI_OK;
 }
 
 static int apply_one(struct chi_load *load, struct entry *entry, struct chi_fault *fault)
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
-	if (CHI_UNLIKELY(load->cursor == NULL)) {
-		int rc = take_up(load, fault);
+	if (CHI_UNLIKELY(!load->begun)) {
+		int rc = begin(load, fault);
 		if (rc < 0) {
 			return rc;
 		}

@@ -16,16 +16,6 @@
 #include "store/record/meta.h"
 #include "store/txn/txn.h"
 
-void chi_load_put_down(struct chi_load *load)
-{
-	/* In a child it is the parent's. */
-	bool forked = load->write != NULL && chi_env_forked(load->write->env);
-	if (load->cursor != NULL && !forked) {
-		mdb_cursor_close(load->cursor);
-	}
-	load->cursor = NULL;
-}
-
 int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault)
 {
 	if (rc < 0 && load->rc == CHI_OK) {
@@ -51,12 +41,6 @@ static int ready(const struct chi_load *load)
 	return load->rc;
 }
 
-bool chi_load_is_empty(MDB_txn *txn, MDB_dbi tree)
-{
-	MDB_stat stat;
-	return mdb_stat(txn, tree, &stat) == 0 && stat.ms_entries == 0;
-}
-
 int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fault *fault)
 {
 	struct chi_load *load = calloc(1, sizeof(*load));
@@ -79,7 +63,9 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	load->position = env->position;
 	load->strength = env->strength;
 	load->games = env->games;
-	load->append = chi_load_is_empty(load->txn, load->position);
+	load->position_tree = &load->write->position;
+	load->strength_tree = &load->write->strength;
+	load->append = load->write->state.positions == 0;
 	*out = load;
 	return CHI_OK;
 }
@@ -161,7 +147,7 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 	}
 	load->subtract = options->subtract;
 	load->games_min = options->subtract ? 0 : options->games_min;
-	load->dense = chi_rewrite_pays(load, load->position, options->expected);
+	load->dense = chi_rewrite_pays(load, CHI_TREE_POSITION, options->expected);
 	*spec = (struct chi_load_spec){
 		.statistic = load->statistic,
 		.base = state->base,
@@ -177,6 +163,9 @@ static void free_load(struct chi_load *load)
 	chi_rewrite_forget(&load->rewrite);
 	chi_load_forget(load);
 	chi_arena_deinit(&load->arena);
+	chi_tree_deinit(&load->own[CHI_TREE_POSITION]);
+	chi_tree_deinit(&load->own[CHI_TREE_STRENGTH]);
+	free(load->room);
 	free(load->path);
 	free(load);
 }
@@ -229,7 +218,9 @@ int chi_load_complete(struct chi_load *load, struct chi_put_result *positions, u
 		}
 		return load->fault.text[0] != '\0' ? rc : chi_fault_plain(fault, rc);
 	}
-	rc = chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
+	int error = chi_rewrite_finish(load, &load->rewrite);
+	error = error == 0 ? chi_load_built(load) : error;
+	rc = chi_load_error(load, error, fault);
 	if (rc == CHI_OK && load->gathered.sorter != NULL) {
 		rc = chi_load_scatter(load, fault);
 	}

@@ -16,6 +16,7 @@
 #include "store/env/snapshot.h"
 #include "store/load/load.h"
 #include "store/record/meta.h"
+#include "store/txn/tree.h"
 #include "store/txn/txn.h"
 
 /* The strength tree's changes, gathered to be made in the tree's order. */
@@ -32,10 +33,12 @@ struct chi_rewrite {
 	MDB_dbi tree;
 	struct chi_read *read; /* shows the tree as it was */
 	MDB_cursor *old;
-	MDB_val key; /* where `old` is: the first entry that is not in the new tree yet */
-	MDB_val value;
-	bool over;     /* there is none */
-	uint64_t left; /* entries that may still be met */
+	struct chi_block block; /* where `old` is */
+	uint32_t group;		/* the one that was read: */
+	struct chi_entry entries[CHI_GROUP_MOST];
+	uint32_t at; /* the first entry that is not in the new tree yet */
+	uint32_t n;
+	bool over; /* there is none */
 };
 
 struct chi_load {
@@ -48,8 +51,14 @@ struct chi_load {
 	MDB_dbi position;
 	MDB_dbi strength;
 	MDB_dbi games;
-	MDB_cursor *cursor;	/* in the tree that is being written, or NULL: to be opened */
-	bool append;		/* every key so far was after the last of the tree */
+	struct chi_tree *position_tree; /* of the write transaction, or `own`: */
+	struct chi_tree *strength_tree;
+	struct chi_tree own[2];
+	struct chi_builder builder; /* of the tree that is built by append; */
+	bool building;
+	uint8_t *room;		/* the builder's */
+	MDB_cursor *cursor;	/* in that tree, or NULL: to be opened */
+	bool append;		/* the tree that is written had no entries */
 	struct chi_state state; /* of a new store; else write->state is */
 
 	int rc; /* the first failure; sticky */
@@ -57,6 +66,7 @@ struct chi_load {
 	bool games_changed;
 	bool subtract;
 	uint64_t games_min;
+	bool begun;		    /* a position came */
 	bool dense;		    /* the position tree is to be written again */
 	struct chi_rewrite rewrite; /* of the tree that is written now */
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
@@ -89,11 +99,21 @@ static inline struct chi_state *chi_load_state(struct chi_load *load)
 	return load->write != NULL ? &load->write->state : &load->state;
 }
 
+/* ---- build.c: a tree by append. Codes are LMDB's. */
+
+/* Begins with the first block of an empty tree. */
+CHI_MUSTUSE int chi_load_build(struct chi_load *load, enum chi_tree_kind kind);
+
+/* The next entry. MDB_KEYEXIST: its key is not greater than all before. */
+CHI_MUSTUSE int chi_load_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
+
+/* Writes what is left, and counts the entries. Nothing if no tree is built. */
+CHI_MUSTUSE int chi_load_built(struct chi_load *load);
+
 /* Closes the cursor, if there is one. */
 void chi_load_put_down(struct chi_load *load);
 
-/* True if the tree holds nothing: then what comes ascending can be appended. */
-bool chi_load_is_empty(MDB_txn *txn, MDB_dbi tree);
+/* ---- load.c */
 
 /* Keeps the first failure, and what it says. */
 int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault);
@@ -104,17 +124,16 @@ CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_faul
 /* ---- load_rewrite.c. Codes are LMDB's, but for chi_rewrite_begin. */
 
 /* True if so many changes should not be made in place. */
-bool chi_rewrite_pays(struct chi_load *load, MDB_dbi tree, uint64_t expected);
+bool chi_rewrite_pays(struct chi_load *load, enum chi_tree_kind kind, uint64_t expected);
 
-/* Empties the tree; the load's cursor is at its end. */
-CHI_MUSTUSE int chi_rewrite_begin(struct chi_load *load, struct chi_rewrite *rewrite, MDB_dbi tree,
+/* Empties the tree, and begins to build it. */
+CHI_MUSTUSE int chi_rewrite_begin(struct chi_load *load, enum chi_tree_kind kind,
 				  struct chi_fault *fault);
 
 /* Copies what was stored before `key`. 0: the key itself was stored, with *stored (until the next
  * call), and is to be appended, or not, and passed; MDB_NOTFOUND: it was not. */
 CHI_MUSTUSE int chi_rewrite_reach(struct chi_load *load, struct chi_rewrite *rewrite,
 				  const MDB_val *key, MDB_val *stored);
-CHI_MUSTUSE int chi_rewrite_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
 CHI_MUSTUSE int chi_rewrite_pass(struct chi_rewrite *rewrite);
 
 /* Copies the rest, if a rewriting is active, and forgets it. */

@@ -42,12 +42,19 @@ int chi_load_saved(struct chi_load *load, size_t bytes)
 		return 0;
 	}
 	load->unsaved = 0;
-	/* A cursor ends with its transaction. */
+	int rc = chi_tree_flush(&load->own[CHI_TREE_STRENGTH]);
+	if (rc != 0) {
+		return rc;
+	}
+	/* Cursors end with their transaction. */
 	load->cursor = NULL;
-	int rc = mdb_txn_commit(load->txn);
+	load->own[CHI_TREE_STRENGTH].cursor = NULL;
+	rc = mdb_txn_commit(load->txn);
 	load->txn = NULL;
 	start_writing(load);
-	return rc == 0 ? mdb_txn_begin(load->mdb, NULL, 0, &load->txn) : rc;
+	rc = rc == 0 ? mdb_txn_begin(load->mdb, NULL, 0, &load->txn) : rc;
+	load->own[CHI_TREE_STRENGTH].txn = load->txn;
+	return rc;
 }
 
 /* Returns LMDB's code. */
@@ -65,6 +72,12 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 	load->position = trees.position;
 	load->strength = trees.strength;
 	load->games = trees.games;
+	chi_tree_init(&load->own[CHI_TREE_POSITION], CHI_TREE_POSITION, load->txn, load->position,
+		      &load->state.positions, &load->state.position_bytes);
+	chi_tree_init(&load->own[CHI_TREE_STRENGTH], CHI_TREE_STRENGTH, load->txn, load->strength,
+		      &load->state.known, &load->state.strength_bytes);
+	load->position_tree = &load->own[CHI_TREE_POSITION];
+	load->strength_tree = &load->own[CHI_TREE_STRENGTH];
 	/* The handles of the trees are kept by a commit. */
 	load->unsaved = COMMIT_BYTES;
 	return chi_load_saved(load, 0);
@@ -125,7 +138,8 @@ int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load
 static int settle(struct chi_load *load)
 {
 	load->state.sequence = 1;
-	int rc = chi_state_put(load->txn, load->meta, &load->state);
+	int rc = chi_tree_flush(load->strength_tree);
+	rc = rc != 0 ? rc : chi_state_put(load->txn, load->meta, &load->state);
 	if (rc != 0) {
 		return rc;
 	}

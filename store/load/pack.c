@@ -10,7 +10,6 @@
 #include "base/attr.h"
 #include "base/wire.h"
 #include "chess/key.h"
-#include "store/record/checksum.h"
 #include "store/record/record_priv.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
@@ -69,7 +68,7 @@ static int encode(struct chi_load_block *block, const struct chi_key *key,
 	uint8_t *at = block->bytes + block->len;
 	uint8_t *value = at + 1 + key->len + SIZE_ROOM;
 	size_t len;
-	rc = chi_record_encode(key->bytes, key->len, record, NULL, value, room, &len);
+	rc = chi_record_encode(record, NULL, value, room, &len);
 	if (rc < 0) {
 		return rc;
 	}
@@ -128,16 +127,13 @@ static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uin
 	return (size_t)(at - start);
 }
 
-/* The longest such record, without its checksum. */
+/* The longest such record. */
 #define ONE_MAX 7
 
 int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
 		      size_t key_len, enum chi_result result, uint16_t ply, chi_move move,
 		      struct chi_load_block *block)
 {
-	/* Key and record side by side, as they are hashed; larger than both, as the inlined hash
-	 * would read all of it if that were the length. */
-	uint8_t bytes[CHI_HASH_KEY + CHI_HASH_VALUE];
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (!chi_key_shape_ok(key, key_len) || ply > CHI_PLY_MAX || (unsigned)result > 3 ||
 	    (move != 0 && !chi_move_possible(move))) {
@@ -152,23 +148,17 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 			return -CHI_EINVAL;
 		}
 	}
-	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX + CHECKSUM_SIZE);
+	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX);
 	if (rc < 0) {
 		return rc;
 	}
-	memcpy(bytes, key, CHI_KEY_MAX);
-	size_t len = one_record(bytes + key_len, chi2, result, ply, move);
-	uint64_t sum = XXH3_64bits(bytes, key_len + len);
 	uint8_t *at = block->bytes + block->len;
 	*at++ = (uint8_t)key_len;
 	memcpy(at, key, CHI_KEY_MAX);
 	at += key_len;
-	*at++ = (uint8_t)(len + CHECKSUM_SIZE);
-	memcpy(at, bytes + key_len, len);
-	at += len;
-	for (unsigned i = 0; i < CHECKSUM_SIZE; i++) {
-		*at++ = (uint8_t)(sum >> (8 * i));
-	}
+	size_t len = one_record(at + 1, chi2, result, ply, move);
+	*at = (uint8_t)len;
+	at += 1 + len;
 	block->len = (size_t)(at - block->bytes);
 	block->n++;
 	return CHI_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "chess/bitboard.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
@@ -58,14 +59,14 @@ static size_t key_length(const uint8_t *key)
 {
 	uint64_t mask;
 	memcpy(&mask, key, sizeof(mask));
-	return sizeof(mask) + ((size_t)__builtin_popcountll(mask) + 1) / 2;
+	return sizeof(mask) + ((size_t)chi_popcount(mask) + 1) / 2;
 }
 
-/* The same where the tree is written again: what was stored there is passed, and what is added is
- * appended. */
-static int write_anew(struct chi_load *load, MDB_val *key, bool remove)
+/* Where the tree is written again: what was stored there is passed, and what is added is appended.
+ * Returns LMDB's code. */
+static int write_again(struct chi_load *load, const MDB_val *key, bool remove)
 {
-	uint8_t line[CHI_STRENGTH_VALUE_MAX];
+	static const MDB_val empty = {0, NULL};
 	MDB_val value;
 	int rc = chi_rewrite_reach(load, &load->rewrite, key, &value);
 	if (remove) {
@@ -77,51 +78,29 @@ static int write_anew(struct chi_load *load, MDB_val *key, bool remove)
 	if (rc == 0) {
 		rc = chi_rewrite_pass(&load->rewrite);
 	}
-	if (rc != 0 && rc != MDB_NOTFOUND) {
-		return rc;
-	}
-	value = (MDB_val){chi_strength_value(key->mv_data, key->mv_size, NULL, 0, line), line};
-	return chi_rewrite_append(load, key, &value);
-}
-
-/* Returns LMDB's code. */
-static int add(struct chi_load *load, MDB_val *key)
-{
-	uint8_t line[CHI_STRENGTH_VALUE_MAX];
-	MDB_val value = {chi_strength_value(key->mv_data, key->mv_size, NULL, 0, line), line};
-	int rc = mdb_cursor_put(load->cursor, key, &value, load->append ? MDB_APPEND : 0);
-	return rc == 0 ? chi_load_saved(load, key->mv_size + value.mv_size) : rc;
-}
-
-/* A record with a statistic has an entry: else the trees disagree. */
-static int take_out(struct chi_load *load, MDB_val *key)
-{
-	MDB_val value;
-	int rc = mdb_cursor_get(load->cursor, key, &value, MDB_SET);
-	if (rc == MDB_NOTFOUND) {
-		return MDB_CORRUPTED;
-	}
-	return rc == 0 ? mdb_cursor_del(load->cursor, 0) : rc;
+	return rc != 0 && rc != MDB_NOTFOUND ? rc : chi_load_append(load, key, &empty);
 }
 
 /* Returns LMDB's code. */
 static int scatter_one(struct chi_load *load, const uint8_t *item)
 {
+	static const MDB_val empty = {0, NULL};
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val key = {2 + key_length(item + AT_KEY), bytes};
 	bytes[0] = item[1];
 	bytes[1] = item[0];
 	memcpy(bytes + 2, item + AT_KEY, key.mv_size - 2);
+	bool remove = item[AT_OP] == OP_REMOVE;
 	if (load->rewrite.active) {
-		return write_anew(load, &key, item[AT_OP] == OP_REMOVE);
+		return write_again(load, &key, remove);
 	}
-	if (load->cursor == NULL) {
-		int rc = mdb_cursor_open(load->txn, load->strength, &load->cursor);
-		if (rc != 0) {
-			return rc;
-		}
+	if (load->building && !remove) {
+		return chi_load_append(load, &key, &empty);
 	}
-	return item[AT_OP] == OP_ADD ? add(load, &key) : take_out(load, &key);
+	/* A record with a statistic has an entry: else the trees disagree. */
+	int rc = remove ? chi_tree_unset(load->strength_tree, &key)
+			: chi_tree_set(load->strength_tree, &key, &empty);
+	return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
 static int scatter_part(struct chi_load *load, size_t part, struct chi_fault *fault)
@@ -155,18 +134,22 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 	if (rc == CHI_OK) {
 		rc = chi_sorter_seal(gathered->sorter, PART_ITEMS, &parts, fault);
 	}
-	/* From here on the cursor is one in the strength tree. */
-	chi_load_put_down(load);
-	load->append = chi_load_is_empty(load->txn, load->strength);
+	uint64_t known = *load->strength_tree->entries;
 	/* What has been changed at once is not in the snapshot that is copied. */
-	if (rc == CHI_OK && !load->strength_touched &&
-	    chi_rewrite_pays(load, load->strength, chi_sorter_count(gathered->sorter))) {
-		rc = chi_rewrite_begin(load, &load->rewrite, load->strength, fault);
+	if (rc == CHI_OK && known == 0) {
+		rc = chi_load_error(load, chi_load_build(load, CHI_TREE_STRENGTH), fault);
+	} else if (rc == CHI_OK && !load->strength_touched &&
+		   chi_rewrite_pays(load, CHI_TREE_STRENGTH, chi_sorter_count(gathered->sorter))) {
+		rc = chi_rewrite_begin(load, CHI_TREE_STRENGTH, fault);
 	}
 	for (size_t i = 0; rc == CHI_OK && i < parts; i++) {
 		rc = scatter_part(load, i, fault);
 	}
-	return rc < 0 ? rc : chi_load_error(load, chi_rewrite_finish(load, &load->rewrite), fault);
+	if (rc < 0) {
+		return rc;
+	}
+	int error = chi_rewrite_finish(load, &load->rewrite);
+	return chi_load_error(load, error == 0 ? chi_load_built(load) : error, fault);
 }
 
 void chi_load_forget(struct chi_load *load)

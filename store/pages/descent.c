@@ -11,7 +11,7 @@
  * right one by whole keys.
  *
  * The search compares no page's first node: in a branch page it stands for "less than all", in a
- * leaf page the last comparison, for equality, looks at it.
+ * leaf page the block knows for which keys it is responsible.
  */
 #include "store/pages/descent.h"
 
@@ -19,7 +19,10 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "store/block/block.h"
+#include "store/pages/block_cursor.h"
 #include "store/record/codec.h"
+#include "store/lmdb_err.h"
 #include "store/pages/pages.h"
 
 #define LINE 64 /* bytes of a cache line */
@@ -44,8 +47,9 @@ static inline void drop(const struct chi_descent *descent, struct chi_lane *lane
 	lane->left = 0;
 }
 
-/* Goes to a page without looking at it yet. */
-static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number)
+/* Goes to a page of `level`, from 1 on, without looking at it yet. */
+static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number,
+			 unsigned level)
 {
 	if (CHI_UNLIKELY(number >= descent->end)) {
 		drop(descent, lane);
@@ -53,7 +57,9 @@ static inline void enter(const struct chi_descent *descent, struct chi_lane *lan
 	}
 	lane->page = descent->pages.base + number * descent->pages.size;
 	lane->left = 1;
-	for (unsigned i = 0; i < HEAD_LINES; i++) {
+	/* A leaf has few nodes. */
+	unsigned lines = level < descent->depth ? HEAD_LINES : 1;
+	for (unsigned i = 0; i < lines; i++) {
 		__builtin_prefetch(lane->page + (size_t)LINE * i);
 	}
 }
@@ -157,14 +163,14 @@ static bool refine(const struct chi_descent *descent, struct chi_lane *lane)
 	return settle_on(descent, lane, at);
 }
 
-/* One node is left: is it there, and in a branch page, is it the right one? */
-static inline void settle(const struct chi_descent *descent, struct chi_lane *lane, unsigned kind)
+/* One node is left: is it there, and is it the right one? */
+static inline void settle(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	if (CHI_UNLIKELY(lane->left == 0)) {
 		return;
 	}
 	bool ok = settle_on(descent, lane, lane->at);
-	if (kind == FLAG_BRANCH && lane->at > 0 && ok) {
+	if (lane->at > 0 && ok) {
 		ok = key_ok(descent, lane) &&
 		     (CHI_LIKELY(head_at(lane) != lane->head) || refine(descent, lane));
 	}
@@ -191,92 +197,117 @@ static inline void search(const struct chi_descent *descent, struct chi_lane *la
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		settle(descent, &lanes[i], kind);
+		settle(descent, &lanes[i]);
 	}
 }
 
+/* The entry that the lane has settled on: a block of the position tree. */
+struct spot {
+	const uint8_t *low;
+	size_t low_len;
+	const uint8_t *bytes;
+	size_t len;
+};
+
 /* A value in pages of its own. */
-static bool find_big(const struct chi_descent *descent, const uint8_t *at, struct chi_found *found)
+static bool find_big(const struct chi_descent *descent, const uint8_t *at, struct spot *spot)
 {
 	uint64_t number = chi_u64_at(at);
-	uint64_t pages = (PAGE_HEADER + (uint64_t)found->len - 1) / descent->pages.size + 1;
+	uint64_t pages = (PAGE_HEADER + (uint64_t)spot->len - 1) / descent->pages.size + 1;
 	if (number >= descent->end || pages > descent->end - number) {
 		return false;
 	}
 	const uint8_t *page = descent->pages.base + number * descent->pages.size;
-	found->value = page + PAGE_HEADER;
+	spot->bytes = page + PAGE_HEADER;
 	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_KINDS) == FLAG_OVERFLOW &&
 	       chi_u64_at(page + PAGE_NUMBER) == number;
 }
 
-/* Of CHI_KEY_MIN to CHI_KEY_MAX bytes: three words, which may overlap, cover them. */
-static inline bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
+/* False if it does not lie where it can. */
+static inline bool locate(const struct chi_descent *descent, const struct chi_lane *lane,
+			  struct spot *spot)
 {
-	size_t middle = len < 2 * HEAD ? len - HEAD : HEAD;
-	size_t last = len - HEAD;
-	return ((chi_u64_at(a) ^ chi_u64_at(b)) |
-		(chi_u64_at(a + middle) ^ chi_u64_at(b + middle)) |
-		(chi_u64_at(a + last) ^ chi_u64_at(b + last))) == 0;
+	if (CHI_UNLIKELY(lane->left != 1)) {
+		return false;
+	}
+	const uint8_t *node = lane->page + lane->node;
+	uint32_t flags = chi_u16_at(node + NODE_FLAGS);
+	bool big = flags == NODE_BIG;
+	spot->low = node + NODE_HEADER;
+	spot->low_len = key_size(lane);
+	spot->bytes = spot->low + spot->low_len;
+	spot->len = chi_node_size(node);
+	uint64_t end = NODE_HEADER + spot->low_len + (big ? sizeof(uint64_t) : spot->len);
+	return !CHI_UNLIKELY((flags != 0 && !big) || end > room(descent, lane) ||
+			     (big && !find_big(descent, spot->bytes, spot)));
 }
 
-/* What is in the node that the lane has settled on. */
-static inline enum chi_finding look(const struct chi_descent *descent, const struct chi_lane *lane,
-				    struct chi_found *found)
+/* Asks for the blocks' heads, and then for the groups that the keys are in. */
+static inline void ask_blocks(const struct chi_descent *descent, const struct chi_lane *lanes,
+			      size_t n)
 {
-	const uint8_t *node = lane->page + lane->node;
-	uint32_t ksize = key_size(lane);
-	uint32_t flags = chi_u16_at(node + NODE_FLAGS);
-	uint64_t end = NODE_HEADER + (uint64_t)ksize;
-	if (CHI_UNLIKELY(end > room(descent, lane))) {
-		return CHI_FINDING_UNSURE;
+	struct spot spots[CHI_DESCENT_LANES];
+	for (size_t i = 0; i < n; i++) {
+		if (CHI_UNLIKELY(!locate(descent, &lanes[i], &spots[i]))) {
+			spots[i].len = 0;
+			continue;
+		}
+		chi_block_ask_head(spots[i].bytes, spots[i].len);
 	}
-	found->key = node + NODE_HEADER;
-	if (ksize != lane->key->len || !same_bytes(found->key, lane->key->bytes, ksize)) {
-		return CHI_FINDING_NONE;
+	for (size_t i = 0; i < n; i++) {
+		chi_block_ask_group(CHI_TREE_POSITION, spots[i].bytes, spots[i].len,
+				    lanes[i].key->bytes);
 	}
-	found->value = found->key + ksize;
-	found->len = chi_node_size(node);
-	bool big = flags == NODE_BIG;
-	end += big ? sizeof(uint64_t) : found->len;
-	if (CHI_UNLIKELY((flags != 0 && !big) || end > room(descent, lane) ||
-			 (big && !find_big(descent, found->value, found)))) {
-		return CHI_FINDING_UNSURE;
-	}
-	return CHI_FINDING_THERE;
+}
+
+/* The branches may lead to the leaf after the one that a key belongs to, if blocks there were
+ * joined with those before: a walk knows the way back. */
+static int find_before(const struct chi_descent *descent, const struct chi_key *key,
+		       struct chi_found *found)
+{
+	struct chi_block_cursor walk;
+	int rc = chi_block_cursor_seek(&walk, descent, CHI_TREE_POSITION, true, key->bytes,
+				       key->len);
+	return rc == CHI_OK ? chi_block_find(&walk.block, key->bytes, key->len, &found->value,
+					     &found->len)
+			    : -CHI_ECORRUPT;
 }
 
 /* What the lane has found in its leaf. */
 static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
 			  struct chi_found *found)
 {
-	if (CHI_UNLIKELY(lane->left != 1)) {
+	struct spot spot;
+	if (CHI_UNLIKELY(!locate(descent, lane, &spot))) {
 		found->finding = CHI_FINDING_UNSURE;
 		return;
 	}
-	found->finding = look(descent, lane, found);
-	if (found->finding == CHI_FINDING_NONE && lane->at > 0 && key_ok(descent, lane) &&
-	    CHI_UNLIKELY(head_at(lane) == lane->head)) {
-		struct chi_lane back = *lane;
-		found->finding =
-			refine(descent, &back) ? look(descent, &back, found) : CHI_FINDING_UNSURE;
+	int rc = chi_block_probe(CHI_TREE_POSITION, spot.low, spot.low_len, spot.bytes, spot.len,
+				 lane->key->bytes, lane->key->len, &found->value, &found->len);
+	if (CHI_UNLIKELY(rc < 0 && lane->at == 0)) {
+		rc = find_before(descent, lane->key, found);
 	}
+	found->finding = CHI_LIKELY(rc == CHI_OK) ? CHI_FINDING_THERE
+			 : rc == CHI_NONE	  ? CHI_FINDING_NONE
+						  : CHI_FINDING_DAMAGED;
 }
 
 /* To the page below the node settled on. */
-static inline void step_down(const struct chi_descent *descent, struct chi_lane *lane)
+static inline void step_down(const struct chi_descent *descent, struct chi_lane *lane,
+			     unsigned level)
 {
 	if (CHI_LIKELY(lane->left == 1)) {
-		enter(descent, lane, chi_node_child(lane->page + lane->node));
+		enter(descent, lane, chi_node_child(lane->page + lane->node), level);
 	}
 }
 
 /* A level of branch pages, in turns, and on to the pages below. */
 static inline void search_branches(const struct chi_descent *descent, struct chi_lane *lanes,
-				   size_t n)
+				   size_t n, unsigned level)
 {
 	search(descent, lanes, n, FLAG_BRANCH);
 	for (size_t i = 0; i < n; i++) {
-		step_down(descent, &lanes[i]);
+		step_down(descent, &lanes[i], level + 1);
 	}
 }
 
@@ -285,7 +316,7 @@ static inline void search_from(const struct chi_descent *descent, struct chi_lan
 			       unsigned level)
 {
 	for (; level < descent->depth; level++) {
-		search_branches(descent, lanes, n);
+		search_branches(descent, lanes, n, level);
 	}
 	search(descent, lanes, n, FLAG_LEAF);
 }
@@ -302,9 +333,10 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 	}
 	for (size_t i = 0; i < n; i++) {
 		lanes[i] = lane_of(descent, &keys[i]);
-		enter(descent, &lanes[i], descent->root);
+		enter(descent, &lanes[i], descent->root, 1);
 	}
 	search_from(descent, lanes, n, 1);
+	ask_blocks(descent, lanes, n);
 	for (size_t i = 0; i < n; i++) {
 		finish(descent, &lanes[i], &out[i]);
 	}
@@ -326,7 +358,7 @@ static inline void search_alone(const struct chi_descent *descent, struct chi_la
 		}
 		aim(descent, lane);
 	}
-	settle(descent, lane, kind);
+	settle(descent, lane);
 }
 
 /* From a page of `level` that the lane has entered to one of level `last`, which is entered only.
@@ -336,7 +368,7 @@ static inline void go_down(const struct chi_descent *descent, struct chi_lane *l
 {
 	for (; level < last && lane->left == 1; level++) {
 		search_alone(descent, lane, FLAG_BRANCH);
-		step_down(descent, lane);
+		step_down(descent, lane, level + 1);
 	}
 }
 
@@ -347,6 +379,7 @@ static inline void search_rest(const struct chi_descent *descent, struct chi_lan
 	go_down(descent, lane, level, descent->depth);
 	if (CHI_LIKELY(lane->left == 1)) {
 		search_alone(descent, lane, FLAG_LEAF);
+		ask_blocks(descent, lane, 1);
 	}
 }
 
@@ -358,9 +391,37 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 		out->finding = CHI_FINDING_NONE;
 		return;
 	}
-	enter(descent, &lane, descent->root);
+	enter(descent, &lane, descent->root, 1);
 	search_rest(descent, &lane, 1);
 	finish(descent, &lane, out);
+}
+
+bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *key, MDB_val *low,
+		       MDB_val *bytes)
+{
+	struct chi_lane lane = lane_of(descent, key);
+	struct spot spot;
+	if (descent->depth == 0) {
+		return false;
+	}
+	enter(descent, &lane, descent->root, 1);
+	search_rest(descent, &lane, 1);
+	if (!locate(descent, &lane, &spot)) {
+		return false;
+	}
+	*low = chi_val(spot.low, spot.low_len);
+	*bytes = chi_val(spot.bytes, spot.len);
+	if (lane.at == 0 &&
+	    chi_position_compare(spot.low, spot.low_len, key->bytes, key->len) > 0) {
+		struct chi_block_cursor walk;
+		if (chi_block_cursor_seek(&walk, descent, CHI_TREE_POSITION, true, key->bytes,
+					  key->len) != CHI_OK) {
+			return false;
+		}
+		*low = chi_val(walk.block.low, walk.block.low_len);
+		*bytes = chi_val(walk.block.bytes, walk.block.len);
+	}
+	return true;
 }
 
 /* ---- In two parts ------------------------------------------------------------------------- */
@@ -372,7 +433,7 @@ void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
-	enter(descent, lane, descent->root);
+	enter(descent, lane, descent->root, 1);
 	go_down(descent, lane, 1, descent->near);
 	for (unsigned i = HEAD_LINES; i < descent->pages.size / LINE; i++) {
 		__builtin_prefetch(lane->page + (size_t)LINE * i);
@@ -392,7 +453,7 @@ void chi_lane_search(const struct chi_descent *descent, const struct chi_key *ke
 	for (size_t i = 0; i < n; i++) {
 		lanes[i] = lane_of(descent, &keys[i]);
 		if (CHI_LIKELY(descent->depth != 0)) {
-			enter(descent, &lanes[i], descent->root);
+			enter(descent, &lanes[i], descent->root, 1);
 		}
 	}
 	if (CHI_UNLIKELY(descent->depth == 0)) {
@@ -402,6 +463,7 @@ void chi_lane_search(const struct chi_descent *descent, const struct chi_key *ke
 		search_rest(descent, lanes, 1);
 	} else {
 		search_from(descent, lanes, n, 1);
+		ask_blocks(descent, lanes, n);
 	}
 }
 

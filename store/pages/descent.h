@@ -5,10 +5,11 @@
  * mapped pages take their steps in turns, each asking for its next line before the others go on,
  * so that their waits overlap.
  *
- * It reads what mdb_get reads, in an ordinary read transaction, whose pages no one changes. It
- * trusts no page: anything unexpected makes the answer "unsure", and the caller asks
- * mdb_get. Whether pages are laid out as expected at all is found out once, when the environment
- * is opened, by comparing with mdb_get.
+ * It reads what LMDB reads, in an ordinary read transaction, whose pages no one changes. It trusts
+ * no page: one that is not as expected makes the answer "unsure", and the caller asks LMDB. What a
+ * page leads to is believed if the block there (store/block) vouches for it: a key is there, or it
+ * is in no block, or the store is damaged. Whether pages are laid out as expected at all is found
+ * out once, when the environment is opened, by comparing with mdb_get.
  *
  * Nothing here allocates, except the check; all may be called by any number of threads.
  */
@@ -20,30 +21,10 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "store/pages/root.h"
 
 /* Descents that take turns. More hide little more. */
 #define CHI_DESCENT_LANES 32
-
-/* Where the pages of an open environment are; zeroed: not to be looked at. */
-struct chi_pages {
-	const uint8_t *base; /* page 0 */
-	uint32_t size;	     /* of a page, in bytes */
-	MDB_dbi main;	     /* the tree of the trees */
-};
-
-/* Deeper than any tree that fits a file. */
-#define CHI_TREE_DEPTH_MOST 32
-
-/* A tree of one snapshot. Descents are for the position tree and its order; leaves.h walks any. */
-struct chi_descent {
-	struct chi_pages pages;
-	bool usable;
-	uint16_t depth; /* 0: the tree is empty */
-	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
-	uint64_t root;
-	uint64_t end; /* pages from this number on are not of this snapshot */
-	uint64_t txn; /* LMDB's number of the snapshot */
-};
 
 /* One descent, on one page. */
 struct chi_lane {
@@ -58,12 +39,12 @@ struct chi_lane {
 enum chi_finding {
 	CHI_FINDING_NONE,
 	CHI_FINDING_THERE,
-	CHI_FINDING_UNSURE, /* ask mdb_get */
+	CHI_FINDING_DAMAGED,
+	CHI_FINDING_UNSURE, /* ask LMDB */
 };
 
-/* Key and value as they are in the map, valid until the transaction ends. */
+/* A value as it is in the map, valid until the transaction ends. */
 struct chi_found {
-	const uint8_t *key; /* equal to the one asked for */
 	const uint8_t *value;
 	size_t len;
 	enum chi_finding finding;
@@ -85,7 +66,12 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		      struct chi_found *out);
 
-/* The same for one key: nothing takes turns. */
+/* The block that is responsible for a key, not looked at: its low key and its bytes in the map.
+ * False: there is none, or unsure. */
+bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *key, MDB_val *low,
+		       MDB_val *bytes);
+
+/* The same as chi_descent_find for one key: nothing takes turns. */
 void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
 			  struct chi_found *out);
 

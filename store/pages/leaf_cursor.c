@@ -66,63 +66,7 @@ static void look_ahead(struct chi_leaf_cursor *walk, bool backwards)
 	}
 }
 
-/* True if the nodes of a branch fill it: none is there that its index does not name. */
-static bool is_full(const struct chi_descent *tree, const uint8_t *page)
-{
-	uint32_t n = chi_page_entries(tree, page, FLAG_BRANCH);
-	uint32_t taken = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *node = node_of(tree, page, i);
-		if (node == NULL) {
-			return false;
-		}
-		taken += (NODE_HEADER + chi_u16_at(node + NODE_KSIZE) + 1) & ~UINT32_C(1);
-	}
-	return taken == tree->pages.size - chi_u16_at(page + PAGE_UPPER);
-}
-
-/* The node of a branch whose key parts the leaf from the leaves before it, or after it; NULL: there
- * are none. A first node's key stands for "less than all". */
-static const uint8_t *border_of(const struct chi_leaf_cursor *walk, bool after)
-{
-	for (unsigned level = walk->tree->depth - 1u; level-- > 0;) {
-		const uint8_t *page = walk->pages[level];
-		uint32_t at = walk->at[level] + after;
-		if (at > 0 && at < chi_page_entries(walk->tree, page, FLAG_BRANCH)) {
-			return node_of(walk->tree, page, at);
-		}
-	}
-	return NULL;
-}
-
-static int compare(const struct chi_leaf_cursor *walk, const uint8_t *a, const uint8_t *b)
-{
-	return walk->order(a + NODE_HEADER, chi_u16_at(a + NODE_KSIZE), b + NODE_HEADER,
-			   chi_u16_at(b + NODE_KSIZE));
-}
-
-/* All keys of the leaf lie between its borders. */
-static bool borders_ok(const struct chi_leaf_cursor *walk)
-{
-	const uint8_t *low = border_of(walk, false);
-	const uint8_t *high = border_of(walk, true);
-	const uint8_t *first = node_of(walk->tree, walk->leaf.page, 0);
-	const uint8_t *last = node_of(walk->tree, walk->leaf.page, walk->leaf.n - 1);
-	return first != NULL && last != NULL && (low == NULL || compare(walk, low, first) <= 0) &&
-	       (high == NULL || compare(walk, last, high) < 0);
-}
-
-/* The last key of one leaf is before the key that parts them, the first one of the next is not. */
-static bool border_ok(const struct chi_leaf_cursor *walk, const uint8_t *border,
-		      const struct chi_leaf *left, const struct chi_leaf *right)
-{
-	const uint8_t *last = node_of(walk->tree, left->page, left->n - 1);
-	const uint8_t *first = node_of(walk->tree, right->page, 0);
-	return border != NULL && first != NULL && last != NULL && compare(walk, last, border) < 0 &&
-	       compare(walk, border, first) <= 0;
-}
-
-/* Takes a leaf; the gap is before its first entry, or after its last. */
+/* Takes a leaf, to its first entry or its last. */
 static int take_leaf(struct chi_leaf_cursor *walk, uint64_t number, bool backwards)
 {
 	uint32_t n = 0;
@@ -134,7 +78,7 @@ static int take_leaf(struct chi_leaf_cursor *walk, uint64_t number, bool backwar
 		.page = page,
 		.size = walk->tree->pages.size,
 		.n = n,
-		.at = backwards ? n : 0,
+		.at = backwards ? n - 1 : 0,
 	};
 	look_ahead(walk, backwards);
 	return CHI_OK;
@@ -146,7 +90,7 @@ static int go_down(struct chi_leaf_cursor *walk, uint64_t number, unsigned level
 	for (; level + 1 < walk->tree->depth; level++) {
 		uint32_t n = 0;
 		const uint8_t *page = page_of(walk->tree, number, FLAG_BRANCH, &n);
-		if (page == NULL || (backwards && !is_full(walk->tree, page))) {
+		if (page == NULL) {
 			return -CHI_ECORRUPT;
 		}
 		walk->pages[level] = page;
@@ -157,21 +101,17 @@ static int go_down(struct chi_leaf_cursor *walk, uint64_t number, unsigned level
 }
 
 int chi_leaf_cursor_start(struct chi_leaf_cursor *walk, const struct chi_descent *tree,
-			  chi_key_order *order, bool backwards)
+			  bool backwards)
 {
 	walk->tree = tree;
 	walk->floor = 0;
-	walk->order = order;
-	int rc = tree->depth == 0 ? CHI_NONE : go_down(walk, tree->root, 0, backwards);
-	return rc == CHI_OK && !borders_ok(walk) ? -CHI_ECORRUPT : rc;
+	return tree->depth == 0 ? CHI_NONE : go_down(walk, tree->root, 0, backwards);
 }
 
-/*
- * Halves the nodes `first` .. n - 1 of a page; *at is how many nodes of all are less than the key,
- * or, `or_equal`, not greater.
- */
+/* Halves the nodes `first` .. n - 1 of a page: *at is how many nodes of all are not greater than
+ * the key. */
 static int halve(const struct chi_descent *tree, const uint8_t *page, uint32_t first, uint32_t n,
-		 chi_key_order *order, const uint8_t *key, size_t len, bool or_equal, uint32_t *at)
+		 chi_key_order *order, const uint8_t *key, size_t len, uint32_t *at)
 {
 	while (first < n) {
 		uint32_t middle = first + (n - first) / 2;
@@ -179,8 +119,7 @@ static int halve(const struct chi_descent *tree, const uint8_t *page, uint32_t f
 		if (node == NULL) {
 			return -CHI_ECORRUPT;
 		}
-		int c = order(node + NODE_HEADER, chi_u16_at(node + NODE_KSIZE), key, len);
-		if (c < 0 || (or_equal && c == 0)) {
+		if (order(node + NODE_HEADER, chi_u16_at(node + NODE_KSIZE), key, len) <= 0) {
 			first = middle + 1;
 		} else {
 			n = middle;
@@ -190,35 +129,12 @@ static int halve(const struct chi_descent *tree, const uint8_t *page, uint32_t f
 	return CHI_OK;
 }
 
-/* Bytes of the nodes `from` .. to - 1; of those that are not damaged. */
-static uint32_t taken_by(const struct chi_leaf *leaf, uint32_t from, uint32_t to)
-{
-	uint32_t taken = 0;
-	for (; from < to; from++) {
-		struct chi_item item;
-		taken += chi_leaf_item(leaf, from, &item) ? item.room : 0;
-	}
-	return taken;
-}
-
-static bool is_whole(const struct chi_leaf *leaf, uint32_t taken)
-{
-	return taken == leaf->size - chi_u16_at(leaf->page + PAGE_UPPER);
-}
-
-bool chi_leaf_cursor_end_ok(const struct chi_leaf_cursor *walk)
-{
-	const struct chi_leaf *leaf = &walk->leaf;
-	return is_whole(leaf, taken_by(leaf, 0, leaf->n)) && borders_ok(walk);
-}
-
 int chi_leaf_cursor_seek(struct chi_leaf_cursor *walk, const struct chi_descent *tree,
 			 chi_key_order *order, bool backwards, const uint8_t *key, size_t len)
 {
 	uint64_t number = tree->root;
 	walk->tree = tree;
 	walk->floor = 0;
-	walk->order = order;
 	if (tree->depth == 0) {
 		return CHI_NONE;
 	}
@@ -227,8 +143,7 @@ int chi_leaf_cursor_seek(struct chi_leaf_cursor *walk, const struct chi_descent 
 		const uint8_t *page = page_of(tree, number, FLAG_BRANCH, &n);
 		uint32_t at = 0;
 		/* The first node's key stands for "less than all". */
-		if (page == NULL || halve(tree, page, 1, n, order, key, len, true, &at) < 0 ||
-		    (at == n && !is_full(tree, page))) {
+		if (page == NULL || halve(tree, page, 1, n, order, key, len, &at) < 0) {
 			return -CHI_ECORRUPT;
 		}
 		walk->pages[level] = page;
@@ -237,18 +152,14 @@ int chi_leaf_cursor_seek(struct chi_leaf_cursor *walk, const struct chi_descent 
 	}
 	struct chi_leaf *leaf = &walk->leaf;
 	int rc = take_leaf(walk, number, backwards);
-	if (rc == CHI_OK && !borders_ok(walk)) {
-		rc = -CHI_ECORRUPT;
+	rc = rc == CHI_OK ? halve(tree, leaf->page, 0, leaf->n, order, key, len, &leaf->at) : rc;
+	if (rc != CHI_OK || leaf->at-- > 0) {
+		return rc;
 	}
-	if (rc == CHI_OK) {
-		rc = halve(tree, leaf->page, 0, leaf->n, order, key, len, false, &leaf->at);
-	}
-	if (rc == CHI_OK) {
-		/* These will not be walked. */
-		leaf->taken =
-			taken_by(leaf, backwards ? leaf->at : 0, backwards ? leaf->n : leaf->at);
-	}
-	return rc;
+	/* LMDB leaves branches as they are when the first entry of a leaf is deleted: the last one
+	 * before the key is in the leaf before. */
+	rc = chi_leaf_cursor_skip(walk, true);
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
 int chi_leaf_cursor_skip(struct chi_leaf_cursor *walk, bool backwards)
@@ -259,27 +170,11 @@ int chi_leaf_cursor_skip(struct chi_leaf_cursor *walk, bool backwards)
 		uint32_t *at = &walk->at[level - 1];
 		uint32_t n = chi_page_entries(tree, page, FLAG_BRANCH);
 		if (backwards ? *at > 0 : *at + 1 < n) {
-			const struct chi_leaf from = walk->leaf;
-			const uint8_t *border = node_of(tree, page, *at + !backwards);
 			*at = backwards ? *at - 1 : *at + 1;
-			int rc = go_down(walk, child_of(tree, page, *at), level, backwards);
-			bool good = rc == CHI_OK &&
-				    (walk->order == NULL ||
-				     (backwards ? border_ok(walk, border, &walk->leaf, &from)
-						: border_ok(walk, border, &from, &walk->leaf)));
-			return good ? CHI_OK : -CHI_ECORRUPT;
-		}
-		if (!backwards && !is_full(tree, page)) {
-			return -CHI_ECORRUPT;
+			return go_down(walk, child_of(tree, page, *at), level, backwards);
 		}
 	}
 	return CHI_NONE;
-}
-
-int chi_leaf_cursor_turn(struct chi_leaf_cursor *walk, bool backwards)
-{
-	bool whole = walk->order == NULL || is_whole(&walk->leaf, walk->leaf.taken);
-	return CHI_LIKELY(whole) ? chi_leaf_cursor_skip(walk, backwards) : -CHI_ECORRUPT;
 }
 
 int chi_leaf_cursor_big(const struct chi_descent *tree, struct chi_item *item)

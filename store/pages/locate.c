@@ -74,35 +74,43 @@ static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 	return true;
 }
 
-/* True if the descents find exactly what mdb_get finds. */
+/* True if the descents find the block that mdb_get finds: the last one in its leaf whose low key is
+ * not greater, which plain reads have found. All of them find the same in it. */
 static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position,
 		   struct plain *plain, MDB_val bytes)
 {
 	if (bytes.mv_size < CHI_KEY_MIN || bytes.mv_size > CHI_KEY_MAX) {
-		return false;
+		/* The low key of the first block. */
+		return bytes.mv_size > 0 && bytes.mv_size < CHI_KEY_MIN;
 	}
 	struct chi_key keys[2] = {{.len = (uint8_t)bytes.mv_size}, {.len = CHI_KEY_MIN}};
 	memcpy(keys[0].bytes, bytes.mv_data, bytes.mv_size);
 	memcpy(keys[1].bytes, bytes.mv_data, CHI_KEY_MIN);
-	struct chi_found found[3];
+	struct chi_found found[2];
 	chi_descent_find(descent, keys, 2, found);
-	chi_descent_find_one(descent, &keys[0], &found[2]);
 	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
-		const struct chi_key *key = &keys[i % 2];
-		MDB_val asked = chi_val(key->bytes, key->len);
+		MDB_val asked = chi_val(keys[i].bytes, keys[i].len);
+		MDB_val low;
+		MDB_val block;
 		MDB_val value;
-		struct chi_page_file_node node;
+		struct chi_found one;
+		struct chi_page_file_node node = {.key_len = 0};
+		chi_descent_find_one(descent, &keys[i], &one);
 		/* What makes a descent unsure, or a page on the way damaged, might kill mdb_get. */
-		if (found[i].finding == CHI_FINDING_UNSURE ||
+		if (found[i].finding != one.finding || one.finding > CHI_FINDING_THERE ||
 		    chi_page_find(&plain->file_image, &plain->tree, &asked, plain->page, &node) <
 			    0) {
 			return false;
 		}
-		int rc = mdb_get(txn, position, &asked, &value);
-		bool there = rc == 0 && found[i].finding == CHI_FINDING_THERE &&
-			     found[i].value == value.mv_data && found[i].len == value.mv_size;
-		bool none = rc == MDB_NOTFOUND && found[i].finding == CHI_FINDING_NONE;
-		if (!there && !none) {
+		bool there = chi_descent_block(descent, &keys[i], &low, &block);
+		if (node.key_len == 0) {
+			/* There is none. */
+			continue;
+		}
+		asked = chi_val(node.key, node.key_len);
+		if (!there || mdb_get(txn, position, &asked, &value) != 0 ||
+		    value.mv_data != block.mv_data || value.mv_size != block.mv_size ||
+		    (one.finding == CHI_FINDING_THERE && one.value != found[i].value)) {
 			return false;
 		}
 	}

@@ -439,19 +439,23 @@ bool chi_page_record(const MDB_val *value, struct chi_page_tree *tree)
 
 /* ---- Look-ups ----------------------------------------------------------------------------- */
 
-/* The last node whose key is not greater; of a branch the first one's key is less than all.
- * CHI_NONE: there is none. All nodes of the page are looked at, as LMDB may look at any. */
+/* The last node whose key is not greater; of a branch the first one's key is less than all, and
+ * *before becomes the page before the one it leads to. CHI_NONE: there is none. All nodes of the
+ * page are looked at, as LMDB may look at any. */
 static int search_nodes(const struct chi_page_file *file_image, const struct chi_page_tree *tree,
-			const MDB_val *key, const uint8_t *page, struct chi_page_file_node *out)
+			const MDB_val *key, const uint8_t *page, struct chi_page_file_node *out,
+			uint64_t *before)
 {
 	int rc = CHI_NONE;
+	bool branch = chi_page_file_is_branch(page);
 	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
 		struct chi_page_file_node node;
 		if (!chi_page_file_node(file_image, page, i, &node)) {
 			return -CHI_ECORRUPT;
 		}
 		const MDB_val here = chi_val(node.key, node.key_len);
-		if ((i == 0 && chi_page_file_is_branch(page)) || tree->compare(&here, key) <= 0) {
+		if ((i == 0 && branch) || key == NULL || tree->compare(&here, key) <= 0) {
+			*before = i > 0 && branch ? out->child : *before;
 			*out = node;
 			rc = CHI_OK;
 		}
@@ -463,24 +467,32 @@ int chi_page_find(struct chi_page_file *file_image, const struct chi_page_tree *
 		  const MDB_val *key, uint8_t *page, struct chi_page_file_node *out)
 {
 	uint64_t number = tree->root;
+	uint64_t before = NO_PAGE;
+	const MDB_val *wanted = key;
 	if (number == NO_PAGE) {
 		return CHI_NONE;
 	}
-	for (unsigned level = 0; level < CHI_PAGE_FILE_DEPTH; level++) {
+	for (unsigned level = 0; level < 2 * CHI_PAGE_FILE_DEPTH; level++) {
 		if (number < HEADS || !chi_page_file_page(file_image, number, page)) {
 			return -CHI_ECORRUPT;
 		}
 		out->key_len = 0;
 		out->key = page;
-		int rc = search_nodes(file_image, tree, key, page, out);
-		if (rc != CHI_OK) {
+		int rc = search_nodes(file_image, tree, wanted, page, out, &before);
+		if (rc < 0) {
 			return rc;
 		}
-		if (!chi_page_file_is_branch(page)) {
+		if (rc == CHI_OK && !chi_page_file_is_branch(page)) {
 			const MDB_val there = chi_val(out->key, out->key_len);
 			return tree->compare(&there, key) == 0 ? CHI_OK : CHI_NONE;
 		}
-		number = out->child;
+		if (rc == CHI_NONE && (before == NO_PAGE || wanted == NULL)) {
+			return CHI_NONE;
+		}
+		/* LMDB leaves branches as they are when the first entry of a leaf is deleted: the
+		 * one before the key is the last one of the leaf before. */
+		number = rc == CHI_OK ? out->child : before;
+		wanted = rc == CHI_OK ? wanted : NULL;
 	}
 	return -CHI_ECORRUPT;
 }

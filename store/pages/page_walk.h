@@ -99,7 +99,7 @@ int chi_page_bytewise(const MDB_val *a, const MDB_val *b);
 
 /*
  * Looks up one key in a tree with a known order. `page`: room for a page, which `out` points into.
- * CHI_NONE: there is none, `out` is the entry before it in its page, or has a key of length 0;
+ * CHI_NONE: there is none, `out` is the entry before it, or has a key of length 0;
  * -CHI_ECORRUPT: a page on the way, or a node in it, is damaged.
  */
 CHI_MUSTUSE int chi_page_find(struct chi_page_file *file_image, const struct chi_page_tree *tree,

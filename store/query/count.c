@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting without building rows. The trees know their sizes, so that the whole store, its known
- * and its unknown part are counted at once. A band without a filter is counted by its pages, whose
- * heads tell how many entries they have; only at its two ends keys are looked at. A filter's count
- * looks at keys, and touches a value only if the filter needs it.
+ * Counting without building rows. The state knows the trees' sizes, so that the whole store, its
+ * known and its unknown part are counted at once. A band without a filter is counted by its blocks,
+ * whose heads tell how many entries they have and where they end; only at its two ends keys are
+ * looked at. A filter's count looks at keys, and touches a value only if the filter needs it.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "store/record/codec.h"
 #include "store/store.h"
 
-/* What counting a page by its head is worth, in steps: it waits for one line of memory. */
-#define STEPS_A_PAGE 8
+/* What counting a block by its head is worth, in steps: it waits for a few lines of memory. */
+#define STEPS_A_BLOCK 8
 
 bool chi_count_unfiltered(const struct chi_scan *scan)
 {
@@ -42,82 +42,72 @@ static bool count_at_once(const struct chi_scan *scan, uint64_t *count)
 	return false;
 }
 
-/* Makes the entry before the scan's place the last one looked at, for chi_scan_where. Its page was
- * not looked into: a cursor is made of the key, and may be given to the store again. */
-static int mark(struct chi_scan *scan)
+/* All entries of the block are in the band, if all after the scan's place are not before it. */
+static bool is_inside(const struct chi_scan *scan)
 {
-	struct chi_leaf_cursor back = scan->leaf_cursor;
-	struct chi_item item;
-	int rc = chi_leaf_cursor_next(&back, true, &item);
-	if (rc == CHI_OK && !chi_strength_ok(item.key, item.key_len, item.value, item.len)) {
+	const struct chi_block *block = &scan->blocks.block;
+	return scan->spec.chi2_max == CHI_CHI2_MAX ||
+	       (block->fence_len > 0 && chi_chi2_of(block->fence) <= scan->spec.chi2_max);
+}
+
+/* What the heads of the block's groups say: how many entries it has after the scan's place, which
+ * then is its end. */
+static int count_block(struct chi_scan *scan, uint64_t *count)
+{
+	const struct chi_block *block = &scan->blocks.block;
+	uint64_t n = scan->n - scan->at;
+	for (uint32_t i = scan->group + 1; i < block->groups; i++) {
+		n += block->counts[i];
+	}
+	if (CHI_UNLIKELY(n > scan->left)) {
 		return -CHI_ECORRUPT;
 	}
-	if (rc == CHI_OK) {
-		scan->last = chi_val(item.key, item.key_len);
-		scan->last_range = scan->range;
-	}
-	return rc < 0 ? rc : CHI_OK;
+	*count += n;
+	scan->left -= n;
+	scan->group = block->groups - 1;
+	scan->at = scan->n;
+	return CHI_OK;
 }
 
-/* Pages by their heads, until the steps are used up or the phase is over. */
+/* Makes the entry before the scan's place the last one looked at, for chi_scan_where: its group was
+ * not read. */
+static int mark(struct chi_scan *scan)
+{
+	const struct chi_block *block = &scan->blocks.block;
+	if (block->groups == 0) {
+		return CHI_OK;
+	}
+	int rc = chi_group_read(block, scan->group, scan->entries, &scan->n);
+	scan->at = scan->n;
+	if (rc == CHI_OK) {
+		chi_scan_range_mark(scan, scan->n - 1);
+	}
+	return rc;
+}
+
+/* Blocks by their heads, as far as they lie in the band, until the steps are used up. CHI_NONE: the
+ * tree is over. */
 static int count_heads(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
 {
-	struct chi_leaf *leaf = &scan->leaf_cursor.leaf;
-	for (;;) {
-		/* By the way that was found to lead there. */
-		bool last = scan->has_end && leaf->page == scan->end.leaf.page &&
-			    memcmp(scan->leaf_cursor.at, scan->end.at,
-				   (scan->tree.depth - 1) * sizeof(scan->end.at[0])) == 0;
-		uint32_t to = last ? scan->end.leaf.at : leaf->n;
-		uint32_t n = to > leaf->at ? to - leaf->at : 0;
-		if (CHI_UNLIKELY(n > scan->left)) {
-			return -CHI_ECORRUPT;
-		}
-		*count += n;
-		leaf->at += n;
-		scan->left -= n;
-		*steps -= STEPS_A_PAGE < *steps ? STEPS_A_PAGE : *steps;
-		if (!last && *steps == 0) {
+	int rc = CHI_OK;
+	while (rc == CHI_OK && is_inside(scan)) {
+		rc = count_block(scan, count);
+		*steps -= STEPS_A_BLOCK < *steps ? STEPS_A_BLOCK : *steps;
+		if (rc == CHI_OK && *steps == 0) {
 			return mark(scan);
 		}
-		int rc = last ? CHI_NONE : chi_leaf_cursor_skip(&scan->leaf_cursor, false);
-		if (rc == CHI_NONE && !(last ? chi_leaf_cursor_end_ok(&scan->end)
-					     : chi_scan_range_end(scan) == CHI_NONE)) {
-			rc = -CHI_ECORRUPT;
+		if (rc == CHI_OK) {
+			rc = chi_block_cursor_next(&scan->blocks, false);
+			rc = rc == CHI_NONE ? mark(scan) == CHI_OK ? chi_scan_range_end(scan)
+								   : -CHI_ECORRUPT
+					    : rc;
+			if (rc == CHI_OK) {
+				/* Before its first group. */
+				scan->group = UINT32_MAX;
+				scan->at = 0;
+				scan->n = 0;
+			}
 		}
-		if (rc == CHI_NONE) {
-			rc = mark(scan);
-			chi_scan_range_leave(scan);
-			return rc;
-		}
-		if (rc < 0) {
-			return rc;
-		}
-	}
-}
-
-/* Begins the phase, and looks for where a count by pages ends. */
-static int begin(struct chi_scan *scan)
-{
-	const struct chi_scan_spec *spec = &scan->spec;
-	int rc = chi_scan_range_begin(scan);
-	if (rc != CHI_OK || scan->range != CHI_SCAN_RANGE_STRENGTH || spec->descending) {
-		return rc;
-	}
-	scan->has_end = spec->chi2_max < CHI_CHI2_MAX;
-	if (scan->has_end) {
-		uint8_t bytes[2];
-		chi_chi2_bytes((uint16_t)(spec->chi2_max + 1), bytes);
-		rc = chi_leaf_cursor_seek(&scan->end, &scan->tree, chi_strength_compare, false,
-					  bytes, sizeof(bytes));
-		if (rc == CHI_OK &&
-		    !chi_scan_range_gap_ok(scan, &scan->end, bytes, sizeof(bytes))) {
-			rc = -CHI_ECORRUPT;
-		}
-	}
-	if (chi_count_unfiltered(scan)) {
-		/* Pages that are counted by their heads stay unread. */
-		scan->leaf_cursor.order = NULL;
 	}
 	return rc;
 }
@@ -126,7 +116,14 @@ int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
 {
 	if (scan->range == CHI_SCAN_RANGE_STRENGTH && chi_count_unfiltered(scan) &&
 	    !scan->spec.descending) {
-		return count_heads(scan, steps, count);
+		int rc = count_heads(scan, steps, count);
+		if (rc == CHI_NONE) {
+			chi_scan_range_leave(scan);
+			return CHI_OK;
+		}
+		if (rc < 0 || *steps == 0) {
+			return rc;
+		}
 	}
 	struct chi_row rows[CHI_DESCENT_LANES];
 	struct chi_batch batch = {.rows = rows, .steps = *steps};
@@ -143,7 +140,7 @@ int chi_count_next(struct chi_scan *scan, uint64_t *count)
 	while (scan->range != CHI_SCAN_RANGE_OVER) {
 		int rc = CHI_NONE;
 		if (!count_at_once(scan, count)) {
-			rc = scan->begun ? CHI_OK : begin(scan);
+			rc = scan->begun ? CHI_OK : chi_scan_range_begin(scan);
 		}
 		if (rc != CHI_NONE) {
 			return rc;

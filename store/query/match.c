@@ -60,10 +60,10 @@ int chi_filter_match(const struct chi_filter *filter, enum chi_sort sort, const 
 	struct chi_record_summary summary = {.min_ply = -1};
 	bool deep = is_deep(filter) || sort == CHI_SORT_EVAL;
 	uint16_t eval = CHI_CHI2_UNKNOWN;
-	int rc = chi_record_peek(key, key_len, value, len, &row->chi2, &row->counts);
+	int rc = chi_record_peek(value, len, &row->chi2, &row->counts);
 	*wanted = rc == CHI_OK && wants_counts(filter, &row->counts);
 	if (*wanted && deep) {
-		rc = chi_record_summarise(key, key_len, value, len, &summary);
+		rc = chi_record_summarise(value, len, &summary);
 		eval = eval_of(&summary.row, key, key_len);
 		*wanted = rc == CHI_OK &&
 			  in_range(&filter->ply, summary.min_ply >= 0, summary.min_ply) &&

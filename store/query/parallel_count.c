@@ -10,9 +10,11 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include "store/env/snapshot.h"
 #include "store/query/scan_priv.h"
+#include "store/record/codec.h"
 #include "store/store.h"
 
 #define THREADS_MAX 64
@@ -30,39 +32,45 @@ struct team {
 	uint64_t looked; /* entries of the parts that are done */
 };
 
-/* True if the phase has parts for several threads. Without a filter, one counts pages by their
+/* True if the phase has parts for several threads. Without a filter, one counts blocks by their
  * heads as fast as it can start others. */
 static bool is_large(const struct chi_scan *scan)
 {
+	const struct chi_leaf_cursor *from = &scan->blocks.leaves;
+	struct chi_leaf_cursor to;
+	uint8_t end[2 + sizeof(uint64_t)] = {0};
 	if (scan->spec.descending || scan->tree.depth < 3 || chi_count_unfiltered(scan)) {
 		return false;
 	}
 	/* Two branches above the leaves: how many of its children the band spans. */
 	unsigned level = scan->tree.depth - 3u;
-	uint32_t from = scan->leaf_cursor.at[level];
-	for (unsigned i = 0; i < level && scan->has_end; i++) {
-		if (scan->end.at[i] != scan->leaf_cursor.at[i]) {
+	if (scan->range != CHI_SCAN_RANGE_STRENGTH || scan->spec.chi2_max == CHI_CHI2_MAX) {
+		uint32_t n = chi_page_entries(&scan->tree, from->pages[level], FLAG_BRANCH);
+		return level > 0 || n >= from->at[level] + PARTS_LEAST;
+	}
+	chi_chi2_bytes((uint16_t)(scan->spec.chi2_max + 1), end);
+	if (chi_leaf_cursor_seek(&to, &scan->tree, chi_strength_compare, false, end, sizeof(end)) !=
+	    CHI_OK) {
+		return false;
+	}
+	for (unsigned i = 0; i < level; i++) {
+		if (to.at[i] != from->at[i]) {
 			return true;
 		}
 	}
-	if (scan->has_end) {
-		return scan->end.at[level] >= from + PARTS_LEAST;
-	}
-	uint32_t n = chi_page_entries(&scan->tree, scan->leaf_cursor.pages[level], FLAG_BRANCH);
-	return level > 0 || n >= from + PARTS_LEAST;
+	return to.at[level] >= from->at[level] + PARTS_LEAST;
 }
 
-/* Moves the scan to the part after the one it is in. */
-static int pass_over(struct chi_scan *scan, unsigned level)
+/* The band ends before the block that the scan is in. */
+static bool is_beyond(const struct chi_scan *scan)
 {
-	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;
-	uint32_t n = chi_page_entries(&scan->tree, leaf_cursor->pages[level], FLAG_BRANCH);
-	leaf_cursor->at[level] = n - 1;
-	return chi_leaf_cursor_skip(leaf_cursor, false);
+	const struct chi_block *block = &scan->blocks.block;
+	return scan->range == CHI_SCAN_RANGE_STRENGTH && scan->spec.chi2_max < CHI_CHI2_MAX &&
+	       chi_chi2_of(block->low) > scan->spec.chi2_max;
 }
 
 /* Deals out the next part, under the lock. CHI_NONE: there is none, or one of them failed. */
-static int take_part(struct team *team, struct chi_scan *part)
+static int take_part(struct team *team, struct chi_scan *part, struct chi_block *after)
 {
 	struct chi_scan *scan = team->scan;
 	if (team->over || team->rc < 0) {
@@ -70,26 +78,37 @@ static int take_part(struct team *team, struct chi_scan *part)
 	}
 	*part = *scan;
 	part->whole = false;
-	part->leaf_cursor.tree = &part->tree;
-	part->leaf_cursor.floor = team->level;
-	bool last = scan->has_end &&
-		    scan->leaf_cursor.pages[team->level] == scan->end.pages[team->level];
-	int rc = last ? CHI_NONE : pass_over(scan, team->level);
-	team->over = rc == CHI_NONE;
-	if (team->over && scan->has_end && !last) {
-		/* The band's end was looked for by itself, and was not met. */
-		rc = -CHI_ECORRUPT;
+	part->blocks.leaves.tree = &part->tree;
+	part->blocks.leaves.floor = team->level;
+	int rc = chi_block_cursor_pass(&scan->blocks, team->level);
+	*after = (struct chi_block){0};
+	if (rc == CHI_OK) {
+		*after = scan->blocks.block;
+		scan->group = UINT32_MAX;
+		scan->n = 0;
+		scan->at = 0;
 	}
+	team->over = rc == CHI_NONE || (rc == CHI_OK && is_beyond(scan));
 	team->rc = rc < 0 ? rc : team->rc;
 	return rc < 0 ? rc : CHI_OK;
+}
+
+/* A part ends where the next one begins, the last one at the tree's end; or the band does, before.
+ */
+static bool ends_well(const struct chi_scan *part, const struct chi_block *after)
+{
+	const struct chi_block *last = &part->blocks.block;
+	return last->fence_len == after->low_len &&
+	       (after->low_len == 0 || memcmp(last->fence, after->low, after->low_len) == 0);
 }
 
 static void *count_parts(void *context)
 {
 	struct team *team = context;
 	struct chi_scan part;
+	struct chi_block after;
 	pthread_mutex_lock(&team->lock);
-	while (take_part(team, &part) == CHI_OK) {
+	while (take_part(team, &part, &after) == CHI_OK) {
 		uint64_t count = 0;
 		uint64_t left = part.left;
 		enum chi_scan_range range = part.range;
@@ -98,6 +117,10 @@ static void *count_parts(void *context)
 		while (rc == CHI_OK && part.range == range) {
 			uint64_t steps = UINT64_MAX;
 			rc = chi_count_some(&part, &steps, &count);
+		}
+		bool beyond = part.at < part.n;
+		if (rc == CHI_OK && !beyond && !ends_well(&part, &after)) {
+			rc = -CHI_ECORRUPT;
 		}
 		pthread_mutex_lock(&team->lock);
 		team->count += count;
@@ -147,8 +170,9 @@ static int count_range(struct team *team, unsigned threads)
 		(void)pthread_join(others[--n], NULL);
 	}
 	team->scan->left -= team->looked;
-	if (team->rc == CHI_OK && team->scan->whole && !team->scan->has_end &&
-	    team->scan->left > 0) {
+	if (team->rc == CHI_OK && team->scan->whole && team->scan->left > 0 &&
+	    (team->scan->range != CHI_SCAN_RANGE_STRENGTH ||
+	     team->scan->spec.chi2_max == CHI_CHI2_MAX)) {
 		team->rc = -CHI_ECORRUPT;
 	}
 	chi_scan_range_leave(team->scan);

@@ -200,10 +200,7 @@ static int find(struct chi_prefetch *prefetch, struct chi_read *read, unsigned p
 		search(prefetch, &read->descent, place);
 	}
 	chi_lane_finish(&read->descent, &prefetch->lanes[place], found);
-	if (CHI_UNLIKELY(found->finding == CHI_FINDING_UNSURE)) {
-		return chi_read_get(read, &prefetch->keys[place], found);
-	}
-	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+	return chi_read_settle(read, &prefetch->keys[place], found);
 }
 
 int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi_row *out)
@@ -225,7 +222,7 @@ int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi
 	rc = CHI_LIKELY(descends) ? find(prefetch, read, place, &found)
 				  : chi_read_get(read, key, &found);
 	if (CHI_LIKELY(rc == CHI_OK)) {
-		rc = chi_record_decode_strength(found.key, key->len, found.value, found.len, out);
+		rc = chi_record_decode_strength(found.value, found.len, out);
 	} else if (rc == CHI_NONE) {
 		rc = CHI_OK;
 	}

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/attr.h"
+#include "store/block/block.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -171,18 +173,60 @@ static bool key_fits(const struct chi_key *key)
 	return CHI_LIKELY(key->len >= CHI_KEY_MIN && key->len <= CHI_KEY_MAX);
 }
 
+static void close_cursor(MDB_cursor **cursor)
+{
+	if (*cursor != NULL) {
+		mdb_cursor_close(*cursor);
+	}
+}
+
+/* The block that is responsible for the key, by LMDB. MDB_NOTFOUND: the tree is empty. */
+static int get_block(struct chi_read *read, const struct chi_key *key, MDB_val *low, MDB_val *bytes)
+{
+	_cleanup_(close_cursor) MDB_cursor *cursor = NULL;
+	*low = chi_val(key->bytes, key->len);
+	int rc = mdb_cursor_open(read->txn, read->env->position, &cursor);
+	rc = rc == 0 ? mdb_cursor_get(cursor, low, bytes, MDB_SET_RANGE) : rc;
+	if (rc == MDB_NOTFOUND) {
+		return mdb_cursor_get(cursor, low, bytes, MDB_LAST);
+	}
+	if (rc == 0 && chi_position_compare(low->mv_data, low->mv_size, key->bytes, key->len) > 0) {
+		rc = mdb_cursor_get(cursor, low, bytes, MDB_PREV);
+		return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
+	}
+	return rc;
+}
+
 /* LMDB's own look-up, for what the descents are not sure of. */
 static int get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
 {
-	MDB_val bytes = chi_val(key->bytes, key->len);
-	MDB_val value;
-	int rc = mdb_get(read->txn, read->env->position, &bytes, &value);
-	if (rc != 0) {
-		return chi_lmdb_status(rc);
+	MDB_val low;
+	MDB_val bytes;
+	struct chi_block block;
+	int rc = chi_lmdb_status(get_block(read, key, &low, &bytes));
+	if (rc == CHI_OK) {
+		rc = chi_block_open(CHI_TREE_POSITION, low.mv_data, low.mv_size, bytes.mv_data,
+				    bytes.mv_size, &block);
 	}
-	*found =
-		(struct chi_found){.key = key->bytes, .value = value.mv_data, .len = value.mv_size};
-	return CHI_OK;
+	return rc == CHI_OK
+		       ? chi_block_find(&block, key->bytes, key->len, &found->value, &found->len)
+		       : rc;
+}
+
+/* What a finding means, with LMDB's answer where it is not sure. */
+CHI_INLINE int settle(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	switch (found->finding) {
+	case CHI_FINDING_THERE:
+		return CHI_OK;
+	case CHI_FINDING_NONE:
+		return CHI_NONE;
+	case CHI_FINDING_DAMAGED:
+		return -CHI_ECORRUPT;
+	case CHI_FINDING_UNSURE:
+	default:
+		return get(read, key, found);
+	}
 }
 
 /* The position's record in the map; CHI_NONE if there is none. */
@@ -198,17 +242,13 @@ static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_f
 	if (can_descend(read)) {
 		chi_descent_find_one(&read->descent, key, found);
 	}
-	if (CHI_UNLIKELY(found->finding == CHI_FINDING_UNSURE)) {
-		return get(read, key, found);
-	}
-	return found->finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
+	return settle(read, key, found);
 }
 
-/* Fills the row of a record that was found. The key in the map is beside its value, which makes the
- * checksum cheaper. A damaged record is reported, never returned. */
-static int fill(const struct chi_found *found, const struct chi_key *key, struct chi_row *row)
+/* Fills the row of a record that was found. A damaged record is reported, never returned. */
+static int fill(const struct chi_found *found, struct chi_row *row)
 {
-	return chi_record_decode_strength(found->key, key->len, found->value, found->len, row);
+	return chi_record_decode_strength(found->value, found->len, row);
 }
 
 int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
@@ -216,7 +256,7 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 	struct chi_found found;
 	*row = (struct chi_row){.key = *key};
 	int rc = lookup(read, key, &found);
-	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, key, row) : rc;
+	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, row) : rc;
 }
 
 int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
@@ -227,10 +267,8 @@ int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
 		chi_descent_find(&read->descent, keys, n, found);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (CHI_LIKELY(descends && found[i].finding != CHI_FINDING_UNSURE)) {
-			continue;
-		}
-		int rc = get(read, &keys[i], &found[i]);
+		int rc = descends ? settle(read, &keys[i], &found[i])
+				  : get(read, &keys[i], &found[i]);
 		if (rc < 0) {
 			return rc;
 		}
@@ -248,12 +286,9 @@ static int read_group(struct chi_read *read, const struct chi_key *keys, size_t 
 	chi_descent_find(&read->descent, keys, n, found);
 	for (size_t i = 0; i < n && CHI_LIKELY(rc >= 0); i++) {
 		rows[i] = (struct chi_row){.key = keys[i]};
-		rc = found[i].finding == CHI_FINDING_THERE ? CHI_OK : CHI_NONE;
-		if (CHI_UNLIKELY(found[i].finding == CHI_FINDING_UNSURE)) {
-			rc = get(read, &keys[i], &found[i]);
-		}
+		rc = settle(read, &keys[i], &found[i]);
 		if (CHI_LIKELY(rc == CHI_OK)) {
-			rc = fill(&found[i], &keys[i], &rows[i]);
+			rc = fill(&found[i], &rows[i]);
 		}
 	}
 	return rc < 0 ? rc : CHI_OK;
@@ -298,6 +333,11 @@ int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_fo
 	return get(read, key, found);
 }
 
+int chi_read_settle(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+{
+	return settle(read, key, found);
+}
+
 int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
 		    struct chi_record *record)
 {
@@ -307,7 +347,7 @@ int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_record_decode(found.key, key->len, found.value, found.len, arena, record, NULL);
+	rc = chi_record_decode(found.value, found.len, arena, record, NULL);
 	if (rc < 0) {
 		*record = (struct chi_record){0};
 	}
@@ -327,8 +367,7 @@ static int read_record_group(struct chi_read *read, const struct chi_key *keys, 
 		records[i] = (struct chi_record){0};
 		found[i] = place->finding == CHI_FINDING_THERE;
 		if (found[i]) {
-			rc = chi_record_decode(place->key, keys[i].len, place->value, place->len,
-					       arena, &records[i], NULL);
+			rc = chi_record_decode(place->value, place->len, arena, &records[i], NULL);
 		}
 		*done += rc == CHI_OK;
 	}

@@ -13,6 +13,7 @@
 #include "store/lmdb_err.h"
 #include "store/query/scan_priv.h"
 #include "store/record/codec.h"
+#include "store/record/meta.h"
 #include "store/store.h"
 
 int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
@@ -76,15 +77,11 @@ static enum chi_scan_range first_range(const struct chi_scan_spec *spec)
 /* The sizes bound every walk, and answer some counts at once. */
 static int count_entries(struct chi_scan *scan)
 {
-	const struct chi_env *env = scan->read->env;
-	MDB_stat stat;
-	int rc = mdb_stat(scan->read->txn, env->position, &stat);
-	if (rc == 0) {
-		scan->positions = stat.ms_entries;
-		rc = mdb_stat(scan->read->txn, env->strength, &stat);
-	}
-	scan->known = rc == 0 ? stat.ms_entries : 0;
-	return chi_lmdb_status(rc);
+	struct chi_state state;
+	int rc = chi_state_get(scan->read->txn, scan->read->env->meta, &state);
+	scan->positions = rc == CHI_OK ? state.positions : 0;
+	scan->known = rc == CHI_OK ? state.known : 0;
+	return rc;
 }
 
 void chi_scan_close(struct chi_scan *scan)
@@ -212,8 +209,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 	if (!*got) {
 		return rc;
 	}
-	rc = chi_record_decode(row->key.bytes, row->key.len, value.mv_data, value.mv_size, arena,
-			       record, NULL);
+	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
 	if (rc < 0) {
 		*got = false;
 		scan->rc = rc;
@@ -240,8 +236,8 @@ void chi_scan_attach(struct chi_scan *scan, struct chi_read *read)
 
 void chi_scan_where(const struct chi_scan *scan, struct chi_cursor *out)
 {
-	const uint8_t *bytes = scan->last.mv_data;
-	size_t len = scan->last.mv_size;
+	const uint8_t *bytes = scan->last;
+	size_t len = scan->last_len;
 	*out = (struct chi_cursor){0};
 	if (scan->failed.set) {
 		*out = scan->failed;

@@ -5,7 +5,7 @@
 #include "chess/sieve.h"
 #include "store/env/snapshot.h"
 #include "store/pages/descent.h"
-#include "store/pages/leaf_cursor.h"
+#include "store/pages/block_cursor.h"
 
 /*
  * A scan by strength is two walks: positions whose statistic is not known are in the position
@@ -32,20 +32,23 @@ struct chi_scan {
 	struct chi_scan_spec spec;
 	struct chi_sieve sieve; /* what the filter asks of keys */
 	enum chi_scan_range range;
-	bool begun; /* `leaf_cursor` walks in `tree`, the phase's */
+	bool begun; /* `blocks` walks in `tree`, the phase's */
 	bool whole; /* from an end of the tree: all of its entries must come */
 	bool joins; /* strength entries need their position record */
 	struct chi_descent tree;
-	struct chi_leaf_cursor leaf_cursor;
-	bool has_end;		    /* a count of the strength tree ends before the tree does, */
-	struct chi_leaf_cursor end; /* here */
-	uint64_t left;		    /* entries that the tree still has, by its own account */
-	uint64_t positions;	    /* entries of the trees in this snapshot */
+	struct chi_block_cursor blocks;
+	uint32_t group; /* of the block, the one that was read: */
+	struct chi_entry entries[CHI_GROUP_MOST];
+	uint32_t at;	    /* so many of its entries are before the scan, */
+	uint32_t n;	    /* of so many */
+	uint64_t left;	    /* entries that the tree still has, as the state tells */
+	uint64_t positions; /* entries of the trees in this snapshot, the same */
 	uint64_t known;
 	uint64_t rows; /* delivered */
 	int rc;	       /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
-	/* The last entry looked at: its tree's key, in the map. */
-	MDB_val last;
+	/* The last entry looked at: its tree's key. */
+	uint8_t last[CHI_TREE_KEY_MAX];
+	size_t last_len;
 	enum chi_scan_range last_range;
 	uint16_t last_chi2;
 	struct chi_sorted sorted;
@@ -73,10 +76,17 @@ CHI_MUSTUSE int chi_scan_range_end(const struct chi_scan *scan);
 /* Goes on to the phase after the current one. */
 void chi_scan_range_leave(struct chi_scan *scan);
 
-/* True if the gap lies between a sound entry before `key` and one that is not, or at an end of the
- * tree: no damaged key has led the search astray. */
-bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
-			   const uint8_t *key, size_t len);
+/* Reads the next group in the scan's direction, of this block or the next. CHI_NONE: there is none,
+ * and there should be none; of a part, none in it. -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_scan_range_read(struct chi_scan *scan);
+
+static inline enum chi_tree_kind chi_scan_tree(const struct chi_scan *scan)
+{
+	return scan->range == CHI_SCAN_RANGE_STRENGTH ? CHI_TREE_STRENGTH : CHI_TREE_POSITION;
+}
+
+/* Makes entry `i` of the group the last one looked at. */
+void chi_scan_range_mark(struct chi_scan *scan, uint32_t i);
 
 /* ---- match.c ------------------------------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ static struct place strength_place(const struct chi_scan *scan)
 {
 	const struct chi_scan_spec *spec = &scan->spec;
 	const struct chi_cursor *after = &spec->after;
-	struct place place = {.len = 2};
+	struct place place = {.len = 2 + sizeof(uint64_t)};
 	if (after->set && after->chi2 >= chi_known_min(spec) && after->chi2 <= spec->chi2_max) {
 		place.past = !spec->descending;
 		place.len = chi_strength_key(after->chi2, after->key.bytes, after->key.len,
@@ -49,42 +49,50 @@ static struct place strength_place(const struct chi_scan *scan)
 	return place;
 }
 
-static bool entry_ok(const struct chi_scan *scan, const struct chi_item *item)
+/* Stands in the block at the place: reads the group that it is in. */
+static int settle(struct chi_scan *scan, const struct place *place)
 {
-	uint16_t chi2;
-	struct chi_counts counts;
-	return scan->range == CHI_SCAN_RANGE_STRENGTH
-		       ? chi_strength_ok(item->key, item->key_len, item->value, item->len)
-		       : chi_record_peek(item->key, item->key_len, item->value, item->len, &chi2,
-					 &counts) == CHI_OK;
-}
-
-bool chi_scan_range_gap_ok(const struct chi_scan *scan, const struct chi_leaf_cursor *gap,
-			   const uint8_t *key, size_t len)
-{
-	for (int before = 0; before < 2; before++) {
-		struct chi_leaf_cursor walk = *gap;
-		struct chi_item item;
-		/* These leaves are only looked into. */
-		walk.order = NULL;
-		int rc = chi_leaf_cursor_next(&walk, before != 0, &item);
-		bool good = rc == CHI_OK && entry_ok(scan, &item) &&
-			    (gap->order(item.key, item.key_len, key, len) < 0) == (before != 0);
-		if (!good && rc != CHI_NONE) {
-			return false;
+	const struct chi_block *block = &scan->blocks.block;
+	scan->group = 0;
+	scan->n = 0;
+	scan->at = 0;
+	if (block->groups == 0) {
+		return CHI_OK;
+	}
+	int rc = chi_block_seek(block, place->bytes, place->len, &scan->group);
+	rc = rc == CHI_OK ? chi_group_read(block, scan->group, scan->entries, &scan->n) : rc;
+	for (; rc == CHI_OK && scan->at < scan->n; scan->at++) {
+		const struct chi_entry *entry = &scan->entries[scan->at];
+		int order = chi_tree_compare(block->kind, chi_entry_key(entry, block->kind),
+					     chi_entry_key_len(entry, block->kind), place->bytes,
+					     place->len);
+		if (order > 0 || (order == 0 && !place->past)) {
+			break;
 		}
 	}
-	return true;
+	return rc;
+}
+
+/* Stands before the first entry, or after the last. */
+static int begin_whole(struct chi_scan *scan, bool down)
+{
+	int rc = chi_block_cursor_start(&scan->blocks, &scan->tree, chi_scan_tree(scan), down);
+	scan->n = 0;
+	scan->at = 0;
+	/* The group before the first, or after the last: the next one is read. */
+	scan->group = down ? scan->blocks.block.groups : UINT32_MAX;
+	return rc;
 }
 
 int chi_scan_range_begin(struct chi_scan *scan)
 {
 	const struct chi_env *env = scan->read->env;
-	struct chi_leaf_cursor *leaf_cursor = &scan->leaf_cursor;
 	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH;
 	bool down = scan->spec.descending;
-	chi_key_order *order = strength ? chi_strength_compare : chi_position_compare;
 	struct place place = strength ? strength_place(scan) : position_place(scan);
+	if (scan->range == CHI_SCAN_RANGE_UNKNOWN && scan->positions == scan->known) {
+		return CHI_NONE;
+	}
 	scan->begun = true;
 	scan->left = strength ? scan->known : scan->positions;
 	scan->whole = place.len == 0;
@@ -94,36 +102,58 @@ int chi_scan_range_begin(struct chi_scan *scan)
 		return -CHI_ECORRUPT;
 	}
 	if (scan->whole) {
-		return chi_leaf_cursor_start(leaf_cursor, &scan->tree, order, down);
+		return begin_whole(scan, down);
 	}
-	int rc =
-		chi_leaf_cursor_seek(leaf_cursor, &scan->tree, order, down, place.bytes, place.len);
-	if (rc != CHI_OK) {
-		return rc;
+	int rc = chi_block_cursor_seek(&scan->blocks, &scan->tree, chi_scan_tree(scan), down,
+				       place.bytes, place.len);
+	return rc == CHI_OK ? settle(scan, &place) : rc;
+}
+
+int chi_scan_range_read(struct chi_scan *scan)
+{
+	bool down = scan->spec.descending;
+	const struct chi_block *block = &scan->blocks.block;
+	if (down) {
+		scan->group--;
+	} else {
+		scan->group++;
 	}
-	if (!chi_scan_range_gap_ok(scan, leaf_cursor, place.bytes, place.len)) {
-		return -CHI_ECORRUPT;
+	/* Before the first group is a number greater than all. */
+	while (scan->group >= block->groups) {
+		int rc = chi_block_cursor_next(&scan->blocks, down);
+		if (rc != CHI_OK) {
+			/* It stays where it is, and may be asked again. */
+			scan->group = down ? 0 : block->groups - 1;
+			scan->n = 0;
+			scan->at = 0;
+			return rc;
+		}
+		scan->group = down ? block->groups - 1 : 0;
 	}
-	struct chi_leaf next = leaf_cursor->leaf;
-	struct chi_item item;
-	if (place.past && next.at < next.n && chi_leaf_take(&next, false, &item) &&
-	    item.key_len == place.len && memcmp(item.key, place.bytes, place.len) == 0) {
-		leaf_cursor->leaf = next;
-	}
-	return CHI_OK;
+	chi_block_cursor_ask(&scan->blocks, scan->group);
+	int rc = chi_group_read(block, scan->group, scan->entries, &scan->n);
+	scan->at = down ? scan->n : 0;
+	return rc;
+}
+
+void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
+{
+	enum chi_tree_kind tree = chi_scan_tree(scan);
+	const struct chi_entry *entry = &scan->entries[i];
+	scan->last_len = chi_entry_key_len(entry, tree);
+	memcpy(scan->last, chi_entry_key(entry, tree), scan->last_len);
+	scan->last_range = scan->range;
 }
 
 int chi_scan_range_end(const struct chi_scan *scan)
 {
-	bool missed = scan->has_end && scan->leaf_cursor.leaf.page != scan->end.leaf.page;
-	return missed || (scan->whole && scan->left > 0) ? -CHI_ECORRUPT : CHI_NONE;
+	return scan->whole && scan->left > 0 ? -CHI_ECORRUPT : CHI_NONE;
 }
 
 void chi_scan_range_leave(struct chi_scan *scan)
 {
 	const struct chi_scan_spec *spec = &scan->spec;
 	scan->begun = false;
-	scan->has_end = false;
 	if (scan->range == CHI_SCAN_RANGE_UNKNOWN && !spec->descending && spec->chi2_max > 0) {
 		scan->range = CHI_SCAN_RANGE_STRENGTH;
 	} else if (scan->range == CHI_SCAN_RANGE_STRENGTH && spec->descending &&

@@ -29,11 +29,3 @@ CHI_INLINE uint64_t chi_checksum_inline(const uint8_t *key, size_t key_len, cons
 	}
 	return chi_checksum_apart(key, key_len, value, len);
 }
-
-/* A strength entry's checksum: the last two bytes of its value, which has two at least. */
-static inline bool chi_strength_sum_ok(const uint8_t *entry_key, size_t key_len,
-				       const uint8_t *value, size_t len)
-{
-	uint64_t sum = chi_checksum_inline(entry_key, key_len, value, len - 2);
-	return value[len - 2] == (uint8_t)sum && value[len - 1] == (uint8_t)(sum >> 8);
-}

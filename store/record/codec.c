@@ -41,26 +41,19 @@ size_t chi_strength_key(uint16_t chi2, const uint8_t *key, size_t key_len,
 	return 2 + key_len;
 }
 
-size_t chi_strength_value(const uint8_t *entry_key, size_t key_len, const chi_move *line,
-			  size_t n_line, uint8_t out[CHI_STRENGTH_VALUE_MAX])
+size_t chi_strength_value(const chi_move *line, size_t n_line, uint8_t out[CHI_STRENGTH_VALUE_MAX])
 {
 	for (size_t i = 0; i < n_line; i++) {
 		out[2 * i] = (uint8_t)line[i];
 		out[2 * i + 1] = (uint8_t)(line[i] >> 8);
 	}
-	uint64_t sum = chi_checksum(entry_key, key_len, out, 2 * n_line);
-	out[2 * n_line] = (uint8_t)sum;
-	out[2 * n_line + 1] = (uint8_t)(sum >> 8);
-	return 2 * n_line + 2;
+	return 2 * n_line;
 }
 
-bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *value, size_t len)
+bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, size_t len)
 {
-	if (key_len < 2 + CHI_KEY_MIN || key_len > CHI_STRENGTH_KEY_MAX || len < 2 ||
-	    len > CHI_STRENGTH_VALUE_MAX || len % 2 != 0) {
-		return false;
-	}
-	return chi_strength_sum_ok(entry_key, key_len, value, len) &&
+	return key_len >= 2 + CHI_KEY_MIN && key_len <= CHI_STRENGTH_KEY_MAX &&
+	       len <= CHI_STRENGTH_VALUE_MAX && len % 2 == 0 &&
 	       chi_chi2_of(entry_key) != CHI_CHI2_UNKNOWN &&
 	       chi_key_shape_ok(entry_key + 2, key_len - 2);
 }

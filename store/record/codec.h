@@ -2,7 +2,7 @@
 /*
  * The bytes of records and strength entries (FORMAT.md) and their structs. Knows
  * nothing of LMDB. Every record has exactly one encoding; decoding refuses all others, trusts
- * no length and verifies the checksum before it looks at anything.
+ * no length. Checksums are the blocks' (store/block).
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "base/record.h"
 #include "chistore/types.h"
 
-/* The longest value of the position tree, checksum included. The largest record that types.h
+/* The longest value of the position tree. The largest record that types.h
  * allows takes 150 KiB, 36 of them plies; what is left is for sections of later versions. */
 #define CHI_RECORD_BYTES_MAX (192u << 10)
 
@@ -26,18 +26,17 @@
 struct chi_record_rest {
 	const uint8_t *bytes;
 	size_t len;
+	uint64_t game; /* number of the one game of the counts; 0: it has none */
 };
 
-/* Statistic and counts alone; the rest of the value is covered by the checksum and not looked
- * at. `key` is the position key's bytes. CHI_OK or -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value,
-				size_t len, uint16_t *chi2, struct chi_counts *counts);
+/* Statistic and counts alone; the rest of the value is not looked at. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_record_peek(const uint8_t *value, size_t len, uint16_t *chi2,
+				struct chi_counts *counts);
 
 /* Those, the deepest evaluation and the best move (types.h), without memory, into a row that holds
  * its key and nothing else. Reads no more than it needs, and checks what it reads. CHI_OK or
  * -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value,
-					   size_t len, struct chi_row *out);
+CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *value, size_t len, struct chi_row *out);
 
 /* The same, and what filters ask for besides. */
 struct chi_record_summary {
@@ -45,29 +44,27 @@ struct chi_record_summary {
 	int32_t min_ply;    /* -1: not known */
 	uint32_t engines;   /* that have evaluated the position (rank 0) */
 };
-CHI_MUSTUSE int chi_record_summarise(const uint8_t *key, size_t key_len, const uint8_t *value,
-				     size_t len, struct chi_record_summary *out);
+CHI_MUSTUSE int chi_record_summarise(const uint8_t *value, size_t len,
+				     struct chi_record_summary *out);
 
 /* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,
  * -CHI_ENOMEM (the arena's budget). */
-CHI_MUSTUSE int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value,
-				  size_t len, struct chi_arena *arena, struct chi_record *out,
-				  struct chi_record_rest *rest);
+CHI_MUSTUSE int chi_record_decode(const uint8_t *value, size_t len, struct chi_arena *arena,
+				  struct chi_record *out, struct chi_record_rest *rest);
 
 /*
  * Encodes into `out` (room for `size` bytes). Checks what the format demands: -CHI_EINVAL for
  * what no record may hold (order, text, move numbers), -CHI_ETOOBIG over a limit of types.h or
  * over `size`. `rest` may be NULL.
  */
-CHI_MUSTUSE int chi_record_encode(const uint8_t *key, size_t key_len,
-				  const struct chi_record *record,
+CHI_MUSTUSE int chi_record_encode(const struct chi_record *record,
 				  const struct chi_record_rest *rest, uint8_t *out, size_t size,
 				  size_t *len);
 
 /* ---- Strength entries ----------------------------------------------------------------------- */
 
 #define CHI_STRENGTH_KEY_MAX   (2 + CHI_KEY_MAX)
-#define CHI_STRENGTH_VALUE_MAX (2 * CHI_LINE_MAX + 2)
+#define CHI_STRENGTH_VALUE_MAX (2 * CHI_LINE_MAX)
 
 /* The statistic's two bytes: hundredths, then the whole part. */
 static inline void chi_chi2_bytes(uint16_t chi2, uint8_t out[2])
@@ -87,12 +84,11 @@ size_t chi_strength_key(uint16_t chi2, const uint8_t *key, size_t key_len,
 			uint8_t out[CHI_STRENGTH_KEY_MAX]);
 
 /* The value of an entry with this line; returns its length. n_line at most CHI_LINE_MAX. */
-size_t chi_strength_value(const uint8_t *entry_key, size_t key_len, const chi_move *line,
-			  size_t n_line, uint8_t out[CHI_STRENGTH_VALUE_MAX]);
+size_t chi_strength_value(const chi_move *line, size_t n_line, uint8_t out[CHI_STRENGTH_VALUE_MAX]);
 
-/* True if key and value are an entry that was written so: checksum, hundredths, the position
- * key's shape. */
-bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, const uint8_t *value, size_t len);
+/* True if key and value are an entry that was written so: hundredths, the position key's
+ * shape, whole moves. */
+bool chi_strength_ok(const uint8_t *entry_key, size_t key_len, size_t len);
 
 /* Order of the position tree: bytewise, the shorter first where one starts the other; LMDB's own
  * order of keys, only faster. */

@@ -13,12 +13,11 @@
 #include "store/record/record_priv.h"
 #include "store/record/record_head.h"
 
-int chi_record_peek(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-		    uint16_t *chi2, struct chi_counts *counts)
+int chi_record_peek(const uint8_t *value, size_t len, uint16_t *chi2, struct chi_counts *counts)
 {
 	struct chi_reader r;
 	uint8_t head;
-	if (!chi_record_open(key, key_len, value, len, &r, &head)) {
+	if (!chi_record_open(value, len, &r, &head)) {
 		return -CHI_ECORRUPT;
 	}
 	chi_record_read_head(&r, head, chi2, counts);
@@ -93,7 +92,7 @@ static int read_plies(struct chi_reader *r, uint8_t head, struct chi_arena *aren
 	if (r->bad || !chi_counts_total(&out->counts, &total) || total == 0) {
 		return -CHI_ECORRUPT;
 	}
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+	if (head_is_one(head)) {
 		return set_ply(number, 1, arena, out);
 	}
 	if ((number & PLIES_ALL) != 0) {
@@ -111,7 +110,7 @@ static int read_plies(struct chi_reader *r, uint8_t head, struct chi_arena *aren
 static int read_played(struct chi_reader *r, uint8_t head, struct chi_arena *arena,
 		       struct chi_record *out)
 {
-	bool one = (head & HEAD_COUNTS) >> 1 == COUNTS_ONE;
+	bool one = head_is_one(head);
 	uint64_t n = one ? 1 : chi_read_varint(r);
 	/* A move of a list takes three bytes at least. */
 	if (n == 0 || n > CHI_MOVES_MAX || (!one && n > chi_reader_left(r) / 3)) {
@@ -251,7 +250,8 @@ static int read_sections(struct chi_reader *r, struct chi_arena *arena, struct c
 		}
 		/* Tags ascend: from the first unknown one to the end, all are unknown. */
 		if (tag >= SECTION_UNKNOWN && rest->bytes == NULL) {
-			*rest = (struct chi_record_rest){start, (size_t)(r->end - start)};
+			rest->bytes = start;
+			rest->len = (size_t)(r->end - start);
 		}
 		last = tag;
 	} while (chi_reader_left(r) > 0);
@@ -273,8 +273,8 @@ static bool counts_canonical(uint8_t head, const struct chi_record *record)
 	return total != 0 && !fits_one;
 }
 
-int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-		      struct chi_arena *arena, struct chi_record *out, struct chi_record_rest *rest)
+int chi_record_decode(const uint8_t *value, size_t len, struct chi_arena *arena,
+		      struct chi_record *out, struct chi_record_rest *rest)
 {
 	struct chi_record_rest ignored = {0};
 	rest = rest != NULL ? rest : &ignored;
@@ -282,7 +282,7 @@ int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 	*out = (struct chi_record){0};
 	struct chi_reader r;
 	uint8_t head;
-	if (!chi_record_open(key, key_len, value, len, &r, &head)) {
+	if (!chi_record_open(value, len, &r, &head)) {
 		return -CHI_ECORRUPT;
 	}
 	chi_record_read_head(&r, head, &out->chi2, &out->counts);
@@ -299,6 +299,12 @@ int chi_record_decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 		int rc = read_played(&r, head, arena, out);
 		if (rc < 0) {
 			return rc;
+		}
+	}
+	if ((head & HEAD_COUNTS) >> 1 == COUNTS_NUMBERED) {
+		rest->game = chi_read_varint(&r);
+		if (rest->game == 0) {
+			return -CHI_ECORRUPT;
 		}
 	}
 	if (head & HEAD_SECTIONS) {

@@ -16,7 +16,7 @@ static uint64_t skip_plies(struct chi_reader *r, uint8_t head)
 {
 	uint64_t number = chi_read_small(r);
 	uint64_t first = number >> 1;
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+	if (head_is_one(head)) {
 		return number;
 	}
 	for (uint64_t i = 0; (number & PLIES_ALL) == 0 && i < number >> 1 && !r->bad; i++) {
@@ -47,7 +47,7 @@ static inline uint64_t read_sum(struct chi_reader *r, unsigned mask)
 /* The moves played: one alone, or a list of them with their counts. */
 static void read_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_ONE) {
+	if (head_is_one(head)) {
 		set_best(out, (chi_move)chi_read_le(r, sizeof(chi_move)), CHI_BEST_PLAYED);
 		return;
 	}
@@ -164,6 +164,9 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 	if ((head & HEAD_MOVES) != 0) {
 		read_moves(r, head, out);
 	}
+	if ((head & HEAD_COUNTS) >> 1 == COUNTS_NUMBERED) {
+		(void)chi_read_varint(r);
+	}
 	if ((head & HEAD_SECTIONS) != 0) {
 		read_sections(r, out, &more->engines);
 	}
@@ -186,12 +189,12 @@ static inline bool read_one_game(const struct chi_reader *r, uint8_t head, struc
 }
 
 /* Reads the rest of a record if it has one of `parts`. */
-CHI_INLINE int decode(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-		      uint8_t parts, struct chi_record_summary *more, struct chi_row *out)
+CHI_INLINE int decode(const uint8_t *value, size_t len, uint8_t parts,
+		      struct chi_record_summary *more, struct chi_row *out)
 {
 	struct chi_reader r;
 	uint8_t head;
-	bool ok = chi_record_open(key, key_len, value, len, &r, &head);
+	bool ok = chi_record_open(value, len, &r, &head);
 	if (CHI_LIKELY(ok)) {
 		chi_record_read_head(&r, head, &out->chi2, &out->counts);
 		bool done = parts == PROBED && read_one_game(&r, head, out);
@@ -202,13 +205,12 @@ CHI_INLINE int decode(const uint8_t *key, size_t key_len, const uint8_t *value, 
 	return CHI_LIKELY(ok && !r.bad) ? CHI_OK : -CHI_ECORRUPT;
 }
 
-int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-			       struct chi_row *out)
+int chi_record_decode_strength(const uint8_t *value, size_t len, struct chi_row *out)
 {
 	struct chi_record_summary more;
 	more.engines = 0;
 	out->found = true;
-	int rc = decode(key, key_len, value, len, PROBED, &more, out);
+	int rc = decode(value, len, PROBED, &more, out);
 	if (CHI_UNLIKELY(rc < 0)) {
 		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};
@@ -216,9 +218,8 @@ int chi_record_decode_strength(const uint8_t *key, size_t key_len, const uint8_t
 	return rc;
 }
 
-int chi_record_summarise(const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-			 struct chi_record_summary *out)
+int chi_record_summarise(const uint8_t *value, size_t len, struct chi_record_summary *out)
 {
 	*out = (struct chi_record_summary){.min_ply = -1};
-	return decode(key, key_len, value, len, HEAD_SECTIONS | HEAD_PLIES, out, &out->row);
+	return decode(value, len, HEAD_SECTIONS | HEAD_PLIES, out, &out->row);
 }

@@ -116,15 +116,17 @@ static void write_played(struct chi_writer *w, const struct chi_record *record, 
 }
 
 /* The head byte, then the statistic, the counts, the plies and the moves played. */
-static void write_head(struct chi_writer *w, const struct chi_record *record, bool sections)
+static void write_head(struct chi_writer *w, const struct chi_record *record, bool sections,
+		       uint64_t game)
 {
 	uint64_t total = 0;
 	(void)chi_counts_total(&record->counts, &total);
 	bool single = is_single(&record->counts, record->moves, record->n_moves);
 	bool one = total == 1 && (record->n_moves == 0 || single);
-	unsigned form = total == 0 ? COUNTS_NONE : one ? COUNTS_ONE : COUNTS_FULL;
+	unsigned form = total == 0 ? COUNTS_NONE : COUNTS_FULL;
 	unsigned result = 0;
 	if (one) {
+		form = game != 0 ? COUNTS_NUMBERED : COUNTS_ONE;
 		result = record->counts.white	? 0
 			 : record->counts.draws ? 1
 			 : record->counts.black ? 2
@@ -146,6 +148,9 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 		write_plies(w, record, total, one);
 	}
 	write_played(w, record, one);
+	if (form == COUNTS_NUMBERED) {
+		chi_write_varint(w, game);
+	}
 }
 
 /* Ascending tags; what a later version wrote keeps its place after ours. */
@@ -178,8 +183,8 @@ static void write_sections(struct chi_writer *w, const struct chi_record *record
 	}
 }
 
-int chi_record_encode(const uint8_t *key, size_t key_len, const struct chi_record *record,
-		      const struct chi_record_rest *rest, uint8_t *out, size_t size, size_t *len)
+int chi_record_encode(const struct chi_record *record, const struct chi_record_rest *rest,
+		      uint8_t *out, size_t size, size_t *len)
 {
 	int rc = chi_record_check(record, NULL);
 	if (rc < 0) {
@@ -189,10 +194,8 @@ int chi_record_encode(const uint8_t *key, size_t key_len, const struct chi_recor
 			(rest != NULL && rest->len > 0);
 	size_t room = size < CHI_RECORD_BYTES_MAX ? size : CHI_RECORD_BYTES_MAX;
 	struct chi_writer w = chi_writer_of(out, room);
-	write_head(&w, record, sections);
+	write_head(&w, record, sections, rest != NULL ? rest->game : 0);
 	write_sections(&w, record, rest);
-	size_t body = (size_t)(w.at - out);
-	chi_write_le(&w, (uint32_t)chi_checksum(key, key_len, out, body), CHECKSUM_SIZE);
 	if (w.bad) {
 		return -CHI_ETOOBIG;
 	}

@@ -108,6 +108,12 @@ static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fau
 	uint32_t mark;
 	memcpy(&mark, bytes + BYTE_ORDER_AT, sizeof(mark));
 	unsigned major = (unsigned)bytes[VERSION_AT] | (unsigned)bytes[VERSION_AT + 1] << 8;
+	if (major < CHI_FORMAT_MAJOR) {
+		return chi_fault(fault, -CHI_EVERSION,
+				 "the store has format %u, this program reads format %d: dump with "
+				 "the old version, load with this one",
+				 major, CHI_FORMAT_MAJOR);
+	}
 	if (major != CHI_FORMAT_MAJOR) {
 		return chi_fault(fault, -CHI_EVERSION,
 				 "the store has format %u, this program reads format %d", major,
@@ -200,6 +206,10 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 	for (unsigned i = 0; i < STATE_COUNTS; i++) {
 		chi_write_le(&w, *state_count(&copy, i), 8);
 	}
+	chi_write_le(&w, state->positions, 8);
+	chi_write_le(&w, state->known, 8);
+	chi_write_le(&w, state->position_bytes, 8);
+	chi_write_le(&w, state->strength_bytes, 8);
 	chi_write_le(&w, state->txn, 8);
 	write_checksum(&w, state_key, out);
 }
@@ -214,6 +224,10 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	for (unsigned i = 0; i < STATE_COUNTS; i++) {
 		*state_count(out, i) = chi_read_le(&r, 8);
 	}
+	out->positions = chi_read_le(&r, 8);
+	out->known = chi_read_le(&r, 8);
+	out->position_bytes = chi_read_le(&r, 8);
+	out->strength_bytes = chi_read_le(&r, 8);
 	out->txn = chi_read_le(&r, 8);
 	return CHI_OK;
 }

@@ -8,14 +8,14 @@
 
 #include "chistore/types.h"
 
-#define CHI_FORMAT_MAJOR 1
+#define CHI_FORMAT_MAJOR 2
 #define CHI_FORMAT_MINOR 0
 
 /* Read-only compatible feature: a published copy, which is never written. */
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 88
+#define CHI_STATE_SIZE 120
 
 struct chi_stamp {
 	uint16_t major;
@@ -33,6 +33,11 @@ struct chi_state {
 	uint64_t sequence;
 	struct chi_counts base;
 	struct chi_counts games; /* of the games tree, by result */
+	uint64_t positions;	 /* entries of the position tree, */
+	uint64_t known;		 /* and of the strength tree */
+	uint64_t position_bytes; /* that the blocks of the position tree take, of CHI_BLOCK_ROOM
+				    each at most, */
+	uint64_t strength_bytes; /* and those of the strength tree */
 	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
 };
 

@@ -15,7 +15,7 @@
  *   |sections| plies  | moves | result | counts | chi2  |
  *   +--------+--------+-------+--------+--------+-------+
  *
- * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full.
+ * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full, 3 as 1 with the game's number.
  */
 #define HEAD_CHI2     0x01
 #define HEAD_COUNTS   0x06
@@ -24,14 +24,19 @@
 #define HEAD_PLIES    0x40
 #define HEAD_SECTIONS 0x80
 
-#define COUNTS_NONE 0
-#define COUNTS_ONE  1
-#define COUNTS_FULL 2
+#define COUNTS_NONE	0
+#define COUNTS_ONE	1
+#define COUNTS_FULL	2
+#define COUNTS_NUMBERED 3
+
+/* One game, with its number or without. */
+static inline bool head_is_one(uint8_t head)
+{
+	return (head >> 1 & COUNTS_ONE) != 0;
+}
 
 /* In the number before the plies: one ply, in the bits above, for all games. */
 #define PLIES_ALL 1
-
-#define CHECKSUM_SIZE 4
 
 enum section {
 	SECTION_LINE = 1,

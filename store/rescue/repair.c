@@ -14,6 +14,7 @@
 #include "chess/statistic.h"
 #include "base/arena.h"
 #include "base/record.h"
+#include "store/block/block.h"
 #include "store/env/env.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
@@ -125,9 +126,8 @@ static bool outranked(struct repair *r, const MDB_val *key, const struct chi_rec
 	struct chi_counts counts;
 	uint64_t ours = 0;
 	uint64_t theirs = 0;
-	*known = mdb_get(r->write->txn, r->write->env->position, &name, &value) == 0;
-	if (!*known || chi_record_peek(key->mv_data, key->mv_size, value.mv_data, value.mv_size,
-				       &chi2, &counts) < 0) {
+	*known = chi_write_find(r->write, r->write->env->position, &name, &value) == 0;
+	if (!*known || chi_record_peek(value.mv_data, value.mv_size, &chi2, &counts) < 0) {
 		return false;
 	}
 	(void)chi_counts_total(&counts, &theirs);
@@ -174,33 +174,69 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 	return stored(r, lost);
 }
 
-/* What an entry of no tree is, the bytes must tell. The two bytes by which an entry of the strength
- * tree vouches for itself are those of a game: of 65,536 one would do as the other. */
+static int take_position(struct repair *r, const MDB_val *key, const MDB_val *value, bool lost)
+{
+	struct chi_record record = {0};
+	const char *problem = NULL;
+	char name[CHI_FEN_SIZE];
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	if (rc != -CHI_ECORRUPT) {
+		return rc == CHI_OK ? put_position(r, key, &record, lost)
+				    : chi_fault_plain(r->fault, rc);
+	}
+	if (!lost) {
+		complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name),
+			 problem);
+		r->result->damaged++;
+	}
+	return CHI_OK;
+}
+
+/* All groups of a block whose checksums hold. */
+static int take_block(struct repair *r, const struct chi_block *block, bool lost)
+{
+	struct chi_entry entries[CHI_GROUP_MOST];
+	char name[CHI_FEN_SIZE];
+	uint32_t n;
+	int rc = CHI_OK;
+	for (uint32_t i = 0; rc == CHI_OK && i < block->groups; i++) {
+		bool good = chi_group_read(block, i, entries, &n) == CHI_OK;
+		if (!good && !lost) {
+			complain(r, "a group of %u positions from %s on is damaged",
+				 block->counts[i], chi_key_name(block->low, block->low_len, name));
+			r->result->damaged += block->counts[i];
+		}
+		for (uint32_t j = 0; good && rc == CHI_OK && j < n; j++) {
+			const MDB_val key = chi_val(chi_entry_key(&entries[j], block->kind),
+						    entries[j].key_len);
+			const MDB_val value = chi_val(entries[j].value, entries[j].len);
+			rc = take_position(r, &key, &value, lost);
+		}
+	}
+	return rc;
+}
+
+/* What an entry of no tree is, the bytes must tell. No game is as long as a block. */
 static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
 		      const MDB_val *value)
 {
-	struct chi_record record = {0};
+	struct chi_block block;
 	struct chi_game_id game;
-	const char *problem = NULL;
 	char name[CHI_FEN_SIZE];
 	bool lost = tree == CHI_SALVAGE_LOST;
-	if (tree != CHI_SALVAGE_GAME_IDS) {
-		int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
-		if (rc != -CHI_ECORRUPT) {
-			return rc == CHI_OK ? put_position(r, key, &record, lost)
-					    : chi_fault_plain(r->fault, rc);
-		}
+	if (tree != CHI_SALVAGE_GAME_IDS &&
+	    chi_block_open(CHI_TREE_POSITION, key->mv_data, key->mv_size, value->mv_data,
+			   value->mv_size, &block) == CHI_OK) {
+		return take_block(r, &block, lost);
 	}
-	bool strength =
-		lost && chi_strength_ok(key->mv_data, key->mv_size, value->mv_data, value->mv_size);
-	if (tree != CHI_SALVAGE_POSITION && !strength &&
+	if (tree != CHI_SALVAGE_POSITION &&
 	    chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
 		    CHI_OK) {
 		return put_game(r, &game, lost);
 	}
 	if (tree == CHI_SALVAGE_POSITION) {
-		complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name),
-			 problem);
+		complain(r, "the block of positions from %s on is damaged",
+			 chi_key_name(key->mv_data, key->mv_size, name));
 	} else if (!lost) {
 		complain(r, "a game's entry is damaged");
 	}
@@ -279,7 +315,9 @@ static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree,
 
 static uint64_t missing(const struct repair *r)
 {
-	return lacking(&r->salvage, CHI_SALVAGE_POSITION, r->result->positions) +
+	uint64_t positions = r->stated ? r->state.positions : 0;
+	uint64_t found = r->result->positions;
+	return (positions > found ? positions - found : 0) +
 	       lacking(&r->salvage, CHI_SALVAGE_GAME_IDS, r->result->games);
 }
 

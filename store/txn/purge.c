@@ -21,7 +21,7 @@ int chi_write_purge(struct chi_write *write, const struct chi_key *key)
 		/* In the order of the tree, whose pages then are in the processor's cache. */
 		bytes[0] = (uint8_t)i;
 		bytes[1] = (uint8_t)(i >> 8);
-		int error = mdb_get(write->txn, write->env->strength, &entry, &value);
+		int error = chi_write_find(write, write->env->strength, &entry, &value);
 		if (error != MDB_NOTFOUND) {
 			rc = error == 0 ? chi_write_unset(write, write->env->strength, &entry)
 					: chi_lmdb_status(error);

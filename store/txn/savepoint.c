@@ -33,6 +33,40 @@ static int changed(struct chi_write *write, int error)
 	return rc;
 }
 
+/* The tree's blocks; NULL: it has none. */
+static struct chi_tree *blocks_of(struct chi_write *write, MDB_dbi tree)
+{
+	if (tree == write->env->position) {
+		return &write->position;
+	}
+	return tree == write->env->strength ? &write->strength : NULL;
+}
+
+int chi_write_find(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
+{
+	struct chi_tree *blocks = blocks_of(write, tree);
+	return blocks != NULL ? chi_tree_find(blocks, key, value)
+			      : mdb_get(write->txn, tree, key, value);
+}
+
+/* Damage that is met before anything was changed leaves the trees as they are. Returns LMDB's code.
+ */
+static int set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
+{
+	struct chi_tree *blocks = blocks_of(write, tree);
+	int error = blocks != NULL ? chi_tree_set(blocks, key, value)
+				   : mdb_put(write->txn, tree, key, value, 0);
+	return blocks == NULL || blocks->broken ? changed(write, error) : chi_lmdb_status(error);
+}
+
+static int unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
+{
+	struct chi_tree *blocks = blocks_of(write, tree);
+	int error =
+		blocks != NULL ? chi_tree_unset(blocks, key) : mdb_del(write->txn, tree, key, NULL);
+	return blocks == NULL || blocks->broken ? changed(write, error) : chi_lmdb_status(error);
+}
+
 /* Copies the entry as it is now. A failure leaves the trees as they are. */
 static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
@@ -40,7 +74,7 @@ static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 		return CHI_OK;
 	}
 	MDB_val value = {0};
-	int rc = chi_lmdb_status(mdb_get(write->txn, tree, key, &value));
+	int rc = chi_lmdb_status(chi_write_find(write, tree, key, &value));
 	if (rc < 0) {
 		return rc;
 	}
@@ -65,13 +99,13 @@ static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	int rc = keep(write, tree, key);
-	return rc < 0 ? rc : changed(write, mdb_put(write->txn, tree, key, value, 0));
+	return rc < 0 ? rc : set(write, tree, key, value);
 }
 
 int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
 	int rc = keep(write, tree, key);
-	return rc < 0 ? rc : changed(write, mdb_del(write->txn, tree, key, NULL));
+	return rc < 0 ? rc : unset(write, tree, key);
 }
 
 static void forget(struct chi_write *write)
@@ -101,10 +135,10 @@ static int take_back(struct chi_write *write, struct chi_savepoint *savepoint)
 {
 	MDB_val key = {savepoint->key_len, savepoint->bytes};
 	MDB_val value = {savepoint->value_len, savepoint->bytes + savepoint->key_len};
-	int error = savepoint->was_stored ? mdb_put(write->txn, savepoint->tree, &key, &value, 0)
-					  : mdb_del(write->txn, savepoint->tree, &key, NULL);
+	int rc = savepoint->was_stored ? set(write, savepoint->tree, &key, &value)
+				       : unset(write, savepoint->tree, &key);
 	/* The change that was to follow the copy may not have been made. */
-	return changed(write, error == MDB_NOTFOUND ? 0 : error);
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 /* LMDB refuses all further work in a transaction that met a damaged page or found no room. */
@@ -123,6 +157,10 @@ int chi_write_rollback(struct chi_write *write)
 		return -CHI_EINVAL;
 	}
 	int rc = write->broken < 0 ? write->broken : still_good(write);
+	if (write->position.broken || write->strength.broken) {
+		/* What was kept of another block could not be given to LMDB. */
+		rc = write->rc < 0 ? write->rc : rc;
+	}
 	for (struct chi_savepoint *savepoint = write->savepoint; rc == CHI_OK && savepoint != NULL;
 	     savepoint = savepoint->older) {
 		rc = take_back(write, savepoint);
@@ -134,6 +172,9 @@ int chi_write_rollback(struct chi_write *write)
 	forget(write);
 	chi_idempotency_rollback(write);
 	write->changed = write->changed_at_savepoint;
+	/* The entries are what they were, but need not be in the same blocks. */
+	write->state_at_savepoint.position_bytes = write->state.position_bytes;
+	write->state_at_savepoint.strength_bytes = write->state.strength_bytes;
 	write->state = write->state_at_savepoint;
 	write->rc = CHI_OK;
 	write->why.text[0] = '\0';

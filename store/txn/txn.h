@@ -11,6 +11,7 @@
 #include "chistore/types.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "store/txn/tree.h"
 
 struct chi_env;
 
@@ -22,9 +23,11 @@ struct chi_write {
 	struct chi_env *env;
 	MDB_txn *txn;
 	struct chi_state state; /* as it will be committed, but for the sequence number */
-	int rc;			/* the first failure; sticky */
-	int broken;		/* the failure that left the trees half changed, or CHI_OK */
-	struct chi_fault why;	/* of the put that was refused, or empty */
+	struct chi_tree position;
+	struct chi_tree strength;
+	int rc;		      /* the first failure; sticky */
+	int broken;	      /* the failure that left the trees half changed, or CHI_OK */
+	struct chi_fault why; /* of the put that was refused, or empty */
 	bool changed;
 	struct chi_arena arena; /* reset for each put */
 	bool has_savepoint;	/* changes are copied to `undo` first, from the last mark on */
@@ -50,7 +53,11 @@ CHI_MUSTUSE int chi_write_open(struct chi_env *env, struct chi_write **out,
 CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 				   const struct chi_record *record);
 
-/* Puts into and deletes from one of the two trees, so that chi_write_rollback can take it back.
+/* Looks up in, puts into and deletes from a tree: in the blocks of the position tree and of the
+ * strength tree, or the entries of another. Returns LMDB's code. */
+CHI_MUSTUSE int chi_write_find(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
+
+/* Puts into and deletes from a tree, so that chi_write_rollback can take it back.
  * CHI_NONE if there was nothing to delete. */
 CHI_MUSTUSE int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
 

@@ -30,6 +30,8 @@ static void free_write(struct chi_write *write)
 	chi_arena_deinit(&write->arena);
 	chi_arena_deinit(&write->savepoint_arena);
 	chi_idempotency_free(write);
+	chi_tree_deinit(&write->position);
+	chi_tree_deinit(&write->strength);
 	free(write);
 }
 
@@ -65,6 +67,8 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	write->has_savepoint = false;
 	write->savepoint = NULL;
 	write->book = NULL;
+	write->position = (struct chi_tree){.memory = NULL};
+	write->strength = (struct chi_tree){.memory = NULL};
 	chi_arena_init(&write->arena, WRITE_ARENA);
 	/* Holds what a batch changes, whose size its caller bounds. */
 	chi_arena_init(&write->savepoint_arena, SIZE_MAX);
@@ -79,6 +83,10 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 		free_write(write);
 		return chi_fault(fault, rc, "the store's state record is damaged");
 	}
+	chi_tree_init(&write->position, CHI_TREE_POSITION, write->txn, env->position,
+		      &write->state.positions, &write->state.position_bytes);
+	chi_tree_init(&write->strength, CHI_TREE_STRENGTH, write->txn, env->strength,
+		      &write->state.known, &write->state.strength_bytes);
 	*out = write;
 	return CHI_OK;
 }
@@ -171,7 +179,9 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		chi_write_abort(write);
 		return chi_lmdb_write_fault(fault, error, "write to", env->path);
 	}
-	int error = chi_idempotency_store(write);
+	int error = chi_tree_flush(&write->position);
+	error = error == 0 ? chi_tree_flush(&write->strength) : error;
+	error = error == 0 ? chi_idempotency_store(write) : error;
 	write->state.sequence++;
 	if (error == 0) {
 		error = chi_state_put(write->txn, env->meta, &write->state);
@@ -223,8 +233,7 @@ int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	uint8_t line[CHI_STRENGTH_VALUE_MAX];
 	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
-	MDB_val value = {
-		chi_strength_value(bytes, entry.mv_size, record->line, record->n_line, line), line};
+	MDB_val value = {chi_strength_value(record->line, record->n_line, line), line};
 	return chi_write_set(write, write->env->strength, &entry, &value);
 }
 
@@ -244,12 +253,13 @@ static int load(struct chi_write *write, const struct chi_key *key, struct chi_m
 		return -CHI_EKEY;
 	}
 	MDB_val bytes = chi_val(key->bytes, key->len);
-	int rc = mdb_get(write->txn, write->env->position, &bytes, &m->stored);
+	int rc = chi_write_find(write, write->env->position, &bytes, &m->stored);
 	if (rc != 0) {
+		m->stored = (MDB_val){0};
 		return chi_lmdb_status(rc);
 	}
-	return chi_record_decode(key->bytes, key->len, m->stored.mv_data, m->stored.mv_size,
-				 &write->arena, &m->old, &m->rest);
+	return chi_record_decode(m->stored.mv_data, m->stored.mv_size, &write->arena, &m->old,
+				 &m->rest);
 }
 
 int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
@@ -278,9 +288,13 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 		m->new.chi2 = CHI_CHI2_UNKNOWN;
 		return was_stored ? CHI_MERGED_GONE : CHI_MERGED_SAME;
 	}
+	/* The number is that of the one game it was counted for. */
+	if (!chi_counts_equal(&m->old.counts, &m->new.counts)) {
+		m->rest.game = 0;
+	}
 	m->value.mv_data = write->buffer;
-	rc = chi_record_encode(put->key.bytes, put->key.len, &m->new, restore ? NULL : &m->rest,
-			       write->buffer, sizeof(write->buffer), &m->value.mv_size);
+	rc = chi_record_encode(&m->new, restore ? NULL : &m->rest, write->buffer,
+			       sizeof(write->buffer), &m->value.mv_size);
 	if (rc < 0) {
 		return rc;
 	}

@@ -53,10 +53,13 @@ static void a_damaged_record_fails_alone(void **state)
 		keys[i] = world_key(i);
 	}
 	struct chi_put put = {.key = keys[DAMAGED], .parts = CHI_PUT_NOTE};
-	put.record.note = "to be damaged";
-	put.record.n_note = strlen(put.record.note);
+	/* So long that the record is alone in its block: damage takes its group along. */
+	char note[3001] = "to be damaged";
+	memset(note + strlen(note), '.', sizeof(note) - 1 - strlen(note));
+	put.record.note = note;
+	put.record.n_note = sizeof(note) - 1;
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
-	damage(world, put.record.note);
+	damage(world, "to be damaged");
 	world_ok(world->client, chi_prober_open(world->client, NULL, &prober));
 	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {

@@ -107,10 +107,10 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key, s
 	struct chi_game_id game;
 	(void)tree;
 	(void)chi_checksum(key, key_len, value, len);
-	(void)chi_strength_ok(key, key_len, value, len);
+	(void)chi_strength_ok(key, key_len, len);
 	(void)!chi_game_decode(key, key_len, value, len, &game);
 	chi_arena_reset(arena);
-	(void)!chi_record_decode(key, key_len, value, len, arena, &record, NULL);
+	(void)!chi_record_decode(value, len, arena, &record, NULL);
 	return CHI_OK;
 }
 

@@ -244,10 +244,24 @@ FILES = (
     Mutant(
         "row-comes-twice",
         "No row comes twice, or out of its order, from within a damaged page",
-        "store/query/walk.c",
-        "if (before->mv_data == NULL) {",
-        "if (true) {",
+        "store/pages/block_cursor.c",
+        "return left->fence_len == right->low_len &&",
+        "return left->fence_len != right->fence_len || left->fence_len == right->low_len ||",
         "store astray", "test_an_entry_twice"),
+    Mutant(
+        "joined-block-keeps-its-fence",
+        "A block that takes in the next one ends where that ended",
+        "store/block/edit.c",
+        "return put_block(&e, left->low, left->low_len, 0, e.n_parts, right->fence, right->fence_len,",
+        "return put_block(&e, left->low, left->low_len, 0, e.n_parts, left->fence, left->fence_len,",
+        "store block", "test_changes"),
+    Mutant(
+        "block-that-is-left-is-not-stored",
+        "What is kept of a block is stored before another one is",
+        "store/txn/tree.c",
+        "rc = rc == 0 ? chi_tree_flush(tree) : rc;\n\ttree->loaded = false;",
+        "tree->loaded = false;",
+        "store model", "test_external"),
     Mutant(
         "fresh-store-is-not-synced",
         "A store that was loaded without syncs is synced before it gets its name",

@@ -290,6 +290,8 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 	       a->positions == b->positions && a->known == b->known &&
 	       same_counts(&a->base, &b->base) && same_counts(&a->games, &b->games) &&
 	       a->file_bytes == b->file_bytes && a->used_bytes == b->used_bytes &&
+	       a->position_bytes == b->position_bytes && a->strength_bytes == b->strength_bytes &&
+	       a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
 	       a->map_bytes == b->map_bytes && a->readers == b->readers &&
 	       a->readers_max == b->readers_max && a->oldest_reader == b->oldest_reader &&
 	       a->read_only == b->read_only;

@@ -412,12 +412,12 @@ static void info_result(struct sample *s, struct chi_info *out)
 	out->known = number(s);
 	out->base = counts(s);
 	out->games = counts(s);
-	out->file_bytes = number(s);
-	out->used_bytes = number(s);
-	out->map_bytes = number(s);
+	out->file_bytes = out->position_bytes = number(s);
+	out->used_bytes = out->strength_bytes = number(s);
+	out->map_bytes = out->block_bytes = number(s);
 	out->readers = (uint32_t)number(s);
 	out->readers_max = (uint32_t)number(s);
-	out->oldest_reader = number(s);
+	out->oldest_reader = out->blocks = number(s);
 	out->read_only = (uint8_t)below(s, 4);
 }
 

@@ -245,9 +245,13 @@ static void test_an_entry_twice(void **state)
 	two_levels_make("twice", &made);
 	const struct chi_descent *tree = &made.tree;
 	for (unsigned i = 0; i < 40; i++) {
-		off_t child = child_place(tree, made.root, help_below(made.n));
-		off_t leaf = (off_t)(chi_node_child(tree->pages.base + child) * tree->pages.size);
-		unsigned n = chi_page_entries(tree, tree->pages.base + leaf, FLAG_LEAF);
+		off_t leaf;
+		unsigned n;
+		do {
+			off_t child = child_place(tree, made.root, help_below(made.n));
+			leaf = (off_t)(chi_node_child(tree->pages.base + child) * tree->pages.size);
+			n = chi_page_entries(tree, tree->pages.base + leaf, FLAG_LEAF);
+		} while (n < 2);
 		off_t at = leaf + PAGE_HEADER + 2 * (off_t)help_below(n - 1);
 		uint8_t nodes[4];
 		assert_int_equal(pread(made.fd, nodes, 4, at), 4);
@@ -310,12 +314,17 @@ static void test_leaf_cut_short(void **state)
 	struct two_levels made;
 	two_levels_make("leaf", &made);
 	for (unsigned i = 0; i < 40; i++) {
-		unsigned child = help_below(made.n);
-		off_t place = child_place(&made.tree, made.root, child);
-		uint64_t number = chi_node_child(made.tree.pages.base + place);
-		const uint8_t *leaf = made.tree.pages.base + number * made.tree.pages.size;
-		unsigned n = chi_page_entries(&made.tree, leaf, FLAG_LEAF);
-		uint16_t min = chi2_of(leaf, 0);
+		uint64_t number;
+		const uint8_t *leaf;
+		unsigned n;
+		do {
+			off_t place = child_place(&made.tree, made.root, help_below(made.n));
+			number = chi_node_child(made.tree.pages.base + place);
+			leaf = made.tree.pages.base + number * made.tree.pages.size;
+			n = chi_page_entries(&made.tree, leaf, FLAG_LEAF);
+		} while (n < 2);
+		/* The first block begins at no statistic. */
+		uint16_t min = chi2_of(leaf, 0) > 0 ? chi2_of(leaf, 0) : 1;
 		uint16_t max = chi2_of(leaf, n - 1);
 		unsigned left = i % 2 == 0 ? n - 1 : 1 + help_below(n - 1);
 		off_t at = (off_t)(number * made.tree.pages.size) + PAGE_LOWER;

@@ -145,9 +145,8 @@ static int count_to_damaged_key(unsigned rounds)
 	(void)rounds;
 	ok(chi_read_begin(store, &read));
 	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, STRENGTH_TREE, &tree);
-	if (!tree.usable ||
-	    chi_leaf_cursor_start(&walk, &tree, chi_strength_compare, false) != CHI_OK ||
-	    !chi_leaf_item(&walk.leaf, walk.leaf.n - 1, &item)) {
+	if (!tree.usable || chi_leaf_cursor_start(&walk, &tree, false) != CHI_OK ||
+	    !chi_leaf_item(&walk.leaf, 0, &item)) {
 		return 1;
 	}
 	off_t at = item.key - NODE_HEADER + NODE_KSIZE - tree.pages.base;

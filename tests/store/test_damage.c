@@ -19,83 +19,29 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/statistic.h"
+#include "store/lmdb_err.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "store/txn/tree.h"
 #include "tests/base/seed.h"
+#include "tests/store/raw.h"
 
 #define POSITIONS 60
 
 static struct chi_key keys[POSITIONS];
 static unsigned reports;
 static unsigned order_reports;
-static bool wrong_order; /* tamper() forgets the strength tree's comparator */
 
-static int compare(const MDB_val *a, const MDB_val *b)
+/* Flips a bit of the group that has the key. `good` is the block as it was. */
+static void flip(const char *tree, enum chi_tree_kind kind, const uint8_t *key, size_t key_len,
+		 struct raw_block *good)
 {
-	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
-}
-
-/* Puts into or deletes from one tree alone, as no program should: the state counts the transaction.
- * `value` NULL deletes. */
-static void tamper(const char *tree, const void *key, size_t key_len, const void *value, size_t len)
-{
-	uint8_t key_copy[64];
-	static uint8_t copy[CHI_RECORD_BYTES_MAX];
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi dbi;
-	memcpy(key_copy, key, key_len);
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
-	assert_int_equal(mdb_env_open(env, help_path("damaged"), MDB_NOSYNC, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
-	if (strcmp(tree, "strength") == 0 && !wrong_order) {
-		assert_int_equal(mdb_set_compare(txn, dbi, compare), 0);
-	}
-	MDB_val k = {key_len, key_copy};
-	if (value != NULL) {
-		memcpy(copy, value, len);
-		MDB_val v = {len, copy};
-		assert_int_equal(mdb_put(txn, dbi, &k, &v, 0), 0);
-	} else {
-		assert_int_equal(mdb_del(txn, dbi, &k, NULL), 0);
-	}
-	struct chi_state meta;
-	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
-	if (strcmp(tree, "meta") != 0 && chi_state_get(txn, dbi, &meta) == CHI_OK) {
-		meta.sequence++;
-		assert_int_equal(chi_state_put(txn, dbi, &meta), 0);
-	}
-	assert_int_equal(mdb_txn_commit(txn), 0);
-	mdb_env_close(env);
-}
-
-/* The stored value of a position. */
-static size_t stored(const struct chi_key *key, const char *tree, uint16_t chi2, uint8_t *out)
-{
-	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi dbi;
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
-	assert_int_equal(mdb_env_open(env, help_path("damaged"), MDB_RDONLY, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
-	MDB_val k = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
-	if (strcmp(tree, "position") == 0) {
-		memcpy(bytes, key->bytes, key->len);
-		k.mv_size = key->len;
-	} else {
-		assert_int_equal(mdb_set_compare(txn, dbi, compare), 0);
-	}
-	MDB_val v;
-	assert_int_equal(mdb_get(txn, dbi, &k, &v), 0);
-	memcpy(out, v.mv_data, v.mv_size);
-	mdb_txn_abort(txn);
-	mdb_env_close(env);
-	return v.mv_size;
+	size_t at;
+	size_t len;
+	raw_find("damaged", tree, kind, key, key_len, good, &at, &len);
+	struct raw_block bad = *good;
+	bad.bytes[at + help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
+	raw_put("damaged", tree, bad.low, bad.low_len, bad.bytes, bad.len);
 }
 
 static void count_report(void *context, const char *text)
@@ -193,13 +139,8 @@ static void test_flipped_records(void **state)
 	assert_int_equal(verify(), CHI_OK);
 	for (int i = 0; i < 25; i++) {
 		const struct chi_key *key = &keys[help_below(POSITIONS)];
-		uint8_t value[64];
-		size_t len = stored(key, "position", 0, value);
-		uint8_t good[64];
-		memcpy(good, value, len);
-		value[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
-		size_t n = help_below(5) == 0 ? help_below((unsigned)len) : len;
-		tamper("position", key->bytes, key->len, value, n);
+		struct raw_block good;
+		flip("position", CHI_TREE_POSITION, key->bytes, key->len, &good);
 		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 		struct chi_row row;
 		assert_int_equal(help_get(store, key, &row), -CHI_ECORRUPT);
@@ -226,7 +167,7 @@ static void test_flipped_records(void **state)
 		assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
 		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
 		assert_int_equal(verify(), -CHI_ECORRUPT);
-		tamper("position", key->bytes, key->len, good, len);
+		raw_put("damaged", "position", good.low, good.low_len, good.bytes, good.len);
 	}
 	assert_int_equal(verify(), CHI_OK);
 }
@@ -240,10 +181,9 @@ static void test_damaged_record_is_replaced_and_deleted(void **state)
 	for (int i = 0; i < 6; i++) {
 		const struct chi_key *key = &keys[i];
 		struct chi_row row = row_of(key);
-		uint8_t value[64];
-		size_t len = stored(key, "position", 0, value);
-		value[len - 1] ^= 1;
-		tamper("position", key->bytes, key->len, value, len);
+		/* Sections, and none follows. */
+		static const uint8_t value[] = {0x80};
+		raw_change("damaged", "position", key->bytes, key->len, value, sizeof(value));
 		assert_int_equal(verify(), -CHI_ECORRUPT);
 		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 		struct chi_put put = {.key = *key,
@@ -276,18 +216,14 @@ static void test_flipped_entries(void **state)
 		const struct chi_key *key = &keys[help_below(POSITIONS)];
 		uint16_t chi2 = row_of(key).chi2;
 		uint8_t entry[CHI_STRENGTH_KEY_MAX];
-		uint8_t value[64];
+		struct raw_block good;
 		size_t key_len = chi_strength_key(chi2, key->bytes, key->len, entry);
-		size_t len = stored(key, "strength", chi2, value);
-		uint8_t good[64];
-		memcpy(good, value, len);
-		value[help_below((unsigned)len)] ^= (uint8_t)(1u << help_below(8));
-		tamper("strength", entry, key_len, value, len);
+		flip("strength", CHI_TREE_STRENGTH, entry, key_len, &good);
 		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_KEYS), -CHI_ECORRUPT);
 		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
 		assert_int_equal(scan_records(), -CHI_ECORRUPT);
 		assert_int_equal(verify(), -CHI_ECORRUPT);
-		tamper("strength", entry, key_len, good, len);
+		raw_put("damaged", "strength", good.low, good.low_len, good.bytes, good.len);
 	}
 	assert_int_equal(verify(), CHI_OK);
 }
@@ -302,13 +238,13 @@ static void test_disagreement(void **state)
 	/* An entry without a record. */
 	make_store();
 	struct chi_row row = row_of(&keys[0]);
-	tamper("position", keys[0].bytes, keys[0].len, NULL, 0);
+	raw_change("damaged", "position", keys[0].bytes, keys[0].len, NULL, 0);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
 	/* A record without its entry. */
 	make_store();
 	size_t key_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
-	tamper("strength", entry, key_len, NULL, 0);
+	raw_change("damaged", "strength", entry, key_len, NULL, 0);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 	struct chi_write *write;
@@ -323,8 +259,8 @@ static void test_disagreement(void **state)
 	assert_int_equal(verify(), CHI_OK);
 	/* A second entry with another statistic. */
 	key_len = chi_strength_key((uint16_t)(row.chi2 + 1), keys[0].bytes, keys[0].len, entry);
-	len = chi_strength_value(entry, key_len, NULL, 0, value);
-	tamper("strength", entry, key_len, value, len);
+	len = chi_strength_value(NULL, 0, value);
+	raw_change("damaged", "strength", entry, key_len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
 	assert_int_equal(scan_records(), -CHI_ECORRUPT);
@@ -332,15 +268,15 @@ static void test_disagreement(void **state)
 	make_store();
 	static const chi_move line[1] = {0x0514};
 	size_t own_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
-	len = chi_strength_value(entry, own_len, line, 1, value);
-	tamper("strength", entry, own_len, value, len);
+	len = chi_strength_value(line, 1, value);
+	raw_change("damaged", "strength", entry, own_len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	/* Hundredths over 99, under a right checksum. */
 	make_store();
 	key_len = chi_strength_key((uint16_t)(row.chi2 + 1), keys[0].bytes, keys[0].len, entry);
 	entry[0] = 100;
-	len = chi_strength_value(entry, key_len, NULL, 0, value);
-	tamper("strength", entry, key_len, value, len);
+	len = chi_strength_value(NULL, 0, value);
+	raw_change("damaged", "strength", entry, key_len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_KEYS), -CHI_ECORRUPT);
 }
@@ -356,14 +292,12 @@ static void test_agreed_nonsense(void **state)
 	struct chi_row row = row_of(&keys[0]);
 	struct chi_record record = {.chi2 = (uint16_t)(row.chi2 + 7)};
 	size_t key_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
-	tamper("strength", entry, key_len, NULL, 0);
+	raw_change("damaged", "strength", entry, key_len, NULL, 0);
 	key_len = chi_strength_key(record.chi2, keys[0].bytes, keys[0].len, entry);
-	len = chi_strength_value(entry, key_len, NULL, 0, value);
-	tamper("strength", entry, key_len, value, len);
-	assert_int_equal(chi_record_encode(keys[0].bytes, keys[0].len, &record, NULL, value,
-					   sizeof(value), &len),
-			 CHI_OK);
-	tamper("position", keys[0].bytes, keys[0].len, value, len);
+	len = chi_strength_value(NULL, 0, value);
+	raw_change("damaged", "strength", entry, key_len, value, len);
+	assert_int_equal(chi_record_encode(&record, NULL, value, sizeof(value), &len), CHI_OK);
+	raw_change("damaged", "position", keys[0].bytes, keys[0].len, value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	/* A move played that is not possible, in a record that is right in itself. */
 	make_store();
@@ -377,16 +311,15 @@ static void test_agreed_nonsense(void **state)
 	do {
 		never.move++;
 	} while (chi_movegen_is_legal(&position, never.move) ||
-		 chi_record_encode(keys[0].bytes, keys[0].len, &record, NULL, played,
-				   sizeof(played), &played_len) != CHI_OK);
-	tamper("position", keys[0].bytes, keys[0].len, played, played_len);
+		 chi_record_encode(&record, NULL, played, sizeof(played), &played_len) != CHI_OK);
+	raw_change("damaged", "position", keys[0].bytes, keys[0].len, played, played_len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	/* A key that is no position. */
 	make_store();
-	static const uint8_t bad[9] = {0x80, 0, 0, 0, 0, 0, 0, 0, 0x05};
-	tamper("position", bad, sizeof(bad), value, len);
+	/* A pawn on a1 that can be captured en passant. */
+	static const uint8_t bad[9] = {0x80, 0, 0, 0, 0, 0, 0, 0, 0x80};
+	raw_change("damaged", "position", bad, sizeof(bad), value, len);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
-	assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
 }
 
 /* The same where the statistic follows from the record. */
@@ -414,20 +347,23 @@ static void test_agreed_wrong_eval(void **state)
 	}
 }
 
-/* Entries that a program without our comparator has put. */
+/* Blocks that a program without our comparator has put. */
 static void test_wrong_order(void **state)
 {
 	(void)state;
 	uint8_t entry[CHI_STRENGTH_KEY_MAX];
-	uint8_t value[CHI_STRENGTH_VALUE_MAX];
+	struct raw_block block;
+	size_t at;
+	size_t len;
 	make_store();
-	wrong_order = true;
-	for (uint16_t chi2 = 199; chi2 < 20000; chi2 = (uint16_t)(chi2 + 4500)) {
+	raw_wrong_order = true;
+	for (uint16_t chi2 = 199; chi2 < 20000; chi2 = (uint16_t)(chi2 + 4501)) {
 		size_t key_len = chi_strength_key(chi2, keys[0].bytes, keys[0].len, entry);
-		size_t len = chi_strength_value(entry, key_len, NULL, 0, value);
-		tamper("strength", entry, key_len, value, len);
+		raw_find("damaged", "strength", CHI_TREE_STRENGTH, chi_tree_first,
+			 chi_tree_first_len(CHI_TREE_STRENGTH), &block, &at, &len);
+		raw_put("damaged", "strength", entry, key_len, block.bytes, block.len);
 	}
-	wrong_order = false;
+	raw_wrong_order = false;
 	assert_int_equal(verify(), -CHI_ECORRUPT);
 	assert_true(order_reports > 0);
 }
@@ -437,7 +373,7 @@ static void tamper_meanwhile(const char *key, const void *value, size_t len)
 {
 	pid_t pid = fork();
 	if (pid == 0) {
-		tamper("meta", key, strlen(key), value, len);
+		raw_put("damaged", "meta", key, strlen(key), value, len);
 		_exit(0);
 	}
 	assert_int_equal(help_child_status(pid), 0);
@@ -449,7 +385,7 @@ static void test_damaged_meta(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"state", "stamp"};
-	static const uint8_t junk[112] = "chistore\1";
+	static const uint8_t junk[112] = "chistore\2";
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		for (int cut = 0; cut < 2; cut++) {
 			make_store();
@@ -515,6 +451,10 @@ static int probe_damaged(void)
 		if (rc == CHI_OK && row_wrong(&row)) {
 			return 99;
 		}
+		if (rc == CHI_NONE) {
+			/* It is stored. */
+			return 5;
+		}
 		/* And all together: they end where the first one fails. */
 		struct chi_row rows[POSITIONS] = {0};
 		rc = chi_read_rows(read, keys, POSITIONS, rows);
@@ -541,7 +481,7 @@ static void test_damaged_pages(void **state)
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
 	uint8_t *good = malloc((size_t)st.st_size);
 	assert_int_equal(pread(fd, good, (size_t)st.st_size, 0), st.st_size);
-	unsigned seen[5] = {0};
+	unsigned seen[6] = {0};
 	size_t rounds = seed_rounds(500);
 	for (size_t i = 0; i < rounds; i++) {
 		off_t at = (off_t)(help_random() % (uint64_t)st.st_size);
@@ -565,14 +505,16 @@ static void test_damaged_pages(void **state)
 			assert_int_not_equal(WTERMSIG(status), SIGALRM);
 			seen[0]++;
 		} else {
-			assert_in_range(WEXITSTATUS(status), 1, 4);
+			/* With a meta page the last commit may be lost, which is all of them. */
+			assert_in_range(WEXITSTATUS(status), 1, at < 2 * 4096 ? 5 : 4);
 			seen[WEXITSTATUS(status)]++;
 		}
 		assert_int_equal(pwrite(fd, good, (size_t)st.st_size, 0), st.st_size);
 	}
 	print_message("# figures: %zu damaged stores: %u stopped, %u refused, %u not read, "
-		      "%u unharmed, %u reported, 0 wrong records returned\n",
-		      rounds, seen[0], seen[1], seen[2], seen[3], seen[4]);
+		      "%u unharmed, %u reported, %u without the last commit, 0 wrong records "
+		      "returned, 0 stored ones not found\n",
+		      rounds, seen[0], seen[1], seen[2], seen[3], seen[4], seen[5]);
 	assert_true(seen[4] > 0);
 	free(good);
 	close(fd);

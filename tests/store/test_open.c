@@ -296,11 +296,14 @@ static void test_stamps(void **state)
 	(void)state;
 	const char *path = help_path("stamped");
 	ok(chi_store_create(path, CONTROL, &fault));
-	struct chi_stamp good = {.major = 1, .statistic = CONTROL};
+	struct chi_stamp good = {.major = CHI_FORMAT_MAJOR, .statistic = CONTROL};
 	assert_int_equal(try_stamp(path, &good, CHI_STORE_WRITE), CHI_OK);
 	struct chi_stamp stamp = good;
-	stamp.major = 2;
+	stamp.major = CHI_FORMAT_MAJOR + 1;
 	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), -CHI_EVERSION);
+	stamp.major = CHI_FORMAT_MAJOR - 1;
+	assert_int_equal(try_stamp(path, &stamp, CHI_STORE_READ), -CHI_EVERSION);
+	assert_non_null(strstr(fault.text, "dump with the old version, load with this one"));
 	stamp = good;
 	stamp.minor = 7;
 	stamp.compatible = UINT64_MAX;

@@ -12,20 +12,10 @@
 
 static uint8_t buffer[CHI_RECORD_BYTES_MAX];
 static struct chi_arena arena;
-static struct chi_key key;
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-static size_t seal(uint8_t *bytes, size_t body)
-{
-	uint64_t sum = chi_checksum(key.bytes, key.len, bytes, body);
-	for (size_t i = 0; i < 4; i++) {
-		bytes[body + i] = (uint8_t)(sum >> (8 * i));
-	}
-	return body + 4;
-}
-
-/* Decodes a value written as hex without its checksum. */
+/* Decodes a value written as hex. */
 static int decode(const char *hex, struct chi_record *record)
 {
 	uint8_t bytes[64];
@@ -35,7 +25,7 @@ static int decode(const char *hex, struct chi_record *record)
 		bytes[n++] = (uint8_t)strtoul(digits, NULL, 16);
 	}
 	chi_arena_reset(&arena);
-	return chi_record_decode(key.bytes, key.len, bytes, seal(bytes, n), &arena, record, NULL);
+	return chi_record_decode(bytes, n, &arena, record, NULL);
 }
 
 static void test_forms(void **state)
@@ -76,12 +66,10 @@ static void test_forms(void **state)
 		size_t n;
 		uint16_t chi2;
 		struct chi_counts counts;
-		assert_int_equal(chi_record_encode(key.bytes, key.len, &record, NULL, buffer,
-						   sizeof(buffer), &n),
+		assert_int_equal(chi_record_encode(&record, NULL, buffer, sizeof(buffer), &n),
 				 CHI_OK);
-		assert_int_equal(n, (strlen(good[i].hex) + 1) / 3 + 4);
-		assert_int_equal(chi_record_peek(key.bytes, key.len, buffer, n, &chi2, &counts),
-				 CHI_OK);
+		assert_int_equal(n, (strlen(good[i].hex) + 1) / 3);
+		assert_int_equal(chi_record_peek(buffer, n, &chi2, &counts), CHI_OK);
 		assert_true(chi_counts_equal(&counts, &record.counts));
 	}
 }
@@ -129,7 +117,7 @@ static void test_wrong_forms(void **state)
 
 static int encode(const struct chi_record *record, size_t *n)
 {
-	return chi_record_encode(key.bytes, key.len, record, NULL, buffer, sizeof(buffer), n);
+	return chi_record_encode(record, NULL, buffer, sizeof(buffer), n);
 }
 
 static void test_limits(void **state)
@@ -141,10 +129,10 @@ static void test_limits(void **state)
 	struct chi_record record = {
 		.counts.black = 1, .moves = &move, .n_moves = 1, .plies = plies, .n_plies = 1};
 	assert_int_equal(encode(&record, &n), CHI_OK);
-	assert_int_equal(n, 8);
+	assert_int_equal(n, 4);
 	plies[0].ply++;
 	assert_int_equal(encode(&record, &n), CHI_OK);
-	assert_int_equal(n, 9);
+	assert_int_equal(n, 5);
 	record = (struct chi_record){.counts = {1, 0, 0, 1}, .plies = plies, .n_plies = 2};
 	assert_int_equal(encode(&record, &n), CHI_OK);
 	plies[1].games++;
@@ -213,8 +201,7 @@ static void test_largest(void **state)
 	assert_true(n <= 150 << 10);
 	struct chi_arena small;
 	chi_arena_init(&small, CHI_RECORD_ARENA);
-	assert_int_equal(chi_record_decode(key.bytes, key.len, buffer, n, &small, &back, NULL),
-			 CHI_OK);
+	assert_int_equal(chi_record_decode(buffer, n, &small, &back, NULL), CHI_OK);
 	assert_int_equal(back.n_plies, CHI_COUNT(plies));
 	for (size_t i = 0; i < CHI_COUNT(plies); i++) {
 		assert_int_equal(back.plies[i].ply, plies[i].ply);
@@ -225,7 +212,6 @@ static void test_largest(void **state)
 
 int main(void)
 {
-	key = help_fen(START);
 	chi_arena_init(&arena, 16u << 20);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/block/block.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -124,6 +125,49 @@ static bool fits(const struct chi_scan_spec *spec, const struct chi_row *row)
 	       row->counts.white + row->counts.draws + row->counts.black >= filter->games_min;
 }
 
+static size_t rows_of(const struct chi_block *block, struct chi_row *out)
+{
+	struct chi_entry entries[CHI_GROUP_MOST];
+	size_t all = 0;
+	uint32_t n;
+	for (uint32_t i = 0; i < block->groups; i++) {
+		ok(chi_group_read(block, i, entries, &n));
+		for (uint32_t j = 0; j < n; j++) {
+			struct chi_row *row = &out[all++];
+			*row = (struct chi_row){.found = true, .key.len = entries[j].key_len};
+			memcpy(row->key.bytes, chi_entry_key(&entries[j], CHI_TREE_POSITION),
+			       row->key.len);
+			ok(chi_record_peek(entries[j].value, entries[j].len, &row->chi2,
+					   &row->counts));
+		}
+	}
+	return all;
+}
+
+int trees_get(struct chi_read *read, const struct chi_key *key, MDB_val *value)
+{
+	MDB_cursor *cursor;
+	MDB_val low = chi_val(key->bytes, key->len);
+	MDB_val bytes;
+	struct chi_block block;
+	const uint8_t *found = NULL;
+	size_t len = 0;
+	assert_int_equal(mdb_cursor_open(read->txn, read->env->position, &cursor), 0);
+	int rc = mdb_cursor_get(cursor, &low, &bytes, MDB_SET_RANGE);
+	if (rc != 0) {
+		rc = mdb_cursor_get(cursor, &low, &bytes, MDB_LAST);
+	} else if (chi_position_compare(low.mv_data, low.mv_size, key->bytes, key->len) > 0) {
+		rc = mdb_cursor_get(cursor, &low, &bytes, MDB_PREV);
+	}
+	mdb_cursor_close(cursor);
+	rc = rc != 0 ? CHI_NONE
+		     : chi_block_open(CHI_TREE_POSITION, low.mv_data, low.mv_size, bytes.mv_data,
+				      bytes.mv_size, &block);
+	rc = rc == CHI_OK ? chi_block_find(&block, key->bytes, key->len, &found, &len) : rc;
+	*value = chi_val(found, len);
+	return rc;
+}
+
 size_t trees_expect(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_row *out)
 {
 	MDB_cursor *cursor;
@@ -133,11 +177,10 @@ size_t trees_expect(struct chi_read *read, const struct chi_scan_spec *spec, str
 	size_t kept = 0;
 	assert_int_equal(mdb_cursor_open(read->txn, read->env->position, &cursor), 0);
 	while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
-		struct chi_row *row = &out[n++];
-		*row = (struct chi_row){.found = true, .key.len = (uint8_t)key.mv_size};
-		memcpy(row->key.bytes, key.mv_data, key.mv_size);
-		ok(chi_record_peek(key.mv_data, key.mv_size, value.mv_data, value.mv_size,
-				   &row->chi2, &row->counts));
+		struct chi_block block;
+		ok(chi_block_open(CHI_TREE_POSITION, key.mv_data, key.mv_size, value.mv_data,
+				  value.mv_size, &block));
+		n += rows_of(&block, out + n);
 	}
 	mdb_cursor_close(cursor);
 	qsort(out, n, sizeof(*out), spec->order == CHI_ORDER_POSITION ? by_key : by_strength);

@@ -2,6 +2,8 @@
 /* Trees of many entries, made for tests that look at their pages, and damage to them. */
 #pragma once
 
+#include <lmdb.h>
+
 #include "tests/store/help.h"
 
 /* Keys in the shape of positions; many share their mask, so that it does not tell them apart. */
@@ -19,6 +21,11 @@ void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n)
 /* The rows of a scan, as a plain search through all records gives them: room for all positions.
  * Returns how many. */
 size_t trees_expect(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_row *out);
+
+/* A position's record by LMDB's cursor and the block that it finds: CHI_OK, CHI_NONE,
+ * -CHI_ECORRUPT.
+ */
+int trees_get(struct chi_read *read, const struct chi_key *key, MDB_val *value);
 
 /* Up to a sector of the file of `bytes` bytes, mostly heads of pages, becomes something else.
  * `good` is what stood there. How many bytes, and where; 0: it could not be written. */

@@ -168,12 +168,18 @@ class Backups(Base):
                   f"sound; {behind} batches ended while they were begun", flush=True)
 
     def copy_halves(self, daemon, store, writers, number):
-        """The first half of the file, and the other one when more has been written."""
+        """The second half of the file, and the first one, which leads to it, when more has been
+        written."""
         made = harness.make_temp_dir()
         with open(store + "/data.mdb", "rb") as source, open(made + "/data.mdb", "wb") as target:
-            target.write(source.read(os.fstat(source.fileno()).st_size // 2))
-            self.wait_for_acks(writers, 20)
+            half = os.fstat(source.fileno()).st_size // 2
+            source.seek(half)
+            target.seek(half)
             target.write(source.read())
+            self.wait_for_acks(writers, 100)
+            source.seek(0)
+            target.seek(0)
+            target.write(source.read(half))
         return made
 
     def test_control_copied_in_halves(self):

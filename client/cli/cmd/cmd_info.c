@@ -29,10 +29,10 @@ static json_t *base_json(const struct chi_info *info, uint64_t count)
 	return games_of(&info->base) == 0 ? json_null() : json_count(count);
 }
 
-/* Of the bytes in use; null without anything to share them. */
-static json_t *share_json(const struct chi_info *info, uint64_t n)
+/* Bytes, of which each of `n` has a share; null without anything to share them. */
+static json_t *share_json(uint64_t bytes, uint64_t n)
 {
-	return n == 0 ? json_null() : json_real((double)info->used_bytes / (double)n);
+	return n == 0 ? json_null() : json_real((double)bytes / (double)n);
 }
 
 static uint64_t all_games(const struct chi_info *info)
@@ -52,6 +52,9 @@ static json_t *read_only_json(uint8_t why)
 								     : json_string(reasons[why]);
 }
 
+/* Bytes that a block of several entries may take. */
+#define BLOCK_ROOM 2030
+
 /* The order of the members is the order of the lines; names are documented in chistore.1. */
 static json_t *info_json(const struct chi_info *info)
 {
@@ -59,7 +62,7 @@ static json_t *info_json(const struct chi_info *info)
 	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
@@ -72,11 +75,14 @@ static json_t *info_json(const struct chi_info *info)
 		json_count(info->games.black), "games_other", json_count(info->games.other),
 		"file_bytes", json_count(info->file_bytes), "used_bytes",
 		json_count(info->used_bytes), "bytes_per_position",
-		share_json(info, info->positions), "bytes_per_game",
-		share_json(info, all_games(info)), "map_bytes", json_count(info->map_bytes),
-		"readers", json_count(info->readers), "readers_max", json_count(info->readers_max),
-		"oldest_reader", json_count(info->oldest_reader), "read_only",
-		read_only_json(info->read_only));
+		share_json(info->used_bytes, info->positions), "bytes_per_game",
+		share_json(info->used_bytes, all_games(info)), "position_tree_bytes",
+		share_json(info->position_bytes, info->positions), "strength_tree_bytes",
+		share_json(info->strength_bytes, info->known), "block_fill",
+		share_json(info->block_bytes, info->blocks * BLOCK_ROOM), "map_bytes",
+		json_count(info->map_bytes), "readers", json_count(info->readers), "readers_max",
+		json_count(info->readers_max), "oldest_reader", json_count(info->oldest_reader),
+		"read_only", read_only_json(info->read_only));
 }
 
 static int run(struct cli *cli)
@@ -104,6 +110,9 @@ const struct command cmd_info = {
 		"    ..other                       without a result\n"
 		"  file_bytes, used_bytes          size of the file; the part in use\n"
 		"  bytes_per_position, ..game      from the bytes in use\n"
+		"  position_tree_bytes             of that tree, for each position\n"
+		"  strength_tree_bytes             of that tree, for each known position\n"
+		"  block_fill                      how full the blocks of both trees are, 0 to 1\n"
 		"  map_bytes                       address space reserved (not memory)\n"
 		"  readers, readers_max            registered readers, and their limit\n"
 		"  oldest_reader                   transactions that the oldest lags behind\n"

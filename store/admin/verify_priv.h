@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A verification, as shared by the files that check the two large trees and all the rest. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "store/block/block.h"
+#include "store/pages/page_walk.h"
+#include "store/record/meta.h"
+
+struct chi_env;
+
+/* Strength entries, of any order. */
+struct chi_verify_entries {
+	uint64_t n;
+	uint64_t sum; /* of their hashes */
+};
+
+enum {
+	CHI_VERIFY_META,
+	CHI_VERIFY_POSITION,
+	CHI_VERIFY_STRENGTH,
+	CHI_VERIFY_GAMES,
+	CHI_VERIFY_CLIENTS,
+	CHI_VERIFY_TREES
+};
+
+/* Where the walk through the blocks of a tree is. */
+struct chi_verify_blocks {
+	enum chi_tree_kind kind;
+	bool sound; /* the block before was: */
+	size_t fence_len;
+	uint8_t fence[CHI_TREE_KEY_MAX];
+	size_t last_len; /* the last entry's key */
+	uint8_t last[CHI_TREE_KEY_MAX];
+	uint64_t bytes; /* that the blocks take */
+	size_t low_len; /* of this block */
+	uint8_t low[CHI_TREE_KEY_MAX];
+};
+
+struct chi_verify {
+	struct chi_page_walk walk;
+	const struct chi_env *env;
+	struct chi_verify_result *result;
+	struct chi_arena arena;
+	struct chi_page_tree trees[CHI_VERIFY_TREES];
+	bool found[CHI_VERIFY_TREES];
+	struct chi_state state;
+	bool stated;			    /* the state was found and is sound */
+	bool stamped;			    /* so was the stamp */
+	struct chi_counts games;	    /* entries of the games tree by result */
+	struct chi_verify_blocks blocks[2]; /* by kind of tree */
+	struct chi_verify_entries wanted;   /* by the records */
+	struct chi_verify_entries there;
+	uint8_t *page; /* room for look-ups */
+};
+
+/* ---- verify_trees.c ---------------------------------------------------------------------------
+ */
+
+/* Before the trees are walked, and after. */
+void chi_verify_begin_blocks(struct chi_verify *verify);
+void chi_verify_end_blocks(struct chi_verify *verify);
+
+/* For the walks through the two large trees: a block, and all entries in it. */
+int chi_verify_position(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+			const MDB_val *value);
+int chi_verify_strength(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+			const MDB_val *value);
+
+/* Where the two disagree, entry by entry: their pages were reported before. */
+CHI_MUSTUSE int chi_verify_compare(struct chi_verify *verify);

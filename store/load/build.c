@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* A tree built by append: full blocks, each put after the last of the tree. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/lmdb_err.h"
+#include "store/load/load_priv.h"
+
+void chi_load_put_down(struct chi_load *load)
+{
+	/* In a child it is the parent's. */
+	bool forked = load->write != NULL && chi_env_forked(load->write->env);
+	if (load->cursor != NULL && !forked) {
+		mdb_cursor_close(load->cursor);
+	}
+	load->cursor = NULL;
+}
+
+static struct chi_tree *tree_of(struct chi_load *load)
+{
+	return load->builder.kind == CHI_TREE_STRENGTH ? load->strength_tree : load->position_tree;
+}
+
+static int put_block(void *context, const uint8_t *low, size_t low_len, const uint8_t *bytes,
+		     size_t len)
+{
+	struct chi_load *load = context;
+	MDB_val key = chi_val(low, low_len);
+	MDB_val value = chi_val(bytes, len);
+	int rc = 0;
+	if (load->cursor == NULL) {
+		rc = mdb_cursor_open(load->txn, tree_of(load)->dbi, &load->cursor);
+	}
+	if (rc == 0) {
+		rc = mdb_cursor_put(load->cursor, &key, &value, MDB_APPEND);
+	}
+	*tree_of(load)->bytes += chi_block_taken(low_len, len);
+	/* Blocks ascend as the entries do. */
+	rc = rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+	return rc == 0 ? chi_load_saved(load, low_len + len) : rc;
+}
+
+int chi_load_build(struct chi_load *load, enum chi_tree_kind kind)
+{
+	if (load->room == NULL) {
+		load->room = malloc(CHI_BUILDER_ROOM);
+	}
+	if (load->room == NULL) {
+		return ENOMEM;
+	}
+	chi_load_put_down(load);
+	chi_builder_init(&load->builder, kind, load->room, put_block, load);
+	load->building = true;
+	return 0;
+}
+
+int chi_load_append(struct chi_load *load, const MDB_val *key, const MDB_val *value)
+{
+	int rc = chi_builder_add(&load->builder, key->mv_data, key->mv_size, value->mv_data,
+				 value->mv_size);
+	return rc == -CHI_EINTERNAL ? MDB_KEYEXIST : rc;
+}
+
+int chi_load_built(struct chi_load *load)
+{
+	if (!load->building) {
+		return 0;
+	}
+	load->building = false;
+	int rc = chi_builder_finish(&load->builder);
+	*tree_of(load)->entries = load->builder.added;
+	chi_load_put_down(load);
+	return rc == -CHI_EINTERNAL ? MDB_CORRUPTED : rc;
+}

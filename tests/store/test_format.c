@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes in FORMAT.md are those that the code writes. */
+#include "tests/store/help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "store/block/block.h"
+#include "store/record/clients.h"
+#include "store/record/codec.h"
+#include "store/record/meta.h"
+
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+static uint8_t buffer[CHI_RECORD_BYTES_MAX];
+
+static char *format_text;
+
+static void load_format(void)
+{
+	const char *path = getenv("CHISTORE_FORMAT");
+	assert_non_null(path);
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	format_text = calloc(1, 1 << 20);
+	assert_non_null(format_text);
+	assert_true(fread(format_text, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+}
+
+/* Compares with the hex after "example NAME:", up to an empty line. */
+static void check_example(const char *name, const uint8_t *bytes, size_t len)
+{
+	char head[64];
+	char expected[1024] = "";
+	char found[1024] = "";
+	snprintf(head, sizeof(head), "example %s:", name);
+	for (size_t i = 0; i < len; i++) {
+		snprintf(expected + 2 * i, 3, "%02x", bytes[i]);
+	}
+	const char *at = strstr(format_text, head);
+	if (at != NULL) {
+		at += strlen(head);
+		size_t n = 0;
+		for (; !(at[0] == '\n' && (at[1] == '\n' || at[1] == '`')); at++) {
+			if (strchr("0123456789abcdef", *at) != NULL && *at != '\0') {
+				found[n++] = *at;
+			}
+		}
+	}
+	if (strcmp(expected, found) != 0) {
+		print_message("# example %s:\n# code says  %s\n# FORMAT.md  %s\n", name, expected,
+			      found);
+	}
+	assert_string_equal(expected, found);
+}
+
+static void check_record(const char *name, const struct chi_record *record)
+{
+	size_t len;
+	assert_int_equal(chi_record_encode(record, NULL, buffer, sizeof(buffer), &len), CHI_OK);
+	check_example(name, buffer, len);
+}
+
+static chi_move uci(const char *text)
+{
+	return chi_move_make(text[0] - 'a' + (text[1] - '1') * 8,
+			     text[2] - 'a' + (text[3] - '1') * 8, 0);
+}
+
+/* A game's number is no part of a record's struct. */
+static void check_numbered(const struct chi_move_stat *move, const struct chi_ply_stat *ply)
+{
+	size_t len;
+	const struct chi_record_rest rest = {.game = 300};
+	const struct chi_record record = {
+		.counts.white = 1, .moves = move, .n_moves = 1, .plies = ply, .n_plies = 1};
+	ok(chi_record_encode(&record, &rest, buffer, sizeof(buffer), &len));
+	check_example("one-game-number", buffer, len);
+	struct chi_record back;
+	struct chi_record_rest found;
+	struct chi_arena arena;
+	struct chi_row row = {0};
+	chi_arena_init(&arena, CHI_RECORD_ARENA);
+	ok(chi_record_decode(buffer, len, &arena, &back, &found));
+	chi_arena_deinit(&arena);
+	assert_int_equal(found.game, 300);
+	ok(chi_record_decode_strength(buffer, len, &row));
+	assert_int_equal(row.counts.white, 1);
+}
+
+static void test_examples(void **state)
+{
+	(void)state;
+	load_format();
+	struct chi_key key = help_fen(START);
+	check_example("key", key.bytes, key.len);
+	check_record("empty", &(struct chi_record){0});
+	check_record("known", &(struct chi_record){.chi2 = 7600});
+	struct chi_move_stat one = {uci("e2e4"), {.white = 1}};
+	check_record("one-game",
+		     &(struct chi_record){.counts.white = 1, .moves = &one, .n_moves = 1});
+	struct chi_ply_stat plies[] = {{0, 1}, {4, 2}, {130, 2}};
+	check_record("one-game-ply", &(struct chi_record){.counts.white = 1,
+							  .moves = &one,
+							  .n_moves = 1,
+							  .plies = plies,
+							  .n_plies = 1});
+	check_numbered(&one, plies);
+	plies[0].games = 5;
+	struct chi_record five = {.counts = {3, 0, 0, 2}, .plies = plies, .n_plies = 1};
+	check_record("plies-all", &five);
+	five.plies = plies + 1;
+	five.n_plies = 2;
+	check_record("plies-list", &five);
+	struct chi_move_stat two[] = {{uci("e2e4"), {.white = 2, .draws = 1}},
+				      {uci("d2d4"), {.black = 300}}};
+	struct chi_move_stat sorted[] = {two[1], two[0]};
+	check_record("many-games", &(struct chi_record){.chi2 = 7600,
+							.counts = {2, 1, 300, 1},
+							.moves = sorted,
+							.n_moves = 2});
+	chi_move line[] = {uci("e2e4"), uci("e7e5")};
+	struct chi_eval eval = {.engine = "Gull 3",
+				.engine_len = 6,
+				.depth = 20,
+				.score = -35,
+				.nodes = 1000000,
+				.date = 1700000000,
+				.pv = line,
+				.n_pv = 2};
+	check_record("sections", &(struct chi_record){.chi2 = 7600,
+						      .line = line,
+						      .n_line = 2,
+						      .evals = &eval,
+						      .n_evals = 1,
+						      .note = "start",
+						      .n_note = 5});
+	uint8_t entry[CHI_STRENGTH_KEY_MAX];
+	size_t len = chi_strength_key(7645, key.bytes, key.len, entry);
+	check_example("entry-key", entry, len);
+	check_example("entry-value", buffer, chi_strength_value(line, 2, buffer));
+}
+
+static void test_meta_examples(void **state)
+{
+	(void)state;
+	struct chi_stamp stamp = {.major = CHI_FORMAT_MAJOR,
+				  .statistic = CHI_STATISTIC_CONTROL,
+				  .created = 1700000000,
+				  .creator = "chistore 0.1.0"};
+	for (size_t i = 0; i < sizeof(stamp.uuid); i++) {
+		stamp.uuid[i] = (uint8_t)(i * 17);
+	}
+	uint8_t bytes[CHI_STATE_SIZE > CHI_STAMP_SIZE ? CHI_STATE_SIZE : CHI_STAMP_SIZE];
+	chi_stamp_encode(&stamp, bytes);
+	check_example("stamp", bytes, CHI_STAMP_SIZE);
+	struct chi_state meta = {.sequence = 3,
+				 .base = {4, 5, 6, 7},
+				 .games = {8, 9, 10, 11},
+				 .positions = 12,
+				 .known = 13,
+				 .position_bytes = 14,
+				 .strength_bytes = 15,
+				 .txn = 2};
+	chi_state_encode(&meta, bytes);
+	check_example("state", bytes, CHI_STATE_SIZE);
+	struct chi_game_id game = {.result = CHI_RESULT_DRAW};
+	for (size_t i = 0; i < sizeof(game.id); i++) {
+		game.id[i] = (uint8_t)(i * 17);
+	}
+	check_example("game-key", game.id, sizeof(game.id));
+	check_example("game", bytes, chi_game_encode(&game, bytes));
+	game.pruned = true;
+	game.max_ply = 300;
+	game.result = CHI_RESULT_BLACK;
+	check_example("game-pruned", bytes, chi_game_encode(&game, bytes));
+	struct chi_done done[] = {{41, {.kind = CHI_IDEMPOTENCY_PUT, .counts = {2, 300}}},
+				  {42, {.kind = CHI_IDEMPOTENCY_DELETE, .counts = {1}}}};
+	struct chi_remembered client = {
+		.last_use = 1300, .peer = 7, .floor = 40, .n = 2, .done = done};
+	static uint8_t record[CHI_REMEMBERED_BYTES];
+	memcpy(client.id, game.id, sizeof(client.id));
+	check_example("client-key", client.id, sizeof(client.id));
+	check_example("client", record, chi_remembered_encode(&client, record));
+	free(format_text);
+}
+
+struct made {
+	uint8_t bytes[1024];
+	size_t len;
+	size_t low_len;
+};
+
+static int take_block(void *context, const uint8_t *low, size_t low_len, const uint8_t *bytes,
+		      size_t len)
+{
+	struct made *made = context;
+	made->low_len = low_len;
+	made->len = len;
+	memcpy(made->bytes, low, low_len);
+	memcpy(made->bytes + low_len, bytes, len);
+	return CHI_OK;
+}
+
+static void test_block_examples(void **state)
+{
+	(void)state;
+	static uint8_t room[CHI_BUILDER_ROOM];
+	static struct chi_builder builder;
+	static const uint8_t once[] = {0x62, 0x01, 0x24, 0x0d};
+	static const uint8_t line[] = {0x1c, 0x03, 0x24, 0x0d};
+	struct chi_key keys[] = {
+		help_fen("rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1"),
+		help_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"),
+		help_fen(START),
+	};
+	struct made made;
+	load_format();
+	chi_builder_init(&builder, CHI_TREE_POSITION, room, take_block, &made);
+	for (size_t i = 0; i < CHI_COUNT(keys); i++) {
+		ok(chi_builder_add(&builder, keys[i].bytes, keys[i].len, once, sizeof(once)));
+	}
+	ok(chi_builder_finish(&builder));
+	check_example("block-low", made.bytes, made.low_len);
+	check_example("block", made.bytes + made.low_len, made.len);
+	chi_builder_init(&builder, CHI_TREE_STRENGTH, room, take_block, &made);
+	for (size_t i = 1; i < CHI_COUNT(keys); i++) {
+		uint8_t entry[CHI_STRENGTH_KEY_MAX];
+		size_t len = chi_strength_key((uint16_t)(7600 + 45 * (i - 1)), keys[i].bytes,
+					      keys[i].len, entry);
+		ok(chi_builder_add(&builder, entry, len, line, i == 2 ? sizeof(line) : 0));
+	}
+	ok(chi_builder_finish(&builder));
+	check_example("strength-block-low", made.bytes, made.low_len);
+	check_example("strength-block", made.bytes + made.low_len, made.len);
+	free(format_text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_meta_examples),
+		cmocka_unit_test(test_block_examples),
+	};
+	return cmocka_run_group_tests_name("store/format", tests, NULL, NULL);
+}
