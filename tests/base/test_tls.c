@@ -241,7 +241,8 @@ static void a_chain_is_loaded_whole_or_not_at_all(void **state)
 	assert_int_equal(sk_X509_NAME_num(SSL_CTX_get_client_CA_list(context)), CERTIFICATES);
 	nomem_arm(0);
 	assert_int_equal(chi_tls_identity(context, path, path, NULL), CHI_OK);
-	bool all_count = nomem_disarm(NULL) > CERTIFICATES; /* OpenSSL's too: no sanitizer is here */
+	bool all_count =
+		nomem_disarm(NULL) > CERTIFICATES; /* OpenSSL's too: no sanitizer is here */
 	/* Each certificate takes more allocations than a step, and all of them together fewer than
 	 * these: the rest is the key's. */
 	for (size_t failing = 1; failing <= 6500; failing += 11) {
