@@ -6,12 +6,11 @@
  */
 #include "base/sorter_priv.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/file.h"
 
 /* Bytes read from a spilled run at once. */
 #define BUFFER_ITEMS ((uint64_t)2048)
@@ -41,42 +40,6 @@ struct chi_sort_reader {
 	struct node *losers; /* 1..n-1; the winner is in `winner` */
 	struct node winner;
 };
-
-int chi_sort_pread(int fd, void *bytes, size_t len, uint64_t offset)
-{
-	uint8_t *at = bytes;
-	while (len > 0) {
-		ssize_t n = pread(fd, at, len, (off_t)offset);
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			return -CHI_EIO;
-		}
-		at += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return CHI_OK;
-}
-
-int chi_sort_pwrite(int fd, const void *bytes, size_t len, uint64_t offset)
-{
-	const uint8_t *at = bytes;
-	while (len > 0) {
-		ssize_t n = pwrite(fd, at, len, (off_t)offset);
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n <= 0) {
-			return n == 0 ? -CHI_EFULL : chi_fault_errno(errno);
-		}
-		at += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return CHI_OK;
-}
 
 static uint64_t word_of(const struct source *source)
 {
@@ -138,7 +101,7 @@ static int refill(struct chi_sort_reader *reader, struct source *source)
 		return CHI_OK;
 	}
 	size_t bytes = (size_t)n * sizeof(*source->buffer);
-	int rc = chi_sort_pread(reader->fd, source->buffer, bytes, source->offset);
+	int rc = chi_file_pread(reader->fd, source->buffer, bytes, source->offset);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -270,7 +233,7 @@ static int search(int fd, const struct chi_sort_run *run, const struct chi_sort_
 		if (run->items != NULL) {
 			item = &run->items[middle];
 		} else {
-			int rc = chi_sort_pread(fd, &read, sizeof(read),
+			int rc = chi_file_pread(fd, &read, sizeof(read),
 						run->offset + middle * CHI_SORT_ITEM);
 			if (rc != CHI_OK) {
 				return rc;

@@ -208,7 +208,7 @@ static int write_run(struct chi_sorter *sorter, struct chi_sort_reader *reader,
 			buffer[fill++] = *item;
 		}
 		if (fill == WRITE_ITEMS || (rc == CHI_NONE && fill > 0)) {
-			int wrote = chi_sort_pwrite(sorter->fd, buffer, fill * CHI_SORT_ITEM,
+			int wrote = chi_file_pwrite(sorter->fd, buffer, fill * CHI_SORT_ITEM,
 						    run->offset + written * CHI_SORT_ITEM);
 			if (wrote != CHI_OK) {
 				return wrote;

@@ -88,7 +88,3 @@ CHI_MUSTUSE int chi_sort_merge(const struct chi_sort_runs *runs, struct chi_sort
 
 /* For `_cleanup_`. */
 void chi_sort_closep(struct chi_sort_reader **reader);
-
-/* Reads or writes all bytes of the spill file, or fails with -CHI_EIO or -CHI_EFULL. */
-CHI_MUSTUSE int chi_sort_pread(int fd, void *bytes, size_t len, uint64_t offset);
-CHI_MUSTUSE int chi_sort_pwrite(int fd, const void *bytes, size_t len, uint64_t offset);
