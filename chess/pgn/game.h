@@ -36,6 +36,7 @@ enum chi_pgn_tag {
 	CHI_PGN_UTC_TIME,
 	CHI_PGN_LINK,
 	CHI_PGN_GAME_ID,
+	CHI_PGN_ANNOTATOR,
 	CHI_PGN_SETUP,
 	CHI_PGN_FEN,
 	CHI_PGN_VARIANT,
@@ -65,6 +66,13 @@ struct chi_pgn_span {
 	size_t len;
 };
 
+/* A comment of the main line; not NUL-terminated. */
+struct chi_pgn_comment {
+	size_t ply; /* so many moves come before it; may be over the game's `n_plies` */
+	const char *text;
+	size_t len; /* 1 or more */
+};
+
 #define CHI_PGN_TEXT_SIZE 32
 
 struct chi_pgn_game {
@@ -88,6 +96,9 @@ struct chi_pgn_game {
 	size_t n_plies;
 	const chi_move *moves;
 	const struct chi_position *positions;
+	/* If chi_pgn_keep_comments was called, and memory for them was not used up. */
+	const struct chi_pgn_comment *comments;
+	size_t n_comments;
 	uint64_t number; /* of the game, from 1 */
 	uint64_t offset; /* of its first byte in the input */
 	uint64_t line;	 /* of its first byte, from 1 */

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "chess/pgn/tags.h"
 #include "chess/pgn/text.h"
 
@@ -132,20 +133,50 @@ static enum step skip_comment_lines(struct chi_pgn_lex *lex, const char *limit)
 	}
 }
 
-/* Reads over a comment, after its '{', to its '}'. They do not nest. */
-static enum step skip_comment(struct chi_pgn_lex *lex)
+static void keep_comment(struct chi_pgn_lex *lex, const char *from, const char *to)
 {
+	size_t room = sizeof(lex->comment) - lex->n_comment;
+	size_t n = (size_t)(to - from) < room ? (size_t)(to - from) : room;
+	memcpy(lex->comment + lex->n_comment, from, n);
+	lex->n_comment += n;
+}
+
+static void end_comment(const struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	size_t len = lex->n_comment;
+	if (len > CHI_PGN_COMMENT_MAX) {
+		while (len > 0 && class_of(lex->comment[len - 1]) != BLANK &&
+		       class_of(lex->comment[len - 1]) != NEWLINE) {
+			len--;
+		}
+	}
+	*out = (struct chi_pgn_token){
+		.kind = CHI_PGN_TOKEN_COMMENT, .text = lex->comment, .len = len};
+}
+
+/* Reads over a comment, after its '{', to its '}'. They do not nest. */
+static enum step skip_comment(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	const char *from = lex->at;
 	char *close = memchr(lex->at, '}', (size_t)(lex->end - lex->at));
 	enum step step = skip_comment_lines(lex, close != NULL ? close : lex->end);
 	if (step == GO_ON && close == NULL) {
 		lex->at = lex->end;
 		step = lex->final ? UNCLOSED : MORE;
 	}
+	bool wanted = lex->comments && lex->depth == 0;
+	if (CHI_UNLIKELY(wanted)) {
+		keep_comment(lex, from, step == GO_ON ? close : lex->at);
+	}
 	if (step == GO_ON) {
 		lex->at = close + 1;
 		lex->line = CHI_PGN_LINE_TEXT;
 	}
 	lex->in_comment = step == MORE;
+	if (CHI_UNLIKELY(wanted) && step == GO_ON) {
+		end_comment(lex, out);
+		return TOKEN;
+	}
 	return step;
 }
 
@@ -432,6 +463,7 @@ static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		break;
 	case BRACE:
 		lex->in_comment = true;
+		lex->n_comment = 0;
 		break;
 	case SEMICOLON:
 		lex->in_line = true;
@@ -481,7 +513,7 @@ void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	while (step == GO_ON) {
 		comment = lex->in_comment;
 		if (comment) {
-			step = skip_comment(lex);
+			step = skip_comment(lex, out);
 		} else if (lex->in_line) {
 			step = skip_line(lex);
 		} else if (lex->depth > 0) {

@@ -2,7 +2,8 @@
 /*
  * The bytes of a PGN file as tokens: tags, and the words of the main line. Comments, variations,
  * move numbers, annotation marks and escaped lines are read over here. Holds a window of the
- * input, never more. Internal to the PGN reader.
+ * input, never more. Comments of the main line are tokens where they are wanted. Internal to the
+ * PGN reader.
  */
 #pragma once
 
@@ -18,10 +19,14 @@
 #define CHI_PGN_WORD_MAX 255
 #define CHI_PGN_WINDOW	 (128 << 10)
 
+/* Bytes of a comment; what is longer is cut between two words. */
+#define CHI_PGN_COMMENT_MAX 8191
+
 enum chi_pgn_token_kind {
 	CHI_PGN_TOKEN_NONE,	/* the window is used up */
 	CHI_PGN_TOKEN_TAG,	/* text: from '[' to the line's end; not consumed */
 	CHI_PGN_TOKEN_WORD,	/* a move, a result, or anything else; consumed */
+	CHI_PGN_TOKEN_COMMENT,	/* in braces, in the main line, without them; consumed */
 	CHI_PGN_TOKEN_UNCLOSED, /* a comment or variation had no end; text says which */
 };
 
@@ -56,10 +61,13 @@ struct chi_pgn_lex {
 	uint8_t gap;	  /* enum chi_pgn_gap, or'ed: what was read since the last tag */
 	bool first;	  /* the number 1 was read, and no word since */
 	bool square;	  /* the variation began with '[' and a move number: it ends with ']' */
+	bool comments;	  /* are wanted */
 	uint32_t depth;	  /* of variations */
+	size_t n_comment; /* bytes of `comment` */
 	uint64_t lines;	  /* line feeds consumed */
 	uint64_t dropped; /* bytes of the input before window[1] */
 	char window[1 + CHI_PGN_WINDOW + 1];
+	char comment[CHI_PGN_COMMENT_MAX + 1]; /* that being read, or read last */
 };
 
 void chi_pgn_lex_init(struct chi_pgn_lex *lex);

@@ -16,6 +16,18 @@
 /* A text that stops making sense so soon was no game unless something says that it is one. */
 #define PROSE_PLIES 4
 
+/* Of a game: so many comments are kept, of so many bytes together. */
+#define COMMENTS_MAX   16384
+#define COMMENTS_BYTES (4u << 20)
+
+/* What is not written to takes no memory. */
+struct comments {
+	size_t n;
+	size_t used; /* bytes of `text` */
+	struct chi_pgn_comment comment[COMMENTS_MAX];
+	char text[COMMENTS_BYTES];
+};
+
 /* How far the game being read has come. */
 enum stage {
 	IDLE,  /* between games */
@@ -32,6 +44,7 @@ struct chi_pgn {
 	bool delivered; /* the game has been handed out */
 	size_t n_tags;	/* of the game, of any name */
 	uint64_t games;
+	struct comments *comments; /* NULL: not wanted */
 	struct chi_position start; /* the initial position of chess */
 	/* From here on the big parts, which set themselves up or are written before they are
 	 * read. */
@@ -56,11 +69,16 @@ static void reset(struct chi_pgn *pgn)
 	pgn->numbered = false;
 	pgn->forks.n = 0;
 	pgn->delivered = false;
+	if (pgn->comments != NULL) {
+		pgn->comments->n = 0;
+		pgn->comments->used = 0;
+	}
 }
 
 void chi_pgn_restart(struct chi_pgn *pgn)
 {
 	chi_pgn_lex_init(&pgn->lex);
+	pgn->lex.comments = pgn->comments != NULL;
 	pgn->games = 0;
 	reset(pgn);
 }
@@ -71,15 +89,31 @@ int chi_pgn_new(struct chi_pgn **out)
 	if (pgn == NULL) {
 		return -CHI_ENOMEM;
 	}
+	pgn->comments = NULL;
 	(void)!chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
 	chi_pgn_restart(pgn);
 	*out = pgn;
 	return CHI_OK;
 }
 
+int chi_pgn_keep_comments(struct chi_pgn *pgn)
+{
+	pgn->comments = malloc(sizeof(*pgn->comments));
+	if (pgn->comments == NULL) {
+		return -CHI_ENOMEM;
+	}
+	pgn->comments->n = 0;
+	pgn->comments->used = 0;
+	pgn->lex.comments = true;
+	return CHI_OK;
+}
+
 void chi_pgn_free(struct chi_pgn *pgn)
 {
-	free(pgn);
+	if (pgn != NULL) {
+		free(pgn->comments);
+		free(pgn);
+	}
 }
 
 size_t chi_pgn_feed(struct chi_pgn *pgn, const void *bytes, size_t len)
@@ -219,6 +253,10 @@ static int close_game(struct chi_pgn *pgn, enum chi_result said, const struct ch
 	memcpy(game->tags, pgn->values.spans, sizeof(game->tags));
 	game->moves = pgn->moves;
 	game->positions = pgn->positions;
+	if (pgn->comments != NULL) {
+		game->comments = pgn->comments->comment;
+		game->n_comments = pgn->comments->n;
+	}
 	pgn->delivered = true;
 	*out = game;
 	return CHI_OK;
@@ -460,6 +498,23 @@ static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token, en
 	return take_move(pgn, token, text, len, said);
 }
 
+/* Keeps a comment on the last move, also where lines have parted: all have as many moves. */
+static void add_comment(struct chi_pgn *pgn, const struct chi_pgn_token *token)
+{
+	struct comments *kept = pgn->comments;
+	if (pgn->stage == IDLE || pgn->stopped || token->len == 0 || kept->n == COMMENTS_MAX ||
+	    token->len > sizeof(kept->text) - kept->used) {
+		return;
+	}
+	kept->comment[kept->n++] = (struct chi_pgn_comment){
+		.ply = pgn->game.n_plies + (pgn->forks.n > 0 ? pgn->forks.lines[0].n : 0),
+		.text = kept->text + kept->used,
+		.len = token->len,
+	};
+	memcpy(kept->text + kept->used, token->text, token->len);
+	kept->used += token->len;
+}
+
 int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 {
 	struct chi_pgn_token token;
@@ -491,6 +546,9 @@ int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 			if (take_word(pgn, &token, &said)) {
 				return close_game(pgn, said, out);
 			}
+			break;
+		case CHI_PGN_TOKEN_COMMENT:
+			add_comment(pgn, &token);
 			break;
 		case CHI_PGN_TOKEN_UNCLOSED:
 			if (pgn->stage != IDLE && !pgn->stopped) {

@@ -2,9 +2,9 @@
 /*
  * Reading games from PGN as it is found in the world. The reader is handed bytes and hands out
  * games, their moves resolved and played; it opens nothing, unpacks nothing and keeps no more of
- * the text than a line, so its memory is fixed (some 620 KiB) however long a file, a game or a
- * comment is. One reader belongs to one thread; several may work on parts of one file, cut where
- * chi_pgn_boundary says.
+ * the text than a line, so its memory is fixed (some 630 KiB) however long a file, a game or a
+ * comment is; comments are kept only if they are asked for, up to 4 MiB of a game. One reader
+ * belongs to one thread; several may work on parts of one file, cut where chi_pgn_boundary says.
  *
  * To read an input to its end: call chi_pgn_next until it says CHI_NONE, feed the bytes it wants,
  * and so on; when no bytes are left call chi_pgn_finish, and chi_pgn_next until CHI_NONE again.
@@ -38,6 +38,9 @@ CHI_MUSTUSE int chi_pgn_new(struct chi_pgn **out);
 
 /* Makes the reader as new, to read another input, or another part of one, in the same memory. */
 void chi_pgn_restart(struct chi_pgn *pgn);
+
+/* From now on games come with the comments of their main line. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_pgn_keep_comments(struct chi_pgn *pgn);
 
 /* NULL is fine. */
 void chi_pgn_free(struct chi_pgn *pgn);

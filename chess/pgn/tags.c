@@ -22,8 +22,8 @@ static const struct {
 	NAME("White"),	     NAME("Black"),	  NAME("Result"),     NAME("ECO"),
 	NAME("WhiteElo"),    NAME("BlackElo"),	  NAME("WhiteTitle"), NAME("BlackTitle"),
 	NAME("TimeControl"), NAME("Termination"), NAME("UTCDate"),    NAME("UTCTime"),
-	NAME("Link"),	     NAME("GameId"),	  NAME("SetUp"),      NAME("FEN"),
-	NAME("Variant"),
+	NAME("Link"),	     NAME("GameId"),	  NAME("Annotator"),  NAME("SetUp"),
+	NAME("FEN"),	     NAME("Variant"),
 #undef NAME
 };
 

@@ -118,7 +118,7 @@ static void keeps_every_kind(void **state)
 		"Event",       "Site",	      "Date",	  "Round",    "White",	    "Black",
 		"Result",      "ECO",	      "WhiteElo", "BlackElo", "WhiteTitle", "BlackTitle",
 		"TimeControl", "Termination", "UTCDate",  "UTCTime",  "Link",	    "GameId",
-		"SetUp",       "FEN",	      "Variant",
+		"Annotator",   "SetUp",	      "FEN",	  "Variant",
 	};
 	char text[CHI_PGN_TAGS * 1100] = "";
 	/* From last to first, each as long as can be: all must fit together. */

@@ -2,13 +2,15 @@
 /*
  * Reaches chess/pgn/pgn.h: the bytes are read whole, in pieces whose sizes come from the bytes
  * themselves, and cut where chi_pgn_boundary allows it. The games must be the same, their
- * moves legal, their tags clean.
+ * moves legal, their tags clean, the evaluations in their comments such as a record may hold.
  */
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/num.h"
+#include "base/record.h"
 #include "chess/movegen.h"
+#include "chess/pgn/eval.h"
 #include "chess/pgn/pgn.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/chess/position_equal.h"
@@ -61,6 +63,36 @@ static void check_moves(const struct chi_pgn_game *game)
 	}
 }
 
+/* Each move of the line is legal, too. */
+static void check_line(const struct chi_position *start, const struct chi_eval *eval)
+{
+	struct chi_position position = *start;
+	for (size_t i = 0; i < eval->n_pv; i++) {
+		struct chi_position before = position;
+		REQUIRE(chi_movegen_is_legal(&before, eval->pv[i]));
+		chi_position_play(&before, eval->pv[i], &position);
+	}
+}
+
+static void check_comments(struct sum *sum, const struct chi_pgn_game *game)
+{
+	for (size_t i = 0; i < game->n_comments; i++) {
+		const struct chi_pgn_comment *comment = &game->comments[i];
+		struct chi_pgn_eval read;
+		struct chi_record_flaw flaw;
+		REQUIRE(comment->len > 0);
+		REQUIRE(i == 0 || comment->ply >= comment[-1].ply);
+		add(sum, comment->text, comment->len);
+		add_number(sum, comment->ply);
+		if (chi_pgn_eval_read(game, comment, &read) == CHI_OK) {
+			const struct chi_record record = {.evals = &read.eval, .n_evals = 1};
+			REQUIRE(chi_record_check(&record, &flaw) == CHI_OK);
+			REQUIRE(read.ply <= game->n_plies);
+			check_line(&game->positions[read.ply], &read.eval);
+		}
+	}
+}
+
 static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 {
 	REQUIRE(game->n_plies <= CHI_PGN_PLIES_MAX);
@@ -78,6 +110,7 @@ static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 	add_number(sum, game->end);
 	add(sum, game->end_text, strlen(game->end_text));
 	check_tags(sum, game);
+	check_comments(sum, game);
 }
 
 /* Reads one text into the sum; `pieces` may be NULL: fed whole. */
@@ -88,6 +121,7 @@ static void read_text(struct sum *sum, const uint8_t *data, size_t size, const u
 	const struct chi_pgn_game *game = NULL;
 	if (pgn == NULL) {
 		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
+		REQUIRE(chi_pgn_keep_comments(pgn) == CHI_OK);
 	}
 	chi_pgn_restart(pgn);
 	size_t at = 0;
