@@ -34,7 +34,7 @@ enum chi_idempotency_kind {
 	CHI_IDEMPOTENCY_NEVER, /* was not done, and never will be */
 };
 
-#define CHI_OUTCOME_COUNTS 14
+#define CHI_OUTCOME_COUNTS 15
 
 /* How a write was answered, on its way from the transaction that did it to the client. */
 struct chi_outcome {

@@ -42,6 +42,7 @@ struct group {
 	struct chi_move_stat moves[CHI_MOVES_MAX];
 	struct chi_ply_stat plies[CHI_PLY_MAX + 1];
 	uint64_t by_ply[CHI_PLY_MAX + 1]; /* all zero between positions */
+	struct chi_eval_set evals;
 };
 
 /* There are no more distinct moves than are legal, since a key is one position, and none of one
@@ -63,6 +64,12 @@ static int count_move(struct group *group, chi_move move, unsigned result)
 	return CHI_OK;
 }
 
+static bool is_dropped(const struct aggregate *aggregate, uint32_t game)
+{
+	const struct chi_import_limits *limits = aggregate->limits;
+	return limits != NULL && (limits->dropped[game / 8] >> game % 8 & 1) != 0;
+}
+
 /* What is left of an item when its game is held to a ply: false if nothing is; the move goes where
  * the game's count ends. */
 static bool hold(const struct aggregate *aggregate, uint64_t *payload)
@@ -70,7 +77,7 @@ static bool hold(const struct aggregate *aggregate, uint64_t *payload)
 	const struct chi_import_limits *limits = aggregate->limits;
 	uint32_t game = chi_count_game(*payload);
 	unsigned ply = chi_count_ply(*payload);
-	if ((limits->dropped[game / 8] >> game % 8 & 1) != 0) {
+	if (is_dropped(aggregate, game)) {
 		return false;
 	}
 	unsigned limit = limits->plies != NULL ? limits->plies[game] : 0;
@@ -109,8 +116,10 @@ static int pack_group(const struct aggregate *aggregate, struct group *group, co
 {
 	if (group->n_plies == 0) {
 		group->n_moves = 0;
+		group->evals.n = 0;
 		return CHI_OK;
 	}
+	chi_eval_set_sort(&group->evals);
 	for (size_t i = 0; i < group->n_plies; i++) {
 		group->plies[i].games = group->by_ply[group->plies[i].ply];
 		group->by_ply[group->plies[i].ply] = 0;
@@ -129,11 +138,14 @@ static int pack_group(const struct aggregate *aggregate, struct group *group, co
 		.n_moves = group->n_moves,
 		.plies = group->plies,
 		.n_plies = group->n_plies,
+		.evals = group->evals.sorted,
+		.n_evals = group->evals.n,
 	};
 	int rc = chi_load_pack(aggregate->spec, &key, &record, block);
 	group->counts = (struct chi_counts){0};
 	group->n_moves = 0;
 	group->n_plies = 0;
+	group->evals.n = 0;
 	return rc;
 }
 
@@ -172,6 +184,28 @@ static int add_to_run(struct run *run, struct group *group, uint64_t payload)
 	return rc == CHI_OK && run->n > 1 ? count_item(group, payload) : rc;
 }
 
+/* The evaluations of a position come after its games; there are none of a game without items. */
+static int add_eval(const struct aggregate *aggregate, struct run *run, struct group *group,
+		    const uint64_t key[CHI_SORT_GROUP / 8], uint64_t payload)
+{
+	struct chi_eval_copy copy;
+	int rc = chi_eval_file_get(&aggregate->games->evals, payload, &copy);
+	if (rc != CHI_OK || is_dropped(aggregate, copy.origin.number)) {
+		return rc;
+	}
+	if (run->n == 0 || memcmp(run->key, key, sizeof(run->key)) != 0) {
+		return -CHI_EINTERNAL;
+	}
+	if (run->n == 1) {
+		/* No longer kept back. */
+		rc = count_item(group, run->first);
+		run->n++;
+	}
+	chi_eval_set_add(&group->evals, &copy);
+	atomic_fetch_add_explicit(&aggregate->games->evaluations, 1, memory_order_relaxed);
+	return rc;
+}
+
 static int aggregate_items(const struct aggregate *aggregate, struct chi_sort_reader *reader,
 			   struct group *group, struct chi_load_block *block)
 {
@@ -181,10 +215,17 @@ static int aggregate_items(const struct aggregate *aggregate, struct chi_sort_re
 	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
 		uint64_t key[CHI_SORT_GROUP / 8];
 		uint64_t payload = chi_count_payload(item);
+		memcpy(key, item->bytes, sizeof(key));
+		if (CHI_UNLIKELY((payload & CHI_EVALS_ITEM) != 0)) {
+			rc = add_eval(aggregate, &run, group, key, payload);
+			if (rc < 0) {
+				return rc;
+			}
+			continue;
+		}
 		if (aggregate->limits != NULL && !hold(aggregate, &payload)) {
 			continue;
 		}
-		memcpy(key, item->bytes, sizeof(key));
 		if (key[0] != run.key[0] || key[1] != run.key[1] || key[2] != run.key[2]) {
 			rc = end_run(aggregate, &run, group, block);
 			memcpy(run.key, key, sizeof(key));

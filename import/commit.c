@@ -258,6 +258,7 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 		rc = chi_import_fold(games, n_parts, commit->whole ? NULL : &commit->limits, &spec,
 				     commit->load, fault);
 	}
+	commit->result->evaluations = atomic_load(&games->evaluations);
 	chi_sorter_free(games->positions);
 	games->positions = NULL;
 	return rc;

@@ -30,6 +30,9 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 		return chi_fault(fault, -CHI_EINVAL, "%s: goes with a merge",
 				 options->skip_known ? "skip_known" : "count_twice");
 	}
+	if (options->kind != CHI_IMPORT_ADD && options->evals) {
+		return chi_fault(fault, -CHI_EINVAL, "evals: goes with games that are added");
+	}
 	if (options->skip_known && options->count_twice) {
 		return chi_fault(fault, -CHI_EINVAL, "skip_known: excludes count_twice");
 	}

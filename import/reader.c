@@ -29,6 +29,7 @@ struct work {
 	struct chi_counter *counter;
 	uint8_t *scratch;		      /* CHI_IDENTITY_SIZE bytes */
 	const struct chi_game_filter *filter; /* NULL: all games fit */
+	struct chi_eval_chunk *evals;	      /* NULL: they are not wanted */
 	struct filler positions;
 	struct filler ids;
 	struct chi_stream *stream;
@@ -107,6 +108,31 @@ static bool is_skipped(const struct work *work, enum chi_pgn_end end)
 	       (end != CHI_PGN_COMPLETE && work->games->importer->options.strict);
 }
 
+/* Gives the evaluations of the game's positions up to ply `plies`. */
+static int give_evals(struct work *work, const struct chi_pgn_game *game, uint32_t number,
+		      size_t plies)
+{
+	struct chi_pgn_eval read;
+	struct chi_sort_item item;
+	struct chi_eval_origin origin = {
+		.place = (uint64_t)work->stream->number << 32 | at_most(game->number, UINT32_MAX),
+		.number = number,
+	};
+	int rc = CHI_OK;
+	for (size_t i = 0; i < game->n_comments && rc == CHI_OK; i++) {
+		if (chi_pgn_eval_read(game, &game->comments[i], &read) != CHI_OK ||
+		    read.ply > plies) {
+			continue;
+		}
+		origin.index = (uint32_t)i;
+		chi_key_bytes(&game->positions[read.ply], item.bytes);
+		rc = chi_eval_file_add(&work->games->evals, work->evals, &read.eval, &origin, &item,
+				       &work->fault);
+		rc = rc == CHI_OK ? fill(&work->positions, &item, 1, &work->fault) : rc;
+	}
+	return rc;
+}
+
 static int count_game(struct work *work, const struct chi_pgn_game *game)
 {
 	const struct chi_import_options *options = &work->games->importer->options;
@@ -126,6 +152,7 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	size_t plies = bounded ? options->max_ply : all;
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number);
 	int rc = fill(&work->positions, work->counter->items, n, &work->fault);
+	rc = rc == CHI_OK ? give_evals(work, game, (uint32_t)number, plies) : rc;
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
 
@@ -215,13 +242,24 @@ static int read_stream(struct work *work)
 	return rc;
 }
 
+static int prepare(struct work *work)
+{
+	bool evals = work->games->importer->options.evals;
+	work->counter = malloc(sizeof(*work->counter));
+	work->scratch = malloc(CHI_IDENTITY_SIZE);
+	work->evals = evals ? calloc(1, sizeof(*work->evals)) : NULL;
+	bool ok = work->counter != NULL && work->scratch != NULL &&
+		  (!evals || work->evals != NULL) && chi_pgn_new(&work->pgn) == CHI_OK &&
+		  (!evals || chi_pgn_keep_comments(work->pgn) == CHI_OK);
+	return ok ? CHI_OK : chi_fault_plain(&work->fault, -CHI_ENOMEM);
+}
+
 static int read_all(struct work *work)
 {
 	struct chi_queue *queue = &work->games->queue;
-	work->counter = malloc(sizeof(*work->counter));
-	work->scratch = malloc(CHI_IDENTITY_SIZE);
-	if (work->counter == NULL || work->scratch == NULL || chi_pgn_new(&work->pgn) != CHI_OK) {
-		return chi_fault_plain(&work->fault, -CHI_ENOMEM);
+	int prepared = prepare(work);
+	if (prepared != CHI_OK) {
+		return prepared;
 	}
 	while ((work->stream = chi_queue_claim(queue)) != NULL) {
 		int rc = read_stream(work);
@@ -231,6 +269,9 @@ static int read_all(struct work *work)
 		chi_queue_done(queue, work->stream);
 	}
 	int rc = end_filler(&work->positions, &work->fault);
+	if (rc == CHI_OK && work->evals != NULL) {
+		rc = chi_eval_file_flush(&work->games->evals, work->evals, &work->fault);
+	}
 	return rc != CHI_OK ? rc : end_filler(&work->ids, &work->fault);
 }
 
@@ -264,5 +305,6 @@ void *chi_import_read(void *reader)
 	chi_pgn_free(work.pgn);
 	free(work.counter);
 	free(work.scratch);
+	free(work.evals);
 	return NULL;
 }

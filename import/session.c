@@ -55,6 +55,7 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	}
 	importer->state = games;
 	games->importer = importer;
+	games->evals.fd = -1;
 	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
 	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
 				options->threads, &games->positions);
@@ -62,7 +63,13 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE,
 				    options->threads, &games->ids);
 	}
-	return rc == CHI_OK ? start_threads(games, fault) : chi_fault_plain(fault, rc);
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (options->evals) {
+		rc = chi_eval_file_open(&games->evals, importer->spill, fault);
+	}
+	return rc == CHI_OK ? start_threads(games, fault) : rc;
 }
 
 /* ---- Notes ------------------------------------------------------------------------------- */
@@ -297,6 +304,7 @@ static void end(struct chi_importer *importer)
 	chi_queue_deinit(&games->queue);
 	chi_sorter_free(games->positions);
 	chi_sorter_free(games->ids);
+	chi_eval_file_close(&games->evals);
 	free(games->next_file);
 	end_file(games);
 	for (size_t i = 0; i < games->n_bases; i++) {

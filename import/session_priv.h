@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/sorter.h"
+#include "import/evals.h"
 #include "import/importer_priv.h"
 #include "import/queue.h"
 #include "store/load/load.h"
@@ -26,7 +27,7 @@
 #define CHI_PLACE_STREAM_MAX 0xffffffu
 #define CHI_PLACE_MAX	     0xfffffu /* of game and line; more is given as this */
 
-#define CHI_GAME_NUMBERS UINT32_MAX /* so many games a session may have */
+#define CHI_GAME_NUMBERS INT32_MAX /* so many games a session may have */
 
 /* Shares of the memory: for the bit that the commit holds for each game, for the places of streams
  * if it is to tell of games, and for the last plies counted. */
@@ -66,7 +67,9 @@ struct chi_pgn_session {
 	struct chi_queue queue;
 	struct chi_sorter *positions;
 	struct chi_sorter *ids;
-	_Atomic uint64_t numbers; /* given out */
+	struct chi_eval_file evals;
+	_Atomic uint64_t evaluations; /* of the games taken */
+	_Atomic uint64_t numbers;     /* given out */
 	struct chi_import_reader *readers;
 	unsigned n_readers; /* that run */
 	/* The feeding thread's. */

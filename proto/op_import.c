@@ -161,6 +161,7 @@ static const struct chi_member import[] = {
 	CHI_M(6, CHI_BOOL, REQ, u.import.count_twice),
 	CHI_M(7, CHI_BOOL, REQ, u.import.verbose),
 	CHI_M_NESTED(8, REQ, u.import.filter, CHI_IF_SET, &game_filter_message),
+	CHI_M(9, CHI_BOOL, REQ, u.import.evals),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 
@@ -199,7 +200,9 @@ static int check_phase(struct chi_unpacker *u, void *out)
 		CHI_M_NUMBER(8, s, r cut), CHI_M_NUMBER(9, s, r plies),                            \
 		CHI_M_NUMBER(10, s, r dropped),                                                    \
 		CHI_M_NESTED(11, s, r positions, CHI_IF_SET, &chi_put_counts_message)
-#define IMPORT_MORE_COUNTS(s, r) CHI_M_NUMBER(15, s, r conflicts), CHI_M_NUMBER(16, s, r filtered)
+#define IMPORT_MORE_COUNTS(s, r)                                                                   \
+	CHI_M_NUMBER(15, s, r conflicts), CHI_M_NUMBER(16, s, r filtered),                         \
+		CHI_M_NUMBER(17, s, r evaluations)
 
 static const struct chi_member import_counts[] = {
 	IMPORT_COUNTS(struct chi_import_result, ),

@@ -356,6 +356,10 @@ struct chi_import_options {
 	bool skip_known;  /* if all of theirs are: add nothing of these games, only the rest */
 	bool count_twice; /* add all counts: positions of these games count them twice */
 	bool verbose;	  /* report also games that are counted already, and those without moves */
+	/* Only to ADD: evaluations in the comments of games that are added (chistore(1) names the
+	 * forms) go into the records of their positions. Of one engine the deeper stays, of equal
+	 * depth the later of the input. */
+	bool evals;
 	struct chi_game_filter filter; /* other games are not looked at; not for a MERGE */
 	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
@@ -369,20 +373,21 @@ struct chi_import_options {
 
 /* What became of the games, and of the positions. */
 struct chi_import_result {
-	uint64_t games;	    /* read */
-	uint64_t taken;	    /* added, or taken out */
-	uint64_t known;	    /* were counted already, or came twice; subtract: are not counted;
-			       merge: are counted in both stores */
-	uint64_t skipped;   /* other variants, unreadable starts, too long, bad moves if strict;
-			       subtract: also those stored pruned */
-	uint64_t empty;	    /* without a move: nothing to count */
-	uint64_t cut;	    /* of those taken: counted up to a bad move */
-	uint64_t plies;	    /* moves of the games taken */
-	uint64_t dropped;   /* positions not kept because of games_min; merge: notes and lines of
-			       the other store that ours, which are different, kept out */
-	uint64_t filtered;  /* did not fit the filter */
-	uint64_t conflicts; /* of those read: the Result tag and the text after the moves name
-			       different results; the tag's counts */
+	uint64_t games;	      /* read */
+	uint64_t taken;	      /* added, or taken out */
+	uint64_t known;	      /* were counted already, or came twice; subtract: are not counted;
+				 merge: are counted in both stores */
+	uint64_t skipped;     /* other variants, unreadable starts, too long, bad moves if strict;
+				 subtract: also those stored pruned */
+	uint64_t empty;	      /* without a move: nothing to count */
+	uint64_t cut;	      /* of those taken: counted up to a bad move */
+	uint64_t plies;	      /* moves of the games taken */
+	uint64_t dropped;     /* positions not kept because of games_min; merge: notes and lines of
+				 the other store that ours, which are different, kept out */
+	uint64_t filtered;    /* did not fit the filter */
+	uint64_t conflicts;   /* of those read: the Result tag and the text after the moves name
+				 different results; the tag's counts */
+	uint64_t evaluations; /* in comments of the games added, if they were asked for */
 	struct chi_put_result positions;
 };
 

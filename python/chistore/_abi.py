@@ -367,6 +367,7 @@ chi_import_options._fields_ = [
     ("skip_known", c_bool),
     ("count_twice", c_bool),
     ("verbose", c_bool),
+    ("evals", c_bool),
     ("filter", chi_game_filter),
     ("memory", c_uint64),
     ("threads", c_uint),
@@ -386,6 +387,7 @@ chi_import_result._fields_ = [
     ("dropped", c_uint64),
     ("filtered", c_uint64),
     ("conflicts", c_uint64),
+    ("evaluations", c_uint64),
     ("positions", chi_put_result),
 ]
 chi_material._fields_ = [

@@ -408,17 +408,17 @@ def _game_filter(c, *, player=None, white=None, black=None, years=None, rating=N
         c.eco_min, c.eco_max = (code.encode("ascii") for code in eco)
 
 
-def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=False,
+def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=False, evals=False,
                report=None, subtract=False, filter=None, **options):  # pylint: disable=W0622
     """
     Counts the games of PGN files (paths, packed by gzip, bzip2 or xz if their names end so, or
     binary files) that are not counted yet; all of them or, on an error, none.
 
-    `statistic`: a directory that holds no store gets one of that kind. `report`: called with a line
-    for each game that could not be read whole. `filter`: a dict of player, white, black, years,
-    rating, rating_both, rating_average, plies, eco (pairs of bounds, the last of codes), results
-    and times (as "1-0", "blitz"); games that do not fit are not counted. Returns a dict of what
-    became of the games.
+    `statistic`: a directory that holds no store gets one of that kind. `evals`: the evaluations in
+    the games' comments are stored, too. `report`: called with a line for each game that could not
+    be read whole. `filter`: a dict of player, white, black, years, rating, rating_both,
+    rating_average, plies, eco (pairs of bounds, the last of codes), results and times (as "1-0",
+    "blitz"); games that do not fit are not counted. Returns a dict of what became of the games.
     """
     @_abi.chi_import_report
     def told(_, note):
@@ -427,7 +427,7 @@ def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=
 
     c = _abi.chi_import_options(
         kind=_abi.CHI_IMPORT_SUBTRACT if subtract else _abi.CHI_IMPORT_ADD, max_ply=max_ply,
-        games_min=games_min, strict=strict)
+        games_min=games_min, strict=strict, evals=evals)
     _game_filter(c.filter, **(filter or {}))
     if report is not None:
         c.report = told

@@ -163,6 +163,9 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 		rc = chi_record_decode(entry->value.mv_data, entry->value.mv_size, &write->arena,
 				       &put.record, NULL);
 	}
+	if (rc == CHI_OK) {
+		rc = chi_merge_room(&m.old, &write->arena, &put.record);
+	}
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}

@@ -148,6 +148,48 @@ static int merge_evals(const struct chi_eval *more, size_t n_more, struct chi_ar
 	return CHI_OK;
 }
 
+static bool has_engine(const struct chi_record *record, const struct chi_eval *eval)
+{
+	for (size_t i = 0; i < record->n_evals; i++) {
+		if (chi_eval_compare(&record->evals[i], eval) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int chi_merge_room(const struct chi_record *stored, struct chi_arena *arena,
+		   struct chi_record *given)
+{
+	size_t n = given->n_evals;
+	size_t others = 0;
+	if (stored->n_evals + n <= CHI_EVALS_MAX) {
+		return CHI_OK;
+	}
+	struct chi_eval *evals = chi_arena_alloc(arena, n * sizeof(*evals));
+	if (evals == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(evals, given->evals, n * sizeof(*evals));
+	for (size_t i = 0; i < n; i++) {
+		others += !has_engine(stored, &evals[i]);
+	}
+	for (; stored->n_evals + others > CHI_EVALS_MAX; others--) {
+		size_t least = n;
+		for (size_t i = 0; i < n; i++) {
+			if (!has_engine(stored, &evals[i]) &&
+			    (least == n || evals[i].depth < evals[least].depth)) {
+				least = i;
+			}
+		}
+		memmove(evals + least, evals + least + 1, (n - least - 1) * sizeof(*evals));
+		n--;
+	}
+	given->evals = evals;
+	given->n_evals = n;
+	return CHI_OK;
+}
+
 /* Of a decoded position; what does not need one is not given one. */
 static uint16_t statistic_of(enum chi_statistic kind, const struct chi_counts *base,
 			     const struct chi_position *position, const struct chi_record *record)

@@ -15,6 +15,11 @@ struct chi_record_rest;
 CHI_MUSTUSE int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena,
 				struct chi_record *out, struct chi_fault *fault);
 
+/* Drops what a record of games brings beyond the room for evaluations: those stored stay, of other
+ * engines the deepest come in. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_merge_room(const struct chi_record *stored, struct chi_arena *arena,
+			       struct chi_record *given);
+
 /* The statistic of a record by the store's kind: an external one is what the record says. -CHI_EKEY
  * if the key is no position. */
 CHI_MUSTUSE int chi_record_statistic(enum chi_statistic kind, const struct chi_counts *base,

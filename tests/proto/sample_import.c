@@ -54,5 +54,6 @@ void sample_import(struct sample *s, struct chi_request *out)
 	out->u.import.skip_known = below(s, 2) != 0;
 	out->u.import.count_twice = below(s, 2) != 0;
 	out->u.import.verbose = below(s, 2) != 0;
+	out->u.import.evals = below(s, 2) != 0;
 	filter_of(s, &out->u.import.filter);
 }

@@ -229,6 +229,8 @@ class Calls:
         self.assertEqual((done["taken"], done["filtered"]), (wins, done["games"] - wins))
         with chistore.open(path) as store:
             self.assertEqual(store.info()["games"], (wins, 0, 0, 0))
+        game = io.BytesIO(b'[White "A"]\n\n1. e4 {+0.31/18 1s} e5 {[%eval 0.2]} *\n')
+        self.assertEqual(chistore.import_pgn(path, game, evals=True)["evaluations"], 2)
 
     def test_bands(self):
         known = [row for row in self.store.scan(order="position") if row.chi2 is not None]

@@ -84,7 +84,7 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 static int check_options(struct cli *cli, const struct files *files)
 {
 	static const char *const of_positions[] = {"engine", "add", NULL};
-	static const char *const of_games[] = {"max-ply", "min-games",	     "memory",
+	static const char *const of_games[] = {"max-ply", "min-games",	     "evals", "memory",
 					       "threads", GAME_FILTER_NAMES, NULL};
 	static const char *const of_text[] = {"strict", "verbose", NULL};
 	static const struct {
@@ -174,6 +174,8 @@ static const struct cli_option options[] = {
 		      "games: count no positions after N plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
 		      "games: drop new positions with fewer games"),
+	OPTION_FLAG(import_state, games.options.evals, "evals",
+		    "games: store the evaluations in their comments, too"),
 	GAME_FILTER_OPTIONS(import_state, games.options.filter),
 	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),

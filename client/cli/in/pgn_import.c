@@ -146,6 +146,9 @@ static void print_summary(struct cli *cli, const struct games *games,
 	if (!subtract) {
 		(void)json_object_set_new(object, "dropped", json_count(result->dropped));
 	}
+	if (games->options.evals) {
+		(void)json_object_set_new(object, "evaluations", json_count(result->evaluations));
+	}
 	output_object(cli, object);
 }
 
