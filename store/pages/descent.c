@@ -249,7 +249,7 @@ static inline void ask_blocks(const struct chi_descent *descent, const struct ch
 	struct spot spots[CHI_DESCENT_LANES];
 	for (size_t i = 0; i < n; i++) {
 		if (CHI_UNLIKELY(!locate(descent, &lanes[i], &spots[i]))) {
-			spots[i].len = 0;
+			spots[i] = (struct spot){.len = 0};
 			continue;
 		}
 		chi_block_ask_head(spots[i].bytes, spots[i].len);
