@@ -8,7 +8,7 @@
  * once the disk is well again so is the store, if need be after opening it again.
  *
  * CHISTORE_IOFAIL_PAIRS: how many pairs are tried of each operation; 15 if not given.
- * CHISTORE_IOFAIL_EVERY: a lone failure comes at every so many calls; 3 if not given, 1 for all.
+ * CHISTORE_IOFAIL_EVERY: a lone failure comes at every so many calls; 5 if not given, 1 for all.
  */
 #include "tests/store/help.h"
 
@@ -31,7 +31,7 @@
 #define CALLS_MOST 2000
 /* Pairs of each operation, and calls from the first failure to the second. */
 #define PAIRS	 15
-#define EVERY	 3
+#define EVERY	 5
 #define GAP_MOST 12
 
 struct scene;

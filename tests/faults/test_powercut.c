@@ -8,7 +8,7 @@
  * A harness that cannot see a loss proves nothing. So the same is done with disks that only pretend
  * to sync, and there it must find losses.
  *
- * CHISTORE_POWERCUT_STATES: how many different states are checked in all; 2,500 if not given.
+ * CHISTORE_POWERCUT_STATES: how many different states are checked in all; 1,500 if not given.
  */
 #include "tests/store/help.h"
 
@@ -24,7 +24,7 @@
 #include "tests/faults/record.h"
 #include "tests/faults/shim.h"
 
-#define STATES 2500
+#define STATES 1500
 /* A control must find a loss within so many states. */
 #define STATES_CONTROL 200
 /* A state is only counted once. When so many rounds brought no new one, there are hardly any more.
