@@ -282,8 +282,9 @@ static void make(struct maker *maker)
 	     "sorting");
 	play_all(maker, results);
 	must(chi_sorter_seal(maker->sorter, PART_ITEMS, &n_parts, &fault), &fault, "sorting");
-	must(chi_load_new(maker->store, CHI_STATISTIC_OUTCOME, &maker->load, &fault), &fault,
-	     maker->store);
+	must(chi_load_new(maker->store, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &maker->load,
+			  &fault),
+	     &fault, maker->store);
 	store_games(maker, results);
 	must(chi_load_start(maker->load, &options, &maker->spec, &fault), &fault, "storing");
 	for (size_t part = 0; part < n_parts; part++) {

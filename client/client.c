@@ -185,7 +185,8 @@ int chi_create(const char *address, enum chi_statistic statistic, struct chi_fau
 {
 	struct chi_address parsed;
 	int status = parse_dir(address, "created in a", &parsed, fault);
-	return status < 0 ? status : chi_store_create(parsed.path, statistic, fault);
+	return status < 0 ? status
+			  : chi_store_create(parsed.path, statistic, CHI_KEEP_COUNTS, fault);
 }
 
 int chi_repair(const char *address, const char *path, enum chi_statistic statistic,

@@ -306,9 +306,9 @@ static int run(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_importer *importer = commit->importer;
 	_cleanup_(abandonp) struct chi_load *load = NULL;
-	int rc = importer->store != NULL
-			 ? chi_load_into(importer->store, &load, fault)
-			 : chi_load_new(importer->path, importer->statistic, &load, fault);
+	int rc = importer->store != NULL ? chi_load_into(importer->store, &load, fault)
+					 : chi_load_new(importer->path, importer->statistic,
+							importer->keep, &load, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}

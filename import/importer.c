@@ -94,6 +94,7 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	importer->store = target->store;
 	importer->statistic =
 		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
+	importer->keep = target->store != NULL ? chi_store_keep(target->store) : target->keep;
 	set_defaults(&importer->options);
 	/* A server may write to nothing but the store's directory. */
 	importer->spill = target->store != NULL ? strdup(chi_store_path(target->store))

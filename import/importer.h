@@ -23,7 +23,8 @@ struct chi_importer;
 struct chi_importer_target {
 	struct chi_store *store;      /* must outlive the chi_importer; NULL: a new one is made */
 	const char *path;	      /* then, its place; copied */
-	enum chi_statistic statistic; /* and its kind */
+	enum chi_statistic statistic; /* its kind, */
+	enum chi_keep keep;	      /* and what it keeps of the games */
 };
 
 /*

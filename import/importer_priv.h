@@ -36,6 +36,7 @@ struct chi_importer {
 	struct chi_store *store;	   /* not owned; NULL: a new one is made at `path` */
 	char *path;			   /* owned; NULL with a store */
 	enum chi_statistic statistic;
+	enum chi_keep keep;
 	struct chi_idempotency_key idempotency_key; /* sequence 0: not marked */
 	char *spill; /* owned: a directory in which files may be made that memory does not hold */
 	void *state; /* the kind's */

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 #ifdef __cplusplus

@@ -10,8 +10,13 @@
 #define POSITION_TREE "position"
 #define STRENGTH_TREE "strength"
 #define META_TREE     "meta"
-#define GAME_IDS_TREE "games"
+#define GAME_IDS_TREE "ids"
 #define CLIENTS_TREE  "clients"
+#define GAMES_TREE    "games"
+#define COLUMNS_TREE  "columns"
+#define NAMES_TREE    "names"
+#define POSTINGS_TREE "postings"
+#define GAMESETS_TREE "gamesets"
 #define DIR_MODE      0750
 #define FILE_MODE     0600
 #define CHI_PATH_SIZE 4096

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/idempotency.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 struct chi_store;
@@ -37,7 +38,7 @@ struct chi_write;
  * store or none. Mode 0750, files 0600 minus the umask.
  * -CHI_EEXIST, -CHI_EACCES, -CHI_EFULL, -CHI_EIO, -CHI_ENETFS, -CHI_EINVAL (statistic).
  */
-CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic,
+CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
 				 struct chi_fault *fault);
 
 enum chi_store_mode {
@@ -73,6 +74,7 @@ CHI_MUSTUSE int chi_store_share(const struct chi_store *store, struct chi_store 
 void chi_store_close(struct chi_store *store);
 
 enum chi_statistic chi_store_statistic(const struct chi_store *store);
+enum chi_keep chi_store_keep(const struct chi_store *store);
 
 /* The 16 bytes of its UUID, valid while the handle is. A copy has its original's. */
 const uint8_t *chi_store_uuid(const struct chi_store *store);

@@ -278,6 +278,7 @@ struct chi_game_id {
 	uint8_t result;	  /* enum chi_result */
 	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
 	uint16_t max_ply; /* counted up to this ply; 0: to its end */
+	uint32_t number;  /* in the archive; 0: the game is not kept there */
 };
 
 /* ---- Filter of games --------------------------------------------------------------------- */

@@ -111,6 +111,39 @@ CHI_READ_ONLY_NOT = 0
 CHI_READ_ONLY_PUBLISHED = 1
 CHI_READ_ONLY_SERVER = 2
 CHI_READ_ONLY_CRASHES = 3
+CHI_KEEP_GAMES = 0
+CHI_KEEP_COUNTS = 1
+CHI_NAME_PLAYER = 1
+CHI_NAME_EVENT = 2
+CHI_NAME_SITE = 3
+CHI_NAME_SOURCE = 4
+CHI_NAME_ROUND = 5
+CHI_NAME_ANNOTATOR = 6
+CHI_NAME_KINDS = 7
+CHI_TITLE_NONE = 0
+CHI_TITLE_GM = 1
+CHI_TITLE_IM = 2
+CHI_TITLE_FM = 3
+CHI_TITLE_CM = 4
+CHI_TITLE_WGM = 5
+CHI_TITLE_WIM = 6
+CHI_TITLE_WFM = 7
+CHI_TITLE_WCM = 8
+CHI_TITLE_NM = 9
+CHI_TITLE_WNM = 10
+CHI_TITLE_LM = 11
+CHI_TITLE_BOT = 12
+CHI_TITLE_OTHER = 13
+CHI_TITLES = 14
+CHI_SPEED_UNKNOWN = 0
+CHI_SPEED_BULLET = 1
+CHI_SPEED_BLITZ = 2
+CHI_SPEED_RAPID = 3
+CHI_SPEED_CLASSICAL = 4
+CHI_SPEED_CORRESPONDENCE = 5
+CHI_SPEEDS = 6
+CHI_GAME_ELO_MAX = 65535
+CHI_ECO_CODES = 500
 CHI_NO_REPEAT = 4294967295
 CHI_PREFETCH_MAX = 64
 CHI_MOVE_TEXT_SIZE = 12
@@ -230,6 +263,22 @@ class chi_repair_result(Structure):
     pass
 
 
+class chi_game_head(Structure):
+    pass
+
+
+class chi_tag(Structure):
+    pass
+
+
+class chi_game(Structure):
+    pass
+
+
+class chi_posting(Structure):
+    pass
+
+
 class chi_client(Structure):
     pass
 
@@ -333,6 +382,7 @@ chi_game_id._fields_ = [
     ("result", c_uint8),
     ("pruned", c_bool),
     ("max_ply", c_uint16),
+    ("number", c_uint32),
 ]
 chi_range._fields_ = [
     ("set", c_bool),
@@ -487,6 +537,49 @@ chi_repair_result._fields_ = [
     ("missing", c_uint64),
     ("pages", c_uint64),
     ("unsure", c_bool),
+]
+chi_game_head._fields_ = [
+    ("number", c_uint32),
+    ("white", c_uint32),
+    ("black", c_uint32),
+    ("event", c_uint32),
+    ("site", c_uint32),
+    ("source", c_uint32),
+    ("year", c_uint16),
+    ("month", c_uint8),
+    ("day", c_uint8),
+    ("white_elo", c_uint16),
+    ("black_elo", c_uint16),
+    ("eco", c_uint16),
+    ("plies", c_uint16),
+    ("result", c_uint8),
+    ("white_title", c_uint8),
+    ("black_title", c_uint8),
+    ("speed", c_uint8),
+]
+chi_tag._fields_ = [
+    ("name", c_char_p),
+    ("name_len", c_size_t),
+    ("value", c_char_p),
+    ("value_len", c_size_t),
+]
+chi_game._fields_ = [
+    ("head", chi_game_head),
+    ("id", c_uint8 * 16),
+    ("tags", POINTER(chi_tag)),
+    ("n_tags", c_size_t),
+    ("has_start", c_bool),
+    ("start", chi_key),
+    ("moves", POINTER(c_uint16)),
+    ("n_plies", c_size_t),
+    ("notes", POINTER(c_uint8)),
+    ("n_notes", c_size_t),
+    ("rest", c_char_p),
+    ("n_rest", c_size_t),
+]
+chi_posting._fields_ = [
+    ("game", c_uint32),
+    ("move", c_uint16),
 ]
 chi_options._fields_ = [
     ("store", c_char_p),

@@ -51,7 +51,7 @@ struct chi_verify {
 	struct chi_state state;
 	bool stated;			    /* the state was found and is sound */
 	bool stamped;			    /* so was the stamp */
-	struct chi_counts games;	    /* entries of the games tree by result */
+	struct chi_counts games;	    /* entries of the identities tree by result */
 	struct chi_verify_blocks blocks[2]; /* by kind of tree */
 	struct chi_verify_entries wanted;   /* by the records */
 	struct chi_verify_entries there;

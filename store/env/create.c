@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a new, empty store: four trees, a stamp and a state. */
+/* Making a new, empty store: the trees, a stamp and a state. */
 #include "store/env/env.h"
 
 #include <stddef.h>
@@ -19,9 +19,16 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 		const char *name;
 		MDB_dbi *dbi;
 	} trees[] = {
-		{META_TREE, &out->meta},	 {POSITION_TREE, &out->position},
-		{STRENGTH_TREE, &out->strength}, {GAME_IDS_TREE, &out->games},
+		{META_TREE, &out->meta},
+		{POSITION_TREE, &out->position},
+		{STRENGTH_TREE, &out->strength},
+		{GAME_IDS_TREE, &out->ids},
 		{CLIENTS_TREE, &out->clients},
+		{GAMES_TREE, &out->archive.games},
+		{COLUMNS_TREE, &out->archive.columns},
+		{NAMES_TREE, &out->archive.names},
+		{POSTINGS_TREE, &out->archive.postings},
+		{GAMESETS_TREE, &out->archive.gamesets},
 	};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {
@@ -56,10 +63,11 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 
 /* LMDB runs in the hidden directory with all its syncs: a crash before the rename costs nothing,
  * one after it must find everything on the disk. */
-int chi_store_make(const char *dir, enum chi_statistic statistic, struct chi_fault *fault)
+int chi_store_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
+		   struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
-	int rc = chi_stamp_new(statistic, &stamp);
+	int rc = chi_stamp_new(statistic, keep, &stamp);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "no random numbers for the store's identity");
 	}
@@ -80,7 +88,8 @@ int chi_store_make(const char *dir, enum chi_statistic statistic, struct chi_fau
 	return chi_lmdb_write_fault(fault, error, "create a store in", dir);
 }
 
-int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_fault *fault)
+int chi_store_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+		     struct chi_fault *fault)
 {
 	if (chi_statistic_name((int)statistic) == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
@@ -96,7 +105,7 @@ int chi_store_create(const char *path, enum chi_statistic statistic, struct chi_
 	}
 	rc = chi_file_system_check(hidden.dir, fault);
 	if (rc == CHI_OK) {
-		rc = chi_store_make(hidden.dir, statistic, fault);
+		rc = chi_store_make(hidden.dir, statistic, keep, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_path_publish(&hidden, path, fault);

@@ -163,6 +163,21 @@ int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength)
 	return rc == 0 ? mdb_set_compare(txn, strength, chi_trees_compare) : rc;
 }
 
+static int open_archive(MDB_txn *txn, struct chi_archive_trees *archive, struct chi_fault *fault)
+{
+	int rc = open_tree(txn, GAMES_TREE, &archive->games, fault);
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, COLUMNS_TREE, &archive->columns, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, NAMES_TREE, &archive->names, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, POSTINGS_TREE, &archive->postings, fault);
+	}
+	return rc == CHI_OK ? open_tree(txn, GAMESETS_TREE, &archive->gamesets, fault) : rc;
+}
+
 static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, struct chi_fault *fault)
 {
 	/* Without a meta tree it is someone else's LMDB file, with a broken one it is ours. */
@@ -191,12 +206,12 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 				    "order", "the trees");
 	}
 	if (rc == CHI_OK) {
-		rc = open_tree(txn, GAME_IDS_TREE, &trees->games, fault);
+		rc = open_tree(txn, GAME_IDS_TREE, &trees->ids, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = open_tree(txn, CLIENTS_TREE, &trees->clients, fault);
 	}
-	return rc;
+	return rc == CHI_OK ? open_archive(txn, &trees->archive, fault) : rc;
 }
 
 int chi_trees_open(const char *dir, unsigned flags, uint64_t map_bytes, struct chi_trees *out,
@@ -290,8 +305,9 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->meta = trees.meta;
 	env->position = trees.position;
 	env->strength = trees.strength;
-	env->games = trees.games;
+	env->ids = trees.ids;
 	env->clients = trees.clients;
+	env->archive = trees.archive;
 	env->bias = trees.bias;
 	env->durable = 0;
 	env->pages = trees.pages;

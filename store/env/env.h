@@ -17,6 +17,7 @@
 
 #include "base/attr.h"
 #include "chistore/types.h"
+#include "store/archive_trees.h"
 #include "store/env/lock.h"
 #include "store/pages/descent.h"
 #include "store/record/meta.h"
@@ -39,8 +40,9 @@ struct chi_env {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games;
+	MDB_dbi ids;
 	MDB_dbi clients;
+	struct chi_archive_trees archive;
 	bool poisoned;	  /* set in a forked child */
 	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
 			     writer's */
@@ -91,8 +93,9 @@ struct chi_trees {
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games;
+	MDB_dbi ids;
 	MDB_dbi clients;
+	struct chi_archive_trees archive;
 	struct chi_stamp stamp;
 	uint64_t bias;
 	struct chi_pages pages;
@@ -188,7 +191,7 @@ static inline bool chi_env_forked(const struct chi_env *env)
 }
 
 /* Makes an empty store in the empty directory `dir`, synced. */
-CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic,
+CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
 			       struct chi_fault *fault);
 
 void chi_registry_lock(void);

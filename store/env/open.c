@@ -270,6 +270,11 @@ enum chi_statistic chi_store_statistic(const struct chi_store *store)
 	return store->env->stamp.statistic;
 }
 
+enum chi_keep chi_store_keep(const struct chi_store *store)
+{
+	return store->env->stamp.keep;
+}
+
 const uint8_t *chi_store_uuid(const struct chi_store *store)
 {
 	return store->env->stamp.uuid;

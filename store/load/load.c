@@ -62,7 +62,9 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	load->meta = env->meta;
 	load->position = env->position;
 	load->strength = env->strength;
-	load->games = env->games;
+	load->ids = env->ids;
+	load->keep = env->stamp.keep;
+	load->archive = env->archive;
 	load->position_tree = &load->write->position;
 	load->strength_tree = &load->write->strength;
 	load->append = load->write->state.positions == 0;
@@ -74,7 +76,7 @@ int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE]
 		       struct chi_game_id *out)
 {
 	int rc = ready(load);
-	return rc < 0 ? rc : chi_game_ids_find(load->txn, load->games, id, out);
+	return rc < 0 ? rc : chi_game_ids_find(load->txn, load->ids, id, out);
 }
 
 /* Games of a new store come ascending, and no other tree is written meanwhile. */
@@ -88,7 +90,7 @@ static int append_game(struct chi_load *load, const struct chi_game_id *game,
 	if (value.mv_size == 0) {
 		return chi_fault_plain(fault, -CHI_EINVAL);
 	}
-	int error = mdb_put(load->txn, load->games, &key, &value, MDB_APPEND);
+	int error = mdb_put(load->txn, load->ids, &key, &value, MDB_APPEND);
 	if (error == MDB_KEYEXIST) {
 		return chi_fault(fault, -CHI_EINTERNAL, "the games do not ascend");
 	}

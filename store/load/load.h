@@ -21,8 +21,8 @@
 struct chi_load;
 
 /* Makes the hidden directory in which the new store is built. As chi_store_create. */
-CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load **out,
-			     struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+			     struct chi_load **out, struct chi_fault *fault);
 
 /* Begins the write transaction. As chi_write_begin. */
 CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,

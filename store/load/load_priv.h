@@ -45,12 +45,14 @@ struct chi_load {
 	struct chi_store *store; /* into an existing store; NULL: a new one is built */
 	struct chi_write *write; /* the same */
 	enum chi_statistic statistic;
+	enum chi_keep keep;
 	MDB_env *mdb;
 	MDB_txn *txn;
 	MDB_dbi meta;
 	MDB_dbi position;
 	MDB_dbi strength;
-	MDB_dbi games;
+	MDB_dbi ids;
+	struct chi_archive_trees archive;
 	struct chi_tree *position_tree; /* of the write transaction, or `own`: */
 	struct chi_tree *strength_tree;
 	struct chi_tree own[2];

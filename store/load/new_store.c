@@ -71,7 +71,8 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 	load->meta = trees.meta;
 	load->position = trees.position;
 	load->strength = trees.strength;
-	load->games = trees.games;
+	load->ids = trees.ids;
+	load->archive = trees.archive;
 	chi_tree_init(&load->own[CHI_TREE_POSITION], CHI_TREE_POSITION, load->txn, load->position,
 		      &load->state.positions, &load->state.position_bytes);
 	chi_tree_init(&load->own[CHI_TREE_STRENGTH], CHI_TREE_STRENGTH, load->txn, load->strength,
@@ -87,7 +88,7 @@ static int begin(struct chi_load *load, struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
 	uint64_t map_bytes;
-	int rc = chi_stamp_new(load->statistic, &stamp);
+	int rc = chi_stamp_new(load->statistic, load->keep, &stamp);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "no random numbers for the store's identity");
 	}
@@ -102,8 +103,8 @@ static int begin(struct chi_load *load, struct chi_fault *fault)
 	return rc < 0 ? rc : chi_load_error(load, make_trees(load, &stamp), fault);
 }
 
-int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load **out,
-		 struct chi_fault *fault)
+int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+		 struct chi_load **out, struct chi_fault *fault)
 {
 	if (chi_statistic_name((int)statistic) == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
@@ -118,6 +119,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, struct chi_load
 	}
 	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
 	load->statistic = statistic;
+	load->keep = keep;
 	load->append = true;
 	load->path = strdup(path);
 	rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)

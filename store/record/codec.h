@@ -100,7 +100,7 @@ int chi_strength_compare(const uint8_t *a, size_t a_len, const uint8_t *b, size_
 
 /* ---- Games ------------------------------------------------------------------------------- */
 
-#define CHI_GAME_VALUE_MAX 6
+#define CHI_GAME_VALUE_MAX 11
 
 /* The value of a game's entry; returns its length, 0 if the result is no result. */
 size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALUE_MAX]);

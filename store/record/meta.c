@@ -38,12 +38,13 @@ static const char state_key[] = "state";
 #define LAYOUT_AT     17
 #define CHECKSUM_SIZE 8
 
-int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out)
+int chi_stamp_new(enum chi_statistic statistic, enum chi_keep keep, struct chi_stamp *out)
 {
 	*out = (struct chi_stamp){
 		.major = CHI_FORMAT_MAJOR,
 		.minor = CHI_FORMAT_MINOR,
 		.statistic = statistic,
+		.keep = keep,
 		.created = (uint64_t)time(NULL),
 	};
 	if (getrandom(out->uuid, sizeof(out->uuid), 0) != (ssize_t)sizeof(out->uuid)) {
@@ -74,7 +75,7 @@ void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]
 {
 	struct chi_writer w = chi_writer_of(out, CHI_STAMP_SIZE);
 	const uint32_t mark = BYTE_ORDER_MARK;
-	const uint8_t zero[3] = {0};
+	const uint8_t zero[2] = {0};
 	chi_write_bytes(&w, magic, sizeof(magic));
 	chi_write_le(&w, stamp->major, 2);
 	chi_write_le(&w, stamp->minor, 2);
@@ -85,6 +86,7 @@ void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]
 	chi_write_u8(&w, RECORD_LAYOUT);
 	chi_write_u8(&w, STRENGTH_ORDER);
 	chi_write_u8(&w, (uint8_t)stamp->statistic);
+	chi_write_u8(&w, (uint8_t)stamp->keep);
 	chi_write_bytes(&w, zero, sizeof(zero));
 	chi_write_le(&w, stamp->incompatible, 8);
 	chi_write_le(&w, stamp->ro_compatible, 8);
@@ -160,6 +162,10 @@ static int check_features(const struct chi_stamp *stamp, bool readonly, struct c
 		return chi_fault(fault, -CHI_EVERSION, "the store holds an unknown statistic (%d)",
 				 (int)stamp->statistic);
 	}
+	if (stamp->keep > CHI_KEEP_COUNTS) {
+		return chi_fault(fault, -CHI_EVERSION, "the store keeps something unknown (%d)",
+				 (int)stamp->keep);
+	}
 	return CHI_OK;
 }
 
@@ -170,7 +176,8 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 	if (rc < 0) {
 		return rc;
 	}
-	*out = (struct chi_stamp){.statistic = (enum chi_statistic)bytes[20]};
+	*out = (struct chi_stamp){.statistic = (enum chi_statistic)bytes[20],
+				  .keep = (enum chi_keep)bytes[21]};
 	struct chi_reader r = chi_reader_of(bytes + VERSION_AT, len - VERSION_AT);
 	out->major = (uint16_t)chi_read_le(&r, 2);
 	out->minor = (uint16_t)chi_read_le(&r, 2);
@@ -210,6 +217,7 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 	chi_write_le(&w, state->known, 8);
 	chi_write_le(&w, state->position_bytes, 8);
 	chi_write_le(&w, state->strength_bytes, 8);
+	chi_write_le(&w, state->last_game, 8);
 	chi_write_le(&w, state->txn, 8);
 	write_checksum(&w, state_key, out);
 }
@@ -228,6 +236,7 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
 	out->known = chi_read_le(&r, 8);
 	out->position_bytes = chi_read_le(&r, 8);
 	out->strength_bytes = chi_read_le(&r, 8);
+	out->last_game = chi_read_le(&r, 8);
 	out->txn = chi_read_le(&r, 8);
 	return CHI_OK;
 }

@@ -6,6 +6,7 @@
 #include <lmdb.h>
 #include <stdint.h>
 
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 #define CHI_FORMAT_MAJOR 2
@@ -15,12 +16,13 @@
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 120
+#define CHI_STATE_SIZE 128
 
 struct chi_stamp {
 	uint16_t major;
 	uint16_t minor;
 	enum chi_statistic statistic;
+	enum chi_keep keep;
 	uint64_t incompatible;	/* feature bits: unknown ones forbid opening, */
 	uint64_t ro_compatible; /* unknown ones forbid writing, */
 	uint64_t compatible;	/* unknown ones are harmless */
@@ -32,17 +34,19 @@ struct chi_stamp {
 struct chi_state {
 	uint64_t sequence;
 	struct chi_counts base;
-	struct chi_counts games; /* of the games tree, by result */
+	struct chi_counts games; /* of the identities tree, by result */
 	uint64_t positions;	 /* entries of the position tree, */
 	uint64_t known;		 /* and of the strength tree */
 	uint64_t position_bytes; /* that the blocks of the position tree take, of CHI_BLOCK_ROOM
 				    each at most, */
 	uint64_t strength_bytes; /* and those of the strength tree */
+	uint64_t last_game;	 /* the highest number that a game was given; 0: none was */
 	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
 };
 
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */
-CHI_MUSTUSE int chi_stamp_new(enum chi_statistic statistic, struct chi_stamp *out);
+CHI_MUSTUSE int chi_stamp_new(enum chi_statistic statistic, enum chi_keep keep,
+			      struct chi_stamp *out);
 
 void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]);
 

@@ -363,7 +363,7 @@ static int settle(struct repair *r)
 static int fill(struct repair *r, const char *dir)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_store_make(dir, r->statistic, r->fault);
+	int rc = chi_store_make(dir, r->statistic, CHI_KEEP_COUNTS, r->fault);
 	if (rc == CHI_OK) {
 		rc = chi_store_open(dir, &options, &r->store, r->fault);
 	}

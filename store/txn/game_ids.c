@@ -21,6 +21,7 @@
 #define GAME_RESULT  0x03
 #define GAME_PRUNED  0x04
 #define GAME_MAX_PLY 0x08
+#define GAME_NUMBER  0x10
 
 /* Low bytes of the checksum at the value's end, as in the strength tree. */
 #define GAME_SUM 2
@@ -39,9 +40,13 @@ size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALU
 	}
 	struct chi_writer w = chi_writer_of(out, CHI_GAME_VALUE_MAX);
 	chi_write_u8(&w, (uint8_t)(game->result | (game->pruned ? GAME_PRUNED : 0) |
-				   (game->max_ply != 0 ? GAME_MAX_PLY : 0)));
+				   (game->max_ply != 0 ? GAME_MAX_PLY : 0) |
+				   (game->number != 0 ? GAME_NUMBER : 0)));
 	if (game->max_ply != 0) {
 		chi_write_varint(&w, game->max_ply);
+	}
+	if (game->number != 0) {
+		chi_write_varint(&w, game->number);
 	}
 	uint8_t sum[GAME_SUM];
 	sum_of(game->id, out, (size_t)(w.at - out), sum);
@@ -64,15 +69,20 @@ int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size
 	uint8_t head = chi_read_u8(&r);
 	bool has_ply = (head & GAME_MAX_PLY) != 0;
 	uint64_t max_ply = has_ply ? chi_read_varint(&r) : 0;
-	/* One form: a bound of 0 is not written. */
-	if (r.bad || r.at != r.end || (head & ~(GAME_RESULT | GAME_PRUNED | GAME_MAX_PLY)) != 0 ||
-	    max_ply > UINT16_MAX || (has_ply && max_ply == 0)) {
+	bool has_number = (head & GAME_NUMBER) != 0;
+	uint64_t number = has_number ? chi_read_varint(&r) : 0;
+	/* One form: a bound or a number of 0 is not written. */
+	if (r.bad || r.at != r.end ||
+	    (head & ~(GAME_RESULT | GAME_PRUNED | GAME_MAX_PLY | GAME_NUMBER)) != 0 ||
+	    max_ply > UINT16_MAX || (has_ply && max_ply == 0) || number > UINT32_MAX ||
+	    (has_number && number == 0)) {
 		return -CHI_ECORRUPT;
 	}
 	*out = (struct chi_game_id){
 		.result = head & GAME_RESULT,
 		.pruned = (head & GAME_PRUNED) != 0,
 		.max_ply = (uint16_t)max_ply,
+		.number = (uint32_t)number,
 	};
 	memcpy(out->id, id, CHI_GAME_ID_SIZE);
 	return CHI_OK;
@@ -91,7 +101,7 @@ int chi_game_ids_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_
 int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
 		     struct chi_game_id *out)
 {
-	return chi_game_ids_find(read->txn, read->env->games, id, out);
+	return chi_game_ids_find(read->txn, read->env->ids, id, out);
 }
 
 /* From where the cursor is to be set, up to `max` entries. */
@@ -123,7 +133,7 @@ int chi_read_game_ids(struct chi_read *read, const uint8_t *after, struct chi_ga
 {
 	*n = 0;
 	MDB_cursor *cursor;
-	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->games, &cursor));
+	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->ids, &cursor));
 	if (rc < 0) {
 		return rc;
 	}
@@ -157,12 +167,12 @@ static int add_game(struct chi_write *write, const struct chi_game_id *game)
 	if (value.mv_size == 0) {
 		return -CHI_EINVAL;
 	}
-	int rc = chi_game_ids_find(write->txn, write->env->games, game->id, &found);
+	int rc = chi_game_ids_find(write->txn, write->env->ids, game->id, &found);
 	if (rc != CHI_NONE) {
 		return rc == CHI_OK ? CHI_NONE : rc;
 	}
 	write->changed = true;
-	rc = chi_write_set(write, write->env->games, &key, &value);
+	rc = chi_write_set(write, write->env->ids, &key, &value);
 	return rc == CHI_OK ? count_game(&write->state, game->result, true) : rc;
 }
 
@@ -170,12 +180,12 @@ static int take_game(struct chi_write *write, const uint8_t id[CHI_GAME_ID_SIZE]
 		     struct chi_game_id *out)
 {
 	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
-	int rc = chi_game_ids_find(write->txn, write->env->games, id, out);
+	int rc = chi_game_ids_find(write->txn, write->env->ids, id, out);
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	write->changed = true;
-	rc = chi_write_unset(write, write->env->games, &key);
+	rc = chi_write_unset(write, write->env->ids, &key);
 	return rc == CHI_OK ? count_game(&write->state, out->result, false) : rc;
 }
 

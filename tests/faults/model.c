@@ -206,8 +206,9 @@ int model_load(const struct model *model, struct chi_store *store, const char *p
 	struct chi_load *load;
 	struct chi_put_result result = {0};
 	uint64_t dropped = 0;
-	int rc = store != NULL ? chi_load_into(store, &load, why)
-			       : chi_load_new(path, CHI_STATISTIC_EXTERNAL, &load, why);
+	int rc = store != NULL
+			 ? chi_load_into(store, &load, why)
+			 : chi_load_new(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &load, why);
 	if (rc < 0) {
 		return rc;
 	}

@@ -93,7 +93,7 @@ static bool reopen(struct scene *scene, struct chi_fault *why)
 
 static int act_create(struct scene *scene, struct chi_fault *why)
 {
-	return chi_store_create(scene->main, CHI_STATISTIC_EXTERNAL, why);
+	return chi_store_create(scene->main, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, why);
 }
 
 static int act_step(struct scene *scene, struct chi_fault *why)

@@ -85,7 +85,7 @@ static void make_base(void)
 	char path[CHI_PATH_SIZE];
 	REQUIRE(mkdtemp(dir) != NULL);
 	(void)atexit(remove_dir);
-	REQUIRE(chi_store_create(dir, CHI_STATISTIC_CONTROL, NULL) == CHI_OK);
+	REQUIRE(chi_store_create(dir, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, NULL) == CHI_OK);
 	REQUIRE(chi_store_open(dir, &options, &store, NULL) == CHI_OK);
 	REQUIRE(chi_write_begin(store, &write, NULL) == CHI_OK);
 	fill(write);

@@ -18,12 +18,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 BELOW = {"types", "base"}
 BOARD = BELOW | {"chess", "chess/pgn", "chess/openings", "chess/polyglot"}
 STORE = BOARD | {"store"}
-CLIENT = STORE | {"api", "import", "proto", "proto/wire", "client/core"}
+ARCHIVE = {"store/names", "store/games", "store/postings"}
+SEARCH = STORE | {"search"}
+CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "client/cli"}
-DAEMON = STORE | {"import", "proto", "proto/wire", "daemon/log", "daemon/settings"}
+DAEMON = SEARCH | {"import", "proto", "proto/wire", "daemon/log", "daemon/settings"}
 
 ARROWS = {
-    "include/chistore": set(),
+    "include/chistore": {"types"},
     "include": {"types"},
     "base": {"types"},
     "chess": BELOW,
@@ -35,23 +37,29 @@ ARROWS = {
     "store": BELOW,
     "store/record": STORE,
     "store/block": STORE | {"store/record"},
+    # The archive of games, on handles of trees: no environment, no transaction of ours.
+    "store/names": STORE | {"store/record"},
+    "store/games": STORE | {"store/record", "store/names"},
+    "store/postings": STORE | {"store/record"},
     "store/pages": STORE | {"store/record", "store/block"},
     "store/env": STORE | {"store/record", "store/block", "store/pages"},
-    "store/txn": STORE | {"store/record", "store/block", "store/pages", "store/env"},
-    "store/query": STORE | {"store/record", "store/block", "store/pages", "store/env"},
+    "store/txn": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env"},
+    "store/query": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env"},
     "store/text": STORE | {"store/record"},
-    "store/load": STORE | {"store/record", "store/block", "store/pages", "store/env", "store/txn"},
-    "store/admin": STORE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
+    "store/load": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env",
+                                     "store/txn"},
+    "store/admin": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
                             "store/query"},
-    "store/rescue": STORE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
+    "store/rescue": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
                              "store/load"},
 
+    "search": STORE,
     "import": STORE,
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
     "formats": BOARD,
 
-    "client/core": STORE | {"api", "import", "proto"},
+    "client/core": SEARCH | {"api", "import", "proto"},
     "client/local": CLIENT,
     "client/remote": CLIENT,
     "client": CLIENT | {"client/local", "client/remote"},

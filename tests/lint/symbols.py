@@ -10,7 +10,7 @@ import sys
 
 import tree
 
-HEADERS = ("include/chistore.h", "include/chistore/types.h")
+HEADERS = ("include/chistore.h", "include/chistore/types.h", "include/chistore/games.h")
 
 
 def exported(library):

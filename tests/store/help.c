@@ -211,7 +211,7 @@ struct chi_store *help_store(const char *name, enum chi_statistic statistic)
 {
 	const char *path = help_path(name);
 	help_remove(path);
-	ok(chi_store_create(path, statistic, &fault));
+	ok(chi_store_create(path, statistic, CHI_KEEP_COUNTS, &fault));
 	return help_open(path, CHI_STORE_WRITE);
 }
 

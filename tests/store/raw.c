@@ -25,7 +25,7 @@ struct raw {
 static void raw_open(struct raw *raw, const char *name, const char *tree)
 {
 	assert_int_equal(mdb_env_create(&raw->env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(raw->env, 8), 0);
+	assert_int_equal(mdb_env_set_maxdbs(raw->env, 16), 0);
 	assert_int_equal(mdb_env_open(raw->env, help_path(name), MDB_NOSYNC, 0600), 0);
 	assert_int_equal(mdb_txn_begin(raw->env, NULL, 0, &raw->txn), 0);
 	assert_int_equal(mdb_dbi_open(raw->txn, tree, 0, &raw->dbi), 0);

@@ -164,6 +164,7 @@ static void test_meta_examples(void **state)
 				 .known = 13,
 				 .position_bytes = 14,
 				 .strength_bytes = 15,
+				 .last_game = 0x10,
 				 .txn = 2};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);

@@ -234,10 +234,10 @@ static void meddle(const char *path, const uint8_t *id, bool drop)
 	memcpy(bytes, id, sizeof(bytes));
 	key.mv_data = bytes;
 	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
 	assert_int_equal(mdb_env_open(env, path, 0, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, "games", 0, &dbi), 0);
+	assert_int_equal(mdb_dbi_open(txn, "ids", 0, &dbi), 0);
 	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
 	memcpy(damaged, value.mv_data, value.mv_size);
 	damaged[0] ^= 1;

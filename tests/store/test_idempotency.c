@@ -524,7 +524,7 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 	MDB_val k = {len, copy};
 	MDB_val v = {size, bytes};
 	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
 	assert_int_equal(mdb_env_open(env, help_path("once"), 0, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &meta), 0);

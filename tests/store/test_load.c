@@ -137,7 +137,7 @@ static struct chi_store *loaded(const char *name, enum chi_statistic statistic, 
 	uint64_t dropped = 0;
 	const char *path = help_path(name);
 	help_remove(path);
-	ok(chi_load_new(path, statistic, &load, &fault));
+	ok(chi_load_new(path, statistic, CHI_KEEP_COUNTS, &load, &fault));
 	load_part(load, part, false, 0);
 	assert_int_equal(help_try(path, CHI_STORE_READ), -CHI_ENOSTORE);
 	ok(chi_load_finish(load, &result, &dropped, &fault));
@@ -352,7 +352,8 @@ static void test_other_parts(void **state)
 		struct chi_put_result result = {0};
 		uint64_t dropped = 0;
 		help_remove(help_path(i == 0 ? "parts" : "none"));
-		ok(i == 0 ? chi_load_new(help_path("parts"), EXTERNAL, &load, &fault)
+		ok(i == 0 ? chi_load_new(help_path("parts"), EXTERNAL, CHI_KEEP_COUNTS, &load,
+					 &fault)
 			  : chi_load_into(store, &load, &fault));
 		ok(start(load, false, 0, &spec));
 		ok(chi_load_pack(&spec, &items[0].key, &records[i], &block));
@@ -411,14 +412,16 @@ static void test_failures(void **state)
 	chi_store_close(store);
 	/* Something took the place meanwhile. */
 	help_remove(help_path("new"));
-	ok(chi_load_new(help_path("new"), CONTROL, &load, &fault));
+	ok(chi_load_new(help_path("new"), CONTROL, CHI_KEEP_COUNTS, &load, &fault));
 	load_part(load, all, false, 0);
 	chi_store_close(help_store("new", EXTERNAL));
 	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EEXIST);
 	assert_int_equal(result.added, 0);
-	assert_int_equal(chi_load_new(help_path("new"), CONTROL, &load, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_load_new(help_path("no/where"), CONTROL, &load, &fault),
-			 -CHI_ENOSTORE);
+	assert_int_equal(chi_load_new(help_path("new"), CONTROL, CHI_KEEP_COUNTS, &load, &fault),
+			 -CHI_EEXIST);
+	assert_int_equal(
+		chi_load_new(help_path("no/where"), CONTROL, CHI_KEEP_COUNTS, &load, &fault),
+		-CHI_ENOSTORE);
 	chi_load_block_free(&block);
 }
 
@@ -445,7 +448,7 @@ static void test_several_commits(void **state)
 	help_keys(keys, MANY);
 	qsort(keys, MANY, sizeof(keys[0]), compare_keys);
 	help_remove(help_path("large"));
-	ok(chi_load_new(help_path("large"), EXTERNAL, &load, &fault));
+	ok(chi_load_new(help_path("large"), EXTERNAL, CHI_KEEP_COUNTS, &load, &fault));
 	for (size_t i = 0; i < GAMES; i++) {
 		ok(chi_load_game(load, &games[i]));
 	}
@@ -497,7 +500,7 @@ static void test_abandoned(void **state)
 	struct chi_load *load;
 	help_remove(help_path("new"));
 	size_t before = entries_of(help_path("."));
-	ok(chi_load_new(help_path("new"), CONTROL, &load, &fault));
+	ok(chi_load_new(help_path("new"), CONTROL, CHI_KEEP_COUNTS, &load, &fault));
 	load_part(load, all, false, 0);
 	chi_load_abandon(load);
 	assert_int_equal(entries_of(help_path(".")), before);

@@ -38,8 +38,8 @@ static void test_create(void **state)
 {
 	(void)state;
 	const char *path = help_path("create");
-	ok(chi_store_create(path, CONTROL, &fault));
-	assert_int_equal(chi_store_create(path, CONTROL, &fault), -CHI_EEXIST);
+	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
+	assert_int_equal(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	mode_t mask = umask(0);
@@ -66,17 +66,21 @@ static void test_create(void **state)
 	/* An empty directory is taken, anything else is not. */
 	const char *empty = help_path("empty/");
 	assert_int_equal(mkdir(empty, 0700), 0);
-	ok(chi_store_create(empty, CONTROL, &fault));
+	ok(chi_store_create(empty, CONTROL, CHI_KEEP_COUNTS, &fault));
 	const char *full = help_path("full");
 	assert_int_equal(mkdir(full, 0700), 0);
 	write_file(join(full, "x"), "x", 1);
-	assert_int_equal(chi_store_create(full, CONTROL, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create(join(full, "x"), CONTROL, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create(help_path("no/parent"), CONTROL, &fault), -CHI_ENOSTORE);
-	assert_int_equal(chi_store_create(help_path("y"), (enum chi_statistic)9, &fault),
-			 -CHI_EINVAL);
-	assert_int_equal(chi_store_create("", CONTROL, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_store_create("/proc/self/store", CONTROL, NULL) < 0, 1);
+	assert_int_equal(chi_store_create(full, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_store_create(join(full, "x"), CONTROL, CHI_KEEP_COUNTS, &fault),
+			 -CHI_EEXIST);
+	assert_int_equal(chi_store_create(help_path("no/parent"), CONTROL, CHI_KEEP_COUNTS, &fault),
+			 -CHI_ENOSTORE);
+	assert_int_equal(
+		chi_store_create(help_path("y"), (enum chi_statistic)9, CHI_KEEP_COUNTS, &fault),
+		-CHI_EINVAL);
+	assert_int_equal(chi_store_create("", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_store_create("/proc/self/store", CONTROL, CHI_KEEP_COUNTS, NULL) < 0,
+			 1);
 }
 
 /* The path names the same store however it is written. */
@@ -90,7 +94,7 @@ static void test_paths(void **state)
 	const char *dir = help_path("paths");
 	assert_int_equal(mkdir(dir, 0700), 0);
 	assert_int_equal(chdir(dir), 0);
-	ok(chi_store_create("./plain//", CONTROL, &fault));
+	ok(chi_store_create("./plain//", CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(symlink("plain", "link"), 0);
 	assert_int_equal(symlink("nowhere", "dangling"), 0);
 	struct chi_store *store = help_open("plain", CHI_STORE_WRITE);
@@ -100,15 +104,17 @@ static void test_paths(void **state)
 	assert_int_equal(help_try("../paths/plain///", CHI_STORE_DAEMON), -CHI_EBUSY);
 	chi_store_close(store);
 	assert_int_equal(help_try("dangling", CHI_STORE_READ), -CHI_ENOSTORE);
-	assert_int_equal(chi_store_create("link", CONTROL, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create("link/", CONTROL, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create("dangling", CONTROL, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create(".", CONTROL, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_store_create("plain/..", CONTROL, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_store_create("/", CONTROL, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_store_create("link", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_store_create("link/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_store_create("dangling", CONTROL, CHI_KEEP_COUNTS, &fault),
+			 -CHI_EEXIST);
+	assert_int_equal(chi_store_create(".", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_store_create("plain/..", CONTROL, CHI_KEEP_COUNTS, &fault),
+			 -CHI_EINVAL);
+	assert_int_equal(chi_store_create("/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
 	memset(longest, 'x', sizeof(longest));
 	longest[4096] = '\0';
-	assert_int_equal(chi_store_create(longest, CONTROL, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_store_create(longest, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
 	assert_int_equal(help_try(longest, CHI_STORE_READ), -CHI_EINVAL);
 	/* Reachable from here, but without an absolute name: said so, not "out of memory". */
 	memset(name, 'd', sizeof(name) - 1);
@@ -117,7 +123,7 @@ static void test_paths(void **state)
 		assert_int_equal(mkdir(name, 0700), 0);
 		assert_int_equal(chdir(name), 0);
 	}
-	ok(chi_store_create("deep", CONTROL, &fault));
+	ok(chi_store_create("deep", CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(help_try("deep", CHI_STORE_READ), -CHI_EINVAL);
 	assert_non_null(strstr(fault.text, "too long"));
 	help_remove("deep");
@@ -150,7 +156,7 @@ static void test_removed_and_made_anew(void **state)
 	const char *path = help_path("again");
 	struct chi_store *old = NULL;
 	for (int i = 0; i < 4; i++) {
-		ok(chi_store_create(path, CONTROL, &fault));
+		ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 		struct chi_store *store = help_open(path, CHI_STORE_WRITE);
 		assert_int_equal(help_count(store), 0);
 		help_put(store, &(struct chi_put){.key = help_key()});
@@ -207,7 +213,7 @@ static void test_leftovers(void **state)
 	assert_int_equal(mkdir(strange, 0700), 0);
 	write_file(join(strange, "letter"), "x", 1);
 
-	ok(chi_store_create(help_path("place"), CONTROL, &fault));
+	ok(chi_store_create(help_path("place"), CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_not_equal(access(left, F_OK), 0);
 	assert_int_equal(access(join(busy, "data.mdb"), F_OK), 0);
 	assert_int_equal(access(other, F_OK), 0);
@@ -269,7 +275,7 @@ static void restamp(const char *path, const void *bytes, size_t len)
 	MDB_txn *txn;
 	MDB_dbi dbi;
 	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
 	assert_int_equal(mdb_env_open(env, path, 0, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
@@ -295,7 +301,7 @@ static void test_stamps(void **state)
 {
 	(void)state;
 	const char *path = help_path("stamped");
-	ok(chi_store_create(path, CONTROL, &fault));
+	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct chi_stamp good = {.major = CHI_FORMAT_MAJOR, .statistic = CONTROL};
 	assert_int_equal(try_stamp(path, &good, CHI_STORE_WRITE), CHI_OK);
 	struct chi_stamp stamp = good;
@@ -436,7 +442,9 @@ static void test_permissions(void **state)
 		}
 		int bad = help_try(help_path("private"), CHI_STORE_READ) != -CHI_EACCES;
 		bad |= (help_try(help_path("private"), CHI_STORE_WRITE) != -CHI_EACCES) << 1;
-		bad |= (chi_store_create(help_path("mine"), CONTROL, &fault) != -CHI_EACCES) << 2;
+		bad |= (chi_store_create(help_path("mine"), CONTROL, CHI_KEEP_COUNTS, &fault) !=
+			-CHI_EACCES)
+		       << 2;
 		_exit(bad);
 	}
 	assert_int_equal(help_child_status(pid), 0);
@@ -487,7 +495,7 @@ static void test_lock_file_has_its_blocks(void **state)
 {
 	(void)state;
 	const char *path = help_path("blocks");
-	ok(chi_store_create(path, CONTROL, &fault));
+	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct stat st;
 	assert_int_equal(stat(join(path, "lock.mdb"), &st), 0);
 	assert_true(st.st_size > 1024 * 64);
@@ -538,7 +546,7 @@ static int create_on_full_media(void)
 	int made = 0;
 	for (size_t room = 0; room <= 40 * 4096; room += 4096) {
 		fill_media(path, room);
-		int rc = chi_store_create(join(path, "store"), CONTROL, &fault);
+		int rc = chi_store_create(join(path, "store"), CONTROL, CHI_KEEP_COUNTS, &fault);
 		if (rc == CHI_OK) {
 			fill_media(path, 0);
 			bad |= help_try(join(path, "store"), CHI_STORE_READ) != CHI_OK;

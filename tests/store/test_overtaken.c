@@ -175,7 +175,7 @@ static unsigned overtake(const char *name, bool hide)
 	unsigned wrong = 0;
 	struct chi_key key = help_key();
 	(void)snprintf(path, sizeof(path), "%s", help_path(name));
-	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, &fault));
+	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(pipe(up), 0);
 	assert_int_equal(pipe(down), 0);
 	pid_t pid = help_fork();
@@ -243,7 +243,7 @@ static void test_overtaken_reader(void **state)
 		(void)snprintf(path, sizeof(path), "%.60s", help_path("overtaken"));
 	}
 	struct chi_key key = help_key();
-	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, &fault));
+	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);

@@ -166,7 +166,7 @@ static int copy_damaged(void)
 {
 	MDB_env *env;
 	int fd = open("/dev/null", O_WRONLY);
-	if (fd < 0 || mdb_env_create(&env) != 0 || mdb_env_set_maxdbs(env, 8) != 0 ||
+	if (fd < 0 || mdb_env_create(&env) != 0 || mdb_env_set_maxdbs(env, 16) != 0 ||
 	    mdb_env_set_mapsize(env, (size_t)1 << 30) != 0) {
 		return UNCOPIED;
 	}

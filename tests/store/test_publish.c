@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include "base/attr.h"
 #include "base/num.h"
 #include "store/record/meta.h"
@@ -358,9 +357,10 @@ static void test_a_store_made_meanwhile_stays(void **state)
 	ok(chi_publish_begin(help_path("meanwhile"), &copy, &fd, &fault));
 	ok(chi_store_copy(store, fd, &fault));
 	help_remove(help_path("meanwhile"));
-	ok(chi_store_create(help_path("meanwhile"), CHI_STATISTIC_OUTCOME, &fault));
+	const char *path = help_path("meanwhile");
+	ok(chi_store_create(path, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_EEXIST);
-	struct chi_store *made = help_open(help_path("meanwhile"), CHI_STORE_WRITE);
+	struct chi_store *made = help_open(path, CHI_STORE_WRITE);
 	assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
 	chi_store_close(made);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
@@ -470,7 +470,7 @@ static void damage(const char *path, const struct chi_key *key)
 	MDB_val name = {key->len, bytes};
 	MDB_val value = {strlen(nonsense), nonsense};
 	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
 	assert_int_equal(mdb_env_open(env, path, MDB_NOSYNC, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "position", 0, &dbi), 0);

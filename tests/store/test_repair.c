@@ -265,7 +265,7 @@ static void test_lost_root(void **state)
 	make_store(CHI_STATISTIC_CONTROL);
 	read_image();
 	noise(page_at(root_of("position")), PAGE);
-	noise(page_at(root_of("games")), PAGE);
+	noise(page_at(root_of("ids")), PAGE);
 	noise(page_at(root_of("strength")), PAGE);
 	write_image(image_len);
 	ok(repair(0));

@@ -167,7 +167,7 @@ static void test_two_first_publications(void **state)
 static void make_a_store(void)
 {
 	help_remove(help_path("taken"));
-	ok(chi_store_create(help_path("taken"), CHI_STATISTIC_OUTCOME, &fault));
+	ok(chi_store_create(help_path("taken"), CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
 }
 
 static void free_the_name(void)

@@ -553,7 +553,8 @@ static void test_killed_creation(void **state)
 		help_remove(path);
 		pid_t pid = fork();
 		if (pid == 0) {
-			_exit(chi_store_create(path, CHI_STATISTIC_CONTROL, NULL) != CHI_OK);
+			_exit(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS,
+					       NULL) != CHI_OK);
 		}
 		/* The last one is left alone, so that one is whole however slow the disk is. */
 		int status;
@@ -568,7 +569,7 @@ static void test_killed_creation(void **state)
 		assert_true(rc == CHI_OK || rc == -CHI_ENOSTORE);
 		whole += rc == CHI_OK;
 		if (rc != CHI_OK) {
-			ok(chi_store_create(path, CHI_STATISTIC_CONTROL, &fault));
+			ok(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, &fault));
 		}
 	}
 	assert_true(whole > 0);

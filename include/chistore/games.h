@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games of the archive in memory: what filters ask for, and the whole. Plain data; what the
+ * pointers lead to belongs to the one that filled the struct, and lives as long as that says.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a store keeps of the games that it counts; the numbers are stored. */
+enum chi_keep {
+	CHI_KEEP_GAMES = 0,  /* the games, with names, and which of them reached a position */
+	CHI_KEEP_COUNTS = 1, /* that they are counted, and no more */
+};
+
+/* What names are of. The numbers are stored. */
+enum chi_name_kind {
+	CHI_NAME_PLAYER = 1,
+	CHI_NAME_EVENT = 2,
+	CHI_NAME_SITE = 3,
+	CHI_NAME_SOURCE = 4, /* where games came from: a file, or what the import said */
+	CHI_NAME_ROUND = 5,
+	CHI_NAME_ANNOTATOR = 6,
+	CHI_NAME_KINDS /* number of kinds, plus one */
+};
+
+/* Titles of players, the highest first. The numbers are stored. */
+enum chi_title {
+	CHI_TITLE_NONE,
+	CHI_TITLE_GM,
+	CHI_TITLE_IM,
+	CHI_TITLE_FM,
+	CHI_TITLE_CM,
+	CHI_TITLE_WGM,
+	CHI_TITLE_WIM,
+	CHI_TITLE_WFM,
+	CHI_TITLE_WCM,
+	CHI_TITLE_NM,
+	CHI_TITLE_WNM,
+	CHI_TITLE_LM,
+	CHI_TITLE_BOT,
+	CHI_TITLE_OTHER,
+	CHI_TITLES
+};
+
+/* Classes of time controls, by the seconds that a player has for 40 moves. The numbers are stored.
+ */
+enum chi_speed {
+	CHI_SPEED_UNKNOWN,
+	CHI_SPEED_BULLET, /* less than 3 minutes */
+	CHI_SPEED_BLITZ,  /* less than 10 minutes */
+	CHI_SPEED_RAPID,  /* less than 60 minutes */
+	CHI_SPEED_CLASSICAL,
+	CHI_SPEED_CORRESPONDENCE, /* days for a move */
+	CHI_SPEEDS
+};
+
+#define CHI_GAME_ELO_MAX 65535
+#define CHI_ECO_CODES	 500 /* A00..E99 */
+
+/* What the columns hold of a game. */
+struct chi_game_head {
+	uint32_t number; /* 1 or more */
+	uint32_t white;	 /* ids of names, 1 or more; 0: none */
+	uint32_t black;
+	uint32_t event;
+	uint32_t site;
+	uint32_t source;
+	uint16_t year;	    /* 0..9999; 0: not known, */
+	uint8_t month;	    /* 1..12, the same, */
+	uint8_t day;	    /* 1..31, the same */
+	uint16_t white_elo; /* 0: none */
+	uint16_t black_elo;
+	uint16_t eco;	     /* 1 + 100 * (letter - 'A') + number: 1..CHI_ECO_CODES; 0: none */
+	uint16_t plies;	     /* moves that could be read */
+	uint8_t result;	     /* enum chi_result */
+	uint8_t white_title; /* enum chi_title */
+	uint8_t black_title;
+	uint8_t speed; /* enum chi_speed */
+};
+
+/* A tag pair: UTF-8 without control characters. Not NUL-terminated. */
+struct chi_tag {
+	const char *name;
+	size_t name_len; /* 1..255 */
+	const char *value;
+	size_t value_len;
+};
+
+/* A whole game. */
+struct chi_game {
+	struct chi_game_head head;
+	uint8_t id[CHI_GAME_ID_SIZE];
+	/* In the order of the input, of each name the first; without Result, FEN and SetUp, which
+	 * follow from what is below. */
+	const struct chi_tag *tags;
+	size_t n_tags;
+	bool has_start; /* else the initial position of chess */
+	struct chi_key start;
+	const chi_move *moves; /* each legal */
+	size_t n_plies;
+	const uint8_t *notes; /* comments, marks and variations (chess/pgn/notes.h) */
+	size_t n_notes;
+	const char *rest; /* movetext from the first move on that could not be read: UTF-8 */
+	size_t n_rest;
+};
+
+/* An entry of a position's list of games: the game, and the move that it played there; 0: it ended
+ * there. A game that came back and played another move has an entry for each. */
+struct chi_posting {
+	uint32_t game;
+	chi_move move;
+};
+
+#ifdef __cplusplus
+}
+#endif

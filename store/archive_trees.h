@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles of the trees that the archive of games is kept in (FORMAT.md, "Archive"). */
+#pragma once
+
+#include <lmdb.h>
+
+struct chi_archive_trees {
+	MDB_dbi games;	  /* what is not in the columns: moves, other tags, annotations */
+	MDB_dbi columns;  /* what filters ask for, by number */
+	MDB_dbi names;	  /* of players, events, sites and so on, each once */
+	MDB_dbi postings; /* of positions that many games reached */
+	MDB_dbi gamesets; /* named filters, with the games that fit */
+};
