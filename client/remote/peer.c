@@ -289,7 +289,8 @@ static bool watch(const struct chi_peer *peer, int64_t until)
 }
 
 /* Waits for bytes. A patient wait is cut in halves by a ping: its answer shows that the server is
- * at work, and starts the time again. */
+ * at work, and starts the time again. The second half begins when the ping is out: on a loaded
+ * machine this program may come late to its own deadline, which is no silence of the server. */
 static int await_bytes(struct chi_client *client)
 {
 	struct chi_peer *peer = client->peer;
@@ -318,6 +319,7 @@ static int await_bytes(struct chi_client *client)
 			chi_peer_close(client);
 			return status;
 		}
+		start = chi_now_ms() - half;
 	}
 	if (!got && peer->tls != NULL && peer->tls->failure != CHI_OK) {
 		return chi_peer_fail(client, -CHI_ECONNECT, "the server broke off TLS (%s)",
