@@ -2,11 +2,12 @@
 /* Lists of keys in files. */
 #include "bench/lists.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "chess/key.h"
+#include "chess/pgn/pgn.h"
 
 #define SHUFFLE_SEED 20040301
 
@@ -91,4 +92,35 @@ void bench_keys_free(struct bench_keys *keys)
 	free(keys->games);
 	free(keys->random);
 	memset(keys, 0, sizeof(*keys));
+}
+
+static void take_games(struct chi_pgn *pgn, size_t most, struct bench_list *list, size_t *capacity)
+{
+	const struct chi_pgn_game *game;
+	while (chi_pgn_next(pgn, &game) == CHI_OK) {
+		for (size_t i = 0; i <= game->n_plies && game->n_plies > 0 && list->n < most; i++) {
+			struct chi_key key;
+			chi_key_encode(&game->positions[i], &key);
+			bench_list_append(list, capacity, &key);
+		}
+	}
+}
+
+void bench_list_read_pgn(FILE *file, size_t most, struct bench_list *list, size_t *capacity)
+{
+	static char bytes[1 << 16];
+	struct chi_pgn *pgn;
+	size_t n;
+	if (chi_pgn_new(&pgn) != CHI_OK) {
+		bench_die("out of memory");
+	}
+	while (list->n < most && (n = fread(bytes, 1, sizeof(bytes), file)) > 0) {
+		for (size_t used = 0; used < n;) {
+			used += chi_pgn_feed(pgn, bytes + used, n - used);
+			take_games(pgn, most, list, capacity);
+		}
+	}
+	chi_pgn_finish(pgn);
+	take_games(pgn, most, list, capacity);
+	chi_pgn_free(pgn);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "chistore/types.h"
 
@@ -21,3 +22,6 @@ void bench_list_append(struct bench_list *list, size_t *capacity, const struct c
 
 /* Fisher and Yates with a fixed seed: the same order in every run. */
 void bench_list_shuffle(struct bench_list *list);
+
+/* Appends the positions of all games, until there are `most`; ends the program on failure. */
+void bench_list_read_pgn(FILE *file, size_t most, struct bench_list *list, size_t *capacity);

@@ -20,7 +20,6 @@
 #include "bench/records.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
-#include "chess/pgn/pgn.h"
 
 #define COUNT_MAX    100000000
 #define DEPTH	     3	   /* of the search: three plies, and captures are not followed further */
@@ -55,35 +54,6 @@ static void append_position(struct growing *to, const struct chi_position *posit
 
 /* ---- The order of games -------------------------------------------------------------------- */
 
-static void take_games(struct chi_pgn *pgn, struct growing *to)
-{
-	const struct chi_pgn_game *game;
-	while (chi_pgn_next(pgn, &game) == CHI_OK) {
-		for (size_t i = 0; i <= game->n_plies && game->n_plies > 0; i++) {
-			append_position(to, &game->positions[i]);
-		}
-	}
-}
-
-static void read_pgn(FILE *file, struct growing *to)
-{
-	static char bytes[1 << 16];
-	struct chi_pgn *pgn;
-	size_t n;
-	if (chi_pgn_new(&pgn) != CHI_OK) {
-		bench_die("out of memory");
-	}
-	while (!is_full(to) && (n = fread(bytes, 1, sizeof(bytes), file)) > 0) {
-		for (size_t used = 0; used < n;) {
-			used += chi_pgn_feed(pgn, bytes + used, n - used);
-			take_games(pgn, to);
-		}
-	}
-	chi_pgn_finish(pgn);
-	take_games(pgn, to);
-	chi_pgn_free(pgn);
-}
-
 /* The first column of the lines after the header. */
 static void read_csv(FILE *file, struct growing *to)
 {
@@ -111,7 +81,7 @@ static void read_games(const char *path, struct growing *to)
 	if (len > 4 && strcmp(path + len - 4, ".csv") == 0) {
 		read_csv(file, to);
 	} else {
-		read_pgn(file, to);
+		bench_list_read_pgn(file, to->most, &to->list, &to->capacity);
 	}
 	fclose(file);
 	if (to->list.n == 0) {

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Matches a pattern on the bytes of a key. The mask alone rules most positions out. A piece is
+ * found by counting the bits of the mask before its square; material, by one addition for each
+ * two pieces. What several views need is computed once.
+ */
+#include "chess/pattern/draft.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+#define HIGH_BITS    UINT64_C(0x8080808080808080)
+#define BALANCE_ZERO UINT64_C(0x404040404040)
+#define NIBBLES	     UINT64_C(0x1111111111111111)
+
+/* A key being looked at. */
+struct look {
+	const uint8_t *codes; /* of its pieces, two to a byte */
+	uint64_t mask;	      /* a1 is the highest bit */
+	uint32_t n;
+	bool has_side;
+	bool black_moves;
+	bool has_counts;
+	uint64_t counts[2];
+};
+
+/* Compiled for processors with and without an instruction for it. */
+CHI_INLINE uint32_t count_bits(bool fast, uint64_t set)
+{
+	return fast ? (uint32_t)__builtin_popcountll(set) : (uint32_t)chi_popcount(set);
+}
+
+static uint64_t load(const uint8_t *bytes)
+{
+	uint64_t word;
+	memcpy(&word, bytes, sizeof(word));
+	return be64toh(word);
+}
+
+/* The codes of pieces `from` to `from` + 15, zeros after the last; which of the nibbles have one
+ * is in `*used`, a bit each. */
+static uint64_t codes_word(const struct look *look, uint32_t from, uint64_t *used)
+{
+	uint32_t n = look->n <= from ? 0 : look->n - from;
+	uint64_t ones = n == 0 ? 0 : n >= 16 ? ~UINT64_C(0) : ~UINT64_C(0) << (64 - 4 * n);
+	*used = NIBBLES & ones;
+	return load(look->codes + from / 2) & ones;
+}
+
+/* Black is to move if some code is 0. */
+static bool black_moves(struct look *look)
+{
+	if (!look->has_side) {
+		uint64_t zeros = 0;
+		for (uint32_t from = 0; from < MEN_MAX; from += 16) {
+			uint64_t used = 0;
+			uint64_t word = codes_word(look, from, &used);
+			word |= word >> 1;
+			zeros |= ~(word | word >> 2) & used;
+		}
+		look->black_moves = zeros != 0;
+		look->has_side = true;
+	}
+	return look->black_moves;
+}
+
+/* All sixteen bytes are added, however many there are: that is faster than a loop that ends now
+ * here, now there. Those after the last piece look like black kings. */
+static void count_pieces(const struct chi_pattern *pattern, struct look *look)
+{
+	uint64_t white = 0;
+	uint64_t black = 0;
+	for (uint32_t from = 0; from < MEN_MAX; from += 16) {
+		uint64_t used = 0;
+		uint64_t word = codes_word(look, from, &used);
+		for (int i = 0; i < 8; i++) {
+			const uint64_t *pair = pattern->pair[word >> (8 * i) & 255];
+			white += pair[CHI_WHITE];
+			black += pair[CHI_BLACK];
+		}
+	}
+	black -= (uint64_t)(MEN_MAX - look->n) << (8 * CHI_KING);
+	uint64_t passed = white >> 48;
+	white &= (UINT64_C(1) << 48) - 1;
+	if (passed != 0 && black_moves(look)) {
+		white += passed << (8 * CHI_PAWN);
+	} else {
+		black += passed << (8 * CHI_PAWN);
+	}
+	look->counts[CHI_WHITE] = white;
+	look->counts[CHI_BLACK] = black;
+	look->has_counts = true;
+}
+
+static bool within(struct chi_pattern_bounds bounds, uint64_t counts)
+{
+	uint64_t enough = ((counts | HIGH_BITS) - bounds.least) & HIGH_BITS;
+	uint64_t not_too_many = (bounds.most - counts) & HIGH_BITS;
+	return (enough & not_too_many) == HIGH_BITS;
+}
+
+static bool counts_match(const struct chi_pattern *pattern, const struct chi_pattern_view *view,
+			 struct look *look)
+{
+	if (!look->has_counts) {
+		count_pieces(pattern, look);
+	}
+	uint64_t white = look->counts[CHI_WHITE];
+	uint64_t black = look->counts[CHI_BLACK];
+	return within(view->counts[CHI_WHITE], white) && within(view->counts[CHI_BLACK], black) &&
+	       (!view->has_balance || within(view->balance, white + BALANCE_ZERO - black));
+}
+
+/* The code on a square that holds a piece. */
+CHI_INLINE uint32_t code_at(bool fast, const struct look *look, uint32_t shift)
+{
+	uint32_t before = count_bits(fast, look->mask >> shift >> 1);
+	return look->codes[before / 2] >> (before % 2 == 0 ? 4 : 0) & 15;
+}
+
+CHI_INLINE bool tests_match(bool fast, const struct chi_pattern_view *view, const struct look *look)
+{
+	for (uint32_t i = 0; i < view->n_tests; i++) {
+		const struct chi_pattern_test *test = &view->tests[i];
+		bool is_empty = (look->mask >> test->shift & 1) == 0;
+		uint32_t code = is_empty ? 16 : code_at(fast, look, test->shift);
+		if ((test->codes >> code & 1) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+CHI_INLINE bool term_holds(bool fast, const struct chi_pattern_term *term, const struct look *look)
+{
+	if ((term->codes >> 16 & 1) != 0 && (term->squares & ~look->mask) != 0) {
+		return true;
+	}
+	for (uint64_t left = term->squares & look->mask; left != 0; left &= left - 1) {
+		uint32_t shift = (uint32_t)__builtin_ctzll(left);
+		if ((term->codes >> code_at(fast, look, shift) & 1) != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Every clause has a term that holds. */
+CHI_INLINE bool terms_match(bool fast, const struct chi_pattern_view *view, const struct look *look)
+{
+	bool holds = false;
+	for (uint32_t i = 0; i < view->n_terms; i++) {
+		holds = holds || term_holds(fast, &view->terms[i], look);
+		if (view->terms[i].last) {
+			if (!holds) {
+				return false;
+			}
+			holds = false;
+		}
+	}
+	return true;
+}
+
+/* Of two bishops, one of each colour: whether the colours of their squares are as asked. */
+CHI_INLINE bool bishops_match(bool fast, const struct chi_pattern_view *view,
+			      const struct look *look)
+{
+	const uint32_t bishops = 1u << 1 | 1u << 9;
+	uint32_t colours = 0;
+	for (uint64_t left = look->mask; left != 0; left &= left - 1) {
+		uint32_t shift = (uint32_t)__builtin_ctzll(left);
+		if ((bishops >> code_at(fast, look, shift) & 1) != 0) {
+			colours += (shift + (shift >> 3)) & 1;
+		}
+	}
+	return (colours == 1) == (view->bishops == CHI_BISHOPS_OPPOSITE);
+}
+
+CHI_INLINE bool view_matches(bool fast, const struct chi_pattern *pattern,
+			     const struct chi_pattern_view *view, struct look *look)
+{
+	if ((look->mask & view->occupied) != view->occupied || (look->mask & view->empty) != 0 ||
+	    look->n - view->least > view->span || !tests_match(fast, view, look)) {
+		return false;
+	}
+	if (view->side != CHI_SIDE_ANY &&
+	    view->side == (black_moves(look) ? CHI_SIDE_WHITE : CHI_SIDE_BLACK)) {
+		return false;
+	}
+	return (!(view->has_counts || view->has_balance) || counts_match(pattern, view, look)) &&
+	       terms_match(fast, view, look) &&
+	       (view->bishops == CHI_BISHOPS_ANY || bishops_match(fast, view, look));
+}
+
+CHI_INLINE bool matches(bool fast, const struct chi_pattern *pattern, const uint8_t *key)
+{
+	struct look look = {.codes = key + sizeof(uint64_t), .mask = load(key)};
+	look.n = count_bits(fast, look.mask);
+	for (uint32_t i = 0; i < pattern->n_views; i++) {
+		if (view_matches(fast, pattern, &pattern->views[i], &look)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("popcnt"))) static bool matches_fast(const struct chi_pattern *pattern,
+							   const uint8_t *key)
+{
+	return matches(true, pattern, key);
+}
+#else
+static bool matches_fast(const struct chi_pattern *pattern, const uint8_t *key)
+{
+	return matches(true, pattern, key);
+}
+#endif
+
+bool chi_pattern_matches(const struct chi_pattern *pattern, const uint8_t *key)
+{
+	return pattern->fast_count ? matches_fast(pattern, key) : matches(false, pattern, key);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what is said of squares: `has`, `fen` and `pawns`; pattern.h defines them. */
+#include "chess/pattern/draft.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "chess/position.h"
+
+/* A text being read. */
+struct reader {
+	const char *field;
+	const char *text;
+	const char *at;
+	struct chi_fault *fault;
+};
+
+static struct chi_origin here(const struct reader *reader)
+{
+	return (struct chi_origin){reader->field, (size_t)(reader->at - reader->text) + 1};
+}
+
+static int refuse(const struct reader *reader, const char *reason)
+{
+	return chi_fault(reader->fault, -CHI_ESYNTAX, "%s, character %zu: %s", reader->field,
+			 here(reader).at, reason);
+}
+
+static bool is_gap(char c)
+{
+	return c == ' ' || c == ',' || c == '\t';
+}
+
+static void skip_gaps(struct reader *reader)
+{
+	while (is_gap(*reader->at)) {
+		reader->at++;
+	}
+}
+
+/* What one character means, or 0. */
+static uint32_t set_of_letter(char c)
+{
+	if (c == '?') {
+		return SET_ALL;
+	}
+	if (c == '.') {
+		return SET_EMPTY;
+	}
+	if (c == 'A' || c == 'a') {
+		return c == 'A' ? SET_WHITE : SET_BLACK;
+	}
+	bool small = c >= 'a' && c <= 'z';
+	int kind = chi_kind_of(small ? (char)(c - 'a' + 'A') : c);
+	return kind == CHI_KINDS ? 0 : chi_set_of(small ? CHI_BLACK : CHI_WHITE, kind);
+}
+
+/* Inside of brackets, to the one that closes. */
+static int read_bracket(struct reader *reader, uint32_t *set)
+{
+	*set = 0;
+	for (reader->at++; *reader->at != ']'; reader->at++) {
+		uint32_t one = set_of_letter(*reader->at);
+		if (*reader->at == '\0') {
+			return refuse(reader, "']' is missing");
+		}
+		if (one == 0) {
+			return refuse(reader, "in brackets are K Q R B N P A, small or capital, "
+					      "'.' or '?'");
+		}
+		*set |= one;
+	}
+	if (*set == 0) {
+		return refuse(reader, "nothing in the brackets");
+	}
+	reader->at++;
+	return CHI_OK;
+}
+
+/* Contents without '!' before them. */
+static int read_set(struct reader *reader, uint32_t *set)
+{
+	if (*reader->at == '[') {
+		return read_bracket(reader, set);
+	}
+	*set = set_of_letter(*reader->at);
+	if (*set == 0) {
+		return refuse(reader, "a piece is expected: K Q R B N P A, small for Black, "
+				      "'.' for empty, '?' for anything, or [...]");
+	}
+	reader->at++;
+	return CHI_OK;
+}
+
+/* Contents. */
+static int read_contents(struct reader *reader, uint32_t *set, bool *is_not)
+{
+	*is_not = *reader->at == '!';
+	reader->at += *is_not;
+	int rc = read_set(reader, set);
+	if (rc == CHI_OK && *is_not) {
+		*set = SET_ALL & ~*set;
+		rc = *set == 0 ? refuse(reader, "not anything: nothing is that") : CHI_OK;
+	}
+	return rc;
+}
+
+/* One of eight, beginning with `first`, or '*'; as bits, 0: neither. */
+static uint32_t eight_of(char c, char first)
+{
+	if (c == '*') {
+		return 0xff;
+	}
+	return c >= first && c < first + 8 ? 1u << (c - first) : 0;
+}
+
+/* A square, or a file, rank or the board with stars. */
+static int read_target(struct reader *reader, uint64_t *squares)
+{
+	uint32_t files = eight_of(*reader->at, 'a');
+	if (files == 0) {
+		return refuse(reader, "a file is expected after the piece, a to h or '*'");
+	}
+	reader->at++;
+	uint32_t ranks = eight_of(*reader->at, '1');
+	if (ranks == 0) {
+		return refuse(reader, "a rank is expected after the file, 1 to 8 or '*'");
+	}
+	reader->at++;
+	*squares = 0;
+	for (int rank = 0; rank < 8; rank++) {
+		*squares |= (uint64_t)((ranks >> rank & 1) * files) << (8 * rank);
+	}
+	return CHI_OK;
+}
+
+/* All of these squares have something of `set`. */
+static int narrow_all(struct chi_draft *draft, uint64_t squares, uint32_t set,
+		      struct chi_origin origin, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	while (squares != 0 && rc == CHI_OK) {
+		rc = chi_draft_narrow(draft, chi_pop(&squares), set, origin, fault);
+	}
+	return rc;
+}
+
+/* One alternative. `n` have come before it in its clause. */
+static int read_alternative(struct reader *reader, size_t n, struct chi_draft_term *term,
+			    bool *is_all)
+{
+	bool is_not = false;
+	int rc = read_contents(reader, &term->set, &is_not);
+	if (rc == CHI_OK) {
+		rc = read_target(reader, &term->squares);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	bool is_line = chi_popcount(term->squares) > 1;
+	if (is_not && is_line && (n > 0 || *reader->at == '|')) {
+		return refuse(reader, "'!' with a '*' cannot be one of several alternatives");
+	}
+	*is_all = !is_line || is_not;
+	return CHI_OK;
+}
+
+/* A condition: alternatives with '|' between them. */
+static int read_condition(struct reader *reader, struct chi_draft *draft)
+{
+	struct chi_origin origin = here(reader);
+	struct chi_draft_clause clause = {origin, draft->n_terms, 0};
+	struct chi_draft_term term = {0};
+	bool is_all = false;
+	do {
+		reader->at += clause.n > 0;
+		int rc = read_alternative(reader, clause.n, &term, &is_all);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		if (draft->n_terms == CHI_PATTERN_TERMS_MAX) {
+			return chi_fault(reader->fault, -CHI_ETOOBIG,
+					 "%s, character %zu: over %d alternatives and lines",
+					 origin.field, origin.at, CHI_PATTERN_TERMS_MAX);
+		}
+		draft->terms[draft->n_terms++] = term;
+		clause.n++;
+	} while (*reader->at == '|');
+	if (*reader->at != '\0' && !is_gap(*reader->at)) {
+		return refuse(reader, "a space, a comma or '|' is expected after a square");
+	}
+	if (clause.n == 1 && is_all) {
+		draft->n_terms--;
+		return narrow_all(draft, term.squares, term.set, origin, reader->fault);
+	}
+	if (draft->n_clauses == CHI_PATTERN_CLAUSES_MAX) {
+		return chi_fault(reader->fault, -CHI_ETOOBIG,
+				 "%s, character %zu: over %d conditions with '*' or '|'",
+				 origin.field, origin.at, CHI_PATTERN_CLAUSES_MAX);
+	}
+	draft->clauses[draft->n_clauses++] = clause;
+	return CHI_OK;
+}
+
+int chi_draft_has(struct chi_draft *draft, const char *text, struct chi_fault *fault)
+{
+	struct reader reader = {"has", text, text, fault};
+	skip_gaps(&reader);
+	if (*reader.at == '\0') {
+		return refuse(&reader, "empty");
+	}
+	while (*reader.at != '\0') {
+		int rc = read_condition(&reader, draft);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		skip_gaps(&reader);
+	}
+	return CHI_OK;
+}
+
+/* A rank, from the a-file on: eight squares. */
+static int read_rank(struct reader *reader, struct chi_draft *draft, int rank)
+{
+	int file = 0;
+	while (*reader->at != '\0' && *reader->at != '/' && !is_gap(*reader->at)) {
+		struct chi_origin origin = here(reader);
+		uint32_t set = SET_ALL;
+		int n = 1;
+		bool is_digit = *reader->at >= '1' && *reader->at <= '8';
+		if (is_digit) {
+			n = *reader->at++ - '0';
+		} else {
+			bool is_not = false;
+			int rc = read_contents(reader, &set, &is_not);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+		if (file + n > 8) {
+			return chi_fault(reader->fault, -CHI_ESYNTAX,
+					 "%s, character %zu: rank %d has more than 8 squares",
+					 origin.field, origin.at, rank + 1);
+		}
+		if (n == 1) {
+			int rc = chi_draft_narrow(draft, 8 * rank + file, set, origin,
+						  reader->fault);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+		file += n;
+	}
+	return file == 8 ? CHI_OK : refuse(reader, "the rank has less than 8 squares");
+}
+
+/* The side to move after the placement, if it is given. */
+static int read_side(struct reader *reader, struct chi_draft *draft)
+{
+	skip_gaps(reader);
+	if (*reader->at == '\0') {
+		return CHI_OK;
+	}
+	uint8_t side = *reader->at == 'w'   ? CHI_SIDE_WHITE
+		       : *reader->at == 'b' ? CHI_SIDE_BLACK
+					    : CHI_SIDE_ANY;
+	if (side == CHI_SIDE_ANY) {
+		return refuse(reader, "after the placement is w or b, or nothing");
+	}
+	if (draft->side != CHI_SIDE_ANY && draft->side != side) {
+		return chi_fault(reader->fault, -CHI_EINVAL,
+				 "%s, character %zu: contradicts the side to move asked for",
+				 reader->field, here(reader).at);
+	}
+	draft->side = side;
+	reader->at++;
+	skip_gaps(reader);
+	return *reader->at == '\0' ? CHI_OK
+				   : refuse(reader, "castling, en passant and counters cannot be "
+						    "asked for here");
+}
+
+int chi_draft_fen(struct chi_draft *draft, const char *text, struct chi_fault *fault)
+{
+	struct reader reader = {"fen", text, text, fault};
+	skip_gaps(&reader);
+	for (int rank = 7; rank >= 0; rank--) {
+		int rc = read_rank(&reader, draft, rank);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		if (rank > 0 && *reader.at != '/') {
+			return refuse(&reader, "8 ranks with '/' between them are expected");
+		}
+		reader.at += rank > 0;
+	}
+	if (*reader.at == '/') {
+		return refuse(&reader, "there are 8 ranks already");
+	}
+	return read_side(&reader, draft);
+}
+
+/* The pawns of one colour, to '/' or the end. */
+static int read_pawns(struct reader *reader, struct chi_draft *draft, int colour)
+{
+	struct chi_origin start = here(reader);
+	uint64_t given = 0;
+	bool more = false;
+	for (skip_gaps(reader); *reader->at != '\0' && *reader->at != '/'; skip_gaps(reader)) {
+		struct chi_origin origin = here(reader);
+		uint64_t squares = 0;
+		if (*reader->at == '+') {
+			more = true;
+			reader->at++;
+			continue;
+		}
+		int rc = read_target(reader, &squares);
+		if (rc == CHI_OK && chi_popcount(squares) > 1) {
+			rc = refuse(reader, "'*' is no square of a pawn");
+		}
+		if (rc == CHI_OK) {
+			rc = narrow_all(draft, squares, chi_set_of(colour, CHI_PAWN), origin,
+					reader->fault);
+		}
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		given |= squares;
+	}
+	int n = chi_popcount(given);
+	int rc = more ? CHI_OK
+		      : chi_draft_bound(&draft->counts[colour * CHI_KINDS + CHI_PAWN], n, n,
+					colour == CHI_WHITE ? "white pawns" : "black pawns", start,
+					reader->fault);
+	return rc;
+}
+
+int chi_draft_pawns(struct chi_draft *draft, const char *text, struct chi_fault *fault)
+{
+	struct reader reader = {"pawns", text, text, fault};
+	int rc = read_pawns(&reader, draft, CHI_WHITE);
+	if (rc == CHI_OK && *reader.at != '/') {
+		rc = refuse(&reader, "'/' and black's pawns are missing ('/ +': any)");
+	}
+	if (rc == CHI_OK) {
+		reader.at++;
+		rc = read_pawns(&reader, draft, CHI_BLACK);
+	}
+	if (rc == CHI_OK && *reader.at != '\0') {
+		rc = refuse(&reader, "a second '/'");
+	}
+	return rc;
+}
