@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Heads of games in columns: what was appended is read, damage is told. */
+#include "tests/store/help.h"
+
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/games/columns.h"
+#include "store/games/number.h"
+#include "tests/store/archive.h"
+
+#define GAMES 5000
+
+static struct chi_game_head heads[GAMES + 1];
+
+/* Heads as they come: few events, many players, now and then something large. */
+static struct chi_game_head some_head(uint32_t number)
+{
+	struct chi_game_head head = {
+		.number = number,
+		.white = 1 + help_below(20000),
+		.black = 1 + help_below(20000),
+		.event = 1 + number / 40,
+		.site = 1 + number / 60,
+		.source = 1,
+		.year = (uint16_t)(1990 + help_below(30)),
+		.month = (uint8_t)help_below(13),
+		.day = (uint8_t)help_below(32),
+		.white_elo = (uint16_t)(help_below(4) == 0 ? 0 : 2000 + help_below(800)),
+		.black_elo = (uint16_t)(2000 + help_below(800)),
+		.eco = (uint16_t)help_below(CHI_ECO_CODES + 1),
+		.plies = (uint16_t)help_below(200),
+		.result = (uint8_t)help_below(4),
+		.speed = CHI_SPEED_CLASSICAL,
+	};
+	if (help_below(500) == 0) {
+		head.white = UINT32_MAX;
+		head.plies = UINT16_MAX;
+		head.white_title = CHI_TITLE_OTHER;
+	}
+	return head;
+}
+
+static void append(struct archive *archive, uint32_t from, uint32_t to)
+{
+	struct chi_columns_writer *writer;
+	ok(chi_columns_writer_new(archive->txn, archive->trees.columns, &writer));
+	for (uint32_t number = from; number <= to; number++) {
+		heads[number] = some_head(number);
+		ok(chi_columns_append(writer, &heads[number]));
+	}
+	assert_int_equal(chi_columns_append(writer, &heads[to]), -CHI_EINVAL);
+	ok(chi_columns_flush(writer));
+	chi_columns_writer_free(writer);
+}
+
+static void check(struct archive *archive, uint32_t number)
+{
+	struct chi_game_head head;
+	ok(chi_columns_get(archive->txn, archive->trees.columns, number, &head));
+	assert_memory_equal(&head, &heads[number], sizeof(head));
+}
+
+static void test_identity(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_columns_reader reader;
+	struct chi_game_head head;
+	uint32_t last;
+	uint32_t row;
+	/* In parts: a chunk that was begun is gone on with. */
+	for (uint32_t from = 1; from <= GAMES;) {
+		uint32_t to = from + help_below(300);
+		to = to < GAMES ? to : GAMES;
+		append(archive, from, to);
+		from = to + 1;
+	}
+	MDB_stat stat;
+	assert_int_equal(mdb_stat(archive->txn, archive->trees.columns, &stat), 0);
+	assert_true(stat.ms_overflow_pages <= stat.ms_entries);
+	assert_true(stat.ms_entries < GAMES / 150);
+	ok(chi_columns_last(archive->txn, archive->trees.columns, &last));
+	assert_int_equal(last, GAMES);
+	for (unsigned i = 0; i < GAMES; i++) {
+		check(archive, 1 + help_below(GAMES));
+	}
+	ok(chi_columns_reader_init(&reader, archive->txn, archive->trees.columns));
+	for (uint32_t number = 1; number <= GAMES; number += 1 + help_below(30)) {
+		ok(chi_columns_read(&reader, number, &head));
+		assert_memory_equal(&head, &heads[number], sizeof(head));
+	}
+	assert_int_equal(chi_columns_find(&reader, 0, &row), CHI_NONE);
+	assert_int_equal(chi_columns_find(&reader, GAMES + 1, &row), CHI_NONE);
+	assert_int_equal(chi_columns_find(&reader, UINT32_MAX, &row), CHI_NONE);
+	chi_columns_reader_deinit(&reader);
+}
+
+static void test_walk(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_columns_reader reader;
+	append(archive, 1, GAMES);
+	ok(chi_columns_reader_init(&reader, archive->txn, archive->trees.columns));
+	uint32_t number = 1;
+	int rc = chi_columns_seek(&reader, 0);
+	for (; rc == CHI_OK; rc = chi_columns_next(&reader)) {
+		assert_int_equal(reader.chunk.first, number);
+		for (uint32_t row = 0; row < reader.chunk.n; row++, number++) {
+			assert_int_equal(chi_column_value(&reader.chunk, CHI_COLUMN_ECO, row),
+					 heads[number].eco);
+		}
+	}
+	assert_int_equal(rc, CHI_NONE);
+	assert_int_equal(number, GAMES + 1);
+	ok(chi_columns_seek(&reader, 2500));
+	assert_true(reader.chunk.first <= 2500 && reader.chunk.first + reader.chunk.n > 2500);
+	assert_int_equal(chi_columns_seek(&reader, GAMES + 1), CHI_NONE);
+	chi_columns_reader_deinit(&reader);
+}
+
+static void test_removal(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_game_head head;
+	static bool removed[GAMES + 1];
+	append(archive, 1, GAMES);
+	for (unsigned i = 0; i < GAMES / 4; i++) {
+		uint32_t number = 1 + help_below(GAMES);
+		int rc = chi_columns_remove(archive->txn, archive->trees.columns, number);
+		assert_int_equal(rc, removed[number] ? CHI_NONE : CHI_OK);
+		removed[number] = true;
+	}
+	assert_int_equal(chi_columns_remove(archive->txn, archive->trees.columns, GAMES + 1),
+			 CHI_NONE);
+	for (uint32_t number = 1; number <= GAMES; number++) {
+		if (!removed[number]) {
+			check(archive, number);
+			continue;
+		}
+		assert_int_equal(
+			chi_columns_get(archive->txn, archive->trees.columns, number, &head),
+			CHI_NONE);
+	}
+}
+
+/* Numbers that no game has are those of games that were removed. */
+static void test_gaps(void **state)
+{
+	struct archive *archive = *state;
+	static const uint32_t numbers[] = {3, 4, 10, 200, 201, 100000, UINT32_MAX};
+	struct chi_game_head head;
+	struct chi_columns_writer *writer;
+	ok(chi_columns_writer_new(archive->txn, archive->trees.columns, &writer));
+	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
+		head = some_head(numbers[i]);
+		ok(chi_columns_append(writer, &head));
+	}
+	head.number = 0;
+	assert_int_equal(chi_columns_append(writer, &head), -CHI_EINVAL);
+	ok(chi_columns_flush(writer));
+	chi_columns_writer_free(writer);
+	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
+		ok(chi_columns_get(archive->txn, archive->trees.columns, numbers[i], &head));
+		assert_int_equal(head.number, numbers[i]);
+		if (i != 0 && i != 3) { /* those have a neighbour */
+			continue;
+		}
+		assert_int_equal(chi_columns_get(archive->txn, archive->trees.columns,
+						 numbers[i] - 1, &head),
+				 CHI_NONE);
+	}
+	assert_int_equal(chi_columns_get(archive->txn, archive->trees.columns, 7, &head), CHI_NONE);
+}
+
+/* Each byte of a chunk, and each length. */
+static void test_damage(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_columns_chunk chunk;
+	uint8_t number[CHI_NUMBER_SIZE];
+	uint8_t bytes[CHI_COLUMNS_ROOM + 1];
+	append(archive, 1, 30);
+	chi_number_key(1, number);
+	MDB_val key = {.mv_size = sizeof(number), .mv_data = number};
+	MDB_val found;
+	assert_int_equal(mdb_get(archive->txn, archive->trees.columns, &key, &found), 0);
+	MDB_val value = {.mv_size = found.mv_size, .mv_data = bytes};
+	memcpy(bytes, found.mv_data, found.mv_size);
+	for (size_t i = 0; i < found.mv_size; i++) {
+		bytes[i] ^= (uint8_t)(1 + help_below(255));
+		assert_int_equal(chi_columns_open(&key, &value, &chunk), -CHI_ECORRUPT);
+		bytes[i] = ((const uint8_t *)found.mv_data)[i];
+		value.mv_size = i;
+		assert_int_equal(chi_columns_open(&key, &value, &chunk), -CHI_ECORRUPT);
+		value.mv_size = found.mv_size;
+	}
+	value.mv_size = sizeof(bytes);
+	assert_int_equal(chi_columns_open(&key, &value, &chunk), -CHI_ECORRUPT);
+	value.mv_size = found.mv_size;
+	ok(chi_columns_open(&key, &value, &chunk));
+	/* Under another number it is another chunk. */
+	number[3] = 2;
+	assert_int_equal(chi_columns_open(&key, &value, &chunk), -CHI_ECORRUPT);
+}
+
+static void test_empty(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_game_head head;
+	uint32_t last;
+	ok(chi_columns_last(archive->txn, archive->trees.columns, &last));
+	assert_int_equal(last, 0);
+	assert_int_equal(chi_columns_get(archive->txn, archive->trees.columns, 1, &head), CHI_NONE);
+	assert_int_equal(chi_columns_remove(archive->txn, archive->trees.columns, 1), CHI_NONE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, archive_setup, archive_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_identity), TEST(test_walk),	TEST(test_removal),
+		TEST(test_gaps),     TEST(test_damage), TEST(test_empty),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
