@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
-#include "chess/pgn/player.h"
+#include "chess/names/fits.h"
 
 /* ---- Headers ----------------------------------------------------------------------------- */
 

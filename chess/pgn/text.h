@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text of PGN files made plain: which bytes belong together, what typographers' signs stand
- * for, values of tags as clean UTF-8. Internal to the PGN reader.
+ * for, values of tags as clean UTF-8. For readers of PGN, and of names that must equal tags.
  */
 #pragma once
 

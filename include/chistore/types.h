@@ -307,7 +307,8 @@ enum chi_time_class {
 /*
  * Which games: all that fit every member that is not zero. What is not known of a game fits no
  * member that asks for it. A name fits whatever its case, accents, punctuation, order of words and
- * initials: "Carlsen, Magnus" also finds "Magnus Carlsen" and "Carlsen,M.".
+ * initials: "Carlsen, Magnus" also finds "Magnus Carlsen" and "Carlsen,M.". After a leading "=" it
+ * must be exactly that text.
  */
 struct chi_game_filter {
 	char player[CHI_PLAYER_MAX + 1]; /* either side; UTF-8, NUL-terminated, as the next two */

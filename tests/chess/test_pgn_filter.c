@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 #include "chess/pgn/filter.h"
-#include "chess/pgn/player.h"
+#include "chess/names/fits.h"
 
 static void finds_players_however_written(void **state)
 {
@@ -49,6 +49,11 @@ static void finds_players_however_written(void **state)
 		{"Stockfish 1", "Stockfish 16", false},
 		{"\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
 		 "\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2, A.", true},
+		{"\xd0\xba\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
+		 "\xd0\x9a\xd0\x90\xd0\xa0\xd0\x9f\xd0\x9e\xd0\x92", true},
+		{"OKelly", "O\xe2\x80\x99Kelly", true},
+		{"=Carlsen, M", "Carlsen, M", true},
+		{"=Carlsen, M", "Carlsen, Magnus", false},
 		{"drnykterstein", "DrNykterstein", true},
 		{",", "Tal", false},
 		{"Tal", "", false},

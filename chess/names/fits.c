@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Words are compared, not texts. */
+#include "chess/names/fits.h"
+
+static bool is_initial(const struct chi_name_words *one, size_t i, const struct chi_name_words *of,
+		       size_t k)
+{
+	char letter = *chi_name_word_text(one, i);
+	return one->word[i].len == 1 && letter >= 'a' && letter == *chi_name_word_text(of, k);
+}
+
+/* A word of the name that no other word has been found in; `initials` are enough. */
+static bool find(const struct chi_name_words *name, bool used[CHI_NAME_WORDS],
+		 const struct chi_name_words *wanted, size_t at, bool initials)
+{
+	for (size_t i = 0; i < name->n; i++) {
+		if (!used[i] && (chi_name_word_equal(name, i, wanted, at) ||
+				 (initials && (is_initial(name, i, wanted, at) ||
+					       is_initial(wanted, at, name, i))))) {
+			used[i] = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool chi_player_fits_words(const struct chi_name_words *wanted, const struct chi_name_words *name)
+{
+	bool used[CHI_NAME_WORDS];
+	bool found[CHI_NAME_WORDS];
+	memset(used, 0, name->n * sizeof(used[0]));
+	/* Whole words first, so that no initial takes the place of one. */
+	for (size_t i = 0; i < wanted->n; i++) {
+		found[i] = find(name, used, wanted, i, false);
+		if (!found[i] && wanted->word[i].surname) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < wanted->n; i++) {
+		if (!found[i] && !find(name, used, wanted, i, true)) {
+			return false;
+		}
+	}
+	return wanted->n > 0;
+}
+
+bool chi_name_has_words(const struct chi_name_words *wanted, const struct chi_name_words *name)
+{
+	bool used[CHI_NAME_WORDS];
+	memset(used, 0, name->n * sizeof(used[0]));
+	for (size_t i = 0; i < wanted->n; i++) {
+		if (!find(name, used, wanted, i, false)) {
+			return false;
+		}
+	}
+	return wanted->n > 0;
+}
+
+bool chi_player_fits(const char *wanted, const char *name)
+{
+	struct chi_name_words want;
+	struct chi_name_words have;
+	if (wanted[0] == '=') {
+		return strcmp(wanted + 1, name) == 0;
+	}
+	chi_name_split(wanted, strlen(wanted), &want);
+	chi_name_split(name, strlen(name), &have);
+	return chi_player_fits_words(&want, &have);
+}
