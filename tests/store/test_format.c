@@ -8,6 +8,8 @@
 
 #include "base/attr.h"
 #include "store/block/block.h"
+#include "store/names.h"
+#include "store/names/names_priv.h"
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
@@ -240,12 +242,76 @@ static void test_block_examples(void **state)
 	free(format_text);
 }
 
+/* The entry whose key begins as that of an item, as two examples. */
+static void check_list(MDB_txn *txn, MDB_dbi dbi, const char *name, struct chi_name_item item)
+{
+	char example[64];
+	uint8_t from[] = {item.entry, item.kind, (uint8_t)(item.bucket >> 8), (uint8_t)item.bucket};
+	MDB_val key = {sizeof(from), from};
+	MDB_val value;
+	MDB_cursor *cursor;
+	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
+	assert_int_equal(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE), 0);
+	snprintf(example, sizeof(example), "%s-key", name);
+	check_example(example, key.mv_data, key.mv_size);
+	check_example(name, value.mv_data, value.mv_size);
+	mdb_cursor_close(cursor);
+}
+
+static void check_names(MDB_txn *txn, MDB_dbi dbi)
+{
+	uint8_t bytes[CHI_MEMBER_KEY];
+	MDB_val key = {CHI_CHUNK_KEY, bytes};
+	MDB_val value;
+	chi_chunk_key(CHI_NAME_PLAYER, 0, bytes);
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	check_example("names-key", bytes, CHI_CHUNK_KEY);
+	check_example("names-chunk", value.mv_data, value.mv_size);
+	check_list(txn, dbi, "names-text", chi_text_item(CHI_NAME_PLAYER, "Tal, Mikhail", 12));
+	check_list(txn, dbi, "names-word", chi_word_item(CHI_NAME_PLAYER, "tal", 3));
+	check_list(txn, dbi, "names-fide", chi_fide_item(CHI_NAME_PLAYER, 300));
+	key.mv_size = CHI_MEMBER_KEY;
+	chi_member_key(CHI_NAME_PLAYER, 2, 1, bytes);
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	assert_int_equal(value.mv_size, 0);
+	check_example("names-member-key", bytes, CHI_MEMBER_KEY);
+}
+
+static void test_names_examples(void **state)
+{
+	(void)state;
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	struct chi_name_cache *cache;
+	uint32_t id;
+	load_format();
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 1), 0);
+	assert_int_equal(mdb_env_open(env, help_path("names.mdb"), MDB_NOSUBDIR, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, NAMES_TREE, MDB_CREATE, &dbi), 0);
+	ok(chi_name_cache_new(0, &cache));
+	ok(chi_names_intern(cache, txn, dbi, CHI_NAME_PLAYER, "Tal, M", 6, 0, &id));
+	ok(chi_names_intern(cache, txn, dbi, CHI_NAME_PLAYER, "Tal, Mikhail", 12, 300, &id));
+	ok(chi_names_flush(cache, txn, dbi));
+	ok(chi_names_alias(txn, dbi, CHI_NAME_PLAYER, 1, 2, &fault));
+	check_names(txn, dbi);
+	chi_name_cache_free(cache);
+	mdb_txn_abort(txn);
+	mdb_env_close(env);
+	free(format_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_meta_examples),
 		cmocka_unit_test(test_block_examples),
+		cmocka_unit_test(test_names_examples),
 	};
-	return cmocka_run_group_tests_name("store/format", tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("store/format", tests, NULL, NULL);
+	help_clean();
+	return failed;
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joined names have one root, which the others name: no chains, so no cycles. A member's entry
+ * leads from the root to it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "store/names/names_priv.h"
+
+void chi_member_key(enum chi_name_kind kind, uint32_t root, uint32_t member,
+		    uint8_t out[CHI_MEMBER_KEY])
+{
+	out[0] = CHI_ENTRY_MEMBER;
+	out[1] = (uint8_t)kind;
+	chi_name_put32(out + 2, root);
+	chi_name_put32(out + 6, member);
+}
+
+/* Calls for each member from the given key on whose key begins as that one does. */
+static int visit_members(MDB_txn *txn, MDB_dbi dbi, const uint8_t from[CHI_MEMBER_KEY],
+			 size_t common, chi_alias_visit *visit, void *context)
+{
+	uint8_t start[CHI_MEMBER_KEY];
+	MDB_val key = {sizeof(start), start};
+	MDB_val value;
+	MDB_cursor *cursor;
+	memcpy(start, from, sizeof(start));
+	int rc = chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor));
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+	while (rc == CHI_OK && key.mv_size == CHI_MEMBER_KEY &&
+	       memcmp(key.mv_data, from, common) == 0) {
+		const uint8_t *bytes = key.mv_data;
+		rc = visit(context, chi_name_get32(bytes + 2), chi_name_get32(bytes + 6));
+		if (rc != CHI_OK) {
+			mdb_cursor_close(cursor);
+			return rc;
+		}
+		rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
+	}
+	mdb_cursor_close(cursor);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, chi_alias_visit *visit,
+		      void *context)
+{
+	uint8_t from[CHI_MEMBER_KEY];
+	chi_member_key(kind, 0, 0, from);
+	return visit_members(txn, dbi, from, 2, visit, context);
+}
+
+static int add_member(void *context, uint32_t root, uint32_t member)
+{
+	(void)root;
+	return chi_name_ids_add(context, member);
+}
+
+int chi_names_group(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+		    struct chi_name_ids *out)
+{
+	struct chi_name name;
+	uint8_t from[CHI_MEMBER_KEY];
+	int rc = chi_name_text(txn, dbi, kind, id, &name);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	uint32_t root = name.root != 0 ? name.root : id;
+	chi_member_key(kind, root, 0, from);
+	rc = chi_name_ids_add(out, root);
+	return rc == CHI_OK ? visit_members(txn, dbi, from, 6, add_member, out) : rc;
+}
+
+int chi_names_fide_of(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+		      const struct chi_name_ids *ids, uint32_t *fide)
+{
+	*fide = 0;
+	for (size_t i = 0; *fide == 0 && i < ids->n; i++) {
+		struct chi_name name;
+		int rc = chi_name_text(txn, dbi, kind, ids->id[i], &name);
+		if (rc != CHI_OK) {
+			return rc < 0 ? rc : -CHI_ECORRUPT;
+		}
+		*fide = name.fide;
+	}
+	return CHI_OK;
+}
+
+/* ---- Changes ----------------------------------------------------------------------------- */
+
+/* Sets or clears (root 0) the root of a name whose root was `before`. */
+static int set_root(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+		    uint32_t before, uint32_t root)
+{
+	struct chi_name name;
+	uint8_t bytes[CHI_MEMBER_KEY];
+	MDB_val key = {sizeof(bytes), bytes};
+	MDB_val value = {0, bytes};
+	int rc = chi_name_text(txn, dbi, kind, id, &name);
+	if (rc == CHI_OK && before != 0) {
+		chi_member_key(kind, before, id, bytes);
+		rc = chi_lmdb_status(mdb_del(txn, dbi, &key, NULL));
+	}
+	if (rc == CHI_OK) {
+		rc = chi_name_change(txn, dbi, kind, id, root, name.fide);
+	}
+	if (rc == CHI_OK && root != 0) {
+		chi_member_key(kind, root, id, bytes);
+		rc = chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+	}
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+static int no_name(struct chi_fault *fault, uint32_t id)
+{
+	return chi_fault(fault, -CHI_EINVAL, "there is no name with the number %u", id);
+}
+
+/* The group of a name that a caller gave, its root first. */
+static int group_of(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+		    struct chi_name_ids *out, struct chi_fault *fault)
+{
+	int rc = chi_names_group(txn, dbi, kind, id, out);
+	return rc == CHI_NONE ? no_name(fault, id) : rc;
+}
+
+/* Both groups may not have FIDE ids that differ. */
+static int check_fides(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+		       const struct chi_name_ids *a, const struct chi_name_ids *b,
+		       struct chi_fault *fault)
+{
+	uint32_t x;
+	uint32_t y;
+	struct chi_name one;
+	struct chi_name other;
+	int rc = chi_names_fide_of(txn, dbi, kind, a, &x);
+	rc = rc == CHI_OK ? chi_names_fide_of(txn, dbi, kind, b, &y) : rc;
+	if (rc != CHI_OK || x == 0 || y == 0 || x == y) {
+		return rc;
+	}
+	rc = chi_name_text(txn, dbi, kind, a->id[0], &one);
+	rc = rc == CHI_OK ? chi_name_text(txn, dbi, kind, b->id[0], &other) : rc;
+	return rc != CHI_OK
+		       ? rc
+		       : chi_fault(fault, -CHI_EINVAL,
+				   "\"%.*s\" has FIDE id %u, \"%.*s\" has %u: not the same player",
+				   (int)one.len, one.text, x, (int)other.len, other.text, y);
+}
+
+int chi_names_alias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id, uint32_t to,
+		    struct chi_fault *fault)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids mine = {0};
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids theirs = {0};
+	int rc = group_of(txn, dbi, kind, id, &mine, fault);
+	rc = rc == CHI_OK ? group_of(txn, dbi, kind, to, &theirs, fault) : rc;
+	if (rc == CHI_OK && mine.id[0] == theirs.id[0]) {
+		return CHI_NONE;
+	}
+	rc = rc == CHI_OK ? check_fides(txn, dbi, kind, &mine, &theirs, fault) : rc;
+	for (size_t i = 0; rc == CHI_OK && i < mine.n; i++) {
+		rc = set_root(txn, dbi, kind, mine.id[i], i == 0 ? 0 : mine.id[0], theirs.id[0]);
+	}
+	return rc;
+}
+
+int chi_names_unalias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+		      struct chi_fault *fault)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids group = {0};
+	int rc = group_of(txn, dbi, kind, id, &group, fault);
+	if (rc != CHI_OK || group.n < 2) {
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	if (id != group.id[0]) {
+		return set_root(txn, dbi, kind, id, group.id[0], 0);
+	}
+	/* The others get another root, the lowest of them. */
+	for (size_t i = 1; rc == CHI_OK && i < group.n; i++) {
+		rc = set_root(txn, dbi, kind, group.id[i], id, i == 1 ? 0 : group.id[1]);
+	}
+	return rc;
+}
+
+int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
+		       struct chi_fault *fault)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids group = {0};
+	struct chi_name name;
+	uint32_t has;
+	int rc = group_of(txn, dbi, CHI_NAME_PLAYER, id, &group, fault);
+	rc = rc == CHI_OK ? chi_names_fide_of(txn, dbi, CHI_NAME_PLAYER, &group, &has) : rc;
+	rc = rc == CHI_OK ? chi_name_text(txn, dbi, CHI_NAME_PLAYER, id, &name) : rc;
+	if (rc != CHI_OK || fide == 0 || name.fide == fide) {
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	if (has != 0 && has != fide) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "\"%.*s\", or a name joined to it, has FIDE id %u, not %u",
+				 (int)name.len, name.text, has, fide);
+	}
+	struct chi_name_item item = chi_fide_item(CHI_NAME_PLAYER, fide);
+	item.id = id;
+	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, id, name.root, fide);
+	return rc == CHI_OK ? chi_lists_add(txn, dbi, &item, 1) : rc;
+}

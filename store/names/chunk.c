@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names lie in chunks by their numbers: a name costs its text and a byte or two, and is found
+ * without a search.
+ */
+#include "store/names/names_priv.h"
+
+#include <string.h>
+
+#include "base/wire.h"
+#include "store/record/codec.h"
+
+#define HAS_ROOT 1u
+#define HAS_FIDE 2u
+
+void chi_chunk_key(enum chi_name_kind kind, uint32_t chunk, uint8_t out[CHI_CHUNK_KEY])
+{
+	out[0] = CHI_ENTRY_NAMES;
+	out[1] = (uint8_t)kind;
+	chi_name_put32(out + 2, chunk);
+}
+
+static uint64_t sum_of(const void *key, size_t key_len, const void *value, size_t len)
+{
+	return chi_checksum(key, key_len, value, len) & UINT32_MAX;
+}
+
+/* A number that is announced, so not 0. */
+static uint32_t read_number(struct chi_reader *r)
+{
+	uint64_t value = chi_read_varint(r);
+	r->bad = r->bad || value == 0 || value > UINT32_MAX;
+	return (uint32_t)value;
+}
+
+static void read_name(struct chi_reader *r, uint32_t id, struct chi_name *out)
+{
+	uint64_t head = chi_read_varint(r);
+	*out = (struct chi_name){.id = id};
+	out->root = (head & HAS_ROOT) != 0 ? read_number(r) : 0;
+	out->fide = (head & HAS_FIDE) != 0 ? read_number(r) : 0;
+	r->bad = r->bad || head < 4 || head >> 2 > CHI_NAME_MAX;
+	out->len = r->bad ? 0 : (size_t)(head >> 2);
+	out->text = (const char *)chi_read_bytes(r, out->len);
+}
+
+int chi_chunk_decode(const MDB_val *key, const MDB_val *value, size_t most,
+		     struct chi_name_chunk *out)
+{
+	const uint8_t *key_bytes = key->mv_data;
+	const uint8_t *bytes = value->mv_data;
+	out->n = 0;
+	if (key->mv_size != CHI_CHUNK_KEY || value->mv_size <= CHI_CHUNK_SUM ||
+	    value->mv_size > CHI_CHUNK_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	size_t len = value->mv_size - CHI_CHUNK_SUM;
+	uint32_t chunk = chi_name_get32(key_bytes + 2);
+	struct chi_reader sum = chi_reader_of(bytes + len, CHI_CHUNK_SUM);
+	if (chi_read_le(&sum, CHI_CHUNK_SUM) != sum_of(key_bytes, key->mv_size, bytes, len) ||
+	    chunk > (UINT32_MAX - 1) / CHI_CHUNK_NAMES) {
+		return -CHI_ECORRUPT;
+	}
+	struct chi_reader r = chi_reader_of(bytes, len);
+	while (!r.bad && r.at < r.end && out->n < most) {
+		uint64_t id = (uint64_t)chunk * CHI_CHUNK_NAMES + out->n + 1;
+		if (out->n == CHI_CHUNK_NAMES || id > UINT32_MAX) {
+			return -CHI_ECORRUPT;
+		}
+		read_name(&r, (uint32_t)id, &out->name[out->n++]);
+	}
+	return r.bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+int chi_chunk_get(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t chunk, size_t most,
+		  struct chi_name_chunk *out)
+{
+	uint8_t bytes[CHI_CHUNK_KEY];
+	MDB_val key = {sizeof(bytes), bytes};
+	MDB_val value;
+	chi_chunk_key(kind, chunk, bytes);
+	out->n = 0;
+	int rc = mdb_get(txn, dbi, &key, &value);
+	return rc != 0 ? chi_lmdb_status(rc) : chi_chunk_decode(&key, &value, most, out);
+}
+
+static void write_name(struct chi_writer *w, const struct chi_name *name)
+{
+	chi_write_varint(w, name->len << 2 | (name->fide != 0 ? HAS_FIDE : 0) |
+				    (name->root != 0 ? HAS_ROOT : 0));
+	if (name->root != 0) {
+		chi_write_varint(w, name->root);
+	}
+	if (name->fide != 0) {
+		chi_write_varint(w, name->fide);
+	}
+	chi_write_bytes(w, name->text, name->len);
+}
+
+size_t chi_chunk_encode(const uint8_t key[CHI_CHUNK_KEY], const struct chi_name_chunk *names,
+			uint8_t out[CHI_CHUNK_MAX])
+{
+	struct chi_writer w = chi_writer_of(out, CHI_CHUNK_MAX);
+	for (size_t i = 0; i < names->n; i++) {
+		write_name(&w, &names->name[i]);
+	}
+	size_t len = (size_t)(w.at - out);
+	chi_write_le(&w, sum_of(key, CHI_CHUNK_KEY, out, len), CHI_CHUNK_SUM);
+	return len + CHI_CHUNK_SUM;
+}
+
+int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t chunk,
+		  const struct chi_name_chunk *names)
+{
+	uint8_t key_bytes[CHI_CHUNK_KEY];
+	uint8_t bytes[CHI_CHUNK_MAX];
+	chi_chunk_key(kind, chunk, key_bytes);
+	MDB_val key = {sizeof(key_bytes), key_bytes};
+	MDB_val value = {chi_chunk_encode(key_bytes, names, bytes), bytes};
+	return chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+}
+
+int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id, uint32_t root,
+		    uint32_t fide)
+{
+	struct chi_name_chunk chunk;
+	size_t at = (id - 1) % CHI_CHUNK_NAMES;
+	int rc = chi_chunk_get(txn, dbi, kind, chi_chunk_of(id), CHI_CHUNK_NAMES, &chunk);
+	if (rc != CHI_OK || at >= chunk.n) {
+		return rc < 0 ? rc : -CHI_ECORRUPT;
+	}
+	chunk.name[at].root = root;
+	chunk.name[at].fide = fide;
+	return chi_chunk_put(txn, dbi, kind, chi_chunk_of(id), &chunk);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+		  struct chi_name *out)
+{
+	struct chi_name_chunk chunk;
+	size_t at = (id - 1) % CHI_CHUNK_NAMES;
+	if (id == 0) {
+		return CHI_NONE;
+	}
+	int rc = chi_chunk_get(txn, dbi, kind, chi_chunk_of(id), at + 1, &chunk);
+	if (rc != CHI_OK || at >= chunk.n) {
+		return rc < 0 ? rc : CHI_NONE;
+	}
+	*out = chunk.name[at];
+	return CHI_OK;
+}
+
+int chi_names_count(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t *out)
+{
+	uint8_t bytes[CHI_CHUNK_KEY];
+	MDB_val key = {sizeof(bytes), bytes};
+	MDB_val value;
+	MDB_cursor *cursor;
+	struct chi_name_chunk chunk;
+	*out = 0;
+	int rc = mdb_cursor_open(txn, dbi, &cursor);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	chi_chunk_key(kind, UINT32_MAX, bytes);
+	rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	rc = rc == 0 || rc == MDB_NOTFOUND
+		     ? mdb_cursor_get(cursor, &key, &value, rc == 0 ? MDB_PREV : MDB_LAST)
+		     : rc;
+	if (rc == 0 && key.mv_size == CHI_CHUNK_KEY && memcmp(key.mv_data, bytes, 2) == 0) {
+		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
+		*out = chunk.n > 0 ? chunk.name[chunk.n - 1].id : 0;
+	} else {
+		rc = rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_status(rc);
+	}
+	mdb_cursor_close(cursor);
+	return rc;
+}
+
+/* The names of one chunk from a number on. */
+static int visit_chunk(const struct chi_name_chunk *chunk, uint32_t first, chi_name_visit *visit,
+		       void *context)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < chunk->n; i++) {
+		if (chunk->name[i].id >= first) {
+			rc = visit(context, &chunk->name[i]);
+		}
+	}
+	return rc;
+}
+
+int chi_names_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t first,
+		   chi_name_visit *visit, void *context)
+{
+	uint8_t bytes[CHI_CHUNK_KEY];
+	MDB_val key = {sizeof(bytes), bytes};
+	MDB_val value;
+	MDB_cursor *cursor;
+	struct chi_name_chunk chunk;
+	int rc = mdb_cursor_open(txn, dbi, &cursor);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	chi_chunk_key(kind, first == 0 ? 0 : chi_chunk_of(first), bytes);
+	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+	while (rc == CHI_OK && key.mv_size >= 2 && memcmp(key.mv_data, bytes, 2) == 0) {
+		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
+		rc = rc == CHI_OK ? visit_chunk(&chunk, first, visit, context) : rc;
+		if (rc != CHI_OK) {
+			mdb_cursor_close(cursor);
+			return rc;
+		}
+		rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
+	}
+	mdb_cursor_close(cursor);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of the games archive (FORMAT.md, "Names tree"): players, events, sites and others, each
+ * text stored once and known by a number from 1 on, per kind, that is never used again. Aliases
+ * join names for good; a FIDE id joins players by itself. The tree is one without MDB flags, in
+ * LMDB's bytewise order.
+ *
+ * All functions work in a transaction of the caller's. Those that only read return -CHI_ECORRUPT
+ * for damage, -CHI_ENOMEM, -CHI_EIO; those that write also -CHI_EFULL, and after a failure the
+ * transaction must be aborted unless it is said otherwise. A transaction belongs to one thread.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chess/names/alike.h"
+#include "chess/names/words.h"
+#include "chistore/games.h"
+#include "chistore/types.h"
+
+struct chi_name {
+	uint32_t id;
+	uint32_t root;	  /* of those that aliases join: the one all are joined to; 0: not joined */
+	uint32_t fide;	  /* 0: not known */
+	const char *text; /* UTF-8, not NUL-terminated, as first seen; valid until the transaction
+			     changes or ends */
+	size_t len;	  /* 1..CHI_NAME_MAX */
+};
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+/* The name of a number; CHI_NONE if there is none. */
+CHI_MUSTUSE int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+			      struct chi_name *out);
+
+/* The greatest number of the kind, so many names there are; 0 without any. */
+CHI_MUSTUSE int chi_names_count(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t *out);
+
+/* The lowest number that has exactly this text; CHI_NONE. */
+CHI_MUSTUSE int chi_names_lookup(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+				 const char *text, size_t len, uint32_t *id);
+
+/* Calls for each name, ascending, from number `first` on, until something other than CHI_OK is
+ * returned, which it then returns. */
+typedef int chi_name_visit(void *context, const struct chi_name *name);
+CHI_MUSTUSE int chi_names_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t first,
+			       chi_name_visit *visit, void *context);
+
+/* Numbers of names, ascending. Zeroed at the start. */
+struct chi_name_ids {
+	uint32_t *id;
+	size_t n;
+	size_t room;
+};
+void chi_name_ids_deinit(struct chi_name_ids *ids);
+
+/*
+ * Who or what is meant by `wanted`: the names that fit it (chess/names/fits.h: players and
+ * annotators as chi_player_fits, others if they have all words), or after a leading "=" the one
+ * with exactly that text; and all that aliases or FIDE ids join to one of these. Ascending, in
+ * memory of `out`, which what was there makes room for. None: CHI_OK and out->n is 0.
+ */
+CHI_MUSTUSE int chi_names_find(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+			       const char *wanted, struct chi_name_ids *out);
+
+/* All that are joined to the name by aliases or FIDE ids, itself included. CHI_NONE. */
+CHI_MUSTUSE int chi_names_joined(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+				 struct chi_name_ids *out);
+
+/* ---- Numbers for texts ------------------------------------------------------------------- */
+
+/*
+ * Remembers numbers of texts, and the names that are new until they are written. Used in one write
+ * transaction, to be reset before the next one; one thread at a time.
+ */
+struct chi_name_cache;
+
+/* `memory`: about so many bytes at most, at least 1 MiB. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_name_cache_new(size_t memory, struct chi_name_cache **out);
+void chi_name_cache_reset(struct chi_name_cache *cache);
+void chi_name_cache_free(struct chi_name_cache *cache);
+
+/*
+ * The number of a text, which gets one if it has none; 0 for an empty text. `fide`: 0 if not known,
+ * and for all but players. Players with the same text and different FIDE ids are different names; a
+ * name without FIDE id takes the first one that comes with its text, unless an alias joins it to
+ * another. -CHI_ETOOBIG: longer than CHI_NAME_MAX, nothing is lost by that; -CHI_EFULL also when
+ * there are 2^32 - 1 names.
+ */
+CHI_MUSTUSE int chi_names_intern(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+				 enum chi_name_kind kind, const char *text, size_t len,
+				 uint32_t fide, uint32_t *id);
+
+/* Writes what is new: before the commit, and before anything else reads or changes names. */
+CHI_MUSTUSE int chi_names_flush(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi);
+
+/* ---- Aliases ----------------------------------------------------------------------------- */
+
+/*
+ * Joins a name, and all that are joined to it, to `to` and what that is joined to. CHI_NONE: they
+ * are already. -CHI_EINVAL, changing nothing: there is no such name, or they have different FIDE
+ * ids, which the text says.
+ */
+CHI_MUSTUSE int chi_names_alias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+				uint32_t to, struct chi_fault *fault);
+
+/* Takes a name out again; the others stay joined. CHI_NONE: it is not joined. -CHI_EINVAL: there is
+ * no such name. */
+CHI_MUSTUSE int chi_names_unalias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
+				  struct chi_fault *fault);
+
+/* Gives a player who has none a FIDE id. CHI_NONE: it is his already. -CHI_EINVAL, changing
+ * nothing: there is no such name, or he or one joined to him has another. */
+CHI_MUSTUSE int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
+				   struct chi_fault *fault);
+
+/* Calls for each name that is joined to another, by root, then by number. */
+typedef int chi_alias_visit(void *context, uint32_t root, uint32_t member);
+CHI_MUSTUSE int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+				  chi_alias_visit *visit, void *context);
+
+/* ---- Likely duplicates ------------------------------------------------------------------- */
+
+struct chi_suspects {
+	enum chi_alike score; /* the lowest that brought a name into the group */
+	uint32_t *ids;	      /* ascending, at least 2 */
+	size_t n;
+};
+
+/*
+ * Groups of names that may be the same, the likeliest first, not those that are joined already or
+ * have different FIDE ids. A name with initials is only put to others if those are one person. A
+ * name is in one group at most. In memory of its own, to be freed as one.
+ */
+struct chi_suspect_list {
+	struct chi_suspects *groups;
+	size_t n;
+	uint32_t *ids;
+};
+CHI_MUSTUSE int chi_names_suspects(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+				   enum chi_alike least, struct chi_suspect_list *out);
+void chi_suspect_list_deinit(struct chi_suspect_list *list);
+
+/* ---- Verification ------------------------------------------------------------------------ */
+
+/*
+ * Reads the whole tree: every checksum and form, numbers without gaps, every name in every index
+ * and nothing else in these, aliases that lead to a root and back. Each damage is reported.
+ * CHI_OK, or -CHI_ECORRUPT; *names counts the sound ones.
+ */
+CHI_MUSTUSE int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report, void *context,
+				uint64_t *names);

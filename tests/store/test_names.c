@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* The names tree in an environment of its own, compared with a plain list of what was put in. */
+#include "tests/store/names_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "tests/base/seed.h"
+
+static struct chi_name name_of(enum chi_name_kind kind, uint32_t id)
+{
+	struct chi_name name;
+	ok(chi_name_text(names_txn, names_dbi, kind, id, &name));
+	return name;
+}
+
+/* What is found, as "1 2 5". */
+static const char *found(enum chi_name_kind kind, const char *wanted)
+{
+	static char text[4096];
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+	text[0] = '\0';
+	ok(chi_names_find(names_txn, names_dbi, kind, wanted, &ids));
+	for (size_t i = 0; i < ids.n; i++) {
+		size_t at = strlen(text);
+		snprintf(text + at, sizeof(text) - at, "%s%u", i > 0 ? " " : "", ids.id[i]);
+	}
+	return text;
+}
+
+#define expect_found(wanted, ids)                                                                  \
+	do {                                                                                       \
+		ok(chi_names_flush(names_cache, names_txn, names_dbi));                            \
+		assert_string_equal(found(CHI_NAME_PLAYER, wanted), ids);                          \
+	} while (0)
+
+/* ---- Numbers ------------------------------------------------------------------------------ */
+
+static void test_one_text_one_number(void **state)
+{
+	(void)state;
+	struct chi_name name;
+	uint32_t count;
+	assert_int_equal(names_player("Tal, Mikhail"), 1);
+	assert_int_equal(names_player("Carlsen, Magnus"), 2);
+	assert_int_equal(names_player("Tal, Mikhail"), 1);
+	assert_int_equal(names_player("tal, mikhail"), 3);
+	assert_int_equal(names_player(""), 0);
+	assert_int_equal(names_intern(CHI_NAME_SITE, "Tal, Mikhail", 0), 1);
+	names_commit();
+	names_begin();
+	assert_int_equal(names_player("Petrosian"), 4);
+	assert_int_equal(names_player("tal, mikhail"), 3);
+	assert_int_equal(names_intern(CHI_NAME_SITE, "Riga", 0), 2);
+	names_commit();
+	names_begin();
+	name = name_of(CHI_NAME_PLAYER, 2);
+	assert_int_equal(name.len, strlen("Carlsen, Magnus"));
+	assert_memory_equal(name.text, "Carlsen, Magnus", name.len);
+	assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_PLAYER, 5, &name), CHI_NONE);
+	assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_PLAYER, 33, &name), CHI_NONE);
+	assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_PLAYER, 0, &name), CHI_NONE);
+	assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_PLAYER, UINT32_MAX, &name),
+			 CHI_NONE);
+	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_PLAYER, &count));
+	assert_int_equal(count, 4);
+	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_ROUND, &count));
+	assert_int_equal(count, 0);
+}
+
+static void test_lengths(void **state)
+{
+	(void)state;
+	char text[CHI_NAME_MAX + 2];
+	uint32_t id;
+	memset(text, 'x', sizeof(text));
+	for (size_t len = 1; len <= CHI_NAME_MAX; len++) {
+		ok(chi_names_intern(names_cache, names_txn, names_dbi, CHI_NAME_EVENT, text, len, 0,
+				    &id));
+		assert_int_equal(id, len);
+	}
+	assert_int_equal(chi_names_intern(names_cache, names_txn, names_dbi, CHI_NAME_EVENT, text,
+					  CHI_NAME_MAX + 1, 0, &id),
+			 -CHI_ETOOBIG);
+	for (size_t i = 0; i < CHI_NAME_MAX; i++) {
+		text[i] = i % 2 == 0 ? (char)('a' + i / 2 % 26) : ' ';
+	}
+	ok(chi_names_intern(names_cache, names_txn, names_dbi, CHI_NAME_EVENT, text, CHI_NAME_MAX,
+			    0, &id));
+	memset(text, ' ', sizeof(text));
+	ok(chi_names_intern(names_cache, names_txn, names_dbi, CHI_NAME_EVENT, text, CHI_NAME_MAX,
+			    0, &id));
+	names_commit();
+}
+
+/* Many names in several transactions, some of them aborted, against a list of texts; with so little
+ * memory that the names_cache is emptied often. */
+static void test_against_a_list(void **state)
+{
+	(void)state;
+	enum {
+		MOST = 40000
+	};
+	static uint32_t numbers[MOST];
+	uint32_t next = 1;
+	size_t rounds = seed_rounds(200000);
+	memset(numbers, 0, sizeof(numbers));
+	for (size_t i = 0; i < rounds; i++) {
+		char text[64];
+		unsigned n = help_below(1 + (unsigned)(i * MOST / rounds));
+		snprintf(text, sizeof(text), "Player%u, Ab%u C%u", n % 999, n % 77, n);
+		uint32_t id = names_player(text);
+		numbers[n] = numbers[n] != 0 ? numbers[n] : next++;
+		assert_int_equal(id, numbers[n]);
+		if (i % 30011 == 0) {
+			names_commit();
+			names_begin();
+		} else if (i % 30011 == 15000) {
+			uint32_t count;
+			ok(chi_names_flush(names_cache, names_txn, names_dbi));
+			mdb_txn_abort(names_txn);
+			chi_name_cache_reset(names_cache);
+			names_begin();
+			ok(chi_names_count(names_txn, names_dbi, CHI_NAME_PLAYER, &count));
+			next = count + 1;
+			for (n = 0; n < MOST; n++) {
+				numbers[n] = numbers[n] < next ? numbers[n] : 0;
+			}
+		}
+	}
+	names_commit();
+	names_begin();
+	for (unsigned n = 0; n < MOST; n += 97) {
+		char text[64];
+		char expected[16];
+		snprintf(text, sizeof(text), "=Player%u, Ab%u C%u", n % 999, n % 77, n);
+		snprintf(expected, sizeof(expected), "%u", numbers[n]);
+		assert_string_equal(found(CHI_NAME_PLAYER, text), numbers[n] == 0 ? "" : expected);
+		assert_string_equal(found(CHI_NAME_PLAYER, text + 1),
+				    numbers[n] == 0 ? "" : expected);
+	}
+}
+
+/* ---- Finding ------------------------------------------------------------------------------ */
+
+static void test_finds_players(void **state)
+{
+	(void)state;
+	names_player("Carlsen, Magnus");
+	names_player("Magnus Carlsen");
+	names_player("carlsen,m.");
+	names_player("Carlsen, Henrik");
+	names_player("H\xc3\xbc"
+		     "bner, Robert");
+	names_player("Nielsen, Magnus C");
+	names_player("\xd0\x9a\xd0\x90\xd0\xa0\xd0\x9f\xd0\x9e\xd0\x92");
+	expect_found("Carlsen, Magnus", "1 2 3");
+	expect_found("CARLSEN", "1 2 3 4");
+	expect_found("=Carlsen, Magnus", "1");
+	expect_found("=Carlsen", "");
+	expect_found("hubner", "5");
+	expect_found("M", "1 2 3 6");
+	expect_found("\xd0\xba\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2", "7");
+	expect_found("", "");
+	expect_found(",", "");
+	expect_found("=", "");
+	expect_found("Fischer", "");
+}
+
+static void test_finds_events(void **state)
+{
+	(void)state;
+	static const char *const events[] = {"Tata Steel Masters 2020", "82nd Tata Steel GpA",
+					     "Steel City Open", "TATA-STEEL Rapid"};
+	for (size_t i = 0; i < CHI_COUNT(events); i++) {
+		assert_int_equal(names_intern(CHI_NAME_EVENT, events[i], 7), i + 1);
+	}
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	assert_string_equal(found(CHI_NAME_EVENT, "steel tata"), "1 2 4");
+	assert_string_equal(found(CHI_NAME_EVENT, "tata steel 2020"), "1");
+	assert_string_equal(found(CHI_NAME_EVENT, "t steel"), "");
+	assert_string_equal(found(CHI_NAME_PLAYER, "steel"), "");
+	names_commit();
+}
+
+/* ---- Joining ------------------------------------------------------------------------------ */
+
+static void test_aliases_join(void **state)
+{
+	(void)state;
+	names_player("Karpov, Anatoly");
+	names_player("Karpow, A");
+	names_player("Karpof");
+	names_player("Kasparov, Garry");
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 1, &fault));
+	expect_found("Karpov", "1 2");
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 2, &fault),
+			 CHI_NONE);
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 1, &fault),
+			 CHI_NONE);
+	/* The group goes along, and has one root. */
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 3, &fault));
+	expect_found("Karpov", "1 2 3");
+	expect_found("=Karpof", "1 2 3");
+	assert_int_equal(name_of(CHI_NAME_PLAYER, 1).root, 3);
+	assert_int_equal(name_of(CHI_NAME_PLAYER, 2).root, 3);
+	assert_int_equal(name_of(CHI_NAME_PLAYER, 3).root, 0);
+	names_check();
+	/* The root leaves, the others stay joined. */
+	ok(chi_names_unalias(names_txn, names_dbi, CHI_NAME_PLAYER, 3, &fault));
+	expect_found("Karpof", "3");
+	expect_found("Karpow", "1 2");
+	names_check();
+	ok(chi_names_unalias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, &fault));
+	expect_found("Karpow", "2");
+	assert_int_equal(chi_names_unalias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, &fault),
+			 CHI_NONE);
+	assert_int_equal(chi_names_unalias(names_txn, names_dbi, CHI_NAME_PLAYER, 9, &fault),
+			 -CHI_EINVAL);
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 9, &fault),
+			 -CHI_EINVAL);
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 0, 1, &fault),
+			 -CHI_EINVAL);
+	names_commit();
+}
+
+static void test_fide_ids_join(void **state)
+{
+	(void)state;
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 8603405), 1);
+	assert_int_equal(names_player("Wei, Yi"), 1);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Yi Wei", 8603405), 2);
+	/* Another player of the same name. */
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 99), 3);
+	assert_int_equal(names_player("Wei, Yi"), 1);
+	/* A name takes the first id that comes. */
+	assert_int_equal(names_player("Ding, Liren"), 4);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Ding, Liren", 5), 4);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Ding, Liren", 6), 5);
+	assert_int_equal(names_player("Wang, W"), 6);
+	names_commit();
+	names_begin();
+	assert_int_equal(name_of(CHI_NAME_PLAYER, 4).fide, 5);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 99), 3);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 100), 7);
+	assert_int_equal(names_player("Wei, Yi"), 1);
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wang, W", 98), 6);
+	expect_found("=Yi Wei", "1 2");
+	expect_found("=Wei, Yi", "1 2");
+	expect_found("wang", "6");
+	names_commit();
+}
+
+static void test_fide_conflicts(void **state)
+{
+	(void)state;
+	names_intern(CHI_NAME_PLAYER, "Li, A", 1);
+	names_intern(CHI_NAME_PLAYER, "Li, B", 2);
+	names_player("Li, C");
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 2, &fault),
+			 -CHI_EINVAL);
+	assert_string_equal(fault.text, "\"Li, A\" has FIDE id 1, \"Li, B\" has 2: not the same "
+					"player");
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 3, &fault));
+	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 3, &fault),
+			 -CHI_EINVAL);
+	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 7, &fault), -CHI_EINVAL);
+	ok(chi_names_set_fide(names_txn, names_dbi, 3, 1, &fault));
+	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 1, &fault), CHI_NONE);
+	/* A name that is joined to another player takes no id by its text. */
+	chi_name_cache_reset(names_cache);
+	assert_int_equal(names_player("Li, D"), 4);
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 4, 1, &fault));
+	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Li, D", 8), 5);
+	names_commit();
+}
+
+static int note_alias(void *context, uint32_t root, uint32_t member)
+{
+	char *text = context;
+	snprintf(text + strlen(text), 16, "%u:%u ", root, member);
+	return CHI_OK;
+}
+
+/* Groups joined and left at random, against a list that says who is with whom. */
+static void test_aliases_against_a_list(void **state)
+{
+	(void)state;
+	enum {
+		NAMES = 40
+	};
+	unsigned group[NAMES + 1];
+	unsigned fresh = NAMES;
+	for (unsigned i = 1; i <= NAMES; i++) {
+		char text[16];
+		snprintf(text, sizeof(text), "Site%u", i);
+		group[i] = i;
+		names_intern(CHI_NAME_SITE, text, 0);
+	}
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	for (size_t round = 0; round < seed_rounds(2000); round++) {
+		uint32_t a = 1 + help_below(NAMES);
+		uint32_t b = 1 + help_below(NAMES);
+		if (help_below(2) == 0) {
+			int rc = chi_names_alias(names_txn, names_dbi, CHI_NAME_SITE, a, b, &fault);
+			assert_int_equal(rc, group[a] == group[b] ? CHI_NONE : CHI_OK);
+			for (unsigned i = 1, old = group[a]; i <= NAMES; i++) {
+				group[i] = group[i] == old ? group[b] : group[i];
+			}
+		} else {
+			assert_true(chi_names_unalias(names_txn, names_dbi, CHI_NAME_SITE, a,
+						      &fault) >= 0);
+			group[a] = ++fresh;
+		}
+		_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+		size_t n = 0;
+		ok(chi_names_joined(names_txn, names_dbi, CHI_NAME_SITE, b, &ids));
+		for (unsigned i = 1; i <= NAMES; i++) {
+			if (group[i] == group[b]) {
+				assert_true(n < ids.n);
+				assert_int_equal(ids.id[n++], i);
+			}
+		}
+		assert_int_equal(n, ids.n);
+	}
+	names_check();
+}
+
+static void test_lists_aliases(void **state)
+{
+	(void)state;
+	char text[128] = "";
+	for (unsigned i = 1; i <= 4; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "Name%u", i);
+		names_player(name);
+	}
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 4, 3, &fault));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 3, &fault));
+	ok(chi_names_aliases(names_txn, names_dbi, CHI_NAME_PLAYER, note_alias, text));
+	assert_string_equal(text, "3:1 3:4 ");
+}
+
+/* ---- Duplicates --------------------------------------------------------------------------- */
+
+static void expect_groups(enum chi_name_kind kind, const char *expected)
+{
+	char text[1024] = "";
+	struct chi_suspect_list list;
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	ok(chi_names_suspects(names_txn, names_dbi, kind, CHI_ALIKE_INITIAL_SPELT, &list));
+	for (size_t i = 0; i < list.n; i++) {
+		size_t at = strlen(text);
+		snprintf(text + at, sizeof(text) - at, "%s%d:", i > 0 ? "; " : "",
+			 (int)list.groups[i].score);
+		for (size_t k = 0; k < list.groups[i].n; k++) {
+			at = strlen(text);
+			snprintf(text + at, sizeof(text) - at, " %u", list.groups[i].ids[k]);
+		}
+	}
+	chi_suspect_list_deinit(&list);
+	assert_string_equal(text, expected);
+}
+
+static void test_suspects(void **state)
+{
+	(void)state;
+	static const char *const players[] = {
+		"Anand,V",	   "Anand, V.",		"Polgar, Judit", /* 1.. */
+		"Polgar, Zsuzsa",  "Polgar, J",		"Smith, John",
+		"Smith, James",	   "Smith, J",		"Yusupov, Artur", /* 7.. */
+		"Jussupow, Artur", "Calderon, Nicolas", "Caderon, Nicolas",
+		"Fischer, Bobby",  "Fischer",		"Fischer, Robert James", /* 13.. */
+		"Fischer, Robert", "Stockfish 15",	"Stockfish 16",
+	};
+	for (size_t i = 0; i < CHI_COUNT(players); i++) {
+		assert_int_equal(names_player(players[i]), i + 1);
+	}
+	expect_groups(CHI_NAME_PLAYER, "95: 1 2; 90: 15 16; 80: 9 10; 75: 11 12; 70: 3 5");
+	/* Who is joined, or has another FIDE id, is no suspect. */
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 1, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 9, 4100, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 10, 4200, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 15, 4300, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 16, 4300, &fault));
+	expect_groups(CHI_NAME_PLAYER, "75: 11 12; 70: 3 5");
+	expect_groups(CHI_NAME_SITE, "");
+	names_intern(CHI_NAME_SITE, "Zurich SUI", 0);
+	names_intern(CHI_NAME_SITE, "Zuerich SUI", 0);
+	names_intern(CHI_NAME_SITE, "Baden-Baden", 0);
+	names_intern(CHI_NAME_SITE, "Baden Baden", 0);
+	names_intern(CHI_NAME_SITE, "XXXVI Open", 0);
+	names_intern(CHI_NAME_SITE, "XXXVII Open", 0);
+	expect_groups(CHI_NAME_SITE, "95: 3 4; 80: 1 2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_one_text_one_number, names_setup,
+						names_teardown),
+		cmocka_unit_test_setup_teardown(test_lengths, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_against_a_list, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_players, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_events, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_aliases_join, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_fide_ids_join, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_fide_conflicts, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_aliases_against_a_list, names_setup,
+						names_teardown),
+		cmocka_unit_test_setup_teardown(test_lists_aliases, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_suspects, names_setup, names_teardown),
+	};
+	int failed = cmocka_run_group_tests_name("store/names", tests, NULL, NULL);
+	help_clean();
+	return failed;
+}

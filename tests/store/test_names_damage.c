@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The names tree with entries that are damaged, gone, or none of its own: verification tells, and
+ * no reader takes harm. */
+#include "tests/store/names_tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "tests/base/seed.h"
+
+static unsigned reports;
+
+static void count_report(void *context, const char *text)
+{
+	(void)context;
+	(void)text;
+	reports++;
+}
+
+/* ---- Damage ------------------------------------------------------------------------------- */
+
+static void fill_some(void)
+{
+	for (unsigned i = 0; i < 300; i++) {
+		char text[32];
+		snprintf(text, sizeof(text), "Name%u, First%u", i, i % 7);
+		names_intern(1 + i % (CHI_NAME_KINDS - 1), text, i % 5);
+	}
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_SITE, 3, 2, &fault));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_ROUND, 1, 2, &fault));
+	names_check();
+}
+
+/* Uses all that is read, whatever is there; only statuses may come. */
+static void use_all(void)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+	struct chi_suspect_list list;
+	struct chi_name name;
+	uint64_t names;
+	uint32_t id;
+	for (unsigned kind = 1; kind < CHI_NAME_KINDS; kind++) {
+		(void)!chi_names_find(names_txn, names_dbi, kind, "Name7, First0", &ids);
+		(void)!chi_names_find(names_txn, names_dbi, kind, "N", &ids);
+		(void)!chi_names_joined(names_txn, names_dbi, kind, 2, &ids);
+		(void)!chi_name_text(names_txn, names_dbi, kind, 33, &name);
+		(void)!chi_names_lookup(names_txn, names_dbi, kind, "Name7, First0", 13, &id);
+		if (chi_names_suspects(names_txn, names_dbi, kind, CHI_ALIKE_INITIAL, &list) ==
+		    CHI_OK) {
+			chi_suspect_list_deinit(&list);
+		}
+	}
+	(void)!chi_names_intern(names_cache, names_txn, names_dbi, CHI_NAME_PLAYER, "New", 3, 1,
+				&id);
+	(void)!chi_names_flush(names_cache, names_txn, names_dbi);
+	(void)!chi_names_check(names_txn, names_dbi, count_report, NULL, &names);
+}
+
+/* One entry of the tree in a child transaction: taken out, or with a byte changed, or cut. */
+static void damage(size_t at, unsigned how)
+{
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	uint8_t copy[8192];
+	uint64_t names;
+	assert_int_equal(mdb_cursor_open(names_txn, names_dbi, &cursor), 0);
+	for (size_t i = 0; i <= at; i++) {
+		assert_int_equal(mdb_cursor_get(cursor, &key, &value, MDB_NEXT), 0);
+	}
+	assert_true(value.mv_size <= sizeof(copy));
+	memcpy(copy, value.mv_data, value.mv_size);
+	bool member = value.mv_size == 0;
+	value.mv_data = copy;
+	if (how == 0 || member) {
+		assert_int_equal(mdb_cursor_del(cursor, 0), 0);
+	} else if (how == 1) {
+		copy[help_below((unsigned)value.mv_size)] ^= (uint8_t)(1 << help_below(8));
+		assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
+	} else {
+		value.mv_size = help_below((unsigned)value.mv_size);
+		assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
+	}
+	mdb_cursor_close(cursor);
+	reports = 0;
+	assert_int_equal(chi_names_check(names_txn, names_dbi, count_report, NULL, &names),
+			 -CHI_ECORRUPT);
+	assert_true(reports > 0);
+	use_all();
+}
+
+static void test_finds_damage(void **state)
+{
+	(void)state;
+	MDB_stat stat;
+	fill_some();
+	names_commit();
+	names_begin();
+	assert_int_equal(mdb_stat(names_txn, names_dbi, &stat), 0);
+	mdb_txn_abort(names_txn);
+	for (size_t i = 0; i < seed_rounds(300); i++) {
+		names_begin();
+		damage(help_below((unsigned)stat.ms_entries), (unsigned)i % 3);
+		mdb_txn_abort(names_txn);
+		names_txn = NULL;
+		chi_name_cache_reset(names_cache);
+	}
+}
+
+/* An entry more than there should be is damage too. */
+static void test_finds_strange_entries(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key;
+		size_t len;
+	} strange[] = {
+		{"\x00", 1},	     {"\x01", 1},
+		{"\x06\x01", 2},     {"\x01\x07\x00\x00\x00\x00", 6},
+		{"\x01\x01\x00", 3}, {"\x05\x01\x00\x00\x00\x01\x00\x00\x00\x02", 10},
+		{"\x05\x01\x00", 3}, {"\x03\x01\x00", 3},
+	};
+	fill_some();
+	names_commit();
+	for (size_t i = 0; i < CHI_COUNT(strange); i++) {
+		uint64_t names;
+		char bytes[16];
+		MDB_val key = {strange[i].len, bytes};
+		MDB_val value = {0, bytes};
+		memcpy(bytes, strange[i].key, strange[i].len);
+		names_begin();
+		assert_int_equal(mdb_put(names_txn, names_dbi, &key, &value, 0), 0);
+		assert_int_equal(chi_names_check(names_txn, names_dbi, count_report, NULL, &names),
+				 -CHI_ECORRUPT);
+		use_all();
+		mdb_txn_abort(names_txn);
+		names_txn = NULL;
+		chi_name_cache_reset(names_cache);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_finds_damage, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_strange_entries, names_setup,
+						names_teardown),
+	};
+	int failed = cmocka_run_group_tests_name("store/names_damage", tests, NULL, NULL);
+	help_clean();
+	return failed;
+}
