@@ -209,3 +209,16 @@ int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
 	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, id, name.root, fide);
 	return rc == CHI_OK ? chi_lists_add(txn, dbi, &item, 1) : rc;
 }
+
+int chi_names_correct(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+		      enum chi_name_kind kind, const char *name, const char *alias,
+		      struct chi_fault *fault)
+{
+	uint32_t from;
+	uint32_t to;
+	int rc = chi_names_lookup(txn, dbi, kind, alias, strlen(alias), &from);
+	rc = rc == CHI_OK ? chi_names_intern(cache, txn, dbi, kind, name, strlen(name), 0, &to)
+			  : rc;
+	rc = rc == CHI_OK ? chi_names_flush(cache, txn, dbi) : rc;
+	return rc == CHI_OK ? chi_names_alias(txn, dbi, kind, from, to, fault) : rc;
+}

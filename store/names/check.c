@@ -9,15 +9,21 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/num.h"
 #include "store/names/names_priv.h"
 #include "store/record/checksum.h"
 
 static const char *const kinds[] = {"", "player", "event", "site", "source", "round", "annotator"};
 static const char *const indexes[] = {"", "", "texts", "words", "FIDE ids", "aliases"};
 
-struct check {
-	MDB_txn *txn;
-	MDB_dbi dbi;
+/* A name that is joined, and the one that it is joined to. */
+struct joined {
+	uint32_t kind;
+	uint32_t root;
+	uint32_t id;
+};
+
+struct chi_names_checker {
 	chi_verify_report *report;
 	void *context;
 	uint64_t names;
@@ -25,12 +31,15 @@ struct check {
 	uint32_t next[CHI_NAME_KINDS];			       /* number of the next name */
 	uint64_t wanted[CHI_ENTRY_MEMBER + 1][CHI_NAME_KINDS]; /* sums by the names */
 	uint64_t found[CHI_ENTRY_MEMBER + 1][CHI_NAME_KINDS];  /* sums by the indexes */
+	struct joined *joined; /* ascending by kind and number: the order that names come in */
+	size_t n_joined;
+	size_t joined_room;
 	struct chi_list_part part;
 	struct chi_name_item last; /* of a list, so that its parts ascend */
 	struct chi_name_item items[CHI_NAME_ITEMS];
 };
 
-CHI_PRINTF(2, 3) static void report(struct check *check, const char *format, ...)
+CHI_PRINTF(2, 3) static void report(struct chi_names_checker *check, const char *format, ...)
 {
 	char text[128];
 	va_list args;
@@ -53,19 +62,25 @@ static uint64_t hash_member(uint32_t root, uint32_t member)
 	return XXH3_64bits(fields, sizeof(fields));
 }
 
-/* The root must be a name that is not joined to another itself. */
-static void check_root(struct check *check, enum chi_name_kind kind, const struct chi_name *name)
+static int add_joined(struct chi_names_checker *check, enum chi_name_kind kind,
+		      const struct chi_name *name)
 {
-	struct chi_name root;
-	int rc = chi_name_text(check->txn, check->dbi, kind, name->root, &root);
-	if (rc != CHI_OK || root.root != 0) {
-		report(check, "names: %s %u is joined to %u, which is no root", kinds[kind],
-		       name->id, name->root);
+	if (check->n_joined == check->joined_room) {
+		size_t room = 2 * check->joined_room + 64;
+		struct joined *more = reallocarray(check->joined, room, sizeof(*more));
+		if (more == NULL) {
+			return -CHI_ENOMEM;
+		}
+		check->joined = more;
+		check->joined_room = room;
 	}
+	check->joined[check->n_joined++] = (struct joined){kind, name->root, name->id};
 	check->wanted[CHI_ENTRY_MEMBER][kind] += hash_member(name->root, name->id);
+	return CHI_OK;
 }
 
-static void check_name(struct check *check, enum chi_name_kind kind, const struct chi_name *name)
+static int check_name(struct chi_names_checker *check, enum chi_name_kind kind,
+		      const struct chi_name *name)
 {
 	struct chi_name_words words;
 	chi_name_split(name->text, name->len, &words);
@@ -73,16 +88,17 @@ static void check_name(struct check *check, enum chi_name_kind kind, const struc
 	for (size_t i = 0; i < n; i++) {
 		check->wanted[check->items[i].entry][kind] += hash_item(&check->items[i]);
 	}
+	if (!chi_utf8_valid(name->text, name->len) || memchr(name->text, '\0', name->len) != NULL) {
+		report(check, "names: %s %u is no text", kinds[kind], name->id);
+	}
 	if (name->fide != 0 && kind != CHI_NAME_PLAYER) {
 		report(check, "names: %s %u has a FIDE id", kinds[kind], name->id);
 	}
-	if (name->root != 0) {
-		check_root(check, kind, name);
-	}
 	check->names++;
+	return name->root != 0 ? add_joined(check, kind, name) : CHI_OK;
 }
 
-static void check_chunk(struct check *check, const MDB_val *key, const MDB_val *value)
+static int check_chunk(struct chi_names_checker *check, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_name_chunk chunk;
 	const uint8_t *bytes = key->mv_data;
@@ -97,21 +113,27 @@ static void check_chunk(struct check *check, const MDB_val *key, const MDB_val *
 		       check->next[kind], first - 1);
 	}
 	for (size_t i = 0; rc == CHI_OK && i < chunk.n; i++) {
-		check_name(check, kind, &chunk.name[i]);
+		if (check_name(check, kind, &chunk.name[i]) != CHI_OK) {
+			return -CHI_ENOMEM;
+		}
 	}
 	/* Without a gap unless it is the last chunk, for which nothing comes that would differ. */
 	check->next[kind] = first + (uint32_t)(rc == CHI_OK ? chunk.n : CHI_CHUNK_NAMES);
+	return CHI_OK;
 }
 
-static void check_list(struct check *check, const MDB_val *key, const MDB_val *value)
+static int check_list(struct chi_names_checker *check, const MDB_val *key, const MDB_val *value)
 {
 	const uint8_t *bytes = key->mv_data;
 	struct chi_list_part *part = &check->part;
 	struct chi_name_item item = {.entry = bytes[0], .kind = bytes[1]};
-	if (chi_list_decode(key, value, part) != CHI_OK) {
+	int rc = chi_list_decode(key, value, part);
+	if (rc == -CHI_ECORRUPT) {
 		report(check, "names: the index of %s of %s names is damaged", indexes[bytes[0]],
 		       kinds[bytes[1]]);
-		return;
+	}
+	if (rc != CHI_OK) {
+		return rc == -CHI_ECORRUPT ? CHI_OK : rc;
 	}
 	item.bucket = (uint16_t)(bytes[2] << 8 | bytes[3]);
 	for (size_t i = 0; i < part->n; i++) {
@@ -126,27 +148,52 @@ static void check_list(struct check *check, const MDB_val *key, const MDB_val *v
 	}
 	item.id = part->id[part->n - 1];
 	check->last = item;
+	return CHI_OK;
 }
 
-static void check_entry(struct check *check, const MDB_val *key, const MDB_val *value)
+int chi_names_checker_entry(struct chi_names_checker *check, const MDB_val *key,
+			    const MDB_val *value)
 {
 	const uint8_t *bytes = key->mv_data;
 	if (key->mv_size < 2 || bytes[0] < CHI_ENTRY_NAMES || bytes[0] > CHI_ENTRY_MEMBER ||
 	    bytes[1] < 1 || bytes[1] >= CHI_NAME_KINDS) {
 		report(check, "names: an entry that is none of the tree's");
 	} else if (bytes[0] == CHI_ENTRY_NAMES) {
-		check_chunk(check, key, value);
+		return check_chunk(check, key, value);
 	} else if (bytes[0] != CHI_ENTRY_MEMBER) {
-		check_list(check, key, value);
+		return check_list(check, key, value);
 	} else if (key->mv_size != CHI_MEMBER_KEY || value->mv_size != 0) {
 		report(check, "names: an alias is damaged");
 	} else {
 		check->found[CHI_ENTRY_MEMBER][bytes[1]] +=
 			hash_member(chi_name_get32(bytes + 2), chi_name_get32(bytes + 6));
 	}
+	return CHI_OK;
 }
 
-static void compare_sums(struct check *check)
+static int compare_joined(const void *a, const void *b)
+{
+	const struct joined *x = a;
+	const struct joined *y = b;
+	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
+				  : (x->id > y->id) - (x->id < y->id);
+}
+
+/* A root is a name, and not joined to another itself. */
+static void check_roots(struct chi_names_checker *check)
+{
+	for (size_t i = 0; i < check->n_joined; i++) {
+		const struct joined *one = &check->joined[i];
+		struct joined root = {.kind = one->kind, .id = one->root};
+		if (one->root >= check->next[one->kind] ||
+		    bsearch(&root, check->joined, check->n_joined, sizeof(root), compare_joined)) {
+			report(check, "names: %s %u is joined to %u, which is no root",
+			       kinds[one->kind], one->id, one->root);
+		}
+	}
+}
+
+static void compare_sums(struct chi_names_checker *check)
 {
 	for (unsigned entry = CHI_ENTRY_TEXT; entry <= CHI_ENTRY_MEMBER; entry++) {
 		for (unsigned kind = 1; kind < CHI_NAME_KINDS; kind++) {
@@ -158,43 +205,63 @@ static void compare_sums(struct check *check)
 	}
 }
 
-static int check_entries(struct check *check)
+int chi_names_checker_new(chi_verify_report *report_to, void *context,
+			  struct chi_names_checker **out)
 {
-	MDB_cursor *cursor;
-	MDB_val key;
-	MDB_val value;
-	int rc = chi_lmdb_status(mdb_cursor_open(check->txn, check->dbi, &cursor));
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
-		check_entry(check, &key, &value);
-	}
-	mdb_cursor_close(cursor);
-	rc = chi_lmdb_status(rc);
-	return rc == CHI_NONE ? CHI_OK : rc;
-}
-
-int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report_to, void *context,
-		    uint64_t *names)
-{
-	_cleanup_(chi_freep) struct check *check = calloc(1, sizeof(*check));
-	*names = 0;
+	struct chi_names_checker *check = calloc(1, sizeof(*check));
+	*out = check;
 	if (check == NULL) {
 		return -CHI_ENOMEM;
 	}
-	check->txn = txn;
-	check->dbi = dbi;
 	check->report = report_to;
 	check->context = context;
 	for (unsigned kind = 1; kind < CHI_NAME_KINDS; kind++) {
 		check->next[kind] = 1;
 	}
-	int rc = check_entries(check);
-	if (rc == CHI_OK) {
-		compare_sums(check);
-	}
-	chi_list_part_deinit(&check->part);
+	return CHI_OK;
+}
+
+int chi_names_checker_end(struct chi_names_checker *check, uint64_t *names)
+{
+	check_roots(check);
+	compare_sums(check);
 	*names = check->names;
-	return rc == CHI_OK && check->bad ? -CHI_ECORRUPT : rc;
+	return check->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+void chi_names_checker_free(struct chi_names_checker *check)
+{
+	if (check != NULL) {
+		chi_list_part_deinit(&check->part);
+		free(check->joined);
+		free(check);
+	}
+}
+
+static void free_checker(struct chi_names_checker **check)
+{
+	chi_names_checker_free(*check);
+}
+
+int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report_to, void *context,
+		    uint64_t *names)
+{
+	_cleanup_(free_checker) struct chi_names_checker *check = NULL;
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	*names = 0;
+	int rc = chi_names_checker_new(report_to, context, &check);
+	rc = rc == CHI_OK ? chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor)) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	while ((rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) == CHI_OK) {
+		rc = chi_names_checker_entry(check, &key, &value);
+		if (rc != CHI_OK) {
+			break;
+		}
+	}
+	mdb_cursor_close(cursor);
+	return rc == CHI_NONE ? chi_names_checker_end(check, names) : rc;
 }

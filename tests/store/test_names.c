@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "chess/names/fits.h"
 #include "tests/base/seed.h"
 
 static struct chi_name name_of(enum chi_name_kind kind, uint32_t id)
@@ -185,6 +186,42 @@ static void test_finds_events(void **state)
 	names_commit();
 }
 
+/* What is found by words is what a walk over all names finds. */
+static void test_finds_all_that_fit(void **state)
+{
+	(void)state;
+	enum {
+		NAMES = 3000
+	};
+	static const char *const words[] = {"Li",  "Liu", "Lee", "Wei", "Ann", "Anna", "Bo",
+					    "Bob", "L",	  "A",	 "B",	"W",   "Cy",   "Dee"};
+	static const char *const joints[] = {", ", " ", ",", ". "};
+	static char texts[NAMES + 1][32];
+	for (size_t i = 1; i <= NAMES; i++) {
+		char text[32];
+		snprintf(text, sizeof(text), "%s%s%s %s", words[help_below(14)],
+			 joints[help_below(4)], words[help_below(14)], words[help_below(14)]);
+		uint32_t id = names_player(text);
+		memcpy(texts[id], text, sizeof(text));
+	}
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+	for (size_t round = 0; round < seed_rounds(400); round++) {
+		_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+		char wanted[32];
+		size_t n = 0;
+		snprintf(wanted, sizeof(wanted), "%s%s%s", words[help_below(14)],
+			 joints[help_below(4)], help_below(3) == 0 ? "" : words[help_below(14)]);
+		ok(chi_names_find(names_txn, names_dbi, CHI_NAME_PLAYER, wanted, &ids));
+		for (uint32_t id = 1; id <= NAMES && texts[id][0] != '\0'; id++) {
+			if (chi_player_fits(wanted, texts[id])) {
+				assert_true(n < ids.n);
+				assert_int_equal(ids.id[n++], id);
+			}
+		}
+		assert_int_equal(n, ids.n);
+	}
+}
+
 /* ---- Joining ------------------------------------------------------------------------------ */
 
 static void test_aliases_join(void **state)
@@ -347,6 +384,29 @@ static void test_lists_aliases(void **state)
 	assert_string_equal(text, "3:1 3:4 ");
 }
 
+static void test_corrects_by_spelling_files(void **state)
+{
+	(void)state;
+	uint32_t count;
+	names_player("Korchnoi, V");
+	names_intern(CHI_NAME_PLAYER, "Kortschnoj", 14);
+	names_intern(CHI_NAME_PLAYER, "Smyslov", 15);
+	ok(chi_names_flush(names_cache, names_txn, names_dbi));
+#define correct(name, alias)                                                                       \
+	chi_names_correct(names_cache, names_txn, names_dbi, CHI_NAME_PLAYER, name, alias, &fault)
+	assert_int_equal(correct("Karpov, Anatoly", "Karpow"), CHI_NONE);
+	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_PLAYER, &count));
+	assert_int_equal(count, 3);
+	ok(correct("Kortchnoi, Viktor", "Korchnoi, V"));
+	ok(correct("Kortchnoi, Viktor", "Kortschnoj"));
+	assert_int_equal(correct("Kortchnoi, Viktor", "Kortschnoj"), CHI_NONE);
+	assert_int_equal(correct("Kortchnoi, Viktor", "Smyslov"), -CHI_EINVAL);
+#undef correct
+	expect_found("Kortchnoi", "1 2 4");
+	assert_int_equal(name_of(CHI_NAME_PLAYER, 1).root, 4);
+	names_commit();
+}
+
 /* ---- Duplicates --------------------------------------------------------------------------- */
 
 static void expect_groups(enum chi_name_kind kind, const char *expected)
@@ -415,6 +475,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_aliases_against_a_list, names_setup,
 						names_teardown),
 		cmocka_unit_test_setup_teardown(test_lists_aliases, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_all_that_fit, names_setup,
+						names_teardown),
+		cmocka_unit_test_setup_teardown(test_corrects_by_spelling_files, names_setup,
+						names_teardown),
 		cmocka_unit_test_setup_teardown(test_suspects, names_setup, names_teardown),
 	};
 	int failed = cmocka_run_group_tests_name("store/names", tests, NULL, NULL);

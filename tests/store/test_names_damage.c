@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "store/names/names_priv.h"
 #include "tests/base/seed.h"
 
 static unsigned reports;
@@ -141,10 +142,38 @@ static void test_finds_strange_entries(void **state)
 	}
 }
 
+/* Roots that are joined themselves, are not there, or are the name itself. */
+static void test_finds_chains(void **state)
+{
+	(void)state;
+	static const uint32_t roots[] = {3, 5, 1000};
+	fill_some();
+	names_commit();
+	for (size_t i = 0; i < CHI_COUNT(roots); i++) {
+		uint64_t names;
+		uint8_t bytes[CHI_MEMBER_KEY];
+		MDB_val key = {sizeof(bytes), bytes};
+		MDB_val value = {0, bytes};
+		names_begin();
+		ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, 5, roots[i], 0));
+		chi_member_key(CHI_NAME_SITE, roots[i], 5, bytes);
+		assert_int_equal(mdb_put(names_txn, names_dbi, &key, &value, 0), 0);
+		reports = 0;
+		assert_int_equal(chi_names_check(names_txn, names_dbi, count_report, NULL, &names),
+				 -CHI_ECORRUPT);
+		assert_int_equal(reports, 1);
+		use_all();
+		mdb_txn_abort(names_txn);
+		names_txn = NULL;
+		chi_name_cache_reset(names_cache);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_finds_damage, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_chains, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_strange_entries, names_setup,
 						names_teardown),
 	};
