@@ -64,12 +64,11 @@ int chi_chunk_decode(const MDB_val *key, const MDB_val *value, size_t most,
 	struct chi_reader r = chi_reader_of(bytes, len);
 	while (!r.bad && r.at < r.end && out->n < most) {
 		uint64_t id = (uint64_t)chunk * CHI_CHUNK_NAMES + out->n + 1;
-		if (out->n == CHI_CHUNK_NAMES || id > UINT32_MAX) {
-			return -CHI_ECORRUPT;
-		}
+		r.bad = id > UINT32_MAX;
 		read_name(&r, (uint32_t)id, &out->name[out->n++]);
 	}
-	return r.bad ? -CHI_ECORRUPT : CHI_OK;
+	bool more = out->n == CHI_CHUNK_NAMES && r.at < r.end;
+	return r.bad || more ? -CHI_ECORRUPT : CHI_OK;
 }
 
 int chi_chunk_get(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t chunk, size_t most,
