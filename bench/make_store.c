@@ -227,8 +227,8 @@ static void store_position(struct maker *maker, const struct chi_sort_item *item
 	int rc = counts->white + counts->draws + counts->black == 1
 			 ? chi_load_pack_one(&maker->spec, key.bytes, key.len,
 					     (enum chi_result)tail->result, tail->ply, tail->move,
-					     &maker->block)
-			 : chi_load_pack(&maker->spec, &key, &record, &maker->block);
+					     0, &maker->block)
+			 : chi_load_pack(&maker->spec, &key, &record, NULL, 0, &maker->block);
 	must(rc, &fault, "packing");
 	sample(maker, &key);
 	if (maker->block.n == BLOCK_RECORDS) {

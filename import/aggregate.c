@@ -20,7 +20,7 @@
 struct aggregate {
 	struct chi_pgn_session *games;
 	const struct chi_load_spec *spec;
-	const struct chi_import_limits *limits; /* NULL: every game is counted to its end */
+	const struct chi_import_limits *limits;
 	size_t n_parts;
 	pthread_mutex_t mutex;
 	pthread_cond_t ready;
@@ -43,6 +43,9 @@ struct group {
 	struct chi_ply_stat plies[CHI_PLY_MAX + 1];
 	uint64_t by_ply[CHI_PLY_MAX + 1]; /* all zero between positions */
 	struct chi_eval_set evals;
+	struct chi_posting *games; /* of the archive */
+	size_t n_games;
+	size_t games_size;
 };
 
 /* There are no more distinct moves than are legal, since a key is one position, and none of one
@@ -64,10 +67,20 @@ static int count_move(struct group *group, chi_move move, unsigned result)
 	return CHI_OK;
 }
 
-static bool is_dropped(const struct aggregate *aggregate, uint32_t game)
+/* A game of the archive, with what it played. */
+static int list_game(struct group *group, uint32_t number, chi_move move)
 {
-	const struct chi_import_limits *limits = aggregate->limits;
-	return limits != NULL && (limits->dropped[game / 8] >> game % 8 & 1) != 0;
+	if (group->n_games == group->games_size) {
+		size_t size = group->games_size == 0 ? 64 : 2 * group->games_size;
+		struct chi_posting *games = realloc(group->games, size * sizeof(*games));
+		if (games == NULL) {
+			return -CHI_ENOMEM;
+		}
+		group->games = games;
+		group->games_size = size;
+	}
+	group->games[group->n_games++] = (struct chi_posting){.game = number, .move = move};
+	return CHI_OK;
 }
 
 /* What is left of an item when its game is held to a ply: false if nothing is; the move goes where
@@ -77,7 +90,7 @@ static bool hold(const struct aggregate *aggregate, uint64_t *payload)
 	const struct chi_import_limits *limits = aggregate->limits;
 	uint32_t game = chi_count_game(*payload);
 	unsigned ply = chi_count_ply(*payload);
-	if (is_dropped(aggregate, game)) {
+	if (chi_import_is_dropped(limits, game)) {
 		return false;
 	}
 	unsigned limit = limits->plies != NULL ? limits->plies[game] : 0;
@@ -87,7 +100,13 @@ static bool hold(const struct aggregate *aggregate, uint64_t *payload)
 	return limit == 0 || ply <= limit;
 }
 
-static int count_item(struct group *group, uint64_t payload)
+static uint32_t number_of(const struct aggregate *aggregate, uint64_t payload)
+{
+	const uint32_t *numbers = aggregate->limits->numbers;
+	return numbers != NULL ? numbers[chi_count_game(payload)] : 0;
+}
+
+static int count_item(const struct aggregate *aggregate, struct group *group, uint64_t payload)
 {
 	chi_move move = chi_count_move(payload);
 	unsigned ply = chi_count_ply(payload);
@@ -98,7 +117,11 @@ static int count_item(struct group *group, uint64_t payload)
 			group->plies[group->n_plies++].ply = (uint16_t)ply;
 		}
 	}
-	return move != 0 ? count_move(group, move, result) : CHI_OK;
+	uint32_t number = number_of(aggregate, payload);
+	int rc = number != 0 && (move != 0 || (payload & CHI_COUNT_FIRST) != 0)
+			 ? list_game(group, number, move)
+			 : CHI_OK;
+	return rc == CHI_OK && move != 0 ? count_move(group, move, result) : rc;
 }
 
 _Static_assert(offsetof(struct chi_move_stat, move) == 0 && sizeof(chi_move) == 2 &&
@@ -116,6 +139,7 @@ static int pack_group(const struct aggregate *aggregate, struct group *group, co
 {
 	if (group->n_plies == 0) {
 		group->n_moves = 0;
+		group->n_games = 0;
 		group->evals.n = 0;
 		return CHI_OK;
 	}
@@ -141,10 +165,11 @@ static int pack_group(const struct aggregate *aggregate, struct group *group, co
 		.evals = group->evals.sorted,
 		.n_evals = group->evals.n,
 	};
-	int rc = chi_load_pack(aggregate->spec, &key, &record, block);
+	int rc = chi_load_pack(aggregate->spec, &key, &record, group->games, group->n_games, block);
 	group->counts = (struct chi_counts){0};
 	group->n_moves = 0;
 	group->n_plies = 0;
+	group->n_games = 0;
 	group->evals.n = 0;
 	return rc;
 }
@@ -169,19 +194,20 @@ static int end_run(const struct aggregate *aggregate, const struct run *run, str
 	return chi_load_pack_one(aggregate->spec, key, chi_key_length(key),
 				 (enum chi_result)chi_count_result(run->first),
 				 (uint16_t)chi_count_ply(run->first), chi_count_move(run->first),
-				 block);
+				 number_of(aggregate, run->first), block);
 }
 
-static int add_to_run(struct run *run, struct group *group, uint64_t payload)
+static int add_to_run(const struct aggregate *aggregate, struct run *run, struct group *group,
+		      uint64_t payload)
 {
 	int rc = CHI_OK;
 	if (run->n == 0) {
 		run->first = payload;
 	} else if (run->n == 1) {
-		rc = count_item(group, run->first);
+		rc = count_item(aggregate, group, run->first);
 	}
 	run->n++;
-	return rc == CHI_OK && run->n > 1 ? count_item(group, payload) : rc;
+	return rc == CHI_OK && run->n > 1 ? count_item(aggregate, group, payload) : rc;
 }
 
 /* The evaluations of a position come after its games; there are none of a game without items. */
@@ -190,7 +216,7 @@ static int add_eval(const struct aggregate *aggregate, struct run *run, struct g
 {
 	struct chi_eval_copy copy;
 	int rc = chi_eval_file_get(&aggregate->games->evals, payload, &copy);
-	if (rc != CHI_OK || is_dropped(aggregate, copy.origin.number)) {
+	if (rc != CHI_OK || chi_import_is_dropped(aggregate->limits, copy.origin.number)) {
 		return rc;
 	}
 	if (run->n == 0 || memcmp(run->key, key, sizeof(run->key)) != 0) {
@@ -198,7 +224,7 @@ static int add_eval(const struct aggregate *aggregate, struct run *run, struct g
 	}
 	if (run->n == 1) {
 		/* No longer kept back. */
-		rc = count_item(group, run->first);
+		rc = count_item(aggregate, group, run->first);
 		run->n++;
 	}
 	chi_eval_set_add(&group->evals, &copy);
@@ -223,7 +249,7 @@ static int aggregate_items(const struct aggregate *aggregate, struct chi_sort_re
 			}
 			continue;
 		}
-		if (aggregate->limits != NULL && !hold(aggregate, &payload)) {
+		if (!aggregate->limits->whole && !hold(aggregate, &payload)) {
 			continue;
 		}
 		if (key[0] != run.key[0] || key[1] != run.key[1] || key[2] != run.key[2]) {
@@ -232,7 +258,7 @@ static int aggregate_items(const struct aggregate *aggregate, struct chi_sort_re
 			run.n = 0;
 		}
 		if (rc == CHI_OK) {
-			rc = add_to_run(&run, group, payload);
+			rc = add_to_run(aggregate, &run, group, payload);
 		}
 		if (rc < 0) {
 			return rc;
@@ -302,6 +328,7 @@ static void *work(void *argument)
 		pthread_cond_broadcast(&aggregate->ready);
 		pthread_mutex_unlock(&aggregate->mutex);
 	}
+	free(group->games);
 	free(group);
 	return NULL;
 }

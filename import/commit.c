@@ -32,7 +32,6 @@ struct commit {
 	struct chi_import_result *result;
 	struct chi_fault *fault;
 	struct chi_import_limits limits;
-	bool whole; /* no game is dropped or held to a ply */
 	uint64_t seen;
 	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
 };
@@ -98,7 +97,7 @@ static int take(struct commit *commit, const struct entry *entry, uint16_t limit
 	}
 	if (limit != 0) {
 		limits->plies[entry->number] = limit;
-		commit->whole = false;
+		commit->limits.whole = false;
 	}
 	commit->result->taken++;
 	commit->result->plies += limit != 0 && limit < entry->plies ? limit : entry->plies;
@@ -109,20 +108,34 @@ static int take(struct commit *commit, const struct entry *entry, uint16_t limit
 static void drop(struct commit *commit, const struct entry *entry)
 {
 	commit->limits.dropped[entry->number / 8] |= (uint8_t)(1u << entry->number % 8);
-	commit->whole = false;
+	commit->limits.whole = false;
 }
 
-static int add(struct commit *commit, const uint8_t id[CHI_GAME_ID_SIZE], const struct entry *entry)
+/* A new game is noted with its number, which all that come before it in the input must have. */
+static int add(struct commit *commit, const struct chi_sort_item *item)
 {
 	const struct chi_import_options *options = &commit->importer->options;
+	const uint32_t *numbers = commit->limits.numbers;
+	struct entry entry = entry_of(item);
 	struct chi_game_id game = {
-		.result = entry->result,
+		.result = entry.result,
 		.pruned = options->games_min > 1,
-		.max_ply = entry->bounded ? entry->plies : 0,
+		.max_ply = entry.bounded ? entry.plies : 0,
+		.number = numbers != NULL ? numbers[entry.number] : 0,
 	};
-	memcpy(game.id, id, sizeof(game.id));
-	int rc = take(commit, entry, 0);
-	return rc == CHI_OK ? chi_load_game(commit->load, &game) : rc;
+	memcpy(game.id, item->bytes, sizeof(game.id));
+	return chi_import_is_dropped(&commit->limits, entry.number)
+		       ? CHI_OK
+		       : chi_load_game(commit->load, &game);
+}
+
+/* A game that is to be added, for now with its stream, from 1. */
+static int mark(struct commit *commit, const struct entry *entry)
+{
+	if (commit->limits.numbers != NULL) {
+		commit->limits.numbers[entry->number] = entry->stream + 1;
+	}
+	return take(commit, entry, 0);
 }
 
 /* Tells of a game of which only the item is left. */
@@ -168,6 +181,9 @@ static int subtract(struct commit *commit, const struct chi_game_id *stored,
 		     "skipped");
 		return CHI_OK;
 	}
+	if (commit->limits.numbers != NULL) {
+		commit->limits.numbers[entry->number] = stored->number;
+	}
 	int rc = take(commit, entry, stored->max_ply);
 	return rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
 }
@@ -189,11 +205,14 @@ static int decide(struct commit *commit, const struct chi_sort_item *item)
 		pass(commit, &entry, twice);
 		return CHI_OK;
 	}
-	return adding ? add(commit, item->bytes, &entry) : subtract(commit, &stored, &entry);
+	return adding ? mark(commit, &entry) : subtract(commit, &stored, &entry);
 }
 
-static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault)
+typedef int each_game(struct commit *commit, const struct chi_sort_item *item);
+
+static int walk_part(struct commit *commit, size_t part, each_game *each, struct chi_fault *fault)
 {
+	uint64_t n = 0;
 	struct chi_sort_reader *reader;
 	int rc = chi_sort_open(commit->games->ids, part, &reader, fault);
 	if (rc != CHI_OK) {
@@ -201,10 +220,10 @@ static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault
 	}
 	const struct chi_sort_item *item;
 	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		if (commit->seen % CHECK_EVERY == 0 && chi_importer_canceled(commit->importer)) {
+		if (n++ % CHECK_EVERY == 0 && chi_importer_canceled(commit->importer)) {
 			rc = -CHI_ECANCELED;
 		} else {
-			rc = decide(commit, item);
+			rc = each(commit, item);
 		}
 		if (rc < 0) {
 			break;
@@ -212,6 +231,59 @@ static int walk_part(struct commit *commit, size_t part, struct chi_fault *fault
 	}
 	chi_sort_close(reader);
 	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc < 0 ? rc : CHI_OK;
+}
+
+/* What is known of each game while the commit lasts. */
+static int make_limits(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_import_limits *limits = &commit->limits;
+	uint64_t n = numbers(commit);
+	limits->dropped = calloc((size_t)(n / 8) + 1, 1);
+	if (limits->dropped == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	if (commit->importer->keep != CHI_KEEP_GAMES) {
+		return CHI_OK;
+	}
+	uint64_t room = commit->importer->options.memory / CHI_IMPORT_NUMBERS_SHARE;
+	if (n > room / sizeof(*limits->numbers)) {
+		return chi_fault(fault, -CHI_ETOOBIG,
+				 "more than %" PRIu64 " games at once: import them in parts, or "
+				 "with more memory",
+				 room / sizeof(*limits->numbers));
+	}
+	limits->numbers = calloc((size_t)n + 1, sizeof(*limits->numbers));
+	return limits->numbers != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
+}
+
+/* Games are numbered in the order of the input: by stream, and in a stream as they were read. */
+static int number_games(struct commit *commit, struct chi_fault *fault)
+{
+	uint32_t *of = commit->limits.numbers;
+	uint64_t n = numbers(commit);
+	uint32_t streams = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		streams = of[i] > streams ? of[i] : streams;
+	}
+	_cleanup_(chi_freep) uint64_t *next = calloc((size_t)streams + 2, sizeof(*next));
+	if (next == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		next[of[i] + 1] += of[i] != 0;
+	}
+	next[1] = chi_load_next_game(commit->load);
+	for (uint32_t stream = 2; stream <= streams + 1; stream++) {
+		next[stream] += next[stream - 1];
+	}
+	if (next[streams + 1] > (uint64_t)UINT32_MAX + 1) {
+		return chi_fault(fault, -CHI_ETOOBIG, "a store numbers %u games, not more",
+				 UINT32_MAX);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		of[i] = of[i] != 0 ? (uint32_t)next[of[i]]++ : 0;
+	}
+	return CHI_OK;
 }
 
 static int walk_games(struct commit *commit, struct chi_fault *fault)
@@ -222,13 +294,16 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	commit->limits.dropped = calloc((size_t)(numbers(commit) / 8) + 1, 1);
-	if (commit->limits.dropped == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
+	rc = make_limits(commit, fault);
 	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
 		chi_importer_progress(commit->importer, "sorting", commit->seen, n);
-		rc = walk_part(commit, part, fault);
+		rc = walk_part(commit, part, decide, fault);
+	}
+	if (rc == CHI_OK && commit->importer->options.kind == CHI_IMPORT_ADD) {
+		rc = commit->limits.numbers != NULL ? number_games(commit, fault) : CHI_OK;
+		for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
+			rc = walk_part(commit, part, add, fault);
+		}
 	}
 	chi_sorter_free(commit->games->ids);
 	commit->games->ids = NULL;
@@ -255,8 +330,7 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 		rc = chi_load_start(commit->load, &how, &spec, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_import_fold(games, n_parts, commit->whole ? NULL : &commit->limits, &spec,
-				     commit->load, fault);
+		rc = chi_import_fold(games, n_parts, &commit->limits, &spec, commit->load, fault);
 	}
 	commit->result->evaluations = atomic_load(&games->evaluations);
 	chi_sorter_free(games->positions);
@@ -329,9 +403,10 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 				.importer = games->importer,
 				.result = result,
 				.fault = fault,
-				.whole = true};
+				.limits = {.whole = true}};
 	int rc = overtaken(games->importer, run(&commit, fault), fault);
 	free(commit.limits.dropped);
 	free(commit.limits.plies);
+	free(commit.limits.numbers);
 	return rc;
 }

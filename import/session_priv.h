@@ -35,12 +35,22 @@
 #define CHI_IMPORT_BASES_SHARE 16u
 #define CHI_IMPORT_PLIES_SHARE 8u
 
+/* And for the numbers of games. */
+#define CHI_IMPORT_NUMBERS_SHARE 8u
+
 /* What is counted of the games, by number. All is zero at first, so that memory is taken only where
  * something is noted: most sessions drop few games and hold none to a ply. */
 struct chi_import_limits {
-	uint8_t *dropped; /* a bit each: the game is not taken */
-	uint16_t *plies;  /* the last ply counted, 0: all are; NULL: of every game all are */
+	uint8_t *dropped;  /* a bit each: the game is not taken */
+	uint16_t *plies;   /* the last ply counted, 0: all are; NULL: of every game all are */
+	bool whole;	   /* no game is dropped or held to a ply */
+	uint32_t *numbers; /* in the archive; NULL: games are not kept */
 };
+
+static inline bool chi_import_is_dropped(const struct chi_import_limits *limits, uint32_t game)
+{
+	return (limits->dropped[game / 8] >> game % 8 & 1) != 0;
+}
 
 struct chi_pgn_session;
 
@@ -93,8 +103,7 @@ void *chi_import_read(void *reader);
 CHI_MUSTUSE int chi_importer_commit_pgn(struct chi_pgn_session *games,
 					struct chi_import_result *result, struct chi_fault *fault);
 
-/* import/aggregate.c: the positions' items become records, and go to the load in order. `limits`:
- * NULL if no game is dropped or held to a ply. */
+/* import/aggregate.c: the positions' items become records, and go to the load in order. */
 CHI_MUSTUSE int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 				const struct chi_import_limits *limits,
 				const struct chi_load_spec *spec, struct chi_load *load,

@@ -20,9 +20,30 @@
 struct entry {
 	MDB_val key;
 	MDB_val value;
+	const struct chi_posting *games; /* of a list that the record has no room for */
+	size_t n_games;
 };
 
-static bool next_entry(struct chi_reader *r, struct entry *out)
+/* Copied: it lies at any address. */
+static bool read_games(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
+{
+	uint32_t n = (uint32_t)chi_read_le(r, sizeof(n));
+	const uint8_t *bytes = chi_read_bytes(r, (size_t)n * sizeof(*out->games));
+	struct chi_posting *games = NULL;
+	chi_arena_reset(arena);
+	if (bytes != NULL && n > 0) {
+		games = chi_arena_array(arena, n, sizeof(*games));
+	}
+	if (games == NULL) {
+		return false;
+	}
+	memcpy(games, bytes, (size_t)n * sizeof(*games));
+	out->games = games;
+	out->n_games = n;
+	return true;
+}
+
+static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
 {
 	size_t key_len = chi_read_u8(r);
 	const uint8_t *key = chi_read_bytes(r, key_len);
@@ -33,7 +54,9 @@ static bool next_entry(struct chi_reader *r, struct entry *out)
 	}
 	out->key = chi_val(key, key_len);
 	out->value = chi_val(value, len);
-	return true;
+	out->games = NULL;
+	out->n_games = 0;
+	return !chi_record_is_listed(value, len) || read_games(r, arena, out);
 }
 
 static struct chi_key key_of(const MDB_val *bytes)
@@ -156,18 +179,26 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 	uint64_t *const counts[] = {[CHI_MERGED_SAME] = &load->result.unchanged,
 				    [CHI_MERGED_CHANGED] = &load->result.updated,
 				    [CHI_MERGED_GONE] = &load->result.removed};
+	struct chi_record_rest given;
 	chi_arena_reset(&write->arena);
 	int rc =
 		chi_record_decode(stored->mv_data, stored->mv_size, &write->arena, &m.old, &m.rest);
 	if (rc == CHI_OK) {
 		rc = chi_record_decode(entry->value.mv_data, entry->value.mv_size, &write->arena,
-				       &put.record, NULL);
+				       &put.record, &given);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_merge_room(&m.old, &write->arena, &put.record);
 	}
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
+	}
+	m.follows = true;
+	rc = chi_load_list(load, &entry->key, &m.rest,
+			   entry->n_games > 0 ? entry->games : given.games,
+			   entry->n_games > 0 ? entry->n_games : given.n_games, fault);
+	if (rc < 0) {
+		return rc;
 	}
 	put.parts = parts_of(load, &m.old, &put.record);
 	int merged = chi_write_merge(write, &put, &m, fault);
@@ -235,6 +266,12 @@ static int look(struct chi_load *load, struct entry *entry, MDB_val *stored)
 
 static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
 {
+	int rc = entry->n_games > 0
+			 ? chi_load_new_list(load, &entry->key, entry->games, entry->n_games, fault)
+			 : CHI_OK;
+	if (rc < 0) {
+		return rc;
+	}
 	load->result.added++;
 	if (load->write != NULL) {
 		load->write->changed = true;
@@ -294,7 +331,8 @@ static int apply(struct chi_load *load, const struct chi_load_block *block, stru
 	struct chi_reader r = chi_reader_of(block->bytes, block->len);
 	struct entry entry;
 	for (size_t i = 0; i < block->n; i++) {
-		int rc = next_entry(&r, &entry) ? apply_one(load, &entry, fault) : -CHI_EINTERNAL;
+		int rc = next_entry(&r, &load->lists, &entry) ? apply_one(load, &entry, fault)
+							      : -CHI_EINTERNAL;
 		if (rc < 0) {
 			return rc;
 		}

@@ -48,6 +48,7 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
+	chi_arena_init(&load->lists, SIZE_MAX);
 	load->dir = store->env->path;
 	int rc = chi_write_begin(store, &load->write, fault);
 	if (rc < 0) {
@@ -98,10 +99,16 @@ static int append_game(struct chi_load *load, const struct chi_game_id *game,
 		error = chi_load_saved(load, key.mv_size + value.mv_size);
 	}
 	*chi_counts_of(&one, game->result) = 1;
+	chi_state_number(&load->state, game->number);
 	if (!chi_counts_add(&load->state.games, &one)) {
 		return chi_fault_plain(fault, -CHI_ETOOBIG);
 	}
 	return chi_load_error(load, error, fault);
+}
+
+uint64_t chi_load_next_game(struct chi_load *load)
+{
+	return chi_load_state(load)->last_game + 1;
 }
 
 int chi_load_game(struct chi_load *load, const struct chi_game_id *game)
@@ -165,6 +172,7 @@ static void free_load(struct chi_load *load)
 	chi_rewrite_forget(&load->rewrite);
 	chi_load_forget(load);
 	chi_arena_deinit(&load->arena);
+	chi_arena_deinit(&load->lists);
 	chi_tree_deinit(&load->own[CHI_TREE_POSITION]);
 	chi_tree_deinit(&load->own[CHI_TREE_STRENGTH]);
 	free(load->room);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chistore/games.h"
 #include "chistore/types.h"
 #include "store/store.h"
 
@@ -31,6 +32,9 @@ CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
 /* Looks the game's id up in the store: CHI_OK and *out; CHI_NONE; -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
 				   struct chi_game_id *out);
+
+/* The number that the next game gets. */
+uint64_t chi_load_next_game(struct chi_load *load);
 
 /* Adds a game that is not there, or takes out one that is. */
 CHI_MUSTUSE int chi_load_game(struct chi_load *load, const struct chi_game_id *game);
@@ -68,19 +72,22 @@ void chi_load_block_free(struct chi_load_block *block);
 
 /*
  * Packs what games say about a position: counts, moves and plies; computes the statistic that it
- * has if it is new. Any thread. -CHI_ENOMEM, -CHI_EINVAL (a record no store may hold).
+ * has if it is new. `games` are those of the archive, sorted here, each move one of the record's:
+ * they are added to the position's list, or taken out of it. Any thread. -CHI_ENOMEM, -CHI_EINVAL
+ * (a record no store may hold).
  */
 CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
-			      const struct chi_record *record, struct chi_load_block *block);
+			      const struct chi_record *record, struct chi_posting *games,
+			      size_t n_games, struct chi_load_block *block);
 
 /*
  * The same for a position that one game reached, which most are: at `ply`, and with `move` played
- * there, 0 for none. `key` has zeros after its `key_len` bytes. The bytes are those that
- * chi_load_pack makes.
+ * there, 0 for none. `game` is its number in the archive, 0 if it is not kept. `key` has zeros
+ * after its `key_len` bytes. The bytes are those that chi_load_pack makes.
  */
 CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
 				  size_t key_len, enum chi_result result, uint16_t ply,
-				  chi_move move, struct chi_load_block *block);
+				  chi_move move, uint32_t game, struct chi_load_block *block);
 
 /* Stores a block: new positions as they are packed, others merged with what is stored. */
 CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,

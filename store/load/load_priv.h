@@ -15,6 +15,7 @@
 #include "store/env/path.h"
 #include "store/env/snapshot.h"
 #include "store/load/load.h"
+#include "store/record/codec.h"
 #include "store/record/meta.h"
 #include "store/txn/tree.h"
 #include "store/txn/txn.h"
@@ -74,6 +75,7 @@ struct chi_load {
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
 	struct chi_load_strength gathered;
 	struct chi_arena arena;
+	struct chi_arena lists; /* one list of games */
 	struct chi_put_result result;
 	uint64_t dropped;
 	bool complete; /* see chi_load_complete */
@@ -141,6 +143,19 @@ CHI_MUSTUSE int chi_rewrite_pass(struct chi_rewrite *rewrite);
 /* Copies the rest, if a rewriting is active, and forgets it. */
 CHI_MUSTUSE int chi_rewrite_finish(struct chi_load *load, struct chi_rewrite *rewrite);
 void chi_rewrite_forget(struct chi_rewrite *rewrite);
+
+/* ---- lists.c: lists of games */
+
+/* The long list of a new position. */
+CHI_MUSTUSE int chi_load_new_list(struct chi_load *load, const MDB_val *key,
+				  const struct chi_posting *games, size_t n,
+				  struct chi_fault *fault);
+
+/* Adds games to the list of a stored record, or takes them out, as the load does: `rest` says where
+ * it is now. Memory is the write transaction's arena. */
+CHI_MUSTUSE int chi_load_list(struct chi_load *load, const MDB_val *key,
+			      struct chi_record_rest *rest, const struct chi_posting *games,
+			      size_t n, struct chi_fault *fault);
 
 /* ---- load_strength.c: a change of one entry without a line, made at the end */
 

@@ -118,6 +118,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
+	chi_arena_init(&load->lists, SIZE_MAX);
 	load->statistic = statistic;
 	load->keep = keep;
 	load->append = true;

@@ -3,6 +3,8 @@
  * Positions packed for the loader, by any number of threads beside it: what takes time and needs no
  * store is done here. An entry of a block is the key's length (1 byte), the key, the length of the
  * record (varint) and the record as a store holds it, with the statistic that it has if it is new.
+ * If that says that the list of games stands in the postings tree, their number follows (4 bytes),
+ * and they themselves.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "base/attr.h"
 #include "base/wire.h"
 #include "chess/key.h"
+#include "store/record/list.h"
 #include "store/record/record_priv.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
@@ -59,7 +62,7 @@ static int reserve(struct chi_load_block *block, size_t more)
 /* The record stays in its place if its length takes `SIZE_ROOM` bytes, and is moved down to
  * the shorter form: nearly all are shorter than 128 bytes. */
 static int encode(struct chi_load_block *block, const struct chi_key *key,
-		  const struct chi_record *record, size_t room)
+		  const struct chi_record *record, const struct chi_record_rest *rest, size_t room)
 {
 	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + room);
 	if (rc < 0) {
@@ -68,7 +71,7 @@ static int encode(struct chi_load_block *block, const struct chi_key *key,
 	uint8_t *at = block->bytes + block->len;
 	uint8_t *value = at + 1 + key->len + SIZE_ROOM;
 	size_t len;
-	rc = chi_record_encode(record, NULL, value, room, &len);
+	rc = chi_record_encode(record, rest, value, room, &len);
 	if (rc < 0) {
 		return rc;
 	}
@@ -82,10 +85,34 @@ static int encode(struct chi_load_block *block, const struct chi_key *key,
 	return CHI_OK;
 }
 
+/* A list that is too long for the record, as it is in memory. */
+static int add_list(struct chi_load_block *block, const struct chi_posting *games, size_t n)
+{
+	uint32_t number = (uint32_t)n;
+	size_t size = n * sizeof(*games);
+	int rc = n > UINT32_MAX ? -CHI_ETOOBIG : reserve(block, sizeof(number) + size);
+	if (rc < 0) {
+		return rc;
+	}
+	memcpy(block->bytes + block->len, &number, sizeof(number));
+	memcpy(block->bytes + block->len + sizeof(number), games, size);
+	block->len += sizeof(number) + size;
+	return CHI_OK;
+}
+
 int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
-		  const struct chi_record *record, struct chi_load_block *block)
+		  const struct chi_record *record, struct chi_posting *games, size_t n_games,
+		  struct chi_load_block *block)
 {
 	struct chi_record packed = *record;
+	bool apart = n_games > CHI_LIST_HERE_MAX;
+	chi_postings_sort(games, n_games);
+	const struct chi_record_rest rest = {
+		.games = games,
+		.n_games = apart ? 0 : n_games,
+		.listed = apart ? n_games : 0,
+		.listed_games = apart ? chi_postings_games(games, n_games) : 0,
+	};
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EINVAL;
 	}
@@ -94,25 +121,32 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 	    chi_record_statistic(spec->statistic, &spec->base, key, record, &packed.chi2) < 0) {
 		return -CHI_EINVAL;
 	}
-	int rc = encode(block, key, &packed,
+	int rc = encode(block, key, &packed, &rest,
 			RECORD_ROOM + record->n_moves * MOVE_ROOM + record->n_plies * PLY_ROOM);
 	if (rc == -CHI_ETOOBIG) {
 		/* It has other parts, or is too large for any store. */
-		rc = encode(block, key, &packed, CHI_RECORD_BYTES_MAX);
+		rc = encode(block, key, &packed, &rest, CHI_RECORD_BYTES_MAX);
+	}
+	if (rc == CHI_OK && apart) {
+		rc = add_list(block, games, n_games);
 	}
 	return rc == -CHI_ETOOBIG ? -CHI_EINVAL : rc;
 }
 
-/* The record of one game: head byte, statistic, ply, move; its length. */
+/* The record of one game: head byte, statistic, number, ply, move; its length. */
 static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uint16_t ply,
-			 chi_move move)
+			 chi_move move, uint32_t game)
 {
 	uint8_t *start = at++;
-	*start = (uint8_t)(COUNTS_ONE << 1 | (unsigned)result << 3 | HEAD_PLIES);
+	*start = (uint8_t)((game != 0 ? COUNTS_NUMBERED : COUNTS_ONE) << 1 | (unsigned)result << 3 |
+			   HEAD_PLIES);
 	if (chi2 != CHI_CHI2_UNKNOWN) {
 		*start |= HEAD_CHI2;
 		chi_chi2_bytes(chi2, at);
 		at += 2;
+	}
+	for (uint32_t left = game; left != 0; left >>= 7) {
+		*at++ = (uint8_t)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
 	}
 	if (ply >= 0x80) {
 		*at++ = (uint8_t)(0x80 | (ply & 0x7f));
@@ -128,11 +162,11 @@ static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uin
 }
 
 /* The longest such record. */
-#define ONE_MAX 7
+#define ONE_MAX 12
 
 int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KEY_MAX],
 		      size_t key_len, enum chi_result result, uint16_t ply, chi_move move,
-		      struct chi_load_block *block)
+		      uint32_t game, struct chi_load_block *block)
 {
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (!chi_key_shape_ok(key, key_len) || ply > CHI_PLY_MAX || (unsigned)result > 3 ||
@@ -156,7 +190,7 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 	*at++ = (uint8_t)key_len;
 	memcpy(at, key, CHI_KEY_MAX);
 	at += key_len;
-	size_t len = one_record(at + 1, chi2, result, ply, move);
+	size_t len = one_record(at + 1, chi2, result, ply, move, game);
 	*at = (uint8_t)len;
 	at += 1 + len;
 	block->len = (size_t)(at - block->bytes);

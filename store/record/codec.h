@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/record.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 /* The longest value of the position tree. The largest record that types.h
@@ -21,13 +22,23 @@
 /* An arena of this budget is enough to decode any record. */
 #define CHI_RECORD_ARENA (1u << 20)
 
-/* Sections of a record that this version does not know: bytes inside the value decoded. They are
- * carried over when the record is rewritten. */
+/* A list of games has so many entries in a record, or stands in the postings tree. */
+#define CHI_LIST_HERE_MAX 16
+
+/* What else a record holds, which is carried over when it is rewritten: the list of the archive's
+ * games that reached the position, or how long it is in the postings tree; and sections that this
+ * version does not know, bytes inside the value decoded. */
 struct chi_record_rest {
 	const uint8_t *bytes;
 	size_t len;
-	uint64_t game; /* number of the one game of the counts; 0: it has none */
+	const struct chi_posting *games; /* at most CHI_LIST_HERE_MAX */
+	size_t n_games;
+	uint64_t listed;       /* entries in the postings tree, more than CHI_LIST_HERE_MAX; or 0 */
+	uint64_t listed_games; /* and how many different games these are */
 };
+
+/* True if the list of games is in the postings tree: of a value whose first bytes are sound. */
+bool chi_record_is_listed(const uint8_t *value, size_t len);
 
 /* Statistic and counts alone; the rest of the value is not looked at. CHI_OK or -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_record_peek(const uint8_t *value, size_t len, uint16_t *chi2,

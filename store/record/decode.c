@@ -11,6 +11,7 @@
 #include "base/attr.h"
 #include "base/wire.h"
 #include "store/record/record_priv.h"
+#include "store/record/list.h"
 #include "store/record/record_head.h"
 
 int chi_record_peek(const uint8_t *value, size_t len, uint16_t *chi2, struct chi_counts *counts)
@@ -273,6 +274,65 @@ static bool counts_canonical(uint8_t head, const struct chi_record *record)
 	return total != 0 && !fits_one;
 }
 
+bool chi_record_is_listed(const uint8_t *value, size_t len)
+{
+	return len > 0 && head_has_list(value[0]) && (value[0] & HEAD_LIST_APART) != 0;
+}
+
+/* The size of a list that stands in the postings tree. */
+static int read_listed(struct chi_reader *r, const struct chi_counts *counts,
+		       struct chi_record_rest *rest)
+{
+	uint64_t total;
+	rest->listed = chi_read_small(r);
+	rest->listed_games = chi_read_small(r);
+	bool ok = !r->bad && chi_counts_total(counts, &total) && rest->listed > CHI_LIST_HERE_MAX &&
+		  rest->listed_games > 0 && rest->listed_games <= rest->listed &&
+		  rest->listed_games <= total;
+	return ok ? CHI_OK : -CHI_ECORRUPT;
+}
+
+/* A list that follows the moves, into `room`. */
+static int read_here(struct chi_reader *r, const struct chi_move_stat *moves, size_t n_moves,
+		     struct chi_posting room[CHI_LIST_HERE_MAX], struct chi_record_rest *rest)
+{
+	chi_move places[CHI_MOVES_MAX];
+	uint64_t n = chi_read_small(r);
+	if (r->bad || n == 0 || n > CHI_LIST_HERE_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	for (size_t i = 0; i < n_moves; i++) {
+		places[i] = moves[i].move;
+	}
+	chi_postings_read(r, room, (size_t)n, 0, places, n_moves);
+	rest->games = room;
+	rest->n_games = (size_t)n;
+	return r->bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
+/* `number`: of the one game, or 0. */
+static int read_list(struct chi_reader *r, uint8_t head, uint32_t number, struct chi_arena *arena,
+		     const struct chi_record *record, struct chi_record_rest *rest)
+{
+	bool apart = head_has_list(head) && (head & HEAD_LIST_APART) != 0;
+	if (apart || (number == 0 && !head_has_list(head))) {
+		return apart ? read_listed(r, &record->counts, rest) : CHI_OK;
+	}
+	size_t n = number != 0 ? 1 : CHI_LIST_HERE_MAX;
+	struct chi_posting *room = chi_arena_alloc(arena, n * sizeof(*room));
+	if (room == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (number == 0) {
+		return read_here(r, record->moves, record->n_moves, room, rest);
+	}
+	room[0] = (struct chi_posting){.game = number,
+				       .move = record->n_moves > 0 ? record->moves[0].move : 0};
+	rest->games = room;
+	rest->n_games = 1;
+	return CHI_OK;
+}
+
 int chi_record_decode(const uint8_t *value, size_t len, struct chi_arena *arena,
 		      struct chi_record *out, struct chi_record_rest *rest)
 {
@@ -285,7 +345,7 @@ int chi_record_decode(const uint8_t *value, size_t len, struct chi_arena *arena,
 	if (!chi_record_open(value, len, &r, &head)) {
 		return -CHI_ECORRUPT;
 	}
-	chi_record_read_head(&r, head, &out->chi2, &out->counts);
+	uint32_t number = chi_record_read_head(&r, head, &out->chi2, &out->counts);
 	if (r.bad) {
 		return -CHI_ECORRUPT;
 	}
@@ -301,11 +361,9 @@ int chi_record_decode(const uint8_t *value, size_t len, struct chi_arena *arena,
 			return rc;
 		}
 	}
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_NUMBERED) {
-		rest->game = chi_read_varint(&r);
-		if (rest->game == 0) {
-			return -CHI_ECORRUPT;
-		}
+	int list = read_list(&r, head, number, arena, out, rest);
+	if (list < 0) {
+		return list;
 	}
 	if (head & HEAD_SECTIONS) {
 		int rc = read_sections(&r, arena, out, rest);

@@ -152,6 +152,18 @@ static void read_sections(struct chi_reader *r, struct chi_row *out, uint32_t *e
 	}
 }
 
+/* Steps over the list of games, or over its size. */
+static void skip_list(struct chi_reader *r, uint8_t head)
+{
+	uint64_t n = chi_read_small(r);
+	if ((head & HEAD_LIST_APART) != 0) {
+		n = 1;
+	}
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		(void)chi_read_small(r);
+	}
+}
+
 /* After the statistic and the counts. */
 static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summary *more,
 		      struct chi_row *out)
@@ -164,8 +176,8 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 	if ((head & HEAD_MOVES) != 0) {
 		read_moves(r, head, out);
 	}
-	if ((head & HEAD_COUNTS) >> 1 == COUNTS_NUMBERED) {
-		(void)chi_read_varint(r);
+	if (head_has_list(head)) {
+		skip_list(r, head);
 	}
 	if ((head & HEAD_SECTIONS) != 0) {
 		read_sections(r, out, &more->engines);
@@ -179,7 +191,7 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
  * it need not be read. True if this is one. */
 static inline bool read_one_game(const struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
-	const unsigned parts = HEAD_COUNTS | PROBED;
+	const unsigned parts = COUNTS_ONE << 1 | PROBED;
 	const uint8_t *move = r->end - sizeof(chi_move);
 	if ((head & parts) != (COUNTS_ONE << 1 | HEAD_MOVES) || r->bad || move < r->at) {
 		return false;

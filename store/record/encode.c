@@ -7,6 +7,7 @@
 #include "store/record/codec.h"
 
 #include "base/wire.h"
+#include "store/record/list.h"
 #include "store/record/record_priv.h"
 
 /* Small numbers are the rule: one game costs a byte, and no byte is spent on a 0 or a 1. */
@@ -115,9 +116,29 @@ static void write_played(struct chi_writer *w, const struct chi_record *record, 
 	}
 }
 
+/* The list of games, or the size of one in the postings tree. */
+static void write_list(struct chi_writer *w, const struct chi_record *record,
+		       const struct chi_record_rest *rest)
+{
+	chi_move moves[CHI_MOVES_MAX];
+	if (rest->listed > 0) {
+		chi_write_varint(w, rest->listed);
+		chi_write_varint(w, rest->listed_games);
+		return;
+	}
+	if (rest->n_games == 0) {
+		return;
+	}
+	for (size_t i = 0; i < record->n_moves; i++) {
+		moves[i] = record->moves[i].move;
+	}
+	chi_write_varint(w, rest->n_games);
+	(void)chi_postings_write(w, rest->games, rest->n_games, 0, moves, record->n_moves);
+}
+
 /* The head byte, then the statistic, the counts, the plies and the moves played. */
 static void write_head(struct chi_writer *w, const struct chi_record *record, bool sections,
-		       uint64_t game)
+		       const struct chi_record_rest *rest)
 {
 	uint64_t total = 0;
 	(void)chi_counts_total(&record->counts, &total);
@@ -126,11 +147,16 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 	unsigned form = total == 0 ? COUNTS_NONE : COUNTS_FULL;
 	unsigned result = 0;
 	if (one) {
-		form = game != 0 ? COUNTS_NUMBERED : COUNTS_ONE;
+		form = rest->n_games > 0 ? COUNTS_NUMBERED : COUNTS_ONE;
 		result = record->counts.white	? 0
 			 : record->counts.draws ? 1
 			 : record->counts.black ? 2
 						: 3;
+	}
+	if (form == COUNTS_FULL) {
+		result = rest->listed > 0    ? HEAD_LIST_APART >> 3
+			 : rest->n_games > 0 ? HEAD_LIST_HERE >> 3
+					     : 0;
 	}
 	unsigned head = form << 1 | result << 3 | (record->chi2 != CHI_CHI2_UNKNOWN) |
 			(record->n_plies > 0 ? HEAD_PLIES : 0u) |
@@ -143,13 +169,15 @@ static void write_head(struct chi_writer *w, const struct chi_record *record, bo
 	}
 	if (form == COUNTS_FULL) {
 		write_counts(w, record->counts);
+	} else if (form == COUNTS_NUMBERED) {
+		chi_write_varint(w, rest->games[0].game);
 	}
 	if (record->n_plies > 0) {
 		write_plies(w, record, total, one);
 	}
 	write_played(w, record, one);
-	if (form == COUNTS_NUMBERED) {
-		chi_write_varint(w, game);
+	if (form == COUNTS_FULL) {
+		write_list(w, record, rest);
 	}
 }
 
@@ -178,9 +206,41 @@ static void write_sections(struct chi_writer *w, const struct chi_record *record
 		chi_write_varint(w, record->n_note);
 		chi_write_bytes(w, record->note, record->n_note);
 	}
-	if (rest != NULL) {
-		chi_write_bytes(w, rest->bytes, rest->len);
+	chi_write_bytes(w, rest->bytes, rest->len);
+}
+
+/* The moves of a list are played, its games are counted, and it stands where it must. */
+static bool list_ok(const struct chi_record *record, const struct chi_record_rest *rest)
+{
+	uint64_t total;
+	size_t at = 0;
+	if (rest->n_games == 0 && rest->listed == 0) {
+		return true;
 	}
+	if (!chi_counts_total(&record->counts, &total) || rest->listed_games > total) {
+		return false;
+	}
+	if (total == 1 &&
+	    (record->n_moves == 0 || is_single(&record->counts, record->moves, record->n_moves))) {
+		chi_move move = record->n_moves > 0 ? record->moves[0].move : 0;
+		return rest->n_games == 1 && rest->listed == 0 && rest->games[0].game != 0 &&
+		       rest->games[0].move == move;
+	}
+	if (rest->listed > 0) {
+		return rest->n_games == 0 && rest->listed > CHI_LIST_HERE_MAX &&
+		       rest->listed_games > 0 && rest->listed_games <= rest->listed;
+	}
+	bool ok = rest->n_games <= CHI_LIST_HERE_MAX &&
+		  chi_postings_ascends(rest->games, rest->n_games) &&
+		  chi_postings_games(rest->games, rest->n_games) <= total;
+	for (size_t i = 0; ok && i < rest->n_games; i++) {
+		chi_move move = rest->games[i].move;
+		for (at = 0; at < record->n_moves && record->moves[at].move != move;) {
+			at++;
+		}
+		ok = move == 0 || at < record->n_moves;
+	}
+	return ok;
 }
 
 int chi_record_encode(const struct chi_record *record, const struct chi_record_rest *rest,
@@ -190,11 +250,16 @@ int chi_record_encode(const struct chi_record *record, const struct chi_record_r
 	if (rc < 0) {
 		return rc;
 	}
-	bool sections = record->n_line > 0 || record->n_evals > 0 || record->n_note > 0 ||
-			(rest != NULL && rest->len > 0);
+	const struct chi_record_rest nothing = {0};
+	rest = rest != NULL ? rest : &nothing;
+	if (!list_ok(record, rest)) {
+		return -CHI_EINVAL;
+	}
+	bool sections =
+		record->n_line > 0 || record->n_evals > 0 || record->n_note > 0 || rest->len > 0;
 	size_t room = size < CHI_RECORD_BYTES_MAX ? size : CHI_RECORD_BYTES_MAX;
 	struct chi_writer w = chi_writer_of(out, room);
-	write_head(&w, record, sections, rest != NULL ? rest->game : 0);
+	write_head(&w, record, sections, rest);
 	write_sections(&w, record, rest);
 	if (w.bad) {
 		return -CHI_ETOOBIG;

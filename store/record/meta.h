@@ -44,6 +44,12 @@ struct chi_state {
 	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
 };
 
+/* Notes that a game has the number. */
+static inline void chi_state_number(struct chi_state *state, uint32_t number)
+{
+	state->last_game = number > state->last_game ? number : state->last_game;
+}
+
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */
 CHI_MUSTUSE int chi_stamp_new(enum chi_statistic statistic, enum chi_keep keep,
 			      struct chi_stamp *out);

@@ -51,8 +51,8 @@ static inline bool chi_record_open(const uint8_t *value, size_t len, struct chi_
 	return true;
 }
 
-static inline void chi_record_read_head(struct chi_reader *r, uint8_t head, uint16_t *chi2,
-					struct chi_counts *counts)
+static inline uint32_t chi_record_read_head(struct chi_reader *r, uint8_t head, uint16_t *chi2,
+					    struct chi_counts *counts)
 {
 	*chi2 = CHI_CHI2_UNKNOWN;
 	*counts = (struct chi_counts){0};
@@ -67,12 +67,18 @@ static inline void chi_record_read_head(struct chi_reader *r, uint8_t head, uint
 	unsigned result = (head & HEAD_RESULT) >> 3;
 	if (head_is_one(head)) {
 		*chi_counts_of(counts, result) = 1;
-		return;
+		if (form == COUNTS_NUMBERED) {
+			uint64_t number = chi_read_small(r);
+			r->bad = r->bad || number == 0 || number > UINT32_MAX;
+			return (uint32_t)number;
+		}
+		return 0;
 	}
-	if (result != 0) {
+	if (result != 0 && (form != COUNTS_FULL || result == 3)) {
 		r->bad = true;
 	}
 	if (form == COUNTS_FULL) {
 		chi_record_read_counts(r, counts);
 	}
+	return 0;
 }

@@ -16,6 +16,7 @@
  *   +--------+--------+-------+--------+--------+-------+
  *
  * counts: 0 none, 1 one game whose result is in bits 3-4, 2 in full, 3 as 1 with the game's number.
+ * With counts in full the bits of the result say where the list of games is, if there is one.
  */
 #define HEAD_CHI2     0x01
 #define HEAD_COUNTS   0x06
@@ -29,10 +30,20 @@
 #define COUNTS_FULL	2
 #define COUNTS_NUMBERED 3
 
+/* In the place of the result. */
+#define HEAD_LIST_HERE	0x08 /* the list follows the moves */
+#define HEAD_LIST_APART 0x10 /* it is in the postings tree: its size follows the moves */
+
 /* One game, with its number or without. */
 static inline bool head_is_one(uint8_t head)
 {
 	return (head >> 1 & COUNTS_ONE) != 0;
+}
+
+/* Only counts in full leave the bits of the result to the list. */
+static inline bool head_has_list(uint8_t head)
+{
+	return !head_is_one(head) && (head & HEAD_RESULT) != 0;
 }
 
 /* In the number before the plies: one ply, in the bits above, for all games. */

@@ -130,5 +130,6 @@ bool chi_record_bare(const struct chi_record *record, const struct chi_record_re
 {
 	bool told = statistic == CHI_STATISTIC_EXTERNAL && record->chi2 != CHI_CHI2_UNKNOWN;
 	return !told && no_games(&record->counts) && record->n_moves == 0 && record->n_plies == 0 &&
-	       record->n_evals == 0 && record->n_line == 0 && record->n_note == 0 && rest->len == 0;
+	       record->n_evals == 0 && record->n_line == 0 && record->n_note == 0 &&
+	       rest->len == 0 && rest->n_games == 0 && rest->listed == 0;
 }

@@ -70,7 +70,8 @@ CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *k
 struct chi_merge {
 	MDB_val stored; /* no bytes: there is none, and `old` is zeroed */
 	struct chi_record old;
-	struct chi_record_rest rest; /* of `old` */
+	struct chi_record_rest rest; /* of `old`; its list may be changed before the merge, */
+	bool follows;		     /* and then so do counts and moves: else they may not */
 	struct chi_record new;	     /* without a statistic if nothing is left */
 	MDB_val value;		     /* `new` encoded, in the transaction's buffer */
 };

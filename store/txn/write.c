@@ -262,6 +262,14 @@ static int load(struct chi_write *write, const struct chi_key *key, struct chi_m
 				 &m->rest);
 }
 
+/* What games of the archive say changes only with them; more may be added to it. */
+static bool touches_games(uint32_t parts, const struct chi_record_rest *rest)
+{
+	const uint32_t changes = (uint32_t)CHI_PUT_COUNTS | (uint32_t)CHI_PUT_MOVES |
+				 (uint32_t)CHI_PUT_SUBTRACT | (uint32_t)CHI_PUT_RESTORE;
+	return (parts & changes) != 0 && (rest->n_games > 0 || rest->listed > 0);
+}
+
 int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
 		    struct chi_fault *fault)
 {
@@ -269,6 +277,11 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
 	bool was_stored = m->stored.mv_size > 0;
 	int rc = CHI_OK;
+	if (!m->follows && touches_games(put->parts, &m->rest)) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "games of the archive reached the position: its counts and moves "
+				 "follow from them");
+	}
 	m->new = restore ? put->record : m->old;
 	if (!restore) {
 		rc = chi_merge_parts(put, &write->arena, &m->new, fault);
@@ -288,12 +301,8 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 		m->new.chi2 = CHI_CHI2_UNKNOWN;
 		return was_stored ? CHI_MERGED_GONE : CHI_MERGED_SAME;
 	}
-	/* The number is that of the one game it was counted for. */
-	if (!chi_counts_equal(&m->old.counts, &m->new.counts)) {
-		m->rest.game = 0;
-	}
 	m->value.mv_data = write->buffer;
-	rc = chi_record_encode(&m->new, restore ? NULL : &m->rest, write->buffer,
+	rc = chi_record_encode(&m->new, restore && !m->follows ? NULL : &m->rest, write->buffer,
 			       sizeof(write->buffer), &m->value.mv_size);
 	if (rc < 0) {
 		return rc;
@@ -372,6 +381,9 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	if (rc == -CHI_ECORRUPT) {
 		write->changed = true;
 		rc = chi_write_purge(write, key);
+	} else if (rc == CHI_OK && (m.rest.n_games > 0 || m.rest.listed > 0)) {
+		return chi_fault(&write->why, -CHI_EINVAL,
+				 "games of the archive reached the position: take them out first");
 	} else if (rc == CHI_OK) {
 		rc = store(write, key, &m, true);
 	}

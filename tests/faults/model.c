@@ -193,7 +193,7 @@ static int feed(const struct model *model, struct chi_load *load, unsigned step,
 		}
 		struct chi_put put = model_put(model, step, least, note);
 		last = &model->keys[least];
-		rc = chi_load_pack(&spec, last, &put.record, &block);
+		rc = chi_load_pack(&spec, last, &put.record, NULL, 0, &block);
 	}
 	rc = rc == CHI_OK ? chi_load_apply(load, &block, why) : rc;
 	chi_load_block_free(&block);

@@ -10,6 +10,7 @@
 #include "store/block/block.h"
 #include "store/names.h"
 #include "store/names/names_priv.h"
+#include "store/postings/postings.h"
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
@@ -72,25 +73,59 @@ static chi_move uci(const char *text)
 			     text[2] - 'a' + (text[3] - '1') * 8, 0);
 }
 
-/* A game's number is no part of a record's struct. */
-static void check_numbered(const struct chi_move_stat *move, const struct chi_ply_stat *ply)
+/* A record with a list of games, which is no part of its struct. */
+static void check_listed(const char *name, const struct chi_record *record,
+			 const struct chi_record_rest *rest)
 {
 	size_t len;
-	const struct chi_record_rest rest = {.game = 300};
-	const struct chi_record record = {
-		.counts.white = 1, .moves = move, .n_moves = 1, .plies = ply, .n_plies = 1};
-	ok(chi_record_encode(&record, &rest, buffer, sizeof(buffer), &len));
-	check_example("one-game-number", buffer, len);
 	struct chi_record back;
 	struct chi_record_rest found;
 	struct chi_arena arena;
 	struct chi_row row = {0};
+	ok(chi_record_encode(record, rest, buffer, sizeof(buffer), &len));
+	check_example(name, buffer, len);
 	chi_arena_init(&arena, CHI_RECORD_ARENA);
 	ok(chi_record_decode(buffer, len, &arena, &back, &found));
+	assert_int_equal(found.n_games, rest->n_games);
+	for (size_t i = 0; i < rest->n_games; i++) {
+		assert_int_equal(found.games[i].game, rest->games[i].game);
+		assert_int_equal(found.games[i].move, rest->games[i].move);
+	}
+	assert_int_equal(found.listed, rest->listed);
+	assert_int_equal(found.listed_games, rest->listed_games);
 	chi_arena_deinit(&arena);
-	assert_int_equal(found.game, 300);
 	ok(chi_record_decode_strength(buffer, len, &row));
-	assert_int_equal(row.counts.white, 1);
+	assert_true(chi_counts_equal(&row.counts, &record->counts));
+	struct chi_record_summary summary;
+	ok(chi_record_summarise(buffer, len, &summary));
+	assert_int_equal(chi_record_is_listed(buffer, len), rest->listed > 0);
+}
+
+static void check_lists(const struct chi_move_stat *move, const struct chi_ply_stat *ply)
+{
+	struct chi_posting games[] = {{300, move->move}, {301, 0}, {455, uci("d2d4")}};
+	struct chi_record_rest rest = {.games = games, .n_games = 1};
+	struct chi_record record = {
+		.counts.white = 1, .moves = move, .n_moves = 1, .plies = ply, .n_plies = 1};
+	check_listed("one-game-number", &record, &rest);
+	struct chi_move_stat moves[] = {{uci("d2d4"), {.black = 1}}, *move};
+	record = (struct chi_record){
+		.counts = {1, 1, 1, 0}, .moves = moves, .n_moves = 2, .plies = NULL};
+	rest.n_games = 3;
+	check_listed("list-here", &record, &rest);
+	record.counts.draws = 70;
+	check_listed("list-apart", &record,
+		     &(struct chi_record_rest){.listed = 72, .listed_games = 71});
+	struct chi_key start = help_fen(START);
+	uint8_t chunk_key[CHI_POSTINGS_CHUNK_KEY_MAX];
+	uint8_t chunk[CHI_POSTINGS_CHUNK_MAX];
+	size_t key_len;
+	size_t len;
+	assert_int_equal(chi_postings_chunk_encode(start.bytes, start.len, games, 3, chunk_key,
+						   &key_len, chunk, &len),
+			 3);
+	check_example("chunk-key", chunk_key, key_len);
+	check_example("chunk", chunk, len);
 }
 
 static void test_examples(void **state)
@@ -110,7 +145,7 @@ static void test_examples(void **state)
 							  .n_moves = 1,
 							  .plies = plies,
 							  .n_plies = 1});
-	check_numbered(&one, plies);
+	check_lists(&one, plies);
 	plies[0].games = 5;
 	struct chi_record five = {.counts = {3, 0, 0, 2}, .plies = plies, .n_plies = 1};
 	check_record("plies-all", &five);

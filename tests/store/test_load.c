@@ -99,7 +99,7 @@ static void load_part(struct chi_load *load, struct part part, bool subtract, ui
 	}
 	ok(start(load, subtract, games_min, &spec));
 	for (size_t i = part.first; i < POSITIONS; i += part.step) {
-		ok(chi_load_pack(&spec, &items[i].key, &items[i].record, &block));
+		ok(chi_load_pack(&spec, &items[i].key, &items[i].record, NULL, 0, &block));
 		if (help_below(20) == 0 || i + part.step >= POSITIONS) {
 			ok(chi_load_apply(load, &block, &fault));
 			block.len = 0;
@@ -356,8 +356,8 @@ static void test_other_parts(void **state)
 					 &fault)
 			  : chi_load_into(store, &load, &fault));
 		ok(start(load, false, 0, &spec));
-		ok(chi_load_pack(&spec, &items[0].key, &records[i], &block));
-		ok(chi_load_pack(&spec, &items[1].key, &records[i == 0 ? 1 : 2], &block));
+		ok(chi_load_pack(&spec, &items[0].key, &records[i], NULL, 0, &block));
+		ok(chi_load_pack(&spec, &items[1].key, &records[i == 0 ? 1 : 2], NULL, 0, &block));
 		ok(chi_load_apply(load, &block, &fault));
 		ok(chi_load_finish(load, &result, &dropped, &fault));
 		chi_load_block_free(&block);
@@ -400,7 +400,7 @@ static void test_failures(void **state)
 	ok(chi_load_into(store, &load, &fault));
 	ok(chi_load_ungame(load, &games[0]));
 	ok(start(load, true, 0, &spec));
-	ok(chi_load_pack(&spec, &items[1].key, &items[1].record, &block));
+	ok(chi_load_pack(&spec, &items[1].key, &items[1].record, NULL, 0, &block));
 	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
 	assert_int_equal(chi_load_apply(load, &block, &fault), -CHI_EINVAL);
 	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EINVAL);
@@ -460,7 +460,7 @@ static void test_several_commits(void **state)
 		struct chi_record record = {.chi2 = (uint16_t)(1 + help_below(CHI_CHI2_MAX)),
 					    .note = note,
 					    .n_note = n_note};
-		ok(chi_load_pack(&spec, &keys[i], &record, &block));
+		ok(chi_load_pack(&spec, &keys[i], &record, NULL, 0, &block));
 		ok(chi_load_apply(load, &block, &fault));
 		block.len = 0;
 		block.n = 0;

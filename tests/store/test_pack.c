@@ -29,8 +29,8 @@ static void pack_both(const struct chi_load_spec *spec, const struct chi_key *ke
 	record.n_plies = 1;
 	/* Twice: after something else, too. */
 	for (size_t n = 1; n <= 2; n++) {
-		ok(chi_load_pack(spec, key, &record, &full));
-		ok(chi_load_pack_one(spec, key->bytes, key->len, result, ply, move, &one));
+		ok(chi_load_pack(spec, key, &record, NULL, 0, &full));
+		ok(chi_load_pack_one(spec, key->bytes, key->len, result, ply, move, 0, &one));
 		assert_int_equal(one.n, n);
 		assert_int_equal(one.len, full.len);
 		assert_memory_equal(one.bytes, full.bytes, full.len);
@@ -68,14 +68,15 @@ static void what_no_store_may_hold_is_refused(void **state)
 	const struct chi_key key = help_key();
 	const enum chi_result draw = CHI_RESULT_DRAW;
 	assert_int_equal(
-		chi_load_pack_one(&spec, key.bytes, key.len, draw, CHI_PLY_MAX + 1, 0, &block),
+		chi_load_pack_one(&spec, key.bytes, key.len, draw, CHI_PLY_MAX + 1, 0, 0, &block),
 		-CHI_EINVAL);
 	assert_int_equal(
-		chi_load_pack_one(&spec, key.bytes, key.len, (enum chi_result)4, 0, 0, &block),
+		chi_load_pack_one(&spec, key.bytes, key.len, (enum chi_result)4, 0, 0, 0, &block),
 		-CHI_EINVAL);
-	assert_int_equal(chi_load_pack_one(&spec, key.bytes, key.len, draw, 0, 0x7fff, &block),
+	assert_int_equal(chi_load_pack_one(&spec, key.bytes, key.len, draw, 0, 0x7fff, 0, &block),
 			 -CHI_EINVAL);
-	assert_int_equal(chi_load_pack_one(&spec, key.bytes, 3, draw, 0, 0, &block), -CHI_EINVAL);
+	assert_int_equal(chi_load_pack_one(&spec, key.bytes, 3, draw, 0, 0, 0, &block),
+			 -CHI_EINVAL);
 	assert_int_equal(block.n, 0);
 	assert_int_equal(block.len, 0);
 }

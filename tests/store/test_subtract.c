@@ -339,7 +339,7 @@ static void test_unknown_sections_keep_it(void **state)
 	(void)state;
 	const struct chi_record bare = {.chi2 = 7600};
 	const struct chi_record_rest none = {0};
-	const struct chi_record_rest some = {(const uint8_t *)"\x09\x00", 2, 0};
+	const struct chi_record_rest some = {.bytes = (const uint8_t *)"\x09\x00", .len = 2};
 	assert_true(chi_record_bare(&bare, &none, CHI_STATISTIC_CONTROL));
 	assert_false(chi_record_bare(&bare, &some, CHI_STATISTIC_CONTROL));
 	assert_false(chi_record_bare(&bare, &none, CHI_STATISTIC_EXTERNAL));

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lists of games that reached a position, as games come and go. A short list is part of the
+ * record that is merged; what is longer is changed in the postings tree here, at once.
+ */
+#include <string.h>
+
+#include "base/fault.h"
+#include "store/load/load_priv.h"
+#include "store/lmdb_err.h"
+#include "store/postings/postings.h"
+#include "store/record/list.h"
+
+static int append(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+		  size_t n, struct chi_fault *fault)
+{
+	size_t added;
+	/* Of a store that had no positions the lists come in the order of the tree. */
+	int error =
+		chi_postings_append(load->txn, load->archive.postings, key->mv_data, key->mv_size,
+				    games, n, load->append ? MDB_APPEND : 0, &added);
+	if (error == 0) {
+		error = chi_load_saved(load, added);
+	}
+	return error == MDB_KEYEXIST ? chi_fault(fault, -CHI_ECORRUPT,
+						 "games of a position that come later are there")
+				     : chi_load_error(load, error, fault);
+}
+
+int chi_load_new_list(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+		      size_t n, struct chi_fault *fault)
+{
+	return append(load, key, games, n, fault);
+}
+
+/* The record's own list with others behind it. */
+static int join(struct chi_load *load, struct chi_record_rest *rest,
+		const struct chi_posting *games, size_t n, struct chi_fault *fault)
+{
+	struct chi_posting *all =
+		chi_arena_array(&load->write->arena, rest->n_games + n, sizeof(*all));
+	if (all == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	if (rest->n_games > 0) {
+		memcpy(all, rest->games, rest->n_games * sizeof(*all));
+	}
+	memcpy(all + rest->n_games, games, n * sizeof(*all));
+	rest->games = all;
+	rest->n_games += n;
+	return chi_postings_ascends(all, rest->n_games)
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_ECORRUPT,
+				   "games of a position that come later are there");
+}
+
+static int add(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+	       const struct chi_posting *games, size_t n, struct chi_fault *fault)
+{
+	if (rest->listed == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
+		return join(load, rest, games, n, fault);
+	}
+	int rc = rest->n_games > 0 ? append(load, key, rest->games, rest->n_games, fault) : CHI_OK;
+	rc = rc == CHI_OK ? append(load, key, games, n, fault) : rc;
+	rest->listed += rest->n_games + n;
+	rest->listed_games +=
+		chi_postings_games(rest->games, rest->n_games) + chi_postings_games(games, n);
+	rest->n_games = 0;
+	return rc;
+}
+
+static int lacking(struct chi_fault *fault)
+{
+	return chi_fault(fault, -CHI_ECORRUPT, "a game is not in the list of a position of it");
+}
+
+/* From the record's own list. */
+static int take_here(struct chi_load *load, struct chi_record_rest *rest,
+		     const struct chi_posting *games, size_t n, struct chi_fault *fault)
+{
+	size_t kept = 0;
+	size_t done = 0;
+	struct chi_posting *left =
+		chi_arena_array(&load->write->arena, rest->n_games + 1, sizeof(*left));
+	if (left == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (size_t i = 0; i < rest->n_games; i++) {
+		const struct chi_posting *entry = &rest->games[i];
+		if (done < n && entry->game == games[done].game &&
+		    entry->move == games[done].move) {
+			done++;
+		} else {
+			left[kept++] = *entry;
+		}
+	}
+	rest->games = left;
+	rest->n_games = kept;
+	return done == n ? CHI_OK : lacking(fault);
+}
+
+/* What is left of a list in the tree fits into the record. */
+static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		      struct chi_fault *fault)
+{
+	struct chi_postings_walk walk;
+	size_t n = 0;
+	size_t had = 0;
+	struct chi_posting *all =
+		chi_arena_array(&load->write->arena, CHI_POSTINGS_CHUNK_ENTRIES, sizeof(*all));
+	struct chi_posting *some =
+		chi_arena_array(&load->write->arena, CHI_POSTINGS_CHUNK_ENTRIES, sizeof(*some));
+	if (all == NULL || some == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int error = chi_postings_open(&walk, load->txn, load->archive.postings, key->mv_data,
+				      key->mv_size);
+	error = error == 0 ? chi_postings_seek(&walk, 0, some, &n) : error;
+	while (error == 0 && had + n <= CHI_LIST_HERE_MAX) {
+		memcpy(all + had, some, n * sizeof(*all));
+		had += n;
+		error = chi_postings_next(&walk, some, &n);
+	}
+	chi_postings_close(&walk);
+	if ((error != 0 && error != MDB_NOTFOUND) || had != rest->listed) {
+		return chi_load_error(
+			load, error == 0 || error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
+	}
+	error = chi_postings_drop(load->txn, load->archive.postings, key->mv_data, key->mv_size);
+	rest->games = all;
+	rest->n_games = had;
+	rest->listed = 0;
+	rest->listed_games = 0;
+	return chi_load_error(load, error, fault);
+}
+
+static int take(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		const struct chi_posting *games, size_t n, struct chi_fault *fault)
+{
+	if (rest->listed == 0) {
+		return take_here(load, rest, games, n, fault);
+	}
+	uint64_t given = chi_postings_games(games, n);
+	if (n > rest->listed || given > rest->listed_games) {
+		return lacking(fault);
+	}
+	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
+					key->mv_size, games, n);
+	if (error != 0) {
+		return error == MDB_NOTFOUND ? lacking(fault) : chi_load_error(load, error, fault);
+	}
+	rest->listed -= n;
+	rest->listed_games -= given;
+	return rest->listed <= CHI_LIST_HERE_MAX ? bring_home(load, key, rest, fault) : CHI_OK;
+}
+
+int chi_load_list(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		  const struct chi_posting *games, size_t n, struct chi_fault *fault)
+{
+	if (n == 0) {
+		return CHI_OK;
+	}
+	return load->subtract ? take(load, key, rest, games, n, fault)
+			      : add(load, key, rest, games, n, fault);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists in the tree: appended to, taken from, walked. One chunk at a time is decoded. */
+#include "store/postings/postings.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/lmdb_err.h"
+#include "store/record/list.h"
+
+static MDB_val chunk_key(uint8_t out[CHI_POSTINGS_CHUNK_KEY_MAX], const uint8_t *key,
+			 size_t key_len, uint32_t game)
+{
+	uint32_t number = htobe32(game);
+	memcpy(out, key, key_len);
+	memcpy(out + key_len, &number, sizeof(number));
+	return (MDB_val){key_len + sizeof(number), out};
+}
+
+static bool belongs(const MDB_val *found, const uint8_t *key, size_t key_len)
+{
+	return found->mv_size == key_len + sizeof(uint32_t) &&
+	       memcmp(found->mv_data, key, key_len) == 0;
+}
+
+/* ---- Walking ----------------------------------------------------------------------------- */
+
+int chi_postings_open(struct chi_postings_walk *walk, MDB_txn *txn, MDB_dbi tree,
+		      const uint8_t *key, size_t key_len)
+{
+	*walk = (struct chi_postings_walk){.key_len = key_len};
+	memcpy(walk->key, key, key_len);
+	return mdb_cursor_open(txn, tree, &walk->cursor);
+}
+
+void chi_postings_close(struct chi_postings_walk *walk)
+{
+	if (walk->cursor != NULL) {
+		mdb_cursor_close(walk->cursor);
+	}
+	walk->cursor = NULL;
+}
+
+static int take(struct chi_postings_walk *walk, const MDB_val *found, const MDB_val *value,
+		struct chi_posting *out, size_t *n)
+{
+	size_t key_len;
+	if (!belongs(found, walk->key, walk->key_len)) {
+		walk->over = true;
+		return MDB_NOTFOUND;
+	}
+	return chi_postings_chunk_decode(found, value, &key_len, out, n);
+}
+
+int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
+		      struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
+{
+	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
+	MDB_val found = chunk_key(bytes, walk->key, walk->key_len, from);
+	MDB_val value;
+	walk->over = false;
+	int rc = mdb_cursor_get(walk->cursor, &found, &value, MDB_SET_RANGE);
+	if (rc == 0 && belongs(&found, walk->key, walk->key_len) &&
+	    memcmp(found.mv_data, bytes, found.mv_size) == 0) {
+		return take(walk, &found, &value, out, n);
+	}
+	if (rc != 0 && rc != MDB_NOTFOUND) {
+		return rc;
+	}
+	/* The chunk before may hold it; if that is another list's, this is the first. */
+	rc = mdb_cursor_get(walk->cursor, &found, &value, rc == 0 ? MDB_PREV : MDB_LAST);
+	if (rc == 0 && belongs(&found, walk->key, walk->key_len)) {
+		return take(walk, &found, &value, out, n);
+	}
+	if (rc != 0 && rc != MDB_NOTFOUND) {
+		return rc;
+	}
+	rc = mdb_cursor_get(walk->cursor, &found, &value, rc == 0 ? MDB_NEXT : MDB_FIRST);
+	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
+}
+
+int chi_postings_next(struct chi_postings_walk *walk,
+		      struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
+{
+	MDB_val found;
+	MDB_val value;
+	int rc = walk->over ? MDB_NOTFOUND : mdb_cursor_get(walk->cursor, &found, &value, MDB_NEXT);
+	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/* Writes all of the entries, in as few chunks as hold them. */
+static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+			const struct chi_posting *entries, size_t n, unsigned flags, size_t *added)
+{
+	uint8_t chunk[CHI_POSTINGS_CHUNK_KEY_MAX];
+	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX];
+	int rc = 0;
+	for (size_t done = 0; done < n && rc == 0;) {
+		MDB_val at = {.mv_data = chunk};
+		MDB_val value = {.mv_data = bytes};
+		done += chi_postings_chunk_encode(key, key_len, entries + done, n - done, chunk,
+						  &at.mv_size, bytes, &value.mv_size);
+		rc = mdb_put(txn, tree, &at, &value, flags);
+		*added += at.mv_size + value.mv_size;
+	}
+	return rc;
+}
+
+/* The last chunk of the list takes what fits: it is written again with the entries behind. */
+static int extend(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+		  const struct chi_posting *entries, size_t n, size_t *added)
+{
+	struct chi_postings_walk walk;
+	size_t old = 0;
+	struct chi_posting *all = malloc((CHI_POSTINGS_CHUNK_ENTRIES + n) * sizeof(*all));
+	if (all == NULL) {
+		return ENOMEM;
+	}
+	int rc = chi_postings_open(&walk, txn, tree, key, key_len);
+	if (rc == 0) {
+		rc = chi_postings_seek(&walk, UINT32_MAX, all, &old);
+	}
+	chi_postings_close(&walk);
+	if (rc == 0 || rc == MDB_NOTFOUND) {
+		memcpy(all + old, entries, n * sizeof(*all));
+		rc = old == 0 || chi_posting_before(&all[old - 1], &entries[0])
+			     ? write_chunks(txn, tree, key, key_len, all, old + n, 0, added)
+			     : MDB_KEYEXIST;
+	}
+	free(all);
+	return rc;
+}
+
+int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+			const struct chi_posting *entries, size_t n, unsigned flags, size_t *added)
+{
+	*added = 0;
+	return flags == MDB_APPEND ? write_chunks(txn, tree, key, key_len, entries, n, flags, added)
+				   : extend(txn, tree, key, key_len, entries, n, added);
+}
+
+/* Removes from `all` what is in `entries`; returns how many of these were reached. */
+static size_t subtract(struct chi_posting *all, size_t *n_all, const struct chi_posting *entries,
+		       size_t n, bool *lacking)
+{
+	size_t kept = 0;
+	size_t done = 0;
+	for (size_t i = 0; i < *n_all; i++) {
+		if (done < n && chi_posting_before(&entries[done], &all[i])) {
+			*lacking = true;
+			return done;
+		}
+		if (done < n && !chi_posting_before(&all[i], &entries[done])) {
+			done++;
+		} else {
+			all[kept++] = all[i];
+		}
+	}
+	*n_all = kept;
+	return done;
+}
+
+static int replace_chunk(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+			 uint32_t first, const struct chi_posting *entries, size_t n)
+{
+	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
+	size_t added = 0;
+	MDB_val at = chunk_key(bytes, key, key_len, first);
+	int rc = mdb_del(txn, tree, &at, NULL);
+	return rc == 0 ? write_chunks(txn, tree, key, key_len, entries, n, 0, &added) : rc;
+}
+
+/* Takes out what lies in the chunk of the first entry; *done are gone. */
+static int remove_some(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+		       const struct chi_posting *entries, size_t n, struct chi_posting *room,
+		       size_t *done)
+{
+	struct chi_postings_walk walk;
+	size_t n_room = 0;
+	bool lacking = false;
+	int rc = chi_postings_open(&walk, txn, tree, key, key_len);
+	if (rc == 0) {
+		rc = chi_postings_seek(&walk, entries[0].game, room, &n_room);
+	}
+	chi_postings_close(&walk);
+	if (rc != 0) {
+		return rc;
+	}
+	uint32_t first = room[0].game;
+	*done = subtract(room, &n_room, entries, n, &lacking);
+	return lacking || *done == 0 ? MDB_NOTFOUND
+				     : replace_chunk(txn, tree, key, key_len, first, room, n_room);
+}
+
+int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+			const struct chi_posting *entries, size_t n)
+{
+	int rc = 0;
+	struct chi_posting *room = malloc(CHI_POSTINGS_CHUNK_ENTRIES * sizeof(*room));
+	if (room == NULL) {
+		return ENOMEM;
+	}
+	for (size_t done = 0; done < n && rc == 0;) {
+		size_t some = 0;
+		rc = remove_some(txn, tree, key, key_len, entries + done, n - done, room, &some);
+		done += some;
+	}
+	free(room);
+	return rc;
+}
+
+int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len)
+{
+	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
+	MDB_cursor *cursor;
+	MDB_val value;
+	int rc = mdb_cursor_open(txn, tree, &cursor);
+	if (rc != 0) {
+		return rc;
+	}
+	do {
+		MDB_val found = chunk_key(bytes, key, key_len, 0);
+		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+		rc = rc == 0 && !belongs(&found, key, key_len) ? MDB_NOTFOUND : rc;
+		rc = rc == 0 ? mdb_cursor_del(cursor, 0) : rc;
+	} while (rc == 0);
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
