@@ -16,7 +16,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
 # sub-room is a room of its own. "api" is the installed header, "types" the one below it.
 BELOW = {"types", "base"}
-BOARD = BELOW | {"chess", "chess/names", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern"}
+BOARD = BELOW | {"chess", "chess/names", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
+                 "chess/endgame"}
 STORE = BOARD | {"store"}
 ARCHIVE = {"store/names", "store/games", "store/postings"}
 SEARCH = STORE | {"search"}
@@ -34,6 +35,7 @@ ARROWS = {
     "chess/openings": BELOW | {"chess"},
     "chess/polyglot": BELOW | {"chess"},
     "chess/pattern": BELOW | {"chess"},
+    "chess/endgame": BELOW | {"chess"},
 
     # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
     "store": BELOW,
