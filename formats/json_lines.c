@@ -357,9 +357,9 @@ static int read_games(struct reader *r, const json_t *object)
 /* Remembers the names of members that are not read, for one warning. */
 static void note_ignored(struct chi_json_lines *json, json_t *object)
 {
-	static const char *const known[] = {"fen",   "chi2",  "white",	"draws", "black",
-					    "other", "plies", "moves",	"evals", "line",
-					    "note",  "games", "min_ply"};
+	static const char *const known[] = {"fen",   "chi2",  "white",	 "draws",  "black",
+					    "other", "plies", "moves",	 "evals",  "line",
+					    "note",  "games", "min_ply", "endgame"};
 	void *at = json_object_iter(object);
 	for (; at != NULL; at = json_object_iter_next(object, at)) {
 		char name[64];

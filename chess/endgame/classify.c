@@ -288,6 +288,7 @@ void chi_endgame_classify(const struct chi_key *key, struct chi_endgame *out)
 	struct army weak = second;
 	const struct chi_known *known = find_known(&first, &second, out);
 	chi_endgame_name(first.counts, second.counts, out->name);
+	out->first = first.is_white ? CHI_WHITE : CHI_BLACK;
 	out->opposite_bishops = opposite_bishops(&strong, &weak);
 	if (known != NULL && known->longest > 0) {
 		out->has_figures = true;

@@ -57,6 +57,7 @@ struct chi_endgame {
 	uint8_t result;	       /* enum chi_endgame_result */
 	bool certain;	       /* the result is that of this position, not only the usual one */
 	bool opposite_bishops; /* of each colour one, on squares of different colours */
+	uint8_t first;	       /* colour of the side named first in `signature` */
 	bool has_figures;      /* the next four are given */
 	/* Of all legal positions in which the side named first in `signature` is to move, in
 	 * thousandths: how many it wins, draws, loses; and the moves of the longest mate of either

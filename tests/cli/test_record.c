@@ -35,7 +35,7 @@ static void expect(const struct chi_key *key, const struct chi_record *record, c
 	const char *line = NULL;
 	size_t len = 0;
 	chi_arena_init(&arena, RECORD_ARENA);
-	assert_int_equal(record_text(key, record, &arena, &line, &len), CHI_OK);
+	assert_int_equal(record_text(key, record, false, &arena, &line, &len), CHI_OK);
 	assert_int_equal(len, strlen(text) + 1);
 	assert_memory_equal(line, text, len - 1);
 	assert_int_equal(line[len - 1], '\n');
@@ -128,7 +128,7 @@ static void every_hundredth(void **state)
 		size_t len = 0;
 		char expected[32];
 		chi_arena_reset(&arena);
-		assert_int_equal(record_text(&key, &record, &arena, &line, &len), CHI_OK);
+		assert_int_equal(record_text(&key, &record, false, &arena, &line, &len), CHI_OK);
 		snprintf(expected, sizeof(expected), "\"chi2\":%u.%02u", chi2 / 100, chi2 % 100);
 		if (expected[strlen(expected) - 1] == '0') {
 			expected[strlen(expected) - 1] = '\0';
@@ -183,12 +183,12 @@ static void moves_that_are_not_legal(void **state)
 	const char *text = NULL;
 	size_t len = 0;
 	chi_arena_init(&arena, RECORD_ARENA);
-	assert_int_equal(record_text(&key, &record, &arena, &text, &len), -CHI_ECORRUPT);
+	assert_int_equal(record_text(&key, &record, false, &arena, &text, &len), -CHI_ECORRUPT);
 	struct chi_move_stat moves[] = {{.move = 4095}};
 	record = (struct chi_record){.moves = moves, .n_moves = 1};
-	assert_int_equal(record_text(&key, &record, &arena, &text, &len), -CHI_ECORRUPT);
+	assert_int_equal(record_text(&key, &record, false, &arena, &text, &len), -CHI_ECORRUPT);
 	record = (struct chi_record){.note = "\xff", .n_note = 1};
-	assert_int_equal(record_text(&key, &record, &arena, &text, &len), -CHI_ECORRUPT);
+	assert_int_equal(record_text(&key, &record, false, &arena, &text, &len), -CHI_ECORRUPT);
 	chi_arena_deinit(&arena);
 }
 

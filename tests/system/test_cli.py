@@ -58,7 +58,7 @@ class Commands(Base):
                  "date": None},
                 {"engine": "sf", "multipv": 1, "depth": 20, "cp": 35, "nodes": None, "pv": [],
                  "date": None}],
-            "line": ["e2e4", "e7e5"], "note": "caf\u00e9 \"1\""})
+            "line": ["e2e4", "e7e5"], "note": "caf\u00e9 \"1\"", "endgame": None})
         self.assertEqual(self.out("put", START, "--eval", "sf:10:99", address=a),
                          f"unchanged\t{START}\n")
         # Lines of one search may be a ply apart; a deeper search takes the older lines with it.

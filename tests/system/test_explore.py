@@ -105,7 +105,7 @@ class Explore(Base):
         self.assertEqual(answer, {
             "fen": START, "found": True, "eco": None, "opening": None, "chi2": 9.21, "games": 19,
             "white": 8, "draws": 4, "black": 7, "other": 1, "score": 52.632, "min_ply": 0,
-            "last_opening": None})
+            "last_opening": None, "endgame": None})
         self.assertEqual([move["san"] for move in moves], ["e4", "d4", "a3"])
         self.assertEqual(moves[0], {
             "san": "e4", "uci": "e2e4", "games": 10, "white": 4, "draws": 1, "black": 5,
@@ -246,17 +246,33 @@ class Explore(Base):
 
     def test_endgames(self):
         for pieces, side, text in (
-                ("8/8/4k3/8/8/4K3/4P3/8", "w", "KPvK, pawn ending"),
-                ("8/8/4k3/8/8/4K3/8/8", "w", "KvK, bare kings"),
-                ("8/8/8/2k5/8/1R6/2PK4/6r1", "w", "KRPvKR, rook ending"),
-                ("8/1b6/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKB, bishops of opposite colours"),
-                ("8/2b5/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKB, bishops of the same colour"),
-                ("8/2n5/4k3/8/8/2B1K3/4P3/8", "b", "KBPvKN, minor piece ending"),
-                ("8/2q5/4k3/8/8/4K3/4P1Q1/8", "b", "KQPvKQ, queen ending"),
-                ("r7/2q5/4k3/8/8/4K3/4P1Q1/8", "b", None)):
+                ("8/8/4k3/8/8/4K3/4P3/8", "w", "KPvK, pawn endings: pawn against king"),
+                ("8/8/4k3/8/8/4K3/8/8", "w", "KvK, bare kings: king against king"),
+                ("8/8/8/2k5/8/1R6/2PK4/6r1", "w", "KRPvKR, rook endings: rook and pawn against rook"),
+                ("8/8/8/2K5/8/1r6/2pk4/6R1", "w", "KRPvKR, rook endings: rook and pawn against rook"),
+                ("8/2n5/4k3/8/8/2B1K3/4P3/8", "b",
+                 "KBPvKN, minor piece endings: bishop and pawn against knight"),
+                ("8/2q5/4k3/8/8/4K3/4P1Q1/8", "b",
+                 "KQPvKQ, queen endings: queen and pawn against queen"),
+                ("rr2k3/2q5/8/8/8/8/4P1Q1/R3K3", "b", None)):
             self.cli("put", f"{pieces} {side} - - 0 1", address=self.address)
             shown = self.out("get", "--table", f"{pieces} {side} - - 0 1", address=self.address)
             self.assertEqual(re.findall("endgame  (.*)", shown), [text] if text else [], pieces)
+        fen = "8/8/8/2K5/8/1r6/2pk4/6R1 w - - 0 1"
+        known = {
+            "family": "rook endings", "signature": "KRPvKR", "name": "rook and pawn against rook",
+            "first": "black", "result": None, "certain": False,
+            "note": "Lucena's position wins, Philidor's third-rank defence draws",
+            "figures": {"won": 66.6, "drawn": 33.0, "lost": 0.4, "longest": 74}}
+        self.assertEqual(json.loads(self.out("get", fen, address=self.address))["endgame"], known)
+        explored = json.loads(self.out("explore", fen, "--json", address=self.address))
+        self.assertEqual(explored["endgame"], known)
+        self.assertIn("wins 66.6 %, draws 33.0 %, loses 0.4 % of all positions",
+                      self.out("get", "--table", fen, address=self.address))
+        fen = "1k6/8/8/8/P7/K7/8/2B5 b - - 0 1"
+        self.cli("put", fen, address=self.address)
+        endgame = json.loads(self.out("get", fen, address=self.address))["endgame"]
+        self.assertEqual((endgame["result"], endgame["certain"]), ("draw", True))
         mate, stale = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
         for fen, text in ((mate, "Black, checkmate"), (stale, "Black, stalemate"),
                           ("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1", "Black, in check")):

@@ -67,7 +67,7 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 		const char *text = NULL;
 		size_t len = 0;
 		chi_arena_reset(&gathered->arena);
-		int status = record_text(key, record, &gathered->arena, &text, &len);
+		int status = record_text(key, record, true, &gathered->arena, &text, &len);
 		if (status == CHI_OK) {
 			(void)fwrite(text, 1, len, stdout);
 		} else {
@@ -170,8 +170,9 @@ const struct command cmd_get = {
 	.help = "Prints for each position one line of JSON: fen, chi2 (null: not known), games,\n"
 		"white, draws, black, other (games without a result), min_ply (the lowest ply at\n"
 		"which a game reached it), plies (how many games at each), moves (played from\n"
-		"here, the most played first), evals, line, note. A position that is not stored\n"
-		"is named on standard error, and the exit code is 1.\n"
+		"here, the most played first), evals, line, note, endgame (its class, and what is\n"
+		"known of it). A position that is not stored is named on standard error, and the\n"
+		"exit code is 1.\n"
 		"Without arguments positions are read from standard input, one a line; blank\n"
 		"lines and lines starting with # are skipped.\n\n" PLACE_HELP,
 	.example = "chistore -a ./positions get startpos\n"

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "chess/endgame/endgame.h"
 #include "chess/key.h"
-#include "chess/material.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "client/cli/out/output.h"
@@ -122,68 +122,34 @@ static void write_side(const struct facts *facts)
 			    : "");
 }
 
-/* Bishops that never meet. */
-static bool bishops_differ(const struct chi_position *position)
-{
-	static const uint64_t light = UINT64_C(0x55aa55aa55aa55aa);
-	uint64_t white = chi_position_pieces(position, CHI_WHITE, CHI_BISHOP);
-	uint64_t black = chi_position_pieces(position, CHI_BLACK, CHI_BISHOP);
-	return ((white & light) != 0) != ((black & light) != 0);
-}
-
-/* As the books on endgames are divided; NULL: it is none, a side has more than a queen and a piece
- * (13 points) beside its pawns. */
-static const char *endgame_class(const struct chi_position *position,
-				 const struct chi_material *material)
-{
-	static const int points[] = {0, 3, 3, 5, 9, 0};
-	int sum[2] = {0, 0};
-	int n[6]; /* of both sides */
-	for (int kind = CHI_PAWN; kind <= CHI_KING; kind++) {
-		n[kind] = material->white[kind] + material->black[kind];
-		sum[0] += points[kind] * material->white[kind];
-		sum[1] += points[kind] * material->black[kind];
-	}
-	if (sum[0] > 13 || sum[1] > 13 || n[CHI_KING] != 2) {
-		return NULL;
-	}
-	int minor = n[CHI_BISHOP] + n[CHI_KNIGHT];
-	int major = n[CHI_ROOK] + n[CHI_QUEEN];
-	if (major == 0 && minor == 0) {
-		return n[CHI_PAWN] > 0 ? "pawn ending" : "bare kings";
-	}
-	if (major == 0 && n[CHI_KNIGHT] == 0 && material->white[CHI_BISHOP] == 1 &&
-	    material->black[CHI_BISHOP] == 1) {
-		return bishops_differ(position) ? "bishops of opposite colours"
-						: "bishops of the same colour";
-	}
-	if (major == 0) {
-		return n[CHI_KNIGHT] == 0   ? "bishop ending"
-		       : n[CHI_BISHOP] == 0 ? "knight ending"
-					    : "minor piece ending";
-	}
-	if (n[CHI_QUEEN] == 0) {
-		return minor == 0 ? "rook ending" : "rook and minor piece ending";
-	}
-	return minor == 0 && n[CHI_ROOK] == 0 ? "queen ending" : "queen and piece ending";
-}
-
+/* Class and name, and in a line of its own what is known. */
 static void write_endgame(const struct facts *facts)
 {
-	struct chi_material material;
-	char text[CHI_MATERIAL_TEXT_SIZE];
-	for (int kind = CHI_PAWN; kind <= CHI_KING; kind++) {
-		material.white[kind] = (uint8_t)__builtin_popcountll(
-			chi_position_pieces(&facts->position, CHI_WHITE, kind));
-		material.black[kind] = (uint8_t)__builtin_popcountll(
-			chi_position_pieces(&facts->position, CHI_BLACK, kind));
+	struct chi_endgame endgame;
+	FILE *out = facts->text.out;
+	chi_endgame_classify(&facts->card->key, &endgame);
+	if (endgame.family == CHI_ENDGAME_NONE) {
+		return;
 	}
-	const char *name = endgame_class(&facts->position, &material);
-	if (name != NULL) {
-		(void)chi_material_print(&material, text);
-		label(facts, "endgame");
-		fprintf(facts->text.out, "%s, %s\n", text, name);
+	label(facts, "endgame");
+	fprintf(out, "%s, %s: %s\n", endgame.signature, chi_endgame_family_name(endgame.family),
+		endgame.name);
+	const char *result = chi_endgame_result_text(&endgame);
+	if (result[0] == '\0' && endgame.note == NULL && !endgame.has_figures) {
+		return;
 	}
+	label(facts, "known");
+	fprintf(out, "%s%s%s", result, result[0] != '\0' && endgame.note != NULL ? "; " : "",
+		endgame.note != NULL ? endgame.note : "");
+	if (endgame.has_figures) {
+		fprintf(out,
+			"%s%s to move wins %.1f %%, draws %.1f %%, loses %.1f %% of all positions; "
+			"longest mate %d moves",
+			result[0] != '\0' || endgame.note != NULL ? "; " : "",
+			endgame.first == CHI_WHITE ? "White" : "Black", endgame.won / 10.0,
+			endgame.drawn / 10.0, endgame.lost / 10.0, (int)endgame.longest);
+	}
+	(void)putc('\n', out);
 }
 
 static double percent(uint64_t part, uint64_t whole)

@@ -12,6 +12,7 @@
 
 #include "chess/key.h"
 #include "chess/openings/openings.h"
+#include "client/cli/out/endgame.h"
 #include "client/cli/out/output.h"
 
 #define CELL_SIZE 24 /* a number of 64 bits and more */
@@ -227,6 +228,12 @@ static json_t *last_opening(const struct card *card)
 						 card->opening, "plies", (json_int_t)card->plies);
 }
 
+static json_t *json_endgame(const struct chi_key *key)
+{
+	char text[ENDGAME_JSON_SIZE];
+	return json_loadb(text, endgame_json(key, text), JSON_DECODE_ANY, NULL);
+}
+
 static void print_json(const struct page *page, const struct card *card)
 {
 	const struct chi_explore *explore = page->explore;
@@ -238,9 +245,10 @@ static void print_json(const struct page *page, const struct card *card)
 			moves = NULL;
 		}
 	}
-	output_json(json_pack("{" ROW_FORM ", s:o, s:o, s:o, s:o}",
+	output_json(json_pack("{" ROW_FORM ", s:o, s:o, s:o, s:o, s:o}",
 			      ROW_OF(row, page->fen, explore->eco, explore->opening),
-			      "last_opening", last_opening(card), "score",
+			      "last_opening", last_opening(card), "endgame",
+			      json_endgame(&card->key), "score",
 			      json_score(&row->counts, page->black_to_move), "min_ply",
 			      explore->min_ply >= 0 ? json_integer(explore->min_ply) : json_null(),
 			      "moves", moves));

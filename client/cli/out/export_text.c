@@ -314,7 +314,7 @@ static int print_json(FILE *file, const struct chi_key *key, const struct chi_re
 {
 	const char *text = NULL;
 	size_t len = 0;
-	int status = record_text(key, record, arena, &text, &len);
+	int status = record_text(key, record, false, arena, &text, &len);
 	if (status == CHI_OK) {
 		(void)fwrite(text, 1, len, file);
 	}

@@ -12,6 +12,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "client/cli/out/endgame.h"
 #include "client/cli/out/output.h"
 
 /* Longest text of the parts: everything but the lists, a move in quotes, a move with its counts, a
@@ -254,8 +255,9 @@ static int put_evals(struct chi_writer *w, const struct chi_position *position,
 	return status;
 }
 
-static int put_record(struct chi_writer *w, const struct chi_position *position,
-		      const struct chi_record *record, struct chi_arena *arena)
+static int put_record(struct chi_writer *w, const struct chi_key *key,
+		      const struct chi_position *position, const struct chi_record *record,
+		      bool with_endgame, struct chi_arena *arena)
 {
 	char fen[CHI_FEN_SIZE];
 	put(w, "{\"fen\":\"");
@@ -279,6 +281,11 @@ static int put_record(struct chi_writer *w, const struct chi_position *position,
 	} else if (status == CHI_OK) {
 		status = record_put_string(w, record->note, record->n_note);
 	}
+	if (with_endgame) {
+		char endgame[ENDGAME_JSON_SIZE];
+		put(w, ",\"endgame\":");
+		chi_write_bytes(w, endgame, endgame_json(key, endgame));
+	}
 	put(w, "}\n");
 	return status;
 }
@@ -286,8 +293,9 @@ static int put_record(struct chi_writer *w, const struct chi_position *position,
 /* No line of the record is longer. */
 static size_t bound(const struct chi_record *record)
 {
-	size_t size = FIXED_TEXT + record->n_moves * STAT_TEXT + record->n_plies * PLY_TEXT +
-		      record->n_line * MOVE_TEXT + record->n_note * ESCAPED;
+	size_t size = FIXED_TEXT + ENDGAME_JSON_SIZE + record->n_moves * STAT_TEXT +
+		      record->n_plies * PLY_TEXT + record->n_line * MOVE_TEXT +
+		      record->n_note * ESCAPED;
 	for (size_t i = 0; i < record->n_evals; i++) {
 		size += EVAL_TEXT + record->evals[i].engine_len * ESCAPED +
 			record->evals[i].n_pv * MOVE_TEXT;
@@ -295,8 +303,8 @@ static size_t bound(const struct chi_record *record)
 	return size;
 }
 
-int record_text(const struct chi_key *key, const struct chi_record *record, struct chi_arena *arena,
-		const char **out, size_t *len)
+int record_text(const struct chi_key *key, const struct chi_record *record, bool with_endgame,
+		struct chi_arena *arena, const char **out, size_t *len)
 {
 	struct chi_position position;
 	int status = chi_key_decode(key, &position, NULL);
@@ -309,7 +317,7 @@ int record_text(const struct chi_key *key, const struct chi_record *record, stru
 		return -CHI_ENOMEM;
 	}
 	struct chi_writer w = chi_writer_of(text, size);
-	status = put_record(&w, &position, record, arena);
+	status = put_record(&w, key, &position, record, with_endgame, arena);
 	*out = text;
 	*len = (size_t)(w.at - (uint8_t *)text);
 	return status == CHI_OK && w.bad ? -CHI_EINTERNAL : status;
