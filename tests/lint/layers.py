@@ -91,7 +91,9 @@ ARROWS = {
 ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
 
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
-DOORS = {"store/load/load.h": "store", "store/text/dump.h": "store"}
+DOORS = {header: "store" for header in (
+    "store/load/load.h", "store/text/dump.h", "store/archive.h", "store/archive_trees.h",
+    "store/games/archive.h", "store/games/columns.h", "store/names/names.h")}
 
 # System headers with a meaning: another room that includes one takes over a job that is not its own.
 OWNERS = {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The archive of games as a snapshot shows it: what rooms above the store read it by. Its trees are
+ * read by the functions of store/games, store/names and store/postings, in the snapshot's
+ * transaction; which games reached a position is asked here, since a list may stand in the
+ * position's record.
+ *
+ * All is valid until the snapshot ends, and used by the thread that uses it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/games.h"
+#include "chistore/types.h"
+#include "store/archive_trees.h"
+#include "store/store.h"
+
+/* The snapshot's transaction, and handles of the trees. */
+struct chi_archive_view {
+	MDB_txn *txn;
+	struct chi_archive_trees trees;
+	uint32_t last; /* the highest number that a game was given; 0: none was */
+};
+
+/* -CHI_ECORRUPT: the state is damaged. */
+CHI_MUSTUSE int chi_read_archive(struct chi_read *read, struct chi_archive_view *out);
+
+/* ---- From a position to its games -------------------------------------------------------- */
+
+/* The games that reached a position, ascending, some at a time. */
+struct chi_reached;
+
+/* Game numbers below `from` are left out, as far as that is cheap: the first entries delivered may
+ * be below it. *out is to be closed. CHI_NONE: the position is not stored, or no game of the
+ * archive reached it. -CHI_ENOMEM, -CHI_ECORRUPT, ... */
+CHI_MUSTUSE int chi_reached_open(struct chi_read *read, const struct chi_key *key, uint32_t from,
+				 struct chi_reached **out);
+void chi_reached_close(struct chi_reached *reached);
+
+/* How many games there are in all, and how many entries. */
+uint64_t chi_reached_games(const struct chi_reached *reached);
+uint64_t chi_reached_entries(const struct chi_reached *reached);
+
+/* The next entries, 1 or more, valid until the next call. All entries of a game come together.
+ * CHI_NONE: there are no more. */
+CHI_MUSTUSE int chi_reached_next(struct chi_reached *reached, const struct chi_posting **entries,
+				 size_t *n);
