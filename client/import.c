@@ -126,7 +126,7 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	}
 	made->options = *games;
 	int status = CHI_OK;
-	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_MERGE) {
+	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_LOAD) {
 		status = chi_fault(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
 				   (int)games->kind);
 	}

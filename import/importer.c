@@ -20,10 +20,11 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	if (target->store == NULL && target->path == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "neither a store nor a path");
 	}
-	if (options->kind < CHI_IMPORT_ADD || options->kind > CHI_IMPORT_MERGE) {
+	if (options->kind < CHI_IMPORT_ADD || options->kind > CHI_IMPORT_LOAD) {
 		return chi_fault(fault, -CHI_EINVAL, "kind: no such kind of input");
 	}
-	if (target->store == NULL && options->kind != CHI_IMPORT_ADD) {
+	bool makes = options->kind == CHI_IMPORT_ADD || options->kind == CHI_IMPORT_LOAD;
+	if (target->store == NULL && !makes) {
 		return chi_fault(fault, -CHI_EINVAL, "kind: needs a store that exists");
 	}
 	if (options->kind != CHI_IMPORT_MERGE && (options->skip_known || options->count_twice)) {
@@ -43,7 +44,8 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	if (options->threads > THREADS_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
 	}
-	if (options->kind == CHI_IMPORT_MERGE && chi_game_filter_is_set(&options->filter)) {
+	bool dump = options->kind == CHI_IMPORT_MERGE || options->kind == CHI_IMPORT_LOAD;
+	if (dump && chi_game_filter_is_set(&options->filter)) {
 		return chi_fault(fault, -CHI_EINVAL, "filter: goes with games");
 	}
 	return chi_game_filter_check(&options->filter, fault);
@@ -88,8 +90,9 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	if (importer == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	importer->kind =
-		options->kind == CHI_IMPORT_MERGE ? &chi_importer_merge : &chi_importer_pgn;
+	importer->kind = options->kind == CHI_IMPORT_MERGE  ? &chi_importer_merge
+			 : options->kind == CHI_IMPORT_LOAD ? &chi_importer_load
+							    : &chi_importer_pgn;
 	importer->options = *options;
 	importer->store = target->store;
 	importer->statistic =

@@ -34,6 +34,7 @@ void chi_stream_free(struct chi_stream *stream)
 	free_pieces(stream->first);
 	free(stream->name);
 	chi_notes_deinit(&stream->notes);
+	free(stream->told);
 	free(stream);
 }
 

@@ -21,7 +21,8 @@
 struct chi_piece {
 	struct chi_piece *next;
 	size_t len;
-	char bytes[]; /* as many as the queue's piece_size */
+	uint64_t line; /* where its first byte is, from 1; set by who wants to know */
+	char bytes[];  /* as many as the queue's piece_size */
 };
 
 struct chi_stream {
@@ -36,6 +37,7 @@ struct chi_stream {
 	uint64_t games;
 	uint64_t lines;
 	struct chi_notes notes;
+	void *told; /* whatever else; owned, in one piece of memory */
 };
 
 struct chi_queue {

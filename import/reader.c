@@ -7,19 +7,12 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "import/count.h"
+#include "import/fill.h"
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
 #include "chess/pgn/filter.h"
 #include "chess/pgn/pgn.h"
-
-/* Room in a sorter that a thread fills. */
-struct filler {
-	struct chi_sorter *sorter;
-	struct chi_sort_item *items; /* NULL: none taken */
-	size_t n;
-	size_t capacity;
-};
 
 /* What a thread has while it runs. */
 struct work {
@@ -30,51 +23,11 @@ struct work {
 	uint8_t *scratch;		      /* CHI_IDENTITY_SIZE bytes */
 	const struct chi_game_filter *filter; /* NULL: all games fit */
 	struct chi_eval_chunk *evals;	      /* NULL: they are not wanted */
-	struct filler positions;
-	struct filler ids;
+	struct chi_filler positions;
+	struct chi_filler ids;
 	struct chi_stream *stream;
 	struct chi_fault fault;
 };
-
-static int end_filler(struct filler *filler, struct chi_fault *fault)
-{
-	if (filler->items == NULL) {
-		return CHI_OK;
-	}
-	int rc = chi_sorter_give(filler->sorter, filler->items, filler->n, fault);
-	filler->items = NULL;
-	return rc;
-}
-
-/* Gives `n` items to the sorter. */
-static int fill(struct filler *filler, const struct chi_sort_item *items, size_t n,
-		struct chi_fault *fault)
-{
-	while (n > 0) {
-		if (filler->items != NULL && filler->n == filler->capacity) {
-			int rc = end_filler(filler, fault);
-			if (rc != CHI_OK) {
-				return rc;
-			}
-		}
-		if (filler->items == NULL) {
-			int rc = chi_sorter_take(filler->sorter, &filler->items, &filler->capacity,
-						 fault);
-			if (rc != CHI_OK) {
-				filler->items = NULL;
-				return rc;
-			}
-			filler->n = 0;
-		}
-		size_t room = filler->capacity - filler->n;
-		size_t some = n < room ? n : room;
-		memcpy(filler->items + filler->n, items, some * sizeof(*items));
-		filler->n += some;
-		items += some;
-		n -= some;
-	}
-	return CHI_OK;
-}
 
 static uint32_t at_most(uint64_t value, uint32_t most)
 {
@@ -98,7 +51,7 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 	payload = htobe64(payload);
 	memcpy(item.bytes + CHI_GAME_ID_SIZE, &place, sizeof(place));
 	memcpy(item.bytes + CHI_SORT_GROUP, &payload, sizeof(payload));
-	return fill(&work->ids, &item, 1, &work->fault);
+	return chi_filler_add(&work->ids, &item, 1, &work->fault);
 }
 
 /* Those whose moves are not known are skipped always, those cut short when reading strictly. */
@@ -128,7 +81,7 @@ static int give_evals(struct work *work, const struct chi_pgn_game *game, uint32
 		chi_key_bytes(&game->positions[read.ply], item.bytes);
 		rc = chi_eval_file_add(&work->games->evals, work->evals, &read.eval, &origin, &item,
 				       &work->fault);
-		rc = rc == CHI_OK ? fill(&work->positions, &item, 1, &work->fault) : rc;
+		rc = rc == CHI_OK ? chi_filler_add(&work->positions, &item, 1, &work->fault) : rc;
 	}
 	return rc;
 }
@@ -151,7 +104,7 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 		options->kind == CHI_IMPORT_ADD && options->max_ply != 0 && options->max_ply < all;
 	size_t plies = bounded ? options->max_ply : all;
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number);
-	int rc = fill(&work->positions, work->counter->items, n, &work->fault);
+	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
 	rc = rc == CHI_OK ? give_evals(work, game, (uint32_t)number, plies) : rc;
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
@@ -268,22 +221,11 @@ static int read_all(struct work *work)
 		}
 		chi_queue_done(queue, work->stream);
 	}
-	int rc = end_filler(&work->positions, &work->fault);
+	int rc = chi_filler_end(&work->positions, &work->fault);
 	if (rc == CHI_OK && work->evals != NULL) {
 		rc = chi_eval_file_flush(&work->games->evals, work->evals, &work->fault);
 	}
-	return rc != CHI_OK ? rc : end_filler(&work->ids, &work->fault);
-}
-
-/* What is not given back when something failed is freed here: the sorters go without it. */
-static void give_up(struct work *work)
-{
-	if (work->positions.items != NULL) {
-		(void)!chi_sorter_give(work->positions.sorter, work->positions.items, 0, NULL);
-	}
-	if (work->ids.items != NULL) {
-		(void)!chi_sorter_give(work->ids.sorter, work->ids.items, 0, NULL);
-	}
+	return rc != CHI_OK ? rc : chi_filler_end(&work->ids, &work->fault);
 }
 
 void *chi_import_read(void *reader)
@@ -300,8 +242,9 @@ void *chi_import_read(void *reader)
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
 		chi_queue_fail(&me->games->queue, rc, &work.fault);
-		give_up(&work);
 	}
+	chi_filler_drop(&work.positions);
+	chi_filler_drop(&work.ids);
 	chi_pgn_free(work.pgn);
 	free(work.counter);
 	free(work.scratch);

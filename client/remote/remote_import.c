@@ -191,8 +191,11 @@ static int doubt(struct chi_import *games, int status)
 			&client->error, status,
 			merge ? "%.130s; it is not known whether the other store was added: "
 				"check before you try again"
-			      : "%.130s; it is not known whether the games were stored, and "
-				"importing them again is harmless",
+			: games->options.kind == CHI_IMPORT_LOAD
+				? "%.130s; it is not known whether the dump was loaded, and "
+				  "loading it again is harmless"
+				: "%.130s; it is not known whether the games were stored, and "
+				  "importing them again is harmless",
 			fault.text);
 		chi_peer_close(client);
 	}

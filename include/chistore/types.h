@@ -331,6 +331,8 @@ enum chi_import_kind {
 	CHI_IMPORT_ADD = 1,	 /* count the games of PGN text that are not counted yet */
 	CHI_IMPORT_SUBTRACT = 2, /* take games of PGN text out again */
 	CHI_IMPORT_MERGE = 3,	 /* add another store, read as the text of its dump */
+	CHI_IMPORT_LOAD = 4,	 /* replace positions by those of a dump; its base rates and games
+				    are taken over */
 };
 
 /* Something worth telling about one game of the input; never stops the work. */

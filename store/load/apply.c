@@ -205,16 +205,28 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 	if (merged < 0) {
 		return merged == -CHI_EINVAL ? merged : chi_fault_plain(fault, merged);
 	}
-	if (merged != CHI_MERGED_SAME) {
-		write->changed = true;
-		rc = follow(load, &put.key, &m, fault);
-	}
-	if (rc < 0) {
-		return rc;
-	}
 	++*counts[merged];
 	MDB_val key = chi_val(put.key.bytes, put.key.len);
-	return chi_load_error(load, set_stored(load, &key, &m, (enum chi_merged)merged), fault);
+	return chi_load_change(load, &key, &m, (enum chi_merged)merged, fault);
+}
+
+int chi_load_change(struct chi_load *load, MDB_val *key, struct chi_merge *m,
+		    enum chi_merged merged, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	if (merged != CHI_MERGED_SAME) {
+		const struct chi_key position = key_of(key);
+		load->write->changed = true;
+		rc = follow(load, &position, m, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_load_error(load, set_stored(load, key, m, merged), fault);
+	}
+	/* The walk through the old tree moves past it. */
+	if (rc == CHI_OK && load->rewrite.active) {
+		rc = chi_load_error(load, chi_rewrite_pass(&load->rewrite), fault);
+	}
+	return rc;
 }
 
 /* True if the record has too few games to be kept when it is new. */
@@ -250,17 +262,16 @@ static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
 	return rc == 0 ? MDB_KEYEXIST : rc;
 }
 
-/* The same of one that may not come in: MDB_NOTFOUND if it is not there. */
-static int look(struct chi_load *load, struct entry *entry, MDB_val *stored)
+int chi_load_look(struct chi_load *load, MDB_val *key, MDB_val *stored)
 {
 	if (load->append) {
 		return MDB_NOTFOUND;
 	}
 	if (load->rewrite.active) {
-		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
+		int rc = chi_rewrite_reach(load, &load->rewrite, key, stored);
 		return rc == 0 ? MDB_KEYEXIST : rc;
 	}
-	int rc = chi_tree_find(load->position_tree, &entry->key, stored);
+	int rc = chi_tree_find(load->position_tree, key, stored);
 	return rc == 0 ? MDB_KEYEXIST : rc;
 }
 
@@ -279,19 +290,8 @@ static int count_new(struct chi_load *load, const struct entry *entry, struct ch
 	return follow_new(load, entry, fault);
 }
 
-/* A position that is stored: it is merged, and the walk through the old tree moves past it. */
-static int apply_stored(struct chi_load *load, const struct entry *entry, const MDB_val *stored,
-			struct chi_fault *fault)
-{
-	int rc = merge(load, entry, stored, fault);
-	if (rc == CHI_OK && load->rewrite.active) {
-		rc = chi_load_error(load, chi_rewrite_pass(&load->rewrite), fault);
-	}
-	return rc;
-}
-
 /* The position tree is built, written again, or changed in place. */
-static int begin(struct chi_load *load, struct chi_fault *fault)
+int chi_load_begin(struct chi_load *load, struct chi_fault *fault)
 {
 	load->begun = true;
 	if (load->dense) {
@@ -301,23 +301,36 @@ static int begin(struct chi_load *load, struct chi_fault *fault)
 			    : CHI_OK;
 }
 
+int chi_load_add(struct chi_load *load, MDB_val *key, MDB_val *value, struct chi_fault *fault)
+{
+	const struct entry entry = {.key = *key, .value = *value};
+	int error = load->append || load->rewrite.active
+			    ? chi_load_append(load, key, value)
+			    : chi_tree_set(load->position_tree, key, value);
+	if (error == MDB_KEYEXIST) {
+		return chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend");
+	}
+	return error == 0 ? count_new(load, &entry, fault) : chi_load_error(load, error, fault);
+}
+
 static int apply_one(struct chi_load *load, struct entry *entry, struct chi_fault *fault)
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
 	if (CHI_UNLIKELY(!load->begun)) {
-		int rc = begin(load, fault);
+		int rc = chi_load_begin(load, fault);
 		if (rc < 0) {
 			return rc;
 		}
 	}
-	int error = refused ? look(load, entry, &stored) : put_new(load, entry, &stored);
+	int error =
+		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, entry, &stored);
 	if (error == 0) {
 		return count_new(load, entry, fault);
 	}
 	if (error == MDB_KEYEXIST) {
 		return load->append ? chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend")
-				    : apply_stored(load, entry, &stored, fault);
+				    : merge(load, entry, &stored, fault);
 	}
 	if (error == MDB_NOTFOUND && load->subtract) {
 		return chi_fault(fault, -CHI_EINVAL, "a position of the games is not stored");

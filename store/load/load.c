@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "base/record.h"
 #include "store/env/env.h"
 #include "store/env/path.h"
 #include "store/lmdb_err.h"
@@ -165,6 +166,15 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 	};
 	rc = chi_sorter_new(options->dir, options->memory, 1, &load->gathered.sorter);
 	return rc < 0 ? chi_load_stick(load, chi_fault_plain(fault, rc), fault) : CHI_OK;
+}
+
+void chi_load_base(struct chi_load *load, const struct chi_counts *base)
+{
+	struct chi_state *state = chi_load_state(load);
+	if (load->write != NULL && !chi_counts_equal(&state->base, base)) {
+		load->write->changed = true;
+	}
+	state->base = *base;
 }
 
 static void free_load(struct chi_load *load)

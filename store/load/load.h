@@ -5,9 +5,10 @@
  * write transaction. Either way others see all of it or nothing.
  *
  * Order of calls: chi_load_new or chi_load_into; chi_load_game and chi_load_ungame by ascending
- * id; chi_load_start; chi_load_apply of blocks by ascending key; chi_load_finish. All by one
- * thread, which is the store's writer meanwhile. Only chi_load_pack is for any thread. A load that
- * found nothing to change may be finished without a start: what it saw is durable then.
+ * id; chi_load_start; chi_load_apply of blocks, or chi_load_fold of puts, by ascending key;
+ * chi_load_finish. All by one thread, which is the store's writer meanwhile. Only chi_load_pack and
+ * chi_load_keep are for any thread. A load that found nothing to change may be finished without a
+ * start: what it saw is durable then.
  */
 #pragma once
 
@@ -92,6 +93,28 @@ CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_
 /* Stores a block: new positions as they are packed, others merged with what is stored. */
 CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
 			       struct chi_fault *fault);
+
+/*
+ * A put as bytes, to be kept until all are in order: `out` has room for `room` bytes, *len are
+ * used. The put has passed chi_put_check. Any thread. -CHI_ETOOBIG: there is no room, which
+ * CHI_LOAD_KEPT_MAX bytes always are; -CHI_EINVAL.
+ */
+#define CHI_LOAD_KEPT_MAX ((192u << 10) + 8)
+CHI_MUSTUSE int chi_load_keep(const struct chi_put *put, uint8_t *out, size_t room, size_t *len);
+
+/*
+ * What several puts, kept as above, make of one position, in place of chi_load_apply: the key, by
+ * ascending key, with zeros after its length; then one put after the other, whose bytes live until
+ * the end; then the end, which stores what came out. So far every put is a CHI_PUT_RESTORE.
+ */
+CHI_MUSTUSE int chi_load_fold_begin(struct chi_load *load, const struct chi_key *key,
+				    struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_fold(struct chi_load *load, const uint8_t *kept, size_t len,
+			      struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_fold_end(struct chi_load *load, struct chi_fault *fault);
+
+/* The base rates, where games do not decide them: after chi_load_start. */
+void chi_load_base(struct chi_load *load, const struct chi_counts *base);
 
 /* The write transaction of a load into a store that is there, for what is to be stored with it; of
  * a new one NULL. The load's, to its end. */

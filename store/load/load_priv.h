@@ -42,6 +42,13 @@ struct chi_rewrite {
 	bool over; /* there is none */
 };
 
+/* One position's puts; see puts.c. */
+struct chi_fold {
+	struct chi_key key;
+	MDB_val stored; /* no bytes: it is new */
+	MDB_val value;	/* what is to be stored */
+};
+
 struct chi_load {
 	struct chi_store *store; /* into an existing store; NULL: a new one is built */
 	struct chi_write *write; /* the same */
@@ -76,6 +83,7 @@ struct chi_load {
 	struct chi_load_strength gathered;
 	struct chi_arena arena;
 	struct chi_arena lists; /* one list of games */
+	struct chi_fold fold;
 	struct chi_put_result result;
 	uint64_t dropped;
 	bool complete; /* see chi_load_complete */
@@ -124,6 +132,23 @@ int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault);
 
 /* A code of LMDB's as a failure to write; 0 is CHI_OK. */
 CHI_MUSTUSE int chi_load_error(struct chi_load *load, int error, struct chi_fault *fault);
+
+/* ---- apply.c: one position, by ascending key */
+
+/* Begins with the position tree. */
+CHI_MUSTUSE int chi_load_begin(struct chi_load *load, struct chi_fault *fault);
+
+/* What is stored: MDB_KEYEXIST and *stored, until something is put; MDB_NOTFOUND; another code of
+ * LMDB's. */
+int chi_load_look(struct chi_load *load, MDB_val *key, MDB_val *stored);
+
+/* Puts one that is not stored; both trees. */
+CHI_MUSTUSE int chi_load_add(struct chi_load *load, MDB_val *key, MDB_val *value,
+			     struct chi_fault *fault);
+
+/* To m->value, from m->stored which was looked up, if `merged` says so; both trees. */
+CHI_MUSTUSE int chi_load_change(struct chi_load *load, MDB_val *key, struct chi_merge *m,
+				enum chi_merged merged, struct chi_fault *fault);
 
 /* ---- load_rewrite.c. Codes are LMDB's, but for chi_rewrite_begin. */
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@
 #include "chistore/types.h"
 
 /* The first lines of a dump. */
+#define CHI_DUMP_HEAD_LINES 4
 struct chi_dump_head {
 	enum chi_statistic statistic;
 	struct chi_counts base;
@@ -55,10 +57,17 @@ struct chi_dump_reader {
 	uint64_t positions;
 	uint64_t games;
 	struct chi_game_id game; /* the last one read */
-	int state;		 /* private */
+	int state;		 /* private, as is this: */
+	bool part;
 };
 
 void chi_dump_reader_init(struct chi_dump_reader *reader);
+
+/* Begins between two lines, after `line` others of which the head's are some: lines that several
+ * threads read side by side. What is to be true of the whole is the caller's to check then: that
+ * positions come before games and the tail's two numbers, which positions and games are set to. */
+void chi_dump_reader_part(struct chi_dump_reader *reader, const struct chi_dump_head *head,
+			  uint64_t line);
 
 /*
  * Feeds one line without its newline. On CHI_OK *kind says what it was; for a position *put is

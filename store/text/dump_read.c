@@ -423,12 +423,18 @@ static int read_tail(const struct parse *p, struct chi_dump_reader *reader,
 	uint64_t positions;
 	uint64_t games = 0;
 	int rc = read_u64(p, numbers[0], UINT64_MAX, &positions);
+	if (rc == CHI_OK && reader->part) {
+		reader->positions = positions;
+	}
 	if (rc == CHI_OK && positions != reader->positions) {
 		rc = refuse(p, -CHI_ESYNTAX, numbers[0].at,
 			    "not the number of positions read: the dump is damaged");
 	}
 	if (rc == CHI_OK) {
 		rc = read_u64(p, numbers[1], UINT64_MAX, &games);
+	}
+	if (rc == CHI_OK && reader->part) {
+		reader->games = games;
 	}
 	if (rc == CHI_OK && games != reader->games) {
 		rc = refuse(p, -CHI_ESYNTAX, numbers[1].at,
@@ -443,6 +449,13 @@ static int read_tail(const struct parse *p, struct chi_dump_reader *reader,
 void chi_dump_reader_init(struct chi_dump_reader *reader)
 {
 	*reader = (struct chi_dump_reader){.state = STATE_MAGIC};
+}
+
+void chi_dump_reader_part(struct chi_dump_reader *reader, const struct chi_dump_head *head,
+			  uint64_t line)
+{
+	*reader = (struct chi_dump_reader){
+		.head = *head, .line = line, .state = STATE_POSITIONS, .part = true};
 }
 
 int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,

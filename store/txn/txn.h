@@ -88,6 +88,11 @@ enum chi_merged {
 CHI_MUSTUSE int chi_write_merge(struct chi_write *write, const struct chi_put *put,
 				struct chi_merge *m, struct chi_fault *fault);
 
+/* What games of the archive say changes only with them; more may be added to it. -CHI_EINVAL if a
+ * put with these parts, on a record with that, would change it otherwise. */
+CHI_MUSTUSE int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest,
+				  struct chi_fault *fault);
+
 /* The game of that id, or CHI_NONE. */
 CHI_MUSTUSE int chi_game_ids_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_SIZE],
 				  struct chi_game_id *out);

@@ -262,12 +262,16 @@ static int load(struct chi_write *write, const struct chi_key *key, struct chi_m
 				 &m->rest);
 }
 
-/* What games of the archive say changes only with them; more may be added to it. */
-static bool touches_games(uint32_t parts, const struct chi_record_rest *rest)
+int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest, struct chi_fault *fault)
 {
 	const uint32_t changes = (uint32_t)CHI_PUT_COUNTS | (uint32_t)CHI_PUT_MOVES |
 				 (uint32_t)CHI_PUT_SUBTRACT | (uint32_t)CHI_PUT_RESTORE;
-	return (parts & changes) != 0 && (rest->n_games > 0 || rest->listed > 0);
+	if ((parts & changes) == 0 || (rest->n_games == 0 && rest->listed == 0)) {
+		return CHI_OK;
+	}
+	return chi_fault(fault, -CHI_EINVAL,
+			 "games of the archive reached the position: its counts and moves follow "
+			 "from them");
 }
 
 int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
@@ -276,11 +280,9 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 	enum chi_statistic kind = write->env->stamp.statistic;
 	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
 	bool was_stored = m->stored.mv_size > 0;
-	int rc = CHI_OK;
-	if (!m->follows && touches_games(put->parts, &m->rest)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "games of the archive reached the position: its counts and moves "
-				 "follow from them");
+	int rc = m->follows ? CHI_OK : chi_merge_allowed(put->parts, &m->rest, fault);
+	if (rc < 0) {
+		return rc;
 	}
 	m->new = restore ? put->record : m->old;
 	if (!restore) {

@@ -59,6 +59,7 @@ ARROWS = {
 
     "search": STORE,
     "import": STORE,
+    "import/dump": STORE | {"import"},
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
     "formats": BOARD,

@@ -144,7 +144,7 @@ class Statistics(Base):
         self.cli("load", address=self.path("copy"), input=dump)
         self.assertEqual(self.out("dump", address=self.path("copy")), dump)
         self.cli("load", address=self.path("bad"), input=dump.replace("\t127.83\t", "\t127.84\t"),
-                 code=2)
+                 code=3)
 
     def listed(self, address, *args):
         return [line.split("\t")[1] for line in

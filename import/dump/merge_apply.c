@@ -13,7 +13,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "base/record.h"
-#include "import/merge.h"
+#include "import/dump/merge.h"
 
 /* Steps between two looks at whether to go on. */
 #define CHECK_EVERY 1024

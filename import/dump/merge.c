@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking the dump in: lines put together, read, checked, put by. */
-#include "import/merge.h"
+#include "import/dump/merge.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * Adding another store, which arrives as the text of its dump: read and checked line by line as it
  * comes, put by, and applied at the commit in one transaction. chistore.1 has the table of what
- * becomes of what both stores hold (import/merge_apply.c does it).
+ * becomes of what both stores hold (import/dump/merge_apply.c does it).
  */
 #pragma once
 

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The feeding side of a load: the head is read here, since it decides whether the dump may come in;
+ * what follows goes to the threads in pieces that end with a line. What they tell is put together
+ * in the order of the input, and so the first bad line is the one that is named.
+ */
+#include "import/dump/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "chess/statistic.h"
+
+/* A piece of text is so much of the memory, within these bounds. */
+#define PIECE_SHARE 256u
+#define PIECE_MIN   ((uint64_t)64 << 10)
+#define PIECE_MAX   ((uint64_t)1 << 20)
+
+/* Shares of the memory, in sixteenths; what is left sorts the strength tree. */
+#define POSITIONS_SHARE 10
+#define GAMES_SHARE	1
+
+#define HEAD_ARENA (4 * (size_t)CHI_DUMP_LINE_MAX)
+
+static int start_threads(struct chi_loading *loading, struct chi_fault *fault)
+{
+	unsigned n = loading->importer->options.threads;
+	loading->threads = calloc(n, sizeof(*loading->threads));
+	if (loading->threads == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (pthread_create(&loading->threads[i], NULL, chi_load_read, loading) != 0) {
+			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
+		}
+		loading->n_threads++;
+	}
+	return CHI_OK;
+}
+
+static int begin(struct chi_importer *importer, struct chi_fault *fault)
+{
+	const struct chi_import_options *options = &importer->options;
+	uint64_t size = options->memory / PIECE_SHARE;
+	struct chi_loading *loading = calloc(1, sizeof(*loading));
+	if (loading == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	importer->state = loading;
+	loading->importer = importer;
+	chi_dump_reader_init(&loading->head);
+	chi_arena_init(&loading->arena, HEAD_ARENA);
+	chi_buffer_init(&loading->line, CHI_DUMP_LINE_MAX);
+	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
+	chi_queue_init(&loading->queue, (size_t)size, options->threads + 2);
+	loading->kept = chi_file_nameless(importer->spill);
+	if (loading->kept < 0) {
+		return chi_fault(fault, chi_fault_errno(errno),
+				 "cannot make a file in '%s' for positions (%s)", importer->spill,
+				 strerror(errno));
+	}
+	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
+				options->threads, &loading->positions);
+	if (rc == CHI_OK) {
+		rc = chi_sorter_new(importer->spill, options->memory / 16 * GAMES_SHARE,
+				    options->threads, &loading->games);
+	}
+	return rc == CHI_OK ? start_threads(loading, fault) : chi_fault_plain(fault, rc);
+}
+
+/* ---- What the threads tell ------------------------------------------------------------------ */
+
+static int misplaced(uint64_t line, const char *what, struct chi_fault *fault)
+{
+	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": %s", line, what);
+}
+
+/* Where what the stream kept is. */
+static int keep_place(struct chi_loading *loading, uint64_t place)
+{
+	/* The array doubles whenever the number is a power of two. */
+	size_t n = loading->n_places;
+	if ((n & (n - 1)) == 0) {
+		uint64_t *places = realloc(loading->places, (n == 0 ? 1 : 2 * n) * sizeof(*places));
+		if (places == NULL) {
+			return -CHI_ENOMEM;
+		}
+		loading->places = places;
+	}
+	loading->places[loading->n_places++] = place;
+	return CHI_OK;
+}
+
+/* What is true of the whole: nothing follows the last line, positions come before games, these
+ * ascend. */
+static int check_order(const struct chi_loading *loading, const struct chi_loaded *told,
+		       struct chi_fault *fault)
+{
+	if (loading->over && told->begins != 0) {
+		return misplaced(told->begins, "text after the end of the dump", fault);
+	}
+	if (loading->n_games > 0 && told->first != 0) {
+		return misplaced(told->first, "neither a game nor the end", fault);
+	}
+	if (loading->n_games > 0 && told->games > 0 &&
+	    memcmp(loading->last_game, told->first_game, CHI_GAME_ID_SIZE) >= 0) {
+		return misplaced(told->game_line, "the games are not in order", fault);
+	}
+	return CHI_OK;
+}
+
+/* The last line's numbers are right, too. */
+static int add_stream(struct chi_loading *loading, const struct chi_loaded *told,
+		      struct chi_fault *fault)
+{
+	int rc = check_order(loading, told, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (told->status != CHI_OK) {
+		*fault = told->fault;
+		return fault->text[0] != '\0' ? told->status : chi_fault_plain(fault, told->status);
+	}
+	if (told->games > 0) {
+		memcpy(loading->last_game, told->last_game, CHI_GAME_ID_SIZE);
+	}
+	loading->n_positions += told->positions;
+	loading->n_games += told->games;
+	loading->over = loading->over || told->over;
+	if (told->over && told->said_positions != loading->n_positions) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "not the number of positions read: the dump is damaged");
+	}
+	if (told->over && told->said_games != loading->n_games) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "not the number of games read: the dump is damaged");
+	}
+	return keep_place(loading, told->place);
+}
+
+/* The streams that are done, the oldest first, up to one that is not. */
+static int collect(struct chi_loading *loading, struct chi_fault *fault)
+{
+	struct chi_stream *stream;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && (stream = chi_queue_collect(&loading->queue)) != NULL) {
+		rc = add_stream(loading, stream->told, fault);
+		chi_stream_free(stream);
+	}
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
+}
+
+/* ---- Feeding ----------------------------------------------------------------------------- */
+
+/* The text of a failure, of a thread or of this one. */
+static int failed(struct chi_loading *loading, int rc, struct chi_fault *fault)
+{
+	int other = chi_queue_status(&loading->queue, fault);
+	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
+}
+
+static uint64_t count_lines(const char *text, size_t len)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		n += text[i] == '\n';
+	}
+	return n;
+}
+
+static int take_piece(struct chi_loading *loading, struct chi_fault *fault)
+{
+	int rc = chi_queue_piece(&loading->queue, &loading->piece);
+	if (rc != CHI_OK) {
+		loading->piece = NULL;
+		return failed(loading, rc, fault);
+	}
+	loading->piece->line = loading->lines + 1;
+	return CHI_OK;
+}
+
+/* The piece goes to the threads up to its last line's end; a line that is longer goes on. `last`:
+ * all of it goes. */
+static int hand_over(struct chi_loading *loading, bool last, struct chi_fault *fault)
+{
+	struct chi_piece *piece = loading->piece;
+	const char *end = last ? NULL : memrchr(piece->bytes, '\n', piece->len);
+	size_t cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
+	char *name = NULL;
+	loading->lines += count_lines(piece->bytes, cut);
+	loading->piece = NULL;
+	if (!last) {
+		int rc = take_piece(loading, fault);
+		if (rc != CHI_OK) {
+			free(piece);
+			return rc;
+		}
+		struct chi_piece *next = loading->piece;
+		next->len = piece->len - cut;
+		memcpy(next->bytes, piece->bytes + cut, next->len);
+		piece->len = cut;
+	}
+	int rc = chi_queue_put(&loading->queue, piece, &name, last || end != NULL);
+	return rc != CHI_OK ? failed(loading, rc, fault) : collect(loading, fault);
+}
+
+/* One line of the head; the store's statistic is what the dump is to be of. */
+static int take_head(struct chi_loading *loading, const char *line, size_t len,
+		     struct chi_fault *fault)
+{
+	enum chi_dump_line kind;
+	struct chi_put put;
+	const struct chi_dump_head *head = &loading->head.head;
+	len -= len > 0 && line[len - 1] == '\r';
+	chi_arena_reset(&loading->arena);
+	int rc = chi_dump_read(&loading->head, line, len, &loading->arena, &kind, &put, fault);
+	loading->lines = loading->head.line;
+	if (rc == CHI_OK && loading->lines == CHI_DUMP_HEAD_LINES &&
+	    head->statistic != loading->importer->statistic) {
+		const char *ours = chi_statistic_name((int)loading->importer->statistic);
+		return chi_fault(fault, -CHI_EINVAL,
+				 "the dump is of the %s statistic, the store holds the %s one",
+				 chi_statistic_name((int)head->statistic), ours);
+	}
+	return rc;
+}
+
+/* Takes what belongs to the head; *len is what of it was taken. */
+static int feed_head(struct chi_loading *loading, const char *bytes, size_t *len,
+		     struct chi_fault *fault)
+{
+	const char *stop = memchr(bytes, '\n', *len);
+	*len = stop != NULL ? (size_t)(stop - bytes) + 1 : *len;
+	int rc = chi_buffer_append(&loading->line, bytes, *len - (stop != NULL));
+	if (rc != CHI_OK) {
+		return rc == -CHI_ETOOBIG
+			       ? misplaced(loading->lines + 1, "the line is too long", fault)
+			       : chi_fault_plain(fault, rc);
+	}
+	if (stop != NULL) {
+		rc = take_head(loading, (const char *)chi_buffer_bytes(&loading->line),
+			       loading->line.len, fault);
+		chi_buffer_consume(&loading->line, loading->line.len);
+	}
+	return rc;
+}
+
+static int feed_piece(struct chi_loading *loading, const char *bytes, size_t *len,
+		      struct chi_fault *fault)
+{
+	int rc = loading->piece == NULL ? take_piece(loading, fault) : CHI_OK;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	struct chi_piece *piece = loading->piece;
+	size_t room = loading->queue.piece_size - piece->len;
+	*len = *len < room ? *len : room;
+	memcpy(piece->bytes + piece->len, bytes, *len);
+	piece->len += *len;
+	return piece->len == loading->queue.piece_size ? hand_over(loading, false, fault) : CHI_OK;
+}
+
+static int feed(struct chi_importer *importer, const void *bytes, size_t len,
+		struct chi_fault *fault)
+{
+	struct chi_loading *loading = importer->state;
+	const char *at = bytes;
+	while (len > 0) {
+		size_t some = len;
+		int rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
+			 : loading->lines < CHI_DUMP_HEAD_LINES
+				 ? feed_head(loading, at, &some, fault)
+				 : feed_piece(loading, at, &some, fault);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		at += some;
+		len -= some;
+	}
+	return CHI_OK;
+}
+
+/* One dump, one transaction. */
+static int file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
+{
+	struct chi_loading *loading = importer->state;
+	(void)name;
+	return loading->n_files++ == 0
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_EINVAL, "one dump is loaded in a session");
+}
+
+/* ---- The end ----------------------------------------------------------------------------- */
+
+static void join(struct chi_loading *loading)
+{
+	for (unsigned i = 0; i < loading->n_threads; i++) {
+		pthread_join(loading->threads[i], NULL);
+	}
+	loading->n_threads = 0;
+}
+
+/* All lines, read; a dump whose last is missing is not whole. */
+static int finish(struct chi_loading *loading, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	if (loading->piece == NULL && chi_queue_open(&loading->queue)) {
+		rc = take_piece(loading, fault);
+	}
+	if (rc == CHI_OK && loading->piece != NULL) {
+		rc = hand_over(loading, true, fault);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_queue_end(&loading->queue);
+	join(loading);
+	rc = chi_queue_status(&loading->queue, fault);
+	rc = rc == CHI_OK ? collect(loading, fault) : rc;
+	return rc == CHI_OK && !loading->over
+		       ? misplaced(loading->lines, "the dump is cut: its last line is missing",
+				   fault)
+		       : rc;
+}
+
+static int commit(struct chi_importer *importer, struct chi_import_result *result,
+		  struct chi_fault *fault)
+{
+	struct chi_loading *loading = importer->state;
+	int rc = finish(loading, fault);
+	return rc == CHI_OK ? chi_loading_apply(loading, result, fault) : rc;
+}
+
+static void end(struct chi_importer *importer)
+{
+	struct chi_loading *loading = importer->state;
+	if (loading == NULL) {
+		return;
+	}
+	struct chi_fault fault;
+	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
+	chi_queue_fail(&loading->queue, -CHI_ECANCELED, &fault);
+	join(loading);
+	free(loading->piece);
+	chi_queue_deinit(&loading->queue);
+	chi_sorter_free(loading->positions);
+	chi_sorter_free(loading->games);
+	if (loading->kept >= 0) {
+		(void)close(loading->kept);
+	}
+	chi_arena_deinit(&loading->arena);
+	chi_buffer_deinit(&loading->line);
+	free(loading->places);
+	free(loading->threads);
+	free(loading);
+	importer->state = NULL;
+}
+
+const struct chi_importer_kind chi_importer_load = {
+	.begin = begin,
+	.file = file,
+	.feed = feed,
+	.commit = commit,
+	.end = end,
+};

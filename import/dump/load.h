@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading a dump: its positions replace those stored. The text is cut at line ends into pieces,
+ * threads read the lines beside each other, and the commit stores what they kept in the order of
+ * the keys; of a position that comes twice the later line stays.
+ *
+ * An item of the sorter is a key, then, big-endian, the stream (24 bits) and where in what that
+ * stream kept the put is (40): so lines of one position are in the order of the input. A put is
+ * kept with its length (4 bytes, the machine's) before it.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/sorter.h"
+#include "import/importer_priv.h"
+#include "import/queue.h"
+#include "store/text/dump.h"
+
+#define CHI_LOADED_STREAM_MAX 0xffffffu
+#define CHI_LOADED_PLACE_BITS 40
+
+/* What a thread tells of a stream; it hangs on it. */
+struct chi_loaded {
+	uint64_t positions; /* read */
+	uint64_t games;
+	uint64_t game_line; /* of the first game */
+	uint8_t first_game[CHI_GAME_ID_SIZE];
+	uint8_t last_game[CHI_GAME_ID_SIZE];
+	uint64_t first;		 /* line of the first position; 0: there is none */
+	uint64_t begins;	 /* line of the first line of any kind; 0: there is none */
+	bool over;		 /* the dump's last line is in it */
+	uint64_t said_positions; /* by that line */
+	uint64_t said_games;
+	uint64_t place; /* in the file, of what it kept */
+	int status;	/* of the first bad line, */
+	struct chi_fault fault;
+};
+
+/* The state of a session of kind CHI_IMPORT_LOAD. */
+struct chi_loading {
+	struct chi_importer *importer;
+	struct chi_queue queue;
+	struct chi_sorter *positions;
+	struct chi_sorter *games;
+	int kept; /* a nameless file: the puts, stream by stream */
+	_Atomic uint64_t kept_end;
+	pthread_t *threads;
+	unsigned n_threads; /* that run */
+	/* The feeding thread's. */
+	struct chi_dump_reader head;
+	struct chi_arena arena;	 /* of a line of the head */
+	struct chi_buffer line;	 /* of the head, that has come in part */
+	struct chi_piece *piece; /* filled now; NULL: none */
+	uint64_t lines;		 /* before that piece */
+	uint64_t n_files;
+	/* Of the streams collected. */
+	uint64_t *places; /* by stream */
+	size_t n_places;
+	uint64_t n_positions;
+	uint64_t n_games;
+	uint8_t last_game[CHI_GAME_ID_SIZE];
+	bool over;
+};
+
+/* import/dump/load_read.c: a thread's work. */
+void *chi_load_read(void *loading);
+
+/* import/dump/load_apply.c: when the threads have ended. Nothing is changed unless it returns
+ * CHI_OK. */
+CHI_MUSTUSE int chi_loading_apply(struct chi_loading *loading, struct chi_import_result *result,
+				  struct chi_fault *fault);

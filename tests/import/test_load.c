@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading dumps: the same store as puts line by line make, whatever the order of the lines and the
+ * store before; the first bad line is the one that is named, and then nothing has changed. */
+#include "tests/import/session.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/idempotency.h"
+#include "store/text/dump.h"
+
+#define MIB ((size_t)1 << 20)
+
+static struct chi_import_result result;
+
+/* A text cut into lines. */
+struct lines {
+	char *text;
+	char *line[20000];
+	size_t n;
+	size_t positions; /* the first is after the head */
+};
+
+static void cut(struct lines *lines, char *text)
+{
+	*lines = (struct lines){.text = text};
+	for (char *at = text; *at != '\0'; lines->n++) {
+		char *end = strchr(at, '\n');
+		assert_in_range(lines->n, 0, CHI_COUNT(lines->line) - 1);
+		lines->line[lines->n] = at;
+		*end = '\0';
+		at = end + 1;
+		lines->positions += lines->n >= CHI_DUMP_HEAD_LINES &&
+				    strncmp(lines->line[lines->n], "game\t", 5) != 0 &&
+				    strncmp(lines->line[lines->n], "end\t", 4) != 0;
+	}
+}
+
+/* A store of games, with notes, lines, evaluations, and statistics where these are given. */
+static struct chi_store *sample(const char *name, enum chi_statistic statistic)
+{
+	char *games = session_games(30, 40);
+	const char *texts[] = {games, NULL};
+	struct session session = {.statistic = statistic,
+				  .options = {.kind = CHI_IMPORT_ADD, .evals = true}};
+	help_remove(help_path(name));
+	ok(session_run(&session, name, texts));
+	free(games);
+	struct chi_store *store = help_open(help_path(name), CHI_STORE_WRITE);
+	for (unsigned i = 0; i < 60; i++) {
+		struct chi_eval eval = {.engine = "one",
+					.engine_len = 3,
+					.depth = 1 + help_below(40),
+					.score = (int32_t)help_below(2000) - 1000};
+		char note[2000];
+		memset(note, 'n', sizeof(note));
+		struct chi_put put = {
+			.key = help_key(),
+			.parts = CHI_PUT_NOTE | CHI_PUT_EVALS |
+				 (statistic == CHI_STATISTIC_EXTERNAL ? CHI_PUT_CHI2 : 0),
+			.record = {.chi2 = (uint16_t)(1 + help_below(25599)),
+				   .note = note,
+				   .n_note = 1 + help_below(i % 9 == 0 ? sizeof(note) : 20),
+				   .evals = &eval,
+				   .n_evals = 1},
+		};
+		help_put(store, &put);
+	}
+	return store;
+}
+
+/* The dump of `a`, its positions in any order, and among them such as `b` says them: one position
+ * may come twice, and not alike. To be freed. */
+static char *shuffled(struct chi_store *a, struct chi_store *b)
+{
+	static struct lines of_a;
+	static struct lines of_b;
+	size_t len = 0;
+	cut(&of_a, help_dump(a, &len));
+	cut(&of_b, help_dump(b, &len));
+	size_t n = of_a.positions + of_b.positions;
+	const char **all = calloc(n, sizeof(*all));
+	for (size_t i = 0; i < n; i++) {
+		all[i] = i < of_a.positions ? of_a.line[CHI_DUMP_HEAD_LINES + i]
+					    : of_b.line[CHI_DUMP_HEAD_LINES + i - of_a.positions];
+		size_t j = help_below((unsigned)i + 1);
+		const char *other = all[j];
+		all[j] = all[i];
+		all[i] = other;
+	}
+	char *out = NULL;
+	FILE *file = open_memstream(&out, &len);
+	for (size_t i = 0; i < CHI_DUMP_HEAD_LINES; i++) {
+		fprintf(file, "%s\n", of_a.line[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(file, "%s%s\n", all[i], i % 5 == 0 ? "\r" : "");
+	}
+	size_t games = of_a.n - 1 - CHI_DUMP_HEAD_LINES - of_a.positions;
+	for (size_t i = 0; i < games; i++) {
+		fprintf(file, "%s\n", of_a.line[of_a.n - 1 - games + i]);
+	}
+	fprintf(file, "end\t%zu\t%zu", n, games);
+	assert_int_equal(fclose(file), 0);
+	free(all);
+	free(of_a.text);
+	free(of_b.text);
+	return out;
+}
+
+static int load_text(struct chi_importer_target target, struct chi_import_options options,
+		     const struct chi_idempotency_key *mark, const char *text, size_t piece)
+{
+	struct chi_importer *importer = NULL;
+	size_t len = strlen(text);
+	options.kind = CHI_IMPORT_LOAD;
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	int rc = chi_importer_file(importer, "dump", &fault);
+	for (size_t at = 0; rc == CHI_OK && at < len;) {
+		size_t n = 1 + help_below((unsigned)piece);
+		n = len - at < n ? len - at : n;
+		rc = chi_importer_feed(importer, text + at, n, &fault);
+		at += n;
+	}
+	if (rc == CHI_OK && mark != NULL) {
+		chi_importer_once(importer, mark);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_importer_commit(importer, &result, &fault);
+	}
+	chi_importer_free(importer);
+	return rc;
+}
+
+static int load_into(struct chi_store *store, const char *text)
+{
+	struct chi_import_options options = {.threads = 1 + help_below(4), .memory = 16 * MIB};
+	return load_text((struct chi_importer_target){.store = store}, options, NULL, text, 90000);
+}
+
+/* The same line by line. */
+static void put_lines(struct chi_store *store, const char *text, struct chi_put_result *did)
+{
+	struct chi_write *write = NULL;
+	struct chi_dump_reader reader;
+	struct chi_arena arena;
+	char *copy = strdup(text);
+	char *rest = copy;
+	const char *line = NULL;
+	chi_dump_reader_init(&reader);
+	chi_arena_init(&arena, 32 * MIB);
+	ok(chi_write_begin(store, &write, &fault));
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		enum chi_dump_line kind;
+		struct chi_put put;
+		chi_arena_reset(&arena);
+		ok(chi_dump_read(&reader, line, strcspn(line, "\r"), &arena, &kind, &put, &fault));
+		if (kind == CHI_DUMP_POSITION) {
+			ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+			ok(chi_write_put(write, &put, did));
+		} else if (kind == CHI_DUMP_GAME) {
+			assert_in_range(chi_write_game_id(write, &reader.game), CHI_OK, CHI_NONE);
+		}
+	}
+	ok(chi_write_base(write, &reader.head.base));
+	ok(chi_write_commit(write, &fault));
+	chi_arena_deinit(&arena);
+	free(copy);
+}
+
+static void compare(struct chi_store *a, struct chi_store *b)
+{
+	struct chi_verify_result sound;
+	size_t len = 0;
+	char *text_a = help_dump(a, &len);
+	char *text_b = help_dump(b, &len);
+	assert_string_equal(text_a, text_b);
+	ok(help_verify(a, &sound));
+	ok(help_verify(b, &sound));
+	free(text_a);
+	free(text_b);
+}
+
+/* Into stores that are empty, that are not there, and that hold a part already. */
+static void puts_make_the_same_store(void **state)
+{
+	(void)state;
+	for (int kind = 1; kind <= CHI_STATISTIC_MAX; kind++) {
+		struct chi_store *a = sample("a", (enum chi_statistic)kind);
+		struct chi_store *b = sample("b", (enum chi_statistic)kind);
+		struct chi_store *puts = help_store("puts", (enum chi_statistic)kind);
+		struct chi_store *loads = help_store("loads", (enum chi_statistic)kind);
+		for (unsigned round = 0; round < 3; round++) {
+			struct chi_put_result did = {0};
+			char *text = round == 1 ? shuffled(b, a) : shuffled(a, b);
+			put_lines(puts, text, &did);
+			ok(load_into(loads, text));
+			assert_memory_equal(&did, &result.positions, sizeof(did));
+			compare(puts, loads);
+			if (round == 0) {
+				const struct chi_importer_target fresh = {
+					.path = help_path("fresh"),
+					.statistic = chi_store_statistic(a)};
+				help_remove(fresh.path);
+				ok(load_text(fresh, (struct chi_import_options){0}, NULL, text, 7));
+				assert_memory_equal(&did, &result.positions, sizeof(did));
+				struct chi_store *made = help_open(fresh.path, CHI_STORE_READ);
+				compare(puts, made);
+				chi_store_close(made);
+			}
+			free(text);
+		}
+		chi_store_close(a);
+		chi_store_close(b);
+		chi_store_close(puts);
+		chi_store_close(loads);
+	}
+}
+
+/* Replaces the line of that number, from 1. */
+static char *with_line(const char *text, unsigned number, const char *line)
+{
+	char *out = NULL;
+	const char *at = text;
+	for (unsigned i = 1; i < number; i++) {
+		at = strchr(at, '\n') + 1;
+	}
+	assert_true(asprintf(&out, "%.*s%s%s", (int)(at - text), text, line, strchr(at, '\n')) > 0);
+	return out;
+}
+
+/* However the text falls into pieces, and whichever thread is first. */
+static void the_first_bad_line_is_named(void **state)
+{
+	(void)state;
+	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
+	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	size_t len = 0;
+	char *text = help_dump(a, &len);
+	unsigned n = 0;
+	for (const char *at = text; *at != '\0'; at++) {
+		n += *at == '\n';
+	}
+	for (unsigned i = 0; i < 10; i++) {
+		char says[32];
+		unsigned first = 5 + help_below(n / 2);
+		char *once = with_line(text, first, "bad");
+		char *twice = with_line(once, first + 1 + help_below(n / 2 - 5), "worse");
+		snprintf(says, sizeof(says), "line %u", first);
+		assert_int_equal(load_into(store, twice), -CHI_ESYNTAX);
+		assert_non_null(strstr(fault.text, says));
+		free(once);
+		free(twice);
+	}
+	assert_int_equal(help_count(store), 0);
+	free(text);
+	chi_store_close(a);
+	chi_store_close(store);
+}
+
+#define HEAD                                                                                       \
+	"chistore-dump\t1\nstatistic\texternal\nbase\t0\t0\t0\t0\n"                                \
+	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
+#define BARE "8/8/8/4k3/8/8/8/4K3 w - - 0 1\t-\t1\t0\t0\t0\t\t\t\t\t\n"
+#define GAME "game\t000102030405060708090a0b0c0d0e0f\t1-0\t-\t-\n"
+
+static void what_is_no_whole_dump(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int status;
+		const char *says;
+	} cases[] = {
+		{HEAD BARE GAME "end\t1\t1\n", CHI_OK, ""},
+		{HEAD BARE GAME "end\t1\t1", CHI_OK, ""},
+		{HEAD "end\t0\t0\n", CHI_OK, ""},
+		{"", -CHI_ESYNTAX, "cut"},
+		{HEAD, -CHI_ESYNTAX, "cut"},
+		{HEAD BARE GAME, -CHI_ESYNTAX, "line 6: the dump is cut"},
+		{HEAD BARE BARE "end\t1\t0\n", -CHI_ESYNTAX, "number of positions"},
+		{HEAD BARE GAME "end\t1\t0\n", -CHI_ESYNTAX, "number of games"},
+		{HEAD GAME BARE "end\t1\t1\n", -CHI_ESYNTAX, "line 6"},
+		{HEAD BARE GAME GAME "end\t1\t2\n", -CHI_ESYNTAX, "line 7"},
+		{HEAD BARE "end\t1\t0\n" BARE, -CHI_ESYNTAX, "line 7"},
+		{HEAD BARE "end\t1\t0\n\n", -CHI_ESYNTAX, "line 7"},
+		{"no dump\n", -CHI_ESYNTAX, "line 1"},
+		{"chistore-dump\t2\n", -CHI_EVERSION, "line 1"},
+		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
+		 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n",
+		 -CHI_EINVAL, "control"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+		fault.text[0] = '\0';
+		assert_int_equal(load_into(store, cases[i].text), cases[i].status);
+		assert_non_null(strstr(fault.text, cases[i].says));
+		assert_int_equal(help_count(store), strstr(cases[i].text, "end\t1") != NULL &&
+							    cases[i].status == CHI_OK);
+		chi_store_close(store);
+	}
+}
+
+/* Lines longer than a piece, and the longest that there may be. */
+static void long_lines(void **state)
+{
+	(void)state;
+	static const char front[] = HEAD "8/8/8/4k3/8/8/8/4K3 w - - 0 1\t-\t1\t0\t0\t0\t\t\t\t\t";
+	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	const size_t lengths[] = {CHI_NOTE_MAX, CHI_NOTE_MAX + 1, CHI_DUMP_LINE_MAX, 5 * MIB};
+	for (size_t i = 0; i < CHI_COUNT(lengths); i++) {
+		char *text = calloc(1, sizeof(front) + lengths[i] + 100);
+		strcpy(text, front);
+		memset(text + sizeof(front) - 1, 'n', lengths[i]);
+		strcat(text, "\n" BARE "end\t2\t0\n");
+		assert_int_equal(load_into(store, text), i == 0 ? CHI_OK : -CHI_ESYNTAX);
+		assert_true(i == 0 || strstr(fault.text, "line 5") != NULL);
+		assert_int_equal(result.positions.updated, i == 0);
+		free(text);
+	}
+	chi_store_close(store);
+}
+
+static void memory_is_bounded(void **state)
+{
+	(void)state;
+	struct chi_importer *importer = NULL;
+	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	struct chi_importer_target target = {.store = store};
+	struct chi_import_options options = {
+		.kind = CHI_IMPORT_LOAD, .memory = 16 * MIB, .threads = 2};
+	char tail[40];
+	const unsigned n = 600000;
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	ok(chi_importer_feed(importer, HEAD, strlen(HEAD), &fault));
+	size_t most = 0;
+	for (unsigned i = 0; i < n; i++) {
+		ok(chi_importer_feed(importer, BARE, strlen(BARE), &fault));
+		if (i % 10000 == 0) {
+			size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
+			most = now > most ? now : most;
+		}
+	}
+	assert_in_range(most, 0, before + 32 * MIB);
+	snprintf(tail, sizeof(tail), "end\t%u\t0\n", n);
+	ok(chi_importer_feed(importer, tail, strlen(tail), &fault));
+	ok(chi_importer_commit(importer, &result, &fault));
+	assert_int_equal(result.positions.added, 1);
+	assert_int_equal(result.positions.unchanged, n - 1);
+	chi_importer_free(importer);
+	chi_store_close(store);
+}
+
+static void once_is_once(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	struct chi_importer_target target = {.store = store};
+	struct chi_info info;
+	ok(chi_store_info(store, &info));
+	struct chi_idempotency_key mark = {.sequence = 1, .unanswered = 1, .since = info.sequence};
+	memcpy(mark.store, info.uuid, sizeof(mark.store));
+	for (unsigned i = 0; i < 2; i++) {
+		ok(load_text(target, (struct chi_import_options){0}, &mark, HEAD BARE "end\t1\t0\n",
+			     9));
+		assert_int_equal(result.positions.added, 1);
+		assert_int_equal(result.positions.unchanged, 0);
+	}
+	ok(load_text(target, (struct chi_import_options){0}, NULL, HEAD BARE "end\t1\t0\n", 9));
+	assert_int_equal(result.positions.unchanged, 1);
+	chi_store_close(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_make_the_same_store),
+		cmocka_unit_test(the_first_bad_line_is_named),
+		cmocka_unit_test(what_is_no_whole_dump),
+		cmocka_unit_test(long_lines),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(once_is_once),
+	};
+	return cmocka_run_group_tests_name("import load", tests, NULL, help_teardown);
+}
