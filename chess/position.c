@@ -118,24 +118,20 @@ void chi_position_play(const struct chi_position *position, chi_move move,
 		play_castling(next, us, from, to);
 		return;
 	}
-	if ((position->colour[us ^ 1] & chi_bit(to)) != 0) {
-		capture(next, us ^ 1, chi_bit(to));
+	/* Without a branch: which kind moves, and whether it captures, no processor can guess. */
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		uint64_t moves = position->kind[kind] >> from & 1;
+		next->kind[kind] = (position->kind[kind] & ~both) | moves << to;
 	}
-	next->castle &= ~both;
 	next->colour[us] ^= both;
+	next->colour[us ^ 1] &= ~chi_bit(to);
+	next->castle &= ~both;
 	if ((position->kind[CHI_PAWN] & chi_bit(from)) != 0) {
 		int promotion = chi_move_promotion(move); /* 0 is CHI_PAWN itself */
-		next->kind[CHI_PAWN] &= ~chi_bit(from);
+		next->kind[CHI_PAWN] &= ~chi_bit(to);
 		next->kind[promotion] |= chi_bit(to);
 		play_pawn(next, us, from, to, position->ep);
-		return;
-	}
-	int kind = CHI_KNIGHT;
-	while (kind < CHI_KING && (position->kind[kind] & chi_bit(from)) == 0) {
-		kind++;
-	}
-	next->kind[kind] ^= both;
-	if (kind == CHI_KING) {
+	} else if ((position->kind[CHI_KING] & chi_bit(from)) != 0) {
 		next->castle &= ~next->colour[us];
 	}
 }
