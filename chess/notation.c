@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * UCI moves, SAN, and lines of moves in either notation. What SAN says is found in chess/san.c; in
- * printing it the legal moves decide how much of the origin must be named.
+ * printing it the other pieces that attack the target decide how much of the origin must be named.
  */
 #include "chess/notation.h"
 
@@ -143,23 +143,26 @@ int chi_san_parse(const struct chi_position *position, const char *text, size_t 
 	}
 }
 
-/* Prints as much of the origin as tells the move from the others to the same square. */
-static char *print_origin(const struct chi_position *position, const struct chi_move_list *list,
-			  chi_move move, int kind, char *at)
+/* Prints as much of the origin as tells the piece from others of its kind that may go there. */
+static char *print_origin(const struct chi_position *position, chi_move move, int kind, char *at)
 {
 	int from = chi_move_from(move);
+	int to = chi_move_to(move);
+	uint64_t rivals = position->kind[kind] & position->colour[position->side] & ~chi_bit(from);
 	bool rival = false;
 	bool same_file = false;
 	bool same_rank = false;
-	for (size_t i = 0; i < list->n; i++) {
-		int other = chi_move_from(list->moves[i]);
-		if (chi_move_to(list->moves[i]) != chi_move_to(move) || other == from ||
-		    (position->kind[kind] >> other & 1) == 0) {
-			continue;
+	if (rivals != 0) {
+		rivals &= chi_piece_attacks(position->side, kind, to,
+					    chi_position_occupied(position));
+	}
+	while (rivals != 0) {
+		int other = chi_pop(&rivals);
+		if (chi_san_is_safe(position, other, to, kind)) {
+			rival = true;
+			same_file = same_file || (other & 7) == (from & 7);
+			same_rank = same_rank || other >> 3 == from >> 3;
 		}
-		rival = true;
-		same_file = same_file || (other & 7) == (from & 7);
-		same_rank = same_rank || other >> 3 == from >> 3;
 	}
 	if (rival && (!same_file || same_rank)) {
 		*at++ = (char)('a' + (from & 7));
@@ -171,8 +174,7 @@ static char *print_origin(const struct chi_position *position, const struct chi_
 }
 
 /* Everything but castling and the check mark. */
-static char *print_plain(const struct chi_position *position, const struct chi_move_list *list,
-			 chi_move move, char *at)
+static char *print_plain(const struct chi_position *position, chi_move move, char *at)
 {
 	int from = chi_move_from(move);
 	int to = chi_move_to(move);
@@ -181,7 +183,7 @@ static char *print_plain(const struct chi_position *position, const struct chi_m
 		       (kind == CHI_PAWN && to == position->ep);
 	if (kind != CHI_PAWN) {
 		*at++ = CHI_KIND_LETTERS[kind];
-		at = print_origin(position, list, move, kind, at);
+		at = print_origin(position, move, kind, at);
 	} else if (capture) {
 		*at++ = (char)('a' + (from & 7));
 	}
@@ -196,30 +198,35 @@ static char *print_plain(const struct chi_position *position, const struct chi_m
 	return at;
 }
 
-size_t chi_san_print(const struct chi_position *position, chi_move move, char out[CHI_SAN_SIZE])
+size_t chi_san_write(const struct chi_position *position, chi_move move,
+		     const struct chi_position *next, char out[CHI_SAN_SIZE])
 {
-	struct chi_move_list list;
-	struct chi_position next;
 	char *at = out;
-	chi_movegen_legal(position, &list);
-	if (!chi_move_list_has(&list, move)) {
-		/* A caller's mistake, or a damaged record's move: say what it spells. */
-		return chi_uci_print(position, move, out);
-	}
 	if (chi_position_is_castling(position, move)) {
 		bool short_side = chi_move_to(move) > chi_move_from(move);
 		memcpy(at, "O-O-O", 5);
 		at += short_side ? 3 : 5;
 	} else {
-		at = print_plain(position, &list, move, at);
+		at = print_plain(position, move, at);
 	}
-	chi_position_play(position, move, &next);
-	if (chi_position_in_check(&next, next.side)) {
-		chi_movegen_legal(&next, &list);
+	if (chi_position_in_check(next, next->side)) {
+		struct chi_move_list list;
+		chi_movegen_legal(next, &list);
 		*at++ = list.n == 0 ? '#' : '+';
 	}
 	*at = '\0';
 	return (size_t)(at - out);
+}
+
+size_t chi_san_print(const struct chi_position *position, chi_move move, char out[CHI_SAN_SIZE])
+{
+	struct chi_position next;
+	if (!chi_movegen_is_legal(position, move)) {
+		/* A caller's mistake, or a damaged record's move: say what it spells. */
+		return chi_uci_print(position, move, out);
+	}
+	chi_position_play(position, move, &next);
+	return chi_san_write(position, move, &next, out);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------- */

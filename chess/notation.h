@@ -22,7 +22,14 @@ size_t chi_uci_print(const struct chi_position *position, chi_move move, char ou
 CHI_MUSTUSE int chi_uci_parse(const struct chi_position *position, const char *text, size_t len,
 			      chi_move *out, struct chi_fault *fault);
 
-/* Prints SAN with least disambiguation and '+' or '#'. `move` must be legal. Returns the length. */
+/*
+ * Prints SAN with least disambiguation and '+' or '#', NUL-terminated; returns the length. `next`
+ * is the position after the move, which must be legal, or at least one that chess/movecode.h reads.
+ */
+size_t chi_san_write(const struct chi_position *position, chi_move move,
+		     const struct chi_position *next, char out[CHI_SAN_SIZE]);
+
+/* The same, from the position alone; a move that is not legal is printed as UCI. Slower. */
 size_t chi_san_print(const struct chi_position *position, chi_move move, char out[CHI_SAN_SIZE]);
 
 /*

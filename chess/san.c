@@ -149,8 +149,7 @@ static bool read_wish(const char *text, size_t len, struct wish *wish)
 	return read_squares(text, len, wish);
 }
 
-/* True if the own king is not attacked once the piece on `from` has gone to `to`. */
-static bool is_safe(const struct chi_position *position, int from, int to, int kind)
+bool chi_san_is_safe(const struct chi_position *position, int from, int to, int kind)
 {
 	int us = position->side;
 	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
@@ -202,7 +201,7 @@ static void find_piece(const struct chi_position *position, const struct wish *w
 	candidates &= chi_piece_attacks(position->side, kind, to, chi_position_occupied(position));
 	while (candidates != 0) {
 		int from = chi_pop(&candidates);
-		if (is_safe(position, from, to, kind)) {
+		if (chi_san_is_safe(position, from, to, kind)) {
 			found(finding, chi_move_make(from, to, 0));
 		}
 	}
@@ -222,7 +221,7 @@ static void find_capture(const struct chi_position *position, const struct wish 
 	while (candidates != 0) {
 		int from = chi_pop(&candidates);
 		if (ep ? chi_position_ep_safe(position, from, to)
-		       : is_safe(position, from, to, CHI_PAWN)) {
+		       : chi_san_is_safe(position, from, to, CHI_PAWN)) {
 			found(finding, chi_move_make(from, to, wish->promotion));
 		}
 	}
@@ -245,7 +244,7 @@ static void find_step(const struct chi_position *position, const struct wish *wi
 		from += back;
 	}
 	if ((pawns & named_origins(wish) & chi_bit(from)) != 0 &&
-	    is_safe(position, from, to, CHI_PAWN)) {
+	    chi_san_is_safe(position, from, to, CHI_PAWN)) {
 		found(finding, chi_move_make(from, to, wish->promotion));
 	}
 }

@@ -5,10 +5,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "chess/position.h"
 #include "chistore/types.h"
+
+/* True if the own king is not attacked once the piece of that kind on `from` has gone to `to`; not
+ * for en passant and castling. */
+bool chi_san_is_safe(const struct chi_position *position, int from, int to, int kind);
 
 /* What became of a text; the last four are as in enum chi_pgn_end. */
 enum chi_san_verdict {

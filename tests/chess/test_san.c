@@ -176,7 +176,110 @@ static void reads_spellings(void **state)
 	}
 }
 
-/* Every legal move comes back from its texts, printed by the slow way. */
+/* What SAN must name of the origin, from the list of all legal moves; 0 where nothing. */
+static void slow_origin(const struct chi_position *position, const struct chi_move_list *list,
+			chi_move move, char out[3])
+{
+	int from = chi_move_from(move);
+	bool rival = false;
+	bool same_file = false;
+	bool same_rank = false;
+	for (size_t i = 0; i < list->n; i++) {
+		int other = chi_move_from(list->moves[i]);
+		if (chi_move_to(list->moves[i]) == chi_move_to(move) && other != from &&
+		    chi_position_kind(position, other) == chi_position_kind(position, from)) {
+			rival = true;
+			same_file = same_file || (other & 7) == (from & 7);
+			same_rank = same_rank || other >> 3 == from >> 3;
+		}
+	}
+	if (rival && (!same_file || same_rank)) {
+		*out++ = (char)('a' + (from & 7));
+	}
+	if (same_file) {
+		*out++ = (char)('1' + (from >> 3));
+	}
+	*out = '\0';
+}
+
+/* The move in SAN, the slow way. */
+static void slow_san(const struct chi_position *position, const struct chi_move_list *list,
+		     chi_move move, char *out, size_t size)
+{
+	int from = chi_move_from(move);
+	int to = chi_move_to(move);
+	int kind = chi_position_kind(position, from);
+	int promotion = chi_move_promotion(move);
+	bool takes = chi_position_kind(position, to) != CHI_KINDS ||
+		     (kind == CHI_PAWN && (from & 7) != (to & 7));
+	char origin[3] = {(char)('a' + (from & 7)), 0, 0};
+	char promoted[3] = {'=', CHI_KIND_LETTERS[promotion], 0};
+	char letter[2] = {kind == CHI_PAWN ? '\0' : CHI_KIND_LETTERS[kind], 0};
+	struct chi_position next;
+	struct chi_move_list answers;
+	if (kind != CHI_PAWN) {
+		slow_origin(position, list, move, origin);
+	} else if (!takes) {
+		origin[0] = '\0';
+	}
+	chi_position_play(position, move, &next);
+	chi_movegen_legal(&next, &answers);
+	const char *mark = !chi_position_in_check(&next, next.side) ? ""
+			   : answers.n == 0			    ? "#"
+								    : "+";
+	if (chi_position_is_castling(position, move)) {
+		snprintf(out, size, "%s%s", to > from ? "O-O" : "O-O-O", mark);
+		return;
+	}
+	snprintf(out, size, "%s%s%s%c%c%s%s", letter, origin, takes ? "x" : "", 'a' + (to & 7),
+		 '1' + (to >> 3), promotion != 0 ? promoted : "", mark);
+}
+
+/* What is printed, by hand. */
+static void prints_as_it_must(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *fen;
+		const char *uci;
+		const char *san;
+	} table[] = {
+		{START_FEN, "g1f3", "Nf3"},
+		{START_FEN, "e2e4", "e4"},
+		/* file, rank, both; the pinned rival and the one behind a piece do not count */
+		{"4k3/8/8/8/8/2N5/8/4K1N1 w - -", "g1e2", "Nge2"},
+		{"7k/8/8/8/R7/8/8/R3K3 w - -", "a1a3", "R1a3"},
+		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h4e1", "Qh4e1"},
+		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "e4e1", "Qee1"},
+		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h1e1", "Q1e1"},
+		{"4k3/8/8/8/1b6/2N5/8/4K1N1 w - -", "g1e2", "Ne2"},
+		{"7k/8/8/8/8/8/8/R1NRK3 w - -", "d1d2", "Rd2"},
+		/* captures, en passant, promotions */
+		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "e5d6", "exd6"},
+		{"3n4/4P2k/8/8/8/8/8/4K3 w - -", "e7d8n", "exd8=N"},
+		{"3n4/4P2k/8/8/8/8/8/4K3 w - -", "e7e8q", "e8=Q"},
+		{"7k/4P3/8/8/8/8/8/4K3 w - -", "e7e8r", "e8=R+"},
+		/* check, mate, by castling too; stalemate is no mark */
+		{"6k1/5ppp/8/8/8/8/8/4R1K1 w - -", "e1e8", "Re8#"},
+		{"6k1/5pp1/7p/8/8/8/8/4R1K1 w - -", "e1e8", "Re8+"},
+		{"5k2/8/8/8/8/8/8/4K2R w K -", "e1g1", "O-O+"},
+		{"r3k3/8/8/8/8/8/8/3K4 b q -", "e8c8", "O-O-O+"},
+		{"2rkr3/2p1p3/8/8/8/8/8/R3K3 w Q -", "e1c1", "O-O-O#"},
+		{"7k/8/5K2/8/8/8/8/6Q1 w - -", "g1g6", "Qg6"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_position position = position_of(table[i].fen);
+		char text[CHI_SAN_SIZE];
+		chi_move move = 0;
+		assert_int_equal(
+			chi_uci_parse(&position, table[i].uci, strlen(table[i].uci), &move, NULL),
+			CHI_OK);
+		assert_int_equal(chi_san_print(&position, move, text), strlen(table[i].san));
+		assert_string_equal(text, table[i].san);
+	}
+}
+
+/* Every legal move comes back from its texts; SAN is as the slow way prints it. */
 static void check_legal(const struct chi_position *position)
 {
 	struct chi_move_list list;
@@ -184,7 +287,10 @@ static void check_legal(const struct chi_position *position)
 	for (size_t i = 0; i < list.n; i++) {
 		char text[CHI_SAN_SIZE];
 		chi_move move = 0;
+		char slow[16];
 		size_t len = chi_san_print(position, list.moves[i], text);
+		slow_san(position, &list, list.moves[i], slow, sizeof(slow));
+		assert_string_equal(text, slow);
 		assert_int_equal(judge(position, text, len, &move), CHI_SAN_MOVE);
 		assert_int_equal(move, list.moves[i]);
 		len = chi_uci_print(position, list.moves[i], text);
@@ -311,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_spellings),
+		cmocka_unit_test(prints_as_it_must),
 		cmocka_unit_test(agrees_with_the_generator),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
