@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The moves of games as bytes: the numbers of the header's example, every legal move back from its
+ * own bytes, and bytes that no game wrote. */
+#include "tests/chess/support.h"
+
+#include "chess/moves/movecode.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
+
+#define PLIES_MAX 300
+
+static void is_as_the_header_says(void **state)
+{
+	(void)state;
+	static const char line[] = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3";
+	static const uint8_t expected[] = {0x01, 0x03, 0x08, 0x06, 0x01, 0x00, 0x00, 0x07, 0x05};
+	struct chi_position start = position_of(START_FEN);
+	chi_move moves[16];
+	uint8_t bytes[16 * CHI_MOVECODE_MAX];
+	size_t n = 0;
+	size_t len = 0;
+	assert_int_equal(chi_line_parse(&start, line, strlen(line), moves, 16, &n, NULL), CHI_OK);
+	assert_int_equal(chi_movecode_encode(&start, moves, n, bytes, &len), CHI_OK);
+	assert_int_equal(len, sizeof(expected));
+	assert_memory_equal(bytes, expected, len);
+}
+
+/* Every legal move is read back, and no two have the same bytes. Returns the longest. */
+static size_t check_position(const struct chi_position *position, int last)
+{
+	static bool seen[CHI_MOVECODE_MAX * 255];
+	struct chi_move_list list;
+	size_t longest = 0;
+	memset(seen, 0, sizeof(seen));
+	chi_movegen_legal(position, &list);
+	for (size_t i = 0; i < list.n; i++) {
+		uint8_t bytes[CHI_MOVECODE_MAX];
+		struct chi_replay replay;
+		chi_move move = 0;
+		size_t len = chi_movecode_write(position, last, list.moves[i], bytes);
+		assert_in_range(len, 1, CHI_MOVECODE_MAX);
+		size_t number = (len - 1) * 255 + bytes[len - 1];
+		assert_false(seen[number]);
+		seen[number] = true;
+		longest = len > longest ? len : longest;
+		chi_replay_init(&replay, position, bytes, len);
+		replay.last = last;
+		assert_int_equal(chi_replay_next(&replay, &move), CHI_OK);
+		assert_int_equal(move, list.moves[i]);
+		assert_int_equal(chi_replay_next(&replay, &move), CHI_NONE);
+	}
+	return longest;
+}
+
+static void reads_every_legal_move(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("reads_every_legal_move");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 200 : 1000);
+	for (size_t round = 0; round < rounds; round++) {
+		struct chi_position position =
+			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		for (int ply = 0; ply < 80; ply++) {
+			(void)check_position(&position, (int)seed_below(&seed, 65));
+			if (!play_random(&seed, &position)) {
+				break;
+			}
+		}
+	}
+}
+
+static void reads_moves_of_strange_positions(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *fen;
+		size_t longest;
+	} table[] = {
+		{"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", 1},
+		{"r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", 1},
+		{"1rk1r3/8/8/8/8/8/8/1RK1R3 w EBeb - 0 1", 1},
+		{"8/8/8/8/8/8/8/RK5R w HA - 0 1", 1},
+		{"8/8/8/8/8/8/8/5RKR w HF - 0 1", 1},
+		/* promotions, by capture too, of both sides */
+		{"1nbn4/P1P1P2k/8/8/8/8/p1p1p2K/1NBN4 w - - 0 1", 1},
+		{"1nbn4/P1P1P2k/8/8/8/8/p1p1p2K/1NBN4 b - - 0 1", 1},
+		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", 1},
+		{"4k3/8/8/8/3pPp2/8/8/4K3 b - e3 0 1", 1},
+		/* twenty queens, and a rim of them */
+		{"Q2Q2Q1/4Q3/Q2Q2Q1/1Q4Q1/Q3Q3/2Q3QK/Q2Q2Q1/2QQ1Q1k w - - 0 1", 1},
+		{"QQQQQQQQ/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/QQQQQQQQ w - - 0 1", 2},
+		{"k7/8/8/8/8/8/8/7K w - - 0 1", 1},
+		{"7k/8/8/8/8/8/8/8 b - - 0 1", 1},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		struct chi_position position = position_of(table[i].fen);
+		size_t longest = check_position(&position, CHI_NO_SQUARE);
+		if (longest != table[i].longest) {
+			fail_msg("%s: %zu bytes", table[i].fen, longest);
+		}
+	}
+}
+
+struct game {
+	struct chi_position start;
+	chi_move moves[PLIES_MAX];
+	size_t n;
+	uint8_t bytes[PLIES_MAX * CHI_MOVECODE_MAX];
+	size_t len;
+};
+
+static void play_game(struct seed *seed, struct game *game)
+{
+	struct chi_position positions[2];
+	struct chi_move_list list;
+	game->start = seed_below(seed, 2) == 0 ? random_start(seed) : random_placement(seed);
+	positions[0] = game->start;
+	for (game->n = 0; game->n < PLIES_MAX; game->n++) {
+		chi_movegen_legal(&positions[game->n & 1], &list);
+		if (list.n == 0) {
+			break;
+		}
+		chi_move move = list.moves[seed_below(seed, list.n)];
+		game->moves[game->n] = move;
+		chi_position_play(&positions[game->n & 1], move, &positions[~game->n & 1]);
+	}
+	assert_int_equal(
+		chi_movecode_encode(&game->start, game->moves, game->n, game->bytes, &game->len),
+		CHI_OK);
+}
+
+/* A game's bytes changed or cut: some moves, or a refusal, and nothing impossible in between. */
+static void check_damaged(struct seed *seed, struct game *game)
+{
+	struct chi_replay replay;
+	chi_move move = 0;
+	size_t len = seed_below(seed, game->len + 1);
+	for (size_t i = 0; i < 3 && len > 0; i++) {
+		game->bytes[seed_below(seed, len)] = (uint8_t)seed_next(seed);
+	}
+	chi_replay_init(&replay, &game->start, game->bytes, len);
+	for (;;) {
+		struct chi_position before = *chi_replay_position(&replay);
+		int status = chi_replay_next(&replay, &move);
+		const struct chi_position *after = chi_replay_position(&replay);
+		if (status != CHI_OK) {
+			assert_true(status == CHI_NONE || status == -CHI_ECORRUPT);
+			return;
+		}
+		assert_true((before.colour[before.side] >> chi_move_from(move) & 1) != 0);
+		assert_int_equal(after->side, before.side ^ 1);
+		assert_int_equal(chi_position_king(after, after->side) == CHI_NO_SQUARE,
+				 chi_position_king(&before, after->side) == CHI_NO_SQUARE);
+		assert_int_equal(after->colour[0] & after->colour[1], 0);
+	}
+}
+
+static void reads_games(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("reads_games");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 100 : 1000);
+	static struct game game;
+	static chi_move moves[PLIES_MAX];
+	for (size_t round = 0; round < rounds; round++) {
+		play_game(&seed, &game);
+		assert_int_equal(
+			chi_movecode_decode(&game.start, game.bytes, game.len, moves, game.n),
+			CHI_OK);
+		assert_memory_equal(moves, game.moves, game.n * sizeof(moves[0]));
+		if (game.n > 0) {
+			assert_int_equal(chi_movecode_decode(&game.start, game.bytes, game.len,
+							     moves, game.n - 1),
+					 -CHI_ECORRUPT);
+			assert_int_equal(chi_movecode_decode(&game.start, game.bytes, game.len - 1,
+							     moves, game.n),
+					 -CHI_ECORRUPT);
+		}
+		for (int i = 0; i < 10; i++) {
+			check_damaged(&seed, &game);
+		}
+	}
+}
+
+static void refuses_what_is_no_candidate(void **state)
+{
+	(void)state;
+	static const char *const moves[] = {"e2e5", "e7e5", "a3a4", "g1e2", "e1g1", "a1a8"};
+	struct chi_position start = position_of(START_FEN);
+	uint8_t bytes[CHI_MOVECODE_MAX];
+	size_t len = 0;
+	for (size_t i = 0; i < CHI_COUNT(moves); i++) {
+		const char *text = moves[i];
+		chi_move move = chi_move_make((text[1] - '1') * 8 + text[0] - 'a',
+					      (text[3] - '1') * 8 + text[2] - 'a', 0);
+		assert_int_equal(chi_movecode_write(&start, CHI_NO_SQUARE, move, bytes), 0);
+		assert_int_equal(chi_movecode_encode(&start, &move, 1, bytes, &len), -CHI_EMOVE);
+	}
+	/* e2e4 with a promotion, and numbers beyond the last of the twenty. */
+	assert_int_equal(
+		chi_movecode_write(&start, CHI_NO_SQUARE, chi_move_make(12, 28, CHI_QUEEN), bytes),
+		0);
+	static const uint8_t wrong[][4] = {{20}, {254}, {255, 255, 255, 255}};
+	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
+		chi_move move = 0;
+		assert_int_equal(chi_movecode_decode(&start, wrong[i], i == 2 ? 4 : 1, &move, 1),
+				 -CHI_ECORRUPT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_as_the_header_says),
+		cmocka_unit_test(reads_every_legal_move),
+		cmocka_unit_test(reads_moves_of_strange_positions),
+		cmocka_unit_test(reads_games),
+		cmocka_unit_test(refuses_what_is_no_candidate),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
