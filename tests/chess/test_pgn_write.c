@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* PGN as it is written: to the byte for a small game, and whole files and random games as the
+ * reader reads them back. */
+#include "tests/chess/pgn_games.h"
+
+#include "chess/fen.h"
+#include "chess/movegen.h"
+#include "chess/pgn/write.h"
+
+#define LIMIT ((size_t)64 << 20)
+
+#define SPAN(text)                                                                                 \
+	{                                                                                          \
+		(text), sizeof(text) - 1                                                           \
+	}
+
+/* Moves from UCI, played from `start`. */
+static size_t moves_from(const struct chi_position *start, const char *line, chi_move *out)
+{
+	size_t n = 0;
+	assert_int_equal(chi_line_parse(start, line, strlen(line), out, 512, &n, NULL), CHI_OK);
+	return n;
+}
+
+static void comment(void *context, struct chi_pgn_text *text, size_t ply,
+		    const struct chi_position *before, const struct chi_position *now)
+{
+	(void)context;
+	assert_int_equal(before->side == now->side, ply == 0);
+	if (ply % 4 == 1) {
+		chi_pgn_put_token(text, "{good}", 6);
+		chi_pgn_put_break(text);
+	}
+}
+
+static void is_written_as_expected(void **state)
+{
+	(void)state;
+	static const struct chi_pgn_pair_out tags[] = {
+		{SPAN("ECO"), SPAN("C20")},
+		{SPAN("Result"), SPAN("0-1")},
+		{SPAN("Black"), SPAN("Roe, \"Jane\" \\ J")},
+		{SPAN("FEN"), SPAN("nonsense")},
+		{SPAN("White"), SPAN("a\nb")},
+		{SPAN("not a name"), SPAN("left out")},
+		{SPAN("Event"), SPAN("")},
+	};
+	static const char expected[] = "[Event \"\"]\n"
+				       "[Site \"?\"]\n"
+				       "[Date \"????.??.??\"]\n"
+				       "[Round \"?\"]\n"
+				       "[White \"a b\"]\n"
+				       "[Black \"Roe, \\\"Jane\\\" \\\\ J\"]\n"
+				       "[Result \"1-0\"]\n"
+				       "[ECO \"C20\"]\n"
+				       "\n"
+				       "1. e4 {good} 1... e5 2. Qh5 Ke7 3. Qxe5# {good} 1-0\n"
+				       "\n";
+	struct chi_position start = position_of(START_FEN);
+	struct chi_buffer out;
+	chi_move moves[512];
+	struct chi_pgn_output game = {
+		.tags = tags,
+		.n_tags = CHI_COUNT(tags),
+		.result = CHI_RESULT_WHITE,
+		.moves = moves,
+		.n_plies = moves_from(&start, "e4 e5 Qh5 Ke7 Qxe5", moves),
+		.between = comment,
+	};
+	chi_buffer_init(&out, LIMIT);
+	assert_int_equal(chi_pgn_write(&game, &out), CHI_OK);
+	assert_int_equal(out.len, sizeof(expected) - 1);
+	assert_memory_equal(chi_buffer_bytes(&out), expected, out.len);
+	chi_buffer_deinit(&out);
+}
+
+/* The roster's tags and two more of a game that was read. */
+static size_t tags_of(const struct chi_pgn_game *game, struct chi_pgn_pair_out *out)
+{
+	static const struct {
+		enum chi_pgn_tag tag;
+		struct chi_pgn_span name;
+	} names[] = {
+		{CHI_PGN_WHITE_ELO, SPAN("WhiteElo")}, {CHI_PGN_VARIANT, SPAN("Variant")},
+		{CHI_PGN_EVENT, SPAN("Event")},	       {CHI_PGN_SITE, SPAN("Site")},
+		{CHI_PGN_DATE, SPAN("Date")},	       {CHI_PGN_ROUND, SPAN("Round")},
+		{CHI_PGN_WHITE, SPAN("White")},	       {CHI_PGN_BLACK, SPAN("Black")},
+	};
+	size_t n = 0;
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		if (game->tags[names[i].tag].text != NULL) {
+			out[n++] =
+				(struct chi_pgn_pair_out){names[i].name, game->tags[names[i].tag]};
+		}
+	}
+	return n;
+}
+
+/* No line is longer than 79 columns or ends with a blank, but for tags. */
+static void check_lines(const struct chi_buffer *out)
+{
+	const char *at = (const char *)chi_buffer_bytes(out);
+	const char *end = at + out->len;
+	while (at < end) {
+		const char *line = at;
+		at = memchr(at, '\n', (size_t)(end - at));
+		assert_non_null(at);
+		assert_true(*line == '[' || at - line <= 79);
+		assert_true(at == line || at[-1] != ' ');
+		at++;
+	}
+}
+
+static void assert_read_back(const struct read_game *was, const struct read_game *is)
+{
+	static const enum chi_pgn_tag tags[] = {CHI_PGN_WHITE, CHI_PGN_BLACK, CHI_PGN_EVENT,
+						CHI_PGN_SITE,  CHI_PGN_ROUND, CHI_PGN_WHITE_ELO};
+	assert_int_equal(is->game.end, CHI_PGN_COMPLETE);
+	assert_int_equal(is->game.n_plies, was->game.n_plies);
+	assert_memory_equal(is->moves, was->moves, was->game.n_plies * sizeof(chi_move));
+	assert_memory_equal(&is->last, &was->last, sizeof(was->last));
+	assert_int_equal(is->game.result, was->game.result);
+	for (size_t i = 0; i < CHI_COUNT(tags); i++) {
+		if (was->tags[tags[i]] != NULL) {
+			assert_string_equal(is->tags[tags[i]], was->tags[tags[i]]);
+		}
+	}
+}
+
+/* The start that the moves of a game of the file were played from. */
+static const struct chi_position *start_of(const struct read_game *game, struct chi_position *out)
+{
+	const char *fen = game->tags[CHI_PGN_FEN];
+	if (fen == NULL) {
+		return NULL;
+	}
+	*out = position_of(fen);
+	return out;
+}
+
+static void files_are_read_back(void **state)
+{
+	(void)state;
+	static const char *const files[] = {"pgn/masters_300.pgn",
+					    "pgn/cutechess-fischerrandom.pgn",
+					    "pgn/anastasian-lewis.pgn"};
+	for (size_t file = 0; file < CHI_COUNT(files); file++) {
+		size_t len = 0;
+		char *text = read_data(files[file], &len);
+		struct read_games was = read_games(text, len, 4096, NULL);
+		struct chi_buffer out;
+		chi_buffer_init(&out, LIMIT);
+		for (size_t i = 0; i < was.n; i++) {
+			struct chi_pgn_pair_out tags[CHI_PGN_TAGS];
+			struct chi_position start;
+			struct read_game *game = &was.games[i];
+			struct chi_pgn_output output = {
+				.tags = tags,
+				.n_tags = tags_of(&game->game, tags),
+				.result = game->game.result,
+				.start = start_of(game, &start),
+				.moves = game->moves,
+				.n_plies = game->game.n_plies,
+			};
+			assert_int_equal(chi_pgn_write(&output, &out), CHI_OK);
+		}
+		check_lines(&out);
+		struct read_games is =
+			read_games((const char *)chi_buffer_bytes(&out), out.len, 4096, NULL);
+		assert_int_equal(is.n, was.n);
+		for (size_t i = 0; i < was.n; i++) {
+			assert_read_back(&was.games[i], &is.games[i]);
+		}
+		free_games(&is);
+		free_games(&was);
+		chi_buffer_deinit(&out);
+		free(text);
+	}
+}
+
+static size_t random_moves(struct seed *seed, const struct chi_position *start, chi_move *moves,
+			   size_t max)
+{
+	struct chi_position position = *start;
+	size_t n = 0;
+	while (n < max) {
+		struct chi_move_list list;
+		struct chi_position next;
+		chi_movegen_legal(&position, &list);
+		if (list.n == 0) {
+			break;
+		}
+		moves[n] = list.moves[seed_below(seed, list.n)];
+		chi_position_play(&position, moves[n++], &next);
+		position = next;
+	}
+	return n;
+}
+
+static void any_start_is_read_back(void **state)
+{
+	(void)state;
+	struct seed seed = seed_start("any_start_is_read_back");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 50 : 300);
+	static const struct chi_pgn_pair_out chess960 = {SPAN("Variant"), SPAN("Chess960")};
+	for (size_t round = 0; round < rounds; round++) {
+		chi_move moves[512];
+		struct chi_position start = round % 3 == 0   ? random_placement(&seed)
+					    : round % 3 == 1 ? random_start(&seed)
+							     : position_of(START_FEN);
+		struct chi_pgn_output game = {
+			.tags = &chess960,
+			.n_tags = round % 2,
+			.result = (enum chi_result)(round % 4),
+			.start = round % 3 == 2 ? NULL : &start,
+			.moves = moves,
+			.n_plies = random_moves(&seed, &start, moves, 512),
+		};
+		struct chi_buffer out;
+		chi_buffer_init(&out, LIMIT);
+		assert_int_equal(chi_pgn_write(&game, &out), CHI_OK);
+		check_lines(&out);
+		struct read_games is =
+			read_games((const char *)chi_buffer_bytes(&out), out.len, 0, &seed);
+		assert_int_equal(is.n, 1);
+		assert_int_equal(is.games[0].game.end, CHI_PGN_COMPLETE);
+		assert_int_equal(is.games[0].game.result, game.result);
+		assert_int_equal(is.games[0].game.n_plies, game.n_plies);
+		assert_memory_equal(is.games[0].moves, moves, game.n_plies * sizeof(chi_move));
+		free_games(&is);
+		chi_buffer_deinit(&out);
+	}
+}
+
+static void a_full_buffer_is_left_as_it_was(void **state)
+{
+	(void)state;
+	struct chi_position start = position_of(START_FEN);
+	chi_move moves[512];
+	struct chi_pgn_output game = {
+		.result = CHI_RESULT_OTHER,
+		.moves = moves,
+		.n_plies = moves_from(&start, "e4 e5 Nf3 Nc6 Bb5 a6", moves),
+	};
+	struct chi_buffer out;
+	chi_buffer_init(&out, LIMIT);
+	assert_int_equal(chi_pgn_write(&game, &out), CHI_OK);
+	size_t whole = out.len;
+	chi_buffer_deinit(&out);
+	for (size_t limit = 4; limit < whole + 4; limit++) {
+		chi_buffer_init(&out, limit);
+		assert_int_equal(chi_buffer_append(&out, "here", 4), CHI_OK);
+		assert_int_equal(chi_pgn_write(&game, &out), -CHI_ETOOBIG);
+		assert_int_equal(out.len, 4);
+		assert_memory_equal(chi_buffer_bytes(&out), "here", 4);
+		chi_buffer_deinit(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_written_as_expected),
+		cmocka_unit_test(files_are_read_back),
+		cmocka_unit_test(any_start_is_read_back),
+		cmocka_unit_test(a_full_buffer_is_left_as_it_was),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
