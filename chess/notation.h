@@ -24,7 +24,8 @@ CHI_MUSTUSE int chi_uci_parse(const struct chi_position *position, const char *t
 
 /*
  * Prints SAN with least disambiguation and '+' or '#', NUL-terminated; returns the length. `next`
- * is the position after the move, which must be legal, or at least one that chess/moves/movecode.h reads.
+ * is the position after the move, which must be legal, or at least one that chess/moves/movecode.h
+ * reads.
  */
 size_t chi_san_write(const struct chi_position *position, chi_move move,
 		     const struct chi_position *next, char out[CHI_SAN_SIZE]);

@@ -58,7 +58,7 @@ struct chi_pgn_output {
 	size_t n_tags;
 	enum chi_result result;
 	const struct chi_position *start; /* NULL: the initial position */
-	const chi_move *moves; /* legal one after the other, or as chess/movecode.h reads them */
+	const chi_move *moves;		  /* legal, or at least as chess/moves reads them */
 	size_t n_plies;
 	chi_pgn_between *between; /* NULL: nothing between the moves */
 	void *context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches chess/moves/movecode.h: the first line is a FEN, the rest a game's bytes. Whatever they are,
- * each move read is one of an own piece to a square without one, its bytes are the ones it is
+/* Reaches chess/moves/movecode.h: the first line is a FEN, the rest a game's bytes. Whatever they
+ * are, each move read is one of an own piece to a square without one, its bytes are the ones it is
  * written as, and it can be printed. */
 #include <string.h>
 

@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
 # sub-room is a room of its own. "api" is the installed header, "types" the one below it.
 BELOW = {"types", "base"}
-BOARD = BELOW | {"chess", "chess/names", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
+BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
 ARCHIVE = {"store/names", "store/games", "store/postings"}
@@ -31,6 +31,7 @@ ARROWS = {
     "base": {"types"},
     "chess": BELOW,
     "chess/names": BELOW,
+    "chess/moves": BELOW | {"chess"},
     "chess/pgn": BELOW | {"chess", "chess/names"},
     "chess/openings": BELOW | {"chess"},
     "chess/polyglot": BELOW | {"chess"},
