@@ -52,14 +52,11 @@ int chi_tree_compare(enum chi_tree_kind kind, const uint8_t *a, size_t a_len, co
 /* Entries of a group at most. */
 #define CHI_GROUP_MOST 32
 
-/* Bytes that a decoder may write and read over behind a key. */
-#define ENTRY_SLACK 20
-
 /* An entry. In the position tree the first two bytes are not used. */
 struct chi_entry {
-	uint8_t bytes[2 + CHI_KEY_MAX + ENTRY_SLACK];
-	uint8_t key_len; /* of the position key, */
-	uint8_t pieces;	 /* which has so many */
+	uint8_t bytes[2 + CHI_KEY_MAX]; /* zeros after the key */
+	uint8_t key_len;		/* of the position key, */
+	uint8_t pieces;			/* which has so many */
 	uint32_t len;
 	const uint8_t *value; /* in the block */
 };
@@ -90,6 +87,14 @@ struct chi_block {
 	size_t head;	  /* bytes before the first group */
 };
 
+/* Where a group lies in a block, and its leader in the head. */
+struct chi_group {
+	const uint8_t *leader;
+	const uint8_t *at; /* its checksum */
+	const uint8_t *end;
+	uint32_t n; /* entries */
+};
+
 /* ---- Reading ----------------------------------------------------------------------------------
  */
 
@@ -111,21 +116,23 @@ CHI_MUSTUSE int chi_block_find(const struct chi_block *block, const uint8_t *key
 
 /* The same without opening the block before, for those who want nothing else of it: a record is
  * found by its group's checksum alone, which covers the group's leader too; only that there is none
- * needs the head's. */
+ * needs the head's. `group` is what chi_block_aim has found. */
 CHI_MUSTUSE int chi_block_probe(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
-				const uint8_t *bytes, size_t size, const uint8_t *key,
-				size_t key_len, const uint8_t **value, size_t *len);
+				const uint8_t *bytes, size_t size, const struct chi_group *group,
+				const uint8_t *key, size_t key_len, const uint8_t **value,
+				size_t *len);
 
 /* The group that the key is in, or would be: the last one that does not begin after it, or the
  * first. -CHI_ECORRUPT: groups that must be looked into to know are damaged. */
 CHI_MUSTUSE int chi_block_seek(const struct chi_block *block, const uint8_t *key, size_t key_len,
 			       uint32_t *group);
 
-/* Where a look-up will look next: asks for that memory. Of a block that is not verified yet, whose
- * `len` bytes may be anything. */
-void chi_block_ask_head(const uint8_t *bytes, size_t len);
-void chi_block_ask_group(enum chi_tree_kind kind, const uint8_t *bytes, size_t len,
-			 const uint8_t *key);
+/* Asks for the memory that chi_block_aim will look at, in the `len` bytes of a block. */
+void chi_block_ask(const uint8_t *bytes, size_t len);
+
+/* The group of the position tree that chi_block_probe will look into, and asks for its memory. The
+ * block is not verified, its `len` bytes may be anything: group->n is 0 if there is none such. */
+void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct chi_group *group);
 
 /* ---- Writing ----------------------------------------------------------------------------------
  */
@@ -186,6 +193,27 @@ static inline bool chi_block_is_small(const struct chi_block *block)
 typedef int chi_builder_take(void *context, const uint8_t *low, size_t low_len,
 			     const uint8_t *bytes, size_t len);
 
+/* The group that is being written: its columns, but for the values, which stand where it will be.
+ */
+struct chi_group_writer {
+	enum chi_tree_kind kind;
+	uint8_t *out;
+	uint32_t n;
+	uint8_t last[CHI_TREE_KEY_MAX]; /* the last key */
+	size_t last_len;
+	uint8_t leader[10];
+	uint8_t headers[CHI_GROUP_MOST * 2];
+	uint8_t masks[CHI_GROUP_MOST * 8];
+	uint8_t statistics[CHI_GROUP_MOST * 2];
+	uint8_t lengths[CHI_GROUP_MOST * 3]; /* from their end on */
+	uint8_t pieces[CHI_GROUP_MOST * 16]; /* the same */
+	size_t masks_len;
+	size_t lengths_len;
+	size_t statistics_len;
+	size_t values_len;
+	size_t pieces_len;
+};
+
 /* The groups of the block that is being built; `low` is its low key. */
 struct chi_builder {
 	enum chi_tree_kind kind;
@@ -194,18 +222,16 @@ struct chi_builder {
 	uint64_t added;
 	uint8_t low[CHI_TREE_KEY_MAX];
 	size_t low_len;
-	uint8_t last[CHI_TREE_KEY_MAX]; /* the last key */
-	size_t last_len;
-	uint32_t groups;
-	uint32_t n;	   /* entries of all, */
-	uint32_t in_group; /* of the last one */
-	size_t len;	   /* bytes of the groups */
-	uint8_t *bytes;	   /* these; room for CHI_BUILDER_ROOM, and from the builder's owner */
+	struct chi_group_writer group; /* the last one, from `len` on */
+	uint32_t groups;	       /* before it, */
+	size_t len;		       /* and their bytes */
+	uint8_t *bytes; /* these; room for CHI_BUILDER_ROOM, and from the builder's owner */
 	size_t offsets[256];
 	uint8_t leaders[256][10];
 	uint8_t counts[256];
 };
-#define CHI_BUILDER_ROOM ((192u << 10) + (8u << 10))
+/* For the longest record, in a group and again in its block. */
+#define CHI_BUILDER_ROOM (2 * ((192u << 10) + (8u << 10)))
 
 /* Begins with the tree's first block. `bytes` has CHI_BUILDER_ROOM bytes. */
 void chi_builder_init(struct chi_builder *builder, enum chi_tree_kind kind, uint8_t *bytes,

@@ -6,11 +6,17 @@
  *		entries of each group (1 each)  offsets of the groups but the first (2 each)
  *		length of the fence (1)  the fence
  *		checksum (4) over the low key and all of these
- *	group	0 checksum (4) over its leader, and over the rest  4 entries, one after the other
- *	entry	0 header (2)  bytes of the key that the entry before does not have  the value
+ *	group	0 checksum (4) over its leader, its number of entries and the rest  4 headers (2
+ *each) statistics  bytes of the masks  lengths, the last entry's first  values bytes of the pieces,
+ *the last entry's first
  *
  *	header	bits 0-5 which bytes of the mask are those of the entry before, 6-9 how many bytes
- *of the pieces from their start, 10-12 and from their end, 13-15 the value's length
+ *		of the pieces from their start, 10-12 and from their end, 13-15 the value's length;
+ *		of the first entry, which has none before it, bits 0-12: where the values begin
+ *
+ * Column by column, because a look-up needs the headers and masks of many entries, and of one the
+ * value. Lengths go down from where the values begin, pieces from the group's end: where those of
+ * an entry are is known once the headers and masks up to it are.
  */
 #pragma once
 
@@ -26,33 +32,39 @@
 #define HEAD_GROUPS   0
 #define HEAD_LEADERS  1
 #define CHECKSUM_SIZE 4
+#define HEADER_SIZE   2
 
 #define MASK_SIZE 8u
 
 /* How much of a mask is that of the one before: so many bytes from its start, so many from its end.
  * 37 ways; the last is all of it. */
-#define MASK_WAYS 37
-#define MASK_ALL  36
+#define MASK_ALL 36u
 
 #define SHARED_START_MOST 15
 #define SHARED_END_MOST	  7
 
-/* Bits 13-15 of a header in the position tree: values of the usual lengths, or a varint before it.
+/* Bits 13-15 of a header in the position tree: values of the usual lengths, or another that is told
+ * apart.
  */
-#define LENGTH_VARINT 7
-static const uint8_t usual_lengths[LENGTH_VARINT] = {2, 4, 5, 6, 7, 8, 9};
+#define LENGTH_VARINT	 7
+#define LENGTH_SIZE_MOST 3
+static const uint8_t usual_lengths[LENGTH_VARINT + 1] = {2, 4, 5, 6, 7, 8, 9, 0};
 /* In the strength tree: the statistic is another one and follows; the value is not empty. */
 #define LENGTH_STATISTIC 1
 #define LENGTH_LINE	 2
 
-/* For each way: bits of the mask's bytes, the first lowest, that are literal; by how many bits the
- * literals are moved up; and how many bytes they are. */
+/* Of a header's number: the way of the mask; of the first entry's, where the values begin. */
+#define WAY_BITS   63u
+#define START_BITS 0x1fffu
+
+/* For each way: bits of the mask's bytes, the first lowest, that are literal; how many bits are
+ * above them; and how many bytes they are. There are as many as a header has numbers for them. */
 struct mask_way {
 	uint64_t literal;
-	uint8_t shift;
+	uint8_t above;
 	uint8_t bytes;
 };
-extern const struct mask_way chi_mask_ways[MASK_WAYS];
+extern const struct mask_way chi_mask_ways[WAY_BITS + 1];
 
 static inline uint64_t load_u64(const uint8_t *bytes)
 {
@@ -94,8 +106,8 @@ static inline void store_u16(uint8_t *bytes, uint32_t value)
 
 static inline void store_u32(uint8_t *bytes, uint32_t value)
 {
-	store_u16(bytes, value & 0xffff);
-	store_u16(bytes + 2, value >> 16);
+	value = htole32(value);
+	memcpy(bytes, &value, sizeof(value));
 }
 
 static inline size_t leader_size(enum chi_tree_kind kind)
@@ -116,142 +128,6 @@ static inline size_t pieces_size(uint64_t mask)
 	return n <= 32 ? (n + 1) / 2 : 0;
 }
 
-/* So many bytes may be read from where an entry begins. */
-#define READ_AHEAD 32
-
-/* A place in a group. */
-struct group_place {
-	const uint8_t *at;
-	const uint8_t *end;   /* of the group */
-	const uint8_t *limit; /* of the block: bytes up to here may be read */
-};
-
-/* Length of a value before which a varint stands; moves on to the value. Shortest form only. */
-static inline bool read_length(struct group_place *place, uint32_t *out)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; shift <= 21; shift += 7) {
-		if (place->at == place->end) {
-			return false;
-		}
-		uint8_t byte = *place->at++;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			*out = (uint32_t)value;
-			return byte != 0 || shift == 0;
-		}
-	}
-	return false;
-}
-
-/* Constants, so that each kind of loop has code of its own. */
-struct way_to_read {
-	enum chi_tree_kind kind;
-	bool popcnt; /* the processor counts bits, and this function may have it do so */
-	bool strict; /* keys are checked in every way, though a checksum has held; else only what is
-			touched */
-};
-
-CHI_INLINE uint32_t count_bits(uint64_t mask, bool popcnt)
-{
-	return (uint32_t)(popcnt ? __builtin_popcountll(mask) : chi_popcount(mask));
-}
-
-/* The key of the next entry, from `from`, where READ_AHEAD bytes may be read; *used: how many were.
- * `entry` holds the one before. The mask must be one of a position, the key the greater. */
-CHI_INLINE bool next_key(struct way_to_read how, const uint8_t *from, struct chi_entry *entry,
-			 bool leader, uint32_t *header, size_t *used)
-{
-	uint8_t *key = entry->bytes + 2;
-	const uint8_t *at = from + 2;
-	uint32_t h = load_u16(from);
-	uint32_t way = h & 63;
-	size_t start = h >> 6 & 15;
-	size_t end = h >> 10 & 7;
-	bool later = leader;
-	*header = h >> 13;
-	/* The first one's mask is its leader's; and nothing is shared. */
-	if (CHI_UNLIKELY(way >= MASK_WAYS || (leader && (h & 0x1fff) != MASK_ALL))) {
-		return false;
-	}
-	if (how.kind == CHI_TREE_STRENGTH && (*header & LENGTH_STATISTIC) != 0) {
-		if (leader || statistic_at(at) <= statistic_at(entry->bytes)) {
-			return false;
-		}
-		later = true;
-		memcpy(entry->bytes, at, 2);
-		at += 2;
-	}
-	const struct mask_way *ways = &chi_mask_ways[way];
-	uint64_t before = load_u64(key);
-	uint64_t mask = (before & ~ways->literal) | (load_u64(at) << ways->shift & ways->literal);
-	at += ways->bytes;
-	size_t size_before = entry->key_len - MASK_SIZE;
-	uint32_t pieces = count_bits(mask, how.popcnt);
-	size_t size = (pieces + 1) / 2;
-	size_t least = size < size_before ? size : size_before;
-	if (CHI_UNLIKELY(pieces - 1 >= 32 || start + end > least)) {
-		return false;
-	}
-	uint8_t piece_before = key[MASK_SIZE + start];
-	uint64_t tail = load_u64(key + size_before);
-	store_u64(key, mask);
-	memcpy(key + MASK_SIZE + start, at, 16);
-	if (end > 0) {
-		/* After the key there is room for the rest of the word. */
-		store_u64(key + MASK_SIZE + size - end, tail >> (64 - 8 * end));
-	}
-	at += size - start - end;
-	entry->key_len = (uint8_t)(MASK_SIZE + size);
-	entry->pieces = (uint8_t)pieces;
-	if (how.strict && CHI_UNLIKELY((key[MASK_SIZE + size - 1] & 15 & -(pieces & 1)) != 0)) {
-		return false;
-	}
-	*used = (size_t)(at - from);
-	if (!how.strict) {
-		return true;
-	}
-	if (CHI_LIKELY(mask != before)) {
-		return later || be64toh(htole64(mask)) > be64toh(htole64(before));
-	}
-	return later || (start < size && key[MASK_SIZE + start] > piece_before);
-}
-
-/* The entry after the one in `entry`, which for the first of a group holds its leader's statistic
- * and mask. False: the group is damaged, or over. */
-CHI_INLINE bool next_entry(struct way_to_read how, struct group_place *place,
-			   struct chi_entry *entry, bool leader)
-{
-	uint32_t length;
-	size_t used;
-	size_t room = (size_t)(place->limit - place->at);
-	bool good;
-	if (CHI_LIKELY(room >= READ_AHEAD)) {
-		good = next_key(how, place->at, entry, leader, &length, &used);
-	} else {
-		uint8_t copy[READ_AHEAD + 16] = {0};
-		memcpy(copy, place->at, room);
-		good = next_key(how, copy, entry, leader, &length, &used);
-	}
-	if (CHI_UNLIKELY(!good || used > (size_t)(place->end - place->at))) {
-		return false;
-	}
-	place->at += used;
-	if (how.kind == CHI_TREE_POSITION && CHI_LIKELY(length != LENGTH_VARINT)) {
-		entry->len = usual_lengths[length];
-	} else if (how.kind == CHI_TREE_STRENGTH && (length & LENGTH_LINE) == 0) {
-		entry->len = 0;
-	} else if (!read_length(place, &entry->len)) {
-		return false;
-	}
-	entry->value = place->at;
-	if (CHI_UNLIKELY(entry->len > (size_t)(place->end - place->at))) {
-		return false;
-	}
-	place->at += entry->len;
-	return how.kind == CHI_TREE_POSITION || length <= (LENGTH_STATISTIC | LENGTH_LINE);
-}
-
 /*
  * A group that is written by append is closed when it has so many entries, or would have more
  * bytes: of the position tree so many that its checksum is one of the fast ones (up to 240 bytes),
@@ -267,56 +143,59 @@ static inline size_t group_bytes(enum chi_tree_kind kind)
 	return kind == CHI_TREE_STRENGTH ? 600 : CHECKSUM_SIZE + 240;
 }
 
-/* Where a group lies, if it does in its block. */
-static inline bool group_at(const struct chi_block *block, uint32_t group, struct group_place *out)
-{
-	size_t at = group == 0 ? block->head : load_u16(block->offsets + 2 * (size_t)(group - 1));
-	size_t end = group + 1 == block->groups ? block->len
-						: load_u16(block->offsets + 2 * (size_t)group);
-	if (CHI_UNLIKELY(at + CHECKSUM_SIZE > end || end > block->len)) {
-		return false;
-	}
-	*out = (struct group_place){block->bytes + at, block->bytes + end,
-				    block->bytes + block->len};
-	return true;
-}
-
 static inline const uint8_t *leader_at(const struct chi_block *block, uint32_t group)
 {
 	return block->leaders + group * leader_size(block->kind);
 }
 
-/* Of a group's entries and its leader, which is in the head: a record that is found needs no other
- * checksum. */
-static inline uint32_t group_sum(enum chi_tree_kind kind, const uint8_t *leader,
-				 const uint8_t *bytes, size_t len)
+/* Where a group lies, if it does in its block. */
+static inline bool group_at(const struct chi_block *block, uint32_t group, struct chi_group *out)
 {
-	return (uint32_t)(XXH3_64bits(bytes, len) ^ XXH3_64bits(leader, leader_size(kind)));
-}
-
-/* Verifies the group's checksum, moves on to its first entry and makes of its leader what that is
- * decoded from. */
-static inline bool begin_group(const struct chi_block *block, uint32_t group,
-			       struct group_place *place, struct chi_entry *entry)
-{
-	size_t skip = chi_tree_skip(block->kind);
-	if (CHI_UNLIKELY(!group_at(block, group, place))) {
+	size_t at = group == 0 ? block->head : load_u16(block->offsets + 2 * (size_t)(group - 1));
+	size_t end = group + 1 == block->groups ? block->len
+						: load_u16(block->offsets + 2 * (size_t)group);
+	if (CHI_UNLIKELY(at < block->head || at + CHECKSUM_SIZE > end || end > block->len)) {
 		return false;
 	}
-	memcpy(entry->bytes + 2 - skip, leader_at(block, group), skip + MASK_SIZE);
-	size_t pieces = pieces_size(load_u64(entry->bytes + 2));
-	entry->key_len = (uint8_t)(MASK_SIZE + pieces);
-	size_t len = (size_t)(place->end - place->at) - CHECKSUM_SIZE;
-	place->at += CHECKSUM_SIZE;
-	return CHI_LIKELY(pieces > 0 &&
-			  load_u32(place->at - CHECKSUM_SIZE) ==
-				  group_sum(block->kind, leader_at(block, group), place->at, len));
+	out->leader = leader_at(block, group);
+	out->at = block->bytes + at;
+	out->end = block->bytes + end;
+	out->n = block->counts[group];
+	return true;
+}
+
+/* Of a group's bytes, its leader and the number of its entries, which are in the head: a record
+ * that is found needs no other checksum. */
+static inline uint32_t group_sum(enum chi_tree_kind kind, const uint8_t *leader, uint32_t n,
+				 const uint8_t *bytes, size_t len)
+{
+	size_t skip = chi_tree_skip(kind);
+	uint64_t more = n | (skip > 0 ? statistic_at(leader) << 8 : 0);
+	uint64_t seed = load_u64(leader + skip) ^ more * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)XXH3_64bits_withSeed(bytes, len, seed);
+}
+
+/* Whether there may be such a group and its checksum holds. Then its leader has a mask, and the
+ * pieces of its first entry are in it. */
+static inline bool verify_group(enum chi_tree_kind kind, const struct chi_group *group)
+{
+	const uint8_t *bytes = group->at + CHECKSUM_SIZE;
+	size_t pieces = pieces_size(load_u64(group->leader + chi_tree_skip(kind)));
+	size_t len = (size_t)(group->end - bytes);
+	return CHI_LIKELY(group->n - 1 < CHI_GROUP_MOST && pieces > 0 &&
+			  len >= HEADER_SIZE * (size_t)group->n + pieces &&
+			  load_u32(group->at) ==
+				  group_sum(kind, group->leader, group->n, bytes, len));
 }
 
 /* chi_block_open in two parts: where everything is, and whether the checksum holds. */
 bool chi_block_look(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
 		    const uint8_t *bytes, size_t len, struct chi_block *out);
 bool chi_block_verify(const struct chi_block *block);
+
+/* Looks for a key of the position tree in a group. CHI_NONE: it is not there. */
+CHI_MUSTUSE int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key_len,
+			       const uint8_t **value, size_t *len);
 
 /* The sum of a head that begins at `low`, with low key and head side by side or not. Those of the
  * trees are each other's complements, so that none passes for the other's. */
@@ -326,18 +205,39 @@ uint32_t chi_head_sum(enum chi_tree_kind kind, const uint8_t *low, size_t low_le
 /* ---- Encoding ----------------------------------------------------------------------------- */
 
 /* The most that an entry takes beside its value. */
-#define ENTRY_MOST (2 + CHI_TREE_KEY_MAX + 4)
+#define ENTRY_MOST (HEADER_SIZE + CHI_TREE_KEY_MAX + 4)
 
-/* Writes an entry that follows the one with key `before`; NULL: the first of its group. Both keys
- * in the tree's form. Returns its size; `out` has room for ENTRY_MOST and the value. */
-size_t chi_entry_encode(enum chi_tree_kind kind, const uint8_t *before, size_t before_len,
-			const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-			uint8_t *out);
+/* Of the bytes before a group's values. */
+#define GROUP_FRONT_MOST                                                                           \
+	(CHECKSUM_SIZE + CHI_GROUP_MOST * (HEADER_SIZE + MASK_SIZE + 2 + LENGTH_SIZE_MOST))
+
+/* How an entry is written after the last one of a group, or as the first. */
+struct entry_form {
+	uint32_t header;
+	uint8_t mask_at; /* its bytes of the mask, */
+	uint8_t mask_len;
+	uint8_t piece_at; /* and of the pieces */
+	uint8_t piece_len;
+	uint8_t statistic; /* bytes of it */
+	uint8_t length;	   /* bytes of the value's length */
+	size_t size;	   /* of all, value included */
+};
+
+/* Writes a group, wherever that is to be. */
+void chi_group_begin(struct chi_group_writer *group, enum chi_tree_kind kind, uint8_t *out);
+void chi_group_form(const struct chi_group_writer *group, bool first, const uint8_t *key,
+		    size_t key_len, size_t len, struct entry_form *form);
+/* `out` has room for GROUP_FRONT_MOST and what chi_group_size will be. */
+void chi_group_add(struct chi_group_writer *group, const struct entry_form *form,
+		   const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);
+size_t chi_group_size(const struct chi_group_writer *group);
+/* Puts its columns behind each other. Returns its size. */
+size_t chi_group_finish(struct chi_group_writer *group);
 
 /* A group to be written, or copied. */
 struct part {
 	const uint8_t *leader;
-	const uint8_t *bytes; /* checksum and entries */
+	const uint8_t *bytes; /* with the checksum */
 	size_t len;
 	uint32_t n; /* entries */
 };

@@ -9,10 +9,13 @@
 #include "chess/key.h"
 #include "store/block/block_priv.h"
 
-/* A group that is written again is split if it has more entries, or more bytes and not only one:
- * half as many again as one that is written by append, so that this is not done at each change. */
+/* A group that is written again is split if it has more entries, or more bytes and not only one. In
+ * the position tree no more bytes than one that is written by append, for the sake of look-ups. */
 #define GROUP_ENTRIES_MOST 24
-#define GROUP_BYTES_MOST   400
+static inline size_t group_bytes_most(enum chi_tree_kind kind)
+{
+	return kind == CHI_TREE_STRENGTH ? 400 : group_bytes(kind);
+}
 
 /* Two blocks are joined up to so many bytes: not to be split again soon. */
 #define JOINED_MOST (CHI_BLOCK_ROOM * 9 / 10)
@@ -47,30 +50,26 @@ struct edit {
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
-/* Writes items as one group, if that is not too long: half as long again as one by append, so that
- * it is not split at each change. */
+/* Writes items as one group, if that is not too long. */
 static bool write_group(struct edit *e, const struct item *items, uint32_t n, struct part *out)
 {
-	uint8_t *start = e->spare + e->spare_len;
-	size_t at = CHECKSUM_SIZE;
+	struct chi_group_writer group;
+	struct entry_form form;
 	size_t room = e->spare_size - e->spare_len;
+	chi_group_begin(&group, e->kind, e->spare + e->spare_len);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct item *item = &items[i];
-		const struct item *before = i > 0 ? &items[i - 1] : NULL;
-		if (room - at < ENTRY_MOST + item->len) {
+		chi_group_form(&group, i == 0, item->key, item->key_len, item->len, &form);
+		size_t size = chi_group_size(&group) + form.size;
+		if (room < GROUP_FRONT_MOST + size || (n > 1 && size > group_bytes_most(e->kind))) {
 			return false;
 		}
-		at += chi_entry_encode(e->kind, before != NULL ? before->key : NULL,
-				       before != NULL ? before->key_len : 0, item->key,
-				       item->key_len, item->value, item->len, start + at);
-		if (n > 1 && at > GROUP_BYTES_MOST) {
-			return false;
-		}
+		chi_group_add(&group, &form, item->key, item->key_len, item->value, item->len);
 	}
-	store_u32(start,
-		  group_sum(e->kind, items[0].key, start + CHECKSUM_SIZE, at - CHECKSUM_SIZE));
-	*out = (struct part){.leader = items[0].key, .bytes = start, .len = at, .n = n};
-	e->spare_len += at;
+	size_t len = chi_group_finish(&group);
+	*out = (struct part){
+		.leader = items[0].key, .bytes = e->spare + e->spare_len, .len = len, .n = n};
+	e->spare_len += len;
 	return true;
 }
 
@@ -93,14 +92,14 @@ static int write_groups(struct edit *e, const struct item *items, uint32_t n)
 /* CHI_OK, or -CHI_ECORRUPT. */
 static int copy_group(struct edit *e, const struct chi_block *block, uint32_t group)
 {
-	struct group_place place;
+	struct chi_group place;
 	if (!group_at(block, group, &place)) {
 		return -CHI_ECORRUPT;
 	}
-	e->parts[e->n_parts++] = (struct part){.leader = leader_at(block, group),
+	e->parts[e->n_parts++] = (struct part){.leader = place.leader,
 					       .bytes = place.at,
 					       .len = (size_t)(place.end - place.at),
-					       .n = block->counts[group]};
+					       .n = place.n};
 	return CHI_OK;
 }
 
@@ -128,7 +127,7 @@ static size_t first_key(enum chi_tree_kind kind, const struct part *part,
 	size_t size = leader_size(kind);
 	size_t pieces = pieces_size(load_u64(part->leader + chi_tree_skip(kind)));
 	memcpy(out, part->leader, size);
-	memcpy(out + size, part->bytes + CHECKSUM_SIZE + 2, pieces);
+	memcpy(out + size, part->bytes + part->len - pieces, pieces);
 	return size + pieces;
 }
 

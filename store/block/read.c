@@ -7,21 +7,6 @@
 
 const uint8_t chi_tree_first[CHI_TREE_KEY_MAX] = {0};
 
-/* From `p` shared bytes at the start and `s` at the end. */
-#define WAY(p, s)                                                                                  \
-	{                                                                                          \
-		(UINT64_MAX >> (64 - 8 * (8 - (p) - (s)))) << (8 * (p)), 8 * (p), 8 - (p) - (s)    \
-	}
-
-/* In the order of the shared bytes at the start, then at the end. */
-const struct mask_way chi_mask_ways[MASK_WAYS] = {
-	WAY(0, 0), WAY(0, 1), WAY(0, 2), WAY(0, 3), WAY(0, 4), WAY(0, 5), WAY(0, 6), WAY(0, 7),
-	WAY(1, 0), WAY(1, 1), WAY(1, 2), WAY(1, 3), WAY(1, 4), WAY(1, 5), WAY(1, 6), WAY(2, 0),
-	WAY(2, 1), WAY(2, 2), WAY(2, 3), WAY(2, 4), WAY(2, 5), WAY(3, 0), WAY(3, 1), WAY(3, 2),
-	WAY(3, 3), WAY(3, 4), WAY(4, 0), WAY(4, 1), WAY(4, 2), WAY(4, 3), WAY(5, 0), WAY(5, 1),
-	WAY(5, 2), WAY(6, 0), WAY(6, 1), WAY(7, 0), {0, 0, 0},
-};
-
 int chi_tree_compare(enum chi_tree_kind kind, const uint8_t *a, size_t a_len, const uint8_t *b,
 		     size_t b_len)
 {
@@ -134,19 +119,16 @@ CHI_INLINE uint32_t count_leaders(enum chi_tree_kind kind, const uint8_t *leader
 static int compare_leader(const struct chi_block *block, uint32_t group, const uint8_t *key,
 			  size_t key_len, int *order)
 {
-	struct group_place place;
-	struct chi_entry entry;
-	bool good = begin_group(block, group, &place, &entry) &&
-		    (block->kind == CHI_TREE_STRENGTH
-			     ? next_entry((struct way_to_read){CHI_TREE_STRENGTH, false, true},
-					  &place, &entry, true)
-			     : next_entry((struct way_to_read){CHI_TREE_POSITION, false, true},
-					  &place, &entry, true));
-	if (!good) {
+	struct chi_group place;
+	uint8_t first[CHI_TREE_KEY_MAX];
+	size_t size = leader_size(block->kind);
+	if (!group_at(block, group, &place) || !verify_group(block->kind, &place)) {
 		return -CHI_ECORRUPT;
 	}
-	*order = chi_tree_compare(block->kind, chi_entry_key(&entry, block->kind),
-				  chi_entry_key_len(&entry, block->kind), key, key_len);
+	size_t pieces = pieces_size(load_u64(key + size - MASK_SIZE));
+	memcpy(first, key, size);
+	memcpy(first + size, place.end - pieces, pieces);
+	*order = chi_tree_compare(block->kind, first, size + pieces, key, key_len);
 	return CHI_OK;
 }
 
@@ -174,106 +156,40 @@ int chi_block_seek(const struct chi_block *block, const uint8_t *key, size_t key
 	return CHI_OK;
 }
 
-CHI_INLINE int find_in(struct way_to_read how, const struct chi_block *block, uint32_t group,
-		       const uint8_t *key, size_t key_len, const uint8_t **value, size_t *len)
+/* In the strength tree, where few look. */
+static int find_strength(const struct chi_block *block, uint32_t group, const uint8_t *key,
+			 size_t key_len, const uint8_t **value, size_t *len)
 {
-	size_t skip = chi_tree_skip(how.kind);
-	struct group_place place;
-	struct chi_entry entry;
-	uint64_t mask = load_u64(key + skip);
-	bool leader = true;
-	if (CHI_UNLIKELY(!begin_group(block, group, &place, &entry))) {
-		return -CHI_ECORRUPT;
-	}
-	while (place.at < place.end) {
-		if (CHI_UNLIKELY(!next_entry(how, &place, &entry, leader))) {
-			return -CHI_ECORRUPT;
-		}
-		leader = false;
-		if (load_u64(entry.bytes + 2) == mask && entry.key_len + skip == key_len &&
-		    memcmp(entry.bytes + 2 - skip, key, key_len) == 0) {
-			*value = entry.value;
-			*len = entry.len;
+	struct chi_entry entries[CHI_GROUP_MOST];
+	uint32_t n;
+	int rc = chi_group_read(block, group, entries, &n);
+	for (uint32_t i = 0; rc == CHI_OK && i < n; i++) {
+		if (chi_entry_key_len(&entries[i], block->kind) == key_len &&
+		    memcmp(chi_entry_key(&entries[i], block->kind), key, key_len) == 0) {
+			*value = entries[i].value;
+			*len = entries[i].len;
 			return CHI_OK;
 		}
 	}
-	return CHI_NONE;
+	return rc < 0 ? rc : CHI_NONE;
 }
 
-CHI_INLINE int read_in(struct way_to_read how, const struct chi_block *block, uint32_t group,
-		       struct chi_entry *entries, uint32_t *n)
-{
-	struct group_place place;
-	struct chi_entry entry;
-	uint32_t count = block->counts[group];
-	*n = 0;
-	if (CHI_UNLIKELY(count > CHI_GROUP_MOST || !begin_group(block, group, &place, &entry))) {
-		return -CHI_ECORRUPT;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		/* In one place, which is copied: the next one needs not wait for a copy. */
-		if (CHI_UNLIKELY(!next_entry(how, &place, &entry, i == 0))) {
-			return -CHI_ECORRUPT;
-		}
-		struct chi_entry *out = &entries[i];
-		memcpy(out->bytes, entry.bytes, 32);
-		out->key_len = entry.key_len;
-		out->pieces = entry.pieces;
-		out->len = entry.len;
-		out->value = entry.value;
-	}
-	if (CHI_UNLIKELY(place.at != place.end)) {
-		return -CHI_ECORRUPT;
-	}
-	*n = count;
-	return CHI_OK;
-}
-
-/* A function for each tree, and where the processor counts bits, others that let it. */
-#define FUNCTIONS(find, read, kind, popcnt)                                                        \
-	static int find(const struct chi_block *block, uint32_t group, const uint8_t *key,         \
-			size_t key_len, const uint8_t **value, size_t *len)                        \
-	{                                                                                          \
-		return find_in((struct way_to_read){kind, popcnt, false}, block, group, key,       \
-			       key_len, value, len);                                               \
-	}                                                                                          \
-	POPCNT_##popcnt static int read(const struct chi_block *block, uint32_t group,             \
-					struct chi_entry *entries, uint32_t *n)                    \
-	{                                                                                          \
-		return read_in((struct way_to_read){kind, popcnt, true}, block, group, entries,    \
-			       n);                                                                 \
-	}
-#define POPCNT_false
-#define POPCNT_true __attribute__((target("popcnt")))
-
-FUNCTIONS(find_position, read_position, CHI_TREE_POSITION, false)
-FUNCTIONS(find_strength, read_strength, CHI_TREE_STRENGTH, false)
-#if defined(__x86_64__)
-POPCNT_true FUNCTIONS(find_position_fast, read_position_fast, CHI_TREE_POSITION, true) POPCNT_true
-	FUNCTIONS(find_strength_fast, read_strength_fast, CHI_TREE_STRENGTH, true)
-#endif
-
-	/* By leaders that may not have been verified, and groups that are. */
-	static int search(const struct chi_block *block, const uint8_t *key, size_t key_len,
-			  const uint8_t **value, size_t *len)
+/* By leaders that may not have been verified, and groups that are. */
+static int search(const struct chi_block *block, const uint8_t *key, size_t key_len,
+		  const uint8_t **value, size_t *len)
 {
 	uint32_t group;
+	struct chi_group place;
 	if (block->groups == 0) {
 		return CHI_NONE;
 	}
 	int rc = chi_block_seek(block, key, key_len, &group);
-	if (CHI_UNLIKELY(rc < 0)) {
-		return rc;
+	if (rc < 0 || !group_at(block, group, &place)) {
+		return -CHI_ECORRUPT;
 	}
-	bool strength = block->kind == CHI_TREE_STRENGTH;
-#if defined(__x86_64__)
-	if (CHI_LIKELY(__builtin_cpu_supports("popcnt"))) {
-		return strength ? find_strength_fast(block, group, key, key_len, value, len)
-				: find_position_fast(block, group, key, key_len, value, len);
-	}
-#endif
-	return strength ? find_strength(block, group, key, key_len, value, len)
-			: find_position(block, group, key, key_len, value, len);
+	return block->kind == CHI_TREE_STRENGTH
+		       ? find_strength(block, group, key, key_len, value, len)
+		       : chi_group_find(&place, key, key_len, value, len);
 }
 
 int chi_block_find(const struct chi_block *block, const uint8_t *key, size_t key_len,
@@ -284,81 +200,78 @@ int chi_block_find(const struct chi_block *block, const uint8_t *key, size_t key
 }
 
 int chi_block_probe(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
-		    const uint8_t *bytes, size_t size, const uint8_t *key, size_t key_len,
-		    const uint8_t **value, size_t *len)
+		    const uint8_t *bytes, size_t size, const struct chi_group *group,
+		    const uint8_t *key, size_t key_len, const uint8_t **value, size_t *len)
 {
 	struct chi_block block;
-	if (CHI_UNLIKELY(key_len < leader_size(kind) ||
-			 !chi_block_look(kind, low, low_len, bytes, size, &block))) {
+	int rc = CHI_NONE;
+	bool ambiguous = group->n == 0 || load_u64(group->leader) == load_u64(key);
+	if (CHI_LIKELY(group->n > 0)) {
+		rc = chi_group_find(group, key, key_len, value, len);
+		if (CHI_LIKELY(rc == CHI_OK)) {
+			return CHI_OK;
+		}
+	}
+	if (CHI_UNLIKELY(rc < 0 || !chi_block_look(kind, low, low_len, bytes, size, &block))) {
 		return -CHI_ECORRUPT;
 	}
-	int rc = search(&block, key, key_len, value, len);
-	if (CHI_LIKELY(rc == CHI_OK)) {
-		return CHI_OK;
+	/* It may be one of those before the leader that have its mask. */
+	if (CHI_UNLIKELY(ambiguous)) {
+		rc = search(&block, key, key_len, value, len);
 	}
-	bool proven = rc == CHI_NONE && chi_block_verify(&block) &&
-		      chi_block_covers(&block, key, key_len);
-	return proven ? CHI_NONE : -CHI_ECORRUPT;
-}
-
-int chi_group_read(const struct chi_block *block, uint32_t group,
-		   struct chi_entry entries[CHI_GROUP_MOST], uint32_t *n)
-{
-	bool strength = block->kind == CHI_TREE_STRENGTH;
-#if defined(__x86_64__)
-	if (CHI_LIKELY(__builtin_cpu_supports("popcnt"))) {
-		return strength ? read_strength_fast(block, group, entries, n)
-				: read_position_fast(block, group, entries, n);
-	}
-#endif
-	return strength ? read_strength(block, group, entries, n)
-			: read_position(block, group, entries, n);
+	bool proven = rc == CHI_OK || (rc == CHI_NONE && chi_block_verify(&block) &&
+				       chi_block_covers(&block, key, key_len));
+	return CHI_LIKELY(proven) ? rc : -CHI_ECORRUPT;
 }
 
 /* ---- Asking for memory ---------------------------------------------------------------------- */
 
 #define LINE 64
 
-static void ask(const uint8_t *at, size_t len)
-{
-	for (size_t i = 0; i < len; i += LINE) {
-		__builtin_prefetch(at + i);
-	}
-	__builtin_prefetch(at + len - 1);
-}
-
 /* Bytes of the head of a full block. */
 #define HEAD_USUAL 128
+/* Lines that a group has at most, unless it is a large one. */
+#define GROUP_LINES 5
 
-void chi_block_ask_head(const uint8_t *bytes, size_t len)
+void chi_block_ask(const uint8_t *bytes, size_t len)
 {
-	ask(bytes, len < HEAD_USUAL ? len : HEAD_USUAL);
+	size_t last = len < HEAD_USUAL ? len : HEAD_USUAL;
+	__builtin_prefetch(bytes);
+	__builtin_prefetch(bytes + last / 2);
+	__builtin_prefetch(bytes + last);
 }
 
-void chi_block_ask_group(enum chi_tree_kind kind, const uint8_t *bytes, size_t len,
-			 const uint8_t *key)
+static void ask_group(const struct chi_group *group)
 {
-	/* The bytes of a group of 16 at most. */
-	static const size_t most = 448;
-	if (len < HEAD_LEADERS) {
+	/* The same number each time: the processor need not guess. */
+	size_t last = (size_t)(group->end - group->at) - 1;
+	for (size_t i = 0; i < GROUP_LINES; i++) {
+		__builtin_prefetch(group->at + (i * LINE < last ? i * LINE : last));
+	}
+}
+
+void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct chi_group *group)
+{
+	group->n = 0;
+	uint32_t groups = len > HEAD_LEADERS ? bytes[HEAD_GROUPS] : 0;
+	const uint8_t *leaders = bytes + HEAD_LEADERS;
+	size_t counts = HEAD_LEADERS + groups * (size_t)MASK_SIZE;
+	size_t fence = counts + 3 * (size_t)groups - 2;
+	if (CHI_UNLIKELY(groups == 0 || fence >= len)) {
 		return;
 	}
-	uint32_t groups = bytes[HEAD_GROUPS];
-	size_t leaders = groups * leader_size(kind);
-	if (HEAD_LEADERS + leaders + 3 * (size_t)groups > len) {
+	const uint8_t *offsets = bytes + counts + groups;
+	uint32_t count = count_leaders(CHI_TREE_POSITION, leaders, groups, key);
+	uint32_t i = count > 0 ? count - 1 : 0;
+	size_t head = fence + 1 + bytes[fence] + CHECKSUM_SIZE;
+	size_t at = i == 0 ? head : load_u16(offsets + 2 * (size_t)i - 2);
+	size_t end = i + 1 == groups ? len : load_u16(offsets + 2 * (size_t)i);
+	if (CHI_UNLIKELY(at < head || at + CHECKSUM_SIZE > end || end > len)) {
 		return;
 	}
-	uint32_t count =
-		kind == CHI_TREE_STRENGTH
-			? count_leaders(CHI_TREE_STRENGTH, bytes + HEAD_LEADERS, groups, key)
-			: count_leaders(CHI_TREE_POSITION, bytes + HEAD_LEADERS, groups, key);
-	const uint8_t *offsets = bytes + HEAD_LEADERS + leaders + groups;
-	size_t at = count < 2 ? head_size(kind, groups, CHI_KEY_MIN)
-			      : load_u16(offsets + 2 * (size_t)(count - 2));
-	size_t end =
-		count < 1 || count >= groups ? len : load_u16(offsets + 2 * (size_t)(count - 1));
-	end = end < len ? end : len;
-	if (at < end) {
-		ask(bytes + at, end - at < most ? end - at : most);
-	}
+	group->leader = leaders + (size_t)i * MASK_SIZE;
+	group->at = bytes + at;
+	group->end = bytes + end;
+	group->n = bytes[counts + i];
+	ask_group(group);
 }

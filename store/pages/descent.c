@@ -33,10 +33,17 @@
 /* Bytes at the start of a key that are compared as a number. */
 #define HEAD 8u
 
-static inline struct chi_lane lane_of(const struct chi_descent *descent, const struct chi_key *key)
+/* One by one: what is written as a whole is copied, and waited for. */
+static inline void begin(const struct chi_descent *descent, struct chi_lane *lane,
+			 const struct chi_key *key)
 {
-	return (struct chi_lane){
-		.page = descent->pages.base, .head = be64toh(chi_u64_at(key->bytes)), .key = key};
+	lane->page = descent->pages.base;
+	lane->head = be64toh(chi_u64_at(key->bytes));
+	lane->key = key;
+	lane->node = 0;
+	lane->at = 0;
+	lane->left = 0;
+	lane->group.n = 0;
 }
 
 /* Further steps do nothing, on a page that is there. */
@@ -243,20 +250,19 @@ static inline bool locate(const struct chi_descent *descent, const struct chi_la
 }
 
 /* Asks for the blocks' heads, and then for the groups that the keys are in. */
-static inline void ask_blocks(const struct chi_descent *descent, const struct chi_lane *lanes,
-			      size_t n)
+static inline void aim_at_groups(const struct chi_descent *descent, struct chi_lane *lanes,
+				 size_t n)
 {
 	struct spot spots[CHI_DESCENT_LANES];
 	for (size_t i = 0; i < n; i++) {
 		if (CHI_UNLIKELY(!locate(descent, &lanes[i], &spots[i]))) {
-			spots[i] = (struct spot){.len = 0};
-			continue;
+			spots[i].bytes = lanes[i].page;
+			spots[i].len = 0;
 		}
-		chi_block_ask_head(spots[i].bytes, spots[i].len);
+		chi_block_ask(spots[i].bytes, spots[i].len);
 	}
 	for (size_t i = 0; i < n; i++) {
-		chi_block_ask_group(CHI_TREE_POSITION, spots[i].bytes, spots[i].len,
-				    lanes[i].key->bytes);
+		chi_block_aim(spots[i].bytes, spots[i].len, lanes[i].key->bytes, &lanes[i].group);
 	}
 }
 
@@ -283,7 +289,8 @@ static inline void finish(const struct chi_descent *descent, const struct chi_la
 		return;
 	}
 	int rc = chi_block_probe(CHI_TREE_POSITION, spot.low, spot.low_len, spot.bytes, spot.len,
-				 lane->key->bytes, lane->key->len, &found->value, &found->len);
+				 &lane->group, lane->key->bytes, lane->key->len, &found->value,
+				 &found->len);
 	if (CHI_UNLIKELY(rc < 0 && lane->at == 0)) {
 		rc = find_before(descent, lane->key, found);
 	}
@@ -332,11 +339,11 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		lanes[i] = lane_of(descent, &keys[i]);
+		begin(descent, &lanes[i], &keys[i]);
 		enter(descent, &lanes[i], descent->root, 1);
 	}
 	search_from(descent, lanes, n, 1);
-	ask_blocks(descent, lanes, n);
+	aim_at_groups(descent, lanes, n);
 	for (size_t i = 0; i < n; i++) {
 		finish(descent, &lanes[i], &out[i]);
 	}
@@ -379,14 +386,15 @@ static inline void search_rest(const struct chi_descent *descent, struct chi_lan
 	go_down(descent, lane, level, descent->depth);
 	if (CHI_LIKELY(lane->left == 1)) {
 		search_alone(descent, lane, FLAG_LEAF);
-		ask_blocks(descent, lane, 1);
+		aim_at_groups(descent, lane, 1);
 	}
 }
 
 void chi_descent_find_one(const struct chi_descent *descent, const struct chi_key *key,
 			  struct chi_found *out)
 {
-	struct chi_lane lane = lane_of(descent, key);
+	struct chi_lane lane;
+	begin(descent, &lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		out->finding = CHI_FINDING_NONE;
 		return;
@@ -399,7 +407,8 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *key, MDB_val *low,
 		       MDB_val *bytes)
 {
-	struct chi_lane lane = lane_of(descent, key);
+	struct chi_lane lane;
+	begin(descent, &lane, key);
 	struct spot spot;
 	if (descent->depth == 0) {
 		return false;
@@ -429,7 +438,7 @@ bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane)
 {
-	*lane = lane_of(descent, key);
+	begin(descent, lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
@@ -451,7 +460,7 @@ void chi_lane_search(const struct chi_descent *descent, const struct chi_key *ke
 		     struct chi_lane *lanes)
 {
 	for (size_t i = 0; i < n; i++) {
-		lanes[i] = lane_of(descent, &keys[i]);
+		begin(descent, &lanes[i], &keys[i]);
 		if (CHI_LIKELY(descent->depth != 0)) {
 			enter(descent, &lanes[i], descent->root, 1);
 		}
@@ -463,7 +472,7 @@ void chi_lane_search(const struct chi_descent *descent, const struct chi_key *ke
 		search_rest(descent, lanes, 1);
 	} else {
 		search_from(descent, lanes, n, 1);
-		ask_blocks(descent, lanes, n);
+		aim_at_groups(descent, lanes, n);
 	}
 }
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "store/block/block.h"
 #include "store/pages/root.h"
 
 /* Descents that take turns. More hide little more. */
@@ -34,6 +35,7 @@ struct chi_lane {
 	uint32_t node; /* where on the page the one at `at + left / 2` begins, asked for already */
 	uint32_t at;   /* a node that is not greater than the key, by their heads */
 	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
+	struct chi_group group; /* of the block found, the one to look into */
 };
 
 enum chi_finding {

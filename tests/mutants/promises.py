@@ -197,8 +197,8 @@ DAMAGE = (
         "checksum-of-groups-is-ignored",
         "A record whose checksum is wrong is reported, never returned",
         "store/block/block_priv.h",
-        "return CHI_LIKELY(pieces > 0 &&",
-        "return CHI_LIKELY(pieces > 0 || len > 0 ||",
+        "load_u32(group->at) ==",
+        "load_u32(group->at) + 1 !=",
         "store damage", "test_flipped_records"),
     Mutant(
         "checksum-of-heads-is-ignored",
@@ -211,8 +211,8 @@ DAMAGE = (
         "absence-needs-no-fence",
         "and that is responsible for it",
         "store/block/read.c",
-        "bool proven = rc == CHI_NONE && chi_block_verify(&block) &&",
-        "bool proven = rc == CHI_NONE && (chi_block_verify(&block) || len != NULL) &&",
+        "(rc == CHI_NONE && chi_block_verify(&block) &&",
+        "(rc == CHI_NONE && (chi_block_verify(&block) || len != NULL) &&",
         "store pages", "test_damaged_pages"),
     Mutant(
         "trees-need-not-agree",

@@ -305,11 +305,32 @@ static void test_building(void **state)
 				make_value(&known[i]);
 			}
 		}
+		/* One as long as records can be. */
+		struct known *longest = &known[n_known / 2];
+		make_value(longest);
+		longest->value = realloc(longest->value, CHI_RECORD_BYTES_MAX);
+		memset(longest->value + longest->len, 7, CHI_RECORD_BYTES_MAX - longest->len);
+		longest->len = CHI_RECORD_BYTES_MAX;
 		build();
 		check_all();
 		assert_true(fill_of() >= 0.8);
 		end();
 	}
+}
+
+/* By the whole block, or by its group first. */
+static int find(const struct stored *s, const uint8_t *bytes, size_t len, const struct known *k,
+		bool probes, const uint8_t **value, size_t *value_len)
+{
+	struct chi_block block;
+	struct chi_group group;
+	if (probes) {
+		chi_block_aim(bytes + s->low_len, len, k->key, &group);
+		return chi_block_probe(kind, bytes, s->low_len, bytes + s->low_len, len, &group,
+				       k->key, k->key_len, value, value_len);
+	}
+	int rc = chi_block_open(kind, bytes, s->low_len, bytes + s->low_len, len, &block);
+	return rc < 0 ? rc : chi_block_find(&block, k->key, k->key_len, value, value_len);
 }
 
 /* Whatever byte is changed: what is asked for is there as it was, or it is damage. */
@@ -330,20 +351,16 @@ static void test_changed_bytes_are_seen(void **state)
 			uint8_t flip = (uint8_t)(1u << help_below(8));
 			size_t len = s->len - (help_below(10) == 0 ? 1 + help_below(20) : 0);
 			const struct known *k = &known[help_below((unsigned)n_known)];
-			struct chi_block block;
 			const uint8_t *value;
 			size_t value_len;
+			bool probes = kind == CHI_TREE_POSITION && help_below(2) == 0;
 			uint8_t *copy = malloc(s->low_len + len);
 			memcpy(copy, s->bytes, s->low_len + len);
 			if (len == s->len || at < s->low_len + len) {
 				copy[at % (s->low_len + len)] ^= flip;
 			}
-			int rc = chi_block_open(kind, copy, s->low_len, copy + s->low_len, len,
-						&block);
 			bool own = &blocks[place_of(k)] == s;
-			rc = rc < 0 ? rc
-				    : chi_block_find(&block, k->key, k->key_len, &value,
-						     &value_len);
+			int rc = find(s, copy, len, k, probes, &value, &value_len);
 			if (rc != -CHI_ECORRUPT) {
 				assert_true(own);
 				assert_int_equal(rc, k->stored ? CHI_OK : CHI_NONE);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups are decoded in two ways, one for any processor and one for those that count bits and
+ * shuffle bytes: both find the same in sound groups, and say the same of damaged ones whose
+ * checksum is right. */
+#include "tests/store/trees.h"
+
+#include "store/block/decode.c"
+
+#define KEYS	 2000
+#define DAMAGES	 40
+#define BODY_MAX 700
+
+static unsigned sound;
+static unsigned damaged;
+
+static void check_finds(const struct chi_group *group, const struct chi_entry *entries, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *value[2];
+		size_t len[2];
+		const uint8_t *key = entries[i].bytes + 2;
+		size_t key_len = entries[i].key_len;
+		ok(find_plain(group, key, key_len, &value[0], &len[0]));
+		ok(find_fast(group, key, key_len, &value[1], &len[1]));
+		assert_ptr_equal(value[0], entries[i].value);
+		assert_ptr_equal(value[1], entries[i].value);
+		assert_int_equal(len[0], entries[i].len);
+		assert_int_equal(len[1], entries[i].len);
+	}
+}
+
+/* Reads it both ways. */
+static void check_group(enum chi_tree_kind kind, const struct chi_group *group)
+{
+	static struct chi_entry entries[2][CHI_GROUP_MOST];
+	uint32_t n[2];
+	int rc = read_plain(kind, group, entries[0], &n[0]);
+	assert_int_equal(read_fast(kind, group, entries[1], &n[1]), rc);
+	assert_int_equal(n[0], n[1]);
+	for (uint32_t i = 0; i < n[0]; i++) {
+		const struct chi_entry *a = &entries[0][i];
+		const struct chi_entry *b = &entries[1][i];
+		assert_memory_equal(a->bytes + 2 - chi_tree_skip(kind),
+				    b->bytes + 2 - chi_tree_skip(kind),
+				    CHI_KEY_MAX + chi_tree_skip(kind));
+		assert_int_equal(a->key_len, b->key_len);
+		assert_int_equal(a->pieces, b->pieces);
+		assert_ptr_equal(a->value, b->value);
+		assert_int_equal(a->len, b->len);
+	}
+	if (rc == CHI_OK) {
+		sound++;
+	} else {
+		damaged++;
+	}
+	if (kind == CHI_TREE_POSITION) {
+		check_finds(group, entries[0], n[0]);
+	}
+}
+
+/* Changes bits of a group and sets its checksum right; the room before it is as in a block. */
+static void check_damaged(enum chi_tree_kind kind, const struct chi_group *group)
+{
+	static uint8_t room[CHI_BLOCK_ROOM];
+	size_t len = (size_t)(group->end - group->at);
+	if (len > BODY_MAX) {
+		return;
+	}
+	for (unsigned i = 0; i < DAMAGES; i++) {
+		uint8_t *at = room + sizeof(room) - len;
+		memcpy(at, group->at, len);
+		for (unsigned j = 0; j <= help_below(2); j++) {
+			at[CHECKSUM_SIZE + help_below((unsigned)(len - CHECKSUM_SIZE))] ^=
+				(uint8_t)(1u << help_below(8));
+		}
+		struct chi_group changed = *group;
+		changed.at = at;
+		changed.end = at + len;
+		store_u32(at, group_sum(kind, group->leader, group->n, at + CHECKSUM_SIZE,
+					len - CHECKSUM_SIZE));
+		check_group(kind, &changed);
+	}
+}
+
+static int take_block(void *context, const uint8_t *low, size_t low_len, const uint8_t *bytes,
+		      size_t len)
+{
+	const enum chi_tree_kind *kind = context;
+	struct chi_block block;
+	ok(chi_block_open(*kind, low, low_len, bytes, len, &block));
+	for (uint32_t i = 0; i < block.groups; i++) {
+		struct chi_group group = {.n = 0};
+		assert_true(group_at(&block, i, &group));
+		check_group(*kind, &group);
+		check_damaged(*kind, &group);
+	}
+	return CHI_OK;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct chi_key *a = left;
+	const struct chi_key *b = right;
+	return chi_tree_compare(CHI_TREE_POSITION, a->bytes, a->len, b->bytes, b->len);
+}
+
+static void check_tree(enum chi_tree_kind kind, unsigned run)
+{
+	static struct chi_key keys[KEYS];
+	static struct chi_builder builder;
+	static uint8_t room[CHI_BUILDER_ROOM];
+	trees_runs(keys, KEYS, run);
+	qsort(keys, KEYS, sizeof(*keys), by_bytes);
+	chi_builder_init(&builder, kind, room, take_block, &kind);
+	for (size_t i = 0; i < KEYS; i++) {
+		uint8_t value[300];
+		uint8_t key[CHI_TREE_KEY_MAX] = {(uint8_t)(1 + i / 7 % 200), (uint8_t)(i / 1400)};
+		size_t len = help_below(8) == 0 ? help_below(sizeof(value)) : 2 + help_below(8);
+		size_t skip = chi_tree_skip(kind);
+		for (size_t j = 0; j < sizeof(value); j++) {
+			value[j] = (uint8_t)help_random();
+		}
+		memcpy(key + skip, keys[i].bytes, keys[i].len);
+		if (i == 0 || by_bytes(&keys[i - 1], &keys[i]) != 0) {
+			ok(chi_builder_add(&builder, key, skip + keys[i].len, value,
+					   skip > 0 && help_below(4) > 0 ? 0 : len));
+		}
+	}
+	ok(chi_builder_finish(&builder));
+}
+
+static void test_both_ways(void **state)
+{
+	(void)state;
+	if (!is_fast()) {
+		skip();
+	}
+	for (unsigned run = 1; run <= 16; run *= 4) {
+		check_tree(CHI_TREE_POSITION, run);
+		check_tree(CHI_TREE_STRENGTH, run);
+	}
+	print_message("# figures: %u sound groups, %u damaged ones\n", sound, damaged);
+	assert_true(sound > 100 && damaged > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways)};
+	return cmocka_run_group_tests_name("store/block/decode", tests, NULL, NULL);
+}
