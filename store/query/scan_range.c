@@ -141,7 +141,12 @@ void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
 	enum chi_tree_kind tree = chi_scan_tree(scan);
 	const struct chi_entry *entry = &scan->entries[i];
 	scan->last_len = chi_entry_key_len(entry, tree);
-	memcpy(scan->last, chi_entry_key(entry, tree), scan->last_len);
+	/* Copies of fixed sizes. */
+	if (tree == CHI_TREE_STRENGTH) {
+		memcpy(scan->last, entry->bytes, CHI_TREE_KEY_MAX);
+	} else {
+		memcpy(scan->last, entry->bytes + 2, CHI_KEY_MAX);
+	}
 	scan->last_range = scan->range;
 }
 

@@ -58,25 +58,14 @@ static int match_record(const struct chi_scan *scan, const struct chi_entry *ent
 	return rc;
 }
 
-/* Copies a key of CHI_KEY_MIN to CHI_KEY_MAX bytes, zeroes after it, in a few stores of fixed
- * size; the second one overlaps what it must. */
-CHI_INLINE void copy_key(struct chi_key *out, const uint8_t *key, size_t len)
-{
-	memset(out, 0, sizeof(*out));
-	out->len = (uint8_t)len;
-	if (len >= 16) {
-		memcpy(out->bytes, key, 16);
-	} else {
-		memcpy(out->bytes, key, 8);
-	}
-	memcpy(out->bytes + len - 8, key + len - 8, 8);
-}
-
 /* The row of a wanted entry, and its value. Counts are filled already, where there are any. */
 CHI_INLINE void take_row(struct kind kind, const struct chi_entry *entry, struct chi_row *row,
 			 MDB_val *value)
 {
-	copy_key(&row->key, entry->bytes + 2, entry->key_len);
+	/* In two parts, as it was written: what is read across two writes is waited for. */
+	memcpy(row->key.bytes, entry->bytes + 2, 8);
+	memcpy(row->key.bytes + 8, entry->bytes + 10, CHI_KEY_MAX - 8);
+	row->key.len = entry->key_len;
 	row->found = true;
 	if (kind.strength) {
 		row->counts = (struct chi_counts){0};
