@@ -25,12 +25,14 @@
 static struct chi_key keys[POSITIONS];
 static char *whole; /* the dump of the undamaged store */
 static unsigned reports;
+static bool stateless; /* the state record, which tells how many there were, is lost */
 
 static void count_report(void *context, const char *text)
 {
 	(void)context;
 	assert_true(text[0] != '\0');
 	reports++;
+	stateless = stateless || strstr(text, "the state record is lost") != NULL;
 }
 
 /* Some with notes, a few of them too long for a page. */
@@ -164,6 +166,7 @@ static int repair(enum chi_statistic statistic)
 {
 	help_remove(help_path("saved"));
 	reports = 0;
+	stateless = false;
 	fault.text[0] = '\0';
 	return chi_store_repair(help_path("damaged"), help_path("saved"), statistic, count_report,
 				NULL, &result, &fault);
@@ -376,7 +379,8 @@ static void test_noise(void **state)
 		if (!result.unsure) {
 			assert_int_equal(strange, 0);
 		}
-		if (!result.unsure && memcmp(file_image + names, good + names, PAGE) == 0) {
+		if (!result.unsure && !stateless &&
+		    memcmp(file_image + names, good + names, PAGE) == 0) {
 			assert_int_equal(gone, result.missing);
 		}
 		assert_true(gone == 0 || reports > 0);
