@@ -6,12 +6,13 @@ import copies
 import doors
 import limits
 import messages
+import names
 import promises
 import traps
 from mutant import Mutant
 
 SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *copies.SECTIONS, *messages.SECTIONS,
-            *limits.SECTIONS, *doors.SECTIONS, *cage.SECTIONS)
+            *limits.SECTIONS, *names.SECTIONS, *doors.SECTIONS, *cage.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.

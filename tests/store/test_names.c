@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "chess/names/fits.h"
+#include "store/names/names_priv.h"
 #include "tests/base/seed.h"
 
 static struct chi_name name_of(enum chi_name_kind kind, uint32_t id)
@@ -142,6 +143,53 @@ static void test_against_a_list(void **state)
 		assert_string_equal(found(CHI_NAME_PLAYER, text + 1),
 				    numbers[n] == 0 ? "" : expected);
 	}
+}
+
+/* Two texts of which the index sees no difference; found by trying. */
+static void find_same_hash(char a[16], char b[16])
+{
+	enum {
+		TRIED = 40000
+	};
+	static struct chi_name_item items[TRIED];
+	for (uint32_t i = 0; i < TRIED; i++) {
+		snprintf(a, 16, "Text%u", i);
+		items[i] = chi_text_item(CHI_NAME_SITE, a, strlen(a));
+		items[i].id = (uint32_t)items[i].bucket << 16 | items[i].mark;
+		items[i].bucket = 0;
+	}
+	struct chi_name_item *sorted = calloc(TRIED, sizeof(*sorted));
+	assert_non_null(sorted);
+	memcpy(sorted, items, sizeof(items));
+	qsort(sorted, TRIED, sizeof(*sorted), chi_name_item_compare);
+	uint32_t same = 0;
+	for (uint32_t i = 1; i < TRIED; i++) {
+		same = sorted[i].id == sorted[i - 1].id ? sorted[i].id : same;
+	}
+	free(sorted);
+	char *out[] = {a, b};
+	for (uint32_t i = 0, n = 0; i < TRIED && n < 2; i++) {
+		if (items[i].id == same) {
+			snprintf(out[n++], 16, "Text%u", i);
+		}
+	}
+}
+
+static void test_texts_with_the_same_hash(void **state)
+{
+	(void)state;
+	char a[16];
+	char b[16];
+	find_same_hash(a, b);
+	assert_string_not_equal(a, b);
+	assert_int_equal(names_intern(CHI_NAME_SITE, a, 0), 1);
+	names_commit();
+	names_begin();
+	assert_int_equal(names_intern(CHI_NAME_SITE, b, 0), 2);
+	names_commit();
+	names_begin();
+	assert_int_equal(names_intern(CHI_NAME_SITE, b, 0), 2);
+	assert_int_equal(names_intern(CHI_NAME_SITE, a, 0), 1);
 }
 
 /* ---- Finding ------------------------------------------------------------------------------ */
@@ -467,6 +515,8 @@ int main(void)
 						names_teardown),
 		cmocka_unit_test_setup_teardown(test_lengths, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_against_a_list, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_texts_with_the_same_hash, names_setup,
+						names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_players, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_events, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_aliases_join, names_setup, names_teardown),

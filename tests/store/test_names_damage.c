@@ -142,6 +142,30 @@ static void test_finds_strange_entries(void **state)
 	}
 }
 
+/* Whatever bit of a chunk is wrong, none of its names is given. */
+static void test_returns_no_damaged_name(void **state)
+{
+	(void)state;
+	uint8_t key_bytes[CHI_CHUNK_KEY];
+	uint8_t copy[CHI_CHUNK_MAX];
+	MDB_val key = {sizeof(key_bytes), key_bytes};
+	MDB_val value;
+	fill_some();
+	chi_chunk_key(CHI_NAME_SITE, 0, key_bytes);
+	assert_int_equal(mdb_get(names_txn, names_dbi, &key, &value), 0);
+	size_t len = value.mv_size;
+	memcpy(copy, value.mv_data, len);
+	for (size_t bit = 0; bit < 8 * len; bit++) {
+		struct chi_name name;
+		value = (MDB_val){len, copy};
+		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(mdb_put(names_txn, names_dbi, &key, &value, 0), 0);
+		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_SITE, 1, &name),
+				 -CHI_ECORRUPT);
+	}
+}
+
 /* Roots that are joined themselves, are not there, or are the name itself. */
 static void test_finds_chains(void **state)
 {
@@ -173,6 +197,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_finds_damage, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_returns_no_damaged_name, names_setup,
+						names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_chains, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_strange_entries, names_setup,
 						names_teardown),
