@@ -54,39 +54,35 @@ static uint32_t codes_of(uint32_t set, bool rank_5)
 }
 
 /* What is asked of one square of a view. */
-static void add_square(struct chi_pattern_view *view, int square, uint32_t set, bool may_be_empty)
+static void add_square(struct chi_pattern_view *view, int square, uint32_t set)
 {
+	uint32_t codes = codes_of(set & ~SET_EMPTY, square >> 3 == 4);
+	bool any_piece = (set | SET_EMPTY) == SET_ALL;
 	if (set == SET_EMPTY) {
 		view->empty |= KEY_BIT(square);
-		return;
-	}
-	if (!may_be_empty) {
+	} else if ((set & SET_EMPTY) == 0) {
 		view->occupied |= KEY_BIT(square);
-	}
-	if ((set | SET_EMPTY) != SET_ALL) {
-		view->tests[view->n_tests++] = (struct chi_pattern_test){
-			.codes = codes_of(set, square >> 3 == 4), .shift = (uint8_t)(63 - square)};
+		if (!any_piece) {
+			view->tests[view->n_tests++] = (struct chi_pattern_test){
+				.codes = codes, .shift = (uint8_t)(63 - square)};
+		}
+	} else if (!any_piece) {
+		view->limited |= KEY_BIT(square);
+		view->codes[63 - square] = (uint16_t)codes;
 	}
 }
 
-/* The tests of squares, first those that must hold a piece: they rule out more. */
 static void add_squares(struct chi_pattern_view *view, const struct chi_draft *draft,
 			struct change change)
 {
 	const uint32_t pawns = chi_set_of(CHI_WHITE, CHI_PAWN) | chi_set_of(CHI_BLACK, CHI_PAWN);
-	for (int round = 0; round < 2; round++) {
-		for (int square = 0; square < 64; square++) {
-			uint32_t set =
-				change_set(change, draft->allowed[change_square(change, square)]);
-			bool may_be_empty = (set & SET_EMPTY) != 0 && set != SET_EMPTY;
-			if (square < 8 || square > 55) {
-				/* No pawn is there, which need not be tested. */
-				set |= set == SET_EMPTY ? 0 : pawns;
-			}
-			if (set != SET_ALL && may_be_empty == (round == 1)) {
-				add_square(view, square, set, may_be_empty);
-			}
+	for (int square = 0; square < 64; square++) {
+		uint32_t set = change_set(change, draft->allowed[change_square(change, square)]);
+		if ((square < 8 || square > 55) && set != SET_EMPTY) {
+			/* No pawn is there, which need not be tested. */
+			set |= pawns;
 		}
+		add_square(view, square, set);
 	}
 }
 
@@ -215,9 +211,10 @@ static bool counts_bits_fast(void)
 
 static bool asks_nothing(const struct chi_pattern_view *view)
 {
-	return view->n_tests == 0 && view->n_terms == 0 && view->occupied == 0 &&
-	       view->empty == 0 && view->side == CHI_SIDE_ANY && !view->has_counts &&
-	       !view->has_balance && view->least <= 1 && view->least + view->span >= MEN_MAX;
+	return view->n_tests == 0 && view->n_terms == 0 && view->limited == 0 &&
+	       view->occupied == 0 && view->empty == 0 && view->side == CHI_SIDE_ANY &&
+	       !view->has_counts && !view->has_balance && view->least <= 1 &&
+	       view->least + view->span >= MEN_MAX;
 }
 
 /* Reads all texts. */

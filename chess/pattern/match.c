@@ -120,13 +120,18 @@ CHI_INLINE uint32_t code_at(bool fast, const struct look *look, uint32_t shift)
 	return look->codes[before / 2] >> (before % 2 == 0 ? 4 : 0) & 15;
 }
 
+/* Squares that hold a piece for sure; then those that may be empty, as most of them are. */
 CHI_INLINE bool tests_match(bool fast, const struct chi_pattern_view *view, const struct look *look)
 {
 	for (uint32_t i = 0; i < view->n_tests; i++) {
 		const struct chi_pattern_test *test = &view->tests[i];
-		bool is_empty = (look->mask >> test->shift & 1) == 0;
-		uint32_t code = is_empty ? 16 : code_at(fast, look, test->shift);
-		if ((test->codes >> code & 1) == 0) {
+		if ((test->codes >> code_at(fast, look, test->shift) & 1) == 0) {
+			return false;
+		}
+	}
+	for (uint64_t left = view->limited & look->mask; left != 0; left &= left - 1) {
+		uint32_t shift = (uint32_t)__builtin_ctzll(left);
+		if ((view->codes[shift] >> code_at(fast, look, shift) & 1) == 0) {
 			return false;
 		}
 	}

@@ -66,13 +66,13 @@ struct chi_pattern_spec {
 	bool either_colour; /* colours, ranks and side to move may be swapped together */
 };
 
-/* One square: the codes of key.h that may be on it, bit by bit; bit 16: it may be empty. */
+/* One square that holds a piece: the codes of key.h that it may be, bit by bit. */
 struct chi_pattern_test {
 	uint32_t codes;
 	uint8_t shift; /* of its bit in the mask */
 };
 
-/* Some of these squares (as bits of the mask) has one of these codes. */
+/* Some of these squares (as bits of the mask) has one of these codes; bit 16: or is empty. */
 struct chi_pattern_term {
 	uint64_t squares;
 	uint32_t codes;
@@ -100,6 +100,8 @@ struct chi_pattern_view {
 	struct chi_pattern_bounds counts[2]; /* by colour, each of kinds */
 	struct chi_pattern_bounds balance;   /* 64 + White's - Black's */
 	struct chi_pattern_test tests[64];
+	uint64_t limited;   /* bits of the mask: if one is set, only some pieces may be there, */
+	uint16_t codes[64]; /* these, by the bit's number */
 	struct chi_pattern_term terms[2 * CHI_PATTERN_TERMS_MAX];
 };
 
