@@ -26,6 +26,7 @@ CONTROL_BYTES_MAX = 76
 GROWTH_MAX = 1.3          # time a game in the whole against that in a tenth
 ADD_MAX = 0.25            # adding a tenth against building the whole
 EXPLORE_MAX = 100         # microseconds
+LOAD_TARGET = 1e6         # positions/s
 
 
 class Games(Suite):
@@ -159,6 +160,29 @@ class Games(Suite):
         return [Line(f"adding {self.n_games // 10:,} games / building all again", ratios, ADD_MAX,
                      at_most=True)]
 
+    def measure_load(self):
+        """The dump of the outcome store, into a directory that is not there."""
+        store, dump, copy = (self.path(name) for name in ("outcome", "outcome.dump", "loaded"))
+        self.prepare()
+        if not os.path.exists(store):  # of this part alone
+            self.imported(store, self.pgn, "outcome")
+        self.tools.chistore("-a", store, "dump", dump)
+        positions = self.info(store)["positions"]
+        speeds, memory = [], []
+        for number in range(self.rounds + 1):
+            shutil.rmtree(copy, ignore_errors=True)
+            self.sync()
+            seconds, peak = self.timed([self.tools.path("client", "chistore"), "-a", copy,
+                                        "--quiet", "load", dump])
+            if number > 0:
+                speeds.append(positions / seconds)
+                memory.append(peak)
+        if self.info(copy)["positions"] != positions:
+            raise CannotMeasure("not all positions were loaded")
+        os.remove(dump)
+        return [Line(f"load of a dump of {positions:,} positions", speeds, LOAD_TARGET, "/s"),
+                Line("peak memory, load", memory, None, "MiB", at_most=True)]
+
     def measure_explore(self):
         store = self.path("outcome")
         times = {"initial": [], "ten": []}
@@ -180,6 +204,7 @@ class Games(Suite):
         size *= 1 if self.setting.args.pgn.endswith(".pgn") else 4
         return [Part("games-import", self.measure_import, (1, size * 0.14)),
                 Part("adding", self.measure_add, (size * 0.03, size * 0.03)),
+                Part("load", self.measure_load, (size * 0.1, size * 0.12)),
                 Part("explore", self.measure_explore, (1, 0.1))]
 
 

@@ -232,26 +232,48 @@ static char *with_line(const char *text, unsigned number, const char *line)
 	return out;
 }
 
+/* `copies` times the positions of a dump, in many pieces; to be freed. *n: its lines. */
+static char *long_text(struct chi_store *store, unsigned copies, unsigned *n)
+{
+	static struct lines lines;
+	char *out = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&out, &len);
+	cut(&lines, help_dump(store, &len));
+	*n = (unsigned)(CHI_DUMP_HEAD_LINES + copies * lines.positions);
+	for (size_t i = 0; i < *n; i++) {
+		size_t at =
+			i < CHI_DUMP_HEAD_LINES
+				? i
+				: CHI_DUMP_HEAD_LINES + (i - CHI_DUMP_HEAD_LINES) % lines.positions;
+		fprintf(file, "%s\n", lines.line[at]);
+	}
+	assert_int_equal(fclose(file), 0);
+	free(lines.text);
+	return out;
+}
+
 /* However the text falls into pieces, and whichever thread is first. */
 static void the_first_bad_line_is_named(void **state)
 {
 	(void)state;
 	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
 	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
-	size_t len = 0;
-	char *text = help_dump(a, &len);
+	const struct chi_import_options options = {.threads = 4, .memory = 16 * MIB};
 	unsigned n = 0;
-	for (const char *at = text; *at != '\0'; at++) {
-		n += *at == '\n';
-	}
-	for (unsigned i = 0; i < 10; i++) {
+	char *text = long_text(a, 30, &n);
+	for (unsigned i = 0; i < 30; i++) {
 		char says[32];
-		unsigned first = 5 + help_below(n / 2);
+		unsigned first = 5 + help_below(n - 3000);
 		char *once = with_line(text, first, "bad");
-		char *twice = with_line(once, first + 1 + help_below(n / 2 - 5), "worse");
-		snprintf(says, sizeof(says), "line %u", first);
-		assert_int_equal(load_into(store, twice), -CHI_ESYNTAX);
-		assert_non_null(strstr(fault.text, says));
+		char *twice = with_line(once, first + 1 + help_below(2000), "worse");
+		snprintf(says, sizeof(says), "line %u,", first);
+		assert_int_equal(load_text((struct chi_importer_target){.store = store}, options,
+					   NULL, twice, 90000),
+				 -CHI_ESYNTAX);
+		if (strstr(fault.text, says) == NULL) {
+			fail_msg("'%s' lacks '%s'", fault.text, says);
+		}
 		free(once);
 		free(twice);
 	}

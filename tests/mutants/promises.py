@@ -101,6 +101,30 @@ WHOLE = (
         (("store/load/new_store.c",
           "#define COMMIT_BYTES (UINT64_C(32) << 20)",
           "#define COMMIT_BYTES (UINT64_C(1) << 12)"),)),
+    Mutant(
+        "earlier-line-of-a-dump-wins",
+        "Of a position that comes twice in a dump the later line stays, whichever thread read it",
+        "import/dump/load_read.c",
+        "(uint64_t)work->stream->number << CHI_LOADED_PLACE_BITS",
+        "(uint64_t)(0xffff - work->stream->number) << CHI_LOADED_PLACE_BITS",
+        "import load", "puts_make_the_same_store",
+        (("import/dump/load_apply.c",
+          "uint64_t stream = place >> CHI_LOADED_PLACE_BITS;",
+          "uint64_t stream = 0xffff - (place >> CHI_LOADED_PLACE_BITS);"),)),
+    Mutant(
+        "later-bad-line-is-told",
+        "Of the lines of a dump that cannot be read the first is told, whichever thread found it",
+        "import/dump/load_read.c",
+        "	work->told->status = rc;",
+        "	if (rc != CHI_OK) {\n\t\treturn rc;\n\t}",
+        "import load", "the_first_bad_line_is_named"),
+    Mutant(
+        "cut-dump-is-loaded",
+        "A dump whose last line is missing is not loaded",
+        "import/dump/load.c",
+        "return rc == CHI_OK && !loading->over",
+        "return rc == CHI_OK && false",
+        "import load", "what_is_no_whole_dump"),
 )
 
 ONCE = (
