@@ -70,7 +70,9 @@ static int read_name(const struct chi_spelling_reader *reader, const char *line,
 	if (len > CHI_NAME_MAX) {
 		return refuse(reader, fault, "the name is too long");
 	}
-	return chi_pgn_value(line, len, out) > 0 ? CHI_OK : refuse(reader, fault, "no name");
+	return chi_pgn_value(line, len, out, CHI_PGN_VALUE_MAX) > 0
+		       ? CHI_OK
+		       : refuse(reader, fault, "no name");
 }
 
 static int read_alias(struct chi_spelling_reader *reader, const char *line, size_t len,

@@ -73,6 +73,44 @@ struct chi_pgn_comment {
 	size_t len; /* 1 or more */
 };
 
+/* Limits of what is kept of a whole game; what is over them is left out, and counted. */
+#define CHI_PGN_ALL_TAGS_MAX   256
+#define CHI_PGN_ALL_VALUES_MAX (256u << 10) /* bytes of names and values */
+#define CHI_PGN_NAME_MAX       255
+#define CHI_PGN_LONG_VALUE_MAX 8000	  /* as escaped text it fits in a line */
+#define CHI_PGN_NOTES_MAX      (1u << 20) /* bytes */
+#define CHI_PGN_REST_MAX       (64u << 10)
+
+/* A tag of any name. */
+struct chi_pgn_named {
+	enum chi_pgn_tag tag;	   /* CHI_PGN_TAGS: none of those */
+	struct chi_pgn_span name;  /* as the game writes it */
+	struct chi_pgn_span value; /* as in chi_pgn_game.tags, but longer */
+};
+
+/* All that a game's text says beside its moves and result; see chi_pgn_keep_all. */
+struct chi_pgn_whole {
+	/* In the text's order, the first of each name. */
+	const struct chi_pgn_named *tags;
+	size_t n_tags;
+	/* Comments, NAGs and variations, as chess/pgn/notes.h has them. */
+	const uint8_t *notes;
+	size_t n_notes;
+	/*
+	 * The movetext from the first move that could not be read to the game's end, without the
+	 * result: UTF-8, no blanks at its ends, every comment and variation in it closed. After the
+	 * moves, a blank before it and a line feed after it, it reads again as it is.
+	 */
+	const char *rest;
+	size_t n_rest;
+	/* What was left out. */
+	uint32_t lost_tags;  /* left out, or their values cut */
+	uint64_t lost_notes; /* comments, NAGs, moves, variations left out or cut */
+	uint64_t
+		lost_text; /* bytes of the game's text that were not looked at for notes and rest */
+	bool rest_cut;
+};
+
 #define CHI_PGN_TEXT_SIZE 32
 
 struct chi_pgn_game {
@@ -99,9 +137,10 @@ struct chi_pgn_game {
 	/* If chi_pgn_keep_comments was called, and memory for them was not used up. */
 	const struct chi_pgn_comment *comments;
 	size_t n_comments;
-	uint64_t number; /* of the game, from 1 */
-	uint64_t offset; /* of its first byte in the input */
-	uint64_t line;	 /* of its first byte, from 1 */
+	const struct chi_pgn_whole *whole; /* NULL without chi_pgn_keep_all */
+	uint64_t number;		   /* of the game, from 1 */
+	uint64_t offset;		   /* of its first byte in the input */
+	uint64_t line;			   /* of its first byte, from 1 */
 	/* With an `end` other than COMPLETE: where, and the text that was not taken (cut, strange
 	 * bytes as '?'), which of comment and variation, or "". */
 	uint64_t end_line;

@@ -33,6 +33,7 @@ enum class {
 	BRACKET,
 	STAR,
 	NAG,
+	GLYPH,
 	MARK,
 };
 
@@ -40,7 +41,7 @@ static const uint8_t classes[256] = {
 	[0] = NUL,	[' '] = BLANK,	  ['\t'] = BLANK, ['\r'] = BLANK,    ['\v'] = BLANK,
 	['\f'] = BLANK, ['\n'] = NEWLINE, ['{'] = BRACE,  [';'] = SEMICOLON, ['('] = OPEN,
 	[')'] = CLOSE,	['['] = BRACKET,  ['*'] = STAR,	  ['$'] = NAG,	     ['.'] = MARK,
-	[','] = MARK,	['!'] = MARK,	  ['?'] = MARK,	  ['}'] = MARK,	     [']'] = MARK,
+	[','] = MARK,	['!'] = GLYPH,	  ['?'] = GLYPH,  ['}'] = MARK,	     [']'] = MARK,
 	['<'] = MARK,	['>'] = MARK,	  ['"'] = MARK,	  ['%'] = ESCAPE,    ['0'] = DIGIT,
 	['1'] = DIGIT,	['2'] = DIGIT,	  ['3'] = DIGIT,  ['4'] = DIGIT,     ['5'] = DIGIT,
 	['6'] = DIGIT,	['7'] = DIGIT,	  ['8'] = DIGIT,  ['9'] = DIGIT,     [0x80 ... 0xff] = HIGH,
@@ -66,6 +67,16 @@ void chi_pgn_lex_init(struct chi_pgn_lex *lex)
 	lex->at = lex->window + 1;
 	lex->end = lex->at;
 	*lex->end = '\0';
+}
+
+void chi_pgn_lex_over(struct chi_pgn_lex *lex, char *text, size_t len)
+{
+	memset(lex, 0, offsetof(struct chi_pgn_lex, window));
+	lex->at = text;
+	lex->end = text + len;
+	lex->final = true;
+	lex->begun = true;
+	lex->rich = true;
 }
 
 size_t chi_pgn_lex_feed(struct chi_pgn_lex *lex, const void *bytes, size_t len)
@@ -106,6 +117,18 @@ static inline void note_text(struct chi_pgn_lex *lex)
 	if (lex->line == CHI_PGN_LINE_BLANK) {
 		lex->line = CHI_PGN_LINE_TEXT;
 	}
+}
+
+/* A token that only a rich lexer gives: `len` bytes at `text`. The lexer goes on at `next`. */
+static enum step give(struct chi_pgn_lex *lex, struct chi_pgn_token *out,
+		      enum chi_pgn_token_kind kind, const char *text, size_t len, char *next)
+{
+	lex->at = next;
+	if (!lex->rich) {
+		return GO_ON;
+	}
+	*out = (struct chi_pgn_token){.kind = kind, .text = text, .len = len};
+	return TOKEN;
 }
 
 /* Reads over a comment up to `limit`, counting lines and looking for a game begun in it. */
@@ -152,6 +175,18 @@ static void end_comment(const struct chi_pgn_lex *lex, struct chi_pgn_token *out
 	}
 	*out = (struct chi_pgn_token){
 		.kind = CHI_PGN_TOKEN_COMMENT, .text = lex->comment, .len = len};
+}
+
+/* A comment that is in memory, from its '{' or ';' to `end`. */
+static enum step whole_comment(struct chi_pgn_lex *lex, struct chi_pgn_token *out, char end)
+{
+	char *from = lex->at + 1;
+	char *to = memchr(from, end, (size_t)(lex->end - from));
+	char *next = to != NULL && end == '}' ? to + 1 : to;
+	lex->in_comment = end == '}' && to == NULL;
+	to = to != NULL ? to : lex->end;
+	return give(lex, out, CHI_PGN_TOKEN_COMMENT, from, (size_t)(to - from),
+		    next != NULL ? next : lex->end);
 }
 
 /* Reads over a comment, after its '{', to its '}'. They do not nest. */
@@ -201,7 +236,7 @@ static bool see_line(const struct chi_pgn_lex *lex, size_t *len)
 }
 
 /* One step inside a variation. */
-static enum step step_variation(struct chi_pgn_lex *lex)
+CHI_INLINE enum step step_variation(struct chi_pgn_lex *lex)
 {
 	size_t len = 0;
 	/* Digits, letters and blanks, in the main. */
@@ -273,23 +308,28 @@ static enum step step_bracket(struct chi_pgn_lex *lex, struct chi_pgn_token *out
 		return TOKEN;
 	}
 	note_text(lex);
-	if (len > 1 && class_of(lex->at[1]) == DIGIT) {
+	lex->notes = true;
+	char *from = lex->at;
+	if (len > 1 && class_of(from[1]) == DIGIT) {
 		lex->depth = 1;
 		lex->square = true;
+		return give(lex, out, CHI_PGN_TOKEN_OPEN, from, 1, from + 1);
+	}
+	/* Something else in brackets, up to the line's end at most. */
+	char *close = memchr(from, ']', len);
+	if (close == NULL) {
 		lex->at++;
 		return GO_ON;
 	}
-	/* Something else in brackets, up to the line's end at most. */
-	char *close = memchr(lex->at, ']', len);
-	lex->at = close != NULL ? close + 1 : lex->at + 1;
-	return GO_ON;
+	return give(lex, out, CHI_PGN_TOKEN_COMMENT, from, (size_t)(close + 1 - from), close + 1);
 }
 
 /* The end of the word at `at`, or NULL if more bytes are needed to know. */
 static char *word_end(const struct chi_pgn_lex *lex, bool *high)
 {
 	char *at = lex->at;
-	while (at - lex->at < CHI_PGN_WORD_MAX) {
+	const char *limit = at + CHI_PGN_WORD_MAX; /* each sign counts as one byte */
+	while (at < limit) {
 		if (class_of(*at) <= IN_WORD) {
 			at++;
 			continue;
@@ -310,6 +350,7 @@ static char *word_end(const struct chi_pgn_lex *lex, bool *high)
 		}
 		*high = true;
 		at += n;
+		limit += n - 1;
 	}
 	return at;
 }
@@ -391,19 +432,21 @@ static enum step step_high(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	return GO_ON;
 }
 
-/* "$" and a number. */
-static enum step step_nag(struct chi_pgn_lex *lex)
+/* "$" and a number, or marks such as "!?". */
+static enum step step_nag(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
 	char *at = lex->at + 1;
-	while (class_of(*at) == DIGIT && at - lex->at < CHI_PGN_WORD_MAX) {
+	char *from = *lex->at == '$' ? at : lex->at;
+	uint8_t class = from == at ? DIGIT : GLYPH;
+	while (class_of(*at) == class && at - lex->at < CHI_PGN_WORD_MAX) {
 		at++;
 	}
 	if (at == lex->end && !lex->final) {
 		return MORE;
 	}
 	note_text(lex);
-	lex->at = at;
-	return GO_ON;
+	lex->notes = true;
+	return give(lex, out, CHI_PGN_TOKEN_NAG, from, (size_t)(at - from), at);
 }
 
 /* The result "*"; one that sticks to what follows ("*1. e4") is a mark. */
@@ -432,7 +475,7 @@ static void step_newline(struct chi_pgn_lex *lex)
 }
 
 /* One step in the main line or between games. */
-static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+CHI_INLINE enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
 	switch (class_of(*lex->at)) {
 	case BLANK:
@@ -464,24 +507,48 @@ static enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	case BRACE:
 		lex->in_comment = true;
 		lex->n_comment = 0;
+		lex->notes = true;
 		break;
 	case SEMICOLON:
 		lex->in_line = true;
+		lex->notes = true;
 		break;
 	case OPEN:
 		lex->depth = 1;
 		lex->square = false;
+		lex->notes = true;
 		break;
 	case STAR:
 		return step_star(lex, out);
 	case NAG:
-		return step_nag(lex);
+	case GLYPH:
+		return step_nag(lex, out);
 	default:
 		break;
 	}
 	note_text(lex);
 	lex->at++;
 	return GO_ON;
+}
+
+/* One step of a rich lexer: what the others read over becomes a token, and ends where it does. */
+static __attribute__((noinline)) enum step step_rich(struct chi_pgn_lex *lex,
+						     struct chi_pgn_token *out)
+{
+	uint8_t class = class_of(*lex->at);
+	if (class == BRACE || class == SEMICOLON) {
+		return whole_comment(lex, out, class == BRACE ? '}' : '\n');
+	}
+	char *from = lex->at;
+	uint32_t depth = lex->depth;
+	bool inside = depth > 0 && (class == NUL || class == NEWLINE || class >= OPEN) &&
+		      class != STAR && class != NAG && class != GLYPH;
+	enum step step = inside ? step_variation(lex) : step_main(lex, out);
+	if (step != GO_ON || (lex->depth == depth && (class != CLOSE || depth == 0))) {
+		return step;
+	}
+	return give(lex, out, class == OPEN ? CHI_PGN_TOKEN_OPEN : CHI_PGN_TOKEN_CLOSE, from, 1,
+		    lex->at);
 }
 
 /* Finds a byte order mark; false if more bytes are needed to know. */
@@ -516,6 +583,8 @@ void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 			step = skip_comment(lex, out);
 		} else if (lex->in_line) {
 			step = skip_line(lex);
+		} else if (CHI_UNLIKELY(lex->rich)) {
+			step = step_rich(lex, out);
 		} else if (lex->depth > 0) {
 			step = step_variation(lex);
 		} else {

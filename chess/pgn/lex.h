@@ -2,8 +2,8 @@
 /*
  * The bytes of a PGN file as tokens: tags, and the words of the main line. Comments, variations,
  * move numbers, annotation marks and escaped lines are read over here. Holds a window of the
- * input, never more. Comments of the main line are tokens where they are wanted. Internal to the
- * PGN reader.
+ * input, never more. Comments of the main line are tokens where they are wanted; over a text that
+ * is all in memory, so is everything else (`rich`). Internal to the PGN reader.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 #include "chess/pgn/game.h"
 
-/* Bytes of a line that begins with a tag, and of a word; what is longer is taken as far as it
- * goes. The window holds several of the longest. */
+/* Bytes of a line that begins with a tag, and characters of a word; what is longer is taken as far
+ * as it goes. The window holds several of the longest. */
 #define CHI_PGN_LINE_MAX 16384
 #define CHI_PGN_WORD_MAX 255
 #define CHI_PGN_WINDOW	 (128 << 10)
@@ -28,6 +28,10 @@ enum chi_pgn_token_kind {
 	CHI_PGN_TOKEN_WORD,	/* a move, a result, or anything else; consumed */
 	CHI_PGN_TOKEN_COMMENT,	/* in braces, in the main line, without them; consumed */
 	CHI_PGN_TOKEN_UNCLOSED, /* a comment or variation had no end; text says which */
+	/* Only of a rich lexer, as are words inside variations. */
+	CHI_PGN_TOKEN_OPEN,  /* a variation begins; `depth` counts it */
+	CHI_PGN_TOKEN_CLOSE, /* those beyond `depth` end, perhaps none */
+	CHI_PGN_TOKEN_NAG,   /* the number after '$', or a run of '!' and '?' */
 };
 
 struct chi_pgn_token {
@@ -60,6 +64,8 @@ struct chi_pgn_lex {
 	uint8_t line;	  /* enum chi_pgn_line: how the current line began */
 	uint8_t gap;	  /* enum chi_pgn_gap, or'ed: what was read since the last tag */
 	bool first;	  /* the number 1 was read, and no word since */
+	bool rich;	  /* all is in memory; every kind of token is wanted */
+	bool notes;	  /* anything but tags and words was read: for the caller to clear */
 	bool square;	  /* the variation began with '[' and a move number: it ends with ']' */
 	bool comments;	  /* are wanted */
 	uint32_t depth;	  /* of variations */
@@ -71,6 +77,13 @@ struct chi_pgn_lex {
 };
 
 void chi_pgn_lex_init(struct chi_pgn_lex *lex);
+
+/*
+ * Makes the lexer a rich one over text[0..len), which must live as long; text[len] is 0 and
+ * text[-1] the byte before. A comment's text is there whole, in the text; without its brace at the
+ * end it goes on to the text's end, and `in_comment` tells.
+ */
+void chi_pgn_lex_over(struct chi_pgn_lex *lex, char *text, size_t len);
 
 /* As chi_pgn_feed. */
 size_t chi_pgn_lex_feed(struct chi_pgn_lex *lex, const void *bytes, size_t len);

@@ -8,6 +8,7 @@
 #include "base/attr.h"
 #include "chess/fen.h"
 #include "chess/pgn/fork.h"
+#include "chess/pgn/keep.h"
 #include "chess/pgn/lex.h"
 #include "chess/san.h"
 #include "chess/pgn/tags.h"
@@ -45,6 +46,7 @@ struct chi_pgn {
 	size_t n_tags;	/* of the game, of any name */
 	uint64_t games;
 	struct comments *comments; /* NULL: not wanted */
+	struct chi_pgn_keep *keep; /* NULL: not wanted */
 	struct chi_position start; /* the initial position of chess */
 	/* From here on the big parts, which set themselves up or are written before they are
 	 * read. */
@@ -73,6 +75,7 @@ static void reset(struct chi_pgn *pgn)
 		pgn->comments->n = 0;
 		pgn->comments->used = 0;
 	}
+	chi_pgn_keep_reset(pgn->keep);
 }
 
 void chi_pgn_restart(struct chi_pgn *pgn)
@@ -90,6 +93,7 @@ int chi_pgn_new(struct chi_pgn **out)
 		return -CHI_ENOMEM;
 	}
 	pgn->comments = NULL;
+	pgn->keep = NULL;
 	(void)!chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
 	chi_pgn_restart(pgn);
 	*out = pgn;
@@ -108,16 +112,26 @@ int chi_pgn_keep_comments(struct chi_pgn *pgn)
 	return CHI_OK;
 }
 
+int chi_pgn_keep_all(struct chi_pgn *pgn)
+{
+	pgn->keep = chi_pgn_keep_new();
+	return pgn->keep != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
 void chi_pgn_free(struct chi_pgn *pgn)
 {
 	if (pgn != NULL) {
 		free(pgn->comments);
+		free(pgn->keep);
 		free(pgn);
 	}
 }
 
 size_t chi_pgn_feed(struct chi_pgn *pgn, const void *bytes, size_t len)
 {
+	if (pgn->keep != NULL && pgn->stage != IDLE) {
+		chi_pgn_keep_window(pgn->keep, &pgn->lex);
+	}
 	return chi_pgn_lex_feed(&pgn->lex, bytes, len);
 }
 
@@ -138,6 +152,8 @@ static void open_game(struct chi_pgn *pgn, const struct chi_pgn_token *token)
 	pgn->stage = TAGS;
 	pgn->game.offset = pgn->lex.dropped + ahead;
 	pgn->game.line = pgn->lex.lines + 1;
+	pgn->lex.notes = false;
+	chi_pgn_keep_begin(pgn->keep, &pgn->lex, token->text);
 }
 
 /* No move after this point is taken. */
@@ -197,11 +213,6 @@ static void begin_moves(struct chi_pgn *pgn)
 	}
 }
 
-static bool is_decisive(enum chi_result result)
-{
-	return result != CHI_RESULT_OTHER;
-}
-
 static enum chi_result tag_result(const struct chi_pgn *pgn)
 {
 	const struct chi_pgn_span *span = &pgn->values.spans[CHI_PGN_RESULT];
@@ -220,8 +231,8 @@ static void settle_result(struct chi_pgn *pgn, enum chi_result said)
 	enum chi_result tag = tag_result(pgn);
 	pgn->game.said = said;
 	pgn->game.said_line = pgn->lex.lines + 1;
-	pgn->game.results_differ = is_decisive(tag) && is_decisive(said) && tag != said;
-	pgn->game.result = is_decisive(tag) ? tag : said;
+	pgn->game.result = tag != CHI_RESULT_OTHER ? tag : said;
+	pgn->game.results_differ = said != CHI_RESULT_OTHER && pgn->game.result != said;
 }
 
 /* Ends the game where its lines parted, if they still do. */
@@ -256,6 +267,10 @@ static int close_game(struct chi_pgn *pgn, enum chi_result said, const struct ch
 	if (pgn->comments != NULL) {
 		game->comments = pgn->comments->comment;
 		game->n_comments = pgn->comments->n;
+	}
+	if (pgn->keep != NULL) {
+		chi_pgn_keep_close(pgn->keep, &pgn->lex, game);
+		game->whole = &pgn->keep->whole;
 	}
 	pgn->delivered = true;
 	*out = game;
@@ -294,7 +309,17 @@ static void add_tag(struct chi_pgn *pgn, const struct chi_pgn_token *token,
 	if (pair->tag != CHI_PGN_TAGS && pgn->values.spans[pair->tag].text == NULL) {
 		chi_pgn_values_add(&pgn->values, pair->tag, pair->value, pair->value_len);
 	}
+	chi_pgn_keep_tag(pgn->keep, pair);
 	chi_pgn_lex_take(&pgn->lex, token, pair->len);
+	if (!pgn->lex.notes && !pgn->lex.in_line) {
+		chi_pgn_keep_begin(pgn->keep, &pgn->lex, pgn->lex.at);
+	}
+}
+
+/* Moves so far, also where lines have parted: all have as many. */
+static size_t plies(const struct chi_pgn *pgn)
+{
+	return pgn->game.n_plies + (pgn->forks.n > 0 ? pgn->forks.lines[0].n : 0);
 }
 
 /* Plays a legal move after the last. */
@@ -436,6 +461,9 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 	}
 	if (verdict == CHI_SAN_REMARK || (pgn->stage == IDLE && !is_move(verdict))) {
 		/* Between games anything may stand: mail headers, prose. */
+		pgn->lex.notes = true;
+		/* Nor does it begin the moves: tags may follow that say where they begin. */
+		pgn->begun = pgn->begun && pgn->stage == MOVES;
 		return false;
 	}
 	if (pgn->stage == IDLE) {
@@ -444,6 +472,9 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 		pgn->numbered = token->first;
 	}
 	pgn->stage = MOVES;
+	if (CHI_UNLIKELY(pgn->keep != NULL)) {
+		chi_pgn_keep_word(pgn->keep, &pgn->lex, token->text, plies(pgn), pgn->stopped);
+	}
 	if (pgn->forks.n > 0) {
 		fork_move(pgn, text, len);
 	} else if (verdict == CHI_SAN_MOVE) {
@@ -451,12 +482,14 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 	} else if (verdict == CHI_SAN_MANY) {
 		begin_forks(pgn, &found, text, len);
 	} else if (is_double_loss(pgn, text, len)) {
+		chi_pgn_keep_end(pgn->keep, &pgn->lex, token->text);
 		return true;
 	} else if (!pgn->stopped) {
 		stop_by_word(pgn, token, verdict, text, len);
 	}
 	if (tail != NULL && tail->ends) {
 		*said = tail->result;
+		chi_pgn_keep_end(pgn->keep, &pgn->lex, token->text + token->len);
 		return true;
 	}
 	return false;
@@ -489,6 +522,7 @@ static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token, en
 			return false;
 		}
 		*said = result;
+		chi_pgn_keep_end(pgn->keep, &pgn->lex, token->text);
 		return true;
 	}
 	if (CHI_UNLIKELY(token->first) && begins_untagged(pgn, text, len)) {
@@ -498,7 +532,7 @@ static bool take_word(struct chi_pgn *pgn, const struct chi_pgn_token *token, en
 	return take_move(pgn, token, text, len, said);
 }
 
-/* Keeps a comment on the last move, also where lines have parted: all have as many moves. */
+/* Keeps a comment on the last move. */
 static void add_comment(struct chi_pgn *pgn, const struct chi_pgn_token *token)
 {
 	struct comments *kept = pgn->comments;
@@ -507,7 +541,7 @@ static void add_comment(struct chi_pgn *pgn, const struct chi_pgn_token *token)
 		return;
 	}
 	kept->comment[kept->n++] = (struct chi_pgn_comment){
-		.ply = pgn->game.n_plies + (pgn->forks.n > 0 ? pgn->forks.lines[0].n : 0),
+		.ply = plies(pgn),
 		.text = kept->text + kept->used,
 		.len = token->len,
 	};
@@ -550,7 +584,7 @@ int chi_pgn_next(struct chi_pgn *pgn, const struct chi_pgn_game **out)
 		case CHI_PGN_TOKEN_COMMENT:
 			add_comment(pgn, &token);
 			break;
-		case CHI_PGN_TOKEN_UNCLOSED:
+		default: /* unclosed; the others are of rich lexers */
 			if (pgn->stage != IDLE && !pgn->stopped) {
 				if (!pgn->begun) {
 					begin_moves(pgn);

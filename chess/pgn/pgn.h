@@ -3,7 +3,7 @@
  * Reading games from PGN as it is found in the world. The reader is handed bytes and hands out
  * games, their moves resolved and played; it opens nothing, unpacks nothing and keeps no more of
  * the text than a line, so its memory is fixed (some 630 KiB) however long a file, a game or a
- * comment is; comments are kept only if they are asked for, up to 4 MiB of a game. One reader
+ * comment is; comments, or all of a game's text, are kept only if they are asked for. One reader
  * belongs to one thread; several may work on parts of one file, cut where chi_pgn_boundary says.
  *
  * To read an input to its end: call chi_pgn_next until it says CHI_NONE, feed the bytes it wants,
@@ -41,6 +41,13 @@ void chi_pgn_restart(struct chi_pgn *pgn);
 
 /* From now on games come with the comments of their main line. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_pgn_keep_comments(struct chi_pgn *pgn);
+
+/*
+ * From now on games come `whole`: with all their tags, their annotations, and the text that could
+ * not be read. Not kept are lines that begin with '%', text between games, and comments after a
+ * result. Takes up to 8 MiB, as much as the longest game's text needs. -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_pgn_keep_all(struct chi_pgn *pgn);
 
 /* NULL is fine. */
 void chi_pgn_free(struct chi_pgn *pgn);

@@ -120,6 +120,8 @@ void chi_pgn_tag_read(const char *text, size_t len, struct chi_pgn_pair *out)
 	size_t after = len;
 	find_name(text, len, &start, &name_len, &i);
 	out->tag = tag_of(text + start, name_len);
+	out->name = text + start;
+	out->name_len = name_len;
 	size_t end = 0;
 	if (i < len && text[i] == '"') {
 		i++;
@@ -145,7 +147,7 @@ void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, con
 {
 	/* Each kind is added once, so that the text always has room for the longest value. */
 	char *at = values->text + values->used;
-	size_t n = chi_pgn_value(value, len, at);
+	size_t n = chi_pgn_value(value, len, at, CHI_PGN_VALUE_MAX);
 	values->spans[tag] = (struct chi_pgn_span){.text = at, .len = n};
 	values->used += n + 1;
 }

@@ -140,10 +140,10 @@ static bool copy_character(const char **from, const char *end, bool utf8, char *
 	return true;
 }
 
-size_t chi_pgn_value(const char *text, size_t len, char *out)
+size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max)
 {
 	const char *end = text + len;
-	const char *limit = out + CHI_PGN_VALUE_MAX;
+	const char *limit = out + max;
 	char *at = out;
 	/* By value, not by file: collections are put together from files of both kinds. */
 	bool utf8 = chi_utf8_valid(text, len);
@@ -161,6 +161,74 @@ size_t chi_pgn_value(const char *text, size_t len, char *out)
 		at--;
 	}
 	*at = '\0';
+	return (size_t)(at - out);
+}
+
+static bool is_empty(char c)
+{
+	return c == ' ' || is_control((unsigned char)c);
+}
+
+size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max)
+{
+	while (len > 0 && is_empty(*text)) {
+		text++;
+		len--;
+	}
+	while (len > 0 && is_empty(text[len - 1])) {
+		len--;
+	}
+	const char *end = text + len;
+	const char *limit = out + max;
+	char *at = out;
+	bool utf8 = chi_utf8_valid(text, len);
+	while (text < end) {
+		/* The last byte is no CR. */
+		text += *text == '\r' && text[1] == '\n';
+		if (*text == '\n' && at < limit) {
+			*at++ = *text++;
+		} else if (!copy_character(&text, end, utf8, &at, limit)) {
+			break;
+		}
+	}
+	while (at > out && is_empty(at[-1])) {
+		at--;
+	}
+	return (size_t)(at - out);
+}
+
+/* What a byte below 0x80 is in movetext. */
+static uint32_t movetext_point(unsigned char byte)
+{
+	if (byte == '\0') {
+		return ',';
+	}
+	if (byte == '\t' || byte == '\v' || byte == '\f' || byte == '\r') {
+		return ' ';
+	}
+	return is_control(byte) && byte != '\n' ? '~' : byte;
+}
+
+size_t chi_pgn_movetext(const char *text, size_t len, char *out, size_t max)
+{
+	const char *end = text + len;
+	char *at = out;
+	while (text < end) {
+		unsigned char byte = (unsigned char)*text;
+		uint32_t point = 0;
+		size_t n = byte >= 0x80 ? sequence(text, end, &point) : 0;
+		if ((size_t)(at - out) + CHI_PGN_SIGN_MAX > max) {
+			return SIZE_MAX;
+		}
+		if (n > 0) {
+			memcpy(at, text, n);
+			at += n;
+		} else if (byte != '\r' || text + 1 == end || text[1] != '\n') {
+			at = put_point(at,
+				       byte < 0x80 ? movetext_point(byte) : windows_point(byte));
+		}
+		text += n > 0 ? n : 1;
+	}
 	return (size_t)(at - out);
 }
 

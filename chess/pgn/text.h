@@ -29,10 +29,22 @@ size_t chi_pgn_fold(const char *text, size_t len, char *out, size_t size);
 
 /*
  * A tag's value as UTF-8: converted from Windows Latin-1 unless it is well-formed, control
- * characters to blanks, blanks at the ends dropped, \" and \\ resolved, cut at
- * CHI_PGN_VALUE_MAX. `out` has room for that and a NUL. Returns the length.
+ * characters to blanks, blanks at the ends dropped, \" and \\ resolved, cut at `max` bytes. `out`
+ * has room for that and a NUL. Returns the length.
  */
-size_t chi_pgn_value(const char *text, size_t len, char *out);
+size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max);
+
+/* A comment as UTF-8, the same way; line feeds stay, CR before them go, nothing is resolved, and
+ * no NUL follows. */
+size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max);
+
+/*
+ * Movetext as UTF-8 such that the reader finds the same in it: each character beyond ASCII that is
+ * not UTF-8 is converted, control characters that are part of words become '~', NUL a comma,
+ * other blanks but line feeds a space, CR before a line feed goes. Returns the length, or
+ * SIZE_MAX if it does not fit in `max`.
+ */
+size_t chi_pgn_movetext(const char *text, size_t len, char *out, size_t max);
 
 /* Copies a text for messages, bytes that are not printable ASCII as '?'. */
 void chi_pgn_quote(const char *text, size_t len, char out[CHI_PGN_TEXT_SIZE]);

@@ -5,6 +5,7 @@
 
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "chess/pgn/notes.h"
 #include "tests/chess/pgn_free.h"
 #include "tests/chess/position_equal.h"
 
@@ -18,6 +19,31 @@ static void check_moves(const struct chi_pgn_game *game)
 		assert_true(chi_position_equal(&next, &game->positions[i + 1]));
 		position = next;
 	}
+}
+
+/* All that was kept of a game, one after the other. */
+static void keep_whole(const struct chi_pgn_game *game, struct read_game *copy)
+{
+	const struct chi_pgn_whole *whole = game->whole;
+	FILE *out = open_memstream(&copy->whole, &copy->whole_len);
+	assert_non_null(out);
+	for (size_t i = 0; i < whole->n_tags; i++) {
+		const struct chi_pgn_named *tag = &whole->tags[i];
+		assert_int_equal(strlen(tag->name.text), tag->name.len);
+		assert_int_equal(strlen(tag->value.text), tag->value.len);
+		if (tag->tag != CHI_PGN_TAGS) {
+			const struct chi_pgn_span *known = &game->tags[tag->tag];
+			assert_memory_equal(known->text, tag->value.text, known->len);
+		}
+		fprintf(out, "%s=%s\n", tag->name.text, tag->value.text);
+	}
+	assert_int_equal(chi_notes_check(whole->notes, whole->n_notes, game->n_plies), CHI_OK);
+	assert_true(chi_utf8_valid(whole->rest, whole->n_rest));
+	fwrite(whole->notes, 1, whole->n_notes, out);
+	fprintf(out, "\n%.*s\n%u %llu %llu %d", (int)whole->n_rest, whole->rest, whole->lost_tags,
+		(unsigned long long)whole->lost_notes, (unsigned long long)whole->lost_text,
+		whole->rest_cut);
+	assert_int_equal(fclose(out), 0);
 }
 
 static void keep(struct read_games *games, const struct chi_pgn_game *game)
@@ -35,6 +61,8 @@ static void keep(struct read_games *games, const struct chi_pgn_game *game)
 			copy->game.tags[i].text = copy->tags[i];
 		}
 	}
+	keep_whole(game, copy);
+	copy->game.whole = NULL;
 	copy->moves = calloc(game->n_plies + 1, sizeof(*copy->moves));
 	assert_non_null(copy->moves);
 	memcpy(copy->moves, game->moves, game->n_plies * sizeof(*copy->moves));
@@ -56,6 +84,7 @@ struct read_games read_games(const char *text, size_t len, size_t piece, struct 
 	struct read_games games = {0};
 	const struct chi_pgn_game *game = NULL;
 	assert_int_equal(chi_pgn_new(&pgn), CHI_OK);
+	assert_int_equal(chi_pgn_keep_all(pgn), CHI_OK);
 	bool finished = false;
 	for (;;) {
 		while (chi_pgn_next(pgn, &game) == CHI_OK) {
@@ -91,6 +120,7 @@ void free_games(struct read_games *games)
 			free(games->games[i].tags[tag]);
 		}
 		free(games->games[i].moves);
+		free(games->games[i].whole);
 	}
 	free(games->games);
 }
@@ -109,6 +139,8 @@ static void assert_same_game(const struct read_game *a, const struct read_game *
 			assert_string_equal(a->tags[i], b->tags[i]);
 		}
 	}
+	assert_int_equal(a->whole_len, b->whole_len);
+	assert_memory_equal(a->whole, b->whole, a->whole_len);
 	assert_memory_equal(a->moves, b->moves, a->game.n_plies * sizeof(*a->moves));
 	assert_true(chi_position_equal(&a->last, &b->last));
 	if (!shifted) {
@@ -157,5 +189,96 @@ const char *moves_of(const struct read_game *game)
 		}
 	}
 	*at = '\0';
+	return text;
+}
+
+char *random_games(struct seed *seed, size_t *len)
+{
+	static const char *const pieces[] = {
+		"[Event \"x\"]\n",
+		"[Event \"x\"]\n",
+		"\n[Event \"a \"b\" \\\"\"]\n",
+		"[White \"w\"]\n",
+		"[Black \"b\"] ",
+		"[Result \"1-0\"]\n",
+		"[White \"q\"",
+		"[Site \"s]",
+		"[Variant \"Atomic\"]\n",
+		"[White x]\n",
+		"[%clk 1]",
+		"[Event",
+		"\n",
+		"\n\n",
+		" ",
+		"\r\n",
+		"\t",
+		"{",
+		"}",
+		"{c}",
+		"{a\n[b] }",
+		"(",
+		")",
+		";",
+		"; x\n",
+		"%",
+		"\n% x\n",
+		"1. e4",
+		"e5 ",
+		"Nf3 ",
+		"d4 ",
+		" d5",
+		"1-0",
+		" 0-1\n",
+		"1/2-1/2",
+		"*",
+		" * ",
+		"$1",
+		"!?",
+		"1.",
+		"2... ",
+		"e.p.",
+		"e",
+		".",
+		"p",
+		"O-O",
+		"0-0-0",
+		"--",
+		"Z0 ",
+		"\xe2\x80\xa6",
+		"\xe2\x80\x93",
+		"\xc2\xa0",
+		"\xbd",
+		"\xef\xbb\xbf",
+		"\xff",
+		"junk",
+		"0000",
+		"<x>",
+		"\"",
+		"]",
+		"12345678901234567890 ",
+		"[1. e4 ",
+		"[2",
+		"(1. d4 ",
+		"c5) ",
+		"{[%clk 0:01:02]}",
+		"{[%eval -1.20,18] [%clk 0:01:02.3] a } ",
+		"; x } y\n",
+		" +- ",
+		"$140 ",
+		"\x01",
+	};
+	size_t n = 1 + seed_below(seed, 60);
+	char *text = calloc(n, 32);
+	assert_non_null(text);
+	/* Some texts hold a NUL, which no string function may take for the end. */
+	*len = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *piece = pieces[seed_below(seed, CHI_COUNT(pieces))];
+		memcpy(text + *len, piece, strlen(piece));
+		*len += strlen(piece);
+		if (seed_below(seed, 100) == 0) {
+			text[(*len)++] = '\0';
+		}
+	}
 	return text;
 }

@@ -11,6 +11,8 @@ struct read_game {
 	struct chi_pgn_game game; /* its pointers are into the copies below */
 	char *tags[CHI_PGN_TAGS]; /* NULL where there is none */
 	chi_move *moves;
+	char *whole; /* its tags, notes and rest, to compare; game.whole is NULL */
+	size_t whole_len;
 	struct chi_position last;
 };
 
@@ -37,3 +39,7 @@ char *read_data(const char *name, size_t *len);
 
 /* The moves as UCI with blanks between, in static storage. */
 const char *moves_of(const struct read_game *game);
+
+/* A text of random pieces that tempt a reader to disagree with itself, with a NUL now and then; the
+ * caller frees it. */
+char *random_games(struct seed *seed, size_t *len);

@@ -45,90 +45,6 @@ static void finds_boundaries(void **state)
 	}
 }
 
-/* A text of random pieces. */
-static char *random_text(struct seed *seed, size_t *len)
-{
-	static const char *const pieces[] = {
-		"[Event \"x\"]\n",
-		"[Event \"x\"]\n",
-		"\n[Event \"a \"b\" \\\"\"]\n",
-		"[White \"w\"]\n",
-		"[Black \"b\"] ",
-		"[Result \"1-0\"]\n",
-		"[White \"q\"",
-		"[Site \"s]",
-		"[Variant \"Atomic\"]\n",
-		"[White x]\n",
-		"[%clk 1]",
-		"[Event",
-		"\n",
-		"\n\n",
-		" ",
-		"\r\n",
-		"\t",
-		"{",
-		"}",
-		"{c}",
-		"{a\n[b] }",
-		"(",
-		")",
-		";",
-		"; x\n",
-		"%",
-		"\n% x\n",
-		"1. e4",
-		"e5 ",
-		"Nf3 ",
-		"d4 ",
-		" d5",
-		"1-0",
-		" 0-1\n",
-		"1/2-1/2",
-		"*",
-		" * ",
-		"$1",
-		"!?",
-		"1.",
-		"2... ",
-		"e.p.",
-		"e",
-		".",
-		"p",
-		"O-O",
-		"0-0-0",
-		"--",
-		"Z0 ",
-		"\xe2\x80\xa6",
-		"\xe2\x80\x93",
-		"\xc2\xa0",
-		"\xbd",
-		"\xef\xbb\xbf",
-		"\xff",
-		"junk",
-		"0000",
-		"<x>",
-		"\"",
-		"]",
-		"12345678901234567890 ",
-		"[1. e4 ",
-		"[2",
-	};
-	size_t n = 1 + seed_below(seed, 60);
-	char *text = calloc(n, 32);
-	assert_non_null(text);
-	/* Some texts hold a NUL, which no string function may take for the end. */
-	*len = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *piece = pieces[seed_below(seed, CHI_COUNT(pieces))];
-		memcpy(text + *len, piece, strlen(piece));
-		*len += strlen(piece);
-		if (seed_below(seed, 100) == 0) {
-			text[(*len)++] = '\0';
-		}
-	}
-	return text;
-}
-
 static void append(struct read_games *games, struct read_games *more)
 {
 	if (more->n > 0) {
@@ -200,7 +116,7 @@ static void does_not_care_how_it_is_fed(void **state)
 	size_t cuts = 0;
 	for (size_t round = 0; round < rounds; round++) {
 		size_t len = 0;
-		_cleanup_(chi_freep) char *text = random_text(&seed, &len);
+		_cleanup_(chi_freep) char *text = random_games(&seed, &len);
 		struct read_games whole = read_games(text, len, len, NULL);
 		struct read_games bytes = read_games(text, len, 1, NULL);
 		assert_same_games(&whole, &bytes, false);

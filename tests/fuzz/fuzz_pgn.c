@@ -2,7 +2,8 @@
 /*
  * Reaches chess/pgn/pgn.h: the bytes are read whole, in pieces whose sizes come from the bytes
  * themselves, and cut where chi_pgn_boundary allows it. The games must be the same, their
- * moves legal, their tags clean, the evaluations in their comments such as a record may hold.
+ * moves legal, their tags clean, the evaluations in their comments such as a record may hold. Games
+ * are kept whole: printed and read again each must be the same.
  */
 #include <string.h>
 #include <xxhash.h>
@@ -11,8 +12,10 @@
 #include "base/record.h"
 #include "chess/movegen.h"
 #include "chess/pgn/eval.h"
+#include "chess/pgn/notes.h"
 #include "chess/pgn/pgn.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/chess/pgn_print.h"
 #include "tests/chess/position_equal.h"
 
 /* A running sum over games, to compare ways of reading. */
@@ -93,6 +96,56 @@ static void check_comments(struct sum *sum, const struct chi_pgn_game *game)
 	}
 }
 
+/* What is kept of a game can be read. */
+static void check_whole(struct sum *sum, const struct chi_pgn_game *game)
+{
+	const struct chi_pgn_whole *whole = game->whole;
+	for (size_t i = 0; i < whole->n_tags; i++) {
+		const struct chi_pgn_named *tag = &whole->tags[i];
+		REQUIRE(strlen(tag->name.text) == tag->name.len && tag->name.len > 0);
+		REQUIRE(strlen(tag->value.text) == tag->value.len);
+		REQUIRE(chi_utf8_valid(tag->value.text, tag->value.len));
+		add(sum, tag->name.text, tag->name.len + 1);
+		add(sum, tag->value.text, tag->value.len + 1);
+	}
+	REQUIRE(chi_notes_check(whole->notes, whole->n_notes, game->n_plies) == CHI_OK);
+	REQUIRE(chi_utf8_valid(whole->rest, whole->n_rest));
+	add(sum, whole->notes, whole->n_notes);
+	add(sum, whole->rest, whole->n_rest);
+	add_number(sum, whole->lost_notes + whole->lost_tags + whole->lost_text);
+}
+
+static bool is_same(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+	return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
+}
+
+/* Printed and read again it is the same game, and the only one. */
+static void check_again(const struct chi_pgn_game *game)
+{
+	static struct chi_pgn *pgn;
+	const struct chi_pgn_game *again = NULL;
+	size_t len = 0;
+	char *text = print_game(game, &len);
+	if (pgn == NULL) {
+		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
+		REQUIRE(chi_pgn_keep_all(pgn) == CHI_OK);
+	}
+	chi_pgn_restart(pgn);
+	size_t at = 0;
+	while (chi_pgn_next(pgn, &again) != CHI_OK) {
+		REQUIRE(at < len);
+		at += chi_pgn_feed(pgn, text + at, len - at);
+	}
+	const struct chi_pgn_whole *a = game->whole;
+	const struct chi_pgn_whole *b = again->whole;
+	REQUIRE(is_same(game->moves, 2 * game->n_plies, again->moves, 2 * again->n_plies));
+	REQUIRE(game->result == again->result);
+	REQUIRE(is_same(a->notes, a->n_notes, b->notes, b->n_notes));
+	REQUIRE(is_same(a->rest, a->n_rest, b->rest, b->n_rest));
+	free(text);
+}
+
 static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 {
 	REQUIRE(game->n_plies <= CHI_PGN_PLIES_MAX);
@@ -101,6 +154,7 @@ static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 	REQUIRE(memchr(game->end_text, '\0', sizeof(game->end_text)) != NULL);
 	if (sum->moves) {
 		check_moves(game);
+		check_again(game);
 	}
 	sum->games++;
 	add(sum, game->moves, game->n_plies * sizeof(*game->moves));
@@ -111,6 +165,7 @@ static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 	add(sum, game->end_text, strlen(game->end_text));
 	check_tags(sum, game);
 	check_comments(sum, game);
+	check_whole(sum, game);
 }
 
 /* Reads one text into the sum; `pieces` may be NULL: fed whole. */
@@ -122,6 +177,7 @@ static void read_text(struct sum *sum, const uint8_t *data, size_t size, const u
 	if (pgn == NULL) {
 		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
 		REQUIRE(chi_pgn_keep_comments(pgn) == CHI_OK);
+		REQUIRE(chi_pgn_keep_all(pgn) == CHI_OK);
 	}
 	chi_pgn_restart(pgn);
 	size_t at = 0;
