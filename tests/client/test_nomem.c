@@ -274,6 +274,7 @@ static void import_all(struct chi_client *client)
 	(void)import(CHI_IMPORT_ADD, 0, address, games_text, strlen(games_text));
 	(void)import(CHI_IMPORT_SUBTRACT, 0, address, games_text, strlen(games_text));
 	(void)import(CHI_IMPORT_MERGE, 0, address, dump_text, strlen(dump_text));
+	(void)import(CHI_IMPORT_LOAD, 0, address, dump_text, strlen(dump_text));
 	if (world.kind == WORLD_FILE) {
 		bool done = import(CHI_IMPORT_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
 				   strlen(games_text));
