@@ -43,9 +43,7 @@ static bool take_number(const char **at, uint64_t *out)
 	return true;
 }
 
-/* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
- * "seconds", each with "+increment" or none, between colons. */
-static bool seconds_of(const char *at, uint64_t *out)
+bool chi_time_control_seconds(const char *at, uint64_t *out)
 {
 	uint64_t left = 40;
 	*out = 0;
@@ -93,7 +91,7 @@ static uint8_t time_of(const struct chi_pgn_game *game)
 		{"classical", CHI_TIME_CLASSICAL},
 	};
 	uint64_t seconds = 0;
-	if (seconds_of(text_of(game, CHI_PGN_TIME_CONTROL), &seconds)) {
+	if (chi_time_control_seconds(text_of(game, CHI_PGN_TIME_CONTROL), &seconds)) {
 		return seconds < 180	 ? CHI_TIME_BULLET
 		       : seconds < 480	 ? CHI_TIME_BLITZ
 		       : seconds < 1500	 ? CHI_TIME_RAPID

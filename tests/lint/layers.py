@@ -104,6 +104,7 @@ OWNERS = {
     "event2/": {"daemon", "tests"},
     "openssl/": {"base", "client", "daemon", "tests"},
     "archive": {"formats", "tests"},
+    "zstd.h": {"store", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "tests"},
     "xxhash.h": {"base", "store", "import", "tests", "bench"},
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading bodies: the chunk that was unpacked last serves the games after it. */
+#include "store/games/bodies.h"
+
+#include <stdlib.h>
+
+#include "store/games/bodies_priv.h"
+#include "store/games/number.h"
+#include "store/lmdb_err.h"
+
+struct chi_bodies_reader {
+	MDB_cursor *cursor;
+	struct bodies_coder coder;
+	struct bodies chunk; /* n is 0: none */
+};
+
+int chi_bodies_reader_new(struct chi_bodies_reader **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+void chi_bodies_reader_free(struct chi_bodies_reader *reader)
+{
+	if (reader != NULL) {
+		chi_bodies_reader_end(reader);
+		bodies_coder_deinit(&reader->coder);
+		bodies_deinit(&reader->chunk);
+		free(reader);
+	}
+}
+
+int chi_bodies_reader_begin(struct chi_bodies_reader *reader, MDB_txn *txn, MDB_dbi dbi)
+{
+	chi_bodies_reader_end(reader);
+	return chi_lmdb_status(mdb_cursor_open(txn, dbi, &reader->cursor));
+}
+
+void chi_bodies_reader_end(struct chi_bodies_reader *reader)
+{
+	if (reader->cursor != NULL) {
+		mdb_cursor_close(reader->cursor);
+		reader->cursor = NULL;
+	}
+	reader->chunk.n = 0;
+}
+
+static bool covers(const struct bodies *chunk, uint32_t number)
+{
+	return number - chunk->first < chunk->n;
+}
+
+/* Makes the chunk at the cursor the one that is unpacked. */
+static int enter(struct chi_bodies_reader *reader, int rc, const MDB_val *key, const MDB_val *value)
+{
+	reader->chunk.n = 0;
+	int status = chi_lmdb_status(rc);
+	return status == CHI_OK ? bodies_unpack(&reader->coder, key, value, &reader->chunk)
+				: status;
+}
+
+int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number, struct chi_body *out)
+{
+	if (!covers(&reader->chunk, number)) {
+		MDB_val key;
+		MDB_val value;
+		int rc = chi_number_before(reader->cursor, number, &key, &value);
+		rc = enter(reader, rc, &key, &value);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		if (!covers(&reader->chunk, number)) {
+			return CHI_NONE;
+		}
+	}
+	*out = bodies_at(&reader->chunk, number - reader->chunk.first);
+	return out->parts[CHI_BODY_SHAPE].len > 0 ? CHI_OK : CHI_NONE;
+}
+
+/* The first one in the chunk; false if there is none. */
+static bool next_here(const struct bodies *chunk, uint32_t from, uint32_t *out)
+{
+	uint32_t row = from > chunk->first ? from - chunk->first : 0;
+	for (; row < chunk->n; row++) {
+		if (chunk->ends[CHI_BODY_SHAPE][row + 1] > chunk->ends[CHI_BODY_SHAPE][row]) {
+			*out = chunk->first + row;
+			return true;
+		}
+	}
+	return false;
+}
+
+int chi_bodies_next(struct chi_bodies_reader *reader, uint32_t from, uint32_t *out)
+{
+	MDB_val key;
+	MDB_val value;
+	int rc = CHI_OK;
+	if (!covers(&reader->chunk, from)) {
+		rc = chi_number_before(reader->cursor, from, &key, &value);
+		rc = rc == MDB_NOTFOUND ? mdb_cursor_get(reader->cursor, &key, &value, MDB_FIRST)
+					: rc;
+		rc = enter(reader, rc, &key, &value);
+	}
+	while (rc == CHI_OK && !next_here(&reader->chunk, from, out)) {
+		rc = mdb_cursor_get(reader->cursor, &key, &value, MDB_NEXT);
+		rc = enter(reader, rc, &key, &value);
+	}
+	return rc;
+}
