@@ -2,7 +2,7 @@
 /*
  * Packing and unpacking a game. The parts (FORMAT.md, "Games tree"):
  *
- *	moves	chess/movecode.h
+ *	moves	chess/moves/movecode.h
  *	shape	flags (1)  number of tags (varint)  a code for each (1), with TEXT if a text of its
  *		own is kept
  *	texts	for each tag: length and name if its code is CHI_TAG_OTHER; length and text if there

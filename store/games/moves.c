@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The moves of a game as bytes: two for each, little-endian. */
+/* The moves of a game as bytes. */
 #include "store/games/moves.h"
 
-#include "base/wire.h"
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/moves/movecode.h"
+
+static int position_of(const struct chi_key *start, struct chi_position *out)
+{
+	return start != NULL ? chi_key_decode(start, out, NULL)
+			     : chi_fen_parse(CHI_FEN_START, sizeof(CHI_FEN_START) - 1, out, NULL);
+}
 
 int chi_moves_pack(const struct chi_key *start, const chi_move *moves, size_t n, uint8_t *out,
 		   size_t *len)
 {
-	struct chi_writer to = chi_writer_of(out, n * CHI_MOVES_ROOM);
-	(void)start;
-	for (size_t i = 0; i < n; i++) {
-		chi_write_le(&to, moves[i], 2);
-	}
-	*len = (size_t)(to.at - out);
-	return CHI_OK;
+	struct chi_position position;
+	int rc = position_of(start, &position);
+	return rc == CHI_OK ? chi_movecode_encode(&position, moves, n, out, len) : rc;
 }
 
 int chi_moves_unpack(const struct chi_key *start, const uint8_t *bytes, size_t len, chi_move *moves,
 		     size_t n)
 {
-	struct chi_reader from = chi_reader_of(bytes, len);
-	(void)start;
-	for (size_t i = 0; i < n; i++) {
-		moves[i] = (chi_move)chi_read_le(&from, 2);
-	}
-	return from.bad || from.at != from.end ? -CHI_ECORRUPT : CHI_OK;
+	struct chi_position position;
+	return position_of(start, &position) == CHI_OK
+		       ? chi_movecode_decode(&position, bytes, len, moves, n)
+		       : -CHI_ECORRUPT;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The moves of a game as bytes. */
+/* The moves of a game as bytes: those of chess/moves/movecode.h, from a key. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chess/moves/movecode.h"
 #include "chistore/types.h"
 
 /* Bytes of a move at most. */
-#define CHI_MOVES_ROOM 4
+#define CHI_MOVES_ROOM CHI_MOVECODE_MAX
 
 /* `start` NULL: the initial position. `out` has room for n * CHI_MOVES_ROOM bytes. -CHI_EMOVE: one
  * is not legal; -CHI_EKEY: no such start position. */
