@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading whole games: head, body and names put together. */
+#include "store/games/archive.h"
+
+#include <stdlib.h>
+
+#include "store/games/bodies.h"
+#include "store/games/columns.h"
+
+struct chi_archive_reader {
+	MDB_txn *txn;
+	MDB_dbi names;
+	struct chi_columns_reader columns;
+	struct chi_bodies_reader *bodies;
+};
+
+int chi_archive_reader_new(struct chi_archive_reader **out)
+{
+	struct chi_archive_reader *reader = calloc(1, sizeof(*reader));
+	if (reader == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int rc = chi_bodies_reader_new(&reader->bodies);
+	if (rc != CHI_OK) {
+		free(reader);
+		return rc;
+	}
+	*out = reader;
+	return CHI_OK;
+}
+
+void chi_archive_reader_free(struct chi_archive_reader *reader)
+{
+	if (reader != NULL) {
+		chi_archive_reader_end(reader);
+		chi_bodies_reader_free(reader->bodies);
+		free(reader);
+	}
+}
+
+int chi_archive_reader_begin(struct chi_archive_reader *reader, MDB_txn *txn,
+			     const struct chi_archive_trees *trees)
+{
+	chi_archive_reader_end(reader);
+	reader->txn = txn;
+	reader->names = trees->names;
+	int rc = chi_columns_reader_init(&reader->columns, txn, trees->columns);
+	return rc == CHI_OK ? chi_bodies_reader_begin(reader->bodies, txn, trees->games) : rc;
+}
+
+void chi_archive_reader_end(struct chi_archive_reader *reader)
+{
+	chi_columns_reader_deinit(&reader->columns);
+	chi_bodies_reader_end(reader->bodies);
+}
+
+int chi_archive_head(struct chi_archive_reader *reader, uint32_t number, struct chi_game_head *out)
+{
+	return chi_columns_read(&reader->columns, number, out);
+}
+
+/* The text of a name. Every number in the columns has one. */
+static int name_of(const struct chi_archive_reader *reader, enum chi_name_kind kind, uint32_t id,
+		   struct chi_span *out)
+{
+	struct chi_name name;
+	if (id == 0) {
+		*out = (struct chi_span){0};
+		return CHI_OK;
+	}
+	int rc = chi_name_text(reader->txn, reader->names, kind, id, &name);
+	if (rc == CHI_OK) {
+		*out = (struct chi_span){(const uint8_t *)name.text, name.len};
+	}
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+static int names_of(const struct chi_archive_reader *reader, const struct chi_game_head *head,
+		    struct chi_span names[CHI_HEAD_NAMES])
+{
+	int rc = name_of(reader, CHI_NAME_PLAYER, head->white, &names[CHI_HEAD_WHITE]);
+	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_PLAYER, head->black, &names[CHI_HEAD_BLACK])
+			  : rc;
+	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_EVENT, head->event, &names[CHI_HEAD_EVENT])
+			  : rc;
+	return rc == CHI_OK ? name_of(reader, CHI_NAME_SITE, head->site, &names[CHI_HEAD_SITE])
+			    : rc;
+}
+
+int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct chi_arena *arena,
+		     struct chi_game *out)
+{
+	struct chi_game_head head;
+	struct chi_body body;
+	struct chi_span names[CHI_HEAD_NAMES];
+	int rc = chi_columns_read(&reader->columns, number, &head);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_bodies_read(reader->bodies, number, &body);
+	rc = rc == CHI_OK ? names_of(reader, &head, names) : rc;
+	rc = rc == CHI_OK ? chi_body_unpack(&head, &body, names, arena, out) : rc;
+	/* A head without a body is no game that was removed. */
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out)
+{
+	struct chi_columns_reader *columns = &reader->columns;
+	const struct chi_columns_chunk *chunk = &columns->chunk;
+	int rc = from - chunk->first < chunk->n ? CHI_OK : chi_columns_seek(columns, from);
+	for (; rc == CHI_OK; rc = chi_columns_next(columns)) {
+		uint32_t row = from > chunk->first ? from - chunk->first : 0;
+		for (; row < chunk->n; row++) {
+			if (chi_column_value(chunk, CHI_COLUMN_RESULT, row) < CHI_ROW_REMOVED) {
+				*out = chunk->first + row;
+				return CHI_OK;
+			}
+		}
+	}
+	return rc;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games by number, whole: heads in columns, names by number, bodies. Statuses and transactions are
+ * as in columns.h; of handles columns, games and names are used.
+ */
+#pragma once
+
+#include <lmdb.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/games.h"
+#include "store/archive_trees.h"
+#include "store/games/body.h"
+#include "store/names/names.h"
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+/* Remembers what it has unpacked: games one after the other cost one chunk for all of them. One
+ * thread at a time; any number of transactions one after the other. */
+struct chi_archive_reader;
+
+/* -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_archive_reader_new(struct chi_archive_reader **out);
+/* NULL is fine. */
+void chi_archive_reader_free(struct chi_archive_reader *reader);
+
+/* Between these the reader works in a transaction. A transaction that writes must have flushed. */
+CHI_MUSTUSE int chi_archive_reader_begin(struct chi_archive_reader *reader, MDB_txn *txn,
+					 const struct chi_archive_trees *trees);
+void chi_archive_reader_end(struct chi_archive_reader *reader);
+
+/* What the columns hold of a game. CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_head(struct chi_archive_reader *reader, uint32_t number,
+				 struct chi_game_head *out);
+
+/*
+ * A whole game: its tags, in the order of the input, have the texts that they had; the id is zeros
+ * if none was given. Valid until the reader's next call and the arena's reset. CHI_NONE: there is
+ * no such game.
+ */
+CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t number,
+				 struct chi_arena *arena, struct chi_game *out);
+
+/* The first number of `from` or more that a game has. CHI_NONE: there is none. */
+CHI_MUSTUSE int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out);
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+/* Appends games in one write transaction. */
+struct chi_archive_writer;
+
+/* `names` is the caller's, and is flushed by the caller. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_trees *trees,
+				       struct chi_name_cache *names,
+				       struct chi_archive_writer **out);
+/* What was not flushed is lost. NULL is fine. */
+void chi_archive_writer_free(struct chi_archive_writer *writer);
+
+/*
+ * Appends a game that chi_game_pack made the bytes of. Its number must be greater than all before:
+ * -CHI_EINVAL. `source`: the name's id, 0: none. `head`: as it is in the columns; may be NULL.
+ */
+CHI_MUSTUSE int chi_archive_append(struct chi_archive_writer *writer, uint32_t number,
+				   uint32_t source, const uint8_t *packed, size_t len,
+				   struct chi_game_head *head);
+
+/* Packs and appends a game under its head's number and with its head's source: names, date and so
+ * on follow from its tags. Also -CHI_ETOOBIG and whatever chi_game_pack returns. */
+CHI_MUSTUSE int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game);
+
+/* Writes what is kept of games: before the commit, and before anything else reads or changes the
+ * trees. Names are flushed by chi_names_flush. */
+CHI_MUSTUSE int chi_archive_flush(struct chi_archive_writer *writer);
+
+/* Takes a game out; its names stay. CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_remove(MDB_txn *txn, const struct chi_archive_trees *trees,
+				   uint32_t number);

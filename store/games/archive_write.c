@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Appending and removing whole games. */
+#include <stdlib.h>
+
+#include "base/attr.h"
+#include "store/games/archive.h"
+#include "store/games/bodies.h"
+#include "store/games/columns.h"
+#include "store/games/tags.h"
+
+_Static_assert(CHI_HEAD_NAME_MAX <= CHI_NAME_MAX, "names of columns are names");
+
+struct chi_archive_writer {
+	MDB_txn *txn;
+	MDB_dbi tree_of_names;
+	struct chi_name_cache *names;
+	struct chi_columns_writer *columns;
+	struct chi_bodies_writer *bodies;
+	struct chi_buffer packed; /* of chi_archive_put */
+};
+
+static void freep(struct chi_archive_writer **writer)
+{
+	chi_archive_writer_free(*writer);
+}
+
+int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_trees *trees,
+			   struct chi_name_cache *names, struct chi_archive_writer **out)
+{
+	_cleanup_(freep) struct chi_archive_writer *writer = calloc(1, sizeof(*writer));
+	if (writer == NULL) {
+		return -CHI_ENOMEM;
+	}
+	writer->txn = txn;
+	writer->tree_of_names = trees->names;
+	writer->names = names;
+	chi_buffer_init(&writer->packed, 2 * (size_t)CHI_BODY_MAX);
+	int rc = chi_columns_writer_new(txn, trees->columns, &writer->columns);
+	rc = rc == CHI_OK ? chi_bodies_writer_new(txn, trees->games, &writer->bodies) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	*out = writer;
+	writer = NULL;
+	return CHI_OK;
+}
+
+void chi_archive_writer_free(struct chi_archive_writer *writer)
+{
+	if (writer != NULL) {
+		chi_columns_writer_free(writer->columns);
+		chi_bodies_writer_free(writer->bodies);
+		chi_buffer_deinit(&writer->packed);
+		free(writer);
+	}
+}
+
+static int intern(struct chi_archive_writer *writer, enum chi_name_kind kind,
+		  const struct chi_span *name, uint32_t fide, uint32_t *id)
+{
+	*id = 0;
+	return name->len == 0
+		       ? CHI_OK
+		       : chi_names_intern(writer->names, writer->txn, writer->tree_of_names, kind,
+					  (const char *)name->bytes, name->len, fide, id);
+}
+
+/* Gives the names of a packed game their numbers. */
+static int intern_all(struct chi_archive_writer *w, const struct chi_packed *packed,
+		      struct chi_game_head *head)
+{
+	const struct chi_span *names = packed->names;
+	int rc = intern(w, CHI_NAME_PLAYER, &names[CHI_HEAD_WHITE], packed->fide[0], &head->white);
+	rc = rc == CHI_OK ? intern(w, CHI_NAME_PLAYER, &names[CHI_HEAD_BLACK], packed->fide[1],
+				   &head->black)
+			  : rc;
+	rc = rc == CHI_OK ? intern(w, CHI_NAME_EVENT, &names[CHI_HEAD_EVENT], 0, &head->event) : rc;
+	return rc == CHI_OK ? intern(w, CHI_NAME_SITE, &names[CHI_HEAD_SITE], 0, &head->site) : rc;
+}
+
+int chi_archive_append(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
+		       const uint8_t *packed, size_t len, struct chi_game_head *head)
+{
+	struct chi_packed game;
+	int rc = chi_packed_open(packed, len, &game);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	game.head.number = number;
+	game.head.source = source;
+	rc = intern_all(writer, &game, &game.head);
+	rc = rc == CHI_OK ? chi_columns_append(writer->columns, &game.head) : rc;
+	rc = rc == CHI_OK ? chi_bodies_append(writer->bodies, number, &game.body) : rc;
+	if (rc == CHI_OK && head != NULL) {
+		*head = game.head;
+	}
+	return rc;
+}
+
+int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game)
+{
+	struct chi_buffer *packed = &writer->packed;
+	chi_buffer_consume(packed, packed->len);
+	int rc = chi_game_pack(game, packed);
+	return rc == CHI_OK ? chi_archive_append(writer, game->head.number, game->head.source,
+						 chi_buffer_bytes(packed), packed->len, NULL)
+			    : rc;
+}
+
+int chi_archive_flush(struct chi_archive_writer *writer)
+{
+	int rc = chi_columns_flush(writer->columns);
+	return rc == CHI_OK ? chi_bodies_flush(writer->bodies) : rc;
+}
+
+int chi_archive_remove(MDB_txn *txn, const struct chi_archive_trees *trees, uint32_t number)
+{
+	int rc = chi_columns_remove(txn, trees->columns, number);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_bodies_remove(txn, trees->games, number);
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}

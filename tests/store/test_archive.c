@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole games in and out of the archive: the same tags, moves and notes, by number and in order. */
+#include "tests/store/help.h"
+
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "chess/key.h"
+#include "chess/pgn/pgn.h"
+#include "store/games/archive.h"
+#include "store/games/tags.h"
+#include "tests/store/archive.h"
+
+/* Games of the files in tests/data/pgn, in the form of the archive. */
+static struct chi_game *games;
+static size_t n_games;
+static struct chi_arena texts;
+
+/* Tags beside the moves, in the order of the reader's. */
+static const struct {
+	enum chi_pgn_tag tag;
+	const char *name;
+} tag_names[] = {
+	{CHI_PGN_EVENT, "Event"},
+	{CHI_PGN_SITE, "Site"},
+	{CHI_PGN_DATE, "Date"},
+	{CHI_PGN_ROUND, "Round"},
+	{CHI_PGN_WHITE, "White"},
+	{CHI_PGN_BLACK, "Black"},
+	{CHI_PGN_ECO, "ECO"},
+	{CHI_PGN_WHITE_ELO, "WhiteElo"},
+	{CHI_PGN_BLACK_ELO, "BlackElo"},
+	{CHI_PGN_WHITE_TITLE, "WhiteTitle"},
+	{CHI_PGN_TIME_CONTROL, "TimeControl"},
+	{CHI_PGN_TERMINATION, "Termination"},
+	{CHI_PGN_ANNOTATOR, "Annotator"},
+	{CHI_PGN_VARIANT, "Variant"},
+};
+
+static void keep(const struct chi_pgn_game *from)
+{
+	games = realloc(games, (n_games + 1) * sizeof(*games));
+	assert_non_null(games);
+	struct chi_game *to = &games[n_games++];
+	struct chi_tag *tags = chi_arena_array(&texts, CHI_COUNT(tag_names), sizeof(*tags));
+	chi_move *moves = chi_arena_array(&texts, from->n_plies, sizeof(*moves));
+	struct chi_key start;
+	*to = (struct chi_game){.tags = tags, .moves = moves, .n_plies = from->n_plies};
+	for (size_t i = 0; i < CHI_COUNT(tag_names); i++) {
+		const struct chi_pgn_span *span = &from->tags[tag_names[i].tag];
+		if (span->text != NULL) {
+			tags[to->n_tags++] = (struct chi_tag){
+				tag_names[i].name, strlen(tag_names[i].name),
+				chi_arena_text(&texts, span->text, span->len), span->len};
+		}
+	}
+	memcpy(moves, from->moves, from->n_plies * sizeof(*moves));
+	to->head.plies = (uint16_t)from->n_plies;
+	to->head.result = (uint8_t)from->result;
+	chi_key_encode(&from->positions[0], &start);
+	to->has_start = from->tags[CHI_PGN_FEN].text != NULL;
+	if (to->has_start) {
+		to->start = start;
+	}
+	if (n_games % 7 == 0) {
+		to->notes = (const uint8_t *)"\x08\xe7\x02";
+		to->n_notes = 3;
+	}
+	if (n_games % 11 == 0) {
+		to->rest = "Ke9 e5";
+		to->n_rest = 6;
+	}
+}
+
+static void read_file(const char *path)
+{
+	struct chi_pgn *pgn;
+	const struct chi_pgn_game *game;
+	char piece[4096];
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	ok(chi_pgn_new(&pgn));
+	for (bool open = true; open;) {
+		size_t len = fread(piece, 1, sizeof(piece), file);
+		open = len > 0;
+		for (size_t at = 0; at < len;) {
+			at += chi_pgn_feed(pgn, piece + at, len - at);
+			while (chi_pgn_next(pgn, &game) == CHI_OK) {
+				keep(game);
+			}
+		}
+	}
+	chi_pgn_finish(pgn);
+	while (chi_pgn_next(pgn, &game) == CHI_OK) {
+		keep(game);
+	}
+	chi_pgn_free(pgn);
+	fclose(file);
+}
+
+/* CHISTORE_TEST_GAMES names another file, for a run by hand. */
+static int read_games(void **state)
+{
+	static const char *const names[] = {"masters_300.pgn",	    "cutechess-fischerrandom.pgn",
+					    "anastasian-lewis.pgn", "hayes.pgn",
+					    "romero.pgn",	    "ambiguous.pgn",
+					    "uci-moves.pgn",	    "utf8-bom.pgn"};
+	const char *other = getenv("CHISTORE_TEST_GAMES");
+	const char *folder = getenv("CHISTORE_TEST_DATA");
+	(void)state;
+	chi_arena_init(&texts, SIZE_MAX);
+	if (other != NULL) {
+		read_file(other);
+		return 0;
+	}
+	assert_non_null(folder);
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		char path[512];
+		snprintf(path, sizeof(path), "%s/pgn/%s", folder, names[i]);
+		read_file(path);
+	}
+	return 0;
+}
+
+static int forget_games(void **state)
+{
+	(void)state;
+	chi_arena_deinit(&texts);
+	free(games);
+	return 0;
+}
+
+/* ---- Filling ----------------------------------------------------------------------------- */
+
+struct filling {
+	struct chi_name_cache *names;
+	struct chi_archive_writer *writer;
+};
+
+static struct filling begin(struct archive *archive)
+{
+	struct filling filling;
+	ok(chi_name_cache_new(8 << 20, &filling.names));
+	ok(chi_archive_writer_new(archive->txn, &archive->trees, filling.names, &filling.writer));
+	return filling;
+}
+
+static void finish(struct archive *archive, struct filling *filling)
+{
+	ok(chi_archive_flush(filling->writer));
+	ok(chi_names_flush(filling->names, archive->txn, archive->trees.names));
+	chi_archive_writer_free(filling->writer);
+	chi_name_cache_free(filling->names);
+}
+
+/* Half of the games in one go, the others one by one. */
+static void fill(struct archive *archive)
+{
+	struct filling filling = begin(archive);
+	for (size_t i = 0; i < n_games; i++) {
+		games[i].head.number = (uint32_t)i + 1;
+		games[i].head.source = 7;
+		ok(chi_archive_put(filling.writer, &games[i]));
+		if (i >= n_games / 2 && i % 16 == 0) {
+			finish(archive, &filling);
+			filling = begin(archive);
+		}
+	}
+	finish(archive, &filling);
+}
+
+static struct chi_archive_reader *reader_of(struct archive *archive)
+{
+	struct chi_archive_reader *reader;
+	ok(chi_archive_reader_new(&reader));
+	ok(chi_archive_reader_begin(reader, archive->txn, &archive->trees));
+	return reader;
+}
+
+static void check(struct chi_archive_reader *reader, uint32_t number)
+{
+	struct chi_arena arena;
+	struct chi_game found;
+	const struct chi_game *game = &games[number - 1];
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_archive_game(reader, number, &arena, &found));
+	assert_int_equal(found.head.number, number);
+	assert_int_equal(found.head.source, 7);
+	assert_int_equal(found.head.result, game->head.result);
+	assert_int_equal(found.n_tags, game->n_tags);
+	for (size_t i = 0; i < game->n_tags; i++) {
+		const struct chi_tag *a = &game->tags[i];
+		const struct chi_tag *b = &found.tags[i];
+		assert_int_equal(a->name_len, b->name_len);
+		assert_int_equal(a->value_len, b->value_len);
+		assert_memory_equal(a->name, b->name, a->name_len);
+		assert_memory_equal(a->value, b->value, a->value_len);
+	}
+	assert_int_equal(found.n_plies, game->n_plies);
+	assert_memory_equal(found.moves, game->moves, game->n_plies * sizeof(chi_move));
+	assert_int_equal(found.has_start, game->has_start);
+	assert_memory_equal(&found.start, &game->start, sizeof(game->start));
+	assert_int_equal(found.n_notes, game->n_notes);
+	assert_memory_equal(found.notes, game->notes, game->n_notes);
+	assert_int_equal(found.n_rest, game->n_rest);
+	assert_memory_equal(found.rest, game->rest, game->n_rest);
+	chi_arena_deinit(&arena);
+}
+
+static void test_identity(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_arena arena;
+	struct chi_game game;
+	struct chi_game_head head;
+	fill(archive);
+	struct chi_archive_reader *reader = reader_of(archive);
+	for (uint32_t number = 1; number <= n_games; number++) {
+		check(reader, number);
+	}
+	for (unsigned i = 0; i < 1000; i++) {
+		check(reader, 1 + help_below((unsigned)n_games));
+	}
+	chi_arena_init(&arena, 1 << 20);
+	assert_int_equal(chi_archive_game(reader, 0, &arena, &game), CHI_NONE);
+	assert_int_equal(chi_archive_game(reader, (uint32_t)n_games + 1, &arena, &game), CHI_NONE);
+	assert_int_equal(chi_archive_head(reader, (uint32_t)n_games + 1, &head), CHI_NONE);
+	chi_arena_deinit(&arena);
+	chi_archive_reader_free(reader);
+}
+
+/* What filters ask for: players by number, the rest as numbers. */
+static void test_head(void **state)
+{
+	struct archive *archive = *state;
+	static const struct chi_tag tags[] = {
+		{"Event", 5, "Blitz", 5},
+		{"Site", 4, "https://lichess.org/abcd", 24},
+		{"Date", 4, "2001.02.??", 10},
+		{"White", 5, "Kasparov, Garry", 15},
+		{"Black", 5, "?", 1},
+		{"WhiteElo", 8, "2849", 4},
+		{"WhiteTitle", 10, "GM", 2},
+		{"ECO", 3, "B90", 3},
+		{"WhiteFideId", 11, "4100018", 7},
+	};
+	struct chi_game game = {.head = {.number = 5, .source = 2, .result = CHI_RESULT_DRAW},
+				.tags = tags,
+				.n_tags = CHI_COUNT(tags)};
+	struct chi_game_head head;
+	struct chi_name name;
+	struct filling filling = begin(archive);
+	ok(chi_archive_put(filling.writer, &game));
+	assert_int_equal(chi_archive_put(filling.writer, &game), -CHI_EINVAL);
+	finish(archive, &filling);
+	struct chi_archive_reader *reader = reader_of(archive);
+	ok(chi_archive_head(reader, 5, &head));
+	assert_int_equal(head.year, 2001);
+	assert_int_equal(head.month, 2);
+	assert_int_equal(head.day, 0);
+	assert_int_equal(head.white_elo, 2849);
+	assert_int_equal(head.black_elo, 0);
+	assert_int_equal(head.eco, 191);
+	assert_int_equal(head.white_title, CHI_TITLE_GM);
+	assert_int_equal(head.speed, CHI_SPEED_BLITZ);
+	assert_int_equal(head.result, CHI_RESULT_DRAW);
+	assert_int_equal(head.source, 2);
+	assert_int_equal(head.black, 0);
+	ok(chi_name_text(archive->txn, archive->trees.names, CHI_NAME_PLAYER, head.white, &name));
+	assert_int_equal(name.fide, 4100018);
+	assert_memory_equal(name.text, "Kasparov, Garry", name.len);
+	ok(chi_name_text(archive->txn, archive->trees.names, CHI_NAME_SITE, head.site, &name));
+	assert_memory_equal(name.text, "lichess.org", name.len);
+	chi_archive_reader_free(reader);
+}
+
+static void test_removal(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_arena arena;
+	struct chi_game game;
+	fill(archive);
+	chi_arena_init(&arena, 1 << 20);
+	for (uint32_t number = 2; number <= n_games; number += 3) {
+		ok(chi_archive_remove(archive->txn, &archive->trees, number));
+		assert_int_equal(chi_archive_remove(archive->txn, &archive->trees, number),
+				 CHI_NONE);
+	}
+	struct chi_archive_reader *reader = reader_of(archive);
+	uint32_t next = 0;
+	int rc = chi_archive_next(reader, 0, &next);
+	for (uint32_t number = 1; number <= n_games; number++) {
+		if (number % 3 == 2) {
+			assert_int_equal(chi_archive_game(reader, number, &arena, &game), CHI_NONE);
+			continue;
+		}
+		ok(rc);
+		assert_int_equal(next, number);
+		check(reader, number);
+		rc = chi_archive_next(reader, number + 1, &next);
+	}
+	assert_int_equal(rc, CHI_NONE);
+	chi_archive_reader_free(reader);
+	chi_arena_deinit(&arena);
+}
+
+/* A name that is gone, a body that is gone: damage, and no game without them. */
+static void test_loss(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_arena arena;
+	struct chi_game game;
+	fill(archive);
+	chi_arena_init(&arena, 1 << 20);
+	assert_int_equal(mdb_drop(archive->txn, archive->trees.names, 0), 0);
+	struct chi_archive_reader *reader = reader_of(archive);
+	assert_int_equal(chi_archive_game(reader, 1, &arena, &game), -CHI_ECORRUPT);
+	chi_archive_reader_end(reader);
+	assert_int_equal(mdb_drop(archive->txn, archive->trees.games, 0), 0);
+	ok(chi_archive_reader_begin(reader, archive->txn, &archive->trees));
+	assert_int_equal(chi_archive_game(reader, 2, &arena, &game), -CHI_ECORRUPT);
+	chi_archive_reader_free(reader);
+	assert_int_equal(chi_archive_remove(archive->txn, &archive->trees, 2), -CHI_ECORRUPT);
+	chi_arena_deinit(&arena);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, archive_setup, archive_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_identity),
+		TEST(test_head),
+		TEST(test_removal),
+		TEST(test_loss),
+	};
+	return cmocka_run_group_tests(tests, read_games, forget_games);
+}
