@@ -8,12 +8,15 @@
 
 #include "base/attr.h"
 #include "store/block/block.h"
+#include "store/games/archive.h"
+#include "store/games/number.h"
 #include "store/names.h"
 #include "store/names/names_priv.h"
 #include "store/postings/postings.h"
 #include "store/record/clients.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
+#include "tests/store/archive.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -338,6 +341,46 @@ static void test_names_examples(void **state)
 	free(format_text);
 }
 
+/* A value of a tree of games, under the number of its first game. */
+static void check_chunk(MDB_txn *txn, MDB_dbi dbi, const char *name)
+{
+	uint8_t number[CHI_NUMBER_SIZE];
+	MDB_val key = {sizeof(number), number};
+	MDB_val value;
+	chi_number_key(5, number);
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	check_example(name, value.mv_data, value.mv_size);
+}
+
+static void test_games_examples(void **state)
+{
+	struct archive *archive = *state;
+	struct chi_name_cache *names;
+	struct chi_archive_writer *writer;
+	const struct chi_tag tags[] = {{"Event", 5, "Riga", 4}, {"Date", 4, "1950.??.??", 10},
+				       {"Round", 5, "3", 1},	{"White", 5, "Tal, M", 6},
+				       {"Black", 5, "?", 1},	{"WhiteElo", 8, "", 0}};
+	const chi_move moves[] = {uci("e2e4"), uci("e7e5")};
+	struct chi_game game = {.head = {.number = 5, .plies = 2, .result = CHI_RESULT_DRAW},
+				.tags = tags,
+				.n_tags = CHI_COUNT(tags),
+				.moves = moves,
+				.n_plies = 2};
+	load_format();
+	ok(chi_name_cache_new(1 << 20, &names));
+	ok(chi_archive_writer_new(archive->txn, &archive->trees, names, &writer));
+	ok(chi_archive_put(writer, &game));
+	game.head = (struct chi_game_head){.number = 6, .result = CHI_RESULT_WHITE, .source = 300};
+	game.n_plies = 0;
+	ok(chi_archive_put(writer, &game));
+	ok(chi_archive_flush(writer));
+	check_chunk(archive->txn, archive->trees.columns, "columns-value");
+	check_chunk(archive->txn, archive->trees.games, "games-value");
+	chi_archive_writer_free(writer);
+	chi_name_cache_free(names);
+	free(format_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +388,8 @@ int main(void)
 		cmocka_unit_test(test_meta_examples),
 		cmocka_unit_test(test_block_examples),
 		cmocka_unit_test(test_names_examples),
+		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
+						archive_teardown),
 	};
 	int failed = cmocka_run_group_tests_name("store/format", tests, NULL, NULL);
 	help_clean();
