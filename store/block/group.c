@@ -122,7 +122,10 @@ void chi_group_add(struct chi_group_writer *group, const struct entry_form *form
 		group->lengths[sizeof(group->lengths) - ++group->lengths_len] =
 			(uint8_t)((left & 0x7f) | more);
 	}
-	memcpy(group->out + GROUP_FRONT_MOST + group->values_len, value, len);
+	/* An entry of the strength tree may have none. */
+	if (len > 0) {
+		memcpy(group->out + GROUP_FRONT_MOST + group->values_len, value, len);
+	}
 	group->values_len += len;
 	group->n++;
 	memcpy(group->last, key, key_len);
