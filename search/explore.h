@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was played from a position in the games that fit a filter: from the position's list of games
+ * and the columns, no game is replayed. Steps and threads as in search/games.h.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "chistore/types.h"
+#include "store/store.h"
+
+struct chi_filtered_explore;
+
+/* Errors as chi_games_open; -CHI_EKEY. */
+CHI_MUSTUSE int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key,
+					  const char *filter, size_t len,
+					  struct chi_filtered_explore **out,
+					  struct chi_fault *fault);
+void chi_filtered_explore_close(struct chi_filtered_explore *explore);
+
+/* CHI_OK: call again; CHI_NONE: all games are counted. */
+CHI_MUSTUSE int chi_filtered_explore_step(struct chi_filtered_explore *explore, uint64_t steps);
+
+/*
+ * After CHI_NONE: as chi_read_explore, but counts of the position and `played` of its moves are of
+ * the games that fit, moves that none of these played are left out, and min_ply is -1. The
+ * position after a move is as stored, with all its games. Memory is the arena's.
+ */
+CHI_MUSTUSE int chi_filtered_explore_result(struct chi_filtered_explore *explore,
+					    struct chi_arena *arena, struct chi_explore *out,
+					    struct chi_fault *fault);

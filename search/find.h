@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions that a pattern fits: all distinct positions of the store are looked at, once each,
+ * however many games reached them.
+ *
+ * With games: those that reached one of these positions and fit the filter besides. Steps and
+ * threads as in search/games.h; one step is about a hundred positions.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "search/games.h"
+#include "store/store.h"
+
+struct chi_find_spec {
+	const char *pattern; /* conditions as in a filter: has "Nd5" mirror; may be NULL: every
+				position fits */
+	size_t pattern_len;
+	const char *filter; /* of games; without any, positions fit that no game reached, too */
+	size_t filter_len;
+	bool games;	 /* games are wanted, by ascending number, not positions */
+	bool only_count; /* only the total is wanted */
+	uint64_t limit;	 /* rows; 0: no limit */
+	const char *cursor;
+	size_t cursor_len;
+	bool want_total;  /* goes on after the last row, to count the rest */
+	unsigned threads; /* that look at positions, in one call without a budget; 0, 1: this one */
+};
+
+struct chi_find;
+
+/* Errors as chi_games_open. */
+CHI_MUSTUSE int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec,
+			      struct chi_find **out, struct chi_fault *fault);
+void chi_find_close(struct chi_find *find);
+
+/* Positions, by ascending key, with the counts of all their games. As chi_games_next. */
+CHI_MUSTUSE int chi_find_positions(struct chi_find *find, struct chi_row *rows, size_t max,
+				   uint64_t steps, size_t *n);
+
+/* Games: `ply` is the first at which the pattern fits, -1 if that is not known. */
+CHI_MUSTUSE int chi_find_games(struct chi_find *find, struct chi_games_row *rows, size_t max,
+			       uint64_t steps, size_t *n);
+
+bool chi_find_total(const struct chi_find *find, uint64_t *total);
+
+/* How much of all positions was looked at, in thousandths. */
+unsigned chi_find_progress(const struct chi_find *find);
+
+#define CHI_FIND_CURSOR_SIZE 64
+size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE]);

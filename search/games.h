@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The games that fit a filter (search/terms.h), from one snapshot, some at a time.
+ *
+ * A query is driven by calls with a budget of steps, each about the work of looking at a few
+ * hundred games, and can be closed between any two. It is used by one thread, which is the
+ * snapshot's.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/games.h"
+#include "chistore/types.h"
+#include "store/store.h"
+
+enum chi_games_sort {
+	CHI_GAMES_NUMBER = 0,
+	CHI_GAMES_DATE = 1,   /* not known, or in parts: counts as 0 */
+	CHI_GAMES_RATING = 2, /* the average of both; not known: 0 */
+};
+
+/* Rows of a query that is in any order but ascending numbers. */
+#define CHI_GAMES_SORT_MAX 10000
+
+struct chi_games_spec {
+	const char *filter; /* text of `filter_len` bytes; may be NULL without any */
+	size_t filter_len;
+	uint8_t sort; /* enum chi_games_sort; games that are equal in it are in order of numbers */
+	bool descending;    /* both */
+	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
+	const char *cursor; /* where another query of the same filter and order was; "" or NULL */
+	size_t cursor_len;
+	bool want_total; /* goes on after the last row, to count the rest */
+	bool want_ply;	 /* of the first `position` or `moves` term without `not` */
+};
+
+/* A game that fits. */
+struct chi_games_row {
+	struct chi_game_head head;
+	int32_t ply;   /* where it reached the position first; -1: not asked, or not known */
+	chi_move move; /* played there then; 0: none, or ply is -1 */
+};
+
+struct chi_games;
+
+/* -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the spec, a gameset that is not there, a cursor that no
+ * query of this order gave; -CHI_ECORRUPT, -CHI_ENOMEM. Copies what the spec leads to. */
+CHI_MUSTUSE int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec,
+			       struct chi_games **out, struct chi_fault *fault);
+void chi_games_close(struct chi_games *games);
+
+/* Fills up to `max` rows. CHI_OK: call again, *n may be 0; CHI_NONE: it is over, and has counted
+ * if that was asked; negative: *n rows before the failure are good. */
+CHI_MUSTUSE int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t max,
+			       uint64_t steps, size_t *n);
+
+/* How many games fit in all, wherever the query began: false if it is not known yet, or not
+ * asked. */
+bool chi_games_total(const struct chi_games *games, uint64_t *total);
+
+/* Where the query is, after the last row delivered. */
+#define CHI_GAMES_CURSOR_SIZE 32
+size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE]);
+
+/* The texts of the filter that no name in the archive fits, one after the other: so that a user
+ * sees why no game does. NULL from the first `i` on that there is not. Valid while the query is. */
+const char *chi_games_unknown(const struct chi_games *games, size_t i);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games and results by what games are, positions by what is on the board. Steps and threads as in
+ * search/games.h.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "store/store.h"
+
+enum chi_stats_by {
+	CHI_STATS_YEAR,
+	CHI_STATS_RATING,  /* average of both, in hundreds: 2600 is 2600..2699.5 */
+	CHI_STATS_ECO,	   /* a code */
+	CHI_STATS_OPENING, /* its letter */
+	CHI_STATS_LENGTH,  /* moves */
+	CHI_STATS_SPEED,
+	CHI_STATS_EVENT,
+	CHI_STATS_SITE,
+	CHI_STATS_SOURCE,
+	CHI_STATS_PLAYER, /* results are White's all the same; each game counts for both */
+	/* Of positions: */
+	CHI_STATS_PIECES,
+	CHI_STATS_MATERIAL,
+	CHI_STATS_ENDGAME,
+	CHI_STATS_KINDS
+};
+
+/* A group. */
+struct chi_stats_row {
+	uint32_t value; /* year, rating, ECO as in columns, moves, speed, id of a name, pieces or
+			   family; 0: not known */
+	char text[40];	/* letter, code, speed, material, family; "" of names: their texts are the
+			   caller's to look up */
+	struct chi_counts counts; /* games; of positions, games of all that are in the group */
+	uint64_t positions;
+};
+
+struct chi_stats_spec {
+	uint8_t by;	    /* enum chi_stats_by */
+	const char *filter; /* of games; none is possible by what positions have */
+	size_t filter_len;
+	uint64_t limit; /* groups, those with most games, or positions, first; 0: all, by value */
+};
+
+struct chi_stats;
+
+/* Errors as chi_games_open. */
+CHI_MUSTUSE int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec,
+			       struct chi_stats **out, struct chi_fault *fault);
+void chi_stats_close(struct chi_stats *stats);
+
+/* CHI_OK: call again; CHI_NONE: all is counted. */
+CHI_MUSTUSE int chi_stats_step(struct chi_stats *stats, uint64_t steps);
+
+/* After CHI_NONE: the groups, valid until it is closed. */
+const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t *n);
