@@ -237,7 +237,7 @@ DAMAGE = (
         "store/block/read.c",
         "(rc == CHI_NONE && chi_block_verify(&block) &&",
         "(rc == CHI_NONE && (chi_block_verify(&block) || len != NULL) &&",
-        "store pages", "test_damaged_pages"),
+        "store block", "test_changed_bytes_are_seen"),
     Mutant(
         "trees-need-not-agree",
         "Where the trees disagree nothing is returned",
