@@ -52,7 +52,7 @@ static int put_apart(struct batch *batch, size_t from, size_t n)
 		batch->total.updated += result.updated;
 		batch->total.unchanged += result.unchanged;
 	}
-	if (status == CHI_OK || batch->refused == NULL || !is_entry_fault(status, n)) {
+	if (status == CHI_OK || !is_entry_fault(status, n)) {
 		return status;
 	}
 	if (n == 1) {

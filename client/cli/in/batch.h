@@ -17,7 +17,7 @@ typedef void batch_refused(void *context, uint64_t line, const char *reason);
 
 struct batch {
 	struct chi_client *client;
-	batch_refused *refused; /* NULL: a refused entry fails the batch */
+	batch_refused *refused;
 	void *context;
 	struct chi_arena arena; /* memory of the chunk's entries */
 	struct chi_put *puts;	/* the chunk */
