@@ -181,12 +181,12 @@ static int parse_dir(const char *address, const char *what, struct chi_address *
 	return status;
 }
 
-int chi_create(const char *address, enum chi_statistic statistic, struct chi_fault *fault)
+int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
+	       struct chi_fault *fault)
 {
 	struct chi_address parsed;
 	int status = parse_dir(address, "created in a", &parsed, fault);
-	return status < 0 ? status
-			  : chi_store_create(parsed.path, statistic, CHI_KEEP_COUNTS, fault);
+	return status < 0 ? status : chi_store_create(parsed.path, statistic, keep, fault);
 }
 
 int chi_repair(const char *address, const char *path, enum chi_statistic statistic,

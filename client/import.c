@@ -73,7 +73,8 @@ static int check_kind(struct chi_import *games, enum chi_statistic create)
 
 static int begin(struct chi_import *games, const char *path, enum chi_statistic create)
 {
-	struct chi_importer_target target = {.path = path, .statistic = create};
+	struct chi_importer_target target = {
+		.path = path, .statistic = create, .keep = games->options.keep};
 	if (games->client != NULL) {
 		target = (struct chi_importer_target){.store = games->client->inproc.store};
 	}

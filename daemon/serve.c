@@ -76,7 +76,7 @@ static int open_store(const struct chi_config *config, const struct chi_served *
 	}
 	int status = chi_store_open(path, &options, out, fault);
 	if (status == -CHI_ENOSTORE && config->create != 0) {
-		status = chi_store_create(path, (enum chi_statistic)config->create, CHI_KEEP_COUNTS,
+		status = chi_store_create(path, (enum chi_statistic)config->create, CHI_KEEP_GAMES,
 					  fault);
 		if (status == CHI_OK) {
 			log_info("store.create", "created store '{path}'", log_text("path", path));

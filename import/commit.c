@@ -185,7 +185,10 @@ static int subtract(struct commit *commit, const struct chi_game_id *stored,
 		commit->limits.numbers[entry->number] = stored->number;
 	}
 	int rc = take(commit, entry, stored->max_ply);
-	return rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
+	rc = rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
+	return rc == CHI_OK && stored->number != 0
+		       ? chi_load_unarchive(commit->load, stored->number, commit->fault)
+		       : rc;
 }
 
 static int decide(struct commit *commit, const struct chi_sort_item *item)
@@ -310,6 +313,38 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 	return rc;
 }
 
+static int keep_game(void *context, uint32_t stream, uint32_t number, const uint8_t *bytes,
+		     size_t len)
+{
+	struct commit *commit = context;
+	const struct chi_pgn_session *games = commit->games;
+	const char *given = commit->importer->options.source;
+	const char *source = given[0] != '\0' ? given : chi_sources_of(&games->sources, stream);
+	uint32_t kept = commit->limits.numbers[number];
+	if (kept == 0) {
+		return CHI_OK;
+	}
+	if (kept % CHECK_EVERY == 0 && chi_importer_canceled(commit->importer)) {
+		return chi_fault_plain(commit->fault, -CHI_ECANCELED);
+	}
+	return chi_load_archive(commit->load, kept, source != NULL ? source : "", bytes, len,
+				commit->fault);
+}
+
+/* The games themselves, in the order of their numbers. */
+static int keep_games(struct commit *commit, struct chi_fault *fault)
+{
+	struct chi_pgn_session *games = commit->games;
+	if (games->spill.fd < 0) {
+		return CHI_OK;
+	}
+	chi_importer_progress(commit->importer, "keeping", 0, 0);
+	int rc = chi_spill_walk(&games->spill, keep_game, commit, fault);
+	rc = rc == CHI_OK ? chi_load_archived(commit->load, fault) : rc;
+	chi_spill_close(&games->spill);
+	return rc;
+}
+
 static int store_positions(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = commit->games;
@@ -361,6 +396,7 @@ static int fill(struct commit *commit, struct chi_fault *fault)
 		return rc;
 	}
 	rc = walk_games(commit, fault);
+	rc = rc == CHI_OK ? keep_games(commit, fault) : rc;
 	/* A load that changes nothing leaves even the sequence number, but is committed too: a
 	 * client told that its games are stored already may rely on it as if it had stored them. */
 	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "chess/pgn/pgn.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 /* Room to put the bytes together that are hashed. */

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "import/count.h"
 #include "import/fill.h"
+#include "import/archive/keep.h"
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
@@ -23,6 +24,7 @@ struct work {
 	uint8_t *scratch;		      /* CHI_IDENTITY_SIZE bytes */
 	const struct chi_game_filter *filter; /* NULL: all games fit */
 	struct chi_eval_chunk *evals;	      /* NULL: they are not wanted */
+	struct chi_keeper keeper;	      /* without a chunk: games are not kept */
 	struct chi_filler positions;
 	struct chi_filler ids;
 	struct chi_stream *stream;
@@ -106,6 +108,10 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number);
 	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
 	rc = rc == CHI_OK ? give_evals(work, game, (uint32_t)number, plies) : rc;
+	if (rc == CHI_OK && work->keeper.chunk != NULL) {
+		rc = chi_keeper_add(&work->keeper, game, work->stream->number, (uint32_t)number,
+				    &work->fault);
+	}
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
 
@@ -204,6 +210,10 @@ static int prepare(struct work *work)
 	bool ok = work->counter != NULL && work->scratch != NULL &&
 		  (!evals || work->evals != NULL) && chi_pgn_new(&work->pgn) == CHI_OK &&
 		  (!evals || chi_pgn_keep_comments(work->pgn) == CHI_OK);
+	if (ok && work->games->spill.fd >= 0) {
+		ok = chi_keeper_init(&work->keeper, &work->games->spill,
+				     work->games->importer->options.bare, work->pgn) == CHI_OK;
+	}
 	return ok ? CHI_OK : chi_fault_plain(&work->fault, -CHI_ENOMEM);
 }
 
@@ -224,6 +234,9 @@ static int read_all(struct work *work)
 	int rc = chi_filler_end(&work->positions, &work->fault);
 	if (rc == CHI_OK && work->evals != NULL) {
 		rc = chi_eval_file_flush(&work->games->evals, work->evals, &work->fault);
+	}
+	if (rc == CHI_OK && work->keeper.chunk != NULL) {
+		rc = chi_keeper_end(&work->keeper, &work->fault);
 	}
 	return rc != CHI_OK ? rc : chi_filler_end(&work->ids, &work->fault);
 }
@@ -249,5 +262,6 @@ void *chi_import_read(void *reader)
 	free(work.counter);
 	free(work.scratch);
 	free(work.evals);
+	chi_keeper_deinit(&work.keeper);
 	return NULL;
 }

@@ -56,6 +56,7 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	importer->state = games;
 	games->importer = importer;
 	games->evals.fd = -1;
+	games->spill.fd = -1;
 	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
 	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
 				options->threads, &games->positions);
@@ -68,6 +69,10 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	}
 	if (options->evals) {
 		rc = chi_eval_file_open(&games->evals, importer->spill, fault);
+	}
+	if (rc == CHI_OK && importer->keep == CHI_KEEP_GAMES && options->kind == CHI_IMPORT_ADD) {
+		games->sources.room = options->memory / CHI_IMPORT_SOURCES_SHARE;
+		rc = chi_spill_open(&games->spill, importer->spill, fault);
 	}
 	return rc == CHI_OK ? start_threads(games, fault) : rc;
 }
@@ -121,6 +126,9 @@ static void collect(struct chi_pgn_session *games)
 			end_file(games);
 			games->file = stream->name;
 			stream->name = NULL;
+		}
+		if (games->spill.fd >= 0) {
+			chi_sources_note(&games->sources, stream->number, games->file);
 		}
 		keep_base(games);
 		chi_notes_tell(&stream->notes, &games->importer->options,
@@ -305,6 +313,8 @@ static void end(struct chi_importer *importer)
 	chi_sorter_free(games->positions);
 	chi_sorter_free(games->ids);
 	chi_eval_file_close(&games->evals);
+	chi_spill_close(&games->spill);
+	chi_sources_deinit(&games->sources);
 	free(games->next_file);
 	end_file(games);
 	for (size_t i = 0; i < games->n_bases; i++) {

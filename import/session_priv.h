@@ -16,6 +16,8 @@
 #include "import/evals.h"
 #include "import/importer_priv.h"
 #include "import/queue.h"
+#include "import/archive/sources.h"
+#include "import/archive/spill.h"
 #include "store/load/load.h"
 
 /*
@@ -35,8 +37,9 @@
 #define CHI_IMPORT_BASES_SHARE 16u
 #define CHI_IMPORT_PLIES_SHARE 8u
 
-/* And for the numbers of games. */
+/* And for the numbers of games, and the names of their sources. */
 #define CHI_IMPORT_NUMBERS_SHARE 8u
+#define CHI_IMPORT_SOURCES_SHARE 64u
 
 /* What is counted of the games, by number. All is zero at first, so that memory is taken only where
  * something is noted: most sessions drop few games and hold none to a ply. */
@@ -78,6 +81,8 @@ struct chi_pgn_session {
 	struct chi_sorter *positions;
 	struct chi_sorter *ids;
 	struct chi_eval_file evals;
+	struct chi_spill spill; /* open: the games are kept */
+	struct chi_sources sources;
 	_Atomic uint64_t evaluations; /* of the games taken */
 	_Atomic uint64_t numbers;     /* given out */
 	struct chi_import_reader *readers;

@@ -87,7 +87,7 @@ const char *chi_error(const struct chi_client *client);
 
 /* Creates an empty store. The address must be a directory's, -CHI_EUNSUPPORTED otherwise. See
  * chi_open for `fault`. */
-CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic,
+CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
 			   struct chi_fault *fault);
 
 /* Waits for an answer of the server; in-process it checks that the store can be read. */

@@ -162,6 +162,8 @@ static const struct chi_member import[] = {
 	CHI_M(7, CHI_BOOL, REQ, u.import.verbose),
 	CHI_M_NESTED(8, REQ, u.import.filter, CHI_IF_SET, &game_filter_message),
 	CHI_M(9, CHI_BOOL, REQ, u.import.evals),
+	CHI_M(10, CHI_BOOL, REQ, u.import.bare),
+	CHI_M(11, CHI_CHARS, REQ, u.import.source),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/idempotency.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 #define CHI_PROTOCOL_VERSION 1

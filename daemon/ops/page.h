@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 struct chi_entry;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "chistore/games.h"
 #include "chistore/types.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/page.h"

@@ -15,10 +15,18 @@
 extern "C" {
 #endif
 
-/* What a store keeps of the games that it counts; the numbers are stored. */
-enum chi_keep {
-	CHI_KEEP_GAMES = 0,  /* the games, with names, and which of them reached a position */
-	CHI_KEEP_COUNTS = 1, /* that they are counted, and no more */
+/*
+ * A game whose positions are counted in the store. The id is the first 16 bytes (big-endian) of
+ * XXH3-128 over players, date, result, start, moves, and the page, id and time of an online game
+ * (store/FORMAT.md): games that agree in these are one game, and it counts once.
+ */
+#define CHI_GAME_ID_SIZE 16
+struct chi_game_id {
+	uint8_t id[CHI_GAME_ID_SIZE];
+	uint8_t result;	  /* enum chi_result */
+	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
+	uint16_t max_ply; /* counted up to this ply; 0: to its end */
+	uint32_t number;  /* in the archive; 0: the game is not kept there */
 };
 
 /* What names are of. The numbers are stored. */

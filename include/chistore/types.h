@@ -123,6 +123,12 @@ enum chi_statistic {
 };
 #define CHI_STATISTIC_MAX CHI_STATISTIC_EVAL
 
+/* What a store keeps of the games that it counts; the numbers are stored. */
+enum chi_keep {
+	CHI_KEEP_GAMES = 0,  /* the games, with names, and which of them reached a position */
+	CHI_KEEP_COUNTS = 1, /* that they are counted, and no more */
+};
+
 /*
  * The eval statistic: CHI_EVAL_EVEN plus centipawns, White's view, which end at +-CHI_EVAL_CP_MAX.
  * Beyond them are the mates: CHI_CHI2_MAX - n if White mates in n moves, 1 + n if Black does;
@@ -267,20 +273,6 @@ enum chi_result {
 	CHI_RESULT_OTHER = 3, /* none, or not known */
 };
 
-/*
- * A game whose positions are counted in the store. The id is the first 16 bytes (big-endian) of
- * XXH3-128 over players, date, result, start, moves, and the page, id and time of an online game
- * (store/FORMAT.md): games that agree in these are one game, and it counts once.
- */
-#define CHI_GAME_ID_SIZE 16
-struct chi_game_id {
-	uint8_t id[CHI_GAME_ID_SIZE];
-	uint8_t result;	  /* enum chi_result */
-	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
-	uint16_t max_ply; /* counted up to this ply; 0: to its end */
-	uint32_t number;  /* in the archive; 0: the game is not kept there */
-};
-
 /* ---- Filter of games --------------------------------------------------------------------- */
 
 /* Bounds, included. */
@@ -344,6 +336,9 @@ struct chi_import_note {
 };
 typedef void chi_import_report(void *context, const struct chi_import_note *note);
 
+/* Room for the name of a source, with its final NUL. */
+#define CHI_SOURCE_SIZE 256
+
 /* Called now and then while the games are stored, with `phase` for a person to read, in ASCII;
  * `total` 0: not known yet. */
 typedef void chi_import_progress(void *context, const char *phase, uint64_t done, uint64_t total);
@@ -365,6 +360,9 @@ struct chi_import_options {
 	 * depth the later of the input. */
 	bool evals;
 	struct chi_game_filter filter; /* other games are not looked at; not for a MERGE */
+	bool bare; /* the archive keeps games without comments, marks and variations, */
+	char source[CHI_SOURCE_SIZE]; /* and under this source; "": the input's name */
+	enum chi_keep keep;	      /* what a store that is made keeps of games. In-process */
 	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */

@@ -47,6 +47,8 @@ CHI_STATISTIC_OUTCOME = 3
 CHI_STATISTIC_SCORE = 4
 CHI_STATISTIC_EVAL = 5
 CHI_STATISTIC_MAX = 5
+CHI_KEEP_GAMES = 0
+CHI_KEEP_COUNTS = 1
 CHI_EVAL_EVEN = 12800
 CHI_EVAL_CP_MAX = 12600
 CHI_EVAL_MATE_MAX = 198
@@ -75,7 +77,6 @@ CHI_RESULT_WHITE = 0
 CHI_RESULT_DRAW = 1
 CHI_RESULT_BLACK = 2
 CHI_RESULT_OTHER = 3
-CHI_GAME_ID_SIZE = 16
 CHI_TIME_BULLET = 1
 CHI_TIME_BLITZ = 2
 CHI_TIME_RAPID = 4
@@ -88,6 +89,7 @@ CHI_IMPORT_ADD = 1
 CHI_IMPORT_SUBTRACT = 2
 CHI_IMPORT_MERGE = 3
 CHI_IMPORT_LOAD = 4
+CHI_SOURCE_SIZE = 256
 CHI_IMPORT_MEMORY_DEFAULT = 536870912
 CHI_IMPORT_MEMORY_MIN = 16777216
 CHI_SIDE_ANY = 0
@@ -112,8 +114,7 @@ CHI_READ_ONLY_NOT = 0
 CHI_READ_ONLY_PUBLISHED = 1
 CHI_READ_ONLY_SERVER = 2
 CHI_READ_ONLY_CRASHES = 3
-CHI_KEEP_GAMES = 0
-CHI_KEEP_COUNTS = 1
+CHI_GAME_ID_SIZE = 16
 CHI_NAME_PLAYER = 1
 CHI_NAME_EVENT = 2
 CHI_NAME_SITE = 3
@@ -200,10 +201,6 @@ class chi_put_result(Structure):
     pass
 
 
-class chi_game_id(Structure):
-    pass
-
-
 class chi_range(Structure):
     pass
 
@@ -261,6 +258,10 @@ class chi_verify_result(Structure):
 
 
 class chi_repair_result(Structure):
+    pass
+
+
+class chi_game_id(Structure):
     pass
 
 
@@ -378,13 +379,6 @@ chi_put_result._fields_ = [
     ("unchanged", c_uint64),
     ("removed", c_uint64),
 ]
-chi_game_id._fields_ = [
-    ("id", c_uint8 * 16),
-    ("result", c_uint8),
-    ("pruned", c_bool),
-    ("max_ply", c_uint16),
-    ("number", c_uint32),
-]
 chi_range._fields_ = [
     ("set", c_bool),
     ("min", c_uint16),
@@ -420,6 +414,9 @@ chi_import_options._fields_ = [
     ("verbose", c_bool),
     ("evals", c_bool),
     ("filter", chi_game_filter),
+    ("bare", c_bool),
+    ("source", c_char * 256),
+    ("keep", c_int),
     ("memory", c_uint64),
     ("threads", c_uint),
     ("report", chi_import_report),
@@ -539,6 +536,13 @@ chi_repair_result._fields_ = [
     ("pages", c_uint64),
     ("unsure", c_bool),
 ]
+chi_game_id._fields_ = [
+    ("id", c_uint8 * 16),
+    ("result", c_uint8),
+    ("pruned", c_bool),
+    ("max_ply", c_uint16),
+    ("number", c_uint32),
+]
 chi_game_head._fields_ = [
     ("number", c_uint32),
     ("white", c_uint32),
@@ -634,7 +638,7 @@ FUNCTIONS = {
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),
     "chi_error": (c_char_p, [POINTER(chi_client)]),
-    "chi_create": (c_int, [c_char_p, c_int, POINTER(chi_fault)]),
+    "chi_create": (c_int, [c_char_p, c_int, c_int, POINTER(chi_fault)]),
     "chi_ping": (c_int, [POINTER(chi_client)]),
     "chi_get_info": (c_int, [POINTER(chi_client), POINTER(chi_info)]),
     "chi_changed": (c_int, [POINTER(chi_client), POINTER(c_bool)]),

@@ -49,10 +49,12 @@ class Explored(typing.NamedTuple):
     moves: typing.Sequence[Child]
 
 
-def create(address, statistic="control"):
-    """Makes an empty store in a directory. `statistic`: one of the names that chistore(1) has."""
+def create(address, statistic="control", games=True):
+    """Makes an empty store in a directory. `statistic`: one of the names that chistore(1)
+    has. `games`: keep the games that are counted."""
     fault = _abi.chi_fault()
-    check_fault(lib.chi_create(os.fsencode(address), _STATISTICS[statistic], fault), fault)
+    check_fault(lib.chi_create(os.fsencode(address), _STATISTICS[statistic],
+                               _abi.CHI_KEEP_GAMES if games else _abi.CHI_KEEP_COUNTS, fault), fault)
 
 
 def open(address, **options):  # pylint: disable=redefined-builtin

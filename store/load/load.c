@@ -181,6 +181,7 @@ static void free_load(struct chi_load *load)
 {
 	chi_rewrite_forget(&load->rewrite);
 	chi_load_forget(load);
+	chi_load_archive_free(load);
 	chi_arena_deinit(&load->arena);
 	chi_arena_deinit(&load->lists);
 	chi_tree_deinit(&load->own[CHI_TREE_POSITION]);

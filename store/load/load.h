@@ -41,6 +41,18 @@ uint64_t chi_load_next_game(struct chi_load *load);
 CHI_MUSTUSE int chi_load_game(struct chi_load *load, const struct chi_game_id *game);
 CHI_MUSTUSE int chi_load_ungame(struct chi_load *load, const struct chi_game_id *game);
 
+/*
+ * Keeps a game that was added: `packed` by chi_game_pack (store/games/body.h), its number the one
+ * it was added with, greater than all before. `source`: where it comes from, "" for not known. When
+ * all are kept chi_load_archived writes what was gathered: before chi_load_start.
+ */
+CHI_MUSTUSE int chi_load_archive(struct chi_load *load, uint32_t number, const char *source,
+				 const uint8_t *packed, size_t len, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_archived(struct chi_load *load, struct chi_fault *fault);
+
+/* Takes a game that was kept out of the archive. */
+CHI_MUSTUSE int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault);
+
 /* What packing needs to know; plain data, the same for all threads. */
 struct chi_load_spec {
 	enum chi_statistic statistic;

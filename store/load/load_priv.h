@@ -74,6 +74,11 @@ struct chi_load {
 	int rc; /* the first failure; sticky */
 	struct chi_fault fault;
 	bool games_changed;
+	struct chi_archive_writer *keeper; /* NULL: nothing is gathered */
+	struct chi_name_cache *names;
+	size_t kept;			   /* bytes of games since the last commit of a new store */
+	uint32_t source;		   /* of the last game, */
+	char source_name[CHI_SOURCE_SIZE]; /* and its name */
 	bool subtract;
 	uint64_t games_min;
 	bool begun;		    /* a position came */
@@ -168,6 +173,11 @@ CHI_MUSTUSE int chi_rewrite_pass(struct chi_rewrite *rewrite);
 /* Copies the rest, if a rewriting is active, and forgets it. */
 CHI_MUSTUSE int chi_rewrite_finish(struct chi_load *load, struct chi_rewrite *rewrite);
 void chi_rewrite_forget(struct chi_rewrite *rewrite);
+
+/* ---- archive.c */
+
+/* Frees what was gathered. */
+void chi_load_archive_free(struct chi_load *load);
 
 /* ---- lists.c: lists of games */
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 
 /* The first lines of a dump. */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "chistore/games.h"
 #include "chistore/types.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"

@@ -151,7 +151,8 @@ static void swap_store(void *context)
 	world_kill_daemon(world);
 	(void)snprintf(old, sizeof(old), "%s.old", world->store);
 	assert_int_equal(rename(world->store, old), 0);
-	assert_int_equal(chi_create(world->store, CHI_STATISTIC_CONTROL, &fault), CHI_OK);
+	assert_int_equal(chi_create(world->store, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+			 CHI_OK);
 	world_start_daemon(world);
 }
 

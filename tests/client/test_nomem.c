@@ -313,7 +313,7 @@ static void create(struct chi_client *client)
 {
 	(void)client;
 	struct chi_fault fault = {""};
-	made(chi_create(target, CHI_STATISTIC_CONTROL, &fault), fault.text);
+	made(chi_create(target, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault), fault.text);
 }
 
 static void look_after(struct chi_client *client)
@@ -453,7 +453,7 @@ static void each_call(void **state)
 	snprintf(idle, sizeof(idle), "%s/idle", world.dir);
 	snprintf(target, sizeof(target), "%s/target", world.dir);
 	snprintf(published, sizeof(published), "%s/published", world.dir);
-	assert_int_equal(chi_create(idle, CHI_STATISTIC_OUTCOME, NULL), CHI_OK);
+	assert_int_equal(chi_create(idle, CHI_STATISTIC_OUTCOME, CHI_KEEP_GAMES, NULL), CHI_OK);
 	fill(idle);
 	fill(address);
 	entries = count_entries();

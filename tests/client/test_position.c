@@ -256,9 +256,11 @@ static void words(void **state)
 	assert_string_equal(chi_version(), "0.1.0");
 	assert_string_equal(chi_statistic_name(CHI_STATISTIC_OUTCOME), "outcome");
 	struct chi_fault fault = {{0}};
-	assert_int_equal(chi_create("unix:/x", CHI_STATISTIC_CONTROL, &fault), -CHI_EUNSUPPORTED);
+	assert_int_equal(chi_create("unix:/x", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+			 -CHI_EUNSUPPORTED);
 	assert_non_null(strstr(fault.text, "unix:/x"));
-	assert_int_equal(chi_create("", CHI_STATISTIC_CONTROL, &fault), -CHI_ESYNTAX);
+	assert_int_equal(chi_create("", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+			 -CHI_ESYNTAX);
 	struct chi_client *client = NULL;
 	assert_int_equal(chi_open("udp:/nowhere", NULL, &client, &fault), -CHI_ENOSTORE);
 	assert_null(client);

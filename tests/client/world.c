@@ -195,7 +195,7 @@ void world_make(struct world *world, enum world_kind kind, enum chi_statistic st
 	struct chi_fault fault = {{0}};
 	world_make_dir(world->dir);
 	(void)snprintf(world->store, sizeof(world->store), "%.60s/store", world->dir);
-	if (chi_create(world->store, statistic, &fault) != CHI_OK) {
+	if (chi_create(world->store, statistic, CHI_KEEP_GAMES, &fault) != CHI_OK) {
 		fail_msg("cannot create %s: %s", world->store, fault.text);
 	}
 	if (kind == WORLD_FILE) {

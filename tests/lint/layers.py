@@ -59,8 +59,9 @@ ARROWS = {
                              "store/load"},
 
     "search": STORE,
-    "import": STORE,
-    "import/dump": STORE | {"import"},
+    "import/archive": STORE,
+    "import": STORE | {"import/archive"},
+    "import/dump": STORE | {"import", "import/archive"},
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
     "formats": BOARD,
@@ -95,7 +96,7 @@ ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/archive.h", "store/archive_trees.h",
-    "store/games/archive.h", "store/games/columns.h", "store/names/names.h")}
+    "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/names/names.h")}
 
 # System headers with a meaning: another room that includes one takes over a job that is not its own.
 OWNERS = {

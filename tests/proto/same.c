@@ -167,6 +167,8 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		       a->u.import.count_twice == b->u.import.count_twice &&
 		       a->u.import.verbose == b->u.import.verbose &&
 		       a->u.import.evals == b->u.import.evals &&
+		       a->u.import.bare == b->u.import.bare &&
+		       strcmp(a->u.import.source, b->u.import.source) == 0 &&
 		       memcmp(&a->u.import.filter, &b->u.import.filter,
 			      sizeof(a->u.import.filter)) == 0;
 	case CHI_OP_IMPORT_DATA:

@@ -55,5 +55,7 @@ void sample_import(struct sample *s, struct chi_request *out)
 	out->u.import.count_twice = below(s, 2) != 0;
 	out->u.import.verbose = below(s, 2) != 0;
 	out->u.import.evals = below(s, 2) != 0;
+	out->u.import.bare = below(s, 2) != 0;
+	text(s, out->u.import.source, sizeof(out->u.import.source), "twic", "my games");
 	filter_of(s, &out->u.import.filter);
 }

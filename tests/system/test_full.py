@@ -244,7 +244,7 @@ class Commands:
     def fail(self, *args, store, room):
         before = self.names()
         error = self.fails(*args, store=store, room=room)
-        self.assertRegex(error, r"\Achistore: .*(No space left on device|File too large)")
+        self.assertRegex(error, r"\Achistore: .*(No space left on device|File too large|no space left)")
         self.assertTrue(self.directory in error or self.source in error, error)
         return before
 

@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "chess/statistic.h"
 #include "client/cli/in/book_import.h"
 #include "client/cli/command.h"
 #include "client/cli/in/files.h"
+#include "client/cli/in/keep.h"
 #include "client/cli/in/game_filter.h"
 #include "client/cli/in/pgn_import.h"
 #include "client/cli/in/position_import.h"
@@ -18,6 +20,7 @@ struct import_state {
 	enum chi_statistic create; /* of --statistic; 0 if it was not given */
 	bool strict;
 	bool verbose;
+	enum chi_keep bare;	    /* of annotations */
 	struct positions positions; /* one of these is used */
 	struct games games;
 };
@@ -39,6 +42,28 @@ static int take_format(struct cli *cli, const struct cli_option *option, const c
 		       ? EXIT_DONE
 		       : cli_usage(cli, "--%s: '%s' is none of pgn, epd, csv, tsv, jsonl, polyglot",
 				   option->name, value);
+}
+
+static bool is_plain(const char *text, size_t len)
+{
+	bool plain = chi_utf8_valid(text, len);
+	for (size_t i = 0; i < len; i++) {
+		plain = plain && (unsigned char)text[i] >= 0x20 && text[i] != 0x7f;
+	}
+	return plain;
+}
+
+/* A name of a source is a text as in a tag. */
+static int take_source(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *source)
+{
+	size_t len = strlen(value);
+	if (len == 0 || len >= CHI_SOURCE_SIZE || !is_plain(value, len)) {
+		return cli_usage(cli, "--%s: a name has 1 to %d bytes of plain text", option->name,
+				 CHI_SOURCE_SIZE - 1);
+	}
+	memcpy(source, value, len + 1);
+	return EXIT_DONE;
 }
 
 static int take_engine(struct cli *cli, const struct cli_option *option, const char *value,
@@ -84,8 +109,9 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 static int check_options(struct cli *cli, const struct files *files)
 {
 	static const char *const of_positions[] = {"engine", "add", NULL};
-	static const char *const of_games[] = {"max-ply", "min-games",	     "evals", "memory",
-					       "threads", GAME_FILTER_NAMES, NULL};
+	static const char *const of_games[] = {
+		"max-ply", "min-games",	  "evals",  "memory",	       "threads",
+		"games",   "annotations", "source", GAME_FILTER_NAMES, NULL};
 	static const char *const of_text[] = {"strict", "verbose", NULL};
 	static const struct {
 		const char *const *options;
@@ -131,6 +157,7 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 	if (files->format == CHI_FORMAT_PGN) {
 		import->games.options.kind = CHI_IMPORT_ADD;
 		import->games.options.strict = import->strict;
+		import->games.options.bare = import->bare == CHI_KEEP_COUNTS;
 		import->games.verbose = import->verbose;
 		import->games.create = import->create;
 		return games_run(cli, &import->games, files->n, files->paths, files->sources);
@@ -174,6 +201,12 @@ static const struct cli_option options[] = {
 		      "games: count no positions after N plies"),
 	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
 		      "games: drop new positions with fewer games"),
+	OPTION_WORD(import_state, games.options.keep, keep_names, "games", "WORD",
+		    "games: keep (default) or none, of a store that is made, see init"),
+	OPTION_WORD(import_state, bare, keep_names, "annotations", "WORD",
+		    "games: keep (default) or none of the comments, marks and variations"),
+	OPTION(import_state, games.options.source, take_source, "source", "NAME",
+	       "games: where they come from (default: the name of the file)"),
 	OPTION_FLAG(import_state, games.options.evals, "evals",
 		    "games: store the evaluations in their comments, too"),
 	GAME_FILTER_OPTIONS(import_state, games.options.filter),

@@ -2,10 +2,12 @@
 /* chistore init: makes an empty store. */
 #include "chess/statistic.h"
 #include "client/cli/command.h"
+#include "client/cli/in/keep.h"
 #include "client/cli/out/output.h"
 
 struct init_state {
 	enum chi_statistic statistic;
+	enum chi_keep keep;
 };
 
 /* Control is the default because every position has that statistic. */
@@ -16,17 +18,20 @@ static int run(struct cli *cli)
 {
 	const struct init_state *wanted = cli->state;
 	struct chi_fault fault = {.text = ""};
-	int status = chi_create(cli->address, wanted->statistic, &fault);
+	int status = chi_create(cli->address, wanted->statistic, wanted->keep, &fault);
 	if (status != CHI_OK) {
 		return cli_fault(status, &fault);
 	}
-	return output_object(cli, json_pack("{s:o, s:s}", "created", json_path(cli->address),
-					    "statistic", chi_statistic_name(wanted->statistic)));
+	return output_object(cli, json_pack("{s:o, s:s, s:s}", "created", json_path(cli->address),
+					    "statistic", chi_statistic_name(wanted->statistic),
+					    "games", keep_names[wanted->keep]));
 }
 
 static const struct cli_option options[] = {
 	OPTION_WORD(init_state, statistic, chi_statistic_names, "statistic", "KIND",
 		    "control (default), outcome, score, eval or external"),
+	OPTION_WORD(init_state, keep, keep_names, "games", "WORD",
+		    "keep (default): the games themselves; none: only their counts"),
 	OPTIONS_END,
 };
 

@@ -46,6 +46,6 @@ int made_store_need(struct cli *cli, enum chi_statistic statistic)
 	if (cli->client != NULL) {
 		return EXIT_DONE;
 	}
-	int code = cli_fault(chi_create(cli->address, statistic, &fault), &fault);
+	int code = cli_fault(chi_create(cli->address, statistic, CHI_KEEP_GAMES, &fault), &fault);
 	return code == EXIT_DONE ? cli_open(cli, true, &cli->client) : code;
 }
