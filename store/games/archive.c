@@ -3,7 +3,10 @@
 #include "store/games/archive.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "chess/fen.h"
+#include "chess/key.h"
 #include "store/games/bodies.h"
 #include "store/games/columns.h"
 
@@ -102,6 +105,26 @@ int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct 
 	rc = rc == CHI_OK ? chi_body_unpack(&head, &body, names, arena, out) : rc;
 	/* A head without a body is no game that was removed. */
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
+		      struct chi_game_moves *out)
+{
+	struct chi_body body;
+	struct chi_key start;
+	int rc = chi_bodies_read(reader->bodies, number, &body);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	out->bytes = body.parts[CHI_BODY_MOVES].bytes;
+	out->len = body.parts[CHI_BODY_MOVES].len;
+	rc = chi_body_start(&body, &start);
+	out->has_start = rc == CHI_OK;
+	if (rc == CHI_NONE) {
+		return chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &out->start, NULL);
+	}
+	return rc == CHI_OK && chi_key_decode(&start, &out->start, NULL) == CHI_OK ? CHI_OK
+										   : -CHI_ECORRUPT;
 }
 
 int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out)

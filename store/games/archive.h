@@ -6,9 +6,12 @@
 #pragma once
 
 #include <lmdb.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "chess/moves/movecode.h"
+#include "chess/position.h"
 #include "chistore/games.h"
 #include "store/archive_trees.h"
 #include "store/games/body.h"
@@ -41,6 +44,17 @@ CHI_MUSTUSE int chi_archive_head(struct chi_archive_reader *reader, uint32_t num
  */
 CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_arena *arena, struct chi_game *out);
+
+/* The moves of a game, played again by chi_replay_init, and the position they begin from. The bytes
+ * are valid until the reader's next call. CHI_NONE: there is no such game. */
+struct chi_game_moves {
+	bool has_start; /* else the initial position of chess */
+	struct chi_position start;
+	const uint8_t *bytes;
+	size_t len;
+};
+CHI_MUSTUSE int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
+				  struct chi_game_moves *out);
 
 /* The first number of `from` or more that a game has. CHI_NONE: there is none. */
 CHI_MUSTUSE int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out);

@@ -327,6 +327,19 @@ static int read_tags(const struct chi_game_head *head, const struct chi_span *na
 	return CHI_OK;
 }
 
+/* The key of the start position. */
+static int read_start(struct chi_reader *texts, struct chi_key *out)
+{
+	size_t len;
+	const char *key = read_text(texts, &len);
+	if (len > CHI_KEY_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	*out = (struct chi_key){.len = (uint8_t)len};
+	memcpy(out->bytes, key, len);
+	return CHI_OK;
+}
+
 /* What the flags tell of. */
 static int read_rest(uint8_t flags, struct chi_reader *texts, struct chi_game *out)
 {
@@ -337,14 +350,10 @@ static int read_rest(uint8_t flags, struct chi_reader *texts, struct chi_game *o
 		}
 	}
 	if ((flags & FLAG_START) != 0) {
-		size_t len;
-		const char *key = read_text(texts, &len);
-		if (len > CHI_KEY_MAX) {
+		out->has_start = true;
+		if (read_start(texts, &out->start) != CHI_OK) {
 			return -CHI_ECORRUPT;
 		}
-		out->has_start = true;
-		out->start.len = (uint8_t)len;
-		memcpy(out->start.bytes, key, len);
 	}
 	if ((flags & FLAG_NOTES) != 0) {
 		out->notes = (const uint8_t *)read_text(texts, &out->n_notes);
@@ -381,4 +390,34 @@ int chi_body_unpack(const struct chi_game_head *head, const struct chi_body *bod
 	out->moves = moves;
 	return chi_moves_unpack(out->has_start ? &out->start : NULL, parts[CHI_BODY_MOVES].bytes,
 				parts[CHI_BODY_MOVES].len, moves, out->n_plies);
+}
+
+int chi_body_start(const struct chi_body *body, struct chi_key *out)
+{
+	const struct chi_span *parts = body->parts;
+	struct chi_reader shape =
+		chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
+	struct chi_reader texts =
+		chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
+	uint8_t flags = chi_read_u8(&shape);
+	size_t len;
+	if (shape.bad || (flags & ~FLAGS) != 0) {
+		return -CHI_ECORRUPT;
+	}
+	if ((flags & FLAG_START) == 0) {
+		return CHI_NONE;
+	}
+	for (uint64_t n = chi_read_small(&shape); n > 0 && !shape.bad; n--) {
+		uint8_t byte = chi_read_u8(&shape);
+		if ((byte & ~TEXT) == CHI_TAG_OTHER) {
+			(void)read_text(&texts, &len);
+		}
+		if ((byte & TEXT) != 0) {
+			(void)read_text(&texts, &len);
+		}
+	}
+	if ((flags & FLAG_ID) != 0) {
+		(void)chi_read_bytes(&texts, CHI_GAME_ID_SIZE);
+	}
+	return shape.bad || read_start(&texts, out) != CHI_OK || texts.bad ? -CHI_ECORRUPT : CHI_OK;
 }

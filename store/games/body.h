@@ -73,3 +73,7 @@ CHI_MUSTUSE int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_pac
 CHI_MUSTUSE int chi_body_unpack(const struct chi_game_head *head, const struct chi_body *body,
 				const struct chi_span names[CHI_HEAD_NAMES],
 				struct chi_arena *arena, struct chi_game *out);
+
+/* The start position that is kept of a game; CHI_NONE: it begins from the initial one.
+ * -CHI_ECORRUPT. Whether it is a position at all is not looked at. */
+CHI_MUSTUSE int chi_body_start(const struct chi_body *body, struct chi_key *out);

@@ -180,6 +180,28 @@ static struct chi_archive_reader *reader_of(struct archive *archive)
 	return reader;
 }
 
+/* The moves alone are those of the whole game. */
+static void check_moves(struct chi_archive_reader *reader, const struct chi_game *game,
+			uint32_t number)
+{
+	struct chi_game_moves found;
+	struct chi_replay replay;
+	struct chi_key start;
+	chi_move move;
+	ok(chi_archive_moves(reader, number, &found));
+	assert_int_equal(found.has_start, game->has_start);
+	chi_key_encode(&found.start, &start);
+	if (game->has_start) {
+		assert_memory_equal(&start, &game->start, sizeof(start));
+	}
+	chi_replay_init(&replay, &found.start, found.bytes, found.len);
+	for (size_t i = 0; i < game->n_plies; i++) {
+		ok(chi_replay_next(&replay, &move));
+		assert_int_equal(move, game->moves[i]);
+	}
+	assert_int_equal(chi_replay_next(&replay, &move), CHI_NONE);
+}
+
 static void check(struct chi_archive_reader *reader, uint32_t number)
 {
 	struct chi_arena arena;
@@ -208,6 +230,7 @@ static void check(struct chi_archive_reader *reader, uint32_t number)
 	assert_int_equal(found.n_rest, game->n_rest);
 	assert_memory_equal(found.rest, game->rest, game->n_rest);
 	chi_arena_deinit(&arena);
+	check_moves(reader, game, number);
 }
 
 static void test_identity(void **state)
