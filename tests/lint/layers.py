@@ -107,6 +107,7 @@ OWNERS = {
     "archive": {"formats", "tests"},
     "zstd.h": {"store", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "tests"},
+    "roaring/": {"search", "tests"},
     "xxhash.h": {"base", "store", "import", "tests", "bench"},
 }
 

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Games that fit, by ascending number as they are found, or sorted. A sorted query looks at all
+ * games and keeps the first `limit` in a heap; value and number of each are one 64-bit number, so
+ * that games have one order. A cursor is that number of the last row.
+ */
+#include "search/games.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "base/wire.h"
+#include "base/num.h"
+#include "chess/key.h"
+#include "search/matcher.h"
+#include "search/replay.h"
+#include "search/terms.h"
+
+struct chi_games {
+	struct chi_games_spec spec;
+	struct chi_terms terms;
+	struct chi_matcher *matcher;
+	struct chi_archive_view view;
+	bool after;	/* rows up to and with `last` are not delivered */
+	uint64_t last;	/* place of the last row */
+	uint64_t rows;	/* delivered */
+	uint64_t found; /* games that fit, so far */
+	bool searched;	/* all games were looked at */
+	int rc;		/* how it ended */
+	bool has_total; /* known from the beginning */
+	uint64_t total;
+	/* By ascending number: rows of the chunk that are to be delivered. */
+	struct chi_hits hits;
+	uint32_t word;
+	/* Sorted: a heap of places, the last one on top, until all are searched; then in order. */
+	uint64_t *places;
+	size_t n_places;
+	size_t room; /* of `places` */
+	size_t at;   /* the next to be delivered */
+	struct chi_columns_reader heads;
+	/* Plies. */
+	bool has_position;
+	struct chi_position position;
+	struct chi_archive_reader *reader;
+};
+
+static bool is_sorted(const struct chi_games_spec *spec)
+{
+	return spec->sort != CHI_GAMES_NUMBER || spec->descending;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+void chi_games_close(struct chi_games *games)
+{
+	if (games != NULL) {
+		chi_matcher_free(games->matcher);
+		chi_columns_reader_deinit(&games->heads);
+		chi_archive_reader_free(games->reader);
+		free(games->places);
+		free(games);
+	}
+}
+
+static void closep(struct chi_games **games)
+{
+	chi_games_close(*games);
+}
+
+/* The first letter of a cursor says the order that it is of. */
+static char letter_of(const struct chi_games_spec *spec)
+{
+	static const char letters[2][3] = {{'n', 'd', 'r'}, {'N', 'D', 'R'}};
+	return letters[spec->descending][spec->sort];
+}
+
+static int read_cursor(struct chi_games *games, struct chi_fault *fault)
+{
+	const struct chi_games_spec *spec = &games->spec;
+	uint8_t bytes[sizeof(uint64_t)];
+	if (spec->cursor == NULL || spec->cursor_len == 0) {
+		return CHI_OK;
+	}
+	if (spec->cursor_len != 1 + 2 * sizeof(bytes) || spec->cursor[0] != letter_of(spec) ||
+	    chi_hex_parse(spec->cursor + 1, spec->cursor_len - 1, bytes) < 0) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "cursor: not one that a query of games in this order gave");
+	}
+	struct chi_reader reader = chi_reader_of(bytes, sizeof(bytes));
+	games->last = chi_read_le(&reader, sizeof(bytes));
+	games->after = true;
+	return CHI_OK;
+}
+
+static int check(const struct chi_games_spec *spec, struct chi_fault *fault)
+{
+	if (spec->sort > CHI_GAMES_RATING) {
+		return chi_fault(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
+	}
+	if (is_sorted(spec) && (spec->limit < 1 || spec->limit > CHI_GAMES_SORT_MAX)) {
+		return chi_fault(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
+				 CHI_GAMES_SORT_MAX);
+	}
+	return CHI_OK;
+}
+
+/* The position whose plies are asked for. */
+static int find_position(struct chi_games *games)
+{
+	const struct chi_term *found = NULL;
+	for (size_t i = 0; found == NULL && i < games->terms.n; i++) {
+		const struct chi_term *term = &games->terms.term[i];
+		bool is = term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES;
+		found = is && !term->negated ? term : NULL;
+	}
+	games->has_position = games->spec.want_ply && found != NULL;
+	if (!games->has_position) {
+		return CHI_OK;
+	}
+	int rc = chi_key_decode(&found->key, &games->position, NULL);
+	rc = rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
+	return rc == CHI_OK ? chi_archive_reader_begin(games->reader, games->view.txn,
+						       &games->view.trees)
+			    : rc;
+}
+
+/* What sorted queries need. */
+static int open_sort(struct chi_games *games)
+{
+	if (!is_sorted(&games->spec)) {
+		return CHI_OK;
+	}
+	games->room = (size_t)games->spec.limit;
+	games->places = malloc(games->room * sizeof(*games->places));
+	return games->places != NULL ? chi_columns_reader_init(&games->heads, games->view.txn,
+							       games->view.trees.columns)
+				     : -CHI_ENOMEM;
+}
+
+/* With a cursor, and all counted, games before it are looked at all the same. */
+static int open_matcher(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
+{
+	const struct chi_games_spec *spec = &games->spec;
+	struct chi_matcher_spec from = {.from = 1};
+	int rc = chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	games->has_total = chi_matcher_total(games->matcher, &games->total);
+	bool skips = games->after && !is_sorted(spec) && games->last < UINT32_MAX &&
+		     (games->has_total || !spec->want_total);
+	if (!skips) {
+		return CHI_OK;
+	}
+	chi_matcher_free(games->matcher);
+	games->matcher = NULL;
+	from.from = (uint32_t)games->last + 1;
+	return chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
+}
+
+int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, struct chi_games **out,
+		   struct chi_fault *fault)
+{
+	int rc = check(spec, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	_cleanup_(closep) struct chi_games *games = calloc(1, sizeof(*games));
+	if (games == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	games->spec = *spec;
+	rc = read_cursor(games, fault);
+	rc = rc == CHI_OK ? chi_terms_parse(spec->filter != NULL ? spec->filter : "",
+					    spec->filter_len, &games->terms, fault)
+			  : rc;
+	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_read_archive(read, &games->view);
+	rc = rc == CHI_OK ? find_position(games) : rc;
+	rc = rc == CHI_OK ? open_sort(games) : rc;
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	games->spec.filter = NULL;
+	games->spec.cursor = NULL;
+	*out = games;
+	games = NULL;
+	return CHI_OK;
+}
+
+/* ---- Order -------------------------------------------------------------------------------- */
+
+/* Where a row is in the query's order: what it is sorted by, then its number. */
+static uint64_t place_of(const struct chi_games *games, const struct chi_columns_chunk *chunk,
+			 uint32_t row)
+{
+#define AT(column) (uint64_t) chi_column_value(chunk, CHI_COLUMN_##column, row)
+	uint64_t value = 0;
+	if (games->spec.sort == CHI_GAMES_DATE) {
+		value = AT(YEAR) * 10000 + AT(MONTH) * 100 + AT(DAY);
+	} else if (games->spec.sort == CHI_GAMES_RATING) {
+		/* Of one player's the average is not known. */
+		value = AT(WHITE_ELO) != 0 && AT(BLACK_ELO) != 0 ? AT(WHITE_ELO) + AT(BLACK_ELO)
+								 : 0;
+	}
+#undef AT
+	return value << 32 | (chunk->first + row);
+}
+
+/* True if `a` is delivered before `b`. */
+static bool before(const struct chi_games *games, uint64_t a, uint64_t b)
+{
+	return games->spec.descending ? a > b : a < b;
+}
+
+static void sift_down(const struct chi_games *games, size_t n, size_t at, uint64_t place)
+{
+	uint64_t *places = games->places;
+	for (;;) {
+		size_t child = 2 * at + 1;
+		if (child + 1 < n && before(games, places[child], places[child + 1])) {
+			child++;
+		}
+		if (child >= n || !before(games, place, places[child])) {
+			break;
+		}
+		places[at] = places[child];
+		at = child;
+	}
+	places[at] = place;
+}
+
+static void keep(struct chi_games *games, uint64_t place)
+{
+	uint64_t *places = games->places;
+	if (games->after && !before(games, games->last, place)) {
+		return;
+	}
+	if (games->n_places == games->room) {
+		if (before(games, place, places[0])) {
+			sift_down(games, games->room, 0, place);
+		}
+		return;
+	}
+	size_t at = games->n_places++;
+	for (; at > 0 && before(games, places[(at - 1) / 2], place); at = (at - 1) / 2) {
+		places[at] = places[(at - 1) / 2];
+	}
+	places[at] = place;
+}
+
+static void keep_hits(struct chi_games *games)
+{
+	const struct chi_columns_chunk *chunk = chi_matcher_chunk(games->matcher);
+	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
+		for (uint64_t left = games->hits.words[w]; left != 0; left &= left - 1) {
+			uint32_t row = 64 * w + (uint32_t)__builtin_ctzll(left);
+			keep(games, place_of(games, chunk, row));
+		}
+		games->hits.words[w] = 0;
+	}
+}
+
+static void finish_heap(struct chi_games *games)
+{
+	for (size_t n = games->n_places; n > 1; n--) {
+		uint64_t last = games->places[n - 1];
+		games->places[n - 1] = games->places[0];
+		sift_down(games, n - 1, 0, last);
+	}
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static int take_row(struct chi_games *games, const struct chi_columns_chunk *chunk, uint32_t row,
+		    struct chi_games_row *out)
+{
+	int rc = CHI_OK;
+	*out = (struct chi_games_row){.ply = -1};
+	chi_columns_head(chunk, row, &out->head);
+	if (games->has_position) {
+		rc = chi_replay_find(games->reader, out->head.number, &games->position, &out->ply,
+				     &out->move);
+	}
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	}
+	games->last = place_of(games, chunk, row);
+	games->after = true;
+	games->rows++;
+	return CHI_OK;
+}
+
+static bool is_full(const struct chi_games *games)
+{
+	return games->spec.limit != 0 && games->rows == games->spec.limit;
+}
+
+/* Delivers rows of the chunk. */
+static int take_hits(struct chi_games *games, struct chi_games_row *rows, size_t max, size_t *n)
+{
+	const struct chi_columns_chunk *chunk = chi_matcher_chunk(games->matcher);
+	while (games->word < CHI_HIT_WORDS && *n < max && !is_full(games)) {
+		uint64_t *left = &games->hits.words[games->word];
+		if (*left == 0) {
+			games->word++;
+			continue;
+		}
+		uint32_t row = 64 * games->word + (uint32_t)__builtin_ctzll(*left);
+		if (!games->after || chunk->first + row > games->last) {
+			int rc = take_row(games, chunk, row, &rows[*n]);
+			if (rc < 0) {
+				return rc;
+			}
+			++*n;
+		}
+		*left &= *left - 1;
+	}
+	return CHI_OK;
+}
+
+static int take_places(struct chi_games *games, struct chi_games_row *rows, size_t max, size_t *n)
+{
+	for (; games->at < games->n_places && *n < max; games->at++, ++*n) {
+		uint32_t row = 0;
+		int rc = chi_columns_find(&games->heads, (uint32_t)games->places[games->at], &row);
+		rc = rc == CHI_OK ? take_row(games, &games->heads.chunk, row, &rows[*n]) : rc;
+		if (rc != CHI_OK) {
+			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+		}
+	}
+	return CHI_OK;
+}
+
+static bool has_hits(const struct chi_games *games)
+{
+	return !is_sorted(&games->spec) && games->word < CHI_HIT_WORDS && !is_full(games);
+}
+
+/* Looks at the next chunk. */
+static int search(struct chi_games *games, uint64_t *steps)
+{
+	int rc = chi_matcher_next(games->matcher, steps, &games->hits);
+	games->word = 0;
+	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+		games->found += (uint64_t)__builtin_popcountll(games->hits.words[w]);
+	}
+	if (is_sorted(&games->spec)) {
+		keep_hits(games);
+	}
+	if (rc == CHI_NONE) {
+		games->searched = true;
+		finish_heap(games);
+	}
+	return rc < 0 ? rc : CHI_OK;
+}
+
+static bool is_over(const struct chi_games *games)
+{
+	const struct chi_games_spec *spec = &games->spec;
+	if (is_sorted(spec)) {
+		return games->searched && games->at == games->n_places;
+	}
+	bool counted = games->searched || !spec->want_total || games->has_total;
+	return (games->searched && !has_hits(games)) || (is_full(games) && counted);
+}
+
+int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t max, uint64_t steps,
+		   size_t *n)
+{
+	bool sorted = is_sorted(&games->spec);
+	*n = 0;
+	while (games->rc == CHI_OK) {
+		if (is_over(games)) {
+			games->rc = CHI_NONE;
+		} else if (sorted && games->searched) {
+			games->rc = take_places(games, rows, max, n);
+		} else if (has_hits(games)) {
+			games->rc = take_hits(games, rows, max, n);
+		} else if (steps > 0) {
+			games->rc = search(games, &steps);
+		}
+		bool waits = sorted ? games->searched : has_hits(games);
+		if ((*n == max && waits) || (steps == 0 && !waits)) {
+			break;
+		}
+	}
+	return games->rc == CHI_OK && is_over(games) ? CHI_NONE : games->rc;
+}
+
+bool chi_games_total(const struct chi_games *games, uint64_t *total)
+{
+	*total = games->has_total ? games->total : games->found;
+	return games->has_total || (games->searched && games->spec.want_total);
+}
+
+size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE])
+{
+	uint8_t bytes[sizeof(uint64_t)];
+	struct chi_writer writer = chi_writer_of(bytes, sizeof(bytes));
+	out[0] = '\0';
+	if (!games->after) {
+		return 0;
+	}
+	chi_write_le(&writer, games->last, sizeof(bytes));
+	out[0] = letter_of(&games->spec);
+	chi_hex_print(bytes, sizeof(bytes), out + 1);
+	return 1 + 2 * sizeof(bytes);
+}
+
+const char *chi_games_unknown(const struct chi_games *games, size_t i)
+{
+	return chi_matcher_unknown(games->matcher, i);
+}

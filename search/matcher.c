@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the games that fit are looked for: of all terms that name a set of games, one leads, the
+ * shortest list of a position or else a gameset, and only chunks that have a game of it are opened;
+ * the others are made sets of numbers first. Without any, all chunks are walked. In a chunk, all
+ * terms are joined as bits of its rows.
+ */
+#include "search/matcher.h"
+
+#include <stdlib.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "search/numbers.h"
+#include "search/replay.h"
+
+/* What replaying a game is worth. */
+#define STEPS_A_GAME 4
+
+/* A term that names a set of games. */
+struct member {
+	bool negated;
+	struct chi_reached *reached; /* of a position: what is not yet in `numbers` */
+	struct chi_numbers *numbers; /* NULL: the member leads */
+};
+
+struct chi_matcher {
+	struct chi_read *read;
+	struct chi_archive_view view;
+	const struct chi_terms *terms;
+	struct chi_tester *tester;
+	struct chi_columns_reader columns;
+	uint32_t from;
+	bool over;
+	bool ready;
+	size_t n_members;
+	struct member members[CHI_TERMS_MAX];
+	struct member *leader;		   /* NULL: all chunks are walked */
+	const struct chi_posting *entries; /* of the leading list, the next ones */
+	size_t n_entries;
+	size_t n_wanted;
+	struct chi_wanted *wanted;    /* patterns */
+	bool unwanted[CHI_TERMS_MAX]; /* those that no position may fit */
+	struct chi_archive_reader *games;
+	uint32_t asked; /* first number of the chunk that `hits` is of */
+	struct chi_hits hits;
+};
+
+void chi_matcher_free(struct chi_matcher *matcher)
+{
+	if (matcher == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < matcher->n_members; i++) {
+		chi_reached_close(matcher->members[i].reached);
+		chi_numbers_free(matcher->members[i].numbers);
+	}
+	chi_tester_free(matcher->tester);
+	chi_columns_reader_deinit(&matcher->columns);
+	chi_archive_reader_free(matcher->games);
+	free(matcher->wanted);
+	free(matcher);
+}
+
+static void freep(struct chi_matcher **matcher)
+{
+	chi_matcher_free(*matcher);
+}
+
+/* ---- Making one --------------------------------------------------------------------------- */
+
+/* A position that no game reached: nothing fits, or all does. */
+static int add_position(struct chi_matcher *matcher, const struct chi_term *term)
+{
+	struct member *member = &matcher->members[matcher->n_members];
+	*member = (struct member){.negated = term->negated};
+	int rc = chi_reached_open(matcher->read, &term->key, matcher->from, &member->reached);
+	if (rc == CHI_NONE) {
+		matcher->over |= !term->negated;
+		return CHI_OK;
+	}
+	matcher->n_members += rc == CHI_OK;
+	return rc;
+}
+
+static int add_pattern(struct chi_matcher *matcher, const struct chi_term *term)
+{
+	matcher->unwanted[matcher->n_wanted] = term->negated;
+	return chi_wanted_init(matcher->terms, term, &matcher->wanted[matcher->n_wanted++]);
+}
+
+static int add_terms(struct chi_matcher *matcher, struct chi_fault *fault)
+{
+	const struct chi_terms *terms = matcher->terms;
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < terms->n; i++) {
+		const struct chi_term *term = &terms->term[i];
+		if (term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES) {
+			rc = add_position(matcher, term);
+		} else if (term->kind == CHI_TERM_PATTERN) {
+			rc = add_pattern(matcher, term);
+		}
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+/* The position with the fewest games leads. */
+static void choose_leader(struct chi_matcher *matcher)
+{
+	struct member *best = NULL;
+	for (size_t i = 0; i < matcher->n_members; i++) {
+		struct member *member = &matcher->members[i];
+		if (!member->negated && member->reached != NULL &&
+		    (best == NULL ||
+		     chi_reached_games(member->reached) < chi_reached_games(best->reached))) {
+			best = member;
+		}
+	}
+	for (size_t i = 0; best == NULL && i < matcher->n_members; i++) {
+		best = !matcher->members[i].negated ? &matcher->members[i] : NULL;
+	}
+	matcher->leader = best;
+}
+
+/* Lists that do not lead become sets. */
+static int make_sets(struct chi_matcher *matcher)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < matcher->n_members; i++) {
+		struct member *member = &matcher->members[i];
+		if (member != matcher->leader && member->numbers == NULL) {
+			rc = chi_numbers_new(&member->numbers);
+		}
+	}
+	return rc;
+}
+
+/* What games are played again with. */
+static int open_games(struct chi_matcher *matcher)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < matcher->terms->n; i++) {
+		n += matcher->terms->term[i].kind == CHI_TERM_PATTERN;
+	}
+	if (n == 0) {
+		return CHI_OK;
+	}
+	matcher->wanted = calloc(n, sizeof(*matcher->wanted));
+	if (matcher->wanted == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int rc = chi_archive_reader_new(&matcher->games);
+	return rc == CHI_OK ? chi_archive_reader_begin(matcher->games, matcher->view.txn,
+						       &matcher->view.trees)
+			    : rc;
+}
+
+int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
+		    const struct chi_matcher_spec *spec, struct chi_matcher **out,
+		    struct chi_fault *fault)
+{
+	_cleanup_(freep) struct chi_matcher *matcher = calloc(1, sizeof(*matcher));
+	if (matcher == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	matcher->read = read;
+	matcher->terms = terms;
+	matcher->from = spec->from;
+	int rc = chi_read_archive(read, &matcher->view);
+	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
+						    matcher->view.trees.columns)
+			  : rc;
+	rc = rc == CHI_OK ? chi_tester_new(&matcher->view, terms, &matcher->tester) : rc;
+	rc = rc == CHI_OK ? open_games(matcher) : rc;
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	rc = add_terms(matcher, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	if (!spec->asked) {
+		choose_leader(matcher);
+	}
+	rc = make_sets(matcher);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	*out = matcher;
+	matcher = NULL;
+	return CHI_OK;
+}
+
+/* ---- Sets --------------------------------------------------------------------------------- */
+
+/* Reads the rest of a position's list. CHI_NONE: the steps are used up. */
+static int fill_position(struct member *member, uint64_t *steps)
+{
+	const struct chi_posting *entries;
+	size_t n;
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		if (*steps == 0) {
+			return CHI_NONE;
+		}
+		--*steps;
+		rc = chi_reached_next(member->reached, &entries, &n);
+		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+			chi_numbers_add(member->numbers, entries[i].game);
+		}
+	}
+	chi_reached_close(member->reached);
+	member->reached = NULL;
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; !matcher->ready && rc == CHI_OK && i < matcher->n_members; i++) {
+		struct member *member = &matcher->members[i];
+		if (member != matcher->leader && member->reached != NULL) {
+			rc = fill_position(member, steps);
+		}
+	}
+	matcher->ready |= rc == CHI_OK;
+	return rc;
+}
+
+/* ---- Chunks ------------------------------------------------------------------------------- */
+
+static void join(struct chi_hits *hits, const struct chi_hits *other, bool negated)
+{
+	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+		hits->words[w] &= negated ? ~other->words[w] : other->words[w];
+	}
+}
+
+/* Takes out the games in which a pattern fits, or does not. */
+static int look_for(struct chi_matcher *matcher, size_t pattern, uint64_t *steps,
+		    struct chi_hits *hits)
+{
+	uint32_t first = matcher->columns.chunk.first;
+	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
+		for (uint64_t left = hits->words[w]; left != 0; left &= left - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(left);
+			int32_t ply = -1;
+			int rc = chi_replay_pattern(matcher->games, first + 64 * w + bit,
+						    &matcher->wanted[pattern], &ply);
+			if (rc != CHI_OK) {
+				return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+			}
+			if ((ply >= 0) == matcher->unwanted[pattern]) {
+				hits->words[w] &= ~(UINT64_C(1) << bit);
+			}
+			*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
+		}
+	}
+	return CHI_OK;
+}
+
+/* Of the rows that a leader names, those that fit all else. */
+static int test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	struct chi_hits some;
+	int rc = CHI_OK;
+	*steps -= *steps > 0;
+	chi_tester_run(matcher->tester, chunk, &some);
+	join(hits, &some, false);
+	for (size_t i = 0; i < matcher->n_members; i++) {
+		const struct member *member = &matcher->members[i];
+		if (member->numbers != NULL) {
+			chi_numbers_hits(member->numbers, chunk->first, chunk->n, &some);
+			join(hits, &some, member->negated);
+		}
+	}
+	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
+		rc = look_for(matcher, i, steps, hits);
+	}
+	return rc;
+}
+
+/* All rows from matcher->from on. */
+static void set_rows(const struct chi_matcher *matcher, struct chi_hits *hits)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	uint32_t row = matcher->from > chunk->first ? matcher->from - chunk->first : 0;
+	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
+		uint64_t from = row >= 64 * (w + 1) ? 0
+				: row > 64 * w	    ? UINT64_MAX << (row - 64 * w)
+						    : UINT64_MAX;
+		uint64_t to = chunk->n >= 64 * (w + 1) ? UINT64_MAX
+			      : chunk->n > 64 * w      ? (UINT64_C(1) << (chunk->n - 64 * w)) - 1
+						       : 0;
+		hits->words[w] = from & to;
+	}
+}
+
+/* The leading list has an entry of matcher->from or more. CHI_NONE: it has not. */
+static int lead(struct chi_matcher *matcher)
+{
+	for (;;) {
+		while (matcher->n_entries > 0 && matcher->entries[0].game < matcher->from) {
+			matcher->entries++;
+			matcher->n_entries--;
+		}
+		if (matcher->n_entries > 0) {
+			return CHI_OK;
+		}
+		int rc = chi_reached_next(matcher->leader->reached, &matcher->entries,
+					  &matcher->n_entries);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+}
+
+/* Keeps the rows that the leading list has. */
+static int follow(struct chi_matcher *matcher, struct chi_hits *hits)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	struct chi_hits some = {0};
+	int rc = CHI_OK;
+	while (rc == CHI_OK && matcher->entries[0].game - chunk->first < chunk->n) {
+		uint32_t row = matcher->entries[0].game - chunk->first;
+		some.words[row / 64] |= UINT64_C(1) << (row % 64);
+		matcher->entries++;
+		matcher->n_entries--;
+		rc = matcher->n_entries > 0 ? CHI_OK : lead(matcher);
+	}
+	join(hits, &some, false);
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* Goes to the chunk of the next game that may fit. */
+static int advance(struct chi_matcher *matcher)
+{
+	struct chi_columns_reader *columns = &matcher->columns;
+	if (matcher->leader != NULL && matcher->leader->reached != NULL) {
+		int rc = lead(matcher);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		matcher->from = matcher->entries[0].game;
+	} else if (matcher->leader != NULL) {
+		if (!chi_numbers_next(matcher->leader->numbers, matcher->from, &matcher->from)) {
+			return CHI_NONE;
+		}
+	}
+	const struct chi_columns_chunk *chunk = &columns->chunk;
+	return chunk->n > 0 && matcher->from == chunk->first + chunk->n
+		       ? chi_columns_next(columns)
+		       : chi_columns_seek(columns, matcher->from);
+}
+
+int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
+{
+	*hits = (struct chi_hits){0};
+	if (matcher->over) {
+		return CHI_NONE;
+	}
+	int rc = chi_matcher_prepare(matcher, steps);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? CHI_OK : rc;
+	}
+	rc = advance(matcher);
+	if (rc == CHI_OK) {
+		const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+		set_rows(matcher, hits);
+		matcher->over = chunk->first + (chunk->n - 1) == UINT32_MAX;
+		if (matcher->leader != NULL && matcher->leader->reached != NULL) {
+			rc = follow(matcher, hits);
+		}
+		matcher->from = chunk->first + chunk->n;
+		rc = rc == CHI_OK ? test(matcher, steps, hits) : rc;
+	}
+	matcher->over |= rc == CHI_NONE;
+	return rc;
+}
+
+const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher)
+{
+	return &matcher->columns.chunk;
+}
+
+int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps, uint32_t *row)
+{
+	int rc = chi_columns_find(&matcher->columns, number, row);
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	if (rc != CHI_OK || matcher->over) {
+		return rc < 0 ? rc : CHI_NONE;
+	}
+	if (matcher->asked != chunk->first) {
+		set_rows(matcher, &matcher->hits);
+		rc = test(matcher, steps, &matcher->hits);
+		if (rc < 0) {
+			return rc;
+		}
+		matcher->asked = chunk->first;
+	}
+	return (matcher->hits.words[*row / 64] >> (*row % 64) & 1) != 0 ? CHI_OK : CHI_NONE;
+}
+
+bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total)
+{
+	const struct member *leader = matcher->leader;
+	if (matcher->over || matcher->n_members != 1 || leader == NULL || leader->reached == NULL ||
+	    chi_tester_asks(matcher->tester) || matcher->n_wanted > 0) {
+		return false;
+	}
+	*total = chi_reached_games(leader->reached);
+	return true;
+}
+
+const char *chi_matcher_unknown(const struct chi_matcher *matcher, size_t i)
+{
+	return chi_tester_unknown(matcher->tester, i);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A filter compiled for a snapshot: which games fit, chunk of columns by chunk. What the filter
+ * asks of columns is a tester's; of positions and gamesets it makes sets of numbers, or lets a
+ * position's list lead; patterns are looked for last, in the moves of games that fit all else,
+ * played again. Private to the room; one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/terms.h"
+#include "search/tester.h"
+#include "store/archive.h"
+#include "store/games/columns.h"
+#include "store/store.h"
+
+struct chi_matcher;
+
+struct chi_matcher_spec {
+	uint32_t from; /* numbers below do not fit */
+	bool asked;    /* chi_matcher_ask is called, not chi_matcher_next */
+};
+
+/* `terms` must outlive it. -CHI_EINVAL: a gameset is not there; -CHI_ENOMEM, -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
+				const struct chi_matcher_spec *spec, struct chi_matcher **out,
+				struct chi_fault *fault);
+/* NULL is fine. */
+void chi_matcher_free(struct chi_matcher *matcher);
+
+/* What is to be done before the first question. *steps shrink. CHI_OK: it is ready; CHI_NONE: call
+ * again with more steps. */
+CHI_MUSTUSE int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps);
+
+/* The rows that fit of the next chunk, which chi_matcher_chunk then gives. Prepares before, if that
+ * is not done. CHI_OK: call again, also if no row fits; CHI_NONE: there are no more. */
+CHI_MUSTUSE int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps,
+				 struct chi_hits *hits);
+const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher);
+
+/* Whether a game fits, and its row in chi_matcher_chunk; numbers must ascend. CHI_NONE: it does
+ * not, or is not there. */
+CHI_MUSTUSE int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
+				uint32_t *row);
+
+/* How many games fit, if that is known without looking at them. */
+bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total);
+
+/* As chi_tester_unknown. */
+const char *chi_matcher_unknown(const struct chi_matcher *matcher, size_t i);

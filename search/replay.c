@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/replay.h"
+
+#include <string.h>
+
+#include "chess/endgame/endgame.h"
+#include "chess/key.h"
+#include "chess/moves/movecode.h"
+
+int chi_wanted_init(const struct chi_terms *terms, const struct chi_term *term,
+		    struct chi_wanted *out)
+{
+	struct chi_pattern_spec spec;
+	chi_term_pattern(terms, term, &spec);
+	out->family = term->pattern.family;
+	return chi_pattern_compile(&spec, &out->pattern, NULL);
+}
+
+bool chi_wanted_fits(const struct chi_wanted *wanted, const uint8_t *key)
+{
+	return chi_pattern_matches(&wanted->pattern, key) &&
+	       (wanted->family == CHI_ENDGAME_NONE || chi_endgame_family(key) == wanted->family);
+}
+
+int chi_replay_pattern(struct chi_archive_reader *reader, uint32_t number,
+		       const struct chi_wanted *wanted, int32_t *ply)
+{
+	struct chi_game_moves moves;
+	struct chi_replay replay;
+	chi_move move;
+	int rc = chi_archive_moves(reader, number, &moves);
+	*ply = 0;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
+	for (; rc == CHI_OK; rc = chi_replay_next(&replay, &move), (*ply)++) {
+		uint8_t key[CHI_KEY_MAX];
+		chi_key_bytes(chi_replay_position(&replay), key);
+		if (chi_wanted_fits(wanted, key)) {
+			return CHI_OK;
+		}
+	}
+	*ply = -1;
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+static bool is_same(const struct chi_position *a, const struct chi_position *b)
+{
+	return a->colour[0] == b->colour[0] && a->colour[1] == b->colour[1] &&
+	       memcmp(a->kind, b->kind, sizeof(a->kind)) == 0 && a->castle == b->castle &&
+	       a->side == b->side && a->ep == b->ep;
+}
+
+int chi_replay_find(struct chi_archive_reader *reader, uint32_t number,
+		    const struct chi_position *position, int32_t *ply, chi_move *move)
+{
+	struct chi_game_moves moves;
+	struct chi_replay replay;
+	int rc = chi_archive_moves(reader, number, &moves);
+	*ply = 0;
+	*move = 0;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
+	while (rc == CHI_OK && !is_same(chi_replay_position(&replay), position)) {
+		rc = chi_replay_next(&replay, move);
+		(*ply)++;
+	}
+	*move = 0;
+	if (rc == CHI_OK) {
+		rc = chi_replay_next(&replay, move);
+		return rc < 0 ? rc : CHI_OK;
+	}
+	*ply = -1;
+	return rc == CHI_NONE ? CHI_OK : rc;
+}

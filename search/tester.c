@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of chunks. Each term fills a row of bits, which are joined by and. The loops over a column
+ * have no branches and one body for each width, so that a row costs about a nanosecond for each
+ * column asked.
+ */
+#include "search/tester.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "store/names/names.h"
+
+/* Numbers of names, as bits from the least on. */
+struct ids {
+	uint32_t least;
+	uint32_t span;	/* greatest - least */
+	uint64_t *bits; /* NULL: `none`, or all between are meant */
+	bool none;
+};
+
+struct test {
+	const struct chi_term *term;
+	struct ids ids;	     /* of the name, */
+	struct ids opponent; /* and of the opponent */
+};
+
+struct chi_tester {
+	const struct chi_terms *terms;
+	size_t n;
+	struct test tests[CHI_TERMS_MAX];
+	size_t n_unknown;
+	const char *unknown[2 * CHI_TERMS_MAX];
+	struct chi_name_ids names[CHI_TERMS_MAX][2];
+};
+
+/* ---- Columns ------------------------------------------------------------------------------ */
+
+/* Fills bits from a condition on `i`, word by word. */
+#define EACH_ROW(hits, n, condition)                                                               \
+	for (uint32_t word_ = 0, left_ = (n); left_ > 0; word_++) {                                \
+		uint32_t here_ = left_ < 64 ? left_ : 64;                                          \
+		uint64_t bits_ = 0;                                                                \
+		for (uint32_t bit_ = 0; bit_ < here_; bit_++) {                                    \
+			uint32_t i = 64 * word_ + bit_;                                            \
+			bits_ |= (uint64_t)(condition) << bit_;                                    \
+		}                                                                                  \
+		(hits)->words[word_] = bits_;                                                      \
+		left_ -= here_;                                                                    \
+	}
+
+static void set_all(struct chi_hits *hits, uint32_t n, bool value)
+{
+	memset(hits, 0, sizeof(*hits));
+	for (uint32_t i = 0; value && i < n; i += 64) {
+		hits->words[i / 64] = n - i >= 64 ? UINT64_MAX : (UINT64_C(1) << (n - i)) - 1;
+	}
+}
+
+/* Rows whose value is within min..max. */
+static void in_range(const struct chi_columns_chunk *chunk, enum chi_column column, uint32_t min,
+		     uint32_t max, struct chi_hits *hits)
+{
+	const struct chi_column_span *span = &chunk->columns[column];
+	const uint8_t *at = span->bytes;
+	uint32_t low = span->base - min;
+	uint32_t width = max - min;
+	switch (span->width) {
+	case 0:
+		set_all(hits, chunk->n, low <= width);
+		break;
+	case 1:
+		EACH_ROW(hits, chunk->n, low + at[i] <= width)
+		break;
+	case 2:
+		EACH_ROW(hits, chunk->n, low + (at[2 * i] | (uint32_t)at[2 * i + 1] << 8) <= width)
+		break;
+	default:
+		EACH_ROW(hits, chunk->n, chi_column_value(chunk, column, i) - min <= width)
+		break;
+	}
+}
+
+/* Rows whose value, a small number, is in the set. */
+static void in_set(const struct chi_columns_chunk *chunk, enum chi_column column, uint32_t set,
+		   struct chi_hits *hits)
+{
+	if (chunk->columns[column].width == 0) {
+		set_all(hits, chunk->n, (set >> (chunk->columns[column].base & 31) & 1) != 0);
+		return;
+	}
+	EACH_ROW(hits, chunk->n, set >> (chi_column_value(chunk, column, i) & 31) & 1)
+}
+
+static void in_ids(const struct chi_columns_chunk *chunk, enum chi_column column,
+		   const struct ids *ids, struct chi_hits *hits)
+{
+	if (ids->none) {
+		set_all(hits, chunk->n, false);
+		return;
+	}
+	in_range(chunk, column, ids->least, ids->least + ids->span, hits);
+	for (uint32_t w = 0; ids->bits != NULL && w < CHI_HIT_WORDS && 64 * w < chunk->n; w++) {
+		for (uint64_t left = hits->words[w]; left != 0; left &= left - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(left);
+			uint32_t id = chi_column_value(chunk, column, 64 * w + bit) - ids->least;
+			uint64_t there = ids->bits[id / 64] >> (id % 64) & 1;
+			hits->words[w] &= ~((there ^ 1) << bit);
+		}
+	}
+}
+
+static void join_and(struct chi_hits *hits, const struct chi_hits *other)
+{
+	for (size_t i = 0; i < CHI_HIT_WORDS; i++) {
+		hits->words[i] &= other->words[i];
+	}
+}
+
+static void join_or(struct chi_hits *hits, const struct chi_hits *other)
+{
+	for (size_t i = 0; i < CHI_HIT_WORDS; i++) {
+		hits->words[i] |= other->words[i];
+	}
+}
+
+/* ---- Terms -------------------------------------------------------------------------------- */
+
+/* White is one of the term's names, and Black of the opponent's; or the other way round. */
+static void test_side(const struct chi_columns_chunk *chunk, const struct test *test, bool black,
+		      struct chi_hits *hits)
+{
+	struct chi_hits other = {0};
+	in_ids(chunk, black ? CHI_COLUMN_BLACK : CHI_COLUMN_WHITE, &test->ids, hits);
+	if (test->term->opponent != 0) {
+		in_ids(chunk, black ? CHI_COLUMN_WHITE : CHI_COLUMN_BLACK, &test->opponent, &other);
+		join_and(hits, &other);
+	}
+}
+
+static void test_player(const struct chi_columns_chunk *chunk, const struct test *test,
+			struct chi_hits *hits)
+{
+	struct chi_hits other = {0};
+	uint8_t side = test->term->side;
+	test_side(chunk, test, side == CHI_SIDE_BLACK, hits);
+	if (side == CHI_SIDE_ANY) {
+		test_side(chunk, test, true, &other);
+		join_or(hits, &other);
+	}
+}
+
+static uint32_t date_of(const struct chi_columns_chunk *chunk, uint32_t row)
+{
+	return chi_column_value(chunk, CHI_COLUMN_YEAR, row) * 10000 +
+	       chi_column_value(chunk, CHI_COLUMN_MONTH, row) * 100 +
+	       chi_column_value(chunk, CHI_COLUMN_DAY, row);
+}
+
+/* True if the date is certainly not after the bound: parts that are not known, of the date or of
+ * the bound, may be any. */
+static bool is_until(uint32_t date, uint32_t bound)
+{
+	uint32_t part = bound % 100 != 0 ? 1 : bound % 10000 != 0 ? 100 : 10000;
+	uint32_t latest = date % 10000 == 0 ? date + 1231 : date % 100 == 0 ? date + 31 : date;
+	return date >= 10000 && latest / part <= bound / part;
+}
+
+static void test_date(const struct chi_columns_chunk *chunk, const struct chi_term *term,
+		      struct chi_hits *hits)
+{
+	bool since = term->kind == CHI_TERM_SINCE;
+	uint32_t year = term->min / 10000;
+	if (term->min % 10000 == 0) {
+		in_range(chunk, CHI_COLUMN_YEAR, since ? year : 1, since ? UINT16_MAX : year, hits);
+	} else if (since) {
+		EACH_ROW(hits, chunk->n, date_of(chunk, i) >= term->min)
+	} else {
+		EACH_ROW(hits, chunk->n, is_until(date_of(chunk, i), term->min))
+	}
+}
+
+static bool is_average(const struct chi_columns_chunk *chunk, uint32_t row, uint32_t min,
+		       uint32_t max)
+{
+	uint32_t white = chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row);
+	uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row);
+	/* Half a point is not lost: the bounds are doubled. */
+	return white != 0 && black != 0 && white + black >= 2 * min && white + black <= 2 * max;
+}
+
+static void test_rating(const struct chi_columns_chunk *chunk, const struct chi_term *term,
+			struct chi_hits *hits)
+{
+	struct chi_hits other = {0};
+	uint32_t min = term->min;
+	uint32_t max = term->max;
+	if (term->kind == CHI_TERM_AVERAGE) {
+		EACH_ROW(hits, chunk->n, is_average(chunk, i, min, max))
+		return;
+	}
+	if (term->kind == CHI_TERM_ELO_BLACK) {
+		in_range(chunk, CHI_COLUMN_BLACK_ELO, min, max, hits);
+		return;
+	}
+	in_range(chunk, CHI_COLUMN_WHITE_ELO, min, max, hits);
+	if (term->kind != CHI_TERM_ELO_WHITE) {
+		in_range(chunk, CHI_COLUMN_BLACK_ELO, min, max, &other);
+		(term->kind == CHI_TERM_RATING ? join_or : join_and)(hits, &other);
+	}
+}
+
+/* A move is two plies, or the last one. */
+static void test_length(const struct chi_columns_chunk *chunk, const struct chi_term *term,
+			struct chi_hits *hits)
+{
+	uint32_t min = term->min > 0 ? 2 * term->min - 1 : 0;
+	in_range(chunk, CHI_COLUMN_PLIES, min, 2 * term->max, hits);
+}
+
+static void test_title(const struct chi_columns_chunk *chunk, const struct chi_term *term,
+		       struct chi_hits *hits)
+{
+	struct chi_hits other = {0};
+	in_set(chunk, CHI_COLUMN_WHITE_TITLE, term->set, hits);
+	in_set(chunk, CHI_COLUMN_BLACK_TITLE, term->set, &other);
+	join_or(hits, &other);
+}
+
+static void test_number(const struct chi_columns_chunk *chunk, const struct chi_term *term,
+			struct chi_hits *hits)
+{
+	uint32_t low = chunk->first - term->min;
+	uint32_t width = term->max - term->min;
+	EACH_ROW(hits, chunk->n, low + i <= width)
+}
+
+static void run(const struct chi_columns_chunk *chunk, const struct test *test,
+		struct chi_hits *hits)
+{
+	const struct chi_term *term = test->term;
+	switch (term->kind) {
+	case CHI_TERM_PLAYER:
+		test_player(chunk, test, hits);
+		break;
+	case CHI_TERM_EVENT:
+		in_ids(chunk, CHI_COLUMN_EVENT, &test->ids, hits);
+		break;
+	case CHI_TERM_SITE:
+		in_ids(chunk, CHI_COLUMN_SITE, &test->ids, hits);
+		break;
+	case CHI_TERM_SOURCE:
+		in_ids(chunk, CHI_COLUMN_SOURCE, &test->ids, hits);
+		break;
+	case CHI_TERM_SINCE:
+	case CHI_TERM_UNTIL:
+		test_date(chunk, term, hits);
+		break;
+	case CHI_TERM_YEAR:
+		in_range(chunk, CHI_COLUMN_YEAR, term->min, term->max, hits);
+		break;
+	case CHI_TERM_ECO:
+		in_range(chunk, CHI_COLUMN_ECO, term->min, term->max, hits);
+		break;
+	case CHI_TERM_PLIES:
+		in_range(chunk, CHI_COLUMN_PLIES, term->min, term->max, hits);
+		break;
+	case CHI_TERM_LENGTH:
+		test_length(chunk, term, hits);
+		break;
+	case CHI_TERM_RESULT:
+		in_set(chunk, CHI_COLUMN_RESULT, term->set, hits);
+		break;
+	case CHI_TERM_SPEED:
+		in_set(chunk, CHI_COLUMN_SPEED, term->set, hits);
+		break;
+	case CHI_TERM_TITLE:
+		test_title(chunk, term, hits);
+		break;
+	case CHI_TERM_NUMBER:
+		test_number(chunk, term, hits);
+		break;
+	default:
+		test_rating(chunk, term, hits);
+		break;
+	}
+}
+
+void chi_tester_run(const struct chi_tester *tester, const struct chi_columns_chunk *chunk,
+		    struct chi_hits *hits)
+{
+	size_t words = (chunk->n + 63) / 64;
+	memset(hits, 0, sizeof(*hits));
+	in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED - 1, hits);
+	for (size_t i = 0; i < tester->n; i++) {
+		struct chi_hits some = {0};
+		uint64_t flip = tester->tests[i].term->negated ? UINT64_MAX : 0;
+		run(chunk, &tester->tests[i], &some);
+		for (size_t w = 0; w < words; w++) {
+			hits->words[w] &= some.words[w] ^ flip;
+		}
+	}
+}
+
+/* ---- Making one --------------------------------------------------------------------------- */
+
+void chi_tester_free(struct chi_tester *tester)
+{
+	if (tester == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < tester->n; i++) {
+		free(tester->tests[i].ids.bits);
+		free(tester->tests[i].opponent.bits);
+	}
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
+		chi_name_ids_deinit(&tester->names[i][0]);
+		chi_name_ids_deinit(&tester->names[i][1]);
+	}
+	free(tester);
+}
+
+static void freep(struct chi_tester **tester)
+{
+	chi_tester_free(*tester);
+}
+
+static int make_ids(const struct chi_name_ids *found, struct ids *out)
+{
+	if (found->n == 0) {
+		out->none = true;
+		return CHI_OK;
+	}
+	out->least = found->id[0];
+	out->span = found->id[found->n - 1] - out->least;
+	if (out->span == found->n - 1) {
+		return CHI_OK;
+	}
+	out->bits = calloc((size_t)out->span / 64 + 1, sizeof(*out->bits));
+	if (out->bits == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < found->n; i++) {
+		uint32_t at = found->id[i] - out->least;
+		out->bits[at / 64] |= UINT64_C(1) << (at % 64);
+	}
+	return CHI_OK;
+}
+
+/* Looks one name up. */
+static int find(struct chi_tester *tester, const struct chi_archive_view *view,
+		enum chi_name_kind kind, chi_term_text text, struct chi_name_ids *found,
+		struct ids *out)
+{
+	const char *wanted = chi_term_text_of(tester->terms, text);
+	int rc = chi_names_find(view->txn, view->trees.names, kind, wanted, found);
+	if (rc == CHI_OK && found->n == 0) {
+		tester->unknown[tester->n_unknown++] = wanted;
+	}
+	return rc == CHI_OK ? make_ids(found, out) : rc;
+}
+
+static int find_names(struct chi_tester *tester, const struct chi_archive_view *view, size_t i,
+		      struct test *test)
+{
+	const struct chi_term *term = test->term;
+	enum chi_name_kind kind = term->kind == CHI_TERM_PLAYER	 ? CHI_NAME_PLAYER
+				  : term->kind == CHI_TERM_EVENT ? CHI_NAME_EVENT
+				  : term->kind == CHI_TERM_SITE	 ? CHI_NAME_SITE
+								 : CHI_NAME_SOURCE;
+	int rc = find(tester, view, kind, term->text, &tester->names[i][0], &test->ids);
+	if (rc == CHI_OK && term->opponent != 0) {
+		rc = find(tester, view, kind, term->opponent, &tester->names[i][1],
+			  &test->opponent);
+	}
+	return rc;
+}
+
+static bool is_name(const struct chi_term *term)
+{
+	return term->kind == CHI_TERM_PLAYER || term->kind == CHI_TERM_EVENT ||
+	       term->kind == CHI_TERM_SITE || term->kind == CHI_TERM_SOURCE;
+}
+
+static bool is_column(const struct chi_term *term)
+{
+	return term->kind != CHI_TERM_POSITION && term->kind != CHI_TERM_MOVES &&
+	       term->kind != CHI_TERM_GAMESET && term->kind != CHI_TERM_PATTERN;
+}
+
+int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *terms,
+		   struct chi_tester **out)
+{
+	_cleanup_(freep) struct chi_tester *tester = calloc(1, sizeof(*tester));
+	if (tester == NULL) {
+		return -CHI_ENOMEM;
+	}
+	tester->terms = terms;
+	for (size_t i = 0; i < terms->n; i++) {
+		const struct chi_term *term = &terms->term[i];
+		if (!is_column(term)) {
+			continue;
+		}
+		struct test *test = &tester->tests[tester->n++];
+		test->term = term;
+		int rc = is_name(term) ? find_names(tester, view, i, test) : CHI_OK;
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	*out = tester;
+	tester = NULL;
+	return CHI_OK;
+}
+
+bool chi_tester_asks(const struct chi_tester *tester)
+{
+	return tester->n > 0;
+}
+
+const char *chi_tester_unknown(const struct chi_tester *tester, size_t i)
+{
+	return i < tester->n_unknown ? tester->unknown[i] : NULL;
+}
+
+const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_t i, bool second)
+{
+	const struct chi_term *term = &tester->terms->term[i];
+	return is_name(term) && (!second || term->opponent != 0) ? &tester->names[i][second] : NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A filter's questions about columns, made ready for one snapshot: names are numbers, and a chunk's
+ * rows are tested column by column. Private to the room; thread safe once it is made.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/terms.h"
+#include "store/archive.h"
+#include "store/games/columns.h"
+
+/* Rows of a chunk as bits. */
+#define CHI_HIT_WORDS (CHI_COLUMNS_ROWS / 64)
+struct chi_hits {
+	uint64_t words[CHI_HIT_WORDS];
+};
+
+struct chi_tester;
+
+/* `terms` must outlive it; those that are not about columns are passed over. -CHI_ENOMEM,
+ * -CHI_ECORRUPT, -CHI_EIO. */
+CHI_MUSTUSE int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *terms,
+			       struct chi_tester **out);
+/* NULL is fine. */
+void chi_tester_free(struct chi_tester *tester);
+
+/* True if it asks for anything. */
+bool chi_tester_asks(const struct chi_tester *tester);
+
+/* The rows whose games are there and fit. Bits after the last row are 0. */
+void chi_tester_run(const struct chi_tester *tester, const struct chi_columns_chunk *chunk,
+		    struct chi_hits *hits);
+
+/* The text of the i-th name that is in no game; NULL: there are no more. */
+const char *chi_tester_unknown(const struct chi_tester *tester, size_t i);
+
+/* The numbers of names that term `i` stands for, `second` for its opponent's; NULL: it has none. */
+const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_t i, bool second);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What was played in the games that fit a filter: the same as a loop over all games counts. */
+#include "tests/search/world.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "search/explore.h"
+
+#define GAMES 3000
+
+static struct world world;
+
+static void count(struct chi_counts *counts, uint8_t result)
+{
+	uint64_t *of[] = {&counts->white, &counts->draws, &counts->black, &counts->other};
+	++*of[result];
+}
+
+struct expected {
+	struct chi_counts all;
+	size_t n;
+	struct chi_move_stat moves[CHI_MOVES_MAX];
+};
+
+/* A game counts once, and once for each move that it played here. */
+static void add_game(struct expected *expected, const struct world_game *game,
+		     const struct chi_key *key)
+{
+	chi_move played[WORLD_PLIES + 1];
+	size_t n = 0;
+	bool reached = false;
+	for (size_t ply = 0; ply <= game->plies; ply++) {
+		if (memcmp(&game->keys[ply], key, sizeof(*key)) == 0) {
+			reached = true;
+			played[n++] = ply < game->plies ? game->moves[ply] : 0;
+		}
+	}
+	if (reached) {
+		count(&expected->all, game->head.result);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool again = played[i] == 0;
+		for (size_t k = 0; k < i; k++) {
+			again |= played[k] == played[i];
+		}
+		size_t at = 0;
+		while (at < expected->n && expected->moves[at].move != played[i]) {
+			at++;
+		}
+		if (!again) {
+			expected->moves[at].move = played[i];
+			count(&expected->moves[at].counts, game->head.result);
+			expected->n += at == expected->n;
+		}
+	}
+}
+
+static void check(const struct chi_key *key, const char *filter)
+{
+	static struct chi_terms terms;
+	struct expected expected = {0};
+	struct chi_filtered_explore *explore;
+	struct chi_explore found;
+	struct chi_arena arena;
+	int rc = CHI_OK;
+	ok(chi_terms_parse(filter, strlen(filter), &terms, &fault));
+	for (uint32_t number = 1; number <= world.n; number++) {
+		if (world_fits(&world.games[number], &terms)) {
+			add_game(&expected, &world.games[number], key);
+		}
+	}
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_filtered_explore_open(world.read, key, filter, strlen(filter), &explore, &fault));
+	while (rc == CHI_OK) {
+		rc = chi_filtered_explore_step(explore, help_below(50));
+	}
+	assert_int_equal(rc, CHI_NONE);
+	ok(chi_filtered_explore_result(explore, &arena, &found, &fault));
+	assert_memory_equal(&found.position.counts, &expected.all, sizeof(expected.all));
+	assert_int_equal(found.n_moves, expected.n);
+	uint64_t before = UINT64_MAX;
+	for (size_t i = 0; i < found.n_moves; i++) {
+		const struct chi_counts *c = &found.moves[i].played;
+		size_t at = 0;
+		while (at < expected.n && expected.moves[at].move != found.moves[i].move) {
+			at++;
+		}
+		assert_true(at < expected.n);
+		assert_memory_equal(c, &expected.moves[at].counts, sizeof(*c));
+		assert_true(found.moves[i].child.found);
+		uint64_t games = c->white + c->draws + c->black + c->other;
+		assert_true(games > 0 && games <= before);
+		before = games;
+	}
+	chi_filtered_explore_close(explore);
+	chi_arena_deinit(&arena);
+}
+
+static void test_random(void **state)
+{
+	char filter[2048];
+	(void)state;
+	for (unsigned round = 0; round < 600; round++) {
+		const struct world_game *game = &world.games[1 + help_below(world.n)];
+		size_t most = round % 2 == 0 ? 3 : game->plies;
+		world_filter(&world, filter, sizeof(filter));
+		if (game->there) {
+			most = most < game->plies ? most : game->plies;
+			check(&game->keys[help_below((unsigned)most + 1)], filter);
+		}
+	}
+}
+
+/* A position that no game reached. */
+static void test_nothing(void **state)
+{
+	struct chi_key key = help_fen("8/8/8/4k3/8/8/4K3/7R w - - 0 1");
+	(void)state;
+	check(&key, "");
+	check(&key, "result 1-0");
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	world_open(&world, GAMES);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_close(&world);
+	return help_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_nothing),
+	};
+	return cmocka_run_group_tests_name("search/explore", tests, setup, teardown);
+}

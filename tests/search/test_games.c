@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The games that fit a filter: the same as a loop over all games finds, whatever the order, the
+ * pages and the budget of steps. */
+#include "tests/search/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "search/games.h"
+
+#define GAMES 3000
+
+static struct world world;
+static struct chi_terms terms;
+
+/* What a loop finds: numbers in the order wanted. */
+static uint32_t wanted[2 * GAMES];
+static size_t n_wanted;
+static const struct chi_games_spec *order;
+
+static uint64_t value_of(uint32_t number)
+{
+	const struct chi_game_head *h = &world.games[number].head;
+	switch (order->sort) {
+	case CHI_GAMES_DATE:
+		return h->year * 10000u + h->month * 100u + h->day;
+	case CHI_GAMES_RATING:
+		return h->white_elo != 0 && h->black_elo != 0 ? h->white_elo + h->black_elo : 0;
+	default:
+		return 0;
+	}
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left;
+	uint32_t b = *(const uint32_t *)right;
+	uint64_t value_a = value_of(a);
+	uint64_t value_b = value_of(b);
+	int up = value_a != value_b ? (value_a > value_b ? 1 : -1) : a > b ? 1 : -(a < b);
+	return order->descending ? -up : up;
+}
+
+static void search(const char *filter, const struct chi_games_spec *spec)
+{
+	order = spec;
+	n_wanted = 0;
+	if (chi_terms_parse(filter, strlen(filter), &terms, &fault) != CHI_OK) {
+		fail_msg("%s: %s", filter, fault.text);
+	}
+	for (uint32_t number = 1; number <= world.n; number++) {
+		if (world_fits(&world.games[number], &terms)) {
+			wanted[n_wanted++] = number;
+		}
+	}
+	qsort(wanted, n_wanted, sizeof(wanted[0]), compare);
+}
+
+/* Where the game reached the position of the first term that asks for one. */
+static void check_ply(const struct chi_games_row *row, bool want)
+{
+	const struct world_game *game = &world.games[row->head.number];
+	int32_t ply = -1;
+	chi_move move = 0;
+	for (size_t i = 0; want && i < terms.n; i++) {
+		const struct chi_term *term = &terms.term[i];
+		if ((term->kind != CHI_TERM_POSITION && term->kind != CHI_TERM_MOVES) ||
+		    term->negated) {
+			continue;
+		}
+		for (ply = 0; memcmp(&game->keys[ply], &term->key, sizeof(term->key)) != 0; ply++) {
+		}
+		move = (size_t)ply < game->plies ? game->moves[ply] : 0;
+		break;
+	}
+	assert_int_equal(row->ply, ply);
+	assert_int_equal(row->move, move);
+}
+
+/* One page from *at on; goes on to the next. Returns whether there is one. */
+static bool check_page(const char *filter, struct chi_games_spec *spec, char *cursor, size_t *at)
+{
+	struct chi_games *games;
+	struct chi_games_row rows[7];
+	uint64_t total = 0;
+	uint64_t got = 0;
+	int rc = CHI_OK;
+	spec->filter = filter;
+	spec->filter_len = strlen(filter);
+	spec->cursor = cursor;
+	spec->cursor_len = strlen(cursor);
+	ok(chi_games_open(world.read, spec, &games, &fault));
+	while (rc == CHI_OK) {
+		size_t n = 0;
+		rc = chi_games_next(games, rows, 1 + help_below(CHI_COUNT(rows)), help_below(4),
+				    &n);
+		assert_true(rc == CHI_OK || rc == CHI_NONE);
+		for (size_t i = 0; i < n; i++, got++) {
+			if (*at >= n_wanted || rows[i].head.number != wanted[*at]) {
+				fail_msg("%s: game %u", filter, rows[i].head.number);
+			}
+			const struct chi_game_head *head = &world.games[wanted[(*at)++]].head;
+			assert_memory_equal(&rows[i].head, head, sizeof(*head));
+			check_ply(&rows[i], spec->want_ply);
+		}
+	}
+	assert_true(spec->limit == 0 || got <= spec->limit);
+	if (spec->want_total) {
+		assert_true(chi_games_total(games, &total));
+		assert_int_equal(total, n_wanted);
+	}
+	bool more = spec->limit != 0 && got == spec->limit;
+	assert_true(more || *at == n_wanted);
+	chi_games_cursor(games, cursor);
+	chi_games_close(games);
+	return more;
+}
+
+static void check_filter(const char *filter, struct chi_games_spec spec)
+{
+	char cursor[CHI_GAMES_CURSOR_SIZE] = "";
+	size_t at = 0;
+	search(filter, &spec);
+	for (unsigned pages = 0; check_page(filter, &spec, cursor, &at) && pages < 5; pages++) {
+	}
+}
+
+static void test_random(void **state)
+{
+	char filter[2048];
+	size_t found = 0;
+	(void)state;
+	for (unsigned round = 0; round < 1500; round++) {
+		struct chi_games_spec spec = {
+			.sort = (uint8_t)help_below(3),
+			.descending = help_below(2),
+			.limit = 1 + help_below(help_below(2) ? 20 : 4000),
+			.want_total = help_below(2),
+			.want_ply = help_below(2),
+		};
+		if (spec.sort == CHI_GAMES_NUMBER && !spec.descending && help_below(2)) {
+			spec.limit = 0;
+		}
+		world_filter(&world, filter, sizeof(filter));
+		check_filter(filter, spec);
+		found += n_wanted > 0;
+	}
+	assert_true(found > 300);
+}
+
+static void open_fails(const char *filter, struct chi_games_spec spec, int rc)
+{
+	struct chi_games *games;
+	spec.filter = filter;
+	spec.filter_len = strlen(filter);
+	assert_int_equal(chi_games_open(world.read, &spec, &games, &fault), rc);
+	assert_true(fault.text[0] != '\0');
+}
+
+static void test_refused(void **state)
+{
+	static const char *const cursors[] = {"x",
+					      "n",
+					      "N0100000000000000",
+					      "d0100000000000000",
+					      "n010000000000000",
+					      "n01000000000000000",
+					      "n01000000000000zz"};
+	(void)state;
+	open_fails("plyer x", (struct chi_games_spec){0}, -CHI_ESYNTAX);
+	open_fails("", (struct chi_games_spec){.sort = 3}, -CHI_EINVAL);
+	open_fails("", (struct chi_games_spec){.sort = CHI_GAMES_DATE}, -CHI_EINVAL);
+	open_fails("", (struct chi_games_spec){.descending = true, .limit = 10001}, -CHI_EINVAL);
+	for (size_t i = 0; i < CHI_COUNT(cursors); i++) {
+		open_fails("",
+			   (struct chi_games_spec){.cursor = cursors[i],
+						   .cursor_len = strlen(cursors[i])},
+			   -CHI_EINVAL);
+	}
+}
+
+/* A cursor that was made up, of the right form: games after it, or none. */
+static void test_made_up(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		char cursor[CHI_GAMES_CURSOR_SIZE];
+		struct chi_games *games;
+		struct chi_games_row rows[50];
+		size_t n = 0;
+		snprintf(cursor, sizeof(cursor), "n%016llx", (unsigned long long)help_random());
+		struct chi_games_spec spec = {.cursor = cursor, .cursor_len = 17};
+		ok(chi_games_open(world.read, &spec, &games, &fault));
+		assert_int_equal(chi_games_next(games, rows, 50, 1000, &n), CHI_NONE);
+		assert_int_equal(n, 0);
+		chi_games_close(games);
+	}
+}
+
+/* Names that no game has are told. */
+static void test_unknown(void **state)
+{
+	struct chi_games *games;
+	const char *filter = "player Nimzowitsch opponent Carlsen not event Nowhere site moscow";
+	struct chi_games_spec spec = {.filter = filter, .filter_len = strlen(filter)};
+	(void)state;
+	ok(chi_games_open(world.read, &spec, &games, &fault));
+	assert_string_equal(chi_games_unknown(games, 0), "Nimzowitsch");
+	assert_string_equal(chi_games_unknown(games, 1), "Nowhere");
+	assert_null(chi_games_unknown(games, 2));
+	chi_games_close(games);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	world_open(&world, GAMES);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_close(&world);
+	return help_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_made_up),
+		cmocka_unit_test(test_unknown),
+	};
+	return cmocka_run_group_tests_name("search/games", tests, setup, teardown);
+}

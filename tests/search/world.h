@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store of random games for the tests of searching, and the same games in memory: heads as the
+ * columns have them, names as texts, and all positions, so that every query can be answered again
+ * by a loop over all games.
+ */
+#pragma once
+
+#include "tests/store/help.h"
+
+#include "chistore/games.h"
+#include "search/terms.h"
+#include "store/archive.h"
+#include "store/games/columns.h"
+
+#define WORLD_PLIES 40
+
+struct world_game {
+	bool there; /* else it was removed */
+	struct chi_game_head head;
+	char white[64];
+	char black[64];
+	char event[64];
+	char site[64];
+	char source[64];
+	size_t plies;
+	chi_move moves[WORLD_PLIES];
+	struct chi_key keys[WORLD_PLIES + 1];
+};
+
+struct world {
+	struct chi_store *store;
+	struct chi_read *read;
+	struct chi_archive_view view;
+	uint32_t n;		  /* the last number */
+	struct world_game *games; /* [1..n] */
+};
+
+/* Imports games, and takes some out again. */
+void world_open(struct world *world, unsigned games);
+/* Imports more, and shows the new state. */
+void world_grow(struct world *world, unsigned games);
+void world_close(struct world *world);
+
+/* Whether a game fits, term by term; gamesets are not known. */
+bool world_fits(const struct world_game *game, const struct chi_terms *terms);
+
+/* A filter at random that fits some games more often than not. */
+void world_filter(const struct world *world, char *out, size_t size);
