@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "chistore/games.h"
+#include "chistore/names.h"
 #include "chistore/types.h"
 
 #ifdef __cplusplus

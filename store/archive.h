@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "chistore/games.h"
+#include "chistore/names.h"
 #include "chistore/types.h"
 #include "store/archive_trees.h"
 #include "store/store.h"
@@ -47,3 +48,18 @@ uint64_t chi_reached_entries(const struct chi_reached *reached);
  * CHI_NONE: there are no more. */
 CHI_MUSTUSE int chi_reached_next(struct chi_reached *reached, const struct chi_posting **entries,
 				 size_t *n);
+
+/* ---- Names ------------------------------------------------------------------------------- */
+
+/*
+ * Does a list of changes, which are checked (chi_name_changes_check): those that conflict are
+ * reported and left out. *result is added to. Failures are sticky, and no rollback takes the
+ * changes back: the transaction is theirs alone.
+ */
+CHI_MUSTUSE int chi_write_names(struct chi_write *write, const struct chi_name_change *changes,
+				size_t n, chi_name_conflict *conflict, void *context,
+				struct chi_names_changed *result);
+
+/* Checks what came from outside: -CHI_EINVAL and -CHI_ETOOBIG name the entry. */
+CHI_MUSTUSE int chi_name_changes_check(const struct chi_name_change *changes, size_t n,
+				       struct chi_fault *fault);

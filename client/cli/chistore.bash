@@ -20,6 +20,7 @@ _chistore_values()
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
 	--sort) echo games score eval ;;
+	--kind) echo player event site source round annotator ;;
 	--side) echo w b ;;
 	--color) echo auto always never ;;
 	--draw) echo random listed ;;

@@ -11,6 +11,7 @@
  * records went with it.
  */
 #include "client/core/client.h"
+#include "client/local/local.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -556,4 +557,7 @@ const struct chi_backend chi_backend_inproc = {
 	.backup = backup,
 	.compact = compact,
 	.rescore = rescore,
+	.names = chi_inproc_names,
+	.suspects = chi_inproc_suspects,
+	.change_names = chi_inproc_change_names,
 };

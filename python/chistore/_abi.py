@@ -146,6 +146,12 @@ CHI_SPEED_CORRESPONDENCE = 5
 CHI_SPEEDS = 6
 CHI_GAME_ELO_MAX = 65535
 CHI_ECO_CODES = 500
+CHI_NAMES_MAX = 10000
+CHI_NAME_CHANGES_MAX = 10000
+CHI_NAME_JOIN = 1
+CHI_NAME_PART = 2
+CHI_NAME_CORRECT = 3
+CHI_NAME_FIDE = 4
 CHI_NO_REPEAT = 4294967295
 CHI_PREFETCH_MAX = 64
 CHI_MOVE_TEXT_SIZE = 12
@@ -285,6 +291,34 @@ class chi_client(Structure):
     pass
 
 
+class chi_name_row(Structure):
+    pass
+
+
+class chi_names_spec(Structure):
+    pass
+
+
+class chi_names(Structure):
+    pass
+
+
+class chi_name_suspects(Structure):
+    pass
+
+
+class chi_suspect_groups(Structure):
+    pass
+
+
+class chi_name_change(Structure):
+    pass
+
+
+class chi_names_changed(Structure):
+    pass
+
+
 class chi_import(Structure):
     pass
 
@@ -320,6 +354,7 @@ class chi_legal_move(Structure):
 chi_import_report = CFUNCTYPE(None, c_void_p, POINTER(chi_import_note))
 chi_import_progress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 chi_verify_report = CFUNCTYPE(None, c_void_p, c_char_p)
+chi_name_conflict = CFUNCTYPE(None, c_void_p, c_size_t, c_char_p)
 chi_get_each = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(chi_record))
 chi_fault._fields_ = [
     ("text", c_char * 256),
@@ -516,10 +551,6 @@ chi_info._fields_ = [
     ("strength_bytes", c_uint64),
     ("blocks", c_uint64),
     ("block_bytes", c_uint64),
-    ("keep", c_uint8),
-    ("last_game", c_uint64),
-    ("archive_bytes", c_uint64),
-    ("postings_bytes", c_uint64),
     ("map_bytes", c_uint64),
     ("readers", c_uint32),
     ("readers_max", c_uint32),
@@ -590,6 +621,47 @@ chi_posting._fields_ = [
     ("game", c_uint32),
     ("move", c_uint16),
 ]
+chi_name_row._fields_ = [
+    ("id", c_uint32),
+    ("root", c_uint32),
+    ("fide", c_uint32),
+    ("counted", c_bool),
+    ("games", c_uint64),
+    ("text", c_char_p),
+]
+chi_names_spec._fields_ = [
+    ("kind", c_uint8),
+    ("wanted", c_char_p),
+    ("after", c_uint32),
+    ("limit", c_uint32),
+]
+chi_names._fields_ = [
+    ("rows", POINTER(chi_name_row)),
+    ("n", c_size_t),
+    ("total", c_uint64),
+]
+chi_name_suspects._fields_ = [
+    ("score", c_uint8),
+    ("names", POINTER(chi_name_row)),
+    ("n", c_size_t),
+]
+chi_suspect_groups._fields_ = [
+    ("groups", POINTER(chi_name_suspects)),
+    ("n", c_size_t),
+    ("total", c_uint64),
+]
+chi_name_change._fields_ = [
+    ("action", c_uint8),
+    ("kind", c_uint8),
+    ("name", c_char_p),
+    ("to", c_char_p),
+    ("fide", c_uint32),
+]
+chi_names_changed._fields_ = [
+    ("changed", c_uint64),
+    ("same", c_uint64),
+    ("conflicts", c_uint64),
+]
 chi_options._fields_ = [
     ("store", c_char_p),
     ("writable", c_bool),
@@ -638,6 +710,10 @@ chi_legal_move._fields_ = [
 # Of each function: what it returns, what it takes.
 FUNCTIONS = {
     "chi_strerror": (c_char_p, [c_int]),
+    "chi_get_names": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
+    "chi_get_suspects": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
+    "chi_change_names": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),
+    "chi_name_kind_name": (c_char_p, [c_int]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),

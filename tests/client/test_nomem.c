@@ -338,6 +338,23 @@ struct part {
 	bool file; /* directories only */
 };
 
+/* Names that the import before has brought. */
+static void ask_names(struct chi_client *client)
+{
+	const struct chi_names_spec spec = {
+		.kind = CHI_NAME_PLAYER, .wanted = "a", .limit = CHI_NAMES_MAX};
+	const struct chi_name_change join = {
+		.action = CHI_NAME_CORRECT, .kind = CHI_NAME_PLAYER, .name = "A", .to = "C, D"};
+	struct chi_names names;
+	struct chi_suspect_groups groups;
+	struct chi_names_changed did;
+	(void)lack_went(chi_get_names(client, &spec, &names), chi_error(client));
+	(void)lack_went(chi_get_suspects(client, CHI_NAME_PLAYER, 60, 10, &groups),
+			chi_error(client));
+	(void)lack_went(chi_change_names(client, &join, 1, false, NULL, NULL, &did),
+			chi_error(client));
+}
+
 static const struct part parts[] = {
 	{"open and close", open_and_close, false},
 	{"write", write_all, false},
@@ -345,6 +362,7 @@ static const struct part parts[] = {
 	{"pipes", use_pipes, false},
 	{"prober", use_prober, false},
 	{"import", import_all, false},
+	{"names", ask_names, true},
 	{"create", create, true},
 	{"look after", look_after, false},
 	{"backup", back_up, false},
@@ -500,8 +518,8 @@ static void positions_and_moves(void **state)
 		chi_num_chi2("76.00", 5, &chi2),
 	};
 	size_t len = chi_num_chi2_print(chi2, digits);
-	bool named = chi_statistic_name(1) != NULL && chi_strerror(-CHI_ENOMEM) != NULL &&
-		     chi_version() != NULL;
+	bool named = chi_statistic_name(1) != NULL && chi_name_kind_name(1) != NULL &&
+		     chi_strerror(-CHI_ENOMEM) != NULL && chi_version() != NULL;
 	size_t calls = nomem_disarm(NULL);
 	for (size_t i = 0; i < CHI_COUNT(worst_of); i++) {
 		assert_int_equal(worst_of[i], CHI_OK);

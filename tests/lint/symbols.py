@@ -10,7 +10,8 @@ import sys
 
 import tree
 
-HEADERS = ("include/chistore.h", "include/chistore/types.h", "include/chistore/games.h")
+HEADERS = ("include/chistore.h", "include/chistore/types.h", "include/chistore/games.h",
+           "include/chistore/names.h")
 
 
 def exported(library):

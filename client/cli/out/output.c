@@ -109,6 +109,42 @@ int output_object(const struct cli *cli, json_t *object)
 	return EXIT_DONE;
 }
 
+static void print_names(json_t *object)
+{
+	const char *name;
+	const json_t *value;
+	const char *between = "";
+	json_object_foreach(object, name, value)
+	{
+		printf("%s%s", between, name);
+		between = "\t";
+	}
+	(void)putchar('\n');
+}
+
+void output_table_row(const struct cli *cli, json_t *object, bool *head)
+{
+	const char *name;
+	const json_t *value;
+	const char *between = "";
+	if (cli->json || object == NULL) {
+		output_json(object);
+		return;
+	}
+	if (*head) {
+		print_names(object);
+	}
+	*head = false;
+	json_object_foreach(object, name, value)
+	{
+		printf("%s", between);
+		print_value(value);
+		between = "\t";
+	}
+	(void)putchar('\n');
+	json_decref(object);
+}
+
 /* In JSON each row names its own members. */
 void output_row_head(const struct cli *cli, bool counts)
 {

@@ -21,6 +21,10 @@ void output_json(json_t *object);
  * EXIT_DONE: whether the output takes it is seen at the end. */
 int output_object(const struct cli *cli, json_t *object);
 
+/* A row of a table: JSON, or its members' values with tabs between them, before the first row
+ * (*head is true, and then false) their names. Drops the reference. */
+void output_table_row(const struct cli *cli, json_t *object, bool *head);
+
 /* Columns of a scan. `counts`: games, white, draws and black too. */
 void output_row_head(const struct cli *cli, bool counts);
 void output_row(const struct cli *cli, const struct chi_row *row, const char *fen, bool counts);

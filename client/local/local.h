@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share: the backend's calls that are not in inproc.c. */
+#pragma once
+
+#include "client/core/client.h"
+
+int chi_inproc_names(struct chi_client *client, const struct chi_names_spec *spec,
+		     struct chi_names *out);
+int chi_inproc_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
+			struct chi_suspect_groups *out);
+int chi_inproc_change_names(struct chi_client *client, const struct chi_name_change *changes,
+			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
+			    struct chi_names_changed *result);

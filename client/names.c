@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The public calls on names (chistore/names.h). */
+#include "client/core/client.h"
+
+#include "base/fault.h"
+#include "store/archive.h"
+
+/* A server does not know these operations. */
+static int check_backend(struct chi_client *client, int status)
+{
+	return status != CHI_OK || client->backend->names != NULL
+		       ? status
+		       : chi_fault(&client->error, -CHI_EUNSUPPORTED,
+				   "names are asked for and changed in the store's directory");
+}
+
+int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
+		  struct chi_names *out)
+{
+	int status = chi_client_settle(client, chi_client_begin(client));
+	*out = (struct chi_names){0};
+	status = check_backend(client, status);
+	if (status == CHI_OK) {
+		status = client->backend->names(client, spec, out);
+	}
+	if (status != CHI_OK) {
+		*out = (struct chi_names){0};
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
+		     struct chi_suspect_groups *out)
+{
+	int status = chi_client_settle(client, chi_client_begin(client));
+	*out = (struct chi_suspect_groups){0};
+	status = check_backend(client, status);
+	if (status == CHI_OK) {
+		status = client->backend->suspects(client, kind, least, limit, out);
+	}
+	if (status != CHI_OK) {
+		*out = (struct chi_suspect_groups){0};
+	}
+	return chi_client_end(client, status);
+}
+
+static void ignore(void *context, size_t i, const char *reason)
+{
+	(void)context;
+	(void)i;
+	(void)reason;
+}
+
+int chi_change_names(struct chi_client *client, const struct chi_name_change *changes, size_t n,
+		     bool dry_run, chi_name_conflict *conflict, void *context,
+		     struct chi_names_changed *result)
+{
+	struct chi_names_changed unwanted;
+	struct chi_names_changed *did = result != NULL ? result : &unwanted;
+	*did = (struct chi_names_changed){0};
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = chi_name_changes_check(changes, n, &client->error);
+	}
+	status = chi_client_settle(client, check_backend(client, status));
+	if (status == CHI_OK && n > 0) {
+		status = client->backend->change_names(client, changes, n, dry_run,
+						       conflict != NULL ? conflict : ignore,
+						       context, did);
+	}
+	if (status != CHI_OK) {
+		*did = (struct chi_names_changed){0};
+	}
+	return chi_client_end(client, status);
+}

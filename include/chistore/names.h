@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of the games archive: found, listed with their games, joined by aliases. What players,
+ * events and others are called is kept once; two names that an alias joins are one from then on in
+ * every filter, and no game is rewritten.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/games.h"
+#include "chistore/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct chi_client;
+
+/* Names of one answer, and changes of one call. */
+#define CHI_NAMES_MAX	     10000
+#define CHI_NAME_CHANGES_MAX 10000
+
+struct chi_name_row {
+	uint32_t id;	  /* 1 or more, of its kind */
+	uint32_t root;	  /* of those that aliases join: the one all are joined to; 0: not joined */
+	uint32_t fide;	  /* of players; 0: not known */
+	bool counted;	  /* `games` is known: not of rounds and annotators */
+	uint64_t games;	  /* that have this very name; a player's as White or as Black */
+	const char *text; /* UTF-8 as first seen, ends in NUL */
+};
+
+struct chi_names_spec {
+	uint8_t kind; /* enum chi_name_kind */
+	/* Who or what is looked for: "Carlsen, M" (players: all words, initials stand for names;
+	 * others: all words, in any order), or after a leading "=" exactly that text, and all that
+	 * aliases or FIDE ids join to these. NULL: every name. */
+	const char *wanted;
+	uint32_t after; /* only names with greater numbers */
+	uint32_t limit; /* 1..CHI_NAMES_MAX */
+};
+
+struct chi_names {
+	const struct chi_name_row *rows; /* ascending by number; until the client's next call */
+	size_t n;
+	uint64_t total; /* how many there are, wherever the list begins */
+};
+
+/* The names that fit, with their games. -CHI_EINVAL (the kind, the limit, a text that is too
+ * long). A store without games has none. */
+CHI_MUSTUSE int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
+			      struct chi_names *out);
+
+/* Names that may be the same, differently written. */
+struct chi_name_suspects {
+	uint8_t score; /* how likely: 60..95, the highest first */
+	const struct chi_name_row *names;
+	size_t n; /* 2 or more */
+};
+
+struct chi_suspect_groups {
+	const struct chi_name_suspects *groups; /* until the client's next call */
+	size_t n;
+	uint64_t total; /* groups, also those over the limit */
+};
+
+/* Groups that are not joined yet, at most `limit` (1..CHI_NAMES_MAX), of at least that score.
+ * `kind` is an enum chi_name_kind. */
+CHI_MUSTUSE int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
+				 uint32_t limit, struct chi_suspect_groups *out);
+
+/* ---- Changes ----------------------------------------------------------------------------- */
+
+enum chi_name_action {
+	CHI_NAME_JOIN = 1,    /* `name`, and all joined to it, is another way to write `to` */
+	CHI_NAME_PART = 2,    /* takes `name` out of those it is joined to */
+	CHI_NAME_CORRECT = 3, /* as JOIN, as spelling files say it: nothing if `name` is not there,
+				 and `to` is added if it is not */
+	CHI_NAME_FIDE = 4,    /* gives the player `name` the FIDE id; nothing if he is not there */
+};
+
+/* Names are given by their exact text, or as "#5" by their number. */
+struct chi_name_change {
+	uint8_t action; /* enum chi_name_action */
+	uint8_t kind;	/* enum chi_name_kind */
+	const char *name;
+	const char *to; /* JOIN, CORRECT */
+	uint32_t fide;	/* FIDE */
+};
+
+struct chi_names_changed {
+	uint64_t changed;
+	uint64_t same;	    /* was so already, or the name is not there */
+	uint64_t conflicts; /* not done: different FIDE ids, or no such name */
+};
+
+/* Called for each change that is not done, `i` of the list, with the reason; valid during the call.
+ * It must not use the client. */
+typedef void chi_name_conflict(void *context, size_t i, const char *reason);
+
+/*
+ * Does a list of changes in one transaction, durable when it returns; those that conflict are left
+ * out, and the others done. `dry_run`: counts, and changes nothing. `conflict` and `result` may be
+ * NULL. -CHI_EINVAL (a field; the entry is named, and nothing was done), -CHI_ETOOBIG (more than
+ * CHI_NAME_CHANGES_MAX), -CHI_EREADONLY, -CHI_EBUSY, -CHI_EFULL.
+ */
+CHI_MUSTUSE int chi_change_names(struct chi_client *client, const struct chi_name_change *changes,
+				 size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
+				 struct chi_names_changed *result);
+
+/* "player", "event", "site", "source", "round", "annotator"; NULL for another number. */
+const char *chi_name_kind_name(int kind);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The games of all names of a kind are counted in one walk, whichever names are wanted. */
+#include "search/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "store/archive.h"
+#include "store/games/columns.h"
+#include "store/names/names.h"
+
+struct chi_names_query {
+	struct chi_archive_view view;
+	enum chi_name_kind kind;
+	uint32_t *ids; /* of the rows; NULL: those of the groups */
+	size_t n;
+	uint64_t total;
+	struct chi_suspect_list suspects;
+	size_t n_groups;
+	uint32_t most;	 /* the greatest number of a name */
+	uint32_t *games; /* by number; NULL: the kind is in no column */
+	uint32_t next;	 /* game that is counted next */
+};
+
+/* The columns that hold numbers of the kind; those that a kind does not have are CHI_COLUMNS. */
+static void columns_of(enum chi_name_kind kind, enum chi_column out[2])
+{
+	static const uint8_t first[CHI_NAME_KINDS] = {
+		[CHI_NAME_PLAYER] = CHI_COLUMN_WHITE, [CHI_NAME_EVENT] = CHI_COLUMN_EVENT,
+		[CHI_NAME_SITE] = CHI_COLUMN_SITE,    [CHI_NAME_SOURCE] = CHI_COLUMN_SOURCE,
+		[CHI_NAME_ROUND] = CHI_COLUMNS,	      [CHI_NAME_ANNOTATOR] = CHI_COLUMNS,
+	};
+	out[0] = first[kind];
+	out[1] = kind == CHI_NAME_PLAYER ? CHI_COLUMN_BLACK : CHI_COLUMNS;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+void chi_names_query_close(struct chi_names_query *query)
+{
+	if (query != NULL) {
+		free(query->ids);
+		free(query->games);
+		chi_suspect_list_deinit(&query->suspects);
+		free(query);
+	}
+}
+
+static void closep(struct chi_names_query **query)
+{
+	chi_names_query_close(*query);
+}
+
+static int check(uint8_t kind, uint32_t limit, struct chi_fault *fault)
+{
+	if (chi_name_kind_name(kind) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "%u is no kind of names", kind);
+	}
+	if (limit < 1 || limit > CHI_NAMES_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "the limit of names is 1 to %d",
+				 CHI_NAMES_MAX);
+	}
+	return CHI_OK;
+}
+
+static int make(struct chi_read *read, uint8_t kind, struct chi_names_query **out)
+{
+	_cleanup_(closep) struct chi_names_query *query = calloc(1, sizeof(*query));
+	if (query == NULL) {
+		return -CHI_ENOMEM;
+	}
+	enum chi_column columns[2];
+	query->kind = (enum chi_name_kind)kind;
+	columns_of(query->kind, columns);
+	int rc = chi_read_archive(read, &query->view);
+	rc = rc == CHI_OK ? chi_names_count(query->view.txn, query->view.trees.names, query->kind,
+					    &query->most)
+			  : rc;
+	if (rc == CHI_OK && columns[0] != CHI_COLUMNS) {
+		query->games = calloc((size_t)query->most + 1, sizeof(query->games[0]));
+		rc = query->games != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	if (rc == CHI_OK) {
+		*out = query;
+		query = NULL;
+	}
+	return rc;
+}
+
+/* The rows: numbers after `after`, up to the limit. */
+static int choose(struct chi_names_query *query, const struct chi_name_ids *ids,
+		  const struct chi_names_spec *spec)
+{
+	size_t first = 0;
+	query->total = spec->wanted != NULL ? ids->n : query->most;
+	if (spec->wanted != NULL) {
+		while (first < ids->n && ids->id[first] <= spec->after) {
+			first++;
+		}
+		query->n = ids->n - first;
+	} else {
+		query->n = query->most > spec->after ? query->most - spec->after : 0;
+	}
+	query->n = query->n < spec->limit ? query->n : spec->limit;
+	query->ids = calloc(query->n + 1, sizeof(query->ids[0]));
+	if (query->ids == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < query->n; i++) {
+		query->ids[i] =
+			spec->wanted != NULL ? ids->id[first + i] : spec->after + 1 + (uint32_t)i;
+	}
+	return CHI_OK;
+}
+
+int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
+			 struct chi_names_query **out, struct chi_fault *fault)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+	_cleanup_(closep) struct chi_names_query *query = NULL;
+	int rc = check(spec->kind, spec->limit, fault);
+	if (rc == CHI_OK && spec->wanted != NULL && strlen(spec->wanted) > CHI_NAME_MAX + 1) {
+		rc = chi_fault(fault, -CHI_EINVAL, "a name has at most %d bytes", CHI_NAME_MAX);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = make(read, spec->kind, &query);
+	if (rc == CHI_OK && spec->wanted != NULL) {
+		rc = chi_names_find(query->view.txn, query->view.trees.names, query->kind,
+				    spec->wanted, &ids);
+	}
+	rc = rc == CHI_OK ? choose(query, &ids, spec) : rc;
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	*out = query;
+	query = NULL;
+	return CHI_OK;
+}
+
+int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, uint32_t limit,
+			    struct chi_names_query **out, struct chi_fault *fault)
+{
+	_cleanup_(closep) struct chi_names_query *query = NULL;
+	int rc = check(kind, limit, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = make(read, kind, &query);
+	if (rc == CHI_OK) {
+		rc = chi_names_suspects(query->view.txn, query->view.trees.names, query->kind,
+					(enum chi_alike)least, &query->suspects);
+	}
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	query->total = query->suspects.n;
+	query->n_groups = query->suspects.n < limit ? query->suspects.n : limit;
+	*out = query;
+	query = NULL;
+	return CHI_OK;
+}
+
+/* ---- Counting ----------------------------------------------------------------------------- */
+
+static void count_chunk(struct chi_names_query *query, const struct chi_columns_chunk *chunk)
+{
+	enum chi_column columns[2];
+	columns_of(query->kind, columns);
+	for (uint32_t row = 0; row < chunk->n; row++) {
+		if (chi_column_value(chunk, CHI_COLUMN_RESULT, row) == CHI_ROW_REMOVED) {
+			continue;
+		}
+		uint32_t first = chi_column_value(chunk, columns[0], row);
+		uint32_t second = columns[1] != CHI_COLUMNS
+					  ? chi_column_value(chunk, columns[1], row)
+					  : first;
+		query->games[first <= query->most ? first : 0]++;
+		if (second != first) {
+			query->games[second <= query->most ? second : 0]++;
+		}
+	}
+}
+
+int chi_names_query_step(struct chi_names_query *query, uint64_t steps)
+{
+	struct chi_columns_reader reader;
+	if (query->games == NULL || query->next > query->view.last) {
+		return CHI_NONE;
+	}
+	int rc = chi_columns_reader_init(&reader, query->view.txn, query->view.trees.columns);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_columns_seek(&reader, query->next);
+	for (; rc == CHI_OK && steps > 0; steps--) {
+		count_chunk(query, &reader.chunk);
+		query->next = reader.chunk.first + reader.chunk.n;
+		rc = chi_columns_next(&reader);
+	}
+	chi_columns_reader_deinit(&reader);
+	return rc;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static int fill_row(const struct chi_names_query *query, struct chi_arena *arena, uint32_t id,
+		    struct chi_name_row *out)
+{
+	struct chi_name name;
+	int rc = chi_name_text(query->view.txn, query->view.trees.names, query->kind, id, &name);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	}
+	*out = (struct chi_name_row){
+		.id = id,
+		.root = name.root,
+		.fide = name.fide,
+		.counted = query->games != NULL,
+		.games = query->games != NULL ? query->games[id] : 0,
+		.text = chi_arena_text(arena, name.text, name.len),
+	};
+	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+static int fill_rows(const struct chi_names_query *query, struct chi_arena *arena,
+		     const uint32_t *ids, size_t n, const struct chi_name_row **out)
+{
+	struct chi_name_row *rows = chi_arena_array(arena, n, sizeof(*rows));
+	int rc = rows != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		rc = fill_row(query, arena, ids[i], &rows[i]);
+	}
+	*out = rows;
+	return rc;
+}
+
+int chi_names_query_rows(const struct chi_names_query *query, struct chi_arena *arena,
+			 struct chi_names *out)
+{
+	out->n = query->n;
+	out->total = query->total;
+	return fill_rows(query, arena, query->ids, query->n, &out->rows);
+}
+
+int chi_names_query_groups(const struct chi_names_query *query, struct chi_arena *arena,
+			   struct chi_suspect_groups *out)
+{
+	struct chi_name_suspects *groups = chi_arena_array(arena, query->n_groups, sizeof(*groups));
+	int rc = groups != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (size_t i = 0; rc == CHI_OK && i < query->n_groups; i++) {
+		const struct chi_suspects *found = &query->suspects.groups[i];
+		groups[i].score = (uint8_t)found->score;
+		groups[i].n = found->n;
+		rc = fill_rows(query, arena, found->ids, found->n, &groups[i].names);
+	}
+	*out = (struct chi_suspect_groups){
+		.groups = groups, .n = query->n_groups, .total = query->total};
+	return rc;
+}

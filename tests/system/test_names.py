@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Names by the command line: found, listed with their games, joined by hand and by spelling files;
+what filters of games make of it; and input that is none."""
+
+import json
+import os
+import re
+import sys
+import unittest
+from collections import Counter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_base import Base, summary  # noqa: E402
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
+MASTERS = os.path.join(DATA, "masters_300.pgn")
+HEAD = "number\tname\tgames\tfide\talias_of\n"
+
+
+def tags(name):
+    """Values of a tag, those that say something, without the spaces around them."""
+    with open(MASTERS, encoding="utf-8") as file:
+        values = re.findall(rf'^\[{name} "(.*)"\]$', file.read(), re.M)
+    return [value.strip() for value in values if value.strip() not in ("", "?")]
+
+
+class Names(Base):
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", MASTERS, address=self.store)
+
+    def rows(self, *args, **extra):
+        text = self.out("name", *args, "--json", address=self.store, **extra)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def test_list_counts_games(self):
+        """Each name of the file, with the games that a plain count of its tags gives."""
+        players = Counter(tags("White")) + Counter(tags("Black"))
+        for kind, wanted in (("player", players), ("event", Counter(tags("Event"))),
+                             ("site", Counter(tags("Site"))),
+                             ("source", {"masters_300.pgn": 300})):
+            with self.subTest(kind):
+                rows = self.rows("list", "--kind", kind)
+                self.assertEqual({row["name"]: row["games"] for row in rows}, dict(wanted))
+                self.assertEqual([row["number"] for row in rows], list(range(1, len(rows) + 1)))
+        self.assertTrue(all(row["games"] is None for row in self.rows("list", "--kind", "round")))
+
+    def test_pages(self):
+        whole = self.out("name", "list", address=self.store)
+        pages, cursor = "", []
+        while True:
+            done = self.cli("name", "list", "--limit", "100", "--print-cursor", *cursor,
+                            address=self.store)
+            self.assertTrue(done.stdout == "" or done.stdout.startswith(HEAD))
+            pages += done.stdout[len(HEAD):]
+            if not done.stderr:
+                break
+            cursor = done.stderr.split()[1:]
+        self.assertEqual(HEAD + pages, whole)
+
+    def test_find(self):
+        self.assertEqual([row["name"] for row in self.rows("find", "carlsen")], ["Carlsen,M"])
+        self.assertEqual(self.rows("find", "MAGNUS CARLSEN")[0]["name"], "Carlsen,M")
+        self.assertEqual(self.rows("find", "=carlsen", code=1), [])
+        self.assertEqual(self.out("name", "find", "no one at all", address=self.store, code=1), "")
+        self.assertIn("\tBlitz\t", self.out("name", "find", "blitz", "--kind", "event",
+                                            address=self.store))
+
+    def test_alias(self):
+        """Joined names are found as one, and their games too; parted again they are not."""
+        before = self.out("dump", address=self.store)
+        dry = self.out("name", "alias", "Anand,V", "Carlsen,M", "--dry-run", address=self.store)
+        self.assertEqual(summary(dry), {"changed": "1", "already": "0"})
+        self.assertEqual([row["name"] for row in self.rows("find", "carlsen")], ["Carlsen,M"])
+        self.cli("name", "alias", "Anand,V", "Carlsen,M", address=self.store)
+        rows = self.rows("find", "carlsen")
+        self.assertEqual([row["name"] for row in rows], ["Carlsen,M", "Anand,V"])
+        self.assertEqual(rows[1]["alias_of"], rows[0]["number"])
+        again = self.out("name", "alias", f"#{rows[1]['number']}", "#1", address=self.store)
+        self.assertEqual(summary(again), {"changed": "0", "already": "1"})
+        self.assertIn("sound\tyes", self.out("verify", address=self.store))
+        self.cli("name", "unalias", "Anand,V", address=self.store)
+        self.assertEqual(len(self.rows("find", "carlsen")), 1)
+        self.assertEqual(self.out("dump", address=self.store), before)
+
+    def test_suspects(self):
+        groups = self.rows("suspects", "--score", "80")
+        names = [sorted(name["name"] for name in group["names"]) for group in groups]
+        self.assertIn(["Deac, Bogdan-Daniel", "Deac,Bogdan-Daniel"], names)
+        self.assertIn(["Korchnoi, Viktor", "Kortschnoj, Viktor"], names)
+        self.assertTrue(all(group["score"] >= 80 for group in groups))
+        done = self.cli("name", "suspects", "--limit", "1", address=self.store)
+        self.assertEqual(done.stdout.splitlines()[0], "group\tscore\t" + HEAD.strip())
+        self.assertIn("1 of ", done.stderr)
+
+    def test_spelling_file(self):
+        text = ("@PLAYER\n"
+                "Korchnoi, Viktor  #GM\n= Kortschnoj, Viktor\n= Not There\n%Bio FIDEID 2000016\n"
+                "Player, New\n= Not There Either\n"
+                "Carlsen, Magnus\n= Carlsen,M\n%Bio FIDEID 1503014\n"
+                "Anand,V\n%Bio FIDEID 5000017\n= Carlsen,M\n")
+        file = self.write("names.ssp", text)
+        dry = self.cli("alias", "import", "--dry-run", file, address=self.store)
+        self.assertEqual(self.rows("find", "=Carlsen, Magnus", code=1), [])
+        done = self.cli("alias", "import", file, address=self.store)
+        self.assertEqual(done.stdout, dry.stdout)
+        self.assertEqual(summary(done.stdout),
+                         {"aliases": "5", "fide_ids": "3", "changed": "5", "nothing_to_do": "2",
+                          "conflicts": "1", "bad_lines": "0"})
+        self.assertRegex(done.stderr, "names.ssp: line 13: .*FIDE id 1503014.*5000017")
+        names = [row["name"] for row in self.rows("find", "carlsen")]
+        self.assertEqual(names, ["Carlsen,M", "Carlsen, Magnus"])
+        self.assertEqual(self.rows("find", "New Player", code=1), [])
+        self.cli("name", "alias", "Anand,V", "Carlsen,M", code=2, address=self.store)
+        again = summary(self.out("alias", "import", file, address=self.store))
+        self.assertEqual((again["changed"], again["conflicts"]), ("0", "1"))
+        self.assertIn("sound\tyes", self.out("verify", address=self.store))
+
+    def test_garbage(self):
+        before = self.out("dump", address=self.store)
+        for args in (("name",), ("name", "fnd", "x"), ("name", "find"), ("name", "find", "a", "b"),
+                     ("name", "list", "x"), ("name", "alias", "Carlsen,M"),
+                     ("name", "alias", "Carlsen,M", "No One"), ("name", "unalias", "No One"),
+                     ("name", "alias", "#0", "#1"), ("name", "alias", "#99999999999", "#1"),
+                     ("name", "alias", "", "#1"), ("name", "list", "--kind", "colour"),
+                     ("name", "list", "--limit", "0"), ("name", "find", "x" * 2000),
+                     ("name", "alias", "x" * 2000, "#1"), ("name", "alias", "#1", b"\xff\xfe"),
+                     ("alias", "import"), ("alias", "export", "x"),
+                     ("alias", "import", self.path("not-there"))):
+            with self.subTest(args):
+                self.cli(*args, address=self.store, code=2)
+        for i, data in enumerate((os.urandom(100000), b"", b"\0" * 5000, b"@PLAYER\n" * 1000,
+                                  b"x" * (2 << 20), b"= a\n%Bio FIDEID 1\n")):
+            with self.subTest(i):
+                file = self.write("random.ssp", data)
+                done = self.cli("alias", "import", file, address=self.store, code=3)
+                self.assertLess(done.stderr.count("\n"), 25)
+        self.assertEqual(self.out("dump", address=self.store), before)
+
+    def test_store_without_games(self):
+        store = self.new_store()
+        self.assertEqual(self.out("name", "list", address=store), "")
+        self.assertEqual(self.out("name", "suspects", address=store), "")
+        self.assertEqual(self.out("name", "find", "x", address=store, code=1), "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
