@@ -34,6 +34,7 @@ static int take_game(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 	int rc = chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game);
 	if (rc == CHI_OK) {
 		++*chi_counts_of(&v->games, game.result);
+		chi_verify_identity(v, &game);
 		return CHI_OK;
 	}
 	char name[2 * CHI_GAME_ID_SIZE + 1] = "";
@@ -150,6 +151,37 @@ static int take_name(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 	return named == &other ? chi_page_walk_tree(walk, named) : CHI_OK;
 }
 
+static int before(struct chi_verify *v, int tree)
+{
+	switch (tree) {
+	case CHI_VERIFY_GAMES:
+		return chi_verify_bodies_begin(v);
+	case CHI_VERIFY_POSITION:
+		return chi_verify_lists_begin(v);
+	default:
+		return CHI_OK;
+	}
+}
+
+static int after(struct chi_verify *v, int tree)
+{
+	switch (tree) {
+	case CHI_VERIFY_META:
+		check_meta(v);
+		return chi_verify_archive_begin(v);
+	case CHI_VERIFY_NAMES:
+		return chi_verify_names_end(v);
+	case CHI_VERIFY_GAMES:
+		chi_verify_bodies_end(v);
+		return CHI_OK;
+	case CHI_VERIFY_POSITION:
+		chi_verify_lists_end(v);
+		return CHI_OK;
+	default:
+		return CHI_OK;
+	}
+}
+
 /* The meta tree first: the others are held against the state. */
 static int walk_all(struct chi_verify *v)
 {
@@ -163,12 +195,12 @@ static int walk_all(struct chi_verify *v)
 		if (!v->found[i]) {
 			chi_page_complain(&v->walk, "the %s tree is missing", v->trees[i].name);
 		}
-		rc = chi_page_walk_tree(&v->walk, &v->trees[i]);
-		if (i == CHI_VERIFY_META && rc == CHI_OK) {
-			check_meta(v);
-		}
+		rc = before(v, i);
+		rc = rc == CHI_OK ? chi_page_walk_tree(&v->walk, &v->trees[i]) : rc;
+		rc = rc == CHI_OK ? after(v, i) : rc;
 	}
 	chi_verify_end_blocks(v);
+	rc = rc == CHI_OK ? chi_verify_compare_games(v) : rc;
 	return rc == CHI_OK ? chi_verify_compare(v) : rc;
 }
 
@@ -184,9 +216,22 @@ static int verify_all(struct chi_verify *v)
 		[CHI_VERIFY_STRENGTH] = {.name = STRENGTH_TREE,
 					 .compare = chi_trees_compare,
 					 .take = chi_verify_strength},
-		[CHI_VERIFY_GAMES] = {.name = GAME_IDS_TREE,
+		[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE,
+				    .compare = chi_page_bytewise,
+				    .take = take_game},
+		[CHI_VERIFY_NAMES] = {.name = NAMES_TREE,
 				      .compare = chi_page_bytewise,
-				      .take = take_game},
+				      .take = chi_verify_name},
+		[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE,
+					.compare = chi_page_bytewise,
+					.take = chi_verify_columns},
+		[CHI_VERIFY_GAMES] = {.name = GAMES_TREE,
+				      .compare = chi_page_bytewise,
+				      .take = chi_verify_bodies},
+		[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE,
+					 .compare = chi_page_bytewise,
+					 .take = chi_verify_postings},
+		[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE, .compare = chi_page_bytewise},
 		[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE,
 					.compare = chi_page_bytewise,
 					.take = take_client},
@@ -202,6 +247,7 @@ static int verify_all(struct chi_verify *v)
 		chi_verify_begin_blocks(v);
 		rc = walk_all(v);
 		chi_arena_deinit(&v->arena);
+		chi_verify_archive_deinit(v);
 	}
 	chi_page_walk_deinit(&v->walk);
 	/* Damaged entries are counted for neither. */

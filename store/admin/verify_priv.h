@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "store/admin/verify_archive.h"
 #include "store/block/block.h"
 #include "store/pages/page_walk.h"
 #include "store/record/meta.h"
@@ -19,14 +20,23 @@ struct chi_verify_entries {
 	uint64_t sum; /* of their hashes */
 };
 
+/* In the order in which they are walked: what others are held against comes first. */
 enum {
 	CHI_VERIFY_META,
+	CHI_VERIFY_IDS,
+	CHI_VERIFY_NAMES,
+	CHI_VERIFY_COLUMNS,
+	CHI_VERIFY_GAMES,
+	CHI_VERIFY_POSTINGS,
+	CHI_VERIFY_GAMESETS,
 	CHI_VERIFY_POSITION,
 	CHI_VERIFY_STRENGTH,
-	CHI_VERIFY_GAMES,
 	CHI_VERIFY_CLIENTS,
 	CHI_VERIFY_TREES
 };
+
+/* Bytes of a text that is reported. */
+#define CHI_VERIFY_TEXT 256
 
 /* Where the walk through the blocks of a tree is. */
 struct chi_verify_blocks {
@@ -56,6 +66,7 @@ struct chi_verify {
 	struct chi_verify_entries wanted;   /* by the records */
 	struct chi_verify_entries there;
 	uint8_t *page; /* room for look-ups */
+	struct chi_verify_archive archive;
 };
 
 /* ---- verify_trees.c ---------------------------------------------------------------------------
@@ -70,6 +81,9 @@ int chi_verify_position(struct chi_page_walk *walk, struct chi_page_tree *tree, 
 			const MDB_val *value);
 int chi_verify_strength(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
 			const MDB_val *value);
+
+/* The positions once more, for their lists alone. */
+CHI_MUSTUSE int chi_verify_locate_positions(struct chi_verify *verify);
 
 /* Where the two disagree, entry by entry: their pages were reported before. */
 CHI_MUSTUSE int chi_verify_compare(struct chi_verify *verify);

@@ -64,7 +64,8 @@ static bool decode_key(const uint8_t *bytes, size_t len, struct chi_position *po
 }
 
 int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const MDB_val *value,
-		       struct chi_arena *arena, struct chi_record *record, const char **problem)
+		       struct chi_arena *arena, struct chi_record *record,
+		       struct chi_record_rest *rest, const char **problem)
 {
 	struct chi_position position;
 	*problem = NULL;
@@ -73,7 +74,7 @@ int chi_record_examine(enum chi_statistic statistic, const MDB_val *key, const M
 		return -CHI_ECORRUPT;
 	}
 	chi_arena_reset(arena);
-	int rc = chi_record_decode(value->mv_data, value->mv_size, arena, record, NULL);
+	int rc = chi_record_decode(value->mv_data, value->mv_size, arena, record, rest);
 	if (rc == -CHI_ENOMEM) {
 		return rc;
 	}
@@ -234,8 +235,9 @@ static int take_position(struct chi_verify *v, const MDB_val *key, const MDB_val
 {
 	struct chi_record record = {0};
 	const char *problem = NULL;
+	struct chi_record_rest rest = {0};
 	struct wanted_entry wanted;
-	int rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, &record,
+	int rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, &record, &rest,
 				    &problem);
 	if (problem != NULL) {
 		complain_position(v, key, problem);
@@ -248,7 +250,7 @@ static int take_position(struct chi_verify *v, const MDB_val *key, const MDB_val
 		add_entry(&v->wanted, wanted.key, wanted.key_len, wanted.value, wanted.len);
 	}
 	v->result->positions++;
-	return CHI_OK;
+	return chi_verify_list(v, key, &record, &rest);
 }
 
 static int take_strength(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
@@ -313,7 +315,7 @@ static int compare_position(struct chi_verify *v, const MDB_val *key, const MDB_
 	struct wanted_entry wanted;
 	MDB_val there;
 	_cleanup_(chi_freep) uint8_t *memory = NULL;
-	int rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, &record,
+	int rc = chi_record_examine(v->env->stamp.statistic, key, value, &v->arena, &record, NULL,
 				    &problem);
 	if (rc < 0 || record.chi2 == CHI_CHI2_UNKNOWN) {
 		return rc == -CHI_ENOMEM ? rc : CHI_OK;
@@ -369,6 +371,29 @@ static int compare_strength(struct chi_verify *v, const MDB_val *key, const MDB_
 		v->result->known--;
 	}
 	return CHI_OK;
+}
+
+static int locate_position(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
+{
+	struct chi_record record = {0};
+	struct chi_record_rest rest = {0};
+	chi_arena_reset(&v->arena);
+	int rc = chi_record_decode(value->mv_data, value->mv_size, &v->arena, &record, &rest);
+	return rc == CHI_OK ? chi_verify_list(v, key, &record, &rest) : rc;
+}
+
+static int locate_block(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+			const MDB_val *value)
+{
+	(void)tree;
+	return take_block(walk->context, CHI_TREE_POSITION, key, value, locate_position);
+}
+
+int chi_verify_locate_positions(struct chi_verify *v)
+{
+	struct chi_page_tree tree = v->trees[CHI_VERIFY_POSITION];
+	tree.take = locate_block;
+	return chi_page_walk_tree(&v->walk, &tree);
 }
 
 static int compare_position_block(struct chi_page_walk *walk, struct chi_page_tree *tree,

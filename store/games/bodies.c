@@ -59,6 +59,15 @@ static int enter(struct chi_bodies_reader *reader, int rc, const MDB_val *key, c
 				: status;
 }
 
+int chi_bodies_open(struct chi_bodies_reader *reader, const MDB_val *key, const MDB_val *value,
+		    uint32_t *first, uint32_t *n)
+{
+	int rc = enter(reader, 0, key, value);
+	*first = reader->chunk.first;
+	*n = reader->chunk.n;
+	return rc;
+}
+
 int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number, struct chi_body *out)
 {
 	if (!covers(&reader->chunk, number)) {

@@ -34,6 +34,11 @@ CHI_MUSTUSE int chi_bodies_reader_begin(struct chi_bodies_reader *reader, MDB_tx
 					MDB_dbi dbi);
 void chi_bodies_reader_end(struct chi_bodies_reader *reader);
 
+/* Verifies and unpacks an entry of the tree, from wherever it was read; its games, `first` and the
+ * n - 1 numbers after it, are then read without a transaction. -CHI_ECORRUPT, -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_bodies_open(struct chi_bodies_reader *reader, const MDB_val *key,
+				const MDB_val *value, uint32_t *first, uint32_t *n);
+
 /* The body of a game, in the reader's memory until its next call. CHI_NONE: there is no such game.
  */
 CHI_MUSTUSE int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number,

@@ -221,6 +221,11 @@ int chi_names_checker_new(chi_verify_report *report_to, void *context,
 	return CHI_OK;
 }
 
+uint32_t chi_names_checker_last(const struct chi_names_checker *check, enum chi_name_kind kind)
+{
+	return check->next[kind] - 1;
+}
+
 int chi_names_checker_end(struct chi_names_checker *check, uint64_t *names)
 {
 	check_roots(check);

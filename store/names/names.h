@@ -156,6 +156,8 @@ CHI_MUSTUSE int chi_names_checker_new(chi_verify_report *report, void *context,
 /* -CHI_ENOMEM. Damage is only reported. */
 CHI_MUSTUSE int chi_names_checker_entry(struct chi_names_checker *check, const MDB_val *key,
 					const MDB_val *value);
+/* The highest number that a name of the kind has so far; 0: there is none. */
+uint32_t chi_names_checker_last(const struct chi_names_checker *check, enum chi_name_kind kind);
 /* After the last one. CHI_OK, or -CHI_ECORRUPT if anything was reported; *names counts the sound
  * names. */
 CHI_MUSTUSE int chi_names_checker_end(struct chi_names_checker *check, uint64_t *names);

@@ -179,7 +179,7 @@ static int take_position(struct repair *r, const MDB_val *key, const MDB_val *va
 	struct chi_record record = {0};
 	const char *problem = NULL;
 	char name[CHI_FEN_SIZE];
-	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, &problem);
+	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, NULL, &problem);
 	if (rc != -CHI_ECORRUPT) {
 		return rc == CHI_OK ? put_position(r, key, &record, lost)
 				    : chi_fault_plain(r->fault, rc);

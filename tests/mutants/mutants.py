@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All mutants, in the order of docs/RELIABILITY.md."""
 
+import archive
 import cage
 import copies
 import doors
@@ -12,7 +13,8 @@ import traps
 from mutant import Mutant
 
 SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *copies.SECTIONS, *messages.SECTIONS,
-            *limits.SECTIONS, *names.SECTIONS, *doors.SECTIONS, *cage.SECTIONS)
+            *limits.SECTIONS, *names.SECTIONS, *archive.SECTIONS,
+            *doors.SECTIONS, *cage.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.

@@ -101,6 +101,15 @@ void raw_put(const char *name, const char *tree, const void *key, size_t key_len
 	}
 }
 
+void raw_edit(const char *name, const char *tree,
+	      int (*edit)(MDB_txn *txn, MDB_dbi dbi, uint32_t number), uint32_t number)
+{
+	struct raw raw;
+	raw_open(&raw, name, tree);
+	ok(edit(raw.txn, raw.dbi, number));
+	raw_close(&raw, &(struct chi_state){0});
+}
+
 /* The block that has a key; where in it the group with the key is, and its bytes. */
 void raw_find(const char *name, const char *tree, enum chi_tree_kind kind, const uint8_t *key,
 	      size_t key_len, struct raw_block *out, size_t *at, size_t *len)

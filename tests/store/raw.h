@@ -19,6 +19,10 @@ void raw_change(const char *name, const char *tree, const void *key, size_t key_
 void raw_put(const char *name, const char *tree, const void *key, size_t key_len, const void *value,
 	     size_t len);
 
+/* Changes a tree by a function of the store's, whose status must be CHI_OK. */
+void raw_edit(const char *name, const char *tree,
+	      int (*edit)(MDB_txn *txn, MDB_dbi dbi, uint32_t number), uint32_t number);
+
 /* A block as it is stored. */
 struct raw_block {
 	uint8_t low[CHI_TREE_KEY_MAX];

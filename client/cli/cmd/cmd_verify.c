@@ -107,9 +107,11 @@ const struct command cmd_verify = {
 	.arguments = "",
 	.summary = "read and check the whole store, or save what is intact",
 	.help = "Reads everything and checks that both trees agree, that every record is intact,\n"
-		"and that checksums and computed statistics are right. Damage is described on\n"
-		"standard error; then sound (yes or no), positions, known and errors are printed.\n"
-		"The exit code is 0 for a sound store and 3 for a damaged one.\n"
+		"and that checksums and computed statistics are right. The games of the archive\n"
+		"are played again, and compared with the lists of the positions they reached.\n"
+		"Damage is described on standard error; then sound (yes or no), positions, known\n"
+		"and errors are printed. The exit code is 0 for a sound store and 3 for a damaged\n"
+		"one.\n"
 		"\n"
 		"With --repair a damaged store, even one that no longer opens, is read page by\n"
 		"page. Every intact record goes into a new store; the damaged one is not changed.\n"

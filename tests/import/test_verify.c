@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Verification of the archive: each tree damaged, then each made to say something else than the
+ * others in entries that are sound by themselves.
+ */
+#include "tests/import/session.h"
+
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/games/bodies.h"
+#include "store/games/columns_priv.h"
+#include "store/lmdb_err.h"
+#include "store/postings/postings.h"
+#include "store/record/codec.h"
+#include "tests/store/raw.h"
+
+#define GAMES 300
+
+static char said[8192];
+static uint32_t taken; /* by the import: the games are numbered 1 to this */
+
+static void note_report(void *context, const char *text)
+{
+	(void)context;
+	size_t at = strlen(said);
+	(void)snprintf(said + at, sizeof(said) - at, "%s\n", text);
+}
+
+static int verify(const char *name)
+{
+	struct chi_verify_result result;
+	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	said[0] = '\0';
+	int rc = chi_store_verify(store, note_report, NULL, &result);
+	chi_store_close(store);
+	assert_int_equal(rc == CHI_OK, result.errors == 0);
+	return rc;
+}
+
+static void finds(const char *text)
+{
+	assert_int_equal(verify("store"), -CHI_ECORRUPT);
+	if (strstr(said, text) == NULL) {
+		fail_msg("'%s' is not in:\n%s", text, said);
+	}
+}
+
+static void make(struct chi_import_options options)
+{
+	struct session session = {.options = options, .statistic = CHI_STATISTIC_EXTERNAL};
+	char *text = session_games(GAMES, 40);
+	const char *texts[] = {text, NULL};
+	help_remove(help_path("store"));
+	ok(session_run(&session, "store", texts));
+	free(text);
+	taken = (uint32_t)session.result.taken;
+	ok(verify("store"));
+}
+
+/* An entry of a tree: the first, or the first from a key on. */
+struct entry {
+	uint8_t key[64];
+	size_t key_len;
+	uint8_t value[8192];
+	size_t len;
+};
+
+static void find(const char *tree, const void *key, size_t key_len, struct entry *out)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	MDB_cursor *cursor;
+	MDB_val k = chi_val(key, key_len);
+	MDB_val v;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
+	assert_int_equal(mdb_env_open(env, help_path("store"), MDB_RDONLY, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
+	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
+	assert_int_equal(mdb_cursor_get(cursor, &k, &v, key_len == 0 ? MDB_FIRST : MDB_SET_RANGE),
+			 0);
+	assert_true(k.mv_size <= sizeof(out->key) && v.mv_size <= sizeof(out->value));
+	memcpy(out->key, k.mv_data, k.mv_size);
+	memcpy(out->value, v.mv_data, v.mv_size);
+	out->key_len = k.mv_size;
+	out->len = v.mv_size;
+	mdb_cursor_close(cursor);
+	mdb_txn_abort(txn);
+	mdb_env_close(env);
+}
+
+static void put(const char *tree, const struct entry *entry)
+{
+	raw_put("store", tree, entry->key, entry->key_len, entry->value, entry->len);
+}
+
+static void a_flipped_bit_in_each_tree_is_found(void **state)
+{
+	(void)state;
+	static const char *const trees[][2] = {
+		{"ids", ": its entry is damaged"},
+		{"names", "names: "},
+		{"columns", "the columns tree, from game 1 on: a chunk is damaged"},
+		{"games", "the games tree, from game 1 on: a chunk is damaged"},
+		{"postings", "the postings tree, position "},
+	};
+	make((struct chi_import_options){0});
+	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+		struct entry good;
+		struct entry bad;
+		find(trees[i][0], NULL, 0, &good);
+		bad = good;
+		bad.value[help_below((unsigned)bad.len)] ^= (uint8_t)(1u << help_below(8));
+		put(trees[i][0], &bad);
+		finds(trees[i][1]);
+		put(trees[i][0], &good);
+		ok(verify("store"));
+		raw_put("store", trees[i][0], good.key, good.key_len, NULL, 0);
+		assert_int_equal(verify("store"), -CHI_ECORRUPT);
+		put(trees[i][0], &good);
+		ok(verify("store"));
+	}
+}
+
+/* ---- Identities, columns, bodies ---------------------------------------------------------- */
+
+static void identities_that_lead_elsewhere_are_found(void **state)
+{
+	(void)state;
+	struct entry entry;
+	struct chi_game_id game;
+	make((struct chi_import_options){0});
+	find("ids", NULL, 0, &entry);
+	struct entry good = entry;
+	ok(chi_game_decode(entry.key, entry.key_len, entry.value, entry.len, &game));
+	uint32_t number = game.number;
+	game.number = number == 1 ? 2 : number - 1;
+	entry.len = chi_game_encode(&game, entry.value);
+	put("ids", &entry);
+	finds("two identities have that number");
+	game.number = taken + 1;
+	entry.len = chi_game_encode(&game, entry.value);
+	put("ids", &entry);
+	finds("no game was given that number");
+	game.number = 0;
+	entry.len = chi_game_encode(&game, entry.value);
+	put("ids", &entry);
+	finds("it has columns, but no identity");
+	game.number = number;
+	game.max_ply = 3;
+	entry.len = chi_game_encode(&game, entry.value);
+	put("ids", &entry);
+	finds("1 games are not listed with the positions that they reached");
+	put("ids", &good);
+	ok(verify("store"));
+}
+
+/* Changes a chunk of columns, and signs it. */
+static void set_column(enum chi_column column, uint32_t base)
+{
+	struct entry entry;
+	find("columns", NULL, 0, &entry);
+	const MDB_val key = {entry.key_len, entry.key};
+	uint8_t *at = entry.value + 2 + 5 * (size_t)column;
+	base = htole32(base);
+	memcpy(at, &base, sizeof(base));
+	uint32_t sum = htole32(chi_columns_checksum(&key, entry.value, entry.len - 4));
+	memcpy(entry.value + entry.len - 4, &sum, sizeof(sum));
+	put("columns", &entry);
+}
+
+static void columns_that_say_something_else_are_found(void **state)
+{
+	(void)state;
+	struct entry good;
+	make((struct chi_import_options){0});
+	find("columns", NULL, 0, &good);
+	set_column(CHI_COLUMN_BLACK, 100000);
+	finds("its black player, name 100");
+	put("columns", &good);
+	set_column(CHI_COLUMN_EVENT, 100000);
+	finds("its event, name 100");
+	put("columns", &good);
+	set_column(CHI_COLUMN_PLIES, 7);
+	finds("its body is no game, or not that of its columns");
+	put("columns", &good);
+	set_column(CHI_COLUMN_RESULT, 1);
+	finds("its columns tell another result than its identity");
+	put("columns", &good);
+	ok(verify("store"));
+}
+
+static void games_without_a_part_are_found(void **state)
+{
+	(void)state;
+	make((struct chi_import_options){0});
+	raw_edit("store", "games", chi_bodies_remove, 7);
+	finds("game 7: it has an identity, but no body");
+	make((struct chi_import_options){0});
+	raw_edit("store", "columns", chi_columns_remove, 8);
+	finds("game 8: it has a body, but no columns");
+	finds("game 8: it has an identity, but no columns");
+}
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+/* The record of a position, and what else it holds. */
+static void read_record(const struct chi_key *key, struct chi_arena *arena,
+			struct chi_record *record, struct chi_record_rest *rest)
+{
+	struct raw_block block;
+	struct chi_block opened;
+	const uint8_t *value;
+	size_t at;
+	size_t len;
+	raw_find("store", "position", CHI_TREE_POSITION, key->bytes, key->len, &block, &at, &len);
+	ok(chi_block_open(CHI_TREE_POSITION, block.low, block.low_len, block.bytes, block.len,
+			  &opened));
+	ok(chi_block_find(&opened, key->bytes, key->len, &value, &len));
+	ok(chi_record_decode(value, len, arena, record, rest));
+}
+
+static void write_record(const struct chi_key *key, const struct chi_record *record,
+			 const struct chi_record_rest *rest)
+{
+	static uint8_t bytes[CHI_RECORD_BYTES_MAX];
+	size_t len;
+	ok(chi_record_encode(record, rest, bytes, sizeof(bytes), &len));
+	raw_change("store", "position", key->bytes, key->len, bytes, len);
+}
+
+static const char first_game[] = "[White \"Last\"]\n[Result \"1-0\"]\n\n1. a4 h5 2. Ra2 Rh7 "
+				 "3. Ra1 Rh8 4. Ra2 Rg8 1-0\n\n";
+#define AFTER_RA2 "rnbqkbnr/ppppppp1/8/7p/P7/8/RPPPPPPP/1NBQKBNR b Kkq - 1 2"
+
+static void wrong_lists_in_records_are_located(void **state)
+{
+	(void)state;
+	struct chi_arena arena;
+	struct chi_record record;
+	struct chi_record_rest rest;
+	struct chi_posting wrong[2];
+	chi_arena_init(&arena, CHI_RECORD_ARENA);
+	make((struct chi_import_options){0});
+	session_add("store", first_game);
+	ok(verify("store"));
+	struct chi_key key = help_fen(AFTER_RA2);
+	read_record(&key, &arena, &record, &rest);
+	assert_int_equal(rest.n_games, 1);
+	struct chi_record_rest good = rest;
+	wrong[0] = rest.games[0];
+	assert_int_equal(wrong[0].game, taken + 1);
+	/* Another game in its place. */
+	wrong[0].game = 5;
+	rest.games = wrong;
+	write_record(&key, &record, &rest);
+	finds("game 5 is in its list, with what it did not play here");
+	finds("RPPPPPPP/1NBQKBNR b Kkq - 0 1: game ");
+	finds("is not in its list, with what it played here");
+	/* One that there is not. */
+	wrong[0].game = taken + 2;
+	write_record(&key, &record, &rest);
+	finds("is in its list, but there is no such game");
+	/* None at all. */
+	rest.n_games = 0;
+	write_record(&key, &record, &rest);
+	finds("is not in its list, with what it played here");
+	write_record(&key, &record, &good);
+	ok(verify("store"));
+	chi_arena_deinit(&arena);
+}
+
+static void a_record_that_counts_less_is_found(void **state)
+{
+	(void)state;
+	struct chi_arena arena;
+	struct chi_record record;
+	struct chi_record_rest rest;
+	chi_arena_init(&arena, CHI_RECORD_ARENA);
+	make((struct chi_import_options){0});
+	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+	read_record(&key, &arena, &record, &rest);
+	assert_true(rest.listed >= taken && rest.listed_games == taken);
+	/* As many games, but one that was won is drawn. */
+	record.counts.white--;
+	record.counts.draws++;
+	write_record(&key, &record, &rest);
+	finds("it counts less than the games in its list");
+	record.counts.white += 2;
+	write_record(&key, &record, &rest);
+	ok(verify("store"));
+	rest.listed++;
+	write_record(&key, &record, &rest);
+	finds("its list of games is not as long as its record says");
+	rest.listed = 0;
+	rest.listed_games = 0;
+	write_record(&key, &record, &rest);
+	finds("it has a list of games that its record does not tell of");
+	chi_arena_deinit(&arena);
+}
+
+static int drop_one(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
+{
+	struct chi_postings_walk walk;
+	static struct chi_posting entries[CHI_POSTINGS_CHUNK_ENTRIES];
+	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+	size_t n = 0;
+	assert_int_equal(chi_postings_open(&walk, txn, dbi, key.bytes, key.len), 0);
+	assert_int_equal(chi_postings_seek(&walk, number, entries, &n), 0);
+	chi_postings_close(&walk);
+	size_t i = 0;
+	while (entries[i].game < number) {
+		i++;
+	}
+	struct chi_posting one = entries[i];
+	assert_int_equal(chi_postings_remove(txn, dbi, key.bytes, key.len, &one, 1), 0);
+	size_t added;
+	/* As long as before, with a game that moved otherwise. */
+	const struct chi_posting more = {.game = taken, .move = one.move == 796 ? 731 : 796};
+	bool there = entries[n - 1].game == more.game && entries[n - 1].move >= more.move;
+	if (!there) {
+		assert_int_equal(
+			chi_postings_append(txn, dbi, key.bytes, key.len, &more, 1, 0, &added), 0);
+	}
+	return CHI_OK;
+}
+
+static void wrong_lists_apart_are_located(void **state)
+{
+	(void)state;
+	make((struct chi_import_options){0});
+	raw_edit("store", "postings", drop_one, 12);
+	finds("position rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1: game 12 is not "
+	      "in its list");
+}
+
+/* ---- Games that were not counted whole ---------------------------------------------------- */
+
+static void bounded_and_pruned_games_are_compared(void **state)
+{
+	(void)state;
+	struct chi_arena arena;
+	struct chi_record record;
+	struct chi_record_rest rest;
+	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+	chi_arena_init(&arena, CHI_RECORD_ARENA);
+	make((struct chi_import_options){.max_ply = 5});
+	make((struct chi_import_options){.games_min = 2});
+	make((struct chi_import_options){.games_min = 2, .max_ply = 3});
+	make((struct chi_import_options){.games_min = 200, .max_ply = 3});
+	read_record(&key, &arena, &record, &rest);
+	/* Pruned games may lack, but what is there must be so. */
+	struct chi_key other = help_fen(AFTER_RA2);
+	struct chi_posting wrong = {.game = 5, .move = 0};
+	const struct chi_record one = {.counts = {.white = 1, .draws = 1, .black = 1, .other = 1}};
+	rest = (struct chi_record_rest){.games = &wrong, .n_games = 1};
+	write_record(&other, &one, &rest);
+	finds("game 5 is in its list, with what it did not play here");
+	chi_arena_deinit(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_flipped_bit_in_each_tree_is_found, help_teardown),
+		cmocka_unit_test_teardown(identities_that_lead_elsewhere_are_found, help_teardown),
+		cmocka_unit_test_teardown(columns_that_say_something_else_are_found, help_teardown),
+		cmocka_unit_test_teardown(games_without_a_part_are_found, help_teardown),
+		cmocka_unit_test_teardown(wrong_lists_in_records_are_located, help_teardown),
+		cmocka_unit_test_teardown(a_record_that_counts_less_is_found, help_teardown),
+		cmocka_unit_test_teardown(wrong_lists_apart_are_located, help_teardown),
+		cmocka_unit_test_teardown(bounded_and_pruned_games_are_compared, help_teardown),
+	};
+	return cmocka_run_group_tests_name("import verify", tests, NULL, NULL);
+}
