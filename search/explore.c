@@ -7,8 +7,8 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "search/matcher.h"
-#include "search/terms.h"
+#include "search/filter/matcher.h"
+#include "search/filter/terms.h"
 
 struct chi_filtered_explore {
 	struct chi_read *read;

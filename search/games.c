@@ -14,9 +14,9 @@
 #include "base/wire.h"
 #include "base/num.h"
 #include "chess/key.h"
-#include "search/matcher.h"
-#include "search/replay.h"
-#include "search/terms.h"
+#include "search/filter/matcher.h"
+#include "search/filter/replay.h"
+#include "search/filter/terms.h"
 
 struct chi_games {
 	struct chi_games_spec spec;

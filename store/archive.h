@@ -63,3 +63,17 @@ CHI_MUSTUSE int chi_write_names(struct chi_write *write, const struct chi_name_c
 /* Checks what came from outside: -CHI_EINVAL and -CHI_ETOOBIG name the entry. */
 CHI_MUSTUSE int chi_name_changes_check(const struct chi_name_change *changes, size_t n,
 				       struct chi_fault *fault);
+
+/* ---- Gamesets ---------------------------------------------------------------------------- */
+
+struct chi_gameset_entry; /* store/gamesets/gamesets.h */
+
+/* The archive as a write transaction has it so far; `last` is that of the last commit or the
+ * transaction's own. For reading alone. */
+CHI_MUSTUSE int chi_write_archive(struct chi_write *write, struct chi_archive_view *out);
+
+/* Stores an entry, new or over the one of that name. Failures are sticky, as all of a write's. */
+CHI_MUSTUSE int chi_write_gameset(struct chi_write *write, const struct chi_gameset_entry *entry);
+
+/* CHI_NONE, not sticky: there is none of that name. */
+CHI_MUSTUSE int chi_write_drop_gameset(struct chi_write *write, const char *name, size_t len);

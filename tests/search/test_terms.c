@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "search/terms.h"
+#include "search/filter/terms.h"
 #include "tests/base/seed.h"
 
 static struct chi_terms terms;

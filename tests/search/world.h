@@ -9,7 +9,7 @@
 #include "tests/store/help.h"
 
 #include "chistore/games.h"
-#include "search/terms.h"
+#include "search/filter/terms.h"
 #include "store/archive.h"
 #include "store/games/columns.h"
 

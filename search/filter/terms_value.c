@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of terms: ranges, dates, codes and lists. */
-#include "search/terms_priv.h"
+#include "search/filter/terms_priv.h"
 
 #include <ctype.h>
 #include <string.h>

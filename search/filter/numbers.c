@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CRoaring, as far as it is needed. */
-#include "search/numbers.h"
+#include "search/filter/numbers.h"
 
 #include <roaring/roaring.h>
 #include <stdlib.h>

@@ -5,14 +5,16 @@
  * the others are made sets of numbers first. Without any, all chunks are walked. In a chunk, all
  * terms are joined as bits of its rows.
  */
-#include "search/matcher.h"
+#include "search/filter/matcher.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "search/numbers.h"
-#include "search/replay.h"
+#include "search/filter/numbers.h"
+#include "search/filter/replay.h"
+#include "search/filter/stamp.h"
 
 /* What replaying a game is worth. */
 #define STEPS_A_GAME 4
@@ -22,6 +24,9 @@ struct member {
 	bool negated;
 	struct chi_reached *reached; /* of a position: what is not yet in `numbers` */
 	struct chi_numbers *numbers; /* NULL: the member leads */
+	/* Of a gameset: what is not yet in `numbers`, games that came since it was made. */
+	struct chi_terms *terms;
+	struct chi_matcher *rest; /* NULL: all are */
 };
 
 struct chi_matcher {
@@ -31,6 +36,7 @@ struct chi_matcher {
 	struct chi_tester *tester;
 	struct chi_columns_reader columns;
 	uint32_t from;
+	unsigned depth;
 	bool over;
 	bool ready;
 	size_t n_members;
@@ -54,6 +60,8 @@ void chi_matcher_free(struct chi_matcher *matcher)
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		chi_reached_close(matcher->members[i].reached);
 		chi_numbers_free(matcher->members[i].numbers);
+		chi_matcher_free(matcher->members[i].rest);
+		free(matcher->members[i].terms);
 	}
 	chi_tester_free(matcher->tester);
 	chi_columns_reader_deinit(&matcher->columns);
@@ -83,6 +91,56 @@ static int add_position(struct chi_matcher *matcher, const struct chi_term *term
 	return rc;
 }
 
+/* The games of a gameset that need not be looked at again are those of its bitmap, if that is still
+ * what its filter says; *from: the first that must. */
+static int take_bitmap(struct chi_matcher *matcher, const struct chi_gameset_entry *entry,
+		       struct member *member, uint32_t *from)
+{
+	uint64_t stamp = 0;
+	int rc = chi_stamp_of(&matcher->view, member->terms, &entry->mark, &stamp);
+	if (rc < 0) {
+		return rc;
+	}
+	if (stamp != entry->mark.stamp) {
+		*from = 1;
+		return chi_numbers_new(&member->numbers);
+	}
+	*from = entry->mark.last + 1;
+	return chi_numbers_read(entry->bitmap, entry->bitmap_len, &member->numbers);
+}
+
+static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
+		       struct chi_fault *fault)
+{
+	struct member *member = &matcher->members[matcher->n_members++];
+	const char *name = chi_term_text_of(matcher->terms, term->text);
+	struct chi_gameset_entry entry;
+	struct chi_matcher_spec spec = {.depth = matcher->depth + 1};
+	*member = (struct member){.negated = term->negated};
+	int rc = chi_gameset_get(matcher->view.txn, matcher->view.trees.gamesets, name,
+				 strlen(name), &entry);
+	if (rc == CHI_NONE) {
+		return chi_fault(fault, -CHI_EINVAL, "filter: there is no gameset '%s'", name);
+	}
+	member->terms = malloc(sizeof(*member->terms));
+	rc = rc < 0 ? rc : member->terms == NULL ? -CHI_ENOMEM : CHI_OK;
+	if (rc == CHI_OK &&
+	    (spec.depth > CHI_GAMESET_DEPTH ||
+	     chi_terms_parse(entry.filter, entry.filter_len, member->terms, NULL))) {
+		rc = -CHI_ECORRUPT;
+	}
+	rc = rc == CHI_OK ? take_bitmap(matcher, &entry, member, &spec.from) : rc;
+	if (rc < 0) {
+		return chi_fault(fault, rc, "filter: gameset '%s' cannot be used (%s)", name,
+				 chi_strerror(rc));
+	}
+	if (spec.from > matcher->view.last) {
+		return CHI_OK;
+	}
+	spec.from = spec.from > matcher->from ? spec.from : matcher->from;
+	return chi_matcher_new(matcher->read, member->terms, &spec, &member->rest, fault);
+}
+
 static int add_pattern(struct chi_matcher *matcher, const struct chi_term *term)
 {
 	matcher->unwanted[matcher->n_wanted] = term->negated;
@@ -95,7 +153,12 @@ static int add_terms(struct chi_matcher *matcher, struct chi_fault *fault)
 	int rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < terms->n; i++) {
 		const struct chi_term *term = &terms->term[i];
-		if (term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES) {
+		if (term->kind == CHI_TERM_GAMESET) {
+			rc = add_gameset(matcher, term, fault);
+			if (rc < 0) {
+				return rc;
+			}
+		} else if (term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES) {
 			rc = add_position(matcher, term);
 		} else if (term->kind == CHI_TERM_PATTERN) {
 			rc = add_pattern(matcher, term);
@@ -166,6 +229,7 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	matcher->read = read;
 	matcher->terms = terms;
 	matcher->from = spec->from;
+	matcher->depth = spec->depth;
 	int rc = chi_read_archive(read, &matcher->view);
 	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
 						    matcher->view.trees.columns)
@@ -214,12 +278,34 @@ static int fill_position(struct member *member, uint64_t *steps)
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
+/* Looks at the games that came after a gameset was made. CHI_NONE: the steps are used up. */
+static int fill_gameset(struct member *member, uint64_t *steps)
+{
+	struct chi_hits hits;
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		if (*steps == 0) {
+			return CHI_NONE;
+		}
+		rc = chi_matcher_next(member->rest, steps, &hits);
+		if (rc == CHI_OK && member->rest->ready) {
+			chi_numbers_add_hits(member->numbers, member->rest->columns.chunk.first,
+					     &hits);
+		}
+	}
+	chi_matcher_free(member->rest);
+	member->rest = NULL;
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
 int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 {
 	int rc = CHI_OK;
 	for (size_t i = 0; !matcher->ready && rc == CHI_OK && i < matcher->n_members; i++) {
 		struct member *member = &matcher->members[i];
-		if (member != matcher->leader && member->reached != NULL) {
+		if (member->rest != NULL) {
+			rc = fill_gameset(member, steps);
+		} else if (member != matcher->leader && member->reached != NULL) {
 			rc = fill_position(member, steps);
 		}
 	}

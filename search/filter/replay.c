@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "search/replay.h"
+#include "search/filter/replay.h"
 
 #include <string.h>
 

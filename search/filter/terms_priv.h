@@ -2,7 +2,7 @@
 /* What reading and printing filters share: the words of the language. Private to the room. */
 #pragma once
 
-#include "search/terms.h"
+#include "search/filter/terms.h"
 
 /* How the value of a term is written. */
 enum chi_term_shape {

@@ -4,7 +4,7 @@
  * have no branches and one body for each width, so that a row costs about a nanosecond for each
  * column asked.
  */
-#include "search/tester.h"
+#include "search/filter/tester.h"
 
 #include <stdlib.h>
 #include <string.h>

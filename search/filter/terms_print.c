@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Printing filters: one text for all that mean the same, with quotes only where they are needed. */
-#include "search/terms.h"
+#include "search/filter/terms.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chistore/games.h"
-#include "search/terms_priv.h"
+#include "search/filter/terms_priv.h"
 
 struct printer {
 	char *out;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "chess/pattern/pattern.h"
-#include "search/terms.h"
+#include "search/filter/terms.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/terms.h"
+#include "search/filter/terms.h"
 #include "store/archive.h"
 #include "store/games/columns.h"
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/terms.h"
-#include "search/tester.h"
+#include "search/filter/terms.h"
+#include "search/filter/tester.h"
 #include "store/archive.h"
 #include "store/games/columns.h"
 #include "store/store.h"
@@ -20,8 +20,9 @@
 struct chi_matcher;
 
 struct chi_matcher_spec {
-	uint32_t from; /* numbers below do not fit */
-	bool asked;    /* chi_matcher_ask is called, not chi_matcher_next */
+	uint32_t from;	/* numbers below do not fit */
+	bool asked;	/* chi_matcher_ask is called, not chi_matcher_next */
+	unsigned depth; /* of gamesets that it is the filter of; 0: of none */
 };
 
 /* `terms` must outlive it. -CHI_EINVAL: a gameset is not there; -CHI_ENOMEM, -CHI_ECORRUPT. */

@@ -4,7 +4,7 @@
  * like, and terms_value.c reads that. `next` is always one word ahead, since some terms go on with
  * further words or do not.
  */
-#include "search/terms.h"
+#include "search/filter/terms.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "chess/key.h"
 #include "chess/notation.h"
 #include "chistore/games.h"
-#include "search/terms_priv.h"
+#include "search/filter/terms_priv.h"
 
 const struct chi_term_word chi_term_words[CHI_TERM_KINDS] = {
 	[CHI_TERM_PLAYER] = {"player", SHAPE_PLAYER, 0, 0},

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "search/tester.h"
+#include "search/filter/tester.h"
 
 struct chi_numbers;
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The value:
+ *
+ *	checksum (8)  last game (4)  names of four kinds (4 each)  stamp (8)  games (8)
+ *	length of the filter (2)  filter  bitmap
+ */
+#include "store/gamesets/gamesets.h"
+
+#include <string.h>
+
+#include "base/wire.h"
+#include "store/lmdb_err.h"
+#include "store/record/checksum.h"
+
+#define HEAD (8 + 4 + 4 * CHI_GAMESET_NAMES + 8 + 8 + 2)
+
+size_t chi_gameset_size(const struct chi_gameset_entry *entry)
+{
+	return HEAD + entry->filter_len + entry->bitmap_len;
+}
+
+static uint64_t checksum(const void *key, size_t key_len, const uint8_t *value, size_t len)
+{
+	return chi_checksum_apart(key, key_len, value + 8, len - 8);
+}
+
+void chi_gameset_encode(const struct chi_gameset_entry *entry, uint8_t *out)
+{
+	size_t len = chi_gameset_size(entry);
+	struct chi_writer to = chi_writer_of(out + 8, len - 8);
+	chi_write_le(&to, entry->mark.last, 4);
+	for (size_t i = 0; i < CHI_GAMESET_NAMES; i++) {
+		chi_write_le(&to, entry->mark.names[i], 4);
+	}
+	chi_write_le(&to, entry->mark.stamp, 8);
+	chi_write_le(&to, entry->games, 8);
+	chi_write_le(&to, entry->filter_len, 2);
+	chi_write_bytes(&to, entry->filter, entry->filter_len);
+	chi_write_bytes(&to, entry->bitmap, entry->bitmap_len);
+	to = chi_writer_of(out, 8);
+	chi_write_le(&to, checksum(entry->name, entry->name_len, out, len), 8);
+}
+
+int chi_gameset_decode(const MDB_val *key, const MDB_val *value, struct chi_gameset_entry *out)
+{
+	struct chi_reader from = chi_reader_of(value->mv_data, value->mv_size);
+	*out = (struct chi_gameset_entry){.name = key->mv_data, .name_len = key->mv_size};
+	if (value->mv_size < HEAD || key->mv_size < 1 || key->mv_size > CHI_GAMESET_KEY_MAX ||
+	    chi_read_le(&from, 8) !=
+		    checksum(key->mv_data, key->mv_size, value->mv_data, value->mv_size)) {
+		return -CHI_ECORRUPT;
+	}
+	out->mark.last = (uint32_t)chi_read_le(&from, 4);
+	for (size_t i = 0; i < CHI_GAMESET_NAMES; i++) {
+		out->mark.names[i] = (uint32_t)chi_read_le(&from, 4);
+	}
+	out->mark.stamp = chi_read_le(&from, 8);
+	out->games = chi_read_le(&from, 8);
+	out->filter_len = (size_t)chi_read_le(&from, 2);
+	out->filter = (const char *)chi_read_bytes(&from, out->filter_len);
+	out->bitmap_len = chi_reader_left(&from);
+	out->bitmap = from.at;
+	return from.bad || out->filter_len > CHI_GAMESET_FILTER_MAX ? -CHI_ECORRUPT : CHI_OK;
+}
+
+int chi_gameset_get(MDB_txn *txn, MDB_dbi tree, const char *name, size_t len,
+		    struct chi_gameset_entry *out)
+{
+	char copy[CHI_GAMESET_KEY_MAX];
+	MDB_val key = {.mv_size = len, .mv_data = copy};
+	MDB_val value;
+	if (len < 1 || len > sizeof(copy)) {
+		return CHI_NONE;
+	}
+	memcpy(copy, name, len);
+	int rc = chi_lmdb_status(mdb_get(txn, tree, &key, &value));
+	rc = rc == CHI_OK ? chi_gameset_decode(&key, &value, out) : rc;
+	out->name = name;
+	return rc;
+}
+
+/* The cursor's first key after `name`. */
+static int seek(MDB_cursor *cursor, const char *name, size_t len, struct chi_gameset_entry *out)
+{
+	/* No key is between a name and the name with a NUL after it. */
+	char next[CHI_GAMESET_KEY_MAX + 1] = {0};
+	MDB_val key = {.mv_size = len + 1, .mv_data = next};
+	MDB_val value;
+	memcpy(next, name, len);
+	int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	rc = chi_lmdb_status(rc);
+	return rc == CHI_OK ? chi_gameset_decode(&key, &value, out) : rc;
+}
+
+int chi_gameset_after(MDB_txn *txn, MDB_dbi tree, const char *name, size_t len,
+		      struct chi_gameset_entry *out)
+{
+	MDB_cursor *cursor;
+	if (len > CHI_GAMESET_KEY_MAX) {
+		return -CHI_EINVAL;
+	}
+	int rc = chi_lmdb_status(mdb_cursor_open(txn, tree, &cursor));
+	if (rc == CHI_OK) {
+		rc = seek(cursor, name, len, out);
+		mdb_cursor_close(cursor);
+	}
+	return rc;
+}
+
+uint64_t chi_gameset_stamp(uint64_t stamp, const void *bytes, size_t len)
+{
+	return XXH3_64bits_withSeed(bytes, len, stamp);
+}
