@@ -9,7 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "base/attr.h"
+#include "store/archive.h"
+#include "store/games/archive.h"
 #include "store/games/bodies.h"
 #include "store/games/columns_priv.h"
 #include "store/lmdb_err.h"
@@ -44,7 +48,7 @@ static void finds(const char *text)
 {
 	assert_int_equal(verify("store"), -CHI_ECORRUPT);
 	if (strstr(said, text) == NULL) {
-		fail_msg("'%s' is not in:\n%s", text, said);
+		fail_msg("'%s' is not in what was said: %.60s\n", text, said);
 	}
 }
 
@@ -364,6 +368,99 @@ static void bounded_and_pruned_games_are_compared(void **state)
 	chi_arena_deinit(&arena);
 }
 
+/* ---- Copies ------------------------------------------------------------------------------- */
+
+static uint64_t sum_text(uint64_t sum, const void *bytes, size_t len)
+{
+	return len > 0 ? XXH3_64bits_withSeed(bytes, len, sum) : sum + 1;
+}
+
+/* Of all that is kept of all games. */
+static uint64_t sum_games(struct chi_read *read)
+{
+	struct chi_archive_view view;
+	struct chi_archive_reader *reader;
+	struct chi_arena arena;
+	struct chi_game game;
+	uint64_t sum = 0;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_archive(read, &view));
+	ok(chi_archive_reader_new(&reader));
+	ok(chi_archive_reader_begin(reader, view.txn, &view.trees));
+	for (uint32_t number = 0; chi_archive_next(reader, number + 1, &number) == CHI_OK;) {
+		chi_arena_reset(&arena);
+		ok(chi_archive_game(reader, number, &arena, &game));
+		sum = sum_text(sum, &game.head, sizeof(game.head));
+		sum = sum_text(sum, game.moves, game.n_plies * sizeof(*game.moves));
+		for (size_t i = 0; i < game.n_tags; i++) {
+			sum = sum_text(sum, game.tags[i].value, game.tags[i].value_len);
+		}
+	}
+	chi_archive_reader_free(reader);
+	chi_arena_deinit(&arena);
+	return sum;
+}
+
+/* The games, and how many reached the initial position. */
+static uint64_t sum_store(const char *name)
+{
+	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_reached *reached;
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	uint64_t sum = sum_games(read);
+	ok(chi_reached_open(read, &key, 0, &reached));
+	sum += chi_reached_games(reached);
+	chi_reached_close(reached);
+	chi_read_end(read);
+	chi_store_close(store);
+	ok(verify(name));
+	return sum;
+}
+
+static void copy(struct chi_store *store, const char *name)
+{
+	struct chi_copy *copy;
+	int fd;
+	ok(chi_copy_begin(help_path(name), &copy, &fd, &fault));
+	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_copy_finish(copy, &fault));
+}
+
+static void games_survive_copies_and_compaction(void **state)
+{
+	(void)state;
+	struct chi_compaction *compaction;
+	uint64_t before;
+	uint64_t after;
+	_cleanup_(chi_freep) char *some = session_games(GAMES / 3, 40);
+	make((struct chi_import_options){0});
+	/* Free pages, rows of games that are gone, lists that have become short. */
+	session_add("store", some);
+	session_subtract("store", some);
+	session_add("store", first_game);
+	_cleanup_(chi_freep) char *dump = session_dump("store");
+	uint64_t sum = sum_store("store");
+	struct chi_store *store = help_open(help_path("store"), CHI_STORE_WRITE);
+	copy(store, "copy");
+	ok(help_publish(store, help_path("published")));
+	ok(chi_compact_prepare(store, &compaction, &fault));
+	ok(chi_compact_swap(compaction, &before, &after, &fault));
+	chi_store_close(store);
+	assert_true(after < before);
+	static const char *const names[] = {"store", "copy", "published"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(sum_store(names[i]) == sum);
+		_cleanup_(chi_freep) char *other = session_dump(names[i]);
+		assert_string_equal(other, dump);
+	}
+	/* Numbers go on where they were. */
+	session_add("store", some);
+	session_add("copy", some);
+	assert_true(sum_store("store") == sum_store("copy"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +471,7 @@ int main(void)
 		cmocka_unit_test_teardown(wrong_lists_in_records_are_located, help_teardown),
 		cmocka_unit_test_teardown(a_record_that_counts_less_is_found, help_teardown),
 		cmocka_unit_test_teardown(wrong_lists_apart_are_located, help_teardown),
+		cmocka_unit_test_teardown(games_survive_copies_and_compaction, help_teardown),
 		cmocka_unit_test_teardown(bounded_and_pruned_games_are_compared, help_teardown),
 	};
 	return cmocka_run_group_tests_name("import verify", tests, NULL, NULL);

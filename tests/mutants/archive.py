@@ -23,7 +23,7 @@ VERIFIED = (
         "and of no position without such a record",
         "store/admin/verify_lists.c",
         "\t\tif (!a->locating) {\n\t\t\tdisagree_at(v, a->list_key",
-        "\t\tif (a->locating) {\n\t\t\tdisagree_at(v, a->list_key",
+        "\t\tif (a->n == 0) {\n\t\t\tdisagree_at(v, a->list_key",
         "import verify", "a_record_that_counts_less_is_found"),
     Mutant(
         "record-counts-less",

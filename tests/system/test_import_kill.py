@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Imports killed at any moment, and repeated: what is stored in the end is what an import
-that is not disturbed stores, byte for byte.
+"""Imports and removals killed at any moment, and repeated: what is stored in the end is what one
+that is not disturbed stores, byte for byte, and the archive agrees with it.
 
 CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20).
 """
@@ -35,9 +35,9 @@ class Kill(Base):
     def dump(self, store):
         return self.out("dump", address=store)
 
-    def kill_one(self, store, pgn, longest):
-        """Kills the import after a random share of the time it takes; True if it was in time."""
-        process = spawn("--quiet", "import", "--threads", "2", pgn, address=store,
+    def kill_one(self, store, pgn, longest, command="import"):
+        """Kills the command after a random share of the time it takes; True if it was in time."""
+        process = spawn("--quiet", command, "--threads", "2", pgn, address=store,
                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             # Chance, not order, decides where the kill falls; nothing depends on when it does.
@@ -82,6 +82,38 @@ class Kill(Base):
               "commit, each repeated to the same bytes", flush=True)
         left = [name for name in os.listdir(self.dir) if name.startswith(".")]
         print(f"# left behind: {len(left)}")
+
+    def test_removals_killed_and_repeated(self):
+        """Games are taken out of all trees, or of none; then they come again."""
+        both = self.path("both")
+        for half in self.halves:
+            self.out("import", half, address=both)
+        store = self.path("store")
+        shutil.copytree(both, store)
+        begin = time.monotonic()
+        self.out("subtract", self.halves[0], address=store)
+        longest = (time.monotonic() - begin) * 1.2
+        before, after = self.dump(both), self.dump(store)
+        killed, unfinished = 0, 0
+        for _ in range(KILLS):
+            shutil.rmtree(store)
+            shutil.copytree(both, store)
+            in_time = self.kill_one(store, self.halves[0], longest, "subtract")
+            found = self.dump(store)
+            self.assertIn(found, (before, after))
+            killed += in_time
+            unfinished += in_time and found == before
+            self.cli("verify", address=store)
+            self.cli("subtract", self.halves[0], address=store)
+            self.assertEqual(self.dump(store), after)
+            self.cli("verify", address=store)
+            self.out("import", self.halves[0], address=store)
+            self.assertEqual(self.dump(store), before)
+            self.cli("verify", address=store)
+        self.assertGreater(killed, 0)
+        self.assertGreater(unfinished, 0)
+        print(f"# figures: {KILLS} removals, {killed} killed, {unfinished} of them before their "
+              "commit, each repeated to the same bytes", flush=True)
 
 
 if __name__ == "__main__":
