@@ -15,6 +15,7 @@
 
 #include "bench/bench.h"
 #include "chess/fen.h"
+#include "chess/key.h"
 #include "chess/moves/movecode.h"
 #include "chess/pgn/pgn.h"
 #include "chess/pgn/write.h"
@@ -126,33 +127,46 @@ static void replay(struct games *all)
 	}
 }
 
+static void set_start(struct chi_game *game, const struct chi_position *start)
+{
+	static struct chi_position initial;
+	if (initial.kind[CHI_KING] == 0 &&
+	    chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &initial, NULL) != CHI_OK) {
+		bench_die("no initial position");
+	}
+	game->has_start = memcmp(start, &initial, sizeof(initial)) != 0;
+	if (game->has_start) {
+		chi_key_encode(start, &game->start);
+	}
+}
+
 /* From bytes to PGN, as an export does it. */
 static void export(struct games *all)
 {
-	static const struct chi_pgn_pair_out tags[] = {
-		{{"Event", 5}, {"World Cup", 9}},
-		{{"Site", 4}, {"Khanty-Mansiysk", 15}},
-		{{"Date", 4}, {"2011.09.01", 10}},
-		{{"Round", 5}, {"3.1", 3}},
-		{{"White", 5}, {"Carlsen, Magnus", 15}},
-		{{"Black", 5}, {"Aronian, Levon", 14}},
-		{{"WhiteElo", 8}, {"2823", 4}},
-		{{"BlackElo", 8}, {"2807", 4}},
-		{{"ECO", 3}, {"D38", 3}},
+	static const struct chi_tag tags[] = {
+		{"Event", 5, "World Cup", 9},
+		{"Site", 4, "Khanty-Mansiysk", 15},
+		{"Date", 4, "2011.09.01", 10},
+		{"Round", 5, "3.1", 3},
+		{"White", 5, "Carlsen, Magnus", 15},
+		{"Black", 5, "Aronian, Levon", 14},
+		{"WhiteElo", 8, "2823", 4},
+		{"BlackElo", 8, "2807", 4},
+		{"ECO", 3, "D38", 3},
 	};
 	static chi_move moves[CHI_PGN_PLIES_MAX];
 	struct chi_buffer out;
 	chi_buffer_init(&out, (size_t)1 << 30);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct game *game = &all->games[i];
-		struct chi_pgn_output output = {
+		struct chi_game output = {
+			.head.result = CHI_RESULT_DRAW,
 			.tags = tags,
 			.n_tags = sizeof(tags) / sizeof(tags[0]),
-			.result = CHI_RESULT_DRAW,
-			.start = &game->start,
 			.moves = moves,
 			.n_plies = game->n,
 		};
+		set_start(&output, &game->start);
 		if (chi_movecode_decode(&game->start, all->bytes + game->bytes, game->len, moves,
 					game->n) != CHI_OK ||
 		    chi_pgn_write(&output, &out) != CHI_OK) {

@@ -90,7 +90,7 @@ struct chi_pgn_named {
 
 /* All that a game's text says beside its moves and result; see chi_pgn_keep_all. */
 struct chi_pgn_whole {
-	/* In the text's order, the first of each name. */
+	/* In the text's order, the first of each name; without Result, FEN and SetUp. */
 	const struct chi_pgn_named *tags;
 	size_t n_tags;
 	/* Comments, NAGs and variations, as chess/pgn/notes.h has them. */

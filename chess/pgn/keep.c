@@ -54,9 +54,15 @@ static bool has_tag(const struct chi_pgn_keep *keep, const struct chi_pgn_pair *
 	return false;
 }
 
+/* These follow from the start and the result. */
+static bool is_implied(enum chi_pgn_tag tag)
+{
+	return tag == CHI_PGN_RESULT || tag == CHI_PGN_FEN || tag == CHI_PGN_SETUP;
+}
+
 void chi_pgn_keep_tag(struct chi_pgn_keep *keep, const struct chi_pgn_pair *pair)
 {
-	if (keep == NULL || has_tag(keep, pair)) {
+	if (keep == NULL || is_implied(pair->tag) || has_tag(keep, pair)) {
 		return;
 	}
 	size_t room = sizeof(keep->values) - keep->n_values;

@@ -58,7 +58,8 @@ void chi_pgn_keep_reset(struct chi_pgn_keep *keep);
 /* The game's text begins, or goes on after what need not be kept, at `at` in the lexer's window. */
 void chi_pgn_keep_begin(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex, const char *at);
 
-/* Keeps a tag's name and value, unless one of its name is there. */
+/* Keeps a tag's name and value, unless one of its name is there, or it is one that follows from
+ * the rest of the game: Result, FEN, SetUp. */
 void chi_pgn_keep_tag(struct chi_pgn_keep *keep, const struct chi_pgn_pair *pair);
 
 /* The game ends at `at` in the lexer's window. */

@@ -76,6 +76,16 @@ static bool find_name(const char *text, size_t len, size_t *start, size_t *name_
 	return *name_len > 0 && is_letter(text[*start]);
 }
 
+bool chi_pgn_tag_is_name(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!is_name(text[i])) {
+			return false;
+		}
+	}
+	return len > 0 && len <= CHI_PGN_NAME_MAX && is_letter(text[0]);
+}
+
 bool chi_pgn_tag_is(const char *text, size_t len)
 {
 	size_t start = 0;

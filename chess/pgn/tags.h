@@ -20,6 +20,10 @@ struct chi_pgn_pair {
 	size_t len; /* bytes of the line that the pair takes */
 };
 
+/* True if the reader takes such a name as one: a letter, and then letters, digits and any of
+ * "_-+#=:/.". */
+bool chi_pgn_tag_is_name(const char *text, size_t len);
+
 /*
  * True if the text, which starts with '[', is a tag: a name and a quote after it. Without the
  * quote only a name of enum chi_pgn_tag is one. `len` bytes up to the line's end are looked at.

@@ -169,6 +169,16 @@ static bool is_empty(char c)
 	return c == ' ' || is_control((unsigned char)c);
 }
 
+/* Where a control character became a blank, a line may look like a game's first tag. */
+static void hide_event(char *text, size_t len)
+{
+	static const char event[] = "\n[Event \"";
+	char *end = text + len;
+	while ((text = memmem(text, (size_t)(end - text), event, sizeof(event) - 1)) != NULL) {
+		*text = ' ';
+	}
+}
+
 size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max)
 {
 	while (len > 0 && is_empty(*text)) {
@@ -194,6 +204,7 @@ size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max)
 	while (at > out && is_empty(at[-1])) {
 		at--;
 	}
+	hide_event(out, (size_t)(at - out));
 	return (size_t)(at - out);
 }
 
@@ -229,6 +240,7 @@ size_t chi_pgn_movetext(const char *text, size_t len, char *out, size_t max)
 		}
 		text += n > 0 ? n : 1;
 	}
+	hide_event(out, (size_t)(at - out));
 	return (size_t)(at - out);
 }
 

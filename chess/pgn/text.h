@@ -35,14 +35,14 @@ size_t chi_pgn_fold(const char *text, size_t len, char *out, size_t size);
 size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max);
 
 /* A comment as UTF-8, the same way; line feeds stay, CR before them go, nothing is resolved, and
- * no NUL follows. */
+ * no NUL follows. No line of it but the first begins with `[Event "`. */
 size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max);
 
 /*
  * Movetext as UTF-8 such that the reader finds the same in it: each character beyond ASCII that is
  * not UTF-8 is converted, control characters that are part of words become '~', NUL a comma,
- * other blanks but line feeds a space, CR before a line feed goes. Returns the length, or
- * SIZE_MAX if it does not fit in `max`.
+ * other blanks but line feeds a space, CR before a line feed goes. No line of it but the first
+ * begins with `[Event "`. Returns the length, or SIZE_MAX if it does not fit in `max`.
  */
 size_t chi_pgn_movetext(const char *text, size_t len, char *out, size_t max);
 

@@ -28,23 +28,13 @@ void chi_keeper_deinit(struct chi_keeper *keeper)
 	chi_buffer_deinit(&keeper->packed);
 }
 
-/* These follow from the moves' start and the result. */
-static bool is_implied(enum chi_pgn_tag tag)
+static void copy_tags(const struct chi_pgn_whole *whole, struct chi_tag tags[CHI_PGN_ALL_TAGS_MAX])
 {
-	return tag == CHI_PGN_RESULT || tag == CHI_PGN_FEN || tag == CHI_PGN_SETUP;
-}
-
-static size_t tags_of(const struct chi_pgn_whole *whole, struct chi_tag tags[CHI_PGN_ALL_TAGS_MAX])
-{
-	size_t n = 0;
 	for (size_t i = 0; i < whole->n_tags; i++) {
 		const struct chi_pgn_named *tag = &whole->tags[i];
-		if (!is_implied(tag->tag)) {
-			tags[n++] = (struct chi_tag){tag->name.text, tag->name.len, tag->value.text,
-						     tag->value.len};
-		}
+		tags[i] = (struct chi_tag){tag->name.text, tag->name.len, tag->value.text,
+					   tag->value.len};
 	}
-	return n;
 }
 
 /* The initial position of chess is not written down for each game. */
@@ -65,7 +55,7 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 	struct chi_game kept = {
 		.head = {.result = (uint8_t)game->result, .plies = (uint16_t)game->n_plies},
 		.tags = tags,
-		.n_tags = tags_of(whole, tags),
+		.n_tags = whole->n_tags,
 		.moves = game->moves,
 		.n_plies = game->n_plies,
 		.notes = keeper->bare ? NULL : whole->notes,
@@ -73,6 +63,7 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 		.rest = whole->rest,
 		.n_rest = whole->n_rest,
 	};
+	copy_tags(whole, tags);
 	kept.has_start = has_start(game, &kept.start);
 	chi_buffer_consume(&keeper->packed, keeper->packed.len);
 	int rc = chi_game_pack(&kept, &keeper->packed);

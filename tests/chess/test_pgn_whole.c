@@ -33,28 +33,12 @@ static const struct chi_pgn_game *game_of(struct chi_pgn *pgn, const char *text,
 	return game;
 }
 
-/* The tag after `i` others, without Result, which the printer writes in its own place. */
-static const struct chi_pgn_named *tag_at(const struct chi_pgn_whole *whole, size_t i)
-{
-	for (size_t j = 0; j < whole->n_tags; j++) {
-		if (whole->tags[j].tag != CHI_PGN_RESULT && i-- == 0) {
-			return &whole->tags[j];
-		}
-	}
-	return NULL;
-}
-
 static void assert_same_tags(const struct chi_pgn_whole *a, const struct chi_pgn_whole *b)
 {
-	for (size_t i = 0;; i++) {
-		const struct chi_pgn_named *one = tag_at(a, i);
-		const struct chi_pgn_named *other = tag_at(b, i);
-		assert_int_equal(one == NULL, other == NULL);
-		if (one == NULL) {
-			return;
-		}
-		assert_string_equal(one->name.text, other->name.text);
-		assert_string_equal(one->value.text, other->value.text);
+	assert_int_equal(a->n_tags, b->n_tags);
+	for (size_t i = 0; i < a->n_tags; i++) {
+		assert_string_equal(a->tags[i].name.text, b->tags[i].name.text);
+		assert_string_equal(a->tags[i].value.text, b->tags[i].value.text);
 	}
 }
 
@@ -71,6 +55,7 @@ static void assert_reads_again(struct chi_pgn *other, const struct chi_pgn_game 
 {
 	size_t len = 0;
 	_cleanup_(chi_freep) char *text = print_game(game, &len);
+	assert_non_null(text);
 	const struct chi_pgn_game *again = game_of(other, text, len);
 	const struct chi_pgn_whole *a = game->whole;
 	const struct chi_pgn_whole *b = again->whole;
@@ -114,24 +99,26 @@ static void keeps_annotations(void **state)
 		{"1. e4 e5", "1. e4 e5", 0},
 		{"{before} 1. e4 {a} {b} e5 ; line\n2. d4",
 		 "{before} 1. e4 {a} {b} 1... e5 {line} 2. d4", 20},
-		{"1. e4! e5?? 2. d4?! $14 $200 d5!!!",
-		 "1. e4 $1 1... e5 $4 2. d4 $6 $14 $200 2... d5 $3 $1", 9},
+		{"1. e4! e5?? 2. d4?! $14 $200 d5!!!", "1. e4 $1 e5 $4 2. d4 $6 $14 $200 d5 $3 $1",
+		 9},
 		{"1. e4 {a\r\n b\x01} e5 {  } {\xe9}", "1. e4 {a\n b} 1... e5 {\xc3\xa9}", 10},
 		{"1. e4 e5 +- 2. d4 N ep +", "1. e4 e5 $18 2. d4 $146", 6},
 		{"1. e4 (1. d4 d5 (1... Nf6 2. c4) 2. c4!) e5",
-		 "1. e4 ( 1. d4 d5 ( 1... Nf6 2. c4 ) 2. c4 $1 ) 1... e5", 21},
+		 "1. e4 (1. d4 d5 (1... Nf6 2. c4) 2. c4 $1) 1... e5", 21},
 		{"1. e4 e5 [1... c5 2. Nf3 (2. c3] 2. d4",
-		 "1. e4 e5 ( 1... c5 2. Nf3 ( 2. c3 ) ) 2. d4", 16},
-		{"(1. d4) 1. e4", "( 1. d4 ) 1. e4", 6},
-		{"1. e4 () e5", "1. e4 ( ) 1... e5", 2},
+		 "1. e4 e5 (1... c5 2. Nf3 (2. c3)) 2. d4", 16},
+		{"(1. d4) 1. e4", "(1. d4) 1. e4", 6},
+		{"1. e4 () e5", "1. e4 () 1... e5", 2},
 		{"1. e4 e5 (1... c5 2. Qh9 {x} (y ; z\n)) 2. d4",
-		 "1. e4 e5 ( 1... c5  Qh9 {x} (y ; z\n)\n) 2. d4", 26},
-		{"1. e4 e5 (1... -- 2. d4) 2. d4", "1. e4 e5 (  -- 2. d4\n) 2. d4", 14},
+		 "1. e4 e5 (1... c5 Qh9 {x} (y ; z\n)\n) 2. d4", 26},
+		{"1. e4 e5 (1... -- 2. d4) 2. d4", "1. e4 e5 ( -- 2. d4\n) 2. d4", 14},
 		{"1. e4 [x] e5 ; a } b\n 2. d4", "1. e4 {[x]} 1... e5 ;a } b\n2. d4", 12},
 		{"1. e4 $70000 e5 $", "1. e4 {$70000} 1... e5 {$}", 11},
-		{"1. e4 e5 (1... c5", "1. e4 e5 ( 1... c5 )", 8},
+		{"1. e4 e5 (1... c5", "1. e4 e5 (1... c5)", 8},
+		/* Not a line that begins a game. */
+		{"1. e4 {a\n[Event\x1f\"b\"]}", "1. e4 {a [Event \"b\"]}", 15},
 		{"1. e4 e5 {no end", "1. e4 e5 {no end}", 10},
-		{"1. e4 e5 (1... c5 xx ({a", "1. e4 e5 ( 1... c5  xx ({a})\n)", 18},
+		{"1. e4 e5 (1... c5 xx ({a", "1. e4 e5 (1... c5 xx ({a})\n)", 18},
 	};
 	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = new_reader();
 	_cleanup_(chi_pgn_freep) struct chi_pgn *other = new_reader();
@@ -173,6 +160,8 @@ static void keeps_the_rest(void **state)
 		 "d4 \xe9",
 		 "~d4 \xc3\xa9", 2, CHI_PGN_UNREADABLE},
 		{"1. e4 e5 2. Qh9 Nc6 Nf31-0", "Qh9 Nc6 Nf31-0", 2, CHI_PGN_UNREADABLE},
+		{"1. e4 e5 2. Qh9 {\n[Event\t\"x\"]} Nc6 1-0", "Qh9 { [Event \"x\"]} Nc6", 2,
+		 CHI_PGN_UNREADABLE},
 		{"[FEN \"nonsense\"]\n1. e4 e5 1-0", "e4 e5", 0, CHI_PGN_BAD_START},
 		{"[Variant \"Atomic\"]\n{a} 1. e4 e5 1-0", "e4 e5", 0, CHI_PGN_OTHER_RULES},
 		{"[Variant \"Chess960\"]\n1. e4 e5 1-0", "e4 e5", 0, CHI_PGN_NO_START},
@@ -189,7 +178,9 @@ static void keeps_the_rest(void **state)
 		assert_int_equal(game->n_plies, table[i].n_plies);
 		assert_int_equal(game->end, table[i].end);
 		assert_false(game->whole->rest_cut);
-		assert_reads_again(other, game);
+		if (game->end != CHI_PGN_BAD_START) {
+			assert_reads_again(other, game);
+		}
 	}
 }
 

@@ -4,14 +4,16 @@
 #include "tests/chess/pgn_games.h"
 
 #include "chess/fen.h"
+#include "chess/key.h"
 #include "chess/movegen.h"
+#include "chess/notation.h"
 #include "chess/pgn/write.h"
 
 #define LIMIT ((size_t)64 << 20)
 
-#define SPAN(text)                                                                                 \
+#define TAG(name, value)                                                                           \
 	{                                                                                          \
-		(text), sizeof(text) - 1                                                           \
+		(name), sizeof(name) - 1, (value), sizeof(value) - 1                               \
 	}
 
 /* Moves from UCI, played from `start`. */
@@ -22,50 +24,41 @@ static size_t moves_from(const struct chi_position *start, const char *line, chi
 	return n;
 }
 
-static void comment(void *context, struct chi_pgn_text *text, size_t ply,
-		    const struct chi_position *before, const struct chi_position *now)
-{
-	(void)context;
-	assert_int_equal(before->side == now->side, ply == 0);
-	if (ply % 4 == 1) {
-		chi_pgn_put_token(text, "{good}", 6);
-		chi_pgn_put_break(text);
-	}
-}
-
 static void is_written_as_expected(void **state)
 {
 	(void)state;
-	static const struct chi_pgn_pair_out tags[] = {
-		{SPAN("ECO"), SPAN("C20")},
-		{SPAN("Result"), SPAN("0-1")},
-		{SPAN("Black"), SPAN("Roe, \"Jane\" \\ J")},
-		{SPAN("FEN"), SPAN("nonsense")},
-		{SPAN("White"), SPAN("a\nb")},
-		{SPAN("not a name"), SPAN("left out")},
-		{SPAN("Event"), SPAN("")},
+	static const struct chi_tag tags[] = {
+		TAG("ECO", "C20"),	TAG("Black", "Roe, \"Jane\" \\ J"),
+		TAG("white", "a\nb"),	TAG("not a name", "left out"),
+		TAG("1st", "left out"), TAG("Odd-Name.1", "x"),
+		TAG("Event", ""),
 	};
-	static const char expected[] = "[Event \"\"]\n"
-				       "[Site \"?\"]\n"
-				       "[Date \"????.??.??\"]\n"
-				       "[Round \"?\"]\n"
-				       "[White \"a b\"]\n"
-				       "[Black \"Roe, \\\"Jane\\\" \\\\ J\"]\n"
-				       "[Result \"1-0\"]\n"
-				       "[ECO \"C20\"]\n"
-				       "\n"
-				       "1. e4 {good} 1... e5 2. Qh5 Ke7 3. Qxe5# {good} 1-0\n"
-				       "\n";
+	static const uint8_t notes[] = {0xa1, 0x08, 0xe7, 0x02, 0x43, 0x04, 'g',  'o', 'o',
+					'd',  0x81, 0x02, 0x01, 0xa2, 0x0c, 0x21, 0x00};
+	static const char expected[] =
+		"[ECO \"C20\"]\n"
+		"[Black \"Roe, \\\"Jane\\\" \\\\ J\"]\n"
+		"[Result \"1-0\"]\n"
+		"[white \"a b\"]\n"
+		"[Odd-Name.1 \"x\"]\n"
+		"[Event \"\"]\n"
+		"\n"
+		"1. e4 $1 {[%clk 0:03:00] good} 1... e5 (1... c5 $1) 2. Qh5 Ke7 3. Qxe5# Qh9 {\n"
+		"1-0\n"
+		"\n";
 	struct chi_position start = position_of(START_FEN);
 	struct chi_buffer out;
 	chi_move moves[512];
-	struct chi_pgn_output game = {
+	struct chi_game game = {
+		.head.result = CHI_RESULT_WHITE,
 		.tags = tags,
 		.n_tags = CHI_COUNT(tags),
-		.result = CHI_RESULT_WHITE,
 		.moves = moves,
 		.n_plies = moves_from(&start, "e4 e5 Qh5 Ke7 Qxe5", moves),
-		.between = comment,
+		.notes = notes,
+		.n_notes = sizeof(notes),
+		.rest = "Qh9 {",
+		.n_rest = 5,
 	};
 	chi_buffer_init(&out, LIMIT);
 	assert_int_equal(chi_pgn_write(&game, &out), CHI_OK);
@@ -74,23 +67,53 @@ static void is_written_as_expected(void **state)
 	chi_buffer_deinit(&out);
 }
 
-/* The roster's tags and two more of a game that was read. */
-static size_t tags_of(const struct chi_pgn_game *game, struct chi_pgn_pair_out *out)
+/* What is left out after what was damaged would be another game. */
+static void damage_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t notes[8];
+		size_t n;
+	} table[] = {
+		{{0x81, 0x02, 0x01, 0x00, 0x00, 0x00}, 6}, /* a1a1 is not legal */
+		{{0x81}, 1},				   /* no end */
+		{{0xa1, 0xa1, 0xa1}, 3},		   /* place 3 of two moves */
+		{{0x02, 0x01, 0xa2, 0x0c}, 4},		   /* moves outside a variation */
+	};
+	struct chi_position start = position_of(START_FEN);
+	struct chi_buffer out;
+	chi_move moves[512];
+	struct chi_game game = {.moves = moves, .n_plies = moves_from(&start, "e4 e5", moves)};
+	chi_buffer_init(&out, LIMIT);
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		game.notes = table[i].notes;
+		game.n_notes = table[i].n;
+		assert_int_equal(chi_pgn_write(&game, &out), -CHI_ECORRUPT);
+		assert_int_equal(out.len, 0);
+	}
+	game = (struct chi_game){.has_start = true, .start = {.len = 3}};
+	assert_int_equal(chi_pgn_write(&game, &out), -CHI_ECORRUPT);
+	chi_buffer_deinit(&out);
+}
+
+/* Tags of a game that was read. */
+static size_t tags_of(const struct chi_pgn_game *game, struct chi_tag *out)
 {
 	static const struct {
 		enum chi_pgn_tag tag;
-		struct chi_pgn_span name;
+		const char *name;
 	} names[] = {
-		{CHI_PGN_WHITE_ELO, SPAN("WhiteElo")}, {CHI_PGN_VARIANT, SPAN("Variant")},
-		{CHI_PGN_EVENT, SPAN("Event")},	       {CHI_PGN_SITE, SPAN("Site")},
-		{CHI_PGN_DATE, SPAN("Date")},	       {CHI_PGN_ROUND, SPAN("Round")},
-		{CHI_PGN_WHITE, SPAN("White")},	       {CHI_PGN_BLACK, SPAN("Black")},
+		{CHI_PGN_WHITE_ELO, "WhiteElo"}, {CHI_PGN_VARIANT, "Variant"},
+		{CHI_PGN_EVENT, "Event"},	 {CHI_PGN_SITE, "Site"},
+		{CHI_PGN_DATE, "Date"},		 {CHI_PGN_ROUND, "Round"},
+		{CHI_PGN_WHITE, "White"},	 {CHI_PGN_BLACK, "Black"},
 	};
 	size_t n = 0;
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		if (game->tags[names[i].tag].text != NULL) {
-			out[n++] =
-				(struct chi_pgn_pair_out){names[i].name, game->tags[names[i].tag]};
+		const struct chi_pgn_span *value = &game->tags[names[i].tag];
+		if (value->text != NULL) {
+			out[n++] = (struct chi_tag){names[i].name, strlen(names[i].name),
+						    value->text, value->len};
 		}
 	}
 	return n;
@@ -127,15 +150,10 @@ static void assert_read_back(const struct read_game *was, const struct read_game
 	}
 }
 
-/* The start that the moves of a game of the file were played from. */
-static const struct chi_position *start_of(const struct read_game *game, struct chi_position *out)
+static void set_start(struct chi_game *game, const struct chi_position *start)
 {
-	const char *fen = game->tags[CHI_PGN_FEN];
-	if (fen == NULL) {
-		return NULL;
-	}
-	*out = position_of(fen);
-	return out;
+	game->has_start = true;
+	chi_key_encode(start, &game->start);
 }
 
 static void files_are_read_back(void **state)
@@ -151,17 +169,19 @@ static void files_are_read_back(void **state)
 		struct chi_buffer out;
 		chi_buffer_init(&out, LIMIT);
 		for (size_t i = 0; i < was.n; i++) {
-			struct chi_pgn_pair_out tags[CHI_PGN_TAGS];
-			struct chi_position start;
+			struct chi_tag tags[CHI_PGN_TAGS];
 			struct read_game *game = &was.games[i];
-			struct chi_pgn_output output = {
+			struct chi_game output = {
+				.head.result = (uint8_t)game->game.result,
 				.tags = tags,
 				.n_tags = tags_of(&game->game, tags),
-				.result = game->game.result,
-				.start = start_of(game, &start),
 				.moves = game->moves,
 				.n_plies = game->game.n_plies,
 			};
+			if (game->tags[CHI_PGN_FEN] != NULL) {
+				struct chi_position start = position_of(game->tags[CHI_PGN_FEN]);
+				set_start(&output, &start);
+			}
 			assert_int_equal(chi_pgn_write(&output, &out), CHI_OK);
 		}
 		check_lines(&out);
@@ -202,21 +222,23 @@ static void any_start_is_read_back(void **state)
 	(void)state;
 	struct seed seed = seed_start("any_start_is_read_back");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 50 : 300);
-	static const struct chi_pgn_pair_out chess960 = {SPAN("Variant"), SPAN("Chess960")};
+	static const struct chi_tag chess960 = TAG("Variant", "Chess960");
 	for (size_t round = 0; round < rounds; round++) {
 		chi_move moves[512];
 		struct chi_position start = round % 3 == 0   ? random_placement(&seed)
 					    : round % 3 == 1 ? random_start(&seed)
 							     : position_of(START_FEN);
-		struct chi_pgn_output game = {
+		struct chi_game game = {
+			.head.result = round % 4,
 			.tags = &chess960,
 			.n_tags = round % 2,
-			.result = (enum chi_result)(round % 4),
-			.start = round % 3 == 2 ? NULL : &start,
 			.moves = moves,
 			.n_plies = random_moves(&seed, &start, moves, 512),
 		};
 		struct chi_buffer out;
+		if (round % 3 != 2) {
+			set_start(&game, &start);
+		}
 		chi_buffer_init(&out, LIMIT);
 		assert_int_equal(chi_pgn_write(&game, &out), CHI_OK);
 		check_lines(&out);
@@ -224,7 +246,7 @@ static void any_start_is_read_back(void **state)
 			read_games((const char *)chi_buffer_bytes(&out), out.len, 0, &seed);
 		assert_int_equal(is.n, 1);
 		assert_int_equal(is.games[0].game.end, CHI_PGN_COMPLETE);
-		assert_int_equal(is.games[0].game.result, game.result);
+		assert_int_equal(is.games[0].game.result, game.head.result);
 		assert_int_equal(is.games[0].game.n_plies, game.n_plies);
 		assert_memory_equal(is.games[0].moves, moves, game.n_plies * sizeof(chi_move));
 		free_games(&is);
@@ -237,8 +259,8 @@ static void a_full_buffer_is_left_as_it_was(void **state)
 	(void)state;
 	struct chi_position start = position_of(START_FEN);
 	chi_move moves[512];
-	struct chi_pgn_output game = {
-		.result = CHI_RESULT_OTHER,
+	struct chi_game game = {
+		.head.result = CHI_RESULT_OTHER,
 		.moves = moves,
 		.n_plies = moves_from(&start, "e4 e5 Nf3 Nc6 Bb5 a6", moves),
 	};
@@ -261,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_written_as_expected),
+		cmocka_unit_test(damage_is_refused),
 		cmocka_unit_test(files_are_read_back),
 		cmocka_unit_test(any_start_is_read_back),
 		cmocka_unit_test(a_full_buffer_is_left_as_it_was),

@@ -131,6 +131,7 @@ static void check_again(const struct chi_pgn_game *game)
 		REQUIRE(chi_pgn_new(&pgn) == CHI_OK);
 		REQUIRE(chi_pgn_keep_all(pgn) == CHI_OK);
 	}
+	REQUIRE(text != NULL);
 	chi_pgn_restart(pgn);
 	size_t at = 0;
 	while (chi_pgn_next(pgn, &again) != CHI_OK) {
@@ -143,6 +144,11 @@ static void check_again(const struct chi_pgn_game *game)
 	REQUIRE(game->result == again->result);
 	REQUIRE(is_same(a->notes, a->n_notes, b->notes, b->n_notes));
 	REQUIRE(is_same(a->rest, a->n_rest, b->rest, b->n_rest));
+	REQUIRE(a->n_tags == b->n_tags);
+	for (size_t i = 0; i < a->n_tags; i++) {
+		REQUIRE(strcmp(a->tags[i].name.text, b->tags[i].name.text) == 0);
+		REQUIRE(strcmp(a->tags[i].value.text, b->tags[i].value.text) == 0);
+	}
 	free(text);
 }
 
@@ -154,6 +160,8 @@ static void check_game(struct sum *sum, const struct chi_pgn_game *game)
 	REQUIRE(memchr(game->end_text, '\0', sizeof(game->end_text)) != NULL);
 	if (sum->moves) {
 		check_moves(game);
+	}
+	if (sum->moves && game->end != CHI_PGN_BAD_START) {
 		check_again(game);
 	}
 	sum->games++;
