@@ -7,33 +7,9 @@
  * A move's number is how many candidates come before it in a fixed order. Candidates are the moves
  * of the pieces without regard to the own king's safety; they are counted as sets of squares, not
  * listed. What is read is always one of them, so that a damaged file leads to odd games, but to no
- * position without sense. A number below 255 is one byte; otherwise there are number / 255 bytes of
- * 255, and a byte of number % 255.
+ * position without sense.
  *
- * Squares are as the side to move sees them: for Black ranks are counted from the top (square ^
- * 56). "Down" is from the highest square, h8, g8 ... a1; "up" is from a1, b1 ... h8. A pawn's move
- * to the last rank is four candidates: queen, rook, bishop, knight. A king is never captured. The
- * order:
- *
- *   1. If an enemy (no king) is on the square that the last move named as its target: captures
- *      on it, by origin, down. All classes after this one are without them.
- *   2. Castling as king takes rook, with a rook that may: where all squares that king and rook
- *      pass and come to are empty but for these two. By the rook's square, down (as White sees it).
- *   3. Pawns' captures, en passant if the position has it: those towards the a-file by target,
- *      down; those towards the h-file; then promotions by a step. No pawn's move is in class 1 and
- *      here.
- *   4. Steps of pawns, one or two squares, to usual targets: by target, down.
- *   5. Knights (origin, up), then the king: each to its usual targets, down.
- *   6. Other steps of pawns: by target, down.
- *   7. Knights and the king as in 5, to their other targets.
- *   8. Bishops, rooks, queens, those of one kind by origin, up: each to its usual targets, down.
- *   9. The same, to their other targets.
- *
- * Usual are, for pawns, the squares of the table below; for pieces those of the table and
- * captures, unless an enemy pawn attacks the square. Bit 0 is a1, bit 63 is h8:
- *
- *   pawn ffffffff3c5c0000   knight 2034febe7e7e7c20   bishop 00007e7ebf7fff10
- *   rook ffffffff6e60481c   queen  9c26f078bc706400   king   fffffffffffff752
+ * The order, in nine classes, is in store/FORMAT.md, "Moves of a game".
  *
  * Example: 1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 is
  *   01 03 08 06 01 00 00 07 05.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Annotations to bytes and back; notes.h has the form. */
+/* Annotations to bytes and back; store/FORMAT.md has the form. */
 #include "chess/pgn/notes.h"
 
 #include <stdio.h>

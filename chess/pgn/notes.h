@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A game's annotations as bytes: comments, numeric annotation glyphs (NAGs), variations; none for
- * a game without any. They are a sequence of items, in the order of the game's text:
- *
- *     head byte: bits 0..5 kind, bit 6 joined, bit 7 next
- *
- * Each item belongs to a place of the main line: 0 is before the first move, n after move n. The
- * first item is at place 0; `next` moves the place on by one before the item. Inside a variation
- * it is 0, the moves tell the place. `joined`: the item goes on the comment of the item before,
- * one blank between; only the kinds 3 and 8..19 can, after one of them at the same place.
- *
- *     kind  what follows the head byte; numbers are varints of base/wire.h
- *     0     nothing: the innermost variation ends
- *     1     nothing: a variation begins. Its first move is played in place of the last move, or, if
- *           there is none, from where the line it is in begins
- *     2     number of moves, 1..127 in a byte, and the moves, 2 bytes each, little-endian; only
- *           inside a variation. Moves are as in store/FORMAT.md; that they are legal is for those
- *           to see who play them
- *     3     length, 1 or more, and so many bytes of a comment
- *     4     length, 1 or more, and so many bytes of movetext: a variation's text from the first
- *           move that could not be read to the variation's end, which follows. Written as PGN it
- *           has a blank before it and a line feed after it
- *     5     a number of 1 or more: the place moves on by so many. Without `next`, not in a
- * variation 6     a number of 32..65535: a NAG 8..11   [%clk h:mm:ss], bit 0: tenths (h:mm:ss.f),
- * bit 1: two digits of hours. The difference from the last such time, zigzag, last minus this, in
- * seconds or tenths. The last is that of the same player, told from the parity of the place, 0 at
- * first; an odd tenth is dropped from it where seconds are told. 12..15  [%emt h:mm:ss], the time
- * itself, in seconds or tenths 16    [%eval] in hundredths of a pawn, zigzag; two decimals 17    as
- * 16, and the depth 18    [%eval #n], a mate in n moves, zigzag 19    as 18, and the depth 32..63
- * nothing: the NAG kind - 32
- *
- * A zigzag number is n * 2, or -n * 2 - 1 below 0. Texts are UTF-8 without control characters but
- * line feeds, and no line in them begins with `[Event "`. A comment with '}' has no line feed and
- * is one item, not joined.
+ * a game without any. They are a sequence of items, in the order of the game's text, each at a
+ * place of the main line: 0 is before the first move, n after move n. store/FORMAT.md, "Annotations
+ * of a game", has the bytes. That a variation's moves are legal is for those to see who play them.
  *
  * Example: 1. e4 $1 { [%clk 0:03:00] good } 1... e5 (1... c5) as
  *     a1 | 08 e7 02 (0 - 180 seconds) | 43 04 "good" | 81 | 02 01 a2 0c (c7c5) | 00

@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "chess/fen.h"
+#include "chess/notation.h"
+#include "chess/pgn/notes.h"
 #include "store/block/block.h"
 #include "store/games/archive.h"
+#include "store/games/moves.h"
 #include "store/games/number.h"
 #include "store/names.h"
 #include "store/names/names_priv.h"
@@ -352,6 +356,33 @@ static void check_chunk(MDB_txn *txn, MDB_dbi dbi, const char *name)
 	check_example(name, value.mv_data, value.mv_size);
 }
 
+/* The parts of a game that are a language of their own; what is in FORMAT.md is read, too. */
+static void test_parts_examples(void **state)
+{
+	(void)state;
+	static const char line[] = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3";
+	struct chi_position start;
+	chi_move moves[16];
+	uint8_t bytes[16 * CHI_MOVES_ROOM];
+	size_t n;
+	size_t len;
+	load_format();
+	ok(chi_fen_parse(START, strlen(START), &start, NULL));
+	ok(chi_line_parse(&start, line, strlen(line), moves, CHI_COUNT(moves), &n, NULL));
+	ok(chi_moves_pack(NULL, moves, n, bytes, &len));
+	check_example("moves", bytes, len);
+	struct chi_notes_writer notes = chi_notes_writer_of(bytes, sizeof(bytes));
+	static const char comment[] = "[%clk 0:03:00] good";
+	chi_notes_nag(&notes, 1, 1);
+	chi_notes_comment(&notes, 1, comment, strlen(comment));
+	chi_notes_open(&notes, 2);
+	chi_notes_move(&notes, uci("c7c5"));
+	chi_notes_close(&notes);
+	check_example("notes", bytes, notes.n);
+	ok(chi_notes_check(bytes, notes.n, 2));
+	free(format_text);
+}
+
 static void test_games_examples(void **state)
 {
 	struct archive *archive = *state;
@@ -388,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_meta_examples),
 		cmocka_unit_test(test_block_examples),
 		cmocka_unit_test(test_names_examples),
+		cmocka_unit_test(test_parts_examples),
 		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
 						archive_teardown),
 	};
