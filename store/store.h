@@ -202,6 +202,17 @@ CHI_MUSTUSE int chi_scan_open(struct chi_read *read, const struct chi_scan_spec 
 			      struct chi_scan **out, struct chi_fault *fault);
 void chi_scan_close(struct chi_scan *scan);
 
+/*
+ * Before the first call: leaves out positions for which `wanted` says no. It is called with
+ * well-shaped keys that have CHI_KEY_MAX readable bytes, by each of the threads that count. The
+ * scan must be in order of positions, and not sorted.
+ */
+typedef bool chi_scan_wanted(const void *context, const uint8_t *key);
+void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *context);
+
+/* So many of how many entries a scan in order of positions has still to look at. */
+uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all);
+
 /* The bytes that it takes. A sorted scan has its rows from one snapshot; once they are collected
  * that may end, and the records be read from another. */
 size_t chi_scan_memory(const struct chi_scan *scan);

@@ -20,7 +20,7 @@
 
 bool chi_count_unfiltered(const struct chi_scan *scan)
 {
-	return scan->sieve.idle && !chi_filter_joins(&scan->spec.filter);
+	return scan->sieve.idle && scan->wanted == NULL && !chi_filter_joins(&scan->spec.filter);
 }
 
 /* True, and *count raised, if the rest of this phase follows from the trees' sizes. */
@@ -160,7 +160,8 @@ int chi_count_ready(struct chi_scan *scan)
 	struct chi_scan_spec *spec = &scan->spec;
 	bool other = spec->order == CHI_ORDER_POSITION || spec->descending;
 	scan->joins = chi_filter_joins(&spec->filter);
-	if (scan->rc == CHI_OK && other && !scan->begun && !spec->after.set) {
+	if (scan->rc == CHI_OK && other && scan->wanted == NULL && !scan->begun &&
+	    !spec->after.set) {
 		spec->order = CHI_ORDER_STRENGTH;
 		spec->descending = false;
 		scan->range =

@@ -217,6 +217,18 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 	return rc;
 }
 
+void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *context)
+{
+	scan->wanted = wanted;
+	scan->wanted_context = context;
+}
+
+uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all)
+{
+	*all = scan->positions;
+	return scan->range == CHI_SCAN_RANGE_OVER ? 0 : scan->begun ? scan->left : *all;
+}
+
 bool chi_scan_collected(const struct chi_scan *scan)
 {
 	return scan->sorted.collected;

@@ -6,6 +6,7 @@
 #include "store/env/snapshot.h"
 #include "store/pages/descent.h"
 #include "store/pages/block_cursor.h"
+#include "store/store.h"
 
 /*
  * A scan by strength is two walks: positions whose statistic is not known are in the position
@@ -30,7 +31,9 @@ struct chi_sorted {
 struct chi_scan {
 	struct chi_read *read;
 	struct chi_scan_spec spec;
-	struct chi_sieve sieve; /* what the filter asks of keys */
+	struct chi_sieve sieve;	 /* what the filter asks of keys */
+	chi_scan_wanted *wanted; /* and what the caller asks; NULL: nothing */
+	const void *wanted_context;
 	enum chi_scan_range range;
 	bool begun; /* `blocks` walks in `tree`, the phase's */
 	bool whole; /* from an end of the tree: all of its entries must come */

@@ -89,6 +89,9 @@ CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi
 	}
 	*wanted = !kind.sifts ||
 		  chi_sieve_passes(&scan->sieve, entry->bytes + 2, entry->key_len, entry->pieces);
+	if (!kind.strength && *wanted && scan->wanted != NULL) {
+		*wanted = scan->wanted(scan->wanted_context, entry->bytes + 2);
+	}
 	if (!kind.strength && *wanted) {
 		int rc = match_record(scan, entry, row, wanted);
 		scan->last_chi2 = row->chi2;
