@@ -337,7 +337,8 @@ size_t chi_movecode_write(const struct chi_position *position, int last, chi_mov
 		return 0;
 	}
 	size_t len = 0;
-	for (; search.number >= ESCAPE; search.number -= ESCAPE) {
+	/* There are never so many candidates that the bytes do not do. */
+	for (; search.number >= ESCAPE && len < CHI_MOVECODE_MAX - 1; search.number -= ESCAPE) {
 		out[len++] = ESCAPE;
 	}
 	out[len++] = (uint8_t)search.number;
