@@ -102,6 +102,10 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(20, RES, u.info.strength_bytes),
 	CHI_M_NUMBER(21, RES, u.info.blocks),
 	CHI_M_NUMBER(22, RES, u.info.block_bytes),
+	CHI_M_UP_TO(23, RES, u.info.keep, CHI_KEEP_COUNTS, "unknown value"),
+	CHI_M_NUMBER(24, RES, u.info.last_game),
+	CHI_M_NUMBER(25, RES, u.info.archive_bytes),
+	CHI_M_NUMBER(26, RES, u.info.postings_bytes),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -560,6 +560,10 @@ struct chi_info {
 	uint64_t strength_bytes; /* and of the strength tree */
 	uint64_t blocks;	 /* of both */
 	uint64_t block_bytes;	 /* that these hold, of 2,030 each at most */
+	uint8_t keep;		 /* enum chi_keep */
+	uint64_t last_game;	 /* the highest number that a game was given; 0: none was */
+	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
+	uint64_t postings_bytes; /* of the lists of games that are too long for a record */
 	uint64_t map_bytes;	 /* address space reserved */
 	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;

@@ -69,6 +69,25 @@ static uint64_t bytes_of(const MDB_stat *stat)
 	       (uint64_t)stat->ms_psize;
 }
 
+/* The trees that games are kept in. */
+static int fill_archive(struct chi_read *read, struct chi_info *out)
+{
+	const struct chi_archive_trees *trees = &read->env->archive;
+	const MDB_dbi archive[] = {trees->games, trees->columns, trees->names, trees->gamesets};
+	MDB_stat stat;
+	int rc = mdb_stat(read->txn, trees->postings, &stat);
+	if (rc == 0) {
+		out->postings_bytes = bytes_of(&stat);
+	}
+	for (size_t i = 0; i < CHI_COUNT(archive) && rc == 0; i++) {
+		rc = mdb_stat(read->txn, archive[i], &stat);
+		if (rc == 0) {
+			out->archive_bytes += bytes_of(&stat);
+		}
+	}
+	return rc;
+}
+
 /* Sizes are LMDB's of now, entries those of the snapshot: one transaction apart at most. */
 static int fill_sizes(struct chi_read *read, struct chi_info *out)
 {
@@ -92,6 +111,9 @@ static int fill_sizes(struct chi_read *read, struct chi_info *out)
 		out->blocks += stat.ms_entries;
 		out->strength_bytes = bytes_of(&stat);
 		rc = count_free(read->txn, &free_pages);
+	}
+	if (rc == 0) {
+		rc = fill_archive(read, out);
 	}
 	uint64_t pages = info.me_last_pgno + 1;
 	out->used_bytes = (pages > free_pages ? pages - free_pages : 0) * stat.ms_psize;
@@ -124,6 +146,8 @@ static int fill(struct chi_read *read, struct chi_info *out)
 	out->block_bytes = state.position_bytes + state.strength_bytes;
 	out->base = state.base;
 	out->games = state.games;
+	out->keep = (uint8_t)env->stamp.keep;
+	out->last_game = state.last_game;
 	out->read_only = env->published ? CHI_READ_ONLY_PUBLISHED : CHI_READ_ONLY_NOT;
 	/* Of the file that is open: a newer copy may have been published under its name. */
 	struct stat st;

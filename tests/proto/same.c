@@ -297,7 +297,8 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 	       a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
 	       a->map_bytes == b->map_bytes && a->readers == b->readers &&
 	       a->readers_max == b->readers_max && a->oldest_reader == b->oldest_reader &&
-	       a->read_only == b->read_only;
+	       a->read_only == b->read_only && a->keep == b->keep && a->last_game == b->last_game &&
+	       a->archive_bytes == b->archive_bytes && a->postings_bytes == b->postings_bytes;
 }
 
 static bool same_string(const char *a, const char *b)

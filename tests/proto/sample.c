@@ -406,9 +406,7 @@ static void info_result(struct sample *s, struct chi_info *out)
 	out->format_major = (uint16_t)below(s, 65536);
 	out->format_minor = (uint16_t)below(s, 65536);
 	out->statistic = (uint8_t)(1 + below(s, CHI_STATISTIC_MAX));
-	out->created = number(s);
-	out->sequence = number(s);
-	out->positions = number(s);
+	out->created = out->sequence = out->positions = number(s);
 	out->known = number(s);
 	out->base = counts(s);
 	out->games = counts(s);
@@ -419,6 +417,8 @@ static void info_result(struct sample *s, struct chi_info *out)
 	out->readers_max = (uint32_t)number(s);
 	out->oldest_reader = out->blocks = number(s);
 	out->read_only = (uint8_t)below(s, 4);
+	out->keep = (uint8_t)below(s, 2);
+	out->last_game = out->archive_bytes = out->postings_bytes = number(s);
 }
 
 static void scan_result(struct sample *s, struct chi_response *out)

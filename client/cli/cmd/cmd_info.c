@@ -62,7 +62,8 @@ static json_t *info_json(const struct chi_info *info)
 	size_t creator_len = strnlen(info->creator, sizeof(info->creator));
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
+		"s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
@@ -82,7 +83,10 @@ static json_t *info_json(const struct chi_info *info)
 		share_json(info->block_bytes, info->blocks * BLOCK_ROOM), "map_bytes",
 		json_count(info->map_bytes), "readers", json_count(info->readers), "readers_max",
 		json_count(info->readers_max), "oldest_reader", json_count(info->oldest_reader),
-		"read_only", read_only_json(info->read_only));
+		"read_only", read_only_json(info->read_only), "games_kept",
+		info->keep == CHI_KEEP_GAMES, "last_game", json_count(info->last_game),
+		"archive_bytes", json_count(info->archive_bytes), "postings_bytes",
+		json_count(info->postings_bytes));
 }
 
 static int run(struct cli *cli)
@@ -118,7 +122,11 @@ const struct command cmd_info = {
 		"  oldest_reader                   transactions that the oldest lags behind\n"
 		"  read_only                       why it cannot be written: published (a copy),\n"
 		"                                  server (started so), crashes (of the server);\n"
-		"                                  or -",
+		"                                  or -\n"
+		"  games_kept                      whether it keeps the games that it counts\n"
+		"  last_game                       the highest number that a game was given\n"
+		"  archive_bytes                   of the games with their headers and names\n"
+		"  postings_bytes                  of the lists of games of frequent positions",
 	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
 	.run = run,
