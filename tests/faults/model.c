@@ -2,10 +2,12 @@
 /* Everything about a record follows from the numbers of its key and of the step that put it. */
 #include "tests/faults/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "import/importer.h"
 #include "store/load/load.h"
 #include "tests/store/help.h"
 
@@ -44,6 +46,7 @@ static void plan_load(struct model *model, unsigned step)
 void model_plan(struct model *model, enum model_mix mix, unsigned n)
 {
 	memset(model, 0, sizeof(*model));
+	model->games = mix == MODEL_GAMES;
 	help_keys(model->keys, MODEL_KEYS);
 	model->n = n;
 	for (unsigned step = 1; step <= n; step++) {
@@ -141,10 +144,74 @@ static int change_marked(const struct model *model, struct chi_write *write, uns
 	return rc < 0 ? rc : chi_write_note(write, &idempotency_key, &outcome);
 }
 
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/* Of a step that adds some. Every fourth takes those of the step before out again. */
+#define STEP_GAMES 3
+
+static bool takes_out(unsigned step)
+{
+	return step % 4 == 0;
+}
+
+/* How many there are after a step: enough for lists in the postings tree, and not always. */
+static unsigned games_after(unsigned step)
+{
+	unsigned n = 0;
+	for (unsigned i = 1; i <= step; i++) {
+		n = takes_out(i) ? n - STEP_GAMES : n + STEP_GAMES;
+	}
+	return n;
+}
+
+/* Games that begin alike and go on in their own ways. */
+static void write_games(unsigned step, char *text, size_t size)
+{
+	static const char *const moves[] = {"e4 e5 2. Nf3 {again} Nc6", "d4 (1. c4 e5) d5 2. c4 e6",
+					    "Nf3 Nf6 2. Ng1 Ng8 3. a4 a5", "e4 c5 2. Nf3 d6"};
+	size_t at = 0;
+	for (unsigned i = 0; i < STEP_GAMES; i++) {
+		at += (size_t)snprintf(text + at, size - at,
+				       "[Event \"E%u\"]\n[White \"W%u\"]\n[Black \"B%u\"]\n"
+				       "[Date \"20%02u.??.??\"]\n[Result \"1-0\"]\n\n1. %s 1-0\n\n",
+				       step / 5, step % 7, i, step, moves[(step + i) % 4]);
+	}
+}
+
+static int step_games(struct chi_store *store, unsigned step, struct chi_fault *why)
+{
+	const struct chi_importer_target target = {.store = store};
+	const struct chi_import_options options = {
+		.kind = takes_out(step) ? CHI_IMPORT_SUBTRACT : CHI_IMPORT_ADD,
+		.memory = CHI_IMPORT_MEMORY_MIN,
+		.threads = 1,
+	};
+	struct chi_importer *importer;
+	struct chi_import_result result;
+	char text[1024];
+	write_games(takes_out(step) ? step - 1 : step, text, sizeof(text));
+	int rc = chi_importer_begin(&target, &options, &importer, why);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_importer_file(importer, "games.pgn", why);
+	rc = rc == CHI_OK ? chi_importer_feed(importer, text, strlen(text), why) : rc;
+	rc = rc == CHI_OK ? chi_importer_commit(importer, &result, why) : rc;
+	chi_importer_free(importer);
+	if (rc == CHI_OK && result.taken != STEP_GAMES) {
+		return chi_fault(why, -CHI_EINTERNAL, "step %u took %d games", step,
+				 (int)result.taken);
+	}
+	return rc;
+}
+
 int model_step(const struct model *model, struct chi_store *store, unsigned step,
 	       struct chi_fault *why)
 {
 	struct chi_write *write;
+	if (model->games) {
+		return step_games(store, step, why);
+	}
 	int rc = chi_write_begin(store, &write, why);
 	if (rc < 0) {
 		return rc;
@@ -256,6 +323,19 @@ static void keep_report(void *context, const char *text)
 	(void)chi_fault(context, -CHI_ECORRUPT, "verify: %.200s", text);
 }
 
+/* So many games; that all trees agree on which these are was verified. */
+static bool check_games(struct chi_store *store, unsigned step, struct chi_fault *why)
+{
+	struct chi_info info;
+	int rc = chi_store_info(store, &info);
+	if (rc < 0 || info.games.white != games_after(step)) {
+		(void)chi_fault(why, rc, "after step %u there are %d games", step,
+				(int)info.games.white);
+		return false;
+	}
+	return true;
+}
+
 /* Nothing but what the model says: sound trees, so many positions, these records. */
 static bool check_content(const struct model *model, struct chi_store *store, unsigned step,
 			  struct chi_fault *why)
@@ -264,6 +344,9 @@ static bool check_content(const struct model *model, struct chi_store *store, un
 	int rc = chi_store_verify(store, keep_report, why, &result);
 	if (rc < 0 || result.errors > 0) {
 		return false;
+	}
+	if (model->games) {
+		return check_games(store, step, why);
 	}
 	uint64_t positions = 0;
 	uint64_t known = 0;

@@ -20,11 +20,13 @@ enum model_mix {
 	MODEL_BATCHES, /* up to nine, some with notes that take pages of their own */
 	MODEL_DELETES, /* batches, and as often deletions */
 	MODEL_LOADS,   /* up to three positions that are new: what a load can do too */
+	MODEL_GAMES,   /* imports of games, which the archive keeps, and removals */
 };
 
 struct model {
 	struct chi_key keys[MODEL_KEYS];
 	unsigned n;	/* steps */
+	bool games;	/* steps are those of MODEL_GAMES, and no version counts */
 	bool backwards; /* a step does its changes in the opposite order: other pages, same content
 			 */
 	bool marked;	/* steps are marked writes of one client: one that was done is known, and

@@ -49,8 +49,8 @@ static void start(struct work *work, const char *name, enum model_mix mix, unsig
 	shim_sync(false);
 	/* A load makes its own. */
 	if (mix != MODEL_LOADS) {
-		ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS,
-				    &fault));
+		ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL,
+				    mix == MODEL_GAMES ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
 		acknowledge(work, MAIN, 0);
 	}
 }

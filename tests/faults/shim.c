@@ -215,8 +215,10 @@ static int open_at(int dir, const char *path, int flags, mode_t mode)
 {
 	char full[FULL];
 	const char *name = inside_at(dir, path, full);
-	/* A descriptor for the path alone reads and writes nothing. */
-	if (name == NULL || (flags & O_PATH) != 0) {
+	/* A descriptor for the path alone reads and writes nothing; a file without a name is gone
+	 * after a cut. */
+	bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
+	if (name == NULL || nameless || (flags & O_PATH) != 0) {
 		return (int)syscall(SYS_openat, dir, path, flags, mode);
 	}
 	if (fails("open", false)) {
