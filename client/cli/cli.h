@@ -112,20 +112,25 @@ typedef int cli_reader(struct cli *cli, const struct cli_option *option, const c
 
 struct cli_option {
 	const char *name; /* without its dashes; NULL ends the list */
-	const char *arg;  /* what its value is called in the help; NULL: it takes none */
+	const char *arg;  /* what its value is called in the help; NULL: it takes none; "[X]": it
+			     may be left out, and `read` tells */
 	const char *help;
 	cli_reader *read;
 	size_t offset; /* of `out` in the command's state */
 	uint64_t min;  /* of option_number; of option_word the size of the number */
 	uint64_t max;
 	const char *const *words; /* of option_word: at the place that is their number, or NULL */
+	cli_reader *deny;	  /* takes --not-NAME; NULL: there is none */
 };
+
+/* What a reader of "[X]" returns that was called without a value and needs one. */
+#define OPTION_NEEDS_VALUE (-2)
 
 /* Rows of an option list: `member` of `struct state` is what `reader` fills in; a bool, a
  * const char *, a uint64_t; an enum or a uint8_t, the place in `words`. */
 /* clang-format off */
 #define OPTION_ROW(state, member, reader, name, arg, help, min, max, words)                        \
-	{name, arg, help, reader, offsetof(struct state, member), min, max, words}
+	{name, arg, help, reader, offsetof(struct state, member), min, max, words, NULL}
 #define OPTION(state, member, reader, name, arg, help)                                             \
 	OPTION_ROW(state, member, reader, name, arg, help, 0, 0, NULL)
 #define OPTION_FLAG(state, member, name, help)                                                     \
@@ -137,7 +142,7 @@ struct cli_option {
 #define OPTION_WORD(state, member, words, name, arg, help)                                         \
 	OPTION_ROW(state, member, option_word, name, arg, help,                                    \
 		   sizeof(((struct state *)NULL)->member), CHI_COUNT(words), words)
-#define OPTIONS_END {NULL, NULL, NULL, NULL, 0, 0, 0, NULL}
+#define OPTIONS_END {NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
 /* clang-format on */
 
 cli_reader option_keep, option_number, option_word;

@@ -148,36 +148,73 @@ static const char *long_name(char letter)
 	return letter == 'a' ? "address" : letter == 'h' ? "help" : letter == 'o' ? "output" : "";
 }
 
+/* What an argument that is an option says. */
+struct typed {
+	const char *text;
+	const char *name;
+	size_t len;	   /* of the name */
+	const char *value; /* after "=" or the letter; NULL: none */
+	const struct cli_option *option;
+	cli_reader *read;
+	void *out;
+};
+
+static const char denial[] = "not-";
+
+/* The command's own option, also after "not-", or one of every command; false if it is none. */
+static bool find_typed(struct cli *cli, struct typed *typed)
+{
+	size_t denied = sizeof(denial) - 1;
+	const struct cli_option *own = own_options(cli);
+	const struct cli_option *option = find(own, typed->name, typed->len);
+	void *state = cli->state;
+	bool deny = option->name == NULL && typed->len > denied &&
+		    memcmp(typed->name, denial, denied) == 0;
+	if (deny) {
+		option = find(own, typed->name + denied, typed->len - denied);
+	}
+	if (option->name != NULL) {
+		cli->given |= UINT64_C(1) << (option - own);
+	} else {
+		option = find(global_options, typed->name, typed->len);
+		state = cli;
+		deny = false;
+	}
+	typed->option = option;
+	typed->read = deny ? option->deny : option->read;
+	typed->out = (char *)state + option->offset;
+	return option->name != NULL && typed->read != NULL;
+}
+
 /* The option argv[*at]; moves *at to its value if that is an argument of its own. */
 static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
-	const char *typed = argv[*at];
-	bool is_long = typed[1] == '-';
-	const char *name = is_long ? typed + 2 : long_name(typed[1]);
-	size_t len = strcspn(name, "=");
-	const char *rest = is_long ? name + len : typed + 2;
-	const char *value = rest[0] == '\0' ? NULL : rest + (is_long ? 1 : 0);
-	void *state = cli->state;
-	const struct cli_option *option = find(own_options(cli), name, len);
-	if (option->name != NULL) {
-		cli->given |= UINT64_C(1) << (option - own_options(cli));
-	} else {
-		option = find(global_options, name, len);
-		state = cli;
+	struct typed typed = {.text = argv[*at]};
+	bool is_long = typed.text[1] == '-';
+	typed.name = is_long ? typed.text + 2 : long_name(typed.text[1]);
+	typed.len = strcspn(typed.name, "=");
+	const char *rest = is_long ? typed.name + typed.len : typed.text + 2;
+	typed.value = rest[0] == '\0' ? NULL : rest + (is_long ? 1 : 0);
+	if (!find_typed(cli, &typed)) {
+		return unknown_option(cli, typed.text, typed.len);
 	}
-	if (option->name == NULL) {
-		return unknown_option(cli, typed, len);
+	const char *arg = typed.option->arg;
+	if (arg == NULL && typed.value != NULL) {
+		return cli_usage(cli, "option '--%s' takes no value", typed.option->name);
 	}
-	if (option->arg == NULL && value != NULL) {
-		return cli_usage(cli, "option '--%s' takes no value", option->name);
-	}
-	if (option->arg != NULL && value == NULL) {
-		if (++*at >= argc) {
-			return cli_usage(cli, "option '%s' needs a value", typed);
+	if (arg != NULL && arg[0] == '[' && typed.value == NULL) {
+		int code = typed.read(cli, typed.option, NULL, typed.out);
+		if (code != OPTION_NEEDS_VALUE) {
+			return code;
 		}
-		value = argv[*at];
 	}
-	return option->read(cli, option, value, (char *)state + option->offset);
+	if (arg != NULL && typed.value == NULL) {
+		if (++*at >= argc) {
+			return cli_usage(cli, "option '%s' needs a value", typed.text);
+		}
+		typed.value = argv[*at];
+	}
+	return typed.read(cli, typed.option, typed.value, typed.out);
 }
 
 int options_parse(struct cli *cli, int argc, char **argv, int *n)

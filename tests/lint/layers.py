@@ -76,8 +76,9 @@ ARROWS = {
     "client/cli": BOARD | {"api", "store"},
     "client/cli/out": CLI,
     "client/cli/in": CLI | {"client/cli/out"},
+    "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
-    "client/cli/cmd": CLI | {"client/cli/in", "client/cli/out", "client/cli/bench"},
+    "client/cli/cmd": CLI | {"client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
 
     "daemon/log": BELOW | {"proto"},
     "daemon/settings": BOARD | {"proto", "proto/wire", "daemon/log"},

@@ -2,7 +2,7 @@
 /* chistore alias: corrections of names by the thousand, from spelling files. */
 #include <string.h>
 
-#include "client/cli/in/spellings.h"
+#include "client/cli/games/spellings.h"
 #include "client/cli/out/output.h"
 
 static int print_summary(const struct cli *cli, const struct spellings *done)

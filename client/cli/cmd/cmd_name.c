@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/cli/in/spellings.h"
+#include "client/cli/games/spellings.h"
 #include "client/cli/out/output.h"
 
 struct name_state {

@@ -210,7 +210,7 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(put_state, line, "line", "MOVES",
 		    "set the line, \"e2e4 e7e5\" or \"e4 e5\"; empty removes it"),
 	{"eval", "E:D:SCORE", "engine, depth, centipawns or mateN, /LINE (MultiPV); repeatable",
-	 take_eval, 0, 0, 0, NULL},
+	 take_eval, 0, 0, 0, NULL, NULL},
 	OPTION(put_state, counts, option_counts, "counts", "W,D,L",
 	       "set the games won by White, drawn, won by Black"),
 	OPTION_FLAG(put_state, add, "add", "add the counts to those stored"),

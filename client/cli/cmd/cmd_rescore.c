@@ -16,7 +16,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	{"base", "W,D,L", "compare with these games instead of all in the store", option_counts, 0,
-	 0, 0, NULL},
+	 0, 0, NULL, NULL},
 	OPTIONS_END,
 };
 

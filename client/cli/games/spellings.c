@@ -3,7 +3,7 @@
  * Lines become changes, kept with their texts until there are enough for a transaction. A bad line
  * costs no other.
  */
-#include "client/cli/in/spellings.h"
+#include "client/cli/games/spellings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

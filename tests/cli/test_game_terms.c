@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that choose games: the filter's text that a command line becomes, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "client/cli/command.h"
+#include "client/cli/in/game_terms.h"
+#include "client/cli/options.h"
+#include "search/filter/terms.h"
+
+struct terms_state {
+	struct game_terms terms;
+};
+
+static const struct cli_option options[] = {
+	GAME_TERM_OPTIONS(terms_state, terms),
+	OPTIONS_END,
+};
+
+static const struct command command = {.name = "games", .options = options};
+
+#define ARGS_MAX 32
+
+/* Parses arguments that are separated by '|'. */
+static int take(const char *line, struct terms_state *state, int *left)
+{
+	static char copy[1024];
+	char *argv[ARGS_MAX] = {copy};
+	int argc = 1;
+	char *rest = copy;
+	(void)snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strsep(&rest, "|"); word != NULL && argc < ARGS_MAX;
+	     word = strsep(&rest, "|")) {
+		argv[argc++] = word;
+	}
+	*state = (struct terms_state){.terms = {.n = 0}};
+	struct cli cli = {.command = &command, .state = state};
+	int code = options_parse(&cli, argc, argv, left);
+	return code == EXIT_DONE ? game_terms_take(&cli, &state->terms) : code;
+}
+
+/* What is made is also what the language takes. */
+static void expect(const char *line, const char *text, int n)
+{
+	static struct terms_state state;
+	static struct chi_terms terms;
+	struct chi_fault fault = {.text = ""};
+	int left = 0;
+	assert_int_equal(take(line, &state, &left), EXIT_DONE);
+	assert_string_equal(state.terms.text, text);
+	assert_int_equal(left, n);
+	if (chi_terms_parse(text, strlen(text), &terms, &fault) != CHI_OK) {
+		fail_msg("'%s': %s", text, fault.text);
+	}
+}
+
+static void refuse(const char *line)
+{
+	static struct terms_state state;
+	int left = 0;
+	assert_int_equal(take(line, &state, &left), EXIT_USAGE);
+}
+
+static void test_text(void **context)
+{
+	(void)context;
+	expect("x", "", 1);
+	expect("--player|Carlsen, Magnus|--white|--since|2015",
+	       "player \"Carlsen, Magnus\" as white since 2015", 0);
+	expect("--rating|2600..|--eco=B90..B99|--result|1-0,*",
+	       "rating 2600.. eco B90..B99 result 1-0,*", 0);
+	expect("--event|a \"b\" \\c", "event \"a \\\"b\\\" \\\\c\"", 0);
+	expect("--not-player|Tal|--opponent|Keres|--not-result|1/2-1/2",
+	       "not player Tal opponent Keres not result 1/2-1/2", 0);
+	expect("--in|A|--in|B|--not-in|C", "in A in B not in C", 0);
+	expect("--filter|white Tal not year 1960|--black|Keres",
+	       "white Tal not year 1960 black Keres", 0);
+	expect("--moves|e4 c5 Nf3", "moves \"e4 c5 Nf3\"", 0);
+}
+
+/* A colour without a name belongs to the player before; with none before it takes a name. */
+static void test_colours(void **context)
+{
+	(void)context;
+	expect("--player|Tal|--since|1960|--black|file", "player Tal as black since 1960", 1);
+	expect("--white|Tal|--black|Keres", "white Tal black Keres", 0);
+	expect("--player|Tal|--white=Keres", "player Tal white Keres", 0);
+	expect("--player|Tal|--white|--black|Keres", "player Tal as white black Keres", 0);
+	expect("--not-white|Tal", "not white Tal", 0);
+	refuse("--white");
+	refuse("--not-white");
+	refuse("--opponent|Tal");
+	refuse("--player|A|--opponent|B|--opponent|C");
+	refuse("--not-opponent|Tal");
+	refuse("--not-filter|x");
+	refuse("--not-nothing|x");
+}
+
+/* Boards are one condition together, whatever is given between; opposites are each their own. */
+static void test_boards(void **context)
+{
+	(void)context;
+	expect("--has|Nd5|--player|Tal|--balance|Q v RR|--mirror|--to-move|black",
+	       "player Tal pattern has Nd5 balance \"Q v RR\" mirror to-move black", 0);
+	expect("--not-has|Nd5|--has|kg8|--not-endgame|rook endings",
+	       "not pattern has Nd5 not pattern endgame \"rook endings\" pattern has kg8", 0);
+}
+
+static void test_files(void **context)
+{
+	(void)context;
+	static struct terms_state state;
+	struct chi_game_filter filter;
+	struct cli cli = {.command = &command, .state = &state};
+	int left = 0;
+	assert_int_equal(take("--player|Tal|--both|2600..|--since|1960", &state, &left), EXIT_DONE);
+	assert_int_equal(game_terms_of_files(&cli, &state.terms, &filter), EXIT_DONE);
+	assert_string_equal(filter.player, "Tal");
+	assert_int_equal(filter.rating_both.min, 2600);
+	assert_int_equal(filter.years.min, 1960);
+	static const char *const wrong[] = {"--not-player|Tal", "--site|Riga",
+					    "--player|Tal|--white", "--since|1960-01-02"};
+	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
+		assert_int_equal(take(wrong[i], &state, &left), EXIT_DONE);
+		assert_int_equal(game_terms_of_files(&cli, &state.terms, &filter), EXIT_USAGE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_colours),
+		cmocka_unit_test(test_boards),
+		cmocka_unit_test(test_files),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
