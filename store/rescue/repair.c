@@ -4,6 +4,7 @@
  * follow from the records. Each record is proved by its checksum, which covers its key; so
  * it does not matter from which page it comes, only that the page is not a free one.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct repair {
 	struct chi_store *store; /* the new one; NULL while stamp and state are looked for */
 	struct chi_write *write;
 	unsigned unsaved; /* entries since the last commit */
+	uint64_t bare;	  /* games whose moves are not saved */
 	struct chi_arena arena;
 };
 
@@ -156,13 +158,16 @@ static int put_position(struct repair *r, const MDB_val *key, const struct chi_r
 	return stored(r, lost && !known);
 }
 
+/* That the game is counted; its number would lead to nothing in the new store. */
 static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 {
+	struct chi_game_id bare = *game;
 	int rc = begin(r);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_write_game_id(r->write, game);
+	bare.number = 0;
+	rc = chi_write_game_id(r->write, &bare);
 	if (rc == CHI_NONE) {
 		return CHI_OK;
 	}
@@ -171,6 +176,7 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 				 chi_strerror(rc));
 	}
 	r->result->games++;
+	r->bare += game->number != 0;
 	return stored(r, lost);
 }
 
@@ -354,7 +360,13 @@ static int settle(struct repair *r)
 							       : known);
 	}
 	struct chi_repair_result *result = r->result;
-	result->missing = missing(r);
+	result->missing = missing(r) + r->bare;
+	if (r->bare > 0) {
+		complain(r,
+			 "the moves and names of %" PRIu64 " games are not saved, only that the "
+			 "games are counted: they can be had from the PGN that was imported",
+			 r->bare);
+	}
 	result->pages = r->salvage.walk.errors;
 	result->unsure = !r->salvage.free_known;
 	return rc == CHI_OK ? commit(r) : rc;

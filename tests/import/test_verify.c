@@ -461,6 +461,24 @@ static void games_survive_copies_and_compaction(void **state)
 	assert_true(sum_store("store") == sum_store("copy"));
 }
 
+/* What is not saved is told; what is saved is sound, and goes on counting games once. */
+static void repair_tells_that_games_are_not_saved(void **state)
+{
+	(void)state;
+	struct chi_repair_result result = {0};
+	make((struct chi_import_options){0});
+	said[0] = '\0';
+	ok(chi_store_repair(help_path("store"), help_path("saved"), 0, note_report, NULL, &result,
+			    &fault));
+	assert_non_null(strstr(said, "are not saved, only that the games are counted"));
+	assert_int_equal(result.games, taken);
+	assert_int_equal(result.missing, taken);
+	_cleanup_(chi_freep) char *saved = session_dump("saved");
+	_cleanup_(chi_freep) char *dump = session_dump("store");
+	assert_string_equal(saved, dump);
+	ok(verify("saved"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +490,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_record_that_counts_less_is_found, help_teardown),
 		cmocka_unit_test_teardown(wrong_lists_apart_are_located, help_teardown),
 		cmocka_unit_test_teardown(games_survive_copies_and_compaction, help_teardown),
+		cmocka_unit_test_teardown(repair_tells_that_games_are_not_saved, help_teardown),
 		cmocka_unit_test_teardown(bounded_and_pruned_games_are_compared, help_teardown),
 	};
 	return cmocka_run_group_tests_name("import verify", tests, NULL, NULL);
