@@ -145,6 +145,10 @@ struct chi_backend {
 	int (*change_names)(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);
+	int (*make_gameset)(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games);
+	int (*gamesets)(struct chi_client *client, const char *name, struct chi_gamesets *out);
+	int (*drop_gameset)(struct chi_client *client, const char *name);
 };
 
 /* A directory in this process, and a server. */

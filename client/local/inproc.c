@@ -560,4 +560,7 @@ const struct chi_backend chi_backend_inproc = {
 	.names = chi_inproc_names,
 	.suspects = chi_inproc_suspects,
 	.change_names = chi_inproc_change_names,
+	.make_gameset = chi_inproc_make_gameset,
+	.gamesets = chi_inproc_gamesets,
+	.drop_gameset = chi_inproc_drop_gameset,
 };

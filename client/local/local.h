@@ -11,3 +11,7 @@ int chi_inproc_suspects(struct chi_client *client, uint8_t kind, uint8_t least, 
 int chi_inproc_change_names(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);
+int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games);
+int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
+int chi_inproc_drop_gameset(struct chi_client *client, const char *name);

@@ -319,6 +319,14 @@ class chi_names_changed(Structure):
     pass
 
 
+class chi_gameset_row(Structure):
+    pass
+
+
+class chi_gamesets(Structure):
+    pass
+
+
 class chi_import(Structure):
     pass
 
@@ -666,6 +674,17 @@ chi_names_changed._fields_ = [
     ("same", c_uint64),
     ("conflicts", c_uint64),
 ]
+chi_gameset_row._fields_ = [
+    ("name", c_char_p),
+    ("filter", c_char_p),
+    ("games", c_uint64),
+    ("upto", c_uint32),
+    ("bytes", c_uint64),
+]
+chi_gamesets._fields_ = [
+    ("rows", POINTER(chi_gameset_row)),
+    ("n", c_size_t),
+]
 chi_options._fields_ = [
     ("store", c_char_p),
     ("writable", c_bool),
@@ -718,6 +737,9 @@ FUNCTIONS = {
     "chi_get_suspects": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
     "chi_change_names": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),
     "chi_name_kind_name": (c_char_p, [c_int]),
+    "chi_make_gameset": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
+    "chi_get_gamesets": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
+    "chi_drop_gameset": (c_int, [POINTER(chi_client), c_char_p]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),

@@ -355,6 +355,19 @@ static void ask_names(struct chi_client *client)
 			chi_error(client));
 }
 
+static void use_gamesets(struct chi_client *client)
+{
+	struct chi_gamesets sets;
+	uint64_t n = 0;
+	int status = chi_make_gameset(client, "mine", "player A", &n);
+	if (lack_went(status, chi_error(client))) {
+		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
+	}
+	/* It may be stored, and then lack what its games are counted with. */
+	status = chi_drop_gameset(client, "mine");
+	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
+}
+
 static const struct part parts[] = {
 	{"open and close", open_and_close, false},
 	{"write", write_all, false},
@@ -363,6 +376,7 @@ static const struct part parts[] = {
 	{"prober", use_prober, false},
 	{"import", import_all, false},
 	{"names", ask_names, true},
+	{"gamesets", use_gamesets, true},
 	{"create", create, true},
 	{"look after", look_after, false},
 	{"backup", back_up, false},

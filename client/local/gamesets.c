@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Gamesets in a directory. The bitmap is made in a snapshot, and stored in a transaction after it.
+ */
+#include "client/local/local.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "search/games.h"
+#include "search/gamesets.h"
+#include "search/filter/terms.h"
+
+/* ---- Making and dropping ------------------------------------------------------------------ */
+
+static int make_job(struct chi_client *client, const char *name, const char *filter,
+		    struct chi_gameset_job **out)
+{
+	struct chi_read *read = NULL;
+	int status = chi_read_begin(client->inproc.store, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_gameset_open(read, name, filter, strlen(filter), out, &client->error);
+	while (status == CHI_OK) {
+		status = chi_gameset_step(*out, UINT64_MAX);
+	}
+	chi_read_end(read);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int save(struct chi_client *client, struct chi_gameset_job *job)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(client->inproc.store, &write, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_gameset_save(job, write, &client->error);
+	if (status != CHI_OK) {
+		chi_write_abort(write);
+		return status;
+	}
+	return chi_write_commit(write, &client->error);
+}
+
+/* How many games the gameset has now. */
+static int count(struct chi_client *client, const char *name, uint64_t *games)
+{
+	char filter[16 + CHI_GAMESET_NAME_MAX];
+	struct chi_read *read = NULL;
+	struct chi_games *query = NULL;
+	struct chi_games_row row;
+	size_t n = 0;
+	int len = snprintf(filter, sizeof(filter), "in %s", name);
+	const struct chi_games_spec spec = {
+		.filter = filter, .filter_len = (size_t)len, .limit = 1, .want_total = true};
+	int status = chi_read_begin(client->inproc.store, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_games_open(read, &spec, &query, &client->error);
+	while (status == CHI_OK) {
+		status = chi_games_next(query, &row, 1, UINT64_MAX, &n);
+	}
+	if (status == CHI_NONE) {
+		(void)chi_games_total(query, games);
+		status = CHI_OK;
+	}
+	if (query != NULL) {
+		chi_games_close(query);
+	}
+	chi_read_end(read);
+	return status;
+}
+
+int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games)
+{
+	struct chi_gameset_job *job = NULL;
+	int status = make_job(client, name, filter, &job);
+	status = status == CHI_OK ? save(client, job) : status;
+	if (job != NULL) {
+		chi_gameset_close(job);
+	}
+	return status == CHI_OK ? count(client, name, games) : status;
+}
+
+int chi_inproc_drop_gameset(struct chi_client *client, const char *name)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(client->inproc.store, &write, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_gameset_drop(write, name, &client->error);
+	if (status != CHI_OK) {
+		chi_write_abort(write);
+		return status;
+	}
+	return chi_write_commit(write, &client->error);
+}
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+struct list {
+	struct chi_arena *arena;
+	const char *name; /* NULL: all */
+	struct chi_gameset_row *rows;
+	size_t n;
+	size_t room;
+};
+
+static int grow(struct list *list)
+{
+	size_t room = list->room > 0 ? 2 * list->room : 16;
+	struct chi_gameset_row *rows = chi_arena_array(list->arena, room, sizeof(*rows));
+	if (rows == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (list->n > 0) {
+		memcpy(rows, list->rows, list->n * sizeof(*rows));
+	}
+	list->rows = rows;
+	list->room = room;
+	return CHI_OK;
+}
+
+static int add(void *context, const struct chi_gameset *gameset)
+{
+	struct list *list = context;
+	if (list->name != NULL && strcmp(list->name, gameset->name) != 0) {
+		return CHI_OK;
+	}
+	if (list->n == list->room && grow(list) != CHI_OK) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_gameset_row *row = &list->rows[list->n++];
+	*row = (struct chi_gameset_row){
+		.name = chi_arena_text(list->arena, gameset->name, strlen(gameset->name)),
+		.filter = chi_arena_text(list->arena, gameset->filter, strlen(gameset->filter)),
+		.games = gameset->games,
+		.upto = gameset->upto,
+		.bytes = gameset->bytes,
+	};
+	return row->name != NULL && row->filter != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
+{
+	struct list list = {.arena = &client->arena, .name = name};
+	struct chi_read *read = NULL;
+	int status = chi_read_begin(client->inproc.store, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_gamesets_list(read, add, &list);
+	chi_read_end(read);
+	if (status == CHI_OK && name != NULL) {
+		status = list.n > 0 ? count(client, name, &list.rows[0].games) : CHI_NONE;
+	}
+	*out = (struct chi_gamesets){.rows = list.rows, .n = list.n};
+	return status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The public calls that search a whole store (chistore/search.h). */
+#include "client/core/client.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "search/filter/terms.h"
+
+/* A server does not know these operations; a filter is checked here, so that a place in the text is
+ * one of the caller's. */
+static int begin(struct chi_client *client, const char *filter)
+{
+	struct chi_terms terms;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK && client->backend->gamesets == NULL) {
+		status = chi_fault(&client->error, -CHI_EUNSUPPORTED,
+				   "this search is done in the store's directory");
+	}
+	if (status == CHI_OK && filter != NULL) {
+		status = chi_terms_parse(filter, strlen(filter), &terms, &client->error);
+	}
+	return chi_client_settle(client, status);
+}
+
+static int check_name(struct chi_client *client, const char *name)
+{
+	return chi_gameset_name_check(name, strlen(name), &client->error);
+}
+
+int chi_make_gameset(struct chi_client *client, const char *name, const char *filter,
+		     uint64_t *games)
+{
+	uint64_t unwanted;
+	uint64_t *count = games != NULL ? games : &unwanted;
+	*count = 0;
+	filter = filter != NULL ? filter : "";
+	int status = begin(client, filter);
+	status = status == CHI_OK ? check_name(client, name) : status;
+	if (status == CHI_OK) {
+		status = client->backend->make_gameset(client, name, filter, count);
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
+{
+	*out = (struct chi_gamesets){0};
+	int status = begin(client, NULL);
+	status = status == CHI_OK && name != NULL ? check_name(client, name) : status;
+	if (status == CHI_OK) {
+		status = client->backend->gamesets(client, name, out);
+	}
+	if (status != CHI_OK) {
+		*out = (struct chi_gamesets){0};
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_drop_gameset(struct chi_client *client, const char *name)
+{
+	int status = begin(client, NULL);
+	status = status == CHI_OK ? check_name(client, name) : status;
+	if (status == CHI_OK) {
+		status = client->backend->drop_gameset(client, name);
+	}
+	return chi_client_end(client, status);
+}
