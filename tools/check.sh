@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 # a crash; in what only computes, or does over TCP what it did over a Unix socket, neither do they.
 ASAN_TESTS=(@unit @fuzz @faults '!client install' '!client header' '!client * tcp' '!chess perft'
 	'!chess movegen' '!import games' 'system protocol' 'system access')
-TSAN_TESTS=('base sorter' 'store share' 'store whole' 'store count'
+TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store count'
 	'store readers' 'store overtaken' 'import evals' 'client prober unix'
 	'client pipes tcp' 'client import_repeat' 'client restart' 'daemon *'
 	'system concurrency' 'system daemon_work')

@@ -363,6 +363,22 @@ int chi_movecode_encode(const struct chi_position *start, const chi_move *moves,
 	return CHI_OK;
 }
 
+int chi_movecode_encode_played(const struct chi_position *positions, const chi_move *moves,
+			       size_t n, uint8_t *out, size_t *len)
+{
+	int last = CHI_NO_SQUARE;
+	*len = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t wrote = chi_movecode_write(&positions[i], last, moves[i], out + *len);
+		if (wrote == 0) {
+			return -CHI_EMOVE;
+		}
+		*len += wrote;
+		last = chi_move_to(moves[i]);
+	}
+	return CHI_OK;
+}
+
 void chi_replay_init(struct chi_replay *replay, const struct chi_position *start,
 		     const uint8_t *bytes, size_t len)
 {

@@ -40,6 +40,11 @@ size_t chi_movecode_write(const struct chi_position *position, int last, chi_mov
 CHI_MUSTUSE int chi_movecode_encode(const struct chi_position *start, const chi_move *moves,
 				    size_t n, uint8_t *out, size_t *len);
 
+/* The same of a game that was played: `positions` are those before each of the moves. */
+CHI_MUSTUSE int chi_movecode_encode_played(const struct chi_position *positions,
+					   const chi_move *moves, size_t n, uint8_t *out,
+					   size_t *len);
+
 /* Plays a game from its bytes. On the stack, without pointers of its own but to the bytes. */
 struct chi_replay {
 	struct chi_position positions[2];

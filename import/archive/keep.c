@@ -66,7 +66,7 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 	copy_tags(whole, tags);
 	kept.has_start = has_start(game, &kept.start);
 	chi_buffer_consume(&keeper->packed, keeper->packed.len);
-	int rc = chi_game_pack(&kept, &keeper->packed);
+	int rc = chi_game_pack(&kept, game->positions, &keeper->packed);
 	if (rc != CHI_OK) {
 		return chi_fault(fault, rc, "game %llu cannot be kept (%s)",
 				 (unsigned long long)game->number, chi_strerror(rc));

@@ -6,16 +6,12 @@
 static uint32_t way_of(const uint8_t *before, const uint8_t *mask)
 {
 	/* The first way with so many bytes shared at the start. */
-	static const uint8_t first[MASK_SIZE + 1] = {0, 8, 15, 21, 26, 30, 33, 35, MASK_ALL};
-	uint32_t start = 0;
-	uint32_t end = 0;
-	while (start < MASK_SIZE && before[start] == mask[start]) {
-		start++;
+	static const uint8_t first[MASK_SIZE] = {0, 8, 15, 21, 26, 30, 33, 35};
+	uint64_t differ = load_u64(before) ^ load_u64(mask);
+	if (differ == 0) {
+		return MASK_ALL;
 	}
-	while (start + end + 1 < MASK_SIZE && before[7 - end] == mask[7 - end]) {
-		end++;
-	}
-	return first[start] + end;
+	return first[__builtin_ctzll(differ) / 8] + (uint32_t)__builtin_clzll(differ) / 8;
 }
 
 /* How many bytes of the pieces are shared at the start, and of what is left at the end. */

@@ -101,7 +101,7 @@ int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *ga
 {
 	struct chi_buffer *packed = &writer->packed;
 	chi_buffer_consume(packed, packed->len);
-	int rc = chi_game_pack(game, packed);
+	int rc = chi_game_pack(game, NULL, packed);
 	return rc == CHI_OK ? chi_archive_append(writer, game->head.number, game->head.source,
 						 chi_buffer_bytes(packed), packed->len, NULL)
 			    : rc;

@@ -17,6 +17,7 @@
 #include "base/wire.h"
 #include "chess/fen.h"
 #include "chess/key.h"
+#include "chess/moves/movecode.h"
 #include "store/games/moves.h"
 #include "store/games/tags.h"
 
@@ -177,7 +178,8 @@ static int check(const struct chi_game *game)
 }
 
 /* Everything but the lengths, which it fills in. */
-static int pack(const struct chi_game *game, struct lengths *lengths, struct chi_writer *to)
+static int pack(const struct chi_game *game, const struct chi_position *positions,
+		struct lengths *lengths, struct chi_writer *to)
 {
 	const char *names[CHI_HEAD_NAMES] = {NULL};
 	size_t moves = 0;
@@ -185,8 +187,10 @@ static int pack(const struct chi_game *game, struct lengths *lengths, struct chi
 	for (size_t i = 0; i < CHI_HEAD_NAMES; i++) {
 		chi_write_bytes(to, names[i], lengths->names[i]);
 	}
-	int rc = chi_moves_pack(game->has_start ? &game->start : NULL, game->moves, game->n_plies,
-				to->at, &moves);
+	int rc = positions != NULL ? chi_movecode_encode_played(positions, game->moves,
+								game->n_plies, to->at, &moves)
+				   : chi_moves_pack(game->has_start ? &game->start : NULL,
+						    game->moves, game->n_plies, to->at, &moves);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -201,7 +205,8 @@ static int pack(const struct chi_game *game, struct lengths *lengths, struct chi
 	return to->bad ? -CHI_EINTERNAL : CHI_OK;
 }
 
-int chi_game_pack(const struct chi_game *game, struct chi_buffer *out)
+int chi_game_pack(const struct chi_game *game, const struct chi_position *positions,
+		  struct chi_buffer *out)
 {
 	struct lengths lengths = {.head = {.result = game->head.result,
 					   .plies = game->head.plies,
@@ -220,7 +225,7 @@ int chi_game_pack(const struct chi_game *game, struct chi_buffer *out)
 	}
 	struct chi_writer to = chi_writer_of(start + sizeof(lengths), room - sizeof(lengths));
 	chi_head_read(game->tags, game->n_tags, &lengths.head);
-	rc = pack(game, &lengths, &to);
+	rc = pack(game, positions, &lengths, &to);
 	if (rc == CHI_OK) {
 		memcpy(start, &lengths, sizeof(lengths));
 		chi_buffer_added(out, (size_t)(to.at - start));

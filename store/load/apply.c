@@ -76,7 +76,9 @@ static int set_strength(struct chi_load *load, const struct chi_key *key,
 	MDB_val entry = {chi_strength_key(record->chi2, key->bytes, key->len, bytes), bytes};
 	MDB_val value = {chi_strength_value(record->line, record->n_line, line), line};
 	load->strength_touched = true;
-	return chi_load_error(load, chi_tree_set(load->strength_tree, &entry, &value), fault);
+	int error = chi_load_regain(load);
+	error = error == 0 ? chi_tree_set(load->strength_tree, &entry, &value) : error;
+	return chi_load_error(load, error, fault);
 }
 
 static int unset_strength(struct chi_load *load, const struct chi_key *key, uint16_t chi2,
@@ -297,8 +299,12 @@ int chi_load_begin(struct chi_load *load, struct chi_fault *fault)
 	if (load->dense) {
 		return chi_rewrite_begin(load, CHI_TREE_POSITION, fault);
 	}
-	return load->append ? chi_load_error(load, chi_load_build(load, CHI_TREE_POSITION), fault)
-			    : CHI_OK;
+	if (!load->append) {
+		return CHI_OK;
+	}
+	int error = chi_load_lend(load);
+	return chi_load_error(load, error == 0 ? chi_load_build(load, CHI_TREE_POSITION) : error,
+			      fault);
 }
 
 int chi_load_add(struct chi_load *load, MDB_val *key, MDB_val *value, struct chi_fault *fault)

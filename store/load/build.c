@@ -16,6 +16,25 @@ void chi_load_put_down(struct chi_load *load)
 	load->cursor = NULL;
 }
 
+int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key, MDB_val *value)
+{
+	size_t size = key->mv_size + value->mv_size;
+	int rc = 0;
+	if (load->appender != NULL) {
+		return chi_appender_put(load->appender, tree, key, value);
+	}
+	if (load->cursor != NULL && mdb_cursor_dbi(load->cursor) != tree) {
+		chi_load_put_down(load);
+	}
+	if (load->cursor == NULL) {
+		rc = mdb_cursor_open(load->txn, tree, &load->cursor);
+	}
+	rc = rc == 0 ? mdb_cursor_put(load->cursor, key, value, MDB_APPEND) : rc;
+	/* What is appended ascends. */
+	rc = rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+	return rc == 0 ? chi_load_saved(load, size) : rc;
+}
+
 static struct chi_tree *tree_of(struct chi_load *load)
 {
 	return load->builder.kind == CHI_TREE_STRENGTH ? load->strength_tree : load->position_tree;
@@ -27,17 +46,8 @@ static int put_block(void *context, const uint8_t *low, size_t low_len, const ui
 	struct chi_load *load = context;
 	MDB_val key = chi_val(low, low_len);
 	MDB_val value = chi_val(bytes, len);
-	int rc = 0;
-	if (load->cursor == NULL) {
-		rc = mdb_cursor_open(load->txn, tree_of(load)->dbi, &load->cursor);
-	}
-	if (rc == 0) {
-		rc = mdb_cursor_put(load->cursor, &key, &value, MDB_APPEND);
-	}
 	*tree_of(load)->bytes += chi_block_taken(low_len, len);
-	/* Blocks ascend as the entries do. */
-	rc = rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
-	return rc == 0 ? chi_load_saved(load, low_len + len) : rc;
+	return chi_load_put_last(load, tree_of(load)->dbi, &key, &value);
 }
 
 int chi_load_build(struct chi_load *load, enum chi_tree_kind kind)

@@ -11,17 +11,30 @@
 #include "store/postings/postings.h"
 #include "store/record/list.h"
 
+/* Of a store that had no positions the lists come in the order of the tree. */
+static int append_last(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+		       size_t n)
+{
+	uint8_t chunk[CHI_POSTINGS_CHUNK_KEY_MAX];
+	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX];
+	int rc = 0;
+	for (size_t done = 0; done < n && rc == 0;) {
+		MDB_val at = {.mv_data = chunk};
+		MDB_val value = {.mv_data = bytes};
+		done += chi_postings_chunk_encode(key->mv_data, key->mv_size, games + done,
+						  n - done, chunk, &at.mv_size, bytes,
+						  &value.mv_size);
+		rc = chi_load_put_last(load, load->archive.postings, &at, &value);
+	}
+	return rc;
+}
+
 static int append(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
 		  size_t n, struct chi_fault *fault)
 {
-	size_t added;
-	/* Of a store that had no positions the lists come in the order of the tree. */
-	int error =
-		chi_postings_append(load->txn, load->archive.postings, key->mv_data, key->mv_size,
-				    games, n, load->append ? MDB_APPEND : 0, &added);
-	if (error == 0) {
-		error = chi_load_saved(load, added);
-	}
+	int error = load->append ? append_last(load, key, games, n)
+				 : chi_postings_append(load->txn, load->archive.postings,
+						       key->mv_data, key->mv_size, games, n);
 	return error == MDB_KEYEXIST ? chi_fault(fault, -CHI_ECORRUPT,
 						 "games of a position that come later are there")
 				     : chi_load_error(load, error, fault);

@@ -200,6 +200,7 @@ void chi_load_abandon(struct chi_load *load)
 	if (load->write != NULL) {
 		chi_write_abort(load->write);
 	} else {
+		chi_appender_abandon(load->appender);
 		if (load->txn != NULL) {
 			mdb_txn_abort(load->txn);
 		}

@@ -2,7 +2,8 @@
 /*
  * What the files of the loader share. A load has one transaction at a time and one cursor in its
  * position tree; into a new store the transaction is committed now and then, unsynced, because
- * no one sees the directory before it is whole.
+ * no one sees the directory before it is whole; while it is filled with positions, it is that of a
+ * thread which appends (appender.h).
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "store/env/env.h"
 #include "store/env/path.h"
 #include "store/env/snapshot.h"
+#include "store/load/appender.h"
 #include "store/load/load.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
@@ -93,10 +95,11 @@ struct chi_load {
 	uint64_t dropped;
 	bool complete; /* see chi_load_complete */
 
-	uint64_t unsaved;	  /* new: bytes put since the last commit */
-	char *path;		  /* new: where the store is to be */
-	const char *dir;	  /* where it is now: new: the hidden directory */
-	struct chi_hidden hidden; /* new */
+	struct chi_appender *appender; /* new: has the transaction, `txn` is NULL; or NULL */
+	uint64_t unsaved;	       /* new: bytes put since the last commit */
+	char *path;		       /* new: where the store is to be */
+	const char *dir;	       /* where it is now: new: the hidden directory */
+	struct chi_hidden hidden;      /* new */
 };
 
 /* ---- load_new.c */
@@ -104,6 +107,13 @@ struct chi_load {
 /* To be called after every put with the entry's size: commits a new store's transaction when
  * enough has gathered, which ends the cursor. LMDB's code. */
 int chi_load_saved(struct chi_load *load, size_t bytes);
+
+/* Gives a new store's transaction to a thread that appends, where there can be one. LMDB's code. */
+CHI_MUSTUSE int chi_load_lend(struct chi_load *load);
+
+/* Has it again, with all that was appended committed. To be called before anything else than an
+ * append. LMDB's code. */
+CHI_MUSTUSE int chi_load_regain(struct chi_load *load);
 
 /* Everything on the disk, checked, and under its name; LMDB is closed. */
 CHI_MUSTUSE int chi_load_publish(struct chi_load *load, struct chi_fault *fault);
@@ -120,6 +130,10 @@ static inline struct chi_state *chi_load_state(struct chi_load *load)
 
 /* Begins with the first block of an empty tree. */
 CHI_MUSTUSE int chi_load_build(struct chi_load *load, enum chi_tree_kind kind);
+
+/* Puts the last entry of a tree of LMDB's, at once or in a while; commits at times. */
+CHI_MUSTUSE int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key,
+				  MDB_val *value);
 
 /* The next entry. MDB_KEYEXIST: its key is not greater than all before. */
 CHI_MUSTUSE int chi_load_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);

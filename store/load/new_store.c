@@ -6,7 +6,6 @@
  *
  * Commits keep LMDB's list of changed pages short: it is searched at every step down the tree.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +24,6 @@
 /* What LMDB adds to an entry: its head and its place in the page's index. */
 #define ENTRY_EXTRA 10
 
-/* Lets the disk begin with what was written so far, so that the sync at the end finds little left.
- * Only advice: what it fails to begin, the sync does. */
-static void start_writing(const struct chi_load *load)
-{
-	mdb_filehandle_t fd;
-	if (mdb_env_get_fd(load->mdb, &fd) == 0) {
-		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-	}
-}
-
 int chi_load_saved(struct chi_load *load, size_t bytes)
 {
 	load->unsaved += bytes + ENTRY_EXTRA;
@@ -49,9 +38,37 @@ int chi_load_saved(struct chi_load *load, size_t bytes)
 	/* Cursors end with their transaction. */
 	load->cursor = NULL;
 	load->own[CHI_TREE_STRENGTH].cursor = NULL;
-	rc = mdb_txn_commit(load->txn);
+	rc = chi_append_commit(load->mdb, &load->txn);
+	load->own[CHI_TREE_STRENGTH].txn = load->txn;
+	return rc;
+}
+
+int chi_load_lend(struct chi_load *load)
+{
+	if (load->write != NULL) {
+		return 0;
+	}
+	load->cursor = NULL;
+	load->unsaved = 0;
+	int rc = mdb_txn_commit(load->txn);
 	load->txn = NULL;
-	start_writing(load);
+	if (rc != 0 || chi_appender_start(load->mdb, &load->appender) == 0) {
+		return rc;
+	}
+	/* It is no faster alone, but it works. */
+	rc = mdb_txn_begin(load->mdb, NULL, 0, &load->txn);
+	load->own[CHI_TREE_STRENGTH].txn = load->txn;
+	return rc;
+}
+
+int chi_load_regain(struct chi_load *load)
+{
+	struct chi_appender *appender = load->appender;
+	if (appender == NULL) {
+		return 0;
+	}
+	load->appender = NULL;
+	int rc = chi_appender_finish(appender);
 	rc = rc == 0 ? mdb_txn_begin(load->mdb, NULL, 0, &load->txn) : rc;
 	load->own[CHI_TREE_STRENGTH].txn = load->txn;
 	return rc;
@@ -141,7 +158,8 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 static int settle(struct chi_load *load)
 {
 	load->state.sequence = 1;
-	int rc = chi_tree_flush(load->strength_tree);
+	int rc = chi_load_regain(load);
+	rc = rc == 0 ? chi_tree_flush(load->strength_tree) : rc;
 	rc = rc != 0 ? rc : chi_state_put(load->txn, load->meta, &load->state);
 	if (rc != 0) {
 		return rc;

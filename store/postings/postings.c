@@ -94,7 +94,7 @@ int chi_postings_next(struct chi_postings_walk *walk,
 
 /* Writes all of the entries, in as few chunks as hold them. */
 static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			const struct chi_posting *entries, size_t n, unsigned flags, size_t *added)
+			const struct chi_posting *entries, size_t n)
 {
 	uint8_t chunk[CHI_POSTINGS_CHUNK_KEY_MAX];
 	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX];
@@ -104,15 +104,14 @@ static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 		MDB_val value = {.mv_data = bytes};
 		done += chi_postings_chunk_encode(key, key_len, entries + done, n - done, chunk,
 						  &at.mv_size, bytes, &value.mv_size);
-		rc = mdb_put(txn, tree, &at, &value, flags);
-		*added += at.mv_size + value.mv_size;
+		rc = mdb_put(txn, tree, &at, &value, 0);
 	}
 	return rc;
 }
 
 /* The last chunk of the list takes what fits: it is written again with the entries behind. */
-static int extend(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-		  const struct chi_posting *entries, size_t n, size_t *added)
+int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+			const struct chi_posting *entries, size_t n)
 {
 	struct chi_postings_walk walk;
 	size_t old = 0;
@@ -128,19 +127,11 @@ static int extend(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len
 	if (rc == 0 || rc == MDB_NOTFOUND) {
 		memcpy(all + old, entries, n * sizeof(*all));
 		rc = old == 0 || chi_posting_before(&all[old - 1], &entries[0])
-			     ? write_chunks(txn, tree, key, key_len, all, old + n, 0, added)
+			     ? write_chunks(txn, tree, key, key_len, all, old + n)
 			     : MDB_KEYEXIST;
 	}
 	free(all);
 	return rc;
-}
-
-int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			const struct chi_posting *entries, size_t n, unsigned flags, size_t *added)
-{
-	*added = 0;
-	return flags == MDB_APPEND ? write_chunks(txn, tree, key, key_len, entries, n, flags, added)
-				   : extend(txn, tree, key, key_len, entries, n, added);
 }
 
 /* Removes from `all` what is in `entries`; returns how many of these were reached. */
@@ -168,10 +159,9 @@ static int replace_chunk(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t 
 			 uint32_t first, const struct chi_posting *entries, size_t n)
 {
 	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
-	size_t added = 0;
 	MDB_val at = chunk_key(bytes, key, key_len, first);
 	int rc = mdb_del(txn, tree, &at, NULL);
-	return rc == 0 ? write_chunks(txn, tree, key, key_len, entries, n, 0, &added) : rc;
+	return rc == 0 ? write_chunks(txn, tree, key, key_len, entries, n) : rc;
 }
 
 /* Takes out what lies in the chunk of the first entry; *done are gone. */

@@ -22,11 +22,9 @@
 /* No chunk has more entries: each takes a byte at least. */
 #define CHI_POSTINGS_CHUNK_ENTRIES CHI_POSTINGS_CHUNK_MAX
 
-/* Adds entries behind those that are there; they ascend, and so does the whole. `added` becomes how
- * many bytes were written, for who commits by size; `flags` are MDB_APPEND or 0. */
+/* Adds entries behind those that are there; they ascend, and so does the whole. */
 CHI_MUSTUSE int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-				    const struct chi_posting *entries, size_t n, unsigned flags,
-				    size_t *added);
+				    const struct chi_posting *entries, size_t n);
 
 /* Takes ascending entries out. MDB_NOTFOUND: one is not there, and others may be gone. */
 CHI_MUSTUSE int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,

@@ -111,22 +111,28 @@ struct game {
 
 static void play_game(struct seed *seed, struct game *game)
 {
-	struct chi_position positions[2];
+	static struct chi_position positions[PLIES_MAX + 1];
+	static uint8_t again[sizeof(game->bytes)];
 	struct chi_move_list list;
+	size_t len;
 	game->start = seed_below(seed, 2) == 0 ? random_start(seed) : random_placement(seed);
 	positions[0] = game->start;
 	for (game->n = 0; game->n < PLIES_MAX; game->n++) {
-		chi_movegen_legal(&positions[game->n & 1], &list);
+		chi_movegen_legal(&positions[game->n], &list);
 		if (list.n == 0) {
 			break;
 		}
 		chi_move move = list.moves[seed_below(seed, list.n)];
 		game->moves[game->n] = move;
-		chi_position_play(&positions[game->n & 1], move, &positions[~game->n & 1]);
+		chi_position_play(&positions[game->n], move, &positions[game->n + 1]);
 	}
 	assert_int_equal(
 		chi_movecode_encode(&game->start, game->moves, game->n, game->bytes, &game->len),
 		CHI_OK);
+	assert_int_equal(chi_movecode_encode_played(positions, game->moves, game->n, again, &len),
+			 CHI_OK);
+	assert_int_equal(len, game->len);
+	assert_memory_equal(again, game->bytes, len);
 }
 
 /* A game's bytes changed or cut: some moves, or a refusal, and nothing impossible in between. */

@@ -217,7 +217,7 @@ static void check_game(const struct chi_game *game)
 	struct chi_game back;
 	chi_buffer_init(&buffer, CHI_BODY_MAX);
 	chi_arena_init(&arena, CHI_BODY_MAX);
-	ok(chi_game_pack(game, &buffer));
+	ok(chi_game_pack(game, NULL, &buffer));
 	ok(chi_packed_open(chi_buffer_bytes(&buffer), buffer.len, &packed));
 	assert_int_equal(chi_packed_open(chi_buffer_bytes(&buffer), buffer.len - 1, &packed),
 			 -CHI_EINTERNAL);
@@ -305,17 +305,17 @@ static void test_limits(void **state)
 	tags[1] = (struct chi_tag){"Site", 4, value, sizeof(value)};
 	check_game(&game);
 	game.n_tags++;
-	assert_int_equal(chi_game_pack(&game, &buffer), -CHI_ETOOBIG);
+	assert_int_equal(chi_game_pack(&game, NULL, &buffer), -CHI_ETOOBIG);
 	game.n_tags = 1;
 	game.notes = (const uint8_t *)value;
 	game.n_notes = CHI_BODY_MAX;
-	assert_int_equal(chi_game_pack(&game, &buffer), -CHI_ETOOBIG);
+	assert_int_equal(chi_game_pack(&game, NULL, &buffer), -CHI_ETOOBIG);
 	game.n_notes = 0;
 	game.head.plies = 1;
-	assert_int_equal(chi_game_pack(&game, &buffer), -CHI_EINVAL);
+	assert_int_equal(chi_game_pack(&game, NULL, &buffer), -CHI_EINVAL);
 	game.head.plies = 0;
 	tags[0].name_len = 0;
-	assert_int_equal(chi_game_pack(&game, &buffer), -CHI_EINVAL);
+	assert_int_equal(chi_game_pack(&game, NULL, &buffer), -CHI_EINVAL);
 	chi_buffer_deinit(&buffer);
 }
 
@@ -339,7 +339,7 @@ static void test_damage(void **state)
 	game.head.plies = (uint16_t)game.n_plies;
 	chi_buffer_init(&buffer, CHI_BODY_MAX);
 	chi_arena_init(&arena, 64 << 10);
-	ok(chi_game_pack(&game, &buffer));
+	ok(chi_game_pack(&game, NULL, &buffer));
 	ok(chi_packed_open(chi_buffer_bytes(&buffer), buffer.len, &packed));
 	for (size_t part = 0; part < CHI_BODY_PARTS; part++) {
 		struct chi_body body = packed.body;

@@ -125,14 +125,11 @@ static void put_neighbours(const struct tree *tree)
 	const struct chi_posting one[] = {{7, 0}, {9, 0}};
 	struct chi_key before = key;
 	struct chi_key after = key;
-	size_t added;
 	before.bytes[9]--;
 	after.bytes[9]++;
-	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, before.bytes, before.len, one, 2,
-					     0, &added),
-			 0);
-	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, after.bytes, after.len, one, 2,
-					     0, &added),
+	assert_int_equal(
+		chi_postings_append(tree->txn, tree->dbi, before.bytes, before.len, one, 2), 0);
+	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, after.bytes, after.len, one, 2),
 			 0);
 }
 
@@ -144,7 +141,6 @@ static void test_the_tree_agrees_with_an_array(void **state)
 	static struct chi_posting less[MOST];
 	struct tree tree;
 	size_t n = 0;
-	size_t added;
 	open_tree(&tree);
 	put_neighbours(&tree);
 	for (size_t round = 0; round < 300; round++) {
@@ -153,7 +149,7 @@ static void test_the_tree_agrees_with_an_array(void **state)
 			uint32_t from = n > 0 ? all[n - 1].game + 1 : 1;
 			make_entries(&seed, from, all + n, some);
 			assert_int_equal(chi_postings_append(tree.txn, tree.dbi, key.bytes, key.len,
-							     all + n, some, 0, &added),
+							     all + n, some),
 					 0);
 			n += some;
 		} else {
@@ -177,9 +173,8 @@ static void test_the_tree_agrees_with_an_array(void **state)
 	const struct chi_posting missing = {all[n - 1].game + 1, 0};
 	assert_int_equal(chi_postings_remove(tree.txn, tree.dbi, key.bytes, key.len, &missing, 1),
 			 MDB_NOTFOUND);
-	assert_int_equal(
-		chi_postings_append(tree.txn, tree.dbi, key.bytes, key.len, all, 1, 0, &added),
-		MDB_KEYEXIST);
+	assert_int_equal(chi_postings_append(tree.txn, tree.dbi, key.bytes, key.len, all, 1),
+			 MDB_KEYEXIST);
 	assert_int_equal(chi_postings_drop(tree.txn, tree.dbi, key.bytes, key.len), 0);
 	check_tree(&tree, all, 0, 0);
 	MDB_stat stat;
