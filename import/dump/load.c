@@ -6,15 +6,12 @@
  */
 #include "import/dump/load.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "base/file.h"
 #include "chess/statistic.h"
 
 /* A piece of text is so much of the memory, within these bounds. */
@@ -59,18 +56,14 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	chi_buffer_init(&loading->line, CHI_DUMP_LINE_MAX);
 	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
 	chi_queue_init(&loading->queue, (size_t)size, options->threads + 2);
-	loading->kept = chi_file_nameless(importer->spill);
-	if (loading->kept < 0) {
-		return chi_fault(fault, chi_fault_errno(errno),
-				 "cannot make a file in '%s' for positions (%s)", importer->spill,
-				 strerror(errno));
+	loading->positions.file = -1;
+	int rc = chi_puts_init(&loading->positions, importer,
+			       options->memory / 16 * POSITIONS_SHARE, fault);
+	if (rc != CHI_OK) {
+		return rc;
 	}
-	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
-				options->threads, &loading->positions);
-	if (rc == CHI_OK) {
-		rc = chi_sorter_new(importer->spill, options->memory / 16 * GAMES_SHARE,
-				    options->threads, &loading->games);
-	}
+	rc = chi_sorter_new(importer->spill, options->memory / 16 * GAMES_SHARE, options->threads,
+			    &loading->games);
 	return rc == CHI_OK ? start_threads(loading, fault) : chi_fault_plain(fault, rc);
 }
 
@@ -79,22 +72,6 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 static int misplaced(uint64_t line, const char *what, struct chi_fault *fault)
 {
 	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": %s", line, what);
-}
-
-/* Where what the stream kept is. */
-static int keep_place(struct chi_loading *loading, uint64_t place)
-{
-	/* The array doubles whenever the number is a power of two. */
-	size_t n = loading->n_places;
-	if ((n & (n - 1)) == 0) {
-		uint64_t *places = realloc(loading->places, (n == 0 ? 1 : 2 * n) * sizeof(*places));
-		if (places == NULL) {
-			return -CHI_ENOMEM;
-		}
-		loading->places = places;
-	}
-	loading->places[loading->n_places++] = place;
-	return CHI_OK;
 }
 
 /* What is true of the whole: nothing follows the last line, positions come before games, these
@@ -141,7 +118,7 @@ static int add_stream(struct chi_loading *loading, const struct chi_loaded *told
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "not the number of games read: the dump is damaged");
 	}
-	return keep_place(loading, told->place);
+	return chi_puts_place(&loading->positions, told->place);
 }
 
 /* The streams that are done, the oldest first, up to one that is not. */
@@ -349,14 +326,10 @@ static void end(struct chi_importer *importer)
 	join(loading);
 	free(loading->piece);
 	chi_queue_deinit(&loading->queue);
-	chi_sorter_free(loading->positions);
+	chi_puts_deinit(&loading->positions);
 	chi_sorter_free(loading->games);
-	if (loading->kept >= 0) {
-		(void)close(loading->kept);
-	}
 	chi_arena_deinit(&loading->arena);
 	chi_buffer_deinit(&loading->line);
-	free(loading->places);
 	free(loading->threads);
 	free(loading);
 	importer->state = NULL;

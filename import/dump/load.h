@@ -3,26 +3,19 @@
  * Loading a dump: its positions replace those stored. The text is cut at line ends into pieces,
  * threads read the lines beside each other, and the commit stores what they kept in the order of
  * the keys; of a position that comes twice the later line stays.
- *
- * An item of the sorter is a key, then, big-endian, the stream (24 bits) and where in what that
- * stream kept the put is (40): so lines of one position are in the order of the input. A put is
- * kept with its length (4 bytes, the machine's) before it.
  */
 #pragma once
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
 #include "base/sorter.h"
 #include "import/importer_priv.h"
+#include "import/puts.h"
 #include "import/queue.h"
 #include "store/text/dump.h"
-
-#define CHI_LOADED_STREAM_MAX 0xffffffu
-#define CHI_LOADED_PLACE_BITS 40
 
 /* What a thread tells of a stream; it hangs on it. */
 struct chi_loaded {
@@ -36,7 +29,7 @@ struct chi_loaded {
 	bool over;		 /* the dump's last line is in it */
 	uint64_t said_positions; /* by that line */
 	uint64_t said_games;
-	uint64_t place; /* in the file, of what it kept */
+	uint64_t place; /* of what it kept */
 	int status;	/* of the first bad line, */
 	struct chi_fault fault;
 };
@@ -45,10 +38,8 @@ struct chi_loaded {
 struct chi_loading {
 	struct chi_importer *importer;
 	struct chi_queue queue;
-	struct chi_sorter *positions;
+	struct chi_puts positions;
 	struct chi_sorter *games;
-	int kept; /* a nameless file: the puts, stream by stream */
-	_Atomic uint64_t kept_end;
 	pthread_t *threads;
 	unsigned n_threads; /* that run */
 	/* The feeding thread's. */
@@ -59,8 +50,6 @@ struct chi_loading {
 	uint64_t lines;		 /* before that piece */
 	uint64_t n_files;
 	/* Of the streams collected. */
-	uint64_t *places; /* by stream */
-	size_t n_places;
 	uint64_t n_positions;
 	uint64_t n_games;
 	uint8_t last_game[CHI_GAME_ID_SIZE];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that reads lines of a dump: puts are checked and kept, games become items. */
-#include <endian.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,6 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/fault.h"
-#include "base/file.h"
 #include "import/fill.h"
 #include "import/dump/load.h"
 #include "store/load/load.h"
@@ -18,45 +15,21 @@
 /* A line's fields take less than some times its text. */
 #define ARENA_BUDGET (8 * (size_t)CHI_DUMP_LINE_MAX)
 
-/* Room for what a stream keeps; it grows. */
-#define KEPT_FIRST ((size_t)1 << 20)
-
 struct work {
 	struct chi_loading *loading;
-	struct chi_filler positions;
+	struct chi_puts_writer positions;
 	struct chi_filler games;
 	struct chi_dump_reader reader;
 	struct chi_arena arena; /* of one line */
 	struct chi_buffer line; /* one that spans pieces */
-	uint8_t *kept;		/* what the stream keeps */
-	size_t n_kept;
-	size_t capacity;
 	struct chi_stream *stream;
 	struct chi_loaded *told;
 	struct chi_fault fault;
 };
 
-/* Room for any put with its length. */
-static int reserve(struct work *work)
-{
-	size_t capacity = work->capacity == 0 ? KEPT_FIRST : work->capacity;
-	while (capacity - work->n_kept < sizeof(uint32_t) + CHI_LOAD_KEPT_MAX) {
-		capacity *= 2;
-	}
-	uint8_t *kept = capacity > work->capacity ? realloc(work->kept, capacity) : work->kept;
-	if (kept == NULL) {
-		return chi_fault_plain(&work->fault, -CHI_ENOMEM);
-	}
-	work->kept = kept;
-	work->capacity = capacity;
-	return CHI_OK;
-}
-
 static int take_position(struct work *work, const struct chi_put *put)
 {
 	struct chi_fault detail = {.text = ""};
-	struct chi_sort_item item = {{0}};
-	size_t len = 0;
 	work->told->positions++;
 	if (work->told->first == 0) {
 		work->told->first = work->reader.line;
@@ -66,22 +39,7 @@ static int take_position(struct work *work, const struct chi_put *put)
 		return chi_fault(&work->fault, rc, "line %" PRIu64 ": %s", work->reader.line,
 				 detail.text);
 	}
-	rc = reserve(work);
-	if (rc == CHI_OK) {
-		uint8_t *at = work->kept + work->n_kept;
-		rc = chi_load_keep(put, at + sizeof(uint32_t),
-				   work->capacity - work->n_kept - sizeof(uint32_t), &len);
-		memcpy(at, &(uint32_t){(uint32_t)len}, sizeof(uint32_t));
-	}
-	if (rc < 0) {
-		return work->fault.text[0] != '\0' ? rc : chi_fault_plain(&work->fault, rc);
-	}
-	uint64_t place =
-		htobe64((uint64_t)work->stream->number << CHI_LOADED_PLACE_BITS | work->n_kept);
-	work->n_kept += sizeof(uint32_t) + len;
-	memcpy(item.bytes, put->key.bytes, put->key.len);
-	memcpy(item.bytes + CHI_SORT_GROUP, &place, sizeof(place));
-	return chi_filler_add(&work->positions, &item, 1, &work->fault);
+	return chi_puts_keep(&work->positions, put, work->stream->number, 0, &work->fault);
 }
 
 static int take_game(struct work *work)
@@ -157,19 +115,6 @@ static int read_piece(struct work *work, const struct chi_piece *piece)
 	return rc;
 }
 
-/* What a stream keeps is in one place. */
-static int write_kept(struct work *work)
-{
-	struct chi_loading *loading = work->loading;
-	errno = ENOSPC; /* what a short write means */
-	work->told->place = atomic_fetch_add(&loading->kept_end, work->n_kept);
-	int rc = chi_file_pwrite(loading->kept, work->kept, work->n_kept, work->told->place);
-	work->n_kept = 0;
-	return rc == CHI_OK ? CHI_OK
-			    : chi_fault(&work->fault, rc, "cannot keep positions in '%s' (%s)",
-					loading->importer->spill, strerror(errno));
-}
-
 /* A bad line is told by the stream: another thread may have found one that comes later. */
 static int read_stream(struct work *work)
 {
@@ -178,7 +123,7 @@ static int read_stream(struct work *work)
 	int rc = CHI_OK;
 	work->told = calloc(1, sizeof(*work->told));
 	work->stream->told = work->told;
-	if (work->told == NULL || work->stream->number > CHI_LOADED_STREAM_MAX) {
+	if (work->told == NULL || work->stream->number > CHI_PUTS_STREAM_MAX) {
 		return chi_fault_plain(&work->fault, -CHI_ENOMEM);
 	}
 	while ((piece = chi_queue_next(queue, work->stream, piece)) != NULL) {
@@ -194,7 +139,7 @@ static int read_stream(struct work *work)
 	chi_buffer_consume(&work->line, work->line.len);
 	work->told->status = rc;
 	work->told->fault = work->fault;
-	return write_kept(work);
+	return chi_puts_end_stream(&work->positions, &work->told->place, &work->fault);
 }
 
 static int read_all(struct work *work)
@@ -207,7 +152,7 @@ static int read_all(struct work *work)
 		}
 		chi_queue_done(queue, work->stream);
 	}
-	int rc = chi_filler_end(&work->positions, &work->fault);
+	int rc = chi_puts_end(&work->positions, &work->fault);
 	int other = chi_filler_end(&work->games, &work->fault);
 	return rc != CHI_OK ? rc : other;
 }
@@ -215,18 +160,16 @@ static int read_all(struct work *work)
 void *chi_load_read(void *argument)
 {
 	struct chi_loading *loading = argument;
-	struct work work = {.loading = loading,
-			    .positions = {.sorter = loading->positions},
-			    .games = {.sorter = loading->games}};
+	struct work work = {.loading = loading, .games = {.sorter = loading->games}};
+	chi_puts_writer_init(&work.positions, &loading->positions);
 	chi_arena_init(&work.arena, ARENA_BUDGET);
 	chi_buffer_init(&work.line, CHI_DUMP_LINE_MAX);
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
 		chi_queue_fail(&loading->queue, rc, &work.fault);
 	}
-	chi_filler_drop(&work.positions);
+	chi_puts_writer_deinit(&work.positions);
 	chi_filler_drop(&work.games);
-	free(work.kept);
 	chi_buffer_deinit(&work.line);
 	chi_arena_deinit(&work.arena);
 	return NULL;

@@ -187,6 +187,7 @@ static void free_load(struct chi_load *load)
 	chi_tree_deinit(&load->own[CHI_TREE_POSITION]);
 	chi_tree_deinit(&load->own[CHI_TREE_STRENGTH]);
 	free(load->room);
+	free(load->fold_room);
 	free(load->path);
 	free(load);
 }

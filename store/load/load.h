@@ -108,16 +108,19 @@ CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_bloc
 
 /*
  * A put as bytes, to be kept until all are in order: `out` has room for `room` bytes, *len are
- * used. The put has passed chi_put_check. Any thread. -CHI_ETOOBIG: there is no room, which
- * CHI_LOAD_KEPT_MAX bytes always are; -CHI_EINVAL.
+ * used. The put has passed chi_put_check for a store of that statistic. Memory for the time of the
+ * call is `arena`'s. Any thread. -CHI_ETOOBIG: there is no room, which CHI_LOAD_KEPT_MAX bytes
+ * always are, or no store takes the record; -CHI_EINVAL, -CHI_ENOMEM.
  */
 #define CHI_LOAD_KEPT_MAX ((192u << 10) + 8)
-CHI_MUSTUSE int chi_load_keep(const struct chi_put *put, uint8_t *out, size_t room, size_t *len);
+CHI_MUSTUSE int chi_load_keep(const struct chi_put *put, enum chi_statistic statistic,
+			      struct chi_arena *arena, uint8_t *out, size_t room, size_t *len);
 
 /*
  * What several puts, kept as above, make of one position, in place of chi_load_apply: the key, by
  * ascending key, with zeros after its length; then one put after the other, whose bytes live until
- * the end; then the end, which stores what came out. So far every put is a CHI_PUT_RESTORE.
+ * the end; then the end, which stores what came out. CHI_NONE: what the position holds by then
+ * refuses the put, and the fault says why; the load goes on without it.
  */
 CHI_MUSTUSE int chi_load_fold_begin(struct chi_load *load, const struct chi_key *key,
 				    struct chi_fault *fault);

@@ -49,6 +49,8 @@ struct chi_fold {
 	struct chi_key key;
 	MDB_val stored; /* no bytes: it is new */
 	MDB_val value;	/* what is to be stored */
+	bool restored;	/* by one of them at least */
+	bool second;	/* the room that the next merge writes to */
 };
 
 struct chi_load {
@@ -91,6 +93,7 @@ struct chi_load {
 	struct chi_arena arena;
 	struct chi_arena lists; /* one list of games */
 	struct chi_fold fold;
+	uint8_t *fold_room; /* for what two merges make; NULL: none came */
 	struct chi_put_result result;
 	uint64_t dropped;
 	bool complete; /* see chi_load_complete */

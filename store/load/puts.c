@@ -4,6 +4,7 @@
  * its record as a store holds it, until all of them are in order. A position's puts then follow one
  * after the other, as they would one by one, but only what comes out is written.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -12,20 +13,48 @@
 #include "store/load/load_priv.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
+#include "store/txn/txn.h"
 
 _Static_assert(CHI_LOAD_KEPT_MAX == CHI_RECORD_BYTES_MAX + 8, "any record can be kept");
 
 /* The parts. */
 #define HEAD 4
 
-int chi_load_keep(const struct chi_put *put, uint8_t *out, size_t room, size_t *len)
+/* True if games that others bring decide the statistic, too. */
+static bool needs_base(enum chi_statistic statistic)
 {
+	return statistic == CHI_STATISTIC_OUTCOME || statistic == CHI_STATISTIC_SCORE;
+}
+
+/* The record that the put makes where nothing is stored: what it names, and the statistic if the
+ * position and the record alone decide it. */
+static int record_of(const struct chi_put *put, enum chi_statistic statistic,
+		     struct chi_arena *arena, struct chi_record *out)
+{
+	static const struct chi_counts no_base;
+	*out = (struct chi_record){0};
+	int rc = chi_merge_parts(put, arena, out, NULL);
+	if (rc == CHI_OK && (put->parts & CHI_PUT_CHI2) != 0) {
+		out->chi2 = put->record.chi2;
+	}
+	return rc < 0 || needs_base(statistic)
+		       ? rc
+		       : chi_record_statistic(statistic, &no_base, &put->key, out, &out->chi2);
+}
+
+int chi_load_keep(const struct chi_put *put, enum chi_statistic statistic, struct chi_arena *arena,
+		  uint8_t *out, size_t room, size_t *len)
+{
+	struct chi_record record = put->record;
 	size_t size = 0;
 	if (room < HEAD) {
 		return -CHI_ETOOBIG;
 	}
 	memcpy(out, &put->parts, HEAD);
-	int rc = chi_record_encode(&put->record, NULL, out + HEAD, room - HEAD, &size);
+	int rc = put->parts == CHI_PUT_RESTORE ? CHI_OK : record_of(put, statistic, arena, &record);
+	if (rc == CHI_OK) {
+		rc = chi_record_encode(&record, NULL, out + HEAD, room - HEAD, &size);
+	}
 	*len = HEAD + size;
 	return rc;
 }
@@ -58,21 +87,83 @@ static bool same(const MDB_val *a, const MDB_val *b)
 	return a->mv_size == b->mv_size && memcmp(a->mv_data, b->mv_data, a->mv_size) == 0;
 }
 
+/* The merge of what is there by now with the put, in room that neither uses. */
+static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
+		 struct chi_fault *fault)
+{
+	struct chi_fold *fold = &load->fold;
+	struct chi_merge m = {.stored = fold->value};
+	struct chi_put put = {.key = fold->key, .parts = parts};
+	if (load->fold_room == NULL) {
+		load->fold_room = malloc(2 * CHI_RECORD_BYTES_MAX);
+	}
+	if (load->fold_room == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	const struct chi_merging merging = {
+		.statistic = load->statistic,
+		.base = &chi_load_state(load)->base,
+		.arena = &load->arena,
+		.buffer = load->fold_room + (fold->second ? CHI_RECORD_BYTES_MAX : 0),
+	};
+	chi_arena_reset(&load->arena);
+	int rc = m.stored.mv_size > 0 ? chi_record_decode(m.stored.mv_data, m.stored.mv_size,
+							  &load->arena, &m.old, &m.rest)
+				      : CHI_OK;
+	if (rc == CHI_OK) {
+		rc = chi_record_decode(given->mv_data, given->mv_size, &load->arena, &put.record,
+				       NULL);
+	}
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	fault->text[0] = '\0';
+	rc = chi_merge(&merging, &put, &m, fault);
+	if (rc == -CHI_EINVAL || rc == -CHI_ETOOBIG) {
+		/* The put's own fault, and no other's. */
+		(void)(fault->text[0] != '\0' ? rc : chi_fault_plain(fault, rc));
+		return CHI_NONE;
+	}
+	if (rc == CHI_MERGED_CHANGED) {
+		fold->value = m.value;
+		fold->second = !fold->second;
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+/* The put's record is all that there is to store. */
+static bool is_all(struct chi_load *load, uint32_t parts)
+{
+	static const struct chi_counts none;
+	bool known = !needs_base(load->statistic) ||
+		     chi_counts_equal(&chi_load_state(load)->base, &none);
+	return parts == CHI_PUT_RESTORE || (load->fold.value.mv_size == 0 && known);
+}
+
 int chi_load_fold(struct chi_load *load, const uint8_t *kept, size_t len, struct chi_fault *fault)
 {
 	struct chi_fold *fold = &load->fold;
+	struct chi_put_result *result = &load->result;
 	uint32_t parts = 0;
-	memcpy(&parts, kept, HEAD);
-	if (parts != CHI_PUT_RESTORE || len <= HEAD) {
+	if (len <= HEAD) {
 		return chi_load_stick(load, chi_fault_plain(fault, -CHI_EINTERNAL), fault);
 	}
-	MDB_val value = chi_val(kept + HEAD, len - HEAD);
-	uint64_t *count = fold->value.mv_size == 0     ? &load->result.added
-			  : same(&value, &fold->value) ? &load->result.unchanged
-						       : &load->result.updated;
-	++*count;
-	fold->value = value;
-	return CHI_OK;
+	memcpy(&parts, kept, HEAD);
+	MDB_val before = fold->value;
+	MDB_val given = chi_val(kept + HEAD, len - HEAD);
+	int rc = CHI_OK;
+	if (is_all(load, parts)) {
+		fold->value = given;
+		fold->restored = fold->restored || parts == CHI_PUT_RESTORE;
+	} else {
+		rc = merge(load, parts, &given, fault);
+	}
+	if (rc == CHI_OK) {
+		++*(before.mv_size == 0		  ? &result->added
+		    : same(&before, &fold->value) ? &result->unchanged
+						  : &result->updated);
+	}
+	return chi_load_stick(load, rc, fault);
 }
 
 /* From one record to another. */
@@ -91,7 +182,8 @@ static int change(struct chi_load *load, MDB_val *key, struct chi_fault *fault)
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	rc = chi_merge_allowed(CHI_PUT_RESTORE, &m.rest, fault);
+	/* Of other puts it was seen to. */
+	rc = fold->restored ? chi_merge_allowed(CHI_PUT_RESTORE, &m.rest, fault) : CHI_OK;
 	return rc < 0 ? rc
 		      : chi_load_change(load, key, &m,
 					changed ? CHI_MERGED_CHANGED : CHI_MERGED_SAME, fault);

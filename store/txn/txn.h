@@ -83,9 +83,21 @@ enum chi_merged {
 	CHI_MERGED_GONE, /* nothing is left to store */
 };
 
+/* What a merge needs of a store, and its memory. */
+struct chi_merging {
+	enum chi_statistic statistic;
+	const struct chi_counts *base;
+	struct chi_arena *arena;
+	uint8_t *buffer; /* of CHI_RECORD_BYTES_MAX bytes, for what comes out */
+};
+
 /* The one way from a put to the bytes that are to be stored: applies it to m->old and encodes what
- * comes out, in memory of the transaction's arena. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL
- * (the fault says what cannot be subtracted), -CHI_ENOMEM, -CHI_EKEY. */
+ * comes out. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be
+ * subtracted), -CHI_ENOMEM, -CHI_EKEY. */
+CHI_MUSTUSE int chi_merge(const struct chi_merging *merging, const struct chi_put *put,
+			  struct chi_merge *m, struct chi_fault *fault);
+
+/* The same in memory of the transaction. */
 CHI_MUSTUSE int chi_write_merge(struct chi_write *write, const struct chi_put *put,
 				struct chi_merge *m, struct chi_fault *fault);
 

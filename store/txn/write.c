@@ -274,10 +274,10 @@ int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest, struct
 			 "from them");
 }
 
-int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
-		    struct chi_fault *fault)
+int chi_merge(const struct chi_merging *merging, const struct chi_put *put, struct chi_merge *m,
+	      struct chi_fault *fault)
 {
-	enum chi_statistic kind = write->env->stamp.statistic;
+	enum chi_statistic kind = merging->statistic;
 	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
 	bool was_stored = m->stored.mv_size > 0;
 	int rc = m->follows ? CHI_OK : chi_merge_allowed(put->parts, &m->rest, fault);
@@ -286,15 +286,14 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 	}
 	m->new = restore ? put->record : m->old;
 	if (!restore) {
-		rc = chi_merge_parts(put, &write->arena, &m->new, fault);
+		rc = chi_merge_parts(put, merging->arena, &m->new, fault);
 	}
 	if (kind == CHI_STATISTIC_EXTERNAL && (put->parts & CHI_PUT_CHI2) != 0) {
 		m->new.chi2 = put->record.chi2;
 	}
 	/* The control statistic depends on the position alone: what was stored is right already. */
 	if (rc == CHI_OK && !restore && !(was_stored && kind == CHI_STATISTIC_CONTROL)) {
-		rc = chi_record_statistic(kind, &write->state.base, &put->key, &m->new,
-					  &m->new.chi2);
+		rc = chi_record_statistic(kind, merging->base, &put->key, &m->new, &m->new.chi2);
 	}
 	if (rc < 0) {
 		return rc;
@@ -303,16 +302,26 @@ int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct c
 		m->new.chi2 = CHI_CHI2_UNKNOWN;
 		return was_stored ? CHI_MERGED_GONE : CHI_MERGED_SAME;
 	}
-	m->value.mv_data = write->buffer;
-	rc = chi_record_encode(&m->new, restore && !m->follows ? NULL : &m->rest, write->buffer,
-			       sizeof(write->buffer), &m->value.mv_size);
+	m->value.mv_data = merging->buffer;
+	rc = chi_record_encode(&m->new, restore && !m->follows ? NULL : &m->rest, merging->buffer,
+			       CHI_RECORD_BYTES_MAX, &m->value.mv_size);
 	if (rc < 0) {
 		return rc;
 	}
 	return m->value.mv_size == m->stored.mv_size &&
-			       memcmp(write->buffer, m->stored.mv_data, m->value.mv_size) == 0
+			       memcmp(merging->buffer, m->stored.mv_data, m->value.mv_size) == 0
 		       ? CHI_MERGED_SAME
 		       : CHI_MERGED_CHANGED;
+}
+
+int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
+		    struct chi_fault *fault)
+{
+	const struct chi_merging merging = {.statistic = write->env->stamp.statistic,
+					    .base = &write->state.base,
+					    .arena = &write->arena,
+					    .buffer = write->buffer};
+	return chi_merge(&merging, put, m, fault);
 }
 
 /* Both trees, to what came out of a merge. */
