@@ -190,6 +190,31 @@ class Games(Suite):
         return [Line(f"load of a dump of {positions:,} positions", speeds, LOAD_TARGET, "/s"),
                 Line("peak memory, load", memory, None, "MiB", at_most=True)]
 
+    def measure_lines(self):
+        """The positions of the outcome store in each format of lines, into a directory that is not there."""
+        store, copy = self.path("outcome"), self.path("lines")
+        self.prepare()
+        if not os.path.exists(store):  # of this part alone
+            self.imported(store, self.pgn, "outcome")
+        positions = self.info(store)["positions"]
+        speeds = {form: [] for form in ("csv", "epd", "jsonl")}
+        for form, found in speeds.items():
+            file = self.path("lines." + form)
+            self.tools.chistore("-a", store, "export", "--output", file)
+            for number in range(self.rounds + 1):
+                shutil.rmtree(copy, ignore_errors=True)
+                self.sync()
+                seconds, _ = self.timed([self.tools.path("client", "chistore"), "-a", copy, "--quiet",
+                                         "import", "--statistic", "outcome", file])
+                if number > 0:
+                    found.append(positions / seconds)
+            if self.info(copy)["positions"] != positions:
+                raise CannotMeasure("not all positions were imported")
+            os.remove(file)
+        return [Line(f"import of {positions:,} positions, {form}", found,
+                     LOAD_TARGET if form == "csv" else None, "/s")
+                for form, found in speeds.items()]
+
     def measure_explore(self):
         store = self.path("outcome")
         times = {"initial": [], "ten": []}
@@ -212,6 +237,7 @@ class Games(Suite):
         return [Part("games-import", self.measure_import, (1, size * 0.14)),
                 Part("adding", self.measure_add, (size * 0.03, size * 0.03)),
                 Part("load", self.measure_load, (size * 0.1, size * 0.12)),
+                Part("lines", self.measure_lines, (size * 0.1, size * 0.8)),
                 Part("explore", self.measure_explore, (1, 0.1))]
 
 

@@ -127,7 +127,7 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	}
 	made->options = *games;
 	int status = CHI_OK;
-	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_LOAD) {
+	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_PUT) {
 		status = chi_fault(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
 				   (int)games->kind);
 	}

@@ -106,6 +106,8 @@ static int next_field(struct fields *f, struct field *out)
 		if (status != CHI_OK) {
 			return status;
 		}
+	} else if (f->at < f->end && *f->at == f->separator) {
+		*out = (struct field){.at = f->at}; /* many are empty */
 	} else {
 		const char *stop = memchr(f->at, f->separator, (size_t)(f->end - f->at));
 		stop = stop != NULL ? stop : f->end;
@@ -175,6 +177,7 @@ int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t
 					 column_names[column]);
 		}
 		csv->field[column] = fields.n;
+		csv->known[csv->n_known++] = (uint8_t)column;
 	}
 	if (status != CHI_NONE) {
 		return status;
@@ -193,12 +196,12 @@ static int split(const struct chi_csv *csv, struct fields *fields,
 		 struct field columns[CHI_CSV_COLUMNS])
 {
 	struct field field;
+	size_t next = 0;
 	int status;
 	while ((status = next_field(fields, &field)) == CHI_OK) {
-		for (int column = 0; column < CHI_CSV_COLUMNS; column++) {
-			if (csv->field[column] == fields->n) {
-				columns[column] = column == CHI_CSV_NOTE ? field : trim(field);
-			}
+		if (next < csv->n_known && csv->field[csv->known[next]] == fields->n) {
+			uint8_t column = csv->known[next++];
+			columns[column] = column == CHI_CSV_NOTE ? field : trim(field);
 		}
 	}
 	if (status != CHI_NONE) {

@@ -46,12 +46,14 @@ enum chi_csv_column {
 
 struct chi_csv {
 	char separator;
-	const char *engine;	       /* of evaluations that name none; set by the caller */
-	bool add;		       /* counts are added to those stored; set by the caller */
-	size_t n_fields;	       /* of the header, and so of each record */
-	size_t field[CHI_CSV_COLUMNS]; /* which field, from 1, holds the column; 0: none does */
-	char ignored[CHI_FAULT_SIZE];  /* names of columns that mean nothing here, "" if none */
-	uint64_t clamped;	       /* statistics beyond the scale, taken to its end */
+	const char *engine;		/* of evaluations that name none; set by the caller */
+	bool add;			/* counts are added to those stored; set by the caller */
+	size_t n_fields;		/* of the header, and so of each record */
+	size_t field[CHI_CSV_COLUMNS];	/* which field, from 1, holds the column; 0: none does */
+	uint8_t known[CHI_CSV_COLUMNS]; /* the columns that a field holds, by ascending field */
+	size_t n_known;
+	char ignored[CHI_FAULT_SIZE]; /* names of columns that mean nothing here, "" if none */
+	uint64_t clamped;	      /* statistics beyond the scale, taken to its end */
 };
 
 /* Reads the header. -CHI_ESYNTAX: no column named fen, or one named twice. */

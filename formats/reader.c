@@ -1,93 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the format, puts the lines of a CSV record together, and turns everything a single line
- * can do wrong into one refusal that leaves the reader at the start of the next.
+ * Puts the lines of a CSV record together, and turns everything a single line can do wrong into one
+ * refusal that leaves the reader at the start of the next.
  */
 #include "formats/reader.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/fault.h"
-#include "formats/csv.h"
-#include "formats/epd.h"
-#include "formats/json_lines.h"
+#include "formats/lines.h"
 #include "formats/source.h"
 
 struct chi_position_reader {
-	struct chi_position_reader_options options;
-	enum chi_format format; /* CHI_FORMAT_AUTO until the first line is seen */
 	struct chi_source *source;
-	struct chi_csv csv;
-	struct chi_json_lines json;
+	struct chi_lines lines;
 	struct chi_buffer record; /* a CSV record of several lines */
 	uint64_t line;
 	bool started;
 	bool failed;
 };
-
-enum chi_format chi_format_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum chi_format format;
-	} formats[] = {
-		{"epd", CHI_FORMAT_EPD},      {"fen", CHI_FORMAT_EPD},
-		{"csv", CHI_FORMAT_CSV},      {"tsv", CHI_FORMAT_TSV},
-		{"bin", CHI_FORMAT_POLYGLOT}, {"polyglot", CHI_FORMAT_POLYGLOT},
-		{"pgn", CHI_FORMAT_PGN},      {"jsonl", CHI_FORMAT_JSONL},
-		{"ndjson", CHI_FORMAT_JSONL}, {"json", CHI_FORMAT_JSONL},
-	};
-	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
-		if (strcasecmp(name, formats[i].name) == 0) {
-			return formats[i].format;
-		}
-	}
-	return CHI_FORMAT_AUTO;
-}
-
-/* Looks before the extension of a compressor. */
-enum chi_format chi_format_of_path(const char *path)
-{
-	static const char *const packers[] = {".gz", ".zst", ".bz2", ".xz"};
-	size_t len = strlen(path);
-	for (size_t i = 0; i < CHI_COUNT(packers); i++) {
-		size_t n = strlen(packers[i]);
-		if (len > n && strcasecmp(path + len - n, packers[i]) == 0) {
-			len -= n;
-			break;
-		}
-	}
-	const char *dot = memrchr(path, '.', len);
-	char extension[8];
-	size_t n = dot == NULL ? 0 : len - (size_t)(dot + 1 - path);
-	if (n == 0 || n >= sizeof(extension)) {
-		return CHI_FORMAT_AUTO;
-	}
-	memcpy(extension, dot + 1, n);
-	extension[n] = '\0';
-	return chi_format_of(extension);
-}
-
-/* An object is JSON, and a first line with a field named fen a header; anything else can only be
- * EPD. */
-static enum chi_format format_of_line(struct chi_csv *csv, const char *line, size_t len,
-				      struct chi_arena *arena)
-{
-	if (line[0] == '{') {
-		return CHI_FORMAT_JSONL;
-	}
-	if (memchr(line, '\t', len) != NULL) {
-		(void)!chi_csv_header(csv, '\t', line, len, arena, NULL);
-		if (csv->field[CHI_CSV_FEN] != 0) {
-			return CHI_FORMAT_TSV;
-		}
-	}
-	(void)!chi_csv_header(csv, ',', line, len, arena, NULL);
-	return csv->field[CHI_CSV_FEN] != 0 ? CHI_FORMAT_CSV : CHI_FORMAT_EPD;
-}
 
 bool chi_position_reader_is_pgn(const char *bytes, size_t len)
 {
@@ -121,18 +54,6 @@ static void import_freep(struct chi_position_reader **import)
 	chi_position_reader_close(*import);
 }
 
-/* Of games and books there is another way in. */
-static int refuse_format(enum chi_format format, struct chi_fault *fault)
-{
-	if (format == CHI_FORMAT_POLYGLOT) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "Polyglot books are imported without other files");
-	}
-	return format != CHI_FORMAT_PGN ? CHI_OK
-					: chi_fault(fault, -CHI_EUNSUPPORTED,
-						    "this is a file of games, not of positions");
-}
-
 /* With `format` for CHI_FORMAT_AUTO; takes the source. */
 static int make(struct chi_source *source, const struct chi_position_reader_options *options,
 		enum chi_format format, struct chi_position_reader **out, struct chi_fault *fault)
@@ -144,29 +65,16 @@ static int make(struct chi_source *source, const struct chi_position_reader_opti
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	import->source = source;
-	import->options = *options;
-	if (import->options.engine == NULL) {
-		import->options.engine = CHI_EPD_ENGINE;
-	}
-	import->csv = (struct chi_csv){.add = options->add, .engine = import->options.engine};
-	import->json =
-		(struct chi_json_lines){.add = options->add, .engine = import->options.engine};
-	import->format = options->format != CHI_FORMAT_AUTO ? options->format : format;
 	chi_buffer_init(&import->record, CHI_SOURCE_LINE_MAX);
-	int status = refuse_format(import->format, fault);
+	int status = chi_lines_init(&import->lines,
+				    options->format != CHI_FORMAT_AUTO ? options->format : format,
+				    options->engine, options->add, fault);
 	if (status != CHI_OK) {
 		return status;
 	}
 	*out = import;
 	import = NULL;
 	return CHI_OK;
-}
-
-int chi_position_reader_open_source(struct chi_source *source,
-				    const struct chi_position_reader_options *options,
-				    struct chi_position_reader **out, struct chi_fault *fault)
-{
-	return make(source, options, CHI_FORMAT_AUTO, out, fault);
 }
 
 int chi_position_reader_open(const char *path, const struct chi_position_reader_options *options,
@@ -201,16 +109,6 @@ static int take_line(struct chi_position_reader *import, const char **line, size
 	return status;
 }
 
-static bool is_blank(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (line[i] != ' ' && line[i] != '\t') {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* The first line that is not blank decides the format, and is the header of a CSV. For EPD and
  * JSON it is handed on in *line. */
 static int begin(struct chi_position_reader *import, struct chi_arena *arena, const char **line,
@@ -220,27 +118,15 @@ static int begin(struct chi_position_reader *import, struct chi_arena *arena, co
 	do {
 		status = take_line(import, line, len, fault);
 		import->line = chi_source_line_number(import->source);
-	} while (status == CHI_OK && is_blank(*line, *len));
+	} while (status == CHI_OK && chi_line_is_blank(*line, *len));
 	if (status != CHI_OK) {
 		return status;
 	}
 	import->started = true;
-	if (*len >= 7 && memcmp(*line, "[Event ", 7) == 0) {
-		import->failed = true;
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "this is a file of games, not of positions");
-	}
-	if (import->format == CHI_FORMAT_AUTO) {
-		import->format = format_of_line(&import->csv, *line, *len, arena);
-	}
-	if (import->format == CHI_FORMAT_EPD || import->format == CHI_FORMAT_JSONL) {
-		return CHI_OK;
-	}
-	char separator = import->format == CHI_FORMAT_CSV ? ',' : '\t';
-	status = chi_csv_header(&import->csv, separator, *line, *len, arena, fault);
-	import->failed = status != CHI_OK;
-	*line = NULL;
-	return status;
+	status = chi_lines_begin(&import->lines, *line, *len, arena, fault);
+	import->failed = status < 0;
+	*line = status == CHI_NONE ? *line : NULL;
+	return status < 0 ? status : CHI_OK;
 }
 
 /* Appends a line to the record that spans lines, with its end: that belongs to the cell. */
@@ -273,7 +159,7 @@ static int gather(struct chi_position_reader *import, const char **line, size_t 
 			break; /* the parser says that the mark is not closed */
 		}
 		if (status == CHI_OK) {
-			open = chi_csv_quotes(import->csv.separator, *line, *len, true);
+			open = chi_lines_open(&import->lines, *line, *len, true);
 			status = add_line(import, *line, *len, fault);
 		}
 	}
@@ -282,48 +168,25 @@ static int gather(struct chi_position_reader *import, const char **line, size_t 
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-/* A CSV record of one line or more, copied to the arena because a note may point into it. */
-static int read_csv(struct chi_position_reader *import, const char *line, size_t len,
+/* A record of one line or more. Of CSV it is copied to the arena because a note may point into it.
+ */
+static int read_one(struct chi_position_reader *import, const char *line, size_t len,
 		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
-	if (is_blank(line, len)) {
+	if (chi_line_is_blank(line, len)) {
 		return CHI_NONE; /* and none is copied, however many there are */
 	}
-	if (chi_csv_quotes(import->csv.separator, line, len, false)) {
+	if (chi_lines_open(&import->lines, line, len, false)) {
 		int status = gather(import, &line, &len, fault);
 		if (status != CHI_OK) {
 			return status;
 		}
 	}
-	char *copy = chi_arena_text(arena, line, len);
-	if (copy == NULL) {
-		import->failed = true;
-		return chi_fault_plain(fault, -CHI_ENOMEM);
+	if (chi_lines_span(&import->lines)) {
+		line = chi_arena_text(arena, line, len);
 	}
-	return chi_csv_read(&import->csv, copy, len, arena, put, fault);
-}
-
-static int read_epd(const struct chi_position_reader *import, const char *line, size_t len,
-		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
-{
-	int status = chi_epd_read(line, len, import->options.engine, arena, put, fault);
-	if (status == CHI_OK && import->options.add && (put->parts & CHI_PUT_COUNTS) != 0) {
-		put->parts ^= CHI_PUT_COUNTS | CHI_PUT_ADD;
-	}
-	return status;
-}
-
-static int read_one(struct chi_position_reader *import, const char *line, size_t len,
-		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
-{
-	switch (import->format) {
-	case CHI_FORMAT_EPD:
-		return read_epd(import, line, len, arena, put, fault);
-	case CHI_FORMAT_JSONL:
-		return chi_json_read(&import->json, line, len, arena, put, fault);
-	default:
-		return read_csv(import, line, len, arena, put, fault);
-	}
+	return line != NULL ? chi_lines_read(&import->lines, line, len, arena, put, fault)
+			    : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 int chi_position_reader_next(struct chi_position_reader *import, struct chi_arena *arena,
@@ -365,16 +228,12 @@ uint64_t chi_position_reader_line(const struct chi_position_reader *import)
 
 const char *chi_position_reader_ignored(const struct chi_position_reader *import)
 {
-	return import->format == CHI_FORMAT_JSONL ? import->json.ignored
-	       : import->format == CHI_FORMAT_EPD ? ""
-						  : import->csv.ignored;
+	return chi_lines_ignored(&import->lines);
 }
 
 uint64_t chi_position_reader_clamped(const struct chi_position_reader *import)
 {
-	return import->format == CHI_FORMAT_JSONL ? import->json.clamped
-	       : import->format == CHI_FORMAT_EPD ? 0
-						  : import->csv.clamped;
+	return chi_lines_clamped(&import->lines);
 }
 
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import)

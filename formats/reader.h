@@ -11,16 +11,7 @@
 
 #include "base/arena.h"
 #include "chistore/types.h"
-
-enum chi_format {
-	CHI_FORMAT_AUTO = 0, /* by the file's name, else by its first line */
-	CHI_FORMAT_EPD,
-	CHI_FORMAT_CSV,
-	CHI_FORMAT_TSV,
-	CHI_FORMAT_JSONL,
-	CHI_FORMAT_PGN,	     /* games: not for this reader either */
-	CHI_FORMAT_POLYGLOT, /* not for this reader: formats/polyglot.h */
-};
+#include "formats/lines.h"
 
 struct chi_position_reader_options {
 	enum chi_format format;
@@ -31,18 +22,11 @@ struct chi_position_reader_options {
 };
 
 struct chi_position_reader;
-struct chi_source;
 
 /* Opens `path`, "-" for standard input; see chi_source_open. */
 CHI_MUSTUSE int chi_position_reader_open(const char *path,
 					 const struct chi_position_reader_options *options,
 					 struct chi_position_reader **out, struct chi_fault *fault);
-
-/* The same of a source that is open, from its first byte; takes it in every case. */
-CHI_MUSTUSE int chi_position_reader_open_source(struct chi_source *source,
-						const struct chi_position_reader_options *options,
-						struct chi_position_reader **out,
-						struct chi_fault *fault);
 
 /* True if text that begins so is PGN: a tag, an escaped line, a comment or a numbered move. */
 bool chi_position_reader_is_pgn(const char *bytes, size_t len);
@@ -74,10 +58,3 @@ uint64_t chi_position_reader_clamped(const struct chi_position_reader *import);
 /* See chi_source_bytes_read. */
 uint64_t chi_position_reader_bytes_read(const struct chi_position_reader *import);
 uint64_t chi_position_reader_bytes_total(const struct chi_position_reader *import);
-
-/* "epd", "csv", "tsv", "jsonl", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of
- * them. */
-enum chi_format chi_format_of(const char *name);
-
-/* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */
-enum chi_format chi_format_of_path(const char *path);

@@ -14,25 +14,55 @@
 
 #define THREADS_MAX 256u
 
+/* True for kinds whose input is PGN. */
+static bool is_games(enum chi_import_kind kind)
+{
+	return kind == CHI_IMPORT_ADD || kind == CHI_IMPORT_SUBTRACT;
+}
+
+/* An option that would do nothing is a mistake. */
+static int check_kind(const struct chi_import_options *options, struct chi_fault *fault)
+{
+	enum chi_import_kind kind = options->kind;
+	if (kind != CHI_IMPORT_MERGE && (options->skip_known || options->count_twice)) {
+		return chi_fault(fault, -CHI_EINVAL, "%s: goes with a merge",
+				 options->skip_known ? "skip_known" : "count_twice");
+	}
+	if (kind != CHI_IMPORT_ADD && options->evals) {
+		return chi_fault(fault, -CHI_EINVAL, "evals: goes with games that are added");
+	}
+	if (kind != CHI_IMPORT_PUT &&
+	    (options->format != CHI_FORMAT_AUTO || options->engine[0] != '\0' || options->add)) {
+		return chi_fault(fault, -CHI_EINVAL, "%s: goes with positions",
+				 options->format != CHI_FORMAT_AUTO ? "format"
+				 : options->add			    ? "add"
+								    : "engine");
+	}
+	if (options->format < CHI_FORMAT_AUTO || options->format > CHI_FORMAT_JSONL) {
+		return chi_fault(fault, -CHI_EINVAL, "format: not of lines of positions");
+	}
+	if (!is_games(kind) && chi_game_filter_is_set(&options->filter)) {
+		return chi_fault(fault, -CHI_EINVAL, "filter: goes with games");
+	}
+	return CHI_OK;
+}
+
 static int check(const struct chi_importer_target *target, const struct chi_import_options *options,
 		 struct chi_fault *fault)
 {
 	if (target->store == NULL && target->path == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "neither a store nor a path");
 	}
-	if (options->kind < CHI_IMPORT_ADD || options->kind > CHI_IMPORT_LOAD) {
+	if (options->kind < CHI_IMPORT_ADD || options->kind > CHI_IMPORT_PUT) {
 		return chi_fault(fault, -CHI_EINVAL, "kind: no such kind of input");
 	}
-	bool makes = options->kind == CHI_IMPORT_ADD || options->kind == CHI_IMPORT_LOAD;
-	if (target->store == NULL && !makes) {
+	bool needs = options->kind == CHI_IMPORT_SUBTRACT || options->kind == CHI_IMPORT_MERGE;
+	if (target->store == NULL && needs) {
 		return chi_fault(fault, -CHI_EINVAL, "kind: needs a store that exists");
 	}
-	if (options->kind != CHI_IMPORT_MERGE && (options->skip_known || options->count_twice)) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: goes with a merge",
-				 options->skip_known ? "skip_known" : "count_twice");
-	}
-	if (options->kind != CHI_IMPORT_ADD && options->evals) {
-		return chi_fault(fault, -CHI_EINVAL, "evals: goes with games that are added");
+	int rc = check_kind(options, fault);
+	if (rc < 0) {
+		return rc;
 	}
 	if (options->skip_known && options->count_twice) {
 		return chi_fault(fault, -CHI_EINVAL, "skip_known: excludes count_twice");
@@ -43,10 +73,6 @@ static int check(const struct chi_importer_target *target, const struct chi_impo
 	}
 	if (options->threads > THREADS_MAX) {
 		return chi_fault(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
-	}
-	bool dump = options->kind == CHI_IMPORT_MERGE || options->kind == CHI_IMPORT_LOAD;
-	if (dump && chi_game_filter_is_set(&options->filter)) {
-		return chi_fault(fault, -CHI_EINVAL, "filter: goes with games");
 	}
 	return chi_game_filter_check(&options->filter, fault);
 }
@@ -92,6 +118,7 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	}
 	importer->kind = options->kind == CHI_IMPORT_MERGE  ? &chi_importer_merge
 			 : options->kind == CHI_IMPORT_LOAD ? &chi_importer_load
+			 : options->kind == CHI_IMPORT_PUT  ? &chi_importer_lines
 							    : &chi_importer_pgn;
 	importer->options = *options;
 	importer->store = target->store;

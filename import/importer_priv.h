@@ -30,6 +30,7 @@ struct chi_importer_kind {
 extern const struct chi_importer_kind chi_importer_pgn;	  /* import/session.c: ADD and SUBTRACT */
 extern const struct chi_importer_kind chi_importer_merge; /* import/dump/merge.c: MERGE */
 extern const struct chi_importer_kind chi_importer_load;  /* import/dump/load.c: LOAD */
+extern const struct chi_importer_kind chi_importer_lines; /* import/lines/lines.c: PUT */
 
 struct chi_importer {
 	const struct chi_importer_kind *kind;

@@ -68,12 +68,8 @@ static void describe(const struct chi_pgn_game *game, enum chi_note_kind kind,
 			name(game, CHI_PGN_BLACK), what);
 }
 
-int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum chi_note_kind kind)
+static int add(struct chi_notes *notes, uint64_t game, uint64_t line, const char *text)
 {
-	if (notes->n == CHI_NOTES_MAX) {
-		notes->more++;
-		return CHI_OK;
-	}
 	if (notes->n == notes->capacity) {
 		size_t capacity = notes->capacity == 0 ? 8 : 2 * notes->capacity;
 		struct chi_note *more = reallocarray(notes->note, capacity, sizeof(*more));
@@ -83,19 +79,36 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum
 		notes->note = more;
 		notes->capacity = capacity;
 	}
-	struct chi_fault line;
-	describe(game, kind, &line);
-	char *text = strdup(line.text);
-	if (text == NULL) {
+	char *copy = strdup(text);
+	if (copy == NULL) {
 		return -CHI_ENOMEM;
 	}
-	notes->note[notes->n++] =
-		(struct chi_note){.game = game->number,
-				  .line = kind == CHI_NOTE_CONFLICT ? game->said_line
-					  : kind == CHI_NOTE_EMPTY  ? game->line
-								    : game->end_line,
-				  .text = text};
+	notes->note[notes->n++] = (struct chi_note){.game = game, .line = line, .text = copy};
 	return CHI_OK;
+}
+
+int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum chi_note_kind kind)
+{
+	struct chi_fault line;
+	if (notes->n == CHI_NOTES_MAX) {
+		notes->more++;
+		return CHI_OK;
+	}
+	describe(game, kind, &line);
+	return add(notes, game->number,
+		   kind == CHI_NOTE_CONFLICT ? game->said_line
+		   : kind == CHI_NOTE_EMPTY  ? game->line
+					     : game->end_line,
+		   line.text);
+}
+
+int chi_notes_add_text(struct chi_notes *notes, uint64_t line, const char *text)
+{
+	if (notes->n == CHI_NOTES_MAX) {
+		notes->more++;
+		return CHI_OK;
+	}
+	return add(notes, 0, line, text);
 }
 
 void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_options *options,

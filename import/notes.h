@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remarks on the games of one stream, kept until its turn comes. */
+/* Remarks on the games, or the lines, of one stream, kept until its turn comes. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define CHI_NOTES_MAX 1000
 
 struct chi_note {
-	uint64_t game; /* in the stream, from 1 */
+	uint64_t game; /* in the stream, from 1; 0: of a line */
 	uint64_t line; /* in the stream, from 1 */
 	char *text;    /* owned */
 };
@@ -38,6 +38,9 @@ enum chi_note_kind {
 /* -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
 			      enum chi_note_kind kind);
+
+/* The same of a line. */
+CHI_MUSTUSE int chi_notes_add_text(struct chi_notes *notes, uint64_t line, const char *text);
 
 /* Tells them: numbers and lines count from those of the file that come before the stream. */
 void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_options *options,

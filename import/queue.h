@@ -21,7 +21,8 @@
 struct chi_piece {
 	struct chi_piece *next;
 	size_t len;
-	uint64_t line; /* where its first byte is, from 1; set by who wants to know */
+	uint64_t line; /* where its first byte is, from 1, */
+	void *of;      /* and of what; both set by who wants to know */
 	char bytes[];  /* as many as the queue's piece_size */
 };
 

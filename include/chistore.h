@@ -197,9 +197,10 @@ CHI_MUSTUSE int chi_put_game_ids(struct chi_client *client, const struct chi_gam
 /* ---- Importing games --------------------------------------------------------------------- */
 
 /*
- * Games by the gigabyte (struct chi_import_options): the text of PGN, or for CHI_IMPORT_MERGE and
- * CHI_IMPORT_LOAD of a dump, is fed in pieces, and stored by the commit, all of it or nothing.
- * Closing without a commit changes nothing; neither does feeding the same games again.
+ * Games by the gigabyte (struct chi_import_options): the text of PGN, for CHI_IMPORT_MERGE and
+ * CHI_IMPORT_LOAD of a dump, for CHI_IMPORT_PUT of files of positions, is fed in pieces, and stored
+ * by the commit, all of it or nothing. Closing without a commit changes nothing; neither does
+ * feeding the same games again.
  *
  * `create`: 0 if the store must be there (-CHI_ENOSTORE); else a directory that holds none gets one
  * of that kind, which appears whole with the commit, and a store that is there must be of that

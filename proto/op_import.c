@@ -164,6 +164,9 @@ static const struct chi_member import[] = {
 	CHI_M(9, CHI_BOOL, REQ, u.import.evals),
 	CHI_M(10, CHI_BOOL, REQ, u.import.bare),
 	CHI_M(11, CHI_CHARS, REQ, u.import.source),
+	CHI_M_NUMBER(12, REQ, u.import.format),
+	CHI_M(13, CHI_CHARS, REQ, u.import.engine),
+	CHI_M(14, CHI_BOOL, REQ, u.import.add),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 

@@ -194,6 +194,9 @@ static int doubt(struct chi_import *games, int status)
 			: games->options.kind == CHI_IMPORT_LOAD
 				? "%.130s; it is not known whether the dump was loaded, and "
 				  "loading it again is harmless"
+			: games->options.kind == CHI_IMPORT_PUT
+				? "%.130s; it is not known whether the positions were stored: "
+				  "putting them again is harmless, but adding is not"
 				: "%.130s; it is not known whether the games were stored, and "
 				  "importing them again is harmless",
 			fault.text);

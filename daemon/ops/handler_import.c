@@ -229,7 +229,7 @@ static void report(void *context, const struct chi_import_note *note)
 	struct import *import = context;
 	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
 	size_t text_len = strnlen(note->text, CHI_NOTE_TEXT_MAX);
-	if (import->n_notes + (note->game != 0) >= CHI_IMPORT_NOTES_MAX) {
+	if (import->n_notes + (note->line != 0) >= CHI_IMPORT_NOTES_MAX) {
 		import->more_notes++;
 		return;
 	}
@@ -327,12 +327,14 @@ static void log_end(const struct import *import, const char *why)
 	const struct chi_import_result *result = &import->result;
 	double seconds = (double)(chi_now_ms() - import->began) / 1000;
 	bool out = import->options.kind == CHI_IMPORT_SUBTRACT;
+	bool put = import->options.kind == CHI_IMPORT_PUT;
 	if (import->status == CHI_OK) {
 		log_info("import.end",
-			 "{done} {taken} of {games} games {way} store '{store}' for '{client}' "
+			 "{done} {taken} of {games} {what} {way} store '{store}' for '{client}' "
 			 "(connection {connection}) in {seconds} s",
 			 log_text("done", out ? "took" : "imported"),
 			 log_number("taken", result->taken), log_number("games", result->games),
+			 log_text("what", put ? "positions" : "games"),
 			 log_text("way", out ? "out of" : "into"), log_text("store", name),
 			 log_text("client", import->client),
 			 log_text("connection", import->connection.text),

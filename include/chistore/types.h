@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chistore/imports.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -319,19 +321,11 @@ struct chi_game_filter {
 
 /* ---- Imports ----------------------------------------------------------------------------- */
 
-enum chi_import_kind {
-	CHI_IMPORT_ADD = 1,	 /* count the games of PGN text that are not counted yet */
-	CHI_IMPORT_SUBTRACT = 2, /* take games of PGN text out again */
-	CHI_IMPORT_MERGE = 3,	 /* add another store, read as the text of its dump */
-	CHI_IMPORT_LOAD = 4,	 /* replace positions by those of a dump; its base rates and games
-				    are taken over */
-};
-
 /* Something worth telling about one game of the input; never stops the work. */
 struct chi_import_note {
 	const char *file; /* the input's name as fed; "" if it has none */
-	uint64_t game;	  /* its number in the file, from 1 */
-	uint64_t line;	  /* in the file, from 1: where it went wrong */
+	uint64_t game;	  /* its number in the file, from 1; 0: it is about something else */
+	uint64_t line;	  /* in the file, from 1: where it went wrong; 0: nowhere */
 	const char *text; /* one line: what, and what became of the game */
 };
 typedef void chi_import_report(void *context, const struct chi_import_note *note);
@@ -361,8 +355,11 @@ struct chi_import_options {
 	bool evals;
 	struct chi_game_filter filter; /* other games are not looked at; not for a MERGE */
 	bool bare; /* the archive keeps games without comments, marks and variations, */
-	char source[CHI_SOURCE_SIZE]; /* and under this source; "": the input's name */
-	enum chi_keep keep;	      /* what a store that is made keeps of games. In-process */
+	char source[CHI_SOURCE_SIZE];	 /* and under this source; "": the input's name */
+	enum chi_keep keep;		 /* what a store that is made keeps of games. In-process */
+	enum chi_format format;		 /* PUT: of all inputs; so are the next two */
+	char engine[CHI_ENGINE_MAX + 1]; /* of evaluations that name none; "": "epd" */
+	bool add;			 /* counts are added instead of set */
 	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
@@ -373,7 +370,8 @@ struct chi_import_options {
 	const volatile int *cancel;
 };
 
-/* What became of the games, and of the positions. */
+/* What became of the games, and of the positions. Of PUT, records read are `games`, those left out
+ * `skipped`, inputs without a position `empty`, and each record counts in `positions`. */
 struct chi_import_result {
 	uint64_t games;	      /* read */
 	uint64_t taken;	      /* added, or taken out */

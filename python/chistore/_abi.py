@@ -5,6 +5,18 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_d
                     c_int, c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint, c_uint8, c_uint16,
                     c_uint32, c_uint64, c_void_p)
 
+CHI_IMPORT_ADD = 1
+CHI_IMPORT_SUBTRACT = 2
+CHI_IMPORT_MERGE = 3
+CHI_IMPORT_LOAD = 4
+CHI_IMPORT_PUT = 5
+CHI_FORMAT_AUTO = 0
+CHI_FORMAT_EPD = 1
+CHI_FORMAT_CSV = 2
+CHI_FORMAT_TSV = 3
+CHI_FORMAT_JSONL = 4
+CHI_FORMAT_PGN = 5
+CHI_FORMAT_POLYGLOT = 6
 CHI_OK = 0
 CHI_NONE = 1
 CHI_EINVAL = 1
@@ -85,10 +97,6 @@ CHI_TIME_CORRESPONDENCE = 16
 CHI_TIMES_ALL = 31
 CHI_RESULTS_ALL = 15
 CHI_PLAYER_MAX = 127
-CHI_IMPORT_ADD = 1
-CHI_IMPORT_SUBTRACT = 2
-CHI_IMPORT_MERGE = 3
-CHI_IMPORT_LOAD = 4
 CHI_SOURCE_SIZE = 256
 CHI_IMPORT_MEMORY_DEFAULT = 536870912
 CHI_IMPORT_MEMORY_MIN = 16777216
@@ -460,6 +468,9 @@ chi_import_options._fields_ = [
     ("bare", c_bool),
     ("source", c_char * 256),
     ("keep", c_int),
+    ("format", c_int),
+    ("engine", c_char * 65),
+    ("add", c_bool),
     ("memory", c_uint64),
     ("threads", c_uint),
     ("report", chi_import_report),

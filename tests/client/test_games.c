@@ -133,7 +133,7 @@ static void without_a_commit(void **state)
 static void refused(void **state)
 {
 	struct world *world = *state;
-	struct chi_import_options options = {.kind = (enum chi_import_kind)5};
+	struct chi_import_options options = {.kind = (enum chi_import_kind)(CHI_IMPORT_PUT + 1)};
 	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
 	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),

@@ -45,7 +45,7 @@ class Installed:
         self.libdir = self.prefix / args.libdir
         self.cc = args.cc
         for path in ("include/chistore.h", "include/chistore/types.h", "include/chistore/games.h",
-                     "include/chistore/names.h", "include/chistore/search.h",
+                     "include/chistore/imports.h", "include/chistore/names.h", "include/chistore/search.h",
                      f"{args.libdir}/libchistore.so", f"{args.libdir}/libchistore.so.0",
                      f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc",
                      "share/man/man3/chistore.3", "share/doc/chistore/chistore.proto",

@@ -63,6 +63,7 @@ ARROWS = {
     "search": STORE | {"search/filter"},
     "import/archive": STORE,
     "import": STORE | {"import/archive"},
+    "import/lines": STORE | {"import", "formats"},
     "import/dump": STORE | {"import", "import/archive"},
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},

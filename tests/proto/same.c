@@ -169,6 +169,9 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		       a->u.import.evals == b->u.import.evals &&
 		       a->u.import.bare == b->u.import.bare &&
 		       strcmp(a->u.import.source, b->u.import.source) == 0 &&
+		       strcmp(a->u.import.engine, b->u.import.engine) == 0 &&
+		       a->u.import.format == b->u.import.format &&
+		       a->u.import.add == b->u.import.add &&
 		       memcmp(&a->u.import.filter, &b->u.import.filter,
 			      sizeof(a->u.import.filter)) == 0;
 	case CHI_OP_IMPORT_DATA:

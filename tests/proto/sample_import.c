@@ -47,7 +47,7 @@ static void filter_of(struct sample *s, struct chi_game_filter *out)
 
 void sample_import(struct sample *s, struct chi_request *out)
 {
-	out->u.import.kind = (enum chi_import_kind)(1 + below(s, 3));
+	out->u.import.kind = (enum chi_import_kind)(1 + below(s, 5));
 	out->u.import.max_ply = (uint32_t)below(s, 5000);
 	out->u.import.games_min = seed_next(s->seed) >> below(s, 64);
 	out->u.import.strict = below(s, 2) != 0;
@@ -57,5 +57,8 @@ void sample_import(struct sample *s, struct chi_request *out)
 	out->u.import.evals = below(s, 2) != 0;
 	out->u.import.bare = below(s, 2) != 0;
 	text(s, out->u.import.source, sizeof(out->u.import.source), "twic", "my games");
+	text(s, out->u.import.engine, sizeof(out->u.import.engine), "sf", "mine");
+	out->u.import.format = (enum chi_format)below(s, 5);
+	out->u.import.add = below(s, 2) != 0;
 	filter_of(s, &out->u.import.filter);
 }

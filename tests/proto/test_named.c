@@ -309,7 +309,7 @@ static void odd_messages(void **state)
 		 -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.fen"},
 		{"0801820200", -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
 		{"080182020208"
-		 "05",
+		 "06",
 		 -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
 		{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAME_IDS, "games.after"},
 		{"0801aa0104"

@@ -32,7 +32,7 @@ from chistore import _abi
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
 PGN = os.path.join(DATA, "pgn", "masters_300.pgn")
-HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h",
+HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/imports.h", "chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h",
                                                           "chistore.h")]
 
 GAMES = """[White "A"]

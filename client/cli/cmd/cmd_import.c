@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore import: files of games, or of positions, into a store. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -10,8 +11,8 @@
 #include "client/cli/in/files.h"
 #include "client/cli/in/keep.h"
 #include "client/cli/in/game_filter.h"
+#include "client/cli/in/lines_import.h"
 #include "client/cli/in/pgn_import.h"
-#include "client/cli/in/position_import.h"
 #include "formats/epd.h"
 #include "formats/reader.h"
 
@@ -20,8 +21,8 @@ struct import_state {
 	enum chi_statistic create; /* of --statistic; 0 if it was not given */
 	bool strict;
 	bool verbose;
-	enum chi_keep bare;	    /* of annotations */
-	struct positions positions; /* one of these is used */
+	enum chi_keep bare;	 /* of annotations */
+	struct line_files lines; /* one of these is used */
 	struct games games;
 };
 
@@ -69,7 +70,7 @@ static int take_source(struct cli *cli, const struct cli_option *option, const c
 static int take_engine(struct cli *cli, const struct cli_option *option, const char *value,
 		       void *engine)
 {
-	*(const char **)engine = value;
+	(void)snprintf(engine, CHI_ENGINE_MAX + 1, "%s", value);
 	return value[0] != '\0' && strlen(value) <= CHI_ENGINE_MAX
 		       ? EXIT_DONE
 		       : cli_usage(cli, "--%s: a name has 1 to %d bytes", option->name,
@@ -165,12 +166,11 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 	if (files->format == CHI_FORMAT_POLYGLOT) {
 		return book_import(cli, import->create, files->n, files->paths);
 	}
-	import->positions.options.format = import->format;
-	import->positions.strict = import->strict;
-	import->positions.verbose = import->verbose;
-	import->positions.create = import->create;
-	return positions_run(cli, &import->positions, files->n, files->paths, files->sources,
-			     total);
+	import->lines.options.format = import->format;
+	import->lines.strict = import->strict;
+	import->lines.verbose = import->verbose;
+	import->lines.create = import->create;
+	return lines_import(cli, &import->lines, files->n, files->paths, files->sources, total);
 }
 
 static int run(struct cli *cli)
@@ -214,9 +214,9 @@ static const struct cli_option options[] = {
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "games: threads that read (default: one per core)"),
-	OPTION(import_state, positions.options.engine, take_engine, "engine", "NAME",
+	OPTION(import_state, lines.options.engine, take_engine, "engine", "NAME",
 	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE ")"),
-	OPTION_FLAG(import_state, positions.options.add, "add",
+	OPTION_FLAG(import_state, lines.options.add, "add",
 		    "positions: add counts to those stored instead of setting them"),
 	OPTIONS_END,
 };
@@ -245,10 +245,10 @@ const struct command cmd_import = {
 		"Polyglot books (.bin): walked from the initial position; where nothing was\n"
 		"played yet their moves are stored, the weights as games without result.\n"
 		"\n"
-		"Bad lines and games are reported with file and line, counted and skipped. At the\n"
-		"end the numbers are printed. Ctrl-C ends the import with exit code 130: "
-		"positions\n"
-		"read so far are stored, games are not.",
+		"Bad lines and games are reported with file and line, counted and skipped; all\n"
+		"others are stored together at the end, when the numbers are printed. Ctrl-C ends\n"
+		"the import with exit code 130, and nothing is stored but the positions of books\n"
+		"read so far.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
 		   "chistore -a ./blitz import --time blitz --rating-both 2600.. twic.pgn\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"

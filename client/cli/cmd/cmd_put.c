@@ -135,8 +135,6 @@ static int store(struct cli *cli, const struct chi_put *put)
 static int run_batch(struct cli *cli)
 {
 	static const char *const of_one[] = {"chi2", "note", "line", "eval", "counts"};
-	char standard_input[] = "-";
-	char *paths[] = {standard_input};
 	const struct put_state *options = cli->state;
 	struct positions positions = {
 		.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
@@ -151,7 +149,7 @@ static int run_batch(struct cli *cli)
 		return cli_usage(cli, "--batch reads positions from standard input, not '%s'",
 				 cli->argv[0]);
 	}
-	return positions_run(cli, &positions, 1, paths, NULL, 0);
+	return positions_run(cli, &positions);
 }
 
 /* Everything that can be wrong with the options is found before anything is sent. */

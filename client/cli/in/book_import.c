@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "client/cli/in/made_store.h"
 #include "client/cli/out/output.h"
 #include "formats/polyglot.h"
 
@@ -19,6 +18,62 @@
 
 /* Moves of a chunk: 256 for each position is far more than there are, but it is the limit. */
 #define ARENA_BUDGET ((size_t)CHUNK * CHI_MOVES_MAX * sizeof(struct chi_move_stat))
+
+/* ---- The store ---------------------------------------------------------------------------- */
+
+/* CHI_OK also if there is none, which only a directory can say. */
+static int open_store(struct cli *cli)
+{
+	struct chi_options options;
+	struct chi_fault fault = {.text = ""};
+	cli_options(cli, true, &options);
+	int status = chi_open(cli->address, &options, &cli->client, &fault);
+	return status == -CHI_ENOSTORE && !cli_is_remote(cli) ? EXIT_DONE
+							      : cli_fault(status, &fault);
+}
+
+/* Opens cli->client for writing. It stays NULL, with EXIT_DONE, if the address is a directory
+ * without a store. *statistic: the kind asked for, 0 if any will do, becomes that of the store; a
+ * store of another kind is a mistake. */
+static int made_store_open(struct cli *cli, enum chi_statistic *statistic)
+{
+	struct chi_info info;
+	if (!cli_has_address(cli)) {
+		return EXIT_USAGE;
+	}
+	int code = cli->client == NULL ? open_store(cli) : EXIT_DONE;
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	if (cli->client == NULL) {
+		*statistic = *statistic != 0 ? *statistic : CHI_STATISTIC_CONTROL;
+		return EXIT_DONE;
+	}
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	if (*statistic != 0 && *statistic != info.statistic) {
+		return cli_usage(cli, "--statistic: this store holds the %s statistic, not %s",
+				 chi_statistic_name(info.statistic),
+				 chi_statistic_name((int)*statistic));
+	}
+	*statistic = (enum chi_statistic)info.statistic;
+	return EXIT_DONE;
+}
+
+/* Makes and opens the store if there is none: but not before there is something to store. */
+static int made_store_need(struct cli *cli, enum chi_statistic statistic)
+{
+	struct chi_fault fault = {.text = ""};
+	if (cli->client != NULL) {
+		return EXIT_DONE;
+	}
+	int code = cli_fault(chi_create(cli->address, statistic, CHI_KEEP_GAMES, &fault), &fault);
+	return code == EXIT_DONE ? cli_open(cli, true, &cli->client) : code;
+}
+
+/* ---- The book ----------------------------------------------------------------------------- */
 
 struct import {
 	struct cli *cli;

@@ -5,10 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/cli/in/made_store.h"
 #include "client/cli/out/output.h"
 
-/* Bad lines reported; more are counted, unless --verbose. */
+/* Bad lines reported; more are counted. */
 #define REPORTS_MAX 20
 
 /* Lines between two looks at the clock. */
@@ -19,12 +18,12 @@ static void reject(void *context, uint64_t line, const char *reason)
 {
 	struct positions *import = context;
 	import->rejected++;
-	if (import->verbose || import->rejected <= REPORTS_MAX) {
+	if (import->rejected <= REPORTS_MAX) {
 		progress_clear(&import->progress);
 		cli_message("%s:%" PRIu64 ": %s", import->path, line, reason);
 	}
-	if (!import->verbose && import->rejected == REPORTS_MAX) {
-		cli_message("further bad lines are only counted; --verbose reports all");
+	if (import->rejected == REPORTS_MAX) {
+		cli_message("further bad lines are only counted");
 	}
 }
 
@@ -48,8 +47,7 @@ static void drop_statistic(struct positions *import, struct chi_put *put)
 static void show_progress(struct positions *import, const struct chi_position_reader *file)
 {
 	if (import->read % PROGRESS_LINES == 0) {
-		progress_update(&import->progress,
-				import->bytes_before + chi_position_reader_bytes_read(file),
+		progress_update(&import->progress, chi_position_reader_bytes_read(file),
 				import->read);
 	}
 }
@@ -69,20 +67,14 @@ static void tell_ignored(const struct positions *import, const struct chi_positi
 	}
 }
 
-/* A position that was read; the store it goes into may have to be made. */
 static int store(struct positions *import, uint64_t line)
 {
-	import->code = made_store_need(import->cli, import->create);
-	if (import->code != EXIT_DONE) {
-		return -CHI_ECANCELED;
-	}
-	import->batch.client = import->cli->client;
 	drop_statistic(import, batch_slot(&import->batch));
 	return batch_add(&import->batch, line);
 }
 
-/* One file's positions into batches. A negative status is the store's; a file that cannot be read
- * on is told here and sets import->code. */
+/* Positions into batches. A negative status is the store's; an input that cannot be read on is told
+ * here and sets import->code. */
 static int read_file(struct positions *import, struct chi_position_reader *file)
 {
 	struct batch *batch = &import->batch;
@@ -97,7 +89,6 @@ static int read_file(struct positions *import, struct chi_position_reader *file)
 			progress_clear(&import->progress);
 			cli_message("%s:%" PRIu64 ": %s", import->path,
 				    chi_position_reader_line(file), fault.text);
-			/* An archive of files, or games: those are imported in another way. */
 			import->code = status == -CHI_EUNSUPPORTED ? EXIT_USAGE : EXIT_STORE;
 			return CHI_OK;
 		}
@@ -116,35 +107,28 @@ static int read_file(struct positions *import, struct chi_position_reader *file)
 	return CHI_OK;
 }
 
-/* A file from opening to closing. The batch is put before the next, since lines are reported by
- * the file's name. */
-static int import_file(struct positions *import, struct chi_source *source)
+/* The input from its beginning to its end. */
+static int import_all(struct positions *import)
 {
 	struct chi_position_reader *file = NULL;
 	struct chi_fault fault = {.text = ""};
-	uint64_t good = import->read - import->rejected;
-	int opened =
-		source != NULL
-			? chi_position_reader_open_source(source, &import->options, &file, &fault)
-			: chi_position_reader_open(import->path, &import->options, &file, &fault);
-	if (opened != CHI_OK) {
+	if (chi_position_reader_open(import->path, &import->options, &file, &fault) != CHI_OK) {
 		cli_message("%s: %s", import->path, fault.text);
 		import->code = EXIT_USAGE;
 		return CHI_OK;
 	}
 	int status = read_file(import, file);
-	if (status == CHI_OK && import->cli->client != NULL) {
+	if (status == CHI_OK) {
 		status = batch_flush(&import->batch);
 	}
 	if (status == CHI_OK && import->code == EXIT_DONE && cli_stop == 0 &&
-	    import->read - import->rejected == good) {
+	    import->read == import->rejected) {
 		progress_clear(&import->progress);
 		cli_message("%s: no position was found", import->path);
 		import->code = EXIT_STORE;
 	} else {
 		tell_ignored(import, file);
 	}
-	import->bytes_before += chi_position_reader_bytes_total(file);
 	chi_position_reader_close(file);
 	return status;
 }
@@ -162,27 +146,16 @@ static void print_summary(struct cli *cli, const struct positions *import)
 				json_count(import->rejected)));
 }
 
-/* All files; then what was acknowledged is made durable, whatever stopped the work. */
-static int import_files(struct cli *cli, struct positions *import, int n, char **paths,
-			struct chi_source **sources)
+/* What was acknowledged is made durable, whatever stopped the work. */
+static int run(struct cli *cli, struct positions *import)
 {
-	int code = EXIT_DONE;
-	int status = CHI_OK;
-	for (int i = 0; i < n && status == CHI_OK && cli_stop == 0; i++) {
-		struct chi_source *source = sources != NULL ? sources[i] : NULL;
-		if (sources != NULL) {
-			sources[i] = NULL;
-		}
-		import->path = paths[i];
-		import->code = EXIT_DONE;
-		status = import_file(import, source);
-		code = cli_worse(code, import->code);
-	}
+	int status = import_all(import);
+	int code = import->code;
 	progress_clear(&import->progress);
-	if (status != CHI_OK && cli->client != NULL) {
+	if (status != CHI_OK) {
 		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 	}
-	status = cli->client != NULL ? batch_settle(&import->batch) : CHI_OK;
+	status = batch_settle(&import->batch);
 	if (status != CHI_OK) {
 		code = cli_worse(EXIT_STORE, cli_fail(cli->client, status));
 	}
@@ -193,22 +166,23 @@ static int import_files(struct cli *cli, struct positions *import, int n, char *
 	return cli_stop != 0 ? 128 + cli_stop : code;
 }
 
-int positions_run(struct cli *cli, struct positions *import, int n, char **paths,
-		  struct chi_source **sources, uint64_t total)
+int positions_run(struct cli *cli, struct positions *import)
 {
-	int code = made_store_open(cli, &import->create);
-	if (code != EXIT_DONE) {
-		return code;
+	struct chi_info info;
+	int status = chi_get_info(cli->client, &info);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
 	}
 	/* Asked once and not by each line's refusal: the column is dropped, the line is good. */
-	import->computed = import->create != CHI_STATISTIC_EXTERNAL;
+	import->computed = info.statistic != CHI_STATISTIC_EXTERNAL;
 	import->cli = cli;
+	import->path = "-";
 	import->options.cancel = &cli_stop;
-	progress_init(&import->progress, cli->quiet, total);
+	progress_init(&import->progress, cli->quiet, 0);
 	cli_catch_signals();
-	int status = batch_init(&import->batch, reject, import);
+	status = batch_init(&import->batch, reject, import);
 	import->batch.client = cli->client;
-	code = status == CHI_OK ? import_files(cli, import, n, paths, sources) : cli_no_memory();
+	int code = status == CHI_OK ? run(cli, import) : cli_no_memory();
 	batch_deinit(&import->batch);
 	return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of positions, a line each, into a store: what `import` and `put --batch` share. */
+/* Lines of positions put as they come, for `put --batch`: a program may feed it for hours. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,27 +12,19 @@
 
 struct positions {
 	struct chi_position_reader_options options;
-	enum chi_statistic create; /* of --statistic; 0 if it was not given */
-	bool verbose;		   /* every bad line is reported */
-	bool strict;		   /* bad lines fail the command, when all others are stored */
+	bool strict; /* bad lines fail the command, when all others are stored */
 
 	struct cli *cli;
-	int code;	   /* of the file being read: what was said of it */
+	int code;	   /* what was said of the input */
 	bool computed;	   /* the store computes its statistic: a given one is dropped */
 	bool told_dropped; /* that has been said */
-	const char *path;  /* of the file being read */
+	const char *path;  /* for messages */
 	uint64_t read;
 	uint64_t rejected;
-	uint64_t bytes_before; /* of the files done */
 	struct progress progress;
 	struct batch batch;
 };
 
-/*
- * Stores what is in the files, and prints the summary; a file without a position fails. A directory
- * without a store gets one when the first position has been read. `sources`: of each file one that
- * is open already, or NULL; NULL if none is. `total`: their bytes, 0 if not known. Returns an exit
- * code.
- */
-int positions_run(struct cli *cli, struct positions *import, int n, char **paths,
-		  struct chi_source **sources, uint64_t total);
+/* Stores what standard input says until it ends, and prints the summary; none at all fails. Returns
+ * an exit code. */
+int positions_run(struct cli *cli, struct positions *import);

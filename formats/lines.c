@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses the format and hands records to its reader. */
+#include "formats/lines.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "formats/epd.h"
+
+enum chi_format chi_format_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum chi_format format;
+	} formats[] = {
+		{"epd", CHI_FORMAT_EPD},      {"fen", CHI_FORMAT_EPD},
+		{"csv", CHI_FORMAT_CSV},      {"tsv", CHI_FORMAT_TSV},
+		{"bin", CHI_FORMAT_POLYGLOT}, {"polyglot", CHI_FORMAT_POLYGLOT},
+		{"pgn", CHI_FORMAT_PGN},      {"jsonl", CHI_FORMAT_JSONL},
+		{"ndjson", CHI_FORMAT_JSONL}, {"json", CHI_FORMAT_JSONL},
+	};
+	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
+		if (strcasecmp(name, formats[i].name) == 0) {
+			return formats[i].format;
+		}
+	}
+	return CHI_FORMAT_AUTO;
+}
+
+/* Looks before the extension of a compressor. */
+enum chi_format chi_format_of_path(const char *path)
+{
+	static const char *const packers[] = {".gz", ".zst", ".bz2", ".xz"};
+	size_t len = strlen(path);
+	for (size_t i = 0; i < CHI_COUNT(packers); i++) {
+		size_t n = strlen(packers[i]);
+		if (len > n && strcasecmp(path + len - n, packers[i]) == 0) {
+			len -= n;
+			break;
+		}
+	}
+	const char *dot = memrchr(path, '.', len);
+	char extension[8];
+	size_t n = dot == NULL ? 0 : len - (size_t)(dot + 1 - path);
+	if (n == 0 || n >= sizeof(extension)) {
+		return CHI_FORMAT_AUTO;
+	}
+	memcpy(extension, dot + 1, n);
+	extension[n] = '\0';
+	return chi_format_of(extension);
+}
+
+/* Of games and books there is another way in. */
+static int refuse_format(enum chi_format format, struct chi_fault *fault)
+{
+	if (format == CHI_FORMAT_POLYGLOT) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "Polyglot books are imported without other files");
+	}
+	return format != CHI_FORMAT_PGN ? CHI_OK
+					: chi_fault(fault, -CHI_EUNSUPPORTED,
+						    "this is a file of games, not of positions");
+}
+
+int chi_lines_init(struct chi_lines *lines, enum chi_format format, const char *engine, bool add,
+		   struct chi_fault *fault)
+{
+	engine = engine != NULL ? engine : CHI_EPD_ENGINE;
+	*lines = (struct chi_lines){
+		.format = format,
+		.engine = engine,
+		.add = add,
+		.csv = {.add = add, .engine = engine},
+		.json = {.add = add, .engine = engine},
+	};
+	return refuse_format(format, fault);
+}
+
+bool chi_line_is_blank(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (line[i] != ' ' && line[i] != '\t') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* An object is JSON, and a first line with a field named fen a header; anything else can only be
+ * EPD. */
+static enum chi_format format_of_line(struct chi_csv *csv, const char *line, size_t len,
+				      struct chi_arena *arena)
+{
+	if (line[0] == '{') {
+		return CHI_FORMAT_JSONL;
+	}
+	if (memchr(line, '\t', len) != NULL) {
+		(void)!chi_csv_header(csv, '\t', line, len, arena, NULL);
+		if (csv->field[CHI_CSV_FEN] != 0) {
+			return CHI_FORMAT_TSV;
+		}
+	}
+	(void)!chi_csv_header(csv, ',', line, len, arena, NULL);
+	return csv->field[CHI_CSV_FEN] != 0 ? CHI_FORMAT_CSV : CHI_FORMAT_EPD;
+}
+
+int chi_lines_begin(struct chi_lines *lines, const char *line, size_t len, struct chi_arena *arena,
+		    struct chi_fault *fault)
+{
+	if (len >= 7 && memcmp(line, "[Event ", 7) == 0) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "this is a file of games, not of positions");
+	}
+	if (lines->format == CHI_FORMAT_AUTO) {
+		lines->format = format_of_line(&lines->csv, line, len, arena);
+	}
+	if (!chi_lines_span(lines)) {
+		return CHI_NONE;
+	}
+	char separator = lines->format == CHI_FORMAT_CSV ? ',' : '\t';
+	return chi_csv_header(&lines->csv, separator, line, len, arena, fault);
+}
+
+bool chi_lines_span(const struct chi_lines *lines)
+{
+	return lines->format == CHI_FORMAT_CSV || lines->format == CHI_FORMAT_TSV;
+}
+
+bool chi_lines_open(const struct chi_lines *lines, const char *line, size_t len, bool open)
+{
+	return chi_lines_span(lines) && (open || memchr(line, '"', len) != NULL) &&
+	       chi_csv_quotes(lines->csv.separator, line, len, open);
+}
+
+static int read_epd(const struct chi_lines *lines, const char *line, size_t len,
+		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+{
+	int status = chi_epd_read(line, len, lines->engine, arena, put, fault);
+	if (status == CHI_OK && lines->add && (put->parts & CHI_PUT_COUNTS) != 0) {
+		put->parts ^= CHI_PUT_COUNTS | CHI_PUT_ADD;
+	}
+	return status;
+}
+
+int chi_lines_read(struct chi_lines *lines, const char *record, size_t len, struct chi_arena *arena,
+		   struct chi_put *put, struct chi_fault *fault)
+{
+	switch (lines->format) {
+	case CHI_FORMAT_EPD:
+		return read_epd(lines, record, len, arena, put, fault);
+	case CHI_FORMAT_JSONL:
+		return chi_json_read(&lines->json, record, len, arena, put, fault);
+	default:
+		return chi_csv_read(&lines->csv, record, len, arena, put, fault);
+	}
+}
+
+const char *chi_lines_ignored(const struct chi_lines *lines)
+{
+	return lines->format == CHI_FORMAT_JSONL ? lines->json.ignored
+	       : lines->format == CHI_FORMAT_EPD ? ""
+						 : lines->csv.ignored;
+}
+
+uint64_t chi_lines_clamped(const struct chi_lines *lines)
+{
+	return lines->format == CHI_FORMAT_JSONL ? lines->json.clamped
+	       : lines->format == CHI_FORMAT_EPD ? 0
+						 : lines->csv.clamped;
+}
