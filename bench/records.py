@@ -138,7 +138,8 @@ class Records:
 
     def make_real(self):
         games = unpack(self.pgn, os.path.join(self.folder, "games.pgn"))
-        self.tools.chistore("-a", self.store, "--quiet", "import", "--statistic", "control", games)
+        self.tools.chistore("-a", self.store, "--quiet", "import", "--statistic", "control", "--games", "none",
+                            games)
         info = json.loads(self.tools.chistore("-a", self.store, "info", "--json"))
         self.played = info["positions"]
         if self.played < self.size:
