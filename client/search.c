@@ -66,3 +66,35 @@ int chi_drop_gameset(struct chi_client *client, const char *name)
 	}
 	return chi_client_end(client, status);
 }
+
+int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+		  struct chi_stats_result *out)
+{
+	*out = (struct chi_stats_result){0};
+	int status = begin(client, filter);
+	if (status == CHI_OK && by >= CHI_STATS_KINDS) {
+		status = chi_fault(&client->error, -CHI_EINVAL, "by: unknown number %u", by);
+	}
+	if (status == CHI_OK) {
+		status = client->backend->stats(client, by, filter != NULL ? filter : "", limit,
+						out);
+	}
+	if (status != CHI_OK) {
+		*out = (struct chi_stats_result){0};
+	}
+	return chi_client_end(client, status);
+}
+
+int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
+			 struct chi_search_result *out)
+{
+	*out = (struct chi_search_result){0};
+	int status = begin(client, spec->filter);
+	if (status == CHI_OK && spec->games && !spec->only_count) {
+		status = chi_fault(&client->error, -CHI_EINVAL, "games are only counted");
+	}
+	if (status == CHI_OK) {
+		status = client->backend->search(client, spec, out);
+	}
+	return chi_client_end(client, status);
+}

@@ -8,26 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chistore/search.h"
 #include "chistore/types.h"
 #include "store/store.h"
-
-enum chi_stats_by {
-	CHI_STATS_YEAR,
-	CHI_STATS_RATING,  /* average of both, in hundreds: 2600 is 2600..2699.5 */
-	CHI_STATS_ECO,	   /* a code */
-	CHI_STATS_OPENING, /* its letter */
-	CHI_STATS_LENGTH,  /* moves */
-	CHI_STATS_SPEED,
-	CHI_STATS_EVENT,
-	CHI_STATS_SITE,
-	CHI_STATS_SOURCE,
-	CHI_STATS_PLAYER, /* results are White's all the same; each game counts for both */
-	/* Of positions: */
-	CHI_STATS_PIECES,
-	CHI_STATS_MATERIAL,
-	CHI_STATS_ENDGAME,
-	CHI_STATS_KINDS
-};
 
 /* A group. */
 struct chi_stats_row {

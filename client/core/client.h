@@ -149,6 +149,10 @@ struct chi_backend {
 			    uint64_t *games);
 	int (*gamesets)(struct chi_client *client, const char *name, struct chi_gamesets *out);
 	int (*drop_gameset)(struct chi_client *client, const char *name);
+	int (*stats)(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+		     struct chi_stats_result *out);
+	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
+		      struct chi_search_result *out);
 };
 
 /* A directory in this process, and a server. */

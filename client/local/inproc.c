@@ -563,4 +563,6 @@ const struct chi_backend chi_backend_inproc = {
 	.make_gameset = chi_inproc_make_gameset,
 	.gamesets = chi_inproc_gamesets,
 	.drop_gameset = chi_inproc_drop_gameset,
+	.stats = chi_inproc_stats,
+	.search = chi_inproc_search,
 };

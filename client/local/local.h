@@ -15,3 +15,7 @@ int chi_inproc_make_gameset(struct chi_client *client, const char *name, const c
 			    uint64_t *games);
 int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_inproc_drop_gameset(struct chi_client *client, const char *name);
+int chi_inproc_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+		     struct chi_stats_result *out);
+int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
+		      struct chi_search_result *out);

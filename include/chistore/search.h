@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches of a whole store: filters with a name. A filter is a text as chistore(1) describes it
- * under "Filters of games"; NULL or "": all games.
+ * Searches of a whole store: positions by what is on the board, filters with a name, statistics. A
+ * filter is a text as chistore(1) describes it under "Filters of games"; NULL or "": all games.
  */
 #pragma once
 
@@ -49,6 +49,83 @@ CHI_MUSTUSE int chi_get_gamesets(struct chi_client *client, const char *name,
 
 /* CHI_NONE: there is none of that name. -CHI_EINVAL: another one's filter names it. */
 CHI_MUSTUSE int chi_drop_gameset(struct chi_client *client, const char *name);
+
+/* ---- Patterns ---------------------------------------------------------------------------- */
+
+#define CHI_SEARCH_CURSOR_SIZE 64
+
+/* Called for each position that fits, ascending by key; what it returns other than CHI_OK ends the
+ * search, and is returned. It must not use the client. */
+typedef int chi_search_each(void *context, const struct chi_row *row);
+
+/* Called now and then: how much was looked at, in thousandths. As chi_search_each. */
+typedef int chi_search_progress(void *context, unsigned thousandths);
+
+struct chi_search_spec {
+	const char *pattern; /* conditions as in a filter: has "Nd5" mirror; NULL: all positions */
+	const char *filter;  /* of games, one of which reached the position; NULL: none need have */
+	bool games;	     /* counts games, not positions: with only_count */
+	bool only_count;     /* only the total is wanted */
+	bool want_total;     /* goes on after the last row, to count the rest; without a cursor */
+	uint64_t limit;	     /* rows; 0: no limit */
+	const char *cursor;  /* where a search with the same pattern and filter was; "" or NULL */
+	chi_search_each *each;	       /* NULL: only_count */
+	chi_search_progress *progress; /* NULL: not asked, and threads may count */
+	void *context;		       /* of both */
+};
+
+struct chi_search_result {
+	bool has_total; /* all are counted: */
+	uint64_t total;
+	char cursor[CHI_SEARCH_CURSOR_SIZE]; /* after the last row; "" if there was none */
+};
+
+/*
+ * The positions that a pattern fits: each distinct position of the store is looked at once. All are
+ * of one snapshot. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the pattern, which may contradict
+ * itself, the filter, or a cursor that no search gave.
+ */
+CHI_MUSTUSE int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
+				     struct chi_search_result *out);
+
+/* ---- Statistics -------------------------------------------------------------------------- */
+
+enum chi_stats_by {
+	CHI_STATS_YEAR,
+	CHI_STATS_RATING,  /* average of both, in hundreds: 2600 is 2600..2699.5 */
+	CHI_STATS_ECO,	   /* a code */
+	CHI_STATS_OPENING, /* its letter */
+	CHI_STATS_LENGTH,  /* moves */
+	CHI_STATS_SPEED,
+	CHI_STATS_EVENT,
+	CHI_STATS_SITE,
+	CHI_STATS_SOURCE,
+	CHI_STATS_PLAYER, /* results are White's all the same; each game counts for both */
+	/* Of positions: */
+	CHI_STATS_PIECES,
+	CHI_STATS_MATERIAL,
+	CHI_STATS_ENDGAME,
+	CHI_STATS_KINDS
+};
+
+struct chi_stats_group {
+	uint32_t value; /* year, rating, ECO as in a head, moves, speed, number of a name, pieces or
+			   family; 0: not known */
+	const char *text;	  /* the same for people; "" if not known */
+	struct chi_counts counts; /* games; of positions, games of all that are in the group */
+	uint64_t positions;	  /* by what positions have; else 0 */
+};
+
+struct chi_stats_result {
+	const struct chi_stats_group *groups; /* until the client's next call */
+	size_t n;
+};
+
+/* Games of a filter, or positions, in groups. `by` is an enum chi_stats_by. `limit`: so many
+ * groups, those with most games or positions first; 0: all, by value. By what positions have there
+ * is no filter: -CHI_EINVAL. */
+CHI_MUSTUSE int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter,
+			      uint64_t limit, struct chi_stats_result *out);
 
 #ifdef __cplusplus
 }

@@ -160,6 +160,21 @@ CHI_NAME_JOIN = 1
 CHI_NAME_PART = 2
 CHI_NAME_CORRECT = 3
 CHI_NAME_FIDE = 4
+CHI_SEARCH_CURSOR_SIZE = 64
+CHI_STATS_YEAR = 0
+CHI_STATS_RATING = 1
+CHI_STATS_ECO = 2
+CHI_STATS_OPENING = 3
+CHI_STATS_LENGTH = 4
+CHI_STATS_SPEED = 5
+CHI_STATS_EVENT = 6
+CHI_STATS_SITE = 7
+CHI_STATS_SOURCE = 8
+CHI_STATS_PLAYER = 9
+CHI_STATS_PIECES = 10
+CHI_STATS_MATERIAL = 11
+CHI_STATS_ENDGAME = 12
+CHI_STATS_KINDS = 13
 CHI_NO_REPEAT = 4294967295
 CHI_PREFETCH_MAX = 64
 CHI_MOVE_TEXT_SIZE = 12
@@ -335,6 +350,22 @@ class chi_gamesets(Structure):
     pass
 
 
+class chi_search_spec(Structure):
+    pass
+
+
+class chi_search_result(Structure):
+    pass
+
+
+class chi_stats_group(Structure):
+    pass
+
+
+class chi_stats_result(Structure):
+    pass
+
+
 class chi_import(Structure):
     pass
 
@@ -371,6 +402,8 @@ chi_import_report = CFUNCTYPE(None, c_void_p, POINTER(chi_import_note))
 chi_import_progress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 chi_verify_report = CFUNCTYPE(None, c_void_p, c_char_p)
 chi_name_conflict = CFUNCTYPE(None, c_void_p, c_size_t, c_char_p)
+chi_search_each = CFUNCTYPE(c_int, c_void_p, POINTER(chi_row))
+chi_search_progress = CFUNCTYPE(c_int, c_void_p, c_uint)
 chi_get_each = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(chi_record))
 chi_fault._fields_ = [
     ("text", c_char * 256),
@@ -696,6 +729,33 @@ chi_gamesets._fields_ = [
     ("rows", POINTER(chi_gameset_row)),
     ("n", c_size_t),
 ]
+chi_search_spec._fields_ = [
+    ("pattern", c_char_p),
+    ("filter", c_char_p),
+    ("games", c_bool),
+    ("only_count", c_bool),
+    ("want_total", c_bool),
+    ("limit", c_uint64),
+    ("cursor", c_char_p),
+    ("each", chi_search_each),
+    ("progress", chi_search_progress),
+    ("context", c_void_p),
+]
+chi_search_result._fields_ = [
+    ("has_total", c_bool),
+    ("total", c_uint64),
+    ("cursor", c_char * 64),
+]
+chi_stats_group._fields_ = [
+    ("value", c_uint32),
+    ("text", c_char_p),
+    ("counts", chi_counts),
+    ("positions", c_uint64),
+]
+chi_stats_result._fields_ = [
+    ("groups", POINTER(chi_stats_group)),
+    ("n", c_size_t),
+]
 chi_options._fields_ = [
     ("store", c_char_p),
     ("writable", c_bool),
@@ -751,6 +811,8 @@ FUNCTIONS = {
     "chi_make_gameset": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
     "chi_get_gamesets": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
     "chi_drop_gameset": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_search_positions": (c_int, [POINTER(chi_client), POINTER(chi_search_spec), POINTER(chi_search_result)]),
+    "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),

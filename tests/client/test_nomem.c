@@ -363,6 +363,13 @@ static void use_gamesets(struct chi_client *client)
 	if (lack_went(status, chi_error(client))) {
 		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
 	}
+	struct chi_stats_result stats;
+	struct chi_search_result found;
+	const struct chi_search_spec spec = {
+		.pattern = "has Ke1", .filter = "player A", .only_count = true};
+	(void)lack_went(chi_get_stats(client, CHI_STATS_YEAR, "player A", 0, &stats),
+			chi_error(client));
+	(void)lack_went(chi_search_positions(client, &spec, &found), chi_error(client));
 	/* It may be stored, and then lack what its games are counted with. */
 	status = chi_drop_gameset(client, "mine");
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));

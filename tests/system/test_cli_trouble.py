@@ -28,8 +28,8 @@ from pychistore import frame, pb, take_varint  # noqa: E402
 
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
-    "alias backup bench compact count delete dump explore export gameset get import info init key load merge name ping "
-    "publish put rescore scan subtract verify".split())
+    "alias backup bench compact count delete dump explore export find gameset get import info init key load merge name ping "
+    "publish put rescore scan stats subtract verify".split())
 
 
 LEAF = 2

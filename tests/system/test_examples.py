@@ -13,7 +13,7 @@ from cli_base import Base, run_cli  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
-ASKING = {"count", "explore", "export", "get", "key", "name", "scan"}
+ASKING = {"count", "explore", "export", "find", "get", "key", "name", "scan", "stats"}
 
 
 def text_of(*path):

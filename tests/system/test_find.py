@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""find and stats by the command line, against all positions and games counted here."""
+
+import json
+import os
+import re
+import sys
+import unittest
+from collections import Counter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_base import HEAD, Base  # noqa: E402
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
+MASTERS = os.path.join(DATA, "masters_300.pgn")
+
+
+def squares(fen):
+    """A dictionary from squares to pieces."""
+    board = {}
+    for rank, row in zip("87654321", fen.split()[0].split("/")):
+        file = 0
+        for letter in row:
+            if letter.isdigit():
+                file += int(letter)
+            else:
+                board["abcdefgh"[file] + rank] = letter
+                file += 1
+    return board
+
+
+class Find(Base):
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", MASTERS, address=self.store)
+
+    def fens(self, *args):
+        text = self.out("find", *args, "--json", address=self.store)
+        return [json.loads(line)["fen"] for line in text.splitlines()]
+
+    def test_against_every_position(self):
+        rows = [line.split("\t") for line in
+                self.out("scan", "--order", "position", address=self.store).splitlines()[1:]]
+        every = [row[1] for row in rows]
+        self.assertEqual(self.fens(), every)
+        for args, fits in (
+                (("--has", "Nd5 kg8 .e6 !Pc4"), lambda b, _: b.get("d5") == "N" and
+                 b.get("g8") == "k" and "e6" not in b and b.get("c4") != "P"),
+                (("--has", "Qh5", "--mirror"), lambda b, _: "Q" in (b.get("h5"), b.get("a5"))),
+                (("--has", "Qh5", "--either-colour"),
+                 lambda b, _: b.get("h5") == "Q" or b.get("h4") == "q"),
+                (("--material", "KRP*vKRP*"), lambda b, _: all(
+                    sorted(p for p in b.values() if p.isupper() == up and p not in "pP") == want
+                    for up, want in ((True, ["K", "R"]), (False, ["k", "r"])))),
+                (("--to-move", "black", "--material", "men=..6"),
+                 lambda b, fen: fen.split()[1] == "b" and len(b) <= 6)):
+            with self.subTest(args):
+                wanted = [fen for fen in every if fits(squares(fen), fen)]
+                self.assertGreater(len(wanted), 0)
+                self.assertEqual(self.fens(*args), wanted)
+                self.assertEqual(self.out("find", *args, "--count", address=self.store).strip(),
+                                 str(len(wanted)))
+                self.assertEqual(self.out("find", *args, "--count", "--quiet",
+                                          address=self.store).strip(), str(len(wanted)))
+
+    def test_pages(self):
+        args = ("--endgame", "rook endings", "--print-cursor", "--limit", "500")
+        whole, pages, cursor = self.fens(*args[:2]), [], []
+        while True:
+            done = self.cli("find", *args, *cursor, address=self.store)
+            self.assertTrue(done.stdout.startswith(HEAD))
+            pages += [line.split("\t")[1] for line in done.stdout.splitlines()[1:]]
+            more = re.search("next: (--cursor) (.*)", done.stderr)
+            if not more:
+                break
+            cursor = more.groups()
+        self.assertEqual(pages, whole)
+        first = self.cli("find", *args, address=self.store)
+        self.assertIn(f"500 of {len(whole)} positions", first.stderr)
+
+    def test_with_games(self):
+        """A filter leaves the positions that its games reached: those of their own store."""
+        with open(MASTERS, "rb") as file:
+            games = [b"[Event " + part for part in file.read().split(b"[Event ")[1:]]
+        mine = b"".join(game for game in games if b'"Carlsen,M"]' in game)
+        other = self.path("carlsen")
+        self.cli("import", self.write("carlsen.pgn", mine), address=other)
+        wanted = [json.loads(line)["fen"] for line in
+                  self.out("find", "--has", "Rd*", "--json", address=other).splitlines()]
+        self.assertEqual(self.fens("--has", "Rd*", "--player", "Carlsen"), wanted)
+        count = self.out("find", "--has", "Kg1 Rf1", "--games", "--count", address=self.store)
+        of_games = self.out("gameset", "create", "castled", "--has", "Kg1 Rf1",
+                            address=self.store)
+        self.assertEqual(of_games.split()[1], count.strip())
+
+    def test_stats(self):
+        with open(MASTERS, encoding="utf-8") as file:
+            text = file.read()
+        rows = [json.loads(line) for line in
+                self.out("stats", "--by", "year", "--json", address=self.store).splitlines()]
+        years = Counter(re.findall(r'^\[Date "(\d{4})', text, re.M))
+        self.assertEqual({str(row["year"]): row["games"] for row in rows if row["year"]},
+                         dict(years))
+        self.assertEqual(sum(row["games"] for row in rows), 300)
+        for result, name in (("1-0", "white"), ("1/2-1/2", "draws"), ("0-1", "black")):
+            self.assertEqual(sum(row[name] for row in rows), text.count(f'[Result "{result}"]'))
+        best = self.out("stats", "--by", "player", "--limit", "1", address=self.store)
+        self.assertEqual(best.splitlines()[1].split("\t")[:2], ["Carlsen,M", "28"])
+        pieces = [json.loads(line) for line in
+                  self.out("stats", "--by", "pieces", "--json", address=self.store).splitlines()]
+        counted = Counter(len(squares(fen)) for fen in self.fens())
+        self.assertEqual({row["pieces"]: row["positions"] for row in pieces}, dict(counted))
+
+    def test_plot(self):
+        """gnuplot draws, or a word says what is missing."""
+        path = self.path("years.png")
+        environment = {**os.environ, "PATH": self.dir}
+        done = self.cli("stats", "--plot", path, address=self.store, code=3, env=environment)
+        self.assertIn("gnuplot", done.stderr)
+        self.assertFalse(os.path.exists(path))
+        self.write("gnuplot", "#!/bin/sh\n/bin/cat >\"$OUT\"\n")
+        os.chmod(self.path("gnuplot"), 0o755)
+        environment["OUT"] = self.path("commands")
+        self.cli("stats", "--plot", path, address=self.store, env=environment)
+        with open(self.path("commands"), encoding="utf-8") as file:
+            commands = file.read()
+        self.assertIn(f"set output '{path}'", commands)
+        self.assertIn('"2019"\t', commands)
+
+    def test_garbage(self):
+        for args in (("find", "--has", "Ke1 Ke2"), ("find", "--has", "Xe1"),
+                     ("find", "--has", "x" * 5000), ("find", "--material", "KvK", "--has", "Qd1"),
+                     ("find", "--cursor", "zzz"), ("find", "--cursor", "00" * 20), ("find", "x"),
+                     ("find", "--fen-part", "8/8"), ("find", "--endgame", "colour"),
+                     ("find", "--in", "not-there"), ("find", "--games"),
+                     ("find", "--count", "--limit", "3"), ("stats", "--by", "colour"),
+                     ("stats", "--by", "pieces", "--player", "x"), ("stats", "--limit", "0"),
+                     ("stats", "--plot", "-", "--json"), ("stats", "--since", "soon")):
+            with self.subTest(args):
+                done = self.cli(*args, address=self.store, code=2)
+                self.assertEqual(done.stdout, "")
+                self.assertLess(len(done.stderr), 2000)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
