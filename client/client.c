@@ -150,8 +150,9 @@ void chi_close(struct chi_client *client)
 	if (client == NULL) {
 		return;
 	}
-	/* The walk first: it holds a snapshot of the store that is closed next. */
+	/* The walk or query first: it holds a snapshot of the store that is closed next. */
 	chi_iter_close(client->iter);
+	chi_game_query_close(client->query);
 	if (client->backend != NULL) {
 		client->backend->close(client);
 	}

@@ -16,15 +16,6 @@
 #include "chistore/types.h"
 #include "store/store.h"
 
-enum chi_games_sort {
-	CHI_GAMES_NUMBER = 0,
-	CHI_GAMES_DATE = 1,   /* not known, or in parts: counts as 0 */
-	CHI_GAMES_RATING = 2, /* the average of both; not known: 0 */
-};
-
-/* Rows of a query that is in any order but ascending numbers. */
-#define CHI_GAMES_SORT_MAX 10000
-
 struct chi_games_spec {
 	const char *filter; /* text of `filter_len` bytes; may be NULL without any */
 	size_t filter_len;
@@ -62,7 +53,6 @@ CHI_MUSTUSE int chi_games_next(struct chi_games *games, struct chi_games_row *ro
 bool chi_games_total(const struct chi_games *games, uint64_t *total);
 
 /* Where the query is, after the last row delivered. */
-#define CHI_GAMES_CURSOR_SIZE 32
 size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE]);
 
 /* The texts of the filter that no name in the archive fits, one after the other: so that a user

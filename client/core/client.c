@@ -14,6 +14,10 @@ int chi_client_begin(struct chi_client *client)
 		return chi_fault(&client->error, -CHI_EBUSY,
 				 "a scan is open on this client; close it first");
 	}
+	if (CHI_UNLIKELY(client->query != NULL)) {
+		return chi_fault(&client->error, -CHI_EBUSY,
+				 "a query of games is open on this client; close it first");
+	}
 	if (CHI_UNLIKELY(client->pipe != NULL && client->pipe->queued > 0)) {
 		return chi_fault(&client->error, -CHI_EBUSY,
 				 "%zu answers are still to be taken from this client",

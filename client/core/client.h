@@ -23,6 +23,8 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
+struct chi_game_query;
+struct chi_game_texts;
 struct chi_peer;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
@@ -90,8 +92,9 @@ struct chi_iter {
 
 struct chi_inproc {
 	struct chi_store *store;
-	struct chi_write *write; /* open while CHI_ASYNC records are pending, else NULL */
-	uint64_t pending;	 /* records acknowledged in it */
+	struct chi_write *write;      /* open while CHI_ASYNC records are pending, else NULL */
+	uint64_t pending;	      /* records acknowledged in it */
+	struct chi_game_texts *texts; /* NULL until used */
 };
 
 struct chi_backend {
@@ -118,6 +121,15 @@ struct chi_backend {
 	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
+	/* client/core/games.h; the row of a query is in it. NULL: the backend has none of these. */
+	int (*games_open)(struct chi_client *client, struct chi_game_query *query);
+	int (*games_next)(struct chi_client *client, struct chi_game_query *query);
+	const char *(*games_unknown)(const struct chi_game_query *query, size_t i);
+	void (*games_close)(struct chi_client *client, struct chi_game_query *query);
+	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
+		    struct chi_game *game);
+	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
+				const char *filter, struct chi_explore *out);
 	int (*flush)(struct chi_client *client);
 	/* Queue: slot->rows holds the keys. A negative result leaves the slot unused. */
 	int (*pipe_probe)(struct chi_client *client, struct chi_slot *slot,
@@ -168,9 +180,10 @@ struct chi_client {
 	char name[CHI_CLIENT_NAME_MAX + 1];
 	char *paths[CHI_CLIENT_PATHS]; /* of files that the options name; NULL: none */
 	struct chi_fault error;
-	struct chi_arena arena; /* what calls return; emptied by the next */
-	struct chi_iter *iter;	/* the open one, or NULL */
-	struct chi_pipe *pipe;	/* NULL until used */
+	struct chi_arena arena;	      /* what calls return; emptied by the next */
+	struct chi_iter *iter;	      /* the open one, or NULL */
+	struct chi_game_query *query; /* the same */
+	struct chi_pipe *pipe;	      /* NULL until used */
 	struct chi_inproc inproc;
 	struct chi_peer *peer;		       /* remote: the connection; else NULL */
 	uint8_t opened[CHI_IDEMPOTENCY_STORE]; /* remote: the store's uuid when it was opened */

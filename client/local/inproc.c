@@ -18,6 +18,8 @@
 #include <stdlib.h>
 
 #include "base/fault.h"
+#include "client/local/games.h"
+#include "search/texts.h"
 
 /* Rows fetched at once: few first, so that the first row comes at once, then more. */
 #define BLOCK_FIRST 16
@@ -400,6 +402,8 @@ static void close_store(struct chi_client *client)
 		/* A failure cannot be reported here: call chi_flush before to know (chistore.h). */
 		client->inproc.write = NULL;
 	}
+	chi_game_texts_free(client->inproc.texts);
+	client->inproc.texts = NULL;
 	chi_store_close(client->inproc.store);
 	client->inproc.store = NULL;
 }
@@ -544,6 +548,12 @@ const struct chi_backend chi_backend_inproc = {
 	.del = del,
 	.get_game_ids = get_game_ids,
 	.put_game_ids = put_game_ids,
+	.games_open = chi_inproc_games_open,
+	.games_next = chi_inproc_games_next,
+	.games_unknown = chi_inproc_games_unknown,
+	.games_close = chi_inproc_games_close,
+	.game = chi_inproc_game,
+	.explore_filtered = chi_inproc_explore_filtered,
 	.flush = settle,
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,

@@ -128,6 +128,100 @@ struct chi_posting {
 	chi_move move;
 };
 
+/* ---- Asking for games -------------------------------------------------------------------- */
+
+/*
+ * A filter of games is a text in a small language, which chistore(1) describes under "Filters of
+ * games": `player "Carlsen, Magnus" as white since 2015 not result 1-0`. An empty one is all games.
+ */
+
+struct chi_client;
+struct chi_game_query;
+
+enum chi_games_sort {
+	CHI_GAMES_NUMBER = 0, /* the order in which they came */
+	CHI_GAMES_DATE = 1,   /* not known, or in parts: counts as 0 */
+	CHI_GAMES_RATING = 2, /* the average of both; not known: 0 */
+};
+
+/* Rows of a query that is in any order but ascending numbers. */
+#define CHI_GAMES_SORT_MAX 10000
+
+/* With its NUL. */
+#define CHI_GAMES_CURSOR_SIZE 32
+
+/* What a query delivers of each game. */
+enum chi_games_want {
+	CHI_GAMES_HEADS = 0, /* the head, where it reached the position, and the move there */
+	CHI_GAMES_TEXTS = 1, /* and the names as texts */
+	CHI_GAMES_PGN = 2,   /* and the whole game */
+};
+
+struct chi_game_spec {
+	const char *filter;		/* NUL-terminated; NULL: all games */
+	const struct chi_key *position; /* games that reached it; NULL: any */
+	uint8_t sort;	    /* enum chi_games_sort; equal ones are in order of numbers */
+	bool descending;    /* both */
+	uint8_t want;	    /* enum chi_games_want */
+	bool want_total;    /* counts also the games after the last row */
+	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
+	const char *cursor; /* where a query of the same filter and order was; "" or NULL: begin */
+};
+
+/* A game of a query. Texts are NUL-terminated, UTF-8, "" where there is none. */
+struct chi_game_row {
+	struct chi_game_head head;
+	int32_t ply;   /* where it reached `position`, or else the first position or line of moves
+			  that the filter asks for; -1: none is asked for */
+	chi_move move; /* played there; 0: it ended there */
+	const char *white;
+	const char *black;
+	const char *event;
+	const char *site;
+	const char *round;
+	const char *source;
+	const char *pgn; /* with an empty line at its end */
+	size_t pgn_len;
+};
+
+/*
+ * Begins a query; one per client at a time, and as with a walk (chi_iter_open) other calls on the
+ * client give -CHI_EBUSY until it is closed. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL say what is
+ * wrong with the filter and where, or with the cursor or the order.
+ */
+CHI_MUSTUSE int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *spec,
+				    struct chi_game_query **out);
+
+/* The next row, until the next call. CHI_NONE after the last: all are counted if that was asked. */
+CHI_MUSTUSE int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row **row);
+
+/* After CHI_NONE, how many games fit in all, wherever the query began: false if it was not asked.
+ * It may be known before. */
+bool chi_game_query_total(const struct chi_game_query *query, uint64_t *total);
+
+/* Where the query is: after the row delivered last. "" before the first. */
+void chi_game_query_cursor(const struct chi_game_query *query, char out[CHI_GAMES_CURSOR_SIZE]);
+
+/* Names in the filter that no name of the store fits, from i = 0 on; NULL: no more. Known after
+ * CHI_NONE, valid until the query is closed. */
+const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i);
+
+/* NULL is fine. */
+void chi_game_query_close(struct chi_game_query *query);
+
+/* A game by its number, as a row (its ply is -1) and whole; until the next call. `game` may be
+ * NULL. CHI_NONE: there is none. */
+CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,
+			     struct chi_game *game);
+
+/*
+ * As chi_explore, but of the games that fit the filter: counts of the position and `played` of its
+ * moves are theirs, moves that none of them played are left out, and min_ply is -1. The positions
+ * after the moves are as chi_explore has them, with all their games.
+ */
+CHI_MUSTUSE int chi_explore_filtered(struct chi_client *client, const struct chi_key *key,
+				     const char *filter, struct chi_explore *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -154,6 +154,14 @@ CHI_SPEED_CORRESPONDENCE = 5
 CHI_SPEEDS = 6
 CHI_GAME_ELO_MAX = 65535
 CHI_ECO_CODES = 500
+CHI_GAMES_NUMBER = 0
+CHI_GAMES_DATE = 1
+CHI_GAMES_RATING = 2
+CHI_GAMES_SORT_MAX = 10000
+CHI_GAMES_CURSOR_SIZE = 32
+CHI_GAMES_HEADS = 0
+CHI_GAMES_TEXTS = 1
+CHI_GAMES_PGN = 2
 CHI_NAMES_MAX = 10000
 CHI_NAME_CHANGES_MAX = 10000
 CHI_NAME_JOIN = 1
@@ -311,6 +319,18 @@ class chi_posting(Structure):
 
 
 class chi_client(Structure):
+    pass
+
+
+class chi_game_query(Structure):
+    pass
+
+
+class chi_game_spec(Structure):
+    pass
+
+
+class chi_game_row(Structure):
     pass
 
 
@@ -677,6 +697,29 @@ chi_posting._fields_ = [
     ("game", c_uint32),
     ("move", c_uint16),
 ]
+chi_game_spec._fields_ = [
+    ("filter", c_char_p),
+    ("position", POINTER(chi_key)),
+    ("sort", c_uint8),
+    ("descending", c_bool),
+    ("want", c_uint8),
+    ("want_total", c_bool),
+    ("limit", c_uint64),
+    ("cursor", c_char_p),
+]
+chi_game_row._fields_ = [
+    ("head", chi_game_head),
+    ("ply", c_int32),
+    ("move", c_uint16),
+    ("white", c_char_p),
+    ("black", c_char_p),
+    ("event", c_char_p),
+    ("site", c_char_p),
+    ("round", c_char_p),
+    ("source", c_char_p),
+    ("pgn", c_char_p),
+    ("pgn_len", c_size_t),
+]
 chi_name_row._fields_ = [
     ("id", c_uint32),
     ("root", c_uint32),
@@ -804,6 +847,14 @@ chi_legal_move._fields_ = [
 # Of each function: what it returns, what it takes.
 FUNCTIONS = {
     "chi_strerror": (c_char_p, [c_int]),
+    "chi_game_query_open": (c_int, [POINTER(chi_client), POINTER(chi_game_spec), POINTER(POINTER(chi_game_query))]),
+    "chi_game_query_next": (c_int, [POINTER(chi_game_query), POINTER(POINTER(chi_game_row))]),
+    "chi_game_query_total": (c_bool, [POINTER(chi_game_query), POINTER(c_uint64)]),
+    "chi_game_query_cursor": (None, [POINTER(chi_game_query), POINTER(c_char)]),
+    "chi_game_query_unknown": (c_char_p, [POINTER(chi_game_query), c_size_t]),
+    "chi_game_query_close": (None, [POINTER(chi_game_query)]),
+    "chi_game_get": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_game_row), POINTER(chi_game)]),
+    "chi_explore_filtered": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explore)]),
     "chi_get_names": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
     "chi_get_suspects": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
     "chi_change_names": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),

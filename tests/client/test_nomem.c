@@ -113,6 +113,38 @@ static int count_record(void *context, size_t i, const struct chi_record *record
 	return CHI_OK;
 }
 
+/* Servers do not know these calls. */
+static void query(struct chi_client *client)
+{
+	static const struct chi_game_spec spec = {
+		.filter = "not player Nemo", .want = CHI_GAMES_PGN, .want_total = true};
+	struct chi_game_query *games = NULL;
+	const struct chi_game_row *row = NULL;
+	struct chi_explore explore;
+	struct chi_game_row whole;
+	char cursor[CHI_GAMES_CURSOR_SIZE];
+	uint64_t total = 0;
+	int status = chi_game_query_open(client, &spec, &games);
+	if (status == -CHI_EUNSUPPORTED) {
+		return;
+	}
+	if (lack_went(status, chi_error(client))) {
+		while ((status = chi_game_query_next(games, &row)) == CHI_OK) {
+			assert_non_null(strstr(row->pgn, "[White "));
+		}
+		if (lack_went(status, chi_error(client))) {
+			assert_true(chi_game_query_total(games, &total));
+		}
+		chi_game_query_cursor(games, cursor);
+		(void)chi_game_query_unknown(games, 0);
+		chi_game_query_close(games);
+	}
+	status = chi_game_get(client, 1, &whole, NULL);
+	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
+	(void)lack_went(chi_explore_filtered(client, keys + 1, "year 1900..", &explore),
+			chi_error(client));
+}
+
 static void read_all(struct chi_client *client)
 {
 	struct chi_row rows[MANY];
@@ -159,6 +191,7 @@ static void read_all(struct chi_client *client)
 	for (uint8_t want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
 		walk(client, want);
 	}
+	query(client);
 }
 
 static void use_pipes(struct chi_client *client)

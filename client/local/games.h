@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of the backend of directories that asks for games. */
+#pragma once
+
+#include "client/core/games.h"
+
+int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *query);
+int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *query);
+const char *chi_inproc_games_unknown(const struct chi_game_query *query, size_t i);
+void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query);
+int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
+		    struct chi_game *game);
+int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key *key,
+				const char *filter, struct chi_explore *out);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a query's rows are made of beside their heads: names as texts, and whole games as PGN. From
+ * one snapshot at a time, used by the thread that uses that.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "chistore/games.h"
+#include "search/games.h"
+#include "store/store.h"
+
+struct chi_game_texts;
+
+/* -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_game_texts_new(struct chi_game_texts **out);
+/* NULL is fine. */
+void chi_game_texts_free(struct chi_game_texts *texts);
+
+/* Between these it reads a snapshot; what it remembers of another is dropped. */
+CHI_MUSTUSE int chi_game_texts_begin(struct chi_game_texts *texts, struct chi_read *read);
+void chi_game_texts_end(struct chi_game_texts *texts);
+
+/* A row with what is wanted, enum chi_games_want; texts are the arena's, the PGN is valid until the
+ * next call. -CHI_ECORRUPT, -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_game_texts_row(struct chi_game_texts *texts, const struct chi_games_row *row,
+				   uint8_t want, struct chi_arena *arena, struct chi_game_row *out);
+
+/* A whole game, and the same as a row with its PGN; valid until the next call. CHI_NONE: there is
+ * no game of that number. */
+CHI_MUSTUSE int chi_game_texts_game(struct chi_game_texts *texts, uint32_t number,
+				    struct chi_arena *arena, struct chi_game_row *row,
+				    struct chi_game *game);
