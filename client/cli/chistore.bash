@@ -19,7 +19,7 @@ _chistore_values()
 	--statistic) echo control outcome score eval external ;;
 	--format) echo pgn epd csv tsv jsonl polyglot ;;
 	--order) echo strength position ;;
-	--sort) echo games score eval ;;
+	--sort) echo games score eval number date rating ;;
 	--kind) echo player event site source round annotator ;;
 	--side) echo w b ;;
 	--color) echo auto always never ;;
@@ -76,11 +76,17 @@ _chistore()
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
 		--player | --white | --black | --since | --until | --rating | --rating-both | --rating-average | \
 		--result | --eco | --plies | --min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | \
-		--clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
+		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
+		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
+		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
 		--pipeline | --rate | --sample | --timeout | --seed)
 		return
 		;;
-	--time)
+	--to-move)
+		mapfile -t COMPREPLY < <(compgen -W 'white black' -- "$cur")
+		return
+		;;
+	--time | --speed)
 		mapfile -t COMPREPLY < <(compgen -W 'bullet blitz rapid classical correspondence' -- "$cur")
 		return
 		;;
@@ -109,7 +115,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | subtract | dump | load | export | merge | backup | publish)
+		import | subtract | extract | dump | load | export | merge | backup | publish)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac

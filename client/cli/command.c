@@ -15,11 +15,14 @@ extern const struct command cmd_stats;
 extern const struct command cmd_put;
 extern const struct command cmd_get;
 extern const struct command cmd_explore;
+extern const struct command cmd_games;
+extern const struct command cmd_game;
 extern const struct command cmd_delete;
 extern const struct command cmd_scan;
 extern const struct command cmd_count;
 extern const struct command cmd_import;
 extern const struct command cmd_subtract;
+extern const struct command cmd_extract;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
 extern const struct command cmd_backup;
@@ -35,11 +38,12 @@ extern const struct command cmd_bench;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,    &cmd_put,	    &cmd_get,	   &cmd_explore, &cmd_delete, &cmd_scan,
-	&cmd_count,   &cmd_import,  &cmd_subtract, &cmd_key,	 &cmd_name,   &cmd_alias,
-	&cmd_find,    &cmd_gameset, &cmd_stats,	   &cmd_info,	 &cmd_verify, &cmd_backup,
-	&cmd_publish, &cmd_compact, &cmd_dump,	   &cmd_load,	 &cmd_export, &cmd_merge,
-	&cmd_rescore, &cmd_ping,    &cmd_bench,	   NULL,
+	&cmd_init,   &cmd_put,	  &cmd_get,    &cmd_explore, &cmd_games,    &cmd_game,
+	&cmd_delete, &cmd_scan,	  &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
+	&cmd_key,    &cmd_name,	  &cmd_alias,  &cmd_find,    &cmd_gameset,  &cmd_stats,
+	&cmd_info,   &cmd_verify, &cmd_backup, &cmd_publish, &cmd_compact,  &cmd_dump,
+	&cmd_load,   &cmd_export, &cmd_merge,  &cmd_rescore, &cmd_ping,	    &cmd_bench,
+	NULL,
 };
 
 /* Longer words are not typing errors of a command. */

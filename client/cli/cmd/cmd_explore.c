@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/cli/in/game_terms.h"
 #include "client/cli/in/place.h"
 #include "client/cli/out/explored.h"
 
@@ -13,6 +14,7 @@ struct explore_state {
 	bool as_table;
 	bool tsv;
 	struct table_options table;
+	struct game_terms terms;
 };
 
 static bool was_played(const struct chi_explore_move *move)
@@ -32,13 +34,29 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 	return n;
 }
 
+/* Of the games that fit, if some are asked for; until the next call. */
+static int ask(struct cli *cli, const struct chi_key *key, struct chi_explore *out)
+{
+	const struct explore_state *wanted = cli->state;
+	return wanted->terms.n > 0 ? chi_explore_filtered(cli->client, key, wanted->terms.text, out)
+				   : chi_explore(cli->client, key, out);
+}
+
 /* Asked for before the moves: an answer lasts until the next call. */
 static int print_card(struct cli *cli, struct card *card, const struct table *table)
 {
 	struct chi_record record;
+	struct chi_explore explore;
+	const struct explore_state *wanted = cli->state;
 	int status = card_statistic(cli->client, &card->statistic);
 	if (status == CHI_OK) {
+		status = ask(cli, &card->key, &explore);
+	}
+	if (status == CHI_OK) {
 		status = chi_get(cli->client, &card->key, &record);
+	}
+	if (wanted->terms.n > 0) {
+		record.counts = explore.position.counts;
 	}
 	if (status < 0) {
 		return cli_fail(cli->client, status);
@@ -63,7 +81,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_explore(cli->client, &card->key, &explore);
+	int status = ask(cli, &card->key, &explore);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
@@ -89,7 +107,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 
 static int run(struct cli *cli)
 {
-	const struct explore_state *wanted = cli->state;
+	struct explore_state *wanted = cli->state;
 	_cleanup_(table_deinit) struct table table = {.out = NULL};
 	struct place place;
 	if (wanted->as_table && wanted->tsv) {
@@ -100,6 +118,9 @@ static int run(struct cli *cli)
 				 wanted->as_table ? "table" : "tsv");
 	}
 	int code = place_take_all(cli, &place);
+	if (code == EXIT_DONE) {
+		code = game_terms_take(cli, &wanted->terms);
+	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
@@ -120,6 +141,7 @@ static const struct cli_option options[] = {
 		    "board and table, even if the output is not a terminal"),
 	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, even on a terminal"),
 	TABLE_OPTIONS(explore_state),
+	GAME_TERM_OPTIONS(explore_state, terms),
 	OPTIONS_END,
 };
 
@@ -138,10 +160,13 @@ const struct command cmd_explore = {
 		"the moves: san, uci, games, white, draws, black, other, score, eval, depth,\n"
 		"reached, reached_white, reached_draws, reached_black, chi2, eco, opening. A\n"
 		"position that is not stored is named on standard error, and the exit code is "
-		"1.\n\n" PLACE_HELP,
+		"1.\n"
+		"Options that choose games count only these: --player Anand --white.\n\n" PLACE_HELP
+		"\n\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./positions explore\n"
 		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"
 		   "chistore -a ./positions explore Najdorf Be3\n"
+		   "chistore -a ./games explore e4 e5 --rating 2600.. --since 2015\n"
 		   "chistore -a ./positions explore "
 		   "'r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1' --json",
 	.options = options,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore export: positions with their records, in formats that other programs read. */
+/* chistore export: positions with their records, or games, in formats that other programs read. */
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/cli/in/filter.h"
+#include "client/cli/in/game_terms.h"
 #include "client/cli/out/columns.h"
 #include "client/cli/out/export_book.h"
 #include "client/cli/out/export_text.h"
@@ -17,6 +18,7 @@ struct export_state {
 	struct chi_scan_spec spec;
 	enum export_format format;
 	struct columns columns;
+	struct game_terms terms; /* of PGN */
 	const char *path;
 };
 
@@ -24,6 +26,7 @@ struct export_state {
 struct export
 {
 	struct chi_iter *iter;
+	struct chi_game_query *query; /* of PGN alone */
 	struct chi_arena arena;
 	struct target target;
 	struct export_book *book; /* of Polyglot alone */
@@ -46,6 +49,7 @@ static enum export_format choose_format(const struct cli *cli, const struct expo
 static void export_deinit(struct export *export)
 {
 	chi_iter_close(export->iter);
+	chi_game_query_close(export->query);
 	chi_arena_deinit(&export->arena);
 	export_book_free(export->book);
 	target_discard(&export->target);
@@ -151,6 +155,48 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	return code == EXIT_DONE ? target_finish(&export->target) : code;
 }
 
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/* In the order of their numbers, which an import of the file gives them again. */
+static int write_games(struct cli *cli, struct export *export, struct export_state *state)
+{
+	const struct chi_game_spec spec = {.filter = state->terms.text, .want = CHI_GAMES_PGN};
+	const struct chi_game_row *row = NULL;
+	int status = chi_game_query_open(cli->client, &spec, &export->query);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	int code = target_open(&export->target, state->path);
+	while (code == EXIT_DONE && cli_stop == 0 &&
+	       (status = chi_game_query_next(export->query, &row)) == CHI_OK) {
+		code = target_write(&export->target, row->pgn, row->pgn_len);
+	}
+	if (cli_stop != 0) {
+		return 128 + cli_stop;
+	}
+	if (status < 0) {
+		return cli_fail(cli->client, status);
+	}
+	return code == EXIT_DONE ? target_finish(&export->target) : code;
+}
+
+/* Options of the wrong kind would silently do nothing. */
+static int check_kind(struct cli *cli, const struct export_state *state, bool games)
+{
+	static const char *const of_positions[] = {"min",    "max",  "material",  "either-colour",
+						   "pieces", "side", "min-games", "score",
+						   "eval",   "ply",  "engines",	  "show"};
+	for (size_t i = 0; games && i < CHI_COUNT(of_positions); i++) {
+		if (cli_given(cli, of_positions[i])) {
+			return cli_usage(cli, "--%s goes with positions, not with games (PGN)",
+					 of_positions[i]);
+		}
+	}
+	return games || state->terms.n == 0 ? EXIT_DONE
+					    : cli_usage(cli, "--%s goes with games: --format pgn",
+							state->terms.term[0].name);
+}
+
 static int run(struct cli *cli)
 {
 	_cleanup_(export_deinit) struct export export = {.iter = NULL};
@@ -163,6 +209,13 @@ static int run(struct cli *cli)
 		state->path = NULL;
 	}
 	enum export_format format = choose_format(cli, state);
+	code = check_kind(cli, state, format == EXPORT_PGN);
+	if (code == EXIT_DONE) {
+		code = game_terms_take(cli, &state->terms);
+	}
+	if (code != EXIT_DONE || format == EXPORT_PGN) {
+		return code == EXIT_DONE ? write_games(cli, &export, state) : code;
+	}
 	if (state->columns.n > 0 && (format == EXPORT_EPD || format == EXPORT_POLYGLOT)) {
 		return cli_usage(cli, "--show goes with csv, tsv and jsonl");
 	}
@@ -180,21 +233,23 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_WORD(export_state, format, export_formats, "format", "FORMAT",
-		    "csv (default), tsv, jsonl, epd or polyglot"),
+		    "csv (default), tsv, jsonl, epd or polyglot; of games pgn"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	OPTION(export_state, columns, columns_take, "show", "A,B,..",
 	       "csv, tsv, jsonl: these columns instead, see 'scan --help'"),
 	FILTER_OPTIONS(export_state),
+	GAME_HEAD_OPTIONS(export_state, terms),
 	OPTIONS_END,
 };
 
 const struct command cmd_export = {
 	.name = "export",
 	.arguments = "",
-	.summary = "write positions as CSV, JSON, EPD or a Polyglot book",
+	.summary = "write positions as CSV, JSON, EPD or a Polyglot book, or games as PGN",
 	.help = "Writes every position that matches the filters, ordered by key. Without\n"
-		"--format the ending of FILE decides: .csv, .tsv, .jsonl, .epd, .bin. An existing\n"
+		"--format the ending of FILE decides: .csv, .tsv, .jsonl, .epd, .bin, .pgn. An "
+		"existing\n"
 		"FILE is replaced when the new one is complete.\n"
 		"\n"
 		"'import' reads all of them again. jsonl: what 'get' prints, one object a line.\n"
@@ -203,9 +258,14 @@ const struct command cmd_export = {
 		"is empty. epd: that evaluation as ce or dm with engine, acd, acn and pv, else\n"
 		"the line as pv; the note, and the counts as c0 \"white W draws D black B\".\n"
 		"polyglot: a book of the moves played; a win of its player adds two to a move's\n"
-		"weight, a draw one; moves that only lost are left out.",
+		"weight, a draw one; moves that only lost are left out.\n"
+		"\n"
+		"pgn: the games of the store that fit the options of games (--player and so on; a\n"
+		"--filter can ask for more), in the order of their numbers. Imported into an\n"
+		"empty store they make the same one, but for where they came from.",
 	.example = "chistore -a ./positions export --min-games 50 -o strong.csv\n"
-		   "chistore -a ./positions export --min-games 5 -o book.bin",
+		   "chistore -a ./positions export --min-games 5 -o book.bin\n"
+		   "chistore -a ./games export --player Anand -o anand.pgn",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct export_state),

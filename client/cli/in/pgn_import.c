@@ -68,8 +68,7 @@ static uint64_t count_games(const char *bytes, size_t len)
 	return n;
 }
 
-/* Says what is wrong, unless a signal stopped the work, which is said at the end. */
-static int fail(struct games *games, const char *text, int code)
+int games_fail(struct games *games, const char *text, int code)
 {
 	progress_clear(&games->progress);
 	if (cli_stop == 0) {
@@ -83,12 +82,12 @@ static int file_fail(struct games *games, const char *path, const char *text, in
 {
 	char line[CHI_FAULT_SIZE + 600];
 	(void)snprintf(line, sizeof(line), "%.500s: %s; nothing was stored", path, text);
-	return fail(games, line, code);
+	return games_fail(games, line, code);
 }
 
 /* The file's text, to its end. */
-static int feed(struct games *games, struct chi_import *import, const char *path,
-		struct chi_source *source)
+static int feed_source(struct games *games, struct chi_import *import, const char *path,
+		       struct chi_source *source)
 {
 	int status = chi_import_file(import, path);
 	while (status == CHI_OK) {
@@ -107,7 +106,8 @@ static int feed(struct games *games, struct chi_import *import, const char *path
 		progress_update(&games->progress,
 				games->bytes_before + chi_source_bytes_read(source), games->seen);
 	}
-	return fail(games, chi_import_error(import), cli_worse(EXIT_STORE, cli_exit_of(status)));
+	return games_fail(games, chi_import_error(import),
+			  cli_worse(EXIT_STORE, cli_exit_of(status)));
 }
 
 /* Opens the file if it is not open yet, and closes it. */
@@ -119,7 +119,7 @@ static int feed_file(struct games *games, struct chi_import *import, const char 
 	if (source == NULL && chi_source_open(path, &options, &source, &fault) != CHI_OK) {
 		return file_fail(games, path, fault.text, EXIT_USAGE);
 	}
-	int code = feed(games, import, path, source);
+	int code = feed_source(games, import, path, source);
 	games->bytes_before += chi_source_bytes_total(source);
 	chi_source_close(source);
 	return code;
@@ -185,8 +185,8 @@ static int commit(struct cli *cli, struct games *games, struct chi_import *impor
 		return file_fail(games, what, chi_import_error(import), EXIT_STORE);
 	}
 	if (status != CHI_OK) {
-		return fail(games, chi_import_error(import),
-			    cli_worse(EXIT_STORE, cli_exit_of(status)));
+		return games_fail(games, chi_import_error(import),
+				  cli_worse(EXIT_STORE, cli_exit_of(status)));
 	}
 	print_summary(cli, games, &result);
 	if (result.games == result.empty) {
@@ -197,19 +197,12 @@ static int commit(struct cli *cli, struct games *games, struct chi_import *impor
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli, struct games *games, struct chi_import *import, int n, char **paths,
-	       struct chi_source **sources)
+static int run(struct cli *cli, struct games *games, struct chi_import *import, const char *what,
+	       games_feed *feed, void *context)
 {
-	int code = EXIT_DONE;
-	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
-		struct chi_source *source = sources != NULL ? sources[i] : NULL;
-		if (sources != NULL) {
-			sources[i] = NULL;
-		}
-		code = feed_file(games, import, paths[i], source);
-	}
+	int code = feed(games, import, context);
 	if (code == EXIT_DONE && cli_stop == 0) {
-		code = commit(cli, games, import, n == 1 ? paths[0] : "all files");
+		code = commit(cli, games, import, what);
 		if (code == EXIT_DONE) {
 			return EXIT_DONE; /* too late to be stopped */
 		}
@@ -222,17 +215,15 @@ static int run(struct cli *cli, struct games *games, struct chi_import *import, 
 	return code;
 }
 
-int games_run(struct cli *cli, struct games *games, int n, char **paths,
-	      struct chi_source **sources)
+int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char *what,
+		games_feed *feed, void *context)
 {
 	struct chi_import *import = NULL;
-	uint64_t total = 0;
-	int code = files_check(cli, n, paths, &total);
-	if (code == EXIT_DONE && cli_is_remote(cli) &&
-	    (games->options.memory != 0 || games->threads != 0)) {
+	int code = EXIT_DONE;
+	if (cli_is_remote(cli) && (games->options.memory != 0 || games->threads != 0)) {
 		code = cli_usage(cli, "--memory and --threads are set on the server");
 	}
-	progress_init(&games->progress, cli->quiet, total);
+	progress_init(&games->progress, cli->quiet, bytes);
 	games->progress.unit = "games";
 	games->options.max_ply = (uint32_t)games->max_ply;
 	games->options.threads = (unsigned)games->threads;
@@ -246,8 +237,41 @@ int games_run(struct cli *cli, struct games *games, int n, char **paths,
 		code = open_import(cli, games, &import);
 	}
 	if (code == EXIT_DONE) {
-		code = run(cli, games, import, n, paths, sources);
+		code = run(cli, games, import, what, feed, context);
 	}
 	chi_import_close(import);
 	return code;
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
+struct paths {
+	int n;
+	char **paths;
+	struct chi_source **sources;
+};
+
+static int feed_paths(struct games *games, struct chi_import *import, void *context)
+{
+	const struct paths *paths = context;
+	int code = EXIT_DONE;
+	for (int i = 0; i < paths->n && code == EXIT_DONE && cli_stop == 0; i++) {
+		struct chi_source *source = paths->sources != NULL ? paths->sources[i] : NULL;
+		if (paths->sources != NULL) {
+			paths->sources[i] = NULL;
+		}
+		code = feed_file(games, import, paths->paths[i], source);
+	}
+	return code;
+}
+
+int games_run(struct cli *cli, struct games *games, int n, char **paths,
+	      struct chi_source **sources)
+{
+	struct paths context = {.n = n, .paths = paths, .sources = sources};
+	uint64_t total = 0;
+	int code = files_check(cli, n, paths, &total);
+	return code == EXIT_DONE ? games_store(cli, games, total, n == 1 ? paths[0] : "all files",
+					       feed_paths, &context)
+				 : code;
 }

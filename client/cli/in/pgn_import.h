@@ -26,8 +26,20 @@ struct games {
 /* --memory. */
 cli_reader games_memory;
 
+/* Says what is wrong, unless a signal stopped the work, which is said at the end. Returns `code`.
+ */
+int games_fail(struct games *games, const char *text, int code);
+
+/* Feeds all games; returns an exit code, having said what is wrong. Looks at cli_stop. */
+typedef int games_feed(struct games *games, struct chi_import *import, void *context);
+
+/* Opens the store itself, has it fed, and stores what came, or nothing. `what` is where the games
+ * are from, `bytes` how many there are, 0: not known. Prints the summary. */
+int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char *what,
+		games_feed *feed, void *context);
+
 /*
- * Opens the store itself, feeds all files, and stores what is in them, or nothing. `sources`: of
+ * The same of files: feeds all files, and stores what is in them, or nothing. `sources`: of
  * each file one that is open already, or NULL; NULL if none is. Prints the summary.
  */
 int games_run(struct cli *cli, struct games *games, int n, char **paths,

@@ -22,14 +22,14 @@
 
 const char *const export_formats[] = {
 	[EXPORT_CSV] = "csv", [EXPORT_TSV] = "tsv",	      [EXPORT_JSONL] = "jsonl",
-	[EXPORT_EPD] = "epd", [EXPORT_POLYGLOT] = "polyglot",
+	[EXPORT_EPD] = "epd", [EXPORT_POLYGLOT] = "polyglot", [EXPORT_PGN] = "pgn",
 };
 
 enum export_format export_format_of_path(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 	const char *name = dot == NULL ? "" : strcasecmp(dot, ".bin") == 0 ? "polyglot" : dot + 1;
-	enum export_format format = EXPORT_POLYGLOT;
+	enum export_format format = EXPORT_FORMATS - 1;
 	while (format != EXPORT_NONE && strcasecmp(name, export_formats[format]) != 0) {
 		format--;
 	}

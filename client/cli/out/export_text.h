@@ -15,10 +15,12 @@ enum export_format {
 	EXPORT_JSONL,
 	EXPORT_EPD,
 	EXPORT_POLYGLOT,
+	EXPORT_PGN, /* games, not positions */
+	EXPORT_FORMATS,
 };
 
 /* Their names. */
-extern const char *const export_formats[EXPORT_POLYGLOT + 1];
+extern const char *const export_formats[EXPORT_FORMATS];
 
 /* By the extension of a file's name; EXPORT_NONE if it means none. */
 enum export_format export_format_of_path(const char *path);
@@ -29,6 +31,6 @@ void export_cell(FILE *file, char separator, const char *text, size_t len);
 /* What comes before the first line. Returns an exit code, as export_row does. */
 int export_head(struct target *target, enum export_format format);
 
-/* Any format but EXPORT_POLYGLOT. The arena is emptied first. */
+/* Any format of text with positions. The arena is emptied first. */
 int export_row(struct target *target, enum export_format format, const struct chi_key *key,
 	       const struct chi_record *record, struct chi_arena *arena);

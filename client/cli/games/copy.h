@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Games of a store that fit a filter as the input of an import: into another store, or to be taken
+ * out of their own. */
+#pragma once
+
+#include "client/cli/cli.h"
+#include "client/cli/in/pgn_import.h"
+
+/*
+ * Reads games of cli->client, in the order of their numbers, and has them imported as
+ * games->options say. `address`: where to; NULL: the same store. Prints the summary.
+ */
+int game_copy(struct cli *cli, struct games *games, const char *filter, const char *address);
+
+/* How many games fit, printed as the summary of a dry run. */
+int game_count(struct cli *cli, const char *filter, const char *name);

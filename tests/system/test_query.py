@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Games of a store by the command line: lists, counts, whole games, PGN there and back, and what
+filters take out or copy. Expected values are counted from the tags of the file."""
+
+import json
+import os
+import re
+import unittest
+
+from cli_base import Base, summary
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
+MASTERS = os.path.join(DATA, "masters_300.pgn")
+COLUMNS = ("game white black result date event site round eco white_elo black_elo plies ply "
+           "source").split()
+
+
+def tags_of_games():
+    with open(MASTERS, encoding="utf-8") as file:
+        parts = re.split(r"(?m)^(?=\[Event )", file.read())[1:]
+    return [dict(re.findall(r'(?m)^\[(\w+) "(.*)"\]$', part)) for part in parts]
+
+
+TAGS = tags_of_games()
+
+
+def elo(tags, side):
+    return int(tags.get(side + "Elo") or 0)
+
+
+class Query(Base):
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", "--statistic", "outcome", MASTERS, address=self.store)
+
+    def games(self, *options, **extra):
+        """Rows as dictionaries."""
+        text = self.out("games", "--json", *options, address=self.store, **extra)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def numbers(self, *options):
+        return [row["game"] for row in self.games(*options)]
+
+    def matching(self, test):
+        return [i + 1 for i, tags in enumerate(TAGS) if test(tags)]
+
+
+class Lists(Query):
+    def test_rows_are_the_files(self):
+        rows = self.games()
+        self.assertEqual(len(rows), len(TAGS))
+        for row, tags in zip(rows, TAGS):
+            self.assertEqual(list(row), COLUMNS)
+            names = ("white", "black", "result", "event")
+            # A tag has no blanks at its ends.
+            self.assertEqual([row[name] or "?" for name in names],
+                             [tags[name.title()].strip() for name in names])
+            self.assertEqual(row["date"] or "", tags["Date"].replace("????.??.??", ""))
+            self.assertEqual((row["white_elo"] or 0, row["black_elo"] or 0),
+                             (elo(tags, "White"), elo(tags, "Black")))
+            self.assertEqual((row["eco"], row["source"]), (tags.get("ECO"), "masters_300.pgn"))
+        text = self.out("games", address=self.store).splitlines()
+        self.assertEqual(text[0].split("\t"), COLUMNS)
+        self.assertEqual(text[1].split("\t"),
+                         [str("-" if v is None else v) for v in rows[0].values()])
+
+    def test_filters(self):
+        name = TAGS[0]["White"]
+        cases = [
+            (["--player", name], lambda t: name in (t["White"], t["Black"])),
+            (["--player", name, "--white"], lambda t: t["White"] == name),
+            (["--black=" + name], lambda t: t["Black"] == name),
+            (["--not-player", name], lambda t: name not in (t["White"], t["Black"])),
+            (["--rating", "2700.."], lambda t: max(elo(t, "White"), elo(t, "Black")) >= 2700),
+            (["--result", "1-0,0-1"], lambda t: t["Result"] in ("1-0", "0-1")),
+            (["--eco", "B90..B99"], lambda t: "B90" <= t.get("ECO", "") <= "B99"),
+            (["--since", "2010", "--not-since", "2015"],
+             lambda t: "2010" <= t["Date"][:4] < "2015"),
+            (["--filter", "result 1-0 not eco B"],
+             lambda t: t["Result"] == "1-0" and t.get("ECO", "")[:1] != "B"),
+        ]
+        for options, test in cases:
+            with self.subTest(options=options):
+                expected = self.matching(test)
+                self.assertEqual(self.numbers(*options), expected)
+                count = self.out("games", "--count", *options, address=self.store)
+                self.assertEqual(int(count), len(expected))
+
+    def test_pages(self):
+        done = self.cli("games", "--limit", "7", "--json", address=self.store)
+        seen = []
+        cursor = re.fullmatch(r"7 of 300 games; next: --cursor (\w+)\n", done.stderr)[1]
+        while done.stdout:
+            seen += [json.loads(line)["game"] for line in done.stdout.splitlines()]
+            done = self.cli("games", "--limit", "7", "--json", "--cursor", cursor,
+                            address=self.store)
+            found = re.search(r"--cursor (\w+)", done.stderr)
+            if not found:
+                break
+            cursor = found[1]
+        seen += [json.loads(line)["game"] for line in done.stdout.splitlines()]
+        self.assertEqual(seen, list(range(1, 301)))
+
+    def test_orders(self):
+        rows = self.games("--sort", "rating", "--descending", "--limit", "300")
+        sums = [r["white_elo"] + r["black_elo"] if r["white_elo"] and r["black_elo"] else 0
+                for r in rows]
+        self.assertEqual(sums, sorted(sums, reverse=True))
+        self.assertEqual(len(rows), 300)
+        dates = [r["date"] or "0000" for r in self.games("--sort", "date", "--limit", "300")]
+        self.assertEqual([d[:4] for d in dates], sorted(d[:4] for d in dates))
+        self.assertEqual(len(self.games("--sort", "date")), 20)
+
+    def test_position(self):
+        rows = self.games("--moves", "e4 c5 Nf3")
+        self.assertTrue(rows)
+        self.assertEqual({row["ply"] for row in rows}, {3})
+        counts = json.loads(self.out("explore", "e4", "c5", "Nf3", "--json", address=self.store))
+        self.assertEqual(len(rows), counts["games"] + counts["other"])
+        fen = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
+        self.assertEqual(self.games("--position", fen), rows)
+
+    def test_explore(self):
+        whole = json.loads(self.out("explore", "e4", "--json", address=self.store))
+        some = json.loads(self.out("explore", "e4", "--json", "--result", "1-0",
+                                   address=self.store))
+        self.assertEqual((some["white"], some["draws"], some["black"]), (whole["white"], 0, 0))
+        self.assertEqual(sum(m["white"] for m in some["moves"]),
+                         sum(m["white"] for m in whole["moves"]))
+        table = self.out("explore", "e4", "--table", "--result", "1-0", address=self.store)
+        self.assertIn("100", table)
+
+    def test_nothing_fits(self):
+        done = self.cli("games", "--player", "Nemo, Captain", address=self.store)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("no name in the store fits 'Nemo, Captain'", done.stderr)
+        self.assertEqual(self.out("games", "--player", "Nemo", "--count", "--quiet",
+                                  address=self.store), "0\n")
+
+    def test_mistakes(self):
+        for options in (["--rating", "high"], ["--cursor", "made-up"], ["--count", "--pgn"],
+                        ["--filter", "player"], ["--pgn", "--json"],
+                        ["--sort", "date", "--limit", "10001"], ["--opponent", "Tal"],
+                        ["--has", "Ka1 Ka2"], ["e4"]):
+            with self.subTest(options=options):
+                self.cli("games", *options, code=2, address=self.store)
+
+
+class Whole(Query):
+    def test_game(self):
+        game = json.loads(self.out("game", "300", "--json", address=self.store))
+        self.assertEqual(list(game), COLUMNS + ["tags", "start", "moves", "pgn"])
+        self.assertEqual(len(game["moves"]), game["plies"])
+        self.assertEqual(game["pgn"], self.out("game", "300", address=self.store))
+        self.assertEqual({**game["tags"], "Result": game["result"]}, TAGS[299])
+        done = self.cli("game", "301", "1", code=1, address=self.store)
+        self.assertIn("game not found: 301", done.stderr)
+        self.assertIn("[Event ", done.stdout)
+        self.cli("game", "0", code=2, address=self.store)
+
+    def test_pgn_there_and_back(self):
+        files = [os.path.join(DATA, name) for name in sorted(os.listdir(DATA))
+                 if name.endswith(".pgn")]
+        store, again = self.path("all"), self.path("again")
+        self.cli("import", "--quiet", *files, address=store)
+        self.cli("export", "-o", self.path("all.pgn"), address=store)
+        self.cli("import", "--quiet", self.path("all.pgn"), address=again)
+        self.assertEqual(self.out("dump", address=again), self.out("dump", address=store))
+        self.assertEqual(self.out("export", "--format", "pgn", address=again),
+                         self.out("games", "--pgn", address=store))
+
+    def test_export_some(self):
+        text = self.out("export", "--format", "pgn", "--result", "0-1", address=self.store)
+        self.assertEqual(text.count("[Event "), len(self.matching(lambda t: t["Result"] == "0-1")))
+        self.cli("export", "--format", "pgn", "--min-games", "5", code=2, address=self.store)
+        self.cli("export", "--player", "Anand", code=2, address=self.store)
+
+
+class Changes(Query):
+    def rest(self):
+        """What a store of the games without a player of 2700 looks like."""
+        store = self.path("rest")
+        pgn = self.path("rest.pgn")
+        self.cli("export", "-o", pgn, "--not-rating", "2700..", address=self.store)
+        self.cli("import", "--statistic", "outcome", pgn, address=store)
+        return store
+
+    def same(self, one, other):
+        """Base rates are those of the import, until the stores are rescored."""
+        for store in (one, other):
+            self.cli("rescore", address=store)
+        self.assertEqual(self.out("dump", address=one), self.out("dump", address=other))
+        self.assertEqual(self.out("games", "--pgn", address=one),
+                         self.out("games", "--pgn", address=other))
+
+    def test_subtract(self):
+        rest = self.rest()
+        n = len(self.numbers("--rating", "2700.."))
+        done = summary(self.out("subtract", "--rating", "2700..", "--dry-run", address=self.store))
+        self.assertEqual(done, {"would_remove": str(n)})
+        done = summary(self.out("subtract", "--rating", "2700..", address=self.store))
+        self.assertEqual((done["removed"], done["absent"]), (str(n), "0"))
+        self.assertEqual(self.numbers("--rating", "2700.."), [])
+        self.assertIn("errors\t0", self.out("verify", address=self.store))
+        self.same(self.store, rest)
+        self.cli("subtract", "--rating", "2700..", code=1, address=self.store)
+        self.cli("subtract", code=2, address=self.store)
+        self.cli("subtract", "--dry-run", MASTERS, code=2, address=self.store)
+        self.cli("subtract", "--not-player", "Anand", MASTERS, code=2, address=self.store)
+
+    def test_extract(self):
+        rest = self.rest()
+        copy = self.path("copy")
+        self.cli("extract", copy, "--not-rating", "2700..", address=self.store)
+        self.same(copy, rest)
+        sources = {json.loads(line)["source"]
+                   for line in self.out("games", "--json", address=copy).splitlines()}
+        self.assertEqual(sources, {"masters_300.pgn"})
+        self.cli("extract", copy, code=2, address=self.store)
+        self.cli("extract", self.path("none"), "--player", "Nemo", code=1, address=self.store)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
