@@ -6,7 +6,8 @@
  *    player NAME [as white|black] [opponent NAME]     one of the two
  *    white NAME, black NAME       the same as player NAME as white, as black
  *    event TEXT, site TEXT, source TEXT               names that have all these words
- *    since DATE, until DATE       2015, 2015-06 or 2015-06-30
+ *    since DATE, until DATE       2015, 2015-06 or 2015-06-30; if a game's
+ *                                 is known in part, all that it may be fits
  *    year RANGE, number RANGE     5, 5..9, 5.. or ..9; the number is the game's in the archive
  *    rating RANGE                 of at least one of the two
  *    elo-white, elo-black, both, average RANGE

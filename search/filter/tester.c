@@ -151,20 +151,25 @@ static void test_player(const struct chi_columns_chunk *chunk, const struct test
 	}
 }
 
-static uint32_t date_of(const struct chi_columns_chunk *chunk, uint32_t row)
+/* The first or last day that a row's date may be: a part that is not known may be any, and a day
+ * without its month says nothing. 0: the year is not known. */
+static uint32_t day_of(const struct chi_columns_chunk *chunk, uint32_t row, bool last)
 {
-	return chi_column_value(chunk, CHI_COLUMN_YEAR, row) * 10000 +
-	       chi_column_value(chunk, CHI_COLUMN_MONTH, row) * 100 +
-	       chi_column_value(chunk, CHI_COLUMN_DAY, row);
+	uint32_t year = chi_column_value(chunk, CHI_COLUMN_YEAR, row);
+	uint32_t month = chi_column_value(chunk, CHI_COLUMN_MONTH, row);
+	uint32_t day = chi_column_value(chunk, CHI_COLUMN_DAY, row);
+	uint32_t any = last ? 1231 : 101;
+	uint32_t rest = month == 0 ? any : month * 100 + (day == 0 ? any % 100 : day);
+	return year == 0 ? 0 : year * 10000 + rest;
 }
 
-/* True if the date is certainly not after the bound: parts that are not known, of the date or of
- * the bound, may be any. */
-static bool is_until(uint32_t date, uint32_t bound)
+/* True if the date is certainly within the bound, of which parts may be left out too. */
+static bool is_within(const struct chi_columns_chunk *chunk, uint32_t row, bool since,
+		      uint32_t bound)
 {
-	uint32_t part = bound % 100 != 0 ? 1 : bound % 10000 != 0 ? 100 : 10000;
-	uint32_t latest = date % 10000 == 0 ? date + 1231 : date % 100 == 0 ? date + 31 : date;
-	return date >= 10000 && latest / part <= bound / part;
+	uint32_t part = bound % 100 != 0 ? 1 : 100;
+	uint32_t day = day_of(chunk, row, !since);
+	return day != 0 && (since ? day / part >= bound / part : day / part <= bound / part);
 }
 
 static void test_date(const struct chi_columns_chunk *chunk, const struct chi_term *term,
@@ -174,10 +179,8 @@ static void test_date(const struct chi_columns_chunk *chunk, const struct chi_te
 	uint32_t year = term->min / 10000;
 	if (term->min % 10000 == 0) {
 		in_range(chunk, CHI_COLUMN_YEAR, since ? year : 1, since ? UINT16_MAX : year, hits);
-	} else if (since) {
-		EACH_ROW(hits, chunk->n, date_of(chunk, i) >= term->min)
 	} else {
-		EACH_ROW(hits, chunk->n, is_until(date_of(chunk, i), term->min))
+		EACH_ROW(hits, chunk->n, is_within(chunk, i, since, term->min))
 	}
 }
 

@@ -64,7 +64,7 @@ static void print_moves(FILE *out, const char *result)
 static void print_date(FILE *out)
 {
 	unsigned year = 2010 + help_below(6);
-	switch (help_below(6)) {
+	switch (help_below(7)) {
 	case 0:
 		fprintf(out, "[Date \"????.??.??\"]\n");
 		break;
@@ -73,6 +73,9 @@ static void print_date(FILE *out)
 		break;
 	case 2:
 		fprintf(out, "[Date \"%u.%02u.??\"]\n", year, 1 + help_below(12));
+		break;
+	case 3:
+		fprintf(out, "[Date \"%u.??.%02u\"]\n", year, 1 + help_below(28));
 		break;
 	default:
 		fprintf(out, "[Date \"%u.%02u.%02u\"]\n", year, 1 + help_below(12),
@@ -272,16 +275,19 @@ static bool fits_player(const struct world_game *game, const struct chi_terms *t
 static bool fits_date(const struct chi_game_head *head, const struct chi_term *term)
 {
 	unsigned bound[3] = {term->min / 10000, term->min / 100 % 100, term->min % 100};
-	unsigned date[3] = {head->year, head->month, head->day};
+	bool since = term->kind == CHI_TERM_SINCE;
+	unsigned date[3] = {head->year, head->month, head->month != 0 ? head->day : 0};
+	date[1] = date[1] == 0 ? (since ? 1 : 12) : date[1];
+	date[2] = date[2] == 0 ? (since ? 1 : 31) : date[2];
+	if (head->year == 0) {
+		return false;
+	}
 	for (int i = 0; i < 3; i++) {
 		if (bound[i] == 0) {
 			return true;
 		}
-		if (date[i] == 0) {
-			return false;
-		}
 		if (date[i] != bound[i]) {
-			return (date[i] > bound[i]) == (term->kind == CHI_TERM_SINCE);
+			return (date[i] > bound[i]) == since;
 		}
 	}
 	return true;
@@ -443,6 +449,8 @@ static void print_term(const struct world *world, FILE *out)
 		"until 2013-06",
 		"since 2012-06-15",
 		"until 2013-06-15",
+		"since 2012-01",
+		"until 2013-12-31",
 	};
 	if (help_below(4) == 0) {
 		fprintf(out, "not ");
