@@ -125,6 +125,16 @@ show chistore -a games import --statistic outcome masters.pgn
 show chistore -a games explore e4 c5 --limit 5 --table
 show chistore -a games explore Najdorf --limit 3
 
+say 'Which games are these? From the position to its games, by one player, to one of them whole.'
+show chistore -a games games --moves 'e4 c5' --limit 5
+show chistore -a games games --moves 'e4 c5' --player Carlsen --count
+show chistore -a games explore e4 c5 --player Carlsen --limit 3 --table
+show chistore -a games game 1
+
+say 'And where did something like this occur? By what is on the board, in all distinct positions.'
+show chistore -a games find --has 'Nd5 kg8 !pe6' --limit 3
+show chistore -a games games --has 'Nd5 kg8 !pe6' --result 1-0 --limit 3
+
 say 'Positions whose results differ most surely from the average game.'
 show chistore -a games scan --min 0.01 --min-games 15 --desc --limit 5
 
