@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "daemon/settings/config.h"
-#include "daemon/log/events.h"
-#include "daemon/log/log.h"
+#include "service/events.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
 #include "daemon/serve.h"
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 LEAST = 90.0  # per cent
-ROOMS = ["base", "chess", "store", "import", "proto", "daemon", "client", "formats",
+ROOMS = ["base", "chess", "store", "import", "proto", "service", "daemon", "http", "client", "formats",
          "client/cli"]
 
 

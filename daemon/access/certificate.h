@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/tls.h"
-#include "daemon/settings/access.h"
+#include "service/access.h"
 #include "daemon/settings/config.h"
 
 /* What a client has shown over TLS, and what one of our authorities has confirmed. */

@@ -12,7 +12,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "daemon/access/certificate.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 /* The groups of a process beside its first, which the kernel allows. */
 #define GROUPS_MAX 65536

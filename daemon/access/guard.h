@@ -12,7 +12,7 @@
 
 #include "base/tls.h"
 #include "chistore/types.h"
-#include "daemon/settings/access.h"
+#include "service/access.h"
 #include "daemon/settings/config.h"
 
 struct chi_guard {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 #include "proto/wire/frame.h"
 
 /* Unsigned, so that taking one off is adding its complement. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
 #include "proto/wire/frame.h"
 

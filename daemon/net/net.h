@@ -25,7 +25,7 @@
 #include "chistore/types.h"
 #include "daemon/access/certificate.h"
 #include "daemon/access/guard.h"
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 #include "daemon/net/buffer_pool.h"
 #include "daemon/net/mailbox.h"
 #include "daemon/settings/limits.h"

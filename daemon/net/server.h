@@ -11,7 +11,7 @@
 #include "base/idempotency.h"
 #include "chistore/types.h"
 #include "daemon/access/guard.h"
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
 

@@ -24,7 +24,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "daemon/settings/limits.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 #define BACKLOG 1024
 

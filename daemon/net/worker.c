@@ -15,8 +15,8 @@
 
 #include "base/fault.h"
 #include "base/clock.h"
-#include "daemon/log/events.h"
-#include "daemon/log/log.h"
+#include "service/events.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
 #include "proto/msg.h"
 #include "store/store.h"

@@ -13,7 +13,7 @@
 #include "daemon/net/net.h"
 #include "daemon/ops/scan.h"
 #include "daemon/net/server.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 enum flag {
 	STORE = 1 << 0,	 /* concerns a store */

@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/ops/handler.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
 #include "proto/wire/frame.h"

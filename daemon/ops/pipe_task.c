@@ -18,11 +18,11 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/log/events.h"
+#include "service/events.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
 #include "daemon/net/server.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "store/store.h"
 
 /* Bytes of one response, and of the pipe. */

@@ -11,7 +11,7 @@
  *                                          v
  *                                        freed
  */
-#include "daemon/log/events.h"
+#include "service/events.h"
 #include "daemon/ops/scan.h"
 
 #include <event2/event.h>

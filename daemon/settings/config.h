@@ -10,10 +10,10 @@
 
 #include "chistore/types.h"
 #include "daemon/settings/limits.h"
-#include "daemon/settings/listen.h"
-#include "daemon/log/log.h"
-#include "daemon/settings/notify.h"
-#include "daemon/settings/user.h"
+#include "service/listen.h"
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/user.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {

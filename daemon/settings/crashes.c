@@ -15,7 +15,7 @@
 
 #include "base/attr.h"
 #include "daemon/settings/limits.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 #define PATH_SIZE 4096
 

@@ -12,11 +12,7 @@
 #include "proto/msg.h"
 
 #define CHI_STORES_MAX	64
-#define CHI_LISTENS_MAX 16
 #define CHI_THREADS_MAX 256
-
-/* Bytes of the name of a socket that is passed: what systemd allows. */
-#define CHI_ACTIVATION_NAME_MAX 255
 
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32

@@ -17,8 +17,8 @@
 
 #include "base/fault.h"
 #include "daemon/settings/limits.h"
-#include "daemon/log/events.h"
-#include "daemon/log/log.h"
+#include "service/events.h"
+#include "service/log.h"
 #include "daemon/status/metrics.h"
 #include "daemon/net/server.h"
 #include "daemon/net/socket.h"

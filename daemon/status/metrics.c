@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "daemon/net/net.h"
 #include "daemon/net/server.h"
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 #include "store/store.h"
 #include "daemon/write/writer.h"
 

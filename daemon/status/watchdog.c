@@ -9,8 +9,8 @@
 #include <event2/event.h>
 
 #include "base/fault.h"
-#include "daemon/log/log.h"
-#include "daemon/settings/notify.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
 

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "daemon/net/server.h"
 #include "daemon/net/net.h"
 #include "store/store.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 
 struct chi_job;
 struct chi_served;

@@ -14,7 +14,7 @@
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "daemon/settings/access.h"
+#include "service/access.h"
 #include "daemon/ops/handler.h"
 
 static struct chi_fault fault;

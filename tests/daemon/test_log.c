@@ -17,7 +17,7 @@
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 #include "tests/base/seed.h"
 
 static const struct chi_log_head bare = {.priority = -1, .pid = -1};

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <event2/event.h>
 
-#include "daemon/settings/notify.h"
+#include "service/notify.h"
 #include "daemon/net/server.h"
 #include "daemon/status/watchdog.h"
 #include "daemon/net/net.h"

@@ -3,7 +3,7 @@
  * nothing may come in by a file that does not say `anyone`. */
 #include <string.h>
 
-#include "daemon/settings/access.h"
+#include "service/access.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool find_name(const char *name, uint32_t *id)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaches client/core/address.h and daemon/settings/listen.h: any text as an address to connect to
+ * Reaches client/core/address.h and service/listen.h: any text as an address to connect to
  * and as one to listen on. What a server listens on, a client reads as the same place.
  */
 #include <string.h>
 
 #include "client/core/address.h"
-#include "daemon/settings/listen.h"
+#include "service/listen.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TEXT_MAX 1024

@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "client/remote/token.h"
-#include "daemon/settings/access.h"
+#include "service/access.h"
 #include "tests/fuzz/fuzz.h"
 
 static char path[32];

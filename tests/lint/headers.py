@@ -13,7 +13,7 @@ import sys
 
 import tree
 
-ROOMS = ("base/", "import/", "chess/", "client/", "daemon/", "include/", "proto/", "store/")
+ROOMS = ("base/", "import/", "chess/", "client/", "daemon/", "http/", "service/", "include/", "proto/", "store/")
 
 
 def syntax(command, text):

@@ -23,7 +23,7 @@ ARCHIVE = {"store/names", "store/games", "store/postings", "store/gamesets"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "client/cli"}
-DAEMON = SEARCH | {"import", "proto", "proto/wire", "daemon/log", "daemon/settings"}
+DAEMON = SEARCH | {"import", "proto", "proto/wire", "service", "daemon/settings"}
 
 ARROWS = {
     "include/chistore": {"types"},
@@ -81,15 +81,15 @@ ARROWS = {
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/cmd": CLI | {"client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
 
-    "daemon/log": BELOW | {"proto"},
-    "daemon/settings": BOARD | {"proto", "proto/wire", "daemon/log"},
+    # What every server program needs; no store, no protocol.
+    "service": BELOW,
+    "daemon/settings": BOARD | {"proto", "proto/wire", "service"},
     "daemon/access": DAEMON,
-    "daemon/jail": DAEMON,
     "daemon/net": DAEMON | {"daemon/access"},
     "daemon/write": DAEMON | {"daemon/access", "daemon/net"},
     "daemon/ops": DAEMON | {"daemon/access", "daemon/net", "daemon/write"},
     "daemon/status": DAEMON | {"daemon/access", "daemon/net", "daemon/write", "daemon/ops"},
-    "daemon": DAEMON | {"daemon/access", "daemon/jail", "daemon/net", "daemon/write", "daemon/ops",
+    "daemon": DAEMON | {"daemon/access", "daemon/net", "daemon/write", "daemon/ops",
                         "daemon/status"},
 
     "examples": {"api"},
@@ -107,8 +107,8 @@ DOORS = {header: "store" for header in (
 OWNERS = {
     "lmdb.h": {"store", "bench", "tests"},
     "protobuf-c/": {"proto", "tests"},
-    "event2/": {"daemon", "tests"},
-    "openssl/": {"base", "client", "daemon", "tests"},
+    "event2/": {"daemon", "service", "tests"},
+    "openssl/": {"base", "client", "daemon", "service", "tests"},
     "archive": {"formats", "tests"},
     "zstd.h": {"store", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "tests"},

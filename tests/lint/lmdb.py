@@ -34,7 +34,7 @@ LOCK_FILE = re.compile(r"LMDB_LOCK|lock\.mdb")
 LOCK_FILES = {"store/names.h", "store/env/env.c", "store/env/path.c",
               "store/env/file_identity.c", "store/lmdb_err.c", "store/admin/publish.c"}
 
-ROOMS = ("base/", "chess/", "store/", "import/", "proto/", "client/", "daemon/", "include/",
+ROOMS = ("base/", "chess/", "store/", "import/", "proto/", "client/", "daemon/", "http/", "service/", "include/",
          "examples/")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 

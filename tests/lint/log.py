@@ -69,7 +69,7 @@ def main():
     report.clean("log", check, "x.c",
                  'log_limited_info("a.b_c", "{d} " "\\"e\\"", log_text("d", f(")", g())));\n')
     report.over("calls of the log", check, root,
-                [p for p in tree.files(root) if p.startswith("daemon/") and p.endswith(".c")])
+                [p for p in tree.files(root) if p.startswith(("daemon/", "service/", "http/")) and p.endswith(".c")])
     report.finish()
 
 

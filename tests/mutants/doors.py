@@ -56,7 +56,7 @@ DOORS = (
     Mutant(
         "who-is-shut-out-gets-in",
         "Who is shut out stays out, whatever else he shows",
-        "daemon/settings/access.c",
+        "service/access.c",
         "return barred ? CHI_ROLE_NONE : best;",
         "return best;",
         "daemon access", "test_users_and_groups"),
@@ -70,14 +70,14 @@ DOORS = (
     Mutant(
         "unknown-token-gets-in",
         "An unknown token is refused, not ignored",
-        "daemon/settings/access.c",
+        "service/access.c",
         "if (shown->token != NULL && !known) {",
         "if (false) {",
         "daemon access", "test_tokens"),
     Mutant(
         "rules-of-everyone",
         "Rules that everyone may write are refused",
-        "daemon/settings/access.c",
+        "service/access.c",
         "if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0) {",
         "if (false) {",
         "daemon access", "test_files"),

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
-#include "daemon/settings/limits.h"
+#include "service/listen.h"
 
 /* Sends it "READY=1", "STOPPING=1", "WATCHDOG=1"; what cannot be sent is lost. */
 void chi_notify(const char *state);

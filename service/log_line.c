@@ -4,7 +4,7 @@
  * control characters, separators of lines, changes of the direction of writing - and what is no
  * UTF-8 is spelled out, so that no line can be made to look like two, or like another.
  */
-#include "daemon/log/log_line.h"
+#include "service/log_line.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * The log's descriptor never changes its number: reopening puts the new file under the old
  * number with dup2, so that threads that are logging need no lock.
  */
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The protocols are a few lines each, so no library is needed, and every build has them. */
-#include "daemon/settings/notify.h"
+#include "service/notify.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 /* The first descriptor that is passed; the others follow. */
 #define FIRST_FD 3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is younger than the headers of the oldest system that this is built on is given here. */
-#include "daemon/jail/landlock.h"
+#include "service/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * calls, the second knows calls and no paths. Directories are named, not the files in them: what is
  * replaced by a new file of its name, as certificates are, is to be found again.
  */
-#include "daemon/jail/sandbox.h"
+#include "daemon/sandbox.h"
 
 #include <grp.h>
 #include <limits.h>
@@ -15,9 +15,9 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "daemon/jail/syscalls.h"
-#include "daemon/jail/landlock.h"
-#include "daemon/log/log.h"
+#include "service/syscalls.h"
+#include "service/landlock.h"
+#include "service/log.h"
 #include "store/store.h"
 
 #define STORE_RIGHTS                                                                               \

@@ -4,7 +4,7 @@
  * libseccomp, does not know is skipped. The lists hold what the C library may use for what we do,
  * not only what it uses here: stat for newfstatat, select for poll.
  */
-#include "daemon/jail/syscalls.h"
+#include "service/syscalls.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The order matters: groups while still root, the group before the user, the user last. */
-#include "daemon/settings/user.h"
+#include "service/user.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "daemon/settings/access.h"
-#include "daemon/log/log.h"
+#include "service/access.h"
+#include "service/log.h"
 
 static int set_group(struct chi_user *user, const char *group, const struct passwd *entry,
 		     struct chi_fault *fault)

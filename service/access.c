@@ -3,7 +3,7 @@
  * The access file: a line a rule, words between blanks. It is read strictly, since a line that is
  * understood otherwise than meant lets someone in or keeps someone out.
  */
-#include "daemon/settings/access.h"
+#include "service/access.h"
 
 #include <errno.h>
 #include <fcntl.h>

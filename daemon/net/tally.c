@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times run from what a look-up takes to what a store takes that is copied. */
-#include "daemon/log/tally.h"
+#include "daemon/net/tally.h"
 
 const uint64_t chi_histogram_bounds[CHI_HISTOGRAM_BOUNDS] = {
 	50,    100,    250,    500,    1000,	2500,	 5000,	   10000,    25000,

@@ -5,7 +5,12 @@
 #include <stdbool.h>
 
 #include "chistore/types.h"
-#include "daemon/settings/access.h"
+#include "service/access.h"
+
+#define CHI_LISTENS_MAX 16 /* addresses of one server */
+
+/* Bytes of the name of a socket that is passed: what systemd allows. */
+#define CHI_ACTIVATION_NAME_MAX 255
 
 enum chi_listen_kind {
 	CHI_LISTEN_UNIX,

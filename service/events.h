@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "daemon/log/log.h"
+#include "service/log.h"
 
 /* The status of a start that fails, as chistored(8) has it. */
 #define CHI_EXIT_FAILED 3

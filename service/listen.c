@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ADDRESS[,KEY=VALUE...]: the address is what is in front of the first comma, so that a path
  * with one cannot be listened on. */
-#include "daemon/settings/listen.h"
+#include "service/listen.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
-#include "daemon/settings/limits.h"
 
 /* A value after a key, with a NUL. */
 #define VALUE_SIZE (CHI_ACCESS_NAME_MAX + 1)

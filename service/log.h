@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "chistore/types.h"
-#include "daemon/log/log_line.h"
+#include "service/log_line.h"
 
 struct chi_log_options {
 	enum chi_log_level level; /* and those above it */
