@@ -112,8 +112,9 @@ static void locate(struct chi_verify *v, const struct list *list, const struct c
 {
 	struct chi_verify_archive *a = &v->archive;
 	const struct chi_verify_call wanted = {.hash = hash};
-	struct chi_verify_call *call =
-		bsearch(&wanted, a->calls, a->n_calls, sizeof(wanted), compare_calls);
+	struct chi_verify_call *call = a->n_calls == 0 ? NULL
+						       : bsearch(&wanted, a->calls, a->n_calls,
+								 sizeof(wanted), compare_calls);
 	if (call == NULL) {
 		disagree_at(v, list->key->mv_data, list->key->mv_size,
 			    "is in its list, with what it did not play here", entry->game);

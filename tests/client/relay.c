@@ -19,6 +19,9 @@
 
 struct relay relay;
 
+/* Held while relay.on_cut changes the world. */
+static pthread_mutex_t cutting = PTHREAD_MUTEX_INITIALIZER;
+
 static int dial(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -59,7 +62,9 @@ static bool pass(int from, int to, enum relay_way way)
 			(void)poll(&answer, 1, relay.grace_ms);
 		}
 		if (relay.on_cut != NULL) {
+			pthread_mutex_lock(&cutting);
 			relay.on_cut(relay.context);
+			pthread_mutex_unlock(&cutting);
 		}
 	}
 	return !cut;
@@ -119,6 +124,9 @@ int relay_make(void **state)
 
 int relay_drop(void **state)
 {
+	/* What was done to the world when a connection was cut is seen here. */
+	pthread_mutex_lock(&cutting);
+	pthread_mutex_unlock(&cutting);
 	/* First: a daemon that was started by the relay's thread ends with it. */
 	world_free(*state);
 	atomic_store(&relay.stop, true);

@@ -499,7 +499,9 @@ static void memory_is_bounded(void **state)
 	}
 	ok(chi_importer_commit(importer, &result, &fault));
 	chi_importer_free(importer);
-	assert_in_range(most, 1, 32 * MIB);
+	/* A sanitizer's allocator tells nothing. */
+	assert_true(most > 0 || before.uordblks == 0);
+	assert_true(most <= 32 * MIB);
 	assert_int_equal(result.taken, 300000);
 	assert_int_equal(result.skipped, 300000);
 	free(text);

@@ -192,7 +192,8 @@ static void anything_comes_back(void **state)
 	struct seed seed = seed_start("anything_comes_back");
 	struct chi_buffer all;
 	chi_buffer_init(&all, (size_t)64 << 20);
-	for (size_t round = seed_rounds(300); round > 0; round--) {
+	const size_t rounds = seed_rounds(300);
+	for (size_t round = rounds; round > 0; round--) {
 		size_t len = 0;
 		char *text = random_games(&seed, &len);
 		for (size_t i = 0; i < len; i++) {
@@ -203,7 +204,7 @@ static void anything_comes_back(void **state)
 		free(text);
 	}
 	ok(chi_buffer_append(&all, "", 1));
-	assert_true(there_and_back((const char *)chi_buffer_bytes(&all)) > 30);
+	assert_true(there_and_back((const char *)chi_buffer_bytes(&all)) > rounds / 10);
 	chi_buffer_deinit(&all);
 }
 
