@@ -85,6 +85,20 @@ int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uin
 	return chi_client_end(client, status);
 }
 
+int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
+		  struct chi_twin_groups *out)
+{
+	*out = (struct chi_twin_groups){0};
+	int status = begin(client, spec->filter);
+	if (status == CHI_OK) {
+		status = client->backend->twins(client, spec, out);
+	}
+	if (status != CHI_OK) {
+		*out = (struct chi_twin_groups){0};
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
 			 struct chi_search_result *out)
 {

@@ -22,6 +22,7 @@ _chistore_values()
 	--sort) echo games score eval number date rating ;;
 	--kind) echo player event site source round annotator ;;
 	--side) echo w b ;;
+	--keep) echo longest-tags longest-notes first last ;;
 	--color) echo auto always never ;;
 	--draw) echo random listed ;;
 	--durability) echo sync none ;;
@@ -79,7 +80,7 @@ _chistore()
 		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
 		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
 		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
-		--pipeline | --rate | --sample | --timeout | --seed)
+		--pipeline | --rate | --sample | --timeout | --seed | --days | --shortest)
 		return
 		;;
 	--to-move)

@@ -12,6 +12,7 @@ extern const struct command cmd_alias;
 extern const struct command cmd_gameset;
 extern const struct command cmd_find;
 extern const struct command cmd_stats;
+extern const struct command cmd_twins;
 extern const struct command cmd_put;
 extern const struct command cmd_get;
 extern const struct command cmd_explore;
@@ -38,12 +39,12 @@ extern const struct command cmd_bench;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,   &cmd_put,	  &cmd_get,    &cmd_explore, &cmd_games,    &cmd_game,
-	&cmd_delete, &cmd_scan,	  &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
-	&cmd_key,    &cmd_name,	  &cmd_alias,  &cmd_find,    &cmd_gameset,  &cmd_stats,
-	&cmd_info,   &cmd_verify, &cmd_backup, &cmd_publish, &cmd_compact,  &cmd_dump,
-	&cmd_load,   &cmd_export, &cmd_merge,  &cmd_rescore, &cmd_ping,	    &cmd_bench,
-	NULL,
+	&cmd_init,   &cmd_put,	&cmd_get,    &cmd_explore, &cmd_games,	  &cmd_game,
+	&cmd_delete, &cmd_scan, &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
+	&cmd_key,    &cmd_name, &cmd_alias,  &cmd_find,	   &cmd_gameset,  &cmd_stats,
+	&cmd_twins,  &cmd_info, &cmd_verify, &cmd_backup,  &cmd_publish,  &cmd_compact,
+	&cmd_dump,   &cmd_load, &cmd_export, &cmd_merge,   &cmd_rescore,  &cmd_ping,
+	&cmd_bench,  NULL,
 };
 
 /* Longer words are not typing errors of a command. */

@@ -165,6 +165,8 @@ struct chi_backend {
 		     struct chi_stats_result *out);
 	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
+	int (*twins)(struct chi_client *client, const struct chi_twin_spec *spec,
+		     struct chi_twin_groups *out);
 };
 
 /* A directory in this process, and a server. */

@@ -575,4 +575,5 @@ const struct chi_backend chi_backend_inproc = {
 	.drop_gameset = chi_inproc_drop_gameset,
 	.stats = chi_inproc_stats,
 	.search = chi_inproc_search,
+	.twins = chi_inproc_twins,
 };

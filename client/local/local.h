@@ -19,3 +19,5 @@ int chi_inproc_stats(struct chi_client *client, uint8_t by, const char *filter, 
 		     struct chi_stats_result *out);
 int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
+int chi_inproc_twins(struct chi_client *client, const struct chi_twin_spec *spec,
+		     struct chi_twin_groups *out);

@@ -127,6 +127,30 @@ struct chi_stats_result {
 CHI_MUSTUSE int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter,
 			      uint64_t limit, struct chi_stats_result *out);
 
+/* ---- Twins ------------------------------------------------------------------------------- */
+
+struct chi_twin_spec {
+	const char *filter; /* twins are looked for among these games */
+	uint32_t days;	    /* dates may be so many apart; a date known in part may be any day */
+	uint32_t plies;	    /* shorter games are left out; 0: none */
+};
+
+/* Games that are likely one: the same moves from the same start, names alike, dates near. */
+struct chi_twin_group {
+	const uint32_t *games; /* numbers, ascending */
+	size_t n;	       /* 2 or more */
+};
+
+struct chi_twin_groups {
+	const struct chi_twin_group *groups; /* by their first game; until the client's next call */
+	size_t n;
+};
+
+/* All groups. Games with different results may be twins. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL:
+ * the filter. */
+CHI_MUSTUSE int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
+			      struct chi_twin_groups *out);
+
 #ifdef __cplusplus
 }
 #endif

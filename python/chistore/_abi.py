@@ -386,6 +386,18 @@ class chi_stats_result(Structure):
     pass
 
 
+class chi_twin_spec(Structure):
+    pass
+
+
+class chi_twin_group(Structure):
+    pass
+
+
+class chi_twin_groups(Structure):
+    pass
+
+
 class chi_import(Structure):
     pass
 
@@ -799,6 +811,19 @@ chi_stats_result._fields_ = [
     ("groups", POINTER(chi_stats_group)),
     ("n", c_size_t),
 ]
+chi_twin_spec._fields_ = [
+    ("filter", c_char_p),
+    ("days", c_uint32),
+    ("plies", c_uint32),
+]
+chi_twin_group._fields_ = [
+    ("games", POINTER(c_uint32)),
+    ("n", c_size_t),
+]
+chi_twin_groups._fields_ = [
+    ("groups", POINTER(chi_twin_group)),
+    ("n", c_size_t),
+]
 chi_options._fields_ = [
     ("store", c_char_p),
     ("writable", c_bool),
@@ -864,6 +889,7 @@ FUNCTIONS = {
     "chi_drop_gameset": (c_int, [POINTER(chi_client), c_char_p]),
     "chi_search_positions": (c_int, [POINTER(chi_client), POINTER(chi_search_spec), POINTER(chi_search_result)]),
     "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
+    "chi_get_twins": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),

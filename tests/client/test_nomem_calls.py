@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Every function that the library exports is called by the test of memory that runs out.
 
-    test_nomem_calls.py TEST_SOURCE SYMBOLS
+    test_nomem_calls.py TEST_SOURCE... SYMBOLS
 """
 
 import re
@@ -14,10 +14,13 @@ def uncalled(source, symbols):
     return [name for name in exported if not re.search(rf"\b{name}\(", source)]
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    SOURCE = file.read()
-with open(sys.argv[2], encoding="utf-8") as file:
-    SYMBOLS = file.read()
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+SOURCE = "".join(text_of(path) for path in sys.argv[1:-1])
+SYMBOLS = text_of(sys.argv[-1])
 
 # The check sees what it is to see.
 assert uncalled(SOURCE, SYMBOLS + "\tchi_planted;\n")[-1:] == ["chi_planted"]

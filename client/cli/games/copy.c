@@ -11,6 +11,7 @@ struct copy {
 	struct chi_game_query *query;
 	char source[CHI_SOURCE_SIZE]; /* of the game fed last */
 	uint64_t total;
+	const uint32_t *numbers; /* `total` games, if there is no query */
 };
 
 /* Games of one source after the other are one input. */
@@ -49,6 +50,32 @@ static int feed_query(struct games *games, struct chi_import *import, void *cont
 	chi_game_query_close(copy->query);
 	copy->query = NULL;
 	return EXIT_DONE;
+}
+
+static int feed_numbers(struct games *games, struct chi_import *import, void *context)
+{
+	struct copy *copy = context;
+	struct chi_game_row row;
+	for (uint64_t i = 0; i < copy->total && cli_stop == 0; i++) {
+		int status = chi_game_get(copy->client, copy->numbers[i], &row, NULL);
+		if (status < 0) {
+			return games_fail(games, chi_error(copy->client), cli_exit_of(status));
+		}
+		status = status == CHI_OK ? feed_row(games, import, copy, &row) : CHI_OK;
+		if (status != CHI_OK) {
+			return games_fail(games, chi_import_error(import),
+					  cli_worse(EXIT_STORE, cli_exit_of(status)));
+		}
+		progress_phase(&games->progress, "reading games", i, copy->total);
+	}
+	return EXIT_DONE;
+}
+
+int game_take_out(struct cli *cli, struct games *games, const uint32_t *numbers, size_t n)
+{
+	struct copy copy = {.client = cli->client, .numbers = numbers, .total = n};
+	games->options.kind = CHI_IMPORT_SUBTRACT;
+	return games_store(cli, games, 0, "the games", feed_numbers, &copy);
 }
 
 static int open_query(struct cli *cli, const char *filter, uint8_t want,

@@ -12,5 +12,9 @@
  */
 int game_copy(struct cli *cli, struct games *games, const char *filter, const char *address);
 
+/* Takes the games of these numbers, `n` of them, out of the store of cli->client. Those that are
+ * not there any more are left out. Prints the summary. */
+int game_take_out(struct cli *cli, struct games *games, const uint32_t *numbers, size_t n);
+
 /* How many games fit, printed as the summary of a dry run. */
 int game_count(struct cli *cli, const char *filter, const char *name);

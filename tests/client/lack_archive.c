@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/client/lack_archive.h"
+
+#include "tests/client/lack.h"
+
+/* Names that the import before has brought. */
+void lack_ask_names(struct chi_client *client)
+{
+	const struct chi_names_spec spec = {
+		.kind = CHI_NAME_PLAYER, .wanted = "a", .limit = CHI_NAMES_MAX};
+	const struct chi_name_change join = {
+		.action = CHI_NAME_CORRECT, .kind = CHI_NAME_PLAYER, .name = "A", .to = "C, D"};
+	struct chi_names names;
+	struct chi_suspect_groups groups;
+	struct chi_names_changed did;
+	(void)lack_went(chi_get_names(client, &spec, &names), chi_error(client));
+	(void)lack_went(chi_get_suspects(client, CHI_NAME_PLAYER, 60, 10, &groups),
+			chi_error(client));
+	(void)lack_went(chi_change_names(client, &join, 1, false, NULL, NULL, &did),
+			chi_error(client));
+}
+
+void lack_use_gamesets(struct chi_client *client)
+{
+	struct chi_gamesets sets;
+	uint64_t n = 0;
+	int status = chi_make_gameset(client, "mine", "player A", &n);
+	if (lack_went(status, chi_error(client))) {
+		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
+	}
+	struct chi_stats_result stats;
+	struct chi_search_result found;
+	const struct chi_search_spec spec = {
+		.pattern = "has Ke1", .filter = "player A", .only_count = true};
+	(void)lack_went(chi_get_stats(client, CHI_STATS_YEAR, "player A", 0, &stats),
+			chi_error(client));
+	(void)lack_went(chi_search_positions(client, &spec, &found), chi_error(client));
+	struct chi_twin_groups twins;
+	(void)lack_went(chi_get_twins(client, &(struct chi_twin_spec){0}, &twins),
+			chi_error(client));
+	/* It may be stored, and then lack what its games are counted with. */
+	status = chi_drop_gameset(client, "mine");
+	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
+}
