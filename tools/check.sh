@@ -25,8 +25,8 @@ RELEASE_TESTS=(@unit '!client install' '!client header' '!client * tcp' '!chess 
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
-	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=3 CHISTORE_IOFAIL_EVERY=9
-	CHISTORE_IOFAIL_PAIRS=5)
+	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=3 CHISTORE_IOFAIL_EVERY=27
+	CHISTORE_IOFAIL_PAIRS=5 CHISTORE_POWERCUT_STATES=400)
 
 # Tests of sockets and signals wait more than they compute: two at once for each core.
 at_once=$((2 * $(nproc)))

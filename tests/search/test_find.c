@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "search/filter/replay.h"
 #include "search/find.h"
+#include "tests/base/seed.h"
 
 #define GAMES 900
 
@@ -159,7 +160,7 @@ static void test_random(void **state)
 	(void)state;
 	keys = malloc((size_t)(world.n + 1) * (WORLD_PLIES + 1) * sizeof(*keys));
 	assert_non_null(keys);
-	for (unsigned round = 0; round < 120; round++) {
+	for (size_t round = seed_rounds(120); round > 0; round--) {
 		const char *pattern = patterns[help_below(CHI_COUNT(patterns))];
 		filter[0] = '\0';
 		if (round % 2 == 1) {
