@@ -104,8 +104,14 @@ int chi_search_positions(struct chi_client *client, const struct chi_search_spec
 {
 	*out = (struct chi_search_result){0};
 	int status = begin(client, spec->filter);
-	if (status == CHI_OK && spec->games && !spec->only_count) {
-		status = chi_fault(&client->error, -CHI_EINVAL, "games are only counted");
+	if (status == CHI_OK && spec->games && !spec->only_count &&
+	    client->backend != &chi_backend_inproc) {
+		status = chi_fault(&client->error, -CHI_EUNSUPPORTED,
+				   "games of a pattern are listed in the store's directory");
+	}
+	if (status == CHI_OK && spec->want > CHI_GAMES_PGN) {
+		status = chi_fault(&client->error, -CHI_EINVAL, "want: unknown number %u",
+				   spec->want);
 	}
 	if (status == CHI_OK) {
 		status = client->backend->search(client, spec, out);

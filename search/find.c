@@ -34,7 +34,8 @@ struct chi_find {
 	struct chi_columns_reader heads;
 	struct chi_archive_reader *reader;
 	bool searched;
-	uint32_t last; /* game delivered */
+	struct chi_cursor after; /* of the position delivered last */
+	uint32_t last;		 /* game delivered */
 	uint64_t rows;
 	uint64_t total;
 	int rc;
@@ -103,7 +104,7 @@ static int read_filter(struct chi_find *find, struct chi_fault *fault)
 }
 
 /* Of positions the scan's own; of games 'g' and the number. */
-static int read_cursor(struct chi_find *find, struct chi_cursor *after, struct chi_fault *fault)
+static int read_cursor(struct chi_find *find, struct chi_fault *fault)
 {
 	const struct chi_find_spec *spec = &find->spec;
 	uint8_t bytes[4];
@@ -112,7 +113,7 @@ static int read_cursor(struct chi_find *find, struct chi_cursor *after, struct c
 		return CHI_OK;
 	}
 	if (!spec->games) {
-		rc = chi_cursor_parse(spec->cursor, spec->cursor_len, after);
+		rc = chi_cursor_parse(spec->cursor, spec->cursor_len, &find->after);
 	} else if (spec->cursor_len != 1 + 2 * sizeof(bytes) || spec->cursor[0] != 'g' ||
 		   chi_hex_parse(spec->cursor + 1, spec->cursor_len - 1, bytes) < 0) {
 		rc = -CHI_EINVAL;
@@ -130,7 +131,8 @@ static int open_scan(struct chi_find *find, struct chi_fault *fault)
 	const struct chi_find_spec *spec = &find->spec;
 	struct chi_scan_spec scan = {
 		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS};
-	int rc = read_cursor(find, &scan.after, fault);
+	int rc = read_cursor(find, fault);
+	scan.after = find->after;
 	/* To count all, those before the cursor are looked at, too. */
 	if (rc == CHI_OK && spec->want_total && scan.after.set) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -313,6 +315,10 @@ int chi_find_positions(struct chi_find *find, struct chi_row *rows, size_t max, 
 	find->rc = search(find, rows, left < max ? (size_t)left : max, steps, n);
 	find->rows += *n;
 	find->total += *n;
+	if (*n > 0) {
+		const struct chi_row *last = &rows[*n - 1];
+		find->after = (struct chi_cursor){true, last->chi2, last->key};
+	}
 	if (find->rc == CHI_OK && is_full(find) && !find->spec.want_total) {
 		find->rc = CHI_NONE;
 	}
@@ -378,10 +384,12 @@ size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZ
 {
 	uint8_t bytes[4];
 	struct chi_writer writer = chi_writer_of(bytes, sizeof(bytes));
-	struct chi_cursor cursor;
 	if (!find->spec.games) {
-		chi_scan_where(find->scan, &cursor);
-		return chi_cursor_print(&cursor, out);
+		return chi_cursor_print(&find->after, out);
+	}
+	if (find->last == 0) {
+		out[0] = '\0';
+		return 0;
 	}
 	chi_write_le(&writer, find->last, sizeof(bytes));
 	out[0] = 'g';

@@ -51,5 +51,7 @@ bool chi_find_total(const struct chi_find *find, uint64_t *total);
 /* How much of all positions was looked at, in thousandths. */
 unsigned chi_find_progress(const struct chi_find *find);
 
+/* Where a search is after the last row delivered, however far it has counted since; "" or the one
+ * it began with before the first. */
 #define CHI_FIND_CURSOR_SIZE 64
 size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE]);

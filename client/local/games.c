@@ -9,11 +9,12 @@
 #include "search/texts.h"
 #include "store/store.h"
 
-/* One for all calls: it remembers what it has unpacked. */
-static int begin_texts(struct chi_client *client, struct chi_read *read)
+/* It remembers what it has unpacked. */
+int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out)
 {
 	struct chi_game_texts **texts = &client->inproc.texts;
 	int status = *texts == NULL ? chi_game_texts_new(texts) : CHI_OK;
+	*out = *texts;
 	return status == CHI_OK ? chi_game_texts_begin(*texts, read) : status;
 }
 
@@ -32,11 +33,12 @@ int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *quer
 		.want_total = asked->want_total,
 		.want_ply = true,
 	};
+	struct chi_game_texts *texts;
 	int status = chi_read_begin(client->inproc.store, &query->read);
 	if (status == CHI_OK) {
 		status = chi_games_open(query->read, &spec, &query->games, &client->error);
 	}
-	return status == CHI_OK ? begin_texts(client, query->read) : status;
+	return status == CHI_OK ? chi_inproc_texts(client, query->read, &texts) : status;
 }
 
 /* One by one: the cursor is that of the row delivered last. */
@@ -109,14 +111,14 @@ int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_
 		    struct chi_game *game)
 {
 	struct chi_read *read = NULL;
+	struct chi_game_texts *texts;
 	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = begin_texts(client, read);
+	status = chi_inproc_texts(client, read, &texts);
 	if (status == CHI_OK) {
-		status = chi_game_texts_game(client->inproc.texts, number, &client->arena, row,
-					     game);
+		status = chi_game_texts_game(texts, number, &client->arena, row, game);
 	}
 	if (status == CHI_OK) {
 		status = keep_game(&client->arena, game);

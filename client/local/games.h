@@ -4,6 +4,9 @@
 
 #include "client/core/games.h"
 
+/* The texts of games of this snapshot, until chi_game_texts_end; one for all calls of the client.
+ */
+int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out);
 int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *query);
 int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *query);
 const char *chi_inproc_games_unknown(const struct chi_game_query *query, size_t i);

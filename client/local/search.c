@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Positions that fit a pattern, of one snapshot of a directory. */
+/* Positions that fit a pattern, or their games, of one snapshot of a directory. */
 #include "client/local/local.h"
 
 #include <sched.h>
 #include <string.h>
 
+#include "client/local/games.h"
 #include "search/find.h"
+#include "search/texts.h"
 
 #define ROWS 256
 /* Between two looks at the clock: some 10 ms. */
@@ -41,30 +43,77 @@ static void fill_spec(const struct chi_search_spec *asked, struct chi_find_spec 
 	};
 }
 
-/* Some rows; CHI_NONE at the end. */
-static int step(struct chi_find *find, const struct chi_search_spec *spec,
-		struct chi_search_result *out)
+/* A search on its way. */
+struct search {
+	struct chi_client *client;
+	const struct chi_search_spec *spec;
+	struct chi_read *read;
+	struct chi_find *find;
+	struct chi_game_texts *texts; /* NULL: games are not listed */
+	struct chi_search_result *out;
+};
+
+static int tell_positions(struct search *search, uint64_t steps)
 {
+	const struct chi_search_spec *spec = search->spec;
 	struct chi_row rows[ROWS];
-	struct chi_games_row games[1];
 	size_t n = 0;
+	int told = CHI_OK;
+	int status = chi_find_positions(search->find, rows, ROWS, steps, &n);
+	for (size_t i = 0; i < n && told == CHI_OK; i++) {
+		told = spec->each(spec->context, &rows[i]);
+	}
+	if (n > 0) {
+		(void)chi_find_cursor(search->find, search->out->cursor);
+	}
+	return told != CHI_OK ? told : status;
+}
+
+static int tell_games(struct search *search, uint64_t steps)
+{
+	const struct chi_search_spec *spec = search->spec;
+	struct chi_games_row row;
+	struct chi_game_row whole;
+	size_t n = 0;
+	int status = chi_find_games(search->find, &row, 1, steps, &n);
+	if (n == 0) {
+		return status;
+	}
+	chi_arena_reset(&search->client->arena);
+	int told =
+		chi_game_texts_row(search->texts, &row, spec->want, &search->client->arena, &whole);
+	told = told == CHI_OK ? spec->each_game(spec->context, &whole) : told;
+	(void)chi_find_cursor(search->find, search->out->cursor);
+	return told != CHI_OK ? told : status;
+}
+
+/* Some rows; CHI_NONE at the end. */
+static int step(struct search *search)
+{
+	const struct chi_search_spec *spec = search->spec;
 	uint64_t steps = spec->progress != NULL ? STEPS : UINT64_MAX;
-	int status = spec->games ? chi_find_games(find, games, 1, steps, &n)
-				 : chi_find_positions(find, rows, ROWS, steps, &n);
-	for (size_t i = 0; i < n && spec->each != NULL && !spec->games; i++) {
-		int told = spec->each(spec->context, &rows[i]);
-		if (told != CHI_OK) {
-			return told;
-		}
-	}
-	if (n > 0 && !spec->games) {
-		/* Of the last row: the search itself may be far beyond, counting. */
-		const struct chi_cursor cursor = {
-			.set = true, .chi2 = rows[n - 1].chi2, .key = rows[n - 1].key};
-		(void)chi_cursor_print(&cursor, out->cursor);
-	}
+	int status = spec->games ? tell_games(search, steps) : tell_positions(search, steps);
 	if (status == CHI_OK && spec->progress != NULL) {
-		return spec->progress(spec->context, chi_find_progress(find));
+		return spec->progress(spec->context, chi_find_progress(search->find));
+	}
+	return status;
+}
+
+/* What was opened before a failure stays in `search`. */
+static int run(struct search *search)
+{
+	struct chi_find_spec asked;
+	fill_spec(search->spec, &asked);
+	int status = chi_find_open(search->read, &asked, &search->find, &search->client->error);
+	if (status == CHI_OK && asked.games && !asked.only_count) {
+		status = chi_inproc_texts(search->client, search->read, &search->texts);
+	}
+	while (status == CHI_OK) {
+		status = step(search);
+	}
+	if (status == CHI_NONE) {
+		search->out->has_total = chi_find_total(search->find, &search->out->total);
+		status = CHI_OK;
 	}
 	return status;
 }
@@ -72,25 +121,18 @@ static int step(struct chi_find *find, const struct chi_search_spec *spec,
 int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out)
 {
-	struct chi_find_spec asked;
-	struct chi_read *read = NULL;
-	struct chi_find *find = NULL;
-	fill_spec(spec, &asked);
-	int status = chi_read_begin(client->inproc.store, &read);
+	struct search search = {.client = client, .spec = spec, .out = out};
+	int status = chi_read_begin(client->inproc.store, &search.read);
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_find_open(read, &asked, &find, &client->error);
-	while (status == CHI_OK) {
-		status = step(find, spec, out);
+	status = run(&search);
+	if (search.texts != NULL) {
+		chi_game_texts_end(search.texts);
 	}
-	if (status == CHI_NONE) {
-		out->has_total = chi_find_total(find, &out->total);
-		status = CHI_OK;
+	if (search.find != NULL) {
+		chi_find_close(search.find);
 	}
-	if (find != NULL) {
-		chi_find_close(find);
-	}
-	chi_read_end(read);
+	chi_read_end(search.read);
 	return status;
 }

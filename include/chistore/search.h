@@ -58,20 +58,26 @@ CHI_MUSTUSE int chi_drop_gameset(struct chi_client *client, const char *name);
  * search, and is returned. It must not use the client. */
 typedef int chi_search_each(void *context, const struct chi_row *row);
 
+/* The same for each game, ascending by number, with what is wanted; its ply is the first at which
+ * the pattern fits. */
+typedef int chi_search_each_game(void *context, const struct chi_game_row *row);
+
 /* Called now and then: how much was looked at, in thousandths. As chi_search_each. */
 typedef int chi_search_progress(void *context, unsigned thousandths);
 
 struct chi_search_spec {
 	const char *pattern; /* conditions as in a filter: has "Nd5" mirror; NULL: all positions */
 	const char *filter;  /* of games, one of which reached the position; NULL: none need have */
-	bool games;	     /* counts games, not positions: with only_count */
+	bool games;	     /* wants games that reached a position that fits, not positions */
+	uint8_t want;	     /* of games, enum chi_games_want */
 	bool only_count;     /* only the total is wanted */
 	bool want_total;     /* goes on after the last row, to count the rest; without a cursor */
 	uint64_t limit;	     /* rows; 0: no limit */
 	const char *cursor;  /* where a search with the same pattern and filter was; "" or NULL */
-	chi_search_each *each;	       /* NULL: only_count */
-	chi_search_progress *progress; /* NULL: not asked, and threads may count */
-	void *context;		       /* of both */
+	chi_search_each *each;		 /* NULL: only_count, or games */
+	chi_search_each_game *each_game; /* NULL: only_count, or positions */
+	chi_search_progress *progress;	 /* NULL: not asked, and threads may count */
+	void *context;			 /* of both */
 };
 
 struct chi_search_result {
@@ -81,9 +87,10 @@ struct chi_search_result {
 };
 
 /*
- * The positions that a pattern fits: each distinct position of the store is looked at once. All are
- * of one snapshot. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the pattern, which may contradict
- * itself, the filter, or a cursor that no search gave.
+ * The positions that a pattern fits: each distinct position of the store is looked at once. Or the
+ * games that reached one of them, each once; how many there are is always counted. All are of one
+ * snapshot. -CHI_EUNSUPPORTED: a server only counts games. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL:
+ * the pattern, which may contradict itself, the filter, or a cursor that no search gave.
  */
 CHI_MUSTUSE int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
 				     struct chi_search_result *out);

@@ -435,6 +435,7 @@ chi_import_progress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 chi_verify_report = CFUNCTYPE(None, c_void_p, c_char_p)
 chi_name_conflict = CFUNCTYPE(None, c_void_p, c_size_t, c_char_p)
 chi_search_each = CFUNCTYPE(c_int, c_void_p, POINTER(chi_row))
+chi_search_each_game = CFUNCTYPE(c_int, c_void_p, POINTER(chi_game_row))
 chi_search_progress = CFUNCTYPE(c_int, c_void_p, c_uint)
 chi_get_each = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(chi_record))
 chi_fault._fields_ = [
@@ -788,11 +789,13 @@ chi_search_spec._fields_ = [
     ("pattern", c_char_p),
     ("filter", c_char_p),
     ("games", c_bool),
+    ("want", c_uint8),
     ("only_count", c_bool),
     ("want_total", c_bool),
     ("limit", c_uint64),
     ("cursor", c_char_p),
     ("each", chi_search_each),
+    ("each_game", chi_search_each_game),
     ("progress", chi_search_progress),
     ("context", c_void_p),
 ]

@@ -177,6 +177,9 @@ static void test_random(void **state)
 		cursor[0] = '\0';
 		spec.want_total = true;
 		check_positions(spec, cursor, &at);
+		/* The cursor is the last row's, although the rest was counted. */
+		spec.want_total = false;
+		check_positions(spec, cursor, &at);
 		cursor[0] = '\0';
 		spec.only_count = true;
 		spec.threads = help_below(4);

@@ -94,6 +94,35 @@ class Find(Base):
                             address=self.store)
         self.assertEqual(of_games.split()[1], count.strip())
 
+    def test_games(self):
+        """Each once, with where it first reached such a position: as a filter of games says."""
+        args = ("--has", "Kg1 Rf1", "--to-move", "black")
+        def rows(command, *more):
+            text = self.out(command, *args, *more, "--json", address=self.store)
+            return [json.loads(line) for line in text.splitlines()]
+        found = rows("find", "--games")
+        self.assertEqual([row["game"] for row in found], [row["game"] for row in rows("games")])
+        self.assertEqual(len({row["game"] for row in found}), len(found))
+        for row in found[:5]:
+            moves = json.loads(self.out("game", str(row["game"]), "--json",
+                                        address=self.store))["moves"]
+            fits = self.fens(*args, "--number", str(row["game"]))
+            before = self.out("key", *moves[:row["ply"]], "--json").splitlines()
+            self.assertIn(json.loads(before[-1])["fen"].split()[0],
+                          [fen.split()[0] for fen in fits])
+            self.assertIn(moves[row["ply"] - 1][:3], ("O-O", "Rf1", "Kg1"))
+        self.assertEqual([row["game"] for row in rows("find", "--games", "--white", "Carlsen")],
+                         [row["game"] for row in rows("games", "--white", "Carlsen")])
+        pgn = self.out("find", *args, "--games", "--pgn", address=self.store)
+        self.assertEqual(pgn, self.out("games", *args, "--pgn", address=self.store))
+        pages, cursor = [], []
+        while cursor is not None:
+            done = self.cli("find", *args, "--games", "--limit", "40", *cursor, address=self.store)
+            pages += [int(line.split("\t")[0]) for line in done.stdout.splitlines()[1:]]
+            more = re.search(rf"40 of {len(found)} games; next: (--cursor) (.*)", done.stderr)
+            cursor = more.groups() if more and len(pages) < len(found) else None
+        self.assertEqual(pages, [row["game"] for row in found])
+
     def test_stats(self):
         with open(MASTERS, encoding="utf-8") as file:
             text = file.read()
@@ -133,7 +162,7 @@ class Find(Base):
                      ("find", "--has", "x" * 5000), ("find", "--material", "KvK", "--has", "Qd1"),
                      ("find", "--cursor", "zzz"), ("find", "--cursor", "00" * 20), ("find", "x"),
                      ("find", "--fen-part", "8/8"), ("find", "--endgame", "colour"),
-                     ("find", "--in", "not-there"), ("find", "--games"),
+                     ("find", "--in", "not-there"), ("find", "--pgn"),
                      ("find", "--count", "--limit", "3"), ("stats", "--by", "colour"),
                      ("stats", "--by", "pieces", "--player", "x"), ("stats", "--limit", "0"),
                      ("stats", "--plot", "-", "--json"), ("stats", "--since", "soon")):

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* chistore find: positions by what is on the board. */
+/* chistore find: positions by what is on the board, or the games that reached them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "client/cli/games/print.h"
 #include "client/cli/in/game_terms.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/progress.h"
+
+/* Games on a terminal, as of 'games'. */
+#define ROWS 20
 
 struct find_state {
 	struct game_terms pattern; /* all board options, of which some are the filter's */
@@ -18,7 +23,8 @@ struct find_state {
 	bool print_cursor;
 	bool count;
 	bool games;
-	bool head;
+	bool pgn;
+	bool head; /* printed */
 	uint64_t n;
 };
 
@@ -48,10 +54,18 @@ static int check(struct cli *cli, const struct find_state *state)
 	if (state->count && (state->limit > 0 || state->cursor != NULL)) {
 		return cli_usage(cli, "--count goes without --limit and --cursor");
 	}
-	if (state->games && !state->count) {
-		return cli_usage(cli, "--games goes with --count; 'chistore games' lists games");
+	if (state->pgn && (!state->games || state->count || cli->json)) {
+		return cli_usage(cli, "--pgn goes with --games, without --count and --json");
 	}
 	return EXIT_DONE;
+}
+
+static void set_limit(const struct cli *cli, struct find_state *state)
+{
+	bool people = isatty(STDOUT_FILENO) != 0 && !cli->json && !state->pgn;
+	if (state->games && !state->count && state->limit == 0 && people) {
+		state->limit = ROWS;
+	}
 }
 
 static int print_row(void *context, const struct chi_row *row)
@@ -72,6 +86,21 @@ static int print_row(void *context, const struct chi_row *row)
 	return cli_output_failed() || cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
 }
 
+static int print_game(void *context, const struct chi_game_row *row)
+{
+	struct find_state *state = context;
+	bool head = !state->head;
+	progress_clear(&state->progress);
+	if (state->pgn) {
+		(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
+	} else {
+		output_table_row(state->cli, games_object(row), &head);
+	}
+	state->head = true;
+	state->n++;
+	return cli_output_failed() || cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
+}
+
 static int show_progress(void *context, unsigned thousandths)
 {
 	struct find_state *state = context;
@@ -86,10 +115,14 @@ static void print_remarks(const struct cli *cli, const struct find_state *state,
 	if (state->limit == 0 || state->n < state->limit) {
 		return;
 	}
-	if (result->has_total && !cli->quiet) {
+	if (state->games && !cli->quiet && state->n < result->total) {
+		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", state->n,
+			result->total, result->cursor);
+	}
+	if (!state->games && result->has_total && !cli->quiet) {
 		cli_message("%" PRIu64 " of %" PRIu64 " positions", state->n, result->total);
 	}
-	if (state->print_cursor && result->cursor[0] != '\0') {
+	if (!state->games && state->print_cursor && result->cursor[0] != '\0') {
 		fprintf(stderr, "next: --cursor %s\n", result->cursor);
 	}
 }
@@ -115,16 +148,19 @@ static int run(struct cli *cli)
 		return code;
 	}
 	state->cli = cli;
+	set_limit(cli, state);
 	progress_init(&state->progress, cli->quiet, 0);
 	const struct chi_search_spec spec = {
 		.pattern = state->pattern.text,
 		.filter = state->filter.text,
 		.games = state->games,
+		.want = state->pgn ? CHI_GAMES_PGN : CHI_GAMES_TEXTS,
 		.only_count = state->count,
 		.want_total = state->limit > 0 && state->cursor == NULL && !cli->quiet,
 		.limit = state->limit,
 		.cursor = state->cursor,
 		.each = print_row,
+		.each_game = print_game,
 		.progress = cli->quiet ? NULL : show_progress,
 		.context = state,
 	};
@@ -143,7 +179,7 @@ static int run(struct cli *cli)
 	if (state->count) {
 		return print_total(cli, state, result.total);
 	}
-	if (!state->head) {
+	if (!state->head && !state->games) {
 		output_row_head(cli, true);
 	}
 	print_remarks(cli, state, &result);
@@ -152,13 +188,15 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	GAME_BOARD_OPTIONS(find_state, pattern),
-	OPTION_FLAG(find_state, count, "count", "print only how many positions fit"),
-	OPTION_FLAG(find_state, games, "games", "with --count: how many games reached one"),
-	OPTION_NUMBER(find_state, limit, 1, UINT64_MAX, "limit", "N", "at most N positions"),
+	OPTION_FLAG(find_state, games, "games", "the games that reached one of the positions"),
+	OPTION_FLAG(find_state, pgn, "pgn", "... whole, as PGN"),
+	OPTION_FLAG(find_state, count, "count", "print only how many positions or games there are"),
+	OPTION_NUMBER(find_state, limit, 1, UINT64_MAX, "limit", "N", "at most N of them"),
 	OPTION_TEXT(find_state, cursor, "cursor", "C",
-		    "continue after the position where an earlier search ended"),
+		    "continue after the row where an earlier search ended"),
 	OPTION_FLAG(find_state, print_cursor, "print-cursor",
-		    "if the limit ended the search, print its cursor on standard error"),
+		    "if the limit ended the search of positions, print its cursor on standard "
+		    "error"),
 	GAME_HEAD_OPTIONS(find_state, filter),
 	OPTIONS_END,
 };
@@ -166,16 +204,18 @@ static const struct cli_option options[] = {
 const struct command cmd_find = {
 	.name = "find",
 	.arguments = "",
-	.summary = "look for positions by what is on the board",
+	.summary = "look for positions, and games, by what is on the board",
 	.help = "Looks at every position of the store, and prints those that fit with the columns\n"
 		"chi2, fen, games, white, draws, black. --has, --fen-part, --pawns, --material,\n"
 		"--balance, --endgame and --to-move must hold together; --mirror and\n"
 		"--either-colour let the files or the colours be exchanged.\n"
 		"\n"
 		"With options that choose games, only positions that one of these games reached.\n"
-		"To list the games themselves, give the same options to 'chistore games'.",
+		"--games prints the games themselves, each once and with the columns of\n"
+		"'chistore games', of which ply is where it first reached such a position.",
 	.example = "chistore -a ./games find --has \"Nd5 kg8 .e6\" --limit 5\n"
 		   "chistore -a ./games find --material \"KRP*vKRP*\" --player Carlsen\n"
+		   "chistore -a ./games find --pawns \"+ d4 / + d5\" --games --limit 5\n"
 		   "chistore -a ./games find --endgame \"rook endings\" --count",
 	.options = options,
 	.needs = NEEDS_READ,
