@@ -261,26 +261,38 @@ int chi_fen_parse(const char *text, size_t len, struct chi_position *out, struct
 	return rc;
 }
 
+/* The letters stand on a board of bytes first, so that each piece is looked at once. */
+static void set_letters(const struct chi_position *position, char board[64])
+{
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		uint64_t left = position->kind[kind];
+		while (left != 0) {
+			int square = chi_pop(&left);
+			unsigned black = position->colour[CHI_BLACK] >> square & 1;
+			board[square] = (char)((unsigned)CHI_KIND_LETTERS[kind] | black << 5);
+		}
+	}
+}
+
 static char *print_placement(const struct chi_position *position, char *at)
 {
+	char board[64];
+	uint64_t occupied = chi_position_occupied(position);
+	set_letters(position, board);
 	for (int rank = 7; rank >= 0; rank--) {
-		char empty = '0';
-		for (int file = 0; file < 8; file++) {
-			int square = rank * 8 + file;
-			int kind = chi_position_kind(position, square);
-			if (kind == CHI_KINDS) {
-				empty++;
-				continue;
+		unsigned left = (unsigned)(occupied >> (8 * rank) & 0xff);
+		int file = 0; /* the first that is not written */
+		while (left != 0) {
+			int next = __builtin_ctz(left);
+			left &= left - 1;
+			if (next > file) {
+				*at++ = (char)('0' + next - file);
 			}
-			if (empty > '0') {
-				*at++ = empty;
-				empty = '0';
-			}
-			bool black = (position->colour[CHI_BLACK] >> square & 1) != 0;
-			*at++ = (char)(CHI_KIND_LETTERS[kind] | (black ? 0x20 : 0));
+			*at++ = board[8 * rank + next];
+			file = next + 1;
 		}
-		if (empty > '0') {
-			*at++ = empty;
+		if (file < 8) {
+			*at++ = (char)('8' - file);
 		}
 		if (rank > 0) {
 			*at++ = '/';

@@ -244,9 +244,23 @@ bool chi_move_list_has(const struct chi_move_list *list, chi_move move)
 	return false;
 }
 
+/* Only the moves of the piece on the move's origin are made. */
 bool chi_movegen_is_legal(const struct chi_position *position, chi_move move)
 {
 	struct chi_move_list list;
-	chi_movegen_legal(position, &list);
+	struct scene s;
+	int from = chi_move_from(move);
+	set_scene(&s, position, list.moves);
+	if (from == s.king) {
+		king_moves(&s);
+		if (s.checkers == 0) {
+			castling_moves(&s);
+		}
+	} else if ((s.checkers & (s.checkers - 1)) == 0) {
+		s.own &= chi_bit(from);
+		piece_moves(&s);
+		all_pawn_moves(&s);
+	}
+	list.n = (size_t)(s.out - list.moves);
 	return chi_move_list_has(&list, move);
 }
