@@ -119,14 +119,18 @@ static int print_eval(FILE *file, char s, const struct chi_position *position,
 }
 
 /* Without games the cells stay empty: read again, they leave the counts of another store alone. */
-static int print_csv(FILE *file, char s, const char *fen, const struct chi_key *key,
-		     const struct chi_record *record)
+static int print_csv(FILE *file, char s, const struct chi_key *key, const struct chi_record *record)
 {
 	struct chi_position position;
+	char fen[CHI_FEN_SIZE];
 	char chi2[CHI_CHI2_TEXT_SIZE];
 	const struct chi_counts *c = &record->counts;
 	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
-	int status = CHI_OK;
+	int status = chi_key_decode(key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	(void)chi_fen_print(&position, fen);
 	(void)chi_num_chi2_print(record->chi2, chi2);
 	fprintf(file, "%s%c%s%c", fen, s, chi2, s);
 	if (has_games(c)) {
@@ -139,10 +143,7 @@ static int print_csv(FILE *file, char s, const char *fen, const struct chi_key *
 		export_cell(file, s, record->note, record->n_note);
 	}
 	(void)putc(s, file);
-	if (record->n_line > 0 || eval != NULL) {
-		status = chi_key_decode(key, &position, NULL);
-	}
-	if (status == CHI_OK && record->n_line > 0) {
+	if (record->n_line > 0) {
 		status = print_moves(file, &position, record->line, record->n_line);
 	}
 	(void)putc(s, file);
@@ -321,23 +322,31 @@ static int print_json(FILE *file, const struct chi_key *key, const struct chi_re
 	return status;
 }
 
+/* Which position it is, said by its FEN or, without one, by its key. */
+static int refuse(const struct chi_key *key, int status)
+{
+	char text[CHI_FEN_SIZE];
+	if (chi_key_to_fen(key, text, NULL) != CHI_OK) {
+		chi_hex_print(key->bytes, key->len, text);
+	}
+	cli_message("cannot print the record of '%s' (%s)", text, chi_strerror(status));
+	return EXIT_STORE;
+}
+
 int export_row(struct target *target, enum export_format format, const struct chi_key *key,
 	       const struct chi_record *record, struct chi_arena *arena)
 {
-	char fen[CHI_FEN_SIZE];
+	int status;
 	chi_arena_reset(arena);
-	int status = chi_key_to_fen(key, fen, NULL);
-	if (status == CHI_OK && format == EXPORT_JSONL) {
+	if (format == EXPORT_JSONL) {
 		status = print_json(target->file, key, record, arena);
-	} else if (status == CHI_OK && format == EXPORT_EPD) {
+	} else if (format == EXPORT_EPD) {
 		status = print_epd(target->file, key, record, arena);
-	} else if (status == CHI_OK) {
-		char separator = format == EXPORT_CSV ? ',' : '\t';
-		status = print_csv(target->file, separator, fen, key, record);
+	} else {
+		status = print_csv(target->file, format == EXPORT_CSV ? ',' : '\t', key, record);
 	}
 	if (status != CHI_OK) {
-		cli_message("cannot print the record of '%s' (%s)", fen, chi_strerror(status));
-		return EXIT_STORE;
+		return refuse(key, status);
 	}
 	return check(target);
 }

@@ -161,7 +161,7 @@ static bool is_before(const struct named_move *a, const struct named_move *b)
 	return a->games != b->games ? a->games > b->games : strcmp(a->uci, b->uci) < 0;
 }
 
-/* Most positions have one move: sorted by insertion. */
+/* Most positions have one move: sorted by insertion. All are legal afterwards. */
 static int name_moves(const struct chi_position *position, const struct chi_record *record,
 		      struct named_move *moves)
 {
@@ -190,11 +190,13 @@ static int put_moves(struct chi_writer *w, const struct chi_position *position,
 	put(w, ",\"moves\":[");
 	for (size_t i = 0; status == CHI_OK && i < record->n_moves; i++) {
 		char san[CHI_SAN_SIZE];
-		(void)chi_san_print(position, moves[i].stat->move, san);
+		struct chi_position next;
+		chi_position_play(position, moves[i].stat->move, &next);
+		size_t len = chi_san_write(position, moves[i].stat->move, &next, san);
 		put(w, i > 0 ? ",{\"uci\":\"" : "{\"uci\":\"");
 		put(w, moves[i].uci);
 		put(w, "\",\"san\":\"");
-		put(w, san);
+		chi_write_bytes(w, san, len);
 		put(w, "\",");
 		put_results(w, &moves[i].stat->counts);
 		put(w, "}");
