@@ -34,7 +34,7 @@
 struct chi_call;
 struct chi_conn;
 struct chi_read;
-struct chi_scan_run;
+struct chi_run;
 struct chi_served;
 struct chi_server;
 struct chi_worker;
@@ -76,7 +76,7 @@ struct chi_probe_batch {
 /* ---- Workers ----------------------------------------------------------------------------- */
 
 TAILQ_HEAD(chi_conn_list, chi_conn);
-TAILQ_HEAD(chi_scan_list, chi_scan_run);
+TAILQ_HEAD(chi_run_list, chi_run);
 
 enum chi_worker_phase {
 	CHI_WORKER_SERVING,
@@ -116,7 +116,7 @@ struct chi_worker {
 	atomic_bool asked;	   /* sign_mail is on its way */
 	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
-	struct event *slice_event; /* runs while a scan can go on */
+	struct event *slice_event; /* runs while a run can go on */
 	struct event *tick_event;  /* deadlines; armed while there are any */
 	bool serving;		   /* serve_event is due already */
 
@@ -134,8 +134,8 @@ struct chi_worker {
 	bool crowded;	   /* that was logged, until there are fewer */
 	unsigned n_shakes; /* handshakes gone on with in this turn */
 
-	struct chi_scan_list scans;    /* all of them */
-	struct chi_scan_list runnable; /* those that can go on */
+	struct chi_run_list runs;     /* all of them */
+	struct chi_run_list runnable; /* those that can go on */
 	size_t n_runnable;
 	size_t n_tasks; /* threads and children that must end before the worker */
 
@@ -173,7 +173,7 @@ void chi_worker_authorize(struct chi_worker *worker);
 /* Answers what has been received and ends all streams; nothing more is read from clients. */
 void chi_worker_quiesce(struct chi_worker *worker);
 
-/* Ends the snapshots of all scans; they go on with new ones. */
+/* Ends the snapshots of all runs; they go on with new ones. */
 void chi_worker_release_reads(struct chi_worker *worker);
 
 /* Has the worker's serve callback run in this turn, or in the next one. */

@@ -28,12 +28,12 @@ struct event_base;
 struct chi_worker_ops {
 	/* Serves one request, the body of a frame. May end or drop the connection. */
 	void (*dispatch)(struct chi_conn *conn, const uint8_t *body, size_t len);
-	/* Goes on with scans that can, for a slice of time. */
-	void (*scan_slice)(struct chi_worker *worker);
+	/* Goes on with runs that can, for a slice of time. */
+	void (*run_slice)(struct chi_worker *worker);
 	/* Looks at their deadlines; true if there are any to be looked at again. */
-	bool (*scan_tick)(struct chi_worker *worker, int64_t now_ms);
+	bool (*run_tick)(struct chi_worker *worker, int64_t now_ms);
 	/* Ends their snapshots; they go on with new ones. */
-	void (*scan_release)(struct chi_worker *worker);
+	void (*run_release)(struct chi_worker *worker);
 };
 
 /* A store that is served. Does not change while workers run. */

@@ -152,7 +152,7 @@ static void on_slice(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_worker *worker = context;
-	worker->server->ops->scan_slice(worker);
+	worker->server->ops->run_slice(worker);
 	chi_conn_reap(worker);
 }
 
@@ -194,7 +194,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 			watched = chi_conn_tick(conn, now) || watched;
 		}
 	}
-	watched = worker->server->ops->scan_tick(worker, now) || watched;
+	watched = worker->server->ops->run_tick(worker, now) || watched;
 	chi_conn_reap(worker);
 	if (watched) {
 		chi_worker_watch(worker);
@@ -388,7 +388,7 @@ void chi_worker_barrier_open(struct chi_worker_barrier *barrier)
 void chi_worker_release_reads(struct chi_worker *worker)
 {
 	end_reads(worker);
-	worker->server->ops->scan_release(worker);
+	worker->server->ops->run_release(worker);
 }
 
 /* Runs within a barrier: once all workers have done this, no job can reach a writer, and the
@@ -470,7 +470,7 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	TAILQ_INIT(&worker->dirty);
 	TAILQ_INIT(&worker->dead);
 	TAILQ_INIT(&worker->unauthenticated);
-	TAILQ_INIT(&worker->scans);
+	TAILQ_INIT(&worker->runs);
 	TAILQ_INIT(&worker->runnable);
 	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);
 	chi_arena_init(&worker->results, RESULTS_BUDGET);

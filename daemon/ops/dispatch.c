@@ -11,7 +11,7 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "daemon/net/net.h"
-#include "daemon/ops/scan.h"
+#include "daemon/ops/run.h"
 #include "daemon/net/server.h"
 #include "service/log.h"
 
@@ -278,7 +278,7 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 
 const struct chi_worker_ops chi_worker_ops = {
 	.dispatch = dispatch,
-	.scan_slice = chi_scan_slice,
-	.scan_tick = chi_scan_tick,
-	.scan_release = chi_scan_release,
+	.run_slice = chi_run_slice,
+	.run_tick = chi_run_tick,
+	.run_release = chi_run_release,
 };

@@ -27,10 +27,13 @@
 /* What a read asks the kernel for, and the size of the buffers a worker lends to its clients. */
 #define CHI_READ_CHUNK ((size_t)64 << 10)
 
-/* A slice of a scan ends after so many entries. Of all scans that can go on those that fit into so
- * many microseconds have a slice each, then other requests have their turn. */
-#define CHI_SLICE_STEPS 20000
-#define CHI_SLICE_US	1000
+/* A scan looks at so many entries between two looks at the clock, and at so many in a slice. Of all
+ * runs that can go on those that fit into so many microseconds have a slice each, then other
+ * requests have their turn. */
+#define CHI_HELPING_STEPS  500
+#define CHI_SLICE_HELPINGS 40
+#define CHI_SLICE_STEPS	   (CHI_SLICE_HELPINGS * CHI_HELPING_STEPS)
+#define CHI_SLICE_US	   1000
 
 /* A response of a scan is sent when it has waited so long for more rows. */
 #define CHI_PAGE_AGE_MS 20

@@ -168,15 +168,20 @@ static void send_scan(const struct loop_client *client, struct chi_filter filter
 	loop_send(client, &out);
 }
 
-static struct chi_scan_run *begun_scan(void)
+static struct chi_run *begun_scan(void)
 {
-	struct chi_scan_run *run = NULL;
+	struct chi_run *run = NULL;
 	for (unsigned i = 0; run == NULL || run->read == NULL; i++) {
 		assert_in_range(i, 0, 100);
 		loop_turn();
-		run = TAILQ_FIRST(&loop_worker->scans);
+		run = TAILQ_FIRST(&loop_worker->runs);
 	}
 	return run;
+}
+
+static const struct chi_scan *scan_of(const struct chi_run *run)
+{
+	return ((const struct chi_scan_run *)run)->scan;
 }
 
 static void snapshot_of_a_scan_that_stands_still(void **state)
@@ -186,13 +191,13 @@ static void snapshot_of_a_scan_that_stands_still(void **state)
 		struct loop_client client;
 		(void)enter(&client);
 		send_scan(&client, (struct chi_filter){0}, 0, 1);
-		const struct chi_scan_run *run = begun_scan();
+		const struct chi_run *run = begun_scan();
 		while (run->is_runnable) {
 			loop_turn();
 		}
 		assert_non_null(run->read);
 		now_ms += (int64_t)loop_config.limits.snapshot_ms + over;
-		(void)chi_scan_tick(loop_worker, now_ms);
+		(void)chi_run_tick(loop_worker, now_ms);
 		assert_int_equal(run->read != NULL, over < 0);
 		leave(&client);
 	}
@@ -226,7 +231,7 @@ static void games_were_read_in_one_go(void **state)
 	chi_buffer_init(&out, 4096);
 	loop_pack(&out, &request);
 	loop_send(&client, &out);
-	const struct chi_scan_run *run = begun_scan();
+	const struct chi_run *run = begun_scan();
 	assert_in_range(run->page.n, 1, CHI_SLICE_STEPS);
 	assert_true(run->is_runnable);
 	size_t answers = client.answers;
@@ -247,10 +252,10 @@ static void snapshot_of_a_scan_that_works(void **state)
 		struct loop_client client;
 		(void)enter(&client);
 		send_scan(&client, nothing, 0, 1);
-		const struct chi_scan_run *run = begun_scan();
+		const struct chi_run *run = begun_scan();
 		assert_true(run->is_runnable);
 		now_ms += (int64_t)loop_config.limits.snapshot_ms + over;
-		chi_scan_slice(loop_worker);
+		chi_run_slice(loop_worker);
 		assert_int_equal(run->read != NULL, over < 0);
 		leave(&client);
 	}
@@ -283,18 +288,18 @@ static void sorted_scan_is_of_one_snapshot(void **state)
 		const struct chi_conn *conn = enter(&client);
 		client.bytes = 0;
 		send_sorted(&client, i < 2 ? CHI_WANT_COUNTS : CHI_WANT_RECORDS);
-		const struct chi_scan_run *run = begun_scan();
-		assert_false(chi_scan_collected(run->scan));
+		const struct chi_run *run = begun_scan();
+		assert_false(chi_scan_collected(scan_of(run)));
 		now_ms += 2 * (int64_t)loop_config.limits.snapshot_ms;
-		assert_true(chi_scan_tick(loop_worker, now_ms));
-		chi_scan_slice(loop_worker);
+		assert_true(chi_run_tick(loop_worker, now_ms));
+		chi_run_slice(loop_worker);
 		assert_non_null(run->read);
 		if (i % 2 == 1) {
-			chi_scan_release(loop_worker);
+			chi_run_release(loop_worker);
 			assert_null(run->read);
-			assert_null(run->scan);
+			assert_null(scan_of(run));
 		}
-		while (!TAILQ_EMPTY(&loop_worker->scans) || conn->out.len > 0) {
+		while (!TAILQ_EMPTY(&loop_worker->runs) || conn->out.len > 0) {
 			loop_turn();
 			(void)loop_take(&client);
 		}
@@ -459,7 +464,7 @@ static void answer_of_a_scan_has_so_many_rows(void **state)
 		(void)enter(&client);
 		send_scan(&client, (struct chi_filter){0}, around(CHI_SCAN_ROWS_MAX, over),
 			  CHI_WINDOW_MAX);
-		for (unsigned i = 0; i < 5 || !TAILQ_EMPTY(&loop_worker->scans); i++) {
+		for (unsigned i = 0; i < 5 || !TAILQ_EMPTY(&loop_worker->runs); i++) {
 			assert_in_range(i, 0, 100);
 			loop_turn();
 			(void)loop_take(&client);

@@ -207,7 +207,7 @@ static void two_scans_go_on_side_by_side(void **state)
 		clients[i].bytes = 0;
 		send_walk(&clients[i], 1, CHI_OP_SCAN, anything);
 	}
-	for (size_t turns = 0; turns < 3 || !TAILQ_EMPTY(&loop_worker->scans); turns++) {
+	for (size_t turns = 0; turns < 3 || !TAILQ_EMPTY(&loop_worker->runs); turns++) {
 		loop_turn();
 		for (size_t i = 0; i < 2; i++) {
 			(void)loop_take(&clients[i]);
@@ -253,7 +253,7 @@ static void cancel_ends_scans_that_work(void **state)
 		loop_turn();
 		assert_in_range(++taken, 1, TURNS_MAX);
 	}
-	assert_true(TAILQ_EMPTY(&loop_worker->scans));
+	assert_true(TAILQ_EMPTY(&loop_worker->runs));
 	assert_int_equal(loop_worker->n_runnable, 0);
 	loop_leave(&client);
 	loop_all_left();
@@ -287,7 +287,7 @@ static void unread_scans_are_not_buffered(void **state)
 	assert_int_equal(atomic_load(&loop_server->buffered), before);
 	assert_in_range(most, 1, bound);
 	unread.bytes = 0;
-	for (size_t turns = 0; !TAILQ_EMPTY(&loop_worker->scans); turns++) {
+	for (size_t turns = 0; !TAILQ_EMPTY(&loop_worker->runs); turns++) {
 		(void)loop_take(&unread);
 		loop_turn();
 		assert_in_range(turns, 0, LOOP_LARGE);

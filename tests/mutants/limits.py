@@ -21,11 +21,11 @@ DAEMON = (
     Mutant(
         "scan-takes-the-turn",
         "A scan works for a slice before the others",
-        "daemon/ops/scan.c",
-        "for (unsigned steps = 0; steps < CHI_SLICE_STEPS / STEPS; steps++) {",
+        "daemon/ops/run.c",
+        "for (unsigned steps = 0; steps < CHI_SLICE_HELPINGS; steps++) {",
         "for (;;) {",
         "daemon turns", "what_finds_nothing_lets_others_through",
-        (("daemon/ops/scan.c",
+        (("daemon/ops/run.c",
           "chi_page_full(&run->page) || chi_now_us() >= until) {",
           "chi_page_full(&run->page)) {"),)),
     Mutant(
@@ -156,14 +156,14 @@ DAEMON = (
     Mutant(
         "snapshot-a-moment-longer",
         "A standing scan keeps its snapshot for its time to the millisecond",
-        "daemon/ops/scan.c",
+        "daemon/ops/run.c",
         "now - run->read_since >= (int64_t)limits->snapshot_ms",
         "now - run->read_since > (int64_t)limits->snapshot_ms",
         "daemon bounds", "snapshot_of_a_scan_that_stands_still"),
     Mutant(
         "working-snapshot-a-moment-longer",
         "So does one that works,",
-        "daemon/ops/scan.c",
+        "daemon/ops/run.c",
         "\treturn now - run->read_since >= (int64_t)limits->snapshot_ms",
         "\treturn now - run->read_since > (int64_t)limits->snapshot_ms",
         "daemon bounds", "snapshot_of_a_scan_that_works"),

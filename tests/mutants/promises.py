@@ -198,7 +198,7 @@ SNAPSHOT = (
         "mixed-scan-is-not-told",
         "A scan that went on with a later state says so",
         "daemon/ops/scan.c",
-        "run->mixed = run->mixed || (run->has_sequence && sequence != run->sequence && needed);",
+        "scan->mixed = scan->mixed || (scan->has_sequence && sequence != scan->sequence && needed);",
         "",
         "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
     Mutant(

@@ -42,7 +42,7 @@ READERS = (
     Mutant(
         "scan-keeps-its-snapshot",
         "A scan of the daemon gives its snapshot up after a second",
-        "daemon/ops/scan.c",
+        "daemon/ops/run.c",
         "if (run->read != NULL && is_old(run, now)) {",
         "if (false) {",
         "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
@@ -50,7 +50,7 @@ READERS = (
         "sorted-scan-loses-its-snapshot",
         "A sorted scan keeps it until it has read its band",
         "daemon/ops/scan.c",
-        "(run->spec.sort == CHI_SORT_NONE || is_collected(run))",
+        "scan->spec.sort == CHI_SORT_NONE || is_collected(scan)",
         "true",
         "daemon bounds", "sorted_scan_is_of_one_snapshot"),
     Mutant(
