@@ -64,6 +64,11 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 	return CHI_OK;
 }
 
+size_t chi_filtered_explore_memory(const struct chi_filtered_explore *explore)
+{
+	return sizeof(*explore) + chi_matcher_memory(explore->matcher);
+}
+
 /* ---- Counting ----------------------------------------------------------------------------- */
 
 static void count(struct chi_counts *counts, uint32_t result)

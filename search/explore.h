@@ -21,6 +21,9 @@ CHI_MUSTUSE int chi_filtered_explore_open(struct chi_read *read, const struct ch
 					  struct chi_fault *fault);
 void chi_filtered_explore_close(struct chi_filtered_explore *explore);
 
+/* Bytes that it takes, about. */
+size_t chi_filtered_explore_memory(const struct chi_filtered_explore *explore);
+
 /* CHI_OK: call again; CHI_NONE: all games are counted. */
 CHI_MUSTUSE int chi_filtered_explore_step(struct chi_filtered_explore *explore, uint64_t steps);
 

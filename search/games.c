@@ -31,6 +31,11 @@ struct chi_games {
 	int rc;		/* how it ended */
 	bool has_total; /* known from the beginning */
 	uint64_t total;
+	/* Of the chunk that was searched last, for it to be searched again. */
+	uint32_t chunk_from;
+	uint64_t chunk_found;
+	bool attached; /* to a later snapshot than its rows were found in */
+	bool looked;   /* at a chunk, in this snapshot */
 	/* By ascending number: rows of the chunk that are to be delivered. */
 	struct chi_hits hits;
 	uint32_t word;
@@ -70,10 +75,10 @@ static void closep(struct chi_games **games)
 }
 
 /* The first letter of a cursor says the order that it is of. */
-static char letter_of(const struct chi_games_spec *spec)
+static char letter_of(uint8_t sort, bool descending)
 {
 	static const char letters[2][3] = {{'n', 'd', 'r'}, {'N', 'D', 'R'}};
-	return letters[spec->descending][spec->sort];
+	return letters[descending][sort];
 }
 
 static int read_cursor(struct chi_games *games, struct chi_fault *fault)
@@ -83,7 +88,8 @@ static int read_cursor(struct chi_games *games, struct chi_fault *fault)
 	if (spec->cursor == NULL || spec->cursor_len == 0) {
 		return CHI_OK;
 	}
-	if (spec->cursor_len != 1 + 2 * sizeof(bytes) || spec->cursor[0] != letter_of(spec) ||
+	if (spec->cursor_len != 1 + 2 * sizeof(bytes) ||
+	    spec->cursor[0] != letter_of(spec->sort, spec->descending) ||
 	    chi_hex_parse(spec->cursor + 1, spec->cursor_len - 1, bytes) < 0) {
 		return chi_fault(fault, -CHI_EINVAL,
 				 "cursor: not one that a query of games in this order gave");
@@ -120,10 +126,7 @@ static int find_position(struct chi_games *games)
 		return CHI_OK;
 	}
 	int rc = chi_key_decode(&found->key, &games->position, NULL);
-	rc = rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
-	return rc == CHI_OK ? chi_archive_reader_begin(games->reader, games->view.txn,
-						       &games->view.trees)
-			    : rc;
+	return rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
 }
 
 /* What sorted queries need. */
@@ -134,9 +137,21 @@ static int open_sort(struct chi_games *games)
 	}
 	games->room = (size_t)games->spec.limit;
 	games->places = malloc(games->room * sizeof(*games->places));
-	return games->places != NULL ? chi_columns_reader_init(&games->heads, games->view.txn,
-							       games->view.trees.columns)
-				     : -CHI_ENOMEM;
+	return games->places != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+/* What reads the snapshot, beside the matcher. */
+static int open_readers(struct chi_games *games, struct chi_read *read)
+{
+	struct chi_archive_view *view = &games->view;
+	int rc = chi_read_archive(read, view);
+	if (rc == CHI_OK && games->reader != NULL) {
+		rc = chi_archive_reader_begin(games->reader, view->txn, &view->trees);
+	}
+	if (rc == CHI_OK && games->places != NULL) {
+		rc = chi_columns_reader_init(&games->heads, view->txn, view->trees.columns);
+	}
+	return rc;
 }
 
 /* With a cursor, and all counted, games before it are looked at all the same. */
@@ -180,9 +195,9 @@ int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, str
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_read_archive(read, &games->view);
-	rc = rc == CHI_OK ? find_position(games) : rc;
+	rc = find_position(games);
 	rc = rc == CHI_OK ? open_sort(games) : rc;
+	rc = rc == CHI_OK ? open_readers(games, read) : rc;
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -193,23 +208,85 @@ int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, str
 	return CHI_OK;
 }
 
+/* ---- Another snapshot --------------------------------------------------------------------- */
+
+/* Where rows of a chunk are not delivered, that chunk is searched again. */
+void chi_games_detach(struct chi_games *games)
+{
+	bool waits = false;
+	for (uint32_t w = games->word; w < CHI_HIT_WORDS; w++) {
+		waits = waits || games->hits.words[w] != 0;
+	}
+	if (waits) {
+		games->found = games->chunk_found;
+		games->hits = (struct chi_hits){0};
+	} else if (games->matcher != NULL) {
+		games->chunk_from = chi_matcher_place(games->matcher);
+	}
+	chi_matcher_free(games->matcher);
+	games->matcher = NULL;
+	chi_columns_reader_deinit(&games->heads);
+	if (games->reader != NULL) {
+		chi_archive_reader_end(games->reader);
+	}
+}
+
+int chi_games_attach(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
+{
+	const struct chi_matcher_spec spec = {.from = games->chunk_from};
+	games->attached = true;
+	games->looked = false;
+	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = open_readers(games, read);
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+}
+
+bool chi_games_may_detach(const struct chi_games *games)
+{
+	return games->looked || games->searched;
+}
+
+size_t chi_games_memory(const struct chi_games *games)
+{
+	return sizeof(*games) + games->room * sizeof(*games->places) +
+	       (games->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0) +
+	       (games->matcher != NULL ? chi_matcher_memory(games->matcher) : 0);
+}
+
 /* ---- Order -------------------------------------------------------------------------------- */
 
-/* Where a row is in the query's order: what it is sorted by, then its number. */
+/* Where a game is in an order: what it is sorted by, then its number. Of one player's rating the
+ * average is not known. */
+static uint64_t place(uint8_t sort, const struct chi_game_head *head)
+{
+	uint64_t value = 0;
+	if (sort == CHI_GAMES_DATE) {
+		value = (uint64_t)head->year * 10000 + (uint64_t)head->month * 100 + head->day;
+	} else if (sort == CHI_GAMES_RATING && head->white_elo != 0 && head->black_elo != 0) {
+		value = (uint64_t)head->white_elo + head->black_elo;
+	}
+	return value << 32 | head->number;
+}
+
+/* The same of a row, of which only what it takes is read. */
 static uint64_t place_of(const struct chi_games *games, const struct chi_columns_chunk *chunk,
 			 uint32_t row)
 {
-#define AT(column) (uint64_t) chi_column_value(chunk, CHI_COLUMN_##column, row)
-	uint64_t value = 0;
+#define AT(column) chi_column_value(chunk, CHI_COLUMN_##column, row)
+	struct chi_game_head head = {.number = chunk->first + row};
 	if (games->spec.sort == CHI_GAMES_DATE) {
-		value = AT(YEAR) * 10000 + AT(MONTH) * 100 + AT(DAY);
+		head.year = (uint16_t)AT(YEAR);
+		head.month = (uint8_t)AT(MONTH);
+		head.day = (uint8_t)AT(DAY);
 	} else if (games->spec.sort == CHI_GAMES_RATING) {
-		/* Of one player's the average is not known. */
-		value = AT(WHITE_ELO) != 0 && AT(BLACK_ELO) != 0 ? AT(WHITE_ELO) + AT(BLACK_ELO)
-								 : 0;
+		head.white_elo = (uint16_t)AT(WHITE_ELO);
+		head.black_elo = (uint16_t)AT(BLACK_ELO);
 	}
 #undef AT
-	return value << 32 | (chunk->first + row);
+	return place(games->spec.sort, &head);
 }
 
 /* True if `a` is delivered before `b`. */
@@ -324,15 +401,20 @@ static int take_hits(struct chi_games *games, struct chi_games_row *rows, size_t
 	return CHI_OK;
 }
 
+/* Of a later snapshot, some may have been taken out. */
 static int take_places(struct chi_games *games, struct chi_games_row *rows, size_t max, size_t *n)
 {
-	for (; games->at < games->n_places && *n < max; games->at++, ++*n) {
+	for (; games->at < games->n_places && *n < max; games->at++) {
 		uint32_t row = 0;
 		int rc = chi_columns_find(&games->heads, (uint32_t)games->places[games->at], &row);
+		if (rc == CHI_NONE && games->attached) {
+			continue;
+		}
 		rc = rc == CHI_OK ? take_row(games, &games->heads.chunk, row, &rows[*n]) : rc;
 		if (rc != CHI_OK) {
 			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 		}
+		++*n;
 	}
 	return CHI_OK;
 }
@@ -345,8 +427,11 @@ static bool has_hits(const struct chi_games *games)
 /* Looks at the next chunk. */
 static int search(struct chi_games *games, uint64_t *steps)
 {
+	games->chunk_from = chi_matcher_place(games->matcher);
+	games->chunk_found = games->found;
 	int rc = chi_matcher_next(games->matcher, steps, &games->hits);
 	games->word = 0;
+	games->looked = games->looked || chi_matcher_place(games->matcher) != games->chunk_from;
 	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
 		games->found += (uint64_t)__builtin_popcountll(games->hits.words[w]);
 	}
@@ -399,18 +484,28 @@ bool chi_games_total(const struct chi_games *games, uint64_t *total)
 	return games->has_total || (games->searched && games->spec.want_total);
 }
 
-size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE])
+static size_t print_cursor(uint64_t at, char letter, char out[CHI_GAMES_CURSOR_SIZE])
 {
 	uint8_t bytes[sizeof(uint64_t)];
 	struct chi_writer writer = chi_writer_of(bytes, sizeof(bytes));
-	out[0] = '\0';
-	if (!games->after) {
-		return 0;
-	}
-	chi_write_le(&writer, games->last, sizeof(bytes));
-	out[0] = letter_of(&games->spec);
+	chi_write_le(&writer, at, sizeof(bytes));
+	out[0] = letter;
 	chi_hex_print(bytes, sizeof(bytes), out + 1);
 	return 1 + 2 * sizeof(bytes);
+}
+
+size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE])
+{
+	out[0] = '\0';
+	return games->after ? print_cursor(games->last,
+					   letter_of(games->spec.sort, games->spec.descending), out)
+			    : 0;
+}
+
+size_t chi_games_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
+			   char out[CHI_GAMES_CURSOR_SIZE])
+{
+	return print_cursor(place(sort, head), letter_of(sort, descending), out);
 }
 
 const char *chi_games_unknown(const struct chi_games *games, size_t i)

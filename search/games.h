@@ -48,12 +48,31 @@ void chi_games_close(struct chi_games *games);
 CHI_MUSTUSE int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t max,
 			       uint64_t steps, size_t *n);
 
+/*
+ * Lets go of the snapshot, which may end then; nothing but closing and attaching is possible. With
+ * another one the query goes on behind the games that it has looked at: those that came or went
+ * meanwhile before these are not noticed.
+ */
+void chi_games_detach(struct chi_games *games); /* also after a failed attach */
+CHI_MUSTUSE int chi_games_attach(struct chi_games *games, struct chi_read *read,
+				 struct chi_fault *fault);
+
+/* False: nothing was looked at in this snapshot so far, and what was prepared would be lost. */
+bool chi_games_may_detach(const struct chi_games *games);
+
+/* Bytes that it takes, about. */
+size_t chi_games_memory(const struct chi_games *games);
+
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */
 bool chi_games_total(const struct chi_games *games, uint64_t *total);
 
 /* Where the query is, after the last row delivered. */
 size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE]);
+
+/* Where a query in that order is after a game. */
+size_t chi_games_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
+			   char out[CHI_GAMES_CURSOR_SIZE]);
 
 /* The texts of the filter that no name in the archive fits, one after the other: so that a user
  * sees why no game does. NULL from the first `i` on that there is not. Valid while the query is. */

@@ -44,11 +44,18 @@ struct chi_stats {
 	int rc;
 };
 
+void chi_stats_detach(struct chi_stats *stats)
+{
+	chi_matcher_free(stats->matcher);
+	chi_scan_close(stats->scan);
+	stats->matcher = NULL;
+	stats->scan = NULL;
+}
+
 void chi_stats_close(struct chi_stats *stats)
 {
 	if (stats != NULL) {
-		chi_matcher_free(stats->matcher);
-		chi_scan_close(stats->scan);
+		chi_stats_detach(stats);
 		free(stats->groups);
 		free(stats->rows);
 		free(stats);
@@ -154,6 +161,14 @@ int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, str
 	*out = stats;
 	stats = NULL;
 	return CHI_OK;
+}
+
+size_t chi_stats_memory(const struct chi_stats *stats)
+{
+	return sizeof(*stats) + stats->n_groups * sizeof(*stats->groups) +
+	       stats->n_rows * sizeof(*stats->rows) +
+	       (stats->matcher != NULL ? chi_matcher_memory(stats->matcher) : 0) +
+	       (stats->scan != NULL ? chi_scan_memory(stats->scan) : 0);
 }
 
 /* ---- Games -------------------------------------------------------------------------------- */
@@ -426,8 +441,11 @@ static int finish(struct chi_stats *stats)
 		print_text(stats->by, group, row);
 		stats->n_rows++;
 	}
-	qsort(stats->rows, stats->n_rows, sizeof(*stats->rows),
-	      stats->limit != 0 ? compare_size : compare_value);
+	/* All but material are in order of values already. */
+	if (stats->limit != 0 || stats->by == CHI_STATS_MATERIAL) {
+		qsort(stats->rows, stats->n_rows, sizeof(*stats->rows),
+		      stats->limit != 0 ? compare_size : compare_value);
+	}
 	if (stats->limit != 0 && stats->n_rows > stats->limit) {
 		stats->n_rows = (size_t)stats->limit;
 	}
@@ -451,4 +469,43 @@ const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t
 {
 	*n = stats->n_rows;
 	return stats->rows;
+}
+
+/* The kind of names whose numbers groups have; 0: none. */
+static int kind_of(uint8_t by)
+{
+	switch (by) {
+	case CHI_STATS_EVENT:
+		return CHI_NAME_EVENT;
+	case CHI_STATS_SITE:
+		return CHI_NAME_SITE;
+	case CHI_STATS_SOURCE:
+		return CHI_NAME_SOURCE;
+	case CHI_STATS_PLAYER:
+		return CHI_NAME_PLAYER;
+	default:
+		return 0;
+	}
+}
+
+int chi_stats_group_of(struct chi_read *read, uint8_t by, const struct chi_stats_row *row,
+		       struct chi_arena *arena, struct chi_stats_group *out)
+{
+	struct chi_archive_view view;
+	struct chi_name name = {.text = row->text, .len = strlen(row->text)};
+	int rc = chi_read_archive(read, &view);
+	if (rc == CHI_OK && kind_of(by) != 0 && row->value != 0) {
+		rc = chi_name_text(view.txn, view.trees.names, (enum chi_name_kind)kind_of(by),
+				   row->value, &name);
+	}
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	}
+	*out = (struct chi_stats_group){
+		.value = row->value,
+		.text = chi_arena_text(arena, name.text, name.len),
+		.counts = row->counts,
+		.positions = row->positions,
+	};
+	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
 }

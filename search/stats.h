@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "chistore/search.h"
 #include "chistore/types.h"
 #include "store/store.h"
@@ -36,8 +37,19 @@ CHI_MUSTUSE int chi_stats_open(struct chi_read *read, const struct chi_stats_spe
 			       struct chi_stats **out, struct chi_fault *fault);
 void chi_stats_close(struct chi_stats *stats);
 
+/* Bytes that it takes, about. */
+size_t chi_stats_memory(const struct chi_stats *stats);
+
+/* After CHI_NONE: lets go of the snapshot, which may end then. */
+void chi_stats_detach(struct chi_stats *stats);
+
 /* CHI_OK: call again; CHI_NONE: all is counted. */
 CHI_MUSTUSE int chi_stats_step(struct chi_stats *stats, uint64_t steps);
 
 /* After CHI_NONE: the groups, valid until it is closed. */
 const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t *n);
+
+/* A group of a kind as it is delivered: with its name's text, in memory of the arena. */
+CHI_MUSTUSE int chi_stats_group_of(struct chi_read *read, uint8_t by,
+				   const struct chi_stats_row *row, struct chi_arena *arena,
+				   struct chi_stats_group *out);

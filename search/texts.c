@@ -42,6 +42,11 @@ void chi_game_texts_free(struct chi_game_texts *texts)
 	}
 }
 
+size_t chi_game_texts_memory(const struct chi_game_texts *texts)
+{
+	return sizeof(*texts) + CHI_ARCHIVE_READER_BYTES + texts->pgn.capacity;
+}
+
 int chi_game_texts_begin(struct chi_game_texts *texts, struct chi_read *read)
 {
 	int rc = chi_read_archive(read, &texts->view);

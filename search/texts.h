@@ -17,6 +17,9 @@ CHI_MUSTUSE int chi_game_texts_new(struct chi_game_texts **out);
 /* NULL is fine. */
 void chi_game_texts_free(struct chi_game_texts *texts);
 
+/* Bytes that it takes, about. */
+size_t chi_game_texts_memory(const struct chi_game_texts *texts);
+
 /* Between these it reads a snapshot; what it remembers of another is dropped. */
 CHI_MUSTUSE int chi_game_texts_begin(struct chi_game_texts *texts, struct chi_read *read);
 void chi_game_texts_end(struct chi_game_texts *texts);

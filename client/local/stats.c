@@ -5,55 +5,16 @@
 #include <string.h>
 
 #include "search/stats.h"
-#include "store/archive.h"
-#include "store/names/names.h"
-
-/* The kind of names whose numbers groups have; 0: none. */
-static int kind_of(uint8_t by)
-{
-	switch (by) {
-	case CHI_STATS_EVENT:
-		return CHI_NAME_EVENT;
-	case CHI_STATS_SITE:
-		return CHI_NAME_SITE;
-	case CHI_STATS_SOURCE:
-		return CHI_NAME_SOURCE;
-	case CHI_STATS_PLAYER:
-		return CHI_NAME_PLAYER;
-	default:
-		return 0;
-	}
-}
-
-static int text_of(const struct chi_archive_view *view, uint8_t by, const struct chi_stats_row *row,
-		   struct chi_arena *arena, const char **out)
-{
-	struct chi_name name = {.text = row->text, .len = strlen(row->text)};
-	int status = CHI_OK;
-	if (kind_of(by) != 0 && row->value != 0) {
-		status = chi_name_text(view->txn, view->trees.names,
-				       (enum chi_name_kind)kind_of(by), row->value, &name);
-	}
-	if (status != CHI_OK) {
-		return status == CHI_NONE ? -CHI_ECORRUPT : status;
-	}
-	*out = chi_arena_text(arena, name.text, name.len);
-	return *out != NULL ? CHI_OK : -CHI_ENOMEM;
-}
 
 static int keep_groups(struct chi_read *read, uint8_t by, const struct chi_stats *stats,
 		       struct chi_arena *arena, struct chi_stats_result *out)
 {
-	struct chi_archive_view view;
 	size_t n = 0;
 	const struct chi_stats_row *rows = chi_stats_rows(stats, &n);
 	struct chi_stats_group *groups = chi_arena_array(arena, n, sizeof(*groups));
-	int status = groups != NULL ? chi_read_archive(read, &view) : -CHI_ENOMEM;
+	int status = groups != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		groups[i].value = rows[i].value;
-		groups[i].counts = rows[i].counts;
-		groups[i].positions = rows[i].positions;
-		status = text_of(&view, by, &rows[i], arena, &groups[i].text);
+		status = chi_stats_group_of(read, by, &rows[i], arena, &groups[i]);
 	}
 	*out = (struct chi_stats_result){.groups = groups, .n = n};
 	return status;

@@ -488,6 +488,23 @@ int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *step
 	return (matcher->hits.words[*row / 64] >> (*row % 64) & 1) != 0 ? CHI_OK : CHI_NONE;
 }
 
+uint32_t chi_matcher_place(const struct chi_matcher *matcher)
+{
+	return matcher->over ? UINT32_MAX : matcher->from;
+}
+
+size_t chi_matcher_memory(const struct chi_matcher *matcher)
+{
+	size_t bytes = sizeof(*matcher) + (matcher->games != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
+	for (size_t i = 0; i < matcher->n_members; i++) {
+		const struct member *member = &matcher->members[i];
+		bytes += member->numbers != NULL ? chi_numbers_size(member->numbers) : 0;
+		bytes += member->terms != NULL ? sizeof(*member->terms) : 0;
+		bytes += member->rest != NULL ? chi_matcher_memory(member->rest) : 0;
+	}
+	return bytes;
+}
+
 bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total)
 {
 	const struct member *leader = matcher->leader;

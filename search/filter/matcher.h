@@ -47,6 +47,12 @@ const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matc
 CHI_MUSTUSE int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
 				uint32_t *row);
 
+/* Where a new one would go on: games below are looked at. */
+uint32_t chi_matcher_place(const struct chi_matcher *matcher);
+
+/* Bytes that it takes, about. */
+size_t chi_matcher_memory(const struct chi_matcher *matcher);
+
 /* How many games fit, if that is known without looking at them. */
 bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total);
 

@@ -23,6 +23,9 @@
  * thread at a time; any number of transactions one after the other. */
 struct chi_archive_reader;
 
+/* What a reader takes, about, with a chunk of games unpacked. */
+#define CHI_ARCHIVE_READER_BYTES ((size_t)512 << 10)
+
 /* -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_archive_reader_new(struct chi_archive_reader **out);
 /* NULL is fine. */
