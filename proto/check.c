@@ -14,7 +14,7 @@
 #include "base/wire.h"
 #include "proto/wire/field_read.h"
 
-#define FIELDS_MAX 32 /* no message type has more fields; the walk refuses one that had */
+#define FIELDS_MAX 64 /* no message type has more fields; the walk refuses one that had */
 
 struct walk {
 	enum chi_enums enums;
@@ -64,6 +64,17 @@ static const struct limit {
 	{&chistore__v1__import_result__descriptor, 12, CHI_IMPORT_PHASE_MAX, "more than 32 bytes"},
 	{&chistore__v1__game_ids_result__descriptor, 1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES,
 	 "more than 40000 games"},
+	{&chistore__v1__game_query__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
+	{&chistore__v1__game_query__descriptor, 6, CHI_GAMES_CURSOR_SIZE - 1, "more than 31 bytes"},
+	{&chistore__v1__explore_games__descriptor, 3, CHI_FILTER_MAX, "more than 4096 bytes"},
+	{&chistore__v1__stats__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
+	{&chistore__v1__game_query_result__descriptor, 1, CHI_SCAN_ROWS_MAX,
+	 "more than 10000 games"},
+	{&chistore__v1__game_query_result__descriptor, 2, CHI_GAMES_CURSOR_SIZE - 1,
+	 "more than 31 bytes"},
+	{&chistore__v1__game_query_result__descriptor, 5, CHI_UNKNOWN_MAX, "more than 64 names"},
+	{&chistore__v1__game__descriptor, 2, CHI_TAGS_MAX, "more than 4096 tags"},
+	{&chistore__v1__stats_result__descriptor, 1, CHI_SCAN_ROWS_MAX, "more than 10000 groups"},
 	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
 	{&chistore__v1__scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX, "more than 10000 entries"},
 };

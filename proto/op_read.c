@@ -84,14 +84,14 @@ static int keys_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 const struct chi_message chi_keys_message = {.len = keys_len, .put = put_keys, .read = keys_read};
 
 /* A FEN is sent even if it is empty, or the others would answer for the wrong position. */
-static size_t fen_len(const void *from, size_t *noted)
+static size_t text_len(const void *from, size_t *noted)
 {
 	const struct chi_text *fen = from;
 	(void)noted;
 	return fen->len;
 }
 
-static uint8_t *put_fen(uint8_t *at, const void *from, size_t noted)
+static uint8_t *put_text(uint8_t *at, const void *from, size_t noted)
 {
 	const struct chi_text *fen = from;
 	(void)noted;
@@ -101,13 +101,13 @@ static uint8_t *put_fen(uint8_t *at, const void *from, size_t noted)
 	return at + fen->len;
 }
 
-static int fen_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
+static int text_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
 {
 	const struct chi_field field = {.bytes = bytes, .len = len};
 	return chi_text_read(u, &field, out);
 }
 
-const struct chi_message chi_fen_message = {.len = fen_len, .put = put_fen, .read = fen_read};
+const struct chi_message chi_text_message = {.len = text_len, .put = put_text, .read = text_read};
 
 /* The limit is of keys and FENs together, which the check before could not see. */
 int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions, size_t max)

@@ -31,6 +31,12 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT_END] = {"import_end", &chi_empty_message, NULL, true, 0},
 	[CHI_OP_GAME_IDS] = {"games", &chi_game_ids_request, &chi_game_ids_result, false, 0},
 	[CHI_OP_OUTCOME] = {"outcome", &chi_empty_message, &chi_outcome_result, true, OUTCOME_AT},
+	[CHI_OP_GAME_QUERY] = {"game_query", &chi_game_query_request, &chi_game_query_result, false,
+			       0},
+	[CHI_OP_GET_GAME] = {"get_game", &chi_get_game_request, &chi_get_game_result, false, 0},
+	[CHI_OP_EXPLORE_GAMES] = {"explore_games", &chi_explore_games_request, &chi_explore_result,
+				  false, 0},
+	[CHI_OP_STATS] = {"stats", &chi_stats_request, &chi_stats_result_message, false, 0},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

@@ -57,8 +57,17 @@ extern const struct chi_message chi_import_data_request;
 extern const struct chi_message chi_game_ids_request;
 extern const struct chi_message chi_game_ids_result;
 
+/* op_games.c */
+extern const struct chi_message chi_game_query_request;
+extern const struct chi_message chi_game_query_result;
+extern const struct chi_message chi_get_game_request;
+extern const struct chi_message chi_get_game_result;
+extern const struct chi_message chi_explore_games_request;
+extern const struct chi_message chi_stats_request;
+extern const struct chi_message chi_stats_result_message;
+
 /* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
- * chi_idempotency_key, chi_entry; the keys of a chi_positions, and one of its FENs. */
+ * chi_idempotency_key, chi_entry; the keys of a chi_positions; a chi_text, of a FEN for one. */
 extern const struct chi_message chi_range_message;
 extern const struct chi_message chi_counts_message;
 extern const struct chi_message chi_put_counts_message;
@@ -67,12 +76,12 @@ extern const struct chi_message chi_cursor_message;
 extern const struct chi_message chi_idempotency_message;
 extern const struct chi_message chi_entry_message;
 extern const struct chi_message chi_keys_message;
-extern const struct chi_message chi_fen_message;
+extern const struct chi_message chi_text_message;
 
 /* Positions of a Probe, Get or Delete: fields 1 and 2 of all three. */
 #define CHI_M_POSITIONS(s, m)                                                                      \
 	CHI_M_NESTED(1, s, m, CHI_IF_SET, &chi_keys_message),                                      \
-		CHI_M_LIST(2, s, m.fens, m.n_fens, &chi_fen_message)
+		CHI_M_LIST(2, s, m.fens, m.n_fens, &chi_text_message)
 
 /* When both are read: at most `max` in all, and room for the keys of the FENs. */
 CHI_MUSTUSE int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions,

@@ -8,6 +8,7 @@
 
 #include "base/idempotency.h"
 #include "chistore/games.h"
+#include "chistore/search.h"
 #include "chistore/types.h"
 
 #define CHI_PROTOCOL_VERSION 1
@@ -35,6 +36,11 @@
 #define CHI_NOTE_TEXT_MAX    1024  /* bytes of a note's text */
 #define CHI_IMPORT_PHASE_MAX 32	   /* bytes of the name of what an import is at */
 
+/* Asking for games. */
+#define CHI_FILTER_MAX	4096 /* bytes of a filter of games */
+#define CHI_UNKNOWN_MAX 64   /* names in it that no name fits */
+#define CHI_TAGS_MAX	4096 /* of a game */
+
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
 	CHI_OP_HELLO,
@@ -58,6 +64,10 @@ enum chi_op {
 	CHI_OP_IMPORT_END,  /* the same */
 	CHI_OP_GAME_IDS,
 	CHI_OP_OUTCOME,
+	CHI_OP_GAME_QUERY,
+	CHI_OP_GET_GAME,
+	CHI_OP_EXPLORE_GAMES,
+	CHI_OP_STATS,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -120,9 +130,30 @@ struct chi_request {
 			const struct chi_counts *base; /* or NULL */
 		} rescore;
 		struct {
-			struct chi_key key;  /* zeroed where a FEN was sent */
-			struct chi_text fen; /* empty where a key was sent */
+			struct chi_key key;	/* zeroed where a FEN was sent */
+			struct chi_text fen;	/* empty where a key was sent */
+			struct chi_text filter; /* EXPLORE_GAMES */
 		} explore;
+		struct {
+			struct chi_text filter;
+			struct chi_text cursor;
+			uint8_t sort; /* enum chi_games_sort */
+			uint8_t want; /* enum chi_games_want */
+			bool descending;
+			bool want_total;
+			uint64_t limit;
+			uint32_t window; /* as sent; 0: default */
+		} game_query;
+		struct {
+			uint32_t number;
+			bool whole;
+		} get_game;
+		struct {
+			uint8_t by; /* enum chi_stats_by */
+			struct chi_text filter;
+			uint64_t limit;
+			uint32_t window;
+		} stats;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
@@ -210,7 +241,7 @@ struct chi_response {
 			struct chi_text report;
 			struct chi_verify_result result;
 		} verify;
-		struct chi_explore explore;
+		struct chi_explore explore; /* EXPLORE, EXPLORE_GAMES */
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
 			const struct chi_import_note *notes;
@@ -224,6 +255,25 @@ struct chi_response {
 			const struct chi_game_id *games;
 			size_t n;
 		} games;
+		struct {
+			const struct chi_game_row *games; /* pgn NULL: none */
+			size_t n;
+			struct chi_text cursor;
+			bool has_total;
+			uint64_t total;
+			const struct chi_text *unknown;
+			size_t n_unknown;
+		} game_query;
+		struct {
+			bool found;
+			struct chi_game_row row;
+			bool whole;
+			struct chi_game game; /* its head is the row's */
+		} get_game;
+		struct {
+			const struct chi_stats_group *groups;
+			size_t n;
+		} stats;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
 		 * comes with an OUTCOME only, and one that was not done has none. */
 		struct chi_outcome outcome;

@@ -51,6 +51,10 @@ static const struct {
 	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
 	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_GAME_QUERY] = {chi_handle_game_query, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_GET_GAME] = {chi_handle_get_game, CHI_ROLE_READ, STORE},
+	[CHI_OP_EXPLORE_GAMES] = {chi_handle_explore_games, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_STATS] = {chi_handle_stats, CHI_ROLE_READ, STORE | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

@@ -38,6 +38,12 @@ chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
+chi_handler chi_handle_game_query;				/* game_query.c */
+chi_handler chi_handle_get_game, chi_handle_explore_games;	/* handler_games.c */
+chi_handler chi_handle_stats;					/* stats.c */
+
+/* With -CHI_ETOOBIG, of a game's number. */
+#define CHI_GAME_TOO_LARGE "game %u does not fit a response: ask for it in the store's directory"
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)
@@ -46,6 +52,13 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
+
+/* The position of an Explore, as a key; `name` is the operation's, for the field. */
+CHI_MUSTUSE int chi_task_explored(struct chi_task *task, const char *name, struct chi_key *out);
+
+/* Parses a filter of games, so that its field is named; it is used later. */
+CHI_MUSTUSE int chi_task_filter(struct chi_task *task, const char *name,
+				const struct chi_text *filter);
 
 /* What connections and workers have done here (dispatch.c). */
 extern const struct chi_worker_ops chi_worker_ops;

@@ -247,21 +247,24 @@ int chi_handle_get(struct chi_task *task)
 	return CHI_OK;
 }
 
+int chi_task_explored(struct chi_task *task, const char *name, struct chi_key *out)
+{
+	const struct chi_text *fen = &task->request->u.explore.fen;
+	*out = task->request->u.explore.key;
+	int status =
+		fen->len > 0 ? chi_key_from_fen(fen->bytes, fen->len, out, &task->fault) : CHI_OK;
+	return status < 0 ? chi_task_field(task, status, "%s.fen", name) : CHI_OK;
+}
+
 /* One position and all that are one move away: a look-up each, done together. */
 int chi_handle_explore(struct chi_task *task)
 {
-	struct chi_key key = task->request->u.explore.key;
-	const struct chi_text *fen = &task->request->u.explore.fen;
+	struct chi_key key;
 	struct chi_response response = {
 		.id = task->request->id, .last = true, .op = CHI_OP_EXPLORE};
 	struct chi_read *read = NULL;
-	int status = CHI_OK;
-	if (fen->len > 0) {
-		task->field = "explore.fen";
-		status = chi_key_from_fen(fen->bytes, fen->len, &key, &task->fault);
-	}
+	int status = chi_task_explored(task, "explore", &key);
 	if (status == CHI_OK) {
-		task->field = NULL;
 		status = chi_worker_read(task->worker, task->served, &read);
 	}
 	if (status < 0) {

@@ -35,6 +35,7 @@ void chi_page_clear(struct chi_page *page)
 	chi_arena_reset(&page->arena);
 	page->n = 0;
 	page->bytes = 0;
+	page->is_closed = false;
 }
 
 void chi_page_release(struct chi_page *page)
@@ -47,7 +48,7 @@ void chi_page_release(struct chi_page *page)
 
 bool chi_page_full(const struct chi_page *page)
 {
-	return page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;
+	return page->is_closed || page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;
 }
 
 size_t chi_page_memory(const struct chi_page *page)
@@ -55,8 +56,7 @@ size_t chi_page_memory(const struct chi_page *page)
 	return page->capacity * page->size + page->arena.used;
 }
 
-/* Doubles the array, up to a response's limit. */
-static int grow(struct chi_page *page)
+int chi_page_grow(struct chi_page *page)
 {
 	if (page->n < page->capacity) {
 		return CHI_OK;
@@ -73,6 +73,14 @@ static int grow(struct chi_page *page)
 	page->items = items;
 	page->capacity = capacity;
 	return CHI_OK;
+}
+
+void chi_page_added(struct chi_page *page, size_t n)
+{
+	if (page->n == 0 && n > 0) {
+		page->since = chi_now_ms();
+	}
+	page->n += n;
 }
 
 /* One record, or none if the steps were used up before one matched. */
@@ -95,7 +103,7 @@ int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want wa
 {
 	size_t before = page->n;
 	size_t got = 0;
-	int status = grow(page);
+	int status = chi_page_grow(page);
 	if (status < 0) {
 		return status;
 	}
@@ -121,7 +129,7 @@ int chi_page_fill_games(struct chi_page *page, struct chi_read *read, const uint
 			size_t max)
 {
 	size_t got = 0;
-	int status = grow(page);
+	int status = chi_page_grow(page);
 	if (status < 0) {
 		return status;
 	}

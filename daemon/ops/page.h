@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scan's next response holds. */
+/* What a run's next response holds. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,10 @@
 #include "chistore/types.h"
 
 struct chi_entry;
+struct chi_game_row;
 struct chi_read;
 struct chi_scan;
+struct chi_stats_group;
 
 /* What is collected for the next response. */
 struct chi_page {
@@ -21,12 +23,15 @@ struct chi_page {
 		struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
 		struct chi_entry *entries; /* CHI_WANT_RECORDS */
 		struct chi_game_id *games;
+		struct chi_game_row *game_rows;
+		struct chi_stats_group *groups;
 	};
 	size_t size; /* of an item */
 	size_t most; /* that a response may have */
 	size_t n;
 	size_t capacity;
 	size_t bytes;		/* of the entries, packed */
+	bool is_closed;		/* there is no room for the next one */
 	struct chi_arena arena; /* what the entries point to */
 	int64_t since;		/* ms: when the first row came */
 };
@@ -46,6 +51,13 @@ bool chi_page_full(const struct chi_page *page);
 
 /* What it takes of the server's memory. */
 size_t chi_page_memory(const struct chi_page *page);
+
+/* Makes room for one more item at least, from `n` to `capacity`: doubles the array, up to a
+ * response's limit, if it is full. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_page_grow(struct chi_page *page);
+
+/* So many items were put after those that were there. */
+void chi_page_added(struct chi_page *page, size_t n);
 
 /* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
 CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,

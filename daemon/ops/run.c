@@ -68,6 +68,9 @@ static int open_snapshot(struct chi_run *run, struct chi_fault *fault)
 	run->read_since = chi_now_ms();
 	status = run->ops->open(run, fault);
 	run->is_open = status == CHI_OK;
+	if (!run->is_open) {
+		run->ops->release(run);
+	}
 	run->was_open = run->was_open || run->is_open;
 	return status;
 }

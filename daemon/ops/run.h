@@ -28,7 +28,7 @@ struct chi_run_ops {
 	bool pages;
 	/* Begins, or goes on where it was, on the snapshot run->read. */
 	int (*open)(struct chi_run *run, struct chi_fault *fault);
-	/* Lets go of that snapshot, and remembers where it was. Only if it is open. */
+	/* Lets go of that snapshot, and remembers where it was; also after a failed `open`. */
 	void (*release)(struct chi_run *run);
 	/* A helping of work, some tens of microseconds: rows into the page. CHI_OK: there is more
 	 * to do; CHI_NONE: it is over. */

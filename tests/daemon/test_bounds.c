@@ -179,11 +179,6 @@ static struct chi_run *begun_scan(void)
 	return run;
 }
 
-static const struct chi_scan *scan_of(const struct chi_run *run)
-{
-	return ((const struct chi_scan_run *)run)->scan;
-}
-
 static void snapshot_of_a_scan_that_stands_still(void **state)
 {
 	(void)state;
@@ -288,8 +283,9 @@ static void sorted_scan_is_of_one_snapshot(void **state)
 		const struct chi_conn *conn = enter(&client);
 		client.bytes = 0;
 		send_sorted(&client, i < 2 ? CHI_WANT_COUNTS : CHI_WANT_RECORDS);
-		const struct chi_run *run = begun_scan();
-		assert_false(chi_scan_collected(scan_of(run)));
+		const struct chi_scan_run *scan = (const struct chi_scan_run *)begun_scan();
+		const struct chi_run *run = &scan->run;
+		assert_false(chi_scan_collected(scan->scan));
 		now_ms += 2 * (int64_t)loop_config.limits.snapshot_ms;
 		assert_true(chi_run_tick(loop_worker, now_ms));
 		chi_run_slice(loop_worker);
@@ -297,7 +293,7 @@ static void sorted_scan_is_of_one_snapshot(void **state)
 		if (i % 2 == 1) {
 			chi_run_release(loop_worker);
 			assert_null(run->read);
-			assert_null(scan_of(run));
+			assert_null(scan->scan);
 		}
 		while (!TAILQ_EMPTY(&loop_worker->runs) || conn->out.len > 0) {
 			loop_turn();

@@ -562,5 +562,12 @@ const struct example examples[] = {
 	{"import-response", NULL, &import_response},
 	{"games-request", &games_request, NULL},
 	{"games-response", NULL, &games_response},
+	{"game-query-request", &example_game_query, NULL},
+	{"game-query-response", NULL, &example_game_query_result},
+	{"get-game-request", &example_get_game, NULL},
+	{"get-game-response", NULL, &example_get_game_result},
+	{"explore-games-request", &example_explore_games, NULL},
+	{"stats-request", &example_stats, NULL},
+	{"stats-response", NULL, &example_stats_result},
 };
 const size_t n_examples = CHI_COUNT(examples);

@@ -9,13 +9,13 @@ static bool same_bytes(const void *a, size_t a_len, const void *b, size_t b_len)
 	return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
 }
 
-static bool same_text(struct chi_text a, struct chi_text b)
+bool same_text(struct chi_text a, struct chi_text b)
 {
 	return same_bytes(a.bytes, a.len, b.bytes, b.len);
 }
 
 /* Four numbers and no padding. */
-static bool same_counts(const struct chi_counts *a, const struct chi_counts *b)
+bool same_counts(const struct chi_counts *a, const struct chi_counts *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -25,7 +25,7 @@ static bool same_base(const struct chi_counts *a, const struct chi_counts *b)
 	return (a == NULL) == (b == NULL) && (a == NULL || same_counts(a, b));
 }
 
-static bool same_key(const struct chi_key *a, const struct chi_key *b)
+bool same_key(const struct chi_key *a, const struct chi_key *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -183,7 +183,7 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		       memcmp(a->u.games.after, b->u.games.after, CHI_GAME_ID_SIZE) == 0 &&
 		       a->u.games.limit == b->u.games.limit;
 	default:
-		return true;
+		return same_archive_request(a, b);
 	}
 }
 
@@ -304,12 +304,12 @@ static bool same_info(const struct chi_info *a, const struct chi_info *b)
 	       a->archive_bytes == b->archive_bytes && a->postings_bytes == b->postings_bytes;
 }
 
-static bool same_string(const char *a, const char *b)
+bool same_string(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static bool same_explore(const struct chi_explore *a, const struct chi_explore *b)
+bool same_explore(const struct chi_explore *a, const struct chi_explore *b)
 {
 	if (!same_rows(&a->position, &b->position, 1) || a->min_ply != b->min_ply ||
 	    !same_string(a->eco, b->eco) || !same_string(a->opening, b->opening) ||
@@ -394,6 +394,6 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 	case CHI_OP_OUTCOME:
 		return memcmp(&a->u.outcome, &b->u.outcome, sizeof(a->u.outcome)) == 0;
 	default:
-		return true;
+		return same_archive_response(a, b);
 	}
 }

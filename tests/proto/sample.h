@@ -24,7 +24,16 @@ bool same_request(const struct chi_request *a, const struct chi_request *b);
 void sample_response(struct sample *sample, enum chi_op op, struct chi_response *out);
 bool same_response(const struct chi_response *a, const struct chi_response *b);
 
-/* Shared with tests that need single parts. */
+/* Parts, for the files of samples and tests that need single ones. */
+size_t sample_below(struct sample *s, size_t bound);
+bool sample_coin(struct sample *s);
+uint64_t sample_number(struct sample *s);
+void *sample_take(struct sample *s, size_t n, size_t size);
+struct chi_text sample_text(struct sample *s, size_t max);
+struct chi_counts sample_counts(struct sample *s);
+chi_move sample_move(struct sample *s);
+const struct chi_game_id *sample_ids(struct sample *s, size_t n);
+void sample_explore(struct sample *s, struct chi_explore *out);
 struct chi_key sample_key(struct sample *sample);
 struct chi_record sample_record(struct sample *sample);
 struct chi_row *sample_rows(struct sample *sample, size_t n, bool counts, bool all_found);
@@ -51,3 +60,16 @@ static inline void sample_eval(struct sample *s, struct chi_row *row)
 
 /* The options of an import; they need not go together. */
 void sample_import(struct sample *s, struct chi_request *out);
+
+/* Messages that have to do with games (sample_games.c); false: it is none of these. */
+void sample_games_request(struct sample *s, struct chi_request *out);
+bool sample_games_response(struct sample *s, struct chi_response *out);
+
+/* And whether two say the same (same_games.c). */
+bool same_text(struct chi_text a, struct chi_text b);
+bool same_string(const char *a, const char *b);
+bool same_key(const struct chi_key *a, const struct chi_key *b);
+bool same_counts(const struct chi_counts *a, const struct chi_counts *b);
+bool same_explore(const struct chi_explore *a, const struct chi_explore *b);
+bool same_archive_request(const struct chi_request *a, const struct chi_request *b);
+bool same_archive_response(const struct chi_response *a, const struct chi_response *b);

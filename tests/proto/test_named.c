@@ -258,7 +258,7 @@ static void odd_messages(void **state)
 		{"08018a01027801a006019a0600", CHI_OK, 1, CHI_OP_PING, ""},
 		/* No operation, and one of a later version. */
 		{"0801", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
-		{"0801aa0200", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
+		{"0801c23e00", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
 		/* Two operations; the same twice; a sub-message twice; a score twice. */
 		{"08018a01008a0100", -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
 		{"08018a0100920100", -CHI_EINVAL, 1, CHI_OP_PING, "info"},

@@ -43,6 +43,10 @@ OPERATIONS = {
     "import_end": (WRITE, lambda n: pb.ImportEnd()),
     "games": (READ, lambda n: pb.GameIds()),
     "outcome": (WRITE, lambda n: pb.Outcome()),
+    "game_query": (READ, lambda n: pb.GameQuery()),
+    "get_game": (READ, lambda n: pb.GetGame(number=1)),
+    "explore_games": (READ, lambda n: pb.ExploreGames(fen=fen(n))),
+    "stats": (READ, lambda n: pb.Stats()),
 }
 
 # Answers of requests that were allowed; that there is nothing to say of them is another matter.

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The examples of PROTOCOL.md that ask for games. */
+#include "tests/proto/examples.h"
+
+#include <string.h>
+
+#define TEXT(string)                                                                               \
+	{                                                                                          \
+		(string), sizeof(string) - 1                                                       \
+	}
+
+const struct chi_request example_game_query = {
+	.id = 21,
+	.op = CHI_OP_GAME_QUERY,
+	.u.game_query =
+		{
+			.filter = TEXT("player Tal result 1-0"),
+			.sort = CHI_GAMES_DATE,
+			.descending = true,
+			.want = CHI_GAMES_TEXTS,
+			.want_total = true,
+			.limit = 20,
+		},
+};
+
+static const struct chi_game_row query_rows[] = {
+	{
+		.head = {.number = 300,
+			 .white = 7,
+			 .black = 12,
+			 .event = 3,
+			 .source = 1,
+			 .year = 1960,
+			 .month = 3,
+			 .day = 15,
+			 .eco = 219,
+			 .plies = 63,
+			 .result = CHI_RESULT_WHITE},
+		.ply = -1,
+		.white = "Tal, M",
+		.black = "Botvinnik, M",
+		.event = "World Championship",
+		.site = "",
+		.round = "1",
+		.source = "wch.pgn",
+	},
+};
+
+const struct chi_response example_game_query_result = {
+	.id = 21,
+	.last = true,
+	.op = CHI_OP_GAME_QUERY,
+	.u.game_query = {.games = query_rows,
+			 .n = 1,
+			 .cursor = TEXT("D2c010000bb132b01"),
+			 .has_total = true,
+			 .total = 1},
+};
+
+const struct chi_request example_get_game = {
+	.id = 22,
+	.op = CHI_OP_GET_GAME,
+	.u.get_game = {.number = 2, .whole = true},
+};
+
+static const struct chi_tag tags[] = {{"White", 5, "a", 1}, {"Black", 5, "b", 1}};
+static const chi_move moves[] = {796, 3364};
+
+const struct chi_response example_get_game_result = {
+	.id = 22,
+	.last = true,
+	.op = CHI_OP_GET_GAME,
+	.u.get_game =
+		{
+			.found = true,
+			.row = {.head = {.number = 2,
+					 .white = 1,
+					 .black = 2,
+					 .plies = 2,
+					 .result = CHI_RESULT_DRAW},
+				.ply = -1,
+				.white = "a",
+				.black = "b",
+				.event = "",
+				.site = "",
+				.round = "",
+				.source = "",
+				.pgn = "1. e4 e5 1/2-1/2\n\n",
+				.pgn_len = 18},
+			.whole = true,
+			.game = {.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204,
+					221, 238, 255},
+				 .tags = tags,
+				 .n_tags = 2,
+				 .moves = moves,
+				 .n_plies = 2},
+		},
+};
+
+const struct chi_request example_explore_games = {
+	.id = 23,
+	.op = CHI_OP_EXPLORE_GAMES,
+	.u.explore =
+		{
+			.fen = TEXT("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1"),
+			.filter = TEXT("since 2020"),
+		},
+};
+
+const struct chi_request example_stats = {
+	.id = 24,
+	.op = CHI_OP_STATS,
+	.u.stats = {.by = CHI_STATS_ECO, .filter = TEXT("year 2020"), .limit = 1},
+};
+
+static const struct chi_stats_group groups[] = {
+	{.value = 191, .text = "B90", .counts = {.white = 310, .draws = 402, .black = 255}},
+};
+
+const struct chi_response example_stats_result = {
+	.id = 24,
+	.last = true,
+	.op = CHI_OP_STATS,
+	.u.stats = {.groups = groups, .n = 1},
+};

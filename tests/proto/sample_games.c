@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Random messages that have to do with games. */
+#include "tests/proto/sample.h"
+
+#include <string.h>
+
+void sample_games_request(struct sample *s, struct chi_request *out)
+{
+	switch (out->op) {
+	case CHI_OP_EXPLORE_GAMES:
+		out->u.explore.filter = sample_text(s, 40);
+		/* fall through */
+	case CHI_OP_EXPLORE:
+		out->u.explore.fen = sample_coin(s) ? sample_text(s, 30) : (struct chi_text){0};
+		out->u.explore.key =
+			out->u.explore.fen.len == 0 ? sample_key(s) : (struct chi_key){0};
+		break;
+	case CHI_OP_IMPORT:
+		sample_import(s, out);
+		break;
+	case CHI_OP_IMPORT_DATA:
+		out->u.import_data.file = sample_text(s, 20);
+		out->u.import_data.bytes = (const uint8_t *)sample_text(s, 100).bytes;
+		out->u.import_data.len = sample_below(s, 100);
+		break;
+	case CHI_OP_GAME_IDS:
+		out->u.games.after_set = sample_coin(s);
+		memcpy(out->u.games.after, sample_ids(s, 1)->id,
+		       CHI_GAME_ID_SIZE * out->u.games.after_set);
+		out->u.games.limit = (uint32_t)sample_number(s);
+		break;
+	case CHI_OP_GAME_QUERY:
+		out->u.game_query.filter = sample_text(s, 40);
+		out->u.game_query.cursor = sample_text(s, CHI_GAMES_CURSOR_SIZE - 1);
+		out->u.game_query.sort = (uint8_t)sample_below(s, 3);
+		out->u.game_query.want = (uint8_t)sample_below(s, 3);
+		out->u.game_query.descending = sample_coin(s);
+		out->u.game_query.want_total = sample_coin(s);
+		out->u.game_query.limit = sample_number(s);
+		out->u.game_query.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
+		break;
+	case CHI_OP_GET_GAME:
+		out->u.get_game.number = (uint32_t)(1 + sample_number(s) % UINT32_MAX);
+		out->u.get_game.whole = sample_coin(s);
+		break;
+	case CHI_OP_STATS:
+		out->u.stats.by = (uint8_t)sample_below(s, CHI_STATS_KINDS);
+		out->u.stats.filter = sample_text(s, 40);
+		out->u.stats.limit = sample_number(s);
+		out->u.stats.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- Responses --------------------------------------------------------------------------- */
+
+static const char *string(struct sample *s, size_t max)
+{
+	return sample_text(s, max).bytes;
+}
+
+static void head(struct sample *s, struct chi_game_head *out)
+{
+	out->number = (uint32_t)(1 + sample_number(s) % UINT32_MAX);
+	out->white = (uint32_t)sample_number(s);
+	out->black = (uint32_t)sample_number(s);
+	out->event = (uint32_t)sample_number(s);
+	out->site = (uint32_t)sample_number(s);
+	out->source = (uint32_t)sample_number(s);
+	out->year = (uint16_t)sample_below(s, 10000);
+	out->month = (uint8_t)sample_below(s, 13);
+	out->day = (uint8_t)sample_below(s, 32);
+	out->white_elo = (uint16_t)sample_number(s);
+	out->black_elo = (uint16_t)sample_number(s);
+	out->eco = (uint16_t)sample_below(s, CHI_ECO_CODES + 1);
+	out->plies = (uint16_t)sample_number(s);
+	out->result = (uint8_t)sample_below(s, CHI_RESULT_OTHER + 1);
+	out->white_title = (uint8_t)sample_below(s, CHI_TITLES);
+	out->black_title = (uint8_t)sample_below(s, CHI_TITLES);
+	out->speed = (uint8_t)sample_below(s, CHI_SPEEDS);
+}
+
+static void row(struct sample *s, struct chi_game_row *out)
+{
+	memset(out, 0, sizeof(*out));
+	head(s, &out->head);
+	out->ply = (int32_t)sample_below(s, UINT16_MAX + 2) - 1;
+	out->move = sample_coin(s) ? sample_move(s) : 0;
+	out->white = string(s, 20);
+	out->black = string(s, 20);
+	out->event = string(s, 20);
+	out->site = string(s, 20);
+	out->round = string(s, 20);
+	out->source = string(s, 20);
+	struct chi_text pgn = sample_text(s, 100);
+	out->pgn = pgn.len > 0 ? pgn.bytes : NULL;
+	out->pgn_len = pgn.len;
+}
+
+static void query_result(struct sample *s, struct chi_response *out)
+{
+	size_t n = sample_below(s, 4);
+	size_t n_unknown = sample_below(s, 3);
+	struct chi_game_row *rows = sample_take(s, n, sizeof(*rows));
+	struct chi_text *unknown = sample_take(s, n_unknown, sizeof(*unknown));
+	for (size_t i = 0; i < n; i++) {
+		row(s, &rows[i]);
+	}
+	for (size_t i = 0; i < n_unknown; i++) {
+		unknown[i] = sample_text(s, 20);
+	}
+	out->u.game_query.games = rows;
+	out->u.game_query.n = n;
+	out->u.game_query.cursor = sample_text(s, CHI_GAMES_CURSOR_SIZE - 1);
+	out->u.game_query.has_total = sample_coin(s);
+	out->u.game_query.total = sample_number(s);
+	out->u.game_query.unknown = unknown;
+	out->u.game_query.n_unknown = n_unknown;
+}
+
+static void game(struct sample *s, struct chi_game *out)
+{
+	size_t n = sample_below(s, 4);
+	struct chi_tag *tags = sample_take(s, n, sizeof(*tags));
+	chi_move *moves = sample_take(s, 5, sizeof(*moves));
+	memcpy(out->id, sample_ids(s, 1)->id, sizeof(out->id));
+	for (size_t i = 0; i < n; i++) {
+		struct chi_text name = sample_text(s, 10);
+		struct chi_text value = sample_text(s, 30);
+		tags[i] = (struct chi_tag){name.bytes, name.len, value.bytes, value.len};
+	}
+	out->tags = tags;
+	out->n_tags = n;
+	out->has_start = sample_coin(s);
+	if (out->has_start) {
+		out->start = sample_key(s);
+	}
+	out->n_plies = sample_below(s, 6);
+	for (size_t i = 0; i < out->n_plies; i++) {
+		moves[i] = sample_move(s);
+	}
+	out->moves = moves;
+	struct chi_text notes = sample_text(s, 30);
+	struct chi_text rest = sample_text(s, 30);
+	out->notes = (const uint8_t *)notes.bytes;
+	out->n_notes = notes.len;
+	out->rest = rest.bytes;
+	out->n_rest = rest.len;
+}
+
+static void stats_result(struct sample *s, struct chi_response *out)
+{
+	size_t n = sample_below(s, 5);
+	struct chi_stats_group *groups = sample_take(s, n, sizeof(*groups));
+	for (size_t i = 0; i < n; i++) {
+		groups[i].value = (uint32_t)sample_number(s);
+		groups[i].text = string(s, 20);
+		groups[i].counts = sample_counts(s);
+		groups[i].positions = sample_number(s);
+	}
+	out->u.stats.groups = groups;
+	out->u.stats.n = n;
+}
+
+bool sample_games_response(struct sample *s, struct chi_response *out)
+{
+	switch (out->op) {
+	case CHI_OP_GAME_QUERY:
+		query_result(s, out);
+		return true;
+	case CHI_OP_GET_GAME:
+		out->u.get_game.found = sample_coin(s);
+		out->u.get_game.whole = out->u.get_game.found && sample_coin(s);
+		if (out->u.get_game.found) {
+			row(s, &out->u.get_game.row);
+		}
+		if (out->u.get_game.whole) {
+			game(s, &out->u.get_game.game);
+		}
+		return true;
+	case CHI_OP_EXPLORE_GAMES:
+		sample_explore(s, &out->u.explore);
+		return true;
+	case CHI_OP_STATS:
+		stats_result(s, out);
+		return true;
+	default:
+		return false;
+	}
+}
