@@ -133,6 +133,7 @@ int chi_open(const char *address, const struct chi_options *options, struct chi_
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
+	chi_arena_init(&client->gathered, CHI_CLIENT_BUDGET);
 	int status = chi_client_end(client, open_client(client, address, options));
 	if (status != CHI_OK) {
 		if (fault != NULL) {
@@ -158,6 +159,7 @@ void chi_close(struct chi_client *client)
 	}
 	chi_pipe_free(client);
 	chi_arena_deinit(&client->arena);
+	chi_arena_deinit(&client->gathered);
 	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
 		free(client->paths[i]);
 	}

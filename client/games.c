@@ -9,15 +9,6 @@
 #include "base/fault.h"
 #include "search/filter/terms.h"
 
-/* A server does not know these operations. */
-static int check_backend(struct chi_client *client, int status)
-{
-	return status != CHI_OK || client->backend->games_open != NULL
-		       ? status
-		       : chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				   "games are asked for in the store's directory");
-}
-
 /* Said here, so that a place in the text is one of the caller's. */
 static int check_filter(const char *filter, struct chi_fault *fault)
 {
@@ -67,7 +58,7 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 			struct chi_game_query **out)
 {
 	*out = NULL;
-	int status = check_backend(client, chi_client_begin(client));
+	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = check_spec(spec, &client->error);
 	}
@@ -87,6 +78,10 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 	query->spec.filter = query->filter;
 	query->spec.position = NULL;
 	query->spec.cursor = NULL;
+	if (status == CHI_OK && spec->position != NULL) {
+		/* With its first term the filter may be too long. */
+		status = check_filter(query->filter, &client->error);
+	}
 	if (status == CHI_OK) {
 		status = client->backend->games_open(client, query);
 	}
@@ -145,14 +140,14 @@ void chi_game_query_close(struct chi_game_query *query)
 int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		 struct chi_game *game)
 {
-	struct chi_game unwanted;
-	struct chi_game *whole = game != NULL ? game : &unwanted;
-	*whole = (struct chi_game){.n_tags = 0};
+	if (game != NULL) {
+		*game = (struct chi_game){.n_tags = 0};
+	}
 	*row = (struct chi_game_row){.ply = -1};
-	int status = check_backend(client, chi_client_begin(client));
+	int status = chi_client_begin(client);
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
-		status = client->backend->game(client, number, row, whole);
+		status = client->backend->game(client, number, row, game);
 	}
 	return chi_client_end(client, status);
 }
@@ -161,7 +156,7 @@ int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, c
 			 struct chi_explore *out)
 {
 	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};
-	int status = check_backend(client, chi_client_begin(client));
+	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(key, 1, &client->error);
 	}

@@ -24,6 +24,7 @@ int chi_client_begin(struct chi_client *client)
 				 client->pipe->queued);
 	}
 	chi_arena_reset(&client->arena);
+	chi_arena_reset(&client->gathered);
 	return CHI_OK;
 }
 

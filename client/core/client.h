@@ -61,6 +61,13 @@ struct chi_pipe {
 	bool puts;	       /* there was one among them since the pipeline was empty */
 };
 
+/* An answer in many responses, on its way (client/remote/stream.h). */
+struct chi_stream {
+	uint64_t id;	   /* of the request; 0: over */
+	uint32_t consumed; /* responses used up for which no credit was given yet */
+	bool held;	   /* the response at hand is another one */
+};
+
 /*
  * A walk. The block of rows that was fetched last is delivered one by one; a backend's
  * scan_more brings the next. Rows are in `rows`, or with their records in `entries`.
@@ -85,9 +92,7 @@ struct chi_iter {
 	size_t block_size; /* rows asked for at a time: small first, so that the first come soon */
 	struct chi_entry entry;
 	/* Remote. */
-	uint64_t id;
-	uint32_t consumed; /* responses used up for which no credit was given yet */
-	bool held;	   /* the current block is one of them */
+	struct chi_stream stream;
 };
 
 struct chi_inproc {
@@ -121,11 +126,12 @@ struct chi_backend {
 	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
-	/* client/core/games.h; the row of a query is in it. NULL: the backend has none of these. */
+	/* client/core/games.h; the row of a query is in it. */
 	int (*games_open)(struct chi_client *client, struct chi_game_query *query);
 	int (*games_next)(struct chi_client *client, struct chi_game_query *query);
 	const char *(*games_unknown)(const struct chi_game_query *query, size_t i);
 	void (*games_close)(struct chi_client *client, struct chi_game_query *query);
+	/* `game` may be NULL. */
 	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
 	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
@@ -183,6 +189,7 @@ struct chi_client {
 	char *paths[CHI_CLIENT_PATHS]; /* of files that the options name; NULL: none */
 	struct chi_fault error;
 	struct chi_arena arena;	      /* what calls return; emptied by the next */
+	struct chi_arena gathered;    /* remote: of an answer in many responses; the same */
 	struct chi_iter *iter;	      /* the open one, or NULL */
 	struct chi_game_query *query; /* the same */
 	struct chi_pipe *pipe;	      /* NULL until used */

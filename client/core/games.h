@@ -18,4 +18,13 @@ struct chi_game_query {
 	/* In-process. */
 	struct chi_read *read;
 	struct chi_games *games;
+	/* Remote. */
+	struct chi_stream stream;
+	const struct chi_game_row *rows; /* of the response at hand */
+	size_t n;
+	size_t at;
+	bool last; /* it is the last one */
+	uint64_t delivered;
+	const struct chi_text *unknown; /* of the last response */
+	size_t n_unknown;
 };

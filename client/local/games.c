@@ -112,16 +112,18 @@ int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_
 {
 	struct chi_read *read = NULL;
 	struct chi_game_texts *texts;
+	struct chi_game whole = {.n_tags = 0};
 	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
 	status = chi_inproc_texts(client, read, &texts);
 	if (status == CHI_OK) {
-		status = chi_game_texts_game(texts, number, &client->arena, row, game);
+		status = chi_game_texts_game(texts, number, &client->arena, row, &whole);
 	}
-	if (status == CHI_OK) {
-		status = keep_game(&client->arena, game);
+	if (status == CHI_OK && game != NULL) {
+		status = keep_game(&client->arena, &whole);
+		*game = whole;
 	}
 	if (client->inproc.texts != NULL) {
 		chi_game_texts_end(client->inproc.texts);

@@ -21,6 +21,16 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 			chi_get_each *each, void *context);
 int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
+int chi_remote_games_open(struct chi_client *client, struct chi_game_query *query);
+int chi_remote_games_next(struct chi_client *client, struct chi_game_query *query);
+const char *chi_remote_games_unknown(const struct chi_game_query *query, size_t i);
+void chi_remote_games_close(struct chi_client *client, struct chi_game_query *query);
+int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
+		    struct chi_game *game);
+int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
+				const char *filter, struct chi_explore *out);
+int chi_remote_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+		     struct chi_stats_result *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);

@@ -239,12 +239,11 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 }
 
 /* Moves and names of openings lie in the client's arena, where the answer was unpacked. */
-int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out)
+static int explore(struct chi_client *client, struct chi_request *request, struct chi_explore *out)
 {
-	struct chi_request request = {.op = CHI_OP_EXPLORE, .u.explore.key = *key};
+	const struct chi_key *key = &request->u.explore.key;
 	struct chi_response response;
-	int status = chi_repeat_call(client, &request, &response);
+	int status = chi_repeat_call(client, request, &response);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -255,6 +254,21 @@ int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 	*out = response.u.explore;
 	out->position.key = *key;
 	return CHI_OK;
+}
+
+int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
+		       struct chi_explore *out)
+{
+	struct chi_request request = {.op = CHI_OP_EXPLORE, .u.explore.key = *key};
+	return explore(client, &request, out);
+}
+
+int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
+				const char *filter, struct chi_explore *out)
+{
+	struct chi_request request = {.op = CHI_OP_EXPLORE_GAMES, .u.explore.key = *key};
+	request.u.explore.filter = (struct chi_text){filter, filter != NULL ? strlen(filter) : 0};
+	return explore(client, &request, out);
 }
 
 /* One answer's worth. */

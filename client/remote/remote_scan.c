@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Walks over a socket. The server sends a window of responses ahead and waits for credit, so at
- * most that much lies in memory however slow the caller is; credit goes back half a window at a
- * time, which halves the messages and never lets the server run dry.
- */
+/* Walks over a socket. */
 #include "client/remote/remote.h"
 
 #include "base/fault.h"
 #include "client/remote/repeat.h"
-
-#define CREDIT_BATCH (CHI_WINDOW_DEFAULT / 2)
+#include "client/remote/stream.h"
 
 void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec *spec,
 			 char material[CHI_MATERIAL_TEXT_SIZE])
@@ -40,20 +35,7 @@ static int ask(struct chi_client *client, struct chi_iter *iter)
 	}
 	chi_remote_set_spec(&request, &spec, material);
 	request.u.scan.window = CHI_WINDOW_DEFAULT;
-	int status = chi_peer_ready(client);
-	if (status != CHI_OK) {
-		return status;
-	}
-	/* A filter that matches little lets the server search for long. */
-	client->peer->patient = true;
-	request.id = chi_peer_next_id(client);
-	status = chi_peer_send(client, &request);
-	if (status == CHI_OK) {
-		iter->id = request.id;
-		iter->consumed = 0;
-		iter->held = false;
-	}
-	return status;
+	return chi_stream_begin(client, &iter->stream, &request);
 }
 
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
@@ -66,34 +48,16 @@ int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
 	return status;
 }
 
-/* The block is used up: it counts as credit, returned once enough has gathered. */
-static int release_block(struct chi_client *client, struct chi_iter *iter)
-{
-	if (!iter->held) {
-		return CHI_OK;
-	}
-	iter->held = false;
-	iter->consumed++;
-	if (iter->consumed < CREDIT_BATCH) {
-		return CHI_OK;
-	}
-	uint32_t responses = iter->consumed;
-	iter->consumed = 0;
-	return chi_remote_credit(client, iter->id, responses);
-}
-
 static int receive_block(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_response response;
-	int status = chi_peer_answer(client, iter->id, CHI_OP_SCAN, &response);
+	int status = chi_stream_next(client, &iter->stream, CHI_OP_SCAN, &response);
 	if (status < 0) {
-		/* Refused or broken: either way nothing more comes for this id. */
-		iter->id = 0;
 		return status;
 	}
 	/* An empty block need not have the kind. */
 	if (response.u.scan.want != iter->spec.want && response.u.scan.n > 0) {
-		iter->id = 0;
+		iter->stream.id = 0;
 		return chi_peer_fail(client, -CHI_EPROTO, "rows of another kind came");
 	}
 	iter->n = response.u.scan.n;
@@ -101,12 +65,7 @@ static int receive_block(struct chi_client *client, struct chi_iter *iter)
 	iter->entries = records ? response.u.scan.entries : NULL;
 	iter->rows = records ? NULL : response.u.scan.rows;
 	iter->mixed = iter->mixed || response.u.scan.mixed;
-	iter->held = !response.last;
-	if (response.last) {
-		iter->id = 0;
-		return CHI_NONE;
-	}
-	return CHI_OK;
+	return status;
 }
 
 /* Over a new connection the walk goes on from another snapshot than it began with, and says so. */
@@ -127,10 +86,7 @@ static int resume(struct chi_client *client, struct chi_iter *iter)
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_repeat repeat = {0};
-	int status = release_block(client, iter);
-	if (status == CHI_OK) {
-		status = receive_block(client, iter);
-	}
+	int status = receive_block(client, iter);
 	/* No cursor goes on after the rows of a sorted walk. */
 	bool resumable = iter->spec.sort == CHI_SORT_NONE || iter->delivered == 0;
 	while (resumable && chi_repeat_again(client, &repeat, status)) {
@@ -139,27 +95,7 @@ int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter)
 	return status;
 }
 
-/* Abandoned before its end: says so, and reads on to the last response, so that the connection
- * serves the next call. After the window there can be no more than that one; a server that goes on
- * all the same is left. */
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter)
 {
-	if (iter->id == 0 || client->peer->fd < 0) {
-		return;
-	}
-	struct chi_fault kept = client->error;
-	struct chi_request cancel = {.op = CHI_OP_CANCEL, .id = iter->id};
-	struct chi_response response = {.last = false};
-	int status = chi_peer_send(client, &cancel);
-	unsigned left = CHI_WINDOW_DEFAULT + 1;
-	while (status == CHI_OK && !response.last && response.status >= 0) {
-		status = left-- > 0 ? chi_peer_receive(client, &response) : -CHI_EPROTO;
-		if (status == CHI_OK && response.id != iter->id) {
-			status = -CHI_EPROTO;
-		}
-	}
-	if (status != CHI_OK) {
-		chi_peer_close(client);
-	}
-	client->error = kept;
+	chi_stream_cancel(client, &iter->stream);
 }

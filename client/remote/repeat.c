@@ -128,7 +128,8 @@ int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempo
 /* May look at every entry: the time is unlimited while the server answers pings. */
 static bool is_long(enum chi_op op)
 {
-	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE;
+	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE ||
+	       op == CHI_OP_EXPLORE_GAMES;
 }
 
 int chi_repeat_call(struct chi_client *client, struct chi_request *request,
