@@ -14,13 +14,14 @@
 #include "base/fault.h"
 #include "import/session_priv.h"
 
-/* Items of a part, by which the folding threads share the work, are so much of the memory. */
-#define PART_SHARE 64u
-#define PART_MIN   UINT64_C(4096)
+/* Items of a part, by which the threads that make records share the work: those that may be on
+ * their way are so much of the memory. */
+#define PART_SHARE 32u
+#define PART_MIN   UINT64_C(2048)
 #define PART_MAX   UINT64_C(131072)
 
 /* Sixteenths of the memory that sort the strength tree's entries. */
-#define STRENGTH_SHARE 4
+#define STRENGTH_SHARE 2
 
 /* The games are looked up and noted; so many between looks at whether to go on. */
 #define CHECK_EVERY 1024
@@ -259,6 +260,21 @@ static int make_limits(struct commit *commit, struct chi_fault *fault)
 	return limits->numbers != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
+static int note_least(struct chi_import_limits *limits, uint64_t n, struct chi_fault *fault)
+{
+	uint32_t least = UINT32_MAX;
+	limits->least = calloc((size_t)(n / CHI_IMPORT_LEAST_STEP) + 1, sizeof(*limits->least));
+	if (limits->least == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (uint64_t i = n; i-- > 0;) {
+		uint32_t number = limits->numbers[i];
+		least = number != 0 && number < least ? number : least;
+		limits->least[i / CHI_IMPORT_LEAST_STEP] = least;
+	}
+	return CHI_OK;
+}
+
 /* Games are numbered in the order of the input: by stream, and in a stream as they were read. */
 static int number_games(struct commit *commit, struct chi_fault *fault)
 {
@@ -286,7 +302,7 @@ static int number_games(struct commit *commit, struct chi_fault *fault)
 	for (uint64_t i = 0; i < n; i++) {
 		of[i] = of[i] != 0 ? (uint32_t)next[of[i]]++ : 0;
 	}
-	return CHI_OK;
+	return note_least(&commit->limits, n, fault);
 }
 
 static int walk_games(struct commit *commit, struct chi_fault *fault)
@@ -351,7 +367,7 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 	const struct chi_import_options *options = &commit->importer->options;
 	struct chi_load_spec spec;
 	size_t n_parts;
-	uint64_t part = options->memory / PART_SHARE / CHI_SORT_ITEM;
+	uint64_t part = options->memory / PART_SHARE / CHI_IMPORT_WINDOW(options) / CHI_SORT_ITEM;
 	part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
 	int rc = chi_sorter_seal(games->positions, part, &n_parts, fault);
 	if (rc == CHI_OK) {
@@ -423,6 +439,7 @@ static int run(struct commit *commit, struct chi_fault *fault)
 		return rc;
 	}
 	commit->load = load;
+	chi_load_memory(load, importer->options.memory);
 	rc = fill(commit, fault);
 	if (rc < 0) {
 		return rc;
@@ -444,5 +461,6 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 	free(commit.limits.dropped);
 	free(commit.limits.plies);
 	free(commit.limits.numbers);
+	free(commit.limits.least);
 	return rc;
 }

@@ -14,6 +14,9 @@
 
 #define THREADS_MAX 256u
 
+/* Each thread needs so much memory at least; there are fewer if need be. */
+#define THREAD_MEMORY (UINT64_C(4) << 20)
+
 /* True for kinds whose input is PGN. */
 static bool is_games(enum chi_import_kind kind)
 {
@@ -97,6 +100,8 @@ static void set_defaults(struct chi_import_options *options)
 				   : cores > (long)THREADS_MAX ? THREADS_MAX
 							       : (unsigned)cores;
 	}
+	uint64_t most = options->memory / THREAD_MEMORY;
+	options->threads = options->threads < most ? options->threads : (unsigned)most;
 }
 
 static void free_importerp(struct chi_importer **importer)

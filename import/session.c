@@ -18,14 +18,24 @@
 #define PIECE_MIN   ((uint64_t)64 << 10)
 #define PIECE_MAX   ((uint64_t)1 << 20)
 
-/* Shares of the memory, in sixteenths; what is left sorts the strength tree. */
+/* Shares of the memory, in sixteenths. The positions' share has to do for what is fixed, too: what
+ * a thread reads games of usual length with, and what the commit writes with. */
 #define POSITIONS_SHARE 10
 #define IDS_SHARE	1
+#define THREAD_BYTES	((uint64_t)1 << 20)
+#define COMMIT_BYTES	((uint64_t)2 << 20)
 
 static uint64_t piece_size(uint64_t memory)
 {
 	uint64_t size = memory / PIECE_SHARE;
 	return size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
+}
+
+/* What sorts the positions. */
+static uint64_t positions_memory(const struct chi_import_options *options)
+{
+	return options->memory / 16 * POSITIONS_SHARE - options->threads * THREAD_BYTES -
+	       COMMIT_BYTES;
 }
 
 static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
@@ -58,8 +68,8 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	games->evals.fd = -1;
 	games->spill.fd = -1;
 	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
-	int rc = chi_sorter_new(importer->spill, options->memory / 16 * POSITIONS_SHARE,
-				options->threads, &games->positions);
+	int rc = chi_sorter_new(importer->spill, positions_memory(options), options->threads,
+				&games->positions);
 	if (rc == CHI_OK) {
 		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE,
 				    options->threads, &games->ids);

@@ -37,6 +37,12 @@
 #define CHI_IMPORT_BASES_SHARE 16u
 #define CHI_IMPORT_PLIES_SHARE 8u
 
+/* Parts that may be on their way to the load: one for each thread, and some that are done. Their
+ * packed records have a share of the memory, too, and twice that, since memory doubles. */
+#define CHI_IMPORT_WINDOW(options) ((options)->threads + 2)
+#define CHI_IMPORT_BLOCKS_SHARE	   32u
+#define CHI_IMPORT_BLOCK_MIN	   ((size_t)64 << 10)
+
 /* And for the numbers of games, and the names of their sources. */
 #define CHI_IMPORT_NUMBERS_SHARE 8u
 #define CHI_IMPORT_SOURCES_SHARE 64u
@@ -48,7 +54,9 @@ struct chi_import_limits {
 	uint16_t *plies;   /* the last ply counted, 0: all are; NULL: of every game all are */
 	bool whole;	   /* no game is dropped or held to a ply */
 	uint32_t *numbers; /* in the archive; NULL: games are not kept */
+	uint32_t *least;   /* of each CHI_IMPORT_LEAST_STEP games and all after them; to add */
 };
+#define CHI_IMPORT_LEAST_STEP 1024
 
 static inline bool chi_import_is_dropped(const struct chi_import_limits *limits, uint32_t game)
 {
@@ -108,7 +116,7 @@ void *chi_import_read(void *reader);
 CHI_MUSTUSE int chi_importer_commit_pgn(struct chi_pgn_session *games,
 					struct chi_import_result *result, struct chi_fault *fault);
 
-/* import/aggregate.c: the positions' items become records, and go to the load in order. */
+/* import/parts.c: the positions' items become records, and go to the load in order. */
 CHI_MUSTUSE int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 				const struct chi_import_limits *limits,
 				const struct chi_load_spec *spec, struct chi_load *load,

@@ -360,7 +360,7 @@ struct chi_import_options {
 	enum chi_format format;		 /* PUT: of all inputs; so are the next two */
 	char engine[CHI_ENGINE_MAX + 1]; /* of evaluations that name none; "": "epd" */
 	bool add;			 /* counts are added instead of set */
-	uint64_t memory;  /* bytes for sorting; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
+	uint64_t memory;  /* bytes to hold; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
 	chi_import_report *report;

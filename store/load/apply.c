@@ -22,6 +22,7 @@ struct entry {
 	MDB_val value;
 	const struct chi_posting *games; /* of a list that the record has no room for */
 	size_t n_games;
+	bool ahead; /* they are all that there is */
 };
 
 /* Copied: it lies at any address. */
@@ -31,8 +32,8 @@ static bool read_games(struct chi_reader *r, struct chi_arena *arena, struct ent
 	const uint8_t *bytes = chi_read_bytes(r, (size_t)n * sizeof(*out->games));
 	struct chi_posting *games = NULL;
 	chi_arena_reset(arena);
-	if (bytes != NULL && n > 0) {
-		games = chi_arena_array(arena, n, sizeof(*games));
+	if (bytes != NULL) {
+		games = chi_arena_alloc(arena, (size_t)n * sizeof(*games));
 	}
 	if (games == NULL) {
 		return false;
@@ -46,16 +47,23 @@ static bool read_games(struct chi_reader *r, struct chi_arena *arena, struct ent
 static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
 {
 	size_t key_len = chi_read_u8(r);
+	bool ahead = (key_len & CHI_LOAD_AHEAD) != 0;
+	key_len &= ~(size_t)CHI_LOAD_AHEAD;
 	const uint8_t *key = chi_read_bytes(r, key_len);
-	uint64_t len = chi_read_varint(r);
-	const uint8_t *value = chi_read_bytes(r, len);
-	if (key == NULL || value == NULL || r->bad) {
+	*out = (struct entry){.ahead = ahead};
+	if (key == NULL) {
 		return false;
 	}
 	out->key = chi_val(key, key_len);
+	if (CHI_UNLIKELY(ahead)) {
+		return read_games(r, arena, out);
+	}
+	uint64_t len = chi_read_varint(r);
+	const uint8_t *value = chi_read_bytes(r, len);
+	if (value == NULL || r->bad) {
+		return false;
+	}
 	out->value = chi_val(value, len);
-	out->games = NULL;
-	out->n_games = 0;
 	return !chi_record_is_listed(value, len) || read_games(r, arena, out);
 }
 
@@ -279,6 +287,7 @@ int chi_load_look(struct chi_load *load, MDB_val *key, MDB_val *stored)
 
 static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
 {
+	load->ahead = (struct chi_load_ahead){0};
 	int rc = entry->n_games > 0
 			 ? chi_load_new_list(load, &entry->key, entry->games, entry->n_games, fault)
 			 : CHI_OK;
@@ -323,12 +332,6 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
-	if (CHI_UNLIKELY(!load->begun)) {
-		int rc = chi_load_begin(load, fault);
-		if (rc < 0) {
-			return rc;
-		}
-	}
 	int error =
 		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, entry, &stored);
 	if (error == 0) {
@@ -349,14 +352,16 @@ static int apply(struct chi_load *load, const struct chi_load_block *block, stru
 {
 	struct chi_reader r = chi_reader_of(block->bytes, block->len);
 	struct entry entry;
-	for (size_t i = 0; i < block->n; i++) {
-		int rc = next_entry(&r, &load->lists, &entry) ? apply_one(load, &entry, fault)
-							      : -CHI_EINTERNAL;
-		if (rc < 0) {
-			return rc;
+	int rc = load->begun || block->n == 0 ? CHI_OK : chi_load_begin(load, fault);
+	for (size_t i = 0; rc == CHI_OK && i < block->n; i++) {
+		if (!next_entry(&r, &load->lists, &entry)) {
+			return -CHI_EINTERNAL;
 		}
+		rc = entry.ahead
+			     ? chi_load_ahead(load, &entry.key, entry.games, entry.n_games, fault)
+			     : apply_one(load, &entry, fault);
 	}
-	return CHI_OK;
+	return rc;
 }
 
 int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,

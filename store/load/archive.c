@@ -10,47 +10,63 @@
 #include "store/load/load_priv.h"
 #include "store/names/names.h"
 
-/* Memory for the numbers of names. */
-#define NAMES_MEMORY ((size_t)64 << 20)
+/* The numbers of names have so much of the memory. */
+#define NAMES_SHARE 8
 
-/* Packed games between two commits of a new store. */
-#define COMMIT_GAMES ((size_t)32 << 20)
+/* A game has no more names, its source among them. */
+#define GAME_NAMES 5
+
+#define PAGE ((size_t)4096)
 
 static int begin(struct chi_load *load)
 {
-	int rc = load->names == NULL ? chi_name_cache_new(NAMES_MEMORY, &load->names) : CHI_OK;
+	int rc = load->names == NULL
+			 ? chi_name_cache_new((size_t)(load->memory / NAMES_SHARE), &load->names)
+			 : CHI_OK;
 	if (rc == CHI_OK && load->keeper == NULL) {
 		rc = chi_archive_writer_new(load->txn, &load->archive, load->names, &load->keeper);
 	}
 	return rc;
 }
 
-/* Everything gathered goes to LMDB. */
+static int turn(void *context, MDB_txn **txn)
+{
+	struct chi_load *load = context;
+	int rc = chi_load_error(load, chi_load_saved(load, load->commit_bytes), &load->fault);
+	*txn = load->txn;
+	return rc;
+}
+
+/* Everything gathered goes to LMDB. The numbers of names stay known. */
 static int flush(struct chi_load *load)
 {
+	const struct chi_name_turns turns = {
+		.entries = load->commit_bytes / PAGE, .turn = turn, .context = load};
 	if (load->keeper == NULL) {
 		return CHI_OK;
 	}
 	int rc = chi_archive_flush(load->keeper);
-	rc = rc == CHI_OK ? chi_names_flush(load->names, load->txn, load->archive.names) : rc;
 	chi_archive_writer_free(load->keeper);
 	load->keeper = NULL;
-	load->source = 0;
-	load->source_name[0] = '\0';
-	chi_name_cache_reset(load->names);
-	return rc;
+	return rc == CHI_OK ? chi_names_flush_by_turns(load->names, load->txn, load->archive.names,
+						       load->write == NULL ? &turns : NULL)
+			    : rc;
 }
 
-/* A new store commits at times. */
+/* A new store commits at times, and before names need its transaction for all at once. */
 static int settle(struct chi_load *load, size_t len, struct chi_fault *fault)
 {
 	load->kept += len;
-	if (load->write != NULL || load->kept < COMMIT_GAMES) {
+	if (load->write != NULL ||
+	    (load->kept < load->commit_bytes && !chi_name_cache_full(load->names, GAME_NAMES))) {
 		return CHI_OK;
 	}
 	load->kept = 0;
 	int rc = flush(load);
-	return rc < 0 ? rc : chi_load_error(load, chi_load_saved(load, COMMIT_GAMES), fault);
+	if (chi_name_cache_full(load->names, GAME_NAMES)) {
+		chi_name_cache_reset(load->names);
+	}
+	return rc < 0 ? rc : chi_load_error(load, chi_load_saved(load, load->commit_bytes), fault);
 }
 
 /* The source of one game is mostly that of the game before. */
@@ -108,7 +124,12 @@ int chi_load_archive(struct chi_load *load, uint32_t number, const char *source,
 
 int chi_load_archived(struct chi_load *load, struct chi_fault *fault)
 {
-	return load->rc < 0 ? chi_fault_plain(fault, load->rc) : told(load, flush(load), fault);
+	if (load->rc < 0) {
+		return chi_fault_plain(fault, load->rc);
+	}
+	int rc = told(load, flush(load), fault);
+	chi_load_archive_free(load);
+	return rc;
 }
 
 int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault)
@@ -121,4 +142,6 @@ void chi_load_archive_free(struct chi_load *load)
 {
 	chi_archive_writer_free(load->keeper);
 	chi_name_cache_free(load->names);
+	load->keeper = NULL;
+	load->names = NULL;
 }

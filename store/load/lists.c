@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lists of games that reached a position, as games come and go. A short list is part of the
- * record that is merged; what is longer is changed in the postings tree here, at once.
+ * record that is merged; what is longer is changed in the postings tree here, at once. Of the
+ * longest ones pieces come ahead of the record, which then says only how many they were.
  */
 #include <string.h>
 
@@ -70,14 +71,19 @@ static int join(struct chi_load *load, struct chi_record_rest *rest,
 static int add(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 	       const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
-	if (rest->listed == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
+	if (rest->listed == 0 && load->ahead.n == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
 		return join(load, rest, games, n, fault);
 	}
-	int rc = rest->n_games > 0 ? append(load, key, rest->games, rest->n_games, fault) : CHI_OK;
-	rc = rc == CHI_OK ? append(load, key, games, n, fault) : rc;
-	rest->listed += rest->n_games + n;
-	rest->listed_games +=
-		chi_postings_games(rest->games, rest->n_games) + chi_postings_games(games, n);
+	int rc = CHI_OK;
+	if (load->ahead.n == 0 && rest->n_games > 0) {
+		rc = append(load, key, rest->games, rest->n_games, fault);
+	}
+	if (rc == CHI_OK && n > 0) {
+		rc = append(load, key, games, n, fault);
+	}
+	rest->listed += rest->n_games + load->ahead.n + n;
+	rest->listed_games += chi_postings_games(rest->games, rest->n_games) + load->ahead.games +
+			      chi_postings_games(games, n);
 	rest->n_games = 0;
 	return rc;
 }
@@ -147,22 +153,31 @@ static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_reco
 	return chi_load_error(load, error, fault);
 }
 
+/* From the postings tree. */
+static int take_listed(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+		       size_t n, struct chi_fault *fault)
+{
+	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
+					key->mv_size, games, n);
+	return error == MDB_NOTFOUND ? lacking(fault) : chi_load_error(load, error, fault);
+}
+
 static int take(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0) {
-		return take_here(load, rest, games, n, fault);
+		return load->ahead.n > 0 ? lacking(fault) : take_here(load, rest, games, n, fault);
 	}
-	uint64_t given = chi_postings_games(games, n);
-	if (n > rest->listed || given > rest->listed_games) {
+	uint64_t all = load->ahead.n + n;
+	uint64_t given = load->ahead.games + chi_postings_games(games, n);
+	if (all > rest->listed || given > rest->listed_games) {
 		return lacking(fault);
 	}
-	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
-					key->mv_size, games, n);
-	if (error != 0) {
-		return error == MDB_NOTFOUND ? lacking(fault) : chi_load_error(load, error, fault);
+	int rc = take_listed(load, key, games, n, fault);
+	if (rc < 0) {
+		return rc;
 	}
-	rest->listed -= n;
+	rest->listed -= all;
 	rest->listed_games -= given;
 	return rest->listed <= CHI_LIST_HERE_MAX ? bring_home(load, key, rest, fault) : CHI_OK;
 }
@@ -170,9 +185,48 @@ static int take(struct chi_load *load, const MDB_val *key, struct chi_record_res
 int chi_load_list(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		  const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
-	if (n == 0) {
+	if (n == 0 && load->ahead.n == 0) {
 		return CHI_OK;
 	}
-	return load->subtract ? take(load, key, rest, games, n, fault)
-			      : add(load, key, rest, games, n, fault);
+	int rc = load->subtract ? take(load, key, rest, games, n, fault)
+				: add(load, key, rest, games, n, fault);
+	load->ahead = (struct chi_load_ahead){0};
+	return rc;
+}
+
+/* Before the first piece: the stored record's own list, if it has one, goes where they go. */
+static int move_out(struct chi_load *load, MDB_val *key, struct chi_fault *fault)
+{
+	MDB_val stored;
+	struct chi_record record;
+	struct chi_record_rest rest = {0};
+	int error = chi_load_look(load, key, &stored);
+	if (error == MDB_NOTFOUND) {
+		return CHI_OK;
+	}
+	if (error != MDB_KEYEXIST) {
+		return chi_load_error(load, error, fault);
+	}
+	chi_arena_reset(&load->arena);
+	int rc = chi_record_decode(stored.mv_data, stored.mv_size, &load->arena, &record, &rest);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	return rest.n_games > 0 ? append(load, key, rest.games, rest.n_games, fault) : CHI_OK;
+}
+
+int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games, size_t n,
+		   struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	if (load->ahead.n == 0 && !load->append && !load->subtract) {
+		rc = move_out(load, key, fault);
+	}
+	if (rc == CHI_OK) {
+		rc = load->subtract ? take_listed(load, key, games, n, fault)
+				    : append(load, key, games, n, fault);
+	}
+	load->ahead.n += n;
+	load->ahead.games += chi_postings_games(games, n);
+	return rc;
 }

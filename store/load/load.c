@@ -17,6 +17,11 @@
 #include "store/record/meta.h"
 #include "store/txn/txn.h"
 
+/* Of the memory, what a new store changes between two commits, within these bounds. */
+#define COMMIT_SHARE 16
+#define COMMIT_MIN   (UINT64_C(1) << 20)
+#define COMMIT_MAX   (UINT64_C(32) << 20)
+
 int chi_load_stick(struct chi_load *load, int rc, struct chi_fault *fault)
 {
 	if (rc < 0 && load->rc == CHI_OK) {
@@ -50,6 +55,7 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	}
 	chi_arena_init(&load->arena, CHI_RECORD_ARENA);
 	chi_arena_init(&load->lists, SIZE_MAX);
+	chi_load_memory(load, CHI_IMPORT_MEMORY_DEFAULT);
 	load->dir = store->env->path;
 	int rc = chi_write_begin(store, &load->write, fault);
 	if (rc < 0) {
@@ -72,6 +78,15 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	load->append = load->write->state.positions == 0;
 	*out = load;
 	return CHI_OK;
+}
+
+void chi_load_memory(struct chi_load *load, uint64_t memory)
+{
+	uint64_t commit = memory / COMMIT_SHARE;
+	load->memory = memory;
+	load->commit_bytes = (size_t)(commit < COMMIT_MIN   ? COMMIT_MIN
+				      : commit > COMMIT_MAX ? COMMIT_MAX
+							    : commit);
 }
 
 int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],

@@ -30,6 +30,10 @@ CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, enu
 CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
 			      struct chi_fault *fault);
 
+/* What it may hold: bytes, of which names and changed pages get their shares. Before anything else;
+ * without it CHI_IMPORT_MEMORY_DEFAULT. Into an open store changed pages are not bounded by it. */
+void chi_load_memory(struct chi_load *load, uint64_t memory);
+
 /* Looks the game's id up in the store: CHI_OK and *out; CHI_NONE; -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
 				   struct chi_game_id *out);
@@ -74,8 +78,16 @@ struct chi_load_options {
 CHI_MUSTUSE int chi_load_start(struct chi_load *load, const struct chi_load_options *options,
 			       struct chi_load_spec *spec, struct chi_fault *fault);
 
-/* Packed positions, ascending; zeroed at first. */
+/* Of a position's list, what came ahead of its record. */
+struct chi_load_ahead {
+	uint64_t n;
+	uint64_t games;
+};
+
+/* Packed positions, ascending; zeroed at first. Applied and with `len` and `n` zeroed it may be
+ * filled again, also between the pieces of a list. */
 struct chi_load_block {
+	struct chi_load_ahead ahead; /* of the position that is packed next */
 	uint8_t *bytes;
 	size_t len;
 	size_t capacity;
@@ -92,6 +104,16 @@ void chi_load_block_free(struct chi_load_block *block);
 CHI_MUSTUSE int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 			      const struct chi_record *record, struct chi_posting *games,
 			      size_t n_games, struct chi_load_block *block);
+
+/*
+ * Before that, of a list too long to be held: a piece of it. Of games that are added those below
+ * `least` are packed, before which none comes any more. Games that are taken out may come in any
+ * order, but each by itself: all are packed but the last. *n are left. In the end there must be
+ * more than CHI_LIST_HERE_MAX entries, of `games_min` games at least. Any thread. -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_load_pack_ahead(const struct chi_load_spec *spec, const struct chi_key *key,
+				    struct chi_posting *games, size_t *n, uint32_t least,
+				    struct chi_load_block *block);
 
 /*
  * The same for a position that one game reached, which most are: at `ply`, and with `move` played

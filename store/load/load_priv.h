@@ -58,6 +58,8 @@ struct chi_load {
 	struct chi_write *write; /* the same */
 	enum chi_statistic statistic;
 	enum chi_keep keep;
+	uint64_t memory;     /* see chi_load_memory */
+	size_t commit_bytes; /* of a new store, between two commits */
 	MDB_env *mdb;
 	MDB_txn *txn;
 	MDB_dbi meta;
@@ -91,7 +93,8 @@ struct chi_load {
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
 	struct chi_load_strength gathered;
 	struct chi_arena arena;
-	struct chi_arena lists; /* one list of games */
+	struct chi_arena lists;	     /* one list of games */
+	struct chi_load_ahead ahead; /* of the position that comes next */
 	struct chi_fold fold;
 	uint8_t *fold_room; /* for what two merges make; NULL: none came */
 	struct chi_put_result result;
@@ -104,6 +107,9 @@ struct chi_load {
 	const char *dir;	       /* where it is now: new: the hidden directory */
 	struct chi_hidden hidden;      /* new */
 };
+
+/* In a block, with a key's length: a piece of a list follows; see pack.c. */
+#define CHI_LOAD_AHEAD 0x80
 
 /* ---- load_new.c */
 
@@ -203,8 +209,12 @@ CHI_MUSTUSE int chi_load_new_list(struct chi_load *load, const MDB_val *key,
 				  const struct chi_posting *games, size_t n,
 				  struct chi_fault *fault);
 
-/* Adds games to the list of a stored record, or takes them out, as the load does: `rest` says where
- * it is now. Memory is the write transaction's arena. */
+/* Games of a position, ahead of its record, whose list has more than a record holds. */
+CHI_MUSTUSE int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games,
+			       size_t n, struct chi_fault *fault);
+
+/* Adds games to the list of a stored record, or takes them out, as the load does, with those that
+ * came ahead: `rest` says where it is now. Memory is the write transaction's arena. */
 CHI_MUSTUSE int chi_load_list(struct chi_load *load, const MDB_val *key,
 			      struct chi_record_rest *rest, const struct chi_posting *games,
 			      size_t n, struct chi_fault *fault);

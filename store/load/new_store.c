@@ -19,15 +19,13 @@
 #include "store/record/codec.h"
 #include "store/record/meta.h"
 
-#define COMMIT_BYTES (UINT64_C(32) << 20)
-
 /* What LMDB adds to an entry: its head and its place in the page's index. */
 #define ENTRY_EXTRA 10
 
 int chi_load_saved(struct chi_load *load, size_t bytes)
 {
 	load->unsaved += bytes + ENTRY_EXTRA;
-	if (load->write != NULL || load->unsaved < COMMIT_BYTES) {
+	if (load->write != NULL || load->unsaved < load->commit_bytes) {
 		return 0;
 	}
 	load->unsaved = 0;
@@ -97,7 +95,7 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 	load->position_tree = &load->own[CHI_TREE_POSITION];
 	load->strength_tree = &load->own[CHI_TREE_STRENGTH];
 	/* The handles of the trees are kept by a commit. */
-	load->unsaved = COMMIT_BYTES;
+	load->unsaved = load->commit_bytes;
 	return chi_load_saved(load, 0);
 }
 
@@ -139,6 +137,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 	load->statistic = statistic;
 	load->keep = keep;
 	load->append = true;
+	chi_load_memory(load, CHI_IMPORT_MEMORY_DEFAULT);
 	load->path = strdup(path);
 	rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
 				: chi_path_begin(path, &load->hidden, fault);

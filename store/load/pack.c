@@ -4,7 +4,8 @@
  * store is done here. An entry of a block is the key's length (1 byte), the key, the length of the
  * record (varint) and the record as a store holds it, with the statistic that it has if it is new.
  * If that says that the list of games stands in the postings tree, their number follows (4 bytes),
- * and they themselves.
+ * and they themselves. A piece of such a list ahead of the record has the key's length with AHEAD,
+ * the key, the number and the games.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "store/record/record_priv.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
-#include "store/load/load.h"
+#include "store/load/load_priv.h"
 
 #define BLOCK_LEAST 4096
 
@@ -100,19 +101,62 @@ static int add_list(struct chi_load_block *block, const struct chi_posting *game
 	return CHI_OK;
 }
 
+/* How many of the entries can go, sorted to the front. */
+static size_t ripe(const struct chi_load_spec *spec, struct chi_posting *games, size_t n,
+		   uint32_t least)
+{
+	size_t left = n;
+	if (spec->subtract) {
+		while (left > 0 && games[left - 1].game == games[n - 1].game) {
+			left--;
+		}
+		chi_postings_sort(games, left);
+		return left;
+	}
+	chi_postings_sort(games, n);
+	while (left > 0 && games[left - 1].game >= least) {
+		left--;
+	}
+	return left;
+}
+
+int chi_load_pack_ahead(const struct chi_load_spec *spec, const struct chi_key *key,
+			struct chi_posting *games, size_t *n, uint32_t least,
+			struct chi_load_block *block)
+{
+	size_t some = ripe(spec, games, *n, least);
+	int rc = some > 0 ? reserve(block, HEAD_ROOM) : CHI_NONE;
+	if (rc != CHI_OK) {
+		return rc < 0 ? rc : CHI_OK;
+	}
+	struct chi_writer w = chi_writer_of(block->bytes + block->len, HEAD_ROOM);
+	chi_write_u8(&w, key->len | CHI_LOAD_AHEAD);
+	chi_write_bytes(&w, key->bytes, key->len);
+	block->len += 1u + key->len;
+	block->ahead.n += some;
+	block->ahead.games += chi_postings_games(games, some);
+	block->n++;
+	rc = add_list(block, games, some);
+	*n -= some;
+	memmove(games, games + some, *n * sizeof(*games));
+	return rc;
+}
+
 int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 		  const struct chi_record *record, struct chi_posting *games, size_t n_games,
 		  struct chi_load_block *block)
 {
 	struct chi_record packed = *record;
-	bool apart = n_games > CHI_LIST_HERE_MAX;
+	const struct chi_load_ahead ahead = block->ahead;
+	bool apart = ahead.n > 0 || n_games > CHI_LIST_HERE_MAX;
 	chi_postings_sort(games, n_games);
 	const struct chi_record_rest rest = {
 		.games = games,
 		.n_games = apart ? 0 : n_games,
-		.listed = apart ? n_games : 0,
-		.listed_games = apart ? chi_postings_games(games, n_games) : 0,
+		.listed = apart ? ahead.n + n_games : 0,
+		.listed_games = apart ? ahead.games + chi_postings_games(games, n_games) : 0,
 	};
+	block->ahead = (struct chi_load_ahead){0};
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EINVAL;
 	}

@@ -15,7 +15,14 @@
 
 #define LEAST_MEMORY (1u << 20)
 #define FIRST_SLOTS  1024u
-#define SLICE	     (1u << 18) /* items that are sorted and written together */
+#define SLICE_MAX    (1u << 18) /* items that are sorted and written together, at most */
+
+/* Shares of the memory: texts, and the same for the table, which is twice as large while it grows,
+ * for what is new, and for the items of the indexes. */
+#define SHARES 4
+
+/* A text has up to two slots. */
+#define TEXT_SLOTS 2
 
 struct slot {
 	uint32_t hash;
@@ -42,7 +49,9 @@ struct pending {
 };
 
 struct chi_name_cache {
-	size_t memory;
+	size_t most;	  /* slots in use, */
+	size_t pool_most; /* bytes of texts, */
+	size_t slice;	  /* and items at once */
 	struct slot *slots;
 	size_t n_slots; /* a power of two */
 	size_t used;
@@ -73,7 +82,15 @@ int chi_name_cache_new(size_t memory, struct chi_name_cache **out)
 	if (cache == NULL) {
 		return -CHI_ENOMEM;
 	}
-	cache->memory = memory < LEAST_MEMORY ? LEAST_MEMORY : memory;
+	size_t share = (memory < LEAST_MEMORY ? LEAST_MEMORY : memory) / SHARES;
+	size_t slots = FIRST_SLOTS;
+	while (4 * slots * sizeof(struct slot) <= share) {
+		slots *= 2;
+	}
+	cache->most = slots / 2;
+	cache->pool_most = share;
+	cache->slice = share / sizeof(struct chi_name_item);
+	cache->slice = cache->slice < SLICE_MAX ? cache->slice : SLICE_MAX;
 	return CHI_OK;
 }
 
@@ -165,12 +182,14 @@ static int grow_pool(struct chi_name_cache *cache, size_t more)
 	if (need <= cache->pool_room) {
 		return CHI_OK;
 	}
-	uint8_t *pool = realloc(cache->pool, 2 * need);
+	size_t room = 2 * need < cache->pool_most ? 2 * need : cache->pool_most;
+	room = room < need ? need : room;
+	uint8_t *pool = realloc(cache->pool, room);
 	if (pool == NULL) {
 		return -CHI_ENOMEM;
 	}
 	cache->pool = pool;
-	cache->pool_room = 2 * need;
+	cache->pool_room = room;
 	return CHI_OK;
 }
 
@@ -193,10 +212,11 @@ static int remember(struct chi_name_cache *cache, const struct wanted *w, uint32
 	return CHI_OK;
 }
 
-/* Bytes of the table, but for what lies fallow. */
-static size_t memory_of(const struct chi_name_cache *cache)
+bool chi_name_cache_full(const struct chi_name_cache *cache, size_t texts)
 {
-	return cache->n_slots * sizeof(cache->slots[0]) + cache->pool_used;
+	size_t slots = texts * TEXT_SLOTS;
+	return cache->used + slots > cache->most ||
+	       cache->pool_used + slots * (sizeof(struct head) + CHI_NAME_MAX) > cache->pool_most;
 }
 
 /* ---- New names --------------------------------------------------------------------------- */
@@ -290,7 +310,7 @@ static int resolve(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, stru
 {
 	int rc = CHI_OK;
 	struct pending *pending = &cache->pending[w->kind];
-	if (memory_of(cache) > cache->memory) {
+	if (chi_name_cache_full(cache, 1)) {
 		rc = chi_names_flush(cache, txn, dbi);
 		forget_texts(cache);
 	}
@@ -340,32 +360,61 @@ static struct chi_name new_name(const struct chi_name_cache *cache, const struct
 				 .len = head.len};
 }
 
-/* Fills up the last chunk, and writes new ones. */
-static int write_chunks(const struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
-			enum chi_name_kind kind)
+/* What a flush needs beside the cache. */
+struct flush {
+	struct chi_name_cache *cache;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	const struct chi_name_turns *turns; /* NULL: none */
+	size_t written;			    /* entries since the last */
+};
+
+/* After each entry of the tree. */
+static int pass(struct flush *flush)
 {
-	const struct pending *pending = &cache->pending[kind];
+	if (flush->turns == NULL || ++flush->written < flush->turns->entries) {
+		return CHI_OK;
+	}
+	flush->written = 0;
+	return flush->turns->turn(flush->turns->context, &flush->txn);
+}
+
+/* Fills up the last chunk, and writes new ones. */
+static int write_chunks(struct flush *flush, enum chi_name_kind kind)
+{
+	const struct pending *pending = &flush->cache->pending[kind];
 	struct chi_name_chunk chunk;
 	uint32_t number = chi_chunk_of(pending->first);
-	int rc = chi_chunk_get(txn, dbi, kind, number, CHI_CHUNK_NAMES, &chunk);
+	int rc = chi_chunk_get(flush->txn, flush->dbi, kind, number, CHI_CHUNK_NAMES, &chunk);
 	if (rc < 0 || chunk.n != (pending->first - 1) % CHI_CHUNK_NAMES) {
 		return rc < 0 ? rc : -CHI_ECORRUPT;
 	}
 	rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < pending->n; i++) {
-		chunk.name[chunk.n++] = new_name(cache, pending, i);
+		chunk.name[chunk.n++] = new_name(flush->cache, pending, i);
 		if (chunk.n == CHI_CHUNK_NAMES || i + 1 == pending->n) {
-			rc = chi_chunk_put(txn, dbi, kind, number++, &chunk);
+			rc = chi_chunk_put(flush->txn, flush->dbi, kind, number++, &chunk);
+			rc = rc == CHI_OK ? pass(flush) : rc;
 			chunk.n = 0;
 		}
 	}
 	return rc;
 }
 
-static int write_items(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, size_t n)
+/* List by list. */
+static int write_items(struct flush *flush, size_t n)
 {
-	qsort(cache->items, n, sizeof(cache->items[0]), chi_name_item_compare);
-	return chi_lists_add(txn, dbi, cache->items, n);
+	struct chi_name_item *items = flush->cache->items;
+	int rc = CHI_OK;
+	if (n > 1) {
+		qsort(items, n, sizeof(items[0]), chi_name_item_compare);
+	}
+	for (size_t at = 0, end = 0; rc == CHI_OK && at < n; at = end) {
+		end = chi_list_end(items, at, n);
+		rc = chi_lists_add(flush->txn, flush->dbi, items + at, end - at);
+		rc = rc == CHI_OK ? pass(flush) : rc;
+	}
+	return rc;
 }
 
 static int reserve_items(struct chi_name_cache *cache, size_t n)
@@ -373,18 +422,19 @@ static int reserve_items(struct chi_name_cache *cache, size_t n)
 	if (n <= cache->items_room) {
 		return CHI_OK;
 	}
-	struct chi_name_item *items = reallocarray(cache->items, 2 * n, sizeof(*items));
+	size_t room = 2 * n < cache->slice + CHI_NAME_ITEMS ? 2 * n : cache->slice + CHI_NAME_ITEMS;
+	struct chi_name_item *items = reallocarray(cache->items, room, sizeof(*items));
 	if (items == NULL) {
 		return -CHI_ENOMEM;
 	}
 	cache->items = items;
-	cache->items_room = 2 * n;
+	cache->items_room = room;
 	return CHI_OK;
 }
 
-static int write_indexes(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
-			 enum chi_name_kind kind)
+static int write_indexes(struct flush *flush, enum chi_name_kind kind)
 {
+	struct chi_name_cache *cache = flush->cache;
 	const struct pending *pending = &cache->pending[kind];
 	struct chi_name_words words;
 	size_t n = 0;
@@ -396,28 +446,35 @@ static int write_indexes(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi
 			chi_name_split(name.text, name.len, &words);
 			n += chi_name_items(kind, &name, &words, cache->items + n);
 		}
-		if (rc == CHI_OK && n >= SLICE) {
-			rc = write_items(cache, txn, dbi, n);
+		if (rc == CHI_OK && n >= cache->slice) {
+			rc = write_items(flush, n);
 			n = 0;
 		}
 	}
-	return rc == CHI_OK ? write_items(cache, txn, dbi, n) : rc;
+	return rc == CHI_OK ? write_items(flush, n) : rc;
 }
 
-int chi_names_flush(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi)
+int chi_names_flush_by_turns(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+			     const struct chi_name_turns *turns)
 {
+	struct flush flush = {.cache = cache, .txn = txn, .dbi = dbi, .turns = turns};
 	int rc = CHI_OK;
 	for (unsigned kind = 1; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		struct pending *pending = &cache->pending[kind];
 		if (pending->n == 0) {
 			continue;
 		}
-		rc = write_chunks(cache, txn, dbi, kind);
-		rc = rc == CHI_OK ? write_indexes(cache, txn, dbi, kind) : rc;
+		rc = write_chunks(&flush, kind);
+		rc = rc == CHI_OK ? write_indexes(&flush, kind) : rc;
 		if (rc == CHI_OK) {
 			pending->first += (uint32_t)pending->n;
 			pending->n = 0;
 		}
 	}
 	return rc;
+}
+
+int chi_names_flush(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi)
+{
+	return chi_names_flush_by_turns(cache, txn, dbi, NULL);
 }

@@ -313,15 +313,21 @@ static int add_some(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items
 	return rc == CHI_OK ? put_parts(txn, dbi, items, part) : -CHI_ECORRUPT;
 }
 
+size_t chi_list_end(const struct chi_name_item *items, size_t at, size_t n)
+{
+	size_t end = at + 1;
+	while (end < n && same_list(&items[at], &items[end])) {
+		end++;
+	}
+	return end;
+}
+
 int chi_lists_add(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items, size_t n)
 {
 	_cleanup_(chi_list_part_deinit) struct chi_list_part part = {0};
 	int rc = CHI_OK;
 	for (size_t at = 0; rc == CHI_OK && at < n;) {
-		size_t some = 1;
-		while (at + some < n && same_list(&items[at], &items[at + some])) {
-			some++;
-		}
+		size_t some = chi_list_end(items, at, n) - at;
 		rc = add_some(txn, dbi, items + at, &some, &part);
 		at += some;
 	}

@@ -80,6 +80,8 @@ struct chi_name_cache;
 /* `memory`: about so many bytes at most, at least 1 MiB. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_name_cache_new(size_t memory, struct chi_name_cache **out);
 void chi_name_cache_reset(struct chi_name_cache *cache);
+/* True if so many more texts may not fit: to intern one then flushes first, and forgets. */
+bool chi_name_cache_full(const struct chi_name_cache *cache, size_t texts);
 void chi_name_cache_free(struct chi_name_cache *cache);
 
 /*
@@ -95,6 +97,17 @@ CHI_MUSTUSE int chi_names_intern(struct chi_name_cache *cache, MDB_txn *txn, MDB
 
 /* Writes what is new: before the commit, and before anything else reads or changes names. */
 CHI_MUSTUSE int chi_names_flush(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi);
+
+/* Called after each so many entries, which may be on as many pages: may commit, and begin again
+ * with *txn. Another code than CHI_OK ends the flush. */
+struct chi_name_turns {
+	size_t entries;
+	int (*turn)(void *context, MDB_txn **txn);
+	void *context;
+};
+/* The same, of a store that no one sees before it is whole. */
+CHI_MUSTUSE int chi_names_flush_by_turns(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+					 const struct chi_name_turns *turns);
 
 /* ---- Aliases ----------------------------------------------------------------------------- */
 

@@ -80,6 +80,9 @@ struct chi_name_item chi_fide_item(enum chi_name_kind kind, uint32_t fide);
 /* Entry, kind, bucket, number. For qsort. */
 int chi_name_item_compare(const void *a, const void *b);
 
+/* Where, after `at`, another list begins. */
+size_t chi_list_end(const struct chi_name_item *items, size_t at, size_t n);
+
 /* Adds items, sorted, of which none is there. */
 CHI_MUSTUSE int chi_lists_add(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items,
 			      size_t n);
