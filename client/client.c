@@ -397,12 +397,16 @@ int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint6
 		.chi2_min = spec->chi2_min,
 		.chi2_max = spec->chi2_max,
 		.filter = spec->filter,
+		.games = spec->games,
 	};
 	bool unwanted = false;
 	*count = 0;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = chi_scan_check(&counted, &client->error);
+	}
+	if (status == CHI_OK) {
+		status = chi_client_check_games(client, spec->games);
 	}
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {

@@ -12,6 +12,9 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	if (status == CHI_OK) {
 		status = chi_scan_check(spec, &client->error);
 	}
+	if (status == CHI_OK) {
+		status = chi_client_check_games(client, spec->games);
+	}
 	status = chi_client_settle(client, status);
 	if (status != CHI_OK) {
 		return chi_client_end(client, status);

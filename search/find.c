@@ -13,7 +13,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "base/wire.h"
-#include "search/filter/matcher.h"
+#include "search/among.h"
 #include "search/filter/numbers.h"
 #include "search/filter/replay.h"
 #include "search/filter/terms.h"
@@ -27,8 +27,7 @@ struct chi_find {
 	struct chi_archive_view view;
 	struct chi_wanted wanted;
 	struct chi_terms terms;
-	struct chi_matcher *matcher; /* NULL: no filter, or all its games are in `fits` */
-	struct chi_numbers *fits;    /* NULL: no filter */
+	struct chi_among *fits; /* NULL: no filter */
 	struct chi_scan *scan;
 	struct chi_numbers *found; /* games, if they are wanted */
 	struct chi_columns_reader heads;
@@ -45,8 +44,7 @@ void chi_find_close(struct chi_find *find)
 {
 	if (find != NULL) {
 		chi_scan_close(find->scan);
-		chi_matcher_free(find->matcher);
-		chi_numbers_free(find->fits);
+		chi_among_close(find->fits);
 		chi_numbers_free(find->found);
 		chi_columns_reader_deinit(&find->heads);
 		chi_archive_reader_free(find->reader);
@@ -89,18 +87,11 @@ static int read_pattern(struct chi_find *find, const char *text, size_t len,
 static int read_filter(struct chi_find *find, struct chi_fault *fault)
 {
 	const struct chi_find_spec *spec = &find->spec;
-	const struct chi_matcher_spec from = {.from = 1};
-	int rc = chi_terms_parse(spec->filter != NULL ? spec->filter : "", spec->filter_len,
-				 &find->terms, fault);
-	if (rc < 0 || find->terms.n == 0) {
-		return rc;
-	}
-	rc = chi_matcher_new(find->read, &find->terms, &from, &find->matcher, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	rc = chi_numbers_new(&find->fits);
-	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	const char *filter = spec->filter != NULL ? spec->filter : "";
+	int rc = chi_terms_parse(filter, spec->filter_len, &find->terms, fault);
+	return rc < 0 || find->terms.n == 0
+		       ? rc
+		       : chi_among_open(find->read, filter, spec->filter_len, &find->fits, fault);
 }
 
 /* Of positions the scan's own; of games 'g' and the number. */
@@ -193,23 +184,8 @@ int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec, struc
 /* All games that fit the filter. CHI_NONE: the steps are used up. */
 static int prepare(struct chi_find *find, uint64_t *steps)
 {
-	struct chi_hits hits;
-	int rc = CHI_OK;
-	while (find->matcher != NULL && rc == CHI_OK) {
-		if (*steps == 0 || (rc = chi_matcher_prepare(find->matcher, steps)) == CHI_NONE) {
-			return CHI_NONE;
-		}
-		rc = rc == CHI_OK ? chi_matcher_next(find->matcher, steps, &hits) : rc;
-		if (rc == CHI_OK) {
-			chi_numbers_add_hits(find->fits, chi_matcher_chunk(find->matcher)->first,
-					     &hits);
-		}
-	}
-	if (rc == CHI_NONE) {
-		chi_matcher_free(find->matcher);
-		find->matcher = NULL;
-	}
-	return rc < 0 ? rc : CHI_OK;
+	int rc = find->fits != NULL ? chi_among_step(find->fits, steps) : CHI_NONE;
+	return rc < 0 ? rc : rc == CHI_NONE ? CHI_OK : CHI_NONE;
 }
 
 /* Looks through the games of a position for those that fit: one is enough, unless they are wanted.
@@ -230,8 +206,7 @@ static int look_at(struct chi_find *find, const struct chi_key *key, bool *fits)
 	while ((find->found != NULL || !*fits) &&
 	       (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
 		for (size_t i = 0; i < n; i++) {
-			bool is =
-				find->fits == NULL || chi_numbers_has(find->fits, entries[i].game);
+			bool is = find->fits == NULL || chi_among_has(find->fits, entries[i].game);
 			*fits |= is;
 			if (is && find->found != NULL) {
 				chi_numbers_add(find->found, entries[i].game);

@@ -49,6 +49,19 @@ uint64_t chi_reached_entries(const struct chi_reached *reached);
 CHI_MUSTUSE int chi_reached_next(struct chi_reached *reached, const struct chi_posting **entries,
 				 size_t *n);
 
+/* ---- Scans of games ---------------------------------------------------------------------- */
+
+/*
+ * Which games of a position count in a scan: replaces the counts of its record. `reached` are its
+ * games, to be read to their end by the callee, or NULL: there are none. CHI_NONE: the position is
+ * left out.
+ */
+typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct chi_counts *counts);
+
+/* Before the first call on the scan: what its filter and its order ask of counts is then asked of
+ * those that `judge` gives. Counting takes one thread. */
+void chi_scan_judged(struct chi_scan *scan, chi_scan_judge *judge, void *context);
+
 /* ---- Names ------------------------------------------------------------------------------- */
 
 /*

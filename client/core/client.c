@@ -3,9 +3,11 @@
 #include "client/core/client.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
+#include "search/filter/terms.h"
 
 int chi_client_begin(struct chi_client *client)
 {
@@ -68,6 +70,19 @@ int chi_client_check_batch(struct chi_client *client, size_t n, enum chi_durabil
 				 (int)durability);
 	}
 	return CHI_OK;
+}
+
+int chi_client_check_games(struct chi_client *client, const char *filter)
+{
+	struct chi_terms terms;
+	if (filter == NULL || filter[0] == '\0') {
+		return CHI_OK;
+	}
+	if (client->backend != &chi_backend_inproc) {
+		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
+				 "positions are chosen by games in the store's directory");
+	}
+	return chi_terms_parse(filter, strlen(filter), &terms, &client->error);
 }
 
 /* The rest of a put is checked where it is applied: in-process by the store, else by the server,

@@ -23,6 +23,7 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
+struct chi_among;
 struct chi_game_query;
 struct chi_game_texts;
 struct chi_peer;
@@ -87,6 +88,7 @@ struct chi_iter {
 	bool mixed;
 	/* In-process. */
 	struct chi_read *read;
+	struct chi_among *among; /* NULL: no filter of games */
 	struct chi_scan *scan;
 	struct chi_row *block;
 	size_t block_size; /* rows asked for at a time: small first, so that the first come soon */
@@ -219,6 +221,9 @@ CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
 				       enum chi_durability durability);
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
 				     size_t n, enum chi_durability durability);
+
+/* Of a walk or a count: -CHI_EUNSUPPORTED with a server, else what is wrong with the filter. */
+CHI_MUSTUSE int chi_client_check_games(struct chi_client *client, const char *filter);
 
 /* The i-th of those queued, the oldest being 0 (pipe.c). */
 static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)

@@ -14,19 +14,11 @@
 #include "client/local/local.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
 #include "client/local/games.h"
 #include "search/texts.h"
-
-/* Rows fetched at once: few first, so that the first row comes at once, then more. */
-#define BLOCK_FIRST 16
-#define BLOCK_MAX   512
-
-/* Of one count. More wait for memory rather than for processors. */
-#define COUNT_THREADS_MAX 16
 
 /* Of a chi_get_many: whom to call, and which position is next. */
 struct get_rest {
@@ -133,107 +125,6 @@ static int get_game_ids(struct chi_client *client, const uint8_t *after, struct 
 		return status;
 	}
 	status = chi_read_game_ids(read, after, out, max, n);
-	chi_read_end(read);
-	return status;
-}
-
-/* On a failure what was opened stays in the iterator: scan_close takes any part of it.
- * Rows need a block; records come one by one. */
-static int scan_open(struct chi_client *client, struct chi_iter *iter)
-{
-	int status = chi_read_begin(client->inproc.store, &iter->read);
-	if (status == CHI_OK) {
-		status = chi_scan_open(iter->read, &iter->spec, &iter->scan, &client->error);
-	}
-	if (status == CHI_OK && iter->spec.want != CHI_WANT_RECORDS) {
-		iter->block_size = BLOCK_FIRST;
-		/* Zeroed: scans fill in no evaluation. */
-		iter->block = calloc(BLOCK_MAX, sizeof(*iter->block));
-		status = iter->block != NULL ? CHI_OK : -CHI_ENOMEM;
-	}
-	return status;
-}
-
-/* Records come one by one: each may be large, and lives in the arena until the next. */
-static int more_record(struct chi_client *client, struct chi_iter *iter)
-{
-	bool got = false;
-	struct chi_row row = {.found = false};
-	int status = CHI_OK;
-	chi_arena_reset(&client->arena);
-	while (status == CHI_OK && !got) {
-		status = chi_scan_record(iter->scan, UINT64_MAX, &client->arena, &row,
-					 &iter->entry.record, &got);
-	}
-	if (got) {
-		iter->entry.key = row.key;
-		iter->entry.found = true;
-		iter->entries = &iter->entry;
-		iter->n = 1;
-	}
-	return status;
-}
-
-static int scan_more(struct chi_client *client, struct chi_iter *iter)
-{
-	if (iter->spec.want == CHI_WANT_RECORDS) {
-		return more_record(client, iter);
-	}
-	int status = chi_scan_rows(iter->scan, iter->block, iter->block_size, UINT64_MAX, &iter->n);
-	iter->rows = iter->block;
-	/* A caller that takes a few rows pays for a few; one that goes on soon has full blocks. */
-	if (iter->block_size < BLOCK_MAX) {
-		iter->block_size *= 2;
-	}
-	return status;
-}
-
-static void scan_close(struct chi_client *client, struct chi_iter *iter)
-{
-	(void)client;
-	if (iter->scan != NULL) {
-		chi_scan_close(iter->scan);
-	}
-	if (iter->read != NULL) {
-		chi_read_end(iter->read);
-	}
-	free(iter->block);
-}
-
-/* Processors that this thread may run on: a host that keeps it to one gets one thread. */
-static unsigned processors(void)
-{
-	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-		return 1;
-	}
-	int n = CPU_COUNT(&set);
-	return n < 1 ? 1 : n > COUNT_THREADS_MAX ? COUNT_THREADS_MAX : (unsigned)n;
-}
-
-static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
-		    struct chi_fault *fault)
-{
-	struct chi_scan *scan = NULL;
-	int status = chi_scan_open(read, spec, &scan, fault);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_scan_count_all(scan, processors(), count);
-	chi_scan_close(scan);
-	return status == CHI_NONE ? CHI_OK : status;
-}
-
-static int count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		 bool *mixed)
-{
-	*mixed = false;
-	struct chi_read *read = NULL;
-	int status = chi_read_begin(client->inproc.store, &read);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = count_in(read, spec, count, &client->error);
 	chi_read_end(read);
 	return status;
 }
@@ -559,10 +450,10 @@ const struct chi_backend chi_backend_inproc = {
 	.pipe_put = pipe_put,
 	.pipe_send = pipe_send,
 	.pipe_wait = pipe_wait,
-	.scan_open = scan_open,
-	.scan_more = scan_more,
-	.scan_close = scan_close,
-	.count = count,
+	.scan_open = chi_inproc_scan_open,
+	.scan_more = chi_inproc_scan_more,
+	.scan_close = chi_inproc_scan_close,
+	.count = chi_inproc_count,
 	.verify = verify,
 	.backup = backup,
 	.compact = compact,

@@ -4,6 +4,14 @@
 
 #include "client/core/client.h"
 
+/* That a search or a count may take: one for each processor that this thread may run on. */
+unsigned chi_inproc_threads(void);
+
+int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
+int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
+void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
+int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		     bool *mixed);
 int chi_inproc_names(struct chi_client *client, const struct chi_names_spec *spec,
 		     struct chi_names *out);
 int chi_inproc_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,

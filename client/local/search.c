@@ -2,7 +2,6 @@
 /* Positions that fit a pattern, or their games, of one snapshot of a directory. */
 #include "client/local/local.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "client/local/games.h"
@@ -11,16 +10,7 @@
 
 #define ROWS 256
 /* Between two looks at the clock: some 10 ms. */
-#define STEPS	    4096
-#define THREADS_MAX 16
-
-/* Processors that this thread may run on. */
-static unsigned processors(void)
-{
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
-}
+#define STEPS 4096
 
 /* Threads count where no one waits for rows or progress. */
 static void fill_spec(const struct chi_search_spec *asked, struct chi_find_spec *spec)
@@ -39,7 +29,7 @@ static void fill_spec(const struct chi_search_spec *asked, struct chi_find_spec 
 		.cursor = cursor,
 		.cursor_len = strlen(cursor),
 		.want_total = asked->want_total || asked->only_count,
-		.threads = asked->progress == NULL ? processors() : 1,
+		.threads = asked->progress == NULL ? chi_inproc_threads() : 1,
 	};
 }
 

@@ -590,6 +590,7 @@ chi_scan_spec._fields_ = [
     ("limit", c_uint64),
     ("filter", chi_filter),
     ("after", chi_cursor),
+    ("games", c_char_p),
 ]
 chi_row._fields_ = [
     ("key", chi_key),

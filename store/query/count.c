@@ -20,7 +20,7 @@
 
 bool chi_count_unfiltered(const struct chi_scan *scan)
 {
-	return scan->sieve.idle && scan->wanted == NULL && !chi_filter_joins(&scan->spec.filter);
+	return scan->sieve.idle && scan->wanted == NULL && !chi_scan_joins(scan);
 }
 
 /* True, and *count raised, if the rest of this phase follows from the trees' sizes. */
@@ -159,7 +159,7 @@ int chi_count_ready(struct chi_scan *scan)
 	 * of each row does not matter, so nothing is joined for it. */
 	struct chi_scan_spec *spec = &scan->spec;
 	bool other = spec->order == CHI_ORDER_POSITION || spec->descending;
-	scan->joins = chi_filter_joins(&spec->filter);
+	scan->joins = chi_scan_joins(scan);
 	if (scan->rc == CHI_OK && other && scan->wanted == NULL && !scan->begun &&
 	    !spec->after.set) {
 		spec->order = CHI_ORDER_STRENGTH;

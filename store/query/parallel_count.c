@@ -187,8 +187,8 @@ int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count)
 	while (rc == CHI_OK && (rc = chi_count_next(scan, &team.count)) == CHI_OK) {
 		uint64_t steps = UINT64_MAX;
 		/* Before threads look for records, this one finds out where their tree is. */
-		bool joins = chi_filter_joins(&scan->spec.filter);
-		bool parallel = threads > 1 && is_large(scan) &&
+		bool joins = chi_scan_joins(scan);
+		bool parallel = threads > 1 && is_large(scan) && scan->judge == NULL &&
 				(!joins || chi_read_can_descend(scan->read));
 		rc = parallel ? count_range(&team, threads)
 			      : chi_count_some(scan, &steps, &team.count);

@@ -12,6 +12,7 @@
 #include "store/pages/descent.h"
 #include "store/postings/postings.h"
 #include "store/query/read.h"
+#include "store/query/scan_priv.h"
 #include "store/record/codec.h"
 #include "store/record/list.h"
 #include "store/record/meta.h"
@@ -63,44 +64,49 @@ static int make(const struct chi_record_rest *rest, uint32_t from, struct chi_re
 }
 
 /* The lists of the record. */
-static int look(struct chi_read *read, const struct chi_key *key, uint32_t from,
-		struct chi_reached **out)
+static int look(const uint8_t *value, size_t len, uint32_t from, struct chi_reached **out)
 {
-	struct chi_found found;
 	struct chi_record record;
 	struct chi_record_rest rest;
 	struct chi_arena arena;
-	int rc = chi_read_find(read, key, 1, &found);
-	if (rc < 0 || found.finding != CHI_FINDING_THERE) {
-		return rc < 0 ? rc : CHI_NONE;
-	}
 	chi_arena_init(&arena, CHI_RECORD_ARENA);
-	rc = chi_record_decode(found.value, found.len, &arena, &record, &rest);
+	int rc = chi_record_decode(value, len, &arena, &record, &rest);
 	rc = rc == CHI_OK ? make(&rest, from, out) : rc;
 	chi_arena_deinit(&arena);
+	return rc;
+}
+
+int chi_reached_of(struct chi_read *read, const uint8_t *key, size_t key_len, const uint8_t *value,
+		   size_t len, uint32_t from, struct chi_reached **out)
+{
+	int rc = look(value, len, from, out);
+	if (rc != CHI_OK || !(*out)->apart) {
+		return rc;
+	}
+	rc = chi_lmdb_status(chi_postings_open(&(*out)->walk, read->txn,
+					       read->env->archive.postings, key, key_len));
+	if (rc != CHI_OK) {
+		chi_reached_close(*out);
+		*out = NULL;
+	}
 	return rc;
 }
 
 int chi_reached_open(struct chi_read *read, const struct chi_key *key, uint32_t from,
 		     struct chi_reached **out)
 {
+	struct chi_found found;
 	if (chi_env_forked(read->env)) {
 		return -CHI_EFORK;
 	}
 	if (key->len < CHI_KEY_MIN || key->len > CHI_KEY_MAX) {
 		return -CHI_EKEY;
 	}
-	int rc = look(read, key, from, out);
-	if (rc != CHI_OK || !(*out)->apart) {
-		return rc;
+	int rc = chi_read_find(read, key, 1, &found);
+	if (rc < 0 || found.finding != CHI_FINDING_THERE) {
+		return rc < 0 ? rc : CHI_NONE;
 	}
-	rc = chi_lmdb_status(chi_postings_open(&(*out)->walk, read->txn,
-					       read->env->archive.postings, key->bytes, key->len));
-	if (rc != CHI_OK) {
-		chi_reached_close(*out);
-		*out = NULL;
-	}
-	return rc;
+	return chi_reached_of(read, key->bytes, key->len, found.value, found.len, from, out);
 }
 
 void chi_reached_close(struct chi_reached *reached)

@@ -115,7 +115,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	scan->spec = *spec;
 	scan->range = first_range(spec);
 	chi_sieve_init(&scan->sieve, &spec->filter);
-	scan->joins = spec->want != CHI_WANT_KEYS || chi_filter_joins(&spec->filter);
+	scan->joins = spec->want != CHI_WANT_KEYS || chi_scan_joins(scan);
 	scan->last_range = CHI_SCAN_RANGE_OVER;
 	rc = count_entries(scan);
 	if (rc == CHI_OK && spec->sort != CHI_SORT_NONE) {

@@ -6,6 +6,7 @@
 #include "store/env/snapshot.h"
 #include "store/pages/descent.h"
 #include "store/pages/block_cursor.h"
+#include "store/archive.h"
 #include "store/store.h"
 
 /*
@@ -34,6 +35,8 @@ struct chi_scan {
 	struct chi_sieve sieve;	 /* what the filter asks of keys */
 	chi_scan_wanted *wanted; /* and what the caller asks; NULL: nothing */
 	const void *wanted_context;
+	chi_scan_judge *judge; /* of games (store/archive.h); NULL: all count */
+	void *judge_context;
 	enum chi_scan_range range;
 	bool begun; /* `blocks` walks in `tree`, the phase's */
 	bool whole; /* from an end of the tree: all of its entries must come */
@@ -93,16 +96,22 @@ void chi_scan_range_mark(struct chi_scan *scan, uint32_t i);
 
 /* ---- match.c ------------------------------------------------------------------------------- */
 
-/* The filter asks for what only the record tells: the sieve (chess/sieve.h) does not answer it all.
+/* The scan asks for what only the record tells: the sieve (chess/sieve.h) does not answer it all.
  */
-bool chi_filter_joins(const struct chi_filter *filter);
+bool chi_scan_joins(const struct chi_scan *scan);
 
-/* Fills statistic and counts of the row from a record; *wanted: the filter wants it. A sort wants
- * those that have what it goes by, and has the evaluation, as the eval statistic has it, in
- * row->score. CHI_OK or -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_filter_match(const struct chi_filter *filter, enum chi_sort sort,
-				 const uint8_t *key, size_t key_len, const uint8_t *value,
-				 size_t len, struct chi_row *row, bool *wanted);
+/* Fills statistic and counts of the row from a record; *wanted: the scan's filter wants it. A sort
+ * wants those that have what it goes by, and has the evaluation, as the eval statistic has it, in
+ * row->score. CHI_OK, -CHI_ECORRUPT, or what judging games gives. */
+CHI_MUSTUSE int chi_scan_match(const struct chi_scan *scan, const uint8_t *key, size_t key_len,
+			       const uint8_t *value, size_t len, struct chi_row *row, bool *wanted);
+
+/* ---- reached.c ----------------------------------------------------------------------------- */
+
+/* As chi_reached_open, of the record of a position. */
+CHI_MUSTUSE int chi_reached_of(struct chi_read *read, const uint8_t *key, size_t key_len,
+			       const uint8_t *value, size_t len, uint32_t from,
+			       struct chi_reached **out);
 
 static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {

@@ -44,20 +44,6 @@ static int leave_band(const struct chi_scan *scan, uint16_t chi2)
 	return over && chi2 != CHI_CHI2_UNKNOWN ? CHI_NONE : -CHI_ECORRUPT;
 }
 
-/* Whether a record of the position tree is wanted. */
-static int match_record(const struct chi_scan *scan, const struct chi_entry *entry,
-			struct chi_row *row, bool *wanted)
-{
-	int rc = chi_filter_match(&scan->spec.filter, scan->spec.sort, entry->bytes + 2,
-				  entry->key_len, entry->value, entry->len, row, wanted);
-	bool in_band =
-		scan->range == CHI_SCAN_RANGE_UNKNOWN
-			? row->chi2 == CHI_CHI2_UNKNOWN
-			: row->chi2 >= scan->spec.chi2_min && row->chi2 <= scan->spec.chi2_max;
-	*wanted = *wanted && in_band;
-	return rc;
-}
-
 /* The row of a wanted entry, and its value. Counts are filled already, where there are any. */
 CHI_INLINE void take_row(struct kind kind, const struct chi_entry *entry, struct chi_row *row,
 			 MDB_val *value)
@@ -93,7 +79,8 @@ CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi
 		*wanted = scan->wanted(scan->wanted_context, entry->bytes + 2);
 	}
 	if (!kind.strength && *wanted) {
-		int rc = match_record(scan, entry, row, wanted);
+		int rc = chi_scan_match(scan, entry->bytes + 2, entry->key_len, entry->value,
+					entry->len, row, wanted);
 		scan->last_chi2 = row->chi2;
 		return rc;
 	}
@@ -219,11 +206,11 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 		struct chi_row *row = &batch->rows[batch->n];
 		uint16_t chi2 = batch->rows[from + i].chi2;
 		bool wanted = false;
-		if (rc == CHI_OK && (found[i].finding != CHI_FINDING_THERE ||
-				     chi_filter_match(&scan->spec.filter, scan->spec.sort,
-						      keys[i].bytes, keys[i].len, found[i].value,
-						      found[i].len, row, &wanted) < 0 ||
-				     row->chi2 != chi2)) {
+		if (rc == CHI_OK && found[i].finding == CHI_FINDING_THERE) {
+			rc = chi_scan_match(scan, keys[i].bytes, keys[i].len, found[i].value,
+					    found[i].len, row, &wanted);
+			rc = rc == CHI_OK && row->chi2 != chi2 ? -CHI_ECORRUPT : rc;
+		} else if (rc == CHI_OK) {
 			rc = -CHI_ECORRUPT;
 		}
 		if (CHI_UNLIKELY(rc < 0)) {

@@ -147,6 +147,59 @@ class Lists(Query):
                 self.cli("games", *options, code=2, address=self.store)
 
 
+class Positions(Base):
+    """Positions that some games reached are those of a store with these games alone."""
+
+    def setUp(self):
+        super().setUp()
+        self.all, self.some = self.path("all"), self.path("some")
+        self.cli("import", MASTERS, address=self.all)
+        self.cli("extract", "--player", "Carlsen", self.some, address=self.all)
+
+    def same(self, *args):
+        """Returns the lines, which both stores have."""
+        whole = self.out(*args, "--player", "Carlsen", address=self.all)
+        self.assertEqual(whole, self.out(*args, address=self.some), args)
+        return whole.splitlines()
+
+    def test_scan(self):
+        for args in ((), ("--order", "position"), ("--desc", "--limit", "50"), ("--pieces", "..8"),
+                     ("--min-games", "3"), ("--score", "60..", "--min-games", "2"),
+                     ("--min", "60", "--max", "62"), ("--keys",), ("--side", "b"),
+                     ("--sort", "games", "--limit", "40"), ("--sort", "score", "--limit", "40"),
+                     ("--sort", "score", "--asc", "--limit", "9", "--show", "fen,score,other"),
+                     ("--show", "fen,games,white,draws,black,other,score", "--limit", "200"),
+                     ("--show", "fen,games,engines", "--limit", "200"), ("--json", "--limit", "9")):
+            self.assertGreater(len(self.same("scan", *args)), 1, args)
+
+    def test_count(self):
+        for args in ((), ("--pieces", "..8"), ("--min-games", "3"), ("--score", "60.."),
+                     ("--side", "b", "--min", "50"), ("--json",)):
+            self.assertNotIn("0", self.same("count", *args), args)
+        self.assertEqual(self.out("count", "--player", "Nemo", address=self.all), "0\n")
+        with_result = self.out("count", "--result", "1-0", "--not-eco", "B", address=self.all)
+        self.assertLess(0, int(with_result))
+
+    def test_pages(self):
+        args = ("scan", "--player", "Carlsen", "--min-games", "2")
+        whole = self.out(*args, address=self.all).splitlines()
+        pages, cursor = whole[:1], ()
+        while True:
+            done = self.cli(*args, "--limit", "7", "--print-cursor", *cursor, address=self.all)
+            pages += done.stdout.splitlines()[1:]
+            more = re.search("next: (--cursor) (.*)", done.stderr)
+            if not more:
+                break
+            cursor = more.groups()
+        self.assertEqual(pages, whole)
+
+    def test_mistakes(self):
+        for options in (["--rating", "high"], ["--in", "nothing"], ["--opponent", "Tal"]):
+            for command in ("scan", "count"):
+                with self.subTest(options=options, command=command):
+                    self.cli(command, *options, code=2, address=self.all)
+
+
 class Whole(Query):
     def test_game(self):
         game = json.loads(self.out("game", "300", "--json", address=self.store))

@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "client/cli/in/filter.h"
+#include "client/cli/in/game_terms.h"
 #include "client/cli/out/output.h"
 
 struct count_state {
 	struct chi_scan_spec spec;
+	struct game_terms terms;
 };
 
 static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
@@ -15,13 +17,18 @@ static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 /* The library counts without reading values where the filter allows it. */
 static int run(struct cli *cli)
 {
-	struct chi_scan_spec *spec = &((struct count_state *)cli->state)->spec;
+	struct count_state *state = cli->state;
+	struct chi_scan_spec *spec = &state->spec;
 	uint64_t n = 0;
 	bool mixed = false;
 	int code = filter_take(cli, spec);
+	if (code == EXIT_DONE) {
+		code = game_terms_take(cli, &state->terms);
+	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
+	spec->games = state->terms.text;
 	int status = chi_count(cli->client, spec, &n, &mixed);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
@@ -41,6 +48,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	FILTER_OPTIONS(count_state),
+	GAME_HEAD_OPTIONS(count_state, terms),
 	OPTIONS_END,
 };
 
@@ -49,7 +57,8 @@ const struct command cmd_count = {
 	.arguments = "",
 	.summary = "count the positions of a band",
 	.help = "Prints how many positions 'chistore scan' with the same options would list.",
-	.example = "chistore -a ./positions count --pieces ..7 --side w",
+	.example = "chistore -a ./positions count --pieces ..7 --side w\n"
+		   "chistore -a ./games count --player Anand --min-games 5",
 	.options = options,
 	.needs = NEEDS_READ,
 	.slow = true,

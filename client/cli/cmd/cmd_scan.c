@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "client/cli/in/filter.h"
+#include "client/cli/in/game_terms.h"
 #include "client/cli/out/columns.h"
 #include "client/cli/out/output.h"
 #include "store/store.h"
 
 struct scan_state {
 	struct chi_scan_spec spec;
+	struct game_terms terms;
 	struct columns columns;
 	bool keys;
 	bool print_cursor;
@@ -130,9 +132,13 @@ static int run(struct cli *cli)
 	if (code == EXIT_DONE) {
 		code = columns_ready(cli, &scan->columns);
 	}
+	if (code == EXIT_DONE) {
+		code = game_terms_take(cli, &scan->terms);
+	}
 	if (code != EXIT_DONE) {
 		return code;
 	}
+	scan->spec.games = scan->terms.text;
 	scan->spec.want = scan->columns.n > 0 ? scan->columns.want
 			  : scan->keys	      ? CHI_WANT_KEYS
 					      : CHI_WANT_COUNTS;
@@ -170,6 +176,7 @@ static const struct cli_option options[] = {
 		    "if the limit ended the scan, print its cursor on standard error"),
 	OPTION(scan_state, spec.after, take_cursor, "cursor", "C",
 	       "continue after the row where an earlier scan ended"),
+	GAME_HEAD_OPTIONS(scan_state, terms),
 	OPTIONS_END,
 };
 
@@ -182,6 +189,10 @@ const struct command cmd_scan = {
 		"position that matches, ordered by the statistic and, where it is equal, by key.\n"
 		"A scan that continues with --cursor must otherwise have the same options.\n"
 		"\n"
+		"With options that choose games (--player and so on), only positions that one of\n"
+		"these games reached, with counts of these alone: --min-games, --score and --sort\n"
+		"go by them. The statistic, and moves played, are those of all games.\n"
+		"\n"
 		"--show takes " COLUMNS_NAMES ".\n"
 		"score is White's percentage of the results (in a score store the statistic); "
 		"eval\n"
@@ -191,7 +202,8 @@ const struct command cmd_scan = {
 	.example =
 		"chistore -a ./positions scan --min 20 --max 39.99 --material KRPvKR --limit 5\n"
 		"chistore -a ./positions scan --eval 0.5..1.2 --engines 2 --show fen,eval,best\n"
-		"chistore -a ./positions scan --sort games --limit 20 --show games,score,opening",
+		"chistore -a ./positions scan --sort games --limit 20 --show games,score,opening\n"
+		"chistore -a ./games scan --player Anand --white --sort games --limit 20",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct scan_state),

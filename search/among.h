@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions that games of a filter reached: which games these are is found first, as sets of their
+ * numbers, one for each result; then a position's list is compared with them. For scans and counts
+ * of positions. One thread; steps as in search/games.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+#include "store/archive.h"
+#include "store/store.h"
+
+struct chi_among;
+
+/* Errors as chi_games_open. Copies the filter. */
+CHI_MUSTUSE int chi_among_open(struct chi_read *read, const char *filter, size_t len,
+			       struct chi_among **out, struct chi_fault *fault);
+/* NULL is fine. */
+void chi_among_close(struct chi_among *among);
+
+/* Looks for the games. CHI_OK: call again; CHI_NONE: they are found. *steps shrink. */
+CHI_MUSTUSE int chi_among_step(struct chi_among *among, uint64_t *steps);
+
+/* After that: whether the game is one of them. */
+bool chi_among_has(const struct chi_among *among, uint32_t number);
+
+/* After that: the scan delivers only positions that one of the games reached, and with their
+ * counts. The scan must be closed first. */
+void chi_among_judge(struct chi_among *among, struct chi_scan *scan);
