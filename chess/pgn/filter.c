@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/names/fits.h"
+#include "chess/pgn/speed.h"
 
 /* ---- Headers ----------------------------------------------------------------------------- */
 
@@ -32,78 +33,13 @@ static bool is_eco(const char *text)
 	       text[2] >= '0' && text[2] <= '9';
 }
 
-/* A number at *at, which goes behind it; false without one. */
-static bool take_number(const char **at, uint64_t *out)
-{
-	size_t len = strspn(*at, "0123456789");
-	if (chi_num_u64(*at, len, 100000000, out) != CHI_OK) {
-		return false;
-	}
-	*at += len;
-	return true;
-}
-
-bool chi_time_control_seconds(const char *at, uint64_t *out)
-{
-	uint64_t left = 40;
-	*out = 0;
-	for (;; at++) {
-		uint64_t number = 0;
-		uint64_t moves = 0;
-		uint64_t increment = 0;
-		at += *at == '*';
-		if (!take_number(&at, &number)) {
-			return false;
-		}
-		if (*at == '/') {
-			at++;
-			moves = number;
-			if (moves == 0 || !take_number(&at, &number)) {
-				return false;
-			}
-		}
-		if (*at == '+') {
-			at++;
-			if (!take_number(&at, &increment)) {
-				return false;
-			}
-		}
-		uint64_t covered = moves == 0 || moves > left || at[0] == '\0' ? left : moves;
-		*out += moves != 0 ? number * covered / moves : left > 0 ? number : 0;
-		*out += increment * covered;
-		left -= covered;
-		if (*at != ':') {
-			return *at == '\0';
-		}
-	}
-}
-
-/* As lichess classes them, by the time for 40 moves. Over the board the event often says it, where
- * no tag does. */
+/* The bit of a speed; none of what is not known. */
 static uint8_t time_of(const struct chi_pgn_game *game)
 {
-	static const struct {
-		const char *word;
-		uint8_t time;
-	} names[] = {
-		{"bullet", CHI_TIME_BULLET},	   {"blitz", CHI_TIME_BLITZ},
-		{"rapid", CHI_TIME_RAPID},	   {"correspondence", CHI_TIME_CORRESPONDENCE},
-		{"classical", CHI_TIME_CLASSICAL},
-	};
-	uint64_t seconds = 0;
-	if (chi_time_control_seconds(text_of(game, CHI_PGN_TIME_CONTROL), &seconds)) {
-		return seconds < 180	 ? CHI_TIME_BULLET
-		       : seconds < 480	 ? CHI_TIME_BLITZ
-		       : seconds < 1500	 ? CHI_TIME_RAPID
-		       : seconds < 86400 ? CHI_TIME_CLASSICAL
-					 : CHI_TIME_CORRESPONDENCE;
-	}
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		if (strcasestr(text_of(game, CHI_PGN_EVENT), names[i].word) != NULL) {
-			return names[i].time;
-		}
-	}
-	return 0;
+	const char *control = text_of(game, CHI_PGN_TIME_CONTROL);
+	const char *event = text_of(game, CHI_PGN_EVENT);
+	unsigned speed = chi_speed_of(control, strlen(control), event, strlen(event));
+	return (uint8_t)(1u << speed >> 1);
 }
 
 void chi_game_header_of(const struct chi_pgn_game *game, struct chi_game_header *out)

@@ -28,10 +28,6 @@ struct chi_game_header {
 /* By the game's tags; valid as long as these. */
 void chi_game_header_of(const struct chi_pgn_game *game, struct chi_game_header *out);
 
-/* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
- * "seconds", each with "+increment" or none, between colons. False for other texts. */
-bool chi_time_control_seconds(const char *text, uint64_t *out);
-
 /* -CHI_EINVAL names the member that says nothing any game could fit. */
 CHI_MUSTUSE int chi_game_filter_check(const struct chi_game_filter *filter,
 				      struct chi_fault *fault);

@@ -59,13 +59,13 @@ enum chi_title {
 	CHI_TITLES
 };
 
-/* Classes of time controls, by the seconds that a player has for 40 moves. The numbers are stored.
- */
+/* Classes of time controls, by the time that a player has for 40 moves, increments included; as
+ * bits enum chi_time_class. The numbers are stored. */
 enum chi_speed {
 	CHI_SPEED_UNKNOWN,
 	CHI_SPEED_BULLET, /* less than 3 minutes */
-	CHI_SPEED_BLITZ,  /* less than 10 minutes */
-	CHI_SPEED_RAPID,  /* less than 60 minutes */
+	CHI_SPEED_BLITZ,  /* less than 8 minutes */
+	CHI_SPEED_RAPID,  /* less than 25 minutes */
 	CHI_SPEED_CLASSICAL,
 	CHI_SPEED_CORRESPONDENCE, /* days for a move */
 	CHI_SPEEDS

@@ -284,8 +284,8 @@ struct chi_range {
 	uint16_t max;
 };
 
-/* How fast a game was, by the seconds that a player has for 40 moves, increments included: below
- * 180, 480, 1,500, 86,400, and more. */
+/* How fast a game was, as bits: 1 << (enum chi_speed - 1) of chistore/games.h, which has the
+ * bounds. */
 enum chi_time_class {
 	CHI_TIME_BULLET = 1 << 0,
 	CHI_TIME_BLITZ = 1 << 1,

@@ -4,11 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/attr.h"
 #include "base/num.h"
-#include "chess/pgn/filter.h"
+#include "chess/pgn/speed.h"
 
 static const char *const names[CHI_TAGS] = {
 	[CHI_TAG_OTHER] = "",
@@ -186,51 +185,6 @@ static uint8_t title_of(const struct chi_tag *tag)
 		       : CHI_TITLE_OTHER;
 }
 
-enum chi_speed chi_speed_of(uint64_t seconds)
-{
-	return seconds < 180	 ? CHI_SPEED_BULLET
-	       : seconds < 600	 ? CHI_SPEED_BLITZ
-	       : seconds < 3600	 ? CHI_SPEED_RAPID
-	       : seconds < 86400 ? CHI_SPEED_CLASSICAL
-				 : CHI_SPEED_CORRESPONDENCE;
-}
-
-static uint8_t speed_of(const struct chi_tag *tag)
-{
-	char text[128];
-	uint64_t seconds = 0;
-	if (tag->value_len >= sizeof(text)) {
-		return CHI_SPEED_UNKNOWN;
-	}
-	memcpy(text, tag->value, tag->value_len);
-	text[tag->value_len] = '\0';
-	return chi_time_control_seconds(text, &seconds) ? (uint8_t)chi_speed_of(seconds)
-							: CHI_SPEED_UNKNOWN;
-}
-
-/* Over the board it is often the event that says it. */
-static uint8_t speed_by_event(const struct chi_tag *tag)
-{
-	static const struct {
-		const char *word;
-		uint8_t speed;
-	} words[] = {
-		{"bullet", CHI_SPEED_BULLET},	    {"blitz", CHI_SPEED_BLITZ},
-		{"rapid", CHI_SPEED_RAPID},	    {"correspondence", CHI_SPEED_CORRESPONDENCE},
-		{"classical", CHI_SPEED_CLASSICAL},
-	};
-	for (size_t at = 0; at < tag->value_len; at++) {
-		for (size_t i = 0; i < CHI_COUNT(words); i++) {
-			size_t len = strlen(words[i].word);
-			if (tag->value_len - at >= len &&
-			    strncasecmp(tag->value + at, words[i].word, len) == 0) {
-				return words[i].speed;
-			}
-		}
-	}
-	return CHI_SPEED_UNKNOWN;
-}
-
 void chi_head_read(const struct chi_tag *tags, size_t n_tags, struct chi_game_head *head)
 {
 	const struct chi_tag *found[CHI_TAGS] = {NULL};
@@ -251,10 +205,10 @@ void chi_head_read(const struct chi_tag *tags, size_t n_tags, struct chi_game_he
 	head->eco = eco_of(found[CHI_TAG_ECO]);
 	head->white_title = title_of(found[CHI_TAG_WHITE_TITLE]);
 	head->black_title = title_of(found[CHI_TAG_BLACK_TITLE]);
-	head->speed = speed_of(found[CHI_TAG_TIME_CONTROL]);
-	if (head->speed == CHI_SPEED_UNKNOWN) {
-		head->speed = speed_by_event(found[CHI_TAG_EVENT]);
-	}
+	const struct chi_tag *control = found[CHI_TAG_TIME_CONTROL];
+	const struct chi_tag *event = found[CHI_TAG_EVENT];
+	head->speed = (uint8_t)chi_speed_of(control->value, control->value_len, event->value,
+					    event->value_len);
 }
 
 /* ---- Printing ---------------------------------------------------------------------------- */

@@ -119,6 +119,3 @@ bool chi_head_print(const struct chi_game_head *head, enum chi_tag_code code,
  */
 void chi_head_name(enum chi_tag_code code, const char *text, size_t len, const char **name,
 		   size_t *name_len);
-
-/* Seconds for 40 moves as the class of a time control. */
-enum chi_speed chi_speed_of(uint64_t seconds);

@@ -89,7 +89,10 @@ static void classes_time_controls(void **state)
 		{"[TimeControl \"180+0\"]\n", CHI_TIME_BLITZ},
 		{"[TimeControl \"180\"]\n", CHI_TIME_BLITZ},
 		{"[TimeControl \"300+3\"]\n", CHI_TIME_BLITZ},
-		{"[TimeControl \"600\"]\n", CHI_TIME_RAPID},
+		{"[TimeControl \"479\"]\n", CHI_TIME_BLITZ},
+		{"[TimeControl \"480\"]\n", CHI_TIME_RAPID},
+		{"[TimeControl \"1499\"]\n", CHI_TIME_RAPID},
+		{"[TimeControl \"1500\"]\n", CHI_TIME_CLASSICAL},
 		{"[TimeControl \"900+10\"]\n", CHI_TIME_RAPID},
 		{"[TimeControl \"1800+20\"]\n", CHI_TIME_CLASSICAL},
 		{"[TimeControl \"40/7200:20/3600:900+30\"]\n", CHI_TIME_CLASSICAL},
@@ -103,6 +106,7 @@ static void classes_time_controls(void **state)
 		{"[Event \"World Blitz Championship 2023\"]\n[White \"x\"]\n", CHI_TIME_BLITZ},
 		{"[Event \"Rated Correspondence game\"]\n[TimeControl \"-\"]\n",
 		 CHI_TIME_CORRESPONDENCE},
+		{"[Event \"Rapid and Blitz\"]\n[White \"x\"]\n", CHI_TIME_RAPID},
 		{"[Event \"Tata Steel\"]\n[White \"x\"]\n", 0},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {

@@ -38,7 +38,7 @@ TITLES = ("GM", "IM", "WGM", "FM", "", "-", "?", "BOT", "GMC", "gm", "CM")
 TITLE_WORDS = ("GM", "IM", "FM", "CM", "WGM", "WIM", "WFM", "WCM", "NM", "WNM", "LM", "BOT")
 # Controls of all kinds; others in the files are seconds and seconds for each move.
 CONTROLS = {"180+2": "blitz", "60+0": "bullet", "60+3": "blitz", "59+3": "bullet",
-            "600": "rapid", "599": "blitz", "5400+30": "classical", "40/7200": "classical",
+            "600": "rapid", "479": "blitz", "5400+30": "classical", "40/7200": "classical",
             "1/259200": "correspondence", "-": None, "?": None, "": None}
 SPEEDS = ("bullet", "blitz", "rapid", "correspondence", "classical")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
@@ -85,8 +85,8 @@ def speed_of(tags):
     seconds = re.fullmatch(r"(\d+)\+(\d+)", control)
     if seconds:
         total = int(seconds[1]) + 40 * int(seconds[2])
-        speed = ("bullet" if total < 180 else "blitz" if total < 600 else
-                 "rapid" if total < 3600 else "classical")
+        speed = ("bullet" if total < 180 else "blitz" if total < 480 else
+                 "rapid" if total < 1500 else "classical")
     event = tags.get("Event", "").lower()
     places = [(event.find(word), word) for word in SPEEDS if word in event]
     return speed or (min(places)[1] if places else None)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast a game was: one rule for the filter of imports and for the archive. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/games.h"
+
+/* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
+ * "seconds", each with "+increment" or none, between colons. False for other texts. */
+bool chi_time_control_seconds(const char *text, uint64_t *out);
+
+/* By the TimeControl tag, or where that says nothing by the first word of the Event tag that names
+ * a speed. Neither text need end with a NUL. */
+enum chi_speed chi_speed_of(const char *control, size_t control_len, const char *event,
+			    size_t event_len);
