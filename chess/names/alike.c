@@ -170,7 +170,8 @@ static enum given compare_given(const struct person *a, const struct person *b)
 		const char *other = chi_name_word_text(b->words, y);
 		size_t one_len = a->words->word[x].len;
 		size_t other_len = b->words->word[y].len;
-		bool initial = one[0] == other[0] && (one_len == 1 || other_len == 1);
+		bool initial = chi_name_word_initial(a->words, x, b->words, y) ||
+			       chi_name_word_initial(b->words, y, a->words, x);
 		bool same = chi_name_word_equal(a->words, x, b->words, y);
 		bool sound = one_len > 1 && other_len > 1 &&
 			     sounds_equal(one, one_len, other, other_len);

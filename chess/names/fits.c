@@ -2,21 +2,14 @@
 /* Words are compared, not texts. */
 #include "chess/names/fits.h"
 
-static bool is_initial(const struct chi_name_words *one, size_t i, const struct chi_name_words *of,
-		       size_t k)
-{
-	char letter = *chi_name_word_text(one, i);
-	return one->word[i].len == 1 && letter >= 'a' && letter == *chi_name_word_text(of, k);
-}
-
 /* A word of the name that no other word has been found in; `initials` are enough. */
 static bool find(const struct chi_name_words *name, bool used[CHI_NAME_WORDS],
 		 const struct chi_name_words *wanted, size_t at, bool initials)
 {
 	for (size_t i = 0; i < name->n; i++) {
 		if (!used[i] && (chi_name_word_equal(name, i, wanted, at) ||
-				 (initials && (is_initial(name, i, wanted, at) ||
-					       is_initial(wanted, at, name, i))))) {
+				 (initials && (chi_name_word_initial(name, i, wanted, at) ||
+					       chi_name_word_initial(wanted, at, name, i))))) {
 			used[i] = true;
 			return true;
 		}

@@ -89,7 +89,7 @@ static void mark_surname(struct chi_name_words *words, size_t before_comma)
 	size_t i = words->n;
 	while (before_comma == 0 && i > 0) {
 		i--;
-		if (words->word[i].len > 1) {
+		if (!chi_name_word_is_letter(words, i)) {
 			words->word[i].surname = true;
 			return;
 		}

@@ -43,3 +43,25 @@ static inline bool chi_name_word_equal(const struct chi_name_words *a, size_t i,
 	return a->word[i].len == b->word[k].len &&
 	       memcmp(chi_name_word_text(a, i), chi_name_word_text(b, k), a->word[i].len) == 0;
 }
+
+/* Whether word i is a single letter, or digit, of whatever script. */
+static inline bool chi_name_word_is_letter(const struct chi_name_words *words, size_t i)
+{
+	const char *text = chi_name_word_text(words, i);
+	size_t at = 1;
+	while (at < words->word[i].len && (text[at] & 0xc0) == 0x80) {
+		at++;
+	}
+	return at == words->word[i].len;
+}
+
+/* Whether word i of the one is the initial of word k of the other, or the same single letter. */
+static inline bool chi_name_word_initial(const struct chi_name_words *one, size_t i,
+					 const struct chi_name_words *of, size_t k)
+{
+	const char *letter = chi_name_word_text(one, i);
+	size_t len = one->word[i].len;
+	bool digit = *letter >= '0' && *letter <= '9';
+	return !digit && chi_name_word_is_letter(one, i) && of->word[k].len >= len &&
+	       memcmp(letter, chi_name_word_text(of, k), len) == 0;
+}

@@ -23,7 +23,7 @@ PLAYERS = ("Müller, Jürgen", "Muller,J", "Ørsted, Å", "Łukasz Nowak", "O'Ke
            "Smith, Anna B")
 WANTED = ("Carlsen", "carlsen, m", "Carlsen,Magnus", "M Carlsen", "magnus", "Aronian,L", "Anand",
           "Muller", "müller j", "Jurgen Müller", "Nowak", "l nowak", "okelly", "de galway", "Wiel",
-          "van der Wiel", "Wiel, J", "иванов", "Пётр Иванов", "Nunez Pena", "pena", "stockfish",
+          "van der Wiel", "Wiel, J", "иванов", "Пётр Иванов", "П. Иванов", "Иванов п", "Nunez Pena", "pena", "stockfish",
           "16", "li", "the", "slash", "smith", "A Smith", "B. Smith", "Smith, Anna", "Nemo",
           "...", "M", "Kramnik, Vladimir", "romero", "evans")
 EVENTS = ("Rapidplay open", "World BLITZ", "Tata Steel", "corr. correspondence", "ch-NOR", "?",
