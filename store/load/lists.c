@@ -10,7 +10,43 @@
 #include "store/load/load_priv.h"
 #include "store/lmdb_err.h"
 #include "store/postings/postings.h"
+#include "store/record/examine.h"
 #include "store/record/list.h"
+
+static int damaged(const MDB_val *key, const char *what, struct chi_fault *fault)
+{
+	char name[CHI_FEN_SIZE];
+	return chi_fault(fault, -CHI_ECORRUPT, "position %s: %s",
+			 chi_key_name(key->mv_data, key->mv_size, name), what);
+}
+
+static int out_of_order(const MDB_val *key, struct chi_fault *fault)
+{
+	return damaged(key, "games that come later are in its list", fault);
+}
+
+/* A code of LMDB's, of a change of a list. */
+static int changed(struct chi_load *load, const MDB_val *key, int error, struct chi_fault *fault)
+{
+	return error == MDB_CORRUPTED ? damaged(key, "its list of games is damaged", fault)
+				      : chi_load_error(load, error, fault);
+}
+
+static int short_list(const MDB_val *key, struct chi_fault *fault)
+{
+	return damaged(key, "its list of games is not as long as its record says", fault);
+}
+
+/* Before a list is changed that its record says is in the postings tree. */
+static int check(struct chi_load *load, const MDB_val *key, uint64_t listed,
+		 struct chi_fault *fault)
+{
+	uint64_t n;
+	int error = chi_postings_count(load->txn, load->archive.postings, key->mv_data,
+				       key->mv_size, &n);
+	return error == 0 && n != listed ? short_list(key, fault)
+					 : changed(load, key, error, fault);
+}
 
 /* Of a store that had no positions the lists come in the order of the tree. */
 static int append_last(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
@@ -36,9 +72,7 @@ static int append(struct chi_load *load, const MDB_val *key, const struct chi_po
 	int error = load->append ? append_last(load, key, games, n)
 				 : chi_postings_append(load->txn, load->archive.postings,
 						       key->mv_data, key->mv_size, games, n);
-	return error == MDB_KEYEXIST ? chi_fault(fault, -CHI_ECORRUPT,
-						 "games of a position that come later are there")
-				     : chi_load_error(load, error, fault);
+	return error == MDB_KEYEXIST ? out_of_order(key, fault) : changed(load, key, error, fault);
 }
 
 int chi_load_new_list(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
@@ -48,7 +82,7 @@ int chi_load_new_list(struct chi_load *load, const MDB_val *key, const struct ch
 }
 
 /* The record's own list with others behind it. */
-static int join(struct chi_load *load, struct chi_record_rest *rest,
+static int join(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	struct chi_posting *all =
@@ -62,22 +96,26 @@ static int join(struct chi_load *load, struct chi_record_rest *rest,
 	memcpy(all + rest->n_games, games, n * sizeof(*all));
 	rest->games = all;
 	rest->n_games += n;
-	return chi_postings_ascends(all, rest->n_games)
-		       ? CHI_OK
-		       : chi_fault(fault, -CHI_ECORRUPT,
-				   "games of a position that come later are there");
+	return chi_postings_ascends(all, rest->n_games) ? CHI_OK : out_of_order(key, fault);
+}
+
+/* Before entries are appended: the record's own list goes where they go. */
+static int begin_list(struct chi_load *load, const MDB_val *key, const struct chi_record_rest *rest,
+		      struct chi_fault *fault)
+{
+	if (rest->n_games > 0) {
+		return append(load, key, rest->games, rest->n_games, fault);
+	}
+	return rest->listed > 0 ? check(load, key, rest->listed, fault) : CHI_OK;
 }
 
 static int add(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 	       const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0 && load->ahead.n == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
-		return join(load, rest, games, n, fault);
+		return join(load, key, rest, games, n, fault);
 	}
-	int rc = CHI_OK;
-	if (load->ahead.n == 0 && rest->n_games > 0) {
-		rc = append(load, key, rest->games, rest->n_games, fault);
-	}
+	int rc = load->ahead.n == 0 ? begin_list(load, key, rest, fault) : CHI_OK;
 	if (rc == CHI_OK && n > 0) {
 		rc = append(load, key, games, n, fault);
 	}
@@ -88,13 +126,13 @@ static int add(struct chi_load *load, const MDB_val *key, struct chi_record_rest
 	return rc;
 }
 
-static int lacking(struct chi_fault *fault)
+static int lacking(const MDB_val *key, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_ECORRUPT, "a game is not in the list of a position of it");
+	return damaged(key, "a game that reached it is not in its list", fault);
 }
 
 /* From the record's own list. */
-static int take_here(struct chi_load *load, struct chi_record_rest *rest,
+static int take_here(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		     const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	size_t kept = 0;
@@ -115,7 +153,7 @@ static int take_here(struct chi_load *load, struct chi_record_rest *rest,
 	}
 	rest->games = left;
 	rest->n_games = kept;
-	return done == n ? CHI_OK : lacking(fault);
+	return done == n ? CHI_OK : lacking(key, fault);
 }
 
 /* What is left of a list in the tree fits into the record. */
@@ -141,9 +179,11 @@ static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_reco
 		error = chi_postings_next(&walk, some, &n);
 	}
 	chi_postings_close(&walk);
-	if ((error != 0 && error != MDB_NOTFOUND) || had != rest->listed) {
-		return chi_load_error(
-			load, error == 0 || error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
+	if (error != 0 && error != MDB_NOTFOUND) {
+		return changed(load, key, error, fault);
+	}
+	if (had != rest->listed) {
+		return short_list(key, fault);
 	}
 	error = chi_postings_drop(load->txn, load->archive.postings, key->mv_data, key->mv_size);
 	rest->games = all;
@@ -159,21 +199,23 @@ static int take_listed(struct chi_load *load, const MDB_val *key, const struct c
 {
 	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
 					key->mv_size, games, n);
-	return error == MDB_NOTFOUND ? lacking(fault) : chi_load_error(load, error, fault);
+	return error == MDB_NOTFOUND ? lacking(key, fault) : changed(load, key, error, fault);
 }
 
 static int take(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0) {
-		return load->ahead.n > 0 ? lacking(fault) : take_here(load, rest, games, n, fault);
+		return load->ahead.n > 0 ? lacking(key, fault)
+					 : take_here(load, key, rest, games, n, fault);
 	}
 	uint64_t all = load->ahead.n + n;
 	uint64_t given = load->ahead.games + chi_postings_games(games, n);
 	if (all > rest->listed || given > rest->listed_games) {
-		return lacking(fault);
+		return lacking(key, fault);
 	}
-	int rc = take_listed(load, key, games, n, fault);
+	int rc = load->ahead.n == 0 ? check(load, key, rest->listed, fault) : CHI_OK;
+	rc = rc == CHI_OK ? take_listed(load, key, games, n, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -194,8 +236,8 @@ int chi_load_list(struct chi_load *load, const MDB_val *key, struct chi_record_r
 	return rc;
 }
 
-/* Before the first piece: the stored record's own list, if it has one, goes where they go. */
-static int move_out(struct chi_load *load, MDB_val *key, struct chi_fault *fault)
+/* Before the first piece. */
+static int begin_ahead(struct chi_load *load, MDB_val *key, struct chi_fault *fault)
 {
 	MDB_val stored;
 	struct chi_record record;
@@ -212,15 +254,18 @@ static int move_out(struct chi_load *load, MDB_val *key, struct chi_fault *fault
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	return rest.n_games > 0 ? append(load, key, rest.games, rest.n_games, fault) : CHI_OK;
+	if (load->subtract) {
+		return rest.listed > 0 ? check(load, key, rest.listed, fault) : lacking(key, fault);
+	}
+	return begin_list(load, key, &rest, fault);
 }
 
 int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games, size_t n,
 		   struct chi_fault *fault)
 {
 	int rc = CHI_OK;
-	if (load->ahead.n == 0 && !load->append && !load->subtract) {
-		rc = move_out(load, key, fault);
+	if (load->ahead.n == 0 && !load->append) {
+		rc = begin_ahead(load, key, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = load->subtract ? take_listed(load, key, games, n, fault)

@@ -109,6 +109,17 @@ static bool read_chunk(struct chi_reader *r, uint32_t first, struct chi_posting 
 	return !r->bad && chi_reader_left(r) == 0 && out[0].game == first;
 }
 
+uint64_t chi_postings_chunk_size(const MDB_val *value)
+{
+	if (value->mv_size <= SUM_SIZE) {
+		return 0;
+	}
+	struct chi_reader r = chi_reader_of((const uint8_t *)value->mv_data + SUM_SIZE,
+					    value->mv_size - SUM_SIZE);
+	uint64_t n = chi_read_small(&r);
+	return r.bad || n > CHI_POSTINGS_CHUNK_ENTRIES ? 0 : n;
+}
+
 int chi_postings_chunk_decode(const MDB_val *key, const MDB_val *value, size_t *key_len,
 			      struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
 {

@@ -90,6 +90,26 @@ int chi_postings_next(struct chi_postings_walk *walk,
 	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
 }
 
+int chi_postings_count(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len, uint64_t *n)
+{
+	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
+	MDB_cursor *cursor;
+	MDB_val value;
+	MDB_val found = chunk_key(bytes, key, key_len, 0);
+	*n = 0;
+	int rc = mdb_cursor_open(txn, tree, &cursor);
+	if (rc != 0) {
+		return rc;
+	}
+	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	while (rc == 0 && belongs(&found, key, key_len)) {
+		*n += chi_postings_chunk_size(&value);
+		rc = mdb_cursor_get(cursor, &found, &value, MDB_NEXT);
+	}
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Writes all of the entries, in as few chunks as hold them. */
@@ -203,21 +223,36 @@ int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 	return rc;
 }
 
-int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len)
+int chi_postings_first(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+		       uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX], MDB_val *out)
 {
-	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
 	MDB_cursor *cursor;
 	MDB_val value;
+	MDB_val found = chunk_key(bytes, key, key_len, 0);
 	int rc = mdb_cursor_open(txn, tree, &cursor);
 	if (rc != 0) {
 		return rc;
 	}
-	do {
-		MDB_val found = chunk_key(bytes, key, key_len, 0);
-		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
-		rc = rc == 0 && !belongs(&found, key, key_len) ? MDB_NOTFOUND : rc;
-		rc = rc == 0 ? mdb_cursor_del(cursor, 0) : rc;
-	} while (rc == 0);
+	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	rc = rc == 0 && !belongs(&found, key, key_len) ? MDB_NOTFOUND : rc;
+	if (rc == 0) {
+		memcpy(bytes, found.mv_data, found.mv_size);
+		*out = (MDB_val){found.mv_size, bytes};
+	}
 	mdb_cursor_close(cursor);
+	return rc;
+}
+
+int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len)
+{
+	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
+	MDB_val chunk;
+	int rc;
+	while ((rc = chi_postings_first(txn, tree, key, key_len, bytes, &chunk)) == 0) {
+		rc = mdb_del(txn, tree, &chunk, NULL);
+		if (rc != 0) {
+			return rc;
+		}
+	}
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }

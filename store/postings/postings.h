@@ -30,6 +30,14 @@ CHI_MUSTUSE int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *k
 CHI_MUSTUSE int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
 				    const struct chi_posting *entries, size_t n);
 
+/* How many entries a list has, as its chunks say; they are not read. */
+CHI_MUSTUSE int chi_postings_count(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+				   uint64_t *n);
+
+/* The key of a list's first chunk, in `bytes`. MDB_NOTFOUND: it has none. */
+CHI_MUSTUSE int chi_postings_first(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+				   uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX], MDB_val *out);
+
 /* Takes a whole list out. */
 CHI_MUSTUSE int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len);
 
@@ -54,6 +62,9 @@ CHI_MUSTUSE int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 /* The next chunk. MDB_NOTFOUND: there are no more. */
 CHI_MUSTUSE int chi_postings_next(struct chi_postings_walk *walk,
 				  struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n);
+
+/* How many entries a value says that it has; 0: it is damaged. */
+uint64_t chi_postings_chunk_size(const MDB_val *value);
 
 /* Decodes an entry of the tree, whose key is a chunk's; how long the position's key is becomes
  * *key_len. */

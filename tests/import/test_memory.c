@@ -242,9 +242,9 @@ static void rare_hot_positions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(long_lists),
-		cmocka_unit_test(rare_hot_positions),
+		cmocka_unit_test_teardown(memory_is_bounded, help_teardown),
+		cmocka_unit_test_teardown(long_lists, help_teardown),
+		cmocka_unit_test_teardown(rare_hot_positions, help_teardown),
 	};
 	/* Meson has what is allocated filled, so that no page of it would be untouched. */
 	(void)mallopt(M_PERTURB, 0);
