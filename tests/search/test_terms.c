@@ -180,61 +180,81 @@ static void test_limits(void **state)
 	assert_int_equal(parse(text), -CHI_ETOOBIG);
 }
 
-/* Bits of filters, put together at random: what is accepted is printed, read and printed again. */
+static const char *const bits[] = {
+	"player ",
+	"\"Carlsen, M\" ",
+	"as ",
+	"white ",
+	"opponent ",
+	"not ",
+	"and ",
+	"event ",
+	"x ",
+	"\"y \\\" z\" ",
+	"since ",
+	"2015 ",
+	"2015-03-04 ",
+	"until ",
+	"rating ",
+	"2600.. ",
+	"5..9 ",
+	"eco ",
+	"B ",
+	"B90..C1 ",
+	"result ",
+	"1-0,* ",
+	"length ",
+	"plies ",
+	"speed ",
+	"blitz ",
+	"title ",
+	"GM,other ",
+	"position ",
+	"\"8/8/8/8/8/8/k7/7K b - -\" ",
+	"moves ",
+	"e4 ",
+	"\"e4 e5\" ",
+	"in ",
+	"pattern ",
+	"has ",
+	"Nd5 ",
+	"material ",
+	"KRvK ",
+	"mirror ",
+	"to-move ",
+	"endgame ",
+	"\"rook endings\" ",
+	"number ",
+	"\"",
+	"\\",
+	"\xc3\xa9",
+	"\xff",
+	"\t",
+	"..",
+};
+
+/* What was accepted is printed, read and printed again. */
+static void round_trip(void)
+{
+	size_t len = chi_terms_print(&terms, printed);
+	assert_int_equal(len, strlen(printed));
+	assert_int_equal(chi_terms_parse(printed, len, &again, &fault), CHI_OK);
+	char twice[CHI_TERMS_PRINT_SIZE];
+	chi_terms_print(&again, twice);
+	assert_string_equal(printed, twice);
+	assert_int_equal(terms.n, again.n);
+	for (size_t i = 0; i < terms.n; i++) {
+		const struct chi_term *a = &terms.term[i];
+		const struct chi_term *b = &again.term[i];
+		assert_true(a->kind == b->kind && a->negated == b->negated && a->side == b->side &&
+			    a->min == b->min && a->max == b->max && a->set == b->set);
+		assert_memory_equal(&a->key, &b->key, sizeof(a->key));
+	}
+}
+
+/* Bits of filters, put together at random. */
 static void test_random(void **state)
 {
-	static const char *const bits[] = {
-		"player ",
-		"\"Carlsen, M\" ",
-		"as ",
-		"white ",
-		"opponent ",
-		"not ",
-		"and ",
-		"event ",
-		"x ",
-		"\"y \\\" z\" ",
-		"since ",
-		"2015 ",
-		"2015-03-04 ",
-		"until ",
-		"rating ",
-		"2600.. ",
-		"5..9 ",
-		"eco ",
-		"B ",
-		"B90..C1 ",
-		"result ",
-		"1-0,* ",
-		"length ",
-		"plies ",
-		"speed ",
-		"blitz ",
-		"title ",
-		"GM,other ",
-		"position ",
-		"\"8/8/8/8/8/8/k7/7K b - -\" ",
-		"moves ",
-		"e4 ",
-		"\"e4 e5\" ",
-		"in ",
-		"pattern ",
-		"has ",
-		"Nd5 ",
-		"material ",
-		"KRvK ",
-		"mirror ",
-		"to-move ",
-		"endgame ",
-		"\"rook endings\" ",
-		"number ",
-		"\"",
-		"\\",
-		"\xc3\xa9",
-		"\xff",
-		"\t",
-		"..",
-	};
 	struct seed seed = seed_start("terms");
 	char text[1024];
 	size_t accepted = 0;
@@ -249,21 +269,7 @@ static void test_random(void **state)
 			continue;
 		}
 		accepted += terms.n > 0;
-		size_t len = chi_terms_print(&terms, printed);
-		assert_int_equal(len, strlen(printed));
-		assert_int_equal(chi_terms_parse(printed, len, &again, &fault), CHI_OK);
-		char twice[CHI_TERMS_PRINT_SIZE];
-		chi_terms_print(&again, twice);
-		assert_string_equal(printed, twice);
-		assert_int_equal(terms.n, again.n);
-		for (size_t i = 0; i < terms.n; i++) {
-			const struct chi_term *a = &terms.term[i];
-			const struct chi_term *b = &again.term[i];
-			assert_true(a->kind == b->kind && a->negated == b->negated &&
-				    a->side == b->side && a->min == b->min && a->max == b->max &&
-				    a->set == b->set);
-			assert_memory_equal(&a->key, &b->key, sizeof(a->key));
-		}
+		round_trip();
 	}
 	assert_true(accepted > 100);
 }
