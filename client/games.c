@@ -9,8 +9,8 @@
 #include "base/fault.h"
 #include "search/filter/terms.h"
 
-/* Said here, so that a place in the text is one of the caller's. */
-static int check_filter(const char *filter, struct chi_fault *fault)
+/* Called before a server is asked, so that a place in the text is one of the caller's. */
+int chi_games_filter_check(const char *filter, struct chi_fault *fault)
 {
 	struct chi_terms terms;
 	return filter != NULL ? chi_terms_parse(filter, strlen(filter), &terms, fault) : CHI_OK;
@@ -45,7 +45,7 @@ static int check_spec(const struct chi_game_spec *spec, struct chi_fault *fault)
 		return chi_fault(fault, -CHI_EINVAL,
 				 "cursor: not one that a query of games in this order gave");
 	}
-	return check_filter(spec->filter, fault);
+	return chi_games_filter_check(spec->filter, fault);
 }
 
 static void free_query(struct chi_game_query *query)
@@ -80,7 +80,7 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 	query->spec.cursor = NULL;
 	if (status == CHI_OK && spec->position != NULL) {
 		/* With its first term the filter may be too long. */
-		status = check_filter(query->filter, &client->error);
+		status = chi_games_filter_check(query->filter, &client->error);
 	}
 	if (status == CHI_OK) {
 		status = client->backend->games_open(client, query);
@@ -161,7 +161,7 @@ int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, c
 		status = chi_client_check_keys(key, 1, &client->error);
 	}
 	if (status == CHI_OK) {
-		status = check_filter(filter, &client->error);
+		status = chi_games_filter_check(filter, &client->error);
 	}
 	status = chi_client_settle(client, status);
 	*out = nothing;

@@ -69,9 +69,11 @@ static int read_pattern(struct chi_find *find, const char *text, size_t len,
 			struct chi_fault *fault)
 {
 	struct chi_terms *terms = &find->terms;
-	int rc = chi_terms_parse(text != NULL ? text : "", len, terms, fault);
+	struct chi_fault why = {.text = ""};
+	int rc = chi_terms_parse(text != NULL ? text : "", len, terms, &why);
 	if (rc < 0) {
-		return rc;
+		/* It begins with "filter", which is another text here. */
+		return chi_fault(fault, rc, "pattern%s", why.text + strcspn(why.text, ",:"));
 	}
 	const struct chi_term all = {.kind = CHI_TERM_PATTERN};
 	const struct chi_term *term = terms->n > 0 ? &terms->term[0] : &all;

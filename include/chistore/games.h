@@ -135,6 +135,10 @@ struct chi_posting {
  * games": `player "Carlsen, Magnus" as white since 2015 not result 1-0`. An empty one is all games.
  */
 
+/* Reads a filter without a store: -CHI_ESYNTAX, -CHI_ETOOBIG and -CHI_EINVAL say at which character
+ * of the text what is wrong. Names and gamesets are not looked up. Thread safe. */
+CHI_MUSTUSE int chi_games_filter_check(const char *filter, struct chi_fault *fault);
+
 struct chi_client;
 struct chi_game_query;
 

@@ -876,6 +876,7 @@ chi_legal_move._fields_ = [
 # Of each function: what it returns, what it takes.
 FUNCTIONS = {
     "chi_strerror": (c_char_p, [c_int]),
+    "chi_games_filter_check": (c_int, [c_char_p, POINTER(chi_fault)]),
     "chi_game_query_open": (c_int, [POINTER(chi_client), POINTER(chi_game_spec), POINTER(POINTER(chi_game_query))]),
     "chi_game_query_next": (c_int, [POINTER(chi_game_query), POINTER(POINTER(chi_game_row))]),
     "chi_game_query_total": (c_bool, [POINTER(chi_game_query), POINTER(c_uint64)]),

@@ -37,6 +37,8 @@ void lack_use_gamesets(struct chi_client *client)
 	(void)lack_went(chi_search_positions(client, &spec, &found), chi_error(client));
 	const struct chi_scan_spec scan = {.chi2_max = CHI_CHI2_MAX, .games = "player A"};
 	(void)lack_went(chi_count(client, &scan, &n, NULL), chi_error(client));
+	struct chi_fault fault;
+	(void)lack_went(chi_games_filter_check("player A", &fault), fault.text);
 	struct chi_twin_groups twins;
 	(void)lack_went(chi_get_twins(client, &(struct chi_twin_spec){0}, &twins),
 			chi_error(client));

@@ -146,6 +146,33 @@ class Lists(Query):
             with self.subTest(options=options):
                 self.cli("games", *options, code=2, address=self.store)
 
+    def test_mistakes_name_the_option(self):
+        for options, text in (
+                (["--player", "Tal", "--rating", "high"], "--rating: 'high' is no range"),
+                (["--not-eco", "X", "--white", "Tal"], "--not-eco: 'X' is no range of codes"),
+                (["--result", "2", "--eco", "B"], "--result: '2' is not among"),
+                (["--event", "a", "--moves", "e4 e4"], "--moves: move 2: 'e4' is not a legal"),
+                (["--has", "Ke9", "--event", "a"], "--has, character 3: a rank is expected"),
+                (["--event", "a", "--mirror", "--fen-part", "8/8"], "--fen-part, character 4"),
+                (["--not-has", "Ke9"], "--not-has, character 3: a rank"),
+                (["--material", "x", "--either-colour"], "--material, character 1: neither"),
+                (["--endgame", "x"], "--endgame: unknown family"),
+                (["--player", ""], "--player needs a value"),
+                (["--filter", "x"], "--filter, character 1: 'x' begins no term"),
+                (["--rating", "2600..", "--filter", "year 5 yar 6", "--eco", "B"],
+                 "--filter, character 8: 'yar' begins no term")):
+            for command in ("games", "stats", "explore", "subtract", "export"):
+                board = any(o[2:] in ("has", "moves", "not-has", "mirror", "material", "endgame")
+                            for o in options if o.startswith("--"))
+                if command == "export" and board:
+                    continue
+                more = ["--format", "pgn"] if command == "export" else []
+                with self.subTest(options=options, command=command):
+                    done = self.cli(command, *more, *options, code=2, address=self.store)
+                    self.assertTrue(done.stderr.startswith("chistore: " + text), done.stderr)
+        done = self.cli("find", "--has", "Ke9", "--player", "Tal", code=2, address=self.store)
+        self.assertIn("chistore: --has, character 3", done.stderr)
+
 
 class Positions(Base):
     """Positions that some games reached are those of a store with these games alone."""

@@ -5,9 +5,9 @@
  */
 #include "client/cli/in/game_terms.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "client/cli/in/game_filter.h"
 
 /* ---- Taking options ---------------------------------------------------------------------- */
@@ -168,8 +168,9 @@ static bool is_condition(const struct game_term *term)
 	return false;
 }
 
-static void put_term(struct writer *w, const struct game_term *term, const char *begin)
+static void put_term(struct writer *w, struct game_term *term, const char *begin)
 {
+	term->at = (size_t)(w->at - begin);
 	if (is(term, "filter")) {
 		put_text(w, term->value, begin);
 		return;
@@ -191,29 +192,113 @@ static void put_term(struct writer *w, const struct game_term *term, const char 
 	}
 }
 
-/* One pattern has all conditions; those with `not` are each a pattern of their own. */
-int game_terms_take(struct cli *cli, struct game_terms *terms)
+/* ---- Mistakes ---------------------------------------------------------------------------- */
+
+/* The option whose term is at that place of the text. */
+static const struct game_term *term_at(const struct game_terms *terms, size_t at)
 {
-	struct writer w = {.at = terms->text, .end = terms->text + sizeof(terms->text)};
+	const struct game_term *found = &terms->term[0];
+	for (size_t i = 1; i < terms->n; i++) {
+		const struct game_term *term = &terms->term[i];
+		bool before = term->at <= at;
+		if (before && (found->at > at || term->at > found->at)) {
+			found = term;
+		}
+	}
+	return found;
+}
+
+/* Of a board the message names the condition, which may be another than the one at that place;
+ * *text moves past that name. */
+static const struct game_term *term_named(const struct game_terms *terms, size_t at,
+					  const char **text)
+{
+	size_t len = strcspn(*text, " ,:");
+	for (size_t i = 0; i < terms->n; i++) {
+		const char *word = word_of(terms->term[i].name);
+		if (strlen(word) == len && strncmp(word, *text, len) == 0) {
+			*text += len;
+			return &terms->term[i];
+		}
+	}
+	return term_at(terms, at);
+}
+
+/* "filter, character N: WHY": the place from 0, and *why; false for another text. */
+static bool read_place(const char *text, size_t *place, const char **why)
+{
+	static const char prefix[] = "filter, character ";
+	uint64_t number = 0;
+	if (strncmp(text, prefix, sizeof(prefix) - 1) != 0) {
+		return false;
+	}
+	text += sizeof(prefix) - 1;
+	size_t digits = strspn(text, "0123456789");
+	if (chi_num_u64(text, digits, GAME_TERMS_SIZE, &number) != CHI_OK || number == 0 ||
+	    strncmp(text + digits, ": ", 2) != 0) {
+		return false;
+	}
+	*place = (size_t)number - 1;
+	*why = text + digits + 2;
+	return true;
+}
+
+/* Who gave options sees no text and no place in it, but for that of --filter: what is wrong names
+ * the option. */
+static int refuse(struct cli *cli, const struct game_terms *terms, const char *text)
+{
+	const char *why = NULL;
+	size_t place = 0;
+	if (terms->n == 0 || !read_place(text, &place, &why)) {
+		return cli_usage(cli, "%s", text);
+	}
+	const char *rest = why;
+	const struct game_term *term = term_at(terms, place);
+	if (is(term, "filter")) {
+		size_t start = term->at + (term->at > 0 ? 1 : 0);
+		return cli_usage(cli, "--filter, character %zu: %s", place - start + 1, why);
+	}
+	term = term_named(terms, place, &rest);
+	return cli_usage(cli, "--%s%s%s%s", term->negated ? "not-" : "", term->name,
+			 rest == why ? ": " : "", rest);
+}
+
+/* One pattern has all conditions; those with `not` are each a pattern of their own. */
+static void write_text(struct game_terms *terms, struct writer *w)
+{
 	bool pattern = false;
 	terms->text[0] = '\0';
 	for (size_t i = 0; i < terms->n; i++) {
-		const struct game_term *term = &terms->term[i];
+		struct game_term *term = &terms->term[i];
 		if (!is_condition(term) || term->negated) {
-			put_term(&w, term, terms->text);
+			put_term(w, term, terms->text);
 		}
 	}
 	for (size_t i = 0; i < terms->n; i++) {
-		const struct game_term *term = &terms->term[i];
+		struct game_term *term = &terms->term[i];
 		if (is_condition(term) && !term->negated) {
+			size_t at = (size_t)(w->at - terms->text);
 			if (!pattern) {
-				put_text(&w, "pattern", terms->text);
+				put_text(w, "pattern", terms->text);
 			}
+			put_term(w, term, terms->text);
+			term->at = at;
 			pattern = true;
-			put_term(&w, term, terms->text);
 		}
 	}
-	return w.full ? cli_usage(cli, "the options that choose games are too long") : EXIT_DONE;
+}
+
+int game_terms_take(struct cli *cli, struct game_terms *terms)
+{
+	struct writer w = {.at = terms->text, .end = terms->text + sizeof(terms->text)};
+	struct chi_fault fault = {.text = ""};
+	write_text(terms, &w);
+	if (w.full) {
+		return cli_usage(cli, "the options that choose games are too long");
+	}
+	return chi_games_filter_check(terms->text, &fault) == CHI_OK
+		       ? EXIT_DONE
+		       : refuse(cli, terms, fault.text);
 }
 
 /* ---- Games of files ---------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct game_term {
 	const char *opponent; /* of a player; NULL: any */
 	const char *side;     /* the same */
 	bool negated;
+	size_t at; /* where it begins in the text */
 };
 
 /* A member of a command's state, zeroed at the start. */
@@ -29,7 +30,7 @@ struct game_terms {
 	char text[GAME_TERMS_SIZE]; /* the filter, after game_terms_take; "": all games */
 };
 
-/* Makes the text. Says what is wrong. */
+/* Makes the text, and reads it as a filter. Says what is wrong, and with which option. */
 int game_terms_take(struct cli *cli, struct game_terms *terms);
 
 /* The same as a filter of games that are read from files, which knows fewer terms. */
