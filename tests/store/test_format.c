@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <roaring/roaring.h>
+
 #include "base/attr.h"
 #include "chess/fen.h"
 #include "chess/notation.h"
@@ -14,6 +16,7 @@
 #include "store/games/archive.h"
 #include "store/games/moves.h"
 #include "store/games/number.h"
+#include "store/gamesets/gamesets.h"
 #include "store/names.h"
 #include "store/names/names_priv.h"
 #include "store/postings/postings.h"
@@ -412,6 +415,38 @@ static void test_games_examples(void **state)
 	free(format_text);
 }
 
+/* The bitmap is made by CRoaring itself, and the value read again. */
+static void test_gameset_example(void **state)
+{
+	(void)state;
+	static const char name[] = "najdorf";
+	static const char filter[] = "eco B90..B99";
+	roaring_bitmap_t *games = roaring_bitmap_of(3, 3, 17, 70000);
+	char bitmap[64];
+	assert_in_range(roaring_bitmap_portable_size_in_bytes(games), 1, sizeof(bitmap));
+	struct chi_gameset_entry read;
+	struct chi_gameset_entry entry = {.name = name,
+					  .name_len = strlen(name),
+					  .filter = filter,
+					  .filter_len = strlen(filter),
+					  .mark = {.last = 70001, .names = {900, 80, 70, 2}},
+					  .games = 3,
+					  .bitmap = (const uint8_t *)bitmap};
+	entry.bitmap_len = roaring_bitmap_portable_serialize(games, bitmap);
+	load_format();
+	check_example("gameset-key", (const uint8_t *)name, strlen(name));
+	chi_gameset_encode(&entry, buffer);
+	check_example("gameset", buffer, chi_gameset_size(&entry));
+	const MDB_val key = {strlen(name), (void *)(uintptr_t)name};
+	const MDB_val value = {chi_gameset_size(&entry), buffer};
+	ok(chi_gameset_decode(&key, &value, &read));
+	assert_int_equal(read.games, 3);
+	assert_int_equal(read.bitmap_len, entry.bitmap_len);
+	assert_memory_equal(read.bitmap, bitmap, read.bitmap_len);
+	roaring_bitmap_free(games);
+	free(format_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_block_examples),
 		cmocka_unit_test(test_names_examples),
 		cmocka_unit_test(test_parts_examples),
+		cmocka_unit_test(test_gameset_example),
 		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
 						archive_teardown),
 	};
