@@ -157,28 +157,29 @@ bool chi_key_shape_ok(const uint8_t *bytes, size_t len)
 	       (n % 2 == 0 || (bytes[len - 1] & 15) == 0);
 }
 
-/* Puts the piece with `code` on `square`, and notes the right it carries. */
-static int put_code(struct chi_position *position, unsigned code, int square,
-		    struct chi_fault *fault)
+/* The squares of each code become pieces, and the rights they carry. */
+static int set_pieces(const uint64_t at[16], struct chi_position *out, struct chi_fault *fault)
 {
-	static const uint8_t kinds[16] = {
-		CHI_KING, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
-		CHI_PAWN, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
-	};
-	int colour = code == CODE_BLACK_KING_MOVES || code > CODE_EP_PAWN ? CHI_BLACK : CHI_WHITE;
-	if (code == CODE_BLACK_KING_MOVES) {
-		position->side = CHI_BLACK;
-	} else if (code == CODE_EP_PAWN) {
-		int rank = square >> 3;
-		if (position->ep != CHI_NO_SQUARE || (rank != 3 && rank != 4)) {
-			return chi_fault(fault, -CHI_EKEY, "misplaced en passant pawn");
-		}
-		colour = rank == 3 ? CHI_WHITE : CHI_BLACK;
-		position->ep = (uint8_t)(square ^ 8);
-	} else if (code == CODE_WHITE_CASTLE || code == CODE_BLACK_CASTLE) {
-		position->castle |= chi_bit(square);
+	uint64_t passed = at[CODE_EP_PAWN];
+	uint64_t white_passed = passed & CHI_RANK_1 << 24;
+	uint64_t black_passed = passed & CHI_RANK_1 << 32;
+	if ((passed & (passed - 1)) != 0 || passed != (white_passed | black_passed)) {
+		return chi_fault(fault, -CHI_EKEY, "misplaced en passant pawn");
 	}
-	chi_position_put(position, colour, kinds[code], square);
+	uint64_t *kind = out->kind;
+	kind[CHI_PAWN] = at[4] | at[12] | passed;
+	kind[CHI_KNIGHT] = at[3] | at[11];
+	kind[CHI_BISHOP] = at[1] | at[9];
+	kind[CHI_ROOK] = at[6] | at[14] | at[CODE_WHITE_CASTLE] | at[CODE_BLACK_CASTLE];
+	kind[CHI_QUEEN] = at[5] | at[13];
+	kind[CHI_KING] = at[2] | at[10] | at[CODE_BLACK_KING_MOVES];
+	out->colour[CHI_WHITE] = at[1] | at[2] | at[3] | at[4] | at[5] | at[6] |
+				 at[CODE_WHITE_CASTLE] | white_passed;
+	out->colour[CHI_BLACK] = at[9] | at[10] | at[11] | at[12] | at[13] | at[14] |
+				 at[CODE_BLACK_CASTLE] | at[CODE_BLACK_KING_MOVES] | black_passed;
+	out->castle = at[CODE_WHITE_CASTLE] | at[CODE_BLACK_CASTLE];
+	out->side = at[CODE_BLACK_KING_MOVES] != 0 ? CHI_BLACK : CHI_WHITE;
+	out->ep = passed != 0 ? (uint8_t)(__builtin_ctzll(passed) ^ 8) : CHI_NO_SQUARE;
 	return CHI_OK;
 }
 
@@ -195,17 +196,17 @@ int chi_key_decode(const struct chi_key *key, struct chi_position *out, struct c
 			return chi_fault(fault, -CHI_EKEY, "bytes after the key are not zero");
 		}
 	}
-	chi_position_clear(&position);
+	uint64_t at[16] = {0};
 	uint64_t left = mask_squares(key->bytes);
 	for (int i = 0; left != 0; i++) {
 		unsigned pair = key->bytes[MASK_SIZE + i / 2];
-		unsigned code = i % 2 == 0 ? pair >> 4 : pair & 15;
-		int rc = put_code(&position, code, chi_pop(&left), fault);
-		if (rc != CHI_OK) {
-			return rc;
-		}
+		at[i % 2 == 0 ? pair >> 4 : pair & 15] |= left & -left;
+		left &= left - 1;
 	}
-	int rc = chi_position_check(&position, -CHI_EKEY, fault);
+	int rc = set_pieces(at, &position, fault);
+	if (rc == CHI_OK) {
+		rc = chi_position_check(&position, -CHI_EKEY, fault);
+	}
 	if (rc == CHI_OK) {
 		*out = position;
 	}
