@@ -109,6 +109,18 @@ bool chi_block_covers(const struct chi_block *block, const uint8_t *key, size_t 
 CHI_MUSTUSE int chi_group_read(const struct chi_block *block, uint32_t group,
 			       struct chi_entry entries[CHI_GROUP_MOST], uint32_t *n);
 
+/* Positions of `least` to `least + span` pieces. */
+struct chi_group_want {
+	uint32_t least;
+	uint32_t span;
+};
+
+/* Verifies a group and looks at its masks alone. CHI_OK: it has none of these positions; CHI_NONE:
+ * it may have; -CHI_ECORRUPT. `ends`: the statistics of its first and last entry; in the position
+ * tree 0. */
+CHI_MUSTUSE int chi_group_lacks(const struct chi_block *block, uint32_t group,
+				const struct chi_group_want *want, uint16_t ends[2]);
+
 /* Looks for a key: CHI_OK and where its value is; CHI_NONE: the tree does not have it;
  * -CHI_ECORRUPT: damage, or a key that this block is not responsible for. */
 CHI_MUSTUSE int chi_block_find(const struct chi_block *block, const uint8_t *key, size_t key_len,

@@ -9,6 +9,7 @@
  */
 #include "base/attr.h"
 #include "store/block/block_priv.h"
+#include "store/record/codec.h"
 
 #if defined(__x86_64__)
 #include <tmmintrin.h>
@@ -425,6 +426,34 @@ CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_grou
 	return CHI_OK;
 }
 
+/* ---- Looking for none ----------------------------------------------------------------------- */
+
+/* Masks alone. */
+CHI_INLINE int lacks_in(enum chi_tree_kind kind, bool fast, const struct chi_group *group,
+			const struct chi_group_want *want, uint16_t ends[2])
+{
+	struct columns c;
+	if (CHI_UNLIKELY(!open_columns(kind, group, &c))) {
+		return -CHI_ECORRUPT;
+	}
+	if (kind == CHI_TREE_STRENGTH) {
+		const uint8_t *statistics = c.masks;
+		if (CHI_UNLIKELY(!pass_statistics(&c))) {
+			return -CHI_ECORRUPT;
+		}
+		ends[0] = chi_chi2_of(group->leader);
+		ends[1] = c.masks > statistics ? chi_chi2_of(c.masks - 2) : ends[0];
+	}
+	bool any = count_pieces(c.mask, fast) - want->least <= want->span;
+	for (uint32_t i = 1; i < c.n; i++) {
+		if (CHI_UNLIKELY(!next_mask(&c, header_at(c.headers, i)))) {
+			return -CHI_ECORRUPT;
+		}
+		any |= count_pieces(c.mask, fast) - want->least <= want->span;
+	}
+	return any ? CHI_NONE : CHI_OK;
+}
+
 /* ---- For each processor --------------------------------------------------------------------- */
 
 #define FUNCTIONS(suffix, target, fast)                                                            \
@@ -432,6 +461,13 @@ CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_grou
 					size_t key_len, const uint8_t **value, size_t *len)        \
 	{                                                                                          \
 		return find_in(group, fast, key, key_len, value, len);                             \
+	}                                                                                          \
+	target static int lacks_##suffix(enum chi_tree_kind kind, const struct chi_group *group,   \
+					 const struct chi_group_want *want, uint16_t ends[2])      \
+	{                                                                                          \
+		return kind == CHI_TREE_STRENGTH                                                   \
+			       ? lacks_in(CHI_TREE_STRENGTH, fast, group, want, ends)              \
+			       : lacks_in(CHI_TREE_POSITION, fast, group, want, ends);             \
 	}                                                                                          \
 	target static int read_##suffix(enum chi_tree_kind kind, const struct chi_group *group,    \
 					struct chi_entry *entries, uint32_t *n)                    \
@@ -450,9 +486,10 @@ static bool is_fast(void)
 	return CHI_LIKELY(__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3"));
 }
 #else
-#define find_fast find_plain
-#define read_fast read_plain
-#define is_fast() false
+#define find_fast  find_plain
+#define lacks_fast lacks_plain
+#define read_fast  read_plain
+#define is_fast()  false
 #endif
 
 int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key_len,
@@ -472,4 +509,17 @@ int chi_group_read(const struct chi_block *block, uint32_t group,
 	}
 	return is_fast() ? read_fast(block->kind, &place, entries, n)
 			 : read_plain(block->kind, &place, entries, n);
+}
+
+int chi_group_lacks(const struct chi_block *block, uint32_t group,
+		    const struct chi_group_want *want, uint16_t ends[2])
+{
+	struct chi_group place;
+	ends[0] = 0;
+	ends[1] = 0;
+	if (CHI_UNLIKELY(!group_at(block, group, &place))) {
+		return -CHI_ECORRUPT;
+	}
+	return is_fast() ? lacks_fast(block->kind, &place, want, ends)
+			 : lacks_plain(block->kind, &place, want, ends);
 }

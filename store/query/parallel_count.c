@@ -183,6 +183,7 @@ int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count)
 {
 	struct team team = {.scan = scan};
 	int rc = chi_count_ready(scan);
+	scan->placeless = !scan->sieve.idle && !scan->spec.descending;
 	(void)pthread_mutex_init(&team.lock, NULL);
 	while (rc == CHI_OK && (rc = chi_count_next(scan, &team.count)) == CHI_OK) {
 		uint64_t steps = UINT64_MAX;

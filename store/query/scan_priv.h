@@ -38,9 +38,12 @@ struct chi_scan {
 	chi_scan_judge *judge; /* of games (store/archive.h); NULL: all count */
 	void *judge_context;
 	enum chi_scan_range range;
-	bool begun; /* `blocks` walks in `tree`, the phase's */
-	bool whole; /* from an end of the tree: all of its entries must come */
-	bool joins; /* strength entries need their position record */
+	bool begun;	/* `blocks` walks in `tree`, the phase's */
+	bool whole;	/* from an end of the tree: all of its entries must come */
+	bool joins;	/* strength entries need their position record */
+	bool placeless; /* no one will ask where it is: groups without a position for the sieve
+			 * are passed by */
+	bool met;	/* the last group that was read had entries that are wanted */
 	struct chi_descent tree;
 	struct chi_block_cursor blocks;
 	uint32_t group; /* of the block, the one that was read: */
@@ -112,6 +115,13 @@ CHI_MUSTUSE int chi_scan_match(const struct chi_scan *scan, const uint8_t *key, 
 CHI_MUSTUSE int chi_reached_of(struct chi_read *read, const uint8_t *key, size_t key_len,
 			       const uint8_t *value, size_t len, uint32_t from,
 			       struct chi_reached **out);
+
+/* The statistic is in the band of known ones. No statistic but a damaged one is 0, which is not. */
+static inline bool chi_in_known_band(const struct chi_scan_spec *spec, uint16_t chi2)
+{
+	uint32_t least = spec->chi2_min > 0 ? spec->chi2_min : 1;
+	return chi2 - least <= spec->chi2_max - least;
+}
 
 static inline uint16_t chi_known_min(const struct chi_scan_spec *spec)
 {

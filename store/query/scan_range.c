@@ -109,6 +109,28 @@ int chi_scan_range_begin(struct chi_scan *scan)
 	return rc == CHI_OK ? settle(scan, &place) : rc;
 }
 
+/* Goes past a group of the band that has no position for the sieve. CHI_NONE: it is to be read. */
+static int pass_group(struct chi_scan *scan)
+{
+	const struct chi_block *block = &scan->blocks.block;
+	const struct chi_group_want want = {.least = scan->sieve.least, .span = scan->sieve.span};
+	uint16_t ends[2];
+	int rc = chi_group_lacks(block, scan->group, &want, ends);
+	if (rc == CHI_OK && block->kind == CHI_TREE_STRENGTH &&
+	    (!chi_in_known_band(&scan->spec, ends[0]) ||
+	     !chi_in_known_band(&scan->spec, ends[1]))) {
+		rc = CHI_NONE;
+	}
+	if (rc == CHI_OK) {
+		uint32_t n = block->counts[scan->group];
+		rc = n <= scan->left ? CHI_OK : -CHI_ECORRUPT;
+		scan->n = n;
+		scan->at = n;
+		scan->left -= rc == CHI_OK ? n : 0;
+	}
+	return rc;
+}
+
 int chi_scan_range_read(struct chi_scan *scan)
 {
 	bool down = scan->spec.descending;
@@ -131,6 +153,12 @@ int chi_scan_range_read(struct chi_scan *scan)
 		scan->group = down ? block->groups - 1 : 0;
 	}
 	chi_block_cursor_ask(&scan->blocks, scan->group);
+	if (scan->placeless && !scan->met) {
+		int rc = pass_group(scan);
+		if (rc != CHI_NONE) {
+			return rc;
+		}
+	}
 	int rc = chi_group_read(block, scan->group, scan->entries, &scan->n);
 	scan->at = down ? scan->n : 0;
 	return rc;

@@ -28,13 +28,6 @@ struct kind {
 	bool rows;  /* else entries are counted */
 };
 
-/* No statistic but a damaged one is 0, which is in no band of known ones. */
-static inline bool in_known_band(const struct chi_scan_spec *spec, uint16_t chi2)
-{
-	uint32_t least = chi_known_min(spec);
-	return chi2 - least <= spec->chi2_max - least;
-}
-
 /* Outside of the band. CHI_NONE: beyond its end. No sound tree leads to an entry before its
  * beginning, or to one whose statistic is none. */
 static int leave_band(const struct chi_scan *scan, uint16_t chi2)
@@ -69,7 +62,7 @@ CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi
 	if (kind.strength) {
 		uint16_t chi2 = chi_chi2_of(entry->bytes);
 		row->chi2 = chi2;
-		if (CHI_UNLIKELY(!in_known_band(&scan->spec, chi2))) {
+		if (CHI_UNLIKELY(!chi_in_known_band(&scan->spec, chi2))) {
 			return leave_band(scan, chi2);
 		}
 	}
@@ -112,6 +105,7 @@ CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_ba
 		}
 		n += wanted;
 	}
+	scan->met = n > batch->n;
 	batch->n = n;
 	batch->steps -= done;
 	scan->left -= done;
