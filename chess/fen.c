@@ -261,7 +261,7 @@ int chi_fen_parse(const char *text, size_t len, struct chi_position *out, struct
 	return rc;
 }
 
-/* The letters stand on a board of bytes first, so that each piece is looked at once. */
+/* The letters are put on a board of bytes first, so that each piece is looked at once. */
 static void set_letters(const struct chi_position *position, char board[64])
 {
 	for (int kind = 0; kind < CHI_KINDS; kind++) {

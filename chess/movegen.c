@@ -84,7 +84,7 @@ static void set_scene(struct scene *s, const struct chi_position *position, chi_
 static void king_moves(struct scene *s)
 {
 	uint64_t targets = chi_attacks.king[s->king] & (s->enemy | ~s->occupied);
-	/* The king does not hide the squares behind it from the piece that gives check. */
+	/* The king does not hide the squares beyond it from the piece that gives check. */
 	uint64_t occupied = s->occupied ^ chi_bit(s->king);
 	while (targets != 0) {
 		int to = chi_pop(&targets);

@@ -154,7 +154,7 @@ bool chi_san_is_safe(const struct chi_position *position, int from, int to, int 
 	int us = position->side;
 	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 	if (kind == CHI_KING) {
-		/* Without itself on the board, or it would hide the squares behind it. */
+		/* Without itself on the board, or it would hide the squares beyond it. */
 		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
 	int king = chi_position_king(position, us);

@@ -437,7 +437,7 @@ static int take_note(struct reader *r, struct span note, struct chi_put *put)
 }
 
 /* Every operation not kept elsewhere, as `opcode operand;` with single spaces between; of a lone
- * comment its text. `r` stands in front of the operations again. */
+ * comment its text. `r` is before the operations again. */
 static int read_note(struct reader *r, struct chi_put *put)
 {
 	struct operation operation;

@@ -260,7 +260,7 @@ static int enqueue(struct chi_book *book, const struct chi_position *position, i
 static int expand(struct chi_book *book, const struct chi_position *position,
 		  const struct chi_move_stat *played, size_t n_played);
 
-/* The position behind a move. One that a move of the book leads to and that is not in the book is
+/* The position after a move. One that a move of the book leads to and that is not in the book is
  * gone through by every reply: in a book for one side alone every other position is such. */
 static int go(struct chi_book *book, const struct chi_position *position, chi_move move,
 	      bool played)
@@ -311,7 +311,7 @@ static void add_move(struct chi_book_position *at, struct chi_move_stat *moves, 
 	at->n_moves++;
 }
 
-/* One group: its moves, and the positions behind all legal ones. */
+/* One group: its moves, and the positions after all legal ones. */
 static int visit_group(struct chi_book *book, const struct pending *pending, chi_book_visit *visit,
 		       void *context, struct chi_book_result *result)
 {

@@ -181,7 +181,7 @@ static bool castling(struct search *s, uint64_t rooks, bool reading)
 	return false;
 }
 
-/* Pawn moves to a set, each from `step` behind as its side sees it. */
+/* Pawn moves to a set, each from `step` squares back as its side sees it. */
 static bool pawn_moves(struct search *s, uint64_t set, int step, bool reading)
 {
 	set = seen_by(s->us, set);

@@ -58,7 +58,7 @@ struct chi_replay {
 void chi_replay_init(struct chi_replay *replay, const struct chi_position *start,
 		     const uint8_t *bytes, size_t len);
 
-/* Where the game stands. Valid until the call after the next of chi_replay_next. */
+/* Where the game has come to. Valid until the call after the next of chi_replay_next. */
 static inline const struct chi_position *chi_replay_position(const struct chi_replay *replay)
 {
 	return &replay->positions[replay->now];

@@ -290,7 +290,7 @@ static bool begins_game(const struct chi_pgn *pgn, const struct chi_pgn_pair *pa
 	return again && pgn->lex.gap != 0;
 }
 
-/* True for an Event tag alone, without a result: writers leave one behind when they are stopped
+/* True for an Event tag alone, without a result: writers leave one when they are stopped
  * while appending. */
 static bool is_stray(const struct chi_pgn *pgn)
 {
@@ -460,7 +460,7 @@ static bool take_move(struct chi_pgn *pgn, const struct chi_pgn_token *token, co
 		verdict = judge_stuck(pgn, text, &len, &found, &tail);
 	}
 	if (verdict == CHI_SAN_REMARK || (pgn->stage == IDLE && !is_move(verdict))) {
-		/* Between games anything may stand: mail headers, prose. */
+		/* Between games there may be anything: mail headers, prose. */
 		pgn->lex.notes = true;
 		/* Nor does it begin the moves: tags may follow that say where they begin. */
 		pgn->begun = pgn->begun && pgn->stage == MOVES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of PGN files made plain: which bytes belong together, what typographers' signs stand
+ * The text of PGN files made plain: which bytes belong together, what typographers' signs mean
  * for, values of tags as clean UTF-8. For readers of PGN, and of names that must equal tags.
  */
 #pragma once

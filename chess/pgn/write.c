@@ -385,7 +385,7 @@ static void begin_annotations(struct annotations *a, struct text *text, const st
 	a->status = chi_notes_next(&a->reader, &a->note);
 }
 
-/* Writes what stands after `n` moves, the last of which was played in `before`: at the start as
+/* Writes what comes after `n` moves, the last of which was played in `before`: at the start as
  * `now`. `ply`: of the next move. */
 static __attribute__((noinline)) void put_notes(struct annotations *a, size_t n, size_t ply,
 						const struct chi_position *before,

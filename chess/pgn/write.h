@@ -13,7 +13,7 @@
 
 /*
  * Appends the game, with an empty line after it. Of its head only the result is looked at. Result
- * stands after the Black tag, or at the end of the tags. Movetext comes in lines of less than 80
+ * is after the Black tag, or at the end of the tags. Movetext comes in lines of less than 80
  * columns, which annotations may make longer: a comment keeps its own lines, and no others.
  * A tag whose name is none that the reader knows as a name is left out; control characters in
  * values become blanks.

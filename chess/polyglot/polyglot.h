@@ -13,7 +13,7 @@
  *
  * One thing our positions do not hold: Polyglot counts an en passant square in when a pawn is
  * ready to capture, even one whose capture is not legal because it would leave its king in check.
- * So the square behind the pawn that moved two steps is an argument of its own; a caller with only
+ * So the square that a pawn of two steps passed is an argument of its own; a caller with only
  * a stored position passes position->ep, and gets another key than Polyglot's in that rare case.
  */
 #pragma once
