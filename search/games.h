@@ -50,7 +50,7 @@ CHI_MUSTUSE int chi_games_next(struct chi_games *games, struct chi_games_row *ro
 
 /*
  * Lets go of the snapshot, which may end then; nothing but closing and attaching is possible. With
- * another one the query goes on behind the games that it has looked at: those that came or went
+ * another one the query goes on after the games that it has looked at: those that came or went
  * meanwhile before these are not noticed.
  */
 void chi_games_detach(struct chi_games *games); /* also after a failed attach */

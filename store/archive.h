@@ -2,7 +2,7 @@
 /*
  * The archive of games as a snapshot shows it: what rooms above the store read it by. Its trees are
  * read by the functions of store/games, store/names and store/postings, in the snapshot's
- * transaction; which games reached a position is asked here, since a list may stand in the
+ * transaction; which games reached a position is asked here, since a list may be in the
  * position's record.
  *
  * All is valid until the snapshot ends, and used by the thread that uses it.

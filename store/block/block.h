@@ -45,7 +45,7 @@ static inline size_t chi_tree_first_len(enum chi_tree_kind kind)
 int chi_tree_compare(enum chi_tree_kind kind, const uint8_t *a, size_t a_len, const uint8_t *b,
 		     size_t b_len);
 
-/* Low key and bytes of a block with more than one entry together: two such stand on one page of
+/* Low key and bytes of a block with more than one entry together: two such fit on one page of
  * 4 KiB. */
 #define CHI_BLOCK_ROOM 2030
 
@@ -152,7 +152,7 @@ void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct 
 /* The most blocks that one block becomes by one change. */
 #define CHI_EDIT_MOST 4
 
-/* Blocks that take one's place. `bytes` holds low key and block behind each other, and is the
+/* Blocks that take one's place. `bytes` holds low keys and blocks, one after the other, and is the
  * caller's: room for CHI_EDIT_ROOM and the longest value. */
 struct chi_edit {
 	uint8_t *bytes;
@@ -205,7 +205,7 @@ static inline bool chi_block_is_small(const struct chi_block *block)
 typedef int chi_builder_take(void *context, const uint8_t *low, size_t low_len,
 			     const uint8_t *bytes, size_t len);
 
-/* The group that is being written: its columns, but for the values, which stand where it will be.
+/* The group that is being written: its columns, but for the values, which are where it will be.
  */
 struct chi_group_writer {
 	enum chi_tree_kind kind;

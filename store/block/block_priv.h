@@ -231,7 +231,7 @@ void chi_group_form(const struct chi_group_writer *group, bool first, const uint
 void chi_group_add(struct chi_group_writer *group, const struct entry_form *form,
 		   const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);
 size_t chi_group_size(const struct chi_group_writer *group);
-/* Puts its columns behind each other. Returns its size. */
+/* Puts its columns one after the other. Returns its size. */
 size_t chi_group_finish(struct chi_group_writer *group);
 
 /* A group to be written, or copied. */
@@ -242,7 +242,7 @@ struct part {
 	uint32_t n; /* entries */
 };
 
-/* Low key, head and groups of a block, one behind the other, into `out`, which has `room` bytes.
+/* Low key, head and groups of a block, one after the other, into `out`, which has `room` bytes.
  * `fence_len` 0: there is none. Returns the block's length without the low key; 0: no room. */
 size_t chi_block_write(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
 		       const uint8_t *fence, size_t fence_len, const struct part *parts,

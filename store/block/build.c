@@ -85,7 +85,7 @@ static void finish_group(struct chi_builder *b)
 	}
 }
 
-/* Gives the block away. The groups stand at the start of the room, the block is made behind them.
+/* Gives the block away. The groups are at the start of the room, the block is made after them.
  */
 static int give(struct chi_builder *b, const uint8_t *fence, size_t fence_len)
 {

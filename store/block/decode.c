@@ -89,7 +89,7 @@ struct assembly {
 	const uint8_t *headers;
 	const uint8_t *counts;
 	uint32_t n;
-	const uint8_t *at;    /* behind the next one's bytes */
+	const uint8_t *at;    /* after the next one's bytes */
 	const uint8_t *floor; /* where the last one's may begin */
 };
 
@@ -118,7 +118,7 @@ CHI_INLINE bool next_pieces(struct assembly *a, uint32_t i, struct join *j)
 	return true;
 }
 
-/* Writes the pieces of each entry and zeros behind them, 16 bytes, `stride` bytes from one to the
+/* Writes the pieces of each entry and zeros after them, 16 bytes, `stride` bytes from one to the
  * next. */
 static bool assemble(struct assembly *a, uint8_t *out, size_t stride)
 {
@@ -187,7 +187,7 @@ FAST static bool assemble_fast(struct assembly *a, uint8_t *out, size_t stride)
 
 /* Where the next value is. */
 struct value_place {
-	const uint8_t *lengths; /* behind those that no header tells, going down */
+	const uint8_t *lengths; /* after those that no header tells, going down */
 	const uint8_t *at;
 };
 

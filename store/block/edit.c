@@ -103,7 +103,7 @@ static int copy_group(struct edit *e, const struct chi_block *block, uint32_t gr
 	return CHI_OK;
 }
 
-/* Reads a group's entries behind those that were read. */
+/* Reads a group's entries, to be after those that were read. */
 static int read_items(struct edit *e, const struct chi_block *block, uint32_t group)
 {
 	uint32_t n;
@@ -273,11 +273,11 @@ static int change_group(struct edit *e, const struct chi_block *block, const str
 	bool united =
 		removes && e->n_items < group_full(e->kind) / 2 && takes_next(e, block, group);
 	uint32_t next = group + 1 + united;
-	/* What is put behind all others is likely to be followed by more: groups and blocks that
+	/* What is put after all others is likely to be followed by more: groups and blocks that
 	 * are full stay so. */
-	bool behind = *added > 0 && next >= block->groups && e->n_items > 1 &&
-		      e->items[e->n_items - 1].key == item->key;
-	bool apart = behind && (e->n_items > group_full(e->kind) || is_full(block, item));
+	bool last = *added > 0 && next >= block->groups && e->n_items > 1 &&
+		    e->items[e->n_items - 1].key == item->key;
+	bool apart = last && (e->n_items > group_full(e->kind) || is_full(block, item));
 	if (rc == CHI_OK && e->n_items > apart) {
 		rc = write_groups(e, e->items, e->n_items - apart);
 	}

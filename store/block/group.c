@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoding groups: entry by entry, each column apart, until all are put behind each other. */
+/* Encoding groups: entry by entry, each column apart, until all are put one after the other. */
 #include "store/block/block_priv.h"
 
 /* Which way a mask goes on from the one before. */

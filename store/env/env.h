@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment behind the handles: one for each open directory of this process.
+ * The environment that handles share: one for each open directory of this process.
  *
  * Locks, in the order they are taken: the registry's mutex, then a chi_env's `mutex`. Neither is
  * held while an LMDB write transaction runs; `writing` keeps that place.
@@ -80,7 +80,7 @@ struct chi_store {
 	char *path;
 };
 
-/* Removes what a compaction that was killed left behind. The writer's lock must be ours. */
+/* Removes what a compaction that was killed has left. The writer's lock must be ours. */
 void chi_compact_sweep(const struct chi_env *env);
 
 /* chi_store_verify before work that can be repeated: -CHI_EIO, not damage, if a read failed. */

@@ -130,7 +130,7 @@ int chi_file_system_check(const char *path, struct chi_fault *fault)
 {
 	/* Values of linux/magic.h, and of file systems that are not in it. FUSE is not among
 	 * them: all processes of one machine share its page cache and locks, which is what LMDB
-	 * needs, and the kernel does not tell what is behind it. */
+	 * needs, and the kernel does not tell what it is kept on. */
 	static const struct {
 		uint32_t type;
 		const char *name;

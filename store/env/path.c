@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Directories that appear whole or not at all: built under a hidden name beside their place,
- * synced, renamed. Anyone who builds one holds a lock on it; what a killed process left behind is
+ * synced, renamed. Anyone who builds one holds a lock on it; what a killed process has left is
  * not locked, and the next that builds at the same place removes it.
  *
  * Anyone who may write the parent directory can exchange names in it at any moment. So the hidden
@@ -144,7 +144,7 @@ static bool is_ours_to_name(int parent)
 	       ((st.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (st.st_mode & S_ISVTX) != 0);
 }
 
-/* Removes what killed processes left behind of that name. What cannot be looked at stays; so does
+/* Removes what killed processes have left of that name. What cannot be looked at stays; so does
  * all where another user could have given the name to a store of ours. */
 static void sweep(int parent, const char *name)
 {

@@ -17,7 +17,7 @@ struct chi_hidden {
 };
 
 /*
- * Makes the hidden directory beside `path`, empty. What processes that were killed left behind of
+ * Makes the hidden directory beside `path`, empty. What processes that were killed have left of
  * the same name is removed first. To be ended by chi_path_publish or chi_path_remove.
  */
 CHI_MUSTUSE int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *fault);

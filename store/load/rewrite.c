@@ -95,7 +95,7 @@ static MDB_val value_at(const struct chi_rewrite *rewrite)
 }
 
 /* The snapshot must show what the write transaction began with. No one else can commit, so it does,
- * unless the store was changed behind its lock. */
+ * unless the store was changed without its lock. */
 static int open_old(struct chi_load *load, struct chi_rewrite *rewrite, enum chi_tree_kind kind)
 {
 	MDB_val key;

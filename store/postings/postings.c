@@ -129,7 +129,7 @@ static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 	return rc;
 }
 
-/* The last chunk of the list takes what fits: it is written again with the entries behind. */
+/* The last chunk of the list takes what fits: it is written again with more entries. */
 int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
 			const struct chi_posting *entries, size_t n)
 {

@@ -2,7 +2,7 @@
 /*
  * The long lists of games that reached a position, in chunks (FORMAT.md, "Postings tree"). Works on
  * a transaction and a tree's handle; codes are LMDB's, MDB_CORRUPTED for a damaged chunk. Which
- * lists stand here, and how long they are, the positions' records say.
+ * lists are kept here, and how long they are, the positions' records say.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 /* No chunk has more entries: each takes a byte at least. */
 #define CHI_POSTINGS_CHUNK_ENTRIES CHI_POSTINGS_CHUNK_MAX
 
-/* Adds entries behind those that are there; they ascend, and so does the whole. */
+/* Adds entries after those that are there; they ascend, and so does the whole. */
 CHI_MUSTUSE int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
 				    const struct chi_posting *entries, size_t n);
 

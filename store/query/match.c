@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a filter asks of records. Cheap questions come first: the counts stand at a record's start;
+ * What a filter asks of records. Cheap questions come first: the counts are at a record's start;
  * plies and evaluations have to be looked for in the rest of it, without memory.
  */
 #include "base/record.h"

@@ -109,7 +109,7 @@ int chi_sorted_open(struct chi_scan *scan)
 	struct chi_scan_spec *spec = &scan->spec;
 	struct chi_sorted *sorted = &scan->sorted;
 	/* The order of the walk does not matter. Of the whole store it is that of the position
-	 * tree: records stand there, and need not be looked up one by one. */
+	 * tree: records are there, and need not be looked up one by one. */
 	if (spec->chi2_min == 0) {
 		scan->range = CHI_SCAN_RANGE_POSITION;
 	}

@@ -22,7 +22,7 @@
 /* An arena of this budget is enough to decode any record. */
 #define CHI_RECORD_ARENA (1u << 20)
 
-/* A list of games has so many entries in a record, or stands in the postings tree. */
+/* A list of games has at most so many entries in a record; a longer one is in the postings tree. */
 #define CHI_LIST_HERE_MAX 16
 
 /* What else a record holds, which is carried over when it is rewritten: the list of the archive's

@@ -279,7 +279,7 @@ bool chi_record_is_listed(const uint8_t *value, size_t len)
 	return len > 0 && head_has_list(value[0]) && (value[0] & HEAD_LIST_APART) != 0;
 }
 
-/* The size of a list that stands in the postings tree. */
+/* The size of a list that is in the postings tree. */
 static int read_listed(struct chi_reader *r, const struct chi_counts *counts,
 		       struct chi_record_rest *rest)
 {

@@ -209,7 +209,7 @@ static void write_sections(struct chi_writer *w, const struct chi_record *record
 	chi_write_bytes(w, rest->bytes, rest->len);
 }
 
-/* The moves of a list are played, its games are counted, and it stands where it must. */
+/* The moves of a list are played, its games are counted, and it is where it must be. */
 static bool list_ok(const struct chi_record *record, const struct chi_record_rest *rest)
 {
 	uint64_t total;

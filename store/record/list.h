@@ -4,7 +4,7 @@
  * Ascending by game, then by move; of a game's entries there is one for each move. A list is
  * written with the moves that occur in it, ascending: each entry is one varint, the distance from
  * the game before times the number of moves plus one, plus the move's place, 0 for none. Short
- * lists stand in records, long ones in the postings tree.
+ * lists are in records, long ones in the postings tree.
  */
 #pragma once
 
