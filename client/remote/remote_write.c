@@ -50,7 +50,7 @@ static int try_write(struct chi_client *client, struct chi_request *request,
 	if (status == CHI_OK) {
 		status = chi_repeat_key(client, &request->idempotency_key);
 	}
-	/* It may wait behind other clients' writes, of which one may be an import of minutes. */
+	/* Other clients' writes may come first, among them an import of minutes. */
 	client->peer->patient = true;
 	return status == CHI_OK ? chi_peer_ask(client, request, response) : status;
 }

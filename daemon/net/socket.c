@@ -102,7 +102,7 @@ static void drop_lock(const char *path, int fd)
 	close(fd);
 }
 
-/* Is there a server behind the socket at `path`? Refused means that there was one. */
+/* Does a server listen at the socket `path`? Refused means that there was one. */
 static int check_stale(const char *path, struct chi_fault *fault)
 {
 	_cleanup_(chi_closep) int fd =
@@ -121,7 +121,7 @@ static int check_stale(const char *path, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Makes way: removes a socket that a server left behind, refuses anything else. */
+/* Makes way: removes a socket that a server has left, refuses anything else. */
 static int clear_path(const char *path, struct chi_fault *fault)
 {
 	struct stat file;

@@ -320,7 +320,7 @@ class Store:
         return status
 
     def _walk(self, spec, records):
-        """The generator behind scan."""
+        """The generator that scan returns."""
         self._c()
         other = Store.__new__(Store)
         other._address, other._options = self._address, self._options

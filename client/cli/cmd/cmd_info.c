@@ -119,7 +119,7 @@ const struct command cmd_info = {
 		"  block_fill                      how full the blocks of both trees are, 0 to 1\n"
 		"  map_bytes                       address space reserved (not memory)\n"
 		"  readers, readers_max            registered readers, and their limit\n"
-		"  oldest_reader                   transactions that the oldest lags behind\n"
+		"  oldest_reader                   how old the oldest's state is, in transactions\n"
 		"  read_only                       why it cannot be written: published (a copy),\n"
 		"                                  server (started so), crashes (of the server);\n"
 		"                                  or -\n"

@@ -96,7 +96,7 @@ static int print_moves(FILE *file, const struct chi_position *from, const chi_mo
 	return CHI_OK;
 }
 
-/* The cells behind the line's: engine, depth, cp, mate, nodes, pv, date. */
+/* The cells after the line's: engine, depth, cp, mate, nodes, pv, date. */
 static int print_eval(FILE *file, char s, const struct chi_position *position,
 		      const struct chi_eval *eval)
 {

@@ -55,7 +55,7 @@ static void put_count(struct chi_writer *w, const char *name, uint64_t count)
 	put_u64(w, count);
 }
 
-/* JSON lets control characters above ASCII stand in strings, and terminals obey them: U+007F to
+/* JSON allows control characters above ASCII in strings, and terminals obey them: U+007F to
  * U+009F are escaped as well. */
 int record_put_string(struct chi_writer *w, const char *text, size_t len)
 {

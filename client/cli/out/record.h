@@ -14,7 +14,7 @@
 
 /* The line with its newline, in `arena`; with the class of an endgame or, as an export has it,
  * without what follows from the position alone. -CHI_ENOMEM; -CHI_ECORRUPT: a move is not legal
- * where it stands, or a text is not UTF-8; -CHI_EKEY. */
+ * where it is played, or a text is not UTF-8; -CHI_EKEY. */
 CHI_MUSTUSE int record_text(const struct chi_key *key, const struct chi_record *record,
 			    bool with_endgame, struct chi_arena *arena, const char **out,
 			    size_t *len);
