@@ -152,7 +152,7 @@ static void count(const struct bench *bench, const struct chi_scan_spec *spec,
 	out->ns = bench_now() - start;
 }
 
-/* All bands but the last, whose count does not stand in the tree's size. */
+/* All bands but the last, whose count the tree's size does not tell. */
 static void count_band(const struct bench *bench, struct bench_result *out)
 {
 	struct chi_scan_spec spec = everything;

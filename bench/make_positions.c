@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * make_positions COUNT [SEED]: prints COUNT different positions as CSV, the records of every
- * measurement. They come from random legal games, so that they stand in the file as a program
+ * measurement. They come from random legal games, so that they are in the file as a program
  * that follows games would ask for them: each a move after the one before. The moves are drawn
  * with a leaning towards captures, so that the pieces thin out as they do between players.
  *

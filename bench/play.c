@@ -20,7 +20,7 @@ static uint64_t hash(const struct chi_key *key)
 	return bench_random(&state);
 }
 
-/* The key's slot, or the free one where it would stand. */
+/* The key's slot, or the free one where it would be. */
 static struct chi_key *find(const struct bench_seen *seen, const struct chi_key *key)
 {
 	size_t mask = seen->n_slots - 1;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs a program under valgrind's memcheck: 9 for what it has read, written or freed wrongly, in
 # itself or in a child, and for memory that it has lost at its end. Children end by _exit in the
-# middle of what they do, so what they leave behind does not count.
+# middle of what they do, so what they leave does not count.
 #
 #	tools/memcheck.sh PROGRAM [ARGUMENT]...
 set -u

@@ -112,7 +112,7 @@ PARTS = {
     "valgrind": Part(1, "runs of the library's rooms", [
         Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "read"), fails=9),
         Step(command=("tools/memcheck.sh", "{build}/tests/base/careless", "lose"), fails=9),
-        # Those whose memory runs out stand in front of the allocator themselves.
+        # Those whose memory runs out come before the allocator themselves.
         Step("(base|chess|store|import|proto|client) (?!nomem|tls).*", wrap=("tools/memcheck.sh",),
              env={"CHISTORE_EFFORT": "low", "CHISTORE_ROUNDS": "2000",
                   "CHISTORE_PERFT_NODES": "20000"})]),

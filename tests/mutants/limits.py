@@ -155,7 +155,7 @@ DAEMON = (
         "daemon bounds", "unread_answers_are_kept_for_their_time"),
     Mutant(
         "snapshot-a-moment-longer",
-        "A standing scan keeps its snapshot for its time to the millisecond",
+        "A scan that waits for its client keeps its snapshot for its time to the millisecond",
         "daemon/ops/run.c",
         "now - run->read_since >= (int64_t)limits->snapshot_ms",
         "now - run->read_since > (int64_t)limits->snapshot_ms",
