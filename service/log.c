@@ -182,10 +182,10 @@ void chi_log(const struct chi_event *event)
 	}
 }
 
-void chi_log_ready(const char *addresses)
+void chi_log_ready(const char *program, const char *addresses)
 {
 	if (target.options.format == CHI_LOG_TEXT) {
-		dprintf(STDERR_FILENO, "chistored: ready, listening on %s\n", addresses);
+		dprintf(STDERR_FILENO, "%s: ready, listening on %s\n", program, addresses);
 		return;
 	}
 	write_line(STDERR_FILENO,

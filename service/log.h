@@ -32,8 +32,8 @@ void chi_log_reopen(void);
 int chi_log_descriptor(void);
 
 /* Says to standard error, regardless of the log's level and place, that clients are served; as text
- * it is the line that scripts wait for. */
-void chi_log_ready(const char *addresses);
+ * it is the line that scripts wait for, and begins with the program's name. */
+void chi_log_ready(const char *program, const char *addresses);
 
 bool chi_log_wants(enum chi_log_level level);
 

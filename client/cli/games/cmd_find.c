@@ -33,7 +33,7 @@ static int split_terms(struct cli *cli, struct find_state *state)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < state->pattern.n; i++) {
-		const struct game_term *term = &state->pattern.term[i];
+		const struct chi_filter_term *term = &state->pattern.term[i];
 		bool of_games = term->negated || strcmp(term->name, "position") == 0 ||
 				strcmp(term->name, "moves") == 0;
 		if (!of_games) {

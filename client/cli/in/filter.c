@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "chess/bitboard.h"
-#include "chess/statistic.h"
+#include "formats/range.h"
 
 /* A board holds at most this many pieces that a key can name. */
 #define PIECES_MAX 32
@@ -27,29 +26,12 @@ int filter_band(struct cli *cli, const struct cli_option *option, const char *va
 	return EXIT_DONE;
 }
 
-bool filter_range(const char *value, uint64_t min, uint64_t max, uint64_t *low, uint64_t *high)
-{
-	const char *dots = strstr(value, "..");
-	const char *second = dots != NULL ? dots + 2 : value;
-	size_t first_len = dots != NULL ? (size_t)(dots - value) : strlen(value);
-	bool good = first_len > 0 || second[0] != '\0';
-	*low = min;
-	*high = max;
-	if (good && first_len > 0) {
-		good = chi_num_u64(value, first_len, max, low) == CHI_OK;
-	}
-	if (good && second[0] != '\0') {
-		good = chi_num_u64(second, strlen(second), max, high) == CHI_OK;
-	}
-	return good && *low >= min && *low <= *high;
-}
-
 int filter_pieces(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct chi_filter *filter = out;
 	uint64_t low = 0;
 	uint64_t high = 0;
-	if (!filter_range(value, 1, PIECES_MAX, &low, &high)) {
+	if (!chi_range_number(value, 1, PIECES_MAX, &low, &high)) {
 		return cli_usage(cli, "--%s: '%s' is no range such as 3..5 within 1..%d",
 				 option->name, value, PIECES_MAX);
 	}
@@ -58,69 +40,10 @@ int filter_pieces(struct cli *cli, const struct cli_option *option, const char *
 	return EXIT_DONE;
 }
 
-/* Reads one bound; false if it is none. */
-typedef bool bound_reader(const char *text, size_t len, uint16_t *out);
-
-static bool read_percent(const char *text, size_t len, uint16_t *out)
-{
-	return len > 0 && text[0] != '-' && chi_num_chi2(text, len, out) == CHI_OK &&
-	       *out <= CHI_SHARE_MAX;
-}
-
-/* Pawns as White sees them, or "#3" and "#-3": White, or Black, mates in three. */
-static bool read_eval(const char *text, size_t len, uint16_t *out)
-{
-	int64_t mate = 0;
-	uint16_t pawns = 0;
-	bool black = len > 0 && text[0] == '-';
-	size_t sign = len > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-	struct chi_eval eval = {.is_mate = len > 0 && text[0] == '#'};
-	if (eval.is_mate) {
-		if (chi_num_i64(text + 1, len - 1, CHI_MATE_MAX, &mate) != CHI_OK || mate == 0) {
-			return false;
-		}
-		eval.score = (int32_t)mate;
-	} else {
-		if (len == sign || text[sign] == '-' ||
-		    chi_num_chi2(text + sign, len - sign, &pawns) != CHI_OK ||
-		    pawns > CHI_EVAL_CP_MAX) {
-			return false;
-		}
-		eval.score = black ? -(int32_t)pawns : pawns;
-	}
-	*out = chi_statistic_eval(&eval, CHI_WHITE);
-	return true;
-}
-
-static bool read_ply(const char *text, size_t len, uint16_t *out)
-{
-	uint64_t ply = 0;
-	bool good = chi_num_u64(text, len, CHI_PLY_MAX, &ply) == CHI_OK;
-	*out = (uint16_t)ply;
-	return good;
-}
-
-/* "A..B", "A..", "..B" or "A"; `range` holds the widest bounds. */
-static bool read_range(const char *value, bound_reader *read, struct chi_range *range)
-{
-	const char *dots = strstr(value, "..");
-	size_t len = strlen(value);
-	size_t first = dots != NULL ? (size_t)(dots - value) : len;
-	if (dots == NULL) {
-		range->set = read(value, len, &range->min);
-		range->max = range->min;
-		return range->set;
-	}
-	bool low = first == 0 || read(value, first, &range->min);
-	bool high = first + 2 == len || read(dots + 2, len - first - 2, &range->max);
-	range->set = low && high && len > 2;
-	return range->set;
-}
-
 static int take_range(struct cli *cli, const struct cli_option *option, const char *value,
-		      bound_reader *read, const char *example, struct chi_range *range)
+		      chi_range_reader *read, const char *example, struct chi_range *range)
 {
-	if (!read_range(value, read, range)) {
+	if (!read(value, range)) {
 		return cli_usage(cli, "--%s: '%s' is no range such as %s", option->name, value,
 				 example);
 	}
@@ -133,16 +56,16 @@ static int take_range(struct cli *cli, const struct cli_option *option, const ch
 
 int filter_score(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	struct chi_range range = {.max = CHI_SHARE_MAX};
-	int code = take_range(cli, option, value, read_percent, "62..65", &range);
+	struct chi_range range;
+	int code = take_range(cli, option, value, chi_range_percent, "62..65", &range);
 	*(struct chi_range *)out = range;
 	return code;
 }
 
 int filter_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	struct chi_range range = {.min = 1, .max = CHI_CHI2_MAX};
-	int code = take_range(cli, option, value, read_eval,
+	struct chi_range range;
+	int code = take_range(cli, option, value, chi_range_eval,
 			      "0.95..1.05, -2.. or #5..#1 within -126..126 and #-1..#1", &range);
 	*(struct chi_range *)out = range;
 	return code;
@@ -150,8 +73,8 @@ int filter_eval(struct cli *cli, const struct cli_option *option, const char *va
 
 int filter_ply(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	struct chi_range range = {.max = CHI_PLY_MAX};
-	int code = take_range(cli, option, value, read_ply, "10..20 within 0..4096", &range);
+	struct chi_range range;
+	int code = take_range(cli, option, value, chi_range_ply, "10..20 within 0..4096", &range);
 	*(struct chi_range *)out = range;
 	return code;
 }

@@ -34,10 +34,6 @@ cli_reader filter_band, filter_material, filter_pieces, filter_score, filter_eva
 	filter_engines;
 extern const char *const filter_sides[3];
 
-/* "A..B", "A..", "..B" or "N" within min..max; an open end is `min` or `max`. False if it is no
- * such range. */
-bool filter_range(const char *value, uint64_t min, uint64_t max, uint64_t *low, uint64_t *high);
-
 /* What can only be seen when all options are known. */
 int filter_check(struct cli *cli, const struct chi_scan_spec *spec);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "client/cli/in/filter.h"
+#include "formats/range.h"
 
 #define YEAR_MAX 9999
 
@@ -52,7 +52,7 @@ int game_range(struct cli *cli, const struct cli_option *option, const char *val
 	struct chi_range *range = out;
 	uint64_t low = 0;
 	uint64_t high = 0;
-	if (!filter_range(value, option->min, option->max, &low, &high)) {
+	if (!chi_range_number(value, option->min, option->max, &low, &high)) {
 		return cli_usage(cli,
 				 "--%s: '%s' is not a range such as 20.., ..40 or 20..40 within "
 				 "%" PRIu64 "..%" PRIu64,

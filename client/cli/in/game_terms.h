@@ -7,27 +7,16 @@
 #pragma once
 
 #include "client/cli/cli.h"
+#include "formats/filter_text.h"
 
 /* Options of a command line. */
 #define GAME_TERMS_MAX 64
-/* Bytes of a filter's text made of them, with its NUL; the store takes fewer. */
-#define GAME_TERMS_SIZE 8192
-
-/* A term as it was given; the texts are argv's. */
-struct game_term {
-	const char *name;
-	const char *value;    /* NULL: it takes none */
-	const char *opponent; /* of a player; NULL: any */
-	const char *side;     /* the same */
-	bool negated;
-	size_t at; /* where it begins in the text */
-};
 
 /* A member of a command's state, zeroed at the start. */
 struct game_terms {
-	struct game_term term[GAME_TERMS_MAX];
+	struct chi_filter_term term[GAME_TERMS_MAX];
 	size_t n;
-	char text[GAME_TERMS_SIZE]; /* the filter, after game_terms_take; "": all games */
+	char text[CHI_FILTER_TEXT_SIZE]; /* the filter, after game_terms_take; "": all games */
 };
 
 /* Makes the text, and reads it as a filter. Says what is wrong, and with which option. */

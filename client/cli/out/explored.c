@@ -12,7 +12,7 @@
 
 #include "chess/key.h"
 #include "chess/openings/openings.h"
-#include "client/cli/out/endgame.h"
+#include "formats/endgame_json.h"
 #include "client/cli/out/output.h"
 
 #define CELL_SIZE 24 /* a number of 64 bits and more */
@@ -230,8 +230,8 @@ static json_t *last_opening(const struct card *card)
 
 static json_t *json_endgame(const struct chi_key *key)
 {
-	char text[ENDGAME_JSON_SIZE];
-	return json_loadb(text, endgame_json(key, text), JSON_DECODE_ANY, NULL);
+	char text[CHI_ENDGAME_JSON_SIZE];
+	return json_loadb(text, chi_endgame_json(key, text), JSON_DECODE_ANY, NULL);
 }
 
 static void print_json(const struct page *page, const struct card *card)

@@ -12,7 +12,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
-#include "client/cli/out/endgame.h"
+#include "formats/endgame_json.h"
 #include "client/cli/out/output.h"
 
 /* Longest text of the parts: everything but the lists, a move in quotes, a move with its counts, a
@@ -284,9 +284,9 @@ static int put_record(struct chi_writer *w, const struct chi_key *key,
 		status = record_put_string(w, record->note, record->n_note);
 	}
 	if (with_endgame) {
-		char endgame[ENDGAME_JSON_SIZE];
+		char endgame[CHI_ENDGAME_JSON_SIZE];
 		put(w, ",\"endgame\":");
-		chi_write_bytes(w, endgame, endgame_json(key, endgame));
+		chi_write_bytes(w, endgame, chi_endgame_json(key, endgame));
 	}
 	put(w, "}\n");
 	return status;
@@ -295,7 +295,7 @@ static int put_record(struct chi_writer *w, const struct chi_key *key,
 /* No line of the record is longer. */
 static size_t bound(const struct chi_record *record)
 {
-	size_t size = FIXED_TEXT + ENDGAME_JSON_SIZE + record->n_moves * STAT_TEXT +
+	size_t size = FIXED_TEXT + CHI_ENDGAME_JSON_SIZE + record->n_moves * STAT_TEXT +
 		      record->n_plies * PLY_TEXT + record->n_line * MOVE_TEXT +
 		      record->n_note * ESCAPED;
 	for (size_t i = 0; i < record->n_evals; i++) {

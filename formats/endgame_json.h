@@ -8,5 +8,5 @@
 
 /* An object with family, signature, name, first, result, certain, note and figures, or null if the
  * position is no endgame; NUL-terminated; returns the length. */
-#define ENDGAME_JSON_SIZE 1024
-size_t endgame_json(const struct chi_key *key, char out[ENDGAME_JSON_SIZE]);
+#define CHI_ENDGAME_JSON_SIZE 1024
+size_t chi_endgame_json(const struct chi_key *key, char out[CHI_ENDGAME_JSON_SIZE]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts are those of chess/endgame, plain ASCII without quotation marks. */
-#include "client/cli/out/endgame.h"
+#include "formats/endgame_json.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct text {
 
 CHI_PRINTF(2, 3) static void put(struct text *text, const char *format, ...)
 {
-	size_t room = ENDGAME_JSON_SIZE - text->len;
+	size_t room = CHI_ENDGAME_JSON_SIZE - text->len;
 	va_list args;
 	va_start(args, format);
 	int n = vsnprintf(text->out + text->len, room, format, args);
@@ -42,7 +42,7 @@ static void put_known(struct text *text, const struct chi_endgame *endgame)
 	    endgame->lost / 10, endgame->lost % 10, (int)endgame->longest);
 }
 
-size_t endgame_json(const struct chi_key *key, char out[ENDGAME_JSON_SIZE])
+size_t chi_endgame_json(const struct chi_key *key, char out[CHI_ENDGAME_JSON_SIZE])
 {
 	struct chi_endgame endgame;
 	struct text text = {out, 0};

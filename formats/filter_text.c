@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Terms are written when all are known: a player, colour and opponent belong together, and so do
+ * all conditions of a board. */
+#include "formats/filter_text.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+struct writer {
+	char *at; /* NUL-terminated there */
+	char *end;
+	bool full;
+};
+
+static void put(struct writer *w, char c)
+{
+	if (w->at + 1 >= w->end) {
+		w->full = true;
+		return;
+	}
+	*w->at++ = c;
+	*w->at = '\0';
+}
+
+/* A blank, unless it is the first, and the text. */
+static void put_text(struct writer *w, const char *text, const char *begin)
+{
+	if (w->at > begin) {
+		put(w, ' ');
+	}
+	for (; *text != '\0'; text++) {
+		put(w, *text);
+	}
+}
+
+static void put_value(struct writer *w, const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-.,/=+:_*";
+	bool quoted = value[0] == '\0' || value[strspn(value, plain)] != '\0';
+	put(w, ' ');
+	if (quoted) {
+		put(w, '"');
+	}
+	for (; *value != '\0'; value++) {
+		if (*value == '"' || *value == '\\') {
+			put(w, '\\');
+		}
+		put(w, *value);
+	}
+	if (quoted) {
+		put(w, '"');
+	}
+}
+
+const char *chi_filter_word(const char *name)
+{
+	static const struct {
+		const char *option;
+		const char *word;
+	} words[] = {
+		{"fen-part", "fen"},
+		{"rating-both", "both"},
+		{"rating-average", "average"},
+		{"time", "speed"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(words); i++) {
+		if (strcmp(name, words[i].option) == 0) {
+			return words[i].word;
+		}
+	}
+	return name;
+}
+
+static bool is(const struct chi_filter_term *term, const char *name)
+{
+	return strcmp(term->name, name) == 0;
+}
+
+static bool is_condition(const struct chi_filter_term *term)
+{
+	static const char *const names[] = {"has",	"fen-part", "pawns",
+					    "material", "balance",  "endgame",
+					    "to-move",	"mirror",   "either-colour"};
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		if (is(term, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put_term(struct writer *w, struct chi_filter_term *term, const char *begin)
+{
+	term->at = (size_t)(w->at - begin);
+	if (is(term, "filter")) {
+		put_text(w, term->value, begin);
+		return;
+	}
+	if (term->negated) {
+		put_text(w, is_condition(term) ? "not pattern" : "not", begin);
+	}
+	put_text(w, chi_filter_word(term->name), begin);
+	if (term->value != NULL) {
+		put_value(w, term->value);
+	}
+	if (term->side != NULL) {
+		put_text(w, "as", begin);
+		put_text(w, term->side, begin);
+	}
+	if (term->opponent != NULL) {
+		put_text(w, "opponent", begin);
+		put_value(w, term->opponent);
+	}
+}
+
+/* One pattern has all conditions; those with `not` are each a pattern of their own. */
+int chi_filter_text(struct chi_filter_term *terms, size_t n, char *out, size_t size)
+{
+	struct writer w = {.at = out, .end = out + size};
+	bool pattern = false;
+	out[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (!is_condition(&terms[i]) || terms[i].negated) {
+			put_term(&w, &terms[i], out);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (is_condition(&terms[i]) && !terms[i].negated) {
+			size_t at = (size_t)(w.at - out);
+			if (!pattern) {
+				put_text(&w, "pattern", out);
+			}
+			put_term(&w, &terms[i], out);
+			terms[i].at = at;
+			pattern = true;
+		}
+	}
+	return w.full ? -CHI_ETOOBIG : CHI_OK;
+}

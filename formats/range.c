@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Two bounds, read alike, around two dots. */
+#include "formats/range.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "chess/bitboard.h"
+#include "chess/statistic.h"
+
+bool chi_range_number(const char *value, uint64_t min, uint64_t max, uint64_t *low, uint64_t *high)
+{
+	const char *dots = strstr(value, "..");
+	const char *second = dots != NULL ? dots + 2 : value;
+	size_t first_len = dots != NULL ? (size_t)(dots - value) : strlen(value);
+	bool good = first_len > 0 || second[0] != '\0';
+	*low = min;
+	*high = max;
+	if (good && first_len > 0) {
+		good = chi_num_u64(value, first_len, max, low) == CHI_OK;
+	}
+	if (good && second[0] != '\0') {
+		good = chi_num_u64(second, strlen(second), max, high) == CHI_OK;
+	}
+	return good && *low >= min && *low <= *high;
+}
+
+/* Reads one bound; false if it is none. */
+typedef bool bound_reader(const char *text, size_t len, uint16_t *out);
+
+static bool read_percent(const char *text, size_t len, uint16_t *out)
+{
+	return len > 0 && text[0] != '-' && chi_num_chi2(text, len, out) == CHI_OK &&
+	       *out <= CHI_SHARE_MAX;
+}
+
+/* Pawns as White sees them, or "#3" and "#-3": White, or Black, mates in three. */
+static bool read_eval(const char *text, size_t len, uint16_t *out)
+{
+	int64_t mate = 0;
+	uint16_t pawns = 0;
+	bool black = len > 0 && text[0] == '-';
+	size_t sign = len > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	struct chi_eval eval = {.is_mate = len > 0 && text[0] == '#'};
+	if (eval.is_mate) {
+		if (chi_num_i64(text + 1, len - 1, CHI_MATE_MAX, &mate) != CHI_OK || mate == 0) {
+			return false;
+		}
+		eval.score = (int32_t)mate;
+	} else {
+		if (len == sign || text[sign] == '-' ||
+		    chi_num_chi2(text + sign, len - sign, &pawns) != CHI_OK ||
+		    pawns > CHI_EVAL_CP_MAX) {
+			return false;
+		}
+		eval.score = black ? -(int32_t)pawns : pawns;
+	}
+	*out = chi_statistic_eval(&eval, CHI_WHITE);
+	return true;
+}
+
+static bool read_ply(const char *text, size_t len, uint16_t *out)
+{
+	uint64_t ply = 0;
+	bool good = chi_num_u64(text, len, CHI_PLY_MAX, &ply) == CHI_OK;
+	*out = (uint16_t)ply;
+	return good;
+}
+
+static bool read_range(const char *value, bound_reader *read, uint16_t least, uint16_t most,
+		       struct chi_range *range)
+{
+	const char *dots = strstr(value, "..");
+	size_t len = strlen(value);
+	size_t first = dots != NULL ? (size_t)(dots - value) : len;
+	*range = (struct chi_range){.min = least, .max = most};
+	if (dots == NULL) {
+		range->set = read(value, len, &range->min);
+		range->max = range->min;
+		return range->set;
+	}
+	bool low = first == 0 || read(value, first, &range->min);
+	bool high = first + 2 == len || read(dots + 2, len - first - 2, &range->max);
+	range->set = low && high && len > 2;
+	return range->set;
+}
+
+bool chi_range_percent(const char *value, struct chi_range *out)
+{
+	return read_range(value, read_percent, 0, CHI_SHARE_MAX, out);
+}
+
+bool chi_range_eval(const char *value, struct chi_range *out)
+{
+	return read_range(value, read_eval, 1, CHI_CHI2_MAX, out);
+}
+
+bool chi_range_ply(const char *value, struct chi_range *out)
+{
+	return read_range(value, read_ply, 0, CHI_PLY_MAX, out);
+}
