@@ -451,7 +451,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		signals_deinit(&signals);
 		return status;
 	}
-	chi_log_ready("chistored", chi_listener_addresses(server->listener));
+	chi_log_ready(chi_listener_addresses(server->listener));
 	chi_notify("READY=1");
 	event_base_dispatch(server->base);
 	chi_event_drop(&server->watchdog);

@@ -152,6 +152,7 @@ static void write_line(int fd, const struct chi_event *event)
 	char time[TIME_SIZE];
 	char line[CHI_LOG_LINE_SIZE];
 	struct chi_log_head head = {
+		.program = target.options.program,
 		.time = json || target.options.path != NULL ? time : NULL,
 		.priority = target.journal ? priorities[event->level] : -1,
 		.pid = (int)getpid(),
@@ -182,10 +183,12 @@ void chi_log(const struct chi_event *event)
 	}
 }
 
-void chi_log_ready(const char *program, const char *addresses)
+void chi_log_ready(const char *addresses)
 {
 	if (target.options.format == CHI_LOG_TEXT) {
-		dprintf(STDERR_FILENO, "%s: ready, listening on %s\n", program, addresses);
+		dprintf(STDERR_FILENO, "%s: ready, listening on %s\n",
+			target.options.program != NULL ? target.options.program : "chistored",
+			addresses);
 		return;
 	}
 	write_line(STDERR_FILENO,

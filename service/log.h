@@ -17,7 +17,8 @@
 struct chi_log_options {
 	enum chi_log_level level; /* and those above it */
 	enum chi_log_format format;
-	const char *path; /* appended to, must stay valid; NULL: standard error */
+	const char *path;    /* appended to, must stay valid; NULL: standard error */
+	const char *program; /* the same: who logs; NULL: chistored */
 };
 
 /* Routes libevent's messages here too. Call before any thread starts. -CHI_EIO: the file cannot be
@@ -33,7 +34,7 @@ int chi_log_descriptor(void);
 
 /* Says to standard error, regardless of the log's level and place, that clients are served; as text
  * it is the line that scripts wait for, and begins with the program's name. */
-void chi_log_ready(const char *program, const char *addresses);
+void chi_log_ready(const char *addresses);
 
 bool chi_log_wants(enum chi_log_level level);
 

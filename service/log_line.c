@@ -166,7 +166,8 @@ static void print_text(struct out *out, const struct chi_log_head *head,
 	if (head->time != NULL) {
 		print(out, "%s ", head->time);
 	}
-	print(out, "chistored: %s: ", chi_log_level_name(event->level));
+	print(out, "%s: %s: ", head->program != NULL ? head->program : "chistored",
+	      chi_log_level_name(event->level));
 	add_message(out, event);
 }
 

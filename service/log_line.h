@@ -57,9 +57,10 @@ const char *chi_log_level_name(enum chi_log_level level);
 
 /* What is before an event; parts that are not wanted are NULL or negative. */
 struct chi_log_head {
-	const char *time; /* as it is to be printed */
-	int priority;	  /* of syslog, printed as "<N>": a journal takes it off again */
-	int pid;	  /* JSON only */
+	const char *program; /* text only; NULL: chistored */
+	const char *time;    /* as it is to be printed */
+	int priority;	     /* of syslog, printed as "<N>": a journal takes it off again */
+	int pid;	     /* JSON only */
 };
 
 /* Prints the event with a newline and no NUL; returns the number of bytes. What does not fit is

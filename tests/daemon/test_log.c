@@ -83,7 +83,7 @@ static void test_heads(void **state)
 	const struct chi_log_field fields[] = {
 		log_number("n", UINT64_MAX), log_seconds("s", 1.5), {.key = NULL}};
 	const struct chi_event event = {CHI_LOG_ERROR, "a.b", "{n} in {s} s", fields};
-	const struct chi_log_head head = {"2026-11-22T00:00:00Z", 3, 17};
+	const struct chi_log_head head = {NULL, "2026-11-22T00:00:00Z", 3, 17};
 	print(CHI_LOG_TEXT, &head, &event, line);
 	assert_string_equal(
 		line, "<3>2026-11-22T00:00:00Z chistored: error: 18446744073709551615 in 1.500 s");

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* GET /api/explore: what was played, and where it led; of all games, or of those that fit. */
+#include "formats/endgame_json.h"
+#include "http/api/api.h"
+
+static void say_row(struct call *call, const struct chi_row *row, const char *eco,
+		    const char *opening)
+{
+	struct writer *out = &call->out;
+	say_fen(out, "fen", &row->key);
+	out_bool(out, "found", row->found);
+	out_text(out, "eco", eco);
+	out_text(out, "opening", opening);
+	say_chi2(out, "chi2", row->chi2);
+	say_counts(out, &row->counts, row->found);
+}
+
+static int say_explore_move(struct call *call, const struct chi_key *key,
+			    const struct chi_explore_move *move, bool black)
+{
+	struct writer *out = &call->out;
+	out_object(out, NULL);
+	int status = say_move(call, key, move->move);
+	say_counts(out, &move->played, true);
+	say_score(out, "score", &move->played, black);
+	out_object(out, "child");
+	say_row(call, &move->child, move->eco, move->opening);
+	say_eval(out, "eval", &move->child);
+	out_end(out, '}');
+	out_end(out, '}');
+	return status;
+}
+
+int api_explore(struct call *call)
+{
+	struct writer *out = &call->out;
+	struct chi_explore explore;
+	struct chi_key key;
+	const char *filter = "";
+	char endgame[CHI_ENDGAME_JSON_SIZE];
+	int status = call_fen_param(call, "fen", &key);
+	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &filter) : status;
+	if (status < 0) {
+		return status;
+	}
+	status = filter[0] != '\0' ? chi_explore_filtered(call->client, &key, filter, &explore)
+				   : chi_explore(call->client, &key, &explore);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	bool black = is_black_to_move(&key);
+	out_object(out, NULL);
+	say_row(call, &explore.position, explore.eco, explore.opening);
+	(void)chi_endgame_json(&key, endgame);
+	out_json(out, "endgame", endgame);
+	say_score(out, "score", &explore.position.counts, black);
+	if (explore.min_ply >= 0) {
+		out_integer(out, "min_ply", explore.min_ply);
+	} else {
+		out_null(out, "min_ply");
+	}
+	say_eval(out, "eval", &explore.position);
+	out_array(out, "moves");
+	for (size_t i = 0; status == CHI_OK && i < explore.n_moves; i++) {
+		status = say_explore_move(call, &key, &explore.moves[i], black);
+	}
+	out_end(out, ']');
+	out_end(out, '}');
+	return status;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters have the names of the command line's options, and become the same filters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "base/num.h"
+#include "store/store.h"
+#include "formats/range.h"
+#include "http/api/api.h"
+
+#define TERMS_MAX 64
+
+/* ---- Filters of games -------------------------------------------------------------------- */
+
+enum kind {
+	HEAD = 1, /* of games */
+	LINE,	  /* the same, by what was on their boards */
+	BOARD,	  /* of one position */
+	FLAG,	  /* the same, without a value */
+	SIDE,	  /* a flag of the player before, or a player */
+	OPPONENT, /* of the player before */
+	RAW,	  /* has no opposite */
+};
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} known[] = {
+	{"player", HEAD},    {"white", SIDE},	 {"black", SIDE},     {"opponent", OPPONENT},
+	{"event", HEAD},     {"site", HEAD},	 {"source", HEAD},    {"since", HEAD},
+	{"until", HEAD},     {"year", HEAD},	 {"number", HEAD},    {"rating", HEAD},
+	{"both", HEAD},	     {"average", HEAD},	 {"elo-white", HEAD}, {"elo-black", HEAD},
+	{"eco", HEAD},	     {"result", HEAD},	 {"length", HEAD},    {"plies", HEAD},
+	{"speed", HEAD},     {"title", HEAD},	 {"in", HEAD},	      {"gameset", HEAD},
+	{"filter", RAW},     {"position", LINE}, {"moves", LINE},     {"has", BOARD},
+	{"fen-part", BOARD}, {"pawns", BOARD},	 {"material", BOARD}, {"balance", BOARD},
+	{"endgame", BOARD},  {"to-move", BOARD}, {"mirror", FLAG},    {"either-colour", FLAG},
+};
+
+struct terms {
+	struct chi_filter_term list[TERMS_MAX];
+	size_t n;
+};
+
+static enum kind kind_of(const char *name)
+{
+	for (size_t i = 0; i < CHI_COUNT(known); i++) {
+		if (strcmp(name, known[i].name) == 0) {
+			return known[i].kind;
+		}
+	}
+	return 0;
+}
+
+static bool is_yes(const char *value)
+{
+	return strcmp(value, "1") == 0 || strcmp(value, "true") == 0;
+}
+
+/* The player named last without what is asked for now; NULL: there is none. */
+static struct chi_filter_term *last_player(struct terms *terms, bool opponent)
+{
+	for (size_t i = terms->n; i > 0; i--) {
+		struct chi_filter_term *term = &terms->list[i - 1];
+		bool player = strcmp(term->name, "player") == 0;
+		bool side = strcmp(term->name, "white") == 0 || strcmp(term->name, "black") == 0;
+		if (player || (side && opponent)) {
+			return (opponent ? term->opponent : term->side) == NULL ? term : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* What belongs to a player is added to it. */
+static int add_to_player(struct call *call, struct terms *terms, const struct param *param,
+			 bool opponent)
+{
+	struct chi_filter_term *player = last_player(terms, opponent);
+	if (player == NULL) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "%s: goes after the player whose it is",
+				 param->name);
+	}
+	if (opponent) {
+		player->opponent = param->value;
+	} else {
+		player->side = param->name;
+	}
+	return CHI_OK;
+}
+
+/* A FEN may have '_' for blanks, here too. */
+static const char *value_of(struct call *call, const struct param *param, enum kind kind)
+{
+	if (kind != LINE || strcmp(param->name, "position") != 0) {
+		return param->value;
+	}
+	char *fen = chi_arena_text(&call->arena, param->value, strlen(param->value));
+	for (char *c = fen; c != NULL && *c != '\0'; c++) {
+		*c = (char)(*c == '_' ? ' ' : *c);
+	}
+	return fen;
+}
+
+static int add(struct call *call, struct terms *terms, const struct param *param)
+{
+	bool negated = strncmp(param->name, "not-", 4) == 0;
+	const char *name = param->name + (negated ? 4 : 0);
+	enum kind kind = kind_of(name);
+	if (kind == 0 || param->value[0] == '\0') {
+		return CHI_OK;
+	}
+	if (negated && (kind == RAW || kind == FLAG || kind == OPPONENT)) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "%s: this has no opposite",
+				 param->name);
+	}
+	if (kind == OPPONENT || (kind == SIDE && is_yes(param->value))) {
+		return add_to_player(call, terms, param, kind == OPPONENT);
+	}
+	if (kind == FLAG && !is_yes(param->value)) {
+		return CHI_OK;
+	}
+	if (terms->n == TERMS_MAX) {
+		return chi_fault(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
+	}
+	const char *value = kind != FLAG ? value_of(call, param, kind) : NULL;
+	terms->list[terms->n++] =
+		(struct chi_filter_term){.name = name, .value = value, .negated = negated};
+	return CHI_OK;
+}
+
+/* Of a search for positions: what is asked of the games that reached them. */
+static bool is_wanted(const struct param *param, enum filter_part part)
+{
+	bool negated = strncmp(param->name, "not-", 4) == 0;
+	enum kind kind = kind_of(param->name + (negated ? 4 : 0));
+	bool board = (kind == BOARD || kind == FLAG) && !negated;
+	return part == FILTER_ALL || board == (part == FILTER_BOARDS);
+}
+
+int filter_of(struct call *call, enum filter_part part, const char **out)
+{
+	struct terms terms = {.n = 0};
+	int status = CHI_OK;
+	/* Players first: their colour and opponent may be given in any order. */
+	for (int late = 0; late < 2; late++) {
+		for (size_t i = 0; status == CHI_OK && i < call->params.n; i++) {
+			const struct param *param = &call->params.list[i];
+			enum kind kind = kind_of(param->name);
+			bool later = kind == OPPONENT || (kind == SIDE && is_yes(param->value));
+			if (later == (late == 1) && is_wanted(param, part)) {
+				status = add(call, &terms, param);
+			}
+		}
+	}
+	*out = "";
+	if (status < 0 || terms.n == 0) {
+		return status;
+	}
+	char *text = chi_arena_alloc(&call->arena, CHI_FILTER_TEXT_SIZE);
+	if (text == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	status = chi_filter_text(terms.list, terms.n, text, CHI_FILTER_TEXT_SIZE);
+	*out = text;
+	return status == CHI_OK ? CHI_OK
+				: chi_fault(&call->fault, status, "the conditions are too long");
+}
+
+/* ---- Scans ------------------------------------------------------------------------------- */
+
+static int bad(struct call *call, const char *name, const char *what)
+{
+	return chi_fault(&call->fault, -CHI_EINVAL, "%s: '%.40s' is %s", name,
+			 params_get(&call->params, name), what);
+}
+
+static int take_band(struct call *call, const char *name, uint16_t *out)
+{
+	const char *text = params_get(&call->params, name);
+	double value = 0;
+	char *end = NULL;
+	if (text == NULL) {
+		return CHI_OK;
+	}
+	value = strtod(text, &end);
+	if (*end != '\0' || !(value >= 0 && value <= CHI_CHI2_MAX / 100.0)) {
+		return bad(call, name, "no number from 0 to 255.99");
+	}
+	*out = (uint16_t)(value * 100 + 0.5);
+	return CHI_OK;
+}
+
+static int take_range(struct call *call, const char *name, chi_range_reader *read,
+		      struct chi_range *out)
+{
+	const char *text = params_get(&call->params, name);
+	if (text != NULL && (!read(text, out) || out->min > out->max)) {
+		return bad(call, name, "no range such as 10..20");
+	}
+	return CHI_OK;
+}
+
+static int take_material(struct call *call, struct chi_filter *filter)
+{
+	const char *text = params_get(&call->params, "material");
+	filter->either_colour = params_flag(&call->params, "either-colour");
+	if (text == NULL) {
+		filter->either_colour = false;
+		return CHI_OK;
+	}
+	filter->has_material = true;
+	return chi_material_parse(text, strlen(text), &filter->material, &call->fault);
+}
+
+static int take_numbers(struct call *call, struct chi_filter *filter)
+{
+	const char *pieces = params_get(&call->params, "pieces");
+	uint64_t low = 0;
+	uint64_t high = 0;
+	if (pieces != NULL) {
+		if (!chi_range_number(pieces, 1, 32, &low, &high)) {
+			return bad(call, "pieces", "no range such as 3..5");
+		}
+		filter->pieces_min = (uint8_t)low;
+		filter->pieces_max = (uint8_t)high;
+	}
+	int status =
+		params_number(&call->params, "engines", 0, CHI_EVALS_MAX, 0, &low, &call->fault);
+	filter->engines_min = (uint8_t)low;
+	return status < 0 ? status
+			  : params_number(&call->params, "min-games", 0, UINT64_MAX, 0,
+					  &filter->games_min, &call->fault);
+}
+
+int filter_word(struct call *call, const char *name, const char *const *words, size_t n,
+		uint8_t *out)
+{
+	const char *text = params_get(&call->params, name);
+	*out = 0;
+	for (uint8_t i = 0; text != NULL && i < n; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*out = i;
+			return CHI_OK;
+		}
+	}
+	return text == NULL ? CHI_OK : bad(call, name, "none of its words");
+}
+
+int filter_scan(struct call *call, struct chi_scan_spec *out)
+{
+	static const char *const sides[] = {"any", "w", "b"};
+	static const char *const sorts[] = {"statistic", "games", "score", "eval"};
+	struct chi_filter *filter = &out->filter;
+	*out = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+	out->descending = params_flag(&call->params, "desc");
+	int status = take_band(call, "from", &out->chi2_min);
+	status = status == CHI_OK ? take_band(call, "to", &out->chi2_max) : status;
+	status = status == CHI_OK ? take_material(call, filter) : status;
+	status = status == CHI_OK ? take_numbers(call, filter) : status;
+	status = status == CHI_OK ? filter_word(call, "side", sides, 3, &filter->side) : status;
+	status = status == CHI_OK ? filter_word(call, "sort", sorts, 4, &out->sort) : status;
+	if (out->sort != CHI_SORT_NONE) {
+		out->descending = !params_flag(&call->params, "asc");
+	}
+	status = status == CHI_OK ? take_range(call, "score", chi_range_percent, &filter->score)
+				  : status;
+	status =
+		status == CHI_OK ? take_range(call, "eval", chi_range_eval, &filter->eval) : status;
+	status = status == CHI_OK ? take_range(call, "ply", chi_range_ply, &filter->ply) : status;
+	if (status == CHI_OK && out->chi2_min > out->chi2_max) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "from is greater than to");
+	}
+	return status;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* What the store has as a whole: itself, its names, gamesets and statistics. */
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "chess/names/words.h"
+#include "http/api/api.h"
+#include "http/net/config.h"
+#include "http/net/session.h"
+
+#define NAMES_INITIAL 20
+
+int api_info(struct call *call)
+{
+	struct writer *out = &call->out;
+	struct chi_info info;
+	int status = chi_get_info(call->client, &info);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(out, NULL);
+	out_text(out, "version", chi_version());
+	out_text(out, "statistic", chi_statistic_name(info.statistic));
+	out_number(out, "positions", info.positions);
+	say_counts(out, &info.games, true);
+	out_bool(out, "games_kept", info.keep == CHI_KEEP_GAMES);
+	out_bool(out, "writable", call->session->config->write_to != NULL);
+	out_number(out, "sequence", info.sequence);
+	out_end(out, '}');
+	return CHI_OK;
+}
+
+/* ---- Names ------------------------------------------------------------------------------- */
+
+static int take_kind(struct call *call, uint8_t *out)
+{
+	const char *text = params_get(&call->params, "kind");
+	*out = CHI_NAME_PLAYER;
+	for (uint8_t kind = CHI_NAME_PLAYER; text != NULL && kind < CHI_NAME_KINDS; kind++) {
+		if (strcmp(text, chi_name_kind_name(kind)) == 0) {
+			*out = kind;
+			return CHI_OK;
+		}
+	}
+	return text == NULL
+		       ? CHI_OK
+		       : chi_fault(&call->fault, -CHI_EINVAL,
+				   "kind: not player, event, site, source, round or annotator");
+}
+
+/* As one types: each word of what is wanted begins a word of the name. */
+static bool begins(const struct chi_name_words *wanted, const char *text)
+{
+	struct chi_name_words name;
+	bool all = true;
+	chi_name_split(text, strlen(text), &name);
+	for (size_t i = 0; all && i < wanted->n; i++) {
+		size_t len = wanted->word[i].len;
+		bool one = false;
+		for (size_t k = 0; !one && k < name.n; k++) {
+			one = name.word[k].len >= len &&
+			      memcmp(chi_name_word_text(wanted, i), chi_name_word_text(&name, k),
+				     len) == 0;
+		}
+		all = one;
+	}
+	return all;
+}
+
+/* Those with most games so far, in order. */
+struct best {
+	struct chi_name_row *rows;
+	size_t n;
+	size_t most;
+	uint64_t total;
+};
+
+static int keep(struct call *call, struct best *best, const struct chi_name_row *row)
+{
+	size_t at = best->n;
+	best->total++;
+	while (at > 0 && best->rows[at - 1].games < row->games) {
+		at--;
+	}
+	if (at == best->most) {
+		return CHI_OK;
+	}
+	size_t moved = (best->n < best->most ? best->n : best->most - 1) - at;
+	memmove(&best->rows[at + 1], &best->rows[at], moved * sizeof(*row));
+	best->n += best->n < best->most ? 1 : 0;
+	best->rows[at] = *row;
+	best->rows[at].text = chi_arena_text(&call->arena, row->text, strlen(row->text));
+	return best->rows[at].text != NULL ? CHI_OK : chi_fault_plain(&call->fault, -CHI_ENOMEM);
+}
+
+/* Every name is looked at: a hundred thousand take some hundredths of a second. */
+static int find_names(struct call *call, struct chi_names_spec *spec, const char *wanted,
+		      struct best *best)
+{
+	struct chi_name_words words = {.n = 0};
+	struct chi_names names;
+	int status = CHI_OK;
+	chi_name_split(wanted, strlen(wanted), &words);
+	do {
+		status = chi_get_names(call->client, spec, &names);
+		if (status < 0) {
+			return call_failed(call, status);
+		}
+		for (size_t i = 0; status == CHI_OK && i < names.n; i++) {
+			spec->after = names.rows[i].id;
+			status = begins(&words, names.rows[i].text)
+					 ? keep(call, best, &names.rows[i])
+					 : CHI_OK;
+		}
+		status = status == CHI_OK ? call_check(call) : status;
+	} while (status == CHI_OK && names.n == spec->limit);
+	return status;
+}
+
+int api_names(struct call *call)
+{
+	struct writer *out = &call->out;
+	const char *wanted = params_get(&call->params, "q");
+	struct chi_names_spec spec = {.limit = CHI_NAMES_MAX};
+	struct best best = {.n = 0};
+	uint64_t limit = 0;
+	int status = take_kind(call, &spec.kind);
+	status = status == CHI_OK ? params_number(&call->params, "limit", 1, CHI_NAMES_MAX,
+						  NAMES_INITIAL, &limit, &call->fault)
+				  : status;
+	if (status < 0) {
+		return status;
+	}
+	best.most = (size_t)limit;
+	best.rows = chi_arena_array(&call->arena, best.most, sizeof(*best.rows));
+	status = best.rows == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
+				   : find_names(call, &spec, wanted != NULL ? wanted : "", &best);
+	if (status < 0) {
+		return status;
+	}
+	out_object(out, NULL);
+	out_number(out, "total", best.total);
+	out_array(out, "names");
+	for (size_t i = 0; i < best.n; i++) {
+		const struct chi_name_row *row = &best.rows[i];
+		out_object(out, NULL);
+		out_number(out, "id", row->id);
+		out_text(out, "name", row->text);
+		if (row->counted) {
+			out_number(out, "games", row->games);
+		} else {
+			out_null(out, "games");
+		}
+		out_end(out, '}');
+	}
+	out_end(out, ']');
+	out_end(out, '}');
+	return CHI_OK;
+}
+
+/* ---- Gamesets ---------------------------------------------------------------------------- */
+
+int api_gamesets(struct call *call)
+{
+	struct writer *out = &call->out;
+	struct chi_gamesets sets;
+	int status = chi_get_gamesets(call->client, NULL, &sets);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(out, NULL);
+	out_array(out, "gamesets");
+	for (size_t i = 0; i < sets.n; i++) {
+		out_object(out, NULL);
+		out_text(out, "name", sets.rows[i].name);
+		out_number(out, "games", sets.rows[i].games);
+		out_text(out, "filter", sets.rows[i].filter);
+		out_end(out, '}');
+	}
+	out_end(out, ']');
+	out_end(out, '}');
+	return CHI_OK;
+}
+
+/* ---- Statistics -------------------------------------------------------------------------- */
+
+static const char *const kinds[CHI_STATS_KINDS] = {
+	[CHI_STATS_YEAR] = "year",	 [CHI_STATS_RATING] = "rating",
+	[CHI_STATS_ECO] = "eco",	 [CHI_STATS_OPENING] = "opening",
+	[CHI_STATS_LENGTH] = "length",	 [CHI_STATS_SPEED] = "speed",
+	[CHI_STATS_EVENT] = "event",	 [CHI_STATS_SITE] = "site",
+	[CHI_STATS_SOURCE] = "source",	 [CHI_STATS_PLAYER] = "player",
+	[CHI_STATS_PIECES] = "pieces",	 [CHI_STATS_MATERIAL] = "material",
+	[CHI_STATS_ENDGAME] = "endgame",
+};
+
+static void say_group(struct writer *out, uint8_t by, const struct chi_stats_group *group)
+{
+	bool number = by == CHI_STATS_YEAR || by == CHI_STATS_RATING || by == CHI_STATS_LENGTH ||
+		      by == CHI_STATS_PIECES;
+	const struct chi_counts *counts = &group->counts;
+	out_object(out, NULL);
+	if (number && group->value != 0) {
+		out_number(out, "value", group->value);
+	} else {
+		out_text(out, "value", !number && group->text[0] != '\0' ? group->text : NULL);
+	}
+	if (by >= CHI_STATS_PIECES) {
+		out_number(out, "positions", group->positions);
+	}
+	out_number(out, "games", say_games(counts) + counts->other);
+	out_number(out, "white", counts->white);
+	out_number(out, "draws", counts->draws);
+	out_number(out, "black", counts->black);
+	out_number(out, "other", counts->other);
+	say_score(out, "score", counts, false);
+	out_end(out, '}');
+}
+
+int api_stats(struct call *call)
+{
+	struct writer *out = &call->out;
+	struct chi_stats_result result;
+	const char *filter = "";
+	uint64_t limit = 0;
+	uint8_t by = 0;
+	int status = filter_word(call, "by", kinds, CHI_STATS_KINDS, &by);
+	status = status == CHI_OK ? params_number(&call->params, "limit", 1, UINT32_MAX, 0, &limit,
+						  &call->fault)
+				  : status;
+	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &filter) : status;
+	if (status < 0) {
+		return status;
+	}
+	status = chi_get_stats(call->client, by, filter, limit, &result);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(out, NULL);
+	out_text(out, "by", kinds[by]);
+	out_array(out, "rows");
+	for (size_t i = 0; i < result.n; i++) {
+		say_group(out, by, &result.groups[i]);
+	}
+	out_end(out, ']');
+	out_end(out, '}');
+	return CHI_OK;
+}
+
+/* ---- The table --------------------------------------------------------------------------- */
+
+const struct route api_routes[] = {
+	{"/api/info", 0, api_info, NULL},
+	{"/api/position", ROUTE_POST, api_position, NULL},
+	{"/api/explore", ROUTE_LONG, api_explore, NULL},
+	{"/api/games", ROUTE_LONG, api_games, NULL},
+	{"/api/game/", ROUTE_UNDER, api_game, NULL},
+	{"/api/pgn", ROUTE_POST | ROUTE_NO_GET | ROUTE_LOCAL, api_pgn, NULL},
+	{"/api/find", ROUTE_LONG, api_find, NULL},
+	{"/api/scan", ROUTE_LONG, api_scan, NULL},
+	{"/api/histogram", ROUTE_LONG, api_histogram, NULL},
+	{"/api/names", ROUTE_LONG, api_names, NULL},
+	{"/api/gamesets", 0, api_gamesets, NULL},
+	{"/api/stats", ROUTE_LONG, api_stats, NULL},
+	{NULL},
+};

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line. Options that are numbers are rows of one table, which bounds and help share. */
+#include "http/net/config.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+
+#define MIB	     (UINT64_C(1) << 20)
+#define DAY_MS	     (UINT64_C(24) * 3600 * 1000)
+#define FIRST_NUMBER 1000
+
+struct number {
+	const char *name;
+	const char *argument; /* N, BYTES (suffixes allowed) or MS */
+	size_t offset;	      /* in struct http_config */
+	uint64_t least;
+	uint64_t most;
+	uint64_t initial; /* 0: set by http_config_init */
+	const char *help;
+};
+
+#define FIELD(name) offsetof(struct http_config, name)
+
+static const struct number numbers[] = {
+	{"threads", "N", FIELD(threads), 1, HTTP_THREADS_MAX, 0,
+	 "loops that serve connections (default: one per core)"},
+	{"workers", "N", FIELD(workers), 1, HTTP_THREADS_MAX, 0,
+	 "threads for answers that take long (default: two per core)"},
+	{"max-connections", "N", FIELD(connections), 1, 1000000, 4096, "clients at once"},
+	{"max-waiting", "N", FIELD(waiting), 1, 1000000, 256,
+	 "requests that wait for a worker; one more is refused"},
+	{"max-body", "BYTES", FIELD(body_bytes), 0, 64 * MIB, MIB, "body of a request"},
+	{"max-import", "BYTES", FIELD(large_bytes), 0, 64 * MIB, 16 * MIB, "body of an import"},
+	{"head-timeout", "MS", FIELD(head_ms), 1, DAY_MS, 10000,
+	 "for a request to arrive, however it is dripped in; more for a large body"},
+	{"idle-timeout", "MS", FIELD(idle_ms), 1, DAY_MS, 60000, "without a request"},
+	{"send-timeout", "MS", FIELD(send_ms), 1, DAY_MS, 30000,
+	 "without reading, after which a client is cut off"},
+	{"answer-timeout", "MS", FIELD(answer_ms), 1, DAY_MS, 30000,
+	 "for an answer that takes long to be made"},
+	{"stop-timeout", "MS", FIELD(stop_ms), 1, DAY_MS, 5000,
+	 "for clients to read their last answers at the end"},
+	{"cache", "BYTES", FIELD(cache_bytes), 0, MIB << 20, 64 * MIB,
+	 "answers that each loop keeps until the store changes"},
+};
+
+static const struct option texts[] = {
+	{"address", required_argument, NULL, 'a'},    {"listen", required_argument, NULL, 'l'},
+	{"store", required_argument, NULL, 's'},      {"write-to", required_argument, NULL, 'w'},
+	{"token-file", required_argument, NULL, 't'}, {"tls-ca", required_argument, NULL, 'A'},
+	{"tls-cert", required_argument, NULL, 'C'},   {"tls-key", required_argument, NULL, 'K'},
+	{"access", required_argument, NULL, 'r'},     {"public-read", no_argument, NULL, 'p'},
+	{"web", required_argument, NULL, 'W'},	      {"queue", required_argument, NULL, 'q'},
+	{"log-level", required_argument, NULL, 'L'},  {"log-file", required_argument, NULL, 'F'},
+	{"log-format", required_argument, NULL, 'O'}, {"user", required_argument, NULL, 'u'},
+	{"sandbox", required_argument, NULL, 'b'},    {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'v'},
+};
+
+static uint64_t *number_at(struct http_config *config, const struct number *number)
+{
+	return (uint64_t *)(void *)((char *)config + number->offset);
+}
+
+void http_config_init(struct http_config *config)
+{
+	*config = (struct http_config){.log = {.level = CHI_LOG_INFO, .program = "chistore-http"},
+				       .web = CHI_WEB_DIR};
+	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
+		*number_at(config, &numbers[i]) = numbers[i].initial;
+	}
+	long found = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t cores = found < 1 ? 1 : (uint64_t)found;
+	config->threads = cores < HTTP_THREADS_MAX ? cores : HTTP_THREADS_MAX;
+	config->workers = 2 * cores < HTTP_THREADS_MAX ? 2 * cores : HTTP_THREADS_MAX;
+}
+
+static int parse_listen(struct http_config *config, const char *text, struct chi_fault *fault)
+{
+	struct chi_listen *listen = &config->listens[config->n_listens];
+	if (config->n_listens == CHI_LISTENS_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
+				 CHI_LISTENS_MAX);
+	}
+	int status = chi_listen_parse(text, listen, fault);
+	if (status == CHI_OK &&
+	    (strchr(text, ',') != NULL ||
+	     (listen->kind != CHI_LISTEN_TCP && listen->kind != CHI_LISTEN_PASSED))) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "--listen: '%s' is not tcp:HOST:PORT or fd:NAME", text);
+	}
+	config->n_listens += status == CHI_OK ? 1 : 0;
+	return status;
+}
+
+static const char *const levels[] = {"error", "warning", "info", "debug"};
+static const char *const formats[] = {"text", "json"};
+static const char *const sandboxes[] = {"auto", "require", "off"};
+
+#define CHOOSE(option, names, out) choose(option, names, CHI_COUNT(names), text, out, fault)
+
+static int choose(const char *option, const char *const names[], size_t n, const char *text,
+		  unsigned *out, struct chi_fault *fault)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = i;
+			return CHI_OK;
+		}
+	}
+	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of its words", option, text);
+}
+
+static int parse_number(struct http_config *config, const struct number *number, const char *text,
+			struct chi_fault *fault)
+{
+	uint64_t value = 0;
+	size_t len = strlen(text);
+	int status = strcmp(number->argument, "BYTES") == 0
+			     ? chi_num_size(text, len, &value)
+			     : chi_num_u64(text, len, UINT64_MAX, &value);
+	if (status < 0 || value < number->least || value > number->most) {
+		return chi_fault(fault, -CHI_EINVAL, "--%s: '%s' is no number within %llu..%llu",
+				 number->name, text, (unsigned long long)number->least,
+				 (unsigned long long)number->most);
+	}
+	*number_at(config, number) = value;
+	return CHI_OK;
+}
+
+/* Where an option's text is kept; NULL: it is more than a text. */
+static const char **text_of(struct http_config *config, int option)
+{
+	switch (option) {
+	case 'a':
+		return &config->address;
+	case 's':
+		return &config->store;
+	case 'w':
+		return &config->write_to;
+	case 't':
+		return &config->token_file;
+	case 'A':
+		return &config->tls_ca;
+	case 'C':
+		return &config->tls_cert;
+	case 'K':
+		return &config->tls_key;
+	case 'r':
+		return &config->access_path;
+	case 'W':
+		return &config->web;
+	case 'q':
+		return &config->queue;
+	case 'F':
+		return &config->log.path;
+	default:
+		return NULL;
+	}
+}
+
+static int apply(struct http_config *config, int option, const char *text, const char *word,
+		 struct chi_fault *fault)
+{
+	const char **kept = text_of(config, option);
+	if (kept != NULL) {
+		*kept = text;
+		return CHI_OK;
+	}
+	if (option >= FIRST_NUMBER) {
+		return parse_number(config, &numbers[option - FIRST_NUMBER], text, fault);
+	}
+	switch (option) {
+	case 'l':
+		return parse_listen(config, text, fault);
+	case 'L':
+		return CHOOSE("log-level", levels, &config->log.level);
+	case 'O':
+		return CHOOSE("log-format", formats, &config->log.format);
+	case 'b':
+		return CHOOSE("sandbox", sandboxes, &config->sandbox);
+	case 'u':
+		return chi_user_parse(text, &config->user, fault);
+	case 'p':
+		config->public_read = true;
+		return CHI_OK;
+	case 'h':
+		config->action = HTTP_HELP;
+		return CHI_OK;
+	case 'v':
+		config->action = HTTP_VERSION;
+		return CHI_OK;
+	default:
+		return chi_fault(fault, -CHI_EINVAL,
+				 option == ':' ? "option '%s' needs an argument"
+					       : "unknown option '%s'",
+				 word);
+	}
+}
+
+static int check(struct http_config *config, struct chi_fault *fault)
+{
+	static const char *const sockets[] = {"unix:", "tcp:", "tls:"};
+	if (config->address == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "no store: -a ADDRESS is missing");
+	}
+	config->in_process = true;
+	for (size_t i = 0; i < CHI_COUNT(sockets); i++) {
+		bool is = strncmp(config->address, sockets[i], strlen(sockets[i])) == 0;
+		config->in_process = config->in_process && !is;
+	}
+	if (config->n_listens == 0) {
+		return parse_listen(config, "tcp:127.0.0.1:8080", fault);
+	}
+	return CHI_OK;
+}
+
+int http_config_parse(struct http_config *config, int argc, char *const argv[],
+		      struct chi_fault *fault)
+{
+	struct option all[CHI_COUNT(texts) + CHI_COUNT(numbers) + 1];
+	memcpy(all, texts, sizeof(texts));
+	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
+		all[CHI_COUNT(texts) + i] = (struct option){numbers[i].name, required_argument,
+							    NULL, FIRST_NUMBER + (int)i};
+	}
+	all[CHI_COUNT(all) - 1] = (struct option){0};
+	optind = 0; /* glibc: start afresh, also the second time in a process */
+	opterr = 0;
+	for (;;) {
+		int before = optind > 0 ? optind : 1;
+		int option = getopt_long(argc, argv, "+:a:hv", all, NULL);
+		if (option == -1) {
+			break;
+		}
+		int status =
+			apply(config, option, optarg, before < argc ? argv[before] : "", fault);
+		if (status < 0 || config->action != HTTP_SERVE) {
+			return status;
+		}
+	}
+	if (optind < argc) {
+		return chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind]);
+	}
+	return check(config, fault);
+}
+
+void http_config_help(FILE *out)
+{
+	fputs("usage: chistore-http -a ADDRESS [--listen tcp:HOST:PORT]... [OPTION...]\n"
+	      "Serves a store of chess positions over HTTP: a page to explore it, JSON for\n"
+	      "programs, and the interfaces of lichess' opening explorer and of chessdb.cn.\n\n"
+	      "  -a, --address ADDRESS  the store: DIR, unix:PATH, tcp:HOST:PORT, tls:HOST:PORT\n"
+	      "  --listen tcp:HOST:PORT where (default: tcp:127.0.0.1:8080); port 0: any free\n"
+	      "                         one; or fd:NAME, passed by the service manager;\n"
+	      "                         repeatable. Other addresses than loopback need --access\n"
+	      "                         or --public-read\n"
+	      "  --write-to ADDRESS     a daemon that takes what clients write; without, nothing\n"
+	      "                         is written\n"
+	      "  --access FILE          tokens and their roles, as chistored --access; reloaded "
+	      "by\n"
+	      "                         SIGHUP\n"
+	      "  --public-read          any client may read, without a token\n"
+	      "  --queue FILE           positions that clients want analysed are appended there\n"
+	      "  --web DIR              the page's files (default: " CHI_WEB_DIR ")\n"
+	      "  --store NAME           which of a daemon's stores\n"
+	      "  --token-file FILE, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
+	      "                         to connect to the daemon with, as chistore has them\n"
+	      "  --user NAME[:GROUP]    started as root: become this user\n"
+	      "  --sandbox WHICH        auto, require or off: no files and system calls but those\n"
+	      "                         that serving needs\n"
+	      "  --log-level LEVEL, --log-file PATH, --log-format text|json\n",
+	      out);
+	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
+		const struct number *n = &numbers[i];
+		fprintf(out, "  --%s %s\n                         %s", n->name, n->argument,
+			n->help);
+		if (n->initial > 0) {
+			bool mib = n->initial % MIB == 0;
+			fprintf(out, " (default: %llu%s)",
+				(unsigned long long)(mib ? n->initial / MIB : n->initial),
+				mib ? "M" : "");
+		}
+		fputc('\n', out);
+	}
+	fputs("  -h, --help             this text\n  -v, --version          the version\n", out);
+}

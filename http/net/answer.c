@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers as bytes: status line, fields, body; compressed and conditional where asked. */
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "http/net/conn.h"
+
+#define COMPRESS_LEAST 1024
+#define COMPRESS_MOST  ((size_t)4 << 20) /* larger ones would hold up the loop */
+#define GZIP_LEVEL     4
+#define ZSTD_LEVEL     1
+#define HEAD_SIZE      1024
+
+static const char *reason_of(int status)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} reasons[] = {
+		{200, "OK"},
+		{204, "No Content"},
+		{304, "Not Modified"},
+		{400, "Bad Request"},
+		{401, "Unauthorized"},
+		{403, "Forbidden"},
+		{404, "Not Found"},
+		{405, "Method Not Allowed"},
+		{408, "Request Timeout"},
+		{411, "Length Required"},
+		{413, "Content Too Large"},
+		{414, "URI Too Long"},
+		{417, "Expectation Failed"},
+		{429, "Too Many Requests"},
+		{431, "Request Header Fields Too Large"},
+		{500, "Internal Server Error"},
+		{501, "Not Implemented"},
+		{503, "Service Unavailable"},
+		{504, "Gateway Timeout"},
+		{505, "HTTP Version Not Supported"},
+		{507, "Insufficient Storage"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(reasons); i++) {
+		if (reasons[i].status == status) {
+			return reasons[i].text;
+		}
+	}
+	return "Status";
+}
+
+/* What is sent as the body. */
+struct body {
+	const void *bytes;
+	size_t len;
+	const char *encoding; /* NULL: none */
+	char tag[32];	      /* "": none */
+	bool borrowed;	      /* lives as long as the server */
+};
+
+static size_t gzip(const void *in, size_t len, void *out, size_t room)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)in,
+		      .avail_in = (uInt)len,
+		      .next_out = out,
+		      .avail_out = (uInt)room};
+	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+		return 0;
+	}
+	size_t n = deflate(&z, Z_FINISH) == Z_STREAM_END ? z.total_out : 0;
+	deflateEnd(&z);
+	return n;
+}
+
+/* Only if it becomes smaller. */
+static void compress_body(struct call *call, struct body *body)
+{
+	bool wanted = call->zstd || call->gzip;
+	if (!wanted || body->len < COMPRESS_LEAST || body->len > COMPRESS_MOST) {
+		return;
+	}
+	void *out = chi_arena_alloc(&call->arena, body->len);
+	if (out == NULL) {
+		return;
+	}
+	size_t n = call->zstd ? ZSTD_compress(out, body->len, body->bytes, body->len, ZSTD_LEVEL)
+			      : gzip(body->bytes, body->len, out, body->len);
+	if (n > 0 && (!call->zstd || !ZSTD_isError(n))) {
+		*body = (struct body){
+			.bytes = out, .len = n, .encoding = call->zstd ? "zstd" : "gzip"};
+	}
+}
+
+/* The answer's name for If-None-Match: of its bytes, before they are compressed; an encoding makes
+ * another name. */
+static void body_of(struct call *call, struct body *body)
+{
+	const struct page_file *file = call->file;
+	if (file != NULL) {
+		bool zip = call->gzip && file->gzip != NULL;
+		*body = (struct body){.bytes = zip ? file->gzip : file->bytes,
+				      .len = zip ? file->gzip_len : file->len,
+				      .encoding = zip ? "gzip" : NULL,
+				      .borrowed = true};
+		(void)snprintf(body->tag, sizeof(body->tag), "\"%s%s\"", file->tag, zip ? "g" : "");
+		return;
+	}
+	struct chi_buffer *out = &call->out.buffer;
+	*body = (struct body){.bytes = chi_buffer_bytes(out), .len = out->len};
+	if (call->version == 9) {
+		return;
+	}
+	uint64_t hash =
+		call->http == 200 && body->len > 0 ? XXH3_64bits(body->bytes, body->len) : 0;
+	compress_body(call, body);
+	if (hash != 0) {
+		(void)snprintf(body->tag, sizeof(body->tag), "\"%016llx%c\"",
+			       (unsigned long long)hash,
+			       body->encoding == NULL ? 'i' : body->encoding[0]);
+	}
+}
+
+static bool matches(const char *tags, const char *tag)
+{
+	return tag[0] != '\0' && (strcmp(tags, "*") == 0 || strstr(tags, tag) != NULL);
+}
+
+/* All of the fields but those of the body. */
+static int head_of(const struct call *call, char out[HEAD_SIZE])
+{
+	bool options = call->method == METHOD_OPTIONS;
+	return snprintf(out, HEAD_SIZE,
+			"HTTP/1.1 %d %s\r\nServer: chistore\r\nAccess-Control-Allow-Origin: *\r\n"
+			"X-Content-Type-Options: nosniff\r\n%s%s%s%s",
+			call->http, reason_of(call->http),
+			call->keep_alive ? (call->version == 10 ? "Connection: keep-alive\r\n" : "")
+					 : "Connection: close\r\n",
+			call->http == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+			call->http == 503 ? "Retry-After: 1\r\n" : "",
+			options || call->http == 405
+				? "Allow: GET, HEAD, POST, PUT, OPTIONS\r\n"
+				  "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, OPTIONS\r\n"
+				  "Access-Control-Allow-Headers: Authorization, Content-Type\r\n"
+				  "Access-Control-Max-Age: 86400\r\n"
+				: "");
+}
+
+static void add(struct conn *conn, const void *bytes, size_t len)
+{
+	if (len > 0 && evbuffer_add(conn->out, bytes, len) < 0) {
+		/* Nothing that makes sense can follow. */
+		conn->at_end = true;
+		conn->call->keep_alive = false;
+	}
+}
+
+void answer_put(struct conn *conn, struct call *call)
+{
+	char head[HEAD_SIZE];
+	struct body body;
+	body_of(call, &body);
+	bool same = call->http == 200 && matches(call->tags, body.tag);
+	call->http = same ? 304 : call->http;
+	bool empty = same || call->http == 204;
+	count(&conn->loop->counters.requests[call->http / 100 % STATUS_CLASSES], 1);
+	if (call->version == 9) {
+		add(conn, body.bytes, body.len);
+		return;
+	}
+	int n = head_of(call, head);
+	if (!empty) {
+		n += snprintf(head + n, HEAD_SIZE - (size_t)n,
+			      "Content-Type: %s\r\nContent-Length: %zu\r\n%s%s%s", call->type,
+			      body.len, body.encoding != NULL ? "Content-Encoding: " : "",
+			      body.encoding != NULL ? body.encoding : "",
+			      body.encoding != NULL ? "\r\n" : "");
+	}
+	if (body.tag[0] != '\0') {
+		n += snprintf(head + n, HEAD_SIZE - (size_t)n,
+			      "ETag: %s\r\nVary: Accept-Encoding\r\nCache-Control: no-cache\r\n",
+			      body.tag);
+	}
+	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
+	add(conn, head, (size_t)n);
+	if (empty || call->method == METHOD_HEAD) {
+		return;
+	}
+	if (body.borrowed && body.len > 0) {
+		if (evbuffer_add_reference(conn->out, body.bytes, body.len, NULL, NULL) < 0) {
+			conn->at_end = true;
+		}
+	} else {
+		add(conn, body.bytes, body.len);
+	}
+}
+
+void answer_put_part(struct conn *conn, struct call *call)
+{
+	char head[HEAD_SIZE];
+	struct chi_buffer *out = &call->out.buffer;
+	bool chunked = call->version == 11;
+	if (!call->streaming) {
+		call->streaming = true;
+		call->keep_alive = call->keep_alive && chunked;
+		count(&conn->loop->counters.requests[2], 1);
+		int n = call->version == 9 ? 0 : head_of(call, head);
+		if (n > 0) {
+			n += snprintf(head + n, HEAD_SIZE - (size_t)n, "Content-Type: %s\r\n%s\r\n",
+				      call->type, chunked ? "Transfer-Encoding: chunked\r\n" : "");
+		}
+		add(conn, head, (size_t)n);
+	}
+	if (call->method == METHOD_HEAD) {
+		call->more = false;
+		return;
+	}
+	if (out->len > 0) {
+		int n = snprintf(head, HEAD_SIZE, "%zx\r\n", out->len);
+		add(conn, head, chunked ? (size_t)n : 0);
+		add(conn, chi_buffer_bytes(out), out->len);
+		add(conn, "\r\n", chunked ? 2 : 0);
+	}
+	if (!call->more) {
+		add(conn, "0\r\n\r\n", chunked ? 5 : 0);
+	}
+	out_reset(&call->out);
+}

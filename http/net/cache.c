@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers of a loop, by what was asked, until the store changes. Whether it has is asked ten times
+ * a second at most, so an answer may be a tenth of a second behind the store. Each place holds one
+ * answer, the later replaces the earlier; when the memory is used up, places are emptied in turn.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "http/net/conn.h"
+
+#define PLACES	 16384
+#define ASK_MS	 100
+#define ONE_MOST ((size_t)256 << 10)
+
+struct kept {
+	uint64_t sequence;
+	const char *type; /* static */
+	size_t len;
+	size_t target_len; /* with its NUL; the answer's bytes follow it */
+	char bytes[];
+};
+
+struct cache {
+	struct kept *places[PLACES];
+	size_t bytes;
+	size_t most;
+	size_t hand; /* the place that is emptied next */
+	uint64_t sequence;
+	int64_t asked_ms;
+};
+
+int cache_new(size_t bytes, struct cache **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (*out == NULL) {
+		return -CHI_ENOMEM;
+	}
+	(*out)->most = bytes;
+	return CHI_OK;
+}
+
+static size_t size_of(const struct kept *kept)
+{
+	return sizeof(*kept) + kept->target_len + kept->len;
+}
+
+static void drop(struct cache *cache, size_t place)
+{
+	struct kept *kept = cache->places[place];
+	if (kept != NULL) {
+		cache->bytes -= size_of(kept);
+		cache->places[place] = NULL;
+		free(kept);
+	}
+}
+
+void cache_free(struct cache *cache)
+{
+	for (size_t i = 0; cache != NULL && i < PLACES; i++) {
+		drop(cache, i);
+	}
+	free(cache);
+}
+
+static size_t place_of(const char *target)
+{
+	return XXH3_64bits(target, strlen(target)) % PLACES;
+}
+
+/* 0: not known. */
+static uint64_t sequence_of(struct cache *cache, struct session *session)
+{
+	int64_t now = chi_now_ms();
+	struct chi_info info;
+	struct chi_fault fault;
+	if (now - cache->asked_ms >= ASK_MS) {
+		cache->asked_ms = now;
+		cache->sequence = 0;
+		if (session_ready(session, &fault) == CHI_OK &&
+		    chi_get_info(session->client, &info) == CHI_OK) {
+			cache->sequence = info.sequence + 1;
+		}
+	}
+	return cache->sequence;
+}
+
+static bool may_keep(const struct call *call)
+{
+	const unsigned not = ROUTE_WRITE | ROUTE_LIVE | ROUTE_LOCAL;
+	return call->route != NULL && (call->route->flags & not ) == 0 &&
+	       (call->method == METHOD_GET || call->method == METHOD_HEAD) &&
+	       call->target != NULL && call->loop->server->config->in_process;
+}
+
+bool cache_find(struct cache *cache, struct call *call)
+{
+	if (!may_keep(call) || cache->most == 0) {
+		return false;
+	}
+	call->sequence = sequence_of(cache, &call->loop->session);
+	const struct kept *kept = cache->places[place_of(call->target)];
+	if (call->sequence == 0 || kept == NULL || kept->sequence != call->sequence ||
+	    strcmp(kept->bytes, call->target) != 0) {
+		return false;
+	}
+	call->type = kept->type;
+	out_bytes(&call->out, kept->bytes + kept->target_len, kept->len);
+	return !call->out.failed;
+}
+
+void cache_keep(struct cache *cache, const struct call *call)
+{
+	const struct chi_buffer *out = &call->out.buffer;
+	if (!may_keep(call) || cache->most == 0 || call->sequence == 0 || call->http != 200 ||
+	    call->file != NULL || out->len > ONE_MOST) {
+		return;
+	}
+	size_t target_len = strlen(call->target) + 1;
+	size_t size = sizeof(struct kept) + target_len + out->len;
+	size_t place = place_of(call->target);
+	drop(cache, place);
+	for (size_t i = 0; i < PLACES && cache->bytes + size > cache->most; i++) {
+		drop(cache, cache->hand);
+		cache->hand = (cache->hand + 1) % PLACES;
+	}
+	struct kept *kept = cache->bytes + size <= cache->most ? malloc(size) : NULL;
+	if (kept == NULL) {
+		return;
+	}
+	*kept = (struct kept){call->sequence, call->type, out->len, target_len};
+	memcpy(kept->bytes, call->target, target_len);
+	memcpy(kept->bytes + target_len, chi_buffer_bytes(out), out->len);
+	cache->places[place] = kept;
+	cache->bytes += size;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What handlers share. */
+#include "http/net/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+
+int call_failed(struct call *call, int status)
+{
+	const char *text = chi_error(call->client);
+	return chi_fault(&call->fault, status, "%s", text[0] != '\0' ? text : chi_strerror(status));
+}
+
+int call_check(struct call *call)
+{
+	if (atomic_load_explicit(&call->cancelled, memory_order_relaxed)) {
+		return -CHI_ECANCELED;
+	}
+	return chi_now_ms() < call->deadline_ms
+		       ? CHI_OK
+		       : chi_fault(&call->fault, -CHI_ETIMEOUT,
+				   "the answer takes longer than this server allows: ask for less");
+}
+
+int call_not_found(struct call *call, const char *why)
+{
+	call->http = 404;
+	return chi_fault(&call->fault, -CHI_EINVAL, "%s", why);
+}
+
+int call_http_of(int status)
+{
+	switch (-status) {
+	case CHI_EINVAL:
+	case CHI_EFEN:
+	case CHI_EKEY:
+	case CHI_EMOVE:
+	case CHI_ESYNTAX:
+	case CHI_EEXIST:
+		return 400;
+	case CHI_ETOOBIG:
+		return 413;
+	case CHI_EACCES:
+	case CHI_EREADONLY:
+		return 403;
+	case CHI_EUNSUPPORTED:
+		return 501;
+	case CHI_EBUSY:
+	case CHI_ECONNECT:
+	case CHI_ENOSTORE:
+	case CHI_ESTALE:
+	case CHI_ECANCELED:
+		return 503;
+	case CHI_ETIMEOUT:
+		return 504;
+	case CHI_EFULL:
+		return 507;
+	default:
+		return 500;
+	}
+}
+
+int call_fen(struct call *call, const char *text, struct chi_key *out)
+{
+	char fen[CHI_FEN_INPUT_MAX + 1];
+	size_t len = strlen(text);
+	if (len >= sizeof(fen)) {
+		return chi_fault(&call->fault, -CHI_EFEN, "a FEN has at most %d bytes",
+				 CHI_FEN_INPUT_MAX);
+	}
+	for (size_t i = 0; i <= len; i++) {
+		fen[i] = (char)(text[i] == '_' || text[i] == '+' ? ' ' : text[i]);
+	}
+	return chi_key_from_fen(fen, len, out, &call->fault);
+}
+
+int call_fen_param(struct call *call, const char *name, struct chi_key *out)
+{
+	const char *text = params_get(&call->params, name);
+	return text != NULL ? call_fen(call, text, out)
+			    : chi_fault(&call->fault, -CHI_EINVAL, "the parameter '%s' is missing",
+					name);
+}
+
+void call_complain_json(struct call *call, const char *why)
+{
+	call->type = "application/json";
+	out_object(&call->out, NULL);
+	out_text(&call->out, "error", why);
+	out_end(&call->out, '}');
+	out_newline(&call->out);
+}

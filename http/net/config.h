@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What chistore-http is started with, all from the command line; defaults in config.c, meaning in
+ * chistore-http(8). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "chistore/types.h"
+#include "service/listen.h"
+#include "service/log.h"
+#include "service/user.h"
+
+#define HTTP_THREADS_MAX 64
+
+enum http_action {
+	HTTP_SERVE,
+	HTTP_HELP,
+	HTTP_VERSION,
+};
+
+enum http_sandbox {
+	HTTP_SANDBOX_AUTO,
+	HTTP_SANDBOX_REQUIRE,
+	HTTP_SANDBOX_OFF,
+};
+
+/* Texts point into argv. */
+struct http_config {
+	enum http_action action;
+	const char *address;  /* of the store */
+	bool in_process;      /* a directory's: reading does not wait for another process */
+	const char *store;    /* name on a daemon; NULL: its default */
+	const char *write_to; /* a daemon's address; NULL: nothing is written */
+	const char *token_file;
+	const char *tls_ca;
+	const char *tls_cert;
+	const char *tls_key;
+	struct chi_listen listens[CHI_LISTENS_MAX];
+	size_t n_listens;
+	const char *access_path; /* NULL: without rules */
+	bool public_read;	 /* any client may read */
+	const char *web;	 /* directory of the page */
+	const char *queue;	 /* file of positions asked for; NULL: in memory */
+	struct chi_log_options log;
+	struct chi_user user;
+	unsigned sandbox; /* enum http_sandbox */
+	uint64_t threads; /* loops */
+	uint64_t workers; /* threads for answers that take long */
+	uint64_t connections;
+	uint64_t waiting;     /* calls that wait for a worker */
+	uint64_t body_bytes;  /* of a request, */
+	uint64_t large_bytes; /* of an import */
+	uint64_t head_ms;     /* for a head to arrive, from its first byte; for a body, a MiB */
+	uint64_t idle_ms;     /* a connection without a request */
+	uint64_t send_ms;     /* without the client reading */
+	uint64_t answer_ms;   /* for an answer to be made */
+	uint64_t stop_ms;     /* for answers to be read at the end */
+	uint64_t cache_bytes; /* of answers kept, by each loop */
+};
+
+void http_config_init(struct http_config *config);
+
+/* Reads and checks the command line; the fault names the option and what is wrong. */
+CHI_MUSTUSE int http_config_parse(struct http_config *config, int argc, char *const argv[],
+				  struct chi_fault *fault);
+
+void http_config_help(FILE *out);

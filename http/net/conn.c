@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/* How a connection goes from state to state. Its loop's thread runs all of it. */
+#include "http/net/conn.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "service/events.h"
+
+#define READ_BYTES    ((size_t)64 << 10)
+#define INPUT_MOST    (HEAD_MAX + READ_BYTES) /* beyond, what comes waits in the kernel */
+#define OUTPUT_MOST   ((size_t)1 << 20)	      /* no further request is looked at meanwhile */
+#define TURN_REQUESTS 32		      /* then others have their turn */
+#define LINGER_MS     2000
+#define MIB	      ((uint64_t)1 << 20)
+
+static void advance(struct conn *conn);
+
+static const struct http_config *config_of(const struct conn *conn)
+{
+	return conn->loop->server->config;
+}
+
+static void set_deadline(struct conn *conn, uint64_t ms)
+{
+	conn->deadline_ms = chi_now_ms() + (int64_t)ms;
+	conn->unsent = evbuffer_get_length(conn->out);
+}
+
+static void set_state(struct conn *conn, enum conn_state state)
+{
+	const struct http_config *config = config_of(conn);
+	const uint64_t times[] = {
+		[CONN_IDLE] = config->idle_ms,	 [CONN_HEAD] = config->head_ms,
+		[CONN_BODY] = config->head_ms,	 [CONN_WAITING] = 2 * config->answer_ms + 60000,
+		[CONN_STREAM] = config->send_ms, [CONN_LAST] = config->send_ms,
+		[CONN_LINGER] = LINGER_MS,
+	};
+	conn->state = state;
+	set_deadline(conn, times[state]);
+}
+
+/* ---- The end ----------------------------------------------------------------------------- */
+
+void conn_close(struct conn *conn)
+{
+	struct call *call = conn->call;
+	if (call != NULL && conn->state == CONN_WAITING) {
+		/* A worker has it, and gives it back. */
+		atomic_store(&call->cancelled, true);
+		call->conn = NULL;
+	} else if (call != NULL) {
+		loop_call_done(call);
+	}
+	*conn->link = conn->next;
+	if (conn->next != NULL) {
+		conn->next->link = conn->link;
+	}
+	count(&conn->loop->counters.open, (uint64_t)-1);
+	chi_event_drop(&conn->readable);
+	chi_event_drop(&conn->writable);
+	close(conn->fd);
+	if (conn->in != NULL) {
+		evbuffer_free(conn->in);
+	}
+	if (conn->out != NULL) {
+		evbuffer_free(conn->out);
+	}
+	free(conn);
+}
+
+/* ---- Sending ----------------------------------------------------------------------------- */
+
+/* Sends what can be sent. False: the connection is broken. */
+static bool flush(struct conn *conn)
+{
+	while (evbuffer_get_length(conn->out) > 0) {
+		int n = evbuffer_write(conn->out, conn->fd);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			bool full = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+			if (full) {
+				chi_event_add(conn->writable, NULL);
+			}
+			return full;
+		}
+		count(&conn->loop->counters.sent, (uint64_t)n);
+	}
+	return true;
+}
+
+/* The answer is in the output: what comes after it. */
+static void after_answer(struct conn *conn)
+{
+	struct call *call = conn->call;
+	bool keep = call->keep_alive && !conn->loop->draining;
+	count(&conn->loop->counters.busy_us, (uint64_t)(chi_now_us() - call->begun_us));
+	loop_call_done(call);
+	conn->call = NULL;
+	set_state(conn, keep ? CONN_IDLE : CONN_LAST);
+}
+
+/* A handler is done, or has written a part. */
+static void take_result(struct conn *conn)
+{
+	struct call *call = conn->call;
+	if (call->result < 0 && call->streaming) {
+		/* The client sees that the end is missing. */
+		call->keep_alive = false;
+		after_answer(conn);
+	} else if (call->result == CHI_OK && (call->more || call->streaming)) {
+		answer_put_part(conn, call);
+		if (call->more) {
+			set_state(conn, CONN_STREAM);
+		} else {
+			after_answer(conn);
+		}
+	} else {
+		cache_keep(conn->loop->cache, call);
+		answer_put(conn, call);
+		after_answer(conn);
+	}
+}
+
+/* ---- Calls ------------------------------------------------------------------------------- */
+
+/* An answer that no handler gives. */
+static void refuse(struct conn *conn, int http, const char *why)
+{
+	struct call *call = conn->call;
+	call->http = http;
+	out_reset(&call->out);
+	if (call->route != NULL && call->route->complain != NULL) {
+		call->route->complain(call, why);
+	} else {
+		call_complain_json(call, why);
+	}
+	call->result = CHI_OK;
+	answer_put(conn, call);
+	after_answer(conn);
+}
+
+static void run(struct conn *conn)
+{
+	struct call *call = conn->call;
+	struct loop *loop = conn->loop;
+	unsigned flags = call->route->flags;
+	bool here = (flags & ROUTE_LOCAL) != 0 ||
+		    (config_of(conn)->in_process && (flags & (ROUTE_LONG | ROUTE_WRITE)) == 0);
+	call->deadline_ms = chi_now_ms() + (int64_t)config_of(conn)->answer_ms;
+	if (here) {
+		call_run(call, &loop->session);
+		take_result(conn);
+		return;
+	}
+	set_state(conn, CONN_WAITING);
+	int status = pool_submit(&loop->server->pool, call);
+	if (status < 0 && call->streaming) {
+		call->result = status;
+		take_result(conn);
+	} else if (status < 0) {
+		refuse(conn, 503, "too many requests wait already: try again later");
+	}
+}
+
+static bool is_allowed(const struct call *call)
+{
+	unsigned flags = call->route->flags;
+	switch (call->method) {
+	case METHOD_GET:
+	case METHOD_HEAD:
+		return (flags & ROUTE_NO_GET) == 0;
+	case METHOD_POST:
+		return (flags & ROUTE_POST) != 0;
+	case METHOD_PUT:
+		return (flags & ROUTE_PUT) != 0;
+	default:
+		return false;
+	}
+}
+
+/* Path, parameters and rights are looked at once the request is whole. */
+static void dispatch(struct conn *conn)
+{
+	struct call *call = conn->call;
+	if (call->method == METHOD_OPTIONS) {
+		call->http = 204;
+		call->result = CHI_OK;
+		answer_put(conn, call);
+		after_answer(conn);
+		return;
+	}
+	if (call->route == NULL) {
+		refuse(conn, 404, "there is nothing at this address");
+	} else if (!is_allowed(call)) {
+		refuse(conn, 405, "this address does not take that method");
+	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call->foreign) {
+		refuse(conn, 403, "pages of other sites may not write without a token");
+	} else if (strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
+		   params_parse(&call->params, call->body, call->body_len, &call->arena,
+				&call->fault) < 0) {
+		refuse(conn, 400, call->fault.text);
+	} else if (cache_find(conn->loop->cache, call)) {
+		count(&conn->loop->counters.cached, 1);
+		answer_put(conn, call);
+		after_answer(conn);
+	} else {
+		run(conn);
+	}
+}
+
+/* The role is known from the head alone, before memory is taken for a body. */
+static bool may(struct conn *conn, const struct head *head)
+{
+	struct call *call = conn->call;
+	const char *why = "";
+	unsigned flags = call->route != NULL ? call->route->flags : ROUTE_OPEN;
+	call->role = server_authorize(conn->loop->server, head->authorization, &why);
+	call->foreign = head->origin.len > 0 && head->authorization.len == 0 &&
+			!(head->origin.len > head->host.len && head->host.len > 0 &&
+			  memcmp(head->origin.at + head->origin.len - head->host.len, head->host.at,
+				 head->host.len) == 0 &&
+			  head->origin.at[head->origin.len - head->host.len - 1] == '/');
+	if ((flags & ROUTE_OPEN) != 0 || call->method == METHOD_OPTIONS ||
+	    call->role >= ((flags & ROUTE_WRITE) != 0 ? CHI_ROLE_WRITE : CHI_ROLE_READ)) {
+		return true;
+	}
+	call->keep_alive = call->keep_alive && head->length == 0;
+	refuse(conn, call->role == CHI_ROLE_NONE ? 401 : 403,
+	       call->role == CHI_ROLE_NONE ? why : "access denied: this needs the role write");
+	return false;
+}
+
+static char *copy(struct call *call, struct text text)
+{
+	return chi_arena_text(&call->arena, text.at, text.len);
+}
+
+/* Everything of the head that lasts; false: it was refused. */
+static bool begin_call(struct conn *conn, const struct head *head)
+{
+	struct call *call = conn->call;
+	call->method = head->method;
+	call->version = head->version;
+	call->keep_alive = head->keep_alive;
+	call->gzip = head_list_has(head->encodings, "gzip");
+	call->zstd = head_list_has(head->encodings, "zstd");
+	call->tags = copy(call, head->tags);
+	call->type_in = copy(call, head->type);
+	call->path = params_decode(head->path.at, head->path.len, false, &call->arena);
+	if (call->tags == NULL || call->type_in == NULL || call->path == NULL) {
+		call->keep_alive = false;
+		refuse(conn, 400, "the path is not UTF-8 text with %-escapes");
+		return false;
+	}
+	call->target = copy(call, head->path.len == 0
+					  ? head->path
+					  : (struct text){head->path.at, (size_t)(head->query.at +
+										  head->query.len -
+										  head->path.at)});
+	call->route = conn->loop->server->find(conn->loop->server, call->path);
+	uint64_t most = call->route != NULL && (call->route->flags & ROUTE_LARGE) != 0
+				? config_of(conn)->large_bytes
+				: config_of(conn)->body_bytes;
+	if (head->length > most) {
+		call->keep_alive = false;
+		refuse(conn, 413, "the body is longer than this server takes");
+		return false;
+	}
+	if (!may(conn, head)) {
+		return false;
+	}
+	if (params_parse(&call->params, head->query.at, head->query.len, &call->arena,
+			 &call->fault) < 0) {
+		call->keep_alive = call->keep_alive && head->length == 0;
+		refuse(conn, 400, call->fault.text);
+		return false;
+	}
+	call->body_len = (size_t)head->length;
+	call->body = chi_arena_alloc(&call->arena, call->body_len + 1);
+	if (call->body == NULL) {
+		call->keep_alive = false;
+		refuse(conn, 503, "out of memory");
+		return false;
+	}
+	call->body[call->body_len] = '\0';
+	return true;
+}
+
+static bool new_call(struct conn *conn)
+{
+	conn->call = loop_call(conn->loop);
+	if (conn->call == NULL) {
+		set_state(conn, CONN_LAST);
+		return false;
+	}
+	conn->call->conn = conn;
+	conn->call->begun_us = chi_now_us();
+	return true;
+}
+
+/* ---- Requests ---------------------------------------------------------------------------- */
+
+/* False: more must come first. */
+static bool take_head(struct conn *conn)
+{
+	struct head head;
+	const char *why = "";
+	size_t used = 0;
+	size_t len = evbuffer_get_length(conn->in);
+	len = len > HEAD_MAX ? HEAD_MAX : len;
+	const char *bytes = (const char *)evbuffer_pullup(conn->in, (ev_ssize_t)len);
+	if (len == 0 || bytes == NULL) {
+		return false;
+	}
+	int http = head_parse(bytes, len, &head, &used, &why);
+	if (http == 1) {
+		if (conn->state == CONN_IDLE) {
+			set_state(conn, CONN_HEAD);
+		}
+		return false;
+	}
+	if (!new_call(conn)) {
+		return true;
+	}
+	if (http != 0) {
+		conn->call->version = head.version != 0 ? head.version : 11;
+		refuse(conn, http, why);
+		return true;
+	}
+	bool begun = begin_call(conn, &head);
+	bool expects = head.expects && head.version == 11;
+	evbuffer_drain(conn->in, used);
+	if (begun) {
+		set_state(conn, CONN_BODY);
+		set_deadline(conn, config_of(conn)->head_ms * (1 + head.length / MIB));
+		conn->body_at = 0;
+		if (expects && evbuffer_get_length(conn->in) < head.length) {
+			evbuffer_add_printf(conn->out, "HTTP/1.1 100 Continue\r\n\r\n");
+		}
+	}
+	return true;
+}
+
+static bool take_body(struct conn *conn)
+{
+	struct call *call = conn->call;
+	size_t wanted = call->body_len - conn->body_at;
+	int n = wanted > 0 ? evbuffer_remove(conn->in, call->body + conn->body_at, wanted) : 0;
+	conn->body_at += n > 0 ? (size_t)n : 0;
+	if (conn->body_at < call->body_len) {
+		return false;
+	}
+	dispatch(conn);
+	return true;
+}
+
+/* Whether something is left to be done without more input. */
+static bool step(struct conn *conn)
+{
+	switch (conn->state) {
+	case CONN_IDLE:
+	case CONN_HEAD:
+		return evbuffer_get_length(conn->out) < OUTPUT_MOST && take_head(conn);
+	case CONN_BODY:
+		return take_body(conn);
+	case CONN_STREAM:
+		if (evbuffer_get_length(conn->out) > 0) {
+			return false;
+		}
+		run(conn);
+		return true;
+	case CONN_LAST:
+		if (evbuffer_get_length(conn->out) == 0 && shutdown(conn->fd, SHUT_WR) == 0) {
+			set_state(conn, CONN_LINGER);
+		}
+		return false;
+	case CONN_LINGER:
+		evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Reads on only while there is room for what comes. */
+static void set_reading(struct conn *conn)
+{
+	bool want = !conn->at_end && evbuffer_get_length(conn->in) < INPUT_MOST &&
+		    evbuffer_get_length(conn->out) < OUTPUT_MOST;
+	if (want && !conn->reading) {
+		chi_event_add(conn->readable, NULL);
+	} else if (!want && conn->reading) {
+		event_del(conn->readable);
+	}
+	conn->reading = want;
+}
+
+/* Nothing more will come of it. A client that has ended its input may wait for an answer. */
+static bool is_over(const struct conn *conn)
+{
+	return conn->at_end &&
+	       (conn->state == CONN_IDLE || conn->state == CONN_HEAD || conn->state == CONN_BODY ||
+		conn->state == CONN_LINGER) &&
+	       evbuffer_get_length(conn->out) == 0;
+}
+
+static void advance(struct conn *conn)
+{
+	int turns = 0;
+	bool more = true;
+	bool fine = true;
+	while (more && fine) {
+		more = step(conn) && ++turns < TURN_REQUESTS;
+		if (!more) {
+			size_t before = evbuffer_get_length(conn->out);
+			fine = flush(conn);
+			/* What waited for the output to be sent goes on. */
+			more = fine && before > 0 && evbuffer_get_length(conn->out) == 0 &&
+			       turns < TURN_REQUESTS;
+		}
+	}
+	if (!fine || is_over(conn)) {
+		conn_close(conn);
+		return;
+	}
+	set_reading(conn);
+	if (turns == TURN_REQUESTS) {
+		event_active(conn->writable, EV_WRITE, 1);
+	}
+}
+
+/* ---- Events ------------------------------------------------------------------------------ */
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+	struct conn *conn = context;
+	(void)what;
+	int n = evbuffer_read(conn->in, fd, (int)READ_BYTES);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	if (n < 0) {
+		conn_close(conn);
+		return;
+	}
+	conn->at_end = n == 0;
+	count(&conn->loop->counters.received, (uint64_t)n);
+	advance(conn);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	advance(context);
+}
+
+void conn_answered(struct call *call)
+{
+	struct conn *conn = call->conn;
+	if (conn == NULL) {
+		loop_call_done(call);
+		return;
+	}
+	take_result(conn);
+	advance(conn);
+}
+
+/* Slow heads and bodies are told so; who does not read an answer cannot be told. */
+void conn_tick(struct conn *conn, int64_t now_ms)
+{
+	size_t unsent = evbuffer_get_length(conn->out);
+	if (conn->loop->draining && conn->state == CONN_IDLE && unsent == 0) {
+		conn_close(conn);
+		return;
+	}
+	if (now_ms < conn->deadline_ms) {
+		return;
+	}
+	if (unsent > 0 && unsent < conn->unsent) {
+		set_deadline(conn, config_of(conn)->send_ms);
+		return;
+	}
+	bool late = conn->state == CONN_HEAD || conn->state == CONN_BODY;
+	count(&conn->loop->counters.expired, conn->state != CONN_LINGER ? 1 : 0);
+	if (late && unsent == 0 && (conn->call != NULL || new_call(conn))) {
+		conn->call->keep_alive = false;
+		refuse(conn, 408, "the request did not come in time");
+		advance(conn);
+	} else {
+		conn_close(conn);
+	}
+}
+
+void conn_new(struct loop *loop, int fd)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+	int one = 1;
+	if (conn == NULL) {
+		close(fd);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	conn->loop = loop;
+	conn->fd = fd;
+	conn->in = evbuffer_new();
+	conn->out = evbuffer_new();
+	conn->readable = event_new(loop->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+	conn->writable = event_new(loop->base, fd, EV_WRITE, on_writable, conn);
+	conn->next = loop->conns;
+	conn->link = &loop->conns;
+	if (conn->next != NULL) {
+		conn->next->link = &conn->next;
+	}
+	loop->conns = conn;
+	count(&loop->counters.open, 1);
+	if (conn->in == NULL || conn->out == NULL || conn->readable == NULL ||
+	    conn->writable == NULL) {
+		conn_close(conn);
+		return;
+	}
+	set_state(conn, CONN_IDLE);
+	set_reading(conn);
+}

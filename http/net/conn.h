@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A connection: requests one after the other, each answered before the next is looked at. Limits
+ * are kept here: a head and a body must be whole in time however they are dripped in, a client
+ * must read its answers, and what it sends ahead waits in the kernel.
+ */
+#pragma once
+
+#include <event2/buffer.h>
+
+#include "http/net/server.h"
+
+enum conn_state {
+	CONN_IDLE,    /* nothing of a request has come */
+	CONN_HEAD,    /* a part of one */
+	CONN_BODY,    /* its head */
+	CONN_WAITING, /* a worker has the call */
+	CONN_STREAM,  /* what was written is being sent; then the handler goes on */
+	CONN_LAST,    /* the last answer is being sent */
+	CONN_LINGER,  /* it is sent; what still comes is dropped until the client closes */
+};
+
+struct conn {
+	struct loop *loop;
+	struct conn *next;
+	struct conn **link; /* what points here */
+	int fd;
+	enum conn_state state;
+	struct event *readable;
+	struct event *writable;
+	bool reading;
+	bool at_end; /* the client has ended its input */
+	struct evbuffer *in;
+	struct evbuffer *out;
+	int64_t deadline_ms;
+	size_t unsent; /* when the deadline was set */
+	struct call *call;
+	size_t body_at; /* bytes of it that have come */
+};
+
+/* Puts head and body of call's answer into conn->out. */
+void answer_put(struct conn *conn, struct call *call);
+/* A part of a stream. */
+void answer_put_part(struct conn *conn, struct call *call);
+
+/* Answers from what was answered before, as long as the store has not changed. */
+struct cache;
+CHI_MUSTUSE int cache_new(size_t bytes, struct cache **out);
+void cache_free(struct cache *cache);
+/* True: call->out and call->type are the answer. */
+bool cache_find(struct cache *cache, struct call *call);
+void cache_keep(struct cache *cache, const struct call *call);

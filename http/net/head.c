@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over the lines of a head. */
+#include "http/net/head.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/attr.h"
+#include "base/num.h"
+
+#define MORE	 1
+#define BAD	 400
+#define TOO_LONG 431
+
+static int refuse(const char **why, int status, const char *text)
+{
+	*why = text;
+	return status;
+}
+
+static bool equals(struct text text, const char *word)
+{
+	return text.len == strlen(word) && strncasecmp(text.at, word, text.len) == 0;
+}
+
+static struct text trim(const char *at, size_t len)
+{
+	while (len > 0 && (*at == ' ' || *at == '\t')) {
+		at++;
+		len--;
+	}
+	while (len > 0 && (at[len - 1] == ' ' || at[len - 1] == '\t')) {
+		len--;
+	}
+	return (struct text){at, len};
+}
+
+/* ---- The request line -------------------------------------------------------------------- */
+
+static enum method method_of(struct text word)
+{
+	static const char *const names[] = {
+		[METHOD_GET] = "GET", [METHOD_HEAD] = "HEAD",	    [METHOD_POST] = "POST",
+		[METHOD_PUT] = "PUT", [METHOD_OPTIONS] = "OPTIONS",
+	};
+	for (size_t i = 0; i < CHI_COUNT(names); i++) {
+		if (word.len == strlen(names[i]) && memcmp(word.at, names[i], word.len) == 0) {
+			return (enum method)i;
+		}
+	}
+	return METHOD_OTHER;
+}
+
+/* "http://host/path?query" is what is sent to proxies, and means the path. */
+static struct text without_host(struct text target)
+{
+	const char *end = target.at + target.len;
+	size_t scheme = target.len > 7 && strncasecmp(target.at, "http://", 7) == 0    ? 7
+			: target.len > 8 && strncasecmp(target.at, "https://", 8) == 0 ? 8
+										       : 0;
+	const char *at = target.at + scheme;
+	while (scheme > 0 && at < end && *at != '/' && *at != '?') {
+		at++;
+	}
+	return (struct text){at, (size_t)(end - at)};
+}
+
+static int take_target(struct text target, struct head *out, const char **why)
+{
+	if (target.len > HEAD_TARGET_MAX) {
+		return refuse(why, 414, "the address asked for is too long");
+	}
+	for (size_t i = 0; i < target.len; i++) {
+		if ((unsigned char)target.at[i] <= ' ' || target.at[i] == 0x7f) {
+			return refuse(why, BAD, "the address asked for has a control character");
+		}
+	}
+	target = without_host(target);
+	const char *mark = memchr(target.at, '?', target.len);
+	size_t len = mark != NULL ? (size_t)(mark - target.at) : target.len;
+	out->path = (struct text){target.at, len};
+	out->query = mark != NULL ? (struct text){mark + 1, target.len - len - 1}
+				  : (struct text){target.at + target.len, 0};
+	bool every = out->method == METHOD_OPTIONS && equals(out->path, "*");
+	if (!every && (len == 0 || out->path.at[0] != '/')) {
+		return refuse(why, BAD, "the address asked for does not begin with '/'");
+	}
+	return 0;
+}
+
+/* What follows the last blank; 9 if that is no version. */
+static int version_of(struct text line, size_t *rest)
+{
+	const char *blank = memrchr(line.at, ' ', line.len);
+	size_t before = blank != NULL ? (size_t)(blank - line.at) : line.len;
+	struct text word = {line.at + before + 1, blank != NULL ? line.len - before - 1 : 0};
+	*rest = line.len;
+	if (word.len < 5 || memcmp(word.at, "HTTP/", 5) != 0) {
+		return 9;
+	}
+	*rest = before;
+	return word.len == 8 && memcmp(word.at, "HTTP/1.", 7) == 0 && word.at[7] >= '0' &&
+			       word.at[7] <= '9'
+		       ? (word.at[7] == '0' ? 10 : 11)
+		       : 0;
+}
+
+static int take_line(struct text line, struct head *out, const char **why)
+{
+	const char *blank = memchr(line.at, ' ', line.len);
+	size_t rest = 0;
+	out->version = version_of(line, &rest);
+	if (out->version == 0) {
+		return refuse(why, 505, "only HTTP/1 is spoken here");
+	}
+	size_t method = blank != NULL ? (size_t)(blank - line.at) : line.len;
+	if (blank == NULL || rest <= method) {
+		return refuse(why, BAD, "the request line is not METHOD ADDRESS HTTP/1.1");
+	}
+	out->method = method_of((struct text){line.at, method});
+	out->keep_alive = out->version == 11;
+	if (out->version == 9 && out->method != METHOD_GET) {
+		return refuse(why, BAD, "without a version only GET is answered");
+	}
+	return take_target((struct text){blank + 1, rest - method - 1}, out, why);
+}
+
+/* ---- Fields ------------------------------------------------------------------------------ */
+
+static bool is_token(struct text name)
+{
+	static const char letters[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	for (size_t i = 0; i < name.len; i++) {
+		if (name.at[i] == '\0' || strchr(letters, name.at[i]) == NULL) {
+			return false;
+		}
+	}
+	return name.len > 0;
+}
+
+static int take_length(struct text value, struct head *out, const char **why)
+{
+	uint64_t length = 0;
+	if (chi_num_u64(value.at, value.len, UINT64_MAX, &length) != 0) {
+		return refuse(why, BAD, "Content-Length is not a number");
+	}
+	if (out->has_length && length != out->length) {
+		return refuse(why, BAD, "there are two Content-Lengths");
+	}
+	out->has_length = true;
+	out->length = length;
+	return 0;
+}
+
+static int take_connection(struct text value, struct head *out)
+{
+	if (head_list_has(value, "close")) {
+		out->keep_alive = false;
+	} else if (head_list_has(value, "keep-alive")) {
+		out->keep_alive = true;
+	}
+	return 0;
+}
+
+static int take_field(struct text name, struct text value, struct head *out, const char **why)
+{
+	const struct {
+		const char *name;
+		struct text *out;
+	} texts[] = {
+		{"accept-encoding", &out->encodings},
+		{"if-none-match", &out->tags},
+		{"authorization", &out->authorization},
+		{"origin", &out->origin},
+		{"host", &out->host},
+		{"content-type", &out->type},
+	};
+	for (size_t i = 0; i < CHI_COUNT(texts); i++) {
+		if (equals(name, texts[i].name)) {
+			*texts[i].out = value;
+			return 0;
+		}
+	}
+	if (equals(name, "content-length")) {
+		return take_length(value, out, why);
+	}
+	if (equals(name, "connection")) {
+		return take_connection(value, out);
+	}
+	if (equals(name, "expect")) {
+		out->expects = equals(value, "100-continue");
+		return out->expects ? 0 : refuse(why, 417, "nothing but 100-continue is expected");
+	}
+	if (equals(name, "transfer-encoding")) {
+		return refuse(why, 411, "a body must have a Content-Length");
+	}
+	return 0;
+}
+
+static int take_field_line(struct text line, struct head *out, const char **why)
+{
+	const char *colon = memchr(line.at, ':', line.len);
+	if (colon == NULL || !is_token((struct text){line.at, (size_t)(colon - line.at)})) {
+		return refuse(why, BAD, "a header field has no name");
+	}
+	size_t name = (size_t)(colon - line.at);
+	struct text value = trim(colon + 1, line.len - name - 1);
+	for (size_t i = 0; i < value.len; i++) {
+		unsigned char c = (unsigned char)value.at[i];
+		if ((c < ' ' && c != '\t') || c == 0x7f) {
+			return refuse(why, BAD, "a header field has a control character");
+		}
+	}
+	return take_field((struct text){line.at, name}, value, out, why);
+}
+
+/* ---- The whole --------------------------------------------------------------------------- */
+
+/* The line at `at`, without its end; false if it is not whole. */
+static bool next_line(const char *bytes, size_t len, size_t *at, struct text *line)
+{
+	const char *end = memchr(bytes + *at, '\n', len - *at);
+	if (end == NULL) {
+		return false;
+	}
+	size_t n = (size_t)(end - bytes) - *at;
+	*line = (struct text){bytes + *at, n};
+	*at += n + 1;
+	if (n > 0 && line->at[n - 1] == '\r') {
+		line->len--;
+	}
+	return true;
+}
+
+int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, const char **why)
+{
+	struct text line = {NULL, 0};
+	size_t at = 0;
+	*out = (struct head){.version = 11};
+	*why = "";
+	bool full = len >= HEAD_MAX;
+	len = full ? HEAD_MAX : len;
+	/* An empty line before a request is left over from the body before. */
+	do {
+		if (!next_line(bytes, len, &at, &line)) {
+			return full ? refuse(why, 414, "the request line is too long") : MORE;
+		}
+	} while (line.len == 0 && at <= 2);
+	int status = take_line(line, out, why);
+	for (int fields = 0; status == 0 && out->version != 9; fields++) {
+		if (!next_line(bytes, len, &at, &line)) {
+			return full ? refuse(why, TOO_LONG, "the header fields are too long")
+				    : MORE;
+		}
+		if (line.len == 0) {
+			break;
+		}
+		if (fields == HEAD_FIELDS_MAX) {
+			return refuse(why, TOO_LONG, "there are too many header fields");
+		}
+		status = take_field_line(line, out, why);
+	}
+	*used = at;
+	return status;
+}
+
+bool head_list_has(struct text list, const char *word)
+{
+	const char *end = list.at + list.len;
+	for (const char *at = list.at; at < end;) {
+		const char *comma = memchr(at, ',', (size_t)(end - at));
+		size_t len = (size_t)((comma != NULL ? comma : end) - at);
+		const char *mark = memchr(at, ';', len);
+		struct text item = trim(at, mark != NULL ? (size_t)(mark - at) : len);
+		if (equals(item, word)) {
+			struct text rest = mark != NULL
+						   ? trim(mark + 1, len - (size_t)(mark - at) - 1)
+						   : (struct text){at, 0};
+			return !(rest.len >= 3 && memcmp(rest.at, "q=0", 3) == 0 &&
+				 strspn(rest.at + 3, ".0") >= rest.len - 3);
+		}
+		at += len + 1;
+	}
+	return false;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop: its listeners, its mailbox, its clock. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "http/net/conn.h"
+#include "service/events.h"
+
+#define ACCEPTS_A_TURN 64
+#define SPARE_CALLS    64
+#define ARENA_BYTES    ((size_t)64 << 20)
+#define ANSWER_BYTES   ((size_t)64 << 20)
+#define KEEP_BYTES     ((size_t)256 << 10) /* memory that a spare call may keep */
+#define TICK_MS	       250
+
+/* ---- Calls ------------------------------------------------------------------------------- */
+
+struct call *loop_call(struct loop *loop)
+{
+	struct call *call = loop->spare;
+	struct chi_arena arena = {.budget = ARENA_BYTES};
+	struct writer out = {.failed = false};
+	if (call != NULL) {
+		loop->spare = call->next;
+		loop->n_spare--;
+		arena = call->arena;
+		out = call->out;
+	} else {
+		call = malloc(sizeof(*call));
+		chi_arena_init(&arena, ARENA_BYTES);
+		out_init(&out, ANSWER_BYTES);
+	}
+	if (call != NULL) {
+		*call = (struct call){.loop = loop,
+				      .http = 200,
+				      .type = "application/json",
+				      .arena = arena,
+				      .out = out,
+				      .tags = "",
+				      .type_in = ""};
+	}
+	return call;
+}
+
+static void free_call(struct call *call)
+{
+	chi_arena_deinit(&call->arena);
+	out_deinit(&call->out);
+	free(call);
+}
+
+void loop_call_done(struct call *call)
+{
+	struct loop *loop = call->loop;
+	if (loop->n_spare == SPARE_CALLS || chi_arena_held(&call->arena) > KEEP_BYTES) {
+		free_call(call);
+		return;
+	}
+	chi_arena_reset(&call->arena);
+	out_reset(&call->out);
+	chi_buffer_trim(&call->out.buffer, KEEP_BYTES);
+	call->next = loop->spare;
+	loop->spare = call;
+	loop->n_spare++;
+}
+
+/* ---- Mail -------------------------------------------------------------------------------- */
+
+static void wake(struct loop *loop)
+{
+	uint64_t one = 1;
+	ssize_t n = write(loop->mail, &one, sizeof(one));
+	(void)n; /* full: it is awake */
+}
+
+void loop_post(struct call *call)
+{
+	struct loop *loop = call->loop;
+	pthread_mutex_lock(&loop->mail_lock);
+	call->next = loop->mail_list;
+	loop->mail_list = call;
+	pthread_mutex_unlock(&loop->mail_lock);
+	wake(loop);
+}
+
+static void take_mail(struct loop *loop)
+{
+	pthread_mutex_lock(&loop->mail_lock);
+	struct call *call = loop->mail_list;
+	loop->mail_list = NULL;
+	pthread_mutex_unlock(&loop->mail_lock);
+	while (call != NULL) {
+		struct call *next = call->next;
+		conn_answered(call);
+		call = next;
+	}
+}
+
+/* Idle connections go at once; the others with their answers, or when the time is over. */
+static void drain(struct loop *loop)
+{
+	loop->draining = true;
+	for (size_t i = 0; i < loop->n_listeners; i++) {
+		chi_event_drop(&loop->listeners[i].event);
+		close(loop->listeners[i].fd);
+	}
+	loop->n_listeners = 0;
+}
+
+static void on_mail(evutil_socket_t fd, short what, void *context)
+{
+	struct loop *loop = context;
+	uint64_t n = 0;
+	(void)what;
+	ssize_t got = read(fd, &n, sizeof(n));
+	(void)got;
+	take_mail(loop);
+	if (atomic_load(&loop->stop) && !loop->draining) {
+		drain(loop);
+		event_active(loop->tick, EV_TIMEOUT, 1);
+	}
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context)
+{
+	struct loop *loop = context;
+	struct timeval pause = chi_event_ms(TICK_MS);
+	int64_t now = chi_now_ms();
+	(void)fd;
+	(void)what;
+	for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
+		next = conn->next;
+		conn_tick(conn, now);
+	}
+	if (loop->draining && loop->conns == NULL) {
+		event_base_loopbreak(loop->base);
+		return;
+	}
+	chi_event_add(loop->tick, &pause);
+}
+
+/* ---- Listening --------------------------------------------------------------------------- */
+
+/* The oldest that waits for nothing makes room: the list has the newest first. */
+static bool make_room(struct loop *loop)
+{
+	struct conn *oldest = NULL;
+	for (struct conn *conn = loop->conns; conn != NULL; conn = conn->next) {
+		oldest = conn->state == CONN_IDLE || conn->state == CONN_LINGER ? conn : oldest;
+	}
+	if (oldest != NULL) {
+		conn_close(oldest);
+	}
+	return oldest != NULL;
+}
+
+static void on_accept(evutil_socket_t fd, short what, void *context)
+{
+	struct listener *listener = context;
+	struct loop *loop = listener->loop;
+	uint64_t most = loop->server->config->connections / loop->server->n_loops + 1;
+	(void)what;
+	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+		int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		bool scarce = peer < 0 && (errno == EMFILE || errno == ENFILE);
+		if (scarce && make_room(loop)) {
+			continue;
+		}
+		if (peer < 0) {
+			/* Without descriptors the loop would wake for the same one for ever. */
+			usleep(scarce ? 10000 : 0);
+			return;
+		}
+		count(&loop->counters.accepted, 1);
+		if (atomic_load(&loop->counters.open) >= most && !make_room(loop)) {
+			count(&loop->counters.refused, 1);
+			close(peer);
+			continue;
+		}
+		conn_new(loop, peer);
+	}
+}
+
+/* ---- Life -------------------------------------------------------------------------------- */
+
+static int begin(struct loop *loop, struct chi_fault *fault)
+{
+	const struct http_config *config = loop->server->config;
+	loop->base = event_base_new();
+	loop->mail = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (loop->base == NULL || loop->mail < 0 ||
+	    cache_new((size_t)config->cache_bytes, &loop->cache) < 0) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	loop->mail_event = event_new(loop->base, loop->mail, EV_READ | EV_PERSIST, on_mail, loop);
+	loop->tick = evtimer_new(loop->base, on_tick, loop);
+	for (size_t i = 0; i < loop->n_listeners; i++) {
+		struct listener *listener = &loop->listeners[i];
+		listener->event = event_new(loop->base, listener->fd, EV_READ | EV_PERSIST,
+					    on_accept, listener);
+		if (listener->event == NULL || event_add(listener->event, NULL) < 0) {
+			return chi_fault_plain(fault, -CHI_ENOMEM);
+		}
+	}
+	if (loop->mail_event == NULL || loop->tick == NULL ||
+	    event_add(loop->mail_event, NULL) < 0) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	return config->in_process ? session_open(&loop->session, config, fault) : CHI_OK;
+}
+
+int loop_new(struct http_server *server, const int *sockets, size_t n, struct loop **out,
+	     struct chi_fault *fault)
+{
+	struct loop *loop = calloc(1, sizeof(*loop));
+	*out = loop;
+	for (size_t i = 0; i < n; i++) {
+		if (loop == NULL) {
+			close(sockets[i]);
+		} else {
+			loop->listeners[i] = (struct listener){.loop = loop, .fd = sockets[i]};
+		}
+	}
+	if (loop == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	loop->n_listeners = n;
+	loop->server = server;
+	loop->mail = -1;
+	loop->session.config = server->config;
+	pthread_mutex_init(&loop->mail_lock, NULL);
+	int status = begin(loop, fault);
+	if (status < 0) {
+		loop_free(loop);
+		*out = NULL;
+	}
+	return status;
+}
+
+static void *turn(void *context)
+{
+	struct loop *loop = context;
+	struct timeval pause = chi_event_ms(TICK_MS);
+	chi_event_add(loop->tick, &pause);
+	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	return NULL;
+}
+
+int loop_start(struct loop *loop, struct chi_fault *fault)
+{
+	loop->started = pthread_create(&loop->thread, NULL, turn, loop) == 0;
+	return loop->started ? CHI_OK : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+}
+
+void loop_stop(struct loop *loop)
+{
+	atomic_store(&loop->stop, true);
+	wake(loop);
+}
+
+void loop_join(struct loop *loop)
+{
+	if (loop->started) {
+		pthread_join(loop->thread, NULL);
+		loop->started = false;
+	}
+}
+
+void loop_free(struct loop *loop)
+{
+	drain(loop);
+	while (loop->conns != NULL) {
+		conn_close(loop->conns);
+	}
+	if (loop->mail >= 0) {
+		/* What workers gave back meanwhile. */
+		take_mail(loop);
+		close(loop->mail);
+	}
+	while (loop->spare != NULL) {
+		struct call *call = loop->spare;
+		loop->spare = call->next;
+		free_call(call);
+	}
+	chi_event_drop(&loop->mail_event);
+	chi_event_drop(&loop->tick);
+	if (loop->base != NULL) {
+		event_base_free(loop->base);
+	}
+	session_close(&loop->session);
+	cache_free(loop->cache);
+	pthread_mutex_destroy(&loop->mail_lock);
+	free(loop);
+}

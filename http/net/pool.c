@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers take calls in the order in which they came. */
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "http/net/server.h"
+
+void call_run(struct call *call, struct session *session)
+{
+	bool local = (call->route->flags & ROUTE_LOCAL) != 0;
+	int status = CHI_OK;
+	call->session = session;
+	call->more = false;
+	if (!local) {
+		status = session_ready(session, &call->fault);
+		call->client = session->client;
+	}
+	if (status == CHI_OK) {
+		status = call->route->run(call);
+	}
+	if (status == CHI_OK && call->out.failed) {
+		status = chi_fault(&call->fault, -CHI_ETOOBIG,
+				   "the answer is too large: ask for less");
+	}
+	call->result = status < 0 ? status : CHI_OK;
+	if (status >= 0 || call->streaming) {
+		return;
+	}
+	out_reset(&call->out);
+	call->file = NULL;
+	call->http = call->http != 200 ? call->http : call_http_of(status);
+	const char *why = call->fault.text[0] != '\0' ? call->fault.text : chi_strerror(status);
+	if (call->route->complain != NULL) {
+		call->route->complain(call, why);
+	} else {
+		call_complain_json(call, why);
+	}
+}
+
+/* The oldest that waits; NULL: the pool ends. */
+static struct call *next_call(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	while (pool->first == NULL && !pool->stopping) {
+		pthread_cond_wait(&pool->some, &pool->lock);
+	}
+	struct call *call = pool->first;
+	if (call != NULL) {
+		pool->first = call->next;
+		pool->last = pool->first == NULL ? &pool->first : pool->last;
+		pool->waiting--;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return call;
+}
+
+static void *work(void *context)
+{
+	struct pool *pool = context;
+	struct session session = {.config = pool->server->config};
+	struct call *call = NULL;
+	while ((call = next_call(pool)) != NULL) {
+		call->deadline_ms = chi_now_ms() + (int64_t)pool->server->config->answer_ms;
+		if (atomic_load(&call->cancelled)) {
+			call->result = -CHI_ECANCELED;
+		} else {
+			call_run(call, &session);
+		}
+		loop_post(call);
+	}
+	session_close(&session);
+	return NULL;
+}
+
+int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *fault)
+{
+	pool->server = server;
+	pool->last = &pool->first;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->some, NULL);
+	for (size_t i = 0; i < server->config->workers; i++) {
+		if (pthread_create(&pool->threads[i], NULL, work, pool) != 0) {
+			return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+		}
+		pool->n++;
+	}
+	return CHI_OK;
+}
+
+int pool_submit(struct pool *pool, struct call *call)
+{
+	int status = CHI_OK;
+	pthread_mutex_lock(&pool->lock);
+	if (pool->waiting >= pool->server->config->waiting || pool->stopping) {
+		status = -CHI_EBUSY;
+	} else {
+		call->next = NULL;
+		*pool->last = call;
+		pool->last = &call->next;
+		pool->waiting++;
+		pthread_cond_signal(&pool->some);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return status;
+}
+
+void pool_stop(struct pool *pool)
+{
+	if (pool->server == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->stopping = true;
+	pthread_cond_broadcast(&pool->some);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; i < pool->n; i++) {
+		pthread_join(pool->threads[i], NULL);
+	}
+	pthread_mutex_destroy(&pool->lock);
+	pthread_cond_destroy(&pool->some);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server: loops that own connections, each on a thread with sockets of its own (SO_REUSEPORT),
+ * and workers that run what takes long.
+ *
+ *	connection -> head -> call -> route -> handler -> answer
+ *	                               |          ^ on the loop, if the store is a directory and the
+ *	                               |          | route is short
+ *	                               +-> pool --+ on a worker; its answer comes back by the
+ *	                                            loop's mailbox
+ *
+ * A call belongs to its loop but while a worker has it.
+ */
+#pragma once
+
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http/net/call.h"
+#include "http/net/config.h"
+#include "http/net/session.h"
+#include "service/access.h"
+
+struct http_server;
+struct page;
+struct queue;
+
+/* Finds the route of a path; NULL: there is none. */
+typedef const struct route *route_finder(const struct http_server *server, const char *path);
+
+/* Statuses 100..599 by their first digit. */
+#define STATUS_CLASSES 6
+
+/* Counted by a loop alone, read by any. */
+struct http_counters {
+	_Atomic uint64_t requests[STATUS_CLASSES]; /* answered, by class of status */
+	_Atomic uint64_t accepted;
+	_Atomic uint64_t refused;  /* connections over the limit */
+	_Atomic uint64_t expired;  /* connections closed for being slow */
+	_Atomic uint64_t received; /* bytes */
+	_Atomic uint64_t sent;
+	_Atomic uint64_t cached;  /* answers from the cache */
+	_Atomic uint64_t open;	  /* connections now */
+	_Atomic uint64_t busy_us; /* time that calls took, waiting included */
+};
+
+static inline void count(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+struct pool {
+	struct http_server *server;
+	pthread_mutex_t lock;
+	pthread_cond_t some;
+	struct call *first; /* waiting, the oldest first */
+	struct call **last;
+	size_t waiting;
+	bool stopping;
+	pthread_t threads[HTTP_THREADS_MAX];
+	size_t n;
+};
+
+struct http_server {
+	const struct http_config *config;
+	route_finder *find;
+	struct page *page;
+	struct queue *queue;
+	pthread_rwlock_t access_lock;
+	struct chi_access *access; /* NULL: no rules */
+	struct loop *loops[HTTP_THREADS_MAX];
+	size_t n_loops;
+	struct pool pool;
+	char addresses[CHI_LISTENS_MAX * 320]; /* as they turned out, a blank between */
+};
+
+/* ---- loop.c ------------------------------------------------------------------------------ */
+
+struct listener {
+	struct loop *loop;
+	int fd;
+	struct event *event;
+};
+
+struct loop {
+	struct http_server *server;
+	struct event_base *base;
+	struct session session; /* open if the store is a directory */
+	struct listener listeners[CHI_LISTENS_MAX];
+	size_t n_listeners;
+	struct conn *conns; /* all that are open */
+	struct event *tick; /* ends what is too slow */
+	int mail;	    /* eventfd */
+	struct event *mail_event;
+	pthread_mutex_t mail_lock;
+	struct call *mail_list; /* back from workers */
+	struct call *spare;	/* to be used again */
+	size_t n_spare;
+	struct cache *cache;
+	struct http_counters counters;
+	bool draining;
+	_Atomic bool stop;
+	pthread_t thread;
+	bool started;
+};
+
+/* `sockets` are the loop's from now on, also on failure. */
+CHI_MUSTUSE int loop_new(struct http_server *server, const int *sockets, size_t n,
+			 struct loop **out, struct chi_fault *fault);
+CHI_MUSTUSE int loop_start(struct loop *loop, struct chi_fault *fault);
+/* Any thread: takes no more connections, answers what was asked, and ends. */
+void loop_stop(struct loop *loop);
+void loop_join(struct loop *loop);
+void loop_free(struct loop *loop);
+
+/* A zeroed call with its memory ready; NULL without memory. */
+struct call *loop_call(struct loop *loop);
+void loop_call_done(struct call *call);
+
+/* Worker threads: gives a call back to its loop. */
+void loop_post(struct call *call);
+
+/* ---- pool.c ------------------------------------------------------------------------------ */
+
+CHI_MUSTUSE int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *fault);
+/* Ends the threads after the calls that they have; those that wait are given back as canceled. */
+void pool_stop(struct pool *pool);
+/* -CHI_EBUSY: too many wait. */
+CHI_MUSTUSE int pool_submit(struct pool *pool, struct call *call);
+
+/* Runs the handler; call->result. Any thread that has a session. */
+void call_run(struct call *call, struct session *session);
+
+/* ---- conn.c ------------------------------------------------------------------------------ */
+
+/* Takes over an accepted socket. */
+void conn_new(struct loop *loop, int fd);
+/* A worker has given the call back. */
+void conn_answered(struct call *call);
+/* Once a second: closes it if it is too slow, or idle at the end. */
+void conn_tick(struct conn *conn, int64_t now_ms);
+void conn_close(struct conn *conn);
+
+/* ---- authorize.c ------------------------------------------------------------------------- */
+
+/* Reads the rules again; the old ones stay if that fails. */
+CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault *fault);
+/* The role of a request with that Authorization field; *why if it is none. */
+enum chi_role server_authorize(struct http_server *server, struct text authorization,
+			       const char **why);
+
+/* The page for Prometheus. */
+void server_metrics(struct http_server *server, struct writer *out);

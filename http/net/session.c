@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A store that was replaced is noticed within a second. */
+#include "http/net/session.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "http/net/config.h"
+
+#define CHECK_MS 1000
+
+static int open_client(const struct http_config *config, const char *address,
+		       struct chi_client **out, struct chi_fault *fault)
+{
+	const struct chi_options options = {
+		.store = config->store,
+		.token_file = config->token_file,
+		.tls_ca = config->tls_ca,
+		.tls_cert = config->tls_cert,
+		.tls_key = config->tls_key,
+		.client_name = "chistore-http",
+		.repeat_ms = 2000,
+		.call_ms = (uint32_t)config->answer_ms,
+	};
+	return chi_open(address, &options, out, fault);
+}
+
+int session_open(struct session *session, const struct http_config *config, struct chi_fault *fault)
+{
+	*session = (struct session){.config = config, .checked_ms = chi_now_ms()};
+	return open_client(config, config->address, &session->client, fault);
+}
+
+void session_close(struct session *session)
+{
+	chi_close(session->client);
+	chi_close(session->writer);
+	session->client = NULL;
+	session->writer = NULL;
+}
+
+int session_ready(struct session *session, struct chi_fault *fault)
+{
+	int64_t now = chi_now_ms();
+	bool changed = false;
+	if (session->client != NULL && now - session->checked_ms < CHECK_MS) {
+		return CHI_OK;
+	}
+	session->checked_ms = now;
+	if (session->client != NULL && session->config->in_process) {
+		int status = chi_changed(session->client, &changed);
+		if (status == CHI_OK && !changed) {
+			return CHI_OK;
+		}
+		chi_close(session->client);
+		session->client = NULL;
+	}
+	return session->client != NULL ? CHI_OK
+				       : open_client(session->config, session->config->address,
+						     &session->client, fault);
+}
+
+int session_writer(struct session *session, struct chi_client **out, struct chi_fault *fault)
+{
+	int status = CHI_OK;
+	if (session->config->write_to == NULL) {
+		return chi_fault(fault, -CHI_EREADONLY,
+				 "this server only reads: it was started without --write-to");
+	}
+	if (session->writer == NULL) {
+		status = open_client(session->config, session->config->write_to, &session->writer,
+				     fault);
+	}
+	*out = session->writer;
+	return status;
+}

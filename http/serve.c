@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets are bound first, which may take root; then the server becomes its user, reads the page,
+ * opens the store, locks itself in and serves.
+ */
+#include "http/serve.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "http/bind.h"
+#include "http/jail.h"
+#include "http/net/server.h"
+#include "http/routes.h"
+#include "service/events.h"
+#include "service/notify.h"
+
+struct state {
+	struct http_server server;
+	struct event_base *base;
+	struct event *stop_term;
+	struct event *stop_int;
+	struct event *reload;
+	struct event *tick;
+};
+
+/* ---- Signals ----------------------------------------------------------------------------- */
+
+static void on_stop(evutil_socket_t number, short what, void *context)
+{
+	struct state *state = context;
+	(void)what;
+	log_info("stopping", "stopping (signal {signal})", log_number("signal", (uint64_t)number));
+	event_base_loopbreak(state->base);
+}
+
+static void on_reload(evutil_socket_t number, short what, void *context)
+{
+	struct state *state = context;
+	struct chi_fault fault = {{0}};
+	(void)number;
+	(void)what;
+	chi_log_reopen();
+	if (server_load_access(&state->server, &fault) < 0) {
+		log_error("access.fail", "access rules stay as they were ({cause})",
+			  log_text("cause", fault.text));
+	}
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context)
+{
+	struct timeval second = chi_event_ms(1000);
+	const struct state *state = context;
+	(void)fd;
+	(void)what;
+	chi_log_tick();
+	if (chi_notify_watchdog() > 0) {
+		chi_notify("WATCHDOG=1");
+	}
+	chi_event_add(state->tick, &second);
+}
+
+static struct event *watch(struct state *state, int number, event_callback_fn callback)
+{
+	struct event *event = evsignal_new(state->base, number, callback, state);
+	if (event != NULL && event_add(event, NULL) < 0) {
+		event_free(event);
+		return NULL;
+	}
+	return event;
+}
+
+static int watch_signals(struct state *state, struct chi_fault *fault)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	state->base = event_base_new();
+	if (state->base == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	state->stop_term = watch(state, SIGTERM, on_stop);
+	state->stop_int = watch(state, SIGINT, on_stop);
+	state->reload = watch(state, SIGHUP, on_reload);
+	state->tick = evtimer_new(state->base, on_tick, state);
+	return state->stop_term != NULL && state->stop_int != NULL && state->reload != NULL &&
+			       state->tick != NULL
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
+}
+
+/* ---- Start and stop ---------------------------------------------------------------------- */
+
+static int make_loops(struct http_server *server, const int *sockets, struct chi_fault *fault)
+{
+	const struct http_config *config = server->config;
+	int status = CHI_OK;
+	for (size_t i = 0; i < config->threads && status == CHI_OK; i++) {
+		status = loop_new(server, sockets + i * config->n_listens, config->n_listens,
+				  &server->loops[i], fault);
+		server->n_loops += status == CHI_OK ? 1 : 0;
+	}
+	return status;
+}
+
+static int bind_and_become(struct http_server *server, struct chi_fault *fault)
+{
+	const struct http_config *config = server->config;
+	int *sockets = calloc(config->threads * config->n_listens, sizeof(*sockets));
+	int status = sockets == NULL ? chi_fault_plain(fault, -CHI_ENOMEM) : CHI_OK;
+	if (status == CHI_OK && config->user.given) {
+		status = chi_user_can(&config->user, fault);
+	}
+	if (status == CHI_OK) {
+		status = bind_all(server, sockets, fault);
+	}
+	if (status == CHI_OK && config->user.given) {
+		status = chi_user_become(&config->user, chi_log_descriptor(), fault);
+	}
+	if (status == CHI_OK) {
+		status = routes_init(server, fault);
+	}
+	status = status == CHI_OK ? make_loops(server, sockets, fault) : status;
+	free(sockets);
+	return status;
+}
+
+/* A store behind a socket is asked once, so that a wrong address is known at the start. */
+static int try_store(const struct http_config *config, struct chi_fault *fault)
+{
+	struct session session;
+	int status = config->in_process ? CHI_OK : session_open(&session, config, fault);
+	if (!config->in_process && status == CHI_OK) {
+		session_close(&session);
+	}
+	return status;
+}
+
+static int start(struct state *state, struct chi_fault *fault)
+{
+	struct http_server *server = &state->server;
+	int status = watch_signals(state, fault);
+	status = status == CHI_OK ? server_load_access(server, fault) : status;
+	status = status == CHI_OK ? bind_and_become(server, fault) : status;
+	status = status == CHI_OK ? try_store(server->config, fault) : status;
+	status = status == CHI_OK ? jail_enter(server->config, fault) : status;
+	status = status == CHI_OK ? pool_start(&server->pool, server, fault) : status;
+	for (size_t i = 0; status == CHI_OK && i < server->n_loops; i++) {
+		status = loop_start(server->loops[i], fault);
+	}
+	return status;
+}
+
+/* Answers under way are sent; what takes longer than --stop-timeout is cut off. */
+static void stop(struct state *state)
+{
+	struct http_server *server = &state->server;
+	chi_notify("STOPPING=1");
+	for (size_t i = 0; i < server->n_loops; i++) {
+		loop_stop(server->loops[i]);
+	}
+	for (size_t i = 0; i < server->n_loops; i++) {
+		loop_join(server->loops[i]);
+	}
+	pool_stop(&server->pool);
+	for (size_t i = 0; i < server->n_loops; i++) {
+		loop_free(server->loops[i]);
+	}
+	routes_deinit(server);
+	chi_access_free(server->access);
+	pthread_rwlock_destroy(&server->access_lock);
+	chi_event_drop(&state->stop_int);
+	chi_event_drop(&state->stop_term);
+	chi_event_drop(&state->reload);
+	chi_event_drop(&state->tick);
+	if (state->base != NULL) {
+		event_base_free(state->base);
+	}
+}
+
+int serve(const struct http_config *config, struct chi_fault *fault)
+{
+	struct state *state = calloc(1, sizeof(*state));
+	struct timeval second = chi_event_ms(1000);
+	if (state == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	state->server.config = config;
+	state->server.find = routes_find;
+	pthread_rwlock_init(&state->server.access_lock, NULL);
+	int status = start(state, fault);
+	if (status == CHI_OK) {
+		chi_event_add(state->tick, &second);
+		chi_log_ready(state->server.addresses);
+		chi_notify("READY=1");
+		event_base_dispatch(state->base);
+	}
+	stop(state);
+	free(state);
+	return status;
+}

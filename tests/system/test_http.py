@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""chistore-http: every answer of its own JSON by openapi.json and compared with the command line's,
+over a directory and over a daemon; and what no client should send."""
+
+import gzip
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import unittest
+import urllib.parse
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+import webserver  # noqa: E402
+from webserver import START, faults, schema_of  # noqa: E402
+
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+
+
+def cli(store, *args):
+    done = harness.run_cli(*args, address=store)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+class Answers:
+    """The same tests over each kind of address."""
+
+    def answer(self, path, **parameters):
+        return self.server.json(path, **parameters)
+
+    def get(self, path, template=None, **parameters):
+        answer = self.answer(path, **parameters)
+        kind, schema = schema_of(template or path)
+        self.assertEqual(kind, "application/json")
+        self.assertEqual(faults(answer, schema), [])
+        return answer
+
+    def test_info(self):
+        info, = cli(self.store, "info", "--json")
+        answer = self.get("/api/info")
+        self.assertEqual(answer["positions"], info["positions"])
+        self.assertEqual(answer["games"] + answer["other"], info["games"])
+        self.assertTrue(answer["games_kept"])
+
+    def test_position(self):
+        answer = self.get("/api/position", fen=START)
+        known, = cli(self.store, "get", START, "--json")
+        for name in ("fen", "chi2", "games", "white", "draws", "black", "other", "min_ply"):
+            self.assertEqual(answer[name], known[name], name)
+        self.assertEqual([m["san"] for m in answer["moves"]], ["e4", "Nf3", "f3"])
+        self.assertEqual(len(answer["legal"]), 20)
+        self.assertIn({"san": "e4", "uci": "e2e4", "fen": AFTER_E4}, answer["legal"])
+        self.assertEqual(answer["control"], 76)
+        mate = self.get("/api/position",
+                        fen="rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR_w_KQkq_-_1_3")
+        self.assertEqual((mate["end"], mate["check"], mate["legal"]), ("checkmate", True, []))
+        absent = self.get("/api/position", fen="8/8/4k3/8/8/4K3/4P3/8 w - - 0 1")
+        self.assertFalse(absent["found"])
+        self.assertEqual(absent["endgame"]["family"], "pawn endings")
+
+    def test_many_positions(self):
+        body = json.dumps({"fens": [AFTER_E4, "nonsense", START, 7]})
+        status, _, content = self.server.request("/api/position", "POST", body)
+        answer = json.loads(content)
+        self.assertEqual(status, 200)
+        self.assertEqual(faults(answer, schema_of("/api/position", "post")[1]), [])
+        first, bad, second, number = answer["positions"]
+        self.assertEqual((first["fen"], second["fen"]), (AFTER_E4, START))
+        self.assertEqual((list(bad), list(number)), (["error"], ["error"]))
+
+    def test_explore(self):
+        for fen in (START, AFTER_E4):
+            answer = self.get("/api/explore", fen=fen)
+            known, = cli(self.store, "explore", fen, "--json")
+            self.assertEqual(len(answer["moves"]), len(known["moves"]))
+            for mine, theirs in zip(answer["moves"], known["moves"]):
+                self.assertEqual(mine, theirs)
+        few = self.get("/api/explore", fen=START, player="muster", white="1")
+        self.assertEqual((few["games"], len(few["moves"])), (1, 1))
+
+    def test_games(self):
+        answer = self.get("/api/games", player="Anna Muster", not_result="1-0")
+        known = cli(self.store, "games", "--player", "Anna Muster", "--not-result", "1-0", "--json")
+        self.assertEqual(answer["total"], 3)
+        for mine, theirs in zip(answer["games"], known):
+            self.assertEqual({k: v for k, v in mine.items() if k != "move"}, theirs)
+        black = self.get("/api/games", player="Muster", black="1", opponent="Fool")
+        self.assertEqual([g["game"] for g in black["games"]], [4])
+        self.assertEqual(self.get("/api/games", white="Nessie")["unknown"], ["Nessie"])
+        here = self.get("/api/games", fen=AFTER_E4.replace(" ", "_"))
+        self.assertEqual([(g["ply"], g["move"]) for g in here["games"]], [(1, "e5"), (1, "c5")])
+
+    def test_pages_of_games(self):
+        seen, cursor = [], ""
+        while cursor is not None:
+            page = self.get("/api/games", limit=3, cursor=cursor, sort="date", descending="1")
+            seen += [game["game"] for game in page["games"]]
+            self.assertEqual(page["total"], 4)
+            cursor = page["next"]
+        self.assertEqual(seen, [4, 3, 2, 1])
+
+    def test_game(self):
+        answer = self.get("/api/game/3", "/api/game/{number}")
+        self.assertEqual([m["san"] for m in answer["moves"]],
+                         ["Nf3", "Nc6", "e4", "e5", "Bb5", "a6"])
+        self.assertEqual(answer["tags"]["White"], 'Zoe "Zz" O\'Neil')
+        rows = cli(self.store, "get", answer["moves"][4]["fen"], "--json")
+        self.assertEqual(answer["moves"][4]["reached"], rows[0]["games"])
+        status, fields, pgn = self.server.request("/api/game/3.pgn")
+        self.assertEqual((status, fields["Content-Type"]), (200, "application/x-chess-pgn"))
+        done = harness.run_cli("game", "3", address=self.store)
+        self.assertEqual(pgn.decode(), done.stdout)
+        for path in ("/api/game/5", "/api/game/0", "/api/game/x", "/api/game/"):
+            self.assertEqual(self.server.request(path)[0], 404, path)
+
+    def test_find(self):
+        answer = self.get("/api/find", has="Bb5 kg8 !Pe4", total="1")
+        self.assertEqual(answer["total"], 0)
+        answer = self.get("/api/find", has="Bb5 nc6", player="Muster", white="1", total="1", limit=1)
+        known = cli(self.store, "find", "--has", "Bb5 nc6", "--player", "Muster", "--white", "--json")
+        self.assertEqual(answer["total"], len(known))
+        self.assertEqual(answer["positions"][0]["fen"], known[0]["fen"])
+        rest = self.get("/api/find", has="Bb5 nc6", player="Muster", white="1",
+                        cursor=answer["next"])
+        self.assertEqual([p["fen"] for p in answer["positions"] + rest["positions"]],
+                         [p["fen"] for p in known])
+
+    def test_scan(self):
+        def lines(**parameters):
+            query = urllib.parse.urlencode([(k.replace("_", "-"), v) for k, v in parameters.items()])
+            status, fields, content = self.server.request("/api/scan?" + query)
+            self.assertEqual((status, fields["Content-Type"]), (200, "application/x-ndjson"))
+            rows = [json.loads(line) for line in content.splitlines()]
+            for row in rows:
+                self.assertEqual(faults(row, schema_of("/api/scan")[1]), [])
+            return rows[:-1], rows[-1]
+        rows, end = lines(total="1")
+        known = cli(self.store, "scan", "--json")
+        self.assertEqual([row["fen"] for row in rows], [row["fen"] for row in known])
+        self.assertEqual(end, {"next": None, "total": len(known)})
+        some, end = lines(limit=5, side="b")
+        more, last = lines(side="b", cursor=end["next"])
+        self.assertEqual([row["fen"] for row in some + more],
+                         [row["fen"] for row in known if " b " in row["fen"]])
+        self.assertIsNone(last["next"])
+        top, _ = lines(sort="games", limit=2)
+        self.assertEqual(top[0]["fen"], START)
+
+    def test_histogram(self):
+        answer = self.get("/api/histogram", bins=7)
+        self.assertEqual(len(answer["bins"]), 7)
+        total = answer["unknown"] + sum(one["positions"] for one in answer["bins"])
+        self.assertEqual(total, cli(self.store, "info", "--json")[0]["positions"])
+        self.assertEqual((answer["bins"][0]["from"], answer["bins"][-1]["to"]), (0.01, 255.99))
+
+    def test_names_gamesets_and_statistics(self):
+        names = self.get("/api/names", q="mus ann")
+        self.assertEqual([(n["name"], n["games"]) for n in names["names"]], [("Muster, Anna", 4)])
+        everyone = self.get("/api/names", limit=2)
+        self.assertEqual((everyone["total"], everyone["names"][0]["name"]), (4, "Muster, Anna"))
+        self.assertEqual(self.get("/api/gamesets")["gamesets"],
+                         [{"name": "open", "games": 2, "filter": "event \"Spring Open\""}])
+        self.assertEqual(self.get("/api/games", **{"in": "open"})["total"], 2)
+        stats = self.get("/api/stats", by="year")
+        self.assertEqual([(r["value"], r["games"]) for r in stats["rows"]],
+                         [(2019, 2), (2021, 1), (2022, 1)])
+        self.assertEqual(self.get("/api/stats", by="player", limit=1)["rows"][0]["games"], 4)
+
+    def test_pasted_games(self):
+        def post(text, want=200, query=""):
+            status, _, content = self.server.request("/api/pgn" + query, "POST", text)
+            self.assertEqual(status, want, content)
+            return json.loads(content)
+        answer = post("1. e4 e5 2. Nf3 *")
+        self.assertEqual(faults(answer, schema_of("/api/pgn", "post")[1]), [])
+        self.assertEqual([m["uci"] for m in answer["moves"]], ["e2e4", "e7e5", "g1f3"])
+        game = post(webserver.GAMES)
+        self.assertEqual((game["result"], game["tags"]["White"]), ("1-0", "Muster, Anna"))
+        here = post("1... c5", query="?fen=" + AFTER_E4.replace(" ", "_"))
+        self.assertEqual(here["moves"][0]["san"], "c5")
+        self.assertIn("Nf7", post("1. e4 e5 2. Nf7", 400)["error"])
+        post("", 400)
+
+    def test_what_is_wrong_is_said(self):
+        for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
+                     "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
+                     "/api/games?filter=player", "/api/scan?from=x", "/api/scan?from=2&to=1",
+                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/names?kind=x",
+                     "/api/games?opponent=X", "/api/histogram?bins=257"):
+            status, _, content = self.server.request(path)
+            if status != 501:
+                self.assertEqual(status, 400, path)
+            self.assertEqual(faults(json.loads(content),
+                                    {"$ref": "#/components/schemas/Error"}), [])
+
+
+class TestDirectory(Answers, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.store = webserver.make_store()
+        done = harness.run_cli("gameset", "create", "open", "--event", "Spring Open",
+                               address=cls.store)
+        assert done.returncode == 0, done.stderr
+        cls.server = webserver.start(cls.store)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    def test_answers_follow_the_store(self):
+        store = webserver.make_store()
+        with webserver.start(store) as server:
+            self.assertEqual(server.json("/api/games", total="1")["total"], 4)
+            more = webserver.GAMES.replace("2019", "2018")
+            done = harness.run_cli("import", "--quiet", "-", address=store, input=more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            harness.wait_for(lambda: server.json("/api/games", total="1")["total"] == 6)
+
+
+class TestDaemon(Answers, unittest.TestCase):
+    def answer(self, path, **parameters):
+        """What a daemon is not asked yet is said by 501."""
+        query = urllib.parse.urlencode([(k.replace("_", "-"), v) for k, v in parameters.items()])
+        if self.server.request(f"{path}?{query}")[0] == 501:
+            self.skipTest("the daemon does not answer this")
+        return super().answer(path, **parameters)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.store = webserver.make_store()
+        done = harness.run_cli("gameset", "create", "open", "--event", "Spring Open",
+                               address=cls.store)
+        assert done.returncode == 0, done.stderr
+        cls.daemon = harness.start_daemon({"default": cls.store})
+        cls.server = webserver.start(cls.daemon.address)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+        assert cls.daemon.stop() == 0
+
+
+class TestHttp(unittest.TestCase):
+    """What is about HTTP and not about chess."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.store = webserver.make_store()
+        cls.server = webserver.start(cls.store, "--head-timeout", "300", "--max-body", "1000")
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    PATH = "/api/position?fen=" + START.replace(" ", "_")
+
+    def test_without_a_version_the_answer_is_bare(self):
+        bare = self.server.raw(b"GET /api/info\n")
+        self.assertEqual(json.loads(bare)["games"], 4)
+        bare = self.server.raw(b"GET https://www.chessdb.cn/api/info\r\n")
+        self.assertEqual(json.loads(bare)["games"], 4)
+
+    def test_compression(self):
+        plain = self.server.request(self.PATH)[2]
+        _, fields, packed = self.server.request(self.PATH, headers={"Accept-Encoding": "gzip"})
+        self.assertEqual(fields["Content-Encoding"], "gzip")
+        self.assertEqual(gzip.decompress(packed), plain)
+        _, fields, packed = self.server.request(self.PATH, headers={"Accept-Encoding": "gzip, zstd"})
+        self.assertEqual(fields["Content-Encoding"], "zstd")
+        self.assertEqual(packed[:4], b"\x28\xb5\x2f\xfd")
+        fields = self.server.request(self.PATH, headers={"Accept-Encoding": "gzip;q=0"})[1]
+        self.assertIsNone(fields["Content-Encoding"])
+
+    def test_conditional_requests(self):
+        fields = self.server.request(self.PATH)[1]
+        status, again, content = self.server.request(
+            self.PATH, headers={"If-None-Match": f'"x", {fields["ETag"]}'})
+        self.assertEqual((status, content, again["ETag"]), (304, b"", fields["ETag"]))
+
+    def test_head_and_options(self):
+        status, fields, content = self.server.request(self.PATH, "HEAD")
+        self.assertEqual((status, content), (200, b""))
+        self.assertEqual(int(fields["Content-Length"]), len(self.server.request(self.PATH)[2]))
+        status, fields, _ = self.server.request(self.PATH, "OPTIONS", headers={"Origin": "http://x"})
+        self.assertEqual((status, fields["Access-Control-Allow-Origin"]), (204, "*"))
+        self.assertEqual(self.server.request(self.PATH, "PUT")[0], 405)
+        self.assertEqual(self.server.request(self.PATH, "BREW")[0], 405)
+
+    def test_a_connection_is_kept_and_pipelined(self):
+        many = b"GET /api/info HTTP/1.1\r\nHost: x\r\n\r\n" * 99
+        answer = self.server.raw(many, b"GET /api/info HTTP/1.1\r\nConnection: close\r\n\r\n")
+        self.assertEqual(answer.count(b"HTTP/1.1 200 OK"), 100)
+
+    def test_a_client_that_ends_its_input_has_its_answer(self):
+        answer = self.server.raw(b"GET /api/games HTTP/1.1\r\n\r\n", end=True)
+        self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK"))
+
+    def test_slow_requests_are_ended(self):
+        """Each byte comes soon after the last; the whole does not come in time."""
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=30) as peer:
+            answer = b""
+            try:
+                for _ in range(1000):
+                    peer.sendall(b"GET /api/info HTTP/1.1\r\nX: " if not _ else b"x")
+                    peer.settimeout(0.02)
+                    try:
+                        answer = peer.recv(1000)
+                        break
+                    except TimeoutError:
+                        pass
+            except OSError:
+                pass
+            self.assertTrue(answer.startswith(b"HTTP/1.1 408 "), answer)
+        body = self.server.raw(b"POST /api/pgn HTTP/1.1\r\nContent-Length: 9\r\n\r\n1. e4")
+        self.assertTrue(body.startswith(b"HTTP/1.1 408 "), body)
+
+    def test_what_no_client_should_send(self):
+        for request, status in (
+                (b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\n\r\n", 414),
+                (b"GET / HTTP/1.1\r\nX: " + b"x" * 20000 + b"\r\n\r\n", 431),
+                (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 200 + b"\r\n", 431),
+                (b"POST /api/pgn HTTP/1.1\r\nContent-Length: 1001\r\n\r\n", 413),
+                (b"POST /api/pgn HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n", 413),
+                (b"POST /api/pgn HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+                (b"GET / HTTP/3.0\r\n\r\n", 505),
+                (b"GET /../../etc/passwd HTTP/1.1\r\nConnection: close\r\n\r\n", 404),
+                (b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nConnection: close\r\n\r\n", 404),
+                (b"GET //etc/passwd HTTP/1.1\r\nConnection: close\r\n\r\n", 404),
+                (b"GET /%00 HTTP/1.1\r\n\r\n", 400), (b"GET /%ff HTTP/1.1\r\n\r\n", 400),
+                (b"GET /\xff HTTP/1.1\r\n\r\n", 400)):
+            answer = self.server.raw(request)
+            self.assertEqual(answer.split(b" ")[1] if b" " in answer[:20] else answer[:80],
+                             str(status).encode(), request[:60])
+        tls = self.server.raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+        self.assertEqual(list(json.loads(tls)), ["error"])
+        self.assertEqual(self.server.json("/api/info")["games"], 4)
+
+    def test_random_bytes(self):
+        dice = harness.seed()
+        for _ in range(harness.rounds(100)):
+            words = [b"GET ", b"/api/position?fen=", b" HTTP/1.1", b"\r\n", b"Content-Length: ",
+                     b"%", b"\x00", b"9", b"&", b"=", b"\xff"]
+            self.server.raw(b"".join(dice.choice(words) for _ in range(dice.randrange(20))), end=True)
+        self.assertEqual(self.server.json("/api/info")["games"], 4)
+
+    def test_counters(self):
+        status, fields, content = self.server.request("/metrics")
+        self.assertEqual((status, fields["Content-Type"].split(";")[0]), (200, "text/plain"))
+        self.assertIn(b'\nchistore_http_requests_total{class="2xx"} ', content)
+
+
+class TestRules(unittest.TestCase):
+    def test_tokens(self):
+        store = webserver.make_store()
+        path = os.path.join(harness.make_temp_dir(), "access")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"token {hashlib.sha256(b'secret').hexdigest()} read\n")
+        os.chmod(path, 0o600)
+        with webserver.start(store, "--access", path) as server:
+            status, fields, _ = server.request("/api/info")
+            self.assertEqual((status, fields["WWW-Authenticate"]), (401, "Bearer"))
+            for token, status in (("secret", 200), ("wrong", 401)):
+                fields = {"Authorization": f"Bearer {token}"}
+                self.assertEqual(server.request("/api/info", headers=fields)[0], status)
+        with webserver.start(store, "--access", path, "--public-read") as server:
+            fields = {"Authorization": "Bearer of.another.site"}
+            self.assertEqual(server.request("/api/info", headers=fields)[0], 200)
+
+    def test_other_addresses_need_rules(self):
+        store = webserver.make_store()
+        code, text = webserver.start(store, "--listen", "tcp:0.0.0.0:0", want=False)
+        self.assertEqual(code, 3)
+        self.assertIn("is no loopback address", text)
+        webserver.start(store, "--listen", "tcp:0.0.0.0:0", "--public-read").stop()
+
+    def test_wrong_starts(self):
+        code, text = webserver.start("/nowhere", want=False)
+        self.assertEqual(code, 3)
+        self.assertIn("/nowhere", text)
+        done = subprocess.run([harness.program("CHISTORE_HTTP"), "--cache", "x"], check=False,
+                              capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 2)
+
+    def test_a_port_is_not_shared_by_chance(self):
+        store = webserver.make_store()
+        with webserver.start(store) as server:
+            code, text = webserver.start(store, "--listen", f"tcp:127.0.0.1:{server.port}", want=False)
+            self.assertEqual(code, 3)
+            self.assertIn("cannot listen on", text)
+
+    def test_a_stop_finishes_what_was_asked(self):
+        store = webserver.make_store()
+        server = webserver.start(store)
+        idle = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        begun = time.monotonic()
+        self.assertEqual(server.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 30)
+        idle.close()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
