@@ -184,6 +184,7 @@ struct fold {
 	const struct chi_puts *puts;
 	struct chi_load *load;
 	chi_puts_refused *refused;
+	chi_puts_folded *folded;
 	void *context;
 	const uint8_t *kept; /* the file */
 	size_t size;
@@ -211,15 +212,34 @@ static int map_kept(struct fold *fold, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* A key ends the one before. */
-static int change_key(struct fold *fold, const struct chi_sort_item *item, struct chi_fault *fault)
+static struct chi_key key_of(const struct chi_sort_item *item)
 {
 	struct chi_key key = {.len = (uint8_t)chi_key_length(item->bytes)};
+	memcpy(key.bytes, item->bytes, CHI_KEY_MAX);
+	return key;
+}
+
+/* All puts of the last key have come. */
+static int end_key(struct fold *fold, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	if (!fold->any) {
+		return CHI_OK;
+	}
+	if (fold->folded != NULL) {
+		struct chi_key key = key_of(&fold->last);
+		rc = fold->folded(fold->context, &key, fault);
+	}
+	return rc == CHI_OK ? chi_load_fold_end(fold->load, fault) : rc;
+}
+
+static int change_key(struct fold *fold, const struct chi_sort_item *item, struct chi_fault *fault)
+{
+	struct chi_key key = key_of(item);
 	if (fold->any && memcmp(fold->last.bytes, item->bytes, CHI_SORT_GROUP) == 0) {
 		return CHI_OK;
 	}
-	memcpy(key.bytes, item->bytes, CHI_KEY_MAX);
-	int rc = fold->any ? chi_load_fold_end(fold->load, fault) : CHI_OK;
+	int rc = end_key(fold, fault);
 	fold->any = true;
 	fold->last = *item;
 	return rc == CHI_OK ? chi_load_fold_begin(fold->load, &key, fault) : rc;
@@ -247,13 +267,16 @@ static int fold_one(void *context, const struct chi_sort_item *item, struct chi_
 }
 
 int chi_puts_fold(struct chi_puts *puts, struct chi_load *load, chi_puts_refused *refused,
-		  void *context, struct chi_fault *fault)
+		  chi_puts_folded *folded, void *context, struct chi_fault *fault)
 {
-	_cleanup_(fold_deinit) struct fold fold = {
-		.puts = puts, .load = load, .refused = refused, .context = context};
+	_cleanup_(fold_deinit) struct fold fold = {.puts = puts,
+						   .load = load,
+						   .refused = refused,
+						   .folded = folded,
+						   .context = context};
 	int rc = map_kept(&fold, fault);
 	if (rc == CHI_OK) {
 		rc = chi_puts_walk(puts->importer, puts->sorter, "storing", fold_one, &fold, fault);
 	}
-	return rc == CHI_OK && fold.any ? chi_load_fold_end(load, fault) : rc;
+	return rc == CHI_OK ? end_key(&fold, fault) : rc;
 }

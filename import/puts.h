@@ -69,9 +69,13 @@ CHI_MUSTUSE int chi_puts_place(struct chi_puts *puts, uint64_t place);
 /* Called for a put that the store refuses. */
 typedef void chi_puts_refused(void *context, uint32_t stream, uint32_t line, const char *why);
 
-/* All puts into the load, which has been started; the threads have ended. */
+/* Called for each position before what came out is stored. */
+typedef int chi_puts_folded(void *context, const struct chi_key *key, struct chi_fault *fault);
+
+/* All puts into the load, which has been started; the threads have ended. `folded` may be NULL. */
 CHI_MUSTUSE int chi_puts_fold(struct chi_puts *puts, struct chi_load *load,
-			      chi_puts_refused *refused, void *context, struct chi_fault *fault);
+			      chi_puts_refused *refused, chi_puts_folded *folded, void *context,
+			      struct chi_fault *fault);
 
 /* What is done with an item; not CHI_OK ends the walk. */
 typedef int chi_puts_take(void *context, const struct chi_sort_item *item, struct chi_fault *fault);

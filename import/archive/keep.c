@@ -17,6 +17,8 @@ int chi_keeper_init(struct chi_keeper *keeper, struct chi_spill *spill, bool bar
 {
 	keeper->spill = spill;
 	keeper->bare = bare;
+	keeper->head = NULL;
+	keeper->head_len = 0;
 	keeper->chunk = calloc(1, sizeof(*keeper->chunk));
 	chi_buffer_init(&keeper->packed, 2 * (size_t)CHI_BODY_MAX);
 	return keeper->chunk != NULL ? chi_pgn_keep_all(pgn) : -CHI_ENOMEM;
@@ -66,7 +68,8 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 	copy_tags(whole, tags);
 	kept.has_start = has_start(game, &kept.start);
 	chi_buffer_consume(&keeper->packed, keeper->packed.len);
-	int rc = chi_game_pack(&kept, game->positions, &keeper->packed);
+	int rc = chi_buffer_append(&keeper->packed, keeper->head, keeper->head_len);
+	rc = rc == CHI_OK ? chi_game_pack(&kept, game->positions, &keeper->packed) : rc;
 	if (rc != CHI_OK) {
 		return chi_fault(fault, rc, "game %llu cannot be kept (%s)",
 				 (unsigned long long)game->number, chi_strerror(rc));

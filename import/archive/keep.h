@@ -16,6 +16,9 @@ struct chi_keeper {
 	struct chi_spill_chunk *chunk; /* owned */
 	struct chi_buffer packed;
 	bool bare; /* without annotations */
+	/* The caller's: is put before each game. */
+	const uint8_t *head;
+	size_t head_len;
 };
 
 /* Makes the reader deliver whole games. -CHI_ENOMEM. */

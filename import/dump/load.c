@@ -19,9 +19,8 @@
 #define PIECE_MIN   ((uint64_t)64 << 10)
 #define PIECE_MAX   ((uint64_t)1 << 20)
 
-/* Shares of the memory, in sixteenths; what is left sorts the strength tree. */
-#define POSITIONS_SHARE 10
-#define GAMES_SHARE	1
+/* Sixteenths of the memory; five are the archive's, what is left sorts the strength tree. */
+#define POSITIONS_SHARE 6
 
 #define HEAD_ARENA (4 * (size_t)CHI_DUMP_LINE_MAX)
 
@@ -57,14 +56,11 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
 	chi_queue_init(&loading->queue, (size_t)size, options->threads + 2);
 	loading->positions.file = -1;
+	loading->to = CHI_DUMP_POSITION;
 	int rc = chi_puts_init(&loading->positions, importer,
 			       options->memory / 16 * POSITIONS_SHARE, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_sorter_new(importer->spill, options->memory / 16 * GAMES_SHARE, options->threads,
-			    &loading->games);
-	return rc == CHI_OK ? start_threads(loading, fault) : chi_fault_plain(fault, rc);
+	rc = rc == CHI_OK ? chi_carried_init(&loading->archive, importer, fault) : rc;
+	return rc == CHI_OK ? start_threads(loading, fault) : rc;
 }
 
 /* ---- What the threads tell ------------------------------------------------------------------ */
@@ -74,7 +70,7 @@ static int misplaced(uint64_t line, const char *what, struct chi_fault *fault)
 	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": %s", line, what);
 }
 
-/* What is true of the whole: nothing follows the last line, positions come before games, these
+/* What is true of the whole: nothing follows the last line, the kinds come in their order, games
  * ascend. */
 static int check_order(const struct chi_loading *loading, const struct chi_loaded *told,
 		       struct chi_fault *fault)
@@ -82,14 +78,40 @@ static int check_order(const struct chi_loading *loading, const struct chi_loade
 	if (loading->over && told->begins != 0) {
 		return misplaced(told->begins, "text after the end of the dump", fault);
 	}
-	if (loading->n_games > 0 && told->first != 0) {
-		return misplaced(told->first, "neither a game nor the end", fault);
+	if (told->begins != 0 && told->from < loading->to) {
+		return misplaced(told->begins,
+				 loading->to == CHI_DUMP_GAME ? "neither a game nor the end"
+							      : "the line is out of its place",
+				 fault);
 	}
-	if (loading->n_games > 0 && told->games > 0 &&
+	if (loading->n.games > 0 && told->n.games > 0 &&
 	    memcmp(loading->last_game, told->first_game, CHI_GAME_ID_SIZE) >= 0) {
 		return misplaced(told->game_line, "the games are not in order", fault);
 	}
 	return CHI_OK;
+}
+
+static void add_up(struct chi_dump_tail *sum, const struct chi_dump_tail *more)
+{
+	sum->positions += more->positions;
+	sum->games += more->games;
+	sum->names += more->names;
+	sum->kept += more->kept;
+	sum->gamesets += more->gamesets;
+}
+
+static int check_sum(const struct chi_dump_tail *n, const struct chi_dump_tail *said,
+		     struct chi_fault *fault)
+{
+	const char *what = said->positions != n->positions ? "positions"
+			   : said->games != n->games	   ? "games"
+			   : said->names != n->names	   ? "names"
+			   : said->kept != n->kept	   ? "kept games"
+			   : said->gamesets != n->gamesets ? "gamesets"
+							   : NULL;
+	return what == NULL ? CHI_OK
+			    : chi_fault(fault, -CHI_ESYNTAX,
+					"not the number of %s read: the dump is damaged", what);
 }
 
 /* The last line's numbers are right, too. */
@@ -104,21 +126,17 @@ static int add_stream(struct chi_loading *loading, const struct chi_loaded *told
 		*fault = told->fault;
 		return fault->text[0] != '\0' ? told->status : chi_fault_plain(fault, told->status);
 	}
-	if (told->games > 0) {
+	if (told->n.games > 0) {
 		memcpy(loading->last_game, told->last_game, CHI_GAME_ID_SIZE);
 	}
-	loading->n_positions += told->positions;
-	loading->n_games += told->games;
+	add_up(&loading->n, &told->n);
+	loading->to = told->begins != 0 ? told->to : loading->to;
 	loading->over = loading->over || told->over;
-	if (told->over && told->said_positions != loading->n_positions) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "not the number of positions read: the dump is damaged");
+	if (told->over) {
+		loading->last_number = told->said.last_game;
+		rc = check_sum(&loading->n, &told->said, fault);
 	}
-	if (told->over && told->said_games != loading->n_games) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "not the number of games read: the dump is damaged");
-	}
-	return chi_puts_place(&loading->positions, told->place);
+	return rc == CHI_OK ? chi_puts_place(&loading->positions, told->place) : rc;
 }
 
 /* The streams that are done, the oldest first, up to one that is not. */
@@ -162,13 +180,13 @@ static int take_piece(struct chi_loading *loading, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* The piece goes to the threads up to its last line's end; a line that is longer goes on. `last`:
- * all of it goes. */
+/* The piece goes to the threads up to the end of its last line, or of its last game that ends in
+ * it; what is longer goes on. `last`: all of it goes. */
 static int hand_over(struct chi_loading *loading, bool last, struct chi_fault *fault)
 {
 	struct chi_piece *piece = loading->piece;
-	const char *end = last ? NULL : memrchr(piece->bytes, '\n', piece->len);
-	size_t cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
+	size_t end = last ? 0 : chi_dump_cut(piece->bytes, piece->len);
+	size_t cut = end != 0 ? end : piece->len;
 	char *name = NULL;
 	loading->lines += count_lines(piece->bytes, cut);
 	loading->piece = NULL;
@@ -183,7 +201,7 @@ static int hand_over(struct chi_loading *loading, bool last, struct chi_fault *f
 		memcpy(next->bytes, piece->bytes + cut, next->len);
 		piece->len = cut;
 	}
-	int rc = chi_queue_put(&loading->queue, piece, &name, last || end != NULL);
+	int rc = chi_queue_put(&loading->queue, piece, &name, last || end != 0);
 	return rc != CHI_OK ? failed(loading, rc, fault) : collect(loading, fault);
 }
 
@@ -204,6 +222,11 @@ static int take_head(struct chi_loading *loading, const char *line, size_t len,
 		return chi_fault(fault, -CHI_EINVAL,
 				 "the dump is of the %s statistic, the store holds the %s one",
 				 chi_statistic_name((int)head->statistic), ours);
+	}
+	if (rc == CHI_OK && head->archive && loading->importer->keep != CHI_KEEP_GAMES) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "the dump has games, and the store keeps none: load it into a new "
+				 "one, or merge the stores");
 	}
 	return rc;
 }
@@ -327,7 +350,7 @@ static void end(struct chi_importer *importer)
 	free(loading->piece);
 	chi_queue_deinit(&loading->queue);
 	chi_puts_deinit(&loading->positions);
-	chi_sorter_free(loading->games);
+	chi_carried_deinit(&loading->archive);
 	chi_arena_deinit(&loading->arena);
 	chi_buffer_deinit(&loading->line);
 	free(loading->threads);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/sorter.h"
+#include "import/dump/carry.h"
 #include "import/importer_priv.h"
 #include "import/puts.h"
 #include "import/queue.h"
@@ -19,18 +19,17 @@
 
 /* What a thread tells of a stream; it hangs on it. */
 struct chi_loaded {
-	uint64_t positions; /* read */
-	uint64_t games;
-	uint64_t game_line; /* of the first game */
+	struct chi_dump_tail n; /* lines read */
+	uint64_t game_line;	/* of the first game */
 	uint8_t first_game[CHI_GAME_ID_SIZE];
 	uint8_t last_game[CHI_GAME_ID_SIZE];
-	uint64_t first;		 /* line of the first position; 0: there is none */
 	uint64_t begins;	 /* line of the first line of any kind; 0: there is none */
-	bool over;		 /* the dump's last line is in it */
-	uint64_t said_positions; /* by that line */
-	uint64_t said_games;
-	uint64_t place; /* of what it kept */
-	int status;	/* of the first bad line, */
+	enum chi_dump_line from; /* the kinds of that one and of the last */
+	enum chi_dump_line to;
+	bool over;		   /* the dump's last line is in it */
+	struct chi_dump_tail said; /* by that line */
+	uint64_t place;		   /* of what it kept */
+	int status;		   /* of the first bad line, */
 	struct chi_fault fault;
 };
 
@@ -39,7 +38,7 @@ struct chi_loading {
 	struct chi_importer *importer;
 	struct chi_queue queue;
 	struct chi_puts positions;
-	struct chi_sorter *games;
+	struct chi_carried archive;
 	pthread_t *threads;
 	unsigned n_threads; /* that run */
 	/* The feeding thread's. */
@@ -50,10 +49,11 @@ struct chi_loading {
 	uint64_t lines;		 /* before that piece */
 	uint64_t n_files;
 	/* Of the streams collected. */
-	uint64_t n_positions;
-	uint64_t n_games;
+	struct chi_dump_tail n;
+	enum chi_dump_line to; /* the last line's kind */
 	uint8_t last_game[CHI_GAME_ID_SIZE];
 	bool over;
+	uint64_t last_number; /* the highest that a game was given */
 };
 
 /* import/dump/load_read.c: a thread's work. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load's commit: the games that the store does not list yet, then the positions by ascending
- * key, then the base rates of the dump.
+ * A load's commit: the games that the store does not list yet, names and games of the archive, then
+ * the positions by ascending key, each with the list of its games; at last the base rates of the
+ * dump and its gamesets.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "import/dump/lists.h"
 #include "import/dump/load.h"
 #include "store/load/load.h"
 
@@ -18,33 +21,131 @@ struct apply {
 	struct chi_importer *importer;
 	struct chi_import_result *result;
 	struct chi_load *load;
+	struct chi_carried_plan plan;
+	struct chi_lists *lists; /* NULL: the dump has no games of the archive */
+	struct chi_arena arena;	 /* of one record */
+	struct chi_fault *fault; /* where it cannot be handed on */
 };
 
 static void apply_deinit(struct apply *apply)
 {
 	chi_load_abandon(apply->load);
+	chi_lists_close(apply->lists);
+	chi_carried_plan_deinit(&apply->plan);
+	chi_arena_deinit(&apply->arena);
 }
 
 /* ---- Games ---------------------------------------------------------------------------------- */
 
-static int take_game(void *context, const struct chi_sort_item *item, struct chi_fault *fault)
+/* Keeps in mind what the lists need to know of a game of the archive. */
+static int plan_game(struct apply *apply, const struct chi_game_id *game, struct chi_fault *fault)
+{
+	struct chi_carried_plan *plan = &apply->plan;
+	if (game->number > plan->last || plan->numbers[game->number] != 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "the dump is damaged: two games have the number %" PRIu32
+				 ", or it is too large",
+				 game->number);
+	}
+	plan->numbers[game->number] = game->number;
+	plan->plies[game->number] = game->max_ply;
+	if (game->pruned) {
+		chi_carried_set(plan->pruned, game->number);
+	}
+	return CHI_OK;
+}
+
+static int take_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
 	struct apply *apply = context;
-	struct chi_game_id game;
-	uint64_t rest;
-	int rc = chi_load_find_game(apply->load, item->bytes, &game);
-	if (rc != CHI_NONE) {
-		apply->result->known += rc == CHI_OK;
-		return rc < 0 ? chi_fault_plain(fault, rc) : rc;
+	struct chi_game_id stored;
+	int rc = chi_load_find_game(apply->load, game->id, &stored);
+	if (rc == CHI_OK && game->number == 0) {
+		apply->result->known++;
 	}
-	memcpy(&rest, item->bytes + CHI_SORT_GROUP, sizeof(rest));
-	game = (struct chi_game_id){.result = (uint8_t)rest,
-				    .pruned = (rest >> 8 & 1) != 0,
-				    .max_ply = (uint16_t)(rest >> 16)};
-	memcpy(game.id, item->bytes, sizeof(game.id));
-	rc = chi_load_game(apply->load, &game);
+	if (rc != CHI_NONE) {
+		return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	}
+	rc = game->number != 0 ? plan_game(apply, game, fault) : CHI_OK;
+	if (rc == CHI_OK) {
+		rc = chi_load_game(apply->load, game);
+		rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	}
 	apply->result->taken += rc == CHI_OK;
-	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	return rc;
+}
+
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+static int add_name(void *context, const struct chi_dump_name *name)
+{
+	struct apply *apply = context;
+	return chi_load_name(apply->load, (enum chi_name_kind)name->kind, name->id, name->text,
+			     name->len, name->fide, apply->fault);
+}
+
+/* When all are there. */
+static int join_name(void *context, const struct chi_dump_name *name)
+{
+	struct apply *apply = context;
+	if (name->root == 0) {
+		return CHI_OK;
+	}
+	int rc = name->root == name->id
+			 ? chi_fault(apply->fault, -CHI_EINVAL, "name %" PRIu32 " is its own root",
+				     name->id)
+			 : chi_load_alias(apply->load, (enum chi_name_kind)name->kind, name->id,
+					  name->root, apply->fault);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+static int add_gameset(void *context, const struct chi_dump_text *name,
+		       const struct chi_dump_text *filter)
+{
+	struct apply *apply = context;
+	int rc = chi_load_gameset(apply->load, name->at, name->len, filter->at, filter->len,
+				  apply->fault);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+/* The numbers of games, names and all are those of the dump: in a store that has none of its own.
+ */
+static int check_empty(struct apply *apply, struct chi_fault *fault)
+{
+	struct chi_info info;
+	struct chi_store *store = apply->importer->store;
+	if (store == NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_store_info(store, &info);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	return info.last_game == 0 && chi_load_next_game(apply->load) == 1 &&
+			       info.games.white + info.games.draws + info.games.black +
+					       info.games.other ==
+				       0
+		       ? CHI_OK
+		       : chi_fault(fault, -CHI_EEXIST,
+				   "the dump has games, and so has the store: load it into a new "
+				   "one, and merge that");
+}
+
+static int store_archive(struct apply *apply, struct chi_fault *fault)
+{
+	struct chi_carried *archive = &apply->loading->archive;
+	uint64_t last = apply->loading->last_number;
+	apply->fault = fault;
+	int rc = check_empty(apply, fault);
+	rc = rc == CHI_OK ? chi_carried_plan(archive, last, &apply->plan, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_each(archive, take_game, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_names(archive, add_name, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_names(archive, join_name, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_archive(archive, &apply->plan, apply->load, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_gamesets(archive, add_gameset, apply, fault) : rc;
+	chi_load_last_game(apply->load, (uint32_t)last);
+	return rc == CHI_OK ? chi_lists_open(archive, &apply->plan, &apply->lists, fault) : rc;
 }
 
 /* ---- Positions ------------------------------------------------------------------------------ */
@@ -59,6 +160,27 @@ static void refused(void *context, uint32_t stream, uint32_t line, const char *w
 	(void)why;
 }
 
+/* The games of the dump that reached the position. */
+static int list_games(void *context, const struct chi_key *key, struct chi_fault *fault)
+{
+	struct apply *apply = context;
+	struct chi_record record;
+	struct chi_posting *games = NULL;
+	size_t n = 0;
+	int rc = chi_lists_reach(apply->lists, key->bytes, &record, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_arena_reset(&apply->arena);
+	rc = chi_load_folded(apply->load, &apply->arena, &record);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? CHI_OK : chi_fault_plain(fault, rc);
+	}
+	rc = chi_lists_games(apply->lists, &record, &games, &n, fault);
+	chi_load_fold_games(apply->load, games, n);
+	return rc;
+}
+
 static int store_positions(struct apply *apply, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &apply->importer->options;
@@ -69,9 +191,11 @@ static int store_positions(struct apply *apply, struct chi_fault *fault)
 		.dir = apply->importer->spill,
 	};
 	int rc = chi_load_start(apply->load, &load_options, &spec, fault);
-	return rc == CHI_OK ? chi_puts_fold(&apply->loading->positions, apply->load, refused, NULL,
-					    fault)
-			    : rc;
+	if (rc == CHI_OK) {
+		rc = chi_puts_fold(&apply->loading->positions, apply->load, refused,
+				   apply->lists != NULL ? list_games : NULL, apply, fault);
+	}
+	return rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */
@@ -85,7 +209,9 @@ static int apply_all(struct apply *apply, struct chi_fault *fault)
 	if (rc != CHI_NONE) {
 		return rc;
 	}
-	rc = chi_puts_walk(importer, apply->loading->games, "games", take_game, apply, fault);
+	rc = apply->loading->head.head.archive
+		     ? store_archive(apply, fault)
+		     : chi_carried_each(&apply->loading->archive, take_game, apply, fault);
 	if (rc == CHI_OK) {
 		rc = store_positions(apply, fault);
 	}
@@ -93,7 +219,7 @@ static int apply_all(struct apply *apply, struct chi_fault *fault)
 		return rc;
 	}
 	chi_load_base(apply->load, &apply->loading->head.head.base);
-	result->games = apply->loading->n_games;
+	result->games = apply->loading->n.games;
 	rc = chi_load_complete(apply->load, &result->positions, &result->dropped, fault);
 	return rc == CHI_OK && write != NULL ? chi_importer_note(importer, write, result, fault)
 					     : rc;
@@ -105,6 +231,7 @@ int chi_loading_apply(struct chi_loading *loading, struct chi_import_result *res
 	struct chi_importer *importer = loading->importer;
 	_cleanup_(apply_deinit) struct apply apply = {
 		.loading = loading, .importer = importer, .result = result};
+	chi_arena_init(&apply.arena, CHI_DUMP_LINE_MAX);
 	int rc = importer->store != NULL ? chi_load_into(importer->store, &apply.load, fault)
 					 : chi_load_new(importer->path, importer->statistic,
 							importer->keep, &apply.load, fault);
@@ -112,6 +239,7 @@ int chi_loading_apply(struct chi_loading *loading, struct chi_import_result *res
 		apply.load = NULL;
 		return rc;
 	}
+	chi_load_memory(apply.load, importer->options.memory);
 	rc = apply_all(&apply, fault);
 	if (rc < 0) {
 		return rc;

@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/fault.h"
-#include "import/fill.h"
 #include "import/dump/load.h"
 #include "store/load/load.h"
 #include "store/store.h"
@@ -18,7 +17,7 @@
 struct work {
 	struct chi_loading *loading;
 	struct chi_puts_writer positions;
-	struct chi_filler games;
+	struct chi_carrier archive;
 	struct chi_dump_reader reader;
 	struct chi_arena arena; /* of one line */
 	struct chi_buffer line; /* one that spans pieces */
@@ -30,10 +29,6 @@ struct work {
 static int take_position(struct work *work, const struct chi_put *put)
 {
 	struct chi_fault detail = {.text = ""};
-	work->told->positions++;
-	if (work->told->first == 0) {
-		work->told->first = work->reader.line;
-	}
 	int rc = chi_put_check(put, work->loading->importer->statistic, &detail);
 	if (rc < 0) {
 		return chi_fault(&work->fault, rc, "line %" PRIu64 ": %s", work->reader.line,
@@ -42,19 +37,15 @@ static int take_position(struct work *work, const struct chi_put *put)
 	return chi_puts_keep(&work->positions, put, work->stream->number, 0, &work->fault);
 }
 
-static int take_game(struct work *work)
+/* Where the identities of games begin and end, whose order is that of the whole. */
+static void note_game(struct work *work)
 {
 	const struct chi_game_id *game = &work->reader.game;
-	struct chi_sort_item item = {{0}};
-	uint64_t rest = (uint64_t)game->max_ply << 16 | (uint64_t)game->pruned << 8 | game->result;
-	if (work->told->games++ == 0) {
+	if (work->reader.n.games == 1) {
 		work->told->game_line = work->reader.line;
 		memcpy(work->told->first_game, game->id, CHI_GAME_ID_SIZE);
 	}
 	memcpy(work->told->last_game, game->id, CHI_GAME_ID_SIZE);
-	memcpy(item.bytes, game->id, CHI_GAME_ID_SIZE);
-	memcpy(item.bytes + CHI_SORT_GROUP, &rest, sizeof(rest));
-	return chi_filler_add(&work->games, &item, 1, &work->fault);
 }
 
 static int take_line(struct work *work, const char *line, size_t len)
@@ -63,19 +54,28 @@ static int take_line(struct work *work, const char *line, size_t len)
 	struct chi_put put;
 	chi_arena_reset(&work->arena);
 	len -= len > 0 && line[len - 1] == '\r';
-	if (work->told->begins == 0) {
-		work->told->begins = work->reader.line + 1;
-	}
 	int rc = chi_dump_read(&work->reader, line, len, &work->arena, &kind, &put, &work->fault);
-	if (rc == CHI_OK && kind == CHI_DUMP_TAIL) {
-		work->told->over = true;
-		work->told->said_positions = work->reader.positions;
-		work->told->said_games = work->reader.games;
+	if (work->told->begins == 0) {
+		work->told->begins = work->reader.line;
+		work->told->from = kind != CHI_DUMP_HEAD ? kind : CHI_DUMP_TAIL;
 	}
-	return rc != CHI_OK		   ? rc
-	       : kind == CHI_DUMP_POSITION ? take_position(work, &put)
-	       : kind == CHI_DUMP_GAME	   ? take_game(work)
-					   : CHI_OK;
+	/* Lines of PGN are part of their game. */
+	work->told->to = kind != CHI_DUMP_PGN ? kind : CHI_DUMP_KEPT;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	if (kind == CHI_DUMP_TAIL) {
+		work->told->over = true;
+		work->told->said = work->reader.n;
+		return CHI_OK;
+	}
+	work->told->n = work->reader.n;
+	if (kind == CHI_DUMP_GAME) {
+		note_game(work);
+	}
+	return kind == CHI_DUMP_POSITION ? take_position(work, &put)
+					 : chi_carrier_line(&work->archive, &work->reader, kind,
+							    work->stream->number, &work->fault);
 }
 
 /* More of a line that has no end yet. */
@@ -136,6 +136,7 @@ static int read_stream(struct work *work)
 	if (rc == CHI_OK && work->line.len > 0) {
 		rc = end_line(work);
 	}
+	rc = rc == CHI_OK ? chi_carrier_pause(&work->archive, &work->fault) : rc;
 	chi_buffer_consume(&work->line, work->line.len);
 	work->told->status = rc;
 	work->told->fault = work->fault;
@@ -153,14 +154,14 @@ static int read_all(struct work *work)
 		chi_queue_done(queue, work->stream);
 	}
 	int rc = chi_puts_end(&work->positions, &work->fault);
-	int other = chi_filler_end(&work->games, &work->fault);
-	return rc != CHI_OK ? rc : other;
+	return rc == CHI_OK ? chi_carrier_end(&work->archive, &work->fault) : rc;
 }
 
 void *chi_load_read(void *argument)
 {
 	struct chi_loading *loading = argument;
-	struct work work = {.loading = loading, .games = {.sorter = loading->games}};
+	struct work work = {.loading = loading};
+	chi_carrier_init(&work.archive, &loading->archive);
 	chi_puts_writer_init(&work.positions, &loading->positions);
 	chi_arena_init(&work.arena, ARENA_BUDGET);
 	chi_buffer_init(&work.line, CHI_DUMP_LINE_MAX);
@@ -169,7 +170,7 @@ void *chi_load_read(void *argument)
 		chi_queue_fail(&loading->queue, rc, &work.fault);
 	}
 	chi_puts_writer_deinit(&work.positions);
-	chi_filler_drop(&work.games);
+	chi_carrier_deinit(&work.archive);
 	chi_buffer_deinit(&work.line);
 	chi_arena_deinit(&work.arena);
 	return NULL;

@@ -35,13 +35,6 @@ static int open_file(FILE **out, const char *dir, struct chi_fault *fault)
 	return rc;
 }
 
-static void close_file(FILE *file)
-{
-	if (file != NULL) {
-		(void)fclose(file);
-	}
-}
-
 static int keep(FILE *file, const void *bytes, size_t len, struct chi_fault *fault)
 {
 	return fwrite(bytes, 1, len, file) == len ? CHI_OK : chi_merging_fault(fault, "keep");
@@ -58,7 +51,9 @@ static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 	chi_arena_init(&merging->arena, ARENA_BUDGET);
 	chi_buffer_init(&merging->line, CHI_DUMP_LINE_MAX);
 	int rc = open_file(&merging->lines, importer->spill, fault);
-	return rc == CHI_OK ? open_file(&merging->games, importer->spill, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_init(&merging->archive, importer, fault) : rc;
+	chi_carrier_init(&merging->carrier, &merging->archive);
+	return rc;
 }
 
 static void merge_end(struct chi_importer *importer)
@@ -67,8 +62,11 @@ static void merge_end(struct chi_importer *importer)
 	if (merging == NULL) {
 		return;
 	}
-	close_file(merging->lines);
-	close_file(merging->games);
+	if (merging->lines != NULL) {
+		(void)fclose(merging->lines);
+	}
+	chi_carrier_deinit(&merging->carrier);
+	chi_carried_deinit(&merging->archive);
 	free(merging->kept);
 	chi_buffer_deinit(&merging->line);
 	chi_arena_deinit(&merging->arena);
@@ -128,20 +126,14 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	switch (kind) {
-	case CHI_DUMP_POSITION:
-		rc = check_position(merging, &put, fault);
-		break;
-	case CHI_DUMP_GAME:
-		merging->n_games++;
-		return keep(merging->games, &merging->reader.game, sizeof(merging->reader.game),
-			    fault);
-	case CHI_DUMP_TAIL:
+	if (kind == CHI_DUMP_TAIL) {
 		merging->whole = true;
-		return CHI_OK;
-	case CHI_DUMP_HEAD:
-		break;
+		return chi_carrier_end(&merging->carrier, fault);
 	}
+	if (kind != CHI_DUMP_HEAD && kind != CHI_DUMP_POSITION) {
+		return chi_carrier_line(&merging->carrier, &merging->reader, kind, 0, fault);
+	}
+	rc = kind == CHI_DUMP_POSITION ? check_position(merging, &put, fault) : CHI_OK;
 	if (rc == CHI_OK) {
 		rc = keep(merging->lines, line, len, fault);
 	}

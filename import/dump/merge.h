@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "import/dump/carry.h"
 #include "import/importer_priv.h"
 #include "store/text/dump.h"
 
@@ -21,13 +22,13 @@ struct chi_merging {
 	struct chi_arena arena; /* of one line */
 	struct chi_buffer line; /* one that has come in part */
 	FILE *lines;		/* nameless: the head's and the positions' */
-	FILE *games;		/* nameless: struct chi_game_id each */
-	char *kept;		/* the line read again last; room for it */
+	struct chi_carried archive;
+	struct chi_carrier carrier;
+	char *kept; /* the line read again last; room for it */
 	size_t kept_size;
 	struct chi_key last; /* the position before */
 	uint64_t n_files;    /* inputs begun: one store each session */
 	uint64_t positions;
-	uint64_t n_games;
 	bool whole; /* the dump's last line has come */
 };
 

@@ -39,7 +39,7 @@ static int apply(struct chi_lining *lining, struct chi_load *load, struct chi_im
 	}
 	rc = chi_load_start(load, &options, &spec, fault);
 	if (rc == CHI_OK) {
-		rc = chi_puts_fold(&lining->puts, load, refused, lining, fault);
+		rc = chi_puts_fold(&lining->puts, load, refused, NULL, lining, fault);
 	}
 	if (rc == CHI_OK) {
 		result->skipped = lining->n_bad;

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "chistore/games.h"
+#include "store/gamesets/gamesets.h"
 
 static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*", NULL};
 static const char *const speeds[] = {"unknown",	  "bullet",	    "blitz", "rapid",
@@ -223,14 +224,11 @@ bool chi_term_is_bare(const char *text)
 
 int chi_gameset_name_check(const char *name, size_t len, struct chi_fault *fault)
 {
-	bool good = len >= 1 && len <= CHI_GAMESET_NAME_MAX && name[0] != '.';
-	for (size_t i = 0; i < len && good; i++) {
-		unsigned char c = (unsigned char)name[i];
-		good = c < 0x80 && (isalnum(c) || c == '-' || c == '.' || c == '_');
-	}
-	return good ? CHI_OK
-		    : chi_fault(fault, -CHI_EINVAL,
-				"'%.*s' is no name of a gameset: 1 to %d letters, digits, -._, no "
-				"dot at the beginning",
-				(int)(len < 40 ? len : 40), name, CHI_GAMESET_NAME_MAX);
+	return chi_gameset_named(name, len)
+		       ? CHI_OK
+		       : chi_fault(
+				 fault, -CHI_EINVAL,
+				 "'%.*s' is no name of a gameset: 1 to %d letters, digits, -._, no "
+				 "dot at the beginning",
+				 (int)(len < 40 ? len : 40), name, CHI_GAMESET_NAME_MAX);
 }

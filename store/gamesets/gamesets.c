@@ -7,6 +7,7 @@
  */
 #include "store/gamesets/gamesets.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/wire.h"
@@ -14,6 +15,16 @@
 #include "store/record/checksum.h"
 
 #define HEAD (8 + 4 + 4 * CHI_GAMESET_NAMES + 8 + 8 + 2)
+
+bool chi_gameset_named(const char *name, size_t len)
+{
+	bool good = len >= 1 && len <= CHI_GAMESET_KEY_MAX && name[0] != '.';
+	for (size_t i = 0; i < len && good; i++) {
+		unsigned char c = (unsigned char)name[i];
+		good = c < 0x80 && (isalnum(c) || c == '-' || c == '.' || c == '_');
+	}
+	return good;
+}
 
 size_t chi_gameset_size(const struct chi_gameset_entry *entry)
 {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <lmdb.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,9 @@ void chi_gameset_encode(const struct chi_gameset_entry *entry, uint8_t *out);
 /* -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_gameset_decode(const MDB_val *key, const MDB_val *value,
 				   struct chi_gameset_entry *out);
+
+/* Whether a gameset may have that name (FORMAT.md). */
+bool chi_gameset_named(const char *name, size_t len);
 
 /* Goes on with a stamp, 0 at first. */
 uint64_t chi_gameset_stamp(uint64_t stamp, const void *bytes, size_t len);

@@ -3,10 +3,16 @@
  * Games into the archive and out of it. Into a new store, whose transaction is committed now and
  * then, what is gathered is flushed before each commit.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
+#include "chistore/names.h"
+#include "store/archive.h"
 #include "store/games/archive.h"
+#include "store/gamesets/gamesets.h"
+#include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
 #include "store/names/names.h"
 
@@ -136,6 +142,119 @@ int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault 
 {
 	int rc = load->rc < 0 ? load->rc : chi_archive_remove(load->txn, &load->archive, number);
 	return told(load, rc == CHI_NONE ? -CHI_ECORRUPT : rc, fault);
+}
+
+/* ---- As another store has it -------------------------------------------------------------- */
+
+static int add_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, const char *text,
+		    size_t len, uint32_t fide, struct chi_fault *fault)
+{
+	uint32_t given = 0;
+	int rc = begin(load);
+	if (rc == CHI_OK) {
+		rc = chi_names_add(load->names, load->txn, load->archive.names, kind, text, len,
+				   fide, &given);
+	}
+	if (rc == CHI_NONE || rc == -CHI_EINVAL || (rc == CHI_OK && given != id)) {
+		return chi_fault(fault, -CHI_EINVAL, "%s %u: %s", chi_name_kind_name((int)kind), id,
+				 rc == CHI_NONE ? "another name has the text and the FIDE id"
+				 : rc < 0	? "it cannot be a name"
+						: "the number is not the next one");
+	}
+	return rc == CHI_OK ? settle(load, len, fault) : rc;
+}
+
+int chi_load_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, const char *text,
+		  size_t len, uint32_t fide, struct chi_fault *fault)
+{
+	return load->rc < 0
+		       ? chi_fault_plain(fault, load->rc)
+		       : told(load, add_name(load, kind, id, text, len, fide, &load->fault), fault);
+}
+
+int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id, uint32_t root,
+		   struct chi_fault *fault)
+{
+	int rc = load->rc;
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	rc = chi_names_alias(load->txn, load->archive.names, kind, id, root, fault);
+	if (load->write != NULL) {
+		load->write->changed |= rc == CHI_OK;
+	}
+	return rc == -CHI_EINVAL ? rc : told(load, rc, rc < 0 ? fault : NULL);
+}
+
+int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const char *text, size_t len,
+		       uint32_t fide, uint32_t *id, struct chi_fault *fault)
+{
+	uint32_t before = 0;
+	int rc = load->rc < 0 ? load->rc : begin(load);
+	if (rc == CHI_OK) {
+		rc = chi_names_count(load->txn, load->archive.names, kind, &before);
+	}
+	if (rc == CHI_OK) {
+		rc = chi_names_intern(load->names, load->txn, load->archive.names, kind, text, len,
+				      fide, id);
+	}
+	if (load->write != NULL) {
+		load->write->changed |= fide != 0 || *id > before;
+	}
+	return told(load, rc, fault);
+}
+
+/* A bitmap of no numbers in CRoaring's portable format: as games come after it is not up to date,
+ * and a reader adds them. */
+static const uint8_t no_numbers[] = {0x3a, 0x30, 0, 0, 0, 0, 0, 0};
+
+static int put_gameset(struct chi_load *load, const struct chi_gameset_entry *entry)
+{
+	if (load->write != NULL) {
+		return chi_write_gameset(load->write, entry);
+	}
+	size_t len = chi_gameset_size(entry);
+	_cleanup_(chi_freep) uint8_t *bytes = malloc(len);
+	if (bytes == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_gameset_encode(entry, bytes);
+	MDB_val key = chi_val((const uint8_t *)entry->name, entry->name_len);
+	MDB_val value = {len, bytes};
+	int error = chi_load_regain(load);
+	error = error == 0 ? mdb_put(load->txn, load->archive.gamesets, &key, &value, 0) : error;
+	return chi_load_error(load, error, &load->fault);
+}
+
+int chi_load_gameset(struct chi_load *load, const char *name, size_t name_len, const char *filter,
+		     size_t filter_len, struct chi_fault *fault)
+{
+	struct chi_gameset_entry there;
+	const struct chi_gameset_entry entry = {
+		.name = name,
+		.name_len = name_len,
+		.filter = filter,
+		.filter_len = filter_len,
+		.bitmap = no_numbers,
+		.bitmap_len = sizeof(no_numbers),
+	};
+	int rc = load->rc < 0 ? load->rc : chi_load_error(load, chi_load_regain(load), fault);
+	rc = rc < 0 ? rc
+		    : chi_gameset_get(load->txn, load->archive.gamesets, name, name_len, &there);
+	if (rc == CHI_OK) {
+		bool same = there.filter_len == filter_len &&
+			    memcmp(there.filter, filter, filter_len) == 0;
+		return same ? CHI_NONE
+			    : chi_fault(fault, -CHI_EEXIST,
+					"gameset '%.*s' is there with another filter",
+					(int)name_len, name);
+	}
+	return told(load, rc == CHI_NONE ? put_gameset(load, &entry) : rc, fault);
+}
+
+void chi_load_last_game(struct chi_load *load, uint32_t number)
+{
+	chi_state_number(chi_load_state(load), number);
 }
 
 void chi_load_archive_free(struct chi_load *load)

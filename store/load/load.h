@@ -57,6 +57,29 @@ CHI_MUSTUSE int chi_load_archived(struct chi_load *load, struct chi_fault *fault
 /* Takes a game that was kept out of the archive. */
 CHI_MUSTUSE int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault);
 
+/*
+ * What a dump says of the archive, which is to have the very same numbers: a name, the next one of
+ * its kind; after chi_load_archived that an alias joins it to another, which CHI_NONE means it does
+ * already. -CHI_EINVAL: the dump cannot be right. All before chi_load_start.
+ */
+CHI_MUSTUSE int chi_load_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
+			      const char *text, size_t len, uint32_t fide, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
+			       uint32_t root, struct chi_fault *fault);
+
+/* The number that a text has, or gets (store/names/names.h). */
+CHI_MUSTUSE int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const char *text,
+				   size_t len, uint32_t fide, uint32_t *id,
+				   struct chi_fault *fault);
+
+/* A filter gets a name; its games are looked for when it is used. CHI_NONE: it has it already;
+ * -CHI_EEXIST, not sticky: another has it. */
+CHI_MUSTUSE int chi_load_gameset(struct chi_load *load, const char *name, size_t name_len,
+				 const char *filter, size_t filter_len, struct chi_fault *fault);
+
+/* No game gets a number up to this one any more. */
+void chi_load_last_game(struct chi_load *load, uint32_t number);
+
 /* What packing needs to know; plain data, the same for all threads. */
 struct chi_load_spec {
 	enum chi_statistic statistic;
@@ -124,6 +147,11 @@ CHI_MUSTUSE int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_
 				  size_t key_len, enum chi_result result, uint16_t ply,
 				  chi_move move, uint32_t game, struct chi_load_block *block);
 
+/* Takes counts, moves and plies that games account for out of a record, whose lists it then has in
+ * memory of `arena`. -CHI_EINVAL: less is there, which the fault says; -CHI_ENOMEM. Any thread. */
+CHI_MUSTUSE int chi_load_less(const struct chi_record *games, struct chi_arena *arena,
+			      struct chi_record *record, struct chi_fault *fault);
+
 /* Stores a block: new positions as they are packed, others merged with what is stored. */
 CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
 			       struct chi_fault *fault);
@@ -149,6 +177,14 @@ CHI_MUSTUSE int chi_load_fold_begin(struct chi_load *load, const struct chi_key 
 CHI_MUSTUSE int chi_load_fold(struct chi_load *load, const uint8_t *kept, size_t len,
 			      struct chi_fault *fault);
 CHI_MUSTUSE int chi_load_fold_end(struct chi_load *load, struct chi_fault *fault);
+
+/* Before the end: the list of games of a position that has none, ascending, each move one of the
+ * record's. They live until the end. */
+void chi_load_fold_games(struct chi_load *load, const struct chi_posting *games, size_t n);
+
+/* What is to be stored as it is by now; CHI_NONE: nothing. In memory of `arena`. */
+CHI_MUSTUSE int chi_load_folded(const struct chi_load *load, struct chi_arena *arena,
+				struct chi_record *out);
 
 /* The base rates, where games do not decide them: after chi_load_start. */
 void chi_load_base(struct chi_load *load, const struct chi_counts *base);

@@ -47,10 +47,12 @@ struct chi_rewrite {
 /* One position's puts; see puts.c. */
 struct chi_fold {
 	struct chi_key key;
-	MDB_val stored; /* no bytes: it is new */
-	MDB_val value;	/* what is to be stored */
-	bool restored;	/* by one of them at least */
-	bool second;	/* the room that the next merge writes to */
+	MDB_val stored;			 /* no bytes: it is new */
+	MDB_val value;			 /* what is to be stored */
+	bool restored;			 /* by one of them at least */
+	bool second;			 /* the room that the next merge writes to */
+	const struct chi_posting *games; /* its list, */
+	size_t n_games;
 };
 
 struct chi_load {

@@ -177,6 +177,12 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 	return rc == -CHI_ETOOBIG ? -CHI_EINVAL : rc;
 }
 
+int chi_load_less(const struct chi_record *games, struct chi_arena *arena,
+		  struct chi_record *record, struct chi_fault *fault)
+{
+	return chi_subtract(games, arena, record, fault);
+}
+
 /* The record of one game: head byte, statistic, number, ply, move; its length. */
 static size_t one_record(uint8_t *at, uint16_t chi2, enum chi_result result, uint16_t ply,
 			 chi_move move, uint32_t game)

@@ -12,6 +12,7 @@
 #include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
 #include "store/record/codec.h"
+#include "store/record/list.h"
 #include "store/record/merge.h"
 #include "store/txn/txn.h"
 
@@ -87,6 +88,15 @@ static bool same(const MDB_val *a, const MDB_val *b)
 	return a->mv_size == b->mv_size && memcmp(a->mv_data, b->mv_data, a->mv_size) == 0;
 }
 
+/* For what two merges make. */
+static int make_room(struct chi_load *load)
+{
+	if (load->fold_room == NULL) {
+		load->fold_room = malloc(2 * CHI_RECORD_BYTES_MAX);
+	}
+	return load->fold_room != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
 /* The merge of what is there by now with the put, in room that neither uses. */
 static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 		 struct chi_fault *fault)
@@ -94,10 +104,7 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 	struct chi_fold *fold = &load->fold;
 	struct chi_merge m = {.stored = fold->value};
 	struct chi_put put = {.key = fold->key, .parts = parts};
-	if (load->fold_room == NULL) {
-		load->fold_room = malloc(2 * CHI_RECORD_BYTES_MAX);
-	}
-	if (load->fold_room == NULL) {
+	if (make_room(load) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	const struct chi_merging merging = {
@@ -189,13 +196,62 @@ static int change(struct chi_load *load, MDB_val *key, struct chi_fault *fault)
 					changed ? CHI_MERGED_CHANGED : CHI_MERGED_SAME, fault);
 }
 
+void chi_load_fold_games(struct chi_load *load, const struct chi_posting *games, size_t n)
+{
+	load->fold.games = games;
+	load->fold.n_games = n;
+}
+
+int chi_load_folded(const struct chi_load *load, struct chi_arena *arena, struct chi_record *out)
+{
+	const MDB_val *value = &load->fold.value;
+	return value->mv_size == 0
+		       ? CHI_NONE
+		       : chi_record_decode(value->mv_data, value->mv_size, arena, out, NULL);
+}
+
+/* The record with its list of games, which it must not have yet, in the room that is free. */
+static int enlist(struct chi_load *load, const MDB_val *key, struct chi_fault *fault)
+{
+	struct chi_fold *fold = &load->fold;
+	struct chi_record record;
+	struct chi_record_rest rest;
+	size_t n = fold->n_games;
+	size_t len = 0;
+	bool apart = n > CHI_LIST_HERE_MAX;
+	int rc = make_room(load);
+	chi_arena_reset(&load->arena);
+	if (rc == CHI_OK) {
+		rc = chi_record_decode(fold->value.mv_data, fold->value.mv_size, &load->arena,
+				       &record, &rest);
+	}
+	if (rc < 0 || rest.n_games > 0 || rest.listed > 0) {
+		return chi_fault_plain(fault, rc < 0 ? rc : -CHI_EINVAL);
+	}
+	rest.games = fold->games;
+	rest.n_games = apart ? 0 : n;
+	rest.listed = apart ? n : 0;
+	rest.listed_games = apart ? chi_postings_games(fold->games, n) : 0;
+	uint8_t *room = load->fold_room + (fold->second ? CHI_RECORD_BYTES_MAX : 0);
+	rc = chi_record_encode(&record, &rest, room, CHI_RECORD_BYTES_MAX, &len);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	fold->value = chi_val(room, len);
+	fold->second = !fold->second;
+	return apart ? chi_load_new_list(load, key, fold->games, n, fault) : CHI_OK;
+}
+
 int chi_load_fold_end(struct chi_load *load, struct chi_fault *fault)
 {
 	struct chi_fold *fold = &load->fold;
 	MDB_val key = chi_val(fold->key.bytes, fold->key.len);
-	int rc = fold->stored.mv_size > 0  ? change(load, &key, fault)
-		 : fold->value.mv_size > 0 ? chi_load_add(load, &key, &fold->value, fault)
-					   : CHI_OK;
+	int rc = fold->n_games > 0 ? enlist(load, &key, fault) : CHI_OK;
+	if (rc == CHI_OK) {
+		rc = fold->stored.mv_size > 0  ? change(load, &key, fault)
+		     : fold->value.mv_size > 0 ? chi_load_add(load, &key, &fold->value, fault)
+					       : CHI_OK;
+	}
 	/* It is counted already. */
 	load->result.added -= rc == CHI_OK && fold->stored.mv_size == 0;
 	return chi_load_stick(load, rc, fault);

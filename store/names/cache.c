@@ -305,19 +305,27 @@ static int search(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struc
 	return rc;
 }
 
-/* A text without a slot. */
-static int resolve(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struct wanted *w)
+/* Room for a text more, and the next number of its kind is known. */
+static int make_room(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+		     enum chi_name_kind kind)
 {
 	int rc = CHI_OK;
-	struct pending *pending = &cache->pending[w->kind];
+	struct pending *pending = &cache->pending[kind];
 	if (chi_name_cache_full(cache, 1)) {
 		rc = chi_names_flush(cache, txn, dbi);
 		forget_texts(cache);
 	}
 	if (rc == CHI_OK && pending->first == 0) {
-		rc = chi_names_count(txn, dbi, w->kind, &pending->first);
+		rc = chi_names_count(txn, dbi, kind, &pending->first);
 		pending->first += pending->first < UINT32_MAX;
 	}
+	return rc;
+}
+
+/* A text without a slot. */
+static int resolve(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struct wanted *w)
+{
+	int rc = make_room(cache, txn, dbi, w->kind);
 	rc = rc == CHI_OK ? search(cache, txn, dbi, w) : rc;
 	if (rc < 0) {
 		return rc;
@@ -344,6 +352,29 @@ int chi_names_intern(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
 	int rc = resolve(cache, txn, dbi, &w);
 	*id = rc == CHI_OK ? w.id : 0;
 	return rc;
+}
+
+int chi_names_add(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+		  const char *text, size_t len, uint32_t fide, uint32_t *id)
+{
+	struct wanted w = {.kind = kind, .text = text, .len = len, .fide = fide};
+	if (len == 0 || len > CHI_NAME_MAX || (fide != 0 && kind != CHI_NAME_PLAYER)) {
+		return len > CHI_NAME_MAX ? -CHI_ETOOBIG : -CHI_EINVAL;
+	}
+	int rc = make_room(cache, txn, dbi, kind);
+	const struct slot *slot = find_slot(cache, &w, hash_of(&w));
+	if (rc < 0 || (slot != NULL && slot->id != 0)) {
+		return rc < 0 ? rc : CHI_NONE;
+	}
+	if (cache->pending[kind].first > 1) {
+		rc = chi_names_search(txn, dbi, kind, text, len, fide, &w.id, &w.bare);
+		if (rc != CHI_NONE) {
+			return rc < 0 ? rc : CHI_NONE;
+		}
+	}
+	rc = add_name(cache, &w);
+	*id = w.id;
+	return rc == CHI_OK && fide != 0 ? remember_first(cache, txn, dbi, &w) : rc;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------- */

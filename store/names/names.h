@@ -95,6 +95,16 @@ CHI_MUSTUSE int chi_names_intern(struct chi_name_cache *cache, MDB_txn *txn, MDB
 				 enum chi_name_kind kind, const char *text, size_t len,
 				 uint32_t fide, uint32_t *id);
 
+/*
+ * Gives a text the next number of its kind, as another store has it: no number is looked for, nor
+ * is a FIDE id given to a name that is there. CHI_NONE: there is a name with this text and this
+ * FIDE id, or `fide` is 0 and there is one with this text. -CHI_EINVAL: the text is empty;
+ * otherwise as chi_names_intern.
+ */
+CHI_MUSTUSE int chi_names_add(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
+			      enum chi_name_kind kind, const char *text, size_t len, uint32_t fide,
+			      uint32_t *id);
+
 /* Writes what is new: before the commit, and before anything else reads or changes names. */
 CHI_MUSTUSE int chi_names_flush(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi);
 

@@ -22,20 +22,18 @@
 #define PLAYED_TEXT (CHI_UCI_SIZE + 4 * 21 + 2)
 #define PLY_TEXT    32
 #define EVAL_TEXT   96
-#define ESCAPED	    4
 #define LINE_TEXT   (CHI_FEN_SIZE + 5 * 21 + 32)
 
-/* The writer's `bad` is looked at once, at the end: bound() has made room for the longest text. */
-static void write_text(struct chi_writer *w, const char *text)
+void chi_dump_text(struct chi_writer *w, const char *text)
 {
 	chi_write_bytes(w, text, strlen(text));
 }
 
-static void write_u64(struct chi_writer *w, uint64_t value)
+void chi_dump_u64(struct chi_writer *w, uint64_t value)
 {
 	char text[24];
 	(void)snprintf(text, sizeof(text), "%" PRIu64, value);
-	write_text(w, text);
+	chi_dump_text(w, text);
 }
 
 /* True for a byte of U+0080 to U+009F, which terminals take for the start of a command. */
@@ -46,8 +44,7 @@ static bool is_c1(const unsigned char *text, size_t len, size_t i)
 	       text[lead + 1] < 0xa0;
 }
 
-/* Bytes that would end a field are escaped, and control characters; `also` names more of them. */
-static void write_escaped(struct chi_writer *w, const char *text, size_t len, const char *also)
+void chi_dump_escaped(struct chi_writer *w, const char *text, size_t len, const char *also)
 {
 	static const char plain[] = "\\\t\n\r";
 	static const char letter[] = "\\tnr";
@@ -61,7 +58,7 @@ static void write_escaped(struct chi_writer *w, const char *text, size_t len, co
 			   is_c1((const unsigned char *)text, len, i)) {
 			char hex[8];
 			(void)snprintf(hex, sizeof(hex), "\\x%02x", c);
-			write_text(w, hex);
+			chi_dump_text(w, hex);
 		} else {
 			chi_write_u8(w, c);
 		}
@@ -107,7 +104,7 @@ static void write_counts(struct chi_writer *w, const struct chi_counts *counts, 
 		if (i > 0) {
 			chi_write_u8(w, (uint8_t)between);
 		}
-		write_u64(w, values[i]);
+		chi_dump_u64(w, values[i]);
 	}
 }
 
@@ -136,9 +133,9 @@ static void write_plies(struct chi_writer *w, const struct chi_record *record)
 		if (i > 0) {
 			chi_write_u8(w, ' ');
 		}
-		write_u64(w, record->plies[i].ply);
+		chi_dump_u64(w, record->plies[i].ply);
 		chi_write_u8(w, ':');
-		write_u64(w, record->plies[i].games);
+		chi_dump_u64(w, record->plies[i].games);
 	}
 }
 
@@ -147,7 +144,7 @@ static void write_given(struct chi_writer *w, uint64_t value)
 {
 	chi_write_u8(w, '|');
 	if (value != 0) {
-		write_u64(w, value);
+		chi_dump_u64(w, value);
 	} else {
 		chi_write_u8(w, '-');
 	}
@@ -162,11 +159,11 @@ static int write_evals(struct chi_writer *w, const struct chi_position *position
 		if (i > 0) {
 			chi_write_u8(w, ';');
 		}
-		write_escaped(w, eval->engine, eval->engine_len, "|;");
+		chi_dump_escaped(w, eval->engine, eval->engine_len, "|;");
 		char text[48];
 		(void)snprintf(text, sizeof(text), "|%" PRIu32 "|%s:%" PRId32, eval->depth,
 			       eval->is_mate ? "mate" : "cp", eval->score);
-		write_text(w, text);
+		chi_dump_text(w, text);
 		write_given(w, eval->nodes);
 		write_given(w, eval->date);
 		chi_write_u8(w, '|');
@@ -205,7 +202,7 @@ static int write_fields(struct chi_writer *w, const struct chi_position *positio
 		rc = write_line(w, position, record->line, record->n_line);
 	}
 	chi_write_u8(w, '\t');
-	write_escaped(w, record->note, record->n_note, "");
+	chi_dump_escaped(w, record->note, record->n_note, "");
 	chi_write_u8(w, '\n');
 	return rc;
 }
@@ -214,20 +211,28 @@ static int write_fields(struct chi_writer *w, const struct chi_position *positio
 static size_t bound(const struct chi_record *record)
 {
 	size_t size = LINE_TEXT + record->n_moves * PLAYED_TEXT + record->n_plies * PLY_TEXT +
-		      record->n_line * MOVE_TEXT + record->n_note * ESCAPED;
+		      record->n_line * MOVE_TEXT + record->n_note * DUMP_ESCAPED;
 	for (size_t i = 0; i < record->n_evals; i++) {
-		size += EVAL_TEXT + record->evals[i].engine_len * ESCAPED +
+		size += EVAL_TEXT + record->evals[i].engine_len * DUMP_ESCAPED +
 			record->evals[i].n_pv * MOVE_TEXT;
 	}
 	return size;
 }
 
-/* Ends a text with its NUL. */
-static int finish(struct chi_writer *w, char *start, char **out, size_t *len)
+int chi_dump_begin(struct chi_arena *arena, size_t size, struct chi_writer *w, char **out)
 {
-	*len = (size_t)(w->at - (uint8_t *)start);
+	*out = chi_arena_alloc(arena, size);
+	if (*out == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*w = chi_writer_of(*out, size);
+	return CHI_OK;
+}
+
+int chi_dump_finish(struct chi_writer *w, const char *start, size_t *len)
+{
+	*len = (size_t)(w->at - (const uint8_t *)start);
 	chi_write_u8(w, 0);
-	*out = start;
 	return w->bad ? -CHI_EINTERNAL : CHI_OK;
 }
 
@@ -239,14 +244,10 @@ int chi_dump_print(const struct chi_key *key, const struct chi_record *record,
 	if (rc < 0) {
 		return rc;
 	}
-	size_t size = bound(record);
-	char *text = chi_arena_alloc(arena, size);
-	if (text == NULL) {
-		return -CHI_ENOMEM;
-	}
-	struct chi_writer w = chi_writer_of(text, size);
-	rc = write_fields(&w, &position, record);
-	return rc < 0 ? rc : finish(&w, text, out, len);
+	struct chi_writer w;
+	rc = chi_dump_begin(arena, bound(record), &w, out);
+	rc = rc < 0 ? rc : write_fields(&w, &position, record);
+	return rc < 0 ? rc : chi_dump_finish(&w, *out, len);
 }
 
 int chi_dump_print_head(const struct chi_dump_head *head, struct chi_arena *arena, char **out,
@@ -256,66 +257,16 @@ int chi_dump_print_head(const struct chi_dump_head *head, struct chi_arena *aren
 	if (statistic == NULL) {
 		return -CHI_EINVAL;
 	}
-	size_t size = 256 + sizeof(DUMP_COLUMNS);
-	char *text = chi_arena_alloc(arena, size);
-	if (text == NULL) {
+	struct chi_writer w;
+	if (chi_dump_begin(arena, 256 + sizeof(DUMP_COLUMNS), &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	struct chi_writer w = chi_writer_of(text, size);
-	write_text(&w, DUMP_MAGIC "\t");
-	write_u64(&w, DUMP_VERSION);
-	write_text(&w, "\nstatistic\t");
-	write_text(&w, statistic);
-	write_text(&w, "\nbase\t");
+	chi_dump_text(&w, DUMP_MAGIC "\t");
+	chi_dump_u64(&w, head->archive ? DUMP_VERSION_ARCHIVE : DUMP_VERSION);
+	chi_dump_text(&w, "\nstatistic\t");
+	chi_dump_text(&w, statistic);
+	chi_dump_text(&w, "\nbase\t");
 	write_counts(&w, &head->base, '\t');
-	write_text(&w, "\n" DUMP_COLUMNS "\n");
-	return finish(&w, text, out, len);
-}
-
-int chi_dump_print_game(const struct chi_game_id *game, struct chi_arena *arena, char **out,
-			size_t *len)
-{
-	static const char *const results[] = DUMP_RESULTS;
-	if (game->result >= CHI_COUNT(results)) {
-		return -CHI_EINVAL;
-	}
-	size_t size = 2 * CHI_GAME_ID_SIZE + 64;
-	char *text = chi_arena_alloc(arena, size);
-	if (text == NULL) {
-		return -CHI_ENOMEM;
-	}
-	struct chi_writer w = chi_writer_of(text, size);
-	write_text(&w, DUMP_GAME "\t");
-	for (size_t i = 0; i < CHI_GAME_ID_SIZE; i++) {
-		char hex[4];
-		(void)snprintf(hex, sizeof(hex), "%02x", game->id[i]);
-		write_text(&w, hex);
-	}
-	chi_write_u8(&w, '\t');
-	write_text(&w, results[game->result]);
-	chi_write_u8(&w, '\t');
-	if (game->max_ply != 0) {
-		write_u64(&w, game->max_ply);
-	} else {
-		chi_write_u8(&w, '-');
-	}
-	write_text(&w, game->pruned ? "\t" DUMP_PRUNED "\n" : "\t-\n");
-	return finish(&w, text, out, len);
-}
-
-int chi_dump_print_tail(uint64_t positions, uint64_t games, struct chi_arena *arena, char **out,
-			size_t *len)
-{
-	size_t size = 64;
-	char *text = chi_arena_alloc(arena, size);
-	if (text == NULL) {
-		return -CHI_ENOMEM;
-	}
-	struct chi_writer w = chi_writer_of(text, size);
-	write_text(&w, "end\t");
-	write_u64(&w, positions);
-	chi_write_u8(&w, '\t');
-	write_u64(&w, games);
-	chi_write_u8(&w, '\n');
-	return finish(&w, text, out, len);
+	chi_dump_text(&w, "\n" DUMP_COLUMNS "\n");
+	return chi_dump_finish(&w, *out, len);
 }

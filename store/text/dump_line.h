@@ -12,11 +12,6 @@
 #include "chess/position.h"
 #include "store/text/dump.h"
 
-struct text {
-	const char *at;
-	size_t len;
-};
-
 /* One line being read. */
 struct parse {
 	const struct chi_dump_reader *reader;
@@ -34,7 +29,7 @@ static inline int refuse(const struct parse *p, int rc, const char *at, const ch
 }
 
 /* Cuts off the text up to `separator` or the end. False if nothing is left to cut. */
-static inline bool cut(struct text *rest, char separator, struct text *out)
+static inline bool cut(struct chi_dump_text *rest, char separator, struct chi_dump_text *out)
 {
 	if (rest->at == NULL) {
 		return false;
@@ -42,7 +37,7 @@ static inline bool cut(struct text *rest, char separator, struct text *out)
 	const char *end = memchr(rest->at, separator, rest->len);
 	*out = *rest;
 	if (end == NULL) {
-		*rest = (struct text){0};
+		*rest = (struct chi_dump_text){0};
 		return true;
 	}
 	out->len = (size_t)(end - rest->at);
@@ -52,7 +47,8 @@ static inline bool cut(struct text *rest, char separator, struct text *out)
 }
 
 /* Splits into exactly `n` fields. */
-static inline bool split(struct text text, char separator, struct text *fields, size_t n)
+static inline bool split(struct chi_dump_text text, char separator, struct chi_dump_text *fields,
+			 size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!cut(&text, separator, &fields[i])) {
@@ -63,12 +59,13 @@ static inline bool split(struct text text, char separator, struct text *fields, 
 }
 
 /* True if the text is that word. */
-static inline bool equals(struct text text, const char *word)
+static inline bool equals(struct chi_dump_text text, const char *word)
 {
 	return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
 }
 
-static inline int read_u64(const struct parse *p, struct text text, uint64_t max, uint64_t *out)
+static inline int read_u64(const struct parse *p, struct chi_dump_text text, uint64_t max,
+			   uint64_t *out)
 {
 	return chi_num_u64(text.at, text.len, max, out) < 0
 		       ? refuse(p, -CHI_ESYNTAX, text.at, "not a number, or too large")
@@ -83,7 +80,18 @@ static inline int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A line that begins with DUMP_GAME: fills reader->game. Games come after the positions, each
- * once: their order tells. */
+/* Takes the escapes out, into memory of the arena; must be UTF-8. */
+CHI_MUSTUSE int chi_dump_unescape(const struct parse *p, struct chi_dump_text text,
+				  const char **out, size_t *out_len);
+
+/* The lines after the positions, into the reader. Games come each once: their order tells. */
 CHI_MUSTUSE int chi_dump_read_game(const struct parse *p, struct chi_dump_reader *reader,
-				   struct text line);
+				   struct chi_dump_text line);
+CHI_MUSTUSE int chi_dump_read_name(const struct parse *p, struct chi_dump_reader *reader,
+				   struct chi_dump_text line);
+CHI_MUSTUSE int chi_dump_read_kept(const struct parse *p, struct chi_dump_reader *reader,
+				   struct chi_dump_text line);
+CHI_MUSTUSE int chi_dump_read_gameset(const struct parse *p, struct chi_dump_reader *reader,
+				      struct chi_dump_text line);
+CHI_MUSTUSE int chi_dump_read_tail(const struct parse *p, struct chi_dump_reader *reader,
+				   struct chi_dump_text line);

@@ -26,11 +26,14 @@ enum state {
 	STATE_COLUMNS,
 	STATE_POSITIONS,
 	STATE_GAMES,
+	STATE_NAMES,
+	STATE_KEPT,
+	STATE_GAMESETS,
 	STATE_OVER,
 };
 
 /* How often `separator` occurs in the text. */
-static size_t count_of(struct text text, char separator)
+static size_t count_of(struct chi_dump_text text, char separator)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < text.len; i++) {
@@ -39,7 +42,8 @@ static size_t count_of(struct text text, char separator)
 	return n;
 }
 
-static int read_counts(const struct parse *p, const struct text fields[4], struct chi_counts *out)
+static int read_counts(const struct parse *p, const struct chi_dump_text fields[4],
+		       struct chi_counts *out)
 {
 	uint64_t *const values[] = {&out->white, &out->draws, &out->black, &out->other};
 	for (size_t i = 0; i < CHI_COUNT(values); i++) {
@@ -72,7 +76,8 @@ static int escape(const char *text, size_t len, size_t *taken)
 }
 
 /* NUL cannot be in a record, so it is no escape either. */
-static int unescape(const struct parse *p, struct text text, const char **out, size_t *out_len)
+int chi_dump_unescape(const struct parse *p, struct chi_dump_text text, const char **out,
+		      size_t *out_len)
 {
 	char *bytes = chi_arena_alloc(p->arena, text.len + 1);
 	if (bytes == NULL) {
@@ -101,8 +106,8 @@ static int unescape(const struct parse *p, struct text text, const char **out, s
 	return CHI_OK;
 }
 
-static int read_move(const struct parse *p, const struct chi_position *position, struct text text,
-		     chi_move *out)
+static int read_move(const struct parse *p, const struct chi_position *position,
+		     struct chi_dump_text text, chi_move *out)
 {
 	struct chi_fault detail = {.text = ""};
 	int rc = chi_uci_parse(position, text.at, text.len, out, &detail);
@@ -110,8 +115,8 @@ static int read_move(const struct parse *p, const struct chi_position *position,
 }
 
 /* Moves played one after the other. */
-static int read_line(const struct parse *p, struct text text, size_t max, const chi_move **out,
-		     size_t *n_out)
+static int read_line(const struct parse *p, struct chi_dump_text text, size_t max,
+		     const chi_move **out, size_t *n_out)
 {
 	if (text.len == 0) {
 		return CHI_OK;
@@ -125,7 +130,7 @@ static int read_line(const struct parse *p, struct text text, size_t max, const 
 		return -CHI_ENOMEM;
 	}
 	struct chi_position current = p->position;
-	struct text word;
+	struct chi_dump_text word;
 	for (size_t i = 0; cut(&text, ' ', &word); i++) {
 		struct chi_position next;
 		int rc = read_move(p, &current, word, &moves[i]);
@@ -141,10 +146,11 @@ static int read_line(const struct parse *p, struct text text, size_t max, const 
 }
 
 /* "e2e4:2/1/0/0" */
-static int read_one_played(const struct parse *p, struct text word, struct chi_move_stat *out)
+static int read_one_played(const struct parse *p, struct chi_dump_text word,
+			   struct chi_move_stat *out)
 {
-	struct text parts[2];
-	struct text counts[4];
+	struct chi_dump_text parts[2];
+	struct chi_dump_text counts[4];
 	if (!split(word, ':', parts, 2) || !split(parts[1], '/', counts, 4)) {
 		return refuse(p, -CHI_ESYNTAX, word.at, "not a move with four counts");
 	}
@@ -152,7 +158,7 @@ static int read_one_played(const struct parse *p, struct text word, struct chi_m
 	return rc < 0 ? rc : read_counts(p, counts, &out->counts);
 }
 
-static int read_played(const struct parse *p, struct text text, struct chi_record *out)
+static int read_played(const struct parse *p, struct chi_dump_text text, struct chi_record *out)
 {
 	if (text.len == 0) {
 		return CHI_OK;
@@ -165,7 +171,7 @@ static int read_played(const struct parse *p, struct text text, struct chi_recor
 	if (moves == NULL) {
 		return -CHI_ENOMEM;
 	}
-	struct text word;
+	struct chi_dump_text word;
 	for (size_t i = 0; cut(&text, ' ', &word); i++) {
 		int rc = read_one_played(p, word, &moves[i]);
 		if (rc < 0) {
@@ -181,9 +187,9 @@ static int read_played(const struct parse *p, struct text text, struct chi_recor
 }
 
 /* "14:2" */
-static int read_ply(const struct parse *p, struct text word, struct chi_ply_stat *out)
+static int read_ply(const struct parse *p, struct chi_dump_text word, struct chi_ply_stat *out)
 {
-	struct text parts[2];
+	struct chi_dump_text parts[2];
 	uint64_t ply = 0;
 	if (!split(word, ':', parts, 2)) {
 		return refuse(p, -CHI_ESYNTAX, word.at, "not a ply with its games");
@@ -200,7 +206,7 @@ static int read_ply(const struct parse *p, struct text word, struct chi_ply_stat
 }
 
 /* After the counts: these bound how many games the plies may have. */
-static int read_plies(const struct parse *p, struct text text, struct chi_record *out)
+static int read_plies(const struct parse *p, struct chi_dump_text text, struct chi_record *out)
 {
 	if (text.len == 0) {
 		return CHI_OK;
@@ -214,7 +220,7 @@ static int read_plies(const struct parse *p, struct text text, struct chi_record
 	if (plies == NULL) {
 		return -CHI_ENOMEM;
 	}
-	struct text word;
+	struct chi_dump_text word;
 	for (size_t i = 0; cut(&text, ' ', &word); i++) {
 		int rc = read_ply(p, word, &plies[i]);
 		if (rc < 0) {
@@ -233,9 +239,9 @@ static int read_plies(const struct parse *p, struct text text, struct chi_record
 }
 
 /* "cp:35", "mate:-3". */
-static int read_score(const struct parse *p, struct text text, struct chi_eval *out)
+static int read_score(const struct parse *p, struct chi_dump_text text, struct chi_eval *out)
 {
-	struct text parts[2];
+	struct chi_dump_text parts[2];
 	int64_t score;
 	bool split_ok = split(text, ':', parts, 2);
 	out->is_mate = split_ok && equals(parts[0], "mate");
@@ -249,20 +255,20 @@ static int read_score(const struct parse *p, struct text text, struct chi_eval *
 }
 
 /* A number, or "-" for none. */
-static int read_given(const struct parse *p, struct text text, uint64_t *out)
+static int read_given(const struct parse *p, struct chi_dump_text text, uint64_t *out)
 {
 	*out = 0;
 	return equals(text, "-") ? CHI_OK : read_u64(p, text, UINT64_MAX, out);
 }
 
-static int read_eval(const struct parse *p, struct text text, struct chi_eval *out)
+static int read_eval(const struct parse *p, struct chi_dump_text text, struct chi_eval *out)
 {
-	struct text fields[EVAL_FIELDS_RANK] = {{0}};
+	struct chi_dump_text fields[EVAL_FIELDS_RANK] = {{0}};
 	bool ranked = split(text, '|', fields, EVAL_FIELDS_RANK);
 	if (!ranked && !split(text, '|', fields, EVAL_FIELDS)) {
 		return refuse(p, -CHI_ESYNTAX, text.at, "an evaluation has six or seven fields");
 	}
-	int rc = unescape(p, fields[0], &out->engine, &out->engine_len);
+	int rc = chi_dump_unescape(p, fields[0], &out->engine, &out->engine_len);
 	if (rc == CHI_OK && (out->engine_len == 0 || out->engine_len > CHI_ENGINE_MAX)) {
 		rc = refuse(p, -CHI_ESYNTAX, text.at, "the engine's name is empty or too long");
 	}
@@ -288,7 +294,7 @@ static int read_eval(const struct parse *p, struct text text, struct chi_eval *o
 	return rc < 0 ? rc : read_line(p, fields[5], CHI_PV_MAX, &out->pv, &out->n_pv);
 }
 
-static int read_evals(const struct parse *p, struct text text, struct chi_record *out)
+static int read_evals(const struct parse *p, struct chi_dump_text text, struct chi_record *out)
 {
 	if (text.len == 0) {
 		return CHI_OK;
@@ -301,7 +307,7 @@ static int read_evals(const struct parse *p, struct text text, struct chi_record
 	if (evals == NULL) {
 		return -CHI_ENOMEM;
 	}
-	struct text word;
+	struct chi_dump_text word;
 	for (size_t i = 0; cut(&text, ';', &word); i++) {
 		int rc = read_eval(p, word, &evals[i]);
 		if (rc < 0) {
@@ -317,12 +323,12 @@ static int read_evals(const struct parse *p, struct text text, struct chi_record
 }
 
 /* The limit is checked after the escapes, which may be four times as long. */
-static int read_note(const struct parse *p, struct text text, struct chi_record *out)
+static int read_note(const struct parse *p, struct chi_dump_text text, struct chi_record *out)
 {
 	if (text.len == 0) {
 		return CHI_OK;
 	}
-	int rc = unescape(p, text, &out->note, &out->n_note);
+	int rc = chi_dump_unescape(p, text, &out->note, &out->n_note);
 	if (rc == CHI_OK && out->n_note > CHI_NOTE_MAX) {
 		rc = refuse(p, -CHI_ESYNTAX, text.at, "the note is too long");
 	}
@@ -330,22 +336,22 @@ static int read_note(const struct parse *p, struct text text, struct chi_record 
 }
 
 /* The eleven fields in their order; the first bad one is reported. */
-static int read_position(struct parse *p, struct text line, struct chi_put *put)
+static int read_position(struct parse *p, struct chi_dump_text line, struct chi_put *put)
 {
-	struct text fields[DUMP_FIELDS];
+	struct chi_dump_text fields[DUMP_FIELDS];
 	if (!split(line, '\t', fields, DUMP_FIELDS)) {
 		return refuse(p, -CHI_ESYNTAX, line.at, "a position has eleven fields");
 	}
 	*put = (struct chi_put){.parts = CHI_PUT_RESTORE};
 	struct chi_record *record = &put->record;
 	struct chi_fault detail = {.text = ""};
-	struct text fen = fields[FIELD_FEN];
+	struct chi_dump_text fen = fields[FIELD_FEN];
 	int rc = chi_fen_parse(fen.at, fen.len, &p->position, &detail);
 	if (rc < 0) {
 		return refuse(p, -CHI_EFEN, fen.at, detail.text);
 	}
 	chi_key_encode(&p->position, &put->key);
-	struct text chi2 = fields[FIELD_CHI2];
+	struct chi_dump_text chi2 = fields[FIELD_CHI2];
 	if (chi_num_chi2(chi2.at, chi2.len, &record->chi2) < 0) {
 		return refuse(p, -CHI_ESYNTAX, chi2.at, "not a statistic");
 	}
@@ -366,27 +372,29 @@ static int read_position(struct parse *p, struct text line, struct chi_put *put)
 }
 
 /* The version is in the first line, alone, so that every later reader understands it. */
-static int read_magic(const struct parse *p, struct text line)
+static int read_magic(const struct parse *p, struct chi_dump_text line, bool *archive)
 {
-	struct text fields[2];
+	struct chi_dump_text fields[2];
 	uint64_t version;
 	if (!split(line, '\t', fields, 2) || !equals(fields[0], DUMP_MAGIC)) {
 		return refuse(p, -CHI_ESYNTAX, p->line, "not a dump of a chistore");
 	}
 	int rc = read_u64(p, fields[1], UINT64_MAX, &version);
-	if (rc == CHI_OK && version != DUMP_VERSION) {
+	*archive = rc == CHI_OK && version == DUMP_VERSION_ARCHIVE;
+	if (rc == CHI_OK && version != DUMP_VERSION && !*archive) {
 		rc = refuse(p, -CHI_EVERSION, fields[1].at, "a dump of another version");
 	}
 	return rc;
 }
 
-static int read_head(const struct parse *p, struct chi_dump_reader *reader, struct text line)
+static int read_head(const struct parse *p, struct chi_dump_reader *reader,
+		     struct chi_dump_text line)
 {
-	struct text fields[5];
+	struct chi_dump_text fields[5];
 	int rc = CHI_OK;
 	switch (reader->state) {
 	case STATE_MAGIC:
-		rc = read_magic(p, line);
+		rc = read_magic(p, line, &reader->head.archive);
 		break;
 	case STATE_STATISTIC: {
 		int statistic = 0;
@@ -416,36 +424,6 @@ static int read_head(const struct parse *p, struct chi_dump_reader *reader, stru
 	return rc;
 }
 
-/* A dump whose numbers do not fit lost lines, or got some. */
-static int read_tail(const struct parse *p, struct chi_dump_reader *reader,
-		     const struct text numbers[2])
-{
-	uint64_t positions;
-	uint64_t games = 0;
-	int rc = read_u64(p, numbers[0], UINT64_MAX, &positions);
-	if (rc == CHI_OK && reader->part) {
-		reader->positions = positions;
-	}
-	if (rc == CHI_OK && positions != reader->positions) {
-		rc = refuse(p, -CHI_ESYNTAX, numbers[0].at,
-			    "not the number of positions read: the dump is damaged");
-	}
-	if (rc == CHI_OK) {
-		rc = read_u64(p, numbers[1], UINT64_MAX, &games);
-	}
-	if (rc == CHI_OK && reader->part) {
-		reader->games = games;
-	}
-	if (rc == CHI_OK && games != reader->games) {
-		rc = refuse(p, -CHI_ESYNTAX, numbers[1].at,
-			    "not the number of games read: the dump is damaged");
-	}
-	if (rc == CHI_OK) {
-		reader->state = STATE_OVER;
-	}
-	return rc;
-}
-
 void chi_dump_reader_init(struct chi_dump_reader *reader)
 {
 	*reader = (struct chi_dump_reader){.state = STATE_MAGIC};
@@ -458,14 +436,93 @@ void chi_dump_reader_part(struct chi_dump_reader *reader, const struct chi_dump_
 		.head = *head, .line = line, .state = STATE_POSITIONS, .part = true};
 }
 
+size_t chi_dump_cut(const char *text, size_t len)
+{
+	const char *end = memrchr(text, '\n', len);
+	if (end == text + len - 1) {
+		/* What comes next is not known. */
+		end = memrchr(text, '\n', len - 1);
+	}
+	while (end != NULL && (end[1] == DUMP_PGN || end[1] == DUMP_PGN_JOINED)) {
+		end = memrchr(text, '\n', (size_t)(end - text));
+	}
+	return end != NULL ? (size_t)(end - text) + 1 : 0;
+}
+
+/* What kind of line begins so, and the state that it comes in. */
+static enum chi_dump_line kind_of(const struct chi_dump_reader *reader, struct chi_dump_text line,
+				  int *state)
+{
+	static const struct {
+		const char *word;
+		enum chi_dump_line kind;
+		int state;
+		bool archive;
+	} kinds[] = {
+		{DUMP_END, CHI_DUMP_TAIL, STATE_OVER, false},
+		{DUMP_GAME, CHI_DUMP_GAME, STATE_GAMES, false},
+		{DUMP_NAME, CHI_DUMP_NAME, STATE_NAMES, true},
+		{DUMP_KEPT, CHI_DUMP_KEPT, STATE_KEPT, true},
+		{DUMP_GAMESET, CHI_DUMP_GAMESET, STATE_GAMESETS, true},
+	};
+	struct chi_dump_text word = {0};
+	bool archive = reader->head.archive;
+	if (archive && line.len > 0 && (*line.at == DUMP_PGN || *line.at == DUMP_PGN_JOINED)) {
+		*state = STATE_KEPT;
+		return CHI_DUMP_PGN;
+	}
+	bool parts = cut(&line, '\t', &word) && line.at != NULL;
+	for (size_t i = 0; parts && i < CHI_COUNT(kinds); i++) {
+		if (equals(word, kinds[i].word) && (archive || !kinds[i].archive)) {
+			*state = kinds[i].state;
+			return kinds[i].kind;
+		}
+	}
+	*state = STATE_POSITIONS;
+	return CHI_DUMP_POSITION;
+}
+
+/* A line of PGN belongs to a game. */
+static bool comes_next(const struct chi_dump_reader *reader, enum chi_dump_line kind, int state)
+{
+	return state >= reader->state &&
+	       (kind != CHI_DUMP_PGN || (reader->state == STATE_KEPT && reader->n.kept > 0));
+}
+
+static int read_body(struct parse *p, struct chi_dump_reader *reader, struct chi_dump_text line,
+		     enum chi_dump_line kind, struct chi_put *put)
+{
+	int rc;
+	switch (kind) {
+	case CHI_DUMP_GAME:
+		return chi_dump_read_game(p, reader, line);
+	case CHI_DUMP_NAME:
+		return chi_dump_read_name(p, reader, line);
+	case CHI_DUMP_KEPT:
+		return chi_dump_read_kept(p, reader, line);
+	case CHI_DUMP_PGN:
+		reader->text = (struct chi_dump_text){line.at + 1, line.len - 1};
+		reader->joined = *line.at == DUMP_PGN_JOINED;
+		return CHI_OK;
+	case CHI_DUMP_GAMESET:
+		return chi_dump_read_gameset(p, reader, line);
+	case CHI_DUMP_TAIL:
+		return chi_dump_read_tail(p, reader, line);
+	case CHI_DUMP_POSITION:
+	default:
+		rc = read_position(p, line, put);
+		reader->n.positions += rc == CHI_OK;
+		return rc;
+	}
+}
+
 int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 		  struct chi_arena *arena, enum chi_dump_line *kind, struct chi_put *put,
 		  struct chi_fault *fault)
 {
 	struct parse p = {.reader = reader, .line = line, .arena = arena, .fault = fault};
-	struct text text = {line, len};
-	struct text fields[3];
-	struct text rest = text;
+	struct chi_dump_text text = {line, len};
+	int state;
 	reader->line++;
 	*kind = CHI_DUMP_HEAD;
 	if (len >= CHI_DUMP_LINE_MAX) {
@@ -477,23 +534,14 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 	if (reader->state < STATE_POSITIONS) {
 		return read_head(&p, reader, text);
 	}
-	if (split(text, '\t', fields, 3) && equals(fields[0], "end")) {
-		*kind = CHI_DUMP_TAIL;
-		return read_tail(&p, reader, fields + 1);
+	*kind = kind_of(reader, text, &state);
+	if (!comes_next(reader, *kind, state)) {
+		return refuse(&p, -CHI_ESYNTAX, line,
+			      reader->state == STATE_GAMES ? "neither a game nor the end"
+							   : "the line is out of its place");
 	}
-	if (cut(&rest, '\t', &fields[0]) && equals(fields[0], DUMP_GAME)) {
-		*kind = CHI_DUMP_GAME;
-		reader->state = STATE_GAMES;
-		return chi_dump_read_game(&p, reader, text);
-	}
-	if (reader->state == STATE_GAMES) {
-		return refuse(&p, -CHI_ESYNTAX, line, "neither a game nor the end");
-	}
-	*kind = CHI_DUMP_POSITION;
-	int rc = read_position(&p, text, put);
-	if (rc == -CHI_ENOMEM) {
-		return chi_fault_plain(fault, rc);
-	}
-	reader->positions += rc == CHI_OK;
-	return rc;
+	int rc = read_body(&p, reader, text, *kind, put);
+	/* After a bad last line the dump is not over. */
+	reader->state = rc == CHI_OK || state != STATE_OVER ? state : reader->state;
+	return rc == -CHI_ENOMEM ? chi_fault_plain(fault, rc) : rc;
 }

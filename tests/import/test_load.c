@@ -313,7 +313,7 @@ static void what_is_no_whole_dump(void **state)
 		{HEAD BARE "end\t1\t0\n" BARE, -CHI_ESYNTAX, "line 7"},
 		{HEAD BARE "end\t1\t0\n\n", -CHI_ESYNTAX, "line 7"},
 		{"no dump\n", -CHI_ESYNTAX, "line 1"},
-		{"chistore-dump\t2\n", -CHI_EVERSION, "line 1"},
+		{"chistore-dump\t3\n", -CHI_EVERSION, "line 1"},
 		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
 		 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n",
 		 -CHI_EINVAL, "control"},

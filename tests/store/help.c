@@ -301,7 +301,8 @@ char *help_dump(struct chi_store *store, size_t *len)
 	*len = 0;
 	chi_arena_init(&arena, 16 << 20);
 	ok(chi_store_info(store, &info));
-	struct chi_dump_head head = {(enum chi_statistic)info.statistic, info.base};
+	struct chi_dump_head head = {.statistic = (enum chi_statistic)info.statistic,
+				     .base = info.base};
 	ok(chi_dump_print_head(&head, &arena, &text, &n));
 	append(&all, len, &capacity, text, n);
 	struct chi_scan_spec spec = {
@@ -333,6 +334,7 @@ char *help_dump(struct chi_store *store, size_t *len)
 				     &n_games));
 		for (size_t i = 0; i < n_games; i++) {
 			chi_arena_reset(&arena);
+			games[i].number = 0;
 			ok(chi_dump_print_game(&games[i], &arena, &text, &n));
 			append(&all, len, &capacity, text, n);
 			memcpy(after, games[i].id, sizeof(after));
@@ -340,7 +342,8 @@ char *help_dump(struct chi_store *store, size_t *len)
 		total += n_games;
 	}
 	chi_read_end(read);
-	ok(chi_dump_print_tail(info.positions, total, &arena, &text, &n));
+	const struct chi_dump_tail tail = {.positions = info.positions, .games = total};
+	ok(chi_dump_print_tail(&tail, false, &arena, &text, &n));
 	append(&all, len, &capacity, text, n);
 	chi_arena_deinit(&arena);
 	return all;

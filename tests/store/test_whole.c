@@ -188,7 +188,7 @@ static void test_bad_dumps(void **state)
 		const char *where;
 	} cases[] = {
 		{"nonsense\n", -CHI_ESYNTAX, "line 1, column 1"},
-		{"chistore-dump\t2\n", -CHI_EVERSION, "line 1, column 15"},
+		{"chistore-dump\t3\n", -CHI_EVERSION, "line 1, column 15"},
 		{"chistore-dump\t1\nstatistic\tmagic\n", -CHI_ESYNTAX, "line 2"},
 		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t2\n", -CHI_ESYNTAX, "line 3"},
 		{HEAD, CHI_NONE, NULL},

@@ -77,6 +77,10 @@ class Base(unittest.TestCase):
             file.write(data)
         return path
 
+    def counts(self, address):
+        """What the store counts, as text: not what it keeps of the games, nor their numbers."""
+        return self.out("dump", "--games", "none", address=address)
+
     def cli(self, *args, code=0, address=None, **extra):
         done = run_cli(*args, address=address, **extra)
         self.assertEqual(done.returncode, code, f"{args}: {done.stdout!r} {done.stderr!r}")

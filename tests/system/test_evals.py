@@ -128,7 +128,7 @@ class Evaluations(Base):
                     self.assertEqual(found.get(fen), wanted.get(fen), fen)
                 self.check_known(address, first, second)
                 self.assertIn("sound\tyes", self.out("verify", address=address))
-                dumps.append(self.out("dump", address=address))
+                dumps.append(self.counts(address))
             self.assertEqual(dumps[0], dumps[1])
             bad = self.cli("import", "--evals", self.write("x.epd", "8/8/4k3/8/8/4K3/4P3/8 w - -\n"),
                            code=2, address=daemon.address)
@@ -138,7 +138,7 @@ class Evaluations(Base):
         self.assertNotIn("evaluations", summary(self.out("import", second, address=plain)))
         strip = [re.sub(r"\t[^\t]*\|[^\t]*\t", "\t\t", line).split("\t") for line in
                  dumps[0].splitlines()]
-        for line, bare in zip(strip, self.out("dump", address=plain).splitlines()):
+        for line, bare in zip(strip, self.counts(plain).splitlines()):
             bare = bare.split("\t")
             self.assertEqual(line[:1] + line[2:], bare[:1] + bare[2:])
 

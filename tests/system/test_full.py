@@ -214,14 +214,15 @@ class Commands:
         elsewhere = harness.make_temp_dir()
         cls.source = harness.make_store(os.path.join(elsewhere, "source"), "outcome")
         cls.dump = os.path.join(elsewhere, "positions.dump")
-        for args in (["import", MASTERS], ["dump", cls.dump]):
+        bare = os.path.join(elsewhere, "bare.dump")
+        for args in (["import", MASTERS], ["dump", cls.dump], ["dump", "--games", "none", bare]):
             with spawn(*args, address=cls.source, stdout=subprocess.DEVNULL) as child:
                 assert child.wait(60) == 0
         with open(cls.dump, "rb") as file:
             cls.expected = file.read()
         # The same without the games themselves: repair saves nothing less of it.
         cls.counted = harness.make_store(os.path.join(elsewhere, "counted"), "outcome")
-        with spawn("load", cls.dump, address=cls.counted, stdout=subprocess.DEVNULL) as child:
+        with spawn("load", bare, address=cls.counted, stdout=subprocess.DEVNULL) as child:
             assert child.wait(60) == 0
 
     def setUp(self):
@@ -262,8 +263,9 @@ class Commands:
         for store, *args in ((self.counted, "verify", "--repair", self.target),
                              (self.source, "backup", self.target),
                              (self.source, "publish", self.target)):
+            expected = self.dump_of(store)
             self.check(*args, store=store)
-            self.assertEqual(self.dump_of(self.target), self.expected)
+            self.assertEqual(self.dump_of(self.target), expected)
             shutil.rmtree(self.target)
         self.assertEqual(self.dump_of(self.source), self.expected)
 

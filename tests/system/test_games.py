@@ -50,7 +50,7 @@ class Games(Base):
         return int(summary(self.out("info", address=address))[name])
 
     def dump(self, address):
-        return self.out("dump", address=address)
+        return self.counts(address)
 
     def imported(self, name="reference", *more, statistic="control"):
         """A store with all the masters' games, and its dump."""

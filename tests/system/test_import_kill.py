@@ -33,7 +33,7 @@ class Kill(Base):
                        self.write("second.pgn", "".join(games[half:]).encode("latin-1"))]
 
     def dump(self, store):
-        return self.out("dump", address=store)
+        return self.counts(store)
 
     def kill_one(self, store, pgn, longest, command="import"):
         """Kills the command after a random share of the time it takes; True if it was in time."""

@@ -56,7 +56,7 @@ class Merge(Base):
         self.assertEqual((record["line"], record["note"]), (["e3d4"], "drawn"))
         self.assertEqual(json.loads(self.out("get", AFTER_E4, address=one))["games"], 9)
         self.assertEqual(self.out("dump", address=two), before)
-        self.assertIn("end\t3\t5\n", self.out("dump", address=one))
+        self.assertIn("end\t3\t5\n", self.counts(one))
         self.cli("verify", address=one)
 
     def test_every_address_on_either_side(self):
@@ -123,12 +123,15 @@ class Merge(Base):
             done = self.cli("merge", "--verbose", two, address=daemon.addresses[0], code=2)
             self.assertEqual(done.stderr.count("is counted in both"), 30)
 
-    def test_known_games_are_skipped_if_all_are(self):
-        """Else the counts of the others could not be told apart from theirs."""
+    def test_known_games_that_are_only_counted(self):
+        """They are left out if all are known: else the counts of the others could not be told apart
+        from theirs."""
         with open(os.path.join(DATA, "pgn", "masters_300.pgn"), "rb") as file:
             games = file.read()
         middle = games.index(b"[Event ", len(games) // 3)
-        whole, part, more = (self.store(name) for name in ("whole", "part", "more"))
+        whole, part, more = self.store("whole"), self.path("part"), self.path("more")
+        for store in (part, more):
+            self.cli("init", "--games", "none", address=store)
         self.cli("import", self.write("whole.pgn", games), address=whole)
         self.cli("import", self.write("part.pgn", games[:middle]), address=part)
         self.cli("merge", part, address=more)
@@ -136,7 +139,8 @@ class Merge(Base):
         self.cli("import", new, address=more)
         self.cli("put", START, "--note", "theirs", "--eval", "e:3:4", address=part)
         before = self.out("dump", address=whole)
-        self.cli("merge", "--skip-known", more, address=whole, code=2)
+        done = self.cli("merge", "--skip-known", more, address=whole, code=2)
+        self.assertIn("does not keep 104 of these", done.stderr)
         self.cli("merge", "--skip-known", "--count-twice", part, address=whole, code=2)
         self.assertEqual(self.out("dump", address=whole), before)
         with harness.start_daemon({"default": whole}) as daemon:
@@ -154,6 +158,72 @@ class Merge(Base):
         self.assertEqual(self.out("dump", address=whole).count("\ngame\t"),
                          before.count("\ngame\t"))
 
+    def overlapping(self):
+        """Files of games of which a third is in both."""
+        with open(os.path.join(DATA, "pgn", "masters_300.pgn"), "rb") as file:
+            games = file.read()
+        one, two = (games.index(b"[Event ", len(games) * n // 3) for n in (1, 2))
+        return self.write("one.pgn", games[:two]), self.write("two.pgn", games[one:])
+
+    def test_known_games_are_left_out(self):
+        """The stores merged are that of both files imported, to the last byte of the dump."""
+        first, second = self.overlapping()
+        one, two, both = (self.store(name) for name in ("one", "two", "both"))
+        self.cli("import", first, address=one)
+        self.cli("import", second, address=two)
+        self.cli("import", first, second, address=both)
+        before = self.out("dump", address=one)
+        done = self.cli("merge", two, address=one, code=2)
+        self.assertIn("games are counted in both stores; skip them", done.stderr)
+        self.assertEqual(self.out("dump", address=one), before)
+        found = summary(self.cli("merge", "--skip-known", two, address=one).stdout)
+        self.assertEqual(int(found["known"]) + int(found["games"]),
+                         self.out("dump", address=two).count("\ngame\t"))
+        self.assertGreater(int(found["known"]), 80)
+        self.assertEqual(self.out("dump", address=one), self.out("dump", address=both))
+        self.assertEqual(self.out("export", "--format", "pgn", address=one),
+                         self.out("export", "--format", "pgn", address=both))
+        self.cli("verify", address=one)
+        # All are known by now; what was put beside them comes.
+        self.cli("put", ENDING, "--counts", "1,0,0", address=two)
+        self.assertEqual(summary(self.cli("merge", "--skip-known", two, address=one).stdout)["games"],
+                         "0")
+        self.assertEqual(json.loads(self.out("get", ENDING, address=one))["games"], 1)
+        self.cli("verify", address=one)
+
+    def test_names_and_gamesets_come_along(self):
+        first, second = self.overlapping()
+        one, two = self.store("one"), self.store("two")
+        self.cli("import", first, address=one)
+        self.cli("import", second, address=two)
+        names = [line.split("\t") for line in self.out("dump", address=two).splitlines()
+                 if line.startswith("name\tplayer\t")]
+        member, root = names[-1][3], names[-2][3]
+        self.cli("name", "alias", member, root, address=two)
+        self.cli("gameset", "create", "free", "--result", "1-0", address=two)
+        self.cli("gameset", "create", "taken", "--result", "1-0", address=two)
+        self.cli("gameset", "create", "taken", "--result", "0-1", address=one)
+        done = self.cli("merge", "--skip-known", two, address=one)
+        self.assertIn("gameset 'taken' is there with another filter", done.stderr)
+        found = self.out("name", "find", "=" + member, address=one)
+        self.assertIn(root, found)
+        self.assertIn("free\t", self.out("gameset", "list", address=one))
+        self.assertEqual(self.out("games", "--in", "free", "--count", address=one),
+                         self.out("games", "--result", "1-0", "--count", address=one))
+        self.cli("verify", address=one)
+
+    def test_into_a_store_that_keeps_no_games(self):
+        first, second = self.overlapping()
+        one, two, both = self.path("one"), self.store("two"), self.path("both")
+        for store in (one, both):
+            self.cli("init", "--games", "none", address=store)
+        self.cli("import", first, address=one)
+        self.cli("import", second, address=two)
+        self.cli("import", first, second, address=both)
+        self.cli("merge", "--skip-known", two, address=one)
+        self.assertEqual(self.out("dump", address=one), self.out("dump", address=both))
+        self.cli("verify", address=one)
+
     def test_games_are_counted_twice_only_if_told(self):
         one, two = self.pair()
         self.cli("merge", two, address=one)
@@ -161,7 +231,7 @@ class Merge(Base):
         done = self.cli("merge", "--count-twice", two, address=one)
         self.assertEqual((summary(done.stdout)["games"], summary(done.stdout)["known"]), ("0", "3"))
         self.assertEqual(json.loads(self.out("get", AFTER_E4, address=one))["games"], fewer + 9)
-        self.assertIn("end\t3\t5\n", self.out("dump", address=one))
+        self.assertIn("end\t3\t5\n", self.counts(one))
         self.cli("verify", address=one)
 
     def test_halves_are_the_whole(self):
@@ -169,28 +239,29 @@ class Merge(Base):
             games = file.read()
         middle = games.index(b"[Event ", len(games) // 3)
         whole, one, two = (self.store(name) for name in ("whole", "one", "two"))
-        self.cli("import", self.write("whole.pgn", games), address=whole)
-        self.cli("import", self.write("one.pgn", games[:middle]), address=one)
-        self.cli("import", self.write("two.pgn", games[middle:]), address=two)
+        self.cli("import", "--source", "x", self.write("whole.pgn", games), address=whole)
+        self.cli("import", "--source", "x", self.write("one.pgn", games[:middle]), address=one)
+        self.cli("import", "--source", "x", self.write("two.pgn", games[middle:]), address=two)
         expected = self.out("dump", address=whole)
         copy = self.path("copy")
         self.cli("backup", copy, address=two)
         self.cli("merge", two, address=one)
         self.assertEqual(self.out("dump", address=one), expected)
         # The other way round, into a daemon; and the games are known afterwards.
+        expected = self.counts(whole)
         half = self.path("half")
         self.cli("init", address=half)
         self.cli("import", self.path("one.pgn"), address=half)
         with harness.start_daemon({"default": copy}) as daemon:
             address = daemon.addresses[0]
             self.cli("merge", half, address=address)
-            self.assertEqual(self.out("dump", address=address), expected)
+            self.assertEqual(self.counts(address), expected)
             self.cli("import", self.path("whole.pgn"), address=address)
-            self.assertEqual(self.out("dump", address=address), expected)
+            self.assertEqual(self.counts(address), expected)
             # Taken out of one, they can be merged again.
             self.cli("subtract", self.path("one.pgn"), address=address)
             self.cli("merge", half, address=address)
-            self.assertEqual(self.out("dump", address=address), expected)
+            self.assertEqual(self.counts(address), expected)
 
     def test_no_room_for_what_is_put_by(self):
         one, two = self.store("one"), self.store("two")
@@ -227,11 +298,14 @@ class Merge(Base):
         one, two = self.store("one", games=(1,)), self.store("two", games=(2, 3))
         self.cli("import", self.many("ours.csv", 4000), address=one)
         self.cli("import", self.many("theirs.csv", 8000), address=two)
+        ours, theirs = self.overlapping()
+        self.cli("import", ours, address=one)
+        self.cli("import", theirs, address=two)
         start = self.path("start")
         self.cli("backup", start, address=one)
         before = self.out("dump", address=start)
         began = time.monotonic()
-        self.cli("merge", two, address=one)
+        self.cli("merge", "--skip-known", two, address=one)
         took = time.monotonic() - began
         after = self.out("dump", address=one)
         self.assertNotEqual(before, after)
@@ -239,7 +313,7 @@ class Merge(Base):
         for i in range(KILLS):
             victim = self.path(f"victim-{i}")
             self.cli("backup", victim, address=start)
-            process = spawn("merge", two, address=victim, stdout=subprocess.DEVNULL,
+            process = spawn("merge", "--skip-known", two, address=victim, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
             try:
                 process.wait(chance.uniform(0, 1.1 * took))
@@ -251,8 +325,9 @@ class Merge(Base):
             seen.add(dump == after)
             self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(".chistore")], [])
             if dump == before:
-                self.cli("merge", two, address=victim)
+                self.cli("merge", "--skip-known", two, address=victim)
                 self.assertEqual(self.out("dump", address=victim), after)
+            self.cli("verify", address=victim)
         print(f"# before and after seen: {sorted(seen)}\n"
               f"# figures: {KILLS} merges killed, each wholly done or not at all", flush=True)
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore dump: the whole store as text. */
 #include "client/cli/command.h"
+#include "client/cli/in/keep.h"
 #include "client/cli/out/dump_text.h"
 #include "client/cli/out/target.h"
+
+struct dump_state {
+	enum chi_keep keep;
+};
 
 static int write_text(void *context, const char *text, size_t len)
 {
@@ -11,11 +16,12 @@ static int write_text(void *context, const char *text, size_t len)
 
 static int run(struct cli *cli)
 {
+	const struct dump_state *state = cli->state;
 	_cleanup_(target_discard) struct target target = {.file = NULL};
 	int code = target_open(&target, cli->argc > 0 ? cli->argv[0] : NULL);
 	bool mixed = false;
 	if (code == EXIT_DONE) {
-		code = dump_write(cli->client, write_text, &target, &mixed);
+		code = dump_write(cli->client, state->keep, write_text, &target, &mixed);
 	}
 	if (code == EXIT_DONE && mixed) {
 		cli_message("the store changed during the dump: it is of more than one committed "
@@ -23,6 +29,13 @@ static int run(struct cli *cli)
 	}
 	return code == EXIT_DONE ? target_finish(&target) : code;
 }
+
+static const struct cli_option options[] = {
+	OPTION_WORD(
+		dump_state, keep, keep_names, "games", "WORD",
+		"keep (default): with the games that are kept; none: only that they are counted"),
+	OPTIONS_END,
+};
 
 const struct command cmd_dump = {
 	.name = "dump",
@@ -35,5 +48,7 @@ const struct command cmd_dump = {
 	.example = "chistore -a ./positions dump | zstd > positions.dump.zst",
 	.args_max = 1,
 	.needs = NEEDS_READ,
+	.options = options,
+	.state_size = sizeof(struct dump_state),
 	.run = run,
 };

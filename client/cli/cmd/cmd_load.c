@@ -176,7 +176,8 @@ const struct command cmd_load = {
 		"by gzip, bzip2, zstd or xz or not. If ADDRESS is a directory that does not "
 		"exist,\n"
 		"the store is created with the dump's statistic. In an existing store the dump's\n"
-		"positions replace those stored; the others stay.\n"
+		"positions replace those stored; the others stay. Games that the dump has keep\n"
+		"their numbers, so the store must not have any: 'merge' adds stores to another.\n"
 		"All of it is loaded, or nothing: a line that cannot be read, or a missing last\n"
 		"line, ends the load with exit code 3, Ctrl-C with 130, and nothing has changed.",
 	.example = "zstdcat positions.dump.zst | chistore -a ./copy load",

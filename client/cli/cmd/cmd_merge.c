@@ -144,10 +144,12 @@ static void on_note(void *context, const struct chi_import_note *note)
 {
 	struct merge *merge = context;
 	const struct merge_state *state = merge->cli->state;
-	merge->told++;
-	if (state->verbose || (merge->told <= NOTES_MAX && !merge->cli->quiet)) {
+	/* What is not of a game is an alias or a gameset that is left out. */
+	merge->told += note->game != 0;
+	if (state->verbose ||
+	    ((note->game == 0 || merge->told <= NOTES_MAX) && !merge->cli->quiet)) {
 		progress_clear(&merge->progress);
-		cli_message("%s: game %s", merge->other, note->text);
+		cli_message("%s: %s", merge->other, note->text);
 	}
 }
 
@@ -180,7 +182,7 @@ static int send(struct merge *merge, struct chi_client *from, const struct chi_i
 {
 	struct chi_info after;
 	bool mixed = false;
-	int code = dump_write(from, take_text, merge, &mixed);
+	int code = dump_write(from, CHI_KEEP_GAMES, take_text, merge, &mixed);
 	if (code == EXIT_DONE) {
 		code = feed(merge);
 	}
@@ -267,7 +269,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_FLAG(merge_state, skip_known, "skip-known",
-		    "if all games of a store are counted already, add the rest of what it holds"),
+		    "leave games out that are counted already, and what they account for"),
 	OPTION_FLAG(merge_state, count_twice, "count-twice",
 		    "add all counts, though positions of common games count them twice"),
 	OPTION_FLAG(merge_state, verbose, "verbose",
@@ -286,10 +288,14 @@ const struct command cmd_merge = {
 		"supplied statistic are kept; theirs are taken where we have none. Computed\n"
 		"statistics are computed for what changes.\n"
 		"\n"
+		"Games that OTHER keeps get the next numbers, in their order; names are the same\n"
+		"if their texts are, aliases are carried, and gamesets whose name is free.\n"
+		"\n"
 		"A store that has counted some of the same games is refused, with their number\n"
-		"and names: subtract these games from one of the two first, or import the PGN,\n"
-		"of which games counted already are skipped. --skip-known merges it if all of\n"
-		"its games are counted already, without its counts.",
+		"and names. --skip-known leaves these games out: the result is that of importing\n"
+		"the PGN of both. If OTHER does not keep them, only counts them, that is possible\n"
+		"only if all of its games are known: subtract them from one of the two first, or\n"
+		"import the PGN.",
 	.example = "chistore -a ./all merge ./january ./february\n"
 		   "chistore -a unix:/run/chistore/socket merge ./mine",
 	.args_min = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dumping: the head, every position in the order of the keys, every game in that of the ids, the
- * tail. */
+/* Dumping: the head, every position in the order of the keys, every game in that of the ids; of the
+ * archive the names by number, the games by number, as PGN, and the gamesets; the tail. */
 #include "client/cli/out/dump_text.h"
 
 #include <stdlib.h>
@@ -9,27 +9,31 @@
 #include "base/arena.h"
 #include "store/text/dump.h"
 
-/* Room for the longest line and for putting it together. */
-#define ARENA_BUDGET (4 * (size_t)CHI_DUMP_LINE_MAX)
+/* Room for the longest line and for putting it together, and for any game's text. */
+#define ARENA_BUDGET (64 * (size_t)CHI_DUMP_LINE_MAX)
 
 /* Games asked for at once. */
 #define GAMES_CHUNK 4096
 
 struct dump {
 	struct chi_client *from;
+	enum chi_keep keep;
 	struct chi_iter *iter;
 	struct chi_arena arena;
 	dump_sink *sink;
 	void *context;
-	uint64_t positions;
 	struct chi_info info; /* what the store said at the beginning */
-	uint64_t games;
-	uint64_t by_result[4]; /* of those written */
+	struct chi_dump_tail n;
+	uint64_t by_result[4]; /* of the games written */
+	bool archive;	       /* there are games, names or gamesets to be written */
+	uint64_t numbered;     /* games that are said to be in it */
+	struct chi_game_query *query;
 };
 
 static void dump_deinit(struct dump *dump)
 {
 	chi_iter_close(dump->iter);
+	chi_game_query_close(dump->query);
 	chi_arena_deinit(&dump->arena);
 }
 
@@ -44,6 +48,27 @@ static int emit(const struct dump *dump, int status, const char *text, size_t le
 	return EXIT_STORE;
 }
 
+/* Whether there is anything of the archive. A server that cannot be asked for it, as it is of
+ * another version, gives the rest. */
+static int look_for_archive(struct dump *dump)
+{
+	struct chi_gamesets gamesets = {0};
+	int status = CHI_OK;
+	if (dump->keep != CHI_KEEP_GAMES || dump->info.keep != CHI_KEEP_GAMES) {
+		return EXIT_DONE;
+	}
+	status = chi_get_gamesets(dump->from, NULL, &gamesets);
+	if (status == -CHI_EUNSUPPORTED) {
+		if (dump->info.last_game > 0) {
+			cli_message("the server cannot be asked for whole games: they are left "
+				    "out, and only counted");
+		}
+		return EXIT_DONE;
+	}
+	dump->archive = dump->info.last_game > 0 || gamesets.n > 0;
+	return status < 0 ? cli_fail(dump->from, status) : EXIT_DONE;
+}
+
 /* The head tells load which kind of store to make, and its base rates. */
 static int write_head(struct dump *dump)
 {
@@ -53,9 +78,14 @@ static int write_head(struct dump *dump)
 	if (status != CHI_OK) {
 		return cli_fail(dump->from, status);
 	}
+	int code = look_for_archive(dump);
+	if (code != EXIT_DONE) {
+		return code;
+	}
 	struct chi_dump_head head = {
 		.statistic = (enum chi_statistic)dump->info.statistic,
 		.base = dump->info.base,
+		.archive = dump->archive,
 	};
 	status = chi_dump_print_head(&head, &dump->arena, &text, &len);
 	return emit(dump, status, text, len);
@@ -76,7 +106,7 @@ static int write_rows(struct dump *dump)
 		if (code != EXIT_DONE) {
 			return code;
 		}
-		dump->positions++;
+		dump->n.positions++;
 	}
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
@@ -84,13 +114,15 @@ static int write_rows(struct dump *dump)
 	return status == CHI_NONE ? EXIT_DONE : cli_fail(dump->from, status);
 }
 
-static int write_game(struct dump *dump, const struct chi_game_id *game)
+static int write_game(struct dump *dump, struct chi_game_id *game)
 {
 	char *text = NULL;
 	size_t len = 0;
 	chi_arena_reset(&dump->arena);
+	game->number = dump->archive ? game->number : 0;
 	int status = chi_dump_print_game(game, &dump->arena, &text, &len);
-	dump->games++;
+	dump->n.games++;
+	dump->numbered += game->number != 0;
 	dump->by_result[game->result]++;
 	return emit(dump, status, text, len);
 }
@@ -105,7 +137,7 @@ static int write_games(struct dump *dump)
 		return cli_no_memory();
 	}
 	while (n == GAMES_CHUNK && cli_stop == 0) {
-		int status = chi_get_game_ids(dump->from, dump->games > 0 ? after : NULL, chunk,
+		int status = chi_get_game_ids(dump->from, dump->n.games > 0 ? after : NULL, chunk,
 					      GAMES_CHUNK, &n);
 		if (status != CHI_OK) {
 			return cli_fail(dump->from, status);
@@ -121,6 +153,101 @@ static int write_games(struct dump *dump)
 	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
 }
 
+/* ---- The archive ---------------------------------------------------------------------------- */
+
+static int write_name(struct dump *dump, uint8_t kind, const struct chi_name_row *row)
+{
+	const struct chi_dump_name name = {.kind = kind,
+					   .id = row->id,
+					   .root = row->root,
+					   .fide = row->fide,
+					   .text = row->text,
+					   .len = strlen(row->text)};
+	char *text = NULL;
+	size_t len = 0;
+	chi_arena_reset(&dump->arena);
+	int status = chi_dump_print_name(&name, &dump->arena, &text, &len);
+	dump->n.names++;
+	return emit(dump, status, text, len);
+}
+
+static int write_names(struct dump *dump, uint8_t kind)
+{
+	struct chi_names_spec spec = {.kind = kind, .limit = CHI_NAMES_MAX};
+	struct chi_names names = {.n = CHI_NAMES_MAX};
+	while (names.n == CHI_NAMES_MAX && cli_stop == 0) {
+		int status = chi_get_names(dump->from, &spec, &names);
+		if (status != CHI_OK) {
+			return cli_fail(dump->from, status);
+		}
+		for (size_t i = 0; i < names.n; i++) {
+			int code = write_name(dump, kind, &names.rows[i]);
+			if (code != EXIT_DONE) {
+				return code;
+			}
+			spec.after = names.rows[i].id;
+		}
+	}
+	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
+}
+
+static int write_kept(struct dump *dump)
+{
+	const struct chi_game_spec spec = {.want = CHI_GAMES_PGN};
+	const struct chi_game_row *row = NULL;
+	int status = chi_game_query_open(dump->from, &spec, &dump->query);
+	if (status != CHI_OK) {
+		return cli_fail(dump->from, status);
+	}
+	while ((status = chi_game_query_next(dump->query, &row)) == CHI_OK && cli_stop == 0) {
+		char *text = NULL;
+		size_t len = 0;
+		chi_arena_reset(&dump->arena);
+		status = chi_dump_print_kept(row->head.number, row->source, row->pgn, row->pgn_len,
+					     &dump->arena, &text, &len);
+		int code = emit(dump, status, text, len);
+		if (code != EXIT_DONE) {
+			return code;
+		}
+		dump->n.kept++;
+	}
+	chi_game_query_close(dump->query);
+	dump->query = NULL;
+	return cli_stop != 0	    ? 128 + cli_stop
+	       : status == CHI_NONE ? EXIT_DONE
+				    : cli_fail(dump->from, status);
+}
+
+static int write_gamesets(struct dump *dump)
+{
+	struct chi_gamesets gamesets;
+	int status = chi_get_gamesets(dump->from, NULL, &gamesets);
+	int code = status == CHI_OK ? EXIT_DONE : cli_fail(dump->from, status);
+	for (size_t i = 0; code == EXIT_DONE && i < gamesets.n; i++) {
+		char *text = NULL;
+		size_t len = 0;
+		chi_arena_reset(&dump->arena);
+		status = chi_dump_print_gameset(gamesets.rows[i].name, gamesets.rows[i].filter,
+						&dump->arena, &text, &len);
+		code = emit(dump, status, text, len);
+		dump->n.gamesets++;
+	}
+	return code;
+}
+
+static int write_archive(struct dump *dump)
+{
+	int code = EXIT_DONE;
+	for (uint8_t kind = 1; dump->archive && code == EXIT_DONE && kind < CHI_NAME_KINDS;
+	     kind++) {
+		code = write_names(dump, kind);
+	}
+	code = dump->archive && code == EXIT_DONE ? write_kept(dump) : code;
+	return dump->archive && code == EXIT_DONE ? write_gamesets(dump) : code;
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
 /* What was read must be what the store has, if that did not change meanwhile: a walk that damage
  * has ended looks like any other. */
 static int check_whole(const struct dump *dump, bool *mixed)
@@ -128,9 +255,9 @@ static int check_whole(const struct dump *dump, bool *mixed)
 	const uint64_t *n = dump->by_result;
 	const struct chi_counts *games = &dump->info.games;
 	struct chi_info now;
-	if (dump->positions == dump->info.positions && n[CHI_RESULT_WHITE] == games->white &&
+	if (dump->n.positions == dump->info.positions && n[CHI_RESULT_WHITE] == games->white &&
 	    n[CHI_RESULT_DRAW] == games->draws && n[CHI_RESULT_BLACK] == games->black &&
-	    n[CHI_RESULT_OTHER] == games->other) {
+	    n[CHI_RESULT_OTHER] == games->other && dump->n.kept == dump->numbered) {
 		return EXIT_DONE;
 	}
 	int status = chi_get_info(dump->from, &now);
@@ -151,12 +278,14 @@ static int write_tail(struct dump *dump)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int status = chi_dump_print_tail(dump->positions, dump->games, &dump->arena, &text, &len);
+	dump->n.last_game = dump->info.last_game;
+	int status = chi_dump_print_tail(&dump->n, dump->archive, &dump->arena, &text, &len);
 	return emit(dump, status, text, len);
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */
-int dump_write(struct chi_client *from, dump_sink *sink, void *context, bool *mixed)
+int dump_write(struct chi_client *from, enum chi_keep keep, dump_sink *sink, void *context,
+	       bool *mixed)
 {
 	struct chi_scan_spec spec = {
 		.chi2_max = CHI_CHI2_MAX,
@@ -166,6 +295,7 @@ int dump_write(struct chi_client *from, dump_sink *sink, void *context, bool *mi
 	*mixed = false;
 	_cleanup_(dump_deinit) struct dump dump = {
 		.from = from,
+		.keep = keep,
 		.sink = sink,
 		.context = context,
 	};
@@ -185,6 +315,9 @@ int dump_write(struct chi_client *from, dump_sink *sink, void *context, bool *mi
 	dump.iter = NULL;
 	if (code == EXIT_DONE) {
 		code = write_games(&dump);
+	}
+	if (code == EXIT_DONE) {
+		code = write_archive(&dump);
 	}
 	if (code == EXIT_DONE) {
 		code = check_whole(&dump, mixed);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The commit's part: what the threads put by, in order. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "base/num.h"
+#include "import/dump/carry.h"
+#include "import/dump/carry_priv.h"
+#include "store/load/load.h"
+
+/* Items of a part, and so between two looks at whether to go on. */
+#define PART UINT64_C(65536)
+
+/* Numbers of games have so much of the memory. */
+#define NUMBERS_SHARE 8u
+
+/* ---- Identities ----------------------------------------------------------------------------- */
+
+/* A line of the dump, until the next item tells whether its game is there. */
+struct pairs {
+	chi_carried_take *take;
+	void *context;
+	struct chi_game_id line;
+	bool waits; /* `line` was not taken yet, */
+	bool met;   /* and its game has come */
+};
+
+static int unpaired(const struct pairs *pairs, const char *what, struct chi_fault *fault)
+{
+	char id[2 * CHI_GAME_ID_SIZE + 1];
+	chi_hex_print(pairs->line.id, CHI_GAME_ID_SIZE, id);
+	return chi_fault(fault, -CHI_ESYNTAX, "the dump is damaged: game %" PRIu32 " (%s): %s",
+			 pairs->line.number, id, what);
+}
+
+static int end_pair(struct pairs *pairs, struct chi_fault *fault)
+{
+	if (!pairs->waits) {
+		return CHI_OK;
+	}
+	pairs->waits = false;
+	if ((pairs->line.number != 0) != pairs->met) {
+		return unpaired(pairs, "its text is missing, or another's", fault);
+	}
+	return pairs->take(pairs->context, &pairs->line, fault);
+}
+
+static struct chi_game_id game_of(const struct chi_sort_item *item)
+{
+	uint64_t rest;
+	struct chi_game_id game;
+	memcpy(&rest, item->bytes + CHI_SORT_GROUP, sizeof(rest));
+	game = (struct chi_game_id){.number = (uint32_t)(rest >> 32),
+				    .max_ply = (uint16_t)(rest >> 16),
+				    .pruned = (rest >> 8 & 1) != 0,
+				    .result = (uint8_t)rest};
+	memcpy(game.id, item->bytes, sizeof(game.id));
+	return game;
+}
+
+static int pair(struct pairs *pairs, const struct chi_sort_item *item, struct chi_fault *fault)
+{
+	struct chi_game_id game = game_of(item);
+	if (item->bytes[CHI_GAME_ID_SIZE] == 0) {
+		int rc = end_pair(pairs, fault);
+		pairs->line = game;
+		pairs->waits = true;
+		pairs->met = false;
+		return rc;
+	}
+	bool fits = pairs->waits && !pairs->met && pairs->line.number == game.number &&
+		    pairs->line.result == game.result &&
+		    memcmp(pairs->line.id, game.id, sizeof(game.id)) == 0;
+	pairs->met = true;
+	if (!fits) {
+		pairs->line = game;
+		return unpaired(pairs, "no line tells of it, or it is not what that says", fault);
+	}
+	return CHI_OK;
+}
+
+static int walk_part(struct chi_carried *carried, size_t part, struct pairs *pairs,
+		     struct chi_fault *fault)
+{
+	struct chi_sort_reader *reader;
+	const struct chi_sort_item *item;
+	int rc = chi_sort_open(carried->ids, part, &reader, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
+		rc = pair(pairs, item, fault);
+		if (rc != CHI_OK) {
+			break;
+		}
+	}
+	chi_sort_close(reader);
+	return rc == CHI_NONE			  ? CHI_OK
+	       : rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc)
+						  : rc;
+}
+
+int chi_carried_each(struct chi_carried *carried, chi_carried_take *take, void *context,
+		     struct chi_fault *fault)
+{
+	const struct chi_importer *importer = carried->importer;
+	struct pairs pairs = {.take = take, .context = context};
+	int rc = carried->n_parts == 0
+			 ? chi_sorter_seal(carried->ids, PART, &carried->n_parts, fault)
+			 : CHI_OK;
+	for (size_t part = 0; part < carried->n_parts && rc == CHI_OK; part++) {
+		chi_importer_progress(importer, "games", part, carried->n_parts);
+		rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
+						     : walk_part(carried, part, &pairs, fault);
+	}
+	return rc == CHI_OK ? end_pair(&pairs, fault) : rc;
+}
+
+/* ---- Numbers -------------------------------------------------------------------------------- */
+
+int chi_carried_plan(const struct chi_carried *carried, uint64_t last, struct chi_carried_plan *out,
+		     struct chi_fault *fault)
+{
+	uint64_t room = carried->importer->options.memory / NUMBERS_SHARE;
+	size_t n = (size_t)last + 1;
+	if (last > UINT32_MAX || last > room / sizeof(*out->numbers)) {
+		return chi_fault(fault, -CHI_ETOOBIG,
+				 "games have numbers up to %" PRIu64
+				 ": they need more memory than is allowed",
+				 last);
+	}
+	out->last = (uint32_t)last;
+	out->numbers = calloc(n, sizeof(*out->numbers));
+	out->plies = calloc(n, sizeof(*out->plies));
+	out->known = calloc(n / 8 + 1, 1);
+	out->pruned = calloc(n / 8 + 1, 1);
+	return out->numbers != NULL && out->plies != NULL && out->known != NULL &&
+			       out->pruned != NULL
+		       ? CHI_OK
+		       : chi_fault_plain(fault, -CHI_ENOMEM);
+}
+
+void chi_carried_plan_deinit(struct chi_carried_plan *plan)
+{
+	free(plan->numbers);
+	free(plan->plies);
+	free(plan->known);
+	free(plan->pruned);
+}
+
+/* ---- Games ---------------------------------------------------------------------------------- */
+
+struct archiving {
+	const struct chi_carried *carried;
+	const struct chi_carried_plan *plan;
+	struct chi_load *load;
+	struct chi_fault *fault;
+	uint32_t before; /* the number of the game before */
+	uint64_t done;
+};
+
+static int archive_one(void *context, uint32_t stream, uint32_t number, const uint8_t *bytes,
+		       size_t len)
+{
+	struct archiving *archiving = context;
+	char source[CHI_SOURCE_SIZE] = "";
+	size_t skip = (size_t)1 + bytes[0];
+	(void)stream;
+	if (number <= archiving->before) {
+		return chi_fault(archiving->fault, -CHI_ESYNTAX,
+				 "the dump is damaged: game %" PRIu32 " comes after game %" PRIu32,
+				 number, archiving->before);
+	}
+	archiving->before = number;
+	if (archiving->done++ % PART == 0 && chi_importer_canceled(archiving->carried->importer)) {
+		return chi_fault_plain(archiving->fault, -CHI_ECANCELED);
+	}
+	uint32_t kept = archiving->plan->numbers[number];
+	memcpy(source, bytes + 1, bytes[0]);
+	return kept == 0 ? CHI_OK
+			 : chi_load_archive(archiving->load, kept, source, bytes + skip, len - skip,
+					    archiving->fault);
+}
+
+int chi_carried_archive(struct chi_carried *carried, const struct chi_carried_plan *plan,
+			struct chi_load *load, struct chi_fault *fault)
+{
+	struct archiving archiving = {
+		.carried = carried, .plan = plan, .load = load, .fault = fault};
+	chi_importer_progress(carried->importer, "keeping", 0, 0);
+	int rc = chi_spill_walk(&carried->games, archive_one, &archiving, fault);
+	return rc == CHI_OK ? chi_load_archived(load, fault) : rc;
+}
+
+/* ---- Names and gamesets --------------------------------------------------------------------- */
+
+struct texts {
+	chi_carried_name *name; /* one of both */
+	chi_carried_gameset *gameset;
+	void *context;
+};
+
+static int take_text(void *context, uint32_t stream, uint32_t number, const uint8_t *bytes,
+		     size_t len)
+{
+	const struct texts *texts = context;
+	struct chi_carried_head head;
+	const char *text = (const char *)bytes + sizeof(head);
+	(void)stream;
+	(void)number;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.kind != 0 && texts->name != NULL) {
+		const struct chi_dump_name name = {.kind = (uint8_t)head.kind,
+						   .id = head.id,
+						   .root = head.root,
+						   .fide = head.fide,
+						   .text = text,
+						   .len = head.len};
+		return texts->name(texts->context, &name);
+	}
+	if (head.kind == 0 && texts->gameset != NULL) {
+		const struct chi_dump_text name = {text, head.len};
+		const struct chi_dump_text filter = {text + head.len,
+						     len - sizeof(head) - head.len};
+		return texts->gameset(texts->context, &name, &filter);
+	}
+	return CHI_OK;
+}
+
+int chi_carried_names(struct chi_carried *carried, chi_carried_name *take, void *context,
+		      struct chi_fault *fault)
+{
+	struct texts texts = {.name = take, .context = context};
+	return chi_spill_walk(&carried->texts, take_text, &texts, fault);
+}
+
+int chi_carried_gamesets(struct chi_carried *carried, chi_carried_gameset *take, void *context,
+			 struct chi_fault *fault)
+{
+	struct texts texts = {.gameset = take, .context = context};
+	return chi_spill_walk(&carried->texts, take_text, &texts, fault);
+}

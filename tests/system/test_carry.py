@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Games travel with the store: dumped and loaded again it is the same, with the very numbers, names,
+aliases, FIDE ids and gamesets; a dump that is not whole makes nothing."""
+
+import os
+import unittest
+
+from cli_base import Base, program, summary
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PGN = os.path.join(ROOT, "tests", "data", "pgn")
+
+GAME = """[Event "Riga"]
+[White "{0}"]
+[Black "{1}"]
+[Date "1950.01.{2:02}"]
+[WhiteFideId "{3}"]
+[Result "1-0"]
+
+1. e4 {{[%clk 0:03:00] good}} e5 (1... c5 2. Nf3 $1) 2. Nf3 {4} 1-0
+
+"""
+
+
+def games(*rows):
+    return "".join(GAME.format(*row) for row in rows).replace('[WhiteFideId "0"]\n', "")
+
+
+class Carry(Base):
+    def files(self):
+        return [os.path.join(PGN, name) for name in sorted(os.listdir(PGN)) if name.endswith(".pgn")]
+
+    def there_and_back(self, store):
+        """Loads the store's dump into a new one; its path."""
+        back = self.path("back")
+        text = self.out("dump", address=store)
+        self.cli("load", "-", input=text, address=back)
+        self.assertEqual(self.out("dump", address=back), text)
+        self.assertIn("errors\t0", self.out("verify", address=back))
+        self.assertEqual(self.out("games", "--pgn", address=back),
+                         self.out("games", "--pgn", address=store))
+        return back
+
+    def test_there_and_back(self):
+        store = self.path("store")
+        self.cli("import", "--quiet", *self.files(), address=store)
+        self.cli("gameset", "create", "white", "--result", "1-0", address=store)
+        self.cli("gameset", "create", "more", "--in", "white", "--since", "1990", address=store)
+        self.cli("subtract", "--result", "0-1", address=store)
+        back = self.there_and_back(store)
+        for what in (["games"], ["games", "--in", "more"], ["name", "list"], ["stats"],
+                     ["games", "--moves", "e4 c5"]):
+            self.assertEqual(self.out(*what, address=back), self.out(*what, address=store))
+        # Numbers of games that are gone are not given again.
+        new = self.write("new.pgn", games(("A", "B", 1, 0, "Nc6")))
+        self.assertEqual(*(self.import_one(new, address) for address in (store, back)))
+
+    def import_one(self, pgn, address):
+        self.cli("import", pgn, address=address)
+        self.assertIn("errors\t0", self.out("verify", address=address))
+        return self.out("games", "--white", "A", "--sort", "number", address=address)
+
+    def test_names(self):
+        """Two players of one name, one who got his FIDE id later, and aliases; and a name that no
+        game has any more."""
+        store = self.path("store")
+        self.cli("import", self.write("a.pgn", games(
+            ("Tal, M", "B", 1, 0, "Nc6"), ("Tal, M", "C", 2, 14101025, "d6"),
+            ("Tal, M", "D", 3, 99, "f6"), ("Gone", "E", 4, 7, "a6"),
+            ("Tal, Mikhail", "F", 5, 0, "h6"))), address=store)
+        self.cli("name", "alias", "Tal, Mikhail", "Tal, M", address=store)
+        self.cli("name", "alias", "C", "B", address=store)
+        self.cli("name", "alias", "B", "D", address=store)
+        self.cli("subtract", "--player", "Gone", address=store)
+        back = self.there_and_back(store)
+        for kind in ("player", "event"):
+            self.assertEqual(self.out("name", "list", "--kind", kind, address=back),
+                             self.out("name", "list", "--kind", kind, address=store))
+
+    def test_games_in_part(self):
+        """Positions that few games reached are not kept of one import, and are of the next; of
+        others only the first moves are counted."""
+        store = self.path("store")
+        masters = os.path.join(PGN, "masters_300.pgn")
+        self.cli("import", "--min-games", "3", self.files()[0], masters, address=store)
+        self.cli("import", "--max-ply", "12", os.path.join(PGN, "hayes.pgn"), address=store)
+        self.cli("import", os.path.join(PGN, "romero.pgn"), address=store)
+        self.there_and_back(store)
+
+    def test_the_example_of_the_format(self):
+        with open(os.path.join(ROOT, "store", "FORMAT.md"), encoding="utf-8") as file:
+            text = file.read()
+        start = text.index("chistore-dump\t2")
+        example = text[start:text.index("```", start)]
+        store = self.path("store")
+        self.cli("load", "-", input=example, address=store)
+        self.assertEqual(self.out("dump", address=store), example)
+        self.assertEqual(self.out("games", "--player", "Tal, Mikhail", "--count", address=store), "1\n")
+        self.assertEqual(self.out("games", "--in", "wins", "--count", address=store), "1\n")
+
+    def test_without_games(self):
+        store, back = self.path("store"), self.path("back")
+        self.cli("init", "--games", "none", address=store)
+        self.cli("import", self.files()[0], address=store)
+        text = self.out("dump", address=store)
+        self.assertTrue(text.startswith("chistore-dump\t1\n"))
+        self.assertEqual(self.counts(store), text)
+        full = self.path("full")
+        self.cli("import", self.files()[0], address=full)
+        self.assertEqual(self.counts(full), text)
+        self.cli("load", "-", input=self.out("dump", address=full), address=back)
+        done = self.cli("load", "-", input=self.out("dump", address=full), address=store, code=3)
+        self.assertIn("the store keeps none", done.stderr)
+        # Numbers that are taken are not given twice.
+        done = self.cli("load", "-", input=self.out("dump", address=full), address=back, code=3)
+        self.assertIn("so has the store", done.stderr)
+
+    def test_a_dump_that_is_not_whole(self):
+        store = self.path("store")
+        self.cli("import", self.write("a.pgn", games(("A", "B", 1, 0, "Nc6"),
+                                                     ("C", "D", 2, 0, "d6"))), address=store)
+        self.cli("gameset", "create", "x", "--result", "1-0", address=store)
+        lines = self.out("dump", address=store).splitlines(keepends=True)
+        pgn = [line for line in lines if line.startswith(">")]
+        kept = [line for line in lines if line.startswith("kept\t")]
+        name = [line for line in lines if line.startswith("name\tplayer\t1\t")][0]
+        end = lines[-1]
+        bad = [("".join(lines).replace(*change, 1), why) for change, why in (
+            ((end, ""), "its last line is missing"),
+            ((kept[0], ""), "out of its place"),
+            ((kept[0], "kept\t0\ta.pgn\n"), "the number is 0"),
+            ((kept[0], "kept\t2\ta.pgn\n"), "game 2"),
+            ((kept[1], "kept\t3\ta.pgn\n"), "game 3"),
+            ((kept[1], ""), "more than one game"),
+            ((kept[0], kept[0] + "kept\t7\t\n"), "its text is no game"),
+            ((">[White \"A\"]\n", ">[White \"X\"]\n"), "game 1"),
+            ((">1. e4 ", ">1. d4 "), "game 1"),
+            ((name, ""), "not the number of names read"),
+            ((name, name.replace("\t1\t", "\t2\t")), "the number is not the next one"),
+            (("\t2\tB\t", "\t2\tA\t"), "another name has the text"),
+            ((name, name.replace("\t-\n", "\t99\n")), "there is no name"),
+            ((name, name.replace("\t-\n", "\t1\n")), "its own root"),
+            ((name, name.replace("player", "horse")), "not a kind of names"),
+            (("gameset\tx\t", "gameset\t.x\t"), "no name of a gameset"),
+            ((end, end.replace("\t2\n", "\t1\n")), "game"),
+            ((end, end.replace("\t2\n", "\t4294967295\n")), "more memory than is allowed"),
+            ((lines[4], ""), ""))]
+        self.assertGreater(len(pgn), 12)
+        for text, why in bad:
+            with self.subTest(why=why):
+                back = self.path("bad")
+                done = self.cli("load", "-", input=text, address=back, code=3)
+                self.assertIn(why, done.stderr)
+                self.assertFalse(os.path.exists(back))
+        self.cut(lines)
+
+    def cut(self, lines):
+        """At any line: nothing is made of it, and an empty store stays empty."""
+        empty = self.path("empty")
+        self.cli("init", address=empty)
+        before = self.out("dump", address=empty)
+        for n in range(1, len(lines), 3):
+            self.cli("load", "-", input="".join(lines[:n]), address=empty, code=3)
+        self.assertEqual(self.out("dump", address=empty), before)
+        self.assertEqual(summary(self.out("load", "-", input="".join(lines), address=empty))["new"],
+                         str(sum("/" in line and line[0] not in ">g" for line in lines[4:])))
+
+
+if __name__ == "__main__":
+    assert program()
+    unittest.main(verbosity=2)
