@@ -2,6 +2,20 @@
 /* Putting pieces, asking about the king, and playing a move from one position into the next. */
 #include "chess/position.h"
 
+const struct chi_position chi_position_initial = {
+	.kind = {[CHI_PAWN] = UINT64_C(0x00ff00000000ff00),
+		 [CHI_KNIGHT] = UINT64_C(0x4200000000000042),
+		 [CHI_BISHOP] = UINT64_C(0x2400000000000024),
+		 [CHI_ROOK] = UINT64_C(0x8100000000000081),
+		 [CHI_QUEEN] = UINT64_C(0x0800000000000008),
+		 [CHI_KING] = UINT64_C(0x1000000000000010)},
+	.colour = {[CHI_WHITE] = UINT64_C(0x000000000000ffff),
+		   [CHI_BLACK] = UINT64_C(0xffff000000000000)},
+	.castle = UINT64_C(0x8100000000000081),
+	.side = CHI_WHITE,
+	.ep = CHI_NO_SQUARE,
+};
+
 /* Without a branch: the kind's number bit by bit, 6 where there is none. */
 int chi_position_kind(const struct chi_position *position, int square)
 {

@@ -23,6 +23,9 @@ struct chi_position {
 	uint8_t ep;		  /* square an en passant capture goes to, or CHI_NO_SQUARE */
 };
 
+/* Where chess begins. */
+extern const struct chi_position chi_position_initial;
+
 #define CHI_KIND_LETTERS "PNBRQK" /* by enum chi_kind */
 
 /* The kind that a capital letter names, or CHI_KINDS. */

@@ -2,10 +2,19 @@
 /*
  * Writing and reading walk the same candidates in the same order, one looking for a move and
  * counting, the other counting down until the number is used up. Sliding pieces, whose targets cost
- * most, come last and are not looked at in most positions. What is called with `reading` is
- * compiled once for each.
+ * most, come last and are not looked at in most positions. What is called with `how` is
+ * compiled once for each, and once more for processors with instructions that count and find bits.
  */
 #include "chess/moves/movecode.h"
+
+/* A test compiles it without. */
+#if defined(__x86_64__) && !defined(CHI_MOVECODE_PLAIN)
+#define HAVE_FAST 1
+#include <immintrin.h>
+#define FAST_TARGET __attribute__((target("popcnt,bmi2")))
+#else
+#define HAVE_FAST 0
+#endif
 
 #include "base/attr.h"
 #include "chess/bitboard.h"
@@ -16,6 +25,10 @@
 
 #define PIECES_MAX 32
 #define ESCAPE	   255
+
+/* How the walk is compiled: */
+#define READING 1u
+#define FAST	2u /* with the instructions */
 
 /* Where pieces of a kind, as White sees it, go in more than 2.4 of 100 positions that let them:
  * counted in 5,000 games between masters, quiet moves that no pawn can answer. Part of the format:
@@ -73,10 +86,30 @@ static inline int highest(uint64_t set)
 	return 63 - __builtin_clzll(set);
 }
 
-/* The `n`th of the squares, from the highest that the side to move sees down. */
-CHI_INLINE int nth(int us, uint64_t set, unsigned n)
+CHI_INLINE unsigned count(uint64_t set, unsigned how)
 {
+	return (unsigned)((how & FAST) != 0 ? __builtin_popcountll(set) : chi_popcount(set));
+}
+
+#if HAVE_FAST
+/* A bit, put where the set's bit of that place is. */
+FAST_TARGET static inline int nth_fast(uint64_t set, unsigned n)
+{
+	unsigned place = (unsigned)__builtin_popcountll(set) - 1 - n;
+	return __builtin_ctzll(_pdep_u64(UINT64_C(1) << place, set));
+}
+#endif
+
+/* The `n`th of the squares, from the highest that the side to move sees down. */
+CHI_INLINE int nth(int us, uint64_t set, unsigned n, unsigned how)
+{
+	(void)how;
 	set = seen_by(us, set);
+#if HAVE_FAST
+	if ((how & FAST) != 0) {
+		return square_of(us, nth_fast(set, n));
+	}
+#endif
 	for (; n > 0; n--) {
 		set ^= chi_bit(highest(set));
 	}
@@ -84,19 +117,19 @@ CHI_INLINE int nth(int us, uint64_t set, unsigned n)
 }
 
 /* Squares of the set that come before `square`, and so are above it. */
-CHI_INLINE unsigned count_before(int us, uint64_t set, int square)
+CHI_INLINE unsigned count_before(int us, uint64_t set, int square, unsigned how)
 {
 	/* Twice, as a shift by 64 is none. */
-	return (unsigned)chi_popcount(seen_by(us, set) >> square_of(us, square) >> 1);
+	return count(seen_by(us, set) >> square_of(us, square) >> 1, how);
 }
 
 /* Looks for the move among those of the piece on `from` to the set. True: the search ends. */
-CHI_INLINE bool look(struct search *s, int from, uint64_t set, bool reading)
+CHI_INLINE bool look(struct search *s, int from, uint64_t set, unsigned how)
 {
-	if (reading) {
-		unsigned n = (unsigned)chi_popcount(set);
+	if ((how & READING) != 0) {
+		unsigned n = count(set, how);
 		if (s->number < n) {
-			s->move = chi_move_make(from, nth(s->us, set, s->number), 0);
+			s->move = chi_move_make(from, nth(s->us, set, s->number, how), 0);
 			return true;
 		}
 		s->number -= n;
@@ -104,19 +137,19 @@ CHI_INLINE bool look(struct search *s, int from, uint64_t set, bool reading)
 	}
 	int to = chi_move_to(s->move);
 	if (from == chi_move_from(s->move) && (set >> to & 1) != 0) {
-		s->number += count_before(s->us, set, to);
+		s->number += count_before(s->us, set, to, how);
 		return true;
 	}
-	s->number += (unsigned)chi_popcount(set);
+	s->number += count(set, how);
 	return false;
 }
 
 /* One move, or four if it promotes. */
-CHI_INLINE bool look_at(struct search *s, int from, int to, bool promotes, bool reading)
+CHI_INLINE bool look_at(struct search *s, int from, int to, bool promotes, unsigned how)
 {
 	unsigned n = promotes ? 4 : 1;
 	chi_move move = chi_move_make(from, to, 0);
-	if (reading) {
+	if ((how & READING) != 0) {
 		if (s->number < n) {
 			s->move =
 				chi_move_make(from, to, promotes ? CHI_QUEEN - (int)s->number : 0);
@@ -136,7 +169,7 @@ CHI_INLINE bool look_at(struct search *s, int from, int to, bool promotes, bool 
 /* ---- Classes ----------------------------------------------------------------------------- */
 
 /* Class 1. */
-CHI_INLINE bool answers(struct search *s, int last, bool reading)
+CHI_INLINE bool answers(struct search *s, int last, unsigned how)
 {
 	const uint64_t *kind = s->position->kind;
 	uint64_t slanted = kind[CHI_BISHOP] | kind[CHI_QUEEN];
@@ -151,7 +184,7 @@ CHI_INLINE bool answers(struct search *s, int last, bool reading)
 		int from = square_of(s->us, highest(seen_by(s->us, attackers)));
 		bool promotes = (ENDS >> last & 1) != 0 && (kind[CHI_PAWN] >> from & 1) != 0;
 		attackers ^= chi_bit(from);
-		if (look_at(s, from, last, promotes, reading)) {
+		if (look_at(s, from, last, promotes, how)) {
 			return true;
 		}
 	}
@@ -168,13 +201,13 @@ static bool may_castle(const struct search *s, int king, int rook)
 }
 
 /* Class 2. */
-static bool castling(struct search *s, uint64_t rooks, bool reading)
+static bool castling(struct search *s, uint64_t rooks, unsigned how)
 {
 	int king = chi_position_king(s->position, s->us);
 	while (rooks != 0) {
 		int rook = highest(rooks);
 		rooks ^= chi_bit(rook);
-		if (may_castle(s, king, rook) && look_at(s, king, rook, false, reading)) {
+		if (may_castle(s, king, rook) && look_at(s, king, rook, false, how)) {
 			return true;
 		}
 	}
@@ -182,14 +215,14 @@ static bool castling(struct search *s, uint64_t rooks, bool reading)
 }
 
 /* Pawn moves to a set, each from `step` squares back as its side sees it. */
-static bool pawn_moves(struct search *s, uint64_t set, int step, bool reading)
+static bool pawn_moves(struct search *s, uint64_t set, int step, unsigned how)
 {
 	set = seen_by(s->us, set);
 	while (set != 0) {
 		int seen = highest(set);
 		set ^= chi_bit(seen);
 		if (look_at(s, square_of(s->us, seen - step), square_of(s->us, seen), seen >= 56,
-			    reading)) {
+			    how)) {
 			return true;
 		}
 	}
@@ -209,13 +242,13 @@ CHI_INLINE uint64_t pushes(const struct search *s, uint64_t pawns)
 }
 
 /* Part of the pushes. */
-CHI_INLINE bool look_push(struct search *s, uint64_t pawns, uint64_t set, bool reading)
+CHI_INLINE bool look_push(struct search *s, uint64_t pawns, uint64_t set, unsigned how)
 {
 	int back = s->us == CHI_WHITE ? -8 : 8;
-	if (reading) {
-		unsigned n = (unsigned)chi_popcount(set);
+	if ((how & READING) != 0) {
+		unsigned n = count(set, how);
 		if (s->number < n) {
-			int to = nth(s->us, set, s->number);
+			int to = nth(s->us, set, s->number, how);
 			int from = (pawns >> (to + back) & 1) != 0 ? to + back : to + 2 * back;
 			s->move = chi_move_make(from, to, 0);
 			return true;
@@ -226,10 +259,10 @@ CHI_INLINE bool look_push(struct search *s, uint64_t pawns, uint64_t set, bool r
 	int to = chi_move_to(s->move);
 	int from = chi_move_from(s->move);
 	if ((set >> to & 1) != 0 && (pawns >> from & 1) != 0 && (from & 7) == (to & 7)) {
-		s->number += count_before(s->us, set, to);
+		s->number += count_before(s->us, set, to, how);
 		return true;
 	}
-	s->number += (unsigned)chi_popcount(set);
+	s->number += count(set, how);
 	return false;
 }
 
@@ -251,10 +284,10 @@ CHI_INLINE struct piece *add_kind(struct search *s, int kind, struct piece *out)
 }
 
 CHI_INLINE bool look_pieces(struct search *s, const struct piece *pieces, const struct piece *end,
-			    bool only_usual, bool reading)
+			    bool only_usual, unsigned how)
 {
 	for (const struct piece *piece = pieces; piece != end; piece++) {
-		if (look(s, piece->from, only_usual ? piece->usual : piece->others, reading)) {
+		if (look(s, piece->from, only_usual ? piece->usual : piece->others, how)) {
 			return true;
 		}
 	}
@@ -262,42 +295,41 @@ CHI_INLINE bool look_pieces(struct search *s, const struct piece *pieces, const 
 }
 
 /* Class 3. */
-CHI_INLINE bool captures(struct search *s, uint64_t pawns, bool reading)
+CHI_INLINE bool captures(struct search *s, uint64_t pawns, unsigned how)
 {
 	const struct chi_position *p = s->position;
 	uint64_t prey = (s->enemy & s->targets) | (p->ep == CHI_NO_SQUARE ? 0 : chi_bit(p->ep));
 	uint64_t left = s->us == CHI_WHITE ? (pawns & ~FILE_A) << 7 : (pawns & ~FILE_A) >> 9;
 	uint64_t right = s->us == CHI_WHITE ? (pawns & ~FILE_H) << 9 : (pawns & ~FILE_H) >> 7;
 	return ((left | right) & prey) != 0 &&
-	       (pawn_moves(s, left & prey, 7, reading) || pawn_moves(s, right & prey, 9, reading));
+	       (pawn_moves(s, left & prey, 7, how) || pawn_moves(s, right & prey, 9, how));
 }
 
 /* Classes 3 to 7. */
-CHI_INLINE bool walk_pieces(struct search *s, bool reading)
+CHI_INLINE bool walk_pieces(struct search *s, unsigned how)
 {
 	struct piece pieces[PIECES_MAX];
 	uint64_t pawns = s->own & s->position->kind[CHI_PAWN];
 	uint64_t steps = pushes(s, pawns);
 	uint64_t good = usual[s->us][CHI_PAWN];
-	if (captures(s, pawns, reading) ||
-	    ((steps & ENDS) != 0 && pawn_moves(s, steps & ENDS, 8, reading)) ||
-	    look_push(s, pawns, steps & good & ~ENDS, reading)) {
+	if (captures(s, pawns, how) ||
+	    ((steps & ENDS) != 0 && pawn_moves(s, steps & ENDS, 8, how)) ||
+	    look_push(s, pawns, steps & good & ~ENDS, how)) {
 		return true;
 	}
 	struct piece *end = add_kind(s, CHI_KING, add_kind(s, CHI_KNIGHT, pieces));
-	if (look_pieces(s, pieces, end, true, reading) ||
-	    look_push(s, pawns, steps & ~good & ~ENDS, reading) ||
-	    look_pieces(s, pieces, end, false, reading)) {
+	if (look_pieces(s, pieces, end, true, how) ||
+	    look_push(s, pawns, steps & ~good & ~ENDS, how) ||
+	    look_pieces(s, pieces, end, false, how)) {
 		return true;
 	}
 	end = add_kind(s, CHI_BISHOP, pieces);
 	end = add_kind(s, CHI_QUEEN, add_kind(s, CHI_ROOK, end));
-	return look_pieces(s, pieces, end, true, reading) ||
-	       look_pieces(s, pieces, end, false, reading);
+	return look_pieces(s, pieces, end, true, how) || look_pieces(s, pieces, end, false, how);
 }
 
-/* Walks all candidates in their order until the search ends. */
-CHI_INLINE bool walk(struct search *s, const struct chi_position *p, int last, bool reading)
+/* All candidates in their order until the search ends. */
+CHI_INLINE bool walk_all(struct search *s, const struct chi_position *p, int last, unsigned how)
 {
 	s->position = p;
 	s->us = p->side;
@@ -310,12 +342,40 @@ CHI_INLINE bool walk(struct search *s, const struct chi_position *p, int last, b
 				       : ~((pawns & ~FILE_A) << 7 | (pawns & ~FILE_H) << 9);
 	if (last != CHI_NO_SQUARE && (s->enemy >> last & 1) != 0) {
 		s->targets ^= chi_bit(last);
-		if (answers(s, last, reading)) {
+		if (answers(s, last, how)) {
 			return true;
 		}
 	}
 	uint64_t rooks = p->castle & s->own;
-	return (rooks != 0 && castling(s, rooks, reading)) || walk_pieces(s, reading);
+	return (rooks != 0 && castling(s, rooks, how)) || walk_pieces(s, how);
+}
+
+static bool walk_plain(struct search *s, const struct chi_position *p, int last, unsigned how)
+{
+	return (how & READING) != 0 ? walk_all(s, p, last, READING) : walk_all(s, p, last, 0);
+}
+
+#if HAVE_FAST
+FAST_TARGET static bool write_fast(struct search *s, const struct chi_position *p, int last)
+{
+	return walk_all(s, p, last, FAST);
+}
+
+FAST_TARGET static bool read_fast(struct search *s, const struct chi_position *p, int last)
+{
+	return walk_all(s, p, last, READING | FAST);
+}
+#endif
+
+/* Walks the candidates, as the processor can. */
+static bool walk(struct search *s, const struct chi_position *p, int last, unsigned how)
+{
+#if HAVE_FAST
+	if (CHI_LIKELY(__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2"))) {
+		return how == READING ? read_fast(s, p, last) : write_fast(s, p, last);
+	}
+#endif
+	return walk_plain(s, p, last, how);
 }
 
 /* ---- Games ------------------------------------------------------------------------------- */
@@ -333,7 +393,7 @@ size_t chi_movecode_write(const struct chi_position *position, int last, chi_mov
 			  uint8_t out[CHI_MOVECODE_MAX])
 {
 	struct search search = {.move = move};
-	if (!promotion_fits(position, move) || !walk(&search, position, last, false)) {
+	if (!promotion_fits(position, move) || !walk(&search, position, last, 0)) {
 		return 0;
 	}
 	size_t len = 0;
@@ -403,7 +463,7 @@ int chi_replay_next(struct chi_replay *replay, chi_move *move)
 		}
 	}
 	search.number += *replay->at++;
-	if (!walk(&search, &replay->positions[replay->now], replay->last, true)) {
+	if (!walk(&search, &replay->positions[replay->now], replay->last, READING)) {
 		return -CHI_ECORRUPT;
 	}
 	chi_position_play(search.position, search.move, &replay->positions[replay->now ^ 1]);

@@ -94,7 +94,7 @@ int chi_pgn_new(struct chi_pgn **out)
 	}
 	pgn->comments = NULL;
 	pgn->keep = NULL;
-	(void)!chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &pgn->start, NULL);
+	pgn->start = chi_position_initial;
 	chi_pgn_restart(pgn);
 	*out = pgn;
 	return CHI_OK;

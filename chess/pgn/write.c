@@ -436,7 +436,8 @@ static int read_start(const struct chi_game *game, struct chi_position *out)
 	if (game->has_start) {
 		return chi_key_decode(&game->start, out, NULL) == CHI_OK ? CHI_OK : -CHI_ECORRUPT;
 	}
-	return chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), out, NULL);
+	*out = chi_position_initial;
+	return CHI_OK;
 }
 
 int chi_pgn_write(const struct chi_game *game, struct chi_buffer *out)

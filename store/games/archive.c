@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chess/fen.h"
 #include "chess/key.h"
 #include "store/games/bodies.h"
 #include "store/games/columns.h"
@@ -121,7 +120,8 @@ int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
 	rc = chi_body_start(&body, &start);
 	out->has_start = rc == CHI_OK;
 	if (rc == CHI_NONE) {
-		return chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &out->start, NULL);
+		out->start = chi_position_initial;
+		return CHI_OK;
 	}
 	return rc == CHI_OK && chi_key_decode(&start, &out->start, NULL) == CHI_OK ? CHI_OK
 										   : -CHI_ECORRUPT;

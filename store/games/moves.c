@@ -2,14 +2,13 @@
 /* The moves of a game as bytes. */
 #include "store/games/moves.h"
 
-#include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/moves/movecode.h"
 
 static int position_of(const struct chi_key *start, struct chi_position *out)
 {
-	return start != NULL ? chi_key_decode(start, out, NULL)
-			     : chi_fen_parse(CHI_FEN_START, sizeof(CHI_FEN_START) - 1, out, NULL);
+	*out = chi_position_initial;
+	return start != NULL ? chi_key_decode(start, out, NULL) : CHI_OK;
 }
 
 int chi_moves_pack(const struct chi_key *start, const chi_move *moves, size_t n, uint8_t *out,

@@ -298,10 +298,20 @@ static void mutated(void **state)
 		      accepted);
 }
 
+static void the_initial_position_is_its_text(void **state)
+{
+	(void)state;
+	struct chi_position position;
+	assert_int_equal(chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &position, NULL),
+			 CHI_OK);
+	assert_true(chi_position_equal(&position, &chi_position_initial));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(normalises),
+		cmocka_unit_test(the_initial_position_is_its_text),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(length_limit),
 		cmocka_unit_test(nul_inside),
