@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store inside the search: what it has of a node may cut it, what it has of the positions after
+ * the moves puts these in order. A store that does not answer is one that has nothing.
+ */
+#include "uci/search/node.h"
+
+#include "chess/key.h"
+
+/* A mate in n moves is 2n - 1 plies away for the side that gives it, 2n for the other. */
+static int score_of(const struct chi_row *row)
+{
+	if (row->is_mate) {
+		int moves = row->score > CHI_PLIES_MAX / 2    ? CHI_PLIES_MAX / 2
+			    : row->score < -CHI_PLIES_MAX / 2 ? -CHI_PLIES_MAX / 2
+							      : row->score;
+		return moves > 0 ? CHI_MATE - (2 * moves - 1) : -CHI_MATE - 2 * moves;
+	}
+	int most = CHI_MATE_BOUND - 1;
+	return row->score > most ? most : row->score < -most ? -most : row->score;
+}
+
+static void take_row(const struct chi_row *row, struct chi_known_position *out)
+{
+	uint64_t games = row->counts.white + row->counts.draws + row->counts.black;
+	*out = (struct chi_known_position){
+		.found = row->found,
+		.has_eval = row->found && row->has_eval,
+		.depth = row->depth,
+		.games = games > UINT32_MAX ? UINT32_MAX : (uint32_t)games,
+	};
+	if (games > 0) {
+		/* No overflow: neither count is more than games. */
+		double points = (double)row->counts.white + (double)row->counts.draws / 2;
+		out->share = (int)(1000 * points / (double)games);
+	}
+	if (out->has_eval) {
+		out->score = score_of(row);
+	}
+}
+
+/* Mates are told from the root. */
+static int at_ply(int score, int ply)
+{
+	return score >= CHI_MATE_BOUND	  ? score - ply
+	       : score <= -CHI_MATE_BOUND ? score + ply
+					  : score;
+}
+
+bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out)
+{
+	struct chi_key key;
+	struct chi_row row;
+	if (engine->prober == NULL) {
+		return false;
+	}
+	chi_key_encode(chi_here(engine, ply), &key);
+	engine->asked++;
+	if (chi_prober_key(engine->prober, &key, &row) != CHI_OK || !row.found) {
+		return false;
+	}
+	engine->found++;
+	take_row(&row, out);
+	out->score = at_ply(out->score, ply);
+	return true;
+}
+
+/* What the side that moved has of it: evaluations speak of the side to move after the move. */
+static int worth(const struct chi_known_position *known, int mover)
+{
+	int bits = 32 - __builtin_clz(known->games | 1);
+	int share = mover == CHI_WHITE ? known->share : 1000 - known->share;
+	int by_games = known->games == 0 ? 0 : 400 * bits + 8 * (share - 500);
+	int by_eval = known->score > 1000 ? 1000 : known->score < -1000 ? -1000 : known->score;
+	return by_games - (known->has_eval ? 12 * by_eval : 0);
+}
+
+void chi_ask_order(struct chi_engine *engine, int ply, struct chi_picker *picker)
+{
+	struct chi_key keys[CHI_LEGAL_MAX];
+	struct chi_row rows[CHI_LEGAL_MAX];
+	const struct chi_position *p = chi_here(engine, ply);
+	size_t n = picker->list.n;
+	if (n == 0 || engine->prober == NULL || ply == 0 ||
+	    ply >= engine->depth - engine->ask_least) {
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct chi_position after;
+		chi_position_play(p, picker->list.moves[i], &after);
+		chi_key_encode(&after, &keys[i]);
+	}
+	engine->asked += n;
+	if (chi_prober_many(engine->prober, keys, n, rows) != CHI_OK) {
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].found && chi_is_quiet(p, picker->list.moves[i])) {
+			struct chi_known_position known;
+			engine->found++;
+			take_row(&rows[i], &known);
+			picker->scores[i] += worth(&known, p->side);
+		}
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a search, and its parts. Private to the room. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "uci/search/engine.h"
+#include "uci/search/evaluate.h"
+#include "uci/search/pv.h"
+#include "uci/search/table.h"
+
+#define CHI_INFINITE 32000
+#define CHI_NO_EVAL  CHI_TABLE_NO_EVAL
+
+/* Positions of the game before the search that may come again. */
+#define CHI_GAME_MAX 128
+
+/* A node on the way from the root to here. */
+struct chi_frame {
+	struct chi_position position;
+	uint64_t hash;
+	unsigned clock; /* half-moves since a capture or a pawn's move */
+	chi_move move;	/* that led here; 0 at the root, and after passing */
+	int eval;	/* CHI_NO_EVAL in check */
+	chi_move killers[2];
+};
+
+/* What the store has of a position. */
+struct chi_known_position {
+	bool found;
+	bool has_eval;
+	uint16_t depth;
+	int score; /* side to move's view, as the search has it */
+	uint32_t games;
+	int share; /* White's points of these games, in thousandths */
+};
+
+struct chi_root_move {
+	chi_move move;
+	int score; /* of the last search; -CHI_INFINITE: not the best of it */
+	size_t n_pv;
+	chi_move pv[CHI_PLIES_MAX];
+};
+
+struct chi_engine {
+	struct chi_table table;
+	struct chi_classes classes;
+	struct chi_pv_table pv;
+	struct chi_frame frames[CHI_PLIES_MAX + 1];
+	int16_t history[2][64][64];  /* quiet moves that cut, by colour and squares */
+	chi_move answers[64][64];    /* to a move, by its squares */
+	uint64_t game[CHI_GAME_MAX]; /* hashes, the newest last */
+	size_t n_game;
+	struct chi_root_move root[CHI_MOVEGEN_MAX];
+	size_t n_root;
+	struct chi_root_move leader; /* best so far of an iteration; n_pv 0: none yet */
+	size_t line; /* of MultiPV that is searched: earlier root moves are left out */
+	struct chi_prober *prober;
+	int ask_least;
+	struct chi_engine_limits limits;
+	_Atomic int64_t begun_ms; /* of the monotonic clock */
+	uint64_t soft_ms;	  /* no new depth after so long */
+	uint64_t hard_ms;	  /* not a node longer */
+	uint64_t asked;
+	uint64_t found;
+	int seldepth;
+	int depth; /* of the iteration */
+	_Atomic uint64_t nodes;
+	atomic_bool stop;
+	atomic_bool pondering;
+};
+
+static inline struct chi_position *chi_here(struct chi_engine *engine, int ply)
+{
+	return &engine->frames[ply].position;
+}
+
+static inline bool chi_is_capture(const struct chi_position *p, chi_move move)
+{
+	int to = chi_move_to(move);
+	return (p->colour[p->side ^ 1] & chi_bit(to)) != 0 ||
+	       (to == p->ep && (p->kind[CHI_PAWN] & chi_bit(chi_move_from(move))) != 0);
+}
+
+/* Neither takes nor promotes. */
+static inline bool chi_is_quiet(const struct chi_position *p, chi_move move)
+{
+	return !chi_is_capture(p, move) && chi_move_promotion(move) == 0;
+}
+
+uint64_t chi_position_hash(const struct chi_position *position);
+
+/* The move, or passing (0), from ply to ply + 1. */
+void chi_engine_play(struct chi_engine *engine, int ply, chi_move move);
+
+/* Milliseconds since the search began, or since the move that was pondered on was played. */
+uint64_t chi_engine_elapsed(const struct chi_engine *engine);
+
+/* Negamax of a node: `depth` plies, scores within alpha..beta. */
+int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta, bool may_pass);
+
+/* ---- Order (order.c) --------------------------------------------------------------------- */
+
+struct chi_picker {
+	struct chi_move_list list;
+	int scores[CHI_MOVEGEN_MAX];
+	size_t next;
+};
+
+/* All legal moves, or at the root those that are to be searched; `first` comes first. */
+void chi_picker_all(struct chi_picker *picker, struct chi_engine *engine, int ply, chi_move first);
+
+/* Captures that do not lose material, and promotions. */
+void chi_picker_captures(struct chi_picker *picker, struct chi_engine *engine, int ply);
+
+/* The best of those left; 0: none. */
+chi_move chi_picker_next(struct chi_picker *picker);
+
+/* A quiet move cut; those tried before it did not. */
+void chi_order_learn(struct chi_engine *engine, int ply, int depth, chi_move move,
+		     const chi_move *tried, size_t n_tried);
+
+/* Centipawns that a series of captures on the move's square brings at least, both sides stopping
+ * when they like: is it `least` or more? */
+bool chi_see_at_least(const struct chi_position *position, chi_move move, int least);
+
+/* ---- The store (ask.c) ------------------------------------------------------------------- */
+
+/* What the store has of the position at `ply`. */
+bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out);
+
+/* Adds to the scores of quiet moves what the store has of the positions after them. */
+void chi_ask_order(struct chi_engine *engine, int ply, struct chi_picker *picker);
