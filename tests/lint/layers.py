@@ -97,6 +97,9 @@ ARROWS = {
     "http/net": HTTP,
     "http/api": HTTP | {"http/net"},
     "http": HTTP | {"http/net", "http/api"},
+    # An engine for GUIs: sees the store through the library alone.
+    "uci/search": BOARD | {"api"},
+    "uci": BOARD | {"api", "uci/search"},
 
     "examples": {"api"},
 }
@@ -119,7 +122,7 @@ OWNERS = {
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},
     "roaring/": {"search/filter", "tests"},
-    "xxhash.h": {"base", "store", "import", "http", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "http", "uci/search", "tests", "bench"},
 }
 
 

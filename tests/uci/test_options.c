@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What a GUI may set, and what is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "uci/options.h"
+
+static struct chi_uci_options options;
+static struct chi_fault fault;
+
+static int set(const char *name, const char *value)
+{
+	fault.text[0] = '\0';
+	return chi_uci_options_set(&options, name, value, &fault);
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	chi_uci_options_init(&options);
+	assert_int_equal(options.hash, 64);
+	assert_int_equal(set("Hash", "1"), CHI_OK);
+	assert_int_equal(options.hash, 1);
+	assert_int_equal(set("hash", "65536"), CHI_OK);
+	static const char *const bad[] = {
+		"0", "65537", "", "x", "-1", "1e3", "99999999999999999999"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(set("Hash", bad[i]), -CHI_EINVAL);
+		assert_non_null(strstr(fault.text, "Hash is a number from 1 to 65536"));
+	}
+	assert_int_equal(set("Hash", NULL), -CHI_EINVAL);
+	assert_int_equal(options.hash, 65536);
+}
+
+static void test_choices(void **state)
+{
+	(void)state;
+	chi_uci_options_init(&options);
+	assert_int_equal(options.book, CHI_BOOK_BEST);
+	assert_int_equal(set("Book", "Weighted"), CHI_OK);
+	assert_int_equal(options.book, CHI_BOOK_WEIGHTED);
+	assert_int_equal(set("Book", "weight"), -CHI_EINVAL);
+	assert_string_equal(fault.text, "Book is one of: off best weighted; not 'weight'");
+	assert_int_equal(set("Learn", "pv"), CHI_OK);
+	assert_int_equal(options.learn, CHI_LEARN_PV);
+	assert_int_equal(set("Ponder", "yes"), -CHI_EINVAL);
+	assert_int_equal(set("UCI_Chess960", "TRUE"), CHI_OK);
+	assert_int_equal(options.chess960, 1);
+	assert_int_equal(set("Clear Hash", NULL), CHI_OK);
+	assert_int_equal(set("Contempt", "1"), -CHI_EINVAL);
+	assert_string_equal(fault.text, "there is no option 'Contempt'");
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	char *text = calloc(1, CHI_UCI_TEXT + 1);
+	assert_non_null(text);
+	chi_uci_options_init(&options);
+	memset(text, 'a', CHI_UCI_TEXT - 1);
+	assert_int_equal(set("Store", text), CHI_OK);
+	assert_string_equal(options.store, text);
+	text[CHI_UCI_TEXT - 1] = 'a';
+	assert_int_equal(set("Store", text), -CHI_EINVAL);
+	assert_int_equal(set("Store", "<empty>"), CHI_OK);
+	assert_string_equal(options.store, "");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_texts),
+	};
+	return cmocka_run_group_tests_name("uci/options", tests, NULL, NULL);
+}

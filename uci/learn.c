@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that learns: takes all that waits, puts it in one transaction. */
+#include "uci/learn.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "chess/key.h"
+
+#define LOCK_WAIT_MS 2000 /* for another process that writes */
+#define AGAIN_MS     200  /* after a failure */
+#define BATCH	     64
+#define NAME_SIZE    (CHI_ENGINE_MAX + 1)
+
+struct lesson {
+	struct chi_key key;
+	int32_t score;
+	bool is_mate;
+	uint32_t depth;
+	uint64_t nodes;
+	uint64_t date;
+	size_t n_pv;
+	chi_move pv[CHI_PLIES_MAX];
+};
+
+struct chi_learner {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	pthread_t thread;
+	struct chi_client *client;
+	char name[NAME_SIZE];
+	struct lesson *lessons; /* a ring */
+	uint64_t first;
+	uint64_t next;
+	uint64_t lost;
+	bool ends;
+	struct lesson batch[BATCH]; /* the thread's own */
+};
+
+static int put(struct chi_learner *learner, size_t n)
+{
+	struct chi_put entries[BATCH];
+	struct chi_eval evals[BATCH];
+	for (size_t i = 0; i < n; i++) {
+		const struct lesson *lesson = &learner->batch[i];
+		evals[i] = (struct chi_eval){.engine = learner->name,
+					     .engine_len = strlen(learner->name),
+					     .depth = lesson->depth,
+					     .is_mate = lesson->is_mate,
+					     .score = lesson->score,
+					     .nodes = lesson->nodes,
+					     .date = lesson->date,
+					     .pv = lesson->pv,
+					     .n_pv = lesson->n_pv};
+		entries[i] = (struct chi_put){.key = lesson->key,
+					      .parts = CHI_PUT_EVALS,
+					      .record = {.evals = &evals[i], .n_evals = 1}};
+	}
+	return chi_put(learner->client, entries, n, CHI_SYNC, NULL);
+}
+
+static void wait_a_little(struct chi_learner *learner)
+{
+	struct timespec until;
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += AGAIN_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	(void)pthread_cond_timedwait(&learner->changed, &learner->mutex, &until);
+}
+
+/* With the mutex held, which is given up while it writes. */
+static void write_some(struct chi_learner *learner)
+{
+	uint64_t begin = learner->first;
+	size_t n = 0;
+	while (n < BATCH && begin + n < learner->next) {
+		learner->batch[n] = learner->lessons[(begin + n) % CHI_LEARN_MAX];
+		n++;
+	}
+	pthread_mutex_unlock(&learner->mutex);
+	int rc = put(learner, n);
+	pthread_mutex_lock(&learner->mutex);
+	/* The ring may have gone over some of these meanwhile. */
+	uint64_t done = begin + n;
+	bool again = rc == -CHI_EBUSY || rc == -CHI_ECONNECT || rc == -CHI_ETIMEOUT;
+	if (again && !learner->ends) {
+		wait_a_little(learner);
+		return;
+	}
+	learner->lost += rc != CHI_OK ? n : 0;
+	learner->first = done > learner->first ? done : learner->first;
+}
+
+static void *run(void *argument)
+{
+	struct chi_learner *learner = argument;
+	pthread_mutex_lock(&learner->mutex);
+	for (;;) {
+		while (learner->first == learner->next && !learner->ends) {
+			pthread_cond_wait(&learner->changed, &learner->mutex);
+		}
+		if (learner->first == learner->next) {
+			break;
+		}
+		write_some(learner);
+	}
+	pthread_mutex_unlock(&learner->mutex);
+	return NULL;
+}
+
+static void drop(struct chi_learner *learner)
+{
+	chi_close(learner->client);
+	free(learner->lessons);
+	pthread_cond_destroy(&learner->changed);
+	pthread_mutex_destroy(&learner->mutex);
+	free(learner);
+}
+
+int chi_learner_open(const char *address, const char *name, struct chi_learner **out,
+		     struct chi_fault *fault)
+{
+	const struct chi_options options = {
+		.writable = true, .lock_wait_ms = LOCK_WAIT_MS, .client_name = "chistore-uci"};
+	struct chi_learner *learner = calloc(1, sizeof(*learner));
+	*out = NULL;
+	if (learner == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	pthread_mutex_init(&learner->mutex, NULL);
+	pthread_cond_init(&learner->changed, NULL);
+	memcpy(learner->name, name, strnlen(name, CHI_ENGINE_MAX));
+	learner->lessons = calloc(CHI_LEARN_MAX, sizeof(*learner->lessons));
+	int rc = learner->lessons == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
+					  : chi_open(address, &options, &learner->client, fault);
+	if (rc == CHI_OK && pthread_create(&learner->thread, NULL, run, learner) != 0) {
+		rc = chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+	}
+	if (rc != CHI_OK) {
+		drop(learner);
+		return rc;
+	}
+	*out = learner;
+	return CHI_OK;
+}
+
+static struct lesson lesson_of(const struct chi_position *position, int score, unsigned depth,
+			       uint64_t nodes, const chi_move *pv, size_t n_pv)
+{
+	struct lesson lesson = {.score = score,
+				.depth = depth,
+				.nodes = nodes,
+				.date = (uint64_t)time(NULL),
+				.n_pv = n_pv < CHI_PLIES_MAX ? n_pv : CHI_PLIES_MAX};
+	chi_key_encode(position, &lesson.key);
+	memcpy(lesson.pv, pv, lesson.n_pv * sizeof(*pv));
+	if (score >= CHI_MATE_BOUND) {
+		lesson.is_mate = true;
+		lesson.score = (CHI_MATE - score + 1) / 2;
+	} else if (score <= -CHI_MATE_BOUND) {
+		lesson.is_mate = true;
+		lesson.score = -(CHI_MATE + score) / 2;
+	}
+	return lesson;
+}
+
+void chi_learn(struct chi_learner *learner, const struct chi_position *position, int score,
+	       unsigned depth, uint64_t nodes, const chi_move *pv, size_t n_pv)
+{
+	struct lesson lesson = lesson_of(position, score, depth, nodes, pv, n_pv);
+	pthread_mutex_lock(&learner->mutex);
+	if (learner->next - learner->first == CHI_LEARN_MAX) {
+		learner->first++;
+		learner->lost++;
+	}
+	learner->lessons[learner->next++ % CHI_LEARN_MAX] = lesson;
+	pthread_cond_signal(&learner->changed);
+	pthread_mutex_unlock(&learner->mutex);
+}
+
+uint64_t chi_learner_close(struct chi_learner *learner)
+{
+	if (learner == NULL) {
+		return 0;
+	}
+	pthread_mutex_lock(&learner->mutex);
+	learner->ends = true;
+	pthread_cond_signal(&learner->changed);
+	pthread_mutex_unlock(&learner->mutex);
+	pthread_join(learner->thread, NULL);
+	uint64_t lost = learner->lost;
+	drop(learner);
+	return lost;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore-uci: a UCI engine on a store; its options are those of the protocol. */
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chistore.h"
+#include "uci/session.h"
+
+#define LINE_MAX_BYTES (1u << 20)
+
+static const char help[] =
+	"Usage: chistore-uci [-a ADDRESS] [-e COMMAND]\n"
+	"\n"
+	"A chess engine for any program that speaks UCI. It plays from a store, asks it while it\n"
+	"searches, and teaches it what it finds.\n"
+	"\n"
+	"  -a, --address ADDRESS  the store: a directory, unix:PATH, tcp:HOST:PORT, tls:HOST:PORT\n"
+	"                         (also the option Store; without: $CHISTORE)\n"
+	"  -e, --engine COMMAND   another UCI engine that searches (also the option Engine)\n"
+	"      --help             this text\n"
+	"      --version          the version\n"
+	"\n"
+	"Example:\n"
+	"  printf 'position startpos moves e2e4\\ngo depth 10\\n' | chistore-uci -a my-store\n";
+
+/* Too long a line is dropped whole. */
+static char *read_line(char **line, size_t *room)
+{
+	ssize_t n;
+	while ((n = getline(line, room, stdin)) >= 0) {
+		if (n > 0 && (*line)[n - 1] == '\n') {
+			(*line)[--n] = '\0';
+		}
+		if ((size_t)n <= LINE_MAX_BYTES && strlen(*line) == (size_t)n) {
+			return *line;
+		}
+		printf("info string a line of %zd bytes, or one with a NUL, is left out\n", n);
+		fflush(stdout);
+	}
+	return NULL;
+}
+
+static int converse(const char *store, const char *engine)
+{
+	struct chi_session *session;
+	struct chi_fault fault;
+	char *line = NULL;
+	size_t room = 0;
+	if (chi_session_new(store, engine, &session, &fault) != CHI_OK) {
+		fprintf(stderr, "chistore-uci: %s\n", fault.text);
+		return 1;
+	}
+	while (read_line(&line, &room) != NULL && chi_session_line(session, line)) {
+	}
+	chi_session_free(session);
+	free(line);
+	return ferror(stdout) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"address", required_argument, NULL, 'a'},
+						{"engine", required_argument, NULL, 'e'},
+						{"help", no_argument, NULL, 'h'},
+						{"version", no_argument, NULL, 'v'},
+						{NULL, 0, NULL, 0}};
+	const char *store = getenv("CHISTORE");
+	const char *engine = NULL;
+	int c;
+	/* A child that dies, or a GUI. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	while ((c = getopt_long(argc, argv, "a:e:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			store = optarg;
+			break;
+		case 'e':
+			engine = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		case 'v':
+			printf("chistore-uci %s\n", chi_version());
+			return 0;
+		default:
+			fputs("Try 'chistore-uci --help'.\n", stderr);
+			return 2;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "chistore-uci: '%s' is too much\n", argv[optind]);
+		return 2;
+	}
+	return converse(store, engine);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A search by the child engine: its lines are passed on, and read as far as they are needed. */
+#include "uci/relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "chess/notation.h"
+
+#define LOOK_MS	 100  /* how often it is looked whether to stop */
+#define STOP_MS	 2000 /* from `stop` to its answer */
+#define SPARE_MS 2000 /* over its time */
+
+/* The child's best line so far. */
+struct heard {
+	unsigned depth;
+	int score;
+	bool has_score;
+	uint64_t nodes;
+	chi_move pv[CHI_PLIES_MAX];
+	size_t n_pv;
+};
+
+static bool word(const char **at, char *out, size_t size)
+{
+	while (**at == ' ' || **at == '\t') {
+		(*at)++;
+	}
+	size_t len = strcspn(*at, " \t");
+	if (len == 0 || len >= size) {
+		return false;
+	}
+	memcpy(out, *at, len);
+	out[len] = '\0';
+	*at += len;
+	return true;
+}
+
+static bool number(const char *text, int64_t *out)
+{
+	uint64_t value;
+	bool minus = text[0] == '-';
+	if (chi_num_u64(text + minus, strlen(text + minus), INT32_MAX, &value) != CHI_OK) {
+		return false;
+	}
+	*out = minus ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+static void take_pv(const struct chi_position *from, const char *at, struct heard *heard)
+{
+	struct chi_position p = *from;
+	struct chi_position next;
+	char text[CHI_MOVE_SIZE];
+	chi_move move;
+	heard->n_pv = 0;
+	while (heard->n_pv < CHI_PLIES_MAX && word(&at, text, sizeof(text)) &&
+	       chi_uci_parse(&p, text, strlen(text), &move, NULL) == CHI_OK) {
+		heard->pv[heard->n_pv++] = move;
+		chi_position_play(&p, move, &next);
+		p = next;
+	}
+}
+
+static void take_score(const char **at, struct heard *out)
+{
+	char kind[8];
+	char text[24];
+	int64_t value;
+	if (!word(at, kind, sizeof(kind)) || !word(at, text, sizeof(text)) ||
+	    !number(text, &value)) {
+		return;
+	}
+	if (strcmp(kind, "cp") == 0) {
+		int64_t most = CHI_MATE_BOUND - 1;
+		out->score = (int)(value > most ? most : value < -most ? -most : value);
+		out->has_score = true;
+	} else if (strcmp(kind, "mate") == 0 && value > -CHI_PLIES_MAX && value < CHI_PLIES_MAX) {
+		out->score =
+			value > 0 ? CHI_MATE - (int)(2 * value - 1) : -CHI_MATE - (int)(2 * value);
+		out->has_score = true;
+	}
+}
+
+/* Bounds and lines that are not the best are only passed on. */
+static void take_info(const struct chi_position *from, const char *at, struct heard *heard)
+{
+	struct heard fresh = {0};
+	char text[CHI_MOVE_SIZE + 8];
+	int64_t value;
+	while (word(&at, text, sizeof(text))) {
+		if (strcmp(text, "pv") == 0) {
+			take_pv(from, at, &fresh);
+			break;
+		}
+		if (strcmp(text, "string") == 0 || strcmp(text, "lowerbound") == 0 ||
+		    strcmp(text, "upperbound") == 0) {
+			return;
+		}
+		if (strcmp(text, "score") == 0) {
+			take_score(&at, &fresh);
+		} else if (strcmp(text, "depth") == 0 && word(&at, text, sizeof(text)) &&
+			   number(text, &value) && value > 0 && value < 65536) {
+			fresh.depth = (unsigned)value;
+		} else if (strcmp(text, "nodes") == 0 && word(&at, text, sizeof(text))) {
+			if (chi_num_u64(text, strlen(text), UINT64_MAX, &fresh.nodes) != CHI_OK) {
+				fresh.nodes = 0;
+			}
+		} else if (strcmp(text, "multipv") == 0 && word(&at, text, sizeof(text)) &&
+			   strcmp(text, "1") != 0) {
+			return;
+		}
+	}
+	if (fresh.n_pv > 0 && fresh.has_score && fresh.depth > 0) {
+		*heard = fresh;
+	}
+}
+
+/* "bestmove e2e4 ponder e7e5" */
+static bool take_best(const struct chi_position *from, const char *at,
+		      struct chi_engine_result *result)
+{
+	struct chi_position next;
+	char text[CHI_MOVE_SIZE];
+	if (!word(&at, text, sizeof(text)) ||
+	    chi_uci_parse(from, text, strlen(text), &result->best, NULL) != CHI_OK) {
+		return false;
+	}
+	chi_position_play(from, result->best, &next);
+	if (!word(&at, text, sizeof(text)) || strcmp(text, "ponder") != 0 ||
+	    !word(&at, text, sizeof(text)) ||
+	    chi_uci_parse(&next, text, strlen(text), &result->ponder, NULL) != CHI_OK) {
+		result->ponder = 0;
+	}
+	return true;
+}
+
+/* Milliseconds after which it will not answer any more; -1: it may take for ever. */
+static int64_t patience(const struct chi_engine_limits *limits)
+{
+	if (limits->infinite || limits->ponder) {
+		return -1;
+	}
+	return limits->move_ms != 0    ? (int64_t)limits->move_ms + SPARE_MS
+	       : limits->clock_ms != 0 ? (int64_t)(limits->clock_ms + limits->bonus_ms) * 9 / 10
+				       : -1;
+}
+
+/* Its lines up to the answer. */
+static bool listen(struct chi_session *session, struct heard *heard,
+		   struct chi_engine_result *result)
+{
+	const struct chi_position *from = chi_engine_position(session->engine);
+	int64_t until = patience(&session->limits);
+	int64_t stopped = 0;
+	until += until < 0 ? 0 : chi_now_ms();
+	for (;;) {
+		const char *line;
+		int rc = chi_child_line(session->child, LOOK_MS, &line);
+		stopped = stopped == 0 && atomic_load(&session->stopped) ? chi_now_ms() : stopped;
+		if (rc == CHI_NONE || (until >= 0 && chi_now_ms() > until) ||
+		    (stopped != 0 && chi_now_ms() > stopped + STOP_MS)) {
+			return false;
+		}
+		if (rc != CHI_OK) {
+			continue;
+		}
+		if (strncmp(line, "info ", 5) == 0) {
+			puts(line);
+			fflush(stdout);
+			take_info(from, line + 5, heard);
+		} else if (strncmp(line, "bestmove", 8) == 0) {
+			return take_best(from, line + 8, result);
+		}
+	}
+}
+
+bool chi_relay(struct chi_session *session, struct chi_engine_result *result)
+{
+	const struct chi_position *from = chi_engine_position(session->engine);
+	struct heard heard = {0};
+	chi_child_send(session->child, session->position);
+	chi_child_send(session->child, session->go);
+	bool answered = listen(session, &heard, result);
+	if (answered && session->learner != NULL && heard.n_pv > 0 &&
+	    session->limits.n_moves == 0) {
+		chi_learn(session->learner, from, heard.score, heard.depth, heard.nodes, heard.pv,
+			  heard.n_pv);
+	}
+	if (!answered) {
+		chi_session_say("the engine gave no legal move in time: it is started again");
+		pthread_mutex_lock(&session->mutex);
+		struct chi_child *child = session->child;
+		session->child = NULL;
+		session->started[0] = '\0';
+		pthread_mutex_unlock(&session->mutex);
+		chi_child_close(child);
+		if (heard.n_pv > 0) {
+			result->best = heard.pv[0];
+			answered = true;
+		}
+	}
+	return answered;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A conversation in UCI: the commands of a GUI in, answers out. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "chistore/types.h"
+
+struct chi_session;
+
+/* `store` and `engine` set the options of these names; either may be NULL. */
+CHI_MUSTUSE int chi_session_new(const char *store, const char *engine, struct chi_session **out,
+				struct chi_fault *fault);
+
+/* One line, without its end. False: it was `quit`. */
+bool chi_session_line(struct chi_session *session, char *line);
+
+/* Ends a search without an answer, and stores what waits to be. NULL is fine. */
+void chi_session_free(struct chi_session *session);

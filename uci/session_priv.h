@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a conversation. Private to the room. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "uci/book.h"
+#include "uci/child.h"
+#include "uci/learn.h"
+#include "uci/options.h"
+#include "uci/search/engine.h"
+#include "uci/session.h"
+
+#define CHI_GAME_PLIES_MAX 8192
+#define CHI_SAID_MAX	   256
+
+struct chi_session {
+	struct chi_uci_options options;
+	struct chi_engine *engine;
+	/* Of the store; the thread that searches uses the first two, and others only while none
+	 * does. */
+	struct chi_client *client;
+	struct chi_prober *prober;
+	struct chi_learner *learner;
+	char opened[CHI_UCI_TEXT]; /* the address that these are of */
+	struct chi_child *child;
+	char started[CHI_UCI_TEXT]; /* the command that this is of */
+	bool learns;		    /* they were opened to learn */
+	char *said[CHI_SAID_MAX];   /* lines of setoption that the child is to see */
+	size_t n_said;
+	char *position; /* the last command, for the child */
+	unsigned ply;	/* moves since the game's beginning, as the command has it */
+	struct chi_engine_limits limits;
+	chi_move searched[CHI_LEGAL_MAX];
+	char *go; /* for the child */
+	pthread_t thread;
+	bool searching; /* there is a thread to be joined */
+	/* The answer may be given: not while pondering, nor in an infinite search. */
+	pthread_mutex_t mutex;
+	pthread_cond_t released;
+	bool waits;
+	atomic_bool stopped;
+};
+
+/* "info string ..." */
+void chi_session_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Opens, closes or changes what the options name. Not during a search. */
+void chi_session_settle(struct chi_session *session);
+
+/* The thread of a search: begins with the book, ends with `bestmove`. */
+void *chi_session_think(void *session);
+
+/* A move as the GUI writes it. */
+#define CHI_MOVE_SIZE 8
+void chi_session_move(const struct chi_session *session, const struct chi_position *position,
+		      chi_move move, char out[CHI_MOVE_SIZE]);
