@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "http/api/api.h"
+#include "http/cdb/cdb.h"
+#include "http/lila/lila.h"
 #include "http/page.h"
+#include "http/net/queue.h"
 #include "service/log.h"
 
 static int run_metrics(struct call *call)
@@ -28,7 +31,7 @@ static const struct route own_routes[] = {
 
 static const struct route page_route = {"/", ROUTE_LOCAL | ROUTE_OPEN, run_page, NULL};
 
-static const struct route *const tables[] = {own_routes, api_routes};
+static const struct route *const tables[] = {own_routes, lila_routes, cdb_routes, api_routes};
 
 static bool fits(const struct route *route, const char *path)
 {
@@ -62,10 +65,11 @@ int routes_init(struct http_server *server, struct chi_fault *fault)
 		log_warning("page.none", "there is no page in '{path}': see --web",
 			    log_text("path", server->config->web));
 	}
-	return status;
+	return status == CHI_OK ? queue_open(server->config->queue, &server->queue, fault) : status;
 }
 
 void routes_deinit(struct http_server *server)
 {
 	page_free(server->page);
+	queue_close(server->queue);
 }

@@ -115,7 +115,7 @@ void cache_keep(struct cache *cache, const struct call *call)
 {
 	const struct chi_buffer *out = &call->out.buffer;
 	if (!may_keep(call) || cache->most == 0 || call->sequence == 0 || call->http != 200 ||
-	    call->file != NULL || out->len > ONE_MOST) {
+	    call->file != NULL || call->live || out->len > ONE_MOST) {
 		return;
 	}
 	size_t target_len = strlen(call->target) + 1;

@@ -87,6 +87,7 @@ struct call {
 	 * false. `state` is its own. */
 	bool more;
 	void *state;
+	bool live; /* it must not be kept for the next who asks */
 
 	/* To work with. */
 	struct chi_arena arena;

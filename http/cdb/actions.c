@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The actions. Each answers as text or as JSON; a failure is a word, the same in both, and status
+ * 200: clients of chessdb.cn know no other. Text that answers a `board` ends with a NUL byte.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "http/cdb/cdb.h"
+#include "http/net/server.h"
+#include "http/net/queue.h"
+
+#define PV_MOST 64
+
+struct answer {
+	struct call *call;
+	bool json;
+	struct cdb_board board;
+};
+
+typedef int action(struct answer *answer);
+
+/* ---- Words ------------------------------------------------------------------------------- */
+
+static void say_word(struct answer *answer, const char *word)
+{
+	struct writer *out = &answer->call->out;
+	out_reset(out);
+	if (answer->json) {
+		out_object(out, NULL);
+		out_text(out, "status", word);
+		out_end(out, '}');
+	} else {
+		out_raw(out, word);
+	}
+}
+
+/* {"status":"ok", and more is to come. */
+static void begin_ok(struct answer *answer)
+{
+	out_object(&answer->call->out, NULL);
+	out_text(&answer->call->out, "status", "ok");
+}
+
+static void say_ply(struct answer *answer)
+{
+	out_integer(&answer->call->out, "ply", answer->board.min_ply);
+	out_end(&answer->call->out, '}');
+}
+
+/* Nothing is known, or there is nothing to play. */
+static bool is_over(struct answer *answer)
+{
+	uint32_t state = answer->board.state;
+	if ((state & (CHI_STATE_CHECKMATE | CHI_STATE_STALEMATE)) == 0) {
+		return false;
+	}
+	say_word(answer, (state & CHI_STATE_CHECKMATE) != 0 ? "checkmate" : "stalemate");
+	return true;
+}
+
+/* ---- queryall ---------------------------------------------------------------------------- */
+
+struct row {
+	char note[32];
+	char winrate[16]; /* "": none */
+};
+
+static struct row row_of(const struct cdb_move *move)
+{
+	struct row row = {.note = "? (\?\?-\?\?)"};
+	if (move->known) {
+		(void)snprintf(row.note, sizeof(row.note), "%c (%02d-%02d)", "?*!"[move->rank],
+			       move -> replies, move -> replies - move -> good);
+	}
+	if (move->known && move->score > -CDB_SHORT && move->score < CDB_SHORT) {
+		(void)snprintf(row.winrate, sizeof(row.winrate), "%.2f", cdb_winrate(move->score));
+	}
+	return row;
+}
+
+static void say_move_json(struct writer *out, const struct cdb_move *move)
+{
+	struct row row = row_of(move);
+	out_object(out, NULL);
+	out_text(out, "uci", move->uci);
+	out_text(out, "san", move->san);
+	if (move->known) {
+		out_integer(out, "score", move->score);
+	} else {
+		out_text(out, "score", "??");
+	}
+	out_integer(out, "rank", move->rank);
+	out_text(out, "note", row.note);
+	if (row.winrate[0] != '\0') {
+		out_text(out, "winrate", row.winrate);
+	}
+	out_end(out, '}');
+}
+
+static void say_move_text(struct writer *out, const struct cdb_move *move, bool first)
+{
+	struct row row = row_of(move);
+	out_format(out, "%smove:%s,score:%d,rank:%d,note:%s", first ? "" : "|", move->uci,
+		   move->score, move->rank, row.note);
+	if (row.winrate[0] != '\0') {
+		out_format(out, ",winrate:%s", row.winrate);
+	}
+}
+
+/* Moves without a score are in JSON alone: programs that read the text know no "??". */
+static int query_all(struct answer *answer)
+{
+	const struct cdb_board *board = &answer->board;
+	struct writer *out = &answer->call->out;
+	bool all = answer->json && params_flag(&answer->call->params, "showall");
+	if (is_over(answer)) {
+		return CHI_OK;
+	}
+	if (board->n_known == 0 && !all) {
+		say_word(answer, "unknown");
+		return CHI_OK;
+	}
+	if (!answer->json) {
+		for (size_t i = 0; i < board->n_known; i++) {
+			say_move_text(out, &board->moves[i], i == 0);
+		}
+		return CHI_OK;
+	}
+	begin_ok(answer);
+	out_array(out, "moves");
+	for (size_t i = 0; i < (all ? board->n : board->n_known); i++) {
+		say_move_json(out, &board->moves[i]);
+	}
+	out_end(out, ']');
+	say_ply(answer);
+	return CHI_OK;
+}
+
+/* ---- One move, or candidates --------------------------------------------------------------- */
+
+static void say_best(struct answer *answer, const char *uci)
+{
+	struct writer *out = &answer->call->out;
+	if (answer->json) {
+		begin_ok(answer);
+		out_text(out, "move", uci);
+		out_end(out, '}');
+	} else {
+		out_format(out, "move:%s", uci);
+	}
+}
+
+/* The best move by score; without scores what the record names. */
+static int query_best(struct answer *answer)
+{
+	const struct cdb_board *board = &answer->board;
+	if (is_over(answer)) {
+		return CHI_OK;
+	}
+	if (board->n_known > 0) {
+		say_best(answer, board->moves[0].uci);
+		return CHI_OK;
+	}
+	for (size_t i = 0; i < board->n; i++) {
+		if (board->row.best != 0 && board->moves[i].move == board->row.best &&
+		    board->row.best_source != CHI_BEST_PLAYED) {
+			say_best(answer, board->moves[i].uci);
+			return CHI_OK;
+		}
+	}
+	say_word(answer, board->row.found ? "nobestmove" : "unknown");
+	return CHI_OK;
+}
+
+static int query_search(struct answer *answer)
+{
+	const struct cdb_board *board = &answer->board;
+	struct writer *out = &answer->call->out;
+	size_t n = 0;
+	while (n < board->n_known && board->moves[n].rank > 0) {
+		n++;
+	}
+	if (n <= 1 && !answer->json) {
+		return query_best(answer);
+	}
+	if (is_over(answer)) {
+		return CHI_OK;
+	}
+	if (n == 0) {
+		say_word(answer, board->row.found ? "nobestmove" : "unknown");
+		return CHI_OK;
+	}
+	if (answer->json) {
+		begin_ok(answer);
+		out_array(out, "search_moves");
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!answer->json) {
+			out_format(out, "%ssearch:%s", i > 0 ? "|" : "", board->moves[i].uci);
+			continue;
+		}
+		out_object(out, NULL);
+		out_text(out, "uci", board->moves[i].uci);
+		out_text(out, "san", board->moves[i].san);
+		out_end(out, '}');
+	}
+	if (answer->json) {
+		out_end(out, ']');
+		out_end(out, '}');
+	}
+	return CHI_OK;
+}
+
+/* ---- Scores and lines ---------------------------------------------------------------------- */
+
+/* False: nothing is known. */
+static bool worth(const struct cdb_board *board, int *out)
+{
+	*out = board->row.has_eval  ? cdb_score(&board->row)
+	       : board->n_known > 0 ? board->moves[0].score
+				    : 0;
+	return board->row.has_eval || board->n_known > 0;
+}
+
+static int query_score(struct answer *answer)
+{
+	struct writer *out = &answer->call->out;
+	int score = 0;
+	if (is_over(answer)) {
+		return CHI_OK;
+	}
+	if (!worth(&answer->board, &score)) {
+		say_word(answer, "unknown");
+	} else if (answer->json) {
+		begin_ok(answer);
+		out_integer(out, "eval", score);
+		say_ply(answer);
+	} else {
+		out_format(out, "eval:%d", score);
+	}
+	return CHI_OK;
+}
+
+struct line {
+	chi_move moves[PV_MOST];
+	size_t n;
+	unsigned depth;
+};
+
+/* The line of the deepest evaluation, after `first` if that is a move. */
+static int line_of(struct call *call, const struct chi_key *key, struct line *line)
+{
+	struct chi_record record;
+	const struct chi_eval *best = NULL;
+	int status = chi_get(call->client, key, &record);
+	if (status != CHI_OK) {
+		return status < 0 ? call_failed(call, status) : CHI_OK;
+	}
+	for (size_t i = 0; i < record.n_evals; i++) {
+		const struct chi_eval *eval = &record.evals[i];
+		if (eval->rank == 0 && (best == NULL || eval->depth > best->depth ||
+					(eval->depth == best->depth && eval->date > best->date))) {
+			best = eval;
+		}
+	}
+	for (size_t i = 0; best != NULL && i < best->n_pv && line->n < PV_MOST; i++) {
+		line->moves[line->n++] = best->pv[i];
+	}
+	line->depth += best != NULL ? best->depth : 0;
+	return CHI_OK;
+}
+
+static int say_line(struct answer *answer, const struct line *line, bool san)
+{
+	struct writer *out = &answer->call->out;
+	struct chi_key key = answer->board.key;
+	int status = CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < line->n; i++) {
+		char text[CHI_MOVE_TEXT_SIZE];
+		status = san ? chi_key_san(&key, line->moves[i], text)
+			     : chi_key_uci(&key, line->moves[i], text);
+		if (status == CHI_OK && answer->json) {
+			out_text(out, NULL, text);
+		} else if (status == CHI_OK) {
+			out_format(out, "%s%s", i > 0 ? "|" : "", text);
+		}
+		if (status == CHI_OK && i + 1 < line->n) {
+			status = chi_key_play(&key, line->moves[i], &key);
+		}
+	}
+	return status;
+}
+
+static int query_pv(struct answer *answer)
+{
+	const struct cdb_board *board = &answer->board;
+	struct writer *out = &answer->call->out;
+	struct line line = {.n = 0};
+	int score = 0;
+	if (is_over(answer)) {
+		return CHI_OK;
+	}
+	if (!worth(board, &score)) {
+		say_word(answer, "unknown");
+		return CHI_OK;
+	}
+	bool own = board->row.has_eval;
+	if (!own) {
+		line.moves[line.n++] = board->moves[0].move;
+		line.depth = 1;
+	}
+	int status = line_of(answer->call, own ? &board->key : &board->moves[0].after, &line);
+	if (status < 0) {
+		return status;
+	}
+	if (!answer->json) {
+		out_format(out, "score:%d,depth:%u,pv:", score, line.depth);
+		return say_line(answer, &line, false);
+	}
+	begin_ok(answer);
+	out_integer(out, "score", score);
+	out_number(out, "depth", line.depth);
+	out_array(out, "pv");
+	status = say_line(answer, &line, false);
+	out_end(out, ']');
+	out_array(out, "pvSAN");
+	status = status == CHI_OK ? say_line(answer, &line, true) : status;
+	out_end(out, ']');
+	out_end(out, '}');
+	return status;
+}
+
+/* ---- Engines, and what is asked to be looked at ---------------------------------------------- */
+
+static const struct cdb_move *find_move(const struct cdb_board *board, const char *uci, size_t len)
+{
+	for (size_t i = 0; i < board->n; i++) {
+		if (strlen(board->moves[i].uci) == len &&
+		    memcmp(board->moves[i].uci, uci, len) == 0) {
+			return &board->moves[i];
+		}
+	}
+	return NULL;
+}
+
+/* The best of a list of moves. */
+static int query_engine(struct answer *answer)
+{
+	const char *list = params_get(&answer->call->params, "movelist");
+	const struct cdb_move *best = NULL;
+	if (list == NULL) {
+		say_word(answer, "invalid parameters");
+		return CHI_OK;
+	}
+	while (*list != '\0') {
+		size_t len = strcspn(list, "|");
+		const struct cdb_move *move = find_move(&answer->board, list, len);
+		if (move == NULL) {
+			say_word(answer, "invalid movelist");
+			return CHI_OK;
+		}
+		/* The board's are in order. */
+		best = move->known && (best == NULL || move < best) ? move : best;
+		list += len + (list[len] == '|' ? 1 : 0);
+	}
+	if (best == NULL) {
+		say_word(answer, "nobestmove");
+	} else {
+		say_best(answer, best->uci);
+	}
+	return CHI_OK;
+}
+
+static int add_to_queue(struct answer *answer, const struct chi_key *key)
+{
+	struct call *call = answer->call;
+	bool added = false;
+	call->live = true;
+	if (call->foreign || call->role < CHI_ROLE_WRITE) {
+		return chi_fault(&call->fault, -CHI_EACCES,
+				 "access denied: this needs the role write");
+	}
+	int status = queue_add(call->loop->server->queue, key, &added, &call->fault);
+	if (status < 0) {
+		return status;
+	}
+	if (answer->json) {
+		out_object(&call->out, NULL);
+		if (added) {
+			out_text(&call->out, "status", "ok");
+		}
+		out_end(&call->out, '}');
+	} else {
+		out_raw(&call->out, added ? "ok" : "");
+	}
+	return CHI_OK;
+}
+
+/* Nothing to do where an evaluation is stored, or there is nothing to play. */
+static int queue_position(struct answer *answer)
+{
+	if (answer->board.row.has_eval || answer->board.n == 0) {
+		out_raw(&answer->call->out, answer->json ? "{}" : "");
+		return CHI_OK;
+	}
+	return add_to_queue(answer, &answer->board.key);
+}
+
+/* A move that someone thinks worth a look: the position after it is. */
+static int store_move(struct answer *answer)
+{
+	const char *text = params_get(&answer->call->params, "move");
+	if (text != NULL && strncmp(text, "move:", 5) == 0) {
+		text += 5;
+	}
+	const struct cdb_move *move =
+		text != NULL ? find_move(&answer->board, text, strlen(text)) : NULL;
+	if (move == NULL) {
+		say_word(answer, "invalid parameters");
+		return CHI_OK;
+	}
+	if (move->known) {
+		out_raw(&answer->call->out, answer->json ? "{}" : "");
+		return CHI_OK;
+	}
+	return add_to_queue(answer, &move->after);
+}
+
+/* ---- The call ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	action *run;
+} actions[] = {
+	{"queryall", query_all},    {"querybest", query_best},	   {"query", query_best},
+	{"querylearn", query_best}, {"querysearch", query_search}, {"queryscore", query_score},
+	{"querypv", query_pv},	    {"queryengine", query_engine}, {"queue", queue_position},
+	{"store", store_move},
+};
+
+static action *find_action(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < CHI_COUNT(actions); i++) {
+		if (strcmp(name, actions[i].name) == 0) {
+			return actions[i].run;
+		}
+	}
+	return NULL;
+}
+
+static int run(struct call *call)
+{
+	struct answer answer = {.call = call, .json = params_flag(&call->params, "json")};
+	action *act = find_action(params_get(&call->params, "action"));
+	struct chi_key key;
+	int status = CHI_OK;
+	call->type = answer.json ? "application/json" : "text/plain; charset=utf-8";
+	if (act == NULL) {
+		say_word(&answer, "invalid parameters");
+		return CHI_OK;
+	}
+	if (call_fen_param(call, "board", &key) < 0) {
+		say_word(&answer, "invalid board");
+	} else {
+		status = cdb_look(call, &key, &answer.board);
+		status = status == CHI_OK ? act(&answer) : status;
+	}
+	if (!answer.json) {
+		out_bytes(&call->out, "", 1);
+	}
+	return status;
+}
+
+static int run_statistics(struct call *call)
+{
+	struct chi_info info;
+	int status = chi_get_info(call->client, &info);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(&call->out, NULL);
+	out_text(&call->out, "status", "ok");
+	out_number(&call->out, "positions", info.positions);
+	out_number(&call->out, "games",
+		   info.games.white + info.games.draws + info.games.black + info.games.other);
+	out_end(&call->out, '}');
+	return CHI_OK;
+}
+
+static int run_queue(struct call *call)
+{
+	uint64_t limit = 0;
+	int status =
+		params_number(&call->params, "limit", 1, QUEUE_MOST, 100, &limit, &call->fault);
+	if (status == CHI_OK) {
+		queue_say(call->loop->server->queue, limit, &call->out);
+	}
+	return status;
+}
+
+/* Asking changes nothing but the queue, and that is checked where it does. */
+const struct route cdb_routes[] = {
+	{"/cdb.php", ROUTE_END | ROUTE_POST, run, NULL},
+	{"/statsc.php", ROUTE_END, run_statistics, NULL},
+	{"/api/queue", ROUTE_LOCAL | ROUTE_LIVE, run_queue, NULL},
+	{NULL},
+};

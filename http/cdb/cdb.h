@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chessdb.cn's interface, cdb.php, from stored evaluations.
+ *
+ * What a position is worth, to the side to move: its own deepest evaluation; without one the best
+ * of the moves whose position has one. A move is worth what the position after it is worth to the
+ * other side, one ply further from a mate. Mate in n plies is 30000 - n.
+ */
+#pragma once
+
+#include "http/net/call.h"
+
+extern const struct route cdb_routes[];
+
+#define CDB_MATE  30000
+#define CDB_SHORT 10000 /* scores beyond are mates, one step a ply */
+
+struct cdb_move {
+	char uci[CHI_MOVE_TEXT_SIZE];
+	char san[CHI_MOVE_TEXT_SIZE];
+	chi_move move;
+	struct chi_key after;
+	bool known; /* the score is */
+	int score;
+	int replies; /* to it, whose scores are known */
+	int good;    /* of these, ranked 1 or 2 */
+	int rank;    /* 0, 1 or 2 */
+};
+
+/* A position with its moves, best first, those without a score last. */
+struct cdb_board {
+	struct chi_key key;
+	struct chi_row row;
+	uint32_t state; /* enum chi_state */
+	struct cdb_move *moves;
+	size_t n;
+	size_t n_known;
+	int min_ply; /* -1: not known */
+};
+
+/* The arena has what it holds. */
+CHI_MUSTUSE int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out);
+
+/* The score of a row's evaluation, to the side to move. */
+int cdb_score(const struct chi_row *row);
+/* A score as the move that leads there has it. */
+int cdb_back(int score);
+
+/* The least score that is not bad, and that is as good as the best; see rank.c. */
+double cdb_throttle(int max);
+double cdb_best(int max);
+int cdb_rank(int score, int max);
+/* Per cent, of |score| < CDB_SHORT. */
+double cdb_winrate(int score);

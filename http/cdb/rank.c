@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What scores mean: chessdb's formulas. The better the best move, the closer to it a good one is.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "http/cdb/cdb.h"
+
+double cdb_throttle(int max)
+{
+	if (max >= 75) {
+		return max;
+	}
+	if (max >= -30) {
+		double below = max - 10 / (1 + exp(-abs(max) / 10.0));
+		/* From 50 on it rises linearly to the score itself. */
+		return max <= 50 ? below : below + (max - below) * (max - 50) / 25.0;
+	}
+	return max < -50 ? max : -50;
+}
+
+double cdb_best(int max)
+{
+	if (max >= 50) {
+		return max;
+	}
+	if (max >= -30) {
+		double best = max - 5 / (1 + exp(-abs(max) / 20.0));
+		return max > 0 && best < 1 ? 1 : best;
+	}
+	return max;
+}
+
+int cdb_rank(int score, int max)
+{
+	double throttle = cdb_throttle(max);
+	return score >= throttle && score >= cdb_best(max) ? 2 : score >= throttle ? 1 : 0;
+}
+
+double cdb_winrate(int score)
+{
+	return 100 / (1 + exp(-score / 330.0));
+}
+
+int cdb_score(const struct chi_row *row)
+{
+	if (!row->is_mate) {
+		int cp = row->score;
+		return cp > CDB_SHORT ? CDB_SHORT : cp < -CDB_SHORT ? -CDB_SHORT : cp;
+	}
+	return row->score > 0 ? CDB_MATE - (2 * row->score - 1) : -(CDB_MATE + 2 * row->score);
+}
+
+int cdb_back(int score)
+{
+	return score > CDB_SHORT ? -(score - 1) : score < -CDB_SHORT ? -(score + 1) : -score;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found, with the explorer's names. Moves are those played; one without games is none. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "http/lila/lila.h"
+
+static void say_opening(struct writer *out, const char *eco, const char *name)
+{
+	if (name == NULL) {
+		out_null(out, "opening");
+		return;
+	}
+	out_object(out, "opening");
+	out_text(out, "eco", eco);
+	out_text(out, "name", name);
+	out_end(out, '}');
+}
+
+static void say_counts(struct writer *out, const struct chi_counts *counts)
+{
+	out_number(out, "white", counts->white);
+	out_number(out, "draws", counts->draws);
+	out_number(out, "black", counts->black);
+}
+
+static uint64_t total_of(const struct chi_counts *counts)
+{
+	return counts->white + counts->draws + counts->black;
+}
+
+/* ---- Games --------------------------------------------------------------------------------- */
+
+static void say_side(struct writer *out, const char *side, const char *name, uint16_t elo)
+{
+	out_object(out, side);
+	out_text(out, "name", name[0] != '\0' ? name : "?");
+	out_number(out, "rating", elo);
+	out_end(out, '}');
+}
+
+static const char *speed_of(uint8_t speed)
+{
+	static const char *const names[CHI_SPEEDS] = {
+		[CHI_SPEED_UNKNOWN] = "classical",   [CHI_SPEED_BULLET] = "bullet",
+		[CHI_SPEED_BLITZ] = "blitz",	     [CHI_SPEED_RAPID] = "rapid",
+		[CHI_SPEED_CLASSICAL] = "classical", [CHI_SPEED_CORRESPONDENCE] = "correspondence",
+	};
+	return speed < CHI_SPEEDS ? names[speed] : names[0];
+}
+
+/* The members of a game. */
+static int say_game(struct call *call, const struct lila_query *query, uint32_t number)
+{
+	struct writer *out = &call->out;
+	struct chi_game_row row;
+	char text[16];
+	int status = chi_game_get(call->client, number, &row, NULL);
+	if (status != CHI_OK) {
+		return status < 0
+			       ? call_failed(call, status)
+			       : chi_fault(&call->fault, -CHI_EBUSY, "the games have just changed");
+	}
+	const struct chi_game_head *head = &row.head;
+	(void)snprintf(text, sizeof(text), "%u", number);
+	out_text(out, "id", text);
+	out_text(out, "winner",
+		 head->result == CHI_RESULT_WHITE   ? "white"
+		 : head->result == CHI_RESULT_BLACK ? "black"
+						    : NULL);
+	if (query->online) {
+		out_text(out, "speed", speed_of(head->speed));
+		out_text(out, "mode", "rated");
+	}
+	say_side(out, "black", row.black, head->black_elo);
+	say_side(out, "white", row.white, head->white_elo);
+	out_number(out, "year", head->year);
+	(void)snprintf(text, sizeof(text), "%04u-%02u", head->year % 10000u, head->month % 100u);
+	out_text(out, "month", head->month > 0 ? text : NULL);
+	return CHI_OK;
+}
+
+static int say_list(struct call *call, const struct lila_query *query, const char *name,
+		    const struct lila_list *list)
+{
+	struct writer *out = &call->out;
+	int status = CHI_OK;
+	out_array(out, name);
+	for (size_t i = 0; status == CHI_OK && i < list->n; i++) {
+		char uci[CHI_MOVE_TEXT_SIZE] = "";
+		if (list->moves[i] == 0) {
+			continue; /* it ended here */
+		}
+		status = chi_key_uci(&query->key, list->moves[i], uci);
+		out_object(out, NULL);
+		out_text(out, "uci", uci);
+		status = status == CHI_OK ? say_game(call, query, list->numbers[i]) : status;
+		out_end(out, '}');
+	}
+	out_end(out, ']');
+	return status;
+}
+
+/* ---- Moves --------------------------------------------------------------------------------- */
+
+static const struct lila_move *sums_of(const struct lila_pass *pass, chi_move move)
+{
+	for (size_t i = 0; i < pass->n_moves; i++) {
+		if (pass->moves[i].move == move) {
+			return &pass->moves[i];
+		}
+	}
+	return NULL;
+}
+
+/* The rating that such a result against such opponents shows: 400 points for ten to one. */
+static double performance(const struct lila_query *query, const struct chi_counts *counts,
+			  double opponents)
+{
+	double games = (double)total_of(counts);
+	double wins = (double)(query->as_black ? counts->black : counts->white);
+	double share = games > 0 ? (wins + (double)counts->draws / 2) / games : 0.5;
+	share = share < 0.01 ? 0.01 : share > 0.99 ? 0.99 : share;
+	return opponents + 400 * log10(share / (1 - share));
+}
+
+static void say_ratings(struct writer *out, const struct lila_query *query,
+			const struct chi_counts *counts, const struct lila_move *sums)
+{
+	if (query->player == NULL) {
+		out_number(out, "averageRating",
+			   sums != NULL && sums->rated > 0 ? sums->ratings / sums->rated : 0);
+	} else if (sums != NULL && sums->opponents_rated > 0) {
+		double average = (double)sums->opponents / (double)sums->opponents_rated;
+		out_real(out, "averageOpponentRating", average, 0);
+		out_real(out, "performance", performance(query, counts, average), 0);
+	}
+}
+
+struct one_move {
+	char uci[CHI_MOVE_TEXT_SIZE];
+	char san[CHI_MOVE_TEXT_SIZE];
+	struct chi_explore_move explored;
+};
+
+static int say_move(struct call *call, const struct lila_query *query, const struct one_move *one,
+		    const struct lila_pass *pass)
+{
+	struct writer *out = &call->out;
+	const struct chi_explore_move *move = &one->explored;
+	const struct lila_move *sums = sums_of(pass, move->move);
+	int status = CHI_OK;
+	out_object(out, NULL);
+	out_text(out, "uci", one->uci);
+	out_text(out, "san", one->san);
+	say_ratings(out, query, &move->played, sums);
+	say_counts(out, &move->played);
+	if (sums != NULL && sums->games == 1 && !pass->truncated) {
+		out_object(out, "game");
+		status = say_game(call, query, sums->only);
+		out_end(out, '}');
+	} else {
+		out_null(out, "game");
+	}
+	say_opening(out, move->eco, move->opening);
+	out_number(out, "reached", move->child.found ? total_of(&move->child.counts) : 0);
+	if (move->child.chi2 != CHI_CHI2_UNKNOWN) {
+		out_real(out, "chi2", move->child.chi2 / 100.0, 2);
+	}
+	out_end(out, '}');
+	return status;
+}
+
+/* The next call on the client ends the exploration's life. */
+static int copy_moves(struct call *call, const struct lila_query *query,
+		      const struct chi_explore *explore, struct one_move **out, size_t *n)
+{
+	int status = CHI_OK;
+	*n = 0;
+	*out = chi_arena_array(&call->arena, explore->n_moves + 1, sizeof(**out));
+	if (*out == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	for (size_t i = 0; status == CHI_OK && i < explore->n_moves && *n < query->moves; i++) {
+		const struct chi_explore_move *move = &explore->moves[i];
+		struct one_move *one = &(*out)[*n];
+		if (total_of(&move->played) == 0) {
+			continue;
+		}
+		one->explored = *move;
+		status = chi_key_uci(&query->key, move->move, one->uci);
+		status = status == CHI_OK ? chi_key_san(&query->key, move->move, one->san) : status;
+		(*n)++;
+	}
+	return status;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+void lila_say_history(struct writer *out, const struct lila_pass *pass)
+{
+	out_array(out, "history");
+	for (size_t i = 0; i < pass->n_months; i++) {
+		char text[16];
+		(void)snprintf(text, sizeof(text), "%04u-%02u", pass->months[i].year % 10000u,
+			       pass->months[i].month % 100u);
+		out_object(out, NULL);
+		out_text(out, "month", text);
+		say_counts(out, &pass->months[i].counts);
+		out_end(out, '}');
+	}
+	out_end(out, ']');
+}
+
+int lila_say(struct call *call, const struct lila_query *query, const struct lila_pass *pass)
+{
+	struct writer *out = &call->out;
+	struct chi_explore explore;
+	struct one_move *moves = NULL;
+	size_t n = 0;
+	int status = query->filter[0] != '\0' ? chi_explore_filtered(call->client, &query->key,
+								     query->filter, &explore)
+					      : chi_explore(call->client, &query->key, &explore);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	struct chi_row position = explore.position;
+	status = copy_moves(call, query, &explore, &moves, &n);
+	out_object(out, NULL);
+	say_counts(out, &position.counts);
+	out_array(out, "moves");
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		status = say_move(call, query, &moves[i], pass);
+	}
+	out_end(out, ']');
+	if (query->online && status == CHI_OK) {
+		status = say_list(call, query, "recentGames", &pass->recent);
+	}
+	if (query->player == NULL && status == CHI_OK) {
+		status = say_list(call, query, "topGames", &pass->top);
+	}
+	say_opening(out, query->eco, query->opening);
+	if (query->history) {
+		lila_say_history(out, pass);
+	}
+	if (position.chi2 != CHI_CHI2_UNKNOWN) {
+		out_real(out, "chi2", position.chi2 / 100.0, 2);
+	}
+	out_bool(out, "truncated", pass->truncated);
+	out_end(out, '}');
+	return status;
+}

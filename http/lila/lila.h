@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interface of lichess' opening explorer, its cloud evaluations and the bodies of its imports.
+ * All of its databases are this store: /masters asks by years, /lichess by speeds, ratings and
+ * months, /player by a player. Fields that theirs do not have: reached, chi2, truncated.
+ */
+#pragma once
+
+#include "http/net/call.h"
+
+extern const struct route lila_routes[];
+
+call_handler lila_masters, lila_lichess, lila_player, lila_pgn, lila_history, lila_cloud,
+	lila_import_masters, lila_import_lichess;
+
+#define LILA_GAMES_MOST	 50
+#define LILA_MOVES_MOST	 256
+#define LILA_MONTHS_MOST 1200
+
+/* What a query asks for. */
+struct lila_query {
+	struct chi_key key;
+	const char *eco; /* of the last position on the way that is an opening; NULL: none */
+	const char *opening;
+	const char *filter; /* of games; "" */
+	bool black;	    /* to move */
+	uint64_t moves;
+	uint64_t top;
+	uint64_t recent;
+	bool history;
+	bool online;	    /* speed and mode are told */
+	const char *player; /* NULL: no one's */
+	bool as_black;
+};
+
+/* Sums over the games of one move. */
+struct lila_move {
+	chi_move move;
+	uint64_t games; /* all, with a result or without */
+	uint64_t rated;
+	uint64_t ratings;	  /* sum over these, of both players' average */
+	uint64_t opponents_rated; /* games whose opponent of the player has a rating */
+	uint64_t opponents;	  /* the sum */
+	uint32_t only;		  /* the number of one of them */
+};
+
+struct lila_month {
+	uint16_t year;
+	uint8_t month;
+	struct chi_counts counts;
+};
+
+/* A list of games, the best first. */
+struct lila_list {
+	uint32_t numbers[LILA_GAMES_MOST];
+	chi_move moves[LILA_GAMES_MOST];
+	uint64_t worth[LILA_GAMES_MOST];
+	size_t n;
+	size_t most;
+};
+
+/* What one pass over the games of a position finds. */
+struct lila_pass {
+	struct lila_move moves[LILA_MOVES_MOST];
+	size_t n_moves;
+	struct lila_month *months; /* ascending */
+	size_t n_months;
+	struct lila_list top;
+	struct lila_list recent;
+	bool truncated; /* not all games could be looked at in time */
+};
+
+/* The parameters that all have: fen, play, moves, topGames, recentGames, variant. */
+CHI_MUSTUSE int lila_query_of(struct call *call, uint64_t top, uint64_t recent,
+			      struct lila_query *out);
+
+/* Looks at the position's games. A store that keeps none has none. */
+CHI_MUSTUSE int lila_pass_run(struct call *call, const struct lila_query *query,
+			      struct lila_pass *out);
+
+/* The answer. */
+CHI_MUSTUSE int lila_say(struct call *call, const struct lila_query *query,
+			 const struct lila_pass *pass);
+void lila_say_history(struct writer *out, const struct lila_pass *pass);
