@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""The interfaces of lichess' opening explorer and of chessdb.cn: fields compared with what they
+publish, numbers with a computation of their own from the store's contents."""
+
+import json
+import math
+import os
+import socket
+import sys
+import unittest
+import urllib.parse
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+import webserver  # noqa: E402
+from webserver import START  # noqa: E402
+
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+RUY = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1"
+MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 0 1"
+
+MOVE = {"uci", "san", "averageRating", "white", "draws", "black", "game", "opening", "reached"}
+GAME = {"uci", "id", "winner", "white", "black", "year", "month"}
+
+
+class TestExplorer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.store = webserver.make_store()
+        cls.server = webserver.start(cls.store)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    def test_masters(self):
+        answer = self.server.json("/masters", fen=START)
+        self.assertEqual(set(answer) - {"chi2"}, {"white", "draws", "black", "moves", "topGames",
+                                                  "opening", "truncated"})
+        self.assertEqual((answer["white"], answer["draws"], answer["black"]), (1, 1, 2))
+        self.assertEqual([(m["uci"], m["white"], m["draws"], m["black"]) for m in answer["moves"]],
+                         [("e2e4", 1, 1, 0), ("g1f3", 0, 0, 1), ("f2f3", 0, 0, 1)])
+        for move in answer["moves"]:
+            self.assertEqual(set(move) - {"chi2"}, MOVE)
+        first, _, only = answer["moves"]
+        self.assertEqual((first["averageRating"], first["game"]), (2395, None))
+        self.assertEqual(first["opening"], {"eco": "B00", "name": "King's Pawn Game"})
+        self.assertEqual(only["game"], {
+            "id": "4", "winner": "black", "white": {"name": "Fool", "rating": 0},
+            "black": {"name": "Muster, Anna", "rating": 0}, "year": 2022, "month": "2022-01"})
+        self.assertEqual([set(game) for game in answer["topGames"]], [GAME] * 4)
+        self.assertEqual(answer["topGames"][0]["id"], "1")
+        self.assertIsNone(answer["topGames"][-1]["month"] if answer["topGames"][-1]["id"] == "3"
+                          else answer["topGames"][-2]["month"])
+
+    def test_a_line_of_moves_and_years(self):
+        answer = self.server.json("/masters", play="g1f3,b8c6,e2e4,e7e5,f1b5", topGames=0)
+        self.assertEqual([m["uci"] for m in answer["moves"]], ["a7a6", "g8f6"])
+        self.assertEqual(answer["opening"]["eco"], "C60")
+        self.assertEqual(self.server.json("/masters", since=2020)["black"], 2)
+        self.assertEqual(self.server.json("/masters", until=2019)["black"], 0)
+        self.assertEqual(len(self.server.json("/masters", moves=1)["moves"]), 1)
+        # The same position, and played from another order of moves.
+        self.assertEqual(answer["moves"][0]["reached"], 1)
+
+    def test_castling_is_the_kings_step(self):
+        answer = self.server.json("/masters", play="e2e4,e7e5,g1f3,b8c6,f1b5,g8f6")
+        self.assertEqual([m["uci"] for m in answer["moves"]], ["e1g1"])
+        for play in ("e1g1", "e1h1"):
+            line = f"e2e4,e7e5,g1f3,b8c6,f1b5,g8f6,{play}"
+            self.assertEqual(self.server.json("/masters", play=line)["moves"][0]["san"], "Nxe4")
+
+    def test_lichess(self):
+        answer = self.server.json("/lichess", history="true")
+        self.assertEqual([set(g) for g in answer["recentGames"]], [GAME | {"speed", "mode"}] * 4)
+        self.assertEqual([g["id"] for g in answer["recentGames"]], ["4", "3", "2", "1"])
+        months = {row.pop("month"): row for row in answer["history"]}
+        self.assertEqual(months, {"2019-04": {"white": 1, "draws": 1, "black": 0},
+                                  "2022-01": {"white": 0, "draws": 0, "black": 1}})
+        for path in ("/lichess?ratings=2200", "/lichess?ratings[]=2200&ratings[]=1000"):
+            self.assertEqual(self.server.json(path)["white"], 1, path)
+        self.assertEqual(self.server.json("/lichess?ratings=1000,2500")["white"], 0)
+        self.assertEqual(self.server.json("/lichess?speeds=blitz,rapid")["white"], 0)
+        self.assertEqual(self.server.json("/lichess/history?since=2020-01")["history"],
+                         [{"month": "2022-01", "white": 0, "draws": 0, "black": 1}])
+
+    def test_player_is_one_line(self):
+        status, fields, content = self.server.request("/player?player=Muster&color=black")
+        self.assertEqual((status, fields["Content-Type"]), (200, "application/x-ndjson"))
+        line, = content.decode().splitlines()
+        answer = json.loads(line)
+        self.assertEqual((answer["white"], answer["draws"], answer["black"]), (0, 1, 2))
+        self.assertNotIn("topGames", answer)
+        e4 = [m for m in answer["moves"] if m["uci"] == "e2e4"][0]
+        self.assertEqual((e4["averageOpponentRating"], e4["performance"]), (2380, 2380))
+        self.assertEqual(self.server.request("/player?color=white")[0], 400)
+
+    def test_games(self):
+        status, fields, content = self.server.request("/masters/pgn/2")
+        self.assertEqual((status, fields["Content-Type"]), (200, "application/x-chess-pgn"))
+        self.assertIn(b'[Round "2"]', content)
+        for number in ("9", "x", "", "99999999999"):
+            self.assertEqual(self.server.request("/masters/pgn/" + number)[0], 404, number)
+
+    def test_what_is_mended_and_what_is_not(self):
+        mended = self.server.json("/masters", fen="r3k3/8/8/8/8/8/8/4K3 w KQkq e3 0 1")
+        self.assertEqual(mended["moves"], [])
+        for query in ("play=e2e5", "play=e2e4,x", "fen=x", "variant=atomic", "moves=x",
+                      "ratings=x"):
+            path = "/lichess?" + query
+            self.assertEqual(self.server.request(path)[0], 400, path)
+
+
+# ---- chessdb ---------------------------------------------------------------------------------
+
+def throttle(best):
+    """The least score that is not bad."""
+    if best >= 75:
+        return best
+    if best >= -30:
+        low = best - 10 / (1 + math.exp(-abs(best) / 10))
+        return low if best <= 50 else low + (best - low) * (best - 50) / 25
+    return min(best, -50)
+
+
+def rank(score, best):
+    top = best
+    if -30 <= best < 50:
+        top = best - 5 / (1 + math.exp(-abs(best) / 20))
+        top = max(top, 1) if best > 0 else top
+    return 2 if score >= throttle(best) and score >= top else 1 if score >= throttle(best) else 0
+
+
+class TestChessdb(unittest.TestCase):
+    """Scores of the moves are those of the positions after them, to the other side."""
+
+    SCORES = {"e2e4": -20, "d2d4": -18, "g1f3": -12, "f2f3": 90, "g2g4": 130}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.store = harness.make_store()
+        cls.server = webserver.start(cls.store)
+        legal = {m["uci"]: m["fen"] for m in cls.server.json("/api/position", fen=START)["legal"]}
+        for uci, score in cls.SCORES.items():
+            cls.put(legal[uci], "--eval", f"sf:20:{score}")
+        done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-", address=cls.store,
+                               input=START[:-4] + " acd 30; ce 25; pv e4 e5 Nf3;\n")
+        assert done.returncode == 0, done.stderr
+        replies = {m["uci"]: m["fen"]
+                   for m in cls.server.json("/api/position", fen=AFTER_E4)["legal"]}
+        for uci, score in (("e7e5", 22), ("c7c5", 30), ("g7g5", 150)):
+            cls.put(replies[uci], "--eval", f"sf:18:{score}")
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    @classmethod
+    def put(cls, *args):
+        done = harness.run_cli("put", *args, address=cls.store)
+        assert done.returncode == 0, done.stderr
+
+    def ask(self, **parameters):
+        status, fields, content = self.server.request("/cdb.php?" + urllib.parse.urlencode(parameters))
+        self.assertEqual(status, 200)
+        if parameters.get("json"):
+            self.assertEqual(fields["Content-Type"], "application/json")
+            return json.loads(content)
+        self.assertTrue(content.endswith(b"\0"), content)
+        self.assertEqual(content.count(b"\0"), 1)
+        return content[:-1].decode()
+
+    def test_queryall(self):
+        answer = self.ask(action="queryall", board=START, json=1)
+        self.assertEqual(set(answer), {"status", "moves", "ply"})
+        known = sorted(((-s, uci) for uci, s in self.SCORES.items()), key=lambda m: (-m[0], m[1]))
+        self.assertEqual([(m["score"], m["uci"]) for m in answer["moves"]], known)
+        best = known[0][0]
+        for move in answer["moves"]:
+            self.assertEqual(set(move), {"uci", "san", "score", "rank", "note", "winrate"})
+            self.assertEqual(move["rank"], rank(move["score"], best), move)
+            self.assertEqual(move["winrate"], f"{100 / (1 + math.exp(-move['score'] / 330)):.2f}")
+            self.assertEqual(move["note"][0], "?*!"[move["rank"]])
+        self.assertEqual(answer["moves"][0]["note"], "! (03-01)")
+        text = self.ask(action="queryall", board=START)
+        fields = [dict(f.split(":", 1) for f in move.split(",")) for move in text.split("|")]
+        self.assertEqual([(int(f["score"]), f["move"]) for f in fields], known)
+        every = self.ask(action="queryall", board=START, json=1, showall=1)["moves"]
+        self.assertEqual(len(every), 20)
+        self.assertEqual((every[-1]["score"], every[-1]["note"]), ("??", "? (??-??)"))
+        self.assertNotIn("winrate", every[-1])
+        self.assertNotIn("?", self.ask(action="queryall", board=START, showall=1).replace("note:?", ""))
+
+    def test_best_score_and_line(self):
+        for action in ("querybest", "query", "querylearn"):
+            self.assertEqual(self.ask(action=action, board=START), "move:e2e4")
+        self.assertEqual(self.ask(action="querybest", board=START, json="true"),
+                         {"status": "ok", "move": "e2e4"})
+        self.assertEqual(self.ask(action="querysearch", board=START), "search:e2e4|search:d2d4|search:g1f3")
+        self.assertEqual(self.ask(action="queryscore", board=START), "eval:25")
+        self.assertEqual(self.ask(action="querypv", board=START),
+                         "score:25,depth:30,pv:e2e4|e7e5|g1f3")
+        answer = self.ask(action="querypv", board=START, json=1)
+        self.assertEqual(answer, {"status": "ok", "score": 25, "depth": 30,
+                                  "pv": ["e2e4", "e7e5", "g1f3"], "pvSAN": ["e4", "e5", "Nf3"]})
+
+    def test_failures_are_words(self):
+        for parameters, word in (
+                ({"action": "queryall", "board": "x"}, "invalid board"),
+                ({"action": "queryall", "board": RUY}, "unknown"),
+                ({"action": "queryall", "board": MATED}, "checkmate"),
+                ({"action": "querybest", "board": "k7/8/1Q6/8/8/8/8/K7 b - - 0 1"}, "stalemate"),
+                ({"action": "queryengine", "board": START}, "invalid parameters"),
+                ({"action": "queryengine", "board": START, "movelist": "e2e5"}, "invalid movelist"),
+                ({"action": "queryengine", "board": START, "movelist": "a2a3"}, "nobestmove")):
+            self.assertEqual(self.ask(**parameters), word)
+            self.assertEqual(self.ask(json=1, **parameters), {"status": word})
+        self.assertEqual(self.ask(action="queryengine", board=START, movelist="f2f3|d2d4"),
+                         "move:d2d4")
+
+    def test_mates_count_plies(self):
+        self.put("6k1/5ppp/8/8/8/8/8/R5K1 b - - 0 1", "--eval", "sf:9:mate-1")
+        answer = self.ask(action="queryall", json=1, board="6k1/5ppp/8/8/8/8/R7/6K1 w - - 0 1")
+        ra1, = [m for m in answer["moves"] if m["uci"] == "a2a1"]
+        self.assertEqual(ra1["score"], 29997)
+        mate, = [m for m in answer["moves"] if m["uci"] == "a2a8"]
+        self.assertEqual((mate["score"], mate["rank"]), (29999, 2))
+        self.assertNotIn("winrate", mate)
+
+    def test_the_queue(self):
+        self.assertEqual(self.ask(action="queue", board=RUY), "ok")
+        self.assertEqual(self.ask(action="queue", board=RUY), "")
+        self.assertEqual(self.ask(action="queue", board=START, json=1), {})
+        self.assertEqual(self.ask(action="store", board=RUY, move="move:a7a6"), "ok")
+        queue = self.server.json("/api/queue")
+        self.assertEqual((queue["total"], queue["positions"][1]), (2, RUY))
+        fields = {"Origin": "http://elsewhere.example"}
+        board = urllib.parse.quote(AFTER_E4.replace(" b ", " w ").replace("4P3", "8"))
+        self.assertEqual(self.server.request(f"/cdb.php?action=queue&board={board}",
+                                             headers=fields)[0], 403)
+
+    def test_a_queue_outlives_the_server(self):
+        path = os.path.join(harness.make_temp_dir(), "queue")
+        query = "/cdb.php?action=queue&board=" + RUY.replace(" ", "_")
+        for _ in range(2):
+            with webserver.start(self.store, "--queue", path) as server:
+                server.request(query)
+                self.assertEqual(server.json("/api/queue")["positions"], [RUY])
+
+    def test_a_request_as_weiss_sends_it(self):
+        """No version, the absolute form, and one recv for the answer."""
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as peer:
+            peer.sendall(b"GET https://www.chessdb.cn/cdb.php?action=querybest&board="
+                         + START.replace(" ", "+").encode() + b"\n")
+            self.assertEqual(peer.recv(4096), b"move:e2e4\0")
+            self.assertEqual(peer.recv(4096), b"")
+
+    def test_a_form(self):
+        fields = {"Content-Type": "application/x-www-form-urlencoded"}
+        body = urllib.parse.urlencode({"action": "querybest", "board": START})
+        self.assertEqual(self.server.request("/x/cdb.php", "POST", body, fields)[2], b"move:e2e4\0")
+
+    def test_cloud_evaluations(self):
+        answer = self.server.json("/api/cloud-eval", fen=START)
+        self.assertEqual(answer, {"fen": START, "knodes": 0, "depth": 30,
+                                  "pvs": [{"moves": "e2e4 e7e5 g1f3", "cp": 25}]})
+        black = self.server.json("/api/cloud-eval", fen=AFTER_E4)
+        self.assertEqual(black["pvs"][0]["cp"], 20)
+        self.assertEqual(self.server.json("/api/cloud-eval", fen=RUY, want=404),
+                         {"error": "No cloud evaluation available for that position"})
+
+
+class TestImports(unittest.TestCase):
+    def test_games_go_to_the_daemon(self):
+        store = webserver.make_store()
+        game = {"id": "aAbBcC12", "event": "Cup", "site": "Ulm", "date": "2020-05-01", "round": "3",
+                "white": {"name": 'A "B" C', "rating": 2500}, "black": {"name": "D", "rating": 2400},
+                "winner": "white", "moves": "d2d4 d7d5 c2c4"}
+        online = {"variant": "standard", "speed": "blitz", "id": "00000001", "date": "2021-12",
+                  "white": {"name": "X", "rating": 1500}, "black": {"name": "Y", "rating": 1600},
+                  "winner": "black", "moves": "e4 e5 Nf3"}
+        with harness.start_daemon({"default": store}) as daemon:
+            with webserver.start(store, "--write-to", daemon.address) as server:
+                def put(path, body):
+                    status, _, content = server.request(path, "PUT", json.dumps(body))
+                    return status, json.loads(content)
+                self.assertEqual(put("/import/masters", game),
+                                 (200, {"games": 1, "added": 1, "known": 0}))
+                self.assertEqual(put("/import/masters", game)[1]["known"], 1)
+                self.assertEqual(put("/import/lichess", [online])[1]["added"], 1)
+                self.assertEqual(put("/import/lichess", {"moves": "e4"})[0], 400)
+                self.assertEqual(put("/import/masters", dict(game, moves='e4 [Event "x"]'))[0], 400)
+                answer = server.json("/masters", play="d2d4,d7d5")
+                self.assertEqual(answer["topGames"][0]["white"]["name"], 'A "B" C')
+        with webserver.start(store) as server:
+            self.assertEqual(server.request("/import/masters", "PUT", json.dumps(game))[0], 403)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
