@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "service/events.h"
 
-#define READ_BYTES    ((size_t)64 << 10)
+#define READ_BYTES    16384
 #define INPUT_MOST    (HEAD_MAX + READ_BYTES) /* beyond, what comes waits in the kernel */
 #define OUTPUT_MOST   ((size_t)1 << 20)	      /* no further request is looked at meanwhile */
 #define TURN_REQUESTS 32		      /* then others have their turn */
@@ -243,7 +243,7 @@ static bool may(struct conn *conn, const struct head *head)
 
 static char *copy(struct call *call, struct text text)
 {
-	return chi_arena_text(&call->arena, text.at, text.len);
+	return chi_arena_text(&call->arena, text.len > 0 ? text.at : "", text.len);
 }
 
 /* Everything of the head that lasts; false: it was refused. */
@@ -446,11 +446,13 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 {
 	struct conn *conn = context;
 	(void)what;
-	int n = evbuffer_read(conn->in, fd, (int)READ_BYTES);
+	char bytes[READ_BYTES];
+	/* evbuffer_read would first ask how much there is, a system call more. */
+	ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
 	}
-	if (n < 0) {
+	if (n < 0 || (n > 0 && evbuffer_add(conn->in, bytes, (size_t)n) < 0)) {
 		conn_close(conn);
 		return;
 	}

@@ -267,8 +267,8 @@ int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, co
 
 bool head_list_has(struct text list, const char *word)
 {
-	const char *end = list.at + list.len;
-	for (const char *at = list.at; at < end;) {
+	const char *end = list.len > 0 ? list.at + list.len : NULL;
+	for (const char *at = list.at; end != NULL && at < end;) {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t len = (size_t)((comma != NULL ? comma : end) - at);
 		const char *mark = memchr(at, ';', len);
