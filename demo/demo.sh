@@ -10,7 +10,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:-$root/build}" && pwd)
 chistore=$build/client/cli/chistore
 chistored=$build/daemon/chistored
-for program in "$chistore" "$chistored"; do
+http=$build/http/chistore-http
+for program in "$chistore" "$chistored" "$http"; do
 	if [ ! -x "$program" ]; then
 		echo "demo: $program is missing: run 'make build' first" >&2
 		exit 1
@@ -20,11 +21,12 @@ done
 dir=$(mktemp -d /tmp/chistore-demo-XXXXXX)
 daemon=
 scanner=
+webserver=
 
 # Ends what was started, also on Ctrl-C, and leaves nothing behind.
 clean_up() {
 	trap - EXIT INT TERM
-	for pid in $scanner $daemon; do
+	for pid in $scanner $daemon $webserver; do
 		kill "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
@@ -145,5 +147,29 @@ show wc -c book.bin
 show chistore -a games subtract masters.pgn
 show chistore -a games count
 
+say 'Over HTTP: JSON, what programs ask lichess and chessdb, and a page for people.'
+"$chistore" -a games import --quiet masters.pgn >import.log
+echo '$ chistore-http -a games'
+"$http" -a games --listen tcp:127.0.0.1:0 --web "$root/http/web" --log-level error 2>web.log &
+webserver=$!
+until grep -q ready web.log; do
+	kill -0 "$webserver" || { cat web.log && exit 1; }
+	sleep 0.1
+done
+cat web.log
+address=$(sed -n 's/.*listening on //p' web.log)
+echo "\$ curl '${address}masters?play=e2e4,c7c5&moves=2&topGames=0'"
+# A request without a version is answered bare, so that no other program is needed to show it.
+host=${address#http://}
+exec 3<>"/dev/tcp/${host%:*}/$(tr -dc 0-9 <<<"${host##*:}")"
+echo 'GET /masters?play=e2e4,c7c5&moves=2&topGames=0' >&3
+cat <&3
+exec 3>&-
+
 printf '\n%s\n%s\n' "Next: '$chistore -a ./my-store init' makes a store of your own, '$chistore --help'" \
 	"lists the commands, and README.md has a tour for engine authors, researchers and operators."
+
+if [ -t 1 ]; then
+	printf '\n%s\n' "The page is at $address until you press Ctrl-C."
+	wait "$webserver"
+fi

@@ -56,7 +56,8 @@ struct body {
 	size_t len;
 	const char *encoding; /* NULL: none */
 	char tag[32];	      /* "": none */
-	bool borrowed;	      /* lives as long as the server */
+	bool borrowed;	      /* lives as long as the server, */
+	struct kept *kept;    /* or, if it is not NULL, as this */
 };
 
 static size_t gzip(const void *in, size_t len, void *out, size_t room)
@@ -106,13 +107,20 @@ static void body_of(struct call *call, struct body *body)
 		(void)snprintf(body->tag, sizeof(body->tag), "\"%s%s\"", file->tag, zip ? "g" : "");
 		return;
 	}
-	struct chi_buffer *out = &call->out.buffer;
-	*body = (struct body){.bytes = chi_buffer_bytes(out), .len = out->len};
+	uint64_t hash = 0;
+	*body = (struct body){.kept = call->kept, .borrowed = call->kept != NULL};
+	if (call->kept != NULL) {
+		body->bytes = kept_bytes(call->kept, &body->len, &hash);
+	} else {
+		body->bytes = chi_buffer_bytes(&call->out.buffer);
+		body->len = call->out.buffer.len;
+	}
 	if (call->version == 9) {
 		return;
 	}
-	uint64_t hash =
-		call->http == 200 && body->len > 0 ? XXH3_64bits(body->bytes, body->len) : 0;
+	if (call->kept == NULL && call->http == 200 && body->len > 0) {
+		hash = XXH3_64bits(body->bytes, body->len);
+	}
 	compress_body(call, body);
 	if (hash != 0) {
 		(void)snprintf(body->tag, sizeof(body->tag), "\"%016llx%c\"",
@@ -155,6 +163,25 @@ static void add(struct conn *conn, const void *bytes, size_t len)
 	}
 }
 
+/* What stays where it is is not copied. */
+static void add_body(struct conn *conn, const struct body *body)
+{
+	if (!body->borrowed || body->len == 0) {
+		add(conn, body->bytes, body->len);
+		return;
+	}
+	if (body->kept != NULL) {
+		kept_use(body->kept);
+	}
+	if (evbuffer_add_reference(conn->out, body->bytes, body->len,
+				   body->kept != NULL ? kept_done : NULL, body->kept) < 0) {
+		conn->at_end = true;
+		if (body->kept != NULL) {
+			kept_done(NULL, 0, body->kept);
+		}
+	}
+}
+
 void answer_put(struct conn *conn, struct call *call)
 {
 	char head[HEAD_SIZE];
@@ -186,13 +213,7 @@ void answer_put(struct conn *conn, struct call *call)
 	if (empty || call->method == METHOD_HEAD) {
 		return;
 	}
-	if (body.borrowed && body.len > 0) {
-		if (evbuffer_add_reference(conn->out, body.bytes, body.len, NULL, NULL) < 0) {
-			conn->at_end = true;
-		}
-	} else {
-		add(conn, body.bytes, body.len);
-	}
+	add_body(conn, &body);
 }
 
 void answer_put_part(struct conn *conn, struct call *call)

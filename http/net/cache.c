@@ -11,12 +11,14 @@
 #include "base/clock.h"
 #include "http/net/conn.h"
 
-#define PLACES	 16384
+#define PLACES	 65536
 #define ASK_MS	 100
 #define ONE_MOST ((size_t)256 << 10)
 
 struct kept {
+	unsigned users; /* the cache, and answers that are being sent */
 	uint64_t sequence;
+	uint64_t hash;	  /* of the answer's bytes */
 	const char *type; /* static */
 	size_t len;
 	size_t target_len; /* with its NUL; the answer's bytes follow it */
@@ -47,13 +49,35 @@ static size_t size_of(const struct kept *kept)
 	return sizeof(*kept) + kept->target_len + kept->len;
 }
 
+void kept_done(const void *bytes, size_t len, void *context)
+{
+	struct kept *kept = context;
+	(void)bytes;
+	(void)len;
+	if (--kept->users == 0) {
+		free(kept);
+	}
+}
+
+void kept_use(struct kept *kept)
+{
+	kept->users++;
+}
+
+const void *kept_bytes(const struct kept *kept, size_t *len, uint64_t *hash)
+{
+	*len = kept->len;
+	*hash = kept->hash;
+	return kept->bytes + kept->target_len;
+}
+
 static void drop(struct cache *cache, size_t place)
 {
 	struct kept *kept = cache->places[place];
 	if (kept != NULL) {
 		cache->bytes -= size_of(kept);
 		cache->places[place] = NULL;
-		free(kept);
+		kept_done(NULL, 0, kept);
 	}
 }
 
@@ -101,14 +125,15 @@ bool cache_find(struct cache *cache, struct call *call)
 		return false;
 	}
 	call->sequence = sequence_of(cache, &call->loop->session);
-	const struct kept *kept = cache->places[place_of(call->target)];
+	struct kept *kept = cache->places[place_of(call->target)];
 	if (call->sequence == 0 || kept == NULL || kept->sequence != call->sequence ||
 	    strcmp(kept->bytes, call->target) != 0) {
 		return false;
 	}
 	call->type = kept->type;
-	out_bytes(&call->out, kept->bytes + kept->target_len, kept->len);
-	return !call->out.failed;
+	kept->users++;
+	call->kept = kept;
+	return true;
 }
 
 void cache_keep(struct cache *cache, const struct call *call)
@@ -130,7 +155,12 @@ void cache_keep(struct cache *cache, const struct call *call)
 	if (kept == NULL) {
 		return;
 	}
-	*kept = (struct kept){call->sequence, call->type, out->len, target_len};
+	*kept = (struct kept){.users = 1,
+			      .sequence = call->sequence,
+			      .hash = XXH3_64bits(chi_buffer_bytes(out), out->len),
+			      .type = call->type,
+			      .len = out->len,
+			      .target_len = target_len};
 	memcpy(kept->bytes, call->target, target_len);
 	memcpy(kept->bytes + target_len, chi_buffer_bytes(out), out->len);
 	cache->places[place] = kept;

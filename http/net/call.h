@@ -83,6 +83,7 @@ struct call {
 	const char *type;
 	struct writer out;
 	const struct page_file *file; /* instead of `out` */
+	struct kept *kept;	      /* the same: an answer of the cache */
 	/* Of a stream: the handler is called again, once what it wrote is sent, until this stays
 	 * false. `state` is its own. */
 	bool more;

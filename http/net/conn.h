@@ -47,6 +47,11 @@ void answer_put_part(struct conn *conn, struct call *call);
 struct cache;
 CHI_MUSTUSE int cache_new(size_t bytes, struct cache **out);
 void cache_free(struct cache *cache);
-/* True: call->out and call->type are the answer. */
+/* True: call->kept and call->type are the answer. */
 bool cache_find(struct cache *cache, struct call *call);
+/* What call->kept has, and the hash of these bytes; they stay until kept_done, which is called
+ * once, on the loop's thread: with any bytes, as evbuffers call it. */
+const void *kept_bytes(const struct kept *kept, size_t *len, uint64_t *hash);
+void kept_use(struct kept *kept); /* one more will call kept_done */
+void kept_done(const void *bytes, size_t len, void *kept);
 void cache_keep(struct cache *cache, const struct call *call);

@@ -58,6 +58,9 @@ static void free_call(struct call *call)
 void loop_call_done(struct call *call)
 {
 	struct loop *loop = call->loop;
+	if (call->kept != NULL) {
+		kept_done(NULL, 0, call->kept);
+	}
 	if (loop->n_spare == SPARE_CALLS || chi_arena_held(&call->arena) > KEEP_BYTES) {
 		free_call(call);
 		return;
