@@ -26,7 +26,7 @@ static int run_page(struct call *call)
 
 static const struct route own_routes[] = {
 	{"/metrics", ROUTE_LOCAL | ROUTE_LIVE, run_metrics, NULL},
-	{NULL},
+	{.path = NULL},
 };
 
 static const struct route page_route = {"/", ROUTE_LOCAL | ROUTE_OPEN, run_page, NULL};

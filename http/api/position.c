@@ -166,8 +166,8 @@ static int say_position(struct call *call, const struct chi_key *key,
 	say_fen(out, "fen", key);
 	out_text(out, "turn", is_black_to_move(key) ? "b" : "w");
 	int status = say_record(call, key, record != NULL ? record : &none, record != NULL);
-	say_opening(out, "opening", eco,
-		    chi_opening_find(key, &eco, &opening) == CHI_OK ? opening : NULL);
+	bool named = chi_opening_find(key, &eco, &opening) == CHI_OK;
+	say_opening(out, "opening", eco, named ? opening : NULL);
 	if (status == CHI_OK) {
 		status = chi_key_control(key, &control);
 	}

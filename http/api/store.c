@@ -263,5 +263,5 @@ const struct route api_routes[] = {
 	{"/api/names", ROUTE_LONG, api_names, NULL},
 	{"/api/gamesets", 0, api_gamesets, NULL},
 	{"/api/stats", ROUTE_LONG, api_stats, NULL},
-	{NULL},
+	{.path = NULL},
 };

@@ -506,5 +506,5 @@ const struct route cdb_routes[] = {
 	{"/cdb.php", ROUTE_END | ROUTE_POST, run, NULL},
 	{"/statsc.php", ROUTE_END, run_statistics, NULL},
 	{"/api/queue", ROUTE_LOCAL | ROUTE_LIVE, run_queue, NULL},
-	{NULL},
+	{.path = NULL},
 };

@@ -170,5 +170,5 @@ const struct route lila_routes[] = {
 	 lila_import_masters, NULL},
 	{"/import/lichess", ROUTE_PUT | ROUTE_NO_GET | ROUTE_WRITE | ROUTE_LARGE,
 	 lila_import_lichess, NULL},
-	{NULL},
+	{.path = NULL},
 };
