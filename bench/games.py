@@ -17,7 +17,7 @@ import time
 
 import runner
 from runner import Part, Program, Suite
-from table import CannotMeasure, Line
+from table import CannotMeasure, Line, Size
 
 SPEED_TARGET = 2.5        # times pgn-extract
 MEMORY_MAX = 512 + 256    # MiB: --memory and what is allowed beside it
@@ -27,6 +27,11 @@ GROWTH_MAX = 1.3          # time a game in the whole against that in a tenth
 ADD_MAX = 0.25            # adding a tenth against building the whole
 EXPLORE_MAX = 100         # microseconds
 LOAD_TARGET = 1e6         # positions/s
+FILL_NEW_MIN = 0.95       # share of its blocks that a new or compacted store fills
+FILL_OLD_MIN = 0.6        # and one that games were added to
+
+# Statistic, and the target of bytes a position without games.
+SIZES = (("outcome", 21), ("control", 40))
 
 # Name, statistic, --games, and the targets of speed and of bytes a position.
 NEW_STORES = (("outcome", "outcome", "keep", SPEED_TARGET, OUTCOME_BYTES_MAX),
@@ -146,6 +151,26 @@ class Games(Suite):
             self.note_speed(f"positions, {name}", [info["positions"]])
         return lines
 
+    def lines_of_size(self, store, what, bytes_target, fill_target):
+        info = self.info(store)
+        return [Size(f"bytes a position, {what}", info["bytes_per_position"], bytes_target),
+                Size(f"share of blocks that is filled, {what}", info["block_fill"], fill_target,
+                     "", at_most=False)]
+
+    def measure_size(self):
+        """What positions alone take: after an import, after another one into it, compacted."""
+        self.prepare()
+        store, lines = self.path("size"), []
+        for statistic, target in SIZES:
+            self.imported(store, self.pgn, statistic, "none")
+            lines += self.lines_of_size(store, statistic, target, FILL_NEW_MIN)
+            self.imported(store, self.last, statistic, "none")
+            self.imported(store, self.first)
+            lines += self.lines_of_size(store, statistic + ", a tenth added", None, FILL_OLD_MIN)
+            self.tools.chistore("-a", store, "--quiet", "compact")
+            lines += self.lines_of_size(store, statistic + ", compacted", target, FILL_NEW_MIN)
+        return lines
+
     def measure_add(self):
         """The first tenth of the games into a store of the others, against building all."""
         self.prepare()
@@ -235,6 +260,7 @@ class Games(Suite):
         size = os.path.getsize(self.setting.args.pgn) / (1 << 20)  # packed or not: about
         size *= 1 if self.setting.args.pgn.endswith(".pgn") else 4
         return [Part("games-import", self.measure_import, (1, size * 0.14)),
+                Part("size", self.measure_size, (size * 0.03, size * 0.12)),
                 Part("adding", self.measure_add, (size * 0.03, size * 0.03)),
                 Part("load", self.measure_load, (size * 0.1, size * 0.12)),
                 Part("lines", self.measure_lines, (size * 0.1, size * 0.8)),

@@ -308,8 +308,10 @@ class Suite:
             except (CannotMeasure, OSError, subprocess.SubprocessError) as reason:
                 lines = [Failed(part.name, reason)]
             others, stolen = disturbance.shares()
-            disturbed = others + stolen > DISTURBED_MAX
-            self.disturbed.append((part.name, others, stolen))
+            timed = any(line.timed for line in lines)
+            disturbed = timed and others + stolen > DISTURBED_MAX
+            if timed:
+                self.disturbed.append((part.name, others, stolen))
             self.load = max(self.load, os.getloadavg()[0])
             for line in lines:
                 line.judged = not self.quick

@@ -52,6 +52,8 @@ def show(value):
 class Line:
     """One line of the table: the ratios of all rounds, judged against a target."""
 
+    timed = True  # else what other programs do does not change it
+
     def __init__(self, name, ratios, target=None, unit="x", at_most=False):
         self.name = name
         self.ratios = ratios
@@ -83,6 +85,15 @@ class Line:
         low, high = interval(self.ratios)
         return [self.name, target, "-" if verdict == NOISY else show(self.median),
                 f"{show(low)}..{show(high)}", self.unit, verdict]
+
+
+class Size(Line):
+    """Bytes, or a share of them."""
+
+    timed = False
+
+    def __init__(self, name, value, target, unit="bytes", at_most=True):
+        super().__init__(name, [value], target, unit, at_most)
 
 
 class Failed(Line):

@@ -8,10 +8,11 @@ import io
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import runner
 import table
-from table import Failed, Line
+from table import Failed, Line, Size
 
 
 def setting(rounds=7, quick=False):
@@ -56,6 +57,16 @@ class TestLine(unittest.TestCase):
         line = Line("a", [2.0, 2.0], 1.0)
         line.disturbed = True
         self.assertEqual((line.cells()[2], line.cells()[5]), ("-", table.NOISY))
+
+    def test_sizes_are_told_beside_other_work(self):
+        setting_, line = setting(), Size("a", 18.3, 21)
+        suite = runner.Suite(setting_)
+        suite.chosen = [runner.Part("size", lambda: [line], (0, 0))]
+        with unittest.mock.patch.object(runner.Disturbance, "shares", lambda _: (0.9, 0.0)), \
+                contextlib.redirect_stderr(io.StringIO()):
+            suite.measure()
+        self.assertEqual((line.verdict(), suite.disturbed), (table.MET, []))
+        self.assertEqual(Size("b", 0.5, 0.6, at_most=False).verdict(), table.MISSED)
 
     def test_exit_status(self):
         met, missed = Line("a", [2.0], 1.0), Line("b", [0.5], 1.0)
