@@ -124,10 +124,10 @@ static int unknown_option(const struct cli *cli, const char *typed, size_t len)
 	size_t least = 3; /* two slips at most */
 	char name[64];
 	(void)snprintf(name, sizeof(name), "%.*s", (int)len, typed + 2);
-	for (size_t i = 0; i < CHI_COUNT(lists) && typed[1] == '-'; i++) {
+	for (size_t i = 0; i < CHI_COUNT(lists) && typed[1] == '-' && len > 0; i++) {
 		for (const struct cli_option *o = lists[i]; o->name != NULL; o++) {
 			size_t distance = text_distance(name, o->name);
-			if (len > 0 && strncmp(o->name, name, len) == 0) {
+			if (strncmp(o->name, name, len) == 0) {
 				return cli_usage(cli,
 						 "unknown option '%s'; did you mean '--%s'? "
 						 "Options cannot be abbreviated",
