@@ -96,6 +96,7 @@ void chi_verify_identity(struct chi_verify *verify, const struct chi_game_id *id
 chi_page_take chi_verify_name;
 chi_page_take chi_verify_columns;
 chi_page_take chi_verify_bodies;
+chi_page_take chi_verify_gameset;
 
 /* Between the walks: names were walked; columns were; bodies were. */
 CHI_MUSTUSE int chi_verify_names_end(struct chi_verify *verify);

@@ -10,6 +10,7 @@
 #include "store/env/env.h"
 #include "store/games/bodies.h"
 #include "store/games/number.h"
+#include "store/gamesets/gamesets.h"
 #include "store/names/names.h"
 
 /* A whole game in memory: its body, its tags, its moves. */
@@ -235,6 +236,25 @@ int chi_verify_bodies(struct chi_page_walk *walk, struct chi_page_tree *tree, co
 		}
 	}
 	return rc;
+}
+
+/* ---- Gamesets ----------------------------------------------------------------------------- */
+
+/* What a filter means is not known here, only that the entry is whole, and of games that were. */
+int chi_verify_gameset(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+		       const MDB_val *value)
+{
+	struct chi_verify *v = walk->context;
+	struct chi_gameset_entry entry;
+	(void)tree;
+	if (chi_gameset_decode(key, value, &entry) != CHI_OK ||
+	    !chi_gameset_named(entry.name, entry.name_len)) {
+		chi_page_complain(walk, "the gamesets tree: an entry is damaged");
+	} else if (v->stated && entry.mark.last > v->state.last_game) {
+		chi_verify_disagree(v, "gameset %.*s: it is of games that there never were",
+				    (int)entry.name_len, entry.name);
+	}
+	return CHI_OK;
 }
 
 /* Two bits and more for each ply, while that is not too much memory. */
