@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "client/core/client.h"
+#include "import/importer.h"
 
 /* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000
@@ -202,7 +203,8 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 	if (status < 0) {
 		return status;
 	}
-	return chi_store_repair(parsed.path, path, statistic, report, context, result, fault);
+	return chi_store_repair_games(parsed.path, path, statistic, chi_import_relist, report,
+				      context, result, fault);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */

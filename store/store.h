@@ -403,6 +403,18 @@ CHI_MUSTUSE int chi_store_repair(const char *from, const char *to, enum chi_stat
 				 chi_verify_report *report, void *context,
 				 struct chi_repair_result *result, struct chi_fault *fault);
 
+/*
+ * The same with the games of the archive: chunks of them that are damaged lose only their games,
+ * names that are lost get others in their place. Positions come without their lists of games;
+ * `relist` makes these, in the new store in directory `dir`, before that gets its name, and opens
+ * it by itself. Failures of it are the repair's.
+ */
+typedef int chi_repair_relist(const char *dir, struct chi_fault *fault);
+CHI_MUSTUSE int chi_store_repair_games(const char *from, const char *to,
+				       enum chi_statistic statistic, chi_repair_relist *relist,
+				       chi_verify_report *report, void *context,
+				       struct chi_repair_result *result, struct chi_fault *fault);
+
 /* Writes a consistent copy of the data file, made under running writes, to a file or pipe.
  * -CHI_EBUSY: this thread has a write transaction open. */
 CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault);

@@ -100,6 +100,17 @@ static int count(struct tally *tally, uint64_t payload)
 	return CHI_OK;
 }
 
+static struct chi_record record_of(const struct tally *tally)
+{
+	return (struct chi_record){
+		.counts = tally->counts,
+		.moves = tally->moves,
+		.n_moves = tally->n_moves,
+		.plies = tally->plies,
+		.n_plies = tally->n_plies,
+	};
+}
+
 static const struct chi_counts *find_move(const struct chi_move_stat *moves, size_t n,
 					  chi_move move)
 {
@@ -268,14 +279,32 @@ int chi_lists_reach(struct chi_lists *lists, const uint8_t key[CHI_KEY_MAX],
 		rc = order < 0 ? pass(lists, fault) : CHI_OK;
 		rc = rc == CHI_OK ? next_item(lists, fault) : rc;
 	}
-	*known = (struct chi_record){
-		.counts = lists->tally.counts,
-		.moves = lists->tally.moves,
-		.n_moves = lists->tally.n_moves,
-		.plies = lists->tally.plies,
-		.n_plies = lists->tally.n_plies,
-	};
+	*known = record_of(&lists->tally);
 	return rc;
+}
+
+int chi_lists_sum(struct chi_lists *lists, struct chi_record *sum)
+{
+	int rc = CHI_OK;
+	clear(&lists->tally);
+	for (size_t i = 0; rc == CHI_OK && i < lists->n_payloads; i++) {
+		uint32_t game = chi_count_game(lists->payloads[i]);
+		rc = chi_carried_bit(lists->plan->pruned, game)
+			     ? CHI_OK
+			     : count(&lists->tally, lists->payloads[i]);
+	}
+	*sum = record_of(&lists->tally);
+	return rc;
+}
+
+bool chi_lists_peek(const struct chi_lists *lists, struct chi_key *key)
+{
+	if (lists->item == NULL) {
+		return false;
+	}
+	*key = (struct chi_key){.len = (uint8_t)chi_key_length(lists->item->bytes)};
+	memcpy(key->bytes, lists->item->bytes, CHI_KEY_MAX);
+	return true;
 }
 
 int chi_lists_end(struct chi_lists *lists, struct chi_fault *fault)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,13 @@ CHI_MUSTUSE int chi_lists_reach(struct chi_lists *lists, const uint8_t key[CHI_K
  * ones. -CHI_ESYNTAX: it counts less than its games say. */
 CHI_MUSTUSE int chi_lists_games(struct chi_lists *lists, const struct chi_record *record,
 				struct chi_posting **games, size_t *n, struct chi_fault *fault);
+
+/* What all games that must be in the list say of the position: counts, moves and plies, valid until
+ * the next call. */
+CHI_MUSTUSE int chi_lists_sum(struct chi_lists *lists, struct chi_record *sum);
+
+/* The next position that a game reached; false: there is none. */
+bool chi_lists_peek(const struct chi_lists *lists, struct chi_key *key);
 
 /* There are no more positions. */
 CHI_MUSTUSE int chi_lists_end(struct chi_lists *lists, struct chi_fault *fault);

@@ -25,6 +25,7 @@
 #include "store/record/codec.h"
 #include "store/record/examine.h"
 #include "store/record/meta.h"
+#include "store/rescue/saved_games.h"
 #include "store/rescue/salvage.h"
 #include "store/store.h"
 #include "store/txn/txn.h"
@@ -51,8 +52,10 @@ struct repair {
 	bool stated;		 /* `state` was found */
 	struct chi_store *store; /* the new one; NULL while stamp and state are looked for */
 	struct chi_write *write;
-	unsigned unsaved; /* entries since the last commit */
-	uint64_t bare;	  /* games whose moves are not saved */
+	unsigned unsaved;	      /* entries since the last commit */
+	uint64_t bare;		      /* games whose moves are not saved */
+	chi_repair_relist *relist;    /* NULL: no game is kept */
+	struct chi_saved_games games; /* of the archive */
 	struct chi_arena arena;
 };
 
@@ -158,7 +161,7 @@ static int put_position(struct repair *r, const MDB_val *key, const struct chi_r
 	return stored(r, lost && !known);
 }
 
-/* That the game is counted; its number would lead to nothing in the new store. */
+/* That the game is counted, and its number where games are kept. */
 static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 {
 	struct chi_game_id bare = *game;
@@ -166,7 +169,8 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 	if (rc < 0) {
 		return rc;
 	}
-	bare.number = 0;
+	bare.number =
+		r->relist != NULL && chi_saved_games_claim(&r->games, game) ? game->number : 0;
 	rc = chi_write_game_id(r->write, &bare);
 	if (rc == CHI_NONE) {
 		return CHI_OK;
@@ -176,7 +180,7 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 				 chi_strerror(rc));
 	}
 	r->result->games++;
-	r->bare += game->number != 0;
+	r->bare += game->number != 0 && bare.number == 0;
 	return stored(r, lost);
 }
 
@@ -222,6 +226,26 @@ static int take_block(struct repair *r, const struct chi_block *block, bool lost
 	return rc;
 }
 
+/* An entry of the archive, as it is, if it is sound. */
+static int take_archive(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
+			const MDB_val *value)
+{
+	bool taken = false;
+	int rc = r->relist != NULL ? begin(r) : CHI_OK;
+	if (rc < 0 || r->relist == NULL) {
+		return rc;
+	}
+	rc = chi_saved_games_take(&r->games, r->write, tree, key, value, &taken);
+	if (rc < 0) {
+		return chi_fault_plain(r->fault, rc);
+	}
+	if (!taken && tree != CHI_SALVAGE_LOST && tree != CHI_SALVAGE_NAMES) {
+		complain(r, "a chunk of the archive is damaged");
+		r->result->damaged++;
+	}
+	return taken ? stored(r, tree == CHI_SALVAGE_LOST) : CHI_OK;
+}
+
 /* What an entry of no tree is, the bytes must tell. No game is as long as a block. */
 static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
 		      const MDB_val *value)
@@ -230,6 +254,9 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	struct chi_game_id game;
 	char name[CHI_FEN_SIZE];
 	bool lost = tree == CHI_SALVAGE_LOST;
+	if (tree >= CHI_SALVAGE_NAMES && tree != CHI_SALVAGE_LOST) {
+		return take_archive(r, tree, key, value);
+	}
 	if (tree != CHI_SALVAGE_GAME_IDS &&
 	    chi_block_open(CHI_TREE_POSITION, key->mv_data, key->mv_size, value->mv_data,
 			   value->mv_size, &block) == CHI_OK) {
@@ -239,6 +266,9 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	    chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
 		    CHI_OK) {
 		return put_game(r, &game, lost);
+	}
+	if (lost && r->relist != NULL) {
+		return take_archive(r, tree, key, value);
 	}
 	if (tree == CHI_SALVAGE_POSITION) {
 		complain(r, "the block of positions from %s on is damaged",
@@ -330,8 +360,9 @@ static uint64_t missing(const struct repair *r)
 static int walk_all(struct repair *r)
 {
 	int rc = CHI_OK;
-	static const enum chi_salvage_tree trees[] = {CHI_SALVAGE_POSITION, CHI_SALVAGE_GAME_IDS,
-						      CHI_SALVAGE_STRENGTH};
+	static const enum chi_salvage_tree trees[] = {
+		CHI_SALVAGE_POSITION, CHI_SALVAGE_GAME_IDS, CHI_SALVAGE_STRENGTH, CHI_SALVAGE_NAMES,
+		CHI_SALVAGE_COLUMNS,  CHI_SALVAGE_GAMES,    CHI_SALVAGE_GAMESETS};
 	for (size_t i = 0; rc == CHI_OK && i < CHI_COUNT(trees); i++) {
 		rc = chi_salvage_walk(&r->salvage, trees[i]);
 	}
@@ -360,6 +391,13 @@ static int settle(struct repair *r)
 							       : known);
 	}
 	struct chi_repair_result *result = r->result;
+	if (rc == CHI_OK && r->relist != NULL) {
+		uint64_t lost = 0;
+		rc = chi_saved_games_settle(&r->games, r->write, r->stated ? r->state.last_game : 0,
+					    pass_on, r, &lost);
+		r->bare += lost;
+		rc = rc < 0 ? chi_fault_plain(r->fault, rc) : rc;
+	}
 	result->missing = missing(r) + r->bare;
 	if (r->bare > 0) {
 		complain(r,
@@ -375,7 +413,8 @@ static int settle(struct repair *r)
 static int fill(struct repair *r, const char *dir)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_store_make(dir, r->statistic, CHI_KEEP_COUNTS, r->fault);
+	int rc = chi_store_make(dir, r->statistic,
+				r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
 	if (rc == CHI_OK) {
 		rc = chi_store_open(dir, &options, &r->store, r->fault);
 	}
@@ -390,7 +429,8 @@ static int fill(struct repair *r, const char *dir)
 	chi_write_abort(r->write);
 	chi_arena_deinit(&r->arena);
 	chi_store_close(r->store);
-	return rc;
+	chi_saved_games_deinit(&r->games);
+	return rc == CHI_OK && r->relist != NULL ? r->relist(dir, r->fault) : rc;
 }
 
 static int build(struct repair *r, const char *to)
@@ -485,7 +525,18 @@ int chi_store_repair(const char *from, const char *to, enum chi_statistic statis
 		     chi_verify_report *report, void *context, struct chi_repair_result *result,
 		     struct chi_fault *fault)
 {
-	struct repair r = {.result = result, .report = report, .context = context, .fault = fault};
+	return chi_store_repair_games(from, to, statistic, NULL, report, context, result, fault);
+}
+
+int chi_store_repair_games(const char *from, const char *to, enum chi_statistic statistic,
+			   chi_repair_relist *relist, chi_verify_report *report, void *context,
+			   struct chi_repair_result *result, struct chi_fault *fault)
+{
+	struct repair r = {.result = result,
+			   .report = report,
+			   .context = context,
+			   .fault = fault,
+			   .relist = relist};
 	struct chi_lock lock;
 	*result = (struct chi_repair_result){0};
 	if (statistic != 0 && chi_statistic_name((int)statistic) == NULL) {
@@ -504,6 +555,10 @@ int chi_store_repair(const char *from, const char *to, enum chi_statistic statis
 	rc = chi_salvage_open(&r.salvage, from, take, pass_on, &r, fault);
 	if (rc == CHI_OK) {
 		rc = find_meta(&r, statistic);
+		/* A store that keeps only counts has no archive. */
+		if (r.stamped && r.stamp.keep != CHI_KEEP_GAMES) {
+			r.relist = NULL;
+		}
 		if (rc == CHI_OK) {
 			rc = build(&r, to);
 		}
