@@ -3,7 +3,7 @@
  * Items to records: what is side by side is summed up, and packed. Of a position that very many
  * games reached the list of these is not held: it goes ahead in pieces.
  */
-#include "import/aggregate.h"
+#include "import/session_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "import/aggregate.h"
 #include "import/session_priv.h"
 
 enum stage {

@@ -183,10 +183,12 @@ static int read_piece(struct work *work, const struct chi_piece *piece)
 	}
 }
 
-static int read_stream(struct work *work)
+static int read_stream(void *context, struct chi_stream *stream)
 {
-	struct chi_queue *queue = &work->games->queue;
+	struct work *work = context;
+	struct chi_queue *queue = &work->games->reading.queue;
 	struct chi_piece *piece = NULL;
+	work->stream = stream;
 	chi_pgn_restart(work->pgn);
 	while ((piece = chi_queue_next(queue, work->stream, piece)) != NULL) {
 		int rc = read_piece(work, piece);
@@ -219,19 +221,9 @@ static int prepare(struct work *work)
 
 static int read_all(struct work *work)
 {
-	struct chi_queue *queue = &work->games->queue;
-	int prepared = prepare(work);
-	if (prepared != CHI_OK) {
-		return prepared;
-	}
-	while ((work->stream = chi_queue_claim(queue)) != NULL) {
-		int rc = read_stream(work);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		chi_queue_done(queue, work->stream);
-	}
-	int rc = chi_filler_end(&work->positions, &work->fault);
+	int rc = prepare(work);
+	rc = rc == CHI_OK ? chi_reading_streams(&work->games->reading, read_stream, work) : rc;
+	rc = rc == CHI_OK ? chi_filler_end(&work->positions, &work->fault) : rc;
 	if (rc == CHI_OK && work->evals != NULL) {
 		rc = chi_eval_file_flush(&work->games->evals, work->evals, &work->fault);
 	}
@@ -254,7 +246,7 @@ void *chi_import_read(void *reader)
 	work.filter = chi_game_filter_is_set(filter) ? filter : NULL;
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
-		chi_queue_fail(&me->games->queue, rc, &work.fault);
+		chi_queue_fail(&me->games->reading.queue, rc, &work.fault);
 	}
 	chi_filler_drop(&work.positions);
 	chi_filler_drop(&work.ids);

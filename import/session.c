@@ -13,23 +13,12 @@
 
 #define FILE_NAME_MAX 255
 
-/* A piece of text is so much of the memory, within these bounds. */
-#define PIECE_SHARE 256u
-#define PIECE_MIN   ((uint64_t)64 << 10)
-#define PIECE_MAX   ((uint64_t)1 << 20)
-
 /* Shares of the memory, in sixteenths. The positions' share has to do for what is fixed, too: what
  * a thread reads games of usual length with, and what the commit writes with. */
 #define POSITIONS_SHARE 10
 #define IDS_SHARE	1
 #define THREAD_BYTES	((uint64_t)1 << 20)
 #define COMMIT_BYTES	((uint64_t)2 << 20)
-
-static uint64_t piece_size(uint64_t memory)
-{
-	uint64_t size = memory / PIECE_SHARE;
-	return size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-}
 
 /* What sorts the positions. */
 static uint64_t positions_memory(const struct chi_import_options *options)
@@ -46,14 +35,10 @@ static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		struct chi_import_reader *reader = &games->readers[i];
-		reader->games = games;
-		if (pthread_create(&reader->thread, NULL, chi_import_read, reader) != 0) {
-			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
-		}
-		games->n_readers++;
+		games->readers[i].games = games;
 	}
-	return CHI_OK;
+	return chi_reading_start(&games->reading, n, chi_import_read, games->readers,
+				 sizeof(*games->readers), fault);
 }
 
 static int begin(struct chi_importer *importer, struct chi_fault *fault)
@@ -67,7 +52,7 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	games->importer = importer;
 	games->evals.fd = -1;
 	games->spill.fd = -1;
-	chi_queue_init(&games->queue, (size_t)piece_size(options->memory), options->threads + 2);
+	chi_reading_init(&games->reading, options);
 	int rc = chi_sorter_new(importer->spill, positions_memory(options), options->threads,
 				&games->positions);
 	if (rc == CHI_OK) {
@@ -131,7 +116,7 @@ static void end_file(struct chi_pgn_session *games)
 static void collect(struct chi_pgn_session *games)
 {
 	struct chi_stream *stream;
-	while ((stream = chi_queue_collect(&games->queue)) != NULL) {
+	while ((stream = chi_queue_collect(&games->reading.queue)) != NULL) {
 		if (stream->name != NULL) {
 			end_file(games);
 			games->file = stream->name;
@@ -152,30 +137,18 @@ static void collect(struct chi_pgn_session *games)
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-/* The text of a failure, of a thread or of this one. */
-static int failed(struct chi_pgn_session *games, int rc, struct chi_fault *fault)
-{
-	int other = chi_queue_status(&games->queue, fault);
-	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
-}
-
 /* Ends the stream that is being filled. */
 static int close_stream(struct chi_pgn_session *games, struct chi_fault *fault)
 {
-	if (games->piece == NULL) {
-		if (!chi_queue_open(&games->queue)) {
-			return CHI_OK;
-		}
-		int rc = chi_queue_piece(&games->queue, &games->piece);
-		if (rc != CHI_OK) {
-			return failed(games, rc, fault);
-		}
+	struct chi_reading *reading = &games->reading;
+	if (reading->piece == NULL && !chi_queue_open(&reading->queue)) {
+		return CHI_OK;
 	}
-	struct chi_piece *piece = games->piece;
-	games->piece = NULL;
+	int rc = chi_reading_take(reading, fault);
 	games->inside = false;
-	int rc = chi_queue_put(&games->queue, piece, &games->next_file, true);
-	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
+	return rc == CHI_OK ? chi_reading_pass(reading, reading->piece->len, &games->next_file,
+					       true, fault)
+			    : rc;
 }
 
 /* Where a full piece may be cut: a place near its end if there is one, else any after its first
@@ -200,8 +173,7 @@ static size_t find_cut(const struct chi_pgn_session *games, const struct chi_pie
 /* A full piece goes to the threads, up to the cut; what follows begins the next. */
 static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
 {
-	struct chi_piece *piece = games->piece;
-	struct chi_piece *next;
+	const struct chi_piece *piece = games->reading.piece;
 	size_t cut = find_cut(games, piece);
 	bool closes = cut < piece->len;
 	if (!closes) {
@@ -209,18 +181,10 @@ static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
 		const char *end = memrchr(piece->bytes, '\n', piece->len);
 		cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
 	}
-	int rc = chi_queue_piece(&games->queue, &next);
-	if (rc != CHI_OK) {
-		return failed(games, rc, fault);
-	}
 	games->inside = piece->bytes[cut - 1] != '\n';
-	next->len = piece->len - cut;
-	memcpy(next->bytes, piece->bytes + cut, next->len);
-	piece->len = cut;
-	games->piece = next;
-	rc = chi_queue_put(&games->queue, piece, &games->next_file, closes);
+	int rc = chi_reading_pass(&games->reading, cut, &games->next_file, closes, fault);
 	collect(games);
-	return rc != CHI_OK ? failed(games, rc, fault) : CHI_OK;
+	return rc;
 }
 
 static int feed(struct chi_importer *importer, const void *bytes, size_t len,
@@ -232,24 +196,16 @@ static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 		if (chi_importer_canceled(importer)) {
 			return chi_fault_plain(fault, -CHI_ECANCELED);
 		}
-		if (games->piece == NULL) {
-			int rc = chi_queue_piece(&games->queue, &games->piece);
-			if (rc != CHI_OK) {
-				return failed(games, rc, fault);
-			}
+		int rc = chi_reading_take(&games->reading, fault);
+		if (rc != CHI_OK) {
+			return rc;
 		}
-		struct chi_piece *piece = games->piece;
-		size_t room = games->queue.piece_size - piece->len;
-		size_t some = len < room ? len : room;
-		memcpy(piece->bytes + piece->len, at, some);
-		piece->len += some;
+		size_t some = chi_reading_fill(&games->reading, at, len);
 		at += some;
 		len -= some;
-		if (piece->len == games->queue.piece_size) {
-			int rc = hand_over(games, fault);
-			if (rc != CHI_OK) {
-				return rc;
-			}
+		rc = chi_reading_full(&games->reading) ? hand_over(games, fault) : CHI_OK;
+		if (rc != CHI_OK) {
+			return rc;
 		}
 	}
 	return CHI_OK;
@@ -272,14 +228,6 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
-static void join(struct chi_pgn_session *games)
-{
-	for (unsigned i = 0; i < games->n_readers; i++) {
-		pthread_join(games->readers[i].thread, NULL);
-	}
-	games->n_readers = 0;
-}
-
 static int commit(struct chi_importer *importer, struct chi_import_result *result,
 		  struct chi_fault *fault)
 {
@@ -288,9 +236,7 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	chi_queue_end(&games->queue);
-	join(games);
-	rc = chi_queue_status(&games->queue, fault);
+	rc = chi_reading_finish(&games->reading, fault);
 	collect(games);
 	for (unsigned i = 0; rc == CHI_OK && i < importer->options.threads; i++) {
 		result->games += games->readers[i].n;
@@ -314,12 +260,7 @@ static void end(struct chi_importer *importer)
 	if (games == NULL) {
 		return;
 	}
-	struct chi_fault fault;
-	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
-	chi_queue_fail(&games->queue, -CHI_ECANCELED, &fault);
-	join(games);
-	free(games->piece);
-	chi_queue_deinit(&games->queue);
+	chi_reading_deinit(&games->reading);
 	chi_sorter_free(games->positions);
 	chi_sorter_free(games->ids);
 	chi_eval_file_close(&games->evals);

@@ -15,7 +15,7 @@
 #include "base/sorter.h"
 #include "import/evals.h"
 #include "import/importer_priv.h"
-#include "import/queue.h"
+#include "import/reading.h"
 #include "import/archive/sources.h"
 #include "import/archive/spill.h"
 #include "store/load/load.h"
@@ -68,7 +68,6 @@ struct chi_pgn_session;
 /* One thread that reads. */
 struct chi_import_reader {
 	struct chi_pgn_session *games;
-	pthread_t thread;
 	uint64_t n;
 	uint64_t skipped;
 	uint64_t empty;
@@ -85,7 +84,7 @@ struct chi_import_base {
 
 struct chi_pgn_session {
 	struct chi_importer *importer;
-	struct chi_queue queue;
+	struct chi_reading reading;
 	struct chi_sorter *positions;
 	struct chi_sorter *ids;
 	struct chi_eval_file evals;
@@ -94,10 +93,8 @@ struct chi_pgn_session {
 	_Atomic uint64_t evaluations; /* of the games taken */
 	_Atomic uint64_t numbers;     /* given out */
 	struct chi_import_reader *readers;
-	unsigned n_readers; /* that run */
 	/* The feeding thread's. */
-	struct chi_piece *piece; /* filled now; NULL: none */
-	bool inside;		 /* the piece begins inside a line */
+	bool inside;	     /* the piece that is filled begins inside a line */
 	char *next_file;     /* name of an input of which no text was handed over yet, or NULL */
 	char *file;	     /* of the stream collected last */
 	uint64_t file_games; /* of that file, collected so far */
@@ -121,3 +118,22 @@ CHI_MUSTUSE int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 				const struct chi_import_limits *limits,
 				const struct chi_load_spec *spec, struct chi_load *load,
 				struct chi_fault *fault);
+
+/* ---- import/aggregate.c: one thread's part in making records of items */
+
+struct chi_aggregator;
+
+/* Empties a block that is full, before the part goes on. Another code than CHI_OK ends the part. */
+typedef int chi_aggregate_pass(void *context, struct chi_load_block *block);
+
+/* What it is given must outlive it. `full`: so many bytes make a block full. NULL: out of memory.
+ */
+struct chi_aggregator *chi_aggregator_new(struct chi_pgn_session *games,
+					  const struct chi_import_limits *limits,
+					  const struct chi_load_spec *spec, size_t full,
+					  chi_aggregate_pass *pass, void *context);
+void chi_aggregator_free(struct chi_aggregator *aggregator);
+
+/* Packs the records of a part of the sorted positions behind what the block has. */
+CHI_MUSTUSE int chi_aggregate_part(struct chi_aggregator *aggregator, size_t part,
+				   struct chi_load_block *block, struct chi_fault *fault);

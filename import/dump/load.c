@@ -14,36 +14,14 @@
 #include "base/fault.h"
 #include "chess/statistic.h"
 
-/* A piece of text is so much of the memory, within these bounds. */
-#define PIECE_SHARE 256u
-#define PIECE_MIN   ((uint64_t)64 << 10)
-#define PIECE_MAX   ((uint64_t)1 << 20)
-
 /* Sixteenths of the memory; five are the archive's, what is left sorts the strength tree. */
 #define POSITIONS_SHARE 6
 
 #define HEAD_ARENA (4 * (size_t)CHI_DUMP_LINE_MAX)
 
-static int start_threads(struct chi_loading *loading, struct chi_fault *fault)
-{
-	unsigned n = loading->importer->options.threads;
-	loading->threads = calloc(n, sizeof(*loading->threads));
-	if (loading->threads == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (pthread_create(&loading->threads[i], NULL, chi_load_read, loading) != 0) {
-			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
-		}
-		loading->n_threads++;
-	}
-	return CHI_OK;
-}
-
 static int begin(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
-	uint64_t size = options->memory / PIECE_SHARE;
 	struct chi_loading *loading = calloc(1, sizeof(*loading));
 	if (loading == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -53,14 +31,15 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	chi_dump_reader_init(&loading->head);
 	chi_arena_init(&loading->arena, HEAD_ARENA);
 	chi_buffer_init(&loading->line, CHI_DUMP_LINE_MAX);
-	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-	chi_queue_init(&loading->queue, (size_t)size, options->threads + 2);
+	chi_reading_init(&loading->reading, options);
 	loading->positions.file = -1;
 	loading->to = CHI_DUMP_POSITION;
 	int rc = chi_puts_init(&loading->positions, importer,
 			       options->memory / 16 * POSITIONS_SHARE, fault);
 	rc = rc == CHI_OK ? chi_carried_init(&loading->archive, importer, fault) : rc;
-	return rc == CHI_OK ? start_threads(loading, fault) : rc;
+	return rc == CHI_OK ? chi_reading_start(&loading->reading, options->threads, chi_load_read,
+						loading, 0, fault)
+			    : rc;
 }
 
 /* ---- What the threads tell ------------------------------------------------------------------ */
@@ -144,7 +123,7 @@ static int collect(struct chi_loading *loading, struct chi_fault *fault)
 {
 	struct chi_stream *stream;
 	int rc = CHI_OK;
-	while (rc == CHI_OK && (stream = chi_queue_collect(&loading->queue)) != NULL) {
+	while (rc == CHI_OK && (stream = chi_queue_collect(&loading->reading.queue)) != NULL) {
 		rc = add_stream(loading, stream->told, fault);
 		chi_stream_free(stream);
 	}
@@ -153,56 +132,29 @@ static int collect(struct chi_loading *loading, struct chi_fault *fault)
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-/* The text of a failure, of a thread or of this one. */
-static int failed(struct chi_loading *loading, int rc, struct chi_fault *fault)
-{
-	int other = chi_queue_status(&loading->queue, fault);
-	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
-}
-
-static uint64_t count_lines(const char *text, size_t len)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
-	}
-	return n;
-}
-
 static int take_piece(struct chi_loading *loading, struct chi_fault *fault)
 {
-	int rc = chi_queue_piece(&loading->queue, &loading->piece);
-	if (rc != CHI_OK) {
-		loading->piece = NULL;
-		return failed(loading, rc, fault);
+	int rc = chi_reading_take(&loading->reading, fault);
+	if (rc == CHI_OK) {
+		loading->reading.piece->line = loading->lines + 1;
 	}
-	loading->piece->line = loading->lines + 1;
-	return CHI_OK;
+	return rc;
 }
 
 /* The piece goes to the threads up to the end of its last line, or of its last game that ends in
  * it; what is longer goes on. `last`: all of it goes. */
 static int hand_over(struct chi_loading *loading, bool last, struct chi_fault *fault)
 {
-	struct chi_piece *piece = loading->piece;
-	size_t end = last ? 0 : chi_dump_cut(piece->bytes, piece->len);
+	const struct chi_piece *piece = loading->reading.piece;
+	size_t end = last ? piece->len : chi_dump_cut(piece->bytes, piece->len);
 	size_t cut = end != 0 ? end : piece->len;
 	char *name = NULL;
-	loading->lines += count_lines(piece->bytes, cut);
-	loading->piece = NULL;
-	if (!last) {
-		int rc = take_piece(loading, fault);
-		if (rc != CHI_OK) {
-			free(piece);
-			return rc;
-		}
-		struct chi_piece *next = loading->piece;
-		next->len = piece->len - cut;
-		memcpy(next->bytes, piece->bytes + cut, next->len);
-		piece->len = cut;
+	loading->lines += chi_count_lines(piece->bytes, cut);
+	int rc = chi_reading_pass(&loading->reading, cut, &name, last || end != 0, fault);
+	if (rc == CHI_OK && loading->reading.piece != NULL) {
+		loading->reading.piece->line = loading->lines + 1;
 	}
-	int rc = chi_queue_put(&loading->queue, piece, &name, last || end != 0);
-	return rc != CHI_OK ? failed(loading, rc, fault) : collect(loading, fault);
+	return rc == CHI_OK ? collect(loading, fault) : rc;
 }
 
 /* One line of the head; the store's statistic is what the dump is to be of. */
@@ -254,16 +206,12 @@ static int feed_head(struct chi_loading *loading, const char *bytes, size_t *len
 static int feed_piece(struct chi_loading *loading, const char *bytes, size_t *len,
 		      struct chi_fault *fault)
 {
-	int rc = loading->piece == NULL ? take_piece(loading, fault) : CHI_OK;
+	int rc = loading->reading.piece == NULL ? take_piece(loading, fault) : CHI_OK;
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	struct chi_piece *piece = loading->piece;
-	size_t room = loading->queue.piece_size - piece->len;
-	*len = *len < room ? *len : room;
-	memcpy(piece->bytes + piece->len, bytes, *len);
-	piece->len += *len;
-	return piece->len == loading->queue.piece_size ? hand_over(loading, false, fault) : CHI_OK;
+	*len = chi_reading_fill(&loading->reading, bytes, *len);
+	return chi_reading_full(&loading->reading) ? hand_over(loading, false, fault) : CHI_OK;
 }
 
 static int feed(struct chi_importer *importer, const void *bytes, size_t len,
@@ -298,30 +246,20 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
-static void join(struct chi_loading *loading)
-{
-	for (unsigned i = 0; i < loading->n_threads; i++) {
-		pthread_join(loading->threads[i], NULL);
-	}
-	loading->n_threads = 0;
-}
-
 /* All lines, read; a dump whose last is missing is not whole. */
 static int finish(struct chi_loading *loading, struct chi_fault *fault)
 {
 	int rc = CHI_OK;
-	if (loading->piece == NULL && chi_queue_open(&loading->queue)) {
+	if (loading->reading.piece == NULL && chi_queue_open(&loading->reading.queue)) {
 		rc = take_piece(loading, fault);
 	}
-	if (rc == CHI_OK && loading->piece != NULL) {
+	if (rc == CHI_OK && loading->reading.piece != NULL) {
 		rc = hand_over(loading, true, fault);
 	}
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	chi_queue_end(&loading->queue);
-	join(loading);
-	rc = chi_queue_status(&loading->queue, fault);
+	rc = chi_reading_finish(&loading->reading, fault);
 	rc = rc == CHI_OK ? collect(loading, fault) : rc;
 	return rc == CHI_OK && !loading->over
 		       ? misplaced(loading->lines, "the dump is cut: its last line is missing",
@@ -343,17 +281,11 @@ static void end(struct chi_importer *importer)
 	if (loading == NULL) {
 		return;
 	}
-	struct chi_fault fault;
-	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
-	chi_queue_fail(&loading->queue, -CHI_ECANCELED, &fault);
-	join(loading);
-	free(loading->piece);
-	chi_queue_deinit(&loading->queue);
+	chi_reading_deinit(&loading->reading);
 	chi_puts_deinit(&loading->positions);
 	chi_carried_deinit(&loading->archive);
 	chi_arena_deinit(&loading->arena);
 	chi_buffer_deinit(&loading->line);
-	free(loading->threads);
 	free(loading);
 	importer->state = NULL;
 }

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,7 +13,7 @@
 #include "import/dump/carry.h"
 #include "import/importer_priv.h"
 #include "import/puts.h"
-#include "import/queue.h"
+#include "import/reading.h"
 #include "store/text/dump.h"
 
 /* What a thread tells of a stream; it hangs on it. */
@@ -36,17 +35,14 @@ struct chi_loaded {
 /* The state of a session of kind CHI_IMPORT_LOAD. */
 struct chi_loading {
 	struct chi_importer *importer;
-	struct chi_queue queue;
+	struct chi_reading reading;
 	struct chi_puts positions;
 	struct chi_carried archive;
-	pthread_t *threads;
-	unsigned n_threads; /* that run */
 	/* The feeding thread's. */
 	struct chi_dump_reader head;
-	struct chi_arena arena;	 /* of a line of the head */
-	struct chi_buffer line;	 /* of the head, that has come in part */
-	struct chi_piece *piece; /* filled now; NULL: none */
-	uint64_t lines;		 /* before that piece */
+	struct chi_arena arena; /* of a line of the head */
+	struct chi_buffer line; /* of the head, that has come in part */
+	uint64_t lines;		/* before the piece that is filled */
 	uint64_t n_files;
 	/* Of the streams collected. */
 	struct chi_dump_tail n;

@@ -20,7 +20,7 @@ struct work {
 	struct chi_carrier archive;
 	struct chi_dump_reader reader;
 	struct chi_arena arena; /* of one line */
-	struct chi_buffer line; /* one that spans pieces */
+	struct chi_line_splitter lines;
 	struct chi_stream *stream;
 	struct chi_loaded *told;
 	struct chi_fault fault;
@@ -48,10 +48,16 @@ static void note_game(struct work *work)
 	memcpy(work->told->last_game, game->id, CHI_GAME_ID_SIZE);
 }
 
-static int take_line(struct work *work, const char *line, size_t len)
+static int take_line(void *context, const char *line, size_t len, bool longer)
 {
+	struct work *work = context;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
 	struct chi_put put;
+	if (longer) {
+		return chi_fault(&work->fault, -CHI_ESYNTAX,
+				 "line %" PRIu64 ": longer than %u bytes", work->reader.line + 1,
+				 CHI_DUMP_LINE_MAX);
+	}
 	chi_arena_reset(&work->arena);
 	len -= len > 0 && line[len - 1] == '\r';
 	int rc = chi_dump_read(&work->reader, line, len, &work->arena, &kind, &put, &work->fault);
@@ -78,66 +84,29 @@ static int take_line(struct work *work, const char *line, size_t len)
 							    work->stream->number, &work->fault);
 }
 
-/* More of a line that has no end yet. */
-static int join_line(struct work *work, const char *bytes, size_t len)
-{
-	int rc = chi_buffer_append(&work->line, bytes, len);
-	return rc == CHI_OK	    ? CHI_OK
-	       : rc == -CHI_ETOOBIG ? chi_fault(&work->fault, -CHI_ESYNTAX,
-						"line %" PRIu64 ": longer than %u bytes",
-						work->reader.line + 1, CHI_DUMP_LINE_MAX)
-				    : chi_fault_plain(&work->fault, rc);
-}
-
-static int end_line(struct work *work)
-{
-	size_t len = work->line.len;
-	int rc = take_line(work, (const char *)chi_buffer_bytes(&work->line), len);
-	chi_buffer_consume(&work->line, len);
-	return rc;
-}
-
-static int read_piece(struct work *work, const struct chi_piece *piece)
-{
-	const char *at = piece->bytes;
-	const char *end = at + piece->len;
-	int rc = CHI_OK;
-	while (at < end && rc == CHI_OK) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop != NULL ? stop : end) - at);
-		bool joined = stop == NULL || work->line.len > 0;
-		rc = joined ? join_line(work, at, len) : take_line(work, at, len);
-		if (rc == CHI_OK && joined && stop != NULL) {
-			rc = end_line(work);
-		}
-		at += len + (stop != NULL);
-	}
-	return rc;
-}
-
 /* A bad line is told by the stream: another thread may have found one that comes later. */
-static int read_stream(struct work *work)
+static int read_stream(void *context, struct chi_stream *stream)
 {
-	struct chi_queue *queue = &work->loading->queue;
+	struct work *work = context;
+	struct chi_queue *queue = &work->loading->reading.queue;
 	struct chi_piece *piece = NULL;
 	int rc = CHI_OK;
 	work->told = calloc(1, sizeof(*work->told));
-	work->stream->told = work->told;
+	work->stream = stream;
+	stream->told = work->told;
 	if (work->told == NULL || work->stream->number > CHI_PUTS_STREAM_MAX) {
 		return chi_fault_plain(&work->fault, -CHI_ENOMEM);
 	}
 	while ((piece = chi_queue_next(queue, work->stream, piece)) != NULL) {
-		if (work->told->begins == 0 && work->line.len == 0) {
+		if (work->told->begins == 0 && !chi_line_splitter_inside(&work->lines)) {
 			chi_dump_reader_part(&work->reader, &work->loading->head.head,
 					     piece->line - 1);
 		}
-		rc = rc == CHI_OK ? read_piece(work, piece) : rc;
+		rc = rc == CHI_OK ? chi_line_splitter_piece(&work->lines, piece) : rc;
 	}
-	if (rc == CHI_OK && work->line.len > 0) {
-		rc = end_line(work);
-	}
+	rc = rc == CHI_OK ? chi_line_splitter_end(&work->lines) : rc;
 	rc = rc == CHI_OK ? chi_carrier_pause(&work->archive, &work->fault) : rc;
-	chi_buffer_consume(&work->line, work->line.len);
+	chi_line_splitter_drop(&work->lines);
 	work->told->status = rc;
 	work->told->fault = work->fault;
 	return chi_puts_end_stream(&work->positions, &work->told->place, &work->fault);
@@ -145,15 +114,8 @@ static int read_stream(struct work *work)
 
 static int read_all(struct work *work)
 {
-	struct chi_queue *queue = &work->loading->queue;
-	while ((work->stream = chi_queue_claim(queue)) != NULL) {
-		int rc = read_stream(work);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		chi_queue_done(queue, work->stream);
-	}
-	int rc = chi_puts_end(&work->positions, &work->fault);
+	int rc = chi_reading_streams(&work->loading->reading, read_stream, work);
+	rc = rc == CHI_OK ? chi_puts_end(&work->positions, &work->fault) : rc;
 	return rc == CHI_OK ? chi_carrier_end(&work->archive, &work->fault) : rc;
 }
 
@@ -164,14 +126,14 @@ void *chi_load_read(void *argument)
 	chi_carrier_init(&work.archive, &loading->archive);
 	chi_puts_writer_init(&work.positions, &loading->positions);
 	chi_arena_init(&work.arena, ARENA_BUDGET);
-	chi_buffer_init(&work.line, CHI_DUMP_LINE_MAX);
+	chi_line_splitter_init(&work.lines, CHI_DUMP_LINE_MAX, take_line, &work);
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
-		chi_queue_fail(&loading->queue, rc, &work.fault);
+		chi_queue_fail(&loading->reading.queue, rc, &work.fault);
 	}
 	chi_puts_writer_deinit(&work.positions);
 	chi_carrier_deinit(&work.archive);
-	chi_buffer_deinit(&work.line);
+	chi_line_splitter_deinit(&work.lines);
 	chi_arena_deinit(&work.arena);
 	return NULL;
 }

@@ -13,34 +13,12 @@
 #include "base/attr.h"
 #include "base/fault.h"
 
-/* A piece of text is so much of the memory, within these bounds. */
-#define PIECE_SHARE 256u
-#define PIECE_MIN   ((uint64_t)64 << 10)
-#define PIECE_MAX   ((uint64_t)1 << 20)
-
 /* Sixteenths of the memory; what is left sorts the strength tree. */
 #define PUTS_SHARE 10
-
-static int start_threads(struct chi_lining *lining, struct chi_fault *fault)
-{
-	unsigned n = lining->importer->options.threads;
-	lining->threads = calloc(n, sizeof(*lining->threads));
-	if (lining->threads == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (pthread_create(&lining->threads[i], NULL, chi_lines_work, lining) != 0) {
-			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
-		}
-		lining->n_threads++;
-	}
-	return CHI_OK;
-}
 
 static int begin(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
-	uint64_t size = options->memory / PIECE_SHARE;
 	struct chi_lining *lining = calloc(1, sizeof(*lining));
 	if (lining == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -50,10 +28,11 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	lining->puts.file = -1;
 	chi_arena_init(&lining->arena, 2 * (size_t)CHI_LINES_MAX);
 	chi_buffer_init(&lining->head, CHI_LINES_MAX + 2);
-	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-	chi_queue_init(&lining->queue, (size_t)size, options->threads + 2);
+	chi_reading_init(&lining->reading, options);
 	int rc = chi_puts_init(&lining->puts, importer, options->memory / 16 * PUTS_SHARE, fault);
-	return rc == CHI_OK ? start_threads(lining, fault) : rc;
+	return rc == CHI_OK ? chi_reading_start(&lining->reading, options->threads, chi_lines_work,
+						lining, 0, fault)
+			    : rc;
 }
 
 /* ---- What the threads tell ------------------------------------------------------------------ */
@@ -141,7 +120,7 @@ static int collect(struct chi_lining *lining, struct chi_fault *fault)
 {
 	struct chi_stream *stream;
 	int rc = CHI_OK;
-	while (rc == CHI_OK && (stream = chi_queue_collect(&lining->queue)) != NULL) {
+	while (rc == CHI_OK && (stream = chi_queue_collect(&lining->reading.queue)) != NULL) {
 		rc = add_stream(lining, stream);
 		chi_stream_free(stream);
 	}
@@ -197,75 +176,48 @@ static size_t records_of(struct chi_lining *lining, const char *text, size_t len
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-/* The text of a failure, of a thread or of this one. */
-static int failed(struct chi_lining *lining, int rc, struct chi_fault *fault)
+/* Says where the piece that is filled begins. */
+static void place_piece(struct chi_lining *lining)
 {
-	int other = chi_queue_status(&lining->queue, fault);
-	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
-}
-
-static uint64_t count_lines(const char *text, size_t len)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
+	if (lining->reading.piece != NULL) {
+		lining->reading.piece->line = lining->lines + 1;
+		lining->reading.piece->of = lining->file;
 	}
-	return n;
 }
 
 static int take_piece(struct chi_lining *lining, struct chi_fault *fault)
 {
-	int rc = chi_queue_piece(&lining->queue, &lining->piece);
-	if (rc != CHI_OK) {
-		lining->piece = NULL;
-		return failed(lining, rc, fault);
-	}
-	lining->piece->line = lining->lines + 1;
-	lining->piece->of = lining->file;
-	return CHI_OK;
+	int rc = chi_reading_take(&lining->reading, fault);
+	place_piece(lining);
+	return rc;
 }
 
 /* The piece goes to the threads up to its last record's end; a record that is longer goes on.
  * `last`: of the file. */
 static int hand_over(struct chi_lining *lining, bool last, struct chi_fault *fault)
 {
-	struct chi_piece *piece = lining->piece;
+	const struct chi_piece *piece = lining->reading.piece;
 	size_t end = last ? piece->len : records_of(lining, piece->bytes, piece->len);
 	size_t cut = end > 0 ? end : piece->len;
 	char *name = NULL;
-	lining->lines += count_lines(piece->bytes, cut);
-	lining->piece = NULL;
-	if (!last) {
-		int rc = take_piece(lining, fault);
-		if (rc != CHI_OK) {
-			free(piece);
-			return rc;
-		}
-		struct chi_piece *next = lining->piece;
-		next->len = piece->len - cut;
-		memcpy(next->bytes, piece->bytes + cut, next->len);
-		piece->len = cut;
-	}
-	int rc = chi_queue_put(&lining->queue, piece, &name, last || end > 0);
-	return rc != CHI_OK ? failed(lining, rc, fault) : collect(lining, fault);
+	lining->lines += chi_count_lines(piece->bytes, cut);
+	int rc = chi_reading_pass(&lining->reading, cut, &name, last || end > 0, fault);
+	place_piece(lining);
+	return rc == CHI_OK ? collect(lining, fault) : rc;
 }
 
 static int feed_pieces(struct chi_lining *lining, const char *bytes, size_t len,
 		       struct chi_fault *fault)
 {
 	while (len > 0) {
-		int rc = lining->piece == NULL ? take_piece(lining, fault) : CHI_OK;
+		int rc = lining->reading.piece == NULL ? take_piece(lining, fault) : CHI_OK;
 		if (rc != CHI_OK) {
 			return rc;
 		}
-		struct chi_piece *piece = lining->piece;
-		size_t room = lining->queue.piece_size - piece->len;
-		size_t some = len < room ? len : room;
-		memcpy(piece->bytes + piece->len, bytes, some);
-		piece->len += some;
+		size_t some = chi_reading_fill(&lining->reading, bytes, len);
 		bytes += some;
 		len -= some;
-		if (piece->len == lining->queue.piece_size) {
+		if (chi_reading_full(&lining->reading)) {
 			rc = hand_over(lining, false, fault);
 		}
 		if (rc != CHI_OK) {
@@ -356,10 +308,11 @@ static int end_file(struct chi_lining *lining, struct chi_fault *fault)
 	if (!lining->begun && (lining->head.len > 0 || lining->head_long)) {
 		rc = end_head(lining, fault);
 	}
-	if (rc == CHI_OK && lining->piece == NULL && chi_queue_open(&lining->queue)) {
+	if (rc == CHI_OK && lining->reading.piece == NULL &&
+	    chi_queue_open(&lining->reading.queue)) {
 		rc = take_piece(lining, fault);
 	}
-	if (rc == CHI_OK && lining->piece != NULL) {
+	if (rc == CHI_OK && lining->reading.piece != NULL) {
 		rc = hand_over(lining, true, fault);
 	}
 	return rc;
@@ -414,14 +367,6 @@ static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
-static void join(struct chi_lining *lining)
-{
-	for (unsigned i = 0; i < lining->n_threads; i++) {
-		pthread_join(lining->threads[i], NULL);
-	}
-	lining->n_threads = 0;
-}
-
 /* A store is not touched, or made, for nothing. */
 static int commit(struct chi_importer *importer, struct chi_import_result *result,
 		  struct chi_fault *fault)
@@ -431,9 +376,7 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	chi_queue_end(&lining->queue);
-	join(lining);
-	rc = chi_queue_status(&lining->queue, fault);
+	rc = chi_reading_finish(&lining->reading, fault);
 	rc = rc == CHI_OK ? collect(lining, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
@@ -452,12 +395,7 @@ static void end(struct chi_importer *importer)
 	if (lining == NULL) {
 		return;
 	}
-	struct chi_fault fault;
-	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
-	chi_queue_fail(&lining->queue, -CHI_ECANCELED, &fault);
-	join(lining);
-	free(lining->piece);
-	chi_queue_deinit(&lining->queue);
+	chi_reading_deinit(&lining->reading);
 	chi_puts_deinit(&lining->puts);
 	while (lining->first != NULL) {
 		struct chi_lines_file *next = lining->first->next;
@@ -468,7 +406,6 @@ static void end(struct chi_importer *importer)
 	chi_arena_deinit(&lining->arena);
 	chi_buffer_deinit(&lining->head);
 	free(lining->places);
-	free(lining->threads);
 	free(lining);
 	importer->state = NULL;
 }

@@ -15,7 +15,7 @@
 #include "formats/lines.h"
 #include "import/importer_priv.h"
 #include "import/puts.h"
-#include "import/queue.h"
+#include "import/reading.h"
 
 /* The longest line, and the longest record of several, in bytes. */
 #define CHI_LINES_MAX (1u << 20)
@@ -59,10 +59,8 @@ enum chi_lines_state {
 /* The state of a session of kind CHI_IMPORT_PUT. */
 struct chi_lining {
 	struct chi_importer *importer;
-	struct chi_queue queue;
+	struct chi_reading reading;
 	struct chi_puts puts;
-	pthread_t *threads;
-	unsigned n_threads; /* that run */
 	/* The feeding thread's. */
 	struct chi_lines_file *first;
 	struct chi_lines_file *file; /* that is fed; NULL: none yet */
@@ -70,8 +68,7 @@ struct chi_lining {
 	struct chi_arena arena;	     /* of that line */
 	struct chi_buffer head;	     /* that line, or what has come of it */
 	bool head_long;
-	struct chi_piece *piece; /* filled now; NULL: none */
-	uint64_t lines;		 /* of the file, before that piece */
+	uint64_t lines; /* of the file, before the piece that is filled */
 	enum chi_lines_state state;
 	uint64_t record; /* bytes of the record that has begun */
 	/* Of the streams collected. */

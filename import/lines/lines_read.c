@@ -14,10 +14,9 @@
 struct work {
 	struct chi_lining *lining;
 	struct chi_puts_writer puts;
-	struct chi_lines lines;	  /* of the stream */
-	struct chi_arena arena;	  /* of one record */
-	struct chi_buffer line;	  /* one that spans pieces */
-	bool line_long;		  /* it is longer than any may be */
+	struct chi_lines lines; /* of the stream */
+	struct chi_arena arena; /* of one record */
+	struct chi_line_splitter splitter;
 	struct chi_buffer record; /* of several lines, while `open` */
 	bool open;
 	size_t end;	 /* bytes of the end of its last line */
@@ -128,15 +127,16 @@ static int drop_line(struct work *work)
 	return reject(work, why.text);
 }
 
-static int take_line(struct work *work, const char *line, size_t len)
+static int take_line(void *context, const char *line, size_t len, bool longer)
 {
+	struct work *work = context;
 	bool returned = len > 0 && line[len - 1] == '\r';
 	len -= returned;
 	work->number++;
 	if (!work->open) {
 		work->begins = work->number;
 	}
-	if (work->line_long || len > CHI_LINES_MAX) {
+	if (longer || len > CHI_LINES_MAX) {
 		return drop_line(work);
 	}
 	if (!work->open && chi_line_is_blank(line, len)) {
@@ -145,41 +145,6 @@ static int take_line(struct work *work, const char *line, size_t len)
 	return work->open || chi_lines_open(&work->lines, line, len, false)
 		       ? add_line(work, line, len, returned)
 		       : take_record(work, line, len);
-}
-
-/* More of a line that has no end yet. */
-static int join_line(struct work *work, const char *bytes, size_t len)
-{
-	int rc = work->line_long ? CHI_OK : chi_buffer_append(&work->line, bytes, len);
-	work->line_long = work->line_long || rc == -CHI_ETOOBIG;
-	return rc == CHI_OK || rc == -CHI_ETOOBIG ? CHI_OK : chi_fault_plain(&work->fault, rc);
-}
-
-static int end_line(struct work *work)
-{
-	size_t len = work->line.len;
-	int rc = take_line(work, (const char *)chi_buffer_bytes(&work->line), len);
-	chi_buffer_consume(&work->line, len);
-	work->line_long = false;
-	return rc;
-}
-
-static int read_piece(struct work *work, const struct chi_piece *piece)
-{
-	const char *at = piece->bytes;
-	const char *end = at + piece->len;
-	int rc = CHI_OK;
-	while (at < end && rc == CHI_OK) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop != NULL ? stop : end) - at);
-		bool joined = stop == NULL || work->line.len > 0 || work->line_long;
-		rc = joined ? join_line(work, at, len) : take_line(work, at, len);
-		if (rc == CHI_OK && joined && stop != NULL) {
-			rc = end_line(work);
-		}
-		at += len + (stop != NULL);
-	}
-	return rc;
 }
 
 static int begin_stream(struct work *work, const struct chi_piece *piece)
@@ -199,7 +164,7 @@ static int begin_stream(struct work *work, const struct chi_piece *piece)
 
 static int end_stream(struct work *work)
 {
-	int rc = work->line.len > 0 || work->line_long ? end_line(work) : CHI_OK;
+	int rc = chi_line_splitter_end(&work->splitter);
 	if (rc == CHI_OK && work->open) {
 		rc = end_record(work); /* the parser says that the mark is not closed */
 	}
@@ -210,17 +175,19 @@ static int end_stream(struct work *work)
 			    : rc;
 }
 
-static int read_stream(struct work *work)
+static int read_stream(void *context, struct chi_stream *stream)
 {
-	struct chi_queue *queue = &work->lining->queue;
+	struct work *work = context;
+	struct chi_queue *queue = &work->lining->reading.queue;
 	struct chi_piece *piece = NULL;
 	int rc = CHI_OK;
+	work->stream = stream;
 	work->told = NULL;
 	while ((piece = chi_queue_next(queue, work->stream, piece)) != NULL) {
 		if (work->told == NULL) {
 			rc = begin_stream(work, piece);
 		}
-		rc = rc == CHI_OK ? read_piece(work, piece) : rc;
+		rc = rc == CHI_OK ? chi_line_splitter_piece(&work->splitter, piece) : rc;
 		if (rc != CHI_OK) {
 			free(piece);
 			return rc;
@@ -232,15 +199,8 @@ static int read_stream(struct work *work)
 
 static int read_all(struct work *work)
 {
-	struct chi_queue *queue = &work->lining->queue;
-	while ((work->stream = chi_queue_claim(queue)) != NULL) {
-		int rc = read_stream(work);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		chi_queue_done(queue, work->stream);
-	}
-	return chi_puts_end(&work->puts, &work->fault);
+	int rc = chi_reading_streams(&work->lining->reading, read_stream, work);
+	return rc == CHI_OK ? chi_puts_end(&work->puts, &work->fault) : rc;
 }
 
 void *chi_lines_work(void *argument)
@@ -250,14 +210,15 @@ void *chi_lines_work(void *argument)
 	chi_puts_writer_init(&work.puts, &lining->puts);
 	chi_arena_init(&work.arena, ARENA_BUDGET);
 	/* The longest line may end with a carriage return. */
-	chi_buffer_init(&work.line, CHI_LINES_MAX + 1);
+	chi_line_splitter_init(&work.splitter, CHI_LINES_MAX + 1, take_line, &work);
 	chi_buffer_init(&work.record, CHI_LINES_MAX);
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
-		chi_queue_fail(&lining->queue, rc, &work.fault);
+		rc = work.fault.text[0] != '\0' ? rc : chi_fault_plain(&work.fault, rc);
+		chi_queue_fail(&lining->reading.queue, rc, &work.fault);
 	}
 	chi_puts_writer_deinit(&work.puts);
-	chi_buffer_deinit(&work.line);
+	chi_line_splitter_deinit(&work.splitter);
 	chi_buffer_deinit(&work.record);
 	chi_arena_deinit(&work.arena);
 	return NULL;

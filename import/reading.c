@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The frame of those who feed and of those who read. */
+#include "import/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+
+/* A piece of text is so much of the memory, within these bounds. */
+#define PIECE_SHARE 256u
+#define PIECE_MIN   ((uint64_t)64 << 10)
+#define PIECE_MAX   ((uint64_t)1 << 20)
+
+void chi_reading_init(struct chi_reading *reading, const struct chi_import_options *options)
+{
+	uint64_t size = options->memory / PIECE_SHARE;
+	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
+	*reading = (struct chi_reading){.threads = NULL};
+	chi_queue_init(&reading->queue, (size_t)size, options->threads + 2);
+}
+
+int chi_reading_start(struct chi_reading *reading, unsigned n, void *(*read)(void *),
+		      void *arguments, size_t size, struct chi_fault *fault)
+{
+	reading->threads = calloc(n, sizeof(*reading->threads));
+	if (reading->threads == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		void *argument = (char *)arguments + i * size;
+		if (pthread_create(&reading->threads[i], NULL, read, argument) != 0) {
+			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
+		}
+		reading->n_threads++;
+	}
+	return CHI_OK;
+}
+
+static void join(struct chi_reading *reading)
+{
+	for (unsigned i = 0; i < reading->n_threads; i++) {
+		pthread_join(reading->threads[i], NULL);
+	}
+	reading->n_threads = 0;
+}
+
+int chi_reading_finish(struct chi_reading *reading, struct chi_fault *fault)
+{
+	chi_queue_end(&reading->queue);
+	join(reading);
+	return chi_queue_status(&reading->queue, fault);
+}
+
+void chi_reading_deinit(struct chi_reading *reading)
+{
+	struct chi_fault fault;
+	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
+	chi_queue_fail(&reading->queue, -CHI_ECANCELED, &fault);
+	join(reading);
+	free(reading->piece);
+	chi_queue_deinit(&reading->queue);
+	free(reading->threads);
+}
+
+/* ---- The thread that feeds --------------------------------------------------------------- */
+
+/* The text of a failure, of a thread or of this one. */
+static int failed(struct chi_reading *reading, int rc, struct chi_fault *fault)
+{
+	int other = chi_queue_status(&reading->queue, fault);
+	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
+}
+
+int chi_reading_take(struct chi_reading *reading, struct chi_fault *fault)
+{
+	if (reading->piece != NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_queue_piece(&reading->queue, &reading->piece);
+	return rc == CHI_OK ? CHI_OK : failed(reading, rc, fault);
+}
+
+size_t chi_reading_fill(struct chi_reading *reading, const char *bytes, size_t len)
+{
+	struct chi_piece *piece = reading->piece;
+	size_t room = reading->queue.piece_size - piece->len;
+	size_t some = len < room ? len : room;
+	memcpy(piece->bytes + piece->len, bytes, some);
+	piece->len += some;
+	return some;
+}
+
+int chi_reading_pass(struct chi_reading *reading, size_t cut, char **name, bool closes,
+		     struct chi_fault *fault)
+{
+	struct chi_piece *piece = reading->piece;
+	size_t left = piece->len - cut;
+	reading->piece = NULL;
+	if (left > 0 || !closes) {
+		int rc = chi_reading_take(reading, fault);
+		if (rc != CHI_OK) {
+			free(piece);
+			return rc;
+		}
+		memcpy(reading->piece->bytes, piece->bytes + cut, left);
+		reading->piece->len = left;
+		piece->len = cut;
+	}
+	int rc = chi_queue_put(&reading->queue, piece, name, closes);
+	return rc == CHI_OK ? CHI_OK : failed(reading, rc, fault);
+}
+
+uint64_t chi_count_lines(const char *text, size_t len)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		n += text[i] == '\n';
+	}
+	return n;
+}
+
+/* ---- The threads that read --------------------------------------------------------------- */
+
+int chi_reading_streams(struct chi_reading *reading, chi_read_stream *read, void *context)
+{
+	struct chi_stream *stream;
+	while ((stream = chi_queue_claim(&reading->queue)) != NULL) {
+		int rc = read(context, stream);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		chi_queue_done(&reading->queue, stream);
+	}
+	return CHI_OK;
+}
+
+void chi_line_splitter_init(struct chi_line_splitter *splitter, size_t most,
+			    int (*take)(void *context, const char *line, size_t len, bool longer),
+			    void *context)
+{
+	*splitter = (struct chi_line_splitter){.take = take, .context = context};
+	chi_buffer_init(&splitter->line, most);
+}
+
+void chi_line_splitter_deinit(struct chi_line_splitter *splitter)
+{
+	chi_buffer_deinit(&splitter->line);
+}
+
+void chi_line_splitter_drop(struct chi_line_splitter *splitter)
+{
+	chi_buffer_consume(&splitter->line, splitter->line.len);
+	splitter->longer = false;
+}
+
+/* More of a line that has no end yet. */
+static int join_line(struct chi_line_splitter *splitter, const char *bytes, size_t len)
+{
+	int rc = splitter->longer ? CHI_OK : chi_buffer_append(&splitter->line, bytes, len);
+	splitter->longer = splitter->longer || rc == -CHI_ETOOBIG;
+	return rc == -CHI_ETOOBIG ? CHI_OK : rc;
+}
+
+static int end_line(struct chi_line_splitter *splitter)
+{
+	int rc = splitter->take(splitter->context, (const char *)chi_buffer_bytes(&splitter->line),
+				splitter->line.len, splitter->longer);
+	chi_line_splitter_drop(splitter);
+	return rc;
+}
+
+int chi_line_splitter_piece(struct chi_line_splitter *splitter, const struct chi_piece *piece)
+{
+	const char *at = piece->bytes;
+	const char *end = at + piece->len;
+	int rc = CHI_OK;
+	while (at < end && rc == CHI_OK) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t len = (size_t)((stop != NULL ? stop : end) - at);
+		if (stop != NULL && !chi_line_splitter_inside(splitter)) {
+			bool longer = len > splitter->line.limit;
+			rc = splitter->take(splitter->context, at, len, longer);
+		} else {
+			rc = join_line(splitter, at, len);
+			rc = rc == CHI_OK && stop != NULL ? end_line(splitter) : rc;
+		}
+		at += len + (stop != NULL);
+	}
+	return rc;
+}
+
+int chi_line_splitter_end(struct chi_line_splitter *splitter)
+{
+	return chi_line_splitter_inside(splitter) ? end_line(splitter) : CHI_OK;
+}
