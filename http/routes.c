@@ -21,7 +21,11 @@ static int run_metrics(struct call *call)
 static int run_page(struct call *call)
 {
 	call->file = page_find(call->loop->server->page, call->path);
-	return call->file != NULL ? CHI_OK : call_not_found(call, "there is no such file");
+	if (call->file == NULL) {
+		return call_not_found(call, "there is no such file");
+	}
+	call->type = call->file->type;
+	return CHI_OK;
 }
 
 static const struct route own_routes[] = {
