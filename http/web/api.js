@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server's JSON interface, as openapi.json beside the server describes it. Each call gives the
+ * decoded answer or throws a Refusal whose message is for people to read.
+ */
+
+const TOKEN = "chistore.token";
+const POSITIONS_KEPT = 400;
+
+export class Refusal extends Error {
+	constructor(text, status) {
+		super(text);
+		this.name = "Refusal";
+		this.status = status;
+	}
+}
+
+/* "?a=1&b=2" of the parameters that have a value. */
+export function query(parameters) {
+	const given = Object.entries(parameters)
+		.filter(([, value]) => value !== "" && value !== null && value !== undefined);
+	return given.length ? "?" + new URLSearchParams(given) : "";
+}
+
+function headers() {
+	const token = localStorage.getItem(TOKEN);
+	return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/* An access token for servers that ask for one; "" forgets it. */
+export function setToken(token) {
+	if (token) {
+		localStorage.setItem(TOKEN, token);
+	} else {
+		localStorage.removeItem(TOKEN);
+	}
+}
+
+async function refusalOf(response) {
+	let text = `the server answered ${response.status}`;
+	try {
+		text = (await response.json()).error || text;
+	} catch {
+		/* no JSON: the status must do */
+	}
+	return new Refusal(text, response.status);
+}
+
+async function request(path, options = {}) {
+	let response;
+	try {
+		response = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
+	} catch (error) {
+		if (error.name === "AbortError") {
+			throw error;
+		}
+		throw new Refusal("the server cannot be reached; is it running?", 0);
+	}
+	if (!response.ok) {
+		throw await refusalOf(response);
+	}
+	return response;
+}
+
+async function get(path, parameters = {}, signal = undefined) {
+	return (await request(path + query(parameters), { signal })).json();
+}
+
+/* NDJSON: {rows, next, total}, of which the last two are its last line. */
+async function lines(path, parameters, signal) {
+	const text = await (await request(path + query(parameters), { signal })).text();
+	const rows = text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+	return { ...rows.pop(), rows };
+}
+
+const positions = new Map();
+
+/* A position, kept for the next time; promises, so that two calls are one request. */
+export function position(fen) {
+	if (!positions.has(fen)) {
+		keep(fen, get("/api/position", { fen }));
+	}
+	return positions.get(fen);
+}
+
+function keep(fen, answer) {
+	answer.catch(() => positions.delete(fen));
+	positions.set(fen, answer);
+	if (positions.size > POSITIONS_KEPT) {
+		positions.delete(positions.keys().next().value);
+	}
+}
+
+/* The positions of a line, those not yet known in one request. */
+export function manyPositions(fens) {
+	const wanted = [...new Set(fens.filter((fen) => !positions.has(fen)))];
+	if (wanted.length > 0) {
+		const answer = request("/api/position", { method: "POST",
+			body: JSON.stringify({ fens: wanted }), headers: { "Content-Type": "application/json" },
+		}).then((response) => response.json());
+		wanted.forEach((fen, index) =>
+			keep(fen, answer.then((all) => checked(all.positions[index]))));
+	}
+	return Promise.all(fens.map((fen) => position(fen)));
+}
+
+function checked(answer) {
+	if (answer.error) {
+		throw new Refusal(answer.error, 400);
+	}
+	return answer;
+}
+
+/* Reads PGN or bare moves from `fen` on: {tags, start, result, moves: [{san, uci, fen}]}. */
+export async function readMoves(text, fen = "") {
+	const response = await request("/api/pgn" + query({ fen }), {
+		method: "POST", body: text, headers: { "Content-Type": "text/plain" },
+	});
+	return response.json();
+}
+
+export const info = () => get("/api/info");
+export const explore = (fen, filter, signal) => get("/api/explore", { fen, ...filter }, signal);
+export const games = (parameters, signal) => get("/api/games", parameters, signal);
+export const game = (number) => get(`/api/game/${number}`);
+export const find = (parameters, signal) => get("/api/find", parameters, signal);
+export const scan = (parameters, signal) => lines("/api/scan", parameters, signal);
+export const histogram = (parameters, signal) => get("/api/histogram", parameters, signal);
+export const names = (parameters, signal) => get("/api/names", parameters, signal);
+export const gamesets = () => get("/api/gamesets");
+export const stats = (parameters, signal) => get("/api/stats", parameters, signal);
+
+/*
+ * Makes a function that runs one request at a time: a new one ends the one before, whose answer is
+ * then undefined, so that an old answer never overwrites a new one.
+ */
+export function latest() {
+	let current = null;
+	return async (ask) => {
+		current?.abort();
+		const mine = current = new AbortController();
+		try {
+			const answer = await ask(mine.signal);
+			return mine === current ? answer : undefined;
+		} catch (error) {
+			if (mine !== current || error.name === "AbortError") {
+				return undefined;
+			}
+			throw error;
+		}
+	};
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The band browser: how many positions have which statistic, as columns on a logarithmic scale. A
+ * band of them is dragged, or typed, and its positions are shown as small boards.
+ */
+import * as api from "./api.js";
+import { columns, responsive } from "./chart.js";
+import { afterPause, count, html, svg } from "./dom.js";
+import { sentence } from "./notice.js";
+import { PositionPages } from "./positions.js";
+
+const BINS = 64;
+const MOST = 255.99;
+
+function field(text, attributes) {
+	return html("label", {}, text, html("input", attributes));
+}
+
+function choice(text, name, options) {
+	return html("label", {}, text, html("select", { name }, ...options.map(([value, shown]) =>
+		html("option", { value }, shown))));
+}
+
+function form() {
+	const number = { type: "number", min: 0, max: MOST, step: 0.01, inputmode: "decimal" };
+	return html("form", { class: "fields", "aria-label": "Band" },
+		field("From", { ...number, name: "from" }), field("to", { ...number, name: "to" }),
+		choice("Order", "desc", [["1", "highest first"], ["", "lowest first"]]),
+		choice("To move", "side", [["", "either"], ["w", "White"], ["b", "Black"]]),
+		field("Games, at least", { type: "number", name: "min-games", min: 0, inputmode: "numeric" }),
+		field("Pieces", { name: "pieces", placeholder: "3..6", size: 6 }),
+		field("Material", { name: "material", placeholder: "KRPvKR", size: 9 }));
+}
+
+export class Bands {
+	constructor(host, app) {
+		this.app = app;
+		this.ask = api.latest();
+		this.drawn = false;
+		this.form = form();
+		this.fields = this.form.elements;
+		this.plot = html("div", { class: "plot histogram" });
+		this.words = html("p", { class: "hint" });
+		this.pages = new PositionPages((limit, cursor, signal) => this.page(limit, cursor, signal));
+		host.append(html("h2", {}, `Bands of the statistic “${app.info.statistic}”`),
+			html("p", { class: "hint" }, "Drag over the columns to choose a band, or type its ends."),
+			this.plot, this.words, this.form, this.pages.root);
+		this.form.addEventListener("submit", (event) => event.preventDefault());
+		this.form.addEventListener("input", afterPause((event) => this.changed(event)));
+	}
+
+	/* The histogram is counted when the panel is first shown. */
+	async refresh() {
+		if (!this.drawn) {
+			this.drawn = true;
+			await this.count();
+			this.chooseFirst();
+		}
+	}
+
+	value(name) {
+		return this.fields[name].value.trim();
+	}
+
+	filter() {
+		return Object.fromEntries(["side", "min-games", "pieces", "material"]
+			.map((name) => [name, this.value(name)]));
+	}
+
+	async count() {
+		this.plot.setAttribute("aria-busy", "true");
+		try {
+			const answer = await this.ask((signal) =>
+				api.histogram({ bins: BINS, ...this.filter() }, signal));
+			if (answer) {
+				this.histogram = answer;
+				responsive(this.plot, (width) => this.draw(width));
+				this.tellUnknown();
+			}
+		} catch (error) {
+			this.words.textContent = sentence(error.message);
+			if (error.name !== "Refusal") {
+				throw error;
+			}
+		}
+		this.plot.removeAttribute("aria-busy");
+	}
+
+	tellUnknown() {
+		const { bins, unknown } = this.histogram;
+		const known = bins.reduce((sum, bin) => sum + bin.positions, 0);
+		this.words.textContent = `${count(known)} positions have it; of ${count(unknown)} it is ` +
+			"not known. The scale is logarithmic.";
+	}
+
+	/* At first the highest columns that have anything, which are the interesting end. */
+	chooseFirst() {
+		const { bins = [] } = this.histogram ?? {};
+		const filled = bins.filter((bin) => bin.positions > 0);
+		if (filled.length && this.value("from") === "") {
+			this.choose(filled.at(-Math.min(8, filled.length)).from, filled.at(-1).to);
+		}
+	}
+
+	choose(from, to) {
+		this.fields.from.value = from;
+		this.fields.to.value = to;
+		this.markBand();
+		this.pages.refresh();
+	}
+
+	async changed(event) {
+		if (!["from", "to", "desc"].includes(event.target.name)) {
+			await this.count();
+		}
+		this.markBand();
+		this.pages.refresh();
+	}
+
+	async page(limit, cursor, signal) {
+		return api.scan({ from: this.value("from"), to: this.value("to"), desc: this.value("desc"),
+			...this.filter(), limit, cursor, total: cursor === "" ? "1" : "" }, signal);
+	}
+
+	draw(width) {
+		const rows = this.histogram.bins.map(({ from, to, positions }) => ({
+			label: String(Math.round(from)), parts: [["plain", positions]],
+			title: `${from}–${to}: ${count(positions)} positions`,
+		}));
+		this.chart = columns(rows, { width, log: true, label: "Positions by their statistic" });
+		this.band = svg("rect", { class: "band", y: 4, height: 174 });
+		this.chart.root.append(this.band);
+		this.plot.replaceChildren(this.chart.root);
+		this.chart.root.addEventListener("pointerdown", (event) => this.press(event));
+		this.chart.root.addEventListener("pointermove", (event) => this.drag(event));
+		this.chart.root.addEventListener("pointerup", () => this.drop());
+		this.markBand();
+	}
+
+	column(event) {
+		return this.chart.index(event.clientX - this.plot.getBoundingClientRect().left);
+	}
+
+	press(event) {
+		event.preventDefault();
+		this.chart.root.setPointerCapture(event.pointerId);
+		this.dragged = { first: this.column(event), last: this.column(event) };
+		this.markDragged();
+	}
+
+	drag(event) {
+		if (this.dragged) {
+			this.dragged.last = this.column(event);
+			this.markDragged();
+		}
+	}
+
+	drop() {
+		const { first, last } = this.dragged;
+		const { bins } = this.histogram;
+		this.dragged = null;
+		this.choose(bins[Math.min(first, last)].from, bins[Math.max(first, last)].to);
+	}
+
+	markDragged() {
+		const { first, last } = this.dragged;
+		this.placeBand(Math.min(first, last), Math.max(first, last));
+	}
+
+	placeBand(first, last) {
+		this.band.setAttribute("x", this.chart.left(first));
+		this.band.setAttribute("width", this.chart.step * (last - first + 1));
+	}
+
+	/* Marks the columns that the typed band touches. */
+	markBand() {
+		if (!this.chart) {
+			return;
+		}
+		const { bins } = this.histogram;
+		const from = Number(this.value("from") || 0), to = Number(this.value("to") || MOST);
+		const first = bins.findIndex((bin) => bin.to >= from);
+		const last = bins.findLastIndex((bin) => bin.from <= to);
+		this.band.toggleAttribute("hidden", first < 0 || last < first);
+		if (first >= 0 && last >= first) {
+			this.placeBand(first, last);
+		}
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Results as a bar of three parts, and numbers as the tables have them. */
+import { count, svg } from "./dom.js";
+import { turnOf } from "./fen.js";
+
+/* White's wins, draws, Black's wins, as wide as their share. */
+export function resultBar({ white, draws, black }) {
+	const total = white + draws + black;
+	if (total === 0) {
+		return null;
+	}
+	const percent = (part) => `${(100 * part / total).toFixed(1)} %`;
+	const label = `White ${percent(white)}, draws ${percent(draws)}, Black ${percent(black)}`;
+	let x = 0;
+	const parts = [["white", white], ["draws", draws], ["black", black]].map(([name, part]) => {
+		const width = 100 * part / total;
+		x += width;
+		return svg("rect", { class: name, x: x - width, width, height: 10 });
+	});
+	return svg("svg", { class: "results", viewBox: "0 0 100 10", preserveAspectRatio: "none",
+		role: "img", "aria-label": label }, svg("title", {}, label), ...parts);
+}
+
+/* "+0.28", "#5", seen by White; an evaluation is the side to move's. */
+export function evalText(evaluation, fen) {
+	if (!evaluation) {
+		return "–";
+	}
+	const sign = turnOf(fen) === "w" ? 1 : -1;
+	if (evaluation.mate !== undefined && evaluation.mate !== null) {
+		const mate = sign * evaluation.mate;
+		return mate < 0 ? `−#${-mate}` : `#${mate}`;
+	}
+	const pawns = sign * evaluation.cp / 100;
+	return (pawns < 0 ? "−" : "+") + Math.abs(pawns).toFixed(2);
+}
+
+export function fixed(number, digits) {
+	return number === null || number === undefined ? "–" : number.toFixed(digits);
+}
+
+/* "17,358 games: White 35.1 %, draws 33.9 %, Black 31.1 %" */
+export function resultWords({ games, white, draws, black }) {
+	if (!games) {
+		return "no game";
+	}
+	const total = Math.max(1, white + draws + black);
+	const percent = (part) => `${(100 * part / total).toFixed(1)} %`;
+	return `${count(games)} ${games === 1 ? "game" : "games"}: White ${percent(white)}, ` +
+		`draws ${percent(draws)}, Black ${percent(black)}`;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Charts as SVG, drawn as wide as their place and again when that changes: columns (stacked, with
+ * room to pick a range), horizontal bars, and curves.
+ */
+import { count, shortCount, svg } from "./dom.js";
+
+const VALUE_ROOM = 88; /* after a bar */
+const MARGIN = { left: 46, right: 8, top: 8, bottom: 22 };
+
+/* Calls draw(width) now and whenever the place gets another width. */
+export function responsive(host, draw) {
+	let width = 0;
+	const redraw = () => {
+		const now = Math.round(host.clientWidth);
+		if (now > 0 && now !== width) {
+			width = now;
+			draw(width);
+		}
+	};
+	host.responsive?.disconnect();
+	host.responsive = new ResizeObserver(redraw);
+	host.responsive.observe(host);
+	redraw();
+}
+
+/* 1, 2 or 5 times a power of ten, at least `rough`. */
+function roundStep(rough) {
+	const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-9)));
+	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+}
+
+/* Values for the lines of an axis from 0 to `most`. */
+export function ticks(most, wanted = 4) {
+	const step = roundStep(most / wanted);
+	const values = [];
+	for (let value = 0; value <= most * 1.0001; value += step) {
+		values.push(value);
+	}
+	return values;
+}
+
+function logTicks(most) {
+	const values = [];
+	for (let value = 1; value <= most; value *= 10) {
+		values.push(value);
+	}
+	return values;
+}
+
+/* The scale of a y axis: value -> pixels from the top. */
+function scaleOf(most, height, log) {
+	const full = height - MARGIN.top - MARGIN.bottom;
+	const part = log ? (value) => Math.log10(1 + value) / Math.log10(1 + most)
+		: (value) => value / most;
+	return (value) => height - MARGIN.bottom - full * (most > 0 ? part(value) : 0);
+}
+
+function gridLines(values, y, width) {
+	return values.map((value) => svg("g", { class: "grid" },
+		svg("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }),
+		svg("text", { x: MARGIN.left - 6, y: y(value) + 4, "text-anchor": "end" }, shortCount(value))));
+}
+
+/* Which columns have a label: round numbers where there are numbers, else as many as fit. */
+function labelled(rows, step) {
+	const every = Math.max(1, Math.ceil(42 / step));
+	const [first, second] = rows.map(({ label }) => Number(label));
+	if (Number.isNaN(first) || !(second > first)) {
+		return (label, index) => index % every === 0;
+	}
+	const round = roundStep(every * (second - first));
+	return (label) => Number(label) % round === 0;
+}
+
+function columnLabels(rows, left, step, height) {
+	const wanted = labelled(rows, step);
+	return rows.flatMap(({ label }, index) => wanted(label, index) ?
+		[svg("text", { class: "axis", x: left(index) + step / 2, y: height - 6,
+			"text-anchor": "middle" }, label)] : []);
+}
+
+/* The stacked parts of one column: [[class, value], ...] from the bottom up. */
+function stack(row, x, wide, y) {
+	let sum = 0;
+	const parts = row.parts.filter(([, value]) => value > 0).map(([name, value]) => {
+		const top = y(sum + value), bottom = y(sum);
+		sum += value;
+		return svg("rect", { class: name, x, width: wide, y: top, height: Math.max(0.5, bottom - top) });
+	});
+	return svg("g", {}, svg("title", {}, row.title), ...parts);
+}
+
+/*
+ * Columns for `rows` ({label, title, parts: [[class, value], ...]}). Returns {root, index(x)}:
+ * which column is at x pixels from the left, null if none.
+ */
+export function columns(rows, { width, height = 200, log = false, label }) {
+	const most = Math.max(1, ...rows.map((row) => row.parts.reduce((sum, [, value]) => sum + value, 0)));
+	const y = scaleOf(most, height, log);
+	const step = (width - MARGIN.left - MARGIN.right) / rows.length;
+	const left = (index) => MARGIN.left + index * step;
+	const wide = Math.max(0.5, step - (step > 4 ? 1 : 0));
+	const root = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`,
+		role: "img", "aria-label": label },
+	...gridLines(log ? logTicks(most) : ticks(most), y, width),
+	...rows.map((row, index) => stack(row, left(index), wide, y)),
+	...columnLabels(rows, left, step, height));
+	const index = (x) => {
+		const place = Math.floor((x - MARGIN.left) / step);
+		return Math.max(0, Math.min(rows.length - 1, place));
+	};
+	return { root, index, left, step };
+}
+
+/* Horizontal bars ({label, title, parts, value}), the longest across; for names. */
+export function bars(rows, { width, label }) {
+	const most = Math.max(1, ...rows.map((row) => row.parts.reduce((sum, [, value]) => sum + value, 0)));
+	const longest = Math.max(...rows.map((row) => row.label.length));
+	const names = Math.min(7 * longest + 10, 0.45 * width), rowHeight = 24;
+	const full = width - names - VALUE_ROOM;
+	const drawn = rows.map((row, index) => {
+		let x = names;
+		const y = index * rowHeight + 4;
+		const parts = row.parts.map(([name, value]) => {
+			const wide = full * value / most;
+			x += wide;
+			return svg("rect", { class: name, x: x - wide, y, width: wide, height: rowHeight - 8 });
+		});
+		return svg("g", {}, svg("title", {}, row.title),
+			svg("text", { class: "axis", x: names - 6, y: y + 12, "text-anchor": "end" }, row.label),
+			...parts, svg("text", { class: "axis", x: x + 5, y: y + 12 }, row.value));
+	});
+	const height = rows.length * rowHeight + 4;
+	return svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`,
+		role: "img", "aria-label": label }, ...drawn);
+}
+
+/* A path through the points that have a value; gaps stay gaps. */
+function curvePath(values, x, y) {
+	let pen = "M";
+	return values.map((value, index) => {
+		if (value === null || value === undefined) {
+			pen = "M";
+			return "";
+		}
+		const step = `${pen}${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
+		pen = "L";
+		return step;
+	}).join("");
+}
+
+function dots(values, x, y, name) {
+	return values.flatMap((value, index) => value === null || value === undefined ? [] :
+		[svg("circle", { class: `dot ${name}`, cx: x(index), cy: y(value), r: 1.6 })]);
+}
+
+/*
+ * A curve over plies 0..n-1: `values` with nulls, `columns` behind it on a logarithmic scale of
+ * their own. Returns {root, index(x), x(index)}.
+ */
+export function curve({ values, behind, most, width, height = 130, name, label }) {
+	const top = most ?? Math.max(1, ...values.filter((value) => value !== null));
+	const y = scaleOf(top, height, false);
+	const high = scaleOf(Math.max(1, ...behind), height, true);
+	const step = (width - MARGIN.left - MARGIN.right) / Math.max(1, values.length - 1);
+	const x = (index) => MARGIN.left + index * step;
+	const shade = behind.map((value, index) => svg("rect", { class: "behind",
+		x: x(index) - Math.max(1, step - 1) / 2, width: Math.max(1, step - 1),
+		y: high(value), height: Math.max(0, height - MARGIN.bottom - high(value)) }));
+	const every = Math.ceil(36 / step / 10) * 10;
+	const numbers = values.flatMap((_, index) => index % every ? [] : [svg("text",
+		{ class: "axis", x: x(index), y: height - 6, "text-anchor": "middle" }, count(index / 2))]);
+	const root = svg("svg", { class: "chart curve", width, height,
+		viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+	...shade, ...gridLines(ticks(top, 3), y, width),
+	svg("path", { class: `line ${name}`, d: curvePath(values, x, y) }),
+	...dots(values, x, y, name), ...numbers);
+	return { root, x, index: (at) => Math.max(0, Math.min(values.length - 1,
+		Math.round((at - MARGIN.left) / step))) };
+}

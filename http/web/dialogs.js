@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Two dialogs that put something on the board: one sets up a position, one reads what is pasted. */
+import * as api from "./api.js";
+import { byId } from "./dom.js";
+import { Editor } from "./editor.js";
+import { EMPTY, START, looksLikeFen, piecesOf, placement, turnOf } from "./fen.js";
+import { sentence } from "./notice.js";
+
+/* Shows what the server says against a text, in the dialog's own words. */
+async function attempt(place, action) {
+	place.textContent = "";
+	try {
+		await action();
+		return true;
+	} catch (error) {
+		if (error.name !== "Refusal") {
+			throw error;
+		}
+		place.textContent = sentence(error.message);
+		return false;
+	}
+}
+
+export class Setup {
+	constructor({ line }) {
+		this.line = line;
+		this.dialog = byId("setup");
+		this.fields = byId("setup-form").elements;
+		this.wrong = byId("setup-wrong");
+		this.editor = new Editor(byId("setup-board"), { changed: () => this.write() });
+		byId("setup-form").addEventListener("input", (event) => this.typed(event));
+		byId("setup-form").addEventListener("submit", (event) => this.use(event));
+		byId("setup-clear").addEventListener("click", () => this.read(EMPTY));
+		byId("setup-start").addEventListener("click", () => this.read(START));
+	}
+
+	open() {
+		this.read(this.line.fen);
+		this.wrong.textContent = "";
+		this.dialog.showModal();
+	}
+
+	/* Puts a FEN into the fields and on the board. */
+	read(fen) {
+		const [, , castling = "-", passing = "-"] = fen.split(" ");
+		this.fields.turn.value = turnOf(fen);
+		for (const right of "KQkq") {
+			this.fields[`castle-${right}`].checked = castling.includes(right);
+		}
+		this.fields.passing.value = passing === "-" ? "" : passing;
+		this.editor.setPieces(piecesOf(fen));
+		this.fields.fen.value = fen;
+	}
+
+	/* Writes the fields and the board as a FEN. */
+	write() {
+		const castling = [..."KQkq"].filter((right) => this.fields[`castle-${right}`].checked);
+		this.fields.fen.value = [placement(this.editor.pieces), this.fields.turn.value,
+			castling.join("") || "-", this.fields.passing.value.trim() || "-", "0 1"].join(" ");
+	}
+
+	typed(event) {
+		if (event.target === this.fields.fen) {
+			if (looksLikeFen(event.target.value)) {
+				this.readKeeping(event.target.value);
+			}
+		} else {
+			this.write();
+		}
+	}
+
+	/* The text that is being typed stays as it is. */
+	readKeeping(text) {
+		this.read(text.trim());
+		this.fields.fen.value = text;
+	}
+
+	async use(event) {
+		event.preventDefault();
+		const ok = await attempt(this.wrong, async () => {
+			const { fen } = await api.position(this.fields.fen.value.trim());
+			this.line.set(fen);
+		});
+		if (ok) {
+			this.dialog.close();
+		}
+	}
+}
+
+export class Paste {
+	constructor({ line }) {
+		this.line = line;
+		this.dialog = byId("paste");
+		this.text = byId("paste-text");
+		this.wrong = byId("paste-wrong");
+		byId("paste-form").addEventListener("submit", (event) => this.use(event));
+	}
+
+	open(text = "") {
+		this.text.value = text;
+		this.wrong.textContent = "";
+		this.dialog.showModal();
+		this.text.focus();
+	}
+
+	async use(event) {
+		event.preventDefault();
+		const ok = await attempt(this.wrong, () => this.read(this.text.value.trim()));
+		if (ok) {
+			this.dialog.close();
+		}
+	}
+
+	/* A FEN, or a game, or moves. */
+	async read(text) {
+		if (text === "") {
+			throw new api.Refusal("paste a FEN, a game in PGN, or moves");
+		}
+		if (looksLikeFen(text)) {
+			this.line.set((await api.position(text)).fen);
+			return;
+		}
+		const { start, moves } = await api.readMoves(text);
+		this.line.set(start, moves);
+	}
+}

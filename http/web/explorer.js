@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first panel: what is known of the position on the board, the moves played from it, and the
+ * games that reached it, all among the games that the filters choose.
+ */
+import * as api from "./api.js";
+import { evalText, fixed, resultBar, resultWords } from "./bars.js";
+import { count, html } from "./dom.js";
+import { START, turnOf } from "./fen.js";
+import { GameList } from "./gamelist.js";
+import { sentence } from "./notice.js";
+
+const HEADINGS = [
+	["Move", "", ""],
+	["Games", "number", "games in which it was played here"],
+	["Results", "wide", "White's wins, draws, Black's wins"],
+	["Score", "number", "percent for the side to move"],
+	["Reached", "number", "games that reached the position after it, by any order of moves"],
+	["χ²", "number statistic", "the store's statistic of the position after it"],
+	["Eval", "number", "the deepest evaluation, White's view, in pawns"],
+	["Opening", "opening", ""],
+];
+
+const ROWS = 12;	 /* shown at first */
+const NAMED_PLIES = 40;	 /* openings with a name are shorter */
+
+function heading([text, kind, title]) {
+	return html("th", { scope: "col", class: kind, title }, text);
+}
+
+export class Explorer {
+	/* `app`: line, filters, board, play(uci), tell(error). */
+	constructor(host, app) {
+		this.app = app;
+		this.ask = api.latest();
+		this.about = html("section", { class: "about", "aria-label": "Position" });
+		this.rows = html("tbody");
+		this.table = html("table", { class: "moves" },
+			html("caption", { class: "unseen" }, "Moves played here"),
+			html("thead", {}, html("tr", {}, ...HEADINGS.map(heading))), this.rows);
+		this.empty = html("p", { class: "empty", hidden: true });
+		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
+			...app.filters.query(), ...order, limit, cursor }, signal));
+		host.append(this.about, html("div", { class: "scroll" }, this.table), this.empty,
+			this.games.root);
+		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));
+	}
+
+	/* Asks for what the board and the filters say now. */
+	async refresh() {
+		const { fen } = this.app.line;
+		this.games.refresh();
+		try {
+			const [position, found] = await this.ask((signal) => Promise.all([api.position(fen),
+				api.explore(fen, this.app.filters.query(), signal)])) ?? [];
+			if (position) {
+				this.show(position, found);
+			}
+		} catch (error) {
+			this.fail(error);
+		}
+	}
+
+	fail(error) {
+		this.rows.replaceChildren();
+		this.say(sentence(error.message));
+		if (error.name !== "Refusal") {
+			throw error;
+		}
+	}
+
+	say(text) {
+		this.empty.textContent = text;
+		this.empty.hidden = text === "";
+		this.table.hidden = text !== "";
+	}
+
+	show(position, found) {
+		this.about.replaceChildren(...describe(position, found, this.app));
+		if (!position.opening) {
+			this.nameOpening(position.fen);
+		}
+		const rows = found.moves.map((move) => this.row(move, position));
+		const hidden = rows.length > ROWS + 2 ? rows.splice(ROWS) : [];
+		this.rows.replaceChildren(...rows, ...hidden.length ? [this.moreRows(hidden)] : []);
+		this.say(found.moves.length ? "" : silence(position, this.app.filters.active));
+	}
+
+	/* A row that gives way to those that it stands for. */
+	moreRows(hidden) {
+		const row = html("tr", {}, html("td", { colspan: HEADINGS.length },
+			html("button", { type: "button", class: "quiet",
+				onclick: () => row.replaceWith(...hidden) }, `${hidden.length} more moves`)));
+		return row;
+	}
+
+	/* Deep in a game positions have no name: then that of the last one on the way that has. */
+	async nameOpening(fen) {
+		const { line } = this.app;
+		const way = [line.start, ...line.moves.slice(0, line.at).map((move) => move.fen)];
+		const known = await api.manyPositions(way.slice(0, NAMED_PLIES));
+		const named = known.findLast(({ opening }) => opening);
+		if (named && line.fen === fen) {
+			this.about.querySelector(".opening-name").textContent = openingName(named.opening);
+		}
+	}
+
+	row(move, position) {
+		const { child } = move;
+		const play = html("button", { type: "button", class: "move",
+			onclick: () => this.app.play(move.uci) }, move.san);
+		const share = position.games ? move.games / position.games : 0;
+		const cells = [
+			html("td", {}, play),
+			html("td", { class: "number" }, count(move.games)),
+			html("td", { class: "wide" }, resultBar(move)),
+			html("td", { class: "number" }, fixed(move.score, 1)),
+			html("td", { class: "number" }, count(child.games)),
+			html("td", { class: "number statistic" }, fixed(child.chi2, 2)),
+			html("td", { class: "number" }, child.fen ? evalText(child.eval, child.fen) : "–"),
+			html("td", { class: "opening" }, child.opening ? `${child.eco} ${child.opening}` : ""),
+		];
+		const point = () => this.app.board.arrows([{ uci: move.uci, weight: Math.sqrt(share) }]);
+		return html("tr", { "data-uci": move.uci, onpointerenter: point, onfocusin: point,
+			onclick: (event) => event.target === play || this.app.play(move.uci) }, ...cells);
+	}
+}
+
+/* Why there are no moves to show. */
+function silence(position, filtered) {
+	const ends = { checkmate: "Checkmate.", stalemate: "Stalemate.",
+		insufficient: "Neither side can mate." };
+	if (position.end) {
+		return ends[position.end];
+	}
+	if (!position.found) {
+		return "No game of the store reached this position.";
+	}
+	return filtered ? "No game that the filters choose went on from here."
+		: "Nothing was played from here.";
+}
+
+function fact(name, value, title = "") {
+	return [html("dt", { title }, name), html("dd", {}, value)];
+}
+
+function evaluationOf({ engine, depth, pv = [], ...value }, fen) {
+	const line = pv.slice(0, 8).join(" ");
+	return `${evalText(value, fen)} (${engine}, depth ${depth}) ${line}`;
+}
+
+function openingName({ eco, name }) {
+	return `${eco} ${name}`;
+}
+
+/* The heading above the table: opening, results, and whatever else is known. */
+function describe(position, found, { info, line }) {
+	const { opening, fen } = position;
+	const name = opening ? openingName(opening) : line.at ? "…" : fen === START ? "Initial position"
+		: "Position";
+	const side = turnOf(fen) === "w" ? "White to move" : "Black to move";
+	const facts = [
+		...fact(info.statistic, fixed(position.chi2, 2), "the store's statistic: chi-square"),
+		...info.statistic === "control" ? []
+			: fact("control", fixed(position.control, 2), "the statistic of squares controlled"),
+		...fact("score", position.score === null ? "–" : `${fixed(position.score, 1)} %`,
+			"for the side to move, all games"),
+		...fact("first at ply", position.min_ply ?? "–"),
+		...position.evals.slice(0, 3).flatMap((one) => fact("eval", evaluationOf(one, fen))),
+		...position.line.length ? fact("line", position.line.slice(0, 10).join(" ")) : [],
+		...position.endgame?.class ? fact("endgame", position.endgame.class) : [],
+		...position.note ? fact("note", position.note) : [],
+	];
+	return [html("h2", {}, html("span", { class: "opening-name" }, name), html("span", { class: "side" }, side)),
+		html("p", { class: "results-words" }, resultWords(found)),
+		resultBar(found) ?? "", html("dl", { class: "facts" }, ...facts)];
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is asked of games: a form whose fields apply as one types, and the query parameters that
+ * they mean. The explorer, the pattern search and the statistics all use it.
+ */
+import * as api from "./api.js";
+import { afterPause, byId, html } from "./dom.js";
+import { Suggest } from "./suggest.js";
+
+const RESULTS = [["white-wins", "1-0"], ["drawn", "1/2-1/2"], ["black-wins", "0-1"]];
+
+/* "2600..2700", "2600..", "..2700", or nothing. */
+function range(from, to) {
+	return from || to ? `${from}..${to}` : "";
+}
+
+export class Filters {
+	constructor(form) {
+		this.form = form;
+		this.fields = form.elements;
+		this.listeners = [];
+		const changed = afterPause(() => this.tell());
+		form.addEventListener("input", changed);
+		form.addEventListener("submit", (event) => event.preventDefault());
+		form.addEventListener("reset", () => setTimeout(() => this.tell()));
+		for (const [name, kind] of [["player", "player"], ["opponent", "player"], ["event", "event"]]) {
+			new Suggest(this.fields[name], kind, () => this.tell());
+		}
+		this.summarise();
+	}
+
+	listen(listener) {
+		this.listeners.push(listener);
+	}
+
+	tell() {
+		const now = JSON.stringify(this.query());
+		if (now === this.told) {
+			return;
+		}
+		this.told = now;
+		this.summarise();
+		for (const listener of this.listeners) {
+			listener();
+		}
+	}
+
+	value(name) {
+		return this.fields[name].value.trim();
+	}
+
+	/* The results asked for; none if all or none are ticked, as both mean any. */
+	results() {
+		const ticked = RESULTS.filter(([name]) => this.fields[name].checked);
+		return ticked.length === RESULTS.length ? "" : ticked.map(([, text]) => text).join(",");
+	}
+
+	/* The query parameters, those without a value left out. */
+	query() {
+		const player = this.value("player"), colour = this.value("colour");
+		const parameters = {
+			player, opponent: this.value("opponent"), event: this.value("event"),
+			since: this.value("since"), until: this.value("until"),
+			[this.value("rated")]: range(this.value("rating-from"), this.value("rating-to")),
+			eco: this.value("eco"), result: this.results(), in: this.value("in"),
+			filter: this.value("filter"),
+		};
+		if (player && colour) {
+			parameters[colour] = "1";
+		}
+		return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ""));
+	}
+
+	get active() {
+		return Object.keys(this.query()).length > 0;
+	}
+
+	/* What is asked for in a few words, beside the heading. */
+	summarise() {
+		const { white, black, ...asked } = this.query();
+		const words = Object.values(asked);
+		if (white || black) {
+			words.splice(1, 0, white ? "White" : "Black");
+		}
+		byId("filters-summary").textContent = words.length ? words.join(" · ") : "all games";
+		byId("filters-clear").hidden = words.length === 0;
+	}
+
+	async loadGamesets() {
+		const { gamesets } = await api.gamesets();
+		this.fields.in.append(...gamesets.map(({ name, games, filter }) =>
+			html("option", { value: name, title: filter }, `${name} (${games})`)));
+		this.fields.in.closest("label").hidden = gamesets.length === 0;
+	}
+
+	setPlayer(name, colour = "") {
+		this.fields.player.value = name;
+		this.fields.colour.value = colour;
+		this.tell();
+	}
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts the page: makes its parts, and carries what one of them changes to the others. */
+import * as api from "./api.js";
+import { Bands } from "./bands.js";
+import { Board } from "./board.js";
+import { Cards } from "./cards.js";
+import { Paste, Setup } from "./dialogs.js";
+import { byId, count } from "./dom.js";
+import { Explorer } from "./explorer.js";
+import { START, turnOf } from "./fen.js";
+import { Filters } from "./filters.js";
+import { GameView } from "./gameview.js";
+import { startKeys } from "./keys.js";
+import { Line } from "./line.js";
+import { Link } from "./link.js";
+import { done, say, tell } from "./notice.js";
+import { Pattern } from "./pattern.js";
+import { definePieces } from "./pieces.js";
+import { Statistics } from "./statistics.js";
+import { Tabs } from "./tabs.js";
+import { startTheme } from "./theme.js";
+import { Trainer, worthAsking } from "./trainer.js";
+
+/* Panels that the filters of games have no say in. */
+const UNFILTERED = new Set(["bands", "trainer"]);
+const MADE = { explorer: Explorer, bands: Bands, pattern: Pattern, statistics: Statistics,
+	trainer: Trainer };
+
+const app = { line: new Line(), info: null, tell, training: null, panels: {} };
+
+/* The panels are made when they are first shown. */
+function panel(name) {
+	app.panels[name] ??= new MADE[name](byId(name), app);
+	return app.panels[name];
+}
+
+function showPanel(name) {
+	document.documentElement.dataset.shown = name;
+	byId("filters").hidden = UNFILTERED.has(name) || !app.info.games_kept;
+	if (name !== "trainer" && app.training) {
+		panel("trainer").end();
+	}
+	panel(name).refresh();
+	app.link.update("step");
+}
+
+/* A move on the board: the trainer's answer, or the next of the line. */
+async function play(uci) {
+	try {
+		if (app.training) {
+			app.training(uci);
+		} else if (!await app.line.play(uci)) {
+			say("That move is not legal.");
+		}
+	} catch (error) {
+		tell(error);
+	}
+}
+
+/* A typed move: "e4", "Nf3", "e2e4", "o-o". */
+async function typed(event) {
+	event.preventDefault();
+	const field = byId("move-text");
+	const text = field.value.trim();
+	const plain = (san) => san.replace(/[+#x=!?]/g, "").replace(/0/g, "O").toLowerCase();
+	const { legal } = await api.position(app.line.fen);
+	const fits = legal.filter((move) => move.uci === text.toLowerCase() || move.san === text);
+	const found = fits.length ? fits : legal.filter((move) => plain(move.san) === plain(text));
+	if (found.length === 1) {
+		field.value = "";
+		play(found[0].uci);
+	} else if (text !== "") {
+		tell(new api.Refusal(found.length ? `${text} fits several moves` : `${text} is no legal move here`));
+	}
+}
+
+/* Positions looked at in the explorer become cards of the trainer. */
+function meet(position) {
+	if (app.tabs.shown === "explorer" && app.line.at > 0 && worthAsking(position)) {
+		app.cards.meet(position.fen);
+	}
+}
+
+/* The board follows the line at once; the legal moves come when the server has said them. */
+async function showPosition(glide) {
+	const { line, board } = app;
+	const { fen } = line;
+	board.show(fen, { last: line.last, glide });
+	const label = `${turnOf(fen) === "w" ? "White" : "Black"} to move` +
+		(line.last ? `, last move ${line.last.san}` : "");
+	board.root.setAttribute("aria-label", `Board. ${label}. Enter shows a cursor.`);
+	say(label);
+	try {
+		const position = await api.position(fen);
+		if (line.fen === fen) {
+			board.setLegal(position.legal, position.check);
+			meet(position);
+		}
+	} catch (error) {
+		tell(error);
+	}
+}
+
+function lineChanged(what) {
+	const { line } = app;
+	const before = app.shownAt ?? 0;
+	app.shownAt = line.at;
+	showPosition(line.at === before + 1);
+	byId("back").disabled = byId("first").disabled = line.at === 0;
+	byId("forward").disabled = byId("last").disabled = line.at === line.moves.length;
+	if (app.tabs.shown === "explorer") {
+		panel("explorer").refresh();
+	}
+	if (!app.training) {
+		app.link.update(what);
+	}
+}
+
+async function copy(text, what) {
+	try {
+		await navigator.clipboard.writeText(text);
+		done(`${what} copied.`);
+	} catch {
+		prompt(`${what}:`, text); /* not allowed here: let the reader copy it */
+	}
+}
+
+function startButtons() {
+	const { line, board } = app;
+	const actions = {
+		first: () => line.go(0), back: () => line.takeBack(), forward: () => line.go(line.at + 1),
+		last: () => line.go(line.moves.length), flip: () => board.flip(),
+		new: () => line.set(START), "open-setup": () => app.setup.open(),
+		"open-paste": () => app.paste.open(), "open-help": () => byId("help").showModal(),
+		"copy-link": () => copy(location.href, "Link"), "copy-fen": () => copy(line.fen, "FEN"),
+		"filters-clear": () => byId("filter-form").reset(),
+	};
+	for (const [id, action] of Object.entries(actions)) {
+		byId(id).addEventListener("click", action);
+	}
+	for (const button of document.querySelectorAll("dialog .close")) {
+		button.addEventListener("click", () => button.closest("dialog").close());
+	}
+	byId("type-move").addEventListener("submit", typed);
+	return actions;
+}
+
+function startKeyboard(actions) {
+	const tab = (name) => () => app.tabs.show(name);
+	startKeys([
+		[["ArrowLeft"], "take back", actions.back],
+		[["ArrowRight"], "forward", actions.forward],
+		[["ArrowUp", "Home"], "to the start", actions.first],
+		[["ArrowDown", "End"], "to the end", actions.last],
+		[["f"], "flip the board", actions.flip],
+		[["m"], "type a move", () => byId("move-text").focus()],
+		[["n"], "initial position", actions.new],
+		[["s"], "set up a position", actions["open-setup"]],
+		[["p"], "paste a FEN, a game or moves", actions["open-paste"]],
+		[["l"], "copy a link to what is shown", actions["copy-link"]],
+		[["1"], "explorer", tab("explorer")],
+		[["2"], "bands", tab("bands")],
+		[["3"], "pattern", tab("pattern")],
+		[["4"], "statistics", tab("statistics")],
+		[["5"], "trainer", tab("trainer")],
+		[["?"], "this help", actions["open-help"]],
+	]);
+}
+
+function describeStore({ positions, games, statistic, version }) {
+	byId("store").textContent = `${count(positions)} positions · ${count(games)} games · ` +
+		`statistic: ${statistic}`;
+	byId("version").textContent = `Chistore ${version}`;
+}
+
+/* What a store without games cannot show is not offered. */
+function hideWithoutGames() {
+	document.documentElement.classList.toggle("no-games", !app.info.games_kept);
+	byId("filters").hidden = !app.info.games_kept;
+}
+
+function makeParts() {
+	const { line } = app;
+	app.board = new Board(byId("board"), { move: play, say });
+	app.cards = new Cards(localStorage);
+	app.filters = new Filters(byId("filter-form"));
+	app.tabs = new Tabs(byId("tabs"), showPanel);
+	app.link = new Link(line, { show: (name) => app.tabs.show(name), tell,
+		get shown() {
+			return app.tabs.shown;
+		} });
+	app.setup = new Setup(app);
+	app.paste = new Paste(app);
+	app.play = play;
+	app.train = (handler) => {
+		app.training = handler;
+	};
+	app.turnBoard = (side) => app.board.flipped === (side === "w") && app.board.flip();
+	app.filters.listen(() => UNFILTERED.has(app.tabs.shown) || panel(app.tabs.shown).refresh());
+	startKeyboard(startButtons());
+}
+
+async function start() {
+	startTheme();
+	definePieces();
+	makeParts();
+	app.board.show(START);
+	try {
+		app.info = await api.info();
+	} catch (error) {
+		tell(error);
+		return;
+	}
+	describeStore(app.info);
+	hideWithoutGames();
+	app.view = new GameView(app);
+	app.line.listen(lineChanged);
+	await app.link.load();
+	document.documentElement.dataset.ready = "";
+	if (app.info.games_kept) {
+		await app.filters.loadGamesets();
+	}
+}
+
+start();

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Says in words what went wrong, or what was done, at the foot of the page; read out as well. */
+import { byId, html } from "./dom.js";
+
+const SECONDS = 8;
+let timer = 0;
+
+function show(text, kind) {
+	const place = byId("notice");
+	const close = html("button", { type: "button", class: "quiet", onclick: () => hide() }, "Close");
+	place.className = kind;
+	place.replaceChildren(html("span", {}, text), close);
+	place.hidden = false;
+	clearTimeout(timer);
+	timer = setTimeout(hide, 1000 * SECONDS);
+}
+
+export function hide() {
+	byId("notice").hidden = true;
+}
+
+/* For an error of the server or of the reader; other errors are the page's own and are counted. */
+export function tell(error) {
+	if (error.name !== "Refusal") {
+		throw error;
+	}
+	show(sentence(error.message), "wrong");
+}
+
+export function done(text) {
+	show(text, "done");
+}
+
+/* "no such player" -> "No such player." */
+export function sentence(text) {
+	const end = /[.!?]$/.test(text) ? "" : ".";
+	return text.charAt(0).toUpperCase() + text.slice(1) + end;
+}
+
+/* Speaks to screen readers alone. */
+export function say(text) {
+	byId("spoken").textContent = text;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Positions as small boards, in pages that one turns; each goes to the large board when pressed. */
+import * as api from "./api.js";
+import { fixed, resultBar, resultWords } from "./bars.js";
+import { smallBoard } from "./board.js";
+import { count, html } from "./dom.js";
+import { toLink, turnOf } from "./fen.js";
+import { sentence } from "./notice.js";
+
+export const PAGE = 12;
+
+export class PositionPages {
+	/*
+	 * `list(limit, cursor, signal)` asks for a page: {rows, next, total}. A total of null leaves the
+	 * one of the first page.
+	 */
+	constructor(list, { keepsFlip = () => false } = {}) {
+		Object.assign(this, { list, keepsFlip });
+		this.ask = api.latest();
+		this.boards = html("ul", { class: "boards" });
+		this.words = html("p", { class: "page-words", role: "status" });
+		this.back = html("button", { type: "button", onclick: () => this.turn(-1) }, "Previous");
+		this.forth = html("button", { type: "button", onclick: () => this.turn(1) }, "Next");
+		this.root = html("section", { class: "positions" },
+			html("div", { class: "pager" }, this.back, this.words, this.forth), this.boards);
+		this.clear("");
+	}
+
+	clear(text) {
+		this.cursors = [""];
+		this.at = 0;
+		this.total = null;
+		this.boards.replaceChildren();
+		this.words.textContent = text;
+		this.back.hidden = this.forth.hidden = true;
+	}
+
+	/* Starts again at the first page. */
+	refresh() {
+		this.cursors = [""];
+		this.total = null;
+		return this.load(0);
+	}
+
+	turn(step) {
+		return this.load(this.at + step);
+	}
+
+	async load(at) {
+		this.root.setAttribute("aria-busy", "true");
+		try {
+			const answer = await this.ask((signal) => this.list(PAGE, this.cursors[at], signal));
+			if (answer) {
+				this.show(at, answer);
+			}
+		} catch (error) {
+			this.clear(sentence(error.message));
+			if (error.name !== "Refusal") {
+				throw error;
+			}
+		}
+		this.root.removeAttribute("aria-busy");
+	}
+
+	show(at, { rows, next, total }) {
+		this.at = at;
+		this.total = total ?? this.total;
+		this.cursors[at + 1] = next;
+		this.boards.replaceChildren(...rows.map((row) => this.item(row)));
+		this.back.hidden = this.forth.hidden = false;
+		this.back.disabled = at === 0;
+		this.forth.disabled = next === null;
+		this.words.textContent = this.describe(rows.length);
+	}
+
+	describe(n) {
+		if (n === 0) {
+			return "No position fits.";
+		}
+		const first = this.at * PAGE + 1;
+		const of = this.total === null ? "" : ` of ${count(this.total)}`;
+		return `${count(first)}–${count(first + n - 1)}${of}`;
+	}
+
+	item(row) {
+		const side = turnOf(row.fen) === "w" ? "White to move" : "Black to move";
+		const value = row.chi2 === null ? "" : `χ² ${fixed(row.chi2, 2)}`;
+		return html("li", {}, html("a", { href: `#fen=${toLink(row.fen)}`, title: row.fen,
+			"aria-label": `${side}. ${resultWords(row)}. ${value}` },
+		smallBoard(row.fen, side, this.keepsFlip()),
+		html("span", { class: `turn ${turnOf(row.fen)}`, title: side }),
+		html("span", { class: "number" }, `${count(row.games)} ${row.games === 1 ? "game" : "games"}`),
+		html("span", { class: "number value" }, value)), resultBar(row));
+	}
+}

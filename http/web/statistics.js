@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The games of the store in groups, as charts: years, ratings, lengths, openings and players. */
+import * as api from "./api.js";
+import { fixed, resultWords } from "./bars.js";
+import { bars, columns, responsive } from "./chart.js";
+import { count, html } from "./dom.js";
+import { sentence } from "./notice.js";
+
+const CHARTS = [
+	{ by: "year", title: "Games by year", columns: true },
+	{ by: "rating", title: "Games by average rating", columns: true },
+	{ by: "length", title: "Games by length (moves)", columns: true, most: 120 },
+	{ by: "eco", title: "Openings played most", limit: 15 },
+	{ by: "player", title: "Players with most games", limit: 15 },
+	{ by: "endgame", title: "Endgames (all positions)", limit: 12, store: true },
+];
+const LONGEST = 24;
+
+function parts({ white, draws, black, other = 0 }) {
+	return [["white", white], ["draws", draws], ["black", black], ["plain", other]];
+}
+
+function shorten(text) {
+	return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+}
+
+/* Years without games between two with some are columns too, or the axis would lie. */
+function withGaps(rows, step) {
+	const known = rows.filter((row) => row.value !== null);
+	const filled = [];
+	for (const row of known) {
+		const last = filled.at(-1);
+		for (let value = last ? last.value + step : row.value; value < row.value; value += step) {
+			filled.push({ value, games: 0, white: 0, draws: 0, black: 0 });
+		}
+		filled.push(row);
+	}
+	return filled;
+}
+
+class Chart {
+	constructor(kind, app) {
+		Object.assign(this, { kind, app });
+		this.ask = api.latest();
+		this.plot = html("div", { class: "plot" });
+		this.words = html("p", { class: "hint" });
+		this.root = html("section", { class: "statistic", "data-by": kind.by },
+			html("h3", {}, kind.title), this.plot, this.words);
+	}
+
+	async refresh() {
+		const { by, limit, store } = this.kind;
+		const filter = store ? {} : this.app.filters.query();
+		try {
+			const answer = await this.ask((signal) => api.stats({ by, limit, ...filter }, signal));
+			if (answer) {
+				this.rows = answer.rows;
+				this.show();
+			}
+		} catch (error) {
+			this.plot.replaceChildren();
+			this.words.textContent = sentence(error.message);
+			if (error.name !== "Refusal") {
+				throw error;
+			}
+		}
+	}
+
+	show() {
+		const unknown = this.rows.find((row) => row.value === null);
+		this.words.textContent = this.rows.length === 0 ? "No game fits."
+			: unknown && this.kind.columns ? `Not known: ${count(unknown.games)}.` : "";
+		responsive(this.plot, (width) => this.draw(width));
+	}
+
+	draw(width) {
+		const drawn = this.kind.columns ? this.columns(width) : this.bars(width);
+		this.plot.replaceChildren(drawn);
+	}
+
+	columns(width) {
+		const step = this.kind.by === "rating" ? 100 : 1;
+		const rows = withGaps(this.rows, step).filter((row) => row.value <= (this.kind.most ?? Infinity));
+		return columns(rows.map((row) => ({ label: String(row.value), parts: parts(row),
+			title: `${row.value}: ${resultWords(row)}` })),
+		{ width, label: this.kind.title }).root;
+	}
+
+	bars(width) {
+		const many = (row) => row.positions ?? row.games;
+		const named = this.rows.filter((row) => row.value !== null && row.value !== "");
+		return bars(named.map((row) => ({ label: shorten(String(row.value)),
+			parts: row.positions === undefined ? parts(row) : [["plain", row.positions]],
+			value: `${count(many(row))}${row.score === null || row.positions !== undefined ? ""
+				: ` · ${fixed(row.score, 0)} %`}`,
+			title: `${row.value}: ${row.positions === undefined ? resultWords(row)
+				: `${count(row.positions)} positions`}` })), { width, label: this.kind.title });
+	}
+}
+
+export class Statistics {
+	constructor(host, app) {
+		this.charts = CHARTS.map((kind) => new Chart(kind, app));
+		host.append(html("h2", {}, "Statistics of the games"),
+			html("p", { class: "legend" }, html("i", { class: "white" }), "White wins",
+				html("i", { class: "draws" }), "draws", html("i", { class: "black" }), "Black wins"),
+			html("div", { class: "statistics" }, ...this.charts.map((chart) => chart.root)));
+	}
+
+	refresh() {
+		for (const chart of this.charts) {
+			chart.refresh();
+		}
+	}
+}

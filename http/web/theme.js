@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Light, dark, or as the system has it; the choice is kept in this browser. */
+import { byId } from "./dom.js";
+
+const KEPT = "chistore.theme";
+const ORDER = ["auto", "light", "dark"];
+const WORDS = { auto: "as the system", light: "light", dark: "dark" };
+
+function apply(theme) {
+	document.documentElement.dataset.theme = theme;
+	const button = byId("theme");
+	button.title = `Colours: ${WORDS[theme]} (press to change)`;
+	button.setAttribute("aria-label", button.title);
+}
+
+export function startTheme() {
+	let theme = localStorage.getItem(KEPT);
+	theme = ORDER.includes(theme) ? theme : "auto";
+	apply(theme);
+	byId("theme").addEventListener("click", () => {
+		theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length];
+		localStorage.setItem(KEPT, theme);
+		apply(theme);
+	});
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trainer: shows a position one has met, asks for its best move on the large board, says what
+ * the store knows of the answer, and asks again, sooner if it was missed.
+ */
+import * as api from "./api.js";
+import { bestMoves } from "./best.js";
+import { fixed } from "./bars.js";
+import { columns, responsive } from "./chart.js";
+import { count, html } from "./dom.js";
+import { turnOf } from "./fen.js";
+import { sentence } from "./notice.js";
+
+const BOXES = ["new or missed", "10 minutes", "a day", "3 days", "a week", "16 days", "40 days",
+	"100 days"];
+const GAMES_LEAST = 4;
+const MOVES_LEAST = 2;
+const LINE_MOST = 80; /* plies; games leave what others played long before */
+
+/* Whether there is anything to ask of a position: a choice that several games have made. */
+export function worthAsking(position) {
+	return position.found && position.games >= GAMES_LEAST && position.moves.length >= MOVES_LEAST;
+}
+
+export class Trainer {
+	/* `app`: cards, line, board, train(handler or null), tell(error). */
+	constructor(host, app) {
+		this.app = app;
+		this.asked = null; /* the card on the board */
+		this.build(host);
+	}
+
+	build(host) {
+		this.words = html("p", { class: "question", role: "status" });
+		this.details = html("div", { class: "answer" });
+		this.start = this.button("Start", () => this.next());
+		this.show = this.button("Show the move", () => this.judge(null));
+		this.again = this.button("Next", () => this.next());
+		this.stop = this.button("Stop", () => this.end());
+		this.side = html("select", { onchange: () => this.summarise() },
+			...[["", "either side"], ["w", "White"], ["b", "Black"]].map(([value, text]) =>
+				html("option", { value }, text)));
+		this.plot = html("div", { class: "plot" });
+		this.total = html("p", { class: "hint" });
+		host.append(html("h2", {}, "Trainer"),
+			html("p", { class: "hint" }, "Positions that you look at in the explorer become cards, if",
+				" several games passed through them. Each is asked until you know its best move;",
+				" what you miss comes back sooner. Cards stay in this browser."),
+			html("div", { class: "actions" }, this.start, this.show, this.again, this.stop,
+				html("label", {}, "Ask for ", this.side),
+				this.button("Add the moves on the board", () => this.addLine()),
+				this.button("Forget all", () => this.forgetAll(), "quiet")),
+			this.words, this.details, this.total, this.plot);
+	}
+
+	button(text, action, kind = "") {
+		return html("button", { type: "button", class: kind, onclick: action }, text);
+	}
+
+	refresh() {
+		this.summarise();
+		this.showButtons();
+	}
+
+	showButtons() {
+		const asking = this.asked !== null;
+		this.start.hidden = asking;
+		this.stop.hidden = !asking;
+		this.show.hidden = !asking || this.judged;
+		this.again.hidden = !asking || !this.judged;
+	}
+
+	summarise() {
+		const { cards } = this.app;
+		const due = cards.due(this.side.value).length;
+		this.start.disabled = due === 0;
+		this.total.textContent = `${count(due)} of ${count(cards.cards.size)} cards are due.`;
+		const rows = cards.boxes().map((n, box) => ({ label: BOXES[box], parts: [["plain", n]],
+			title: `${BOXES[box]}: ${n}` }));
+		responsive(this.plot, (width) => this.plot.replaceChildren(
+			columns(rows, { width, height: 120, label: "Cards by how long they wait" }).root));
+		this.plot.hidden = cards.cards.size === 0;
+	}
+
+	/* Every position of the line that is worth asking; many in one request. */
+	async addLine() {
+		const { line, cards } = this.app;
+		const fens = [line.start, ...line.moves.map((move) => move.fen)];
+		try {
+			const answers = await api.manyPositions(fens.slice(0, LINE_MOST));
+			const added = answers.filter(worthAsking).filter(({ fen }) => cards.meet(fen)).length;
+			this.words.textContent = `${added} ${added === 1 ? "card" : "cards"} added.`;
+			this.summarise();
+		} catch (error) {
+			this.app.tell(error);
+		}
+	}
+
+	forgetAll() {
+		if (confirm("Forget all cards and how well you know them?")) {
+			this.app.cards.clear();
+			this.end();
+		}
+	}
+
+	async next() {
+		const [card] = this.app.cards.due(this.side.value);
+		if (!card) {
+			this.end();
+			this.words.textContent = "Nothing is due now. Well done.";
+			return;
+		}
+		try {
+			this.found = await api.explore(card.fen, {});
+		} catch (error) {
+			this.words.textContent = sentence(error.message);
+			return;
+		}
+		this.best = bestMoves(this.found);
+		if (this.best.moves.length === 0) {
+			this.app.cards.forget(card.fen);
+			await this.next();
+			return;
+		}
+		this.ask(card);
+	}
+
+	ask(card) {
+		this.asked = card;
+		this.judged = false;
+		this.app.train((uci) => this.judge(uci));
+		this.app.line.set(card.fen);
+		this.app.turnBoard(turnOf(card.fen));
+		const side = turnOf(card.fen) === "w" ? "White" : "Black";
+		this.words.textContent = `${side} to move. What is best here?`;
+		this.words.className = "question";
+		this.details.replaceChildren();
+		this.refresh();
+	}
+
+	/* `uci` was played; null: the answer was given up. */
+	judge(uci) {
+		if (this.judged) {
+			return;
+		}
+		this.judged = true;
+		const right = this.best.moves.some((move) => move.uci === uci);
+		this.app.cards.answer(this.asked.fen, right);
+		this.words.textContent = this.verdict(uci, right);
+		this.words.className = `question ${right ? "right" : "missed"}`;
+		this.details.replaceChildren(this.table(uci));
+		this.app.board.arrows(this.best.moves.map((move) => ({ uci: move.uci })));
+		this.refresh();
+		this.again.focus();
+	}
+
+	verdict(uci, right) {
+		const best = this.best.moves.map((move) => move.san);
+		const names = best.length > 1 ? `${best.slice(0, -1).join(", ")} or ${best.at(-1)}` : best[0];
+		if (right) {
+			return best.length > 1 ? `Right. By ${this.best.by} the best are ${names}.`
+				: `Right, ${names} is best by ${this.best.by}.`;
+		}
+		return uci === null ? `Best by ${this.best.by}: ${names}.`
+			: `Missed. Best by ${this.best.by}: ${names}.`;
+	}
+
+	/* The moves played most, with the answer marked. */
+	table(uci) {
+		const rows = this.found.moves.filter((move, index) => index < 5 || move.uci === uci);
+		return html("table", {}, html("thead", {}, html("tr", {},
+			...["Move", "Games", "Score"].map((text) => html("th", { scope: "col" }, text)))),
+		html("tbody", {}, ...rows.map((move) => html("tr",
+			{ class: move.uci === uci ? "answered" : "" },
+			html("td", {}, move.san), html("td", { class: "number" }, count(move.games)),
+			html("td", { class: "number" }, `${fixed(move.score, 1)} %`)))));
+	}
+
+	end() {
+		this.asked = null;
+		this.app.train(null);
+		this.words.textContent = "";
+		this.details.replaceChildren();
+		this.refresh();
+	}
+}
