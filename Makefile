@@ -10,6 +10,8 @@ N ?= -1
 # For `make soak`: parts, as 'kill=500 powercut', and what the other sizes are multiplied by.
 PART ?=
 SOAK ?= 1
+# For `make browser`: where the picture of the page goes.
+PICTURE ?=
 # For `make mutants`: patterns of their names; none: all.
 M ?=
 # For `make bench`: a file of games, a document for the tables, more options of bench/all.py.
@@ -55,6 +57,11 @@ check: ## run every test: plain, ASan + UBSan, TSan, release
 
 test: build ## run the tests of the plain build only
 	meson test -C build --no-rebuild --print-errorlogs
+
+browser: build ## drive the page in a real browser; PICTURE=docs/explorer.png keeps the README's
+	@tools/deps.sh build browser
+	CHISTORE_BROWSER=yes meson test -C build --no-rebuild --print-errorlogs --suite web
+	@[ -z '$(PICTURE)' ] || cp build/tests/web/pictures/explorer.png '$(PICTURE)'
 
 sanitize: ## run the whole suite under ASan and UBSan in build-asan/
 	@tools/deps.sh build test
@@ -119,6 +126,6 @@ clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
-.PHONY: help build deps demo check test sanitize tsan fuzz mutants soak coverage bench lint format \
+.PHONY: help build deps demo check test browser sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install python-abi clean
 .DEFAULT_GOAL := help

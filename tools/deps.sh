@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the sets named (build, test, bench, coverage) that are missing: as
+# Installs the Debian packages of the sets named (build, test, browser, bench, coverage) that are missing: as
 # root with apt-get, otherwise it prints the command to type and fails. Packages that are there cost
 # one dpkg-query and no network.
 #
@@ -17,11 +17,12 @@ test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 python3-pip python3-setuptools universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux systemd"
 coverage="gcovr"
+browser="chromium chromium-driver python3-selenium"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
 librocksdb-dev libleveldb-dev libsqlite3-dev"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|bench|coverage..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|bench|coverage..." >&2
 	exit 2
 }
 
@@ -30,6 +31,7 @@ packages_of() {
 	build) echo "$build" ;;
 	test) echo "$test" ;;
 	bench) echo "$bench" ;;
+	browser) echo "$browser" ;;
 	coverage) echo "$coverage" ;;
 	*) usage ;;
 	esac

@@ -15,7 +15,8 @@ import tree
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 60
 SPDX = "SPDX-License-Identifier: MIT"
-LICENSED = (".c", ".h", ".py", ".sh", ".proto", "meson.build", "meson_options.txt", "Makefile")
+LICENSED = (".c", ".h", ".py", ".sh", ".js", ".css", ".proto", "meson.build", "meson_options.txt",
+            "Makefile")
 
 DATA_ENDS = (".epd", ".csv", ".tsv", ".pgn", ".hex", ".patch")
 
@@ -117,11 +118,12 @@ def main():
     report = tree.Report()
     paths = [p for p in tree.files(root) if not p.startswith(tree.DATA)]
     sources = [p for p in paths if p.endswith((".c", ".h"))]
+    scripts = [p for p in paths if p.endswith((".js", ".css"))]
     texts = [p for p in paths if not p.endswith(DATA_ENDS)]
 
     report.planted("file length", check_length, "x.c", "\n" * (FILE_LINES_MAX + 1))
     report.clean("file length", check_length, "x.c", "\n" * FILE_LINES_MAX)
-    report.over("file length", check_length, root, sources)
+    report.over("file length", check_length, root, [*sources, *scripts])
 
     body = "int f(void)\n{\n" + "\tg();\n" * (FUNCTION_LINES_MAX - 3) + "}\n"
     report.planted("function length", check_functions, "x.c", body.replace("}", "\tg();\n}"))

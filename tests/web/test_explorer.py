@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""The explorer of the page: moves, filters and games, compared with what the command line says."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+from browser import Page, START, cli  # noqa: E402
+
+if browser.webdriver:
+    from browser import ActionChains, Keys
+
+SICILIAN = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1"
+
+
+def number(value):
+    return "–" if value is None else f"{value:,}"
+
+
+def row_of(move, moved):
+    """A row of the table as it should read; `moved` is 1 if White made the move, else -1."""
+    child, value = move["child"], move["child"]["eval"]
+    pawns = None if value is None else -value["cp"] * moved / 100
+    return [move["san"], number(move["games"]), f"{move['score']:.1f}", number(child["games"]),
+            "–" if child["chi2"] is None else f"{child['chi2']:.2f}",
+            "–" if pawns is None else f"{'−' if pawns < 0 else '+'}{abs(pawns):.2f}",
+            f"{child['eco']} {child['opening']}" if child["opening"] else ""]
+
+
+class Explorer(Page):
+    def rows(self):
+        """The table of moves without the bars, whose text is of their title."""
+        return self.script(
+            "return [...document.querySelectorAll('.moves tbody tr[data-uci]')].map((row) =>"
+            "[...row.children].filter((cell) => !cell.classList.contains('wide'))"
+            ".map((cell) => cell.textContent))")
+
+    def wait_total(self, total):
+        self.until(lambda: int(self.text(".game-list .total").split(" of ")[-1]
+                               .replace(",", "")) == total, f"no total of {total}")
+
+    def expect(self, *args, fen=START):
+        """Waits until the page shows what `chistore explore` and `games` answer."""
+        found = cli(self.store, "explore", fen, *args)[0]
+        moved = 1 if fen.split()[1] == "w" else -1
+        wanted = [row_of(move, moved) for move in found["moves"]][:12]
+        self.until(lambda: self.rows()[:12] == wanted,
+                   f"the page has other rows than {wanted}")
+        self.wait_total(cli(self.store, "games", "--position", fen, *args, "--count")[0]["games"])
+
+    def filters(self):
+        if self.one("#filters").get_attribute("open") is None:
+            self.click("#filters summary")
+
+    def test_moves(self):
+        self.expect()
+        self.click("[data-uci=e2e4] button")
+        self.until(lambda: self.moves() == ["e4"])
+        self.expect(fen=cli(self.store, "get", "e4")[0]["fen"])
+        self.click("[data-uci=c7c5] .number")  # anywhere in the row
+        self.until(lambda: self.moves() == ["e4", "c5"])
+        self.expect(fen=SICILIAN)
+        self.assertIn("B20 Sicilian Defense", self.text(".about h2"))
+        self.picture("moves")
+
+    def test_hovering_shows_the_arrow(self):
+        self.wait_rows("e4")
+        self.assertEqual(len(self.all("#board .arrow")), 0)
+        ActionChains(self.driver).move_to_element(self.one("[data-uci=d2d4]")).perform()
+        self.until(lambda: len(self.all("#board .arrow")) == 1)
+        ActionChains(self.driver).move_to_element(self.one("header")).perform()
+        self.until(lambda: len(self.all("#board .arrow")) == 0)
+
+    def test_all_rows_are_to_be_had(self):
+        busy = next(fen for fen in (cli(self.store, "get", *line.split())[0]["fen"] for line in (
+            "d4 Nf6 c4 e6", "d4 Nf6 c4", "d4 Nf6", "e4 c5 Nf3", "e4"))
+                    if len(cli(self.store, "explore", fen)[0]["moves"]) >= 7)
+        self.open("#fen=" + busy.replace(" ", "_"))
+        wanted = [move["san"] for move in cli(self.store, "explore", busy)[0]["moves"]]
+        self.wait_rows(*wanted[:7])
+        for more in self.all(".moves .quiet"):
+            more.click()
+        self.assertEqual(self.texts(".moves .move"), wanted)
+
+    def test_filters_apply_as_one_types(self):
+        self.filters()
+        for name, text, args in (
+                ("player", "Carlsen", ("--player", "Carlsen")),
+                ("since", "2010", ("--since", "2010")),
+                ("until", "2020", ("--until", "2020"))):
+            self.type(f"#filter-form [name={name}]", text)
+            given = getattr(self, "given", ()) + args
+            self.given = given
+            self.expect(*given)
+        self.one("#filter-form [name=colour]").send_keys("White")
+        self.expect("--player", "Carlsen", "--white", "--since", "2010", "--until", "2020")
+        self.assertEqual(self.text("#filters-summary"), "Carlsen · White · 2010 · 2020")
+        self.picture("filters")
+        self.click("#filters-clear")
+        self.expect()
+
+    def test_filters_of_ratings_openings_and_results(self):
+        self.filters()
+        self.type("[name=rating-from]", "2700")
+        self.expect("--rating", "2700..")
+        self.one("[name=rated]").send_keys("both")
+        self.expect("--both", "2700..")
+        self.type("[name=eco]", "B20..B99")
+        self.expect("--both", "2700..", "--eco", "B20..B99")
+        self.click("[name=white-wins]")
+        self.click("[name=drawn]")
+        self.expect("--both", "2700..", "--eco", "B20..B99", "--result", "1-0,1/2-1/2")
+
+    def test_filters_by_gameset_and_in_words(self):
+        self.filters()
+        self.one("[name=in]").send_keys("sicilians")
+        self.expect("--in", "sicilians")
+        self.type("[name=filter]", "length 40..")
+        self.expect("--in", "sicilians", "--filter", "length 40..")
+
+    def test_filter_that_is_no_filter_is_told(self):
+        self.filters()
+        self.type("[name=filter]", "colour purple")
+        self.until(lambda: self.one("#explorer .empty").is_displayed() and
+                   self.text("#explorer .empty") != "")
+        self.click("#filters-clear")
+        self.expect()
+
+    def test_suggestions(self):
+        self.filters()
+        self.type("[name=player]", "carls")
+        self.until(lambda: self.texts(".suggestions li span:first-child")[:1] == ["Carlsen,M"])
+        self.press(Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertEqual(self.one("[name=player]").get_attribute("value"), "Carlsen,M")
+        self.expect("--player", "Carlsen,M")
+        self.type("[name=opponent]", "anand")
+        self.until(lambda: any("Anand" in text for text in self.texts(".suggestions li")))
+        self.until(lambda: self.one("[name=opponent] + .suggestions").is_displayed())
+        self.press(Keys.ESCAPE)
+        self.assertFalse(self.one("[name=opponent] + .suggestions").is_displayed())
+
+    def test_games_in_pages(self):
+        total = cli(self.store, "games", "--position", START, "--count")[0]["games"]
+        self.wait_total(total)
+        self.assertEqual(len(self.all(".games tbody tr")), 20)
+        self.click(".game-list > button")
+        self.until(lambda: len(self.all(".games tbody tr")) == 40)
+        self.assertEqual(self.text(".game-list .total"), f"40 of {total}")
+        self.one(".game-list select").send_keys("as imported")
+        wanted = [(g["white"], g["black"]) for g in
+                  cli(self.store, "games", "--position", START, "--limit", "20")]
+        self.until(lambda: list(zip(self.texts(".games td:nth-child(1)"),
+                                    self.texts(".games td:nth-child(3)"))) == wanted)
+
+    def test_a_game_to_click_through(self):
+        row = cli(self.store, "games", "--position", SICILIAN, "--sort", "rating", "--descending",
+                  "--limit", "1")[0]
+        game = cli(self.store, "game", row["game"])[0]
+        self.open("#play=e2e4,c7c5")
+        self.until(lambda: self.texts(".games a")[:1] == [row["white"]])
+        self.click(".games a")
+        self.until(lambda: self.moves() == game["moves"])
+        self.until(lambda: self.played() == game["moves"][row["ply"] - 1])
+        self.assertIn(row["white"], self.text("#game-head"))
+        for _ in range(4):
+            self.press(Keys.ARROW_RIGHT)
+        self.until(lambda: self.played() == game["moves"][row["ply"] + 3])
+        self.until(lambda: re.search(r"ply=6$", self.driver.current_url))
+        self.picture("game")
+        self.check_curve(game)
+        self.click("#line-moves li:nth-child(9) button")
+        self.until(lambda: "ply=9" in self.driver.current_url)
+        self.driver.back()
+        self.until(lambda: self.moves() == ["e4", "c5"])
+
+    def check_curve(self, game):
+        """A point for each position with a statistic; a press on the curve goes there."""
+        known = sum(row["chi2"] is not None for row in (
+            cli(self.store, "get", *game["moves"][:ply])[0]
+            for ply in range(1, min(6, len(game["moves"])) + 1)))
+        self.assertGreaterEqual(len(self.all("#game-curve circle")), known)
+        curve = self.one("#game-curve svg")
+        ActionChains(self.driver).move_to_element(curve).click().perform()
+        self.until(lambda: self.played() != game["moves"][5])
+        middle = len(self.script("return [...document.querySelectorAll('#line-moves li')]"
+                                 ".slice(0, [...document.querySelectorAll('#line-moves button')]"
+                                 ".findIndex((b) => b.hasAttribute('aria-current')) + 1)"))
+        self.assertLess(abs(middle - len(game["moves"]) / 2), 0.2 * len(game["moves"]))
+        for kind in ("score", "eval"):
+            self.script("const s = document.getElementById('curve-kind'); s.value = arguments[0];"
+                        "s.dispatchEvent(new Event('change'))", kind)
+            self.until(lambda kind=kind: len(self.all(f"#game-curve path.{kind}")) == 1)
+
+    def test_position_that_no_game_reached(self):
+        self.open("#fen=4k3/8/8/8/8/8/4P3/4K3_w_-_-_0_1")
+        self.until(lambda: self.text("#explorer .empty") == "No game of the store reached this position.")
+        self.until(lambda: self.text(".game-list .empty") == "No game fits.")
+
+    def test_opening_on_the_way(self):
+        game = cli(self.store, "games", "--eco", "B90..B99", "--limit", "1")[0]
+        self.open(f"#game={game['game']}&ply=50")
+        self.until(lambda: "Sicilian" in (self.text(".opening-name") or ""))
+
+
+browser.main()

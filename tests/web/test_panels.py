@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""The other panels of the page: bands of the statistic, patterns, charts, and the trainer."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+from browser import Page, cli, harness, squares  # noqa: E402
+
+if browser.webdriver:
+    from browser import ActionChains, Keys
+
+PAGE = 12
+
+
+class Panels(Page):
+    def small_boards(self, panel):
+        return self.script("return [...document.querySelectorAll(arguments[0])].map((a) => a.title)",
+                           f"#{panel} .boards a")
+
+    def count(self, *args):
+        return cli(self.store, *args)[0]["positions"]
+
+    def scanned(self, *args):
+        return [row["fen"] for row in cli(self.store, "scan", *args)]
+
+    def wait_page(self, panel, words):
+        self.until(lambda: self.text(f"#{panel} .page-words") == words, f"not {words}")
+
+    def fill(self, name, text, panel):
+        self.type(f"#{panel} [name='{name}']", text)
+
+    def histogram(self):
+        return self.one("#bands .histogram svg")
+
+    def test_bands(self):
+        self.open("#tab=bands")
+        self.until(lambda: len(self.small_boards("bands")) > 0)
+        self.assertEqual(len(self.all("#bands rect.plain")), len(
+            [text for text in self.texts("#bands .chart g title") if not text.endswith(": 0 positions")]))
+        self.fill("from", "80", "bands")
+        self.fill("to", "81.5", "bands")
+        band = ("--min", "80", "--max", "81.5")
+        total = int(harness.run_cli("count", *band, address=self.store).stdout)
+        self.wait_page("bands", f"1–12 of {total:,}")
+        wanted = self.scanned(*band, "--desc", "--limit", "24")
+        self.assertEqual(self.small_boards("bands"), wanted[:PAGE])
+        shown = self.board("#bands .boards li:nth-child(3) svg.board")
+        self.assertEqual(shown, squares(wanted[2]))
+        self.click("#bands .pager button:last-child")
+        self.wait_page("bands", f"13–24 of {total:,}")
+        self.assertEqual(self.small_boards("bands"), wanted[PAGE:])
+        self.click("#bands .pager button:first-child")
+        self.wait_page("bands", f"1–12 of {total:,}")
+        self.picture("bands")
+        self.click("#bands .boards li:nth-child(3) a")
+        self.until(lambda: self.board() == squares(wanted[2]))
+        self.assertTrue(self.one("#explorer").is_displayed())
+
+    def test_bands_are_dragged(self):
+        self.open("#tab=bands")
+        self.until(lambda: len(self.small_boards("bands")) > 0)
+        before = self.one("#bands [name=from]").get_attribute("value")
+        (ActionChains(self.driver, duration=20).move_to_element_with_offset(self.histogram(), -60, 0)
+         .click_and_hold().move_by_offset(40, 0).move_by_offset(40, 0).release().perform())
+        low, high = (float(self.one(f"#bands [name={name}]").get_attribute("value"))
+                     for name in ("from", "to"))
+        self.assertNotEqual(before, str(low))
+        self.assertTrue(90 < low < 128 < high < 170, (low, high))
+        band = ("--min", low, "--max", high)
+        total = int(harness.run_cli("count", *band, address=self.store).stdout)
+        self.until(lambda: self.text("#bands .page-words").endswith(f"of {total:,}"))
+        self.assertEqual(self.small_boards("bands"), self.scanned(*band, "--desc", "--limit", PAGE))
+
+    def test_bands_are_filtered(self):
+        self.open("#tab=bands")
+        self.until(lambda: len(self.small_boards("bands")) > 0)
+        self.fill("min-games", "5", "bands")
+        self.one("#bands [name=side]").send_keys("Black")
+        self.fill("from", "0.01", "bands")
+        self.fill("to", "255.99", "bands")
+        args = ("--min-games", "5", "--side", "b", "--min", "0.01", "--max", "255.99")
+        total = int(harness.run_cli("count", *args, address=self.store).stdout)
+        self.wait_page("bands", f"1–12 of {total:,}")
+        self.assertEqual(self.small_boards("bands"), self.scanned(*args, "--desc", "--limit", PAGE))
+        self.fill("material", "KXK", "bands")
+        self.until(lambda: "material" in self.text("#bands .page-words").lower() or
+                   "KXK" in self.text("#bands .page-words"))
+
+    def put(self, brush, *names, negated=False):
+        box = self.one(".pattern-board .check input")
+        if box.is_selected() != negated:
+            box.click()
+        self.click(f".pattern-board [data-brush='{brush}']")
+        for name in names:
+            self.click_square(name, "#pattern .pattern-board .board")
+
+    def test_pattern(self):
+        self.open("#tab=pattern")
+        self.put("N", "d5")
+        self.put("k", "g8")
+        self.put(".", "e6")
+        self.put("P", "c4", negated=True)
+        has = "!Pc4 Nd5 .e6 kg8"
+        self.assertEqual(self.one("[name=has]").get_attribute("value"), has)
+        found = cli(self.store, "find", "--has", has)
+        self.wait_page("pattern", f"1–12 of {len(found):,}")
+        self.assertEqual(self.small_boards("pattern"), [row["fen"] for row in found[:PAGE]])
+        self.picture("pattern")
+        self.click("#pattern [data-kind=games]")
+        games = cli(self.store, "games", "--has", has, "--count")[0]["games"]
+        self.until(lambda: self.text("#pattern .total").split(" of ")[-1] == str(games))
+        self.click("#pattern .actions button:first-child")
+        self.until(lambda: not self.one(".pattern-results").is_displayed())
+        self.assertEqual(self.one("[name=has]").get_attribute("value"), "")
+
+    def test_pattern_of_material_with_a_filter(self):
+        self.open("#tab=pattern")
+        self.fill("material", "KRP*vKRP*", "pattern")
+        args = ("find", "--material", "KRP*vKRP*")
+        found = cli(self.store, *args)
+        self.until(lambda: self.text("#pattern .page-words").endswith(f"of {len(found):,}"))
+        self.click("#filters summary")
+        self.type("[name=player]", "Carlsen")
+        found = cli(self.store, *args, "--player", "Carlsen")
+        self.until(lambda: self.text("#pattern .page-words").endswith(f"of {len(found):,}"))
+        self.assertEqual(self.small_boards("pattern"), [row["fen"] for row in found[:PAGE]])
+        self.fill("has", "Zz9", "pattern")
+        self.until(lambda: "piece is expected" in self.text("#pattern .page-words"))
+
+    def test_statistics(self):
+        self.open("#tab=statistics")
+        self.check_statistics()
+        self.picture("statistics")
+        self.click("#filters summary")
+        self.type("[name=eco]", "B20..B99")
+        self.check_statistics("--eco", "B20..B99")
+
+    def check_statistics(self, *args):
+        """The titles of the columns and bars say what `chistore stats` answers."""
+        for by, limit in (("year", ()), ("rating", ()), ("player", ("--limit", "15"))):
+            rows = [row for row in cli(self.store, "stats", "--by", by, *limit, *args)
+                    if row[by] is not None]
+            wanted = [f"{row[by]}: {row['games']:,} game{'s' * (row['games'] != 1)}: White" for row in rows]
+            self.until(lambda by=by, wanted=wanted: [
+                text[:text.index(" ", text.index("White"))] for text in self.texts(
+                    f"[data-by={by}] .chart g title") if "no game" not in text] == wanted,
+                f"{by}: not {wanted}")
+
+    def learn(self):
+        """Cards from the first moves of a game."""
+        self.open()
+        self.script("localStorage.removeItem('chistore.cards')")
+        self.open("#play=e2e4,c7c5")
+        self.click("#tab-trainer")
+        self.script("[...document.querySelectorAll('#trainer button')].find((b) =>"
+                    "b.textContent.startsWith('Add')).click()")
+        self.until(lambda: "added" in self.text("#trainer .question"))
+        return self.script("return JSON.parse(localStorage.getItem('chistore.cards'))")
+
+    def press_button(self, text):
+        self.script("[...document.querySelectorAll('#trainer button')].find((b) =>"
+                    "b.textContent === arguments[0]).click()", text)
+
+    def asked(self):
+        """The number of the card on the board among those kept."""
+        cards = self.script("return JSON.parse(localStorage.getItem('chistore.cards'))")
+        return next(card for card in cards if squares(card["fen"]) == self.flat_board())
+
+    def flat_board(self):
+        if self.texts("#board .coordinates .file")[0] == "a":
+            return self.board()
+        return {chr(ord("a") + ord("h") - ord(name[0])) + str(9 - int(name[1])): letter
+                for name, letter in self.board().items()}
+
+    def test_trainer(self):
+        cards = self.learn()
+        self.assertGreaterEqual(len(cards), 3)
+        self.press_button("Start")
+        self.until(lambda: "to move. What is best here?" in self.text("#trainer .question"))
+        card = self.asked()
+        if card["fen"] == browser.START:
+            self.legal()
+            self.drag("e2", "e4")  # the best of the evaluations
+            self.until(lambda: self.text("#trainer .question") == "Right, e4 is best by evaluations." or
+                       "Right. By evaluations" in self.text("#trainer .question"))
+        else:
+            self.press_button("Show the move")
+            self.until(lambda: self.text("#trainer .question").startswith("Best by"))
+        self.picture("trainer")
+        self.assertGreater(len(self.all("#board .arrow")), 0)
+        after = self.asked()
+        self.assertEqual(after["asked"], 1)
+        self.assertEqual(after["box"], 1 if after["missed"] == 0 else 0)
+        self.press_button("Next")
+        self.until(lambda: self.asked()["fen"] != card["fen"])
+
+    def test_trainer_repeats_what_was_missed(self):
+        self.learn()
+        self.press_button("Start")
+        self.until(lambda: "to move" in self.text("#trainer .question"))
+        first = self.asked()["fen"]
+        self.press_button("Show the move")
+        self.until(lambda: self.asked()["missed"] == 1)
+        for _ in range(10):
+            self.press_button("Next")
+            self.until(lambda: "What is best" in self.text("#trainer .question") or
+                       "Nothing is due" in self.text("#trainer .question"))
+            if "Nothing" in self.text("#trainer .question"):
+                break
+            self.assertNotEqual(self.asked()["fen"], first)  # not before its minute has passed
+            self.press_button("Show the move")
+        # A minute later, for the page's clock.
+        self.script("const cards = JSON.parse(localStorage.getItem('chistore.cards'));"
+                    "cards.forEach((card) => { card.due -= 61000; });"
+                    "localStorage.setItem('chistore.cards', JSON.stringify(cards))")
+        self.open("#tab=trainer")
+        self.press_button("Start")
+        self.until(lambda: "to move" in self.text("#trainer .question"))
+        self.assertEqual(self.asked()["fen"], first)
+
+    def test_positions_looked_at_become_cards(self):
+        self.script("localStorage.removeItem('chistore.cards')")
+        self.open()
+        self.type("#move-text", "e4" + Keys.ENTER)
+        self.until(lambda: "4P3" in (self.script("return localStorage.getItem('chistore.cards')") or ""))
+        self.click("#tab-trainer")
+        self.until(lambda: self.text("#trainer .actions + .question + .answer + .hint")
+                   == "1 of 1 cards are due.")
+
+
+browser.main()
