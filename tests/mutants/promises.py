@@ -204,7 +204,7 @@ SNAPSHOT = (
     Mutant(
         "walk-of-the-library-moves-on",
         "A walk of the library shows the state of its beginning",
-        "client/local/inproc.c",
+        "client/local/scan.c",
         "int status = chi_scan_rows(iter->scan, iter->block,",
         "struct chi_scan_spec spec = iter->spec;\n\tchi_scan_where(iter->scan, &spec.after);\n"
         "\tchi_scan_close(iter->scan);\n\tchi_read_end(iter->read);\n\titer->read = NULL;\n"
@@ -242,8 +242,8 @@ DAMAGE = (
         "trees-need-not-agree",
         "Where the trees disagree nothing is returned",
         "store/query/walk.c",
-        "row->chi2 != chi2)) {",
-        "false)) {",
+        "rc = rc == CHI_OK && row->chi2 != chi2 ? -CHI_ECORRUPT : rc;",
+        "",
         "store damage", "test_disagreement"),
     Mutant(
         "checksum-of-the-stamp-is-ignored",
