@@ -48,7 +48,11 @@ struct chi_matcher {
 	struct chi_wanted *wanted;    /* patterns */
 	bool unwanted[CHI_TERMS_MAX]; /* those that no position may fit */
 	struct chi_archive_reader *games;
-	uint32_t asked; /* first number of the chunk that `hits` is of */
+	/* Games that fit all but the patterns: of the chunk at hand, while they are looked at, */
+	bool is_looking;
+	uint32_t began; /* `from` before that chunk */
+	uint32_t row;	/* the next one */
+	uint32_t asked; /* or of the chunk that begins with this number */
 	struct chi_hits hits;
 };
 
@@ -322,35 +326,49 @@ static void join(struct chi_hits *hits, const struct chi_hits *other, bool negat
 	}
 }
 
-/* Takes out the games in which a pattern fits, or does not. */
-static int look_for(struct chi_matcher *matcher, size_t pattern, uint64_t *steps,
-		    struct chi_hits *hits)
+/* Whether a game fits the patterns. CHI_NONE: it does not. */
+static int look_at(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
 {
-	uint32_t first = matcher->columns.chunk.first;
-	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
-		for (uint64_t left = hits->words[w]; left != 0; left &= left - 1) {
-			uint32_t bit = (uint32_t)__builtin_ctzll(left);
-			int32_t ply = -1;
-			int rc = chi_replay_pattern(matcher->games, first + 64 * w + bit,
-						    &matcher->wanted[pattern], &ply);
-			if (rc != CHI_OK) {
-				return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-			}
-			if ((ply >= 0) == matcher->unwanted[pattern]) {
-				hits->words[w] &= ~(UINT64_C(1) << bit);
-			}
-			*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
+		int32_t ply = -1;
+		rc = chi_replay_pattern(matcher->games, number, &matcher->wanted[i], &ply);
+		if (rc != CHI_OK) {
+			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 		}
+		rc = (ply >= 0) == matcher->unwanted[i] ? CHI_NONE : CHI_OK;
+		*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
+	}
+	return rc;
+}
+
+/* Takes out the games that do not fit the patterns. CHI_NONE: the steps are used up before. */
+static int look(struct chi_matcher *matcher, uint64_t *steps)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	for (; matcher->row < chunk->n; matcher->row++) {
+		uint64_t *word = &matcher->hits.words[matcher->row / 64];
+		uint64_t bit = UINT64_C(1) << (matcher->row % 64);
+		if ((*word & bit) == 0) {
+			continue;
+		}
+		if (*steps == 0) {
+			return CHI_NONE;
+		}
+		int rc = look_at(matcher, chunk->first + matcher->row, steps);
+		if (rc < 0) {
+			return rc;
+		}
+		*word &= rc == CHI_NONE ? ~bit : UINT64_MAX;
 	}
 	return CHI_OK;
 }
 
-/* Of the rows that a leader names, those that fit all else. */
-static int test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
+/* Of the rows that a leader names, those that fit all else but patterns. */
+static void test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
 	struct chi_hits some;
-	int rc = CHI_OK;
 	*steps -= *steps > 0;
 	chi_tester_run(matcher->tester, chunk, &some);
 	join(hits, &some, false);
@@ -361,10 +379,6 @@ static int test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *h
 			join(hits, &some, member->negated);
 		}
 	}
-	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
-		rc = look_for(matcher, i, steps, hits);
-	}
-	return rc;
 }
 
 /* All rows from matcher->from on. */
@@ -440,29 +454,56 @@ static int advance(struct chi_matcher *matcher)
 		       : chi_columns_seek(columns, matcher->from);
 }
 
+/* The next chunk's games that fit all but patterns. */
+static int enter(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
+{
+	uint32_t began = matcher->from;
+	int rc = advance(matcher);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	set_rows(matcher, hits);
+	matcher->over = chunk->first + (chunk->n - 1) == UINT32_MAX;
+	if (matcher->leader != NULL && matcher->leader->reached != NULL) {
+		rc = follow(matcher, hits);
+	}
+	matcher->began = began;
+	matcher->from = chunk->first + chunk->n;
+	matcher->row = 0;
+	if (rc == CHI_OK) {
+		test(matcher, steps, hits);
+	}
+	return rc;
+}
+
 int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
 {
+	int rc = CHI_OK;
 	*hits = (struct chi_hits){0};
-	if (matcher->over) {
-		return CHI_NONE;
-	}
-	int rc = chi_matcher_prepare(matcher, steps);
-	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? CHI_OK : rc;
-	}
-	rc = advance(matcher);
-	if (rc == CHI_OK) {
-		const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
-		set_rows(matcher, hits);
-		matcher->over = chunk->first + (chunk->n - 1) == UINT32_MAX;
-		if (matcher->leader != NULL && matcher->leader->reached != NULL) {
-			rc = follow(matcher, hits);
+	if (!matcher->is_looking) {
+		if (matcher->over) {
+			return CHI_NONE;
 		}
-		matcher->from = chunk->first + chunk->n;
-		rc = rc == CHI_OK ? test(matcher, steps, hits) : rc;
+		rc = chi_matcher_prepare(matcher, steps);
+		if (rc != CHI_OK) {
+			return rc == CHI_NONE ? CHI_OK : rc;
+		}
+		rc = enter(matcher, steps, &matcher->hits);
+		matcher->over |= rc == CHI_NONE;
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		matcher->is_looking = matcher->n_wanted > 0;
 	}
-	matcher->over |= rc == CHI_NONE;
-	return rc;
+	if (matcher->is_looking) {
+		rc = look(matcher, steps);
+		matcher->is_looking = rc == CHI_NONE;
+	}
+	if (rc == CHI_OK) {
+		*hits = matcher->hits;
+	}
+	return rc < 0 ? rc : CHI_OK;
 }
 
 const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher)
@@ -479,18 +520,16 @@ int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *step
 	}
 	if (matcher->asked != chunk->first) {
 		set_rows(matcher, &matcher->hits);
-		rc = test(matcher, steps, &matcher->hits);
-		if (rc < 0) {
-			return rc;
-		}
+		test(matcher, steps, &matcher->hits);
 		matcher->asked = chunk->first;
 	}
-	return (matcher->hits.words[*row / 64] >> (*row % 64) & 1) != 0 ? CHI_OK : CHI_NONE;
+	bool fits = (matcher->hits.words[*row / 64] >> (*row % 64) & 1) != 0;
+	return fits ? look_at(matcher, number, steps) : CHI_NONE;
 }
 
 uint32_t chi_matcher_place(const struct chi_matcher *matcher)
 {
-	return matcher->over ? UINT32_MAX : matcher->from;
+	return matcher->is_looking ? matcher->began : matcher->over ? UINT32_MAX : matcher->from;
 }
 
 size_t chi_matcher_memory(const struct chi_matcher *matcher)

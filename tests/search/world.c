@@ -437,7 +437,7 @@ static const char *const others[] = {
 	"speed bullet,rapid",
 	"title GM",
 	"title IM,FM",
-	"has Pe4",
+	"pattern has Pe4",
 	"pattern material P=..12 to-move black",
 	"pattern has Nf3 mirror",
 	"pattern balance \"P v\" either-colour",
