@@ -33,6 +33,7 @@ Row = collections.namedtuple("Row", "key found chi2 counts evaluation best", def
 Evaluation = collections.namedtuple("Evaluation", "depth score mate")
 Counts = collections.namedtuple("Counts", "white draws black other")
 Game = collections.namedtuple("Game", "id result pruned max_ply")
+Queried = collections.namedtuple("Queried", "games cursor total unknown responses")
 Scanned = collections.namedtuple("Scanned", "rows cursor mixed responses")
 
 
@@ -330,7 +331,7 @@ class Client(Connection):
         return self.send(store=store, scan=pb.Scan(chi2_min=chi2_min, chi2_max=chi2_max, **more))
 
     def stream(self, id):
-        """The responses to a Scan, Backup or Verify, with one Credit granted for each."""
+        """The responses to a Scan, Backup, GameQuery or Stats, with one Credit granted for each."""
         while True:
             response = self.answer(id)
             if response.code != pb.OK:
@@ -376,6 +377,37 @@ class Client(Connection):
     def games(self, after=b"", limit=0, store=""):
         result = self.call(store, games=pb.GameIds(after=after, limit=limit)).games
         return unpack_games(result.games, result.count)
+
+    def start_query(self, filter="", store="", **more):
+        return self.send(store=store, game_query=pb.GameQuery(filter=filter, **more))
+
+    def game_rows(self, filter="", store="", **more):
+        """The games that fit, one by one as they come."""
+        for response in self.stream(self.start_query(filter, store, **more)):
+            yield from response.game_query.games
+
+    def query_games(self, filter="", store="", **more):
+        """All of them together, and what is said beside; `total` is None if it is not known."""
+        games, responses, part = [], 0, None
+        for response in self.stream(self.start_query(filter, store, **more)):
+            part = response.game_query
+            games += part.games
+            responses += 1
+        return Queried(games, part.cursor, part.total if part.has_total else None,
+                       list(part.unknown), responses)
+
+    def get_game(self, number, whole=False, store=""):
+        """A GameResult; None if there is no such game."""
+        result = self.call(store, get_game=pb.GetGame(number=number, whole=whole)).get_game
+        return result if result.HasField("row") else None
+
+    def explore_games(self, filter="", key=b"", fen="", store=""):
+        request = pb.ExploreGames(filter=filter, key=key, fen=fen)
+        return self.call(store, explore_games=request).explore_games
+
+    def stats(self, by=pb.PER_YEAR, filter="", store="", **more):
+        id = self.send(store=store, stats=pb.Stats(by=by, filter=filter, **more))
+        return [group for response in self.stream(id) for group in response.stats.groups]
 
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):
         return Import(self, self.send(store=store, import_games=pb.Import(kind=kind, **options)))

@@ -302,9 +302,17 @@ class Filters(Base):
                     cls.games.append(Played(len(cls.games) + 1, os.path.basename(path), tags,
                                             moves, cache))
 
+        cls.daemon = harness.start_daemon({"default": cls.store})
+        cls.addClassCleanup(cls.daemon.stop)
+
+    @property
+    def address(self):
+        """Either way there is the same answer."""
+        return self.rng.choice((self.store, self.daemon.address))
+
     def ask(self, *args):
         return [json.loads(line) for line in
-                self.out("--quiet", "games", "--json", *args, address=self.store).splitlines()]
+                self.out("--quiet", "games", "--json", *args, address=self.address).splitlines()]
 
     def numbers(self, *args):
         return [row["game"] for row in self.ask(*args)]
@@ -327,7 +335,7 @@ class Filters(Base):
                 self.assertEqual(self.numbers("--filter", text), [g.number for g in expected])
                 if i % 5 == 0:
                     total = json.loads(self.out("games", "--json", "--count", "--filter", text,
-                                                address=self.store))
+                                                address=self.address))
                     self.assertEqual(total["games"], len(expected))
                     self.check_order(text, expected)
         self.assertGreater(found, FILTERS // 4)
@@ -344,7 +352,7 @@ class Filters(Base):
         pages, cursor = [], []
         while True:
             done = self.cli("games", "--json", "--limit", limit, *args, *cursor,
-                            address=self.store)
+                            address=self.address)
             pages += [json.loads(line)["game"] for line in done.stdout.splitlines()]
             more = re.search(r"(\d+) of (\d+) games; next: (--cursor) (\w+)", done.stderr)
             if more is None or len(pages) >= len(games):
@@ -372,7 +380,7 @@ class Filters(Base):
             games = [game for game in self.games if key in game.reached and fits(game)]
             with self.subTest((key, text)):
                 answer = json.loads(self.out("explore", key + " 0 1", "--filter", text, "--json",
-                                             address=self.store))
+                                             address=self.address))
                 self.check_moves(answer, key, games)
 
     def check_moves(self, answer, key, games):
