@@ -315,6 +315,42 @@ static void rows_and_entries_of_a_response(void **state)
 	}
 }
 
+/* Nor has one more games, groups, or names that no one has. */
+static void lists_of_games(void **state)
+{
+	(void)state;
+	static struct chi_game_row rows[CHI_SCAN_ROWS_MAX + 1];
+	static struct chi_stats_group groups[CHI_SCAN_ROWS_MAX + 1];
+	static struct chi_text unknown[CHI_UNKNOWN_MAX + 1];
+	static struct chi_tag tags[CHI_TAGS_MAX + 1];
+	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
+		rows[i].head.number = 1;
+	}
+	for (int over = -1; over <= 1; over++) {
+		const int wanted = over > 0 ? -CHI_EPROTO : CHI_OK;
+		const size_t many = (size_t)(CHI_SCAN_ROWS_MAX + over);
+		struct chi_response again;
+		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_GAME_QUERY};
+		response.u.game_query.games = rows;
+		response.u.game_query.n = many;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		response.u.game_query.n = 1;
+		response.u.game_query.unknown = unknown;
+		response.u.game_query.n_unknown = (size_t)(CHI_UNKNOWN_MAX + over);
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_STATS};
+		response.u.stats.groups = groups;
+		response.u.stats.n = many;
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_GET_GAME};
+		response.u.get_game.whole = true;
+		response.u.get_game.game.id[0] = 1;
+		response.u.get_game.game.tags = tags;
+		response.u.get_game.game.n_tags = (size_t)(CHI_TAGS_MAX + over);
+		assert_int_equal(answer_round_trip(&response, &again), wanted);
+	}
+}
+
 static void names_of_inputs(void **state)
 {
 	(void)state;
@@ -549,6 +585,7 @@ int main(void)
 		cmocka_unit_test(games_of_a_response),
 		cmocka_unit_test(evaluations_of_an_exploration),
 		cmocka_unit_test(rows_and_entries_of_a_response),
+		cmocka_unit_test(lists_of_games),
 		cmocka_unit_test(names_of_inputs),
 		cmocka_unit_test(data_of_a_frame),
 		cmocka_unit_test(evaluations),

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions about games over connections that break after any number of bytes: each game comes
+ * once and in order. And servers that answer what no one asked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+
+#include "tests/client/relay.h"
+#include "tests/client/server.h"
+#include "tests/client/world.h"
+
+/* ---- Cuts -------------------------------------------------------------------------------- */
+
+#define GAMES 400u
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+/* Of players "p0" to "p6", the first move by turns, with a comment that makes pages of it. */
+static void import_games(const struct world *world)
+{
+	static const char *const moves[] = {"e4", "d4", "c4", "Nf3"};
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	struct chi_import *import = NULL;
+	struct chi_import_result result;
+	static char comment[4000];
+	static char text[sizeof(comment) + 200];
+	memset(comment, 'x', sizeof(comment) - 1);
+	assert_int_equal(chi_import_open(world->address, NULL, (enum chi_statistic)0, &options,
+					 &import, NULL),
+			 CHI_OK);
+	for (unsigned i = 0; i < GAMES; i++) {
+		int len = snprintf(text, sizeof(text),
+				   "[White \"p%u\"]\n[Black \"q%u\"]\n[WhiteElo \"%u\"]\n"
+				   "[Date \"%u\"]\n\n1. %s {%s} *\n\n",
+				   i % 7, i, 2000 + i % 5, 1900 + i % 9, moves[i % 4], comment);
+		assert_int_equal(chi_import_feed(import, text, (size_t)len), CHI_OK);
+	}
+	assert_int_equal(chi_import_commit(import, &result), CHI_OK);
+	assert_int_equal(result.taken, GAMES);
+	chi_import_close(import);
+}
+
+/* The rows' numbers; returns how many there are, and the total. */
+static size_t ask(struct chi_client *client, const struct chi_game_spec *spec,
+		  uint32_t numbers[GAMES], uint64_t *total)
+{
+	char cursor[CHI_GAMES_CURSOR_SIZE];
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	size_t n = 0;
+	int status = CHI_OK;
+	world_ok(client, chi_game_query_open(client, spec, &query));
+	while ((status = chi_game_query_next(query, &row)) == CHI_OK) {
+		assert_true(n < GAMES);
+		numbers[n++] = row->head.number;
+		chi_game_query_cursor(query, cursor);
+		assert_int_equal(strlen(cursor), 17);
+		assert_true(spec->want < CHI_GAMES_PGN || row->pgn_len > 4000);
+	}
+	world_ok(client, status == CHI_NONE ? CHI_OK : status);
+	assert_true(chi_game_query_total(query, total) == spec->want_total);
+	chi_game_query_close(query);
+	return n;
+}
+
+static void cut_query(struct chi_client *client, const struct chi_game_spec *spec, long bytes,
+		      const uint32_t expected[GAMES], size_t n_expected)
+{
+	uint32_t numbers[GAMES];
+	uint64_t total = 0;
+	relay_cut(bytes % 2 == 0 ? TO_CLIENT : TO_SERVER, bytes, 2);
+	size_t n = ask(client, spec, numbers, &total);
+	assert_int_equal(n, n_expected);
+	assert_memory_equal(numbers, expected, n * sizeof(*numbers));
+	assert_true(!spec->want_total || total == GAMES / 4);
+	(void)relay_was_cut();
+}
+
+static void queries_are_cut(void **state)
+{
+	static const struct chi_game_spec specs[] = {
+		{.filter = "moves d4", .want_total = true, .want = CHI_GAMES_PGN},
+		{.filter = "moves d4",
+		 .sort = CHI_GAMES_RATING,
+		 .descending = true,
+		 .limit = 90,
+		 .want_total = true,
+		 .want = CHI_GAMES_PGN},
+		{.sort = CHI_GAMES_DATE, .limit = 300, .want = CHI_GAMES_PGN},
+	};
+	const struct world *world = *state;
+	import_games(world);
+	struct chi_client *client = relay_open(0);
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		uint32_t expected[GAMES];
+		uint64_t total = 0;
+		size_t n = ask(world->client, &specs[i], expected, &total);
+		for (long bytes = 1; bytes < 2000000; bytes *= 8) {
+			cut_query(client, &specs[i], bytes, expected, n);
+			cut_query(client, &specs[i], bytes + 1, expected, n);
+		}
+	}
+	chi_close(client);
+}
+
+static void single_questions_are_cut(void **state)
+{
+	const struct world *world = *state;
+	struct chi_key start;
+	import_games(world);
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
+	struct chi_client *client = relay_open(0);
+	for (long bytes = 0; bytes < 30000; bytes += 1 + 2 * bytes) {
+		struct chi_stats_result stats;
+		struct chi_game_row row;
+		struct chi_game game;
+		struct chi_explore explore;
+		relay_cut(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+		assert_int_equal(stats.n, 7 + GAMES);
+		assert_string_equal(stats.groups[0].text, "p0");
+		relay_cut(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_game_get(client, 9, &row, &game));
+		assert_int_equal(game.n_plies, 1);
+		assert_int_equal(game.head.number, 9);
+		relay_cut(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_explore_filtered(client, &start, "player p0", &explore));
+		assert_int_equal(explore.n_moves, 4);
+		assert_int_equal(explore.position.counts.other, (GAMES + 6) / 7);
+		(void)relay_was_cut();
+	}
+	assert_int_equal(chi_game_get(client, 0, &(struct chi_game_row){0}, NULL), CHI_NONE);
+	assert_int_equal(chi_game_get(client, GAMES + 1, &(struct chi_game_row){0}, NULL),
+			 CHI_NONE);
+	chi_close(client);
+}
+
+/* ---- Servers ------------------------------------------------------------------------------ */
+
+/* What the next answer has in it; the client must not take it for one. */
+static enum wrong {
+	OTHER_GAME,
+	NOT_WHOLE,
+	MORE_THAN_ASKED,
+	OTHER_KIND,
+	NO_END,
+	WRONGS
+} wrong;
+
+/* How often it was told to stop. */
+static atomic_uint canceled;
+
+static void answer_wrongly(struct conn *conn)
+{
+	static const struct chi_game_row rows[3] = {
+		{.head.number = 8, .white = "a"}, {.head.number = 9}, {.head.number = 10}};
+	struct chi_request request;
+	if (!server_greet(conn)) {
+		return;
+	}
+	while (server_next(conn, &request)) {
+		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
+		if (request.op == CHI_OP_CANCEL) {
+			atomic_fetch_add(&canceled, 1);
+			answer.op = CHI_OP_GAME_QUERY;
+			answer.status = -CHI_ECANCELED;
+		} else if (request.op == CHI_OP_GET_GAME) {
+			answer.u.get_game.found = true;
+			answer.u.get_game.row = rows[wrong == OTHER_GAME ? 0 : 1];
+		} else if (request.op == CHI_OP_GAME_QUERY) {
+			answer.u.game_query.games = rows;
+			answer.u.game_query.n = 3;
+			answer.op = wrong == OTHER_KIND ? CHI_OP_GET_GAME : CHI_OP_GAME_QUERY;
+			answer.last = wrong != NO_END;
+		}
+		server_answer(conn, &answer);
+	}
+}
+
+static void ask_wrongly(struct chi_client *client)
+{
+	struct chi_game_spec spec = {.limit = 2};
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	struct chi_game_row one;
+	struct chi_game game;
+	int status = CHI_OK;
+	switch (wrong) {
+	case OTHER_GAME:
+	case NOT_WHOLE:
+		status = chi_game_get(client, 9, &one, &game);
+		world_refused(client, status, -CHI_EPROTO, "another game");
+		break;
+	case OTHER_KIND:
+		status = chi_game_query_open(client, &spec, &query);
+		world_refused(client, status, -CHI_EPROTO, "game_query is one to get_game");
+		break;
+	default:
+		world_ok(client, chi_game_query_open(client, &spec, &query));
+		for (uint32_t number = 8; number < 10; number++) {
+			world_ok(client, chi_game_query_next(query, &row));
+			assert_int_equal(row->head.number, number);
+			assert_string_equal(row->event, "");
+			assert_string_equal(row->pgn, "");
+		}
+		if (wrong == MORE_THAN_ASKED) {
+			assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
+		}
+		chi_game_query_close(query);
+		break;
+	}
+}
+
+static void wrong_answers(void **state)
+{
+	(void)state;
+	for (int i = 0; i < WRONGS; i++) {
+		struct server server;
+		wrong = (enum wrong)i;
+		atomic_store(&canceled, 0);
+		server_start(&server, answer_wrongly);
+		struct chi_client *client = server_open(&server, LONG_MS);
+		ask_wrongly(client);
+		assert_int_equal(chi_ping(client), CHI_OK);
+		assert_int_equal(atomic_load(&canceled), wrong == NO_END);
+		chi_close(client);
+		server_stop(&server);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(queries_are_cut, relay_make, relay_drop),
+		cmocka_unit_test_setup_teardown(single_questions_are_cut, relay_make, relay_drop),
+		cmocka_unit_test(wrong_answers),
+	};
+	if (!world_possible(WORLD_UNIX)) {
+		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+		return 0;
+	}
+	return cmocka_run_group_tests_name("asked", tests, NULL, NULL);
+}
