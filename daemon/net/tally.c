@@ -26,9 +26,13 @@ enum chi_op_class chi_op_class(enum chi_op op)
 		return CHI_CLASS_PROBE;
 	case CHI_OP_GET:
 	case CHI_OP_EXPLORE:
+	case CHI_OP_GET_GAME:
 		return CHI_CLASS_GET;
 	case CHI_OP_SCAN:
 	case CHI_OP_COUNT:
+	case CHI_OP_GAME_QUERY:
+	case CHI_OP_EXPLORE_GAMES:
+	case CHI_OP_STATS:
 		return CHI_CLASS_SCAN;
 	case CHI_OP_PUT:
 	case CHI_OP_DELETE:

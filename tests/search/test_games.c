@@ -80,7 +80,7 @@ static void check_ply(const struct chi_games_row *row, bool want)
 	assert_int_equal(row->move, move);
 }
 
-/* As a daemon does whose snapshots grow old; and a cursor is the same, whoever makes it. */
+/* As a daemon does whose snapshots grow old; and a cursor is the same, made of a row. */
 static void let_go(struct chi_games *games, const struct chi_games_spec *spec,
 		   const struct chi_game_head *last)
 {

@@ -23,7 +23,7 @@ QUESTIONS = [
     ["games", "--position", AFTER_E4, "--sort", "date", "--descending", "--limit", "9"],
     ["games", "--sort", "rating", "--limit", "30", "--cursor", "r5f02000000000000"],
     ["games", "--has", "Nd5", "--limit", "3"], ["games", "--endgame", "rook endings", "--count"],
-    ["games", "--player", "Nobody", "--event", "Nothing"], ["games", "--number", "17..20", "--pgn"],
+    ["games", "--player", "Unheard", "--event", "Nothing"], ["games", "--number", "17..20", "--pgn"],
     ["games", "--cursor", "x"], ["games", "--cursor", "n" + 16 * "f"], ["games", "--in", "nothing"],
     ["games", "--filter", "player"], ["games", "--filter", "year 5..4"],
     ["games", "--filter", "event " + 1025 * "x"], ["games", "--filter", 1000 * "plies 1 "],

@@ -250,6 +250,9 @@ class WhileServing(Serving):
                 ("scan", lambda client: client.scan(want=pb.RECORDS, window=1)),
                 ("backup", lambda client: client.backup()),
                 ("import", self.import_games),
+                ("game query", lambda client: client.query_games("plies 1..", want=pb.PGN)),
+                ("stats", lambda client: client.stats(pb.PER_PLAYER)),
+                ("explore games", lambda client: client.explore_games("plies 1..", fen=fens[0])),
                 ("SIGHUP", self.reload)]:
             with self.subTest(name):
                 heard += self.sweep(name, run)
