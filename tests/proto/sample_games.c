@@ -7,10 +7,10 @@
 void sample_games_request(struct sample *s, struct chi_request *out)
 {
 	switch (out->op) {
-	case CHI_OP_EXPLORE_GAMES:
-		out->u.explore.filter = sample_text(s, 40);
-		/* fall through */
 	case CHI_OP_EXPLORE:
+	case CHI_OP_EXPLORE_GAMES:
+		out->u.explore.filter =
+			out->op == CHI_OP_EXPLORE_GAMES ? sample_text(s, 40) : (struct chi_text){0};
 		out->u.explore.fen = sample_coin(s) ? sample_text(s, 30) : (struct chi_text){0};
 		out->u.explore.key =
 			out->u.explore.fen.len == 0 ? sample_key(s) : (struct chi_key){0};
