@@ -197,6 +197,7 @@ static void fill_query(struct chi_run *run, struct chi_response *response)
 		query->sent[len] = '\0';
 	}
 	query->spec.limit -= query->spec.limit > 0 ? page->n : 0;
+	memset(&response->u.game_query, 0, sizeof(response->u.game_query));
 	response->u.game_query.games = page->game_rows;
 	response->u.game_query.n = page->n;
 	response->u.game_query.cursor = (struct chi_text){query->sent, strlen(query->sent)};

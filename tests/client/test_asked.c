@@ -166,7 +166,11 @@ static void answer_wrongly(struct conn *conn)
 		return;
 	}
 	while (server_next(conn, &request)) {
-		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
+		struct chi_response answer;
+		memset(&answer, 0, sizeof(answer));
+		answer.id = request.id;
+		answer.op = request.op;
+		answer.last = true;
 		if (request.op == CHI_OP_CANCEL) {
 			atomic_fetch_add(&canceled, 1);
 			answer.op = CHI_OP_GAME_QUERY;
@@ -174,10 +178,11 @@ static void answer_wrongly(struct conn *conn)
 		} else if (request.op == CHI_OP_GET_GAME) {
 			answer.u.get_game.found = true;
 			answer.u.get_game.row = rows[wrong == OTHER_GAME ? 0 : 1];
+		} else if (request.op == CHI_OP_GAME_QUERY && wrong == OTHER_KIND) {
+			answer.op = CHI_OP_GET_GAME;
 		} else if (request.op == CHI_OP_GAME_QUERY) {
 			answer.u.game_query.games = rows;
 			answer.u.game_query.n = 3;
-			answer.op = wrong == OTHER_KIND ? CHI_OP_GET_GAME : CHI_OP_GAME_QUERY;
 			answer.last = wrong != NO_END;
 		}
 		server_answer(conn, &answer);
