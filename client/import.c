@@ -59,14 +59,20 @@ static int check_place(const char *path, struct chi_fault *fault)
 static int check_kind(struct chi_import *games, enum chi_statistic create)
 {
 	struct chi_info info;
-	if (create == 0) {
+	bool counts = games->options.keep == CHI_KEEP_COUNTS;
+	if (create == 0 && !counts) {
 		return CHI_OK;
 	}
 	int status = chi_get_info(games->client, &info);
-	if (status == CHI_OK && info.statistic != (uint8_t)create) {
+	if (status == CHI_OK && create != 0 && info.statistic != (uint8_t)create) {
 		status =
 			chi_fault(&games->error, -CHI_EINVAL, "the store's statistic is %s, not %s",
 				  chi_statistic_name(info.statistic), chi_statistic_name(create));
+	}
+	if (status == CHI_OK && counts && info.keep != CHI_KEEP_COUNTS) {
+		status = chi_fault(&games->error, -CHI_EINVAL,
+				   "the store keeps its games; only a new one can be made that "
+				   "counts them alone");
 	}
 	return status;
 }

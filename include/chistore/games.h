@@ -192,6 +192,10 @@ struct chi_game_row {
  * Begins a query; one per client at a time, and as with a walk (chi_iter_open) other calls on the
  * client give -CHI_EBUSY until it is closed. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL say what is
  * wrong with the filter and where, or with the cursor or the order.
+ *
+ * In a directory all rows are of one snapshot. A server goes on with another one after a second:
+ * then games that came or went before the place where it was are not noticed. Of a server a game
+ * whose PGN does not fit a response of 4 MiB is -CHI_ETOOBIG, from chi_game_get too.
  */
 CHI_MUSTUSE int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *spec,
 				    struct chi_game_query **out);

@@ -85,9 +85,24 @@ class Commands(Served):
                 self.cli("subtract", "--eco", "B", "--not-result", "1-0", address=address)
             self.assertEqual(self.out("dump", address=self.path("x")),
                              self.out("dump", address=self.path("y")))
-            self.assertEqual(self.out("dump", address=self.store),
-                             self.out("dump", address=daemon.address))
+            self.assertEqual(self.out("dump", address=self.store), self.out("dump", address=other))
             self.assertIn("sound\tyes", self.out("verify", address=daemon.address))
+
+    def test_imports(self):
+        """What an import says of its games arrives, and what cannot be done is refused alike."""
+        text = '[White "a"]\n[Black "b"]\n\n1. e4 {first} e5 (1... c5) *\n'
+        path = self.write("noted.pgn", text)
+        other = self.path("other")
+        self.cli("import", "--statistic", "outcome", MASTERS, address=other)
+        with harness.start_daemon({"default": other}) as daemon:
+            for address in (self.store, daemon.address):
+                self.cli("import", "--annotations", "none", "--source", "mine", path,
+                         address=address)
+                pgn = self.out("games", "--source", "mine", "--pgn", address=address)
+                self.assertIn("1. e4 e5 *", pgn)
+                done = self.cli("import", "--games", "none", path, address=address, code=2)
+                self.assertIn("the store keeps its games", done.stderr)
+            self.assertEqual(self.out("dump", address=self.store), self.out("dump", address=other))
 
     def test_large_games(self):
         """Some to a response; one that fits none is refused by its number, the others come."""
