@@ -66,8 +66,8 @@ void chi_scan_judged(struct chi_scan *scan, chi_scan_judge *judge, void *context
 
 /*
  * Does a list of changes, which are checked (chi_name_changes_check): those that conflict are
- * reported and left out. *result is added to. Failures are sticky, and no rollback takes the
- * changes back: the transaction is theirs alone.
+ * reported and left out. *result is added to. Failures are sticky. A rollback to a mark before them
+ * fails, and the transaction is lost: they are not taken back.
  */
 CHI_MUSTUSE int chi_write_names(struct chi_write *write, const struct chi_name_change *changes,
 				size_t n, chi_name_conflict *conflict, void *context,

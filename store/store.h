@@ -316,8 +316,8 @@ CHI_MUSTUSE int chi_write_savepoint(struct chi_write *write);
  * Takes back everything put, deleted and set since the last mark, and forgets the failure that
  * stuck since then: one refused batch takes no earlier one along. The mark stays. Fails, and the
  * transaction stays lost, if a tree could not be changed (-CHI_EIO, -CHI_EFULL, -CHI_ECORRUPT of
- * a page, -CHI_ENOMEM of LMDB); -CHI_EINVAL without a mark. What a chi_put_result counted since
- * the mark is the caller's to forget.
+ * a page, -CHI_ENOMEM of LMDB), or if names were changed since; -CHI_EINVAL without a mark. What a
+ * chi_put_result counted since the mark is the caller's to forget.
  */
 CHI_MUSTUSE int chi_write_rollback(struct chi_write *write);
 

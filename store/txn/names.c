@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changes to names, in the write transaction. They go to LMDB at once: no savepoint takes them
- * back, so a failure breaks the transaction.
+ * back, so a rollback after them loses the transaction.
  */
 #include <string.h>
 
@@ -172,5 +172,6 @@ int chi_write_names(struct chi_write *write, const struct chi_name_change *chang
 		return rc;
 	}
 	struct names names = {write->txn, write->env->archive.names, cache};
+	write->is_final = true;
 	return change_all(write, &names, changes, n, conflict, context, result);
 }

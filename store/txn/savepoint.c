@@ -126,6 +126,7 @@ int chi_write_savepoint(struct chi_write *write)
 	forget(write);
 	chi_idempotency_settle(write);
 	write->has_savepoint = true;
+	write->is_final = false;
 	write->changed_at_savepoint = write->changed;
 	write->state_at_savepoint = write->state;
 	return CHI_OK;
@@ -155,6 +156,9 @@ int chi_write_rollback(struct chi_write *write)
 	}
 	if (!write->has_savepoint) {
 		return -CHI_EINVAL;
+	}
+	if (write->is_final && write->broken == CHI_OK) {
+		write->broken = write->rc < 0 ? write->rc : -CHI_EINVAL;
 	}
 	int rc = write->broken < 0 ? write->broken : still_good(write);
 	if (write->position.broken || write->strength.broken) {

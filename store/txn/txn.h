@@ -33,6 +33,7 @@ struct chi_write {
 	struct chi_arena arena; /* reset for each put */
 	bool has_savepoint;	/* changes are copied to `undo` first, from the last mark on */
 	bool changed_at_savepoint;
+	bool is_final; /* since the mark it was changed in a way that is not taken back */
 	struct chi_state state_at_savepoint;
 	struct chi_savepoint *savepoint; /* newest first */
 	struct chi_arena savepoint_arena;

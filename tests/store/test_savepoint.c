@@ -12,6 +12,7 @@
 
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "store/archive.h"
 
 #define POSITIONS 40
 #define BATCH	  20
@@ -310,13 +311,49 @@ static void test_broken(void **state)
 	chi_store_close(store);
 }
 
+static void no_conflict(void *context, size_t i, const char *reason)
+{
+	(void)context;
+	fail_msg("change %zu: %s", i, reason);
+}
+
+/* Names are not taken back: a mark before them is of no use any more, one after them is. */
+static void test_names(void **state)
+{
+	(void)state;
+	static const struct chi_name_change change = {
+		.action = CHI_NAME_CORRECT, .kind = CHI_NAME_PLAYER, .name = "a", .to = "b"};
+	static const struct chi_put put = {.parts = CHI_PUT_SUBTRACT,
+					   .record = {.counts = {.white = UINT64_MAX}}};
+	struct chi_store *store = prepare("names", CHI_STATISTIC_EXTERNAL);
+	for (int names_first = 0; names_first < 2; names_first++) {
+		struct chi_names_changed did = {0};
+		struct chi_put_result result = {0};
+		struct chi_put refused = put;
+		struct chi_write *write;
+		refused.key = keys[0];
+		ok(chi_write_begin(store, &write, &fault));
+		if (!names_first) {
+			ok(chi_write_savepoint(write));
+		}
+		ok(chi_write_names(write, &change, 1, no_conflict, NULL, &did));
+		if (names_first) {
+			ok(chi_write_savepoint(write));
+		}
+		assert_true(chi_write_put(write, &refused, &result) < 0);
+		assert_int_equal(chi_write_rollback(write) == CHI_OK, names_first);
+		assert_int_equal(chi_write_commit(write, &fault) == CHI_OK, names_first);
+	}
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
 		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_score),
 		cmocka_unit_test(test_eval),	 cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_broken),	 cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests_name("store/undo", tests, NULL, NULL);
 }
