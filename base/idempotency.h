@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "chistore/names.h"
 #include "chistore/types.h"
 
 #define CHI_IDEMPOTENCY_CLIENT 16 /* bytes of an identity */
@@ -32,6 +33,10 @@ enum chi_idempotency_kind {
 	CHI_IDEMPOTENCY_DELETE,
 	CHI_IDEMPOTENCY_IMPORT,
 	CHI_IDEMPOTENCY_NEVER, /* was not done, and never will be */
+	CHI_IDEMPOTENCY_NAMES,
+	CHI_IDEMPOTENCY_MAKE_GAMESET,
+	CHI_IDEMPOTENCY_DROP_GAMESET,
+	CHI_IDEMPOTENCY_KINDS /* number of kinds, plus one */
 };
 
 #define CHI_OUTCOME_COUNTS 15
@@ -46,6 +51,9 @@ struct chi_outcome {
 		uint64_t deleted;
 		uint64_t changed; /* of a Rescore */
 		struct chi_import_result import;
+		struct chi_names_changed names;
+		uint64_t games;	  /* of a gameset that was made */
+		uint64_t dropped; /* gamesets: 1, or none was there */
 		struct {
 			uint64_t before; /* bytes, of a Compact */
 			uint64_t after;

@@ -29,7 +29,11 @@ static size_t counts_of(uint8_t kind)
 	case CHI_IDEMPOTENCY_PUT:
 		return 4;
 	case CHI_IDEMPOTENCY_DELETE:
+	case CHI_IDEMPOTENCY_MAKE_GAMESET:
+	case CHI_IDEMPOTENCY_DROP_GAMESET:
 		return 1;
+	case CHI_IDEMPOTENCY_NAMES:
+		return 3;
 	case CHI_IDEMPOTENCY_IMPORT:
 		return CHI_OUTCOME_COUNTS;
 	default:
@@ -39,7 +43,7 @@ static size_t counts_of(uint8_t kind)
 
 static bool is_kind(uint8_t kind)
 {
-	return kind >= CHI_IDEMPOTENCY_PUT && kind <= CHI_IDEMPOTENCY_NEVER;
+	return kind >= CHI_IDEMPOTENCY_PUT && kind < CHI_IDEMPOTENCY_KINDS;
 }
 
 static uint64_t sum_of(const void *key, size_t key_len, const uint8_t *value, size_t len)

@@ -41,7 +41,7 @@ static void test_records(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		static const size_t counts[] = {4, 1, CHI_OUTCOME_COUNTS, 0};
+		static const size_t counts[] = {4, 1, CHI_OUTCOME_COUNTS, 0, 3, 1, 1};
 		struct chi_done done[2][CHI_REMEMBERED_ROOM] = {{{0}}};
 		struct chi_remembered client = {.peer = (uint32_t)help_random(),
 						.last_use = help_random() >> help_below(64),
@@ -53,7 +53,7 @@ static void test_records(void **state)
 		uint64_t next = client.floor;
 		for (size_t i = 0; i < client.n; i++) {
 			struct chi_done *one = &client.done[i];
-			unsigned kind = help_below(CHI_IDEMPOTENCY_NEVER);
+			unsigned kind = help_below(CHI_IDEMPOTENCY_KINDS - 1);
 			one->sequence = next + (help_random() >> (8 + help_below(56)));
 			one->outcome.kind = (enum chi_idempotency_kind)(CHI_IDEMPOTENCY_PUT + kind);
 			for (size_t k = 0; k < counts[kind]; k++) {
