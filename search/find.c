@@ -127,7 +127,7 @@ static int open_scan(struct chi_find *find, struct chi_fault *fault)
 	int rc = read_cursor(find, fault);
 	scan.after = find->after;
 	/* To count all, those before the cursor are looked at, too. */
-	if (rc == CHI_OK && spec->want_total && scan.after.set) {
+	if (rc == CHI_OK && spec->want_total && scan.after.set && !spec->resumes) {
 		return chi_fault(fault, -CHI_EINVAL,
 				 "find: the total of positions is counted without a cursor");
 	}
@@ -162,6 +162,7 @@ int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec, struc
 	}
 	find->read = read;
 	find->spec = *spec;
+	find->total = spec->before;
 	int rc = read_pattern(find, spec->pattern, spec->pattern_len, fault);
 	rc = rc == CHI_OK ? read_filter(find, fault) : rc;
 	rc = rc == CHI_OK ? open_scan(find, fault) : rc;
@@ -372,4 +373,26 @@ size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZ
 	out[0] = 'g';
 	chi_hex_print(bytes, sizeof(bytes), out + 1);
 	return 1 + 2 * sizeof(bytes);
+}
+
+void chi_find_rest(const struct chi_find *find, struct chi_find_spec *spec,
+		   char cursor[CHI_FIND_CURSOR_SIZE])
+{
+	struct chi_cursor place;
+	if (find->spec.games) {
+		spec->cursor_len = chi_find_cursor(find, cursor);
+	} else {
+		chi_scan_where(find->scan, &place);
+		spec->cursor_len = chi_cursor_print(&place, cursor);
+		spec->resumes = true;
+		spec->before = find->total;
+	}
+	cursor[spec->cursor_len] = '\0';
+	spec->cursor = cursor;
+	/* No limit is another thing than none left. */
+	if (spec->limit != 0 && find->rows == spec->limit) {
+		spec->only_count = true;
+	} else if (spec->limit != 0) {
+		spec->limit -= find->rows;
+	}
 }

@@ -27,7 +27,9 @@ struct chi_find_spec {
 	uint64_t limit;	 /* rows; 0: no limit */
 	const char *cursor;
 	size_t cursor_len;
-	bool want_total;  /* goes on after the last row, to count the rest */
+	bool want_total; /* goes on after the last row, to count the rest */
+	bool resumes;	 /* `cursor` is where this very search was, which had found `before` */
+	uint64_t before;
 	unsigned threads; /* that look at positions, in one call without a budget; 0, 1: this one */
 };
 
@@ -55,3 +57,12 @@ unsigned chi_find_progress(const struct chi_find *find);
  * it began with before the first. */
 #define CHI_FIND_CURSOR_SIZE 64
 size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE]);
+
+/*
+ * What of a search is left: `spec`, which was that of the search, is that of another one, for the
+ * same or a later snapshot, that delivers the rows after those delivered, and whose total is that
+ * of both. `cursor` is where the spec's lies from then on. Of games all positions are looked at
+ * again.
+ */
+void chi_find_rest(const struct chi_find *find, struct chi_find_spec *spec,
+		   char cursor[CHI_FIND_CURSOR_SIZE]);

@@ -136,6 +136,11 @@ int chi_gameset_step(struct chi_gameset_job *job, uint64_t steps)
 	return rc;
 }
 
+uint64_t chi_gameset_games(const struct chi_gameset_job *job)
+{
+	return chi_numbers_count(job->numbers);
+}
+
 /* What it was made of is still there, in the write's state. */
 static int check(const struct chi_gameset_job *job, const struct chi_archive_view *view,
 		 struct chi_fault *fault)
@@ -179,7 +184,7 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 		.filter = job->filter,
 		.filter_len = job->filter_len,
 		.mark = job->mark,
-		.games = chi_numbers_count(job->numbers),
+		.games = chi_gameset_games(job),
 		.bitmap = bitmap,
 		.bitmap_len = len,
 	};
@@ -191,10 +196,11 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 
 typedef int each(void *context, const struct chi_gameset_entry *entry);
 
-static int walk(const struct chi_archive_view *view, each *call, void *context)
+static int walk(const struct chi_archive_view *view, const char *after, each *call, void *context)
 {
 	char name[CHI_GAMESET_KEY_MAX] = "";
-	size_t len = 0;
+	size_t len = strnlen(after, sizeof(name));
+	memcpy(name, after, len);
 	struct chi_gameset_entry entry;
 	int rc = chi_gameset_after(view->txn, view->trees.gamesets, name, len, &entry);
 	while (rc == CHI_OK) {
@@ -229,12 +235,13 @@ static int list_one(void *context, const struct chi_gameset_entry *entry)
 	return listing->visit(listing->context, &gameset);
 }
 
-int chi_gamesets_list(struct chi_read *read, chi_gameset_visit *visit, void *context)
+int chi_gamesets_list(struct chi_read *read, const char *after, chi_gameset_visit *visit,
+		      void *context)
 {
 	struct chi_archive_view view;
 	struct listing listing = {visit, context};
 	int rc = chi_read_archive(read, &view);
-	return rc == CHI_OK ? walk(&view, list_one, &listing) : rc;
+	return rc == CHI_OK ? walk(&view, after, list_one, &listing) : rc;
 }
 
 struct use {
@@ -269,7 +276,7 @@ int chi_gameset_drop(struct chi_write *write, const char *name, struct chi_fault
 	struct chi_archive_view view;
 	struct use use = {.name = name};
 	int rc = chi_write_archive(write, &view);
-	rc = rc == CHI_OK ? walk(&view, find_use, &use) : rc;
+	rc = rc == CHI_OK ? walk(&view, "", find_use, &use) : rc;
 	if (use.by[0] != '\0') {
 		return chi_fault(fault, rc, "gameset '%s' is named by the filter of '%s'", name,
 				 use.by);

@@ -30,6 +30,9 @@ void chi_gameset_close(struct chi_gameset_job *job);
 /* CHI_OK: call again; CHI_NONE: it is made. */
 CHI_MUSTUSE int chi_gameset_step(struct chi_gameset_job *job, uint64_t steps);
 
+/* After CHI_NONE: how many games it has, in the snapshot that it was made in. */
+uint64_t chi_gameset_games(const struct chi_gameset_job *job);
+
 /* Stores it, after CHI_NONE; the snapshot it was made in may have ended. -CHI_EEXIST: there is one
  * of that name by now, or, made again, it is another one; as all failures of a write, sticky. */
 CHI_MUSTUSE int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write,
@@ -49,5 +52,7 @@ struct chi_gameset {
 };
 typedef int chi_gameset_visit(void *context, const struct chi_gameset *gameset);
 
-/* By name, until something other than CHI_OK is returned, which it then returns. */
-CHI_MUSTUSE int chi_gamesets_list(struct chi_read *read, chi_gameset_visit *visit, void *context);
+/* By name, those after `after` ("": all), until something other than CHI_OK is returned, which it
+ * then returns. */
+CHI_MUSTUSE int chi_gamesets_list(struct chi_read *read, const char *after,
+				  chi_gameset_visit *visit, void *context);

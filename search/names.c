@@ -238,12 +238,19 @@ static int fill_rows(const struct chi_names_query *query, struct chi_arena *aren
 	return rc;
 }
 
-int chi_names_query_rows(const struct chi_names_query *query, struct chi_arena *arena,
-			 struct chi_names *out)
+int chi_names_query_rows(const struct chi_names_query *query, size_t first, size_t max,
+			 struct chi_arena *arena, struct chi_names *out)
 {
-	out->n = query->n;
+	first = first < query->n ? first : query->n;
+	out->n = query->n - first < max ? query->n - first : max;
 	out->total = query->total;
-	return fill_rows(query, arena, query->ids, query->n, &out->rows);
+	return fill_rows(query, arena, query->ids + first, out->n, &out->rows);
+}
+
+size_t chi_names_query_memory(const struct chi_names_query *query)
+{
+	return sizeof(*query) + query->n * sizeof(query->ids[0]) +
+	       (query->games != NULL ? query->most * sizeof(query->games[0]) : 0);
 }
 
 int chi_names_query_groups(const struct chi_names_query *query, struct chi_arena *arena,

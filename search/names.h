@@ -29,8 +29,12 @@ void chi_names_query_close(struct chi_names_query *query);
 /* CHI_OK: call again; CHI_NONE: all games are counted. */
 CHI_MUSTUSE int chi_names_query_step(struct chi_names_query *query, uint64_t steps);
 
-/* After CHI_NONE: the rows, or the groups, in memory of `arena`. */
-CHI_MUSTUSE int chi_names_query_rows(const struct chi_names_query *query, struct chi_arena *arena,
-				     struct chi_names *out);
+/* After CHI_NONE: of the rows those from the first-th on, from 0, at most `max`; or the groups; in
+ * memory of `arena`. */
+CHI_MUSTUSE int chi_names_query_rows(const struct chi_names_query *query, size_t first, size_t max,
+				     struct chi_arena *arena, struct chi_names *out);
 CHI_MUSTUSE int chi_names_query_groups(const struct chi_names_query *query, struct chi_arena *arena,
 				       struct chi_suspect_groups *out);
+
+/* Bytes of memory that it takes. */
+size_t chi_names_query_memory(const struct chi_names_query *query);

@@ -43,6 +43,36 @@ static int save(struct chi_client *client, struct chi_gameset_job *job)
 	return chi_write_commit(write, &client->error);
 }
 
+int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games)
+{
+	struct chi_gameset_job *job = NULL;
+	int status = make_job(client, name, filter, &job);
+	status = status == CHI_OK ? save(client, job) : status;
+	if (job != NULL) {
+		*games = status == CHI_OK ? chi_gameset_games(job) : 0;
+		chi_gameset_close(job);
+	}
+	return status;
+}
+
+int chi_inproc_drop_gameset(struct chi_client *client, const char *name)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(client->inproc.store, &write, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_gameset_drop(write, name, &client->error);
+	if (status != CHI_OK) {
+		chi_write_abort(write);
+		return status;
+	}
+	return chi_write_commit(write, &client->error);
+}
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
 /* How many games the gameset has now. */
 static int count(struct chi_client *client, const char *name, uint64_t *games)
 {
@@ -72,35 +102,6 @@ static int count(struct chi_client *client, const char *name, uint64_t *games)
 	chi_read_end(read);
 	return status;
 }
-
-int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
-			    uint64_t *games)
-{
-	struct chi_gameset_job *job = NULL;
-	int status = make_job(client, name, filter, &job);
-	status = status == CHI_OK ? save(client, job) : status;
-	if (job != NULL) {
-		chi_gameset_close(job);
-	}
-	return status == CHI_OK ? count(client, name, games) : status;
-}
-
-int chi_inproc_drop_gameset(struct chi_client *client, const char *name)
-{
-	struct chi_write *write = NULL;
-	int status = chi_write_begin(client->inproc.store, &write, &client->error);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_gameset_drop(write, name, &client->error);
-	if (status != CHI_OK) {
-		chi_write_abort(write);
-		return status;
-	}
-	return chi_write_commit(write, &client->error);
-}
-
-/* ---- Lists -------------------------------------------------------------------------------- */
 
 struct list {
 	struct chi_arena *arena;
@@ -153,7 +154,7 @@ int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_gamesets_list(read, add, &list);
+	status = chi_gamesets_list(read, "", add, &list);
 	chi_read_end(read);
 	if (status == CHI_OK && name != NULL) {
 		status = list.n > 0 ? count(client, name, &list.rows[0].games) : CHI_NONE;

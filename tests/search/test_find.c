@@ -154,6 +154,53 @@ static void check_games(struct chi_find_spec spec)
 	}
 }
 
+/* Some rows of what is left of a search, and what is left then. */
+static int some_rows(struct chi_find_spec *spec, char *cursor, size_t *at)
+{
+	struct chi_find *find;
+	struct chi_row rows[9];
+	uint64_t total;
+	int rc = CHI_OK;
+	ok(chi_find_open(world.read, spec, &find, &fault));
+	for (size_t calls = 1 + help_below(9); rc == CHI_OK && calls > 0; calls--) {
+		size_t n = 0;
+		rc = chi_find_positions(find, rows, 1 + help_below(9), 1 + help_below(20), &n);
+		assert_true(rc >= 0);
+		for (size_t i = 0; i < n; i++, ++*at) {
+			assert_true(*at < n_keys);
+			assert_memory_equal(&rows[i].key, &keys[*at], sizeof(rows[i].key));
+		}
+	}
+	if (chi_find_total(find, &total) && spec->want_total) {
+		assert_int_equal(total, n_keys);
+	}
+	chi_find_rest(find, spec, cursor);
+	chi_find_close(find);
+	return rc;
+}
+
+/* However often it is opened again, the search delivers and counts the same. */
+static void test_rest(void **state)
+{
+	(void)state;
+	keys = malloc((size_t)(world.n + 1) * (WORLD_PLIES + 1) * sizeof(*keys));
+	assert_non_null(keys);
+	for (size_t round = seed_rounds(16); round > 0; round--) {
+		char cursor[CHI_FIND_CURSOR_SIZE] = "";
+		const char *pattern = patterns[round % CHI_COUNT(patterns)];
+		size_t at = 0;
+		loop(pattern, "");
+		struct chi_find_spec spec = spec_of(pattern, "");
+		spec.want_total = help_below(2) == 0;
+		spec.limit = help_below(2) == 0 ? 0 : 1 + help_below(200);
+		size_t rows = spec.limit == 0 || n_keys < spec.limit ? n_keys : spec.limit;
+		while (some_rows(&spec, cursor, &at) == CHI_OK) {
+		}
+		assert_int_equal(at, rows);
+	}
+	free(keys);
+}
+
 static void test_random(void **state)
 {
 	char filter[2048] = "";
@@ -233,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_refused),
 	};
 	return cmocka_run_group_tests_name("search/find", tests, setup, teardown);

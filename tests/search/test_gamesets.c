@@ -207,7 +207,7 @@ static void test_refused(void **state)
 	save("b", "in a");
 	assert_int_equal(drop("a"), -CHI_EINVAL);
 	assert_string_equal(fault.text, "gameset 'a' is named by the filter of 'b'");
-	ok(chi_gamesets_list(world.read, count_one, &n));
+	ok(chi_gamesets_list(world.read, "", count_one, &n));
 	assert_int_equal(n, 2);
 	/* Two are made at a time, and what one names is dropped. */
 	ok(make("c", "not in b", &job));
