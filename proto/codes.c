@@ -26,6 +26,7 @@ static const struct {
 	{-CHI_EVERSION, CHISTORE__V1__CODE__WRONG_VERSION},
 	{-CHI_EUNSUPPORTED, CHISTORE__V1__CODE__UNSUPPORTED},
 	{-CHI_EPROTO, CHISTORE__V1__CODE__MALFORMED},
+	{-CHI_EEXIST, CHISTORE__V1__CODE__EXISTS},
 	{-CHI_EBUSY, CHISTORE__V1__CODE__BUSY},
 	{-CHI_ECANCELED, CHISTORE__V1__CODE__CANCELED},
 	{-CHI_ETIMEOUT, CHISTORE__V1__CODE__TIMED_OUT},
@@ -47,10 +48,6 @@ int chi_status_to_code(int status)
 			return pairs[i].code;
 		}
 	}
-	/* Lossy: the client named something that is there already. */
-	if (status == -CHI_EEXIST) {
-		return CHISTORE__V1__CODE__INVALID;
-	}
 	/* Lossy: ENETFS, EFORK, ECONNECT and numbers unheard of are not the client's doing. */
 	return CHISTORE__V1__CODE__INTERNAL;
 }
@@ -67,6 +64,7 @@ int chi_status_from_code(int code)
 	}
 	switch (code / 10) {
 	case 1:
+	case 2:
 		return -CHI_EINVAL;
 	case 3:
 		return -CHI_EBUSY;

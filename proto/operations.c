@@ -37,6 +37,17 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_EXPLORE_GAMES] = {"explore_games", &chi_explore_games_request, &chi_explore_result,
 				  false, 0},
 	[CHI_OP_STATS] = {"stats", &chi_stats_request, &chi_stats_result_message, false, 0},
+	[CHI_OP_NAMES] = {"names", &chi_names_request, &chi_names_result, false, 0},
+	[CHI_OP_SUSPECTS] = {"suspects", &chi_suspects_request, &chi_names_result, false, 0},
+	[CHI_OP_CHANGE_NAMES] = {"change_names", &chi_change_names_request,
+				 &chi_change_names_result, true,
+				 offsetof(struct chi_response, u.change_names)},
+	[CHI_OP_GAMESETS] = {"gamesets", &chi_gamesets_request, &chi_gamesets_result, false, 0},
+	[CHI_OP_MAKE_GAMESET] = {"make_gameset", &chi_make_gameset_request,
+				 &chi_make_gameset_result, true, OUTCOME_AT},
+	[CHI_OP_DROP_GAMESET] = {"drop_gameset", &chi_drop_gameset_request,
+				 &chi_drop_gameset_result, true, OUTCOME_AT},
+	[CHI_OP_FIND] = {"find", &chi_find_request, &chi_find_result, false, 0},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

@@ -65,6 +65,21 @@ extern const struct chi_message chi_get_game_result;
 extern const struct chi_message chi_explore_games_request;
 extern const struct chi_message chi_stats_request;
 extern const struct chi_message chi_stats_result_message;
+/* op_search.c */
+extern const struct chi_message chi_names_request;
+extern const struct chi_message chi_suspects_request;
+extern const struct chi_message chi_names_result;
+extern const struct chi_message chi_change_names_request;
+extern const struct chi_message chi_change_names_result;
+extern const struct chi_message chi_names_counts_message;
+extern const struct chi_message chi_gamesets_request;
+extern const struct chi_message chi_gamesets_result;
+extern const struct chi_message chi_make_gameset_request;
+extern const struct chi_message chi_make_gameset_result;
+extern const struct chi_message chi_drop_gameset_request;
+extern const struct chi_message chi_drop_gameset_result;
+extern const struct chi_message chi_find_request;
+extern const struct chi_message chi_find_result;
 
 /* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
  * chi_idempotency_key, chi_entry; the keys of a chi_positions; a chi_text, of a FEN for one. */

@@ -8,6 +8,7 @@
 
 #include "base/idempotency.h"
 #include "chistore/games.h"
+#include "chistore/names.h"
 #include "chistore/search.h"
 #include "chistore/types.h"
 
@@ -40,6 +41,14 @@
 #define CHI_FILTER_MAX	4096 /* bytes of a filter of games */
 #define CHI_UNKNOWN_MAX 64   /* names in it that no name fits */
 #define CHI_TAGS_MAX	4096 /* of a game */
+/* Names, gamesets, and searches. */
+#define CHI_NAME_TEXT_MAX    1023 /* bytes of a name */
+#define CHI_NAME_WANTED_MAX  1024 /* of one that is looked for: "=" may come before it */
+#define CHI_REFUSAL_TEXT_MAX 255  /* bytes of the reason why a change was not done */
+#define CHI_GAMESET_TEXT_MAX 64	  /* bytes of a gameset's name */
+#define CHI_FILTER_PRINT_MAX (4 * CHI_FILTER_MAX) /* as a server prints it */
+#define CHI_GAMESETS_MAX     10000		  /* of a response */
+#define CHI_FIND_THOUSANDTHS 1000
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
@@ -68,6 +77,13 @@ enum chi_op {
 	CHI_OP_GET_GAME,
 	CHI_OP_EXPLORE_GAMES,
 	CHI_OP_STATS,
+	CHI_OP_NAMES,
+	CHI_OP_SUSPECTS,
+	CHI_OP_CHANGE_NAMES,
+	CHI_OP_GAMESETS,
+	CHI_OP_MAKE_GAMESET,
+	CHI_OP_DROP_GAMESET,
+	CHI_OP_FIND,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -165,7 +181,59 @@ struct chi_request {
 			uint8_t after[CHI_GAME_ID_SIZE]; /* after this id, if set */
 			uint32_t limit;			 /* 0: as many as a response takes */
 		} games;
+		struct {
+			struct chi_names_spec spec; /* `every`: wanted is NULL; else never */
+			bool every;
+			uint32_t window;
+		} names;
+		struct {
+			uint8_t kind;
+			uint8_t least;
+			uint32_t limit;
+			uint32_t window;
+		} suspects;
+		struct {
+			const struct chi_name_change *changes;
+			size_t n;
+			bool dry_run;
+		} change_names;
+		struct {
+			const char *name;   /* never NULL when unpacked; empty in GAMESETS: all */
+			const char *filter; /* MAKE_GAMESET; likewise */
+			const char *after;  /* GAMESETS; likewise */
+		} gameset;		    /* GAMESETS, MAKE_GAMESET, DROP_GAMESET */
+		struct {
+			const char *pattern; /* never NULL when unpacked, as the next two */
+			const char *filter;
+			const char *cursor;
+			bool games;
+			bool only_count;
+			bool want_total;
+			bool progress;
+			uint64_t limit;
+			uint32_t window;
+		} find;
 	} u;
+};
+
+/* A name, and of those that may be the same its group. */
+struct chi_name_entry {
+	struct chi_name_row row;
+	uint32_t group; /* 1 or more; 0: it is in none */
+	uint8_t score;
+};
+
+/* A change of names that was not done. */
+struct chi_name_refusal {
+	uint32_t entry;
+	const char *reason;
+};
+
+/* Of CHANGE_NAMES. */
+struct chi_change_names_result {
+	struct chi_outcome outcome;
+	const struct chi_name_refusal *refused;
+	size_t n_refused;
 };
 
 struct chi_entry {
@@ -275,7 +343,28 @@ struct chi_response {
 			size_t n;
 		} stats;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
-		 * comes with an OUTCOME only, and one that was not done has none. */
+		 * comes with an OUTCOME only, and one that was not done has none.
+		 * MAKE_GAMESET and DROP_GAMESET as well. */
 		struct chi_outcome outcome;
+		struct {
+			const struct chi_name_entry *entries;
+			size_t n;
+			uint64_t total;
+		} names; /* NAMES, SUSPECTS */
+		struct chi_change_names_result change_names;
+		struct {
+			const struct chi_gameset_row *rows;
+			size_t n;
+			bool more;
+		} gamesets;
+		struct {
+			struct chi_row *rows;
+			size_t n;
+			char cursor[CHI_SEARCH_CURSOR_SIZE];
+			uint16_t thousandths;
+			bool counted;
+			uint64_t total;
+			bool mixed;
+		} find;
 	} u;
 };

@@ -27,15 +27,22 @@ enum chi_op_class chi_op_class(enum chi_op op)
 	case CHI_OP_GET:
 	case CHI_OP_EXPLORE:
 	case CHI_OP_GET_GAME:
+	case CHI_OP_GAMESETS:
 		return CHI_CLASS_GET;
 	case CHI_OP_SCAN:
 	case CHI_OP_COUNT:
 	case CHI_OP_GAME_QUERY:
 	case CHI_OP_EXPLORE_GAMES:
 	case CHI_OP_STATS:
+	case CHI_OP_NAMES:
+	case CHI_OP_SUSPECTS:
+	case CHI_OP_FIND:
 		return CHI_CLASS_SCAN;
 	case CHI_OP_PUT:
 	case CHI_OP_DELETE:
+	case CHI_OP_CHANGE_NAMES:
+	case CHI_OP_MAKE_GAMESET:
+	case CHI_OP_DROP_GAMESET:
 		return CHI_CLASS_WRITE;
 	case CHI_OP_IMPORT:
 	case CHI_OP_IMPORT_DATA:

@@ -55,6 +55,13 @@ static const struct {
 	[CHI_OP_GET_GAME] = {chi_handle_get_game, CHI_ROLE_READ, STORE},
 	[CHI_OP_EXPLORE_GAMES] = {chi_handle_explore_games, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_STATS] = {chi_handle_stats, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_NAMES] = {chi_handle_names, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_SUSPECTS] = {chi_handle_suspects, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_CHANGE_NAMES] = {chi_handle_change_names, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_GAMESETS] = {chi_handle_gamesets, CHI_ROLE_READ, STORE},
+	[CHI_OP_MAKE_GAMESET] = {chi_handle_make_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_DROP_GAMESET] = {chi_handle_drop_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_FIND] = {chi_handle_find, CHI_ROLE_READ, STORE | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

@@ -11,6 +11,7 @@
 #include "daemon/net/mailbox.h"
 #include "proto/msg.h"
 
+struct chi_job;
 struct chi_served;
 struct chi_worker_ops;
 
@@ -44,6 +45,11 @@ chi_handler chi_handle_stats;					/* stats.c */
 
 /* With -CHI_ETOOBIG, of a game's number. */
 #define CHI_GAME_TOO_LARGE "game %u does not fit a response: ask for it in the store's directory"
+chi_handler chi_handle_names;				      /* names.c */
+chi_handler chi_handle_suspects;			      /* suspects.c */
+chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
+chi_handler chi_handle_gamesets, chi_handle_make_gameset;     /* gamesets.c */
+chi_handler chi_handle_find;				      /* find.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)
@@ -65,3 +71,12 @@ extern const struct chi_worker_ops chi_worker_ops;
 
 /* The least role that may ask for an operation; CHI_ROLE_NONE if there is no such operation. */
 enum chi_role chi_dispatch_role(enum chi_op op);
+
+/* A write for the store's writer, which the client is answered for by mail (handler_write.c). NULL
+ * without memory. */
+struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum chi_op op,
+				const struct chi_idempotency_key *idempotency_key);
+
+/* Queues it, and registers the request as in flight; frees it if that fails. */
+CHI_MUSTUSE int chi_handler_queue(struct chi_conn *conn, struct chi_served *served,
+				  struct chi_job *job, struct chi_fault *fault);

@@ -3,6 +3,7 @@
  * copied into a job, because the request's memory ends with it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
@@ -10,6 +11,8 @@
 #include "daemon/ops/handler.h"
 #include "daemon/write/job.h"
 #include "daemon/net/server.h"
+#include "search/filter/terms.h"
+#include "store/archive.h"
 #include "store/store.h"
 #include "daemon/write/writer.h"
 
@@ -41,41 +44,61 @@ static int check_entries(struct chi_task *task)
 }
 
 /* Addressed by slot and generation: no pointer to the connection leaves this thread. */
-static struct chi_job *new_job(struct chi_task *task, enum chi_durability durability)
+struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum chi_op op,
+				const struct chi_idempotency_key *idempotency_key)
 {
-	struct chi_conn_ref to = chi_conn_ref(task->conn);
-	struct chi_job *job = chi_job_new(&to, task->request->id, task->request->op, &delivery);
+	struct chi_conn_ref to = chi_conn_ref(conn);
+	struct chi_job *job = chi_job_new(&to, id, op, &delivery);
 	if (job != NULL) {
-		job->durability = durability;
-		job->idempotency_key = task->request->idempotency_key;
-		job->idempotency_key.peer = task->conn->peer;
+		job->idempotency_key = *idempotency_key;
+		job->idempotency_key.peer = conn->peer;
 	}
 	return job;
 }
 
-/* Queues the job if `status` is CHI_OK, and registers the request as in flight; else frees the job.
- * Returns what came of it. */
-static int push(struct chi_task *task, struct chi_job *job, int status)
+static struct chi_job *new_job(struct chi_task *task, enum chi_durability durability)
 {
-	struct chi_call *call = status == CHI_OK ? calloc(1, sizeof(*call)) : NULL;
+	const struct chi_request *request = task->request;
+	struct chi_job *job =
+		chi_handler_job(task->conn, request->id, request->op, &request->idempotency_key);
+	if (job != NULL) {
+		job->durability = durability;
+	}
+	return job;
+}
+
+int chi_handler_queue(struct chi_conn *conn, struct chi_served *served, struct chi_job *job,
+		      struct chi_fault *fault)
+{
+	struct chi_call *call = calloc(1, sizeof(*call));
 	if (call == NULL) {
 		chi_job_free(job);
-		return status == CHI_OK ? -CHI_ENOMEM : status;
+		return -CHI_ENOMEM;
 	}
+	call->id = job->answer->id;
+	call->op = job->op;
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
-	status = chi_store_writer_push(task->served->writer, job);
+	int status = chi_store_writer_push(served->writer, job);
 	if (status < 0) {
 		free(call);
 		chi_job_free(job);
-		return chi_fault(&task->fault, status, "the write queue of store '%s' is full",
-				 task->served->name);
+		return chi_fault(fault, status, "the write queue of store '%s' is full",
+				 served->name);
 	}
 	/* The answer cannot overtake this: it comes by this thread's mailbox. */
-	call->id = task->request->id;
-	call->op = task->request->op;
-	chi_call_add(task->conn, call);
+	chi_call_add(conn, call);
 	return CHI_OK;
+}
+
+/* Queues the job if `status` is CHI_OK; else frees it. Returns what came of it. */
+static int push(struct chi_task *task, struct chi_job *job, int status)
+{
+	if (status != CHI_OK) {
+		chi_job_free(job);
+		return status;
+	}
+	return chi_handler_queue(task->conn, task->served, job, &task->fault);
 }
 
 int chi_handle_put(struct chi_task *task)
@@ -108,6 +131,44 @@ int chi_handle_delete(struct chi_task *task)
 	struct chi_job *job = new_job(task, request->u.del.durability);
 	return job == NULL ? -CHI_ENOMEM
 			   : push(task, job, chi_job_copy_keys(job, positions->keys, positions->n));
+}
+
+int chi_handle_change_names(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	const struct chi_name_change *changes = request->u.change_names.changes;
+	size_t n = request->u.change_names.n;
+	int status = chi_name_changes_check(changes, n, &task->fault);
+	if (status < 0) {
+		task->field = "change_names.changes";
+		return status;
+	}
+	if (request->u.change_names.dry_run && request->idempotency_key.sequence != 0) {
+		task->field = "idempotency_key";
+		return chi_fault(&task->fault, -CHI_EINVAL, "only of writes, not of a dry run");
+	}
+	struct chi_job *job = new_job(task, CHI_SYNC);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	job->dry_run = request->u.change_names.dry_run;
+	return push(task, job, chi_job_copy_changes(job, changes, n));
+}
+
+int chi_handle_drop_gameset(struct chi_task *task)
+{
+	const char *name = task->request->u.gameset.name;
+	int status = chi_gameset_name_check(name, strlen(name), &task->fault);
+	if (status < 0) {
+		task->field = "drop_gameset.name";
+		return status;
+	}
+	struct chi_job *job = new_job(task, CHI_SYNC);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_job_set_gameset(job, name);
+	return push(task, job, CHI_OK);
 }
 
 /* Without positions: Rescore, Compact, and Outcome where the writer has to be asked. */
@@ -155,9 +216,14 @@ static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *a
 	chi_conn_fail(conn, answer->id, answer->op, answer->status, field, answer->fault.text);
 }
 
+static void answer_freep(struct chi_job_answer **answer)
+{
+	chi_job_answer_free(*answer);
+}
+
 static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 {
-	_cleanup_(chi_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
+	_cleanup_(answer_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &answer->to);
 	struct chi_call *call = conn != NULL ? chi_call_find(conn, answer->id) : NULL;
 	/* The client may have gone meanwhile; what it wrote is written all the same. */
@@ -170,8 +236,13 @@ static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 		answer_failure(conn, answer);
 		return;
 	}
-	const struct chi_response response = {
-		.id = answer->id, .last = true, .op = answer->op, .u.outcome = answer->outcome};
+	struct chi_response response = {.id = answer->id, .last = true, .op = answer->op};
+	if (answer->op == CHI_OP_CHANGE_NAMES) {
+		response.u.change_names = (struct chi_change_names_result){
+			answer->outcome, answer->refused, answer->n_refused};
+	} else {
+		response.u.outcome = answer->outcome;
+	}
 	chi_arena_reset(&worker->results);
 	chi_conn_answer(conn, &response);
 }

@@ -12,6 +12,7 @@
 
 struct chi_entry;
 struct chi_game_row;
+struct chi_name_entry;
 struct chi_read;
 struct chi_scan;
 struct chi_stats_group;
@@ -25,6 +26,7 @@ struct chi_page {
 		struct chi_game_id *games;
 		struct chi_game_row *game_rows;
 		struct chi_stats_group *groups;
+		struct chi_name_entry *names;
 	};
 	size_t size; /* of an item */
 	size_t most; /* that a response may have */

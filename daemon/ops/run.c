@@ -152,6 +152,30 @@ static void fail(struct chi_run *run, int status, const struct chi_fault *fault)
 	chi_conn_fail(conn, id, op, status, NULL, fault->text);
 }
 
+static void hand_on(struct chi_run *run, int status, struct chi_fault *fault)
+{
+	uint64_t id = run->call.id;
+	enum chi_op op = run->call.op;
+	struct chi_conn *conn = run->call.conn;
+	chi_call_remove(&run->call);
+	status = run->ops->hand_on(run, conn, status, fault);
+	close_run(&run->call);
+	if (status < 0) {
+		chi_conn_fail(conn, id, op, status, NULL, fault->text);
+	}
+}
+
+/* The response at hand is to be sent now. */
+static bool is_due(const struct chi_run *run, int64_t now, bool short_of_memory)
+{
+	const struct chi_page *page = &run->page;
+	if (run->ops->due != NULL && run->ops->due(run, now)) {
+		return true;
+	}
+	return run->ops->pages && page->n > 0 &&
+	       (chi_page_full(page) || short_of_memory || now - page->since >= CHI_PAGE_AGE_MS);
+}
+
 /* Works until the page is full, the run over, or the time (chi_now_us) has come. */
 static int work(struct chi_run *run, int64_t until, struct chi_fault *fault)
 {
@@ -188,6 +212,10 @@ static void slice(struct chi_run *run, int64_t until)
 	if (status == CHI_OK) {
 		status = work(run, until, &fault);
 	}
+	if (status != CHI_OK && run->ops->hand_on != NULL) {
+		hand_on(run, status, &fault);
+		return;
+	}
 	if (status < 0) {
 		fail(run, status, &fault);
 		return;
@@ -195,10 +223,7 @@ static void slice(struct chi_run *run, int64_t until)
 	int64_t now = chi_now_ms();
 	bool last = status == CHI_NONE;
 	bool short_of_memory = chi_server_is_full(run->worker->server);
-	bool due = run->ops->pages && run->page.n > 0 &&
-		   (chi_page_full(&run->page) || short_of_memory ||
-		    now - run->page.since >= CHI_PAGE_AGE_MS);
-	if (last || due) {
+	if (last || is_due(run, now, short_of_memory)) {
 		struct chi_conn *conn = run->call.conn;
 		send_page(run, last);
 		if (conn->state == CHI_CONN_DEAD) {

@@ -40,6 +40,15 @@ struct chi_run_ops {
 	/* Gives up the rows that are not sent, and finds them again later; false if it cannot. May
 	 * be NULL without pages. */
 	bool (*forget)(struct chi_run *run);
+	/* A response is due although no row has come. NULL: it never is. */
+	bool (*due)(const struct chi_run *run, int64_t now);
+	/*
+	 * Instead of the last response, `status` CHI_NONE, or of a failure: hands the request on,
+	 * with a call of its own on `conn`, from which the run has been taken off; it is freed
+	 * then. A failure is answered. NULL: it answers itself.
+	 */
+	int (*hand_on)(struct chi_run *run, struct chi_conn *conn, int status,
+		       struct chi_fault *fault);
 	/* Bytes that it takes beside its page. */
 	size_t (*memory)(const struct chi_run *run);
 	/* Released before. */

@@ -5,10 +5,12 @@
  */
 #include "daemon/write/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "search/gamesets.h"
 #include "store/store.h"
 
 /* The wire's limits bound a batch to less; this is the backstop. */
@@ -25,6 +27,7 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 		return NULL;
 	}
 	chi_arena_init(&job->arena, JOB_BUDGET);
+	chi_arena_init(&answer->arena, JOB_BUDGET);
 	job->op = op;
 	job->answer = answer;
 	job->bytes = sizeof(*job) + sizeof(*answer);
@@ -37,13 +40,24 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 	return job;
 }
 
+void chi_job_answer_free(struct chi_job_answer *answer)
+{
+	if (answer != NULL) {
+		chi_arena_deinit(&answer->arena);
+		free(answer);
+	}
+}
+
 void chi_job_free(struct chi_job *job)
 {
 	if (job == NULL) {
 		return;
 	}
 	chi_arena_deinit(&job->arena);
-	free(job->answer);
+	if (job->bitmap != NULL) {
+		chi_gameset_close(job->bitmap);
+	}
+	chi_job_answer_free(job->answer);
 	free(job->loss);
 	free(job);
 }
@@ -133,6 +147,29 @@ int chi_job_copy_game_ids(struct chi_job *job, const struct chi_game_id *games, 
 	return taken_in(job, n, bad);
 }
 
+/* A list of changes is a batch as positions are. */
+int chi_job_copy_changes(struct chi_job *job, const struct chi_name_change *changes, size_t n)
+{
+	bool bad = false;
+	job->changes = copy_array(&job->arena, changes, n, sizeof(*changes), &bad);
+	for (size_t i = 0; !bad && i < n; i++) {
+		struct chi_name_change *change = &job->changes[i];
+		change->name = chi_arena_text(&job->arena, change->name, strlen(change->name));
+		if (change->to != NULL) {
+			change->to = chi_arena_text(&job->arena, change->to, strlen(change->to));
+			bad = change->to == NULL;
+		}
+		bad = bad || change->name == NULL;
+	}
+	job->n = n;
+	return taken_in(job, n, bad);
+}
+
+void chi_job_set_gameset(struct chi_job *job, const char *name)
+{
+	(void)snprintf(job->gameset, sizeof(job->gameset), "%s", name);
+}
+
 void chi_job_set_base(struct chi_job *job, const struct chi_counts *base)
 {
 	if (base != NULL) {
@@ -203,6 +240,11 @@ static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault 
 		return apply_puts(write, job);
 	case CHI_OP_DELETE:
 		return apply_deletes(write, job);
+	case CHI_OP_CHANGE_NAMES:
+		return chi_job_apply_names(job, write);
+	case CHI_OP_MAKE_GAMESET:
+	case CHI_OP_DROP_GAMESET:
+		return chi_job_apply_gameset(job, write, fault);
 	default:
 		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
 					 &job->outcome.changed, fault);
@@ -243,13 +285,32 @@ static void explain(const struct chi_write *write, int status, struct chi_fault 
 	}
 }
 
+static enum chi_idempotency_kind kind_of(enum chi_op op)
+{
+	switch (op) {
+	case CHI_OP_PUT:
+		return CHI_IDEMPOTENCY_PUT;
+	case CHI_OP_CHANGE_NAMES:
+		return CHI_IDEMPOTENCY_NAMES;
+	case CHI_OP_MAKE_GAMESET:
+		return CHI_IDEMPOTENCY_MAKE_GAMESET;
+	case CHI_OP_DROP_GAMESET:
+		return CHI_IDEMPOTENCY_DROP_GAMESET;
+	default:
+		return CHI_IDEMPOTENCY_DELETE;
+	}
+}
+
 /* Results are set again each time, because a batch may be tried twice. */
 static void reset(struct chi_job *job)
 {
 	job->refused = CHI_OK;
 	job->at = SIZE_MAX;
-	job->outcome = (struct chi_outcome){.kind = job->op == CHI_OP_PUT ? CHI_IDEMPOTENCY_PUT
-									  : CHI_IDEMPOTENCY_DELETE};
+	job->outcome = (struct chi_outcome){.kind = kind_of(job->op)};
+	if (job->answer != NULL) {
+		job->answer->n_refused = 0;
+		chi_arena_reset(&job->answer->arena);
+	}
 }
 
 int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fault *fault)

@@ -27,8 +27,14 @@ struct chi_job_answer {
 	size_t at;    /* entry at fault, or SIZE_MAX */
 	bool is_mark; /* the mark is at fault */
 	struct chi_fault fault;
-	struct chi_outcome outcome; /* of the job itself; OUTCOME: of what it asks for */
+	struct chi_outcome outcome;	  /* of the job itself; OUTCOME: of what it asks for */
+	struct chi_arena arena;		  /* owns these: */
+	struct chi_name_refusal *refused; /* CHANGE_NAMES */
+	size_t n_refused;
 };
+
+/* NULL is fine. */
+void chi_job_answer_free(struct chi_job_answer *answer);
 
 /* Follows the answer of an ASYNC batch whose commit has failed. */
 struct chi_job_loss {
@@ -36,14 +42,23 @@ struct chi_job_loss {
 	struct chi_conn_ref to;
 };
 
+struct chi_gameset_job;
+
 struct chi_job {
 	struct chi_job *next;
-	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME */
+	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME, CHANGE_NAMES, MAKE_GAMESET,
+			   DROP_GAMESET */
 	enum chi_durability durability;
-	struct chi_arena arena;	   /* owns puts, keys and all they point to */
-	struct chi_put *puts;	   /* PUT */
-	struct chi_key *keys;	   /* DELETE */
-	size_t n;		   /* of either */
+	struct chi_arena arena;			/* owns puts, keys and all they point to */
+	struct chi_put *puts;			/* PUT */
+	struct chi_key *keys;			/* DELETE */
+	struct chi_name_change *changes;	/* CHANGE_NAMES */
+	size_t n;				/* of these three */
+	bool dry_run;				/* CHANGE_NAMES: nothing is to be written */
+	char gameset[CHI_GAMESET_TEXT_MAX + 1]; /* MAKE_GAMESET, DROP_GAMESET: its name */
+	struct chi_gameset_job *bitmap;		/* MAKE_GAMESET; NULL: it could not be made: */
+	int unmade;
+	struct chi_fault why_unmade;
 	size_t records;		   /* what it counts in the queue: of both, and of the games */
 	struct chi_game_id *games; /* PUT */
 	size_t n_games;
@@ -78,7 +93,12 @@ CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *put
 CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
 CHI_MUSTUSE int chi_job_copy_game_ids(struct chi_job *job, const struct chi_game_id *games,
 				      size_t n);
+CHI_MUSTUSE int chi_job_copy_changes(struct chi_job *job, const struct chi_name_change *changes,
+				     size_t n);
 void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
+
+/* A gameset's name, of at most CHI_GAMESET_TEXT_MAX bytes. */
+void chi_job_set_gameset(struct chi_job *job, const char *name);
 
 /* Posts the answer to its worker. Once a job. */
 void chi_job_post(struct chi_job *job);
@@ -91,10 +111,15 @@ void chi_job_post_early(struct chi_job *job);
 void chi_job_post_loss(struct chi_job *job);
 
 /*
- * Does a PUT, DELETE, RESCORE or OUTCOME in the transaction, unless it is marked and was done
+ * Does any job but a COMPACT in the transaction, unless it is marked and was done
  * before, and sets its outcome. A job that is refused for its mark's
  * sake is CHI_OK with job->refused set. On failure the fault says why, and the transaction holds a
  * part of the job: it is to be rolled back or aborted. The writer's thread only.
  */
 CHI_MUSTUSE int chi_job_perform(struct chi_job *job, struct chi_write *write,
 				struct chi_fault *fault);
+
+/* The part of it that changes names and gamesets (job_names.c). */
+CHI_MUSTUSE int chi_job_apply_names(struct chi_job *job, struct chi_write *write);
+CHI_MUSTUSE int chi_job_apply_gameset(struct chi_job *job, struct chi_write *write,
+				      struct chi_fault *fault);

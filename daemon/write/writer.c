@@ -90,10 +90,17 @@ int chi_store_writer_push(struct chi_store_writer *writer, struct chi_job *job)
 	return status;
 }
 
-/* Batches may share a transaction; whole-store work has its own. */
+/* Batches may share a transaction; whole-store work has its own, and what is not to be committed.
+ */
 static bool is_batch(const struct chi_job *job)
 {
-	return job->op == CHI_OP_PUT || job->op == CHI_OP_DELETE || job->op == CHI_OP_OUTCOME;
+	switch (job->op) {
+	case CHI_OP_COMPACT:
+	case CHI_OP_RESCORE:
+		return false;
+	default:
+		return !job->dry_run;
+	}
 }
 
 /* Under the lock. */
@@ -405,12 +412,29 @@ void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *
 	finish(writer, job, status, fault);
 }
 
+/* In a transaction that is given up. */
+static int try_out(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(writer->served->store, &write, fault);
+	if (status == CHI_OK) {
+		status = chi_job_perform(job, write, fault);
+		chi_write_abort(write);
+	}
+	return status;
+}
+
 /* A job that has its own transaction; what is open has been committed. */
 static void work(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
 	if (job->op == CHI_OP_COMPACT) {
 		chi_compact_park(writer, job);
+		return;
+	}
+	if (job->dry_run) {
+		int status = try_out(writer, job, &fault);
+		finish(writer, job, status, &fault);
 		return;
 	}
 	int status = commit(writer, job, &fault);

@@ -225,6 +225,50 @@ static void test_job_owns_its_records(void **state)
 	chi_job_free(job);
 }
 
+/* And of changes of names; what it refuses outlives it, in the answer. */
+static void test_job_owns_its_changes(void **state)
+{
+	(void)state;
+	char name[] = "Carlsen,M";
+	char to[] = "Carlsen, Magnus";
+	const struct chi_name_change changes[] = {
+		{.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = name, .to = to},
+		{.action = CHI_NAME_PART, .kind = CHI_NAME_PLAYER, .name = name},
+	};
+	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_CHANGE_NAMES, &delivery);
+	assert_int_equal(chi_job_copy_changes(job, changes, 2), CHI_OK);
+	memset(name, 'x', sizeof(name) - 1);
+	memset(to, 'x', sizeof(to) - 1);
+	assert_int_equal(job->records, 2);
+	assert_string_equal(job->changes[0].name, "Carlsen,M");
+	assert_string_equal(job->changes[0].to, "Carlsen, Magnus");
+	assert_null(job->changes[1].to);
+	chi_job_free(job);
+}
+
+/* What is not to be committed has no commit to share. */
+static void test_dry_run_stands_alone(void **state)
+{
+	(void)state;
+	struct chi_store_writer writer;
+	chi_store_writer_init(&writer, NULL, 1 << 20, 100);
+	push(&writer, CHI_OP_PUT, 1);
+	struct chi_job *names = push(&writer, CHI_OP_CHANGE_NAMES, 1);
+	struct chi_job *dry = new_job(CHI_OP_CHANGE_NAMES, 1);
+	dry->dry_run = true;
+	assert_int_equal(chi_store_writer_push(&writer, dry), CHI_OK);
+	push(&writer, CHI_OP_DROP_GAMESET, 1);
+	struct chi_job *group = chi_store_writer_take(&writer);
+	assert_ptr_equal(group->next, names);
+	assert_null(names->next);
+	free_group(&writer, group);
+	group = chi_store_writer_take(&writer);
+	assert_ptr_equal(group, dry);
+	assert_null(group->next);
+	free_group(&writer, group);
+	chi_store_writer_deinit(&writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +279,8 @@ int main(void)
 		cmocka_unit_test(test_group_is_bounded),
 		cmocka_unit_test(test_job_owns_its_records),
 		cmocka_unit_test(test_job_owns_its_game_ids),
+		cmocka_unit_test(test_job_owns_its_changes),
+		cmocka_unit_test(test_dry_run_stands_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,3 +21,6 @@ extern const struct chi_request example_game_query, example_get_game, example_ex
 extern const struct chi_request example_stats;
 extern const struct chi_response example_game_query_result, example_get_game_result;
 extern const struct chi_response example_stats_result;
+/* Those with names, gamesets and patterns (examples_search.c). */
+extern const struct example search_examples[];
+extern const size_t n_search_examples;

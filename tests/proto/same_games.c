@@ -34,7 +34,7 @@ bool same_archive_request(const struct chi_request *a, const struct chi_request 
 		       a->u.stats.limit == b->u.stats.limit &&
 		       a->u.stats.window == b->u.stats.window;
 	default:
-		return true;
+		return same_search_request(a, b);
 	}
 }
 
@@ -117,6 +117,6 @@ bool same_archive_response(const struct chi_response *a, const struct chi_respon
 	case CHI_OP_STATS:
 		return same_stats(a, b);
 	default:
-		return true;
+		return same_search_response(a, b);
 	}
 }

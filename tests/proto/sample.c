@@ -273,7 +273,8 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
 	bool marked = op == CHI_OP_PUT || op == CHI_OP_DELETE || op == CHI_OP_IMPORT_END ||
-		      op == CHI_OP_OUTCOME;
+		      op == CHI_OP_OUTCOME || op == CHI_OP_CHANGE_NAMES ||
+		      op == CHI_OP_MAKE_GAMESET || op == CHI_OP_DROP_GAMESET;
 	if (marked && sample_coin(s)) {
 		bool named = sample_coin(s);
 		for (size_t i = 0; i < CHI_IDEMPOTENCY_CLIENT; i++) {

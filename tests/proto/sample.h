@@ -73,3 +73,9 @@ bool same_counts(const struct chi_counts *a, const struct chi_counts *b);
 bool same_explore(const struct chi_explore *a, const struct chi_explore *b);
 bool same_archive_request(const struct chi_request *a, const struct chi_request *b);
 bool same_archive_response(const struct chi_response *a, const struct chi_response *b);
+
+/* The same with names, gamesets and patterns (sample_search.c). */
+void sample_search_request(struct sample *s, struct chi_request *out);
+bool sample_search_response(struct sample *s, struct chi_response *out);
+bool same_search_request(const struct chi_request *a, const struct chi_request *b);
+bool same_search_response(const struct chi_response *a, const struct chi_response *b);

@@ -50,6 +50,7 @@ void sample_games_request(struct sample *s, struct chi_request *out)
 		out->u.stats.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
 		break;
 	default:
+		sample_search_request(s, out);
 		break;
 	}
 }
@@ -187,6 +188,6 @@ bool sample_games_response(struct sample *s, struct chi_response *out)
 		stats_result(s, out);
 		return true;
 	default:
-		return false;
+		return sample_search_response(s, out);
 	}
 }

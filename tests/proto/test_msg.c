@@ -102,6 +102,11 @@ static void outcomes_survive(void **state)
 			       .import = {1, 2, 3, 4, 5, 6, 7, 8, 9,
 					  .positions = {10, 11, 12, 13}}}},
 		{.u.outcome = {.kind = CHI_IDEMPOTENCY_IMPORT}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_NAMES, .names = {1, UINT64_MAX, 3}}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_NAMES}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_MAKE_GAMESET, .games = 28}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_DROP_GAMESET, .dropped = 1}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_DROP_GAMESET}},
 		{.u.outcome = {.running = true}},
 		{.op = CHI_OP_OUTCOME},
 	};

@@ -47,10 +47,17 @@ OPERATIONS = {
     "get_game": (READ, lambda n: pb.GetGame(number=1)),
     "explore_games": (READ, lambda n: pb.ExploreGames(fen=fen(n))),
     "stats": (READ, lambda n: pb.Stats()),
+    "names": (READ, lambda n: pb.Names(kind=pb.PLAYER, every=True, limit=1)),
+    "suspects": (READ, lambda n: pb.Suspects(kind=pb.PLAYER, limit=1)),
+    "change_names": (WRITE, lambda n: pb.ChangeNames()),
+    "gamesets": (READ, lambda n: pb.Gamesets()),
+    "make_gameset": (WRITE, lambda n: pb.MakeGameset(name=f"set{n}")),
+    "drop_gameset": (WRITE, lambda n: pb.DropGameset(name="none")),
+    "find": (READ, lambda n: pb.Find(limit=1)),
 }
 
 # Answers of requests that were allowed; that there is nothing to say of them is another matter.
-ALLOWED = {pb.OK, pb.INVALID, pb.UNSUPPORTED, pb.BUSY}
+ALLOWED = {pb.OK, pb.INVALID, pb.EXISTS, pb.UNSUPPORTED, pb.BUSY}
 
 
 def memory_of(pid):

@@ -253,6 +253,11 @@ class WhileServing(Serving):
                 ("game query", lambda client: client.query_games("plies 1..", want=pb.PGN)),
                 ("stats", lambda client: client.stats(pb.PER_PLAYER)),
                 ("explore games", lambda client: client.explore_games("plies 1..", fen=fens[0])),
+                ("names", lambda client: client.names(pb.PLAYER)),
+                ("suspects", lambda client: client.suspects(pb.PLAYER)),
+                ("find", lambda client: client.find('has "Pe4"')),
+                ("change of names", lambda client: client.change_names(
+                    [pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="No One At All")])),
                 ("SIGHUP", self.reload)]:
             with self.subTest(name):
                 heard += self.sweep(name, run)

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names that may be the same: they are compared with each other, which takes seconds in a store of
+ * a million, and cannot be done by halves. So a thread does it on a snapshot of its own, and when
+ * it has ended a run sends what it found.
+ *
+ *          thread ends                all is sent
+ *   waiting ---------> run on its way ---------> freed
+ *      | client gone, Cancel: freed when the thread ends
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "daemon/net/server.h"
+#include "daemon/ops/handler.h"
+#include "daemon/ops/run.h"
+#include "search/names.h"
+
+#define NAMES_A_STEP  256
+#define CHUNKS_A_STEP 64
+#define OVERHEAD      64 /* what a name takes in a response beside its text, at most */
+
+/* Names of groups; more than a client would look at. */
+#define BUDGET ((size_t)64 << 20)
+
+struct suspects {
+	struct chi_call call; /* while the thread runs; conn NULL: no one waits for it */
+	struct chi_mail mail; /* posted by the thread as its last act */
+	struct chi_worker *worker;
+	struct chi_served *served;
+	pthread_t thread;
+	atomic_bool stop;
+	uint8_t kind;
+	uint8_t least;
+	uint32_t limit;
+	int status;
+	struct chi_fault fault;
+	struct chi_arena arena; /* owns the groups */
+	struct chi_suspect_groups found;
+};
+
+/* Sends them. */
+struct suspects_run {
+	struct chi_run run;
+	struct suspects *suspects;
+	size_t group; /* the next name: which it is of which group */
+	size_t name;
+	size_t sent_group; /* the same for what was sent */
+	size_t sent_name;
+};
+
+static void free_suspects(struct suspects *suspects)
+{
+	chi_arena_deinit(&suspects->arena);
+	free(suspects);
+}
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+static struct suspects_run *run_of(struct chi_run *run)
+{
+	return (struct suspects_run *)run;
+}
+
+/* The snapshot is not looked at. */
+static int open_run(struct chi_run *run, struct chi_fault *fault)
+{
+	(void)run;
+	(void)fault;
+	return CHI_OK;
+}
+
+static void release(struct chi_run *run)
+{
+	(void)run;
+}
+
+static bool forget(struct chi_run *run)
+{
+	struct suspects_run *suspects = run_of(run);
+	suspects->group = suspects->sent_group;
+	suspects->name = suspects->sent_name;
+	return true;
+}
+
+/* The next name, if there is one. */
+static bool next(struct suspects_run *run, struct chi_name_entry *out)
+{
+	const struct chi_suspect_groups *found = &run->suspects->found;
+	if (run->group == found->n) {
+		return false;
+	}
+	const struct chi_name_suspects *group = &found->groups[run->group];
+	*out = (struct chi_name_entry){.row = group->names[run->name],
+				       .group = (uint32_t)run->group + 1,
+				       .score = group->score};
+	run->name++;
+	if (run->name == group->n) {
+		run->group++;
+		run->name = 0;
+	}
+	return true;
+}
+
+static int step(struct chi_run *run, struct chi_fault *fault)
+{
+	struct chi_page *page = &run->page;
+	int status = chi_page_grow(page);
+	(void)fault;
+	for (size_t i = 0; status == CHI_OK && i < NAMES_A_STEP && page->n < page->capacity; i++) {
+		struct chi_name_entry *entry = &page->names[page->n];
+		if (!next(run_of(run), entry)) {
+			return CHI_NONE;
+		}
+		page->bytes += strlen(entry->row.text) + OVERHEAD;
+		chi_page_added(page, 1);
+	}
+	return status;
+}
+
+static void fill(struct chi_run *run, struct chi_response *response)
+{
+	struct suspects_run *suspects = run_of(run);
+	response->u.names.entries = run->page.names;
+	response->u.names.n = run->page.n;
+	response->u.names.total = suspects->suspects->found.total;
+	suspects->sent_group = suspects->group;
+	suspects->sent_name = suspects->name;
+}
+
+static size_t memory_of(const struct chi_run *run)
+{
+	const struct suspects_run *suspects = (const struct suspects_run *)run;
+	return sizeof(*suspects) - sizeof(*run) + sizeof(*suspects->suspects) +
+	       chi_arena_held(&suspects->suspects->arena);
+}
+
+static void free_run(struct chi_run *run)
+{
+	free_suspects(run_of(run)->suspects);
+	free(run);
+}
+
+static const struct chi_run_ops run_ops = {
+	.pages = true,
+	.open = open_run,
+	.release = release,
+	.step = step,
+	.fill = fill,
+	.forget = forget,
+	.memory = memory_of,
+	.free = free_run,
+};
+
+/* Takes the place of the call that has waited. */
+static int start_run(struct suspects *suspects, struct chi_conn *conn)
+{
+	struct chi_request request = {.id = suspects->call.id, .op = suspects->call.op};
+	struct chi_task task = {.worker = suspects->worker,
+				.conn = conn,
+				.request = &request,
+				.served = suspects->served};
+	struct suspects_run *run = calloc(1, sizeof(*run));
+	if (run == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int64_t since = suspects->call.since_us;
+	run->suspects = suspects;
+	chi_page_init(&run->run.page, sizeof(struct chi_name_entry), CHI_NAMES_MAX);
+	chi_run_start(&run->run, &run_ops, &task, suspects->call.credits);
+	run->run.call.since_us = since;
+	return CHI_OK;
+}
+
+/* ---- The thread --------------------------------------------------------------------------- */
+
+static int count_games(struct suspects *suspects, struct chi_names_query *query)
+{
+	int status = CHI_OK;
+	while (status == CHI_OK && !atomic_load(&suspects->stop)) {
+		status = chi_names_query_step(query, CHUNKS_A_STEP);
+	}
+	return status == CHI_OK ? -CHI_ECANCELED : status;
+}
+
+static int find(struct suspects *suspects, struct chi_read *read)
+{
+	struct chi_names_query *query = NULL;
+	int status = chi_suspects_query_open(read, suspects->kind, suspects->least, suspects->limit,
+					     &query, &suspects->fault);
+	status = status == CHI_OK ? count_games(suspects, query) : status;
+	if (status == CHI_NONE) {
+		status = chi_names_query_groups(query, &suspects->arena, &suspects->found);
+	}
+	chi_names_query_close(query);
+	return status;
+}
+
+static void *run_thread(void *context)
+{
+	struct suspects *suspects = context;
+	struct chi_read *read = NULL;
+	suspects->status = chi_read_begin(suspects->served->store, &read);
+	if (suspects->status == CHI_OK) {
+		suspects->status = find(suspects, read);
+		chi_read_end(read);
+	}
+	chi_mailbox_post(&suspects->worker->mailbox, &suspects->mail);
+	return NULL;
+}
+
+/* The thread has ended: it refers to them no more. */
+static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
+{
+	struct suspects *suspects =
+		(struct suspects *)(void *)((char *)mail - offsetof(struct suspects, mail));
+	struct chi_conn *conn = suspects->call.conn;
+	pthread_join(suspects->thread, NULL);
+	chi_server_task_end(worker->server);
+	worker->n_tasks--;
+	if (conn == NULL) {
+		free_suspects(suspects);
+		return;
+	}
+	uint64_t id = suspects->call.id;
+	enum chi_op op = suspects->call.op;
+	struct chi_fault fault = suspects->fault;
+	chi_call_remove(&suspects->call);
+	int status = suspects->status;
+	status = status == CHI_OK ? start_run(suspects, conn) : status;
+	if (status < 0) {
+		free_suspects(suspects);
+		chi_conn_fail(conn, id, op, status, NULL, fault.text);
+	}
+}
+
+/* The client has gone or canceled. Until the thread has ended they are its. */
+static void let_go(struct chi_call *call)
+{
+	struct suspects *suspects = (struct suspects *)call;
+	atomic_store(&suspects->stop, true);
+}
+
+/* Credit is kept for the run. */
+static void resume(struct chi_call *call)
+{
+	(void)call;
+}
+
+static const struct chi_call_ops call_ops = {.resume = resume, .close = let_go};
+
+static int start(struct suspects *suspects, struct chi_fault *fault)
+{
+	int status = chi_server_task_begin(suspects->worker->server, fault);
+	if (status < 0) {
+		return status;
+	}
+	int error = pthread_create(&suspects->thread, NULL, run_thread, suspects);
+	if (error != 0) {
+		chi_server_task_end(suspects->worker->server);
+		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+	}
+	suspects->worker->n_tasks++;
+	return CHI_OK;
+}
+
+int chi_handle_suspects(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	struct suspects *suspects = calloc(1, sizeof(*suspects));
+	if (suspects == NULL) {
+		return -CHI_ENOMEM;
+	}
+	suspects->worker = task->worker;
+	suspects->served = task->served;
+	suspects->mail.deliver = deliver_end;
+	suspects->call.ops = &call_ops;
+	suspects->call.id = request->id;
+	suspects->call.op = request->op;
+	suspects->call.credits = chi_call_window(request->u.suspects.window);
+	suspects->kind = request->u.suspects.kind;
+	suspects->least = request->u.suspects.least;
+	suspects->limit = request->u.suspects.limit;
+	chi_arena_init(&suspects->arena, BUDGET);
+	int status = start(suspects, &task->fault);
+	if (status < 0) {
+		free_suspects(suspects);
+		return status;
+	}
+	chi_call_add(task->conn, &suspects->call);
+	return CHI_OK;
+}

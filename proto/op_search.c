@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, gamesets, and positions found by a pattern. Filters and patterns stay texts: only the
+ * rooms that know chess can read them. */
+#include "proto/operations.h"
+
+#include "base/attr.h"
+#include "proto/rows.h"
+
+#define REQ	struct chi_request
+#define RES	struct chi_response
+#define OUTCOME struct chi_outcome
+#define ENTRY	struct chi_name_entry
+#define CHANGED struct chi_change_names_result
+
+/* ---- Names ------------------------------------------------------------------------------- */
+
+/* Absent and empty are the same on this wire, and every name is another thing than none. */
+static int check_names(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	(void)u;
+	if (request->u.names.every) {
+		request->u.names.spec.wanted = NULL;
+	}
+	return CHI_OK;
+}
+
+static const struct chi_member names[] = {
+	CHI_M_NUMBER(1, REQ, u.names.spec.kind),
+	CHI_M(2, CHI_BOOL, REQ, u.names.every),
+	CHI_M_ALWAYS(3, CHI_STRING, REQ, u.names.spec.wanted),
+	CHI_M_NUMBER(4, REQ, u.names.spec.after),
+	CHI_M_NUMBER(5, REQ, u.names.spec.limit),
+	CHI_M_UP_TO(6, REQ, u.names.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_names_request, names, names, check_names);
+
+static const struct chi_member suspects[] = {
+	CHI_M_NUMBER(1, REQ, u.suspects.kind),
+	CHI_M_NUMBER(2, REQ, u.suspects.least),
+	CHI_M_NUMBER(3, REQ, u.suspects.limit),
+	CHI_M_UP_TO(4, REQ, u.suspects.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_suspects_request, suspects, suspects, NULL);
+
+static const struct chi_member one_name[] = {
+	CHI_M_NUMBER(1, ENTRY, row.id),	   CHI_M_NUMBER(2, ENTRY, row.root),
+	CHI_M_NUMBER(3, ENTRY, row.fide),  CHI_M(4, CHI_BOOL, ENTRY, row.counted),
+	CHI_M_NUMBER(5, ENTRY, row.games), CHI_M_ALWAYS(6, CHI_STRING, ENTRY, row.text),
+	CHI_M_NUMBER(7, ENTRY, group),	   CHI_M_NUMBER(8, ENTRY, score),
+};
+static CHI_TABLE(name_message, name, one_name, NULL);
+
+static const struct chi_member names_result[] = {
+	CHI_M_LIST(1, RES, u.names.entries, u.names.n, &name_message),
+	CHI_M_NUMBER(2, RES, u.names.total),
+};
+CHI_TABLE(chi_names_result, names_result, names_result, NULL);
+
+/* ---- Changes ----------------------------------------------------------------------------- */
+
+/* What goes with what is the store's to say (chi_name_changes_check). */
+static const struct chi_member change[] = {
+	CHI_M_NUMBER(1, struct chi_name_change, action),
+	CHI_M_NUMBER(2, struct chi_name_change, kind),
+	CHI_M(3, CHI_STRING, struct chi_name_change, name),
+	CHI_M(4, CHI_STRING, struct chi_name_change, to),
+	CHI_M_NUMBER(5, struct chi_name_change, fide),
+};
+static CHI_TABLE(change_message, name_change, change, NULL);
+
+static const struct chi_member change_names[] = {
+	CHI_M_LIST(1, REQ, u.change_names.changes, u.change_names.n, &change_message),
+	CHI_M(2, CHI_BOOL, REQ, u.change_names.dry_run),
+};
+CHI_TABLE(chi_change_names_request, change_names, change_names, NULL);
+
+static const struct chi_member refusal[] = {
+	CHI_M_NUMBER(1, struct chi_name_refusal, entry),
+	CHI_M_ALWAYS(2, CHI_STRING, struct chi_name_refusal, reason),
+};
+static CHI_TABLE(refusal_message, name_refusal, refusal, NULL);
+
+/* `o` is where the outcome is in `s`, with its full stop. */
+#define COUNTS(s, o)                                                                               \
+	CHI_M_NUMBER(1, s, o names.changed), CHI_M_NUMBER(2, s, o names.same),                     \
+		CHI_M_NUMBER(3, s, o names.conflicts)
+
+static const struct chi_member names_counts[] = {COUNTS(OUTCOME, )};
+CHI_TABLE(chi_names_counts_message, change_names_result, names_counts, NULL);
+
+static const struct chi_member changed[] = {
+	COUNTS(CHANGED, outcome.),
+	CHI_M_LIST(4, CHANGED, refused, n_refused, &refusal_message),
+};
+CHI_TABLE(chi_change_names_result, change_names_result, changed, NULL);
+
+/* ---- Gamesets ---------------------------------------------------------------------------- */
+
+static const struct chi_member gamesets[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
+	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.gameset.after),
+};
+CHI_TABLE(chi_gamesets_request, gamesets, gamesets, NULL);
+
+static const struct chi_member gameset[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, struct chi_gameset_row, name),
+	CHI_M_ALWAYS(2, CHI_STRING, struct chi_gameset_row, filter),
+	CHI_M_NUMBER(3, struct chi_gameset_row, games),
+	CHI_M_NUMBER(4, struct chi_gameset_row, upto),
+	CHI_M_NUMBER(5, struct chi_gameset_row, bytes),
+};
+static CHI_TABLE(gameset_message, gameset, gameset, NULL);
+
+static const struct chi_member gamesets_result[] = {
+	CHI_M_LIST(1, RES, u.gamesets.rows, u.gamesets.n, &gameset_message),
+	CHI_M(2, CHI_BOOL, RES, u.gamesets.more),
+};
+CHI_TABLE(chi_gamesets_result, gamesets_result, gamesets_result, NULL);
+
+static const struct chi_member make_gameset[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
+	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.gameset.filter),
+};
+CHI_TABLE(chi_make_gameset_request, make_gameset, make_gameset, NULL);
+
+static const struct chi_member make_gameset_result[] = {CHI_M_NUMBER(1, OUTCOME, games)};
+CHI_TABLE(chi_make_gameset_result, make_gameset_result, make_gameset_result, NULL);
+
+static const struct chi_member drop_gameset[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
+};
+CHI_TABLE(chi_drop_gameset_request, drop_gameset, drop_gameset, NULL);
+
+static const struct chi_member drop_gameset_result[] = {CHI_M_NUMBER(1, OUTCOME, dropped)};
+CHI_TABLE(chi_drop_gameset_result, drop_gameset_result, drop_gameset_result, NULL);
+
+/* ---- Find -------------------------------------------------------------------------------- */
+
+static const struct chi_member find[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.find.pattern),
+	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.find.filter),
+	CHI_M(3, CHI_BOOL, REQ, u.find.games),
+	CHI_M(4, CHI_BOOL, REQ, u.find.only_count),
+	CHI_M(5, CHI_BOOL, REQ, u.find.want_total),
+	CHI_M(6, CHI_BOOL, REQ, u.find.progress),
+	CHI_M_NUMBER(7, REQ, u.find.limit),
+	CHI_M_ALWAYS(8, CHI_STRING, REQ, u.find.cursor),
+	CHI_M_UP_TO(9, REQ, u.find.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_find_request, find, find, NULL);
+
+static const struct chi_member beside[] = {
+	CHI_M(3, CHI_CHARS, RES, u.find.cursor),
+	CHI_M_UP_TO(4, RES, u.find.thousandths, CHI_FIND_THOUSANDTHS, "over 1000"),
+	CHI_M(5, CHI_BOOL, RES, u.find.counted),
+	CHI_M_NUMBER(6, RES, u.find.total),
+	CHI_M(7, CHI_BOOL, RES, u.find.mixed),
+};
+static CHI_TABLE(beside_message, find_result, beside, NULL);
+
+static size_t find_len(const void *from, size_t *noted)
+{
+	const struct chi_response *response = from;
+	size_t unused = 0;
+	return chi_rows_fields_len(response->u.find.rows, response->u.find.n, true, noted) +
+	       chi_message_len(&beside_message, from, &unused);
+}
+
+static uint8_t *put_find(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_response *response = from;
+	at = chi_put_rows_fields(at, response->u.find.rows, response->u.find.n, true, noted);
+	return chi_message_put(at, &beside_message, from, 0);
+}
+
+static int find_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_response *out = to;
+	bool counts = false;
+	int rc = chi_message_read(u, &beside_message, bytes, len, out);
+	return rc == CHI_OK ? chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX,
+						   &out->u.find.rows, &out->u.find.n, &counts)
+			    : rc;
+}
+
+const struct chi_message chi_find_result = {
+	.descriptor = &chistore__v1__find_result__descriptor,
+	.len = find_len,
+	.put = put_find,
+	.read = find_read,
+};

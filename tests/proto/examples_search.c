@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The examples of PROTOCOL.md that have to do with names, gamesets and patterns. */
+#include "tests/proto/examples.h"
+
+#include "base/attr.h"
+
+#define MARK                                                                                       \
+	{                                                                                          \
+		.client =                                                                          \
+			{0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255}, \
+		.since = 1200, .sequence = 43, .unanswered = 43                                    \
+	}
+
+static const struct chi_request names_request = {
+	.id = 30,
+	.op = CHI_OP_NAMES,
+	.u.names = {.spec = {.kind = CHI_NAME_PLAYER, .wanted = "carlsen", .limit = 100}},
+};
+static const struct chi_name_entry names[] = {
+	{.row = {.id = 12, .fide = 1503014, .counted = true, .games = 28, .text = "Carlsen,M"}},
+	{.row = {.id = 318, .root = 12, .counted = true, .games = 2, .text = "Carlsen, Magnus"}},
+};
+static const struct chi_response names_response = {
+	.id = 30,
+	.last = true,
+	.op = CHI_OP_NAMES,
+	.u.names = {.entries = names, .n = 2, .total = 2},
+};
+
+static const struct chi_request suspects_request = {
+	.id = 31,
+	.op = CHI_OP_SUSPECTS,
+	.u.suspects = {.kind = CHI_NAME_EVENT, .least = 60, .limit = 1, .window = 4},
+};
+static const struct chi_name_entry suspects[] = {
+	{.row = {.id = 4, .counted = true, .games = 90, .text = "Tata Steel"},
+	 .group = 1,
+	 .score = 90},
+	{.row = {.id = 7, .counted = true, .games = 3, .text = "Tata-Steel"},
+	 .group = 1,
+	 .score = 90},
+};
+static const struct chi_response suspects_response = {
+	.id = 31,
+	.last = true,
+	.op = CHI_OP_SUSPECTS,
+	.u.names = {.entries = suspects, .n = 2, .total = 17},
+};
+
+static const struct chi_name_change changes[] = {
+	{.action = CHI_NAME_JOIN,
+	 .kind = CHI_NAME_PLAYER,
+	 .name = "Carlsen, Magnus",
+	 .to = "Carlsen,M"},
+	{.action = CHI_NAME_PART, .kind = CHI_NAME_EVENT, .name = "#9"},
+	{.action = CHI_NAME_FIDE, .kind = CHI_NAME_PLAYER, .name = "Anand,V", .fide = 5000017},
+};
+static const struct chi_request change_names_request = {
+	.id = 32,
+	.idempotency_key = MARK,
+	.op = CHI_OP_CHANGE_NAMES,
+	.u.change_names = {.changes = changes, .n = 3},
+};
+static const struct chi_name_refusal refused[] = {{1, "there is no event \"#9\""}};
+static const struct chi_response change_names_response = {
+	.id = 32,
+	.last = true,
+	.op = CHI_OP_CHANGE_NAMES,
+	.u.change_names = {.outcome.names = {.changed = 1, .same = 1, .conflicts = 1},
+			   .refused = refused,
+			   .n_refused = 1},
+};
+
+static const struct chi_request gamesets_request = {
+	.id = 33, .op = CHI_OP_GAMESETS, .u.gameset = {.name = "", .after = "a"}};
+static const struct chi_gameset_row gamesets[] = {
+	{.name = "carlsen", .filter = "player Carlsen", .games = 28, .upto = 300, .bytes = 72},
+};
+static const struct chi_response gamesets_response = {
+	.id = 33,
+	.last = true,
+	.op = CHI_OP_GAMESETS,
+	.u.gamesets = {.rows = gamesets, .n = 1},
+};
+
+static const struct chi_request make_gameset_request = {
+	.id = 34,
+	.op = CHI_OP_MAKE_GAMESET,
+	.u.gameset = {.name = "carlsen", .filter = "player Carlsen"},
+};
+static const struct chi_response make_gameset_response = {
+	.id = 34, .last = true, .op = CHI_OP_MAKE_GAMESET, .u.outcome.games = 28};
+
+static const struct chi_request drop_gameset_request = {
+	.id = 35, .op = CHI_OP_DROP_GAMESET, .u.gameset = {.name = "carlsen"}};
+static const struct chi_response drop_gameset_response = {
+	.id = 35, .last = true, .op = CHI_OP_DROP_GAMESET, .u.outcome.dropped = 1};
+
+static const struct chi_request find_request = {
+	.id = 36,
+	.op = CHI_OP_FIND,
+	.u.find = {.pattern = "has \"Nd5 kg8\" mirror",
+		   .filter = "player Carlsen",
+		   .cursor = "",
+		   .want_total = true,
+		   .progress = true,
+		   .limit = 1,
+		   .window = 4},
+};
+static const struct chi_response find_progress_response = {
+	.id = 36, .op = CHI_OP_FIND, .u.find.thousandths = 312};
+static struct chi_row find_rows[1] = {
+	{.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
+	 .found = true,
+	 .chi2 = 1000,
+	 .counts = {.draws = 5}},
+};
+static const struct chi_response find_response = {
+	.id = 36,
+	.last = true,
+	.op = CHI_OP_FIND,
+	.u.find = {.rows = find_rows,
+		   .n = 1,
+		   .cursor = "03e808000000000000082a",
+		   .thousandths = 1000,
+		   .counted = true,
+		   .total = 17},
+};
+
+const struct example search_examples[] = {
+	{"names-request", &names_request, NULL},
+	{"names-response", NULL, &names_response},
+	{"suspects-request", &suspects_request, NULL},
+	{"suspects-response", NULL, &suspects_response},
+	{"change-names-request", &change_names_request, NULL},
+	{"change-names-response", NULL, &change_names_response},
+	{"gamesets-request", &gamesets_request, NULL},
+	{"gamesets-response", NULL, &gamesets_response},
+	{"make-gameset-request", &make_gameset_request, NULL},
+	{"make-gameset-response", NULL, &make_gameset_response},
+	{"drop-gameset-request", &drop_gameset_request, NULL},
+	{"drop-gameset-response", NULL, &drop_gameset_response},
+	{"find-request", &find_request, NULL},
+	{"find-progress-response", NULL, &find_progress_response},
+	{"find-response", NULL, &find_response},
+};
+const size_t n_search_examples = CHI_COUNT(search_examples);
