@@ -5,21 +5,11 @@
 #include "base/fault.h"
 #include "store/archive.h"
 
-/* A server does not know these operations. */
-static int check_backend(struct chi_client *client, int status)
-{
-	return status != CHI_OK || client->backend->names != NULL
-		       ? status
-		       : chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				   "names are asked for and changed in the store's directory");
-}
-
 int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
 		  struct chi_names *out)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
 	*out = (struct chi_names){0};
-	status = check_backend(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->names(client, spec, out);
 	}
@@ -34,7 +24,6 @@ int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uin
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
 	*out = (struct chi_suspect_groups){0};
-	status = check_backend(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->suspects(client, kind, least, limit, out);
 	}
@@ -62,7 +51,7 @@ int chi_change_names(struct chi_client *client, const struct chi_name_change *ch
 	if (status == CHI_OK) {
 		status = chi_name_changes_check(changes, n, &client->error);
 	}
-	status = chi_client_settle(client, check_backend(client, status));
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->change_names(client, changes, n, dry_run,
 						       conflict != NULL ? conflict : ignore,

@@ -7,16 +7,11 @@
 #include "base/fault.h"
 #include "search/filter/terms.h"
 
-/* A server does not know these operations; a filter is checked here, so that a place in the text is
- * one of the caller's. */
-static int begin(struct chi_client *client, const char *filter, bool is_known)
+/* A filter is checked here, so that a place in the text is one of the caller's. */
+static int begin(struct chi_client *client, const char *filter)
 {
 	struct chi_terms terms;
 	int status = chi_client_begin(client);
-	if (status == CHI_OK && !is_known) {
-		status = chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				   "this search is done in the store's directory");
-	}
 	if (status == CHI_OK && filter != NULL) {
 		status = chi_terms_parse(filter, strlen(filter), &terms, &client->error);
 	}
@@ -35,7 +30,7 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 	uint64_t *count = games != NULL ? games : &unwanted;
 	*count = 0;
 	filter = filter != NULL ? filter : "";
-	int status = begin(client, filter, client->backend->gamesets != NULL);
+	int status = begin(client, filter);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->make_gameset(client, name, filter, count);
@@ -46,7 +41,7 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
 	*out = (struct chi_gamesets){0};
-	int status = begin(client, NULL, client->backend->gamesets != NULL);
+	int status = begin(client, NULL);
 	status = status == CHI_OK && name != NULL ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->gamesets(client, name, out);
@@ -59,7 +54,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 
 int chi_drop_gameset(struct chi_client *client, const char *name)
 {
-	int status = begin(client, NULL, client->backend->gamesets != NULL);
+	int status = begin(client, NULL);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->drop_gameset(client, name);
@@ -71,7 +66,7 @@ int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uin
 		  struct chi_stats_result *out)
 {
 	*out = (struct chi_stats_result){0};
-	int status = begin(client, filter, true);
+	int status = begin(client, filter);
 	if (status == CHI_OK && by >= CHI_STATS_KINDS) {
 		status = chi_fault(&client->error, -CHI_EINVAL, "by: unknown number %u", by);
 	}
@@ -89,7 +84,7 @@ int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 		  struct chi_twin_groups *out)
 {
 	*out = (struct chi_twin_groups){0};
-	int status = begin(client, spec->filter, client->backend->twins != NULL);
+	int status = begin(client, spec->filter);
 	if (status == CHI_OK) {
 		status = client->backend->twins(client, spec, out);
 	}
@@ -102,8 +97,19 @@ int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
 			 struct chi_search_result *out)
 {
+	struct chi_terms terms;
 	*out = (struct chi_search_result){0};
-	int status = begin(client, spec->filter, client->backend->search != NULL);
+	int status = begin(client, spec->filter);
+	if (status == CHI_OK && spec->pattern != NULL) {
+		status = chi_terms_parse(spec->pattern, strlen(spec->pattern), &terms,
+					 &client->error);
+	}
+	if (status == CHI_OK && spec->cursor != NULL &&
+	    strlen(spec->cursor) >= CHI_SEARCH_CURSOR_SIZE) {
+		status = chi_fault(&client->error, -CHI_EINVAL,
+				   "cursor: not one that a find of %s gave",
+				   spec->games ? "games" : "positions");
+	}
 	if (status == CHI_OK && spec->games && !spec->only_count &&
 	    client->backend != &chi_backend_inproc) {
 		status = chi_fault(&client->error, -CHI_EUNSUPPORTED,

@@ -250,4 +250,11 @@ const struct chi_backend chi_backend_remote = {
 	.compact = compact,
 	.rescore = rescore,
 	.stats = chi_remote_stats,
+	.names = chi_remote_names,
+	.suspects = chi_remote_suspects,
+	.change_names = chi_remote_change_names,
+	.make_gameset = chi_remote_make_gameset,
+	.gamesets = chi_remote_gamesets,
+	.drop_gameset = chi_remote_drop_gameset,
+	.search = chi_remote_search,
 };

@@ -47,6 +47,11 @@ int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id 
 
 int chi_remote_flush(struct chi_client *client);
 
+/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
+CHI_MUSTUSE int chi_remote_repeat_write(struct chi_client *client, struct chi_request *request,
+					enum chi_durability durability,
+					struct chi_response *response);
+
 /* Keeps account of what is not known to be durable; `n` records of an answered write. */
 void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 
@@ -82,6 +87,22 @@ void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec
 
 /* Allows the server to send so many responses more to request `id`. */
 CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);
+
+/* ---- Names, gamesets, patterns (remote_names.c, remote_search.c) -------------------------- */
+
+int chi_remote_names(struct chi_client *client, const struct chi_names_spec *spec,
+		     struct chi_names *out);
+int chi_remote_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
+			struct chi_suspect_groups *out);
+int chi_remote_change_names(struct chi_client *client, const struct chi_name_change *changes,
+			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
+			    struct chi_names_changed *result);
+int chi_remote_make_gameset(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games);
+int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
+int chi_remote_drop_gameset(struct chi_client *client, const char *name);
+int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
+		      struct chi_search_result *out);
 
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 

@@ -65,9 +65,8 @@ static int renew(struct chi_client *client)
 	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
 }
 
-/* Sends a write that changes something until it is answered, for as long as it may be repeated. */
-static int repeat_write(struct chi_client *client, struct chi_request *request,
-			enum chi_durability durability, struct chi_response *response)
+int chi_remote_repeat_write(struct chi_client *client, struct chi_request *request,
+			    enum chi_durability durability, struct chi_response *response)
 {
 	struct chi_repeat repeat = {0};
 	bool renewed = false;
@@ -115,7 +114,7 @@ static int send_put(struct chi_client *client, struct chi_request *request,
 {
 	struct chi_response response;
 	enum chi_durability durability = request->u.put.durability;
-	int status = repeat_write(client, request, durability, &response);
+	int status = chi_remote_repeat_write(client, request, durability, &response);
 	if (status == CHI_OK && result != NULL) {
 		*result = response.u.outcome.put;
 	}
@@ -168,7 +167,7 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
 	};
 	struct chi_response response;
-	int status = repeat_write(client, &request, durability, &response);
+	int status = chi_remote_repeat_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
 		*deleted = response.u.outcome.deleted;
 		chi_remote_written(client->peer, n, durability == CHI_ASYNC);

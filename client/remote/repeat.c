@@ -129,7 +129,7 @@ int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempo
 static bool is_long(enum chi_op op)
 {
 	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE ||
-	       op == CHI_OP_EXPLORE_GAMES;
+	       op == CHI_OP_EXPLORE_GAMES || op == CHI_OP_CHANGE_NAMES;
 }
 
 int chi_repeat_call(struct chi_client *client, struct chi_request *request,

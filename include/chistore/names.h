@@ -104,7 +104,8 @@ typedef void chi_name_conflict(void *context, size_t i, const char *reason);
  * Does a list of changes in one transaction, durable when it returns; those that conflict are left
  * out, and the others done. `dry_run`: counts, and changes nothing. `conflict` and `result` may be
  * NULL. -CHI_EINVAL (a field; the entry is named, and nothing was done), -CHI_ETOOBIG (more than
- * CHI_NAME_CHANGES_MAX), -CHI_EREADONLY, -CHI_EBUSY, -CHI_EFULL.
+ * CHI_NAME_CHANGES_MAX, or than a server takes in one request), -CHI_EREADONLY, -CHI_EBUSY,
+ * -CHI_EFULL.
  */
 CHI_MUSTUSE int chi_change_names(struct chi_client *client, const struct chi_name_change *changes,
 				 size_t n, bool dry_run, chi_name_conflict *conflict, void *context,

@@ -84,13 +84,15 @@ struct chi_search_result {
 	bool has_total; /* all are counted: */
 	uint64_t total;
 	char cursor[CHI_SEARCH_CURSOR_SIZE]; /* after the last row; "" if there was none */
+	bool mixed; /* by a server: the store was written meanwhile, and not all are of one state */
 };
 
 /*
  * The positions that a pattern fits: each distinct position of the store is looked at once. Or the
  * games that reached one of them, each once; how many there are is always counted. All are of one
- * snapshot. -CHI_EUNSUPPORTED: a server only counts games. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL:
- * the pattern, which may contradict itself, the filter, or a cursor that no search gave.
+ * snapshot, but for result->mixed. -CHI_EUNSUPPORTED: a server only counts games. -CHI_ESYNTAX,
+ * -CHI_ETOOBIG, -CHI_EINVAL: the pattern, which may contradict itself, the filter, or a cursor that
+ * no search gave.
  */
 CHI_MUSTUSE int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
 				     struct chi_search_result *out);

@@ -804,6 +804,7 @@ chi_search_result._fields_ = [
     ("has_total", c_bool),
     ("total", c_uint64),
     ("cursor", c_char * 64),
+    ("mixed", c_bool),
 ]
 chi_stats_group._fields_ = [
     ("value", c_uint32),

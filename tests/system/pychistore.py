@@ -409,6 +409,54 @@ class Client(Connection):
         id = self.send(store=store, stats=pb.Stats(by=by, filter=filter, **more))
         return [group for response in self.stream(id) for group in response.stats.groups]
 
+    def names(self, kind, wanted=None, after=0, limit=10000, store=""):
+        """Names that fit, or without `wanted` all of the kind; and how many there are in all."""
+        id = self.send(store=store, names=pb.Names(kind=kind, every=wanted is None,
+                                                   wanted=wanted or "", after=after, limit=limit))
+        responses = list(self.stream(id))
+        return [name for r in responses for name in r.names.names], responses[-1].names.total
+
+    def suspects(self, kind, least=60, limit=10000, store=""):
+        """Groups of names, each with its score; and how many there are in all."""
+        id = self.send(store=store, suspects=pb.Suspects(kind=kind, least=least, limit=limit))
+        groups, total = [], 0
+        for response in self.stream(id):
+            total = response.suspects.total
+            for name in response.suspects.names:
+                if name.group > len(groups):
+                    groups.append((name.score, []))
+                groups[name.group - 1][1].append(name)
+        return groups, total
+
+    def change_names(self, changes, dry_run=False, idempotency_key=None, store=""):
+        return self.call(store, change_names=pb.ChangeNames(changes=changes, dry_run=dry_run),
+                         idempotency_key=idempotency_key).change_names
+
+    def gamesets(self, name="", store=""):
+        rows, after, more = [], "", True
+        while more:
+            result = self.call(store, gamesets=pb.Gamesets(name=name, after=after)).gamesets
+            rows += result.gamesets
+            more = result.more
+            after = rows[-1].name if rows else ""
+        return rows
+
+    def make_gameset(self, name, filter="", idempotency_key=None, store=""):
+        return self.call(store, make_gameset=pb.MakeGameset(name=name, filter=filter),
+                         idempotency_key=idempotency_key).make_gameset.games
+
+    def drop_gameset(self, name, idempotency_key=None, store=""):
+        return self.call(store, drop_gameset=pb.DropGameset(name=name),
+                         idempotency_key=idempotency_key).drop_gameset.dropped
+
+    def find(self, pattern="", store="", **more):
+        """The rows, and the last response."""
+        rows, last = [], None
+        for response in self.stream(self.send(store=store, find=pb.Find(pattern=pattern, **more))):
+            last = response.find
+            rows += unpack_rows(last.rows, last.count)
+        return rows, last
+
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):
         return Import(self, self.send(store=store, import_games=pb.Import(kind=kind, **options)))
 

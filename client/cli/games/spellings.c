@@ -44,21 +44,30 @@ static void remark(struct batch_of_changes *batch, uint64_t line, const char *te
 	}
 }
 
+/* Changes of one call, from `first` on. */
+struct part {
+	struct batch_of_changes *batch;
+	size_t first;
+};
+
 static void refused(void *context, size_t i, const char *reason)
 {
-	struct batch_of_changes *batch = context;
-	remark(batch, batch->lines[i], reason);
+	const struct part *part = context;
+	remark(part->batch, part->batch->lines[part->first + i], reason);
 }
 
-/* What is gathered goes to the store. */
-static int flush(struct batch_of_changes *batch)
+/* Long names may be more than a server takes in one request: then each half by itself. */
+static int send(struct batch_of_changes *batch, size_t first, size_t n)
 {
 	struct chi_names_changed did;
 	struct spellings *spellings = batch->spellings;
-	int status = chi_change_names(batch->cli->client, batch->changes, batch->n,
-				      spellings->dry_run, refused, batch, &did);
-	batch->n = 0;
-	chi_arena_reset(&batch->arena);
+	struct part part = {batch, first};
+	int status = chi_change_names(batch->cli->client, batch->changes + first, n,
+				      spellings->dry_run, refused, &part, &did);
+	if (status == -CHI_ETOOBIG && n > 1) {
+		int code = send(batch, first, n / 2);
+		return code == EXIT_DONE ? send(batch, first + n / 2, n - n / 2) : code;
+	}
 	if (status != CHI_OK) {
 		return cli_fail(batch->cli->client, status);
 	}
@@ -66,6 +75,15 @@ static int flush(struct batch_of_changes *batch)
 	spellings->did.same += did.same;
 	spellings->did.conflicts += did.conflicts;
 	return EXIT_DONE;
+}
+
+/* What is gathered goes to the store. */
+static int flush(struct batch_of_changes *batch)
+{
+	int code = send(batch, 0, batch->n);
+	batch->n = 0;
+	chi_arena_reset(&batch->arena);
+	return code;
 }
 
 static enum chi_name_kind kind_of(enum chi_spelling_kind kind)

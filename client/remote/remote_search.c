@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Gamesets and patterns over a socket. */
+#include "client/remote/remote.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "client/remote/repeat.h"
+#include "client/remote/stream.h"
+
+/* ---- Gamesets ----------------------------------------------------------------------------- */
+
+int chi_remote_make_gameset(struct chi_client *client, const char *name, const char *filter,
+			    uint64_t *games)
+{
+	struct chi_response response;
+	struct chi_request request = {
+		.op = CHI_OP_MAKE_GAMESET,
+		.u.gameset = {.name = name, .filter = filter},
+	};
+	int status = chi_remote_repeat_write(client, &request, CHI_SYNC, &response);
+	if (status == CHI_OK) {
+		chi_remote_written(client->peer, 0, false);
+		*games = response.u.outcome.games;
+	}
+	return status;
+}
+
+int chi_remote_drop_gameset(struct chi_client *client, const char *name)
+{
+	struct chi_response response;
+	struct chi_request request = {.op = CHI_OP_DROP_GAMESET, .u.gameset = {.name = name}};
+	int status = chi_remote_repeat_write(client, &request, CHI_SYNC, &response);
+	if (status != CHI_OK) {
+		return status;
+	}
+	chi_remote_written(client->peer, 0, false);
+	return response.u.outcome.dropped > 0 ? CHI_OK : CHI_NONE;
+}
+
+/* Adds an answer's to those before it, in client->gathered. */
+static int append(struct chi_arena *arena, const struct chi_response *response,
+		  struct chi_gamesets *out)
+{
+	size_t n = response->u.gamesets.n;
+	struct chi_gameset_row *rows = chi_arena_array(arena, out->n + n, sizeof(*rows));
+	if (rows == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (out->n > 0) {
+		memcpy(rows, out->rows, out->n * sizeof(*rows));
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct chi_gameset_row *kept = &rows[out->n + i];
+		*kept = response->u.gamesets.rows[i];
+		kept->name = chi_arena_text(arena, kept->name, strlen(kept->name));
+		kept->filter = chi_arena_text(arena, kept->filter, strlen(kept->filter));
+		if (kept->name == NULL || kept->filter == NULL) {
+			return -CHI_ENOMEM;
+		}
+	}
+	*out = (struct chi_gamesets){.rows = rows, .n = out->n + n};
+	return CHI_OK;
+}
+
+static int list(struct chi_client *client, const char *name, struct chi_gamesets *out)
+{
+	struct chi_request request = {.op = CHI_OP_GAMESETS, .u.gameset.name = name};
+	struct chi_response response;
+	int status = CHI_OK;
+	do {
+		status = chi_repeat_call(client, &request, &response);
+		status = status == CHI_OK ? append(&client->gathered, &response, out) : status;
+		if (status == CHI_OK && response.u.gamesets.more) {
+			if (response.u.gamesets.n == 0) {
+				return chi_peer_fail(client, -CHI_EPROTO,
+						     "more gamesets after none");
+			}
+			request.u.gameset.after = out->rows[out->n - 1].name;
+		}
+	} while (status == CHI_OK && response.u.gamesets.more);
+	return status;
+}
+
+/* How many games the gameset has now. */
+static int count(struct chi_client *client, const char *name, uint64_t *games)
+{
+	char filter[8 + CHI_GAMESET_TEXT_MAX];
+	int len = snprintf(filter, sizeof(filter), "in %s", name);
+	struct chi_request request = {
+		.op = CHI_OP_GAME_QUERY,
+		.u.game_query = {.filter = {filter, (size_t)len}, .limit = 1, .want_total = true},
+	};
+	struct chi_repeat repeat = {0};
+	struct chi_response response = {.last = false};
+	int status = CHI_OK;
+	do {
+		struct chi_stream stream;
+		status = chi_stream_begin(client, &stream, &request);
+		while (status == CHI_OK) {
+			status = chi_stream_next(client, &stream, request.op, &response);
+		}
+	} while (chi_repeat_again(client, &repeat, status));
+	*games = status == CHI_NONE ? response.u.game_query.total : 0;
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
+{
+	int status = list(client, name, out);
+	if (status != CHI_OK || name == NULL) {
+		return status;
+	}
+	if (out->n == 0) {
+		return CHI_NONE;
+	}
+	struct chi_gameset_row *row = chi_arena_array(&client->gathered, 1, sizeof(*row));
+	if (row == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*row = out->rows[0];
+	*out = (struct chi_gamesets){.rows = row, .n = 1};
+	return count(client, name, &row->games);
+}
+
+/* ---- Patterns ----------------------------------------------------------------------------- */
+
+struct search {
+	const struct chi_search_spec *spec;
+	struct chi_search_result *out;
+	uint64_t delivered; /* rows */
+	bool ended_here;    /* by what the caller's function returned */
+};
+
+/* What is still to be asked for. After rows were delivered the total is asked for apart. */
+static void make_request(const struct search *search, struct chi_request *request)
+{
+	const struct chi_search_spec *spec = search->spec;
+	bool resumes = search->delivered > 0;
+	*request = (struct chi_request){
+		.op = CHI_OP_FIND,
+		.u.find = {.pattern = spec->pattern,
+			   .filter = spec->filter,
+			   .games = spec->games,
+			   .only_count = spec->only_count,
+			   .want_total = spec->want_total && !resumes,
+			   .progress = spec->progress != NULL,
+			   .limit = spec->limit > 0 ? spec->limit - search->delivered : 0,
+			   .cursor = resumes ? search->out->cursor : spec->cursor},
+	};
+}
+
+/* Hands on an answer. */
+static int take(struct search *search, const struct chi_response *response)
+{
+	const struct chi_search_spec *spec = search->spec;
+	struct chi_search_result *out = search->out;
+	int status = CHI_OK;
+	for (size_t i = 0; i < response->u.find.n && spec->each != NULL; i++) {
+		const struct chi_row *row = &response->u.find.rows[i];
+		const struct chi_cursor cursor = {.set = true, .chi2 = row->chi2, .key = row->key};
+		status = spec->each(spec->context, row);
+		if (status != CHI_OK) {
+			return status;
+		}
+		(void)chi_cursor_print(&cursor, out->cursor);
+		search->delivered++;
+	}
+	out->mixed = out->mixed || response->u.find.mixed;
+	if (response->last) {
+		out->has_total = response->u.find.counted;
+		out->total = response->u.find.total;
+	} else if (spec->progress != NULL) {
+		status = spec->progress(spec->context, response->u.find.thousandths);
+	}
+	return status;
+}
+
+static int try_search(struct chi_client *client, struct search *search)
+{
+	struct chi_request request;
+	struct chi_stream stream;
+	struct chi_response response = {.last = false};
+	make_request(search, &request);
+	int status = chi_stream_begin(client, &stream, &request);
+	search->out->mixed = search->out->mixed || search->delivered > 0;
+	while (status == CHI_OK) {
+		status = chi_stream_next(client, &stream, CHI_OP_FIND, &response);
+		int told = status >= 0 ? take(search, &response) : CHI_OK;
+		search->ended_here = told != CHI_OK;
+		status = told != CHI_OK ? told : status;
+	}
+	chi_stream_cancel(client, &stream);
+	return status == CHI_NONE && !search->ended_here ? CHI_OK : status;
+}
+
+/* False: all rows were delivered, and only word of it was lost. */
+static bool has_rest(const struct search *search)
+{
+	return search->spec->limit == 0 || search->delivered < search->spec->limit;
+}
+
+static int search_rows(struct chi_client *client, struct search *search)
+{
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = has_rest(search) ? try_search(client, search) : CHI_OK;
+	} while (!search->ended_here && chi_repeat_again(client, &repeat, status));
+	return status;
+}
+
+int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
+		      struct chi_search_result *out)
+{
+	struct search search = {.spec = spec, .out = out};
+	int status = search_rows(client, &search);
+	if (status != CHI_OK || out->has_total || !spec->want_total) {
+		return status;
+	}
+	struct chi_search_result total = {0};
+	const struct chi_search_spec again = {.pattern = spec->pattern,
+					      .filter = spec->filter,
+					      .only_count = true,
+					      .progress = spec->progress,
+					      .context = spec->context};
+	search = (struct search){.spec = &again, .out = &total};
+	status = search_rows(client, &search);
+	out->has_total = total.has_total;
+	out->total = total.total;
+	return status;
+}
