@@ -14,6 +14,7 @@ from . import _abi
 from ._library import BadInput, check_fault, error_of, lib
 from .position import Position, packed
 from .record import (Counts, Put, Rows, counts_of, hundredths, put_into, record_of, row_at)
+from .search import Searching
 
 _STATISTICS = {name[len("CHI_STATISTIC_"):].lower(): value for name, value in vars(_abi).items()
                if name.startswith("CHI_STATISTIC_")}
@@ -114,7 +115,7 @@ def _spec(band, filters):
     return c
 
 
-class Store:
+class Store(Searching):
     """
     An open store: `DIR` in this process, `unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT`.
 

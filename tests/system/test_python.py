@@ -281,6 +281,31 @@ class Calls:
             self.assertEqual(move.child, self.store.probe([after])[0])
         self.assertEqual(found.min_ply, 0)
 
+    def test_names_gamesets_and_patterns(self):
+        store = self.store
+        carlsen, = store.names("magnus carlsen")
+        self.assertEqual((carlsen.text, carlsen.games), ("Carlsen,M", 28))
+        self.assertEqual(len(store.names()), store.names()[-1].number)
+        self.assertTrue(all(len(group.names) > 1 for group in store.suspects()))
+        pairs = [("Anand,V", "Carlsen,M"), ("No One", "Carlsen,M")]
+        done = store.join_names(pairs, dry_run=True)
+        self.assertEqual((done.changed, [i for i, _ in done.conflicts]), (1, [1]))
+        self.assertEqual(store.join_names(pairs), done)
+        self.assertEqual(len(store.names("carlsen")), 2)
+        store.join_names([("Anand,V", None)])
+        self.assertEqual(store.make_gameset("c", "player Carlsen"), 28)
+        with self.assertRaises(chistore.Error):
+            store.make_gameset("c")
+        self.assertEqual(store.gamesets(), [chistore.Gameset("c", "player Carlsen", 28)])
+        found = store.find('has "Nd5"', "in c", limit=3, want_total=True)
+        self.assertEqual(len(found.rows), 3)
+        rest = store.find('has "Nd5"', "in c", cursor=found.cursor)
+        self.assertEqual(len(rest.rows) + 3, found.total)
+        self.assertEqual(store.find('has "Nd5"', "in c", only_count=True).total, found.total)
+        with self.assertRaises(chistore.BadInput):
+            store.find("colour")
+        self.assertEqual([store.drop_gameset("c") for _ in range(2)], [True, False])
+
     def test_put(self):
         here = chistore.Position("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1")
         self.assertIsNone(self.store.get(here))
