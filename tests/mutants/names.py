@@ -53,6 +53,20 @@ NAMES = (
         "if (rc != CHI_OK || name.len != len || memcmp(name.text, text, len) != 0) {",
         "if (rc != CHI_OK) {",
         "store names", "test_texts_with_the_same_hash"),
+    Mutant(
+        "changes-of-names-are-half-taken-back",
+        "A batch of changes of names is never half taken back",
+        "store/txn/savepoint.c",
+        "if (write->is_final && write->broken == CHI_OK) {",
+        "if (false && write->is_final && write->broken == CHI_OK) {",
+        "store savepoint", "test_names"),
+    Mutant(
+        "dry-run-shares-a-commit",
+        "A dry run of changes of names writes nothing",
+        "daemon/write/writer.c",
+        "return !job->dry_run;",
+        "return true;",
+        "daemon queue", "test_dry_run_stands_alone"),
 )
 
 SECTIONS = (
