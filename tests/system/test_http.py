@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -352,6 +354,37 @@ class TestHttp(unittest.TestCase):
         status, fields, content = self.server.request("/metrics")
         self.assertEqual((status, fields["Content-Type"].split(";")[0]), (200, "text/plain"))
         self.assertIn(b'\nchistore_http_requests_total{class="2xx"} ', content)
+
+
+class TestInstalled(unittest.TestCase):
+    """What comes with the program."""
+
+    HTTP = os.path.join(webserver.ROOT, "http")
+
+    def test_completion(self):
+        done = subprocess.run(
+            ["bash", "-c", f"source '{self.HTTP}/chistore-http.bash'; COMP_CWORD=1; "
+             f"COMP_WORDS=('{os.environ['CHISTORE_HTTP']}' --max-); _chistore_http; "
+             "echo \"${COMPREPLY[@]}\""], check=True, stdout=subprocess.PIPE, encoding="utf-8")
+        self.assertEqual(done.stdout.split(), ["--max-body", "--max-connections", "--max-import",
+                                               "--max-waiting"])
+
+    def test_the_service_is_shut_off(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze is not installed")
+        unit = os.path.join(os.path.dirname(os.environ["CHISTORE_HTTP"]), "chistore-http.service")
+        done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15",
+                               "--no-pager", unit], stdout=subprocess.PIPE, encoding="utf-8",
+                              stderr=subprocess.STDOUT, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_manual_has_every_option(self):
+        done = subprocess.run([os.environ["CHISTORE_HTTP"], "--help"], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8")
+        with open(os.path.join(self.HTTP, "chistore-http.8"), encoding="utf-8") as file:
+            page = file.read().replace("\\-", "-")
+        for option in set(re.findall(r"--[a-z-]+", done.stdout)) - {"--help", "--version"}:
+            self.assertIn(option, page)
 
 
 class TestRules(unittest.TestCase):
