@@ -61,8 +61,8 @@ int chi_among_open(struct chi_read *read, const char *filter, size_t len, struct
 }
 
 /* Games of a chunk. */
-static void add_hits(struct chi_among *among, const struct chi_columns_chunk *chunk,
-		     const struct chi_hits *hits)
+static int add_hits(struct chi_among *among, const struct chi_columns_chunk *chunk,
+		    const struct chi_hits *hits)
 {
 	struct chi_hits some[CHI_COUNT(among->ended)] = {0};
 	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
@@ -74,10 +74,11 @@ static void add_hits(struct chi_among *among, const struct chi_columns_chunk *ch
 			}
 		}
 	}
-	chi_numbers_add_hits(among->all, chunk->first, hits);
-	for (size_t i = 0; i < CHI_COUNT(some); i++) {
-		chi_numbers_add_hits(among->ended[i], chunk->first, &some[i]);
+	int rc = chi_numbers_add_hits(among->all, chunk->first, hits);
+	for (size_t i = 0; rc == CHI_OK && i < CHI_COUNT(some); i++) {
+		rc = chi_numbers_add_hits(among->ended[i], chunk->first, &some[i]);
 	}
+	return rc;
 }
 
 int chi_among_step(struct chi_among *among, uint64_t *steps)
@@ -90,7 +91,7 @@ int chi_among_step(struct chi_among *among, uint64_t *steps)
 		}
 		rc = rc == CHI_OK ? chi_matcher_next(among->matcher, steps, &hits) : rc;
 		if (rc == CHI_OK) {
-			add_hits(among, chi_matcher_chunk(among->matcher), &hits);
+			rc = add_hits(among, chi_matcher_chunk(among->matcher), &hits);
 		}
 	}
 	if (rc < 0) {

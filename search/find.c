@@ -206,13 +206,13 @@ static int look_at(struct chi_find *find, const struct chi_key *key, bool *fits)
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
 	}
-	while ((find->found != NULL || !*fits) &&
+	while (rc == CHI_OK && (find->found != NULL || !*fits) &&
 	       (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 			bool is = find->fits == NULL || chi_among_has(find->fits, entries[i].game);
 			*fits |= is;
 			if (is && find->found != NULL) {
-				chi_numbers_add(find->found, entries[i].game);
+				rc = chi_numbers_add(find->found, entries[i].game);
 			}
 		}
 	}

@@ -57,7 +57,7 @@ static int take_stored(struct chi_gameset_job *job, const struct chi_archive_vie
 		return rc < 0 ? rc : chi_numbers_new(&job->numbers);
 	}
 	*from = entry->mark.last + 1;
-	return chi_numbers_read(entry->bitmap, entry->bitmap_len, &job->numbers);
+	return chi_numbers_read(entry->bitmap, entry->bitmap_len, entry->mark.last, &job->numbers);
 }
 
 /* What games are looked for, and which are known. */
@@ -129,8 +129,8 @@ int chi_gameset_step(struct chi_gameset_job *job, uint64_t steps)
 		}
 		rc = chi_matcher_next(job->matcher, &steps, &hits);
 		if (rc == CHI_OK) {
-			chi_numbers_add_hits(job->numbers, chi_matcher_chunk(job->matcher)->first,
-					     &hits);
+			rc = chi_numbers_add_hits(job->numbers,
+						  chi_matcher_chunk(job->matcher)->first, &hits);
 		}
 	}
 	return rc;
@@ -173,11 +173,11 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 		return rc;
 	}
 	size_t len = chi_numbers_size(job->numbers);
-	_cleanup_(chi_freep) uint8_t *bitmap = malloc(len > 0 ? len : 1);
+	_cleanup_(chi_freep) uint8_t *bitmap = malloc(len);
 	if (bitmap == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	chi_numbers_write(job->numbers, bitmap);
+	chi_numbers_write(job->numbers, bitmap, len);
 	const struct chi_gameset_entry entry = {
 		.name = job->name,
 		.name_len = strlen(job->name),

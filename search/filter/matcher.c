@@ -110,7 +110,8 @@ static int take_bitmap(struct chi_matcher *matcher, const struct chi_gameset_ent
 		return chi_numbers_new(&member->numbers);
 	}
 	*from = entry->mark.last + 1;
-	return chi_numbers_read(entry->bitmap, entry->bitmap_len, &member->numbers);
+	return chi_numbers_read(entry->bitmap, entry->bitmap_len, entry->mark.last,
+				&member->numbers);
 }
 
 static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
@@ -274,7 +275,7 @@ static int fill_position(struct member *member, uint64_t *steps)
 		--*steps;
 		rc = chi_reached_next(member->reached, &entries, &n);
 		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-			chi_numbers_add(member->numbers, entries[i].game);
+			rc = chi_numbers_add(member->numbers, entries[i].game);
 		}
 	}
 	chi_reached_close(member->reached);
@@ -293,8 +294,8 @@ static int fill_gameset(struct member *member, uint64_t *steps)
 		}
 		rc = chi_matcher_next(member->rest, steps, &hits);
 		if (rc == CHI_OK && member->rest->ready) {
-			chi_numbers_add_hits(member->numbers, member->rest->columns.chunk.first,
-					     &hits);
+			rc = chi_numbers_add_hits(member->numbers,
+						  member->rest->columns.chunk.first, &hits);
 		}
 	}
 	chi_matcher_free(member->rest);
@@ -537,7 +538,7 @@ size_t chi_matcher_memory(const struct chi_matcher *matcher)
 	size_t bytes = sizeof(*matcher) + (matcher->games != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		const struct member *member = &matcher->members[i];
-		bytes += member->numbers != NULL ? chi_numbers_size(member->numbers) : 0;
+		bytes += member->numbers != NULL ? chi_numbers_memory(member->numbers) : 0;
 		bytes += member->terms != NULL ? sizeof(*member->terms) : 0;
 		bytes += member->rest != NULL ? chi_matcher_memory(member->rest) : 0;
 	}

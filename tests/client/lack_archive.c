@@ -35,6 +35,16 @@ void lack_use_gamesets(struct chi_client *client)
 	(void)lack_went(chi_get_stats(client, CHI_STATS_YEAR, "player A", 0, &stats),
 			chi_error(client));
 	(void)lack_went(chi_search_positions(client, &spec, &found), chi_error(client));
+	/* Sets of games: of a gameset, of a position, and of what is found. */
+	const struct chi_search_spec games = {.pattern = "has Ke1",
+					      .filter = "plies 1.. moves \"e4\"",
+					      .games = true,
+					      .only_count = true};
+	const struct chi_search_spec members = {.pattern = "has Ke1",
+						.filter = status == CHI_OK ? "in mine" : "",
+						.only_count = true};
+	(void)lack_went(chi_search_positions(client, &games, &found), chi_error(client));
+	(void)lack_went(chi_search_positions(client, &members, &found), chi_error(client));
 	const struct chi_scan_spec scan = {.chi2_max = CHI_CHI2_MAX, .games = "player A"};
 	(void)lack_went(chi_count(client, &scan, &n, NULL), chi_error(client));
 	struct chi_fault fault;

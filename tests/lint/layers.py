@@ -124,7 +124,7 @@ OWNERS = {
     "archive": {"formats", "tests"},
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},
-    "roaring/": {"search/filter", "tests"},
+    "roaring/": {"tests"},
     "xxhash.h": {"base", "store", "import", "http", "uci/search", "tests", "bench"},
 }
 

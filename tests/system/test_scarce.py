@@ -154,6 +154,11 @@ class Serving(unittest.TestCase):
                 if "as many imports" not in str(failure):
                     raise
 
+    @staticmethod
+    def gameset(client):
+        client.drop_gameset("yours")
+        client.make_gameset("yours", 'plies 1.. moves "e4"')
+
     def greet(self, address, tls=None, token=""):
         def run(_):
             with Client(address(), hello=False, tls=tls) as client:
@@ -238,6 +243,9 @@ class WhileServing(Serving):
             self.put(1000)(client)
         fens = [fen(n) for n in self.stored]
         heard = 0
+        with Client(self.daemon.address) as client:
+            self.import_games(client)
+            client.make_gameset("mine", "plies 1..")
         for name, run in [
                 ("hello", self.greet(lambda: self.daemon.address, token="secret")),
                 ("hello over TLS", self.greet(lambda: self.tls, self.context, "secret")),
@@ -256,6 +264,9 @@ class WhileServing(Serving):
                 ("names", lambda client: client.names(pb.PLAYER)),
                 ("suspects", lambda client: client.suspects(pb.PLAYER)),
                 ("find", lambda client: client.find('has "Pe4"')),
+                ("find games", lambda client: client.find(
+                    'has "Pe4"', filter='in mine moves "e4"', games=True, only_count=True)),
+                ("gameset", self.gameset),
                 ("change of names", lambda client: client.change_names(
                     [pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="No One At All")])),
                 ("SIGHUP", self.reload)]:
