@@ -9,7 +9,7 @@ _chistore_options()
 
 _chistore_commands()
 {
-	"$1" help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+	"$1" help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
 
 # The words that an option's value can be; fails if it is another kind of value.

@@ -125,7 +125,7 @@ OWNERS = {
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},
     "roaring/": {"tests"},
-    "xxhash.h": {"base", "store", "import", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "client/cli/games", "http", "uci/search", "tests", "bench"},
 }
 
 

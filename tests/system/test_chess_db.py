@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""chistore chess-db: the bytes that PyChess' database view sends, with standard output and standard
+error in one pipe as there; answers against the PGN file itself."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_base import AFTER_E4, Base, START, program, spawn  # noqa: E402
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
+MASTERS = os.path.join(DATA, "masters_300.pgn")
+GAME = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Result "{}"]\n\n{} {}\n'
+CASTLED = "r1bqkbnr/1ppp1ppp/p1n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 4"
+
+
+class Dialogue:
+    """Asks as PyChess does: each request is followed by isready, and what comes before readyok is
+    the answer."""
+
+    def __init__(self, address=None):
+        self.process = spawn("chess-db", address=address, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def ask(self, request):
+        self.process.stdin.write(request.encode() + b"\nisready\n")
+        self.process.stdin.flush()
+        text = b""
+        while not text.endswith(b"readyok\n"):
+            more = self.process.stdout.readline()
+            assert more, text
+            text += more
+        return text[:-len("readyok\n")].decode()
+
+    def book(self, name):
+        text = self.ask(f"book {name} full")
+        return json.loads("{" + text.split("{")[1])
+
+    def find(self, book, fen, limit=10, skip=0):
+        return json.loads(self.ask(f"find {book} limit 10 skip 0 limit {limit} skip {skip} {fen}"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.stdin.write(b"quit\n")
+            self.process.stdin.close()
+        rest = self.process.stdout.read()
+        self.process.stdout.close()
+        assert (self.process.wait(), rest) == (0, b""), rest
+
+
+def result_of(text):
+    return re.search(r'^\[Result "(.*)"\]$', text, re.M).group(1)
+
+
+class ChessDb(Base):
+    def copy(self, name="masters.pgn", end="\n"):
+        with open(MASTERS, encoding="utf-8") as file:
+            return self.write(name, file.read().replace("\n", end))
+
+    def games_of(self, path):
+        """Of each game its first bytes' place and its text."""
+        with open(path, "rb") as file:
+            data = file.read()
+        starts = [match.start() for match in re.finditer(rb'^\[Event "', data, re.M)]
+        return {at: data[at:end].decode() for at, end in zip(starts, [*starts[1:], len(data)])}
+
+    def test_a_file(self):
+        for end in ("\n", "\r\n"):
+            path = self.copy("some games.pgn", end)
+            games = self.games_of(path)
+            first = {at: re.search(r"^1\. ?(\S+)", text, re.M).group(1) for at, text in games.items()}
+            with Dialogue() as dialogue:
+                made = dialogue.book(path)
+                book = path[:-4] + ".bin"
+                self.assertEqual((made["Games"], made["Incorrect moves"], made["Book file"]),
+                                 (300, 0, book))
+                self.assertNotIn("error", made)
+                self.assertTrue(os.path.isfile(book))
+                answer = dialogue.find(book, START, limit=3000)
+            self.assertEqual((answer["fen"], answer["key"]), (START, 5060803636482931868))
+            self.assertEqual(sum(move["games"] for move in answer["moves"]), 300)
+            for move in answer["moves"]:
+                san = {"g1f3": "Nf3"}.get(move["move"], move["move"][2:])
+                mine = {at: games[at] for at in games if first[at] == san}
+                # A place is the end of the line before, cut to eight bytes.
+                self.assertEqual(sorted(move["pgn offsets"]),
+                                 sorted(max(0, at - len(end)) & ~7 for at in mine))
+                results = [result_of(text.replace("\r", "")) for text in mine.values()]
+                self.assertEqual([move[n] for n in ("games", "wins", "losses", "draws")],
+                                 [len(mine), *(results.count(r) for r in ("1-0", "0-1", "1/2-1/2"))])
+                self.assertEqual(move["weight"], len(mine) * 65535 // 300)
+            os.remove(book)
+            self.run_rm(path[:-4] + ".chistore")
+
+    def run_rm(self, directory):
+        for name in os.listdir(directory):
+            os.remove(os.path.join(directory, name))
+        os.rmdir(directory)
+
+    def test_pages_of_games(self):
+        path = self.copy()
+        with Dialogue() as dialogue:
+            book = dialogue.book(path)["Book file"]
+            whole, = [m for m in dialogue.find(book, START, limit=3000)["moves"] if m["move"] == "e2e4"]
+            pages = []
+            for skip in range(0, 150, 50):
+                move, = [m for m in dialogue.find(book, START, 50, skip)["moves"]
+                         if m["move"] == "e2e4"]
+                pages += move["pgn offsets"]
+                self.assertEqual(move["games"], 145)
+            self.assertEqual(pages, whole["pgn offsets"])
+
+    def test_a_store_of_many_files(self):
+        """All games of the store count, those of the file have places; again counts nothing twice."""
+        store = self.path("store")
+        one = self.write("one.pgn", GAME.format("x", "1-0", "1. e4 e5", "1-0"))
+        two = self.write("two.pgn", GAME.format("y", "0-1", "1. e4 c5", "0-1") * 2)
+        with Dialogue(store) as dialogue:
+            for path in (one, two, two):
+                dialogue.book(path)
+            move, = dialogue.find(two[:-4] + ".bin", START)["moves"]
+            self.assertEqual((move["games"], move["wins"], move["losses"], move["pgn offsets"]),
+                             (2, 1, 1, [0]))
+            moves = dialogue.find(one[:-4] + ".bin", AFTER_E4)["moves"]
+            self.assertEqual({m["move"]: m["pgn offsets"] for m in moves}, {"e7e5": [0], "c7c5": []})
+
+    def test_castling_and_promotion(self):
+        line = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O"
+        start = '[SetUp "1"]\n[FEN "8/4P1k1/8/8/8/8/8/4K3 w - - 0 1"]\n[Result "1-0"]\n\n1. e8=N+ 1-0\n'
+        path = self.write("x.pgn", GAME.format("x", "*", line, "*") + "\n[Event \"z\"]\n" + start)
+        with Dialogue() as dialogue:
+            book = dialogue.book(path)["Book file"]
+            for fen, move in ((CASTLED, "e1g1"), ("8/4P1k1/8/8/8/8/8/4K3 w - - 0 1", "e7e8n")):
+                self.assertEqual([m["move"] for m in dialogue.find(book, fen)["moves"]], [move])
+
+    def test_what_is_wrong_is_in_the_answer(self):
+        path = self.write("x.pgn", GAME.format("x", "1-0", "1. e4", "1-0"))
+        foreign = self.write("foreign.bin", b"\1" * 64)
+        with Dialogue() as dialogue:
+            self.assertIn("No such file", dialogue.book(self.path("no.pgn"))["error"])
+            self.assertFalse(os.path.exists(self.path("no.bin")))
+            book = dialogue.book(path)["Book file"]
+            for request, word in ((f"find {book} limit 0 {START}", "limit is 1 to 3000"),
+                                  (f"find {book} limit 3001 {START}", "limit is 1 to 3000"),
+                                  (f"find {book} skip x {START}", "skip is a number"),
+                                  (f"find {book} limit 1", "0 fields"),
+                                  (f"find {book} limit 1 x", "1 field"),
+                                  (f"find {book} {'x' * 200}", "too long"),
+                                  ("find x", "BOOK"),
+                                  (f"find {self.path('no.bin')} {START}", "no.chistore")):
+                answer = json.loads(dialogue.ask(request))
+                self.assertEqual(answer["moves"], [], request)
+                self.assertIn(word, answer["error"], request)
+            os.rename(foreign, book)
+            answer = dialogue.find(book, START)
+            self.assertIn("chess-db has not made this file", answer["error"])
+            self.assertEqual([(m["move"], m["games"], m["pgn offsets"]) for m in answer["moves"]],
+                             [("e2e4", 1, [])])
+            self.assertIn("unknown command: position", dialogue.ask("position startpos"))
+            self.assertEqual(dialogue.ask("position startpos").count("\n"), 1)
+
+    def test_lines_end_it(self):
+        for data, code in ((b"", 0), (b"isready", 0), (b"x" * 10000 + b"\n", 2)):
+            done = subprocess.run([program(), "chess-db"], input=data, capture_output=True, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
