@@ -22,18 +22,33 @@ export function query(parameters) {
 	return given.length ? "?" + new URLSearchParams(given) : "";
 }
 
-function headers() {
-	const token = localStorage.getItem(TOKEN);
-	return token ? { Authorization: `Bearer ${token}` } : {};
+/* ---- Access tokens: kept as long as the tab is open, and never in an address ---------------- */
+
+let askReader = async () => "";
+let question = null;
+
+/* `ask(why)`: resolves to a token, or to "" if the reader has none. */
+export function onDenied(ask) {
+	askReader = ask;
 }
 
-/* An access token for servers that ask for one; "" forgets it. */
 export function setToken(token) {
-	if (token) {
-		localStorage.setItem(TOKEN, token);
-	} else {
-		localStorage.removeItem(TOKEN);
+	sessionStorage.setItem(TOKEN, token);
+}
+
+/* All requests that are denied wait for one question. False: there is nothing new to try. */
+async function anotherToken(used, why) {
+	if (sessionStorage.getItem(TOKEN) !== used) {
+		return true;
 	}
+	question ??= askReader(why).finally(() => {
+		question = null;
+	});
+	const token = await question;
+	if (token) {
+		setToken(token);
+	}
+	return token !== "";
 }
 
 async function refusalOf(response) {
@@ -46,20 +61,30 @@ async function refusalOf(response) {
 	return new Refusal(text, response.status);
 }
 
-async function request(path, options = {}) {
-	let response;
+async function send(path, options, token) {
+	const headers = { ...options.headers, ...token && { Authorization: `Bearer ${token}` } };
 	try {
-		response = await fetch(path, { ...options, headers: { ...headers(), ...options.headers } });
+		return await fetch(path, { ...options, headers });
 	} catch (error) {
 		if (error.name === "AbortError") {
 			throw error;
 		}
 		throw new Refusal("the server cannot be reached; is it running?", 0);
 	}
-	if (!response.ok) {
-		throw await refusalOf(response);
+}
+
+async function request(path, options = {}) {
+	for (;;) {
+		const token = sessionStorage.getItem(TOKEN);
+		const response = await send(path, options, token);
+		if (response.ok) {
+			return response;
+		}
+		const refusal = await refusalOf(response);
+		if (refusal.status !== 401 || !await anotherToken(token, refusal.message)) {
+			throw refusal;
+		}
 	}
-	return response;
 }
 
 async function get(path, parameters = {}, signal = undefined) {
@@ -122,7 +147,8 @@ export async function readMoves(text, fen = "") {
 export const info = () => get("/api/info");
 export const explore = (fen, filter, signal) => get("/api/explore", { fen, ...filter }, signal);
 export const games = (parameters, signal) => get("/api/games", parameters, signal);
-export const game = (number) => get(`/api/game/${number}`);
+export const game = (number) => get(`/api/game/${encodeURIComponent(number)}`);
+export const pgn = async (number) => (await request(`/api/game/${number}.pgn`)).text();
 export const find = (parameters, signal) => get("/api/find", parameters, signal);
 export const scan = (parameters, signal) => lines("/api/scan", parameters, signal);
 export const histogram = (parameters, signal) => get("/api/histogram", parameters, signal);

@@ -6,6 +6,7 @@
 import * as api from "./api.js";
 import { columns, responsive } from "./chart.js";
 import { afterPause, count, html, svg } from "./dom.js";
+import { fillForm, valuesOf } from "./fields.js";
 import { sentence } from "./notice.js";
 import { PositionPages } from "./positions.js";
 
@@ -25,7 +26,7 @@ function form() {
 	const number = { type: "number", min: 0, max: MOST, step: 0.01, inputmode: "decimal" };
 	return html("form", { class: "fields", "aria-label": "Band" },
 		field("From", { ...number, name: "from" }), field("to", { ...number, name: "to" }),
-		choice("Order", "desc", [["1", "highest first"], ["", "lowest first"]]),
+		choice("Order", "order", [["highest", "highest first"], ["lowest", "lowest first"]]),
 		choice("To move", "side", [["", "either"], ["w", "White"], ["b", "Black"]]),
 		field("Games, at least", { type: "number", name: "min-games", min: 0, inputmode: "numeric" }),
 		field("Pieces", { name: "pieces", placeholder: "3..6", size: 6 }),
@@ -49,6 +50,16 @@ export class Bands {
 		this.form.addEventListener("input", afterPause((event) => this.changed(event)));
 	}
 
+	/* What the address of the page says of this panel. */
+	values() {
+		return valuesOf(this.form);
+	}
+
+	show(values) {
+		fillForm(this.form, values);
+		this.drawn = false;
+	}
+
 	/* The histogram is counted when the panel is first shown. */
 	async refresh() {
 		if (!this.drawn) {
@@ -63,8 +74,8 @@ export class Bands {
 	}
 
 	filter() {
-		return Object.fromEntries(["side", "min-games", "pieces", "material"]
-			.map((name) => [name, this.value(name)]));
+		const { from, to, order, ...filter } = this.values();
+		return filter;
 	}
 
 	async count() {
@@ -97,29 +108,37 @@ export class Bands {
 	chooseFirst() {
 		const { bins = [] } = this.histogram ?? {};
 		const filled = bins.filter((bin) => bin.positions > 0);
-		if (filled.length && this.value("from") === "") {
-			this.choose(filled.at(-Math.min(8, filled.length)).from, filled.at(-1).to);
+		if (filled.length && this.value("from") === "" && this.value("to") === "") {
+			this.choose(filled.at(-Math.min(8, filled.length)).from, filled.at(-1).to, "step");
+		} else {
+			this.showBand();
 		}
 	}
 
-	choose(from, to) {
+	choose(from, to, what = "new") {
 		this.fields.from.value = from;
 		this.fields.to.value = to;
+		this.showBand();
+		this.app.link.update(what);
+	}
+
+	showBand() {
 		this.markBand();
 		this.pages.refresh();
 	}
 
-	async changed(event) {
-		if (!["from", "to", "desc"].includes(event.target.name)) {
+	async changed({ target: { name } }) {
+		this.app.link.update(`band ${name}`);
+		if (!["from", "to", "order"].includes(name)) {
 			await this.count();
 		}
-		this.markBand();
-		this.pages.refresh();
+		this.showBand();
 	}
 
 	async page(limit, cursor, signal) {
-		return api.scan({ from: this.value("from"), to: this.value("to"), desc: this.value("desc"),
-			...this.filter(), limit, cursor, total: cursor === "" ? "1" : "" }, signal);
+		return api.scan({ from: this.value("from"), to: this.value("to"),
+			desc: this.value("order") === "highest" ? "1" : "", ...this.filter(), limit, cursor,
+			total: cursor === "" ? "1" : "" }, signal);
 	}
 
 	draw(width) {

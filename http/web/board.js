@@ -36,9 +36,9 @@ function allPieces(pieces, flipped) {
 }
 
 /* A small board that only shows a position. */
-export function smallBoard(fen, label, flipped = false) {
+export function smallBoard(fen, label) {
 	return svg("svg", { viewBox: "0 0 8 8", class: "small board", role: "img", "aria-label": label },
-		...field(), ...allPieces(piecesOf(fen), flipped));
+		...field(), ...allPieces(piecesOf(fen), false));
 }
 
 function coordinates(flipped) {
@@ -279,7 +279,7 @@ export class Board {
 		if (this.chosen === null || square === null || square === this.chosen) {
 			return false;
 		}
-		const step = squareName(this.chosen) + squareName(square);
+		const step = this.castles(square) ?? squareName(this.chosen) + squareName(square);
 		const moves = this.legal.filter((move) => move.uci.startsWith(step));
 		if (moves.length === 0) {
 			return false;
@@ -292,6 +292,15 @@ export class Board {
 			this.askPromotion(step, square);
 		}
 		return true;
+	}
+
+	/* The king put on his own rook castles, too: "e1g1" of e1 and h1. */
+	castles(square) {
+		const from = this.pieces[this.chosen], to = this.pieces[square];
+		const own = from === "K" && to === "R" || from === "k" && to === "r";
+		const king = squareName(this.chosen), rook = squareName(square);
+		const home = /^e[18]$/.test(king) && /^[ah]/.test(rook) && rook[1] === king[1];
+		return own && home ? king + (rook[0] === "h" ? "g" : "c") + king[1] : null;
 	}
 
 	/* Four pieces to choose from, on the squares below the one a pawn has reached. */

@@ -8,7 +8,7 @@
 const KEPT = "chistore.cards";
 const CARDS_MOST = 1000;
 const MINUTE = 60 * 1000, DAY = 24 * 60 * MINUTE;
-export const WAITS = [0, 10 * MINUTE, DAY, 3 * DAY, 7 * DAY, 16 * DAY, 40 * DAY, 100 * DAY];
+const WAITS = [0, 10 * MINUTE, DAY, 3 * DAY, 7 * DAY, 16 * DAY, 40 * DAY, 100 * DAY];
 const MISSED_WAIT = MINUTE;
 
 /* After an answer: the box, and when it is due. `now` in milliseconds. */

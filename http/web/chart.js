@@ -31,7 +31,7 @@ function roundStep(rough) {
 }
 
 /* Values for the lines of an axis from 0 to `most`. */
-export function ticks(most, wanted = 4) {
+function ticks(most, wanted = 4) {
 	const step = roundStep(most / wanted);
 	const values = [];
 	for (let value = 0; value <= most * 1.0001; value += step) {

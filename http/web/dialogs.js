@@ -6,6 +6,8 @@ import { Editor } from "./editor.js";
 import { EMPTY, START, looksLikeFen, piecesOf, placement, turnOf } from "./fen.js";
 import { sentence } from "./notice.js";
 
+const KNOWN_MOST = 400; /* positions of a pasted game that are looked up */
+
 /* Shows what the server says against a text, in the dialog's own words. */
 async function attempt(place, action) {
 	place.textContent = "";
@@ -79,7 +81,7 @@ export class Setup {
 		event.preventDefault();
 		const ok = await attempt(this.wrong, async () => {
 			const { fen } = await api.position(this.fields.fen.value.trim());
-			this.line.set(fen);
+			this.line.set({ start: fen });
 		});
 		if (ok) {
 			this.dialog.close();
@@ -117,10 +119,72 @@ export class Paste {
 			throw new api.Refusal("paste a FEN, a game in PGN, or moves");
 		}
 		if (looksLikeFen(text)) {
-			this.line.set((await api.position(text)).fen);
+			this.line.set({ start: (await api.position(text)).fen });
 			return;
 		}
-		const { start, moves } = await api.readMoves(text);
-		this.line.set(start, moves);
+		const { start, moves, tags, result } = await api.readMoves(text);
+		const game = Object.keys(tags).length ? headOf(tags, result) : null;
+		this.line.set({ start, moves: await known(moves), game });
+	}
+}
+
+/* The tags of a pasted game, named as those of a stored one. */
+function headOf(tags, result) {
+	const said = Object.fromEntries(Object.entries(tags).filter(([, text]) => !/^[?.]*$/.test(text)));
+	return { white: said.White, black: said.Black, white_elo: said.WhiteElo,
+		black_elo: said.BlackElo, event: said.Event, site: said.Site, eco: said.ECO,
+		date: said.Date, result };
+}
+
+/* What the store knows of the positions of a pasted game. */
+async function known(moves) {
+	const positions = await api.manyPositions(moves.slice(0, KNOWN_MOST).map((move) => move.fen));
+	return moves.map((move, index) => {
+		const { chi2 = null, games = 0, score = null, evals = [], turn } = positions[index] ?? {};
+		return { ...move, chi2, reached: games, eval: evals[0] ?? null,
+			score: score === null || turn === "w" ? score : 100 - score };
+	});
+}
+
+/* Asks for the access token of a server that wants one. */
+export class Token {
+	constructor() {
+		this.dialog = byId("token");
+		this.field = byId("token-text");
+		this.declined = false;
+		byId("token-form").addEventListener("submit", (event) => {
+			event.preventDefault();
+			this.dialog.close(this.field.value.trim());
+		});
+		this.dialog.addEventListener("close", () => {
+			this.field.value = "";
+			this.declined = this.dialog.returnValue === "";
+			this.answer(this.dialog.returnValue);
+		});
+		byId("open-token").addEventListener("click", () => this.again());
+	}
+
+	/* Resolves to "" if the reader has none, and from then on without asking. */
+	async ask(why) {
+		byId("open-token").hidden = false;
+		if (this.declined) {
+			return "";
+		}
+		byId("token-why").textContent = sentence(why);
+		this.dialog.returnValue = "";
+		this.dialog.showModal();
+		return new Promise((answer) => {
+			this.answer = answer;
+		});
+	}
+
+	/* Whatever was denied is asked for again. */
+	async again() {
+		this.declined = false;
+		const token = await this.ask("this server asks for a token");
+		if (token) {
+			api.setToken(token);
+			location.reload();
+		}
 	}
 }

@@ -37,6 +37,11 @@ export function byId(id) {
 	return document.getElementById(id);
 }
 
+/* Texts of games and readers beside each other, none of which turns the direction of the others. */
+export function separated(texts, between) {
+	return texts.flatMap((text, index) => [index > 0 ? between : "", html("bdi", {}, text)]);
+}
+
 /* Whole numbers as people read them: 12,345. */
 export function count(number) {
 	return number === null || number === undefined ? "–" : number.toLocaleString("en");

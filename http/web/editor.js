@@ -113,9 +113,14 @@ export class Editor {
 	}
 
 	setPieces(letters) {
-		this.squares = letters.map((brush) => brush && { brush, not: false });
-		this.draw();
+		this.setSquares(letters.map((brush) => brush && { brush, not: false }));
 		this.changed();
+	}
+
+	/* Without telling. */
+	setSquares(squares) {
+		this.squares = squares;
+		this.draw();
 	}
 
 	clear() {

@@ -40,10 +40,19 @@ export class Explorer {
 			html("thead", {}, html("tr", {}, ...HEADINGS.map(heading))), this.rows);
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
-			...app.filters.query(), ...order, limit, cursor }, signal));
+			...app.filters.query(), ...order, limit, cursor }, signal), () => app.link.update("new"));
 		host.append(this.about, html("div", { class: "scroll" }, this.table), this.empty,
 			this.games.root);
 		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));
+	}
+
+	/* What the address of the page says of this panel. */
+	values() {
+		return this.games.values();
+	}
+
+	show(values) {
+		this.games.show(values);
 	}
 
 	/* Asks for what the board and the filters say now. */
@@ -54,7 +63,7 @@ export class Explorer {
 			const [position, found] = await this.ask((signal) => Promise.all([api.position(fen),
 				api.explore(fen, this.app.filters.query(), signal)])) ?? [];
 			if (position) {
-				this.show(position, found);
+				this.draw(position, found);
 			}
 		} catch (error) {
 			this.fail(error);
@@ -75,7 +84,7 @@ export class Explorer {
 		this.table.hidden = text !== "";
 	}
 
-	show(position, found) {
+	draw(position, found) {
 		this.about.replaceChildren(...describe(position, found, this.app));
 		if (!position.opening) {
 			this.nameOpening(position.fen);

@@ -4,7 +4,8 @@
  * they mean. The explorer, the pattern search and the statistics all use it.
  */
 import * as api from "./api.js";
-import { afterPause, byId, html } from "./dom.js";
+import { afterPause, byId, html, separated } from "./dom.js";
+import { fillForm, valuesOf } from "./fields.js";
 import { Suggest } from "./suggest.js";
 
 const RESULTS = [["white-wins", "1-0"], ["drawn", "1/2-1/2"], ["black-wins", "0-1"]];
@@ -19,21 +20,22 @@ export class Filters {
 		this.form = form;
 		this.fields = form.elements;
 		this.listeners = [];
-		const changed = afterPause(() => this.tell());
+		const changed = afterPause((event) => this.tell(event.target.name));
 		form.addEventListener("input", changed);
 		form.addEventListener("submit", (event) => event.preventDefault());
-		form.addEventListener("reset", () => setTimeout(() => this.tell()));
+		form.addEventListener("reset", () => setTimeout(() => this.tell("clear")));
 		for (const [name, kind] of [["player", "player"], ["opponent", "player"], ["event", "event"]]) {
-			new Suggest(this.fields[name], kind, () => this.tell());
+			new Suggest(this.fields[name], kind, () => this.tell(name));
 		}
 		this.summarise();
 	}
 
+	/* `listener(what)`: the name of the field that was changed. */
 	listen(listener) {
 		this.listeners.push(listener);
 	}
 
-	tell() {
+	tell(what) {
 		const now = JSON.stringify(this.query());
 		if (now === this.told) {
 			return;
@@ -41,8 +43,20 @@ export class Filters {
 		this.told = now;
 		this.summarise();
 		for (const listener of this.listeners) {
-			listener();
+			listener(what);
 		}
+	}
+
+	/* For the address of the page. */
+	values() {
+		return valuesOf(this.form);
+	}
+
+	/* Changes the form without telling. */
+	show(values) {
+		fillForm(this.form, values);
+		this.told = JSON.stringify(this.query());
+		this.summarise();
 	}
 
 	value(name) {
@@ -82,7 +96,8 @@ export class Filters {
 		if (white || black) {
 			words.splice(1, 0, white ? "White" : "Black");
 		}
-		byId("filters-summary").textContent = words.length ? words.join(" · ") : "all games";
+		byId("filters-summary").replaceChildren(
+			...words.length ? separated(words, " · ") : ["all games"]);
 		byId("filters-clear").hidden = words.length === 0;
 	}
 
@@ -91,11 +106,5 @@ export class Filters {
 		this.fields.in.append(...gamesets.map(({ name, games, filter }) =>
 			html("option", { value: name, title: filter }, `${name} (${games})`)));
 		this.fields.in.closest("label").hidden = gamesets.length === 0;
-	}
-
-	setPlayer(name, colour = "") {
-		this.fields.player.value = name;
-		this.fields.colour.value = colour;
-		this.tell();
 	}
 }

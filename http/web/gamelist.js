@@ -2,31 +2,36 @@
 /* A list of games with its true total, in pages that follow each other; each game opens by its link. */
 import * as api from "./api.js";
 import { count, html } from "./dom.js";
+import { fillForm, valuesOf } from "./fields.js";
 import { sentence } from "./notice.js";
 
 const PAGE = 20;
-const ORDERS = [
-	["rating", "1", "strongest"], ["date", "1", "newest"], ["date", "", "oldest"],
-	["number", "", "as imported"],
-];
+const ORDERS = {
+	strongest: ["rating", "1"], newest: ["date", "1"], oldest: ["date", ""],
+	"as imported": ["number", ""],
+};
 const HEADINGS = [["White", ""], ["", "number elo"], ["Black", ""], ["", "number elo"],
 	["Result", "result"], ["Year", "number"], ["ECO", "eco"], ["Played", ""]];
 
 export class GameList {
-	/* `list(limit, cursor, order, signal)` asks for a page. */
-	constructor(list) {
+	/* `list(limit, cursor, order, signal)` asks for a page; `changed()`: another order was chosen. */
+	constructor(list, changed) {
 		this.list = list;
 		this.ask = api.latest();
-		this.order = html("select", { "aria-label": "Order of the games",
-			onchange: () => this.refresh() },
-		...ORDERS.map(([, , text], index) => html("option", { value: index }, text)));
+		this.order = html("select", { name: "order", "aria-label": "Order of the games",
+			onchange: () => {
+				this.refresh();
+				changed();
+			} },
+		...Object.keys(ORDERS).map((text) => html("option", {}, text)));
+		this.form = html("form", {}, this.order);
 		this.total = html("span", { class: "total" });
 		this.rows = html("tbody");
 		this.more = html("button", { type: "button", hidden: true, onclick: () => this.next() },
 			"More games");
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.root = html("section", { class: "game-list" },
-			html("h3", {}, "Games ", this.total, this.order),
+			html("h3", {}, "Games ", this.total, this.form),
 			html("div", { class: "scroll" }, html("table", { class: "games" },
 				html("caption", { class: "unseen" }, "Games"),
 				html("thead", {}, html("tr", {}, ...HEADINGS.map(([text, kind]) =>
@@ -35,8 +40,17 @@ export class GameList {
 	}
 
 	get ordered() {
-		const [sort, descending] = ORDERS[this.order.value];
+		const [sort, descending] = ORDERS[this.order.value] ?? [this.order.value];
 		return { sort, descending };
+	}
+
+	/* For the address of the page. */
+	values() {
+		return valuesOf(this.form);
+	}
+
+	show(values) {
+		fillForm(this.form, values);
 	}
 
 	async page(cursor) {
@@ -101,8 +115,9 @@ export function resultText(result) {
 function row(game) {
 	const address = `#game=${game.game}&ply=${game.ply ?? 0}`;
 	const names = `${game.white ?? "?"} – ${game.black ?? "?"}`;
-	return html("tr", { onclick: (event) => event.target.closest("a") || location.assign(address) },
-		html("td", {}, html("a", { href: address, "aria-label": names }, game.white ?? "?")),
+	const link = html("a", { href: address, "aria-label": names }, game.white ?? "?");
+	return html("tr", { onclick: (event) => event.target.closest("a") || link.click() },
+		html("td", {}, link),
 		html("td", { class: "number elo" }, game.white_elo ?? ""),
 		html("td", {}, game.black ?? "?"),
 		html("td", { class: "number elo" }, game.black_elo ?? ""),

@@ -5,7 +5,7 @@
  */
 import { fixed } from "./bars.js";
 import { curve, responsive } from "./chart.js";
-import { byId, count, html, svg } from "./dom.js";
+import { byId, count, html, separated, svg } from "./dom.js";
 import { resultText } from "./gamelist.js";
 
 const CURVES = {
@@ -55,17 +55,17 @@ export class GameView {
 	drawHead() {
 		const { game } = this.line;
 		this.head.hidden = game === null;
-		byId("export-pgn").hidden = game === null;
+		byId("export-pgn").hidden = !game?.game;
 		if (!game) {
 			return;
 		}
-		const player = (name, elo) => html("b", {}, name ?? "?", elo ? ` (${elo})` : "");
+		const player = (name, elo) => html("b", {}, html("bdi", {}, name ?? "?"),
+			elo ? ` (${elo})` : "");
 		const where = [game.event, game.site, (game.date ?? "").replaceAll(".??", ""), game.eco];
-		byId("export-pgn").href = `/api/game/${game.game}.pgn`;
 		this.head.replaceChildren(player(game.white, game.white_elo), " – ",
 			player(game.black, game.black_elo), html("span", { class: "result" },
 				` ${resultText(game.result)}`),
-			html("small", {}, where.filter((text) => text).join(", ")));
+			html("small", {}, ...separated(where.filter((text) => text), ", ")));
 	}
 
 	drawMoves() {

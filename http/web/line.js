@@ -4,7 +4,21 @@
  * been played. All parts of the page read it and are told when it changes.
  */
 import * as api from "./api.js";
-import { START } from "./fen.js";
+import { START, fromLink, toLink } from "./fen.js";
+
+/* The line that an address names: {start, moves, at, game}. */
+export async function lineOf({ game, ply, fen, play }) {
+	if (game) {
+		const found = await api.game(game);
+		return { start: found.start, moves: found.moves, at: Number(ply) || 0, game: found };
+	}
+	const from = fen ? fromLink(fen) : START;
+	if (!play) {
+		return { start: (await api.position(from)).fen };
+	}
+	const { start, moves } = await api.readMoves(play.replaceAll(",", " "), from);
+	return { start, moves, at: ply === undefined ? moves.length : Number(ply) || 0 };
+}
 
 export class Line {
 	constructor() {
@@ -38,9 +52,22 @@ export class Line {
 		return at > 0 ? this.moves[at - 1].fen : this.start;
 	}
 
-	set(start, moves = [], at = moves.length, game = null) {
-		Object.assign(this, { start, moves, at: Math.min(at, moves.length), game });
+	set({ start, moves = [], at = moves.length, game = null }) {
+		Object.assign(this, { start, moves, at: Math.max(0, Math.min(at, moves.length)), game });
 		this.tell("line");
+	}
+
+	/* What lineOf() reads. */
+	values() {
+		const { start, moves, at, game } = this;
+		if (game?.game) {
+			return { game: game.game, ply: at };
+		}
+		return {
+			fen: start === START ? "" : toLink(start),
+			play: moves.map((move) => move.uci).join(","),
+			ply: at < moves.length ? at : "",
+		};
 	}
 
 	go(at) {

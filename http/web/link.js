@@ -1,91 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The address of the page names what it shows, so that it can be sent to someone:
- * #fen=...&play=e2e4,c7c5&tab=bands, or #game=17&ply=20.
+ * The address of the page names what it shows, so that it can be sent to someone, and so that the
+ * browser's "back" undoes what one did: #play=e2e4,c7c5&player=Carlsen, #game=17&ply=20,
+ * #tab=bands&from=80&to=81.5. What is after the '#' stays in the browser.
  */
-import * as api from "./api.js";
-import { START, fromLink, toLink } from "./fen.js";
 
-function read() {
-	return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+function read(hash) {
+	return Object.fromEntries(new URLSearchParams(hash.slice(1)));
 }
 
-/* Slashes, commas and colons need no escape after a '#', and links are read by people. */
-function write(parts) {
-	const text = Object.entries(parts).filter(([, value]) => value !== "" && value !== undefined)
+/* Slashes and commas need no escape after a '#', and links are read by people. */
+function write(values) {
+	const text = Object.entries(values).filter(([, value]) => value !== "" && value !== undefined)
 		.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
 	return "#" + text.replace(/%2F/g, "/").replace(/%2C/g, ",");
 }
 
-function partsOf(line, tab) {
-	if (line.game) {
-		return { game: line.game.game, ply: line.at, tab };
-	}
-	return {
-		fen: line.start === START ? "" : toLink(line.start),
-		play: line.moves.slice(0, line.at).map((move) => move.uci).join(","),
-		tab,
-	};
+/* A click that is to stay in this window. */
+function isPlain(event) {
+	return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
 }
 
 export class Link {
-	/* `panels` has a name for the tab shown and a function show(name). */
-	constructor(line, panels) {
-		this.line = line;
-		this.panels = panels;
-		this.loading = false;
-		addEventListener("hashchange", () => {
-			scrollTo(0, 0);
-			this.load();
-		});
+	/*
+	 * `page.values()`: what is shown; `page.show(values)`: shows that; `page.lasting()`: what of it
+	 * stays when a link of the page is followed.
+	 */
+	constructor(page) {
+		this.page = page;
+		this.loads = 0;
+		this.done = "";
+		addEventListener("hashchange", () => this.load());
+		document.addEventListener("click", (event) => this.clicked(event));
 	}
 
-	get tab() {
-		return this.panels.shown === "explorer" ? "" : this.panels.shown;
-	}
-
-	/* Makes the address say what is shown; only a new line is a step that "back" undoes. */
+	/*
+	 * Makes the address say what is shown. "step": in place of what it said; otherwise "back"
+	 * returns to that, and more of the same, as each letter that is typed into a field, is one.
+	 */
 	update(what) {
-		const hash = write(partsOf(this.line, this.tab));
-		if (hash === location.hash || hash === "#" && location.hash === "") {
+		const hash = write(this.page.values());
+		if (this.loading || hash === location.hash || hash === "#" && location.hash === "") {
 			return;
 		}
-		if (what === "line" && this.line.game && !this.loading) {
-			history.pushState(null, "", hash);
-		} else {
-			history.replaceState(null, "", hash);
+		const replace = what === "step" || what !== "new" && what === this.done;
+		this.done = what === "step" ? this.done : what;
+		history[replace ? "replaceState" : "pushState"](null, "", hash);
+	}
+
+	clicked(event) {
+		const link = event.target.closest?.("a[href^='#']");
+		if (link && isPlain(event)) {
+			event.preventDefault();
+			history.pushState(null, "",
+				write({ ...read(link.getAttribute("href")), ...this.page.lasting() }));
+			scrollTo(0, 0);
+			this.load();
 		}
 	}
 
-	/* Shows what the address names. Errors are for the caller to tell. */
+	/* Shows what the address names; a later call ends an earlier one. */
 	async load() {
-		const { game, ply, fen, play, tab } = read();
+		const mine = ++this.loads;
 		this.loading = true;
-		this.panels.show(tab || "explorer");
+		this.done = "";
 		try {
-			if (game) {
-				await this.openGame(game, Number(ply) || 0);
-			} else {
-				await this.openLine(fen ? fromLink(fen) : START, play);
-			}
-		} catch (error) {
-			this.panels.tell(error);
-			this.line.set(START);
+			await this.page.show(read(location.hash), () => mine !== this.loads);
+		} finally {
+			this.loading = mine !== this.loads;
 		}
-		this.loading = false;
-	}
-
-	async openGame(number, ply = 0) {
-		const game = await api.game(number);
-		this.line.set(game.start, game.moves, ply, game);
-	}
-
-	async openLine(fen, play) {
-		if (play) {
-			const { start, moves } = await api.readMoves(play.replaceAll(",", " "), fen);
-			this.line.set(start, moves);
-		} else {
-			this.line.set((await api.position(fen)).fen);
-		}
+		this.update("step");
 	}
 }

@@ -4,16 +4,16 @@ import * as api from "./api.js";
 import { Bands } from "./bands.js";
 import { Board } from "./board.js";
 import { Cards } from "./cards.js";
-import { Paste, Setup } from "./dialogs.js";
-import { byId, count } from "./dom.js";
+import { Paste, Setup, Token } from "./dialogs.js";
+import { byId, count, html } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { START, turnOf } from "./fen.js";
 import { Filters } from "./filters.js";
 import { GameView } from "./gameview.js";
 import { startKeys } from "./keys.js";
-import { Line } from "./line.js";
+import { Line, lineOf } from "./line.js";
 import { Link } from "./link.js";
-import { done, say, tell } from "./notice.js";
+import { done, say, sentence, tell } from "./notice.js";
 import { Pattern } from "./pattern.js";
 import { definePieces } from "./pieces.js";
 import { Statistics } from "./statistics.js";
@@ -37,12 +37,56 @@ function panel(name) {
 function showPanel(name) {
 	document.documentElement.dataset.shown = name;
 	byId("filters").hidden = UNFILTERED.has(name) || !app.info.games_kept;
-	if (name !== "trainer" && app.training) {
+	if (name !== "trainer") {
+		endTraining();
+	}
+	if (!app.link.loading) {
+		panel(name).refresh();
+		app.link.update("new");
+	}
+}
+
+function endTraining() {
+	if (app.training) {
 		panel("trainer").end();
 	}
-	panel(name).refresh();
-	app.link.update("step");
 }
+
+/* ---- What the address of the page names ---------------------------------------------------- */
+
+function lasting() {
+	return { ...app.filters.values(), view: app.board.flipped ? "black" : "" };
+}
+
+/* The trainer's question is not to be sent to anyone. */
+function shown() {
+	const { shown: tab } = app.tabs;
+	return { ...app.training ? {} : app.line.values(), ...lasting(),
+		tab: tab === "explorer" ? "" : tab, ...panel(tab).values?.() };
+}
+
+async function show(values, late) {
+	let line = { start: START };
+	try {
+		line = await lineOf(values);
+	} catch (error) {
+		tell(error);
+	}
+	if (late()) {
+		return;
+	}
+	endTraining();
+	app.filters.show(values);
+	app.turnBoard(values.view === "black" ? "b" : "w");
+	app.tabs.show(values.tab ?? "explorer");
+	panel(app.tabs.shown).show?.(values);
+	app.line.set(line);
+	if (app.tabs.shown !== "explorer") {
+		panel(app.tabs.shown).refresh();
+	}
+}
+
+/* ---- Moves --------------------------------------------------------------------------------- */
 
 /* A move on the board: the trainer's answer, or the next of the line. */
 async function play(uci) {
@@ -108,12 +152,38 @@ function lineChanged(what) {
 	showPosition(line.at === before + 1);
 	byId("back").disabled = byId("first").disabled = line.at === 0;
 	byId("forward").disabled = byId("last").disabled = line.at === line.moves.length;
+	if (app.panels.trainer?.disturbed()) {
+		endTraining();
+	}
 	if (app.tabs.shown === "explorer") {
 		panel("explorer").refresh();
 	}
-	if (!app.training) {
-		app.link.update(what);
+	document.title = titleOf(line);
+	app.link.update(what === "step" ? "step" : "new");
+}
+
+function titleOf(line) {
+	const { game, at } = line;
+	const text = game ? `${game.white ?? "?"} – ${game.black ?? "?"}` : line.text(at);
+	return text ? `${text} · Chistore` : "Chistore";
+}
+
+/* A game as a file. The server may want a token, which a plain link does not carry. */
+async function savePgn() {
+	const { game } = app.line.game;
+	try {
+		const file = new Blob([await api.pgn(game)], { type: "application/x-chess-pgn" });
+		const address = URL.createObjectURL(file);
+		html("a", { href: address, download: `game-${game}.pgn` }).click();
+		URL.revokeObjectURL(address);
+	} catch (error) {
+		tell(error);
 	}
+}
+
+function flip() {
+	app.board.flip();
+	app.link.update("step");
 }
 
 async function copy(text, what) {
@@ -126,20 +196,17 @@ async function copy(text, what) {
 }
 
 function startButtons() {
-	const { line, board } = app;
+	const { line } = app;
 	const actions = {
 		first: () => line.go(0), back: () => line.takeBack(), forward: () => line.go(line.at + 1),
-		last: () => line.go(line.moves.length), flip: () => board.flip(),
-		new: () => line.set(START), "open-setup": () => app.setup.open(),
+		last: () => line.go(line.moves.length), flip, "export-pgn": savePgn,
+		new: () => line.set({ start: START }), "open-setup": () => app.setup.open(),
 		"open-paste": () => app.paste.open(), "open-help": () => byId("help").showModal(),
 		"copy-link": () => copy(location.href, "Link"), "copy-fen": () => copy(line.fen, "FEN"),
 		"filters-clear": () => byId("filter-form").reset(),
 	};
 	for (const [id, action] of Object.entries(actions)) {
 		byId(id).addEventListener("click", action);
-	}
-	for (const button of document.querySelectorAll("dialog .close")) {
-		button.addEventListener("click", () => button.closest("dialog").close());
 	}
 	byId("type-move").addEventListener("submit", typed);
 	return actions;
@@ -185,19 +252,34 @@ function makeParts() {
 	app.cards = new Cards(localStorage);
 	app.filters = new Filters(byId("filter-form"));
 	app.tabs = new Tabs(byId("tabs"), showPanel);
-	app.link = new Link(line, { show: (name) => app.tabs.show(name), tell,
-		get shown() {
-			return app.tabs.shown;
-		} });
+	app.link = new Link({ values: shown, show, lasting });
 	app.setup = new Setup(app);
 	app.paste = new Paste(app);
+	for (const button of document.querySelectorAll("dialog .close")) {
+		button.addEventListener("click", () => button.closest("dialog").close());
+	}
+	const token = new Token();
+	api.onDenied((why) => token.ask(why));
 	app.play = play;
 	app.train = (handler) => {
 		app.training = handler;
+		app.link.update("step");
 	};
 	app.turnBoard = (side) => app.board.flipped === (side === "w") && app.board.flip();
-	app.filters.listen(() => UNFILTERED.has(app.tabs.shown) || panel(app.tabs.shown).refresh());
-	startKeyboard(startButtons());
+	app.filters.listen((what) => {
+		panel(app.tabs.shown).refresh();
+		app.link.update(`filter ${what}`);
+	});
+}
+
+/* Without a store there is nothing to work with. */
+function fail(error) {
+	byId("failure-text").textContent = sentence(error.message);
+	byId("failure").hidden = false;
+	byId("try-again").addEventListener("click", () => location.reload());
+	if (error.name !== "Refusal") {
+		throw error;
+	}
 }
 
 async function start() {
@@ -207,19 +289,21 @@ async function start() {
 	app.board.show(START);
 	try {
 		app.info = await api.info();
+		if (app.info.games_kept) {
+			await app.filters.loadGamesets();
+		}
 	} catch (error) {
-		tell(error);
+		fail(error);
 		return;
 	}
+	byId("main").inert = false;
+	startKeyboard(startButtons());
 	describeStore(app.info);
 	hideWithoutGames();
 	app.view = new GameView(app);
 	app.line.listen(lineChanged);
 	await app.link.load();
 	document.documentElement.dataset.ready = "";
-	if (app.info.games_kept) {
-		await app.filters.loadGamesets();
-	}
 }
 
 start();

@@ -15,7 +15,7 @@ function show(text, kind) {
 	timer = setTimeout(hide, 1000 * SECONDS);
 }
 
-export function hide() {
+function hide() {
 	byId("notice").hidden = true;
 }
 

@@ -5,7 +5,8 @@
  */
 import * as api from "./api.js";
 import { afterPause, html } from "./dom.js";
-import { piecesOf, squareName } from "./fen.js";
+import { piecesOf, squareName, squareOf } from "./fen.js";
+import { fillForm, valuesOf } from "./fields.js";
 import { Editor } from "./editor.js";
 import { GameList } from "./gamelist.js";
 import { PositionPages } from "./positions.js";
@@ -25,7 +26,8 @@ function form() {
 		text("material", "Material", "KRP*vKRP*", "just these pieces; * is any number"),
 		text("endgame", "Endgame", "rook endings", "a family of endgames"),
 		html("label", {}, "To move", html("select", { name: "to-move" },
-			...["", "white", "black"].map((value) => html("option", { value }, value || "either")))),
+			...[["", "either"], ["white", "White"], ["black", "Black"]].map(([value, shown]) =>
+				html("option", { value }, shown)))),
 		check("mirror", "mirrored too", "also with the files a to h exchanged"),
 		check("either-colour", "colours exchanged too", "also the same for the other side"));
 }
@@ -34,13 +36,32 @@ export class Pattern {
 	constructor(host, app) {
 		this.app = app;
 		this.shown = "positions";
+		this.undrawn = []; /* conditions that the board has no picture for */
 		this.form = form();
 		this.fields = this.form.elements;
 		this.build(host);
 		this.again = afterPause(() => this.search(), 250);
 		this.form.addEventListener("submit", (event) => event.preventDefault());
-		this.form.addEventListener("input", () => this.again());
-		/* what is typed is not drawn; what is drawn is typed */
+		this.form.addEventListener("input", ({ target: { name } }) => {
+			if (name === "has") {
+				this.draw();
+			}
+			app.link.update(`pattern ${name}`);
+			this.again();
+		});
+	}
+
+	/* What the address of the page says of this panel. */
+	values() {
+		return { ...valuesOf(this.form), ...this.shown === "games" &&
+			{ show: "games", ...this.games.values() } };
+	}
+
+	show(values) {
+		fillForm(this.form, values);
+		this.games.show(values);
+		this.draw();
+		this.choose(values.show === "games" ? "games" : "positions");
 	}
 
 	build(host) {
@@ -48,13 +69,18 @@ export class Pattern {
 		this.editor = new Editor(place, { patterns: true, changed: () => this.drawn() });
 		this.pages = new PositionPages((...page) => this.positions(...page));
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ ...this.query(),
-			...this.app.filters.query(), ...order, limit, cursor }, signal));
+			...this.app.filters.query(), ...order, limit, cursor }, signal),
+		() => this.app.link.update("new"));
 		this.kinds = ["positions", "games"].map((kind) => html("button", { type: "button",
 			role: "radio", "aria-checked": kind === this.shown, "data-kind": kind,
-			onclick: () => this.choose(kind) }, kind === "games" ? "Games" : "Positions"));
+			onclick: () => {
+				this.choose(kind);
+				this.search();
+				this.app.link.update("new");
+			} }, kind === "games" ? "Games" : "Positions"));
 		this.games.root.hidden = true;
 		const actions = html("div", { class: "actions" },
-			html("button", { type: "button", onclick: () => this.editor.clear() }, "Clear"),
+			html("button", { type: "button", onclick: () => this.clear() }, "Clear"),
 			html("button", { type: "button", onclick: () => this.fromBoard() }, "From the board"),
 			html("div", { class: "choice", role: "radiogroup", "aria-label": "Show" }, ...this.kinds));
 		this.results = html("div", { class: "pattern-results" },
@@ -75,31 +101,48 @@ export class Pattern {
 			button.setAttribute("aria-checked", button.dataset.kind === kind));
 		this.pages.root.hidden = kind !== "positions";
 		this.games.root.hidden = kind !== "games";
-		this.search();
+	}
+
+	clear() {
+		this.undrawn = [];
+		this.editor.clear();
 	}
 
 	fromBoard() {
+		this.undrawn = [];
 		this.editor.setPieces(piecesOf(this.app.line.fen));
 	}
 
-	/* Writes what is drawn into the field: "Nd5 kg8 .e6 !Pc4". */
+	/* Writes what is drawn into the field: "Nd5 kg8 .e6 !Pc4", and what cannot be drawn after it. */
 	drawn() {
-		this.fields.has.value = this.editor.squares.flatMap((held, square) =>
-			held ? [(held.not ? "!" : "") + held.brush + squareName(square)] : []).join(" ");
+		const squares = this.editor.squares.flatMap((held, square) =>
+			held ? [(held.not ? "!" : "") + held.brush + squareName(square)] : []);
+		this.fields.has.value = [...squares, ...this.undrawn].join(" ");
+		this.app.link.update("pattern has");
 		this.again();
 	}
 
+	/* Draws what is written, as far as a board can show it. */
+	draw() {
+		const squares = new Array(64).fill(null);
+		this.undrawn = this.fields.has.value.split(/\s+/).filter((word) => {
+			const [, not, brush, name] = /^(!?)([KQRBNPAkqrbnpa.])([a-h][1-8])$/.exec(word) ?? [];
+			const known = name !== undefined && squares[squareOf(name)] === null;
+			if (known) {
+				squares[squareOf(name)] = { brush, not: not !== "" };
+			}
+			return !known && word !== "";
+		});
+		this.editor.setSquares(squares);
+	}
+
 	query() {
-		const value = (name) => this.fields[name].value.trim();
-		const ticked = (name) => this.fields[name].checked ? "1" : "";
-		return { has: value("has"), material: value("material"), endgame: value("endgame"),
-			"to-move": value("to-move"), mirror: ticked("mirror"),
-			"either-colour": ticked("either-colour") };
+		return valuesOf(this.form);
 	}
 
 	get asked() {
 		const { has, material, endgame } = this.query();
-		return has !== "" || material !== "" || endgame !== "";
+		return Boolean(has || material || endgame);
 	}
 
 	search() {

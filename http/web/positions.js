@@ -7,15 +7,15 @@ import { count, html } from "./dom.js";
 import { toLink, turnOf } from "./fen.js";
 import { sentence } from "./notice.js";
 
-export const PAGE = 12;
+const PAGE = 12;
 
 export class PositionPages {
 	/*
 	 * `list(limit, cursor, signal)` asks for a page: {rows, next, total}. A total of null leaves the
 	 * one of the first page.
 	 */
-	constructor(list, { keepsFlip = () => false } = {}) {
-		Object.assign(this, { list, keepsFlip });
+	constructor(list) {
+		this.list = list;
 		this.ask = api.latest();
 		this.boards = html("ul", { class: "boards" });
 		this.words = html("p", { class: "page-words", role: "status" });
@@ -87,7 +87,7 @@ export class PositionPages {
 		const value = row.chi2 === null ? "" : `χ² ${fixed(row.chi2, 2)}`;
 		return html("li", {}, html("a", { href: `#fen=${toLink(row.fen)}`, title: row.fen,
 			"aria-label": `${side}. ${resultWords(row)}. ${value}` },
-		smallBoard(row.fen, side, this.keepsFlip()),
+		smallBoard(row.fen, side),
 		html("span", { class: `turn ${turnOf(row.fen)}`, title: side }),
 		html("span", { class: "number" }, `${count(row.games)} ${row.games === 1 ? "game" : "games"}`),
 		html("span", { class: "number value" }, value)), resultBar(row));

@@ -34,7 +34,7 @@ export class Trainer {
 		this.words = html("p", { class: "question", role: "status" });
 		this.details = html("div", { class: "answer" });
 		this.start = this.button("Start", () => this.next());
-		this.show = this.button("Show the move", () => this.judge(null));
+		this.reveal = this.button("Show the move", () => this.judge(null));
 		this.again = this.button("Next", () => this.next());
 		this.stop = this.button("Stop", () => this.end());
 		this.side = html("select", { onchange: () => this.summarise() },
@@ -46,7 +46,7 @@ export class Trainer {
 			html("p", { class: "hint" }, "Positions that you look at in the explorer become cards, if",
 				" several games passed through them. Each is asked until you know its best move;",
 				" what you miss comes back sooner. Cards stay in this browser."),
-			html("div", { class: "actions" }, this.start, this.show, this.again, this.stop,
+			html("div", { class: "actions" }, this.start, this.reveal, this.again, this.stop,
 				html("label", {}, "Ask for ", this.side),
 				this.button("Add the moves on the board", () => this.addLine()),
 				this.button("Forget all", () => this.forgetAll(), "quiet")),
@@ -66,7 +66,7 @@ export class Trainer {
 		const asking = this.asked !== null;
 		this.start.hidden = asking;
 		this.stop.hidden = !asking;
-		this.show.hidden = !asking || this.judged;
+		this.reveal.hidden = !asking || this.judged;
 		this.again.hidden = !asking || !this.judged;
 	}
 
@@ -129,7 +129,7 @@ export class Trainer {
 		this.asked = card;
 		this.judged = false;
 		this.app.train((uci) => this.judge(uci));
-		this.app.line.set(card.fen);
+		this.app.line.set({ start: card.fen });
 		this.app.turnBoard(turnOf(card.fen));
 		const side = turnOf(card.fen) === "w" ? "White" : "Black";
 		this.words.textContent = `${side} to move. What is best here?`;
@@ -174,6 +174,11 @@ export class Trainer {
 			{ class: move.uci === uci ? "answered" : "" },
 			html("td", {}, move.san), html("td", { class: "number" }, count(move.games)),
 			html("td", { class: "number" }, `${fixed(move.score, 1)} %`)))));
+	}
+
+	/* The board shows something else than was asked. */
+	disturbed() {
+		return this.asked !== null && this.app.line.fen !== this.asked.fen;
 	}
 
 	end() {

@@ -73,15 +73,15 @@ def make_store():
 class Server:
     """chistore-http on a free port."""
 
-    def __init__(self, store):
+    def __init__(self, store, *args):
         self.url = os.environ.get("CHISTORE_WEB_URL")
-        self.process = None
+        self.process, self.args = None, args
         if not self.url:
             self.start(store)
 
     def start(self, store):
         command = [harness.program("CHISTORE_HTTP", "chistore-http"), "-a", store,
-                   "--listen", "tcp:127.0.0.1:0"]
+                   "--listen", "tcp:127.0.0.1:0", *self.args]
         if os.environ.get("CHISTORE_WEB"):
             command += ["--web", os.environ["CHISTORE_WEB"]]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -124,10 +124,16 @@ def open_browser():
 class Page(unittest.TestCase):
     """One browser and one server for the tests of a class; each test begins with a fresh page."""
 
+    make_store = staticmethod(make_store)
+
+    @classmethod
+    def start_server(cls):
+        return Server(cls.store)
+
     @classmethod
     def setUpClass(cls):
-        cls.store = make_store()
-        cls.server = Server(cls.store)
+        cls.store = cls.make_store()
+        cls.server = cls.start_server()
         cls.driver = open_browser()
         cls.resize(1400, 1000)
 
