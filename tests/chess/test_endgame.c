@@ -19,95 +19,93 @@ static struct chi_endgame class_of(const struct chi_position *position)
 	return endgame;
 }
 
+static const struct {
+	const char *fen;
+	uint8_t family;
+	const char *signature;
+	const char *name;
+	const char *result;
+} truths[] = {
+	{"8/8/4k3/8/8/3K4/8/8 w - - 0 1", CHI_ENDGAME_BARE, "KvK", "king against king",
+	 "drawn: no moves can mate"},
+	{"8/8/4k3/8/8/3K4/8/2B5 w - - 0 1", CHI_ENDGAME_MINOR, "KBvK", "bishop against king",
+	 "drawn: no moves can mate"},
+	{"8/8/4k3/8/8/3K4/8/2B1B3 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvK",
+	 "two bishops against king", "drawn: no moves can mate"},
+	{"8/8/4k3/8/8/3K4/8/2BB4 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvK", "two bishops against king",
+	 "white usually wins"},
+	{"8/8/4k3/8/8/3K4/8/2nb4 w - - 0 1", CHI_ENDGAME_MINOR, "KBNvK",
+	 "bishop and knight against king", "black usually wins"},
+	{"8/8/4k3/8/8/3K4/8/1NN5 w - - 0 1", CHI_ENDGAME_MINOR, "KNNvK", "two knights against king",
+	 "usually drawn"},
+	{"8/8/4k3/8/8/3K4/8/1NNN4 w - - 0 1", CHI_ENDGAME_MINOR, "KNNNvK",
+	 "three knights against king", "white usually wins"},
+	{"8/8/4k3/4p3/8/3K4/8/1NN5 w - - 0 1", CHI_ENDGAME_MINOR, "KNNvKP",
+	 "two knights against pawn", ""},
+	{"8/8/4k3/8/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRvK", "rook against king",
+	 "white usually wins"},
+	{"4q3/8/4k3/8/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_QUEEN_ROOK, "KQvKR", "queen against rook",
+	 "black usually wins"},
+	{"8/8/4k3/8/8/3K4/4b3/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRvKB",
+	 "rook against bishop", "usually drawn"},
+	{"8/8/4k3/8/8/3K4/4n3/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRvKN",
+	 "rook against knight", "usually drawn"},
+	{"8/8/4k3/8/8/3K4/4p3/3Q4 w - - 0 1", CHI_ENDGAME_QUEEN, "KQvKP", "queen against pawn",
+	 "white usually wins"},
+	{"3r4/8/4k3/3p4/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRPvKR",
+	 "rook and pawn against rook", ""},
+	{"3r4/8/4k3/3b4/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRBvKR",
+	 "rook and bishop against rook", "usually drawn"},
+	{"3q4/8/4k3/8/8/3K2P1/8/3Q4 w - - 0 1", CHI_ENDGAME_QUEEN, "KQPvKQ",
+	 "queen and pawn against queen", ""},
+	{"8/8/4k3/3n4/8/3K4/8/2BB4 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvKN",
+	 "two bishops against knight", "white usually wins"},
+	{"8/8/4k3/3n4/8/3K4/8/2B1B3 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvKN",
+	 "two bishops against knight", ""},
+	{"3r4/8/4k3/3p4/3p4/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRPPvKR",
+	 "rook and two pawns against rook", "black usually wins"},
+	{"8/8/4k3/8/3P4/3K4/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king", ""},
+	{"k7/8/8/8/P7/K7/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king", "drawn"},
+	{"7k/8/8/8/P7/K7/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king", ""},
+	/* The bishop on c1 is on dark squares, a8 is light. */
+	{"1k6/8/8/8/P7/K7/8/2B5 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
+	 "bishop and pawn against king", "drawn"},
+	{"1k6/8/8/8/P7/K7/8/1B6 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
+	 "bishop and pawn against king", "white usually wins"},
+	{"6k1/8/8/8/P7/K7/8/2B5 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
+	 "bishop and pawn against king", ""},
+	{"8/7k/8/7p/7p/8/8/b5K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
+	 "bishop and two pawns against king", "drawn"},
+	{"7b/7k/8/7p/7p/8/8/6K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
+	 "bishop and two pawns against king", "drawn"},
+	{"6b1/7k/8/7p/7p/8/8/6K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
+	 "bishop and two pawns against king", "black usually wins"},
+	{"4kb2/pp6/8/8/8/8/PPP5/4KB2 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPPvKBPP",
+	 "bishop and three pawns against bishop and two pawns", "usually drawn"},
+	{"4k1b1/pp6/8/8/8/8/PPP5/4KB2 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPPvKBPP",
+	 "bishop and three pawns against bishop and two pawns", ""},
+	{"r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1", CHI_ENDGAME_ROOK,
+	 "KRRPPPPPPPPvKRRPPPPPPPP", "two rooks and eight pawns against two rooks and eight pawns",
+	 ""},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", CHI_ENDGAME_PAWN, "KPvKP", "pawn against pawn", ""},
+	{"qrbnk3/8/8/8/8/8/8/4K3 w - - 0 1", CHI_ENDGAME_MIXED, "KQRBNvK",
+	 "queen, rook, bishop and knight against king", "black usually wins"},
+	{"qrbnkr2/8/8/8/8/8/8/4K3 w - - 0 1", CHI_ENDGAME_NONE, "", "", ""},
+	{"4k3/8/8/8/8/8/8/4R3 w - - 0 1", CHI_ENDGAME_NONE, "", "", ""},
+	{START_FEN, CHI_ENDGAME_NONE, "", "", ""},
+};
+
 static void published_truths(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *fen;
-		uint8_t family;
-		const char *signature;
-		const char *name;
-		const char *result;
-	} table[] = {
-		{"8/8/4k3/8/8/3K4/8/8 w - - 0 1", CHI_ENDGAME_BARE, "KvK", "king against king",
-		 "drawn: no moves can mate"},
-		{"8/8/4k3/8/8/3K4/8/2B5 w - - 0 1", CHI_ENDGAME_MINOR, "KBvK",
-		 "bishop against king", "drawn: no moves can mate"},
-		{"8/8/4k3/8/8/3K4/8/2B1B3 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvK",
-		 "two bishops against king", "drawn: no moves can mate"},
-		{"8/8/4k3/8/8/3K4/8/2BB4 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvK",
-		 "two bishops against king", "white usually wins"},
-		{"8/8/4k3/8/8/3K4/8/2nb4 w - - 0 1", CHI_ENDGAME_MINOR, "KBNvK",
-		 "bishop and knight against king", "black usually wins"},
-		{"8/8/4k3/8/8/3K4/8/1NN5 w - - 0 1", CHI_ENDGAME_MINOR, "KNNvK",
-		 "two knights against king", "usually drawn"},
-		{"8/8/4k3/8/8/3K4/8/1NNN4 w - - 0 1", CHI_ENDGAME_MINOR, "KNNNvK",
-		 "three knights against king", "white usually wins"},
-		{"8/8/4k3/4p3/8/3K4/8/1NN5 w - - 0 1", CHI_ENDGAME_MINOR, "KNNvKP",
-		 "two knights against pawn", ""},
-		{"8/8/4k3/8/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRvK", "rook against king",
-		 "white usually wins"},
-		{"4q3/8/4k3/8/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_QUEEN_ROOK, "KQvKR",
-		 "queen against rook", "black usually wins"},
-		{"8/8/4k3/8/8/3K4/4b3/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRvKB",
-		 "rook against bishop", "usually drawn"},
-		{"8/8/4k3/8/8/3K4/4n3/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRvKN",
-		 "rook against knight", "usually drawn"},
-		{"8/8/4k3/8/8/3K4/4p3/3Q4 w - - 0 1", CHI_ENDGAME_QUEEN, "KQvKP",
-		 "queen against pawn", "white usually wins"},
-		{"3r4/8/4k3/3p4/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRPvKR",
-		 "rook and pawn against rook", ""},
-		{"3r4/8/4k3/3b4/8/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK_MINOR, "KRBvKR",
-		 "rook and bishop against rook", "usually drawn"},
-		{"3q4/8/4k3/8/8/3K2P1/8/3Q4 w - - 0 1", CHI_ENDGAME_QUEEN, "KQPvKQ",
-		 "queen and pawn against queen", ""},
-		{"8/8/4k3/3n4/8/3K4/8/2BB4 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvKN",
-		 "two bishops against knight", "white usually wins"},
-		{"8/8/4k3/3n4/8/3K4/8/2B1B3 w - - 0 1", CHI_ENDGAME_MINOR, "KBBvKN",
-		 "two bishops against knight", ""},
-		{"3r4/8/4k3/3p4/3p4/3K4/8/3R4 w - - 0 1", CHI_ENDGAME_ROOK, "KRPPvKR",
-		 "rook and two pawns against rook", "black usually wins"},
-		{"8/8/4k3/8/3P4/3K4/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king",
-		 ""},
-		{"k7/8/8/8/P7/K7/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king",
-		 "drawn"},
-		{"7k/8/8/8/P7/K7/8/8 w - - 0 1", CHI_ENDGAME_PAWN, "KPvK", "pawn against king", ""},
-		/* The bishop on c1 is on dark squares, a8 is light. */
-		{"1k6/8/8/8/P7/K7/8/2B5 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
-		 "bishop and pawn against king", "drawn"},
-		{"1k6/8/8/8/P7/K7/8/1B6 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
-		 "bishop and pawn against king", "white usually wins"},
-		{"6k1/8/8/8/P7/K7/8/2B5 b - - 0 1", CHI_ENDGAME_MINOR, "KBPvK",
-		 "bishop and pawn against king", ""},
-		{"8/7k/8/7p/7p/8/8/b5K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
-		 "bishop and two pawns against king", "drawn"},
-		{"7b/7k/8/7p/7p/8/8/6K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
-		 "bishop and two pawns against king", "drawn"},
-		{"6b1/7k/8/7p/7p/8/8/6K1 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPvK",
-		 "bishop and two pawns against king", "black usually wins"},
-		{"4kb2/pp6/8/8/8/8/PPP5/4KB2 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPPvKBPP",
-		 "bishop and three pawns against bishop and two pawns", "usually drawn"},
-		{"4k1b1/pp6/8/8/8/8/PPP5/4KB2 w - - 0 1", CHI_ENDGAME_MINOR, "KBPPPvKBPP",
-		 "bishop and three pawns against bishop and two pawns", ""},
-		{"r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1", CHI_ENDGAME_ROOK,
-		 "KRRPPPPPPPPvKRRPPPPPPPP",
-		 "two rooks and eight pawns against two rooks and eight pawns", ""},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", CHI_ENDGAME_PAWN, "KPvKP",
-		 "pawn against pawn", ""},
-		{"qrbnk3/8/8/8/8/8/8/4K3 w - - 0 1", CHI_ENDGAME_MIXED, "KQRBNvK",
-		 "queen, rook, bishop and knight against king", "black usually wins"},
-		{"qrbnkr2/8/8/8/8/8/8/4K3 w - - 0 1", CHI_ENDGAME_NONE, "", "", ""},
-		{"4k3/8/8/8/8/8/8/4R3 w - - 0 1", CHI_ENDGAME_NONE, "", "", ""},
-		{START_FEN, CHI_ENDGAME_NONE, "", "", ""},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_position position = position_of(table[i].fen);
+	for (size_t i = 0; i < CHI_COUNT(truths); i++) {
+		struct chi_position position = position_of(truths[i].fen);
 		struct chi_endgame endgame = class_of(&position);
 		const char *result = chi_endgame_result_text(&endgame);
-		if (endgame.family != table[i].family || strcmp(result, table[i].result) != 0 ||
-		    strcmp(endgame.signature, table[i].signature) != 0 ||
-		    strcmp(endgame.name, table[i].name) != 0) {
-			fail_msg("%s: %s, %s, %s, '%s'", table[i].fen,
+		if (endgame.family != truths[i].family || strcmp(result, truths[i].result) != 0 ||
+		    strcmp(endgame.signature, truths[i].signature) != 0 ||
+		    strcmp(endgame.name, truths[i].name) != 0) {
+			fail_msg("%s: %s, %s, %s, '%s'", truths[i].fen,
 				 chi_endgame_family_name(endgame.family), endgame.signature,
 				 endgame.name, result);
 		}

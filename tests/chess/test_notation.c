@@ -11,146 +11,148 @@
 /* White king b1 with rooks a1 and g1, both may castle. */
 #define CHESS960_FEN "1k6/8/8/8/8/8/8/RK4R1 w KQ - 0 1"
 
+static const struct {
+	const char *fen;
+	const char *uci;
+	const char *san;
+} printed[] = {
+	{START_FEN, "e2e4", "e4"},
+	{START_FEN, "g1f3", "Nf3"},
+	{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e4d5", "exd5"},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "e5d6", "exd6"},
+	/* castling, standard and Chess960 */
+	{CASTLING_FEN, "e1g1", "O-O"},
+	{CASTLING_FEN, "e1c1", "O-O-O"},
+	{"r3k2r/8/8/8/8/8/8/R3K2R b KQkq -", "e8g8", "O-O"},
+	{CHESS960_FEN, "b1g1", "O-O"},
+	{CHESS960_FEN, "b1a1", "O-O-O"},
+	{"4k3/8/8/8/8/8/8/4K1R1 w K -", "e1g1", "O-O"},
+	{"4k3/8/8/8/8/8/8/1R2K3 w Q -", "e1b1", "O-O-O"},
+	{"3k4/8/8/8/8/8/8/R3K3 w Q -", "e1c1", "O-O-O+"},
+	{"4rkr1/4p1p1/4P1P1/8/8/8/8/4K2R w K -", "e1g1", "O-O#"},
+	/* promotion, check and mate */
+	{"8/4P3/8/8/8/8/k7/4K3 w - -", "e7e8q", "e8=Q"},
+	{"8/4P3/8/8/8/8/k7/4K3 w - -", "e7e8n", "e8=N"},
+	{"k2r4/4P3/8/8/8/8/8/4K3 w - -", "e7d8r", "exd8=R+"},
+	{"6k1/5ppp/8/8/8/8/8/R3K3 w - -", "a1a8", "Ra8#"},
+	{"7k/8/5KQ1/8/8/8/8/8 w - -", "g6g7", "Qg7#"},
+	{"7k/8/5K2/6Q1/8/8/8/8 w - -", "g5g6", "Qg6"}, /* stalemate has no mark */
+	/* disambiguation: file, rank, both, none */
+	{"4k3/8/8/8/8/8/8/R3K2R w - -", "a1d1", "Rd1"},
+	{
+		"k7/8/8/8/8/8/4K3/R6R w - -",
+		"a1d1",
+		"Rad1",
+	},
+	{"7k/8/8/R7/8/8/4K3/R7 w - -", "a1a3", "R1a3"},
+	{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h4e1", "Qh4e1"},
+	{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "e4e1", "Qee1"},
+	{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h1e1", "Q1e1"},
+	{"4k3/8/8/8/1b6/2N5/8/4K1N1 w - -", "g1e2", "Ne2"}, /* the other is pinned */
+	{"4k3/8/8/8/8/2N5/8/4K1N1 w - -", "g1e2", "Nge2"},
+	{"4k3/8/8/8/8/8/8/4K2R b - -", "e8e7", "Ke7"},
+};
+
 static void prints_and_reads(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *fen;
-		const char *uci;
-		const char *san;
-	} table[] = {
-		{START_FEN, "e2e4", "e4"},
-		{START_FEN, "g1f3", "Nf3"},
-		{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e4d5", "exd5"},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "e5d6", "exd6"},
-		/* castling, standard and Chess960 */
-		{CASTLING_FEN, "e1g1", "O-O"},
-		{CASTLING_FEN, "e1c1", "O-O-O"},
-		{"r3k2r/8/8/8/8/8/8/R3K2R b KQkq -", "e8g8", "O-O"},
-		{CHESS960_FEN, "b1g1", "O-O"},
-		{CHESS960_FEN, "b1a1", "O-O-O"},
-		{"4k3/8/8/8/8/8/8/4K1R1 w K -", "e1g1", "O-O"},
-		{"4k3/8/8/8/8/8/8/1R2K3 w Q -", "e1b1", "O-O-O"},
-		{"3k4/8/8/8/8/8/8/R3K3 w Q -", "e1c1", "O-O-O+"},
-		{"4rkr1/4p1p1/4P1P1/8/8/8/8/4K2R w K -", "e1g1", "O-O#"},
-		/* promotion, check and mate */
-		{"8/4P3/8/8/8/8/k7/4K3 w - -", "e7e8q", "e8=Q"},
-		{"8/4P3/8/8/8/8/k7/4K3 w - -", "e7e8n", "e8=N"},
-		{"k2r4/4P3/8/8/8/8/8/4K3 w - -", "e7d8r", "exd8=R+"},
-		{"6k1/5ppp/8/8/8/8/8/R3K3 w - -", "a1a8", "Ra8#"},
-		{"7k/8/5KQ1/8/8/8/8/8 w - -", "g6g7", "Qg7#"},
-		{"7k/8/5K2/6Q1/8/8/8/8 w - -", "g5g6", "Qg6"}, /* stalemate has no mark */
-		/* disambiguation: file, rank, both, none */
-		{"4k3/8/8/8/8/8/8/R3K2R w - -", "a1d1", "Rd1"},
-		{
-			"k7/8/8/8/8/8/4K3/R6R w - -",
-			"a1d1",
-			"Rad1",
-		},
-		{"7k/8/8/R7/8/8/4K3/R7 w - -", "a1a3", "R1a3"},
-		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h4e1", "Qh4e1"},
-		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "e4e1", "Qee1"},
-		{"1k6/8/8/8/4Q2Q/8/K7/7Q w - -", "h1e1", "Q1e1"},
-		{"4k3/8/8/8/1b6/2N5/8/4K1N1 w - -", "g1e2", "Ne2"}, /* the other is pinned */
-		{"4k3/8/8/8/8/2N5/8/4K1N1 w - -", "g1e2", "Nge2"},
-		{"4k3/8/8/8/8/8/8/4K2R b - -", "e8e7", "Ke7"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_position position = position_of(table[i].fen);
+	for (size_t i = 0; i < CHI_COUNT(printed); i++) {
+		struct chi_position position = position_of(printed[i].fen);
 		struct chi_fault fault = {{0}};
 		char uci[CHI_UCI_SIZE];
 		char san[CHI_SAN_SIZE];
 		chi_move move = 0;
 		chi_move again = 0;
-		if (chi_uci_parse(&position, table[i].uci, strlen(table[i].uci), &move, &fault) !=
-		    CHI_OK) {
-			fail_msg("%s: %s", table[i].fen, fault.text);
+		if (chi_uci_parse(&position, printed[i].uci, strlen(printed[i].uci), &move,
+				  &fault) != CHI_OK) {
+			fail_msg("%s: %s", printed[i].fen, fault.text);
 		}
-		assert_int_equal(chi_uci_print(&position, move, uci), strlen(table[i].uci));
-		assert_string_equal(uci, table[i].uci);
+		assert_int_equal(chi_uci_print(&position, move, uci), strlen(printed[i].uci));
+		assert_string_equal(uci, printed[i].uci);
 		size_t len = chi_san_print(&position, move, san);
 		assert_int_equal(len, strlen(san));
-		if (strcmp(san, table[i].san) != 0) {
-			fail_msg("%s %s: %s", table[i].fen, table[i].uci, san);
+		if (strcmp(san, printed[i].san) != 0) {
+			fail_msg("%s %s: %s", printed[i].fen, printed[i].uci, san);
 		}
 		assert_int_equal(chi_san_parse(&position, san, strlen(san), &again, NULL), CHI_OK);
 		assert_int_equal(move, again);
 	}
 }
 
+static const struct {
+	const char *fen;
+	const char *text;
+	const char *uci;
+} loose[] = {
+	{START_FEN, "e4!?", "e2e4"},
+	{START_FEN, "e4+", "e2e4"},
+	{START_FEN, "e2e4", "e2e4"},
+	{START_FEN, "e2-e4", "e2e4"},
+	{START_FEN, "Ng1f3", "g1f3"},
+	{START_FEN, "Ng1-f3", "g1f3"},
+	{START_FEN, "Ngf3", "g1f3"},
+	{START_FEN, "N1f3", "g1f3"},
+	{START_FEN, "Nxf3", "g1f3"},
+	{START_FEN, "g1f3", "g1f3"},
+	{START_FEN, "Nf4", NULL},
+	{START_FEN, "e5", NULL},
+	{START_FEN, "Ke2", NULL},
+	{START_FEN, "", NULL},
+	{START_FEN, "!", NULL},
+	{START_FEN, "N", NULL},
+	{START_FEN, "e", NULL},
+	{START_FEN, "nf3", NULL},
+	{START_FEN, "O-O", NULL},
+	{START_FEN, "--", NULL},
+	{START_FEN, "0000", NULL},
+	{START_FEN, "e2e4e5", NULL},
+	{START_FEN, "1-0", NULL},
+	{START_FEN, "e2e4q", NULL},
+	{START_FEN, "e4=Q", NULL},
+	{START_FEN, "e2e4!!!!!!!!!!!!", "e2e4"},
+	{START_FEN, "e2e4!!!!!!!!!!!!!", NULL}, /* 17 bytes */
+	{CASTLING_FEN, "0-0", "e1g1"},
+	{CASTLING_FEN, "0-0-0", "e1c1"},
+	{CASTLING_FEN, "O-O-O!", "e1c1"},
+	{CASTLING_FEN, "O-0", "e1g1"},
+	{CASTLING_FEN, "O-O-", NULL},
+	{CASTLING_FEN, "e1h1", "e1g1"},
+	{CASTLING_FEN, "e1a1", "e1c1"},
+	{CASTLING_FEN, "Kg1", NULL},
+	{CASTLING_FEN, "e1g1q", NULL},
+	{CHESS960_FEN, "O-O", "b1g1"},
+	{CHESS960_FEN, "b1c1", "b1c1"}, /* a step, not castling */
+	{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "ed5", "e4d5"},
+	{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e4xd5", "e4d5"},
+	{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e:d5", "e4d5"},
+	{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "d5", NULL},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "exd6e.p.", "e5d6"},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8Q", "e7e8q"},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=q", "e7e8q"},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "ed8=N", "e7d8n"},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8", NULL},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=K", NULL},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=P", NULL},
+	{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e7e8", NULL},
+	{"k7/8/8/8/8/8/4K3/R6R w - -", "Rd1", NULL}, /* either rook */
+	{"k7/8/8/8/8/8/4K3/R6R w - -", "R1d1", NULL},
+	{"1b6/P7/8/k7/8/8/8/4K2B w - -", "axb8=B", "a7b8b"},
+	{"4k3/8/8/8/2p5/1P1B4/8/4K3 w - -", "bxc4", "b3c4"}, /* pawn b, bishop B */
+	{"4k3/8/8/8/2p5/1P1B4/8/4K3 w - -", "Bxc4", "d3c4"},
+};
+
 /* SAN as people write it; NULL: it names no move, or more than one. */
 static void reads_loose_san(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *fen;
-		const char *text;
-		const char *uci;
-	} table[] = {
-		{START_FEN, "e4!?", "e2e4"},
-		{START_FEN, "e4+", "e2e4"},
-		{START_FEN, "e2e4", "e2e4"},
-		{START_FEN, "e2-e4", "e2e4"},
-		{START_FEN, "Ng1f3", "g1f3"},
-		{START_FEN, "Ng1-f3", "g1f3"},
-		{START_FEN, "Ngf3", "g1f3"},
-		{START_FEN, "N1f3", "g1f3"},
-		{START_FEN, "Nxf3", "g1f3"},
-		{START_FEN, "g1f3", "g1f3"},
-		{START_FEN, "Nf4", NULL},
-		{START_FEN, "e5", NULL},
-		{START_FEN, "Ke2", NULL},
-		{START_FEN, "", NULL},
-		{START_FEN, "!", NULL},
-		{START_FEN, "N", NULL},
-		{START_FEN, "e", NULL},
-		{START_FEN, "nf3", NULL},
-		{START_FEN, "O-O", NULL},
-		{START_FEN, "--", NULL},
-		{START_FEN, "0000", NULL},
-		{START_FEN, "e2e4e5", NULL},
-		{START_FEN, "1-0", NULL},
-		{START_FEN, "e2e4q", NULL},
-		{START_FEN, "e4=Q", NULL},
-		{START_FEN, "e2e4!!!!!!!!!!!!", "e2e4"},
-		{START_FEN, "e2e4!!!!!!!!!!!!!", NULL}, /* 17 bytes */
-		{CASTLING_FEN, "0-0", "e1g1"},
-		{CASTLING_FEN, "0-0-0", "e1c1"},
-		{CASTLING_FEN, "O-O-O!", "e1c1"},
-		{CASTLING_FEN, "O-0", "e1g1"},
-		{CASTLING_FEN, "O-O-", NULL},
-		{CASTLING_FEN, "e1h1", "e1g1"},
-		{CASTLING_FEN, "e1a1", "e1c1"},
-		{CASTLING_FEN, "Kg1", NULL},
-		{CASTLING_FEN, "e1g1q", NULL},
-		{CHESS960_FEN, "O-O", "b1g1"},
-		{CHESS960_FEN, "b1c1", "b1c1"}, /* a step, not castling */
-		{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "ed5", "e4d5"},
-		{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e4xd5", "e4d5"},
-		{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "e:d5", "e4d5"},
-		{"4k3/8/8/3p4/4P3/8/8/4K3 w - -", "d5", NULL},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "exd6e.p.", "e5d6"},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8Q", "e7e8q"},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=q", "e7e8q"},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "ed8=N", "e7d8n"},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8", NULL},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=K", NULL},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e8=P", NULL},
-		{"3r4/4P3/8/8/8/8/k7/4K3 w - -", "e7e8", NULL},
-		{"k7/8/8/8/8/8/4K3/R6R w - -", "Rd1", NULL}, /* either rook */
-		{"k7/8/8/8/8/8/4K3/R6R w - -", "R1d1", NULL},
-		{"1b6/P7/8/k7/8/8/8/4K2B w - -", "axb8=B", "a7b8b"},
-		{"4k3/8/8/8/2p5/1P1B4/8/4K3 w - -", "bxc4", "b3c4"}, /* pawn b, bishop B */
-		{"4k3/8/8/8/2p5/1P1B4/8/4K3 w - -", "Bxc4", "d3c4"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_position position = position_of(table[i].fen);
-		const char *text = table[i].text;
+	for (size_t i = 0; i < CHI_COUNT(loose); i++) {
+		struct chi_position position = position_of(loose[i].fen);
+		const char *text = loose[i].text;
 		struct chi_fault fault = {{0}};
 		char uci[CHI_UCI_SIZE];
 		chi_move move = 0x7777;
 		int rc = chi_move_parse(&position, text, strlen(text), &move, &fault);
-		if (table[i].uci == NULL) {
+		if (loose[i].uci == NULL) {
 			assert_int_equal(rc, -CHI_EMOVE);
 			assert_int_equal(move, 0x7777);
 			assert_true(fault.text[0] != '\0');
@@ -159,10 +161,10 @@ static void reads_loose_san(void **state)
 			continue;
 		}
 		if (rc != CHI_OK) {
-			fail_msg("%s %s: %s", table[i].fen, text, fault.text);
+			fail_msg("%s %s: %s", loose[i].fen, text, fault.text);
 		}
 		chi_uci_print(&position, move, uci);
-		assert_string_equal(uci, table[i].uci);
+		assert_string_equal(uci, loose[i].uci);
 	}
 }
 

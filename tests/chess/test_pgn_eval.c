@@ -130,66 +130,67 @@ static void reads_each_form(void **state)
 	}
 }
 
+static const char *const no_evals[] = {
+	"book",
+	" ",
+	"a good move",
+	"0.31",
+	"0.31/",
+	"/18",
+	"+0.31/18x 1s",
+	"+0.31/-1 1s",
+	"31/18 1s",
+	"+M/18",
+	"+-M5/18",
+	"++0.31/18",
+	"+0,31/18 1s",
+	"0./18",
+	".5/18",
+	"+0.31/65536 1s",
+	"10000.01/1 0s",
+	"99999999999.00/1 0s",
+	"M20002/1 0s",
+	"+0.3a/18",
+	"[%eval]",
+	"[%eval ]",
+	"[%eval 27,17]",
+	"[%eval 0.24",
+	"[%eval #]",
+	"[%eval #-]",
+	"[%eval M5]",
+	"[%eval 0.24,x]",
+	"[%eval 0.24,65536]",
+	"[%evaluate 0.1]",
+	"[%eval #10001]",
+	"[%eval -10000.01]",
+	"[%clk 0:01:00]",
+	"[%eval x] +0.3a/1",
+	"d=31",
+	"wv=0.21",
+	"d=31, wv=",
+	"d=, wv=0.21",
+	"d=31, wv=#3",
+	"d=x, wv=0.21",
+	"d=31, wv=-",
+	"xd=31, wv=0.21",
+	"d=65536, wv=0.1",
+	"=",
+	",,,=,",
+	"d=31 wv=0.21",
+};
+
 static void reads_nothing_else(void **state)
 {
 	(void)state;
-	static const char *const table[] = {
-		"book",
-		" ",
-		"a good move",
-		"0.31",
-		"0.31/",
-		"/18",
-		"+0.31/18x 1s",
-		"+0.31/-1 1s",
-		"31/18 1s",
-		"+M/18",
-		"+-M5/18",
-		"++0.31/18",
-		"+0,31/18 1s",
-		"0./18",
-		".5/18",
-		"+0.31/65536 1s",
-		"10000.01/1 0s",
-		"99999999999.00/1 0s",
-		"M20002/1 0s",
-		"+0.3a/18",
-		"[%eval]",
-		"[%eval ]",
-		"[%eval 27,17]",
-		"[%eval 0.24",
-		"[%eval #]",
-		"[%eval #-]",
-		"[%eval M5]",
-		"[%eval 0.24,x]",
-		"[%eval 0.24,65536]",
-		"[%evaluate 0.1]",
-		"[%eval #10001]",
-		"[%eval -10000.01]",
-		"[%clk 0:01:00]",
-		"[%eval x] +0.3a/1",
-		"d=31",
-		"wv=0.21",
-		"d=31, wv=",
-		"d=, wv=0.21",
-		"d=31, wv=#3",
-		"d=x, wv=0.21",
-		"d=31, wv=-",
-		"xd=31, wv=0.21",
-		"d=65536, wv=0.1",
-		"=",
-		",,,=,",
-		"d=31 wv=0.21",
-	};
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+	for (size_t i = 0; i < CHI_COUNT(no_evals); i++) {
 		char text[512];
-		snprintf(text, sizeof(text), TAGS "1. e4 {%s} *\n", table[i]);
+		snprintf(text, sizeof(text), TAGS "1. e4 {%s} *\n", no_evals[i]);
 		chi_pgn_restart(pgn);
 		const struct chi_pgn_game *game = game_of(pgn, text, 1000);
 		assert_int_equal(game->n_comments, 1);
 		if (strcmp(told(game, &game->comments[0]), "-") != 0) {
-			fail_msg("'%s' was read: %s", table[i], told(game, &game->comments[0]));
+			fail_msg("'%s' was read: %s", no_evals[i], told(game, &game->comments[0]));
 		}
 	}
 	static const char *const ends[] = {"10000.00/65535 0s", "-10000.00/65535 0s",

@@ -10,80 +10,81 @@
 #include "chess/pgn/filter.h"
 #include "chess/names/fits.h"
 
+static const struct {
+	const char *wanted;
+	const char *name;
+	bool fits;
+} players[] = {
+	{"Carlsen, Magnus", "Carlsen, Magnus", true},
+	{"Carlsen, Magnus", "Magnus Carlsen", true},
+	{"Carlsen, Magnus", "carlsen,m.", true},
+	{"Carlsen, Magnus", "CARLSEN MAGNUS", true},
+	{"Carlsen, Magnus", "Carlsen, Sven Magnus Oen", true},
+	{"Carlsen, Magnus", "Carlsen, Henrik", false},
+	{"Carlsen, Magnus", "Carlsen, H", false},
+	{"Carlsen, Magnus", "Carlsen", false},
+	{"Carlsen, Magnus", "Nielsen, Magnus C", false},
+	{"Magnus Carlsen", "Carlsen, M", true},
+	{"Carlsen, M", "Carlsen, Magnus", true},
+	{"Carlsen", "Carlsen, Magnus", true},
+	{"Carlsen", "Carlsson, Pontus", false},
+	{"Carlsen", "C, Magnus", false},
+	{"Huebner, Robert",
+	 "H\xc3\xbc"
+	 "bner, Robert",
+	 false},
+	{"Hubner, Robert",
+	 "H\xc3\xbc"
+	 "bner, Robert",
+	 true},
+	{"\xc5\x81\xc3\xb3"
+	 "d\xc5\xba",
+	 "Lodz", true},
+	{"O'Kelly", "OKelly de Galway, Alberic", true},
+	{"Vachier Lagrave", "Vachier-Lagrave, Maxime", true},
+	{"Stockfish", "Stockfish 16", true},
+	{"Stockfish 1", "Stockfish 16", false},
+	{"\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
+	 "\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2, A.", true},
+	{"\xd0\xba\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
+	 "\xd0\x9a\xd0\x90\xd0\xa0\xd0\x9f\xd0\x9e\xd0\x92", true},
+	{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
+	 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
+	 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80",
+	 true},
+	{"\xd0\x92. \xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2",
+	 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
+	 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80",
+	 true},
+	{"\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80 "
+	 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2",
+	 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92.", true},
+	{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
+	 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
+	 "\xd0\x98\xd0\xb2\xd0\xb0\xd0\xbd",
+	 false},
+	{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
+	 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80\xd0\xbe\xd0\xb2,"
+	 " \xd0\x9f",
+	 false},
+	{"\xce\x93 \xce\xa4\xce\xb1\xcf\x83\xce\xbf\xcf\x82",
+	 "\xce\xa4\xce\xb1\xcf\x83\xce\xbf\xcf\x82, "
+	 "\xce\x93\xce\xb9\xcf\x89\xcf\x81\xce\xb3\xce\xbf\xcf\x82",
+	 true},
+	{"OKelly", "O\xe2\x80\x99Kelly", true},
+	{"=Carlsen, M", "Carlsen, M", true},
+	{"=Carlsen, M", "Carlsen, Magnus", false},
+	{"drnykterstein", "DrNykterstein", true},
+	{",", "Tal", false},
+	{"Tal", "", false},
+};
+
 static void finds_players_however_written(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *wanted;
-		const char *name;
-		bool fits;
-	} table[] = {
-		{"Carlsen, Magnus", "Carlsen, Magnus", true},
-		{"Carlsen, Magnus", "Magnus Carlsen", true},
-		{"Carlsen, Magnus", "carlsen,m.", true},
-		{"Carlsen, Magnus", "CARLSEN MAGNUS", true},
-		{"Carlsen, Magnus", "Carlsen, Sven Magnus Oen", true},
-		{"Carlsen, Magnus", "Carlsen, Henrik", false},
-		{"Carlsen, Magnus", "Carlsen, H", false},
-		{"Carlsen, Magnus", "Carlsen", false},
-		{"Carlsen, Magnus", "Nielsen, Magnus C", false},
-		{"Magnus Carlsen", "Carlsen, M", true},
-		{"Carlsen, M", "Carlsen, Magnus", true},
-		{"Carlsen", "Carlsen, Magnus", true},
-		{"Carlsen", "Carlsson, Pontus", false},
-		{"Carlsen", "C, Magnus", false},
-		{"Huebner, Robert",
-		 "H\xc3\xbc"
-		 "bner, Robert",
-		 false},
-		{"Hubner, Robert",
-		 "H\xc3\xbc"
-		 "bner, Robert",
-		 true},
-		{"\xc5\x81\xc3\xb3"
-		 "d\xc5\xba",
-		 "Lodz", true},
-		{"O'Kelly", "OKelly de Galway, Alberic", true},
-		{"Vachier Lagrave", "Vachier-Lagrave, Maxime", true},
-		{"Stockfish", "Stockfish 16", true},
-		{"Stockfish 1", "Stockfish 16", false},
-		{"\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
-		 "\xd0\x9a\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2, A.", true},
-		{"\xd0\xba\xd0\xb0\xd1\x80\xd0\xbf\xd0\xbe\xd0\xb2",
-		 "\xd0\x9a\xd0\x90\xd0\xa0\xd0\x9f\xd0\x9e\xd0\x92", true},
-		{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
-		 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
-		 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80",
-		 true},
-		{"\xd0\x92. \xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2",
-		 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
-		 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80",
-		 true},
-		{"\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80 "
-		 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2",
-		 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92.", true},
-		{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
-		 "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
-		 "\xd0\x98\xd0\xb2\xd0\xb0\xd0\xbd",
-		 false},
-		{"\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2 \xd0\x92",
-		 "\xd0\x92\xd0\xbb\xd0\xb0\xd0\xb4\xd0\xb8\xd0\xbc\xd0\xb8\xd1\x80\xd0\xbe\xd0\xb2,"
-		 " \xd0\x9f",
-		 false},
-		{"\xce\x93 \xce\xa4\xce\xb1\xcf\x83\xce\xbf\xcf\x82",
-		 "\xce\xa4\xce\xb1\xcf\x83\xce\xbf\xcf\x82, "
-		 "\xce\x93\xce\xb9\xcf\x89\xcf\x81\xce\xb3\xce\xbf\xcf\x82",
-		 true},
-		{"OKelly", "O\xe2\x80\x99Kelly", true},
-		{"=Carlsen, M", "Carlsen, M", true},
-		{"=Carlsen, M", "Carlsen, Magnus", false},
-		{"drnykterstein", "DrNykterstein", true},
-		{",", "Tal", false},
-		{"Tal", "", false},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		if (chi_player_fits(table[i].wanted, table[i].name) != table[i].fits) {
-			fail_msg("%s: %s", table[i].wanted, table[i].name);
+	for (size_t i = 0; i < CHI_COUNT(players); i++) {
+		if (chi_player_fits(players[i].wanted, players[i].name) != players[i].fits) {
+			fail_msg("%s: %s", players[i].wanted, players[i].name);
 		}
 	}
 }

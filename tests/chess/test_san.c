@@ -29,147 +29,148 @@ static enum chi_san_verdict resolve(const struct chi_position *position, const c
 	return judge(position, plain, len, move);
 }
 
+static const char rights[] = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+static const char capture[] = "4k3/8/8/3p1p2/4P3/8/8/4K3 w - -";
+static const char promoting[] = "3n4/4P2k/8/8/8/8/8/4K3 w - -";
+static const char knights[] = "4k3/8/8/8/8/2N5/8/4K1N1 w - -";
+static const char pinned[] = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - -";
+static const char queens[] = "1k6/8/8/8/4Q2Q/8/K7/7Q w - -";
+static const struct {
+	const char *fen;
+	const char *text;
+	const char *uci; /* NULL: none */
+	enum chi_san_verdict verdict;
+} spellings[] = {
+	{START_FEN, "e4", "e2e4", CHI_SAN_MOVE},
+	{START_FEN, "e3", "e2e3", CHI_SAN_MOVE},
+	{START_FEN, "e5", NULL, CHI_SAN_NOT_LEGAL},
+	{START_FEN, "Nf3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Nf3+", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Nf3#", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Nf3++", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Pe4", "e2e4", CHI_SAN_MOVE},
+	{START_FEN,
+	 "\xe2\x99\x98"
+	 "f3",
+	 "g1f3", CHI_SAN_MOVE}, /* figurine */
+	/* UCI and long algebraic */
+	{START_FEN, "e2e4", "e2e4", CHI_SAN_MOVE},
+	{START_FEN, "e2-e4", "e2e4", CHI_SAN_MOVE},
+	{START_FEN,
+	 "e2\xe2\x80\x93"
+	 "e4",
+	 "e2e4", CHI_SAN_MOVE},
+	{START_FEN, "g1f3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Ng1f3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Ng1-f3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "e2e5", NULL, CHI_SAN_NOT_LEGAL},
+	{START_FEN, "e3e4", NULL, CHI_SAN_NOT_LEGAL},
+	{START_FEN, "e7e5", NULL, CHI_SAN_NOT_LEGAL},
+	{START_FEN, "Bg1f3", NULL, CHI_SAN_NOT_LEGAL},
+	/* too much of the origin */
+	{START_FEN, "Ngf3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "N1f3", "g1f3", CHI_SAN_MOVE},
+	{START_FEN, "Nbf3", NULL, CHI_SAN_NOT_LEGAL},
+	/* too little of it, where one legal move fits */
+	{knights, "Ne2", NULL, CHI_SAN_MANY},
+	{knights, "Nge2", "g1e2", CHI_SAN_MOVE},
+	{pinned, "Ne2", "g1e2", CHI_SAN_MOVE},
+	{pinned, "Nce2", NULL, CHI_SAN_NOT_LEGAL},
+	{queens, "Qe1", NULL, CHI_SAN_MANY},
+	{queens, "Qhe1", NULL, CHI_SAN_MANY},
+	{queens, "Qh4e1", "h4e1", CHI_SAN_MOVE},
+	{queens, "Q1e1", "h1e1", CHI_SAN_MOVE},
+	/* captures with and without x */
+	{capture, "exd5", "e4d5", CHI_SAN_MOVE},
+	{capture, "ed5", "e4d5", CHI_SAN_MOVE},
+	{capture, "ed", "e4d5", CHI_SAN_MOVE},
+	{capture, "exd", "e4d5", CHI_SAN_MOVE},
+	{capture, "e:d5", "e4d5", CHI_SAN_MOVE},
+	{capture, "ed5:", "e4d5", CHI_SAN_MOVE},
+	{capture,
+	 "e\xc3\x97"
+	 "d5",
+	 "e4d5", CHI_SAN_MOVE},
+	{capture, "e4xd5", "e4d5", CHI_SAN_MOVE},
+	{capture, "e4d5", "e4d5", CHI_SAN_MOVE},
+	{capture, "xd5", NULL, CHI_SAN_NOT_LEGAL},
+	{capture, "d5", NULL, CHI_SAN_NOT_LEGAL},
+	{capture, "exe5", "e4e5", CHI_SAN_MOVE},
+	{capture, "eh", NULL, CHI_SAN_NOT_LEGAL},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "exd6", "e5d6", CHI_SAN_MOVE},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "ed", "e5d6", CHI_SAN_MOVE},
+	{"4k3/8/8/3pP3/8/8/8/4K3 w - -", "exd6", NULL, CHI_SAN_NOT_LEGAL},
+	/* promotion with and without = */
+	{promoting, "e8=Q", "e7e8q", CHI_SAN_MOVE},
+	{promoting, "e8Q", "e7e8q", CHI_SAN_MOVE},
+	{promoting, "e8q", "e7e8q", CHI_SAN_MOVE},
+	{promoting, "e8=n", "e7e8n", CHI_SAN_MOVE},
+	{promoting, "e8/R", "e7e8r", CHI_SAN_MOVE},
+	{promoting, "e8b", "e7e8b", CHI_SAN_MOVE},
+	{promoting, "e7e8q", "e7e8q", CHI_SAN_MOVE},
+	{promoting, "exd8=Q+", "e7d8q", CHI_SAN_MOVE},
+	{promoting, "ed8Q", "e7d8q", CHI_SAN_MOVE},
+	{promoting, "e8", NULL, CHI_SAN_NOT_LEGAL},
+	{promoting, "e8=K", NULL, CHI_SAN_NO_MOVE},
+	{promoting, "e8=P", NULL, CHI_SAN_NO_MOVE},
+	{promoting, "e8=", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "e4=Q", NULL, CHI_SAN_NOT_LEGAL},
+	{START_FEN, "e4Q", NULL, CHI_SAN_NO_MOVE},
+	/* castling */
+	{rights, "O-O", "e1h1", CHI_SAN_MOVE},
+	{rights, "O-O-O+", "e1a1", CHI_SAN_MOVE},
+	{rights, "0-0", "e1h1", CHI_SAN_MOVE},
+	{rights, "0-0-0", "e1a1", CHI_SAN_MOVE},
+	{rights, "o-o", "e1h1", CHI_SAN_MOVE},
+	{rights, "O\xe2\x80\x93O", "e1h1", CHI_SAN_MOVE},
+	{rights,
+	 "0\x96"
+	 "0\x96"
+	 "0",
+	 "e1a1", CHI_SAN_MOVE},
+	{rights, "e1g1", "e1h1", CHI_SAN_MOVE},
+	{rights, "e1c1", "e1a1", CHI_SAN_MOVE},
+	{rights, "e1h1", "e1h1", CHI_SAN_MOVE},
+	{rights, "Kf1", "e1f1", CHI_SAN_MOVE},
+	{rights, "O-O-O-O", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "O-O", NULL, CHI_SAN_NOT_LEGAL},
+	/* the king: not into check, not onto another */
+	{"4k3/8/8/8/8/8/r7/4K3 w - -", "Ke2", NULL, CHI_SAN_NOT_LEGAL},
+	{"8/8/8/8/8/4k3/8/4K3 w - -", "Ke2", NULL, CHI_SAN_NOT_LEGAL},
+	{"8/8/8/8/8/8/4k3/4KR2 w - -", "Rf2", "f1f2", CHI_SAN_NOT_LEGAL},
+	{"4k3/8/8/8/8/8/8/4R1K1 w - -", "Rxe8", NULL, CHI_SAN_NOT_LEGAL},
+	/* no moves */
+	{START_FEN, "--", NULL, CHI_SAN_NULL},
+	{START_FEN, "Z0", NULL, CHI_SAN_NULL},
+	{START_FEN, "+-", NULL, CHI_SAN_REMARK},
+	{START_FEN, "=", NULL, CHI_SAN_REMARK},
+	{START_FEN, "N", NULL, CHI_SAN_REMARK},
+	{START_FEN, "+", NULL, CHI_SAN_REMARK},
+	{START_FEN, "N@f3", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "Nf9", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "Ni3", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "Nf3f", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "Nf3xe5d4", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "resigns", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "e", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "N1", NULL, CHI_SAN_NO_MOVE},
+	{START_FEN, "e2e4e2e4e2e4e2e4e2e4e2e4", NULL, CHI_SAN_NO_MOVE},
+};
+
 static void reads_spellings(void **state)
 {
 	(void)state;
-	static const char castling[] = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
-	static const char capture[] = "4k3/8/8/3p1p2/4P3/8/8/4K3 w - -";
-	static const char promotion[] = "3n4/4P2k/8/8/8/8/8/4K3 w - -";
-	static const char knights[] = "4k3/8/8/8/8/2N5/8/4K1N1 w - -";
-	static const char pinned[] = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - -";
-	static const char queens[] = "1k6/8/8/8/4Q2Q/8/K7/7Q w - -";
-	static const struct {
-		const char *fen;
-		const char *text;
-		const char *uci; /* NULL: none */
-		enum chi_san_verdict verdict;
-	} table[] = {
-		{START_FEN, "e4", "e2e4", CHI_SAN_MOVE},
-		{START_FEN, "e3", "e2e3", CHI_SAN_MOVE},
-		{START_FEN, "e5", NULL, CHI_SAN_NOT_LEGAL},
-		{START_FEN, "Nf3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Nf3+", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Nf3#", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Nf3++", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Pe4", "e2e4", CHI_SAN_MOVE},
-		{START_FEN,
-		 "\xe2\x99\x98"
-		 "f3",
-		 "g1f3", CHI_SAN_MOVE}, /* figurine */
-		/* UCI and long algebraic */
-		{START_FEN, "e2e4", "e2e4", CHI_SAN_MOVE},
-		{START_FEN, "e2-e4", "e2e4", CHI_SAN_MOVE},
-		{START_FEN,
-		 "e2\xe2\x80\x93"
-		 "e4",
-		 "e2e4", CHI_SAN_MOVE},
-		{START_FEN, "g1f3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Ng1f3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Ng1-f3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "e2e5", NULL, CHI_SAN_NOT_LEGAL},
-		{START_FEN, "e3e4", NULL, CHI_SAN_NOT_LEGAL},
-		{START_FEN, "e7e5", NULL, CHI_SAN_NOT_LEGAL},
-		{START_FEN, "Bg1f3", NULL, CHI_SAN_NOT_LEGAL},
-		/* too much of the origin */
-		{START_FEN, "Ngf3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "N1f3", "g1f3", CHI_SAN_MOVE},
-		{START_FEN, "Nbf3", NULL, CHI_SAN_NOT_LEGAL},
-		/* too little of it, where one legal move fits */
-		{knights, "Ne2", NULL, CHI_SAN_MANY},
-		{knights, "Nge2", "g1e2", CHI_SAN_MOVE},
-		{pinned, "Ne2", "g1e2", CHI_SAN_MOVE},
-		{pinned, "Nce2", NULL, CHI_SAN_NOT_LEGAL},
-		{queens, "Qe1", NULL, CHI_SAN_MANY},
-		{queens, "Qhe1", NULL, CHI_SAN_MANY},
-		{queens, "Qh4e1", "h4e1", CHI_SAN_MOVE},
-		{queens, "Q1e1", "h1e1", CHI_SAN_MOVE},
-		/* captures with and without x */
-		{capture, "exd5", "e4d5", CHI_SAN_MOVE},
-		{capture, "ed5", "e4d5", CHI_SAN_MOVE},
-		{capture, "ed", "e4d5", CHI_SAN_MOVE},
-		{capture, "exd", "e4d5", CHI_SAN_MOVE},
-		{capture, "e:d5", "e4d5", CHI_SAN_MOVE},
-		{capture, "ed5:", "e4d5", CHI_SAN_MOVE},
-		{capture,
-		 "e\xc3\x97"
-		 "d5",
-		 "e4d5", CHI_SAN_MOVE},
-		{capture, "e4xd5", "e4d5", CHI_SAN_MOVE},
-		{capture, "e4d5", "e4d5", CHI_SAN_MOVE},
-		{capture, "xd5", NULL, CHI_SAN_NOT_LEGAL},
-		{capture, "d5", NULL, CHI_SAN_NOT_LEGAL},
-		{capture, "exe5", "e4e5", CHI_SAN_MOVE},
-		{capture, "eh", NULL, CHI_SAN_NOT_LEGAL},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "exd6", "e5d6", CHI_SAN_MOVE},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - d6", "ed", "e5d6", CHI_SAN_MOVE},
-		{"4k3/8/8/3pP3/8/8/8/4K3 w - -", "exd6", NULL, CHI_SAN_NOT_LEGAL},
-		/* promotion with and without = */
-		{promotion, "e8=Q", "e7e8q", CHI_SAN_MOVE},
-		{promotion, "e8Q", "e7e8q", CHI_SAN_MOVE},
-		{promotion, "e8q", "e7e8q", CHI_SAN_MOVE},
-		{promotion, "e8=n", "e7e8n", CHI_SAN_MOVE},
-		{promotion, "e8/R", "e7e8r", CHI_SAN_MOVE},
-		{promotion, "e8b", "e7e8b", CHI_SAN_MOVE},
-		{promotion, "e7e8q", "e7e8q", CHI_SAN_MOVE},
-		{promotion, "exd8=Q+", "e7d8q", CHI_SAN_MOVE},
-		{promotion, "ed8Q", "e7d8q", CHI_SAN_MOVE},
-		{promotion, "e8", NULL, CHI_SAN_NOT_LEGAL},
-		{promotion, "e8=K", NULL, CHI_SAN_NO_MOVE},
-		{promotion, "e8=P", NULL, CHI_SAN_NO_MOVE},
-		{promotion, "e8=", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "e4=Q", NULL, CHI_SAN_NOT_LEGAL},
-		{START_FEN, "e4Q", NULL, CHI_SAN_NO_MOVE},
-		/* castling */
-		{castling, "O-O", "e1h1", CHI_SAN_MOVE},
-		{castling, "O-O-O+", "e1a1", CHI_SAN_MOVE},
-		{castling, "0-0", "e1h1", CHI_SAN_MOVE},
-		{castling, "0-0-0", "e1a1", CHI_SAN_MOVE},
-		{castling, "o-o", "e1h1", CHI_SAN_MOVE},
-		{castling, "O\xe2\x80\x93O", "e1h1", CHI_SAN_MOVE},
-		{castling,
-		 "0\x96"
-		 "0\x96"
-		 "0",
-		 "e1a1", CHI_SAN_MOVE},
-		{castling, "e1g1", "e1h1", CHI_SAN_MOVE},
-		{castling, "e1c1", "e1a1", CHI_SAN_MOVE},
-		{castling, "e1h1", "e1h1", CHI_SAN_MOVE},
-		{castling, "Kf1", "e1f1", CHI_SAN_MOVE},
-		{castling, "O-O-O-O", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "O-O", NULL, CHI_SAN_NOT_LEGAL},
-		/* the king: not into check, not onto another */
-		{"4k3/8/8/8/8/8/r7/4K3 w - -", "Ke2", NULL, CHI_SAN_NOT_LEGAL},
-		{"8/8/8/8/8/4k3/8/4K3 w - -", "Ke2", NULL, CHI_SAN_NOT_LEGAL},
-		{"8/8/8/8/8/8/4k3/4KR2 w - -", "Rf2", "f1f2", CHI_SAN_NOT_LEGAL},
-		{"4k3/8/8/8/8/8/8/4R1K1 w - -", "Rxe8", NULL, CHI_SAN_NOT_LEGAL},
-		/* no moves */
-		{START_FEN, "--", NULL, CHI_SAN_NULL},
-		{START_FEN, "Z0", NULL, CHI_SAN_NULL},
-		{START_FEN, "+-", NULL, CHI_SAN_REMARK},
-		{START_FEN, "=", NULL, CHI_SAN_REMARK},
-		{START_FEN, "N", NULL, CHI_SAN_REMARK},
-		{START_FEN, "+", NULL, CHI_SAN_REMARK},
-		{START_FEN, "N@f3", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "Nf9", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "Ni3", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "Nf3f", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "Nf3xe5d4", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "resigns", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "e", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "N1", NULL, CHI_SAN_NO_MOVE},
-		{START_FEN, "e2e4e2e4e2e4e2e4e2e4e2e4", NULL, CHI_SAN_NO_MOVE},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_position position = position_of(table[i].fen);
+	for (size_t i = 0; i < CHI_COUNT(spellings); i++) {
+		struct chi_position position = position_of(spellings[i].fen);
 		chi_move move = 0;
 		chi_move expected = 0;
-		enum chi_san_verdict verdict = resolve(&position, table[i].text, &move);
-		if (verdict != table[i].verdict) {
-			fail_msg("%s in %s: %d", table[i].text, table[i].fen, (int)verdict);
+		enum chi_san_verdict verdict = resolve(&position, spellings[i].text, &move);
+		if (verdict != spellings[i].verdict) {
+			fail_msg("%s in %s: %d", spellings[i].text, spellings[i].fen, (int)verdict);
 		}
 		if (verdict == CHI_SAN_MOVE) {
-			assert_int_equal(chi_uci_parse(&position, table[i].uci,
-						       strlen(table[i].uci), &expected, NULL),
+			assert_int_equal(chi_uci_parse(&position, spellings[i].uci,
+						       strlen(spellings[i].uci), &expected, NULL),
 					 CHI_OK);
 			assert_int_equal(move, expected);
 		}

@@ -241,106 +241,108 @@ static void what_is_wrong_is_named(void **state)
 	}
 }
 
+static const struct {
+	const char *hex;
+	int status;
+	uint64_t id;
+	enum chi_op op;
+	const char *field;
+} odd_table[] = {
+	/* A sound ping; with a number longer than needed; with unknown fields. */
+	{"08018a0100", CHI_OK, 1, CHI_OP_PING, ""},
+	{"0881008a0100", CHI_OK, 1, CHI_OP_PING, ""},
+	{"08018a01027801a006019a0600", CHI_OK, 1, CHI_OP_PING, ""},
+	/* No operation, and one of a later version. */
+	{"0801", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
+	{"0801c23e00", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
+	/* Two operations; the same twice; a sub-message twice; a score twice. */
+	{"08018a01008a0100", -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
+	{"08018a0100920100", -CHI_EINVAL, 1, CHI_OP_PING, "info"},
+	{"0801f20104"
+	 "0a000a00",
+	 -CHI_EINVAL, 1, CHI_OP_RESCORE, "rescore.base_rates"},
+	{"0801aa010c"
+	 "120a"
+	 "2208"
+	 "2206"
+	 "0a0161"
+	 "1802"
+	 "2002",
+	 -CHI_EPROTO, 1, CHI_OP_PUT, "put.entries[0].record.evals[0]"},
+	{"0801aa010d"
+	 "120b"
+	 "2209"
+	 "2207"
+	 "0a0161"
+	 "1802"
+	 "2002",
+	 -CHI_EINVAL, 1, CHI_OP_PUT, "put.entries[0].record.evals[0].mate"},
+	/* Another type; an unknown enumerator; a number over 32 bits. */
+	{"0801"
+	 "8801"
+	 "00",
+	 -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
+	{"0801ba0102"
+	 "2002",
+	 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.order"},
+	{"0801ba0106"
+	 "088080808010",
+	 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.chi2_min"},
+	{"0801ba0104"
+	 "08bfc801",
+	 -CHI_EINVAL, 1, CHI_OP_SCAN, ""},
+	/* Cut: the id is known all the same. A field 0, a group, an endless number. */
+	{"080a8a0105", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+	{"080a0000", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+	{"080a8b01", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
+	{"08ffffffffffffffffffff01", -CHI_EPROTO, 0, CHI_OP_UNKNOWN, ""},
+	/* Explore without a position, and with two; an import of no kind and of an unknown
+	 * one; games after half an id; half a game, a game with an unknown flag. */
+	{"0801fa0100", -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.key"},
+	{"0801fa010e"
+	 "0a0908000000000000082a"
+	 "120161",
+	 -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.fen"},
+	{"0801820200", -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
+	{"080182020208"
+	 "06",
+	 -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
+	{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAME_IDS, "games.after"},
+	{"0801aa0104"
+	 "22020102",
+	 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games"},
+	{"0801aa0116"
+	 "2214"
+	 "000102030405060708090a0b0c0d0e0f"
+	 "00020000",
+	 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games[0]"},
+	/* Keys: cut short, a wrong length. */
+	{"08019a0104"
+	 "0a0209aa",
+	 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
+	{"08019a0105"
+	 "0a03020102",
+	 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
+};
+
 /* Bytes that no packing of ours makes. */
 static void odd_messages(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *hex;
-		int status;
-		uint64_t id;
-		enum chi_op op;
-		const char *field;
-	} odd[] = {
-		/* A sound ping; with a number longer than needed; with unknown fields. */
-		{"08018a0100", CHI_OK, 1, CHI_OP_PING, ""},
-		{"0881008a0100", CHI_OK, 1, CHI_OP_PING, ""},
-		{"08018a01027801a006019a0600", CHI_OK, 1, CHI_OP_PING, ""},
-		/* No operation, and one of a later version. */
-		{"0801", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
-		{"0801c23e00", CHI_OK, 1, CHI_OP_UNKNOWN, ""},
-		/* Two operations; the same twice; a sub-message twice; a score twice. */
-		{"08018a01008a0100", -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
-		{"08018a0100920100", -CHI_EINVAL, 1, CHI_OP_PING, "info"},
-		{"0801f20104"
-		 "0a000a00",
-		 -CHI_EINVAL, 1, CHI_OP_RESCORE, "rescore.base_rates"},
-		{"0801aa010c"
-		 "120a"
-		 "2208"
-		 "2206"
-		 "0a0161"
-		 "1802"
-		 "2002",
-		 -CHI_EPROTO, 1, CHI_OP_PUT, "put.entries[0].record.evals[0]"},
-		{"0801aa010d"
-		 "120b"
-		 "2209"
-		 "2207"
-		 "0a0161"
-		 "1802"
-		 "2002",
-		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.entries[0].record.evals[0].mate"},
-		/* Another type; an unknown enumerator; a number over 32 bits. */
-		{"0801"
-		 "8801"
-		 "00",
-		 -CHI_EINVAL, 1, CHI_OP_PING, "ping"},
-		{"0801ba0102"
-		 "2002",
-		 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.order"},
-		{"0801ba0106"
-		 "088080808010",
-		 -CHI_EINVAL, 1, CHI_OP_SCAN, "scan.chi2_min"},
-		{"0801ba0104"
-		 "08bfc801",
-		 -CHI_EINVAL, 1, CHI_OP_SCAN, ""},
-		/* Cut: the id is known all the same. A field 0, a group, an endless number. */
-		{"080a8a0105", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
-		{"080a0000", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
-		{"080a8b01", -CHI_EPROTO, 10, CHI_OP_UNKNOWN, ""},
-		{"08ffffffffffffffffffff01", -CHI_EPROTO, 0, CHI_OP_UNKNOWN, ""},
-		/* Explore without a position, and with two; an import of no kind and of an unknown
-		 * one; games after half an id; half a game, a game with an unknown flag. */
-		{"0801fa0100", -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.key"},
-		{"0801fa010e"
-		 "0a0908000000000000082a"
-		 "120161",
-		 -CHI_EINVAL, 1, CHI_OP_EXPLORE, "explore.fen"},
-		{"0801820200", -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
-		{"080182020208"
-		 "06",
-		 -CHI_EINVAL, 1, CHI_OP_IMPORT, "import_games.kind"},
-		{"08019a02040a020102", -CHI_EINVAL, 1, CHI_OP_GAME_IDS, "games.after"},
-		{"0801aa0104"
-		 "22020102",
-		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games"},
-		{"0801aa0116"
-		 "2214"
-		 "000102030405060708090a0b0c0d0e0f"
-		 "00020000",
-		 -CHI_EINVAL, 1, CHI_OP_PUT, "put.games[0]"},
-		/* Keys: cut short, a wrong length. */
-		{"08019a0104"
-		 "0a0209aa",
-		 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
-		{"08019a0105"
-		 "0a03020102",
-		 -CHI_EKEY, 1, CHI_OP_PROBE, "probe.keys[0]"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(odd); i++) {
+	for (size_t i = 0; i < CHI_COUNT(odd_table); i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
 		uint8_t bytes[64];
 		struct chi_request request;
 		struct chi_fault fault = {""};
 		const char *field = NULL;
-		size_t len = strlen(odd[i].hex) / 2;
+		size_t len = strlen(odd_table[i].hex) / 2;
 		chi_arena_init(&arena, BUDGET);
-		assert_int_equal(chi_hex_parse(odd[i].hex, 2 * len, bytes), CHI_OK);
+		assert_int_equal(chi_hex_parse(odd_table[i].hex, 2 * len, bytes), CHI_OK);
 		int rc = chi_request_unpack(bytes, len, &arena, &request, &field, &fault);
-		if (rc != odd[i].status || request.id != odd[i].id || request.op != odd[i].op ||
-		    (odd[i].field[0] != '\0' && strcmp(field, odd[i].field) != 0)) {
-			fail_msg("%s: %d id %d op %s field %s (%s)", odd[i].hex, rc,
+		if (rc != odd_table[i].status || request.id != odd_table[i].id ||
+		    request.op != odd_table[i].op ||
+		    (odd_table[i].field[0] != '\0' && strcmp(field, odd_table[i].field) != 0)) {
+			fail_msg("%s: %d id %d op %s field %s (%s)", odd_table[i].hex, rc,
 				 (int)request.id, chi_op_name(request.op), field, fault.text);
 		}
 	}

@@ -76,71 +76,65 @@ static void test_printed(void **state)
 	}
 }
 
+static const struct {
+	const char *text;
+	int rc;
+	const char *fault;
+} refused[] = {
+	{"plyer X", -CHI_ESYNTAX, "filter, character 1: 'plyer' begins no term: player, "},
+	{"event x y", -CHI_ESYNTAX, "filter, character 9: 'y' begins no term"},
+	{"event", -CHI_ESYNTAX, "filter, character 6: event needs a value after it"},
+	{"event \"\"", -CHI_ESYNTAX, "filter, character 7: event needs a value"},
+	{"player X opponent", -CHI_ESYNTAX, "filter, character 18: opponent needs a value"},
+	{"player X as red", -CHI_ESYNTAX, "filter, character 13: white or black is possible"},
+	{"player X as white as black", -CHI_ESYNTAX, "filter, character 19: 'as' begins no"},
+	{"opponent X", -CHI_ESYNTAX, "filter, character 1: 'opponent' begins no term"},
+	{"not", -CHI_ESYNTAX, "filter, character 4: '' begins no term"},
+	{"not not event x", -CHI_ESYNTAX, "filter, character 5: 'not' begins no term"},
+	{"and event x", -CHI_ESYNTAX, "filter, character 1: 'and' begins no term"},
+	{"event x and", -CHI_ESYNTAX, "filter, character 12: '' begins no term"},
+	{"\"event\" x", -CHI_ESYNTAX, "filter, character 1: 'event' begins no term"},
+	{"event \"x", -CHI_ESYNTAX, "filter, character 7: the quotation mark is not closed"},
+	{"event \"x\\n\"", -CHI_ESYNTAX, "filter, character 9: after \\ only \" and \\ are"},
+	{"event x\"y\"", -CHI_ESYNTAX, "filter, character 8: between two words there must"},
+	{"event \"x\"y", -CHI_ESYNTAX, "filter, character 10: between two words there must"},
+	{"event \"a\001\"", -CHI_ESYNTAX, "filter, character 9: a control character"},
+	{"event \"\xff\"", -CHI_ESYNTAX, "filter: it is no UTF-8"},
+	{"rating 2600-2700", -CHI_ESYNTAX, "filter, character 8: '2600-2700' is no range such"},
+	{"rating 0", -CHI_ESYNTAX, "filter, character 8: '0' is no range such"},
+	{"rating 70000", -CHI_ESYNTAX, "filter, character 8: '70000' is no range such"},
+	{"rating 2700..2600", -CHI_EINVAL, "filter, character 8: in '2700..2600' the lower"},
+	{"eco F00", -CHI_ESYNTAX, "filter, character 5: 'F00' is no range of codes"},
+	{"eco B9x", -CHI_ESYNTAX, "filter, character 5: 'B9x' is no range of codes"},
+	{"eco C..B", -CHI_EINVAL, "filter, character 5: in 'C..B' the lower bound"},
+	{"since 15", -CHI_ESYNTAX, "filter, character 7: '15' is no date such as 2015, "},
+	{"since 2015-13", -CHI_ESYNTAX, "filter, character 7: '2015-13' is no date"},
+	{"since 2015-00", -CHI_ESYNTAX, "filter, character 7: '2015-00' is no date"},
+	{"since 2015-1-32", -CHI_ESYNTAX, "filter, character 7: '2015-1-32' is no date"},
+	{"result 2-0", -CHI_ESYNTAX,
+	 "filter, character 8: '2-0' is not among 1-0, 1/2-1/2, 0-1, *"},
+	{"result 1-0,", -CHI_ESYNTAX, "filter, character 8: '' is not among 1-0"},
+	{"speed unknown", -CHI_ESYNTAX,
+	 "filter, character 7: 'unknown' is not among bullet, blitz, rapid, classical, "
+	 "correspondence"},
+	{"title none", -CHI_ESYNTAX, "filter, character 7: 'none' is not among GM, IM, "},
+	{"position x", -CHI_ESYNTAX, "filter, character 10: "},
+	{"moves \"e4 e4\"", -CHI_ESYNTAX, "filter, character 7: "},
+	{"in .x", -CHI_EINVAL, "filter, character 4: '.x' is no name of a gameset"},
+	{"pattern event x", -CHI_ESYNTAX, "filter, character 9: a pattern has has, fen"},
+	{"has Nd5 has Nd6", -CHI_ESYNTAX, "filter, character 9: has is in this pattern"},
+	{"has Nd9", -CHI_ESYNTAX, "filter, character 1: "},
+	{"has \"Nd5 bd5\"", -CHI_EINVAL, "filter, character 1: "},
+	{"endgame middlegame", -CHI_ESYNTAX, "filter, character 9: "},
+};
+
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *text;
-		int rc;
-		const char *fault;
-	} rows[] = {
-		{"plyer X", -CHI_ESYNTAX, "filter, character 1: 'plyer' begins no term: player, "},
-		{"event x y", -CHI_ESYNTAX, "filter, character 9: 'y' begins no term"},
-		{"event", -CHI_ESYNTAX, "filter, character 6: event needs a value after it"},
-		{"event \"\"", -CHI_ESYNTAX, "filter, character 7: event needs a value"},
-		{"player X opponent", -CHI_ESYNTAX, "filter, character 18: opponent needs a value"},
-		{"player X as red", -CHI_ESYNTAX,
-		 "filter, character 13: white or black is possible"},
-		{"player X as white as black", -CHI_ESYNTAX,
-		 "filter, character 19: 'as' begins no"},
-		{"opponent X", -CHI_ESYNTAX, "filter, character 1: 'opponent' begins no term"},
-		{"not", -CHI_ESYNTAX, "filter, character 4: '' begins no term"},
-		{"not not event x", -CHI_ESYNTAX, "filter, character 5: 'not' begins no term"},
-		{"and event x", -CHI_ESYNTAX, "filter, character 1: 'and' begins no term"},
-		{"event x and", -CHI_ESYNTAX, "filter, character 12: '' begins no term"},
-		{"\"event\" x", -CHI_ESYNTAX, "filter, character 1: 'event' begins no term"},
-		{"event \"x", -CHI_ESYNTAX,
-		 "filter, character 7: the quotation mark is not closed"},
-		{"event \"x\\n\"", -CHI_ESYNTAX,
-		 "filter, character 9: after \\ only \" and \\ are"},
-		{"event x\"y\"", -CHI_ESYNTAX, "filter, character 8: between two words there must"},
-		{"event \"x\"y", -CHI_ESYNTAX,
-		 "filter, character 10: between two words there must"},
-		{"event \"a\001\"", -CHI_ESYNTAX, "filter, character 9: a control character"},
-		{"event \"\xff\"", -CHI_ESYNTAX, "filter: it is no UTF-8"},
-		{"rating 2600-2700", -CHI_ESYNTAX,
-		 "filter, character 8: '2600-2700' is no range such"},
-		{"rating 0", -CHI_ESYNTAX, "filter, character 8: '0' is no range such"},
-		{"rating 70000", -CHI_ESYNTAX, "filter, character 8: '70000' is no range such"},
-		{"rating 2700..2600", -CHI_EINVAL,
-		 "filter, character 8: in '2700..2600' the lower"},
-		{"eco F00", -CHI_ESYNTAX, "filter, character 5: 'F00' is no range of codes"},
-		{"eco B9x", -CHI_ESYNTAX, "filter, character 5: 'B9x' is no range of codes"},
-		{"eco C..B", -CHI_EINVAL, "filter, character 5: in 'C..B' the lower bound"},
-		{"since 15", -CHI_ESYNTAX, "filter, character 7: '15' is no date such as 2015, "},
-		{"since 2015-13", -CHI_ESYNTAX, "filter, character 7: '2015-13' is no date"},
-		{"since 2015-00", -CHI_ESYNTAX, "filter, character 7: '2015-00' is no date"},
-		{"since 2015-1-32", -CHI_ESYNTAX, "filter, character 7: '2015-1-32' is no date"},
-		{"result 2-0", -CHI_ESYNTAX,
-		 "filter, character 8: '2-0' is not among 1-0, 1/2-1/2, 0-1, *"},
-		{"result 1-0,", -CHI_ESYNTAX, "filter, character 8: '' is not among 1-0"},
-		{"speed unknown", -CHI_ESYNTAX,
-		 "filter, character 7: 'unknown' is not among bullet, blitz, rapid, classical, "
-		 "correspondence"},
-		{"title none", -CHI_ESYNTAX, "filter, character 7: 'none' is not among GM, IM, "},
-		{"position x", -CHI_ESYNTAX, "filter, character 10: "},
-		{"moves \"e4 e4\"", -CHI_ESYNTAX, "filter, character 7: "},
-		{"in .x", -CHI_EINVAL, "filter, character 4: '.x' is no name of a gameset"},
-		{"pattern event x", -CHI_ESYNTAX, "filter, character 9: a pattern has has, fen"},
-		{"has Nd5 has Nd6", -CHI_ESYNTAX, "filter, character 9: has is in this pattern"},
-		{"has Nd9", -CHI_ESYNTAX, "filter, character 1: "},
-		{"has \"Nd5 bd5\"", -CHI_EINVAL, "filter, character 1: "},
-		{"endgame middlegame", -CHI_ESYNTAX, "filter, character 9: "},
-	};
 	(void)state;
-	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
-		assert_int_equal(parse(rows[i].text), rows[i].rc);
-		if (strncmp(fault.text, rows[i].fault, strlen(rows[i].fault)) != 0) {
-			fail_msg("%s: %s", rows[i].text, fault.text);
+	for (size_t i = 0; i < CHI_COUNT(refused); i++) {
+		assert_int_equal(parse(refused[i].text), refused[i].rc);
+		if (strncmp(fault.text, refused[i].fault, strlen(refused[i].fault)) != 0) {
+			fail_msg("%s: %s", refused[i].text, fault.text);
 		}
 	}
 }

@@ -174,80 +174,77 @@ static void test_dump(void **state)
 	}
 }
 
-static void test_bad_dumps(void **state)
-{
-	(void)state;
 #define HEAD                                                                                       \
 	"chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"                                 \
 	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
 #define GAME(id, rest) "game\t000000000000000000000000000000" id "\t" rest "\n"
 #define FEN	       "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
-	static const struct {
-		const char *text;
-		int rc;
-		const char *where;
-	} cases[] = {
-		{"nonsense\n", -CHI_ESYNTAX, "line 1, column 1"},
-		{"chistore-dump\t3\n", -CHI_EVERSION, "line 1, column 15"},
-		{"chistore-dump\t1\nstatistic\tmagic\n", -CHI_ESYNTAX, "line 2"},
-		{"chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t2\n", -CHI_ESYNTAX, "line 3"},
-		{HEAD, CHI_NONE, NULL},
-		{HEAD "end\t0\t0\n", CHI_OK, NULL},
-		{HEAD "end\t1\t0\n", -CHI_ESYNTAX, "line 5, column 5"},
-		{HEAD "end\t0\t1\n", -CHI_ESYNTAX, "line 5, column 7"},
-		{HEAD "end\t0\n", -CHI_ESYNTAX, "line 5"},
-		{HEAD "end\t0\t0\nend\t0\t0\n", -CHI_ESYNTAX, "line 6"},
-		{HEAD GAME("01", "1-0\t-\t-") "end\t0\t1\n", CHI_OK, NULL},
-		{HEAD GAME("01", "1-0\t-\t-") "end\t0\t0\n", -CHI_ESYNTAX, "line 6, column 7"},
-		{HEAD GAME("01", "0-1\t7\tpruned") GAME("02", "*\t-\t-") "end\t0\t2\n", CHI_OK,
-		 NULL},
-		{HEAD GAME("01", "0-1\t7\t-") GAME("01", "*\t-\t-"), -CHI_ESYNTAX, "order"},
-		{HEAD GAME("01", "1-0\t-\t-") FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX,
-		 "line 6, column 1: neither"},
-		{HEAD GAME("1", "1-0\t-\t-"), -CHI_ESYNTAX, "32 digits"},
-		{HEAD GAME("A1", "1-0\t-\t-"), -CHI_ESYNTAX, "column 36"},
-		{HEAD GAME("01", "1:0\t-\t-"), -CHI_ESYNTAX, "column 39: not a result"},
-		{HEAD GAME("01", "1-0\t0\t-"), -CHI_ESYNTAX, "column 43"},
-		{HEAD GAME("01", "1-0\t030\t-"), -CHI_ESYNTAX, "column 43: a bound begins with 0"},
-		{HEAD GAME("01", "1-0\t65536\t-"), -CHI_ESYNTAX, "column 43"},
-		{HEAD GAME("01", "1-0\t-\tyes"), -CHI_ESYNTAX, "column 45"},
-		{HEAD GAME("01", "1-0\t-"), -CHI_ESYNTAX, "five fields"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "eleven fields"},
-		{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
-		{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},
-		{HEAD FEN "\t-\t-1\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 35"},
-		{HEAD FEN "\t-\t18446744073709551615\t1\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "sum"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e5:1/0/0/0\t\t\t\t\n", -CHI_EMOVE, "column 43"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0\t\t\t\t\n", -CHI_ESYNTAX, "four counts"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0/0 e2e3:1/0/0/0\t\t\t\t\n", -CHI_ESYNTAX,
-		 "order"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 7\t\t\t\n", -CHI_ESYNTAX, "column 48"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 4097:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 -1:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:0\t\t\t\n", -CHI_ESYNTAX, "without games"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:1 2:1\t\t\t\n", -CHI_ESYNTAX, "order"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2 3:2\t\t\t\n", -CHI_ESYNTAX, "more games"},
-		{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2  3:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX,
-		 "six or seven fields"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||64\t\t\n", -CHI_ESYNTAX, "too large"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||1;x|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
-		 "order"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
-		 "order"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\te2e4 e2e4\t\n", -CHI_EMOVE, "column 51"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\ta\\qb\n", -CHI_ESYNTAX, "column 48"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\\x00\n", -CHI_ESYNTAX, "escape"},
-		{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+static const struct {
+	const char *text;
+	int rc;
+	const char *where;
+} bad_dumps[] = {
+	{"nonsense\n", -CHI_ESYNTAX, "line 1, column 1"},
+	{"chistore-dump\t3\n", -CHI_EVERSION, "line 1, column 15"},
+	{"chistore-dump\t1\nstatistic\tmagic\n", -CHI_ESYNTAX, "line 2"},
+	{"chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t2\n", -CHI_ESYNTAX, "line 3"},
+	{HEAD, CHI_NONE, NULL},
+	{HEAD "end\t0\t0\n", CHI_OK, NULL},
+	{HEAD "end\t1\t0\n", -CHI_ESYNTAX, "line 5, column 5"},
+	{HEAD "end\t0\t1\n", -CHI_ESYNTAX, "line 5, column 7"},
+	{HEAD "end\t0\n", -CHI_ESYNTAX, "line 5"},
+	{HEAD "end\t0\t0\nend\t0\t0\n", -CHI_ESYNTAX, "line 6"},
+	{HEAD GAME("01", "1-0\t-\t-") "end\t0\t1\n", CHI_OK, NULL},
+	{HEAD GAME("01", "1-0\t-\t-") "end\t0\t0\n", -CHI_ESYNTAX, "line 6, column 7"},
+	{HEAD GAME("01", "0-1\t7\tpruned") GAME("02", "*\t-\t-") "end\t0\t2\n", CHI_OK, NULL},
+	{HEAD GAME("01", "0-1\t7\t-") GAME("01", "*\t-\t-"), -CHI_ESYNTAX, "order"},
+	{HEAD GAME("01", "1-0\t-\t-") FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX,
+	 "line 6, column 1: neither"},
+	{HEAD GAME("1", "1-0\t-\t-"), -CHI_ESYNTAX, "32 digits"},
+	{HEAD GAME("A1", "1-0\t-\t-"), -CHI_ESYNTAX, "column 36"},
+	{HEAD GAME("01", "1:0\t-\t-"), -CHI_ESYNTAX, "column 39: not a result"},
+	{HEAD GAME("01", "1-0\t0\t-"), -CHI_ESYNTAX, "column 43"},
+	{HEAD GAME("01", "1-0\t030\t-"), -CHI_ESYNTAX, "column 43: a bound begins with 0"},
+	{HEAD GAME("01", "1-0\t65536\t-"), -CHI_ESYNTAX, "column 43"},
+	{HEAD GAME("01", "1-0\t-\tyes"), -CHI_ESYNTAX, "column 45"},
+	{HEAD GAME("01", "1-0\t-"), -CHI_ESYNTAX, "five fields"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\n", -CHI_ESYNTAX, "eleven fields"},
+	{HEAD "4k3/9 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_EFEN, "line 5, column 1"},
+	{HEAD FEN "\tx\t0\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 33"},
+	{HEAD FEN "\t-\t-1\t0\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "column 35"},
+	{HEAD FEN "\t-\t18446744073709551615\t1\t0\t0\t\t\t\t\t\n", -CHI_ESYNTAX, "sum"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\te2e5:1/0/0/0\t\t\t\t\n", -CHI_EMOVE, "column 43"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0\t\t\t\t\n", -CHI_ESYNTAX, "four counts"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\te2e4:1/0/0/0 e2e3:1/0/0/0\t\t\t\t\n", -CHI_ESYNTAX, "order"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 7\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 4097:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:1 -1:1\t\t\t\n", -CHI_ESYNTAX, "column 48"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t0:0\t\t\t\n", -CHI_ESYNTAX, "without games"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:1 2:1\t\t\t\n", -CHI_ESYNTAX, "order"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2 3:2\t\t\t\n", -CHI_ESYNTAX, "more games"},
+	{HEAD FEN "\t-\t3\t0\t0\t0\t\t2:2  3:1\t\t\t\n", -CHI_ESYNTAX, "not a ply"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-\t\t\n", -CHI_ESYNTAX, "six or seven fields"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||64\t\t\n", -CHI_ESYNTAX, "too large"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|cp:0|-|-||1;x|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX,
+	 "order"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tx|1|mat:0|-|-|\t\t\n", -CHI_ESYNTAX, "score"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\tb|1|cp:0|-|-|;a|1|cp:0|-|-|\t\t\n", -CHI_ESYNTAX, "order"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\te2e4 e2e4\t\n", -CHI_EMOVE, "column 51"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\ta\\qb\n", -CHI_ESYNTAX, "column 48"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\\x00\n", -CHI_ESYNTAX, "escape"},
+	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
+};
+
+static void test_bad_dumps(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(bad_dumps); i++) {
 		struct chi_store *store;
 		fault.text[0] = '\0';
-		int rc = load(cases[i].text, strlen(cases[i].text), "bad", &store);
-		if (rc != cases[i].rc ||
-		    (cases[i].where != NULL && strstr(fault.text, cases[i].where) == NULL)) {
+		int rc = load(bad_dumps[i].text, strlen(bad_dumps[i].text), "bad", &store);
+		if (rc != bad_dumps[i].rc || (bad_dumps[i].where != NULL &&
+					      strstr(fault.text, bad_dumps[i].where) == NULL)) {
 			print_message("# case %zu: %d, %s\n", i, rc, fault.text);
 			fail();
 		}
