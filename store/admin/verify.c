@@ -204,40 +204,54 @@ static int walk_all(struct chi_verify *v)
 	return rc == CHI_OK ? chi_verify_compare(v) : rc;
 }
 
+static const struct chi_page_tree trees[CHI_VERIFY_TREES] = {
+	[CHI_VERIFY_META] = {.name = META_TREE, .compare = chi_page_bytewise, .take = take_meta},
+	[CHI_VERIFY_POSITION] = {.name = POSITION_TREE,
+				 .compare = chi_page_bytewise,
+				 .take = chi_verify_position},
+	[CHI_VERIFY_STRENGTH] = {.name = STRENGTH_TREE,
+				 .compare = chi_trees_compare,
+				 .take = chi_verify_strength},
+	[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE, .compare = chi_page_bytewise, .take = take_game},
+	[CHI_VERIFY_NAMES] = {.name = NAMES_TREE,
+			      .compare = chi_page_bytewise,
+			      .take = chi_verify_name},
+	[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE,
+				.compare = chi_page_bytewise,
+				.take = chi_verify_columns},
+	[CHI_VERIFY_GAMES] = {.name = GAMES_TREE,
+			      .compare = chi_page_bytewise,
+			      .take = chi_verify_bodies},
+	[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE,
+				 .compare = chi_page_bytewise,
+				 .take = chi_verify_postings},
+	[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE,
+				 .compare = chi_page_bytewise,
+				 .take = chi_verify_gameset},
+	[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE,
+				.compare = chi_page_bytewise,
+				.take = take_client},
+};
+
+/* What was counted against the state record; only where nothing was damaged, which is not counted.
+ */
+static void compare_state(struct chi_verify *v)
+{
+	if (!chi_counts_equal(&v->games, &v->state.games)) {
+		chi_page_complain(&v->walk,
+				  "the games by result are not as many as the state record says");
+	}
+	if (v->result->positions != v->state.positions || v->result->known != v->state.known ||
+	    v->blocks[CHI_TREE_POSITION].bytes != v->state.position_bytes ||
+	    v->blocks[CHI_TREE_STRENGTH].bytes != v->state.strength_bytes) {
+		chi_page_complain(&v->walk,
+				  "the positions or their blocks are not as many as the state "
+				  "record says");
+	}
+}
+
 static int verify_all(struct chi_verify *v)
 {
-	static const struct chi_page_tree trees[CHI_VERIFY_TREES] = {
-		[CHI_VERIFY_META] = {.name = META_TREE,
-				     .compare = chi_page_bytewise,
-				     .take = take_meta},
-		[CHI_VERIFY_POSITION] = {.name = POSITION_TREE,
-					 .compare = chi_page_bytewise,
-					 .take = chi_verify_position},
-		[CHI_VERIFY_STRENGTH] = {.name = STRENGTH_TREE,
-					 .compare = chi_trees_compare,
-					 .take = chi_verify_strength},
-		[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE,
-				    .compare = chi_page_bytewise,
-				    .take = take_game},
-		[CHI_VERIFY_NAMES] = {.name = NAMES_TREE,
-				      .compare = chi_page_bytewise,
-				      .take = chi_verify_name},
-		[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE,
-					.compare = chi_page_bytewise,
-					.take = chi_verify_columns},
-		[CHI_VERIFY_GAMES] = {.name = GAMES_TREE,
-				      .compare = chi_page_bytewise,
-				      .take = chi_verify_bodies},
-		[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE,
-					 .compare = chi_page_bytewise,
-					 .take = chi_verify_postings},
-		[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE,
-					 .compare = chi_page_bytewise,
-					 .take = chi_verify_gameset},
-		[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE,
-					.compare = chi_page_bytewise,
-					.take = take_client},
-	};
 	for (int i = 0; i < CHI_VERIFY_TREES; i++) {
 		v->trees[i] = trees[i];
 		v->trees[i].least = 2;
@@ -252,18 +266,8 @@ static int verify_all(struct chi_verify *v)
 		chi_verify_archive_deinit(v);
 	}
 	chi_page_walk_deinit(&v->walk);
-	/* Damaged entries are counted for neither. */
-	if (rc == CHI_OK && v->walk.errors == 0 && !chi_counts_equal(&v->games, &v->state.games)) {
-		chi_page_complain(&v->walk,
-				  "the games by result are not as many as the state record says");
-	}
-	if (rc == CHI_OK && v->walk.errors == 0 &&
-	    (v->result->positions != v->state.positions || v->result->known != v->state.known ||
-	     v->blocks[CHI_TREE_POSITION].bytes != v->state.position_bytes ||
-	     v->blocks[CHI_TREE_STRENGTH].bytes != v->state.strength_bytes)) {
-		chi_page_complain(&v->walk,
-				  "the positions or their blocks are not as many as the state "
-				  "record says");
+	if (rc == CHI_OK && v->walk.errors == 0) {
+		compare_state(v);
 	}
 	return rc;
 }

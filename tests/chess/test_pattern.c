@@ -39,65 +39,64 @@ struct example {
 	bool matches;
 };
 
+static const char iqp[] = "r1bq1rk1/pp2bppp/2n1pn2/8/3P4/2N2N2/PP2BPPP/R1BQ1RK1 w - - 0 1";
+static const char ep[] = "4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1";
+static const char ep_black[] = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1";
+static const char castle[] = "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1";
+static const struct example examples[] = {
+	{{.has = "Pd4 !Pc* !Pe*"}, iqp, true},
+	{{.has = "Pd4 !Pc* !Pe* kg8 .d5 Nc3|Nd2 b**"}, iqp, true},
+	{{.has = "Pd5"}, iqp, false},
+	{{.has = "pd5", .either_colour = true}, iqp, true},
+	{{.has = "Pe4", .mirror = true}, iqp, true},
+	{{.has = "pe5", .mirror = true, .either_colour = true}, iqp, true},
+	{{.has = "pe5", .mirror = true}, iqp, false},
+	{{.has = "Pd4"}, ep, true},
+	{{.has = "P*4, p*4"}, ep, true},
+	{{.has = "P*5"}, ep_black, true},
+	{{.has = "pd5 p**"}, ep_black, true},
+	{{.has = "Pd5"}, ep_black, false},
+	{{.material = "KPvKP"}, ep, true},
+	{{.material = "KPvKP"}, ep_black, true},
+	{{.material = "P=1 p=1 men=4"}, ep, true},
+	{{.balance = "v"}, ep, true},
+	{{.pawns = "d4 / e4"}, ep, true},
+	{{.pawns = "d4 / +"}, ep, true},
+	{{.pawns = "d4 /"}, ep, false},
+	{{.pawns = "+ / +"}, ep, true},
+	{{.has = "Ra1 rh8 ke8", .side = CHI_SIDE_BLACK}, castle, true},
+	{{.has = "Ra1 rh8 ke8", .side = CHI_SIDE_WHITE}, castle, false},
+	{{.material = "KRRKRR"}, castle, true},
+	{{.material = "KR*vKR*"}, castle, true},
+	{{.material = "KRvKR*"}, castle, false},
+	{{.fen = "r3k2r/8/8/8/8/8/8/8 b"}, castle, true},
+	{{.fen = "r3k2r/8/8/8/8/8/8/8 w"}, castle, false},
+	{{.fen = "8/8/......../8/8/8/8/[RN]6?"}, castle, true},
+	{{.fen = "8/8/......../8/8/8/8/[BN]6?"}, castle, false},
+	{{.balance = "Q v RR"}, "3rr1k1/8/8/8/8/8/8/3Q2K1 w - - 0 1", true},
+	{{.balance = "Q v RR"}, "3rr1k1/p7/8/8/8/8/8/3Q2K1 w - - 0 1", false},
+	{{.balance = "QP* v RRP*"}, "3rr1k1/p7/8/8/8/8/8/3Q2K1 w - - 0 1", true},
+	{{.balance = "RR v Q", .either_colour = true}, "3rr1k1/8/8/8/8/8/8/3Q2K1 w - - 0 1", true},
+	{{.material = "bishops=opposite"}, "4k1b1/8/8/8/8/8/8/4KB2 w - - 0 1", false},
+	{{.material = "bishops=same"}, "4k1b1/8/8/8/8/8/8/4KB2 w - - 0 1", true},
+	{{.material = "bishops=opposite"}, "4kb2/8/8/8/8/8/8/4KB2 w - - 0 1", true},
+};
+
 static void examples_match(void **state)
 {
 	(void)state;
 	static struct chi_pattern pattern;
-	static const char iqp[] = "r1bq1rk1/pp2bppp/2n1pn2/8/3P4/2N2N2/PP2BPPP/R1BQ1RK1 w - - 0 1";
-	static const char ep[] = "4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1";
-	static const char ep_black[] = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1";
-	static const char castle[] = "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1";
-	static const struct example table[] = {
-		{{.has = "Pd4 !Pc* !Pe*"}, iqp, true},
-		{{.has = "Pd4 !Pc* !Pe* kg8 .d5 Nc3|Nd2 b**"}, iqp, true},
-		{{.has = "Pd5"}, iqp, false},
-		{{.has = "pd5", .either_colour = true}, iqp, true},
-		{{.has = "Pe4", .mirror = true}, iqp, true},
-		{{.has = "pe5", .mirror = true, .either_colour = true}, iqp, true},
-		{{.has = "pe5", .mirror = true}, iqp, false},
-		{{.has = "Pd4"}, ep, true},
-		{{.has = "P*4, p*4"}, ep, true},
-		{{.has = "P*5"}, ep_black, true},
-		{{.has = "pd5 p**"}, ep_black, true},
-		{{.has = "Pd5"}, ep_black, false},
-		{{.material = "KPvKP"}, ep, true},
-		{{.material = "KPvKP"}, ep_black, true},
-		{{.material = "P=1 p=1 men=4"}, ep, true},
-		{{.balance = "v"}, ep, true},
-		{{.pawns = "d4 / e4"}, ep, true},
-		{{.pawns = "d4 / +"}, ep, true},
-		{{.pawns = "d4 /"}, ep, false},
-		{{.pawns = "+ / +"}, ep, true},
-		{{.has = "Ra1 rh8 ke8", .side = CHI_SIDE_BLACK}, castle, true},
-		{{.has = "Ra1 rh8 ke8", .side = CHI_SIDE_WHITE}, castle, false},
-		{{.material = "KRRKRR"}, castle, true},
-		{{.material = "KR*vKR*"}, castle, true},
-		{{.material = "KRvKR*"}, castle, false},
-		{{.fen = "r3k2r/8/8/8/8/8/8/8 b"}, castle, true},
-		{{.fen = "r3k2r/8/8/8/8/8/8/8 w"}, castle, false},
-		{{.fen = "8/8/......../8/8/8/8/[RN]6?"}, castle, true},
-		{{.fen = "8/8/......../8/8/8/8/[BN]6?"}, castle, false},
-		{{.balance = "Q v RR"}, "3rr1k1/8/8/8/8/8/8/3Q2K1 w - - 0 1", true},
-		{{.balance = "Q v RR"}, "3rr1k1/p7/8/8/8/8/8/3Q2K1 w - - 0 1", false},
-		{{.balance = "QP* v RRP*"}, "3rr1k1/p7/8/8/8/8/8/3Q2K1 w - - 0 1", true},
-		{{.balance = "RR v Q", .either_colour = true},
-		 "3rr1k1/8/8/8/8/8/8/3Q2K1 w - - 0 1",
-		 true},
-		{{.material = "bishops=opposite"}, "4k1b1/8/8/8/8/8/8/4KB2 w - - 0 1", false},
-		{{.material = "bishops=same"}, "4k1b1/8/8/8/8/8/8/4KB2 w - - 0 1", true},
-		{{.material = "bishops=opposite"}, "4kb2/8/8/8/8/8/8/4KB2 w - - 0 1", true},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_position position = position_of(table[i].fen);
+	for (size_t i = 0; i < CHI_COUNT(examples); i++) {
+		struct chi_position position = position_of(examples[i].fen);
 		struct chi_fault fault = {{0}};
 		struct chi_key key;
 		chi_key_encode(&position, &key);
-		if (chi_pattern_compile(&table[i].spec, &pattern, &fault) != CHI_OK) {
+		if (chi_pattern_compile(&examples[i].spec, &pattern, &fault) != CHI_OK) {
 			fail_msg("example %zu: %s", i, fault.text);
 		}
-		if (chi_pattern_matches(&pattern, key.bytes) != table[i].matches) {
-			print_spec(&table[i].spec);
-			fail_msg("example %zu, %s", i, table[i].fen);
+		if (chi_pattern_matches(&pattern, key.bytes) != examples[i].matches) {
+			print_spec(&examples[i].spec);
+			fail_msg("example %zu, %s", i, examples[i].fen);
 		}
 	}
 }

@@ -122,64 +122,65 @@ static void tells_games_apart(void **state)
 	}
 }
 
+static const struct {
+	const char *tag;
+	const char *said;
+	enum chi_result result;
+	bool differ;
+} results[] = {
+	{"1-0", "1-0", CHI_RESULT_WHITE, false},
+	{"0-1", "0-1", CHI_RESULT_BLACK, false},
+	{"1/2-1/2", "1/2-1/2", CHI_RESULT_DRAW, false},
+	{"*", "*", CHI_RESULT_OTHER, false},
+	/* short, with dashes of other kinds, as one sign; UTF-8 and Windows Latin-1 */
+	{"1/2", "1/2", CHI_RESULT_DRAW, false},
+	{"1\xe2\x80\x93"
+	 "0",
+	 "*", CHI_RESULT_WHITE, false},
+	{"",
+	 "0\xe2\x80\x93"
+	 "1",
+	 CHI_RESULT_BLACK, false},
+	{"",
+	 "0\x96"
+	 "1",
+	 CHI_RESULT_BLACK, false},
+	{"\xbd-\xbd", "\xc2\xbd", CHI_RESULT_DRAW, false},
+	{"", "\xc2\xbd\xe2\x80\x93\xc2\xbd", CHI_RESULT_DRAW, false},
+	{"",
+	 "1/2\x96"
+	 "1/2",
+	 CHI_RESULT_DRAW, false},
+	{"1:0", "", CHI_RESULT_WHITE, false},
+	/* one of both says it */
+	{"", "0-1", CHI_RESULT_BLACK, false},
+	{"?", "0-1", CHI_RESULT_BLACK, false},
+	{"*", "0-1", CHI_RESULT_BLACK, false},
+	{"White", "1-0", CHI_RESULT_WHITE, false},
+	{"0-1", "", CHI_RESULT_BLACK, false},
+	{"0-1", "*", CHI_RESULT_BLACK, false},
+	/* they contradict each other: the tag's */
+	{"1-0", "0-1", CHI_RESULT_WHITE, true},
+	{"1/2-1/2", "1-0", CHI_RESULT_DRAW, true},
+	/* both sides lost; a point and a half is no result */
+	{"0-0", "0-0", CHI_RESULT_OTHER, false},
+	{"1/2-0", "1/2-0", CHI_RESULT_OTHER, false},
+};
+
 static void reads_results(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *tag;
-		const char *said;
-		enum chi_result result;
-		bool differ;
-	} table[] = {
-		{"1-0", "1-0", CHI_RESULT_WHITE, false},
-		{"0-1", "0-1", CHI_RESULT_BLACK, false},
-		{"1/2-1/2", "1/2-1/2", CHI_RESULT_DRAW, false},
-		{"*", "*", CHI_RESULT_OTHER, false},
-		/* short, with dashes of other kinds, as one sign; UTF-8 and Windows Latin-1 */
-		{"1/2", "1/2", CHI_RESULT_DRAW, false},
-		{"1\xe2\x80\x93"
-		 "0",
-		 "*", CHI_RESULT_WHITE, false},
-		{"",
-		 "0\xe2\x80\x93"
-		 "1",
-		 CHI_RESULT_BLACK, false},
-		{"",
-		 "0\x96"
-		 "1",
-		 CHI_RESULT_BLACK, false},
-		{"\xbd-\xbd", "\xc2\xbd", CHI_RESULT_DRAW, false},
-		{"", "\xc2\xbd\xe2\x80\x93\xc2\xbd", CHI_RESULT_DRAW, false},
-		{"",
-		 "1/2\x96"
-		 "1/2",
-		 CHI_RESULT_DRAW, false},
-		{"1:0", "", CHI_RESULT_WHITE, false},
-		/* one of both says it */
-		{"", "0-1", CHI_RESULT_BLACK, false},
-		{"?", "0-1", CHI_RESULT_BLACK, false},
-		{"*", "0-1", CHI_RESULT_BLACK, false},
-		{"White", "1-0", CHI_RESULT_WHITE, false},
-		{"0-1", "", CHI_RESULT_BLACK, false},
-		{"0-1", "*", CHI_RESULT_BLACK, false},
-		/* they contradict each other: the tag's */
-		{"1-0", "0-1", CHI_RESULT_WHITE, true},
-		{"1/2-1/2", "1-0", CHI_RESULT_DRAW, true},
-		/* both sides lost; a point and a half is no result */
-		{"0-0", "0-0", CHI_RESULT_OTHER, false},
-		{"1/2-0", "1/2-0", CHI_RESULT_OTHER, false},
-	};
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+	for (size_t i = 0; i < CHI_COUNT(results); i++) {
 		char text[256];
 		snprintf(text, sizeof(text), "[White \"x\"]\n[Result \"%s\"]\n\n1. e4 c5 %s",
-			 table[i].tag, table[i].said);
+			 results[i].tag, results[i].said);
 		struct read_games games = games_of(text);
 		assert_int_equal(games.n, 1);
 		const struct chi_pgn_game *game = &games.games[0].game;
-		if (game->result != table[i].result || game->end != CHI_PGN_COMPLETE) {
+		if (game->result != results[i].result || game->end != CHI_PGN_COMPLETE) {
 			fail_msg("%s: result %d, end %d", text, (int)game->result, (int)game->end);
 		}
-		assert_int_equal(game->results_differ, table[i].differ);
+		assert_int_equal(game->results_differ, results[i].differ);
 		assert_int_equal(game->n_plies, 2);
 		free_games(&games);
 	}

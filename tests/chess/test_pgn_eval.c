@@ -68,64 +68,62 @@ static const char *told(const struct chi_pgn_game *game, const struct chi_pgn_co
 #define TAGS "[Event \"x\"]\n[Date \"2024.05.17\"]\n[White \"Stockfish 17\"]\n[Black \"Lc0\"]\n\n"
 #define DAY  "t1715904000"
 
+static const struct {
+	const char *comment;
+	const char *white;
+	const char *black;
+} forms[] = {
+	/* lichess: White's view, of the position after the move. */
+	{"[%eval 0.24]", "1 ? d0 -24 n0 " DAY, "2 ? d0 24 n0 " DAY},
+	{" [%eval 0.24,18] [%clk 0:03:00] ", "1 ? d18 -24 n0 " DAY, "2 ? d18 24 n0 " DAY},
+	{"Inaccuracy. e5 was best. [%eval -1.5]", "1 ? d0 150 n0 " DAY, "2 ? d0 -150 n0 " DAY},
+	{"[%eval #-3]", "1 ? d0 #3 n0 " DAY, "2 ? d0 #-3 n0 " DAY},
+	{"[%eval #5,30]", "1 ? d30 #-5 n0 " DAY, "2 ? d30 #5 n0 " DAY},
+	{"[%eval 0.0]", "1 ? d0 0 n0 " DAY, "2 ? d0 0 n0 " DAY},
+	{"[%eval\n0.245]", "1 ? d0 -25 n0 " DAY, "2 ? d0 25 n0 " DAY},
+	/* cutechess: the player's view, of the position before the move. */
+	{"+0.31/18 1.2s", "0 Stockfish 17 d18 31 n0 " DAY, "1 Lc0 d18 31 n0 " DAY},
+	{"-0.05/7 0.13s, White wins by adjudication", "0 Stockfish 17 d7 -5 n0 " DAY,
+	 "1 Lc0 d7 -5 n0 " DAY},
+	{"0.00/1 0s", "0 Stockfish 17 d1 0 n0 " DAY, "1 Lc0 d1 0 n0 " DAY},
+	{"+M5/20 0.5s", "0 Stockfish 17 d20 #3 n0 " DAY, "1 Lc0 d20 #3 n0 " DAY},
+	{"+M1/245 0s", "0 Stockfish 17 d245 #1 n0 " DAY, "1 Lc0 d245 #1 n0 " DAY},
+	{"-M6/20 0.5s, Black mates", "0 Stockfish 17 d20 #-3 n0 " DAY, "1 Lc0 d20 #-3 n0 " DAY},
+	/* fastchess, with what it can track */
+	{"+0.31/18 1.234s, n=4321, nps=9, pv=\"e2e4 e7e5\"",
+	 "0 Stockfish 17 d18 31 n4321 " DAY " e2e4 e7e5", "1 Lc0 d18 31 n4321 " DAY},
+	/* TCEC: White's view, of the position before the move. */
+	{"d=31, sd=45, mt=123456, tl=1776544, s=5012345, n=123456789, pv=e4 e5 Nf3 Nc6, "
+	 "tb=0, h=12.5, ph=0.0, wv=0.21, R50=49, Rd=-9, Rr=-1000, mb=+0+0+0+0+0,",
+	 "0 Stockfish 17 d31 21 n123456789 " DAY " e2e4 e7e5 g1f3 b8c6",
+	 "1 Lc0 d31 -21 n123456789 " DAY},
+	{"d=31, pv=e5 Nf3, wv=M12", "0 Stockfish 17 d31 #6 n0 " DAY " e2e4 e7e5 g1f3",
+	 "1 Lc0 d31 #-6 n0 " DAY " e7e5 g1f3"},
+	{"wv=-M5, d=9, pv=1. Nf3 Nf6 2. Nc3", "0 Stockfish 17 d9 #-3 n0 " DAY " g1f3 g8f6 b1c3",
+	 "1 Lc0 d9 #3 n0 " DAY " e7e5 g1f3 g8f6 b1c3"},
+	{"d=1, wv=-153.04", "0 Stockfish 17 d1 -15304 n0 " DAY, "1 Lc0 d1 15304 n0 " DAY},
+	/* its first seasons: the player's view */
+	{"ev=-0.10, d=22, pd=Ng8-f6, mt=00:01:55, tl=01:58:05, s=4557 kN/s, n=509867, "
+	 "pv=e7-e5 Ng1-f3",
+	 "0 Stockfish 17 d22 -10 n509867 " DAY " e2e4 e7e5 g1f3",
+	 "1 Lc0 d22 -10 n509867 " DAY " e7e5 g1f3"},
+};
+
 static void reads_each_form(void **state)
 {
 	(void)state;
 	/* One after 1. e4, or after 1... e5. */
-	static const struct {
-		const char *comment;
-		const char *white;
-		const char *black;
-	} table[] = {
-		/* lichess: White's view, of the position after the move. */
-		{"[%eval 0.24]", "1 ? d0 -24 n0 " DAY, "2 ? d0 24 n0 " DAY},
-		{" [%eval 0.24,18] [%clk 0:03:00] ", "1 ? d18 -24 n0 " DAY, "2 ? d18 24 n0 " DAY},
-		{"Inaccuracy. e5 was best. [%eval -1.5]", "1 ? d0 150 n0 " DAY,
-		 "2 ? d0 -150 n0 " DAY},
-		{"[%eval #-3]", "1 ? d0 #3 n0 " DAY, "2 ? d0 #-3 n0 " DAY},
-		{"[%eval #5,30]", "1 ? d30 #-5 n0 " DAY, "2 ? d30 #5 n0 " DAY},
-		{"[%eval 0.0]", "1 ? d0 0 n0 " DAY, "2 ? d0 0 n0 " DAY},
-		{"[%eval\n0.245]", "1 ? d0 -25 n0 " DAY, "2 ? d0 25 n0 " DAY},
-		/* cutechess: the player's view, of the position before the move. */
-		{"+0.31/18 1.2s", "0 Stockfish 17 d18 31 n0 " DAY, "1 Lc0 d18 31 n0 " DAY},
-		{"-0.05/7 0.13s, White wins by adjudication", "0 Stockfish 17 d7 -5 n0 " DAY,
-		 "1 Lc0 d7 -5 n0 " DAY},
-		{"0.00/1 0s", "0 Stockfish 17 d1 0 n0 " DAY, "1 Lc0 d1 0 n0 " DAY},
-		{"+M5/20 0.5s", "0 Stockfish 17 d20 #3 n0 " DAY, "1 Lc0 d20 #3 n0 " DAY},
-		{"+M1/245 0s", "0 Stockfish 17 d245 #1 n0 " DAY, "1 Lc0 d245 #1 n0 " DAY},
-		{"-M6/20 0.5s, Black mates", "0 Stockfish 17 d20 #-3 n0 " DAY,
-		 "1 Lc0 d20 #-3 n0 " DAY},
-		/* fastchess, with what it can track */
-		{"+0.31/18 1.234s, n=4321, nps=9, pv=\"e2e4 e7e5\"",
-		 "0 Stockfish 17 d18 31 n4321 " DAY " e2e4 e7e5", "1 Lc0 d18 31 n4321 " DAY},
-		/* TCEC: White's view, of the position before the move. */
-		{"d=31, sd=45, mt=123456, tl=1776544, s=5012345, n=123456789, pv=e4 e5 Nf3 Nc6, "
-		 "tb=0, h=12.5, ph=0.0, wv=0.21, R50=49, Rd=-9, Rr=-1000, mb=+0+0+0+0+0,",
-		 "0 Stockfish 17 d31 21 n123456789 " DAY " e2e4 e7e5 g1f3 b8c6",
-		 "1 Lc0 d31 -21 n123456789 " DAY},
-		{"d=31, pv=e5 Nf3, wv=M12", "0 Stockfish 17 d31 #6 n0 " DAY " e2e4 e7e5 g1f3",
-		 "1 Lc0 d31 #-6 n0 " DAY " e7e5 g1f3"},
-		{"wv=-M5, d=9, pv=1. Nf3 Nf6 2. Nc3",
-		 "0 Stockfish 17 d9 #-3 n0 " DAY " g1f3 g8f6 b1c3",
-		 "1 Lc0 d9 #3 n0 " DAY " e7e5 g1f3 g8f6 b1c3"},
-		{"d=1, wv=-153.04", "0 Stockfish 17 d1 -15304 n0 " DAY, "1 Lc0 d1 15304 n0 " DAY},
-		/* its first seasons: the player's view */
-		{"ev=-0.10, d=22, pd=Ng8-f6, mt=00:01:55, tl=01:58:05, s=4557 kN/s, n=509867, "
-		 "pv=e7-e5 Ng1-f3",
-		 "0 Stockfish 17 d22 -10 n509867 " DAY " e2e4 e7e5 g1f3",
-		 "1 Lc0 d22 -10 n509867 " DAY " e7e5 g1f3"},
-	};
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+	for (size_t i = 0; i < CHI_COUNT(forms); i++) {
 		char text[1024];
-		snprintf(text, sizeof(text), TAGS "1. e4 {%s} e5 {%s} *\n", table[i].comment,
-			 table[i].comment);
+		snprintf(text, sizeof(text), TAGS "1. e4 {%s} e5 {%s} *\n", forms[i].comment,
+			 forms[i].comment);
 		for (size_t piece = 1; piece < 2000; piece *= 7) {
 			chi_pgn_restart(pgn);
 			const struct chi_pgn_game *game = game_of(pgn, text, piece);
 			assert_int_equal(game->n_comments, 2);
-			assert_string_equal(told(game, &game->comments[0]), table[i].white);
-			assert_string_equal(told(game, &game->comments[1]), table[i].black);
+			assert_string_equal(told(game, &game->comments[0]), forms[i].white);
+			assert_string_equal(told(game, &game->comments[1]), forms[i].black);
 		}
 	}
 }
